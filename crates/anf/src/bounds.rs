@@ -9,31 +9,27 @@
 //! What holds wherever a variable is in scope ([`Bounds`]) is kept apart from what holds in a block ([`Frame`]: dominating checks, the
 //! conditions of branches, ranges of loops). Every proof has a budget, so a question costs no more than a constant.
 
-use std::cell::Cell;
-use std::collections::HashMap;
-use std::rc::Rc;
 
 use lambada_prim::{Prim, Scalar, ScalarTy};
+use rustc_hash::FxHashMap as HashMap;
 
 use crate::{Atom, Poly, Var};
 
 mod known;
+mod proof;
 
 pub use known::Known;
+use proof::Proof;
 
 /// No axis of an argument has more elements: then products of two sizes do not wrap. Whoever calls a compiled function checks it.
 pub const LONGEST_AXIS: i64 = i32::MAX as i64;
 
 /// No loop runs more often than this: counting so far takes more than a hundred years.
 const LONGEST_LOOP: i128 = 1 << 62;
-/// How many inequalities are chained in a proof.
-const CHAINED: usize = 5;
 /// How deep the range of a result is derived from those of operands.
 const OPERANDS: usize = 2;
 /// How many inequalities about one variable are tried, the newest first.
 const TRIED: usize = 8;
-/// How many steps a proof may take.
-const STEPS: u32 = 250;
 /// Coefficients beyond are not reasoned with, so that those of a proof do not overflow.
 const TAME: i128 = 1 << 60;
 /// How many comparisons one condition may consist of.
@@ -66,8 +62,8 @@ pub struct Bounds {
 pub struct Frame {
     /// Equal modulo 2⁶⁴; with `true`, equal.
     equal: HashMap<Var, (Poly, bool)>,
-    /// Each is at least 0. By the variables that occur in it alone, with their factors ±1.
-    facts: HashMap<Var, Vec<(i64, Rc<Poly>)>>,
+    /// Least values (1) and greatest ones (-1) of variables.
+    facts: HashMap<Var, Vec<(i64, Poly)>>,
     ranges: HashMap<Var, Range>,
     /// No run comes here.
     unreachable: bool,
@@ -225,6 +221,26 @@ fn literal(value: i64) -> Range {
     (i128::from(value), i128::from(value))
 }
 
+/// The least and the greatest value of a polynomial of variables with these ranges; none beyond 128 bits.
+fn interval(poly: &Poly, mut range: impl FnMut(Var) -> Range) -> Option<Range> {
+    let mut sum: Range = (0, 0);
+    for (monomial, k) in poly.terms() {
+        let mut product: Range = (k, k);
+        for var in monomial {
+            let (lo, hi) = range(*var);
+            let corners = [
+                product.0.checked_mul(lo)?,
+                product.0.checked_mul(hi)?,
+                product.1.checked_mul(lo)?,
+                product.1.checked_mul(hi)?,
+            ];
+            product = (corners.into_iter().min()?, corners.into_iter().max()?);
+        }
+        sum = (sum.0.checked_add(product.0)?, sum.1.checked_add(product.1)?);
+    }
+    Some(sum)
+}
+
 /// A place in the program: what holds in the blocks around it, outermost first.
 #[derive(Clone, Copy, Debug)]
 pub struct Place<'a> {
@@ -261,22 +277,7 @@ impl Place<'_> {
     }
 
     fn interval_within(&self, poly: &Poly, depth: usize) -> Option<Range> {
-        let mut sum: Range = (0, 0);
-        for (monomial, k) in poly.terms() {
-            let mut product: Range = (k, k);
-            for var in monomial {
-                let (lo, hi) = self.range_within(*var, depth);
-                let corners = [
-                    product.0.checked_mul(lo)?,
-                    product.0.checked_mul(hi)?,
-                    product.1.checked_mul(lo)?,
-                    product.1.checked_mul(hi)?,
-                ];
-                product = (corners.into_iter().min()?, corners.into_iter().max()?);
-            }
-            sum = (sum.0.checked_add(product.0)?, sum.1.checked_add(product.1)?);
-        }
-        Some(sum)
+        interval(poly, |var| self.range_within(var, depth))
     }
 
     /// The range of an integer.
@@ -386,46 +387,7 @@ impl Place<'_> {
 
     fn exceeds(&self, a: &Poly, b: &Poly, gap: i64) -> bool {
         let difference = a.plus(b, -1).plus(&Poly::constant(gap), -1);
-        self.never_negative(&difference, CHAINED, &Cell::new(STEPS))
-    }
-
-    /// Is it at least 0? A variable is replaced by a bound that makes the polynomial smaller.
-    fn never_negative(&self, poly: &Poly, chained: usize, steps: &Cell<u32>) -> bool {
-        if self.interval(poly).is_some_and(|(lo, _)| lo >= 0) {
-            return true;
-        }
-        if chained == 0 || steps.get() == 0 || !poly.is_small() || !is_tame(poly) {
-            return false;
-        }
-        steps.set(steps.get() - 1);
-        let mut vars: Vec<Var> = poly.vars().collect();
-        vars.sort_unstable();
-        vars.dedup();
-        vars.into_iter().rev().any(|var| {
-            let Some((lo, hi)) = poly.coefficient(var).and_then(|c| self.interval(&c)) else {
-                return false;
-            };
-            // Smaller where the variable is smaller, or where it is greater.
-            let wanted = if lo >= 0 {
-                1
-            } else if hi <= 0 {
-                -1
-            } else {
-                return false;
-            };
-            let facts = self.frames.iter().rev().filter_map(|f| f.facts.get(&var));
-            let facts = facts.flat_map(|facts| facts.iter().rev()).filter(|(k, _)| *k == wanted);
-            let try_bound = |bound: &Poly| {
-                is_tame(bound)
-                    && self.never_negative(&poly.substitute(var, bound), chained - 1, steps)
-            };
-            facts.take(TRIED).any(|(k, fact)| try_bound(&fact.solved_for(var, *k))) || {
-                let (lo, hi) = self.range(var);
-                let bound = if wanted == 1 { lo } else { hi };
-                let says_something = bound != ANY.0 && bound != ANY.1 && bound <= ANY.1;
-                says_something && try_bound(&Poly::constant(bound as i64))
-            }
-        })
+        Proof::at(*self).never_negative(&difference)
     }
 
     fn facts(&self, comparison: Comparison) -> Vec<Fact> {
@@ -588,9 +550,9 @@ impl Learned {
                 Fact::Equal(var, value, exact) => _ = frame.equal.insert(var, (value, exact)),
                 Fact::AtLeastZero(poly) => {
                     frame.unreachable |= poly.as_constant().is_some_and(|k| k < 0);
-                    let poly = Rc::new(poly);
                     for (var, k) in poly.lone() {
-                        frame.facts.entry(var).or_default().push((k, poly.clone()));
+                        let bound = poly.solved_for(var, k);
+                        frame.facts.entry(var).or_default().push((k, bound));
                     }
                 }
             }

@@ -1,0 +1,90 @@
+//! Is an integer never negative? A search with a budget: variables are replaced by bounds that make it smaller, until ranges decide.
+
+use rustc_hash::FxHashMap as HashMap;
+
+use super::{ANY, Place, Range, TRIED, interval, is_tame};
+use crate::{Poly, Var};
+
+/// How many inequalities are chained.
+const CHAINED: usize = 5;
+/// How many polynomials are looked at.
+const STEPS: u32 = 250;
+
+/// One search.
+pub(super) struct Proof<'a> {
+    place: Place<'a>,
+    steps: u32,
+    /// Ranges that were asked for.
+    ranges: HashMap<Var, Range>,
+    /// What was not shown to be nonnegative, and by how many inequalities at most.
+    open: HashMap<Poly, usize>,
+}
+
+impl<'a> Proof<'a> {
+    pub(super) fn at(place: Place<'a>) -> Proof<'a> {
+        Proof { place, steps: STEPS, ranges: HashMap::default(), open: HashMap::default() }
+    }
+
+    pub(super) fn never_negative(&mut self, poly: &Poly) -> bool {
+        self.follows(poly, CHAINED)
+    }
+
+    /// Is it at least 0? A variable is replaced by a bound that makes the polynomial smaller.
+    fn follows(&mut self, poly: &Poly, chained: usize) -> bool {
+        if self.interval(poly).is_some_and(|(lo, _)| lo >= 0) {
+            return true;
+        }
+        if chained == 0 || self.steps == 0 || !poly.is_small() || !is_tame(poly) {
+            return false;
+        }
+        if self.open.get(poly).is_some_and(|tried| *tried >= chained) {
+            return false;
+        }
+        self.steps -= 1;
+        let mut vars: Vec<Var> = poly.vars().collect();
+        vars.sort_unstable();
+        vars.dedup();
+        let found = vars.into_iter().rev().any(|var| self.without(poly, var, chained));
+        if !found {
+            self.open.insert(poly.clone(), chained);
+        }
+        found
+    }
+
+    /// Does it follow with one of the bounds of a variable in its place?
+    fn without(&mut self, poly: &Poly, var: Var, chained: usize) -> bool {
+        let Some((lo, hi)) = poly.coefficient(var).and_then(|c| self.interval(&c)) else {
+            return false;
+        };
+        // Smaller where the variable is smaller, or where it is greater.
+        let wanted = if lo >= 0 {
+            1
+        } else if hi <= 0 {
+            -1
+        } else {
+            return false;
+        };
+        let frames = self.place.frames;
+        let facts = frames.iter().rev().filter_map(|f| f.facts.get(&var));
+        let facts = facts.flat_map(|facts| facts.iter().rev()).filter(|(k, _)| *k == wanted);
+        if facts.take(TRIED).any(|(_, bound)| self.with(bound, poly, var, chained)) {
+            return true;
+        }
+        let (lo, hi) = self.range(var);
+        let bound = if wanted == 1 { lo } else { hi };
+        let says_something = bound != ANY.0 && bound != ANY.1 && bound <= ANY.1;
+        says_something && self.with(&Poly::constant(bound as i64), poly, var, chained)
+    }
+
+    fn with(&mut self, bound: &Poly, poly: &Poly, var: Var, chained: usize) -> bool {
+        is_tame(bound) && self.follows(&poly.substitute(var, bound), chained - 1)
+    }
+
+    fn range(&mut self, var: Var) -> Range {
+        *self.ranges.entry(var).or_insert_with(|| self.place.range(var))
+    }
+
+    fn interval(&mut self, poly: &Poly) -> Option<Range> {
+        interval(poly, |var| self.range(var))
+    }
+}
