@@ -9,6 +9,7 @@
 //! What holds wherever a variable is in scope ([`Bounds`]) is kept apart from what holds in a block ([`Frame`]: dominating checks, the
 //! conditions of branches, ranges of loops). Every proof has a budget, so a question costs no more than a constant.
 
+use std::cell::RefCell;
 
 use lambada_prim::{Prim, Scalar, ScalarTy};
 use rustc_hash::FxHashMap as HashMap;
@@ -89,7 +90,7 @@ pub enum Comparison {
 
 impl Frame {
     /// Nothing that the block around it does not say?
-    pub fn is_empty(&self) -> bool {
+    fn is_empty(&self) -> bool {
         self.equal.is_empty()
             && self.facts.is_empty()
             && self.ranges.is_empty()
@@ -111,6 +112,17 @@ impl Bounds {
     fn within(&mut self, var: Var, range: Range) {
         let known = self.ranges.entry(var).or_insert(ANY);
         *known = both(*known, range);
+    }
+
+    /// Asks something where the given blocks are around, outermost first.
+    pub fn ask<'f, T>(
+        &self,
+        frames: impl Iterator<Item = &'f Frame>,
+        question: impl FnOnce(Place<'_>) -> T,
+    ) -> T {
+        // Blocks in which nothing was learned are passed over.
+        let frames: Vec<&Frame> = frames.filter(|frame| !frame.is_empty()).collect();
+        question(Place { bounds: self, frames: &frames, ranges: &RefCell::default() })
     }
 
     /// The polynomial of an atom, modulo 2⁶⁴.
@@ -221,20 +233,23 @@ fn literal(value: i64) -> Range {
     (i128::from(value), i128::from(value))
 }
 
+fn multiplied(a: Range, b: Range) -> Option<Range> {
+    let corner = |x: i128, y: i128| x.checked_mul(y);
+    if a.0 == a.1 {
+        let ends = (corner(a.0, b.0)?, corner(a.0, b.1)?);
+        return Some(if a.0 >= 0 { ends } else { (ends.1, ends.0) });
+    }
+    let corners = [corner(a.0, b.0)?, corner(a.0, b.1)?, corner(a.1, b.0)?, corner(a.1, b.1)?];
+    Some((corners.into_iter().min()?, corners.into_iter().max()?))
+}
+
 /// The least and the greatest value of a polynomial of variables with these ranges; none beyond 128 bits.
 fn interval(poly: &Poly, mut range: impl FnMut(Var) -> Range) -> Option<Range> {
     let mut sum: Range = (0, 0);
     for (monomial, k) in poly.terms() {
         let mut product: Range = (k, k);
         for var in monomial {
-            let (lo, hi) = range(*var);
-            let corners = [
-                product.0.checked_mul(lo)?,
-                product.0.checked_mul(hi)?,
-                product.1.checked_mul(lo)?,
-                product.1.checked_mul(hi)?,
-            ];
-            product = (corners.into_iter().min()?, corners.into_iter().max()?);
+            product = multiplied(product, range(*var))?;
         }
         sum = (sum.0.checked_add(product.0)?, sum.1.checked_add(product.1)?);
     }
@@ -245,9 +260,11 @@ fn interval(poly: &Poly, mut range: impl FnMut(Var) -> Range) -> Option<Range> {
 #[derive(Clone, Copy, Debug)]
 pub struct Place<'a> {
     /// What holds everywhere.
-    pub bounds: &'a Bounds,
+    bounds: &'a Bounds,
     /// What holds in each block.
-    pub frames: &'a [&'a Frame],
+    frames: &'a [&'a Frame],
+    /// Ranges that were asked for here.
+    ranges: &'a RefCell<HashMap<Var, Range>>,
 }
 
 impl Place<'_> {
@@ -257,11 +274,20 @@ impl Place<'_> {
     }
 
     fn range(&self, var: Var) -> Range {
-        self.range_within(var, OPERANDS)
+        if let Some(range) = self.ranges.borrow().get(&var) {
+            return *range;
+        }
+        let range = self.derived_range(var, OPERANDS);
+        self.ranges.borrow_mut().insert(var, range);
+        range
     }
 
     /// The range of a variable; with what its operands allow here, to a depth.
     fn range_within(&self, var: Var, depth: usize) -> Range {
+        if depth == OPERANDS { self.range(var) } else { self.derived_range(var, depth) }
+    }
+
+    fn derived_range(&self, var: Var, depth: usize) -> Range {
         let everywhere = self.bounds.ranges.get(&var).copied().unwrap_or(ANY);
         let here = self.frames.iter().rev().find_map(|f| f.ranges.get(&var));
         let known = here.map_or(everywhere, |here| both(*here, everywhere));

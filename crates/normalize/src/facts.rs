@@ -67,9 +67,7 @@ impl Facts {
 
     /// Asks something about what is around the block of the given level.
     fn ask_outside<T>(&self, level: usize, question: impl FnOnce(Place<'_>) -> T) -> T {
-        let frames: Vec<&Frame> =
-            self.frames.iter().take(level).filter(|f| !f.is_empty()).collect();
-        question(Place { bounds: &self.bounds, frames: &frames })
+        self.bounds.ask(self.frames.iter().take(level), question)
     }
 
     fn note(&mut self, learned: Learned) {

@@ -38,9 +38,7 @@ impl Known {
 
     /// Asks something here.
     pub fn ask<T>(&self, question: impl FnOnce(Place<'_>) -> T) -> T {
-        // Blocks in which nothing was learned are passed over.
-        let frames: Vec<&Frame> = self.frames.iter().filter(|f| !f.is_empty()).collect();
-        question(Place { bounds: &self.bounds, frames: &frames })
+        self.bounds.ask(self.frames.iter(), question)
     }
 
     fn learn(&mut self, what: impl FnOnce(Place<'_>) -> Learned) {

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap as HashMap;
 
-use super::{ANY, Place, Range, TRIED, interval, is_tame};
+use super::{ANY, Place, TRIED, is_tame};
 use crate::{Poly, Var};
 
 /// How many inequalities are chained.
@@ -14,15 +14,13 @@ const STEPS: u32 = 250;
 pub(super) struct Proof<'a> {
     place: Place<'a>,
     steps: u32,
-    /// Ranges that were asked for.
-    ranges: HashMap<Var, Range>,
     /// What was not shown to be nonnegative, and by how many inequalities at most.
     open: HashMap<Poly, usize>,
 }
 
 impl<'a> Proof<'a> {
     pub(super) fn at(place: Place<'a>) -> Proof<'a> {
-        Proof { place, steps: STEPS, ranges: HashMap::default(), open: HashMap::default() }
+        Proof { place, steps: STEPS, open: HashMap::default() }
     }
 
     pub(super) fn never_negative(&mut self, poly: &Poly) -> bool {
@@ -31,7 +29,7 @@ impl<'a> Proof<'a> {
 
     /// Is it at least 0? A variable is replaced by a bound that makes the polynomial smaller.
     fn follows(&mut self, poly: &Poly, chained: usize) -> bool {
-        if self.interval(poly).is_some_and(|(lo, _)| lo >= 0) {
+        if self.place.interval(poly).is_some_and(|(lo, _)| lo >= 0) {
             return true;
         }
         if chained == 0 || self.steps == 0 || !poly.is_small() || !is_tame(poly) {
@@ -53,7 +51,7 @@ impl<'a> Proof<'a> {
 
     /// Does it follow with one of the bounds of a variable in its place?
     fn without(&mut self, poly: &Poly, var: Var, chained: usize) -> bool {
-        let Some((lo, hi)) = poly.coefficient(var).and_then(|c| self.interval(&c)) else {
+        let Some((lo, hi)) = poly.coefficient(var).and_then(|c| self.place.interval(&c)) else {
             return false;
         };
         // Smaller where the variable is smaller, or where it is greater.
@@ -70,7 +68,7 @@ impl<'a> Proof<'a> {
         if facts.take(TRIED).any(|(_, bound)| self.with(bound, poly, var, chained)) {
             return true;
         }
-        let (lo, hi) = self.range(var);
+        let (lo, hi) = self.place.range(var);
         let bound = if wanted == 1 { lo } else { hi };
         let says_something = bound != ANY.0 && bound != ANY.1 && bound <= ANY.1;
         says_something && self.with(&Poly::constant(bound as i64), poly, var, chained)
@@ -78,13 +76,5 @@ impl<'a> Proof<'a> {
 
     fn with(&mut self, bound: &Poly, poly: &Poly, var: Var, chained: usize) -> bool {
         is_tame(bound) && self.follows(&poly.substitute(var, bound), chained - 1)
-    }
-
-    fn range(&mut self, var: Var) -> Range {
-        *self.ranges.entry(var).or_insert_with(|| self.place.range(var))
-    }
-
-    fn interval(&mut self, poly: &Poly) -> Option<Range> {
-        interval(poly, |var| self.range(var))
     }
 }
