@@ -293,31 +293,21 @@ fn multiple(reg: Reg, quotient: Reg, by: i64) -> Stmt {
     let_prim(reg, Prim::MulInt, [quotient.into(), Operand::int(by)])
 }
 
-/// Does the statement call nothing, and is it made element by element?
+/// Does the statement call nothing, and is it made element by element? What is not known to be so may not be repeated.
 fn is_plain(stmt: &Stmt) -> bool {
     match stmt {
-        Stmt::Step(step) => match step {
-            Step::Let(_, op) => match op {
-                Op::Prim(..) | Op::Load(..) | Op::Get(_) => true,
-                Op::LoadSome(..) | Op::Fold(..) | Op::Iota | Op::Tag(_) | Op::Field(..) => false,
-            },
+        Stmt::Step(Step::Let(_, op)) => matches!(op, Op::Prim(..) | Op::Load(..) | Op::Get(_)),
+        Stmt::Step(step) => matches!(
+            step,
             Step::Cell(..)
-            | Step::Set(..)
-            | Step::Store { .. }
-            | Step::Alloc { .. }
-            | Step::View { .. }
-            | Step::Copy { .. }
-            | Step::Fill { .. }
-            | Step::Check { .. } => true,
-            Step::StoreSome { .. }
-            | Step::Swap(..)
-            | Step::Constant(..)
-            | Step::Kernel { .. }
-            | Step::Inspect { .. }
-            | Step::Node { .. }
-            | Step::Open { .. }
-            | Step::Call { .. } => false,
-        },
+                | Step::Set(..)
+                | Step::Store { .. }
+                | Step::Alloc { .. }
+                | Step::View { .. }
+                | Step::Copy { .. }
+                | Step::Fill { .. }
+                | Step::Check { .. }
+        ),
         Stmt::Nest(Nest::For { step, .. }) => *step == 1,
         Stmt::Nest(Nest::If { .. } | Nest::Scope(_)) => true,
         Stmt::Nest(Nest::While { .. }) => false,
