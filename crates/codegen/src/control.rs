@@ -131,7 +131,7 @@ impl Printer<'_> {
         self.line("{");
         self.names.enter();
         self.depth += 1;
-        let mark = allocates(body).then(|| self.fresh("mark"));
+        let mark = self.allocates(body).then(|| self.fresh("mark"));
         if let Some(mark) = &mark {
             self.line(&format!("struct lam_mark {mark} = lam_mark(ctx);"));
         }
@@ -144,18 +144,18 @@ impl Printer<'_> {
         self.names.leave();
         self.line("}");
     }
-}
 
-/// Does the body allocate in its own scope, perhaps by what it calls?
-fn allocates(body: &[Stmt]) -> bool {
-    body.iter().any(|stmt| match stmt {
-        Stmt::Step(step) => matches!(
-            step,
-            Step::Alloc { .. } | Step::Node { .. } | Step::Open { .. } | Step::Call { .. }
-        ),
-        Stmt::Nest(Nest::Scope(_)) => false,
-        Stmt::Nest(nest @ (Nest::For { .. } | Nest::While { .. } | Nest::If { .. })) => {
-            nest.bodies().into_iter().any(|body| allocates(body))
-        }
-    })
+    /// Does the body allocate in its own scope, perhaps by what it calls?
+    fn allocates(&self, body: &[Stmt]) -> bool {
+        body.iter().any(|stmt| match stmt {
+            Stmt::Step(Step::Alloc { buf, .. }) => self.local(*buf).is_none(),
+            Stmt::Step(step) => {
+                matches!(step, Step::Node { .. } | Step::Open { .. } | Step::Call { .. })
+            }
+            Stmt::Nest(Nest::Scope(_)) => false,
+            Stmt::Nest(nest @ (Nest::For { .. } | Nest::While { .. } | Nest::If { .. })) => {
+                nest.bodies().into_iter().any(|body| self.allocates(body))
+            }
+        })
+    }
 }

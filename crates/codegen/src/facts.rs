@@ -1,9 +1,14 @@
 //! What the printer needs to know of a function before it starts: which registers may be printed where they are used, and which buffers may
 //! share memory.
 
+use std::collections::HashSet;
+
 use lambada_loops::{
-    Arg, Buf, FnId, Function, Given, Library, Nest, Operand, Param, Return, Step, Stmt, uses, visit,
+    Arg, Buf, FnId, Function, Given, Library, Nest, Operand, Param, Reg, Return, Step, Stmt, uses,
+    visit,
 };
+
+use crate::taken::taken;
 
 pub(crate) struct Facts {
     /// By register: is it mentioned once, in the body that assigns it, and not in a body nested there?
@@ -18,7 +23,14 @@ pub(crate) struct Facts {
     pub outside: Vec<bool>,
     /// By buffer: is it ever exchanged with another?
     pub swapped: Vec<bool>,
+    /// By buffer: how many elements it has, if its memory can be the C function's own.
+    pub local: Vec<Option<i64>>,
+    /// The fields of nodes, by handle and number, that take over their arrays.
+    pub taken: HashSet<(Reg, u32)>,
 }
+
+/// The most elements of an array that is the C function's own.
+const LOCAL: i64 = 32;
 
 impl Facts {
     pub fn of(function: &Function, library: &Library) -> Facts {
@@ -38,11 +50,20 @@ impl Facts {
             written: vec![false; function.bufs.len()],
             outside: Vec::new(),
             swapped: Vec::new(),
+            local: vec![None; function.bufs.len()],
+            taken: HashSet::new(),
         };
         facts.outside = outside(function, library);
         facts.swapped = vec![false; function.bufs.len()];
         shared(function, library).into_iter().for_each(|buf| facts.write(buf));
         visit(&function.body, &mut |stmt| facts.note(stmt, library));
+        visit(&function.body, &mut |stmt| {
+            if let Stmt::Nest(Nest::Scope(body)) = stmt {
+                facts.locals(body);
+            }
+        });
+        let is_local = |buf: Buf| facts.local[buf.0 as usize].is_some();
+        facts.taken = taken(function, library, &facts.memory, &is_local);
         facts
     }
 
@@ -73,11 +94,36 @@ impl Facts {
         }
     }
 
+    /// What a scope allocates is nobody else's after it. If nothing in it gives memory to others, small arrays need no arena.
+    fn locals(&mut self, scope: &[Stmt]) {
+        let (mut found, mut is_closed) = (Vec::new(), true);
+        visit(scope, &mut |stmt| match stmt {
+            Stmt::Step(Step::Alloc { buf, dims }) => {
+                found.extend(constant(dims).filter(|len| *len <= LOCAL).map(|len| (*buf, len)));
+            }
+            Stmt::Step(Step::Call { .. } | Step::Swap(..) | Step::Inspect { .. }) => {
+                is_closed = false;
+            }
+            Stmt::Step(_) | Stmt::Nest(_) => {}
+        });
+        for (buf, len) in found.into_iter().filter(|_| is_closed) {
+            self.local[buf.0 as usize] = Some(len);
+        }
+    }
+
     /// The memory of a buffer, if it is ever written.
     pub fn changing(&self, buf: Buf) -> Option<u32> {
         let memory = self.memory[buf.0 as usize];
         self.written[memory as usize].then_some(memory)
     }
+}
+
+/// The product of sizes, if they are constants.
+fn constant(dims: &[Operand]) -> Option<i64> {
+    dims.iter().try_fold(1i64, |product, dim| match dim {
+        Operand::Lit(value) => product.checked_mul(value.int().max(0)),
+        Operand::Reg(_) => None,
+    })
 }
 
 /// By register: the body that assigns it and the body that mentions it last, as numbers.

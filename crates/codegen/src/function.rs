@@ -422,7 +422,21 @@ impl<'a> Printer<'a> {
         }
     }
 
+    /// How many elements a buffer has whose memory is the C function's own. Other parts of a function cannot have that, by whatever name.
+    pub fn local(&self, buf: Buf) -> Option<i64> {
+        let len = self.facts.local[buf.0 as usize]?;
+        let memory = self.facts.memory[buf.0 as usize];
+        let names = self.facts.memory.iter().zip(&self.parts.bufs);
+        (!names.into_iter().any(|(of, is_shared)| *is_shared && *of == memory)).then_some(len)
+    }
+
     fn alloc(&mut self, buf: Buf, dims: &[Operand]) {
+        if let Some(len) = self.local(buf) {
+            let elem = memory_type(self.elem(buf));
+            let name = self.name_buf(buf);
+            self.line(&format!("{elem} {name}[{}];", len.max(1)));
+            return;
+        }
         let len = self.count(dims);
         let size = memory_size(self.elem(buf));
         let pointer =

@@ -39,6 +39,7 @@ mod polls;
 mod program;
 mod runtime;
 mod shares;
+mod taken;
 mod text;
 
 use lambada_loops::{Function, Names, Return, Step, Stmt, visit};

@@ -58,6 +58,10 @@ impl Printer<'_> {
                     let value = self.operand(*value).text;
                     self.line(&format!("{slot}.{} = {value};", member(library.field(id).elem)));
                 }
+                Part::Array(buf, len) if self.facts.taken.contains(&(reg, field)) => {
+                    let (buf, len) = (self.buf(*buf), self.operand(*len).text);
+                    self.line(&format!("lam_take(&{slot}, {buf}, {len});"));
+                }
                 Part::Array(buf, len) => {
                     let (buf, len) = (self.buf(*buf), self.operand(*len).text);
                     let size = memory_size(library.field(id).elem);

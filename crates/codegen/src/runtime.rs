@@ -469,6 +469,12 @@ static inline int lam_keep(struct lambada_context *ctx, union lam_slot *slot, co
     if (slot[0].data && count) __builtin_memcpy(slot[0].data, from, (uint64_t)(count * size));
     return slot[0].data != 0;
 }
+
+/* Puts an array into a node that is nobody else's any more. */
+static inline void lam_take(union lam_slot *slot, void *array, int64_t count) {
+    slot[0].data = array;
+    slot[1].integer = count < 0 ? 0 : count;
+}
 ";
 
 /// Copies elements that do not overlap.

@@ -3,10 +3,12 @@
 //! Open bodies form a stack of levels: the function, then the loops and branches around the point where code is being added. A
 //! primitive is placed at the outermost level where its operands are known, so address arithmetic leaves the loops that it does not
 //! depend on; primitives are total and pure, which makes this always right. Only index arithmetic also leaves branches: anything else
-//! may be costly and is not wanted where its branch is not taken. An equal primitive that is known at its level is used again.
+//! may be costly and is not wanted where its branch is not taken. An equal primitive that is known at its level is used again. Finished loops are split
+//! where that leaves tests and divisions out ([`split`]).
 
 mod library;
 mod splice;
+mod split;
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -16,6 +18,8 @@ use lambada_prim::{Prim, Scalar, ScalarTy};
 use lambada_source::{Site, Span};
 
 use crate::memory::StorageId;
+
+pub(crate) use split::Each;
 
 /// What an open body belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,6 +58,8 @@ pub(crate) struct Code {
     sites: HashMap<Site, u32>,
     /// The place in the program that the statements being added come from, as far as that is known.
     near: Option<Span>,
+    /// So many statements may still be added by splitting loops.
+    room: usize,
 }
 
 impl Code {
@@ -65,6 +71,7 @@ impl Code {
             natural: Vec::new(),
             sites: HashMap::new(),
             near: None,
+            room: split::ROOM_IN_ALL,
         };
         code.open(Kind::Function);
         code

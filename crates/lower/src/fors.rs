@@ -1,11 +1,11 @@
 //! `for`: independent iterations. What is collected has its memory before the loop; each iteration builds its part there.
 
 use lambada_anf::{Atom, Block, Out, Stm, Var};
-use lambada_loops::{Cell, Mode, Nest, Operand};
+use lambada_loops::{Cell, Mode, Operand};
 use lambada_prim::ReduceOp;
 
 use crate::Lower;
-use crate::code::Kind;
+use crate::code::{Each, Kind};
 use crate::memory::{Place, Value};
 
 /// Where the results of the iterations go.
@@ -34,14 +34,12 @@ impl<'a> Lower<'a> {
         });
         let stmts = self.code.close();
         let mode = mode(outs, body);
-        self.code.push(Nest::For {
-            index: counter,
-            start: Operand::int(0),
-            end,
-            step: 1,
-            mode,
-            body: stmts,
-        });
+        let each = Each { index: counter, start: Operand::int(0), end, mode, body: stmts };
+        if keeps {
+            self.code.push(each.whole());
+        } else {
+            self.code.push_loop(each);
+        }
         for (bind, sink) in stm.binds.iter().zip(sinks) {
             let value = match sink {
                 Sink::Array(place) => Value::Array(place),

@@ -4,6 +4,7 @@ mod aliasing;
 mod cost;
 mod library;
 mod random;
+mod split;
 mod traps;
 
 use lambada_anf::{Atom, Builder, Function, Names, Nest, Op, Param, Ty, Var};

@@ -48,11 +48,8 @@ static int kernel_f(struct lambada_context *ctx, union lambada_word *results, in
     }
     if (x < 1.0) {
         {
-            struct lam_mark mark = lam_mark(ctx);
-            int64_t *restrict t = lam_alloc(ctx, 3, 8);
-            if (unlikely(!t)) return lam_no_memory(ctx, results, 2);
+            int64_t t[3];
             t[0] = 1;
-            lam_release(ctx, mark);
         }
     } else {
         k = 2;

@@ -1,0 +1,93 @@
+//! Arrays that a node takes over instead of copying them.
+//!
+//! An array and a node that the same body makes live equally long. Where nobody writes to the array any more and nobody else is given it, the node may as well
+//! refer to it: this is so for almost all arrays of tapes.
+
+use std::collections::{HashMap, HashSet};
+
+use lambada_loops::{Binding, Buf, Function, Library, Part, Reg, Return, Step, Stmt, visit};
+
+/// The fields of nodes, by handle and number, that take over their arrays. `memory` says by buffer which others share its memory, `local` whether that is the C
+/// function's own.
+pub(crate) fn taken(
+    function: &Function,
+    library: &Library,
+    memory: &[u32],
+    local: &dyn Fn(Buf) -> bool,
+) -> HashSet<(Reg, u32)> {
+    // Memory that comes from one `Alloc`, and is not a result.
+    let mut sources: HashMap<u32, usize> = HashMap::new();
+    let mut views = HashSet::new();
+    visit(&function.body, &mut |stmt| {
+        if let Stmt::Step(Step::View { buf, .. }) = stmt {
+            views.insert(*buf);
+        }
+    });
+    for (k, of) in (0..).zip(memory) {
+        *sources.entry(*of).or_default() += usize::from(!views.contains(&Buf(k)));
+    }
+    for result in &function.results {
+        match result {
+            Return::Scalar(_) => {}
+            Return::Buffer(buf, _) => *sources.entry(memory[buf.0 as usize]).or_default() += 1,
+        }
+    }
+    let is_own = |buf: Buf| sources.get(&memory[buf.0 as usize]) == Some(&1) && !local(buf);
+    let mut all = HashSet::new();
+    let mut bodies = vec![&function.body];
+    visit(&function.body, &mut |stmt| bodies.extend(stmt.bodies()));
+    for body in bodies {
+        // What the body has made so far and nobody has been given.
+        let mut made: HashMap<u32, Option<(Reg, u32)>> = HashMap::new();
+        for stmt in body {
+            visit(std::slice::from_ref(stmt), &mut |inner| {
+                // Whoever has it already must have a copy.
+                for buf in inner.writes() {
+                    if let Some(Some(field)) = made.get(&memory[buf.0 as usize]) {
+                        all.remove(field);
+                    }
+                }
+                for buf in given(inner) {
+                    if let Some(Some(field)) = made.remove(&memory[buf.0 as usize]) {
+                        all.remove(&field);
+                    }
+                }
+            });
+            match stmt {
+                Stmt::Step(Step::Alloc { buf, .. }) if is_own(*buf) => {
+                    made.insert(memory[buf.0 as usize], None);
+                }
+                Stmt::Step(Step::Node { reg, node, tag, fields, .. }) => {
+                    let kinds = &library.nodes[node.0 as usize].constructors[*tag as usize];
+                    for ((field, part), kind) in (0..).zip(fields).zip(kinds) {
+                        if let Part::Array(buf, _) = part
+                            && !kind.cell
+                            && !views.contains(buf)
+                            && let Some(owner @ None) = made.get_mut(&memory[buf.0 as usize])
+                        {
+                            *owner = Some((*reg, field));
+                            all.insert((*reg, field));
+                        }
+                    }
+                }
+                Stmt::Step(_) | Stmt::Nest(_) => {}
+            }
+        }
+    }
+    all
+}
+
+/// The buffers that a statement gives to somebody who might write to them or hand them on.
+fn given(stmt: &Stmt) -> Vec<Buf> {
+    let mut all = Vec::new();
+    match stmt {
+        Stmt::Step(step @ (Step::Call { .. } | Step::Swap(..))) => {
+            step.places(&mut |place| match place {
+                Binding::Buf(buf) => all.push(buf),
+                Binding::Reg(_) | Binding::Cell(_) => {}
+            });
+        }
+        Stmt::Step(_) | Stmt::Nest(_) => {}
+    }
+    all
+}
