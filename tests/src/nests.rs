@@ -4,15 +4,16 @@ use lambada::{Arrays, nested};
 use lambada_anf::Function;
 use lambada_loops as loops;
 use lambada_lower::{Nested, Nests, lower_with};
-use lambada_schedule::{Choice, kernels};
+use lambada_schedule::{Around, Choice, kernels};
 
 /// Nests with so many lanes, and these placements.
 #[derive(Clone, Copy, Debug)]
 pub struct Lanes(pub u16, pub Choice);
 
 impl Nests for Lanes {
-    fn of(&self, function: &Function) -> Option<Nested> {
-        nested(kernels(function, self.0, self.1), true)
+    fn of(&self, function: &Function, often: bool) -> Option<Nested> {
+        let around = if often { Around::Loops } else { Around::Nothing };
+        nested(kernels(function, self.0, self.1, around), true)
     }
 }
 

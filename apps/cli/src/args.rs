@@ -1,5 +1,6 @@
 //! The command line as data.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::error::Error;
@@ -45,6 +46,11 @@ pub struct Args {
     /// Run arithmetic over arrays one element after the other, in the order of the program, without lanes
     #[arg(long, global = true, display_order = 92)]
     pub no_nests: bool,
+
+    /// On how many threads programs run; what they give is the same for any number
+    #[arg(long, global = true, value_name = "N", default_value = "1", hide_default_value = true)]
+    #[arg(display_order = 92)]
+    pub threads: NonZeroUsize,
 
     /// How much memory arrays may take, such as 500MB or 4GB; most of what the machine has free unless given
     #[arg(long, global = true, value_name = "SIZE", display_order = 93)]

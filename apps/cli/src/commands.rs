@@ -29,8 +29,13 @@ pub fn run(args: Args) -> Result<(), Report> {
     };
     let max_memory = limited.map_err(|problem| shell.told([problem]))?;
     let usual = Options::default();
-    let options =
-        Options { checks: args.check || usual.checks, max_memory, nests: !args.no_nests, ..usual };
+    let options = Options {
+        checks: args.check || usual.checks,
+        max_memory,
+        nests: !args.no_nests,
+        threads: args.threads,
+        ..usual
+    };
     shell.session = Session::with(Arc::new(Disk), options);
     if !args.timings {
         return dispatch(&mut shell, args.command);

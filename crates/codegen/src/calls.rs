@@ -56,13 +56,64 @@ impl Printer<'_> {
         self.depth = depth;
         let text = std::mem::replace(&mut self.out, outside);
         self.frame.add_function(&head, shares::marked(&text, is_straight(stmts)));
-        self.line(&format!(
-            "{{ int status = {name}(ctx, results, frame); if (unlikely(status)) return status; }}"
-        ));
+        self.returns_failure(&format!("{name}(ctx, results, frame)"));
         let exports: Vec<Shared> = self.parts.exports[part.number].iter().copied().collect();
         exports.into_iter().for_each(|shared| {
             self.import(shared);
         });
+    }
+
+    /// A parallel loop: the function of an iteration, and what has it called for each. The iteration has a copy of the frame, so what it keeps there is its own.
+    pub fn parallel(&mut self, stmt: &Stmt) {
+        let Stmt::Nest(Nest::Parallel { index, count, body, merge }) = stmt else { return };
+        self.needs.teams();
+        let count = self.operand(*count).text;
+        self.declare(|_| true);
+        let outside = std::mem::take(&mut self.out);
+        let depth = std::mem::replace(&mut self.depth, 0);
+        let loops = std::mem::replace(&mut self.loops, 1);
+        let number = self.parts.team(stmt);
+        let kernel = self.frame.kernel().to_string();
+        let name = format!("iteration_{number}_of_{kernel}");
+        self.names.enter();
+        let part = self.fresh(&self.function.regs[index.0 as usize].1.clone());
+        self.regs[index.0 as usize].clone_from(&part);
+        let head = format!(
+            "int {name}(struct lambada_context *ctx, union lambada_word *results, const void *lam_frame, int64_t {part})"
+        );
+        self.line(&format!("{head} {{"));
+        self.depth = 1;
+        self.line(&format!("struct {kernel}_frame lam_own = *(const struct {kernel}_frame *)lam_frame, *const frame = &lam_own;"));
+        self.line("(void)frame;");
+        self.share_reg(*index);
+        let imports: Vec<Shared> = self.parts.imports[number].iter().copied().collect();
+        let before: Vec<String> = imports.iter().map(|shared| self.import(*shared)).collect();
+        self.stmts(body);
+        if !merge.is_empty() {
+            self.declare(|_| true);
+            self.line(&format!("if (unlikely(!lam_turn(ctx, {part}))) return 0;"));
+            self.stmts(merge);
+        }
+        self.declare(|_| true);
+        for (shared, name) in imports.into_iter().zip(before) {
+            *self.name_of(shared) = name;
+        }
+        self.names.leave();
+        self.line("return 0;");
+        self.depth = 0;
+        self.line("}");
+        (self.depth, self.loops) = (depth, loops);
+        let text = std::mem::replace(&mut self.out, outside);
+        if self.parts.is_cut() {
+            self.frame.add_function(&head, shares::marked(&format!("@part {text}"), false));
+        } else {
+            self.frame.add_static(&head, &text);
+        }
+        self.returns_failure(&format!("lam_parallel(ctx, results, {name}, frame, {count})"));
+    }
+
+    fn returns_failure(&mut self, call: &str) {
+        self.line(&format!("{{ int status = {call}; if (unlikely(status)) return status; }}"));
     }
 
     fn name_of(&mut self, shared: Shared) -> &mut String {
@@ -166,7 +217,7 @@ impl Printer<'_> {
 /// Is nothing in it done more than once?
 fn is_straight(stmts: &[Stmt]) -> bool {
     stmts.iter().all(|stmt| match stmt {
-        Stmt::Nest(Nest::For { .. } | Nest::While { .. }) => false,
+        Stmt::Nest(Nest::For { .. } | Nest::While { .. } | Nest::Parallel { .. }) => false,
         Stmt::Nest(Nest::If { .. } | Nest::Scope(_)) => {
             stmt.bodies().into_iter().all(|body| is_straight(body))
         }

@@ -152,7 +152,7 @@ impl Printer<'_> {
             Stmt::Step(step) => {
                 matches!(step, Step::Node { .. } | Step::Open { .. } | Step::Call { .. })
             }
-            Stmt::Nest(Nest::Scope(_)) => false,
+            Stmt::Nest(Nest::Scope(_) | Nest::Parallel { .. }) => false,
             Stmt::Nest(nest @ (Nest::For { .. } | Nest::While { .. } | Nest::If { .. })) => {
                 nest.bodies().into_iter().any(|body| self.allocates(body))
             }

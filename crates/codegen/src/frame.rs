@@ -44,6 +44,12 @@ impl Frame {
         self.prototypes += &format!("@declare {head};\n");
     }
 
+    /// A part that no other share knows.
+    pub fn add_static(&mut self, head: &str, text: &str) {
+        self.functions.push(format!("static __attribute__((noinline)) {text}"));
+        self.prototypes += &format!("static {head};\n");
+    }
+
     /// What a field holds from now on.
     pub fn hold(&mut self, shared: Shared, field: String) {
         match shared {

@@ -264,6 +264,7 @@ impl<'a> Printer<'a> {
                 self.choice(&format!("if ({cond}) {{"), then, otherwise);
             }
             Stmt::Nest(Nest::Scope(body)) => self.scope(body),
+            Stmt::Nest(Nest::Parallel { .. }) => self.parallel(stmt),
         }
     }
 

@@ -23,6 +23,8 @@
 //!   lambada_context *)` tells the most that they have taken, both in bytes.
 //! - `void lambada_context_stack(struct lambada_context *, uint64_t)`, of units with functions that call each other only: how many bytes of the stack
 //!   these may use, 4 MiB unless told. Where that is too little, the call fails.
+//! - `int lambada_context_threads(struct lambada_context *, int64_t, lam_fork, void *)`, of units with parallel loops only: on how many threads calls run,
+//!   and what runs functions on these; one thread unless told.
 //! - In memory a real is a `double`, an int an `int64_t`, a bool an `unsigned char` that is 0 or 1; arrays are dense, the last axis is contiguous.
 
 mod calls;
@@ -135,6 +137,7 @@ fn printed(functions: &[&Function], part: usize, memory: Memory, linkage: Linkag
         "context_peak",
         "context_seen",
         "context_stack",
+        "context_threads",
         "context_close",
         "context",
         "word",

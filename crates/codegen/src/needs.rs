@@ -22,6 +22,7 @@ pub(crate) struct Needs {
     calls: bool,
     nodes: bool,
     inspections: bool,
+    teams: bool,
 }
 
 impl Needs {
@@ -108,12 +109,22 @@ impl Needs {
         self.inspections = true;
     }
 
+    /// Loops whose iterations run on several threads.
+    pub fn teams(&mut self) {
+        self.teams = true;
+    }
+
     /// All of it, in front of the functions, which are given to see what they mention.
     pub fn text(&self, functions: &str, memory: Memory) -> String {
-        let kinds =
-            runtime::Kinds { calls: self.calls, nodes: self.nodes, inspections: self.inspections };
+        let kinds = runtime::Kinds {
+            calls: self.calls,
+            nodes: self.nodes,
+            inspections: self.inspections,
+            teams: self.teams,
+        };
         let runtime = runtime::memory(memory, kinds);
-        let mut helpers = vec![runtime, runtime::SIZES.to_string()];
+        let mut helpers = vec![runtime, runtime::sizes(kinds)];
+        helpers.extend(self.teams.then(|| runtime::TEAMS.to_string()));
         helpers.extend(self.calls.then(|| runtime::CALLS.to_string()));
         helpers.extend(self.inspections.then(|| runtime::INSPECTIONS.to_string()));
         helpers.extend(self.nodes.then(|| runtime::nodes(memory)));

@@ -4,10 +4,12 @@
 //!
 //! What is assigned once is read from the frame once, where a part begins, so that loops work on local variables as ever. Cells, and pointers that
 //! are exchanged, live in the frame.
+//!
+//! An iteration of a `Parallel` is a part, too, whatever its length, since threads call functions. It has a frame of its own, a copy.
 
 use std::collections::{BTreeSet, HashMap};
 
-use lambada_loops::{Binding, Buf, Cell, Function, Nest, Operand, Param, Reg, Return, Stmt};
+use lambada_loops::{Binding, Buf, Cell, Function, Nest, Operand, Param, Reg, Return, Stmt, visit};
 
 /// About how many statements a part has.
 pub const PART: usize = 250;
@@ -37,6 +39,8 @@ pub(crate) enum Shared {
 pub(crate) struct Parts {
     /// By the first statement.
     starts: HashMap<*const Stmt, Part>,
+    /// The iterations of parallel loops, by the loop.
+    teams: HashMap<*const Stmt, usize>,
     /// The part around a part.
     parents: Vec<usize>,
     /// What a part reads from the frame when it begins.
@@ -62,15 +66,31 @@ impl Parts {
         if weight(&function.body) > part.saturating_mul(WHOLE) {
             parts.cut(&function.body, part);
         }
+        visit(&function.body, &mut |stmt| {
+            if let Stmt::Nest(Nest::Parallel { .. }) = stmt {
+                parts.teams.insert(stmt, parts.parents.len());
+                parts.parents.push(KERNEL);
+            }
+        });
         if !parts.is_whole() {
             Homes::of(function, &mut parts).find(function);
         }
         parts
     }
 
-    /// Is the function not cut at all?
+    /// Is the function one C function?
     pub fn is_whole(&self) -> bool {
-        self.starts.is_empty()
+        self.starts.is_empty() && self.teams.is_empty()
+    }
+
+    /// Has it been cut because it is long?
+    pub fn is_cut(&self) -> bool {
+        !self.starts.is_empty()
+    }
+
+    /// The part that is an iteration of a parallel loop.
+    pub fn team(&self, stmt: &Stmt) -> usize {
+        self.teams[&std::ptr::from_ref(stmt)]
     }
 
     /// The part that begins with a statement.
@@ -95,6 +115,12 @@ impl Parts {
                 }
                 Stmt::Nest(Nest::For { .. } | Nest::If { .. } | Nest::Scope(_)) => {
                     stmt.bodies().into_iter().map(|inner| self.cut(inner, part)).sum()
+                }
+                // Its iterations are functions.
+                Stmt::Nest(Nest::Parallel { body, merge, .. }) => {
+                    self.cut(body, part);
+                    self.cut(merge, part);
+                    0
                 }
                 Stmt::Step(_) => 0,
             };
@@ -207,6 +233,14 @@ impl<'p> Homes<'p> {
                 self.body(&cond.before, part);
                 self.operand(cond.test, part);
                 self.body(body, part);
+            }
+            Stmt::Nest(Nest::Parallel { index, count, body, merge }) => {
+                self.operand(*count, part);
+                let own = self.parts.team(stmt);
+                self.parts.parents[own] = part;
+                self.regs[index.0 as usize] = own;
+                self.body(body, own);
+                self.body(merge, own);
             }
             Stmt::Nest(nest @ (Nest::For { .. } | Nest::If { .. } | Nest::Scope(_))) => {
                 nest.operands(&mut |operand| self.operand(operand, part));

@@ -5,6 +5,7 @@
 //! - A `for` asks in each iteration if one may take long: if there is another `for` in it whose length is not known to be small, or a kernel. One that is
 //!   itself in a `for`, and holds only such that ask nothing, leaves the question to that one unless its iterations need each other: between two short
 //!   loops a question would cost more than a hundredth.
+//! - A `Parallel` asks before each iteration.
 //! - A `for` of which no iteration takes long asks nothing; one that is in no other, and may be long itself, is cut into blocks of [`BLOCK`] iterations.
 //!
 //! So a call goes on at most for the two innermost loops of a nest, or for one kernel.
@@ -36,6 +37,7 @@ fn height(body: &[Stmt]) -> u32 {
         Stmt::Step(Step::Kernel { .. }) => 2,
         Stmt::Step(_) | Stmt::Nest(Nest::While { .. }) => 0,
         Stmt::Nest(Nest::For { body, .. }) => (1 + height(body)).min(2),
+        Stmt::Nest(Nest::Parallel { .. }) => 2,
         Stmt::Nest(nest @ (Nest::If { .. } | Nest::Scope(_))) => {
             nest.bodies().into_iter().map(|body| height(body)).max().unwrap_or_default()
         }
@@ -56,7 +58,7 @@ pub(crate) fn may_be_long(start: Operand, end: Operand, step: i64) -> bool {
 /// How many iterations the loops of a body have in all, if that is known to be few. What asks itself counts for nothing.
 fn length(body: &[Stmt]) -> Option<i64> {
     let lengths = body.iter().map(|stmt| match stmt {
-        Stmt::Step(Step::Kernel { .. }) => None,
+        Stmt::Step(Step::Kernel { .. }) | Stmt::Nest(Nest::Parallel { .. }) => None,
         Stmt::Step(_) | Stmt::Nest(Nest::While { .. }) => Some(0),
         Stmt::Nest(Nest::For { start, end, step, body, .. }) => {
             let count = iterations(*start, *end, *step)?;

@@ -9,20 +9,41 @@ pub(crate) struct Kinds {
     pub calls: bool,
     pub nodes: bool,
     pub inspections: bool,
+    pub teams: bool,
 }
 
 /// Memory of a kind, for programs that have these.
-pub(crate) fn memory(memory: Memory, Kinds { calls, nodes, inspections }: Kinds) -> String {
-    let text = match memory {
-        Memory::Arena => ARENA,
-        Memory::Exact => EXACT,
-    };
+pub(crate) fn memory(memory: Memory, kinds: Kinds) -> String {
+    match memory {
+        Memory::Arena => chosen(ARENA, kinds),
+        Memory::Exact => chosen(EXACT, kinds),
+    }
+}
+
+/// Sizes of arrays, and what is said where there is no room.
+pub(crate) fn sizes(kinds: Kinds) -> String {
+    chosen(SIZES, kinds)
+}
+
+/// A text with what programs of some kinds have.
+fn chosen(text: &str, Kinds { calls, nodes, inspections, teams }: Kinds) -> String {
     let chosen = |line: &str| {
         match line {
         "@stack" => calls.then_some("    uint64_t stack; /* bytes of stack that calls may use */\n    uintptr_t lowest; /* where these end */\n").map(String::from),
         "@seen" => inspections.then_some("    void (*seen)(const void *, int64_t, const union lambada_word *); /* who is told of what is inspected */\n    const void *who;\n").map(String::from),
         "@cancel" => calls.then_some("    if (cancelled) __atomic_store_n(&ctx->lowest, ~(uintptr_t)0, __ATOMIC_SEQ_CST);\n").map(String::from),
-        "@open" => calls.then_some("    if (ctx) ctx->stack = 4 << 20;\n").map(String::from),
+        "@open" => Some(
+            [
+                if calls { "    if (ctx) ctx->stack = 4 << 20;\n" } else { "" },
+                if teams { "    if (ctx) ctx->asked = &ctx->cancelled, ctx->threads = 1;\n" } else { "" },
+            ]
+            .concat(),
+        ),
+        "@team" => teams.then_some("    struct lam_team *team; /* the parallel loop that it works for */\n    struct lambada_context **workers; /* the contexts of the other threads */\n    int64_t threads;\n    lam_fork fork; /* what runs a function on threads */\n    void *pool;\n    const int *asked; /* is the call to end? a worker asks for another one's call */\n").map(String::from),
+        "@fork" => teams.then_some("/* Runs `work(team, k)` for all k below `workers`, at the same time or not. */\ntypedef void (*lam_fork)(void *pool, int64_t workers, void (*work)(void *team, int64_t worker), void *team);\n\n").map(String::from),
+        "@asked" => Some(format!("    return unlikely(__atomic_load_n({}, __ATOMIC_RELAXED));\n", if teams { "ctx->asked" } else { "&ctx->cancelled" })),
+        "@peak" => teams.then_some("    for (int64_t k = 1; k < ctx->threads; k++) peak += lambada_context_peak(ctx->workers[k - 1]);\n").map(String::from),
+        "@close" => teams.then_some("    for (int64_t k = 1; k < ctx->threads; k++) lambada_context_close(ctx->workers[k - 1]);\n    __builtin_free(ctx->workers);\n").map(String::from),
         "@align" if nodes => Some(
             "    uint64_t skip = -(uintptr_t)ctx->at & 63, bytes = skip + (count > 0 ? ((uint64_t)(count * size) + 63) & ~(uint64_t)63 : 64);\n".to_string(),
         ),
@@ -69,10 +90,10 @@ static __attribute__((cold, noinline)) int lam_fail(union lambada_word *results,
 ";
 
 /// What both kinds of memory have: sizes of arrays, and what is said where there is no room.
-pub(crate) const SIZES: &str = "\
+const SIZES: &str = "\
 /* Is the call to end? Loops ask, those of which an iteration may take long each time. */
 static inline int lam_is_cancelled(const struct lambada_context *ctx) {
-    return unlikely(__atomic_load_n(&ctx->cancelled, __ATOMIC_RELAXED));
+@asked
 }
 
 /* Where a block of so many iterations ends, of a loop that is cut into them so that it can be cancelled. */
@@ -99,6 +120,7 @@ static __attribute__((cold, noinline)) int lam_no_memory(struct lambada_context 
 /// Memory for arrays: chunks, filled from the front, kept from call to call. A call finds the chunks as the one before it has left them, so that only
 /// the first one meets pages that the system has yet to supply; it asks for large ones where it can.
 const ARENA: &str = "\
+@fork
 /* The arena: chunks of memory that are filled from the front and kept from call to call. */
 struct lam_chunk {
     struct lam_chunk *next;
@@ -114,6 +136,7 @@ struct lambada_context {
     int64_t wanted; /* elements of the array that there was no room for */
 @stack
 @seen
+@team
 };
 
 struct lam_mark {
@@ -238,10 +261,13 @@ static inline void lam_release(struct lambada_context *ctx, struct lam_mark mark
 /* The most bytes that arrays have taken at a time. */
 @export uint64_t lambada_context_peak(struct lambada_context *ctx) {
     lam_note_peak(ctx);
-    return ctx->peak;
+    uint64_t peak = ctx->peak;
+@peak
+    return peak;
 }
 
 @export void lambada_context_close(struct lambada_context *ctx) {
+@close
     for (struct lam_chunk *chunk = ctx->first, *next; chunk; chunk = next) {
         next = chunk->next;
         __builtin_free(chunk);
@@ -253,6 +279,7 @@ static inline void lam_release(struct lambada_context *ctx, struct lam_mark mark
 /// Memory for arrays: each in its own block of exactly its size, freed when its scope ends, so that sanitizers see what an arena hides. New memory
 /// holds NaNs, impossible truth values and large integers.
 const EXACT: &str = "\
+@fork
 /* Each array has a block of memory of exactly its size, for sanitizers. */
 struct lam_block {
     struct lam_block *next;
@@ -267,6 +294,7 @@ struct lambada_context {
     int64_t wanted; /* elements of the array that there was no room for */
 @stack
 @seen
+@team
 };
 
 struct lam_mark {
@@ -343,12 +371,103 @@ static inline void lam_release(struct lambada_context *ctx, struct lam_mark mark
 
 /* The most bytes that arrays have taken at a time. */
 @export uint64_t lambada_context_peak(struct lambada_context *ctx) {
-    return ctx->peak;
+    uint64_t peak = ctx->peak;
+@peak
+    return peak;
 }
 
 @export void lambada_context_close(struct lambada_context *ctx) {
+@close
     lam_free_until(ctx, 0);
     __builtin_free(ctx);
+}
+";
+
+/// Loops whose iterations run at the same time. Iterations are taken in order, so whoever waits for its turn waits for one that runs.
+pub(crate) const TEAMS: &str = "\
+int sched_yield(void);
+
+/* A parallel loop. Who works for it takes the next iteration, again and again; what is to be done in order is done in turn. */
+struct lam_team {
+    int (*iteration)(struct lambada_context *, union lambada_word *, const void *, int64_t);
+    const void *frame;
+    struct lambada_context *leader;
+    int64_t count, next, turn;
+    int status; /* of the first iteration that has failed */
+    union lambada_word results[3];
+};
+
+static void lam_await(const struct lam_team *team, int64_t turn) {
+    for (int64_t k = 0; __atomic_load_n(&team->turn, __ATOMIC_ACQUIRE) != turn; k++) {
+        if (k > 1000) sched_yield();
+    }
+}
+
+/* Waits for the iterations before this one. Has none of them failed? */
+static int lam_turn(struct lambada_context *ctx, int64_t turn) {
+    lam_await(ctx->team, turn);
+    return !__atomic_load_n(&ctx->team->status, __ATOMIC_RELAXED);
+}
+
+static void lam_work(void *of, int64_t worker) {
+    struct lam_team *team = of;
+    struct lambada_context *ctx = worker ? team->leader->workers[worker - 1] : team->leader;
+    union lambada_word results[3];
+    ctx->team = team;
+    if (worker) lam_reset(ctx);
+    for (;;) {
+        int64_t turn = __atomic_fetch_add(&team->next, 1, __ATOMIC_RELAXED);
+        if (turn >= team->count) break;
+        struct lam_mark mark = lam_mark(ctx);
+        int status = 0;
+        if (!__atomic_load_n(&team->status, __ATOMIC_RELAXED))
+            status = lam_is_cancelled(ctx) ? 4 : team->iteration(ctx, results, team->frame, turn);
+        lam_await(team, turn);
+        if (unlikely(status) && !team->status) {
+            for (int k = 0; k < 3; k++) team->results[k] = results[k];
+            __atomic_store_n(&team->status, status, __ATOMIC_RELAXED);
+        }
+        lam_release(ctx, mark);
+        __atomic_store_n(&team->turn, turn + 1, __ATOMIC_RELEASE);
+    }
+}
+
+/* Runs all iterations; what they have for memory is what is left, in equal parts. */
+static int lam_parallel(struct lambada_context *ctx, union lambada_word *results, int (*iteration)(struct lambada_context *, union lambada_word *, const void *, int64_t), const void *frame, int64_t count) {
+    struct lam_team team = {iteration, frame, ctx, count, 0, 0, 0, {{0}, {0}, {0}}};
+    int64_t workers = count < ctx->threads ? count : ctx->threads;
+    if (workers > 1) {
+        uint64_t in_use = lam_in_use(ctx), room = ctx->limit > in_use ? ctx->limit - in_use : 0;
+        for (int64_t k = 1; k < workers; k++) ctx->workers[k - 1]->limit = room / (uint64_t)workers;
+        ctx->fork(ctx->pool, workers, lam_work, &team);
+    } else {
+        lam_work(&team, 0);
+    }
+    if (unlikely(team.status)) {
+        for (int k = 0; k < 3; k++) results[k] = team.results[k];
+    }
+    return team.status;
+}
+
+/* Calls use so many threads from now on, on which `fork` runs functions. The results are the same for any number. Gives 2 if there is no memory for that,
+ * and then calls use one. */
+@export int lambada_context_threads(struct lambada_context *ctx, int64_t threads, lam_fork fork, void *pool) {
+    for (int64_t k = 1; k < ctx->threads; k++) lambada_context_close(ctx->workers[k - 1]);
+    __builtin_free(ctx->workers);
+    ctx->workers = 0;
+    ctx->threads = 1;
+    ctx->fork = fork;
+    ctx->pool = pool;
+    if (threads <= 1) return 0;
+    ctx->workers = __builtin_calloc((uint64_t)threads, sizeof *ctx->workers);
+    if (!ctx->workers) return 2;
+    for (; ctx->threads < threads; ctx->threads++) {
+        struct lambada_context *worker = lambada_context_open();
+        if (!worker) return 2;
+        worker->asked = &ctx->cancelled;
+        ctx->workers[ctx->threads - 1] = worker;
+    }
+    return 0;
 }
 ";
 

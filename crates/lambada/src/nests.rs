@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use lambada_anf::{Function, Var};
 use lambada_lower::{Kernel, Nested, Nests};
-use lambada_schedule::{Choice, Kernels};
+use lambada_schedule::{Around, Choice, Kernels};
 
 /// Nests with so many lanes.
 #[derive(Clone, Copy, Debug)]
@@ -17,8 +17,10 @@ pub(crate) struct Lanes {
 }
 
 impl Nests for Lanes {
-    fn of(&self, function: &Function) -> Option<Nested> {
-        nested(lambada_schedule::kernels(function, self.lanes, Choice::Best), self.checks)
+    fn of(&self, function: &Function, often: bool) -> Option<Nested> {
+        let around = if often { Around::Loops } else { Around::Nothing };
+        let kernels = lambada_schedule::kernels(function, self.lanes, Choice::Best, around);
+        nested(kernels, self.checks)
     }
 }
 

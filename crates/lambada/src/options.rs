@@ -1,5 +1,6 @@
 //! How programs are compiled and run, as a value: a session has one, and what it loads keeps it.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use lambada_prim::Memory;
@@ -40,6 +41,8 @@ pub struct Options {
     pub nests: bool,
     /// For which processors programs are compiled.
     pub target: Target,
+    /// On how many threads programs run. What they give is the same for any number.
+    pub threads: NonZeroUsize,
     /// Does a program fail at the first operation that makes a NaN out of numbers?
     pub trap_nan: bool,
     /// Where compiled units are kept from run to run. If nothing is said, in `$LAMBADA_CACHE`, or in the user's directory for caches.
@@ -54,6 +57,7 @@ impl Default for Options {
             max_memory: None,
             nests: true,
             target: Target::Here,
+            threads: NonZeroUsize::MIN,
             trap_nan: false,
             cache: None,
         }

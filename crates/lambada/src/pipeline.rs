@@ -545,7 +545,12 @@ pub(crate) fn compiled(
         Engine::Native => lambada_run::Engine::Native,
         Engine::Loops | Engine::Anf | Engine::Core => lambada_run::Engine::Interpreter,
     };
-    let settings = lambada_run::Settings { engine, target: options.target, ..Default::default() };
+    let settings = lambada_run::Settings {
+        engine,
+        target: options.target,
+        threads: options.threads.get(),
+        ..Default::default()
+    };
     timed(&COMPILE, || Kernel::compile_in(&[function], settings, cache))
         .map(|mut kernels| kernels.remove(0))
         .map_err(|e| vec![messages::broken_compilation(&e)])

@@ -101,8 +101,10 @@ impl Unit {
 /// known.
 fn scheduled(function: &anf::Function, options: &Options) -> String {
     if options.nests {
-        let functions = function.library.functions.iter().flatten().chain([function]);
-        let nests: Vec<String> = functions.flat_map(|f| explained(f, options.target)).collect();
+        let often = function.library.functions.iter().flatten();
+        let often = often.flat_map(|f| explained(f, options.target, schedule::Around::Loops));
+        let once = explained(function, options.target, schedule::Around::Nothing);
+        let nests: Vec<String> = often.chain(once).collect();
         if !nests.is_empty() {
             return nests.join("\n");
         }
@@ -121,8 +123,8 @@ fn scheduled(function: &anf::Function, options: &Options) -> String {
 }
 
 /// The nests of a function, in order.
-fn explained(function: &anf::Function, target: Target) -> Vec<String> {
-    let kernels = schedule::kernels(function, target.lanes(), schedule::Choice::Best);
+fn explained(function: &anf::Function, target: Target, around: schedule::Around) -> Vec<String> {
+    let kernels = schedule::kernels(function, target.lanes(), schedule::Choice::Best, around);
     let mut found: Vec<_> = kernels.found.into_iter().collect();
     found.sort_by_key(|(var, _)| *var);
     found.iter().map(|(_, kernel)| schedule::explained(kernel)).collect()

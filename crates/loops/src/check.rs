@@ -6,6 +6,7 @@
 //! - Offsets, lengths and loop bounds are `int`, conditions `bool`, of one lane; but a load or store may have an offset for each lane.
 //! - Parameters and constants, and views of them, are only read.
 //! - `Swap` exchanges two `Alloc`s of one type whose memory lives equally long.
+//! - In a `Parallel` nothing can fail but for want of memory, and cells from outside are not set.
 //! - What a program calls and the nodes that it makes are as its library says.
 
 mod library;
@@ -63,6 +64,8 @@ struct Checker<'a> {
     arenas: Vec<usize>,
     /// How many arena scopes there have been.
     arena_count: usize,
+    /// In a `Parallel`: the cells as they were outside.
+    outside: Option<Vec<Bound>>,
 }
 
 impl<'a> Checker<'a> {
@@ -76,6 +79,7 @@ impl<'a> Checker<'a> {
             origins: vec![Origin::Outside; function.bufs.len()],
             arenas: vec![0],
             arena_count: 1,
+            outside: None,
         }
     }
 
@@ -189,6 +193,26 @@ impl<'a> Checker<'a> {
                 self.body(then)?;
                 self.body(otherwise)
             }
+            Stmt::Nest(Nest::Parallel { index, count, body, merge }) => {
+                self.at(stmt, |checker| {
+                    checker.int(*count)?;
+                    ensure(checker.outside.is_none(), || "one inside of another".to_string())?;
+                    let ty = checker.bind_reg(*index)?;
+                    ensure(ty == Ty::scalar(ScalarTy::Int), || {
+                        "the index is not one int".to_string()
+                    })
+                })?;
+                self.outside = Some(self.cells.clone());
+                self.arenas.push(self.arena_count);
+                self.arena_count += 1;
+                self.stmts(body)?;
+                self.body(merge)?;
+                self.close(body);
+                self.arenas.pop();
+                self.outside = None;
+                self.regs[index.0 as usize] = Bound::Gone;
+                Ok(())
+            }
             Stmt::Nest(Nest::Scope(body)) => {
                 self.arenas.push(self.arena_count);
                 self.arena_count += 1;
@@ -196,7 +220,10 @@ impl<'a> Checker<'a> {
                 self.arenas.pop();
                 Ok(())
             }
-            Stmt::Step(step) => self.at(stmt, |checker| checker.step(step)),
+            Stmt::Step(step) => self.at(stmt, |checker| {
+                checker.alone(step)?;
+                checker.step(step)
+            }),
         }
     }
 
@@ -204,6 +231,34 @@ impl<'a> Checker<'a> {
         f(self).map_err(|problem| {
             format!("in `{}`: {problem}", print::head(self.function, self.library, stmt))
         })
+    }
+
+    /// In a `Parallel`: may it run while others do?
+    fn alone(&self, step: &Step) -> Checked {
+        let Some(outside) = &self.outside else { return Ok(()) };
+        match step {
+            Step::Set(cell, _) => {
+                ensure(outside.get(cell.0 as usize) != Some(&Bound::Here), || {
+                    "a cell from outside is set by several iterations at once".to_string()
+                })
+            }
+            Step::Swap(..)
+            | Step::Check { .. }
+            | Step::Inspect { .. }
+            | Step::Node { .. }
+            | Step::Open { .. }
+            | Step::Call { .. } => Err("it may not stand in a `parallel`".to_string()),
+            Step::Let(..)
+            | Step::Cell(..)
+            | Step::Store { .. }
+            | Step::StoreSome { .. }
+            | Step::Alloc { .. }
+            | Step::View { .. }
+            | Step::Constant(..)
+            | Step::Copy { .. }
+            | Step::Fill { .. }
+            | Step::Kernel { .. } => Ok(()),
+        }
     }
 
     /// A statement without bodies.

@@ -162,6 +162,20 @@ impl<'a> Printer<'a> {
                     self.nested(otherwise);
                 }
             }
+            Stmt::Nest(Nest::Parallel { index, body, merge, .. }) => {
+                self.names.enter();
+                self.bind_reg(*index);
+                self.put(&self.line(stmt));
+                self.body(body, &|printer| {
+                    if !merge.is_empty() {
+                        printer.depth -= 1;
+                        printer.put("in order");
+                        printer.depth += 1;
+                        merge.iter().for_each(|stmt| printer.stmt(stmt));
+                    }
+                });
+                self.names.leave();
+            }
             Stmt::Nest(Nest::Scope(body)) => {
                 self.put("scope");
                 self.nested(body);
@@ -220,6 +234,9 @@ impl<'a> Printer<'a> {
             Stmt::Nest(Nest::While { cond, .. }) => format!("while … {}", self.operand(cond.test)),
             Stmt::Nest(Nest::If { cond, .. }) => format!("if {}", self.operand(*cond)),
             Stmt::Nest(Nest::Scope(_)) => "scope".to_string(),
+            Stmt::Nest(Nest::Parallel { index, count, .. }) => {
+                format!("parallel {} < {}", self.reg(*index), self.operand(*count))
+            }
         }
     }
 

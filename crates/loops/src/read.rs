@@ -261,6 +261,7 @@ impl Reader {
             "for" => self.for_(indent),
             "while" => self.while_(indent),
             "if" => self.if_(indent),
+            "parallel" => self.parallel(indent),
             "scope" => {
                 self.end_of_line()?;
                 self.nested(indent).map(|body| Nest::Scope(body).into())
@@ -475,6 +476,29 @@ impl Reader {
         let body = self.body(indent)?;
         self.scope = outside;
         Ok(Nest::While { cond: While { before, test }, body }.into())
+    }
+
+    /// `parallel part < count`, the body, and perhaps `in order` and what sees the names of the body.
+    fn parallel(&mut self, indent: usize) -> Read<Stmt> {
+        let name = self.word()?;
+        self.expect("<")?;
+        let count = self.operand()?;
+        self.end_of_line()?;
+        let outside = self.scope.clone();
+        let index = self.bind_reg(name, Ty::scalar(ScalarTy::Int));
+        let body = self.body(indent)?;
+        let mut merge = Vec::new();
+        let is_word = |token: Option<&Token>, name: &str| matches!(token, Some(Token::Word(word)) if word == name);
+        if self.indent() == Some(indent)
+            && is_word(self.peek(), "in")
+            && is_word(self.peek_after(1), "order")
+        {
+            self.skip(2);
+            self.end_of_line()?;
+            merge = self.body(indent)?;
+        }
+        self.scope = outside;
+        Ok(Nest::Parallel { index, count, body, merge }.into())
     }
 
     fn if_(&mut self, indent: usize) -> Read<Stmt> {

@@ -22,7 +22,9 @@ impl Renaming {
             stmt.operands_mut(&mut |operand| *operand = self.operand(*operand));
             match stmt {
                 Stmt::Step(step) => self.step(step),
-                Stmt::Nest(Nest::For { index, .. }) => self.bound(index),
+                Stmt::Nest(Nest::For { index, .. } | Nest::Parallel { index, .. }) => {
+                    self.bound(index);
+                }
                 Stmt::Nest(Nest::While { .. } | Nest::If { .. } | Nest::Scope(_)) => {}
             }
             stmt.bodies_mut().into_iter().for_each(|body| self.apply(body));

@@ -305,6 +305,19 @@ pub enum Nest {
     },
     /// A block after which the arena is as it was before.
     Scope(Vec<Stmt>),
+    /// `for (index = 0; index < count; index++) { body; merge }`, each iteration in a scope of its own, of which several may run at the same time, on
+    /// threads. No body touches memory from outside that another iteration, or any `merge`, writes; the `merge`s run one after the other in order,
+    /// so what they make of it is the same for any number of threads. No cell from outside is set, and nothing fails but for want of memory.
+    Parallel {
+        /// An `int` register, bound in both.
+        index: Reg,
+        /// How many.
+        count: Operand,
+        /// What may run at the same time.
+        body: Vec<Stmt>,
+        /// What runs in order; it sees the names of the body.
+        merge: Vec<Stmt>,
+    },
 }
 
 /// A parameter.

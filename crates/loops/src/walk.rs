@@ -106,16 +106,19 @@ macro_rules! children {
                     Nest::While { cond: While { test: cond, .. }, .. } | Nest::If { cond, .. } => {
                         $give(cond, f);
                     }
+                    Nest::Parallel { count, .. } => $give(count, f),
                     Nest::Scope(_) => {}
                 }
             }
 
-            /// Its bodies, in order. Of a `While` these are what runs before the test, and the body, which also sees the names of the former.
+            /// Its bodies, in order. Of a `While` these are what runs before the test, and the body, of a `Parallel` the body and what runs in order;
+            /// the second one also sees the names of the first.
             pub fn $bodies(&$($mutable)? self) -> Vec<&$($mutable)? Vec<Stmt>> {
                 match self {
                     Nest::For { body, .. } | Nest::Scope(body) => vec![body],
                     Nest::While { cond: While { before, .. }, body } => vec![before, body],
                     Nest::If { then, otherwise, .. } => vec![then, otherwise],
+                    Nest::Parallel { body, merge, .. } => vec![body, merge],
                 }
             }
         }
@@ -254,11 +257,13 @@ impl Step {
 }
 
 impl Stmt {
-    /// What it binds, if anything. The index of a `For` is bound in its body only.
+    /// What it binds, if anything. The index of a `For` or `Parallel` is bound in its bodies only.
     pub fn binds(&self) -> Option<Binding> {
         match self {
             Stmt::Step(step) => step.binds(),
-            Stmt::Nest(Nest::For { index, .. }) => Some(Binding::Reg(*index)),
+            Stmt::Nest(Nest::For { index, .. } | Nest::Parallel { index, .. }) => {
+                Some(Binding::Reg(*index))
+            }
             Stmt::Nest(Nest::While { .. } | Nest::If { .. } | Nest::Scope(_)) => None,
         }
     }

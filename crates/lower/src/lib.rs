@@ -57,7 +57,7 @@ pub fn lower(source: &Function) -> Loops {
 pub fn lower_with(source: &Function, nests: &dyn Nests) -> Loops {
     let library = &source.library;
     let signatures = Signatures::of(library);
-    let nested = nests.of(source);
+    let nested = nests.of(source, false);
     let source = nested.as_ref().map_or(source, |nested| &nested.function);
     let mut lower = Lower::new(source, library, &signatures, nested.as_ref());
     lower.parameters(source);
@@ -69,7 +69,7 @@ pub fn lower_with(source: &Function, nests: &dyn Nests) -> Loops {
     let function = |(k, function): (u32, &Option<Function>)| match function {
         Some(function) => {
             let signature: &Signature = signatures.get(lambada_anf::FnId(k));
-            let nested = nests.of(function);
+            let nested = nests.of(function, true);
             let function = nested.as_ref().map_or(function, |nested| &nested.function);
             let lower = Lower::new(function, library, &signatures, nested.as_ref());
             lower.function(function, signature)

@@ -17,7 +17,8 @@ use crate::memory::{Place, Value};
 /// Makes loops for runs of statements.
 pub trait Nests {
     /// The function as it is lowered, with its library or without, and the loops for some of its runs of statements. Nothing if there are none.
-    fn of(&self, function: &Function) -> Option<Nested>;
+    /// One of the library may be called often.
+    fn of(&self, function: &Function, often: bool) -> Option<Nested>;
 }
 
 /// A function, of which some runs of statements have loops.
@@ -34,7 +35,7 @@ pub struct Nested {
 pub struct NoNests;
 
 impl Nests for NoNests {
-    fn of(&self, _: &Function) -> Option<Nested> {
+    fn of(&self, _: &Function, _: bool) -> Option<Nested> {
         None
     }
 }

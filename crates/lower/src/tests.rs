@@ -185,7 +185,10 @@ fn loop_bodies(f: &loops::Function) -> Vec<&[Stmt]> {
         Stmt::Nest(loops::Nest::For { body, .. } | loops::Nest::While { body, .. }) => {
             Some(&body[..])
         }
-        Stmt::Step(_) | Stmt::Nest(loops::Nest::If { .. } | loops::Nest::Scope(_)) => None,
+        Stmt::Step(_)
+        | Stmt::Nest(
+            loops::Nest::If { .. } | loops::Nest::Scope(_) | loops::Nest::Parallel { .. },
+        ) => None,
     });
     bodies.collect()
 }

@@ -56,11 +56,9 @@ fn set(options: &mut Options, name: &str, value: &Bound<'_, PyAny>) -> PyResult<
             let folder: PathBuf = value.extract().map_err(|_| wrong("a folder"))?;
             options.cache = Some(folder);
         }
-        // Kernels run on one thread, which is as many as any number allows.
-        "threads" => match value.extract::<usize>() {
-            Ok(1..) => {}
-            Ok(0) | Err(_) => return Err(wrong("a positive integer")),
-        },
+        "threads" => {
+            options.threads = value.extract().map_err(|_| wrong("a positive integer"))?;
+        }
         "precision" => {
             let precision: String = value.extract().map_err(|_| wrong("\"f64\""))?;
             if precision != "f64" {

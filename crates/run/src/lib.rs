@@ -5,6 +5,7 @@
 //! - `native`: loaded units, and calls into them; `call`: calls as the façade makes them;
 //! - `cancel`: calls that are ended from outside; `running`: those of machine code;
 //! - `stack`: the stack of programs whose functions call each other;
+//! - `threads`: on which parallel loops run;
 //! - `streams`: was there a standard output, before the program began;
 //! - `memory`: how much there is; `peak`: how fast the machine is at most;
 //! - `messages`: why there is no machine code;
@@ -23,6 +24,7 @@ mod prune;
 mod running;
 mod stack;
 mod streams;
+mod threads;
 
 use std::path::Path;
 use std::sync::{Once, OnceLock};
@@ -105,6 +107,8 @@ pub struct Settings {
     pub part: usize,
     /// Is code that is there sooner worth more than code that runs faster?
     pub quick: bool,
+    /// On how many threads calls run. The results are the same for any number.
+    pub threads: usize,
 }
 
 impl Default for Settings {
@@ -115,6 +119,7 @@ impl Default for Settings {
             target: Target::Here,
             part: lambada_codegen::PART,
             quick: false,
+            threads: 1,
         }
     }
 }

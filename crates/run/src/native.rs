@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use lambada_codegen::Unit;
 use lambada_loops::{
-    Buf, CANCELLED, Function, Operand, Return, Seen, Step, Stmt, internal, param_types,
+    Buf, CANCELLED, Function, Nest, Operand, Return, Seen, Step, Stmt, internal, param_types,
 };
 use lambada_prim::{Memory, Scalar, ScalarTy};
 use lambada_source::{Failure, Site, Span};
@@ -20,6 +20,7 @@ use crate::cancel::Cancel;
 use crate::elements::{Elements, Got, Lent};
 use crate::running::{Running, SetCancelled};
 use crate::stack::Stack;
+use crate::threads::{SetThreads, Threads};
 use crate::{CompileError, Compiler, Settings, cache, messages};
 
 type Context = *mut c_void;
@@ -45,6 +46,8 @@ pub(crate) struct Native {
     limit: Memory,
     /// Of a program whose functions call each other.
     set_stack: Option<SetStack>,
+    /// Of a program with parallel loops that runs on several threads.
+    threads: Option<(SetThreads, Threads)>,
     params: Vec<(ScalarTy, bool)>,
     results: Vec<Output>,
     /// Of the results, or of the numbers of a failing check.
@@ -120,7 +123,7 @@ pub(crate) fn compile(
     functions
         .iter()
         .zip(&unit.symbols)
-        .map(|(function, symbol)| Native::new(&library, function, symbol))
+        .map(|(function, symbol)| Native::new(&library, function, symbol, settings.threads))
         .collect()
 }
 
@@ -156,10 +159,17 @@ impl Native {
         library: &Arc<Library>,
         function: &Function,
         name: &str,
+        threads: usize,
     ) -> Result<Native, CompileError> {
         let set_stack = match function.library.functions.is_empty() {
             true => None,
             false => Some(symbol::<SetStack>(library, "lambada_context_stack")?),
+        };
+        let threads = match Threads::new(threads).filter(|_| is_parallel(function)) {
+            Some(threads) => {
+                Some((symbol::<SetThreads>(library, "lambada_context_threads")?, threads))
+            }
+            None => None,
         };
         let native = Native {
             name: function.name.clone(),
@@ -171,6 +181,7 @@ impl Native {
             set_cancelled: symbol::<SetCancelled>(library, "lambada_context_cancel")?,
             limit: Memory::default(),
             set_stack,
+            threads,
             params: param_types(function),
             results: function.results.iter().map(|result| Output::of(function, result)).collect(),
             words: lambada_codegen::result_words(function),
@@ -187,13 +198,10 @@ impl Native {
 
     /// A new context, if there is memory for it.
     fn opened(&self) -> Option<Owned> {
-        // SAFETY: it takes nothing and gives a context, or null.
-        let context = unsafe { (self.open)() };
+        let context = self.new_context();
         if context.is_null() {
             return None;
         }
-        // SAFETY: the context is open and ours, and no call is using it.
-        unsafe { (self.set_limit)(context, self.limit.limit) };
         Some(Owned {
             context,
             close: self.close,
@@ -202,6 +210,22 @@ impl Native {
             words: vec![0; self.words],
             _library: self.library.clone(),
         })
+    }
+
+    /// A new context, or null.
+    fn new_context(&self) -> Context {
+        // SAFETY: it takes nothing and gives a context, or null.
+        let context = unsafe { (self.open)() };
+        if context.is_null() {
+            return context;
+        }
+        // SAFETY: the context is open and ours, and no call is using it.
+        unsafe { (self.set_limit)(context, self.limit.limit) };
+        if let Some((set, threads)) = &self.threads {
+            // SAFETY: the context is ours, no call is using it, and `self`, which keeps the threads, outlives all calls.
+            unsafe { threads.give(*set, context) };
+        }
+        context
     }
 
     /// The contexts that no call is using. What a thread that has panicked left is in order: it is put and taken as a whole.
@@ -220,12 +244,7 @@ impl Native {
     fn renew(&self, owned: &mut Owned) {
         // SAFETY: the context is open and ours, no call is using it, and it is not used any more.
         unsafe { (self.close)(owned.context) };
-        // SAFETY: it takes nothing and gives a context, or null.
-        owned.context = unsafe { (self.open)() };
-        if !owned.context.is_null() {
-            // SAFETY: the context is open and ours, and no call is using it.
-            unsafe { (self.set_limit)(owned.context, self.limit.limit) };
-        }
+        owned.context = self.new_context();
     }
 
     /// Begins a call.
@@ -515,6 +534,17 @@ impl Output {
             }
         }
     }
+}
+
+/// Has a function loops whose iterations may run at the same time?
+fn is_parallel(function: &Function) -> bool {
+    let mut found = false;
+    function.all().for_each(|each| {
+        lambada_loops::visit(&each.body, &mut |stmt| {
+            found |= matches!(stmt, Stmt::Nest(Nest::Parallel { .. }));
+        });
+    });
+    found
 }
 
 /// By buffer of a function: the type of its elements, and what in the program makes it.

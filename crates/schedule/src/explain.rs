@@ -3,6 +3,7 @@
 
 use std::fmt::Write;
 
+use crate::emit::totals;
 use crate::graph::{AxisId, Printed, printed};
 use crate::kernels::Kernel;
 use crate::placed::{BufferId, Content, Item, Nest, Placed};
@@ -76,7 +77,8 @@ impl Words<'_> {
             let block = placed.block.filter(|_| pass.blocked);
             let head =
                 block.map_or("once".into(), |axis| format!("each block of {}", words.axis(axis)));
-            let _ = writeln!(text, "{head}");
+            let shared = if totals(placed, pass).is_some() { ", shared by threads" } else { "" };
+            let _ = writeln!(text, "{head}{shared}");
             for (group, nests) in pass.groups() {
                 let shared = group.and(placed.batch);
                 if let Some(axis) = shared {

@@ -25,7 +25,7 @@ use crate::placed::{BufferId, Placed};
 use crate::regions::{Allowed, Region, fitting, mentions, needed, types};
 use crate::tile::tiled;
 use crate::worth::best;
-use crate::{Outputs, emit, prepared};
+use crate::{Around, Outputs, emit, prepared};
 
 mod sizes;
 mod usual;
@@ -84,8 +84,8 @@ pub enum Choice {
     Any(usize),
 }
 
-/// The kernels of a function, for so many lanes. Of its library nothing is said.
-pub fn kernels(function: &Function, lanes: u16, choice: Choice) -> Kernels {
+/// The kernels of a function that is called in some surroundings, for so many lanes. Of its library nothing is said.
+pub fn kernels(function: &Function, lanes: u16, choice: Choice, around: Around) -> Kernels {
     let copy = Function {
         name: function.name.clone(),
         names: function.names.clone(),
@@ -101,7 +101,7 @@ pub fn kernels(function: &Function, lanes: u16, choice: Choice) -> Kernels {
     let kernels = Kernels { function: copy, found: HashMap::new(), refused: Vec::new() };
     let within = Within::of(function);
     let mut finder =
-        Finder { types, mentions, within, lanes, choice, kernels, known: Known::default() };
+        Finder { types, mentions, within, lanes, choice, kernels, known: Known::default(), around };
     finder.known.sizes(function);
     let mut body = std::mem::take(&mut finder.kernels.function.body);
     finder.block(&mut body);
@@ -117,6 +117,8 @@ struct Finder {
     kernels: Kernels,
     /// What is known where the next statement begins.
     known: Known,
+    /// What is around it.
+    around: Around,
 }
 
 impl Finder {
@@ -172,13 +174,19 @@ impl Finder {
         self.known.enter(&stm.exp);
         match &mut stm.exp {
             Exp::Op(_) => {}
-            Exp::Nest(Nest::For { body, .. }) => self.block(body),
+            Exp::Nest(Nest::For { body, .. }) => {
+                let around = std::mem::replace(&mut self.around, Around::Loops);
+                self.block(body);
+                self.around = around;
+            }
             Exp::Nest(Nest::Loop { kind, body, .. }) => {
+                let around = std::mem::replace(&mut self.around, Around::Loops);
                 if let LoopKind::While(cond) = kind {
                     self.block(cond);
                     self.known.assume(cond.results[0], true);
                 }
                 self.block(body);
+                self.around = around;
             }
             Exp::Nest(Nest::If { cond, then, otherwise }) => {
                 for (branch, holds) in [(then, true), (otherwise, false)] {
@@ -291,7 +299,7 @@ impl Finder {
             (Choice::Best, Enough::Never) => return None,
             (Choice::Best, Enough::AtLeast(least, extent)) => Some((least, extent)),
         };
-        let code = emit(&placed, self.lanes, Outputs::Given);
+        let code = emit(&placed, self.lanes, Outputs::Given, self.around);
         let checked = graph.outputs.len() > outputs.len() + added.len();
         let (statements, otherwise) = (stms.len(), false);
         Some(Kernel {

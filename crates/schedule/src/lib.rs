@@ -34,7 +34,7 @@ pub use algebra::simplified;
 pub use clamp::clamp;
 pub use cost::{Nominal, USUAL};
 pub use distribute::{Distributed, distribute};
-pub use emit::{Outputs, emit};
+pub use emit::{Around, Outputs, emit};
 pub use explain::explained;
 pub use extrema::without_places;
 pub use factor::{Leave, factored};

@@ -180,7 +180,18 @@ impl<'a> Compiler<'a> {
         match stmt {
             Stmt::Step(step) => self.step(step),
             Stmt::Nest(Nest::For { index, start, end, step, body, .. }) => {
-                self.counted(self.regs[index.0 as usize], *start, *end, *step, body)
+                let index = self.regs[index.0 as usize];
+                self.counted(index, (*start, *end, *step), |compiler| compiler.body(body))
+            }
+            // In order, which is one of the ways.
+            Stmt::Nest(Nest::Parallel { index, count, body, merge }) => {
+                let index = self.regs[index.0 as usize];
+                self.counted(index, (Operand::int(0), *count, 1), |compiler| {
+                    compiler.put(Code::Enter);
+                    compiler.body(body);
+                    compiler.body(merge);
+                    compiler.put(Code::Leave);
+                })
             }
             Stmt::Nest(Nest::While { cond, body }) => {
                 let top = self.here();
@@ -331,13 +342,18 @@ impl<'a> Compiler<'a> {
             Range { low, high: self.constants.len(), origin: low as i64 };
     }
 
-    fn counted(&mut self, index: u32, start: Operand, end: Operand, step: i64, body: &[Stmt]) {
+    fn counted(
+        &mut self,
+        index: u32,
+        (start, end, step): (Operand, Operand, i64),
+        body: impl FnOnce(&mut Self),
+    ) {
         let (start, end, step) =
             (self.slot(start), self.slot(end), self.literal(Scalar::Int(step)));
         let first = self.here() as usize;
         self.put(Code::First { index, start, end, target: 0 });
         let top = self.here();
-        self.body(body);
+        body(self);
         self.put(Code::Next { index, step, end, target: top });
         self.land(first);
     }

@@ -310,7 +310,7 @@ fn is_plain(stmt: &Stmt) -> bool {
         ),
         Stmt::Nest(Nest::For { step, .. }) => *step == 1,
         Stmt::Nest(Nest::If { .. } | Nest::Scope(_)) => true,
-        Stmt::Nest(Nest::While { .. }) => false,
+        Stmt::Nest(Nest::While { .. } | Nest::Parallel { .. }) => false,
     }
 }
 
@@ -319,9 +319,10 @@ fn tested(stmt: &Stmt) -> Option<Reg> {
     let cond = match stmt {
         Stmt::Nest(Nest::If { cond, .. }) => *cond,
         Stmt::Step(Step::Let(_, Op::Prim(Prim::Select | Prim::SelectInt, args))) => args[0],
-        Stmt::Step(_) | Stmt::Nest(Nest::For { .. } | Nest::While { .. } | Nest::Scope(_)) => {
-            return None;
-        }
+        Stmt::Step(_)
+        | Stmt::Nest(
+            Nest::For { .. } | Nest::While { .. } | Nest::Scope(_) | Nest::Parallel { .. },
+        ) => return None,
     };
     match cond {
         Operand::Reg(reg) => Some(reg),

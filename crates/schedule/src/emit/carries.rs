@@ -114,7 +114,7 @@ impl Emitter<'_> {
         Some((nest.vector?, Operand::Lit(op.unit(elem)), elem))
     }
 
-    fn elements(&mut self, id: BufferId) -> Operand {
+    pub(super) fn elements(&mut self, id: BufferId) -> Operand {
         let axes = self.placed.buffer(id).axes.clone();
         let dims: Vec<Operand> = axes.iter().map(|axis| self.extent(*axis)).collect();
         let len = self.product(&dims);

@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use lambada_loops::{Buf, Cell, Function, Mode, Nest as Loops, Operand, Param, Return, Step, Ty};
-use lambada_prim::{Prim, ScalarTy};
+use lambada_prim::{Prim, Scalar, ScalarTy};
 
 use crate::graph::{Array, ArrayId, AxisId, Effect, Graph, NodeId};
 use crate::placed::{BufferId, Content, Item, Nest, Pass, Placed};
@@ -15,6 +15,7 @@ use crate::placed::{BufferId, Content, Item, Nest, Pass, Placed};
 mod carries;
 mod code;
 mod nest;
+mod parallel;
 mod ranges;
 mod slide;
 mod sums;
@@ -23,12 +24,24 @@ mod value;
 
 use carries::Carried;
 use code::Code;
+pub(crate) use parallel::totals;
 use tile::Copy;
 
 /// How many elements of all local buffers together fit the cache of a core.
 const CACHED: i64 = 1 << 16;
-/// The smallest and the largest block. What is combined in lanes is folded once per block, so blocks are not small.
-const BLOCKS: [i64; 2] = [256, 1024];
+/// How work is divided.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Grain {
+    /// The smallest and the largest block. What is combined in lanes is folded once per block, so blocks are not small.
+    pub blocks: [i64; 2],
+    /// What runs on a thread of its own does the work of at least so many scalars, so that what threads cost does not matter.
+    pub work: i64,
+    /// It has a multiple of so many indices of an axis of lanes.
+    pub unit: i64,
+}
+
+/// What is good for the machines of today.
+const GRAIN: Grain = Grain { blocks: [256, 1024], work: 1 << 17, unit: 256 };
 
 /// Where a definition is.
 #[derive(Clone, Copy)]
@@ -45,6 +58,15 @@ pub enum Outputs {
     Given,
     /// The function: it is a result.
     Made,
+}
+
+/// What is the program part of?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Around {
+    /// It is run once per call: all of its nests may run on several threads.
+    Nothing,
+    /// A loop may run it often: passes over blocks may.
+    Loops,
 }
 
 /// The indices that an axis has at the place where code is being added.
@@ -67,8 +89,10 @@ struct Emitter<'a> {
     found: HashMap<Content, BufferId>,
     /// The body that the current nest stands in.
     since: usize,
-    blocked: bool,
-    blocks: [i64; 2],
+    /// The axis of which the current nest runs through a part only.
+    part_of: Option<AxisId>,
+    around: Around,
+    grain: Grain,
     block_len: Operand,
     block_start: Operand,
     block_end: Operand,
@@ -82,16 +106,16 @@ struct Emitter<'a> {
 }
 
 /// The loops of a program, for so many lanes.
-pub fn emit(placed: &Placed, lanes: u16, outputs: Outputs) -> Function {
-    emit_in_blocks(placed, lanes, outputs, BLOCKS)
+pub fn emit(placed: &Placed, lanes: u16, outputs: Outputs, around: Around) -> Function {
+    emit_with(placed, lanes, (outputs, around), GRAIN)
 }
 
-/// The same with blocks of other sizes, the smallest and the largest.
-pub(crate) fn emit_in_blocks(
+/// The same with another division of work.
+pub(crate) fn emit_with(
     placed: &Placed,
     lanes: u16,
-    outputs: Outputs,
-    blocks: [i64; 2],
+    (outputs, around): (Outputs, Around),
+    grain: Grain,
 ) -> Function {
     let mut emitter = Emitter {
         placed,
@@ -104,9 +128,10 @@ pub(crate) fn emit_in_blocks(
         axes: HashMap::new(),
         found: HashMap::new(),
         since: 0,
-        blocked: false,
-        blocks,
-        block_len: Operand::int(blocks[0]),
+        part_of: None,
+        around,
+        grain,
+        block_len: Operand::int(grain.blocks[0]),
         block_start: Operand::int(0),
         block_end: Operand::int(0),
         tile: Vec::new(),
@@ -215,8 +240,14 @@ impl<'a> Emitter<'a> {
 
     fn memory(&mut self) {
         self.block_size();
+        let own = self.of_iterations();
         for k in 0..self.placed.buffers.len() {
             let id = BufferId(k as u32);
+            if own.contains(&id) {
+                // Made in each iteration, and read nowhere else.
+                self.slots.push(Slot::Scalar(Operand::Lit(Scalar::Int(0))));
+                continue;
+            }
             let slot = self.slot(id);
             self.slots.push(slot);
             if self.outputs == Outputs::Made {
@@ -294,8 +325,8 @@ impl<'a> Emitter<'a> {
         let each = self.code.int(Prim::MaxInt, each, Operand::int(1));
         let fits = self.code.int(Prim::DivInt, Operand::int(CACHED), each);
         let whole = self.code.int(Prim::BitAnd, fits, Operand::int(-16));
-        let low = self.code.int(Prim::MaxInt, whole, Operand::int(self.blocks[0]));
-        let len = self.code.int(Prim::MinInt, low, Operand::int(self.blocks[1]));
+        let low = self.code.int(Prim::MaxInt, whole, Operand::int(self.grain.blocks[0]));
+        let len = self.code.int(Prim::MinInt, low, Operand::int(self.grain.blocks[1]));
         // No more than there are: memory for a block is not larger than that for all indices.
         let all = self.extent(block);
         let all = self.code.int(Prim::MaxInt, all, Operand::int(1));
@@ -307,8 +338,12 @@ impl<'a> Emitter<'a> {
     fn pass(&mut self, pass: &Pass) {
         let Some(block) = self.placed.block.filter(|_| pass.blocked) else {
             for nest in &pass.nests {
+                if let Some((axis, totals)) = self.divided(nest) {
+                    self.nest_in_parts(nest, axis, &totals);
+                    continue;
+                }
                 self.begin_additions(std::slice::from_ref(nest), false);
-                self.nest(nest, 0, false);
+                self.nest(nest, 0, None);
                 self.end_additions();
             }
             return;
@@ -321,30 +356,41 @@ impl<'a> Emitter<'a> {
                 }
             }
         }
-        self.begin_additions(&pass.nests, true);
         let end = self.extent(block);
         // Blocks are counted, since their length is known only when the program runs.
         let above = self.code.int(Prim::AddInt, end, self.block_len);
         let above = self.code.int(Prim::SubInt, above, Operand::int(1));
         let count = self.code.int(Prim::DivInt, above, self.block_len);
+        match totals(self.placed, pass) {
+            Some(totals) => self.blocks_in_parts(pass, (block, count), &totals),
+            None => {
+                self.begin_additions(&pass.nests, true);
+                self.blocks(pass, block, (Operand::int(0), count));
+                self.end_additions();
+            }
+        }
+    }
+
+    /// The nests of a pass, for some of the blocks.
+    fn blocks(&mut self, pass: &Pass, block: AxisId, (start, count): (Operand, Operand)) {
+        let end = self.extent(block);
         self.code.open();
         let index = self.code.reg(Ty::scalar(ScalarTy::Int), "block");
         self.block_start = self.code.int(Prim::MulInt, index.into(), self.block_len);
         let next = self.code.int(Prim::AddInt, self.block_start, self.block_len);
         self.block_end = self.code.int(Prim::MinInt, next, end);
         for (group, nests) in pass.groups() {
-            self.group(group.and(self.placed.batch), nests);
+            self.group(group.and(self.placed.batch), nests, block);
         }
         let body = self.code.close();
-        let (start, mode) = (Operand::int(0), Mode::Sequential);
+        let mode = Mode::Sequential;
         self.code.push(Loops::For { index, start, end: count, step: 1, mode, body });
-        self.end_additions();
     }
 
     /// Nests of a block, along an axis if they run together.
-    fn group(&mut self, axis: Option<AxisId>, nests: &[Nest]) {
+    fn group(&mut self, axis: Option<AxisId>, nests: &[Nest], block: AxisId) {
         let Some(axis) = axis else {
-            return nests.iter().for_each(|nest| self.nest(nest, 0, true));
+            return nests.iter().for_each(|nest| self.nest(nest, 0, Some(block)));
         };
         let end = self.extent(axis);
         self.code.open();
@@ -352,7 +398,7 @@ impl<'a> Emitter<'a> {
         let index = self.code.reg(Ty::scalar(ScalarTy::Int), hint);
         for nest in nests {
             self.axes.insert(axis, Bound { copies: vec![index.into()], lanes: 1 });
-            self.nest(nest, 1, true);
+            self.nest(nest, 1, Some(block));
         }
         let body = self.code.close();
         let (start, mode) = (Operand::int(0), Mode::Sequential);

@@ -11,11 +11,11 @@ use crate::graph::{Array, AxisId, NodeId, Term};
 use crate::placed::{BufferId, Content, Item, Nest};
 
 impl Emitter<'_> {
-    /// A nest, of a block if it is in one. Its first axes are run through around it.
-    pub(super) fn nest(&mut self, nest: &Nest, first: usize, blocked: bool) {
+    /// A nest, for a block of an axis if one is given. Its first axes are run through around it.
+    pub(super) fn nest(&mut self, nest: &Nest, first: usize, part_of: Option<AxisId>) {
         self.found = self.placed.found(nest).into_iter().collect();
         self.since = self.code.depth();
-        self.blocked = blocked;
+        self.part_of = part_of;
         self.tile = nest.tile.iter().map(|(axis, _)| *axis).collect();
         self.loops(nest, first, &mut Vec::new());
         self.tile.clear();
@@ -85,7 +85,7 @@ impl Emitter<'_> {
 
     /// The indices of an axis: all, or those of the block.
     pub(super) fn range(&mut self, axis: AxisId) -> (Operand, Operand) {
-        if self.blocked && self.placed.block == Some(axis) {
+        if self.part_of == Some(axis) {
             return (self.block_start, self.block_end);
         }
         (Operand::int(0), self.extent(axis))

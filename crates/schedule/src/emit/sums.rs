@@ -67,7 +67,7 @@ impl Emitter<'_> {
                 value = self.code.prim(sum.op.prim(elem), &[folded, value]);
             }
             let kept = &self.placed.buffer(sum.buffer).axes;
-            let split = self.blocked && self.placed.block.is_some_and(|b| !kept.contains(&b));
+            let split = self.part_of.is_some_and(|axis| !kept.contains(&axis));
             if split {
                 self.add(sum.buffer, copy, sum.op, value);
             } else {

@@ -6,7 +6,7 @@ use lambada_source::Failure;
 
 use super::{agree, inputs_of};
 use crate::cost::{Nominal, Target};
-use crate::emit::emit_in_blocks;
+use crate::emit::{Around, Grain, emit_with};
 use crate::graph::{self, AxisId, Graph};
 use crate::place::batched;
 use crate::placed::{self, Placed};
@@ -43,8 +43,14 @@ pub(super) fn agrees(graph: &Graph, args: &[Tensor]) {
             }
         }
         // With four lanes, there are whole blocks and one that is not.
-        for (lanes, block) in [(1, 7), (2, 1024), (4, 8), (8, 16)] {
-            let loops = emit_in_blocks(&placed, lanes, Outputs::Made, [block; 2]);
+        for (lanes, block, around) in [
+            (1, 7, Around::Nothing),
+            (2, 1024, Around::Loops),
+            (4, 8, Around::Nothing),
+            (8, 16, Around::Nothing),
+        ] {
+            let grain = Grain { blocks: [block; 2], work: 3, unit: block };
+            let loops = emit_with(&placed, lanes, (Outputs::Made, around), grain);
             let code = || lambada_loops::print(&loops);
             lambada_loops::check(&loops).unwrap_or_else(|e| panic!("{e}\n{}\n{}", text(), code()));
             let found = lambada_loops::eval(&loops, args);
