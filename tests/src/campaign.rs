@@ -25,7 +25,7 @@ use crate::oracle::Agreement;
 use crate::panics::caught;
 use crate::paper::Subject;
 use crate::reduce::{Program, reduce};
-use crate::sanitizer::sanitized_complaints;
+use crate::sanitizer::{Sanitizers, sanitized_complaints};
 use crate::special;
 use crate::texts::{Call, calls, corpus, data_outcome, outcome};
 use crate::watch::watched;
@@ -195,7 +195,7 @@ impl Campaign<'_> {
         self.counts.add("native calls", natives.len());
         // The C compiler takes most of the time, so a call is made with or without the sanitizers.
         let (way, found) = if first.is_multiple_of(3) {
-            (Way::Sanitized, sanitized_complaints(&natives))
+            (Way::Sanitized, sanitized_complaints(&natives, Sanitizers::Memory))
         } else {
             (Way::Native, Ok(native_complaints(&natives)))
         };
@@ -482,7 +482,7 @@ fn complain(way: Way, program: &Program) -> Result<(), String> {
         }
         Way::Paper => paper(program, 0).map(|_| ()),
         Way::Native => first(native_complaints(&natives())),
-        Way::Sanitized => sanitized_complaints(&natives()).and_then(first),
+        Way::Sanitized => sanitized_complaints(&natives(), Sanitizers::Memory).and_then(first),
     }
 }
 

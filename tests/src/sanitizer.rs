@@ -1,4 +1,5 @@
-//! Generated C under the address and undefined-behavior sanitizers, every array in memory of exactly its size.
+//! Generated C under the address and undefined-behavior sanitizers, or under that of threads; every array in memory of exactly its size, parallel loops on
+//! several threads.
 //!
 //! Functions are compiled in few units to programs of their own, with a small driver: arguments are data, results are data. A program that
 //! a sanitizer stops is started again behind the call that stopped it, so every bad call is told, not only the first.
@@ -26,7 +27,6 @@ const FLAGS: &[&str] = &[
     "-std=gnu11",
     "-O0",
     "-g1",
-    "-fsanitize=address,undefined",
     "-fno-sanitize-recover=all",
     "-fno-omit-frame-pointer",
     "-fno-math-errno",
@@ -35,6 +35,24 @@ const FLAGS: &[&str] = &[
     "-fwrapv",
     "-w",
 ];
+
+/// What is looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sanitizers {
+    /// Accesses out of bounds, use of freed memory, undefined behavior.
+    Memory,
+    /// Races between threads.
+    Threads,
+}
+
+impl Sanitizers {
+    fn flags(self) -> &'static [&'static str] {
+        match self {
+            Sanitizers::Memory => &["-fsanitize=address,undefined"],
+            Sanitizers::Threads => &["-fsanitize=thread"],
+        }
+    }
+}
 
 /// The part of the driver that is the same for all units. Each call is made twice in one context, as kernels are used.
 const DRIVER: &str = r#"
@@ -46,6 +64,23 @@ static void put(const void *from, int64_t bytes) {
     if (bytes > 0 && fwrite(from, 1, bytes, stdout) != (size_t)bytes) exit(91);
 }
 static void tell(int64_t x) { put(&x, 8); }
+
+struct worker { void (*work)(void *, int64_t); void *team; int64_t number; };
+static void *run(void *of) {
+    struct worker *worker = of;
+    worker->work(worker->team, worker->number);
+    return 0;
+}
+static void fork_(void *pool, int64_t count, void (*work)(void *, int64_t), void *team) {
+    pthread_t threads[THREADS];
+    struct worker workers[THREADS];
+    (void)pool;
+    for (int64_t k = 0; k < count; k++) {
+        workers[k] = (struct worker){work, team, k};
+        if (pthread_create(&threads[k], 0, run, &workers[k])) exit(92);
+    }
+    for (int64_t k = 0; k < count; k++) pthread_join(threads[k], 0);
+}
 
 int main(void) {
     int64_t call;
@@ -65,6 +100,7 @@ int main(void) {
         int64_t words = number();
         union word *results = malloc(words * sizeof *results);
         struct lambada_context *context = lambada_context_open();
+        if (lambada_context_threads && lambada_context_threads(context, THREADS, fork_, 0)) exit(93);
         function(context, args, results);
         int status = function(context, args, results);
         int64_t outputs = number();
@@ -89,15 +125,19 @@ int main(void) {
 "#;
 
 /// Runs all functions under the sanitizers and compares with the interpreter of loops. An error if that is not possible here.
-pub fn sanitized_complaints(natives: &[Native]) -> Result<Vec<Complaint>, String> {
+pub fn sanitized_complaints(
+    natives: &[Native],
+    sanitizers: Sanitizers,
+) -> Result<Vec<Complaint>, String> {
     let compiler = Compiler::find().ok_or(lambada_testkit::NO_C_COMPILER)?;
     let folder = tempfile::tempdir().map_err(|e| format!("no folder for C files: {e}"))?;
-    supported(compiler, folder.path())?;
+    supported(compiler, sanitizers, folder.path())?;
     let mut complaints = Vec::new();
     for (k, unit) in units(natives, PER_UNIT).iter().enumerate() {
         let place = folder.path().join(format!("unit_{k}"));
         unit.write(&place)?;
-        match compile(compiler, &[place.with_extension("c"), driver(&place)], &place) {
+        match compile((compiler, sanitizers), &[place.with_extension("c"), driver(&place)], &place)
+        {
             Ok(()) => complaints.extend(unit.run(&place)?),
             Err(e) => complaints.push(unit.complaint(0, format!("its unit does not compile: {e}"))),
         }
@@ -110,28 +150,33 @@ fn driver(place: &Path) -> PathBuf {
 }
 
 /// Can this compiler make programs with sanitizers, and do they run?
-fn supported(compiler: &Compiler, folder: &Path) -> Result<(), String> {
+fn supported(compiler: &Compiler, sanitizers: Sanitizers, folder: &Path) -> Result<(), String> {
     let (source, program) = (folder.join("probe.c"), folder.join("probe"));
     std::fs::write(&source, "int main(void) { return 0; }\n").map_err(|e| e.to_string())?;
     let missing = |why: &str| {
         format!(
-            "the sanitizers do not work here: install libasan and libubsan (with gcc: part of its libgcc-dev package; with clang: \
+            "the sanitizers do not work here: install libasan, libubsan and libtsan (with gcc: part of its libgcc-dev package; with clang: \
              compiler-rt), or set LAMBADA_CC to a compiler that has them\n{why}"
         )
     };
-    compile(compiler, &[source], &program).map_err(|e| missing(&e))?;
+    compile((compiler, sanitizers), &[source], &program).map_err(|e| missing(&e))?;
     let run = Command::new(&program).output().map_err(|e| missing(&e.to_string()))?;
     if run.status.success() { Ok(()) } else { Err(missing(&String::from_utf8_lossy(&run.stderr))) }
 }
 
-fn compile(compiler: &Compiler, sources: &[PathBuf], program: &Path) -> Result<(), String> {
+fn compile(
+    (compiler, sanitizers): (&Compiler, Sanitizers),
+    sources: &[PathBuf],
+    program: &Path,
+) -> Result<(), String> {
     let output = compiler
         .command()
         .args(FLAGS)
+        .args(sanitizers.flags())
         .args(sources)
         .arg("-o")
         .arg(program)
-        .arg("-lm")
+        .args(["-lm", "-pthread"])
         .stdin(Stdio::null())
         .output()
         .map_err(|e| e.to_string())?;
@@ -189,6 +234,7 @@ impl Unit<'_> {
         let status = Command::new(program)
             .env("ASAN_OPTIONS", "detect_leaks=0:allocator_may_return_null=1")
             .env("UBSAN_OPTIONS", "print_stacktrace=1")
+            .env("TSAN_OPTIONS", "halt_on_error=1")
             .stdin(File::open(file("in")).map_err(failed)?)
             .stdout(File::create(file("out")).map_err(failed)?)
             .stderr(File::create(file("err")).map_err(failed)?)
@@ -222,6 +268,7 @@ struct Stopped {
 fn report(errors: &str, status: &str) -> String {
     let telling = |line: &&str| {
         line.contains("ERROR:")
+            || line.contains("WARNING: ThreadSanitizer")
             || line.contains("runtime error:")
             || line.starts_with("READ of")
             || line.starts_with("WRITE of")
@@ -235,11 +282,13 @@ fn driver_text(unit: &codegen::Unit) -> String {
     let declarations: String =
         unit.symbols.iter().map(|symbol| format!("extern entry {symbol};\n")).collect();
     format!(
-        "#include <stdint.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <unistd.h>\n\
+        "#include <pthread.h>\n#include <stdint.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <unistd.h>\n\
          union word {{ double real; int64_t integer; const void *data; }};\n\
          struct lambada_context;\n\
          struct lambada_context *lambada_context_open(void);\n\
          void lambada_context_close(struct lambada_context *);\n\
+         #define THREADS 3\n\
+         __attribute__((weak)) int lambada_context_threads(struct lambada_context *, int64_t, void (*)(void *, int64_t, void (*)(void *, int64_t), void *), void *);\n\
          typedef int entry(struct lambada_context *, const union word *, union word *);\n\
          {declarations}static entry *const entries[] = {{{}}};\n{DRIVER}",
         unit.symbols.join(", ")

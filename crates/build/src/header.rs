@@ -42,7 +42,14 @@ pub fn header(library: &Library) -> String {
          void {name}_limit({name}_context *, uint64_t bytes);\n\n\
          /* Ends the call that runs in the context, or if none does, the next one: it returns {big}_ERROR_CANCELLED soon, and calls after it run again.\n\
          \x20* May be called from any thread, and by the handler of a signal; the context must be open. */\n\
-         void {name}_cancel({name}_context *);\n"
+         void {name}_cancel({name}_context *);\n\n\
+         /* Runs work(team, k) for the k below `workers`, at the same time. With OpenMP:\n\
+         \x20*   #pragma omp parallel num_threads(workers)\n\
+         \x20*   work(team, omp_get_thread_num()); */\n\
+         typedef void (*{name}_fork)(void *pool, int64_t workers, void (*work)(void *team, int64_t worker), void *team);\n\n\
+         /* From now on calls that use the context may run on so many threads, which `fork` provides and is given `pool` for. Results are the same for any\n\
+         \x20* number of threads. Returns {big}_ERROR_MEMORY if there is no memory for that; then calls run on one. */\n\
+         int {name}_threads({name}_context *, int64_t threads, {name}_fork fork, void *pool);\n"
     );
     for function in &library.functions {
         text += &format!(

@@ -24,7 +24,8 @@ pub struct Sources {
 }
 
 /// The functions that all libraries have, besides those of their entries.
-const COMMON: [&str; 6] = ["open", "close", "message", "limit", "cancel", "context"];
+const COMMON: [&str; 8] =
+    ["open", "close", "message", "limit", "cancel", "threads", "fork", "context"];
 
 /// Makes the C text and the description of a library.
 ///

@@ -15,6 +15,8 @@ const LONGEST_AXIS: i64 = lambada_anf::bounds::LONGEST_AXIS;
 const RUNTIME: &str = include_str!("runtime.c");
 const STACK: &str = include_str!("stack.c");
 const FUNCTIONS: &str = include_str!("functions.c");
+const THREADS: &str = include_str!("threads.c");
+const THREAD: &str = include_str!("thread.c");
 
 /// What C compilers say of code that is made and not written.
 const QUIET: &str = "\
@@ -69,6 +71,8 @@ pub(crate) fn text(library: &Library, parts: &[Part], sources: &Sources) -> Stri
         text += &format!("\n{}", named(STACK));
     }
     text += &named(FUNCTIONS);
+    let parallel = codes.iter().any(|code| lambada_loops::is_parallel(code));
+    text += &named(if parallel { THREADS } else { THREAD });
     for ((part, tables), symbol) in parts.iter().zip(&tables).zip(&unit.symbols) {
         text += &format!("\n{}\n", tables.text);
         text += &Wrapper { library, part, symbol, tables, out: String::new() }.print();

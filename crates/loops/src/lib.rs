@@ -25,4 +25,4 @@ pub use syntax::{
     Arg, Buf, Cell, Function, Given, Library, Mode, Nest, Op, Operand, Param, Part, Reg, Return,
     Step, Stmt, Ty, While,
 };
-pub use walk::{Binding, uses, visit};
+pub use walk::{Binding, is_parallel, uses, visit};

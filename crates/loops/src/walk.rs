@@ -287,6 +287,14 @@ pub fn visit<'a>(body: &'a [Stmt], f: &mut dyn FnMut(&'a Stmt)) {
     }
 }
 
+/// Have the functions of a program loops whose iterations may run at the same time?
+pub fn is_parallel(function: &Function) -> bool {
+    let mut found = false;
+    let mut note = |stmt: &Stmt| found |= matches!(stmt, Stmt::Nest(Nest::Parallel { .. }));
+    function.all().for_each(|each| visit(&each.body, &mut note));
+    found
+}
+
 /// How often each register is mentioned, by number, in the body and the results of the function itself.
 pub fn uses(function: &Function) -> Vec<u32> {
     let mut counts = vec![0; function.regs.len()];

@@ -216,6 +216,40 @@ fn names_are_bound_once_and_mentioned_in_scope() {
 }
 
 #[test]
+fn iterations_at_the_same_time_share_nothing_that_changes() {
+    let parallel = |index, body, merge| -> Stmt {
+        Nest::Parallel { index, count: int(2), body, merge }.into()
+    };
+    expect("", |p| {
+        // What runs in order sees the names of the body.
+        let (part, cell, v) = (reg(p, INT, 1), p.f.cell(Ty::scalar(REAL), "c"), reg(p, REAL, 1));
+        let body = vec![Step::Cell(cell, real(0.0)).into(), Step::Set(cell, real(1.0)).into()];
+        p.f.body.push(parallel(part, body, vec![Step::Let(v, Op::Get(cell)).into()]));
+    });
+    expect("a cell from outside is set by several iterations at once", |p| {
+        let (part, cell) = (reg(p, INT, 1), p.f.cell(Ty::scalar(REAL), "c"));
+        p.f.body.push(Step::Cell(cell, real(0.0)).into());
+        p.f.body.push(parallel(part, Vec::new(), vec![Step::Set(cell, real(1.0)).into()]));
+    });
+    expect("register `t.2` is mentioned outside its scope", |p| {
+        let (part, t) = (reg(p, INT, 1), p.f.reg(Ty::scalar(INT), "t"));
+        p.f.body.push(parallel(part, vec![Step::Let(t, Op::Iota).into()], Vec::new()));
+        p.f.results.push(Return::Scalar(t.into()));
+    });
+    expect("one inside of another", |p| {
+        let (outer, inner) = (reg(p, INT, 1), reg(p, INT, 1));
+        let inner = parallel(inner, Vec::new(), Vec::new());
+        p.f.body.push(parallel(outer, vec![inner], Vec::new()));
+    });
+    expect("it may not stand in a `parallel`", |p| {
+        let (part, (a, b)) = (reg(p, INT, 1), (p.f.buf(REAL, "a"), p.f.buf(REAL, "b")));
+        let alloc = |buf| Stmt::from(Step::Alloc { buf, dims: vec![int(1)] });
+        let swap = Step::Swap(a, b).into();
+        p.f.body.push(parallel(part, vec![alloc(a), alloc(b), swap], Vec::new()));
+    });
+}
+
+#[test]
 fn memory() {
     expect("parameters and constants are only read", |p| {
         p.f.body.push(Step::Store { buf: p.x, offset: int(0), value: real(1.0) }.into())

@@ -50,6 +50,13 @@ f[n](x : real)
     swap a, b
     after = now + 1
     k := after
+  parallel part < n
+    own = part + 1
+  in order
+    last = own + part
+    a[part] := x
+  parallel other < 2
+    b[other] := x
   c = x < 1.0
   if c
     scope

@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use lambada_codegen::Unit;
 use lambada_loops::{
-    Buf, CANCELLED, Function, Nest, Operand, Return, Seen, Step, Stmt, internal, param_types,
+    Buf, CANCELLED, Function, Operand, Return, Seen, Step, Stmt, internal, is_parallel, param_types,
 };
 use lambada_prim::{Memory, Scalar, ScalarTy};
 use lambada_source::{Failure, Site, Span};
@@ -534,17 +534,6 @@ impl Output {
             }
         }
     }
-}
-
-/// Has a function loops whose iterations may run at the same time?
-fn is_parallel(function: &Function) -> bool {
-    let mut found = false;
-    function.all().for_each(|each| {
-        lambada_loops::visit(&each.body, &mut |stmt| {
-            found |= matches!(stmt, Stmt::Nest(Nest::Parallel { .. }));
-        });
-    });
-    found
 }
 
 /// By buffer of a function: the type of its elements, and what in the program makes it.

@@ -18,6 +18,7 @@ use lambada_prim::{Prim, Scalar};
 use crate::chosen::{chosen, is_chosen};
 use crate::cost::Target;
 use crate::distribute::{Distributed, distribute};
+use crate::emit::{Grain, emit_with};
 use crate::factor::Leave;
 use crate::graph::{Array, ArrayId, AxisId, Graph, Node, NodeId};
 use crate::place::{place, placeable};
@@ -25,7 +26,7 @@ use crate::placed::{BufferId, Placed};
 use crate::regions::{Allowed, Region, fitting, mentions, needed, types};
 use crate::tile::tiled;
 use crate::worth::best;
-use crate::{Around, Outputs, emit, prepared};
+use crate::{Around, Outputs, prepared};
 
 mod sizes;
 mod usual;
@@ -80,7 +81,8 @@ pub struct Kernels {
 pub enum Choice {
     /// The cheapest, if it is worth it, for sizes for which it is.
     Best,
-    /// That with the k-th axis in blocks, or the one without blocks if there is no such axis; for all sizes.
+    /// That with the k-th axis in blocks, or the one without blocks if there is no such axis; for all sizes,
+    /// and divided finely, so that small data meet what large ones do.
     Any(usize),
 }
 
@@ -299,7 +301,11 @@ impl Finder {
             (Choice::Best, Enough::Never) => return None,
             (Choice::Best, Enough::AtLeast(least, extent)) => Some((least, extent)),
         };
-        let code = emit(&placed, self.lanes, Outputs::Given, self.around);
+        let grain = match self.choice {
+            Choice::Best => Grain::USUAL,
+            Choice::Any(_) => Grain::FINE,
+        };
+        let code = emit_with(&placed, self.lanes, (Outputs::Given, self.around), grain);
         let checked = graph.outputs.len() > outputs.len() + added.len();
         let (statements, otherwise) = (stms.len(), false);
         Some(Kernel {

@@ -29,6 +29,9 @@ use tile::Copy;
 
 /// How many elements of all local buffers together fit the cache of a core.
 const CACHED: i64 = 1 << 16;
+/// There are as many blocks, unless they would be small.
+const BLOCKS: i64 = 8;
+
 /// How work is divided.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Grain {
@@ -40,8 +43,12 @@ pub(crate) struct Grain {
     pub unit: i64,
 }
 
-/// What is good for the machines of today.
-const GRAIN: Grain = Grain { blocks: [256, 1024], work: 1 << 17, unit: 256 };
+impl Grain {
+    /// What is good for the machines of today.
+    pub const USUAL: Grain = Grain { blocks: [256, 1024], work: 1 << 17, unit: 256 };
+    /// Little data has several blocks and threads.
+    pub const FINE: Grain = Grain { blocks: [8, 8], work: 4, unit: 8 };
+}
 
 /// Where a definition is.
 #[derive(Clone, Copy)]
@@ -107,7 +114,7 @@ struct Emitter<'a> {
 
 /// The loops of a program, for so many lanes.
 pub fn emit(placed: &Placed, lanes: u16, outputs: Outputs, around: Around) -> Function {
-    emit_with(placed, lanes, (outputs, around), GRAIN)
+    emit_with(placed, lanes, (outputs, around), Grain::USUAL)
 }
 
 /// The same with another division of work.
@@ -327,8 +334,13 @@ impl<'a> Emitter<'a> {
         let whole = self.code.int(Prim::BitAnd, fits, Operand::int(-16));
         let low = self.code.int(Prim::MaxInt, whole, Operand::int(self.grain.blocks[0]));
         let len = self.code.int(Prim::MinInt, low, Operand::int(self.grain.blocks[1]));
-        // No more than there are: memory for a block is not larger than that for all indices.
         let all = self.extent(block);
+        // Threads share the blocks, so there should be some.
+        let share = self.code.int(Prim::DivInt, all, Operand::int(BLOCKS));
+        let share = self.code.int(Prim::BitAnd, share, Operand::int(-16));
+        let share = self.code.int(Prim::MaxInt, share, Operand::int(self.grain.blocks[0]));
+        let len = self.code.int(Prim::MinInt, len, share);
+        // No more than there are: memory for a block is not larger than that for all indices.
         let all = self.code.int(Prim::MaxInt, all, Operand::int(1));
         self.block_len = self.code.int(Prim::MinInt, len, all);
     }
