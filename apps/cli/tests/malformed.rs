@@ -162,7 +162,7 @@ const TABLES: [&str; 16] = [
 ];
 
 /// Command lines that are none: exit code 2.
-const USAGE: [&[&str]; 30] = [
+const USAGE: [&[&str]; 32] = [
     &[],
     &["nothing"],
     &["chekc", "good.lam"],
@@ -182,6 +182,8 @@ const USAGE: [&[&str]; 30] = [
     &["jvp", "good.lam", "f", "--tangent"],
     &["vjp", "good.lam", "f", "--cotangent", "1", "--cotangent-data", "x.json"],
     &["derive", "good.lam"],
+    &["run", "good.lam", "f", "x=1", "--threads", "0"],
+    &["run", "good.lam", "f", "x=1", "--threads", "all"],
     &["derive", "good.lam", "f", "--mode", "sideways"],
     &["derive", "good.lam", "f", "--stage", "last"],
     &["show", "good.lam", "f"],

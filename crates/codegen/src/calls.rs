@@ -16,7 +16,8 @@ impl Printer<'_> {
             self.line(&format!(
                 "struct {kernel}_frame *const frame = lam_alloc(ctx, 1, sizeof *frame);"
             ));
-            self.line("if (unlikely(!frame)) return 2;");
+            // It is blamed on the first array that there is.
+            self.line("if (unlikely(!frame)) return lam_no_memory(ctx, results, 0);");
         } else {
             self.line(&format!("struct {kernel}_frame lam_frame, *const frame = &lam_frame;"));
         }
@@ -71,7 +72,7 @@ impl Printer<'_> {
         self.declare(|_| true);
         let outside = std::mem::take(&mut self.out);
         let depth = std::mem::replace(&mut self.depth, 0);
-        let loops = std::mem::replace(&mut self.loops, 1);
+        let loops = std::mem::take(&mut self.loops);
         let number = self.parts.team(stmt);
         let kernel = self.frame.kernel().to_string();
         let name = format!("iteration_{number}_of_{kernel}");

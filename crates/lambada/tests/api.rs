@@ -28,6 +28,29 @@ const LOSS: &str = "--| A loss.\n\
     def f [n] [d] (w : [d]real) (x : [n][d]real) (gamma : real) (m : int) : real =\n\
     \x20 gamma * sum (for i < n => dot w x[i]) + real m";
 
+/// Totals, and arrays that each thread writes a part of.
+#[test]
+fn results_do_not_depend_on_the_number_of_threads() {
+    let text = "def f [n] [d] (w : [d]real) (x : [n][d]real) : real =\n\
+        \x20 sum (for i < n => exp (tanh (dot w x[i])))";
+    let (n, d) = (40_000, 24);
+    let w = Array1::from_shape_fn(d, |k| (k as f64).sin());
+    let x = Array2::from_shape_fn((n, d), |(i, k)| ((i * 37 + k * 11) % 101) as f64 / 50.0 - 1.0);
+    let bits = |all: ndarray::ArrayViewD<'_, f64>| all.iter().map(|x| x.to_bits()).collect();
+    let found = [1, 2, 3, 8].map(|threads| {
+        let options = Options { threads: threads.try_into().unwrap(), ..Options::default() };
+        let model = Model::builder().options(options).compile("m.lam", text).unwrap();
+        let gradient = model.function("f").unwrap().value_and_grad(&["w", "x"]).unwrap();
+        // The second call finds the threads as the first one has left them.
+        [0, 1].map(|_| {
+            let (y, g) = gradient.call(args![&w, &x]).unwrap();
+            let cts = ["w", "x"].map(|name| -> Vec<u64> { bits(g.get(name).unwrap().view()) });
+            (f64::try_from(y).unwrap().to_bits(), cts)
+        })
+    });
+    assert!(found.as_flattened().iter().all(|one| *one == found[0][0]));
+}
+
 #[test]
 fn arguments_come_by_place_and_by_name() {
     let (w, x) = (array![1.0, 2.0], array![[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]);

@@ -148,6 +148,15 @@ def test_threads_share_functions(m):
             assert np.isclose(value, 0.5 * x @ x) and np.array_equal(g, x)
 
 
+def test_results_do_not_depend_on_the_number_of_threads():
+    text = "def f [n] [d] (w : [d]real) (x : [n][d]real) : real = sum (for i < n => exp (tanh (dot w x[i])))"
+    rng = np.random.default_rng(0)
+    w, x = rng.normal(size=24), rng.normal(size=(40_000, 24))
+    found = [lambada.compile(text, threads=threads).f.value_and_grad(w, x) for threads in (1, 2, 3)]
+    for value, g in found:
+        assert value == found[0][0] and all(np.array_equal(g[name], found[0][1][name]) for name in ("w", "x"))
+
+
 def test_other_threads_run_while_a_kernel_does():
     f = lambada.compile("def f (n : int) : real = loop s = 0.0 for i < n do s + sin (real i)").f
     f(10)
