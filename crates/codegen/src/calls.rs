@@ -1,5 +1,5 @@
 //! Parts of large functions as C functions, and the calls of them; see [`crate::parts`] and [`crate::frame`].
-//! The frame of the kernel is in the arena; that of a function of the library, of which many may run at a time, is on the stack.
+//! The frame of a large kernel is in the arena; others, and that of a function of the library, of which many may run at a time, are on the stack.
 
 use lambada_loops::{Buf, Nest, Param, Reg, Stmt};
 
@@ -12,7 +12,7 @@ impl Printer<'_> {
     /// At the beginning of a kernel in parts: the frame, which holds what parts need of the parameters.
     pub fn open_frame(&mut self) {
         let kernel = self.frame.kernel().to_string();
-        if self.is_entry {
+        if self.is_entry && self.parts.is_cut() {
             self.line(&format!(
                 "struct {kernel}_frame *const frame = lam_alloc(ctx, 1, sizeof *frame);"
             ));
