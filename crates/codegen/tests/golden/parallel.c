@@ -56,10 +56,14 @@ static __attribute__((noinline)) int iteration_1_of_kernel_weighted(struct lamba
     if (unlikely(!own)) return lam_no_memory(ctx, results, 3);
     lam_fill_real(own, 0.0, 1);
     int64_t end = lam_div_int(n_2 * (part + 1), 4);
-    for (int64_t i = lam_div_int(n_2 * part, 4); i < end; i++) {
-        double y = w_2 * xs_2[i];
-        scaled_2[i] = y;
-        own[0] += y;
+    for (int64_t i_from = lam_div_int(n_2 * part, 4), i_to; i_from < end; i_from = i_to) {
+        if (lam_is_cancelled(ctx)) return 4;
+        i_to = lam_block_end(i_from, end, 65536);
+        for (int64_t i = i_from; i < i_to; i++) {
+            double y = w_2 * xs_2[i];
+            scaled_2[i] = y;
+            own[0] += y;
+        }
     }
     if (unlikely(!lam_turn(ctx, part))) return 0;
     total_2[0] += own[0];
@@ -68,8 +72,7 @@ static __attribute__((noinline)) int iteration_1_of_kernel_weighted(struct lamba
 
 
 static int kernel_weighted(struct lambada_context *ctx, union lambada_word *results, int64_t n, const double *restrict xs, double w) {
-    struct kernel_weighted_frame *const frame = lam_alloc(ctx, 1, sizeof *frame);
-    if (unlikely(!frame)) return 2;
+    struct kernel_weighted_frame lam_frame, *const frame = &lam_frame;
     frame->n = n;
     frame->xs = xs;
     frame->w = w;
