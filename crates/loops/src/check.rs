@@ -236,29 +236,25 @@ impl<'a> Checker<'a> {
     /// In a `Parallel`: may it run while others do?
     fn alone(&self, step: &Step) -> Checked {
         let Some(outside) = &self.outside else { return Ok(()) };
-        match step {
-            Step::Set(cell, _) => {
-                ensure(outside.get(cell.0 as usize) != Some(&Bound::Here), || {
-                    "a cell from outside is set by several iterations at once".to_string()
-                })
-            }
-            Step::Swap(..)
-            | Step::Check { .. }
-            | Step::Inspect { .. }
-            | Step::Node { .. }
-            | Step::Open { .. }
-            | Step::Call { .. } => Err("it may not stand in a `parallel`".to_string()),
-            Step::Let(..)
-            | Step::Cell(..)
-            | Step::Store { .. }
-            | Step::StoreSome { .. }
-            | Step::Alloc { .. }
-            | Step::View { .. }
-            | Step::Constant(..)
-            | Step::Copy { .. }
-            | Step::Fill { .. }
-            | Step::Kernel { .. } => Ok(()),
+        if let Step::Set(cell, _) = step {
+            return ensure(outside.get(cell.0 as usize) != Some(&Bound::Here), || {
+                "a cell from outside is set by several iterations at once".to_string()
+            });
         }
+        let allowed = matches!(
+            step,
+            Step::Let(..)
+                | Step::Cell(..)
+                | Step::Store { .. }
+                | Step::StoreSome { .. }
+                | Step::Alloc { .. }
+                | Step::View { .. }
+                | Step::Constant(..)
+                | Step::Copy { .. }
+                | Step::Fill { .. }
+                | Step::Kernel { .. }
+        );
+        ensure(allowed, || "it may not stand in a `parallel`".to_string())
     }
 
     /// A statement without bodies.

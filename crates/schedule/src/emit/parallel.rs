@@ -37,11 +37,9 @@ fn totals_over<'i>(
     for item in items {
         let along = placed.buffer(item.buffer()).axes.contains(&axis);
         match item {
-            Item::Store(_) | Item::Last(_) | Item::Reduce(_) if along => {}
-            Item::Reduce(id) => totals.push(*id),
-            Item::Store(_) | Item::Last(_) | Item::List(_) | Item::Copy(_) | Item::Add(..) => {
-                return None;
-            }
+            Item::Reduce(id) => totals.extend((!along).then_some(*id)),
+            other if along && matches!(other, Item::Store(_) | Item::Last(_)) => {}
+            _ => return None, // cannot be divided
         }
     }
     totals.sort_unstable();
