@@ -112,18 +112,29 @@ impl Helper {
             Helper::Store(elem, lanes) => store(self.name(), elem, lanes),
             Helper::LoadSome(elem, lanes) => {
                 let params = [format!("const {} *p", memory_type(elem)), "int64_t count".into()];
-                // Most often it is all of them.
-                let some = by_lane(elem, lanes, |k| format!("(count > {k} ? p[{k}] : 0)"));
+                let lane = |k| format!("p[count > {k} ? {k} : count - 1]");
+                let some = by_lane(elem, lanes, lane);
                 let ty = register_type(Ty { elem, lanes });
-                let value = format!("count >= {lanes} ? ({ty}){} : {some}", load(elem, lanes));
-                self.inline(elem, lanes, &params, &value)
+                let value = format!("count > 0 ? {some} : ({ty}){{0}}");
+                let usual = self.inline(elem, lanes, &params, &value);
+                masks(elem, lanes, &usual, || {
+                    let value = format!("lam_repeat_last_x{lanes}({}, count)", masked_load(lanes));
+                    repeat_last(lanes) + &self.inline(elem, lanes, &params, &value)
+                })
             }
             Helper::StoreSome(elem, lanes) => {
                 let all = Helper::Store(elem, lanes).name();
                 let ty = Ty { elem, lanes };
                 let first = format!("    if (count >= {lanes}) return {all}(p, x);\n");
                 let statement = |k| format!("if (count > {k}) p[{k}]");
-                store_lanes(&self.name(), ty, "int64_t count", &first, statement)
+                let usual = store_lanes(&self.name(), ty, "int64_t count", &first, statement);
+                masks(elem, lanes, &usual, || {
+                    let (name, register) = (self.name(), register_type(ty));
+                    let store = masked_store(lanes);
+                    format!(
+                        "static inline void {name}(double *p, int64_t count, {register} x) {{\n    {store};\n}}\n"
+                    )
+                })
             }
             Helper::Gather(elem, lanes) => {
                 let params = [format!("const {} *p", memory_type(elem)), format!("i64x{lanes} at")];
@@ -211,6 +222,60 @@ fn by_lane(elem: ScalarTy, lanes: u16, lane: impl Fn(u16) -> String) -> String {
     let sign = if elem == ScalarTy::Bool { "-(int64_t)" } else { "" };
     let lanes: Vec<String> = (0..lanes).map(|k| format!("{sign}{}", lane(k))).collect();
     format!("({}){{{}}}", register_type(Ty { elem, lanes: lanes.len() as u16 }), lanes.join(", "))
+}
+
+/// A helper on the first of the lanes, with the instructions of the processor that have masks where there are such, and else as usual.
+fn masks(elem: ScalarTy, lanes: u16, usual: &str, masked: impl FnOnce() -> String) -> String {
+    let feature = match lanes {
+        4 => "__AVX2__",
+        8 => "__AVX512F__",
+        _ => return usual.to_string(),
+    };
+    if elem != ScalarTy::Real {
+        return usual.to_string();
+    }
+    // Shuffles by variable lanes are not in every compiler.
+    let here = format!("#if defined {feature} && defined __GNUC__ && !defined __clang__");
+    format!("{here}\n{}#else\n{usual}#endif\n", masked())
+}
+
+/// The numbers of the lanes.
+fn numbers(lanes: u16) -> String {
+    let numbers: Vec<String> = (0..lanes).map(|k| k.to_string()).collect();
+    format!("(i64x{lanes}){{{}}}", numbers.join(", "))
+}
+
+/// The bits of the first lanes: `count` of them, at most eight.
+const FIRST_BITS: &str = "(unsigned char)((1u << (count < 0 ? 0 : count > 8 ? 8 : count)) - 1)";
+
+fn masked_load(lanes: u16) -> String {
+    match lanes {
+        8 => format!("__builtin_ia32_loadupd512_mask(p, (f64x8){{0}}, {FIRST_BITS})"),
+        _ => format!("(f64x4)__builtin_ia32_maskloadpd256((const f64x4 *)p, {})", first_lanes()),
+    }
+}
+
+fn masked_store(lanes: u16) -> String {
+    match lanes {
+        8 => format!("__builtin_ia32_storeupd512_mask(p, x, {FIRST_BITS})"),
+        _ => format!("__builtin_ia32_maskstorepd256((f64x4 *)p, {}, x)", first_lanes()),
+    }
+}
+
+/// The same for four lanes, as all bits of each.
+fn first_lanes() -> String {
+    let ty = "long long __attribute__((vector_size(32)))";
+    format!("({ty})({} < count)", numbers(4))
+}
+
+/// The lane that is the last of `count` goes to those after it; zeros stay if there are none.
+fn repeat_last(lanes: u16) -> String {
+    let numbers = numbers(lanes);
+    format!(
+        "static inline f64x{lanes} lam_repeat_last_x{lanes}(f64x{lanes} x, int64_t count) {{\n    \
+         const i64x{lanes} lane = {numbers}, first = lane < count;\n    \
+         return __builtin_shuffle(x, (first & lane) | (~first & (count - 1)));\n}}\n"
+    )
 }
 
 /// A function that stores lanes one by one, in order, after what it does first.

@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! v : real x 8 = xs[i ..+ 8]           consecutive elements
-//! v : real x 8 = xs[i ..+ m of 8]      the first m of these, then zeros: the last iteration of a loop
+//! v : real x 8 = xs[i ..+ m of 8]      the first m of these, of which the last is repeated: the last iteration of a loop
 //! v : real x 8 = xs[at]                a gather, where at : int x 8
 //! ys[i ..+ 8] := v                     and the same three to store; of equal offsets the last lane stays
 //! ys[i ..+ m of 8] := v
@@ -65,8 +65,8 @@ pub enum Op {
     /// Of one offset, counted in elements: `lanes` consecutive elements of a buffer from there on. Of as many offsets as lanes: the element at
     /// each, a gather.
     Load(Buf, Operand),
-    /// The first elements from an offset on, of which the second operand says how many, at most `lanes`; the other lanes are zero, and their
-    /// memory is not touched.
+    /// The first elements from an offset on, of which the second operand says how many, at most `lanes`; the other lanes repeat the
+    /// last of these, or are zero if there are none. No other memory is touched.
     LoadSome(Buf, [Operand; 2]),
     /// The current value of a cell.
     Get(Cell),

@@ -384,7 +384,8 @@ impl<'a, M: Meter> Machine<'a, M> {
         let (count, to) = (self.some(count, lanes), to as usize);
         let place = self.place(buf, self.int(offset), count as i64)?;
         self.slots[to..to + count].copy_from_slice(&self.memory[place..place + count]);
-        self.slots[to + count..to + usize::from(lanes)].fill(0);
+        let last = if count == 0 { 0 } else { self.slots[to + count - 1] };
+        self.slots[to + count..to + usize::from(lanes)].fill(last);
         Ok(())
     }
 

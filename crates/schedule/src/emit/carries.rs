@@ -161,17 +161,18 @@ impl Emitter<'_> {
         let kept: Axes = self.placed.buffer(id).axes.iter().copied().collect();
         let lanes = nest.vector.and_then(|axis| self.axes.get(&axis)).map_or(1, |b| b.lanes);
         let combine = op.prim(self.graph().facts(body).elem);
+        let private = self.carried.private.get(&id).copied().filter(|_| lanes > 1);
         let mut totals: Vec<(Copy, Operand)> = Vec::new();
         for copy in self.copies.clone() {
             let value = self.node(body, copy);
             let value = self.broadcast(value, lanes);
+            let value = if private.is_some() { self.masked(value, op) } else { value };
             let place = copy.along(&self.tile, &kept);
             match totals.iter_mut().find(|(known, _)| *known == place) {
                 Some((_, total)) => *total = self.code.prim(combine, &[*total, value]),
                 None => totals.push((place, value)),
             }
         }
-        let private = self.carried.private.get(&id).copied().filter(|_| lanes > 1);
         for (copy, total) in totals {
             let Some(buf) = private else {
                 self.add(id, copy, op, total);

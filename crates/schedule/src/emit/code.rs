@@ -10,12 +10,21 @@ use lambada_prim::{Prim, Scalar, ScalarTy};
 use super::Copy;
 use crate::graph::NodeId;
 
+/// Where lanes are loaded from: consecutive elements from one offset on, all or as many as are left, or each at its own offset.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Elements {
+    pub(super) buf: Buf,
+    pub(super) at: Operand,
+    pub(super) lanes: u16,
+    pub(super) left: Option<Operand>,
+}
+
 /// An open body.
 #[derive(Default)]
 struct Level {
     stmts: Vec<Stmt>,
     prims: HashMap<(Prim, Vec<Operand>), Operand>,
-    loads: HashMap<(Buf, Operand, u16), Operand>,
+    loads: HashMap<Elements, Operand>,
     gets: HashMap<Cell, Operand>,
     nodes: HashMap<(NodeId, Copy), Operand>,
 }
@@ -134,14 +143,15 @@ impl Code {
     }
 
     /// Elements of a buffer that nobody writes to while bodies from the given one on are open.
-    pub(super) fn load(&mut self, buf: Buf, at: Operand, lanes: u16, since: usize) -> Operand {
-        let level = self.level(at).max(since);
-        let key = (buf, at, lanes);
+    pub(super) fn load(&mut self, key: Elements, since: usize) -> Operand {
+        let Elements { buf, at, lanes, left } = key;
+        let level = self.level(at).max(left.map_or(0, |left| self.level(left))).max(since);
         if let Some(known) = self.levels[..=level].iter().find_map(|l| l.loads.get(&key)) {
             return *known;
         }
         let ty = Ty { elem: self.function.bufs[buf.0 as usize].0, lanes };
-        let value = self.bind_at(level, ty, Op::Load(buf, at));
+        let op = left.map_or(Op::Load(buf, at), |left| Op::LoadSome(buf, [at, left]));
+        let value = self.bind_at(level, ty, op);
         self.levels[level].loads.insert(key, value);
         value
     }

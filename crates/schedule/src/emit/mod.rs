@@ -18,6 +18,7 @@ mod nest;
 mod parallel;
 mod ranges;
 mod slide;
+mod stride;
 mod sums;
 mod tile;
 mod value;
@@ -81,6 +82,8 @@ struct Bound {
     /// By copy: that of the first lane.
     copies: Vec<Operand>,
     lanes: u16,
+    /// How many of the lanes have an iteration, if not all do; see [`stride`].
+    left: Option<Operand>,
 }
 
 struct Emitter<'a> {
@@ -221,7 +224,7 @@ impl<'a> Emitter<'a> {
                 self.code.open();
                 let hint = self.graph().axis(*axis).hint.clone();
                 let index = self.code.reg(Ty::scalar(ScalarTy::Int), hint);
-                let bound = Bound { copies: vec![index.into()], lanes: 1 };
+                let bound = Bound { copies: vec![index.into()], lanes: 1, left: None };
                 let outer = self.axes.insert(*axis, bound);
                 self.effects(body);
                 self.axes.remove(axis);
@@ -409,7 +412,8 @@ impl<'a> Emitter<'a> {
         let hint = self.graph().axis(axis).hint.clone();
         let index = self.code.reg(Ty::scalar(ScalarTy::Int), hint);
         for nest in nests {
-            self.axes.insert(axis, Bound { copies: vec![index.into()], lanes: 1 });
+            let bound = Bound { copies: vec![index.into()], lanes: 1, left: None };
+            self.axes.insert(axis, bound);
             self.nest(nest, 1, Some(block));
         }
         let body = self.code.close();

@@ -1,10 +1,10 @@
-//! Nests: loops, lanes, and what is done inside. The last iterations, too few for all lanes, are done by half as many lanes, and by half of those; of the axis
-//! that is cut into blocks, which is long, one by one.
+//! Nests: loops, lanes, and what is done inside.
 
-use lambada_loops::{Mode, Nest as Loops, Op, Operand, Step, Ty};
+use lambada_loops::{Mode, Nest as Loops, Operand, Step, Ty};
 use lambada_prim::{Prim, ReduceOp, Scalar};
 
 use super::ranges::Range;
+use super::stride::Stride;
 use super::sums::Sum;
 use super::{Bound, Copy, Emitter, Slot};
 use crate::graph::{Array, AxisId, NodeId, Term};
@@ -100,39 +100,34 @@ impl Emitter<'_> {
             for Range { start, end, assumed } in self.ranges(nest, axis, sums) {
                 let outer = self.assumed;
                 self.assumed = assumed.or(outer);
-                self.counted(nest, depth, (start, end), (1, 1), sums);
+                self.counted(nest, depth, (start, end), Stride::ONE, sums);
                 self.assumed = outer;
             }
             return;
         }
-        let mut steps = vec![(count, lanes)];
-        let mut width = lanes;
-        while width > 1 {
-            steps.push((1, width));
-            width = if self.placed.block == Some(axis) { 1 } else { width / 2 };
-        }
-        steps.push((1, 1));
-        steps.dedup();
         let (mut start, end) = self.range(axis);
-        for (count, lanes) in steps {
-            let step = count as i64 * i64::from(lanes);
-            let to = if step == 1 { end } else { self.whole(start, end, step) };
-            // Where the extent is known, there is nothing left for some widths.
-            if start == to {
-                continue;
+        let mut strides = vec![Stride::whole(count, lanes), Stride::whole(1, lanes)];
+        strides.dedup();
+        for stride in strides {
+            let to = if stride.len() == 1 { end } else { self.whole(start, end, stride.len()) };
+            // Where the extent is known, there may be nothing to do.
+            if start != to {
+                self.counted(nest, depth, (start, to), stride, sums);
             }
-            self.counted(nest, depth, (start, to), (count, lanes), sums);
             start = to;
+        }
+        if let Some(stride) = Stride::tail((start, end), lanes) {
+            self.counted(nest, depth, (start, end), stride, sums);
         }
     }
 
-    /// `for index in start..end`, `count` iterations at once, each of so many lanes.
+    /// `for index in start..end`, so many iterations at once.
     fn counted(
         &mut self,
         nest: &Nest,
         depth: usize,
         (start, end): (Operand, Operand),
-        (count, lanes): (usize, u16),
+        Stride { count, lanes, partial }: Stride,
         sums: &mut Vec<Sum>,
     ) {
         let axis = nest.axes[depth];
@@ -144,7 +139,9 @@ impl Emitter<'_> {
             let more = Operand::int(k as i64 * i64::from(lanes));
             all.push(self.code.int(Prim::AddInt, index.into(), more));
         }
-        self.axes.insert(axis, Bound { copies: all, lanes });
+        // Past the last whole step.
+        let left = partial.then(|| self.code.int(Prim::SubInt, end, index.into()));
+        self.axes.insert(axis, Bound { copies: all, lanes, left });
         let tile = &self.tile;
         let with = |copy: &Copy| (0..count).map(|k| copy.with(tile, axis, k)).collect::<Vec<_>>();
         let copies = self.copies.iter().flat_map(with).collect();
@@ -175,7 +172,7 @@ impl Emitter<'_> {
                 let (offset, consecutive) = self.place(id, copy);
                 let lanes = consecutive.unwrap_or(self.code.ty(offset).lanes);
                 let value = self.broadcast(value, lanes);
-                self.code.push(Step::Store { buf, offset, value });
+                self.store_at((buf, offset), value);
             }
         }
     }
@@ -276,9 +273,9 @@ impl Emitter<'_> {
         };
         let offset = self.offset(&index, &dims);
         let ty = self.code.ty(value);
-        let old = self.code.bind(ty, Op::Load(buf, offset));
+        let old = self.load_now((buf, offset), ty.lanes);
         let value = self.code.prim(ReduceOp::Add.prim(ty.elem), &[old, value]);
-        self.code.push(Step::Store { buf, offset, value });
+        self.store_at((buf, offset), value);
     }
 
     /// Nothing has been combined yet.

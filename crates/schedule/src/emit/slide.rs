@@ -37,7 +37,9 @@ impl Emitter<'_> {
         }
         let nearest = self.offset(&nearest, dims);
         let exist = self.all(&exist);
-        let whole = runs_along(self.graph(), index, axis).then(|| {
+        // What lanes without an iteration would read there is not what the last one reads.
+        let consecutive = self.left().is_none() && runs_along(self.graph(), index, axis);
+        let whole = consecutive.then(|| {
             let first: Vec<Operand> =
                 index.iter().map(|i| self.first_lane(*i, axis, copy)).collect();
             let mut in_range = Vec::new();

@@ -89,10 +89,9 @@ impl Emitter<'_> {
             Slot::Memory(buf) => {
                 let (offset, consecutive) = self.place(id, copy);
                 let lanes = consecutive.unwrap_or(self.code.ty(offset).lanes);
-                let ty = Ty { lanes, ..self.code.ty(value) };
-                let old = self.code.bind(ty, Op::Load(buf, offset));
+                let old = self.load_now((buf, offset), lanes);
                 let value = self.code.prim(combine, &[old, value]);
-                self.code.push(Step::Store { buf, offset, value });
+                self.store_at((buf, offset), value);
             }
         }
     }
@@ -166,8 +165,11 @@ impl Emitter<'_> {
 
     fn every(&mut self, sum: &Sum, body: NodeId, cells: &[Cells]) {
         for Cells { copy, one, all } in cells.iter().copied() {
-            let value = self.node(body, copy);
+            let mut value = self.node(body, copy);
             let elem = self.code.ty(value).elem;
+            if all.is_some() {
+                value = self.masked(value, sum.op);
+            }
             // A value that all lanes share is combined once for each of them.
             let lanes = self.axes.values().map(|bound| bound.lanes).max().unwrap_or(1);
             let (cell, value) = match all {

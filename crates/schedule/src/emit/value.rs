@@ -68,7 +68,9 @@ impl Emitter<'_> {
         if lanes == 1 {
             return first;
         }
+        let left = bound.left;
         let iota = self.code.iota(lanes);
+        let iota = left.map_or(iota, |left| self.up_to_last(iota, left));
         self.code.prim(Prim::AddInt, &[first, iota])
     }
 
@@ -106,8 +108,7 @@ impl Emitter<'_> {
         let (at, contiguous) = self.indices(index, copy);
         let offset = self.offset(&at, &dims);
         if is_safe(graph, array, index) {
-            let lanes = contiguous.unwrap_or(self.code.ty(offset).lanes);
-            return self.code.load(buf, offset, lanes, since);
+            return self.load((buf, offset), contiguous, since);
         }
         if let Some(axis) = self.lane_of(index) {
             return self.slide((buf, &dims), index, axis, (copy, since));
@@ -178,8 +179,7 @@ impl Emitter<'_> {
         }
         let offset = self.offset(&at, &dims);
         if is_safe(self.graph(), array, index) {
-            let lanes = lanes.unwrap_or(self.code.ty(offset).lanes);
-            return self.code.load(buf, offset, lanes, self.since);
+            return self.load((buf, offset), lanes, self.since);
         }
         let cond = self.in_range(&at, &dims);
         self.code.load_if(cond, buf, offset, self.since)
@@ -264,8 +264,7 @@ impl Emitter<'_> {
             Slot::Cell(cell) => self.code.held(cell, self.since),
             Slot::Memory(buf) => {
                 let (at, consecutive) = self.place(id, copy);
-                let lanes = consecutive.unwrap_or(self.code.ty(at).lanes);
-                self.code.load(buf, at, lanes, self.since)
+                self.load((buf, at), consecutive, self.since)
             }
         }
     }

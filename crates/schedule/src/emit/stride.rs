@@ -1,0 +1,117 @@
+//! How many iterations a loop does at once. The last ones along an axis of lanes are too few for all lanes. They are done with all lanes nevertheless: a lane
+//! without an iteration repeats the last iteration, so what it reads is in range and what it computes is nothing new. It stores nothing of its own, and adds
+//! nothing to reductions. One loop with all lanes and one iteration for the rest is less code than loops with half the lanes, a quarter, and so on.
+
+use lambada_loops::{Buf, Op, Operand, Step, Ty};
+use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy};
+
+use super::Emitter;
+use super::code::Elements;
+
+/// What one iteration of a loop does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Stride {
+    /// How many iterations with lanes.
+    pub(super) count: usize,
+    pub(super) lanes: u16,
+    /// Not all lanes have an iteration.
+    pub(super) partial: bool,
+}
+
+impl Stride {
+    /// One after the other.
+    pub(super) const ONE: Stride = Stride::whole(1, 1);
+
+    pub(super) const fn whole(count: usize, lanes: u16) -> Stride {
+        Stride { count, lanes, partial: false }
+    }
+
+    /// How many indices it covers.
+    pub(super) fn len(self) -> i64 {
+        self.count as i64 * i64::from(self.lanes)
+    }
+
+    /// What is left for so many lanes: no more lanes than that, where it is known.
+    pub(super) fn tail((start, end): (Operand, Operand), lanes: u16) -> Option<Stride> {
+        let known = match (start, end) {
+            (Operand::Lit(Scalar::Int(start)), Operand::Lit(Scalar::Int(end))) => {
+                Some(end.saturating_sub(start))
+            }
+            (_, _) => None,
+        };
+        match known {
+            _ if lanes == 1 => None,
+            Some(..=0) => None,
+            Some(left) => {
+                let enough = left.min(i64::from(lanes)) as u16;
+                let lanes = enough.next_power_of_two();
+                Some(Stride { count: 1, lanes, partial: i64::from(lanes) != left })
+            }
+            None => Some(Stride { count: 1, lanes, partial: true }),
+        }
+    }
+}
+
+impl Emitter<'_> {
+    /// How many lanes have an iteration, if not all do.
+    pub(super) fn left(&self) -> Option<Operand> {
+        self.axes.values().find_map(|bound| bound.left)
+    }
+
+    /// The number of each lane, or that of the last one with an iteration.
+    pub(super) fn up_to_last(&mut self, lane: Operand, left: Operand) -> Operand {
+        let last = self.code.int(Prim::SubInt, left, Operand::int(1));
+        self.code.prim(Prim::MinInt, &[lane, last])
+    }
+
+    /// A value where a lane has an iteration; the unit of what it is combined by in the others.
+    pub(super) fn masked(&mut self, value: Operand, op: ReduceOp) -> Operand {
+        let bound = self.axes.values().find_map(|bound| bound.left.map(|left| (left, bound.lanes)));
+        let Some((left, lanes)) = bound else { return value };
+        let elem = self.code.ty(value).elem;
+        let select = match elem {
+            ScalarTy::Real => Prim::Select,
+            ScalarTy::Int => Prim::SelectInt,
+            ScalarTy::Bool => Prim::SelectBool,
+        };
+        let iota = self.code.iota(lanes);
+        let has = self.code.prim(Prim::LtInt, &[iota, left]);
+        self.code.prim(select, &[has, value, Operand::Lit(op.unit(elem))])
+    }
+
+    /// Elements of a buffer that nobody writes to: so many consecutive ones, or those at the offsets.
+    pub(super) fn load(
+        &mut self,
+        (buf, at): (Buf, Operand),
+        consecutive: Option<u16>,
+        since: usize,
+    ) -> Operand {
+        let left = self.left().filter(|_| consecutive.is_some());
+        let lanes = consecutive.unwrap_or(self.code.ty(at).lanes);
+        self.code.load(Elements { buf, at, lanes, left }, since)
+    }
+
+    /// What consecutive elements are now, or those at the offsets.
+    pub(super) fn load_now(&mut self, (buf, at): (Buf, Operand), lanes: u16) -> Operand {
+        let elem = self.code.function.bufs[buf.0 as usize].0;
+        let op = match self.left_of(at, lanes) {
+            Some(left) => Op::LoadSome(buf, [at, left]),
+            None => Op::Load(buf, at),
+        };
+        self.code.bind(Ty { elem, lanes }, op)
+    }
+
+    /// `buffer[at] = value`: consecutive elements, or those at the offsets.
+    pub(super) fn store_at(&mut self, (buf, offset): (Buf, Operand), value: Operand) {
+        let lanes = self.code.ty(value).lanes;
+        self.code.push(match self.left_of(offset, lanes) {
+            Some(count) => Step::StoreSome { buf, offset, count, value },
+            None => Step::Store { buf, offset, value },
+        });
+    }
+
+    /// How many of the consecutive elements from an offset on belong to iterations, if not all do.
+    fn left_of(&self, at: Operand, lanes: u16) -> Option<Operand> {
+        self.left().filter(|_| lanes > 1 && self.code.ty(at).lanes == 1)
+    }
+}
