@@ -299,7 +299,7 @@ pub enum Command {
     Bench {
         #[command(flatten)]
         target: Target,
-        /// Values by parameter name, from a .json, .csv, .npz or .npy file, or JSON from standard input (-). May be repeated
+        /// Values by parameter name, from a .json, .npz, .npy, .csv or .parquet file, or JSON from standard input (-). May be repeated
         #[arg(long = "data", value_name = "FILE")]
         files: Vec<PathBuf>,
         #[command(flatten)]
@@ -351,10 +351,10 @@ pub struct Target {
 /// Where inputs come from and results go to.
 #[derive(Clone, Debug, ArgGroup)]
 pub struct DataArgs {
-    /// Values by parameter name, from a .json, .csv, .npz or .npy file, or JSON from standard input (-). May be repeated
+    /// Values by parameter name, from a .json, .npz, .npy, .csv or .parquet file, or JSON from standard input (-). May be repeated
     #[arg(long = "data", value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// Write the result to a .json, .csv or .npz file instead of standard output
+    /// Write the result to a .json, .npz, .csv, .parquet or .arrow file instead of standard output
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// How to run the program

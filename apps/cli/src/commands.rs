@@ -326,6 +326,7 @@ impl Shell {
         let mut inputs = Inputs::new().with_memory(self.session.options().max_memory);
         self.assignments(words)?;
         let mut wrong = Vec::new();
+        wrong.extend(data.output.iter().filter_map(|path| lambada::check_output(path).err()));
         wrong.extend(data.files.iter().filter_map(|file| inputs.read_file(file).err()));
         wrong.extend(words.iter().filter_map(|word| inputs.read_argument(word).err()));
         if wrong.is_empty() { Ok(inputs) } else { Err(self.told(wrong)) }

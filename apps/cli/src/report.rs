@@ -100,6 +100,10 @@ impl Drop for Working {
 /// From now on a panic, which is always a mistake in the compiler, is told in one line.
 pub fn tell_panics_in_a_line() {
     std::panic::set_hook(Box::new(|info| {
+        #[cfg(feature = "arrow")]
+        if lambada::panics_are_told() {
+            return;
+        }
         let payload = info.payload();
         let text = payload
             .downcast_ref::<String>()

@@ -129,6 +129,7 @@ fn types(value: &Raw) -> (Option<String>, Option<String>) {
                 ScalarTy::Real | ScalarTy::Bool => (own.clone(), own),
             }
         }
+        Raw::Foreign(_) => (None, None),
         Raw::Json(value) => {
             let mut rank = 0;
             let mut at: &Value = value;

@@ -15,6 +15,8 @@ mod gradbench;
 mod library;
 mod manual;
 mod memory;
+// Without the features for files, nobody says what is wrong with them.
+#[cfg_attr(not(all(feature = "arrow", feature = "csv", feature = "npz")), allow(dead_code))]
 mod messages;
 mod nests;
 pub mod operators;
@@ -40,9 +42,11 @@ pub use api::{
 };
 pub use bench::{Bench, Benched, Compiled, Machine, Ran, Stopped};
 pub use call::Call;
+#[cfg(feature = "arrow")]
+pub use data::panics_are_told;
 pub use data::{
-    Format, Inputs, Raw, is_definition, is_identifier, json_text, replace_file, spaced_assignment,
-    split_names, to_json, write_file, write_sparse,
+    Inputs, Raw, check_output, is_definition, is_identifier, json_text, replace_file,
+    spaced_assignment, split_names, to_json, write_file, write_sparse,
 };
 pub use evaluate::{Expression, Place, RESULT, is_incomplete, items};
 pub use explain::{Example, Explanation, explain_code, explanations};

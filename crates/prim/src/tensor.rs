@@ -46,6 +46,15 @@ impl Data {
         self.len() == 0
     }
 
+    /// The elements in a range of positions.
+    pub fn slice(&self, range: std::ops::Range<usize>) -> Data {
+        match self {
+            Data::Real(v) => Data::Real(v[range].to_vec()),
+            Data::Int(v) => Data::Int(v[range].to_vec()),
+            Data::Bool(v) => Data::Bool(v[range].to_vec()),
+        }
+    }
+
     /// The k-th element.
     pub fn get(&self, k: usize) -> Scalar {
         match self {
@@ -100,6 +109,16 @@ impl Tensor {
     /// The scalar inside a tensor of rank 0.
     pub fn as_scalar(&self) -> Option<Scalar> {
         self.dims.is_empty().then(|| self.data.get(0))
+    }
+
+    /// The parts along the first axis, one after the other. There is at least one axis.
+    pub fn rows(&self) -> impl Iterator<Item = Tensor> {
+        let dims = &self.dims[1..];
+        let each: usize = dims.iter().product();
+        (0..self.dims[0]).map(move |k| {
+            let data = self.data.slice(k * each..(k + 1) * each);
+            Tensor { dims: dims.to_vec(), data }
+        })
     }
 
     /// The type of the elements.

@@ -48,16 +48,16 @@ mod tests {
     fn comments_between_items() {
         check(
             "-- a\n\n\n--| b\ndef  f=1 -- c\n  -- d\ndef g=2\n-- e\n\n",
-            "-- a\n\n--| b\ndef f = 1 -- c\n\n-- d\ndef g = 2\n\n-- e\n",
+            "-- a\n\n--| b\ndef f = 1 -- c\n-- d\ndef g = 2\n-- e\n",
         );
         check(
             "import \"a\"\n\n\nimport \"b\"\n-- c\nimport \"d\"",
-            "import \"a\"\nimport \"b\"\n\n-- c\nimport \"d\"\n",
+            "import \"a\"\nimport \"b\"\n-- c\nimport \"d\"\n",
         );
         check("", "");
         check("  -- only\n", "-- only\n");
         check("--| File.\n\ndef f = 1", "--| File.\n\ndef f = 1\n");
-        check("\u{feff}def f = 1\r\n-- x\r\ndef g = 2\r\n", "def f = 1\n\n-- x\ndef g = 2\n");
+        check("\u{feff}def f = 1\r\n-- x\r\ndef g = 2\r\n", "def f = 1\n-- x\ndef g = 2\n");
     }
 
     #[test]
@@ -72,7 +72,7 @@ mod tests {
         );
         check(
             "def t = [1, -- one\n 2 -- two\n -- end\n]",
-            "def t =\n  [1, -- one\n   2] -- two\n\n-- end\n",
+            "def t =\n  [1, -- one\n   2] -- two\n-- end\n",
         );
         check(
             "def f s = match s\n  -- round\n  | A -> 1 -- a\n  | B -> 2",
@@ -108,6 +108,15 @@ mod tests {
             "def f = 1\ndef g = match 1\n| _ -> 2",
             "def f = 1\n\ndef g =\n  match 1\n  | _ -> 2\n",
         );
+    }
+
+    #[test]
+    fn comments_below_an_item_stay_with_it() {
+        check("def f = 1\n-- f = 1\n\ndef g = 2", "def f = 1\n-- f = 1\n\ndef g = 2\n");
+        check("def f = 1\n\n-- of g\ndef g = 2", "def f = 1\n\n-- of g\ndef g = 2\n");
+        let long = "def g =\n  match 1\n  | _ -> 2\n";
+        check(&format!("{long}-- of h\ndef h = 2"), &format!("{long}\n-- of h\ndef h = 2\n"));
+        check(&format!("{long}-- g = 2\n\ndef h = 2"), &format!("{long}-- g = 2\n\ndef h = 2\n"));
     }
 
     #[test]

@@ -128,7 +128,7 @@ fn misspelled<'i>(name: &str, names: &[&str], inputs: &'i Inputs) -> Option<(&'i
 fn rank_of(value: &Raw) -> usize {
     match value {
         Raw::Tensor(tensor) => tensor.dims.len(),
-        Raw::Table(_) => 1,
+        Raw::Table(_) | Raw::Foreign(_) => 1,
         Raw::Json(value) => json::rank(value),
     }
 }
@@ -151,6 +151,7 @@ fn one(
         Raw::Json(value) => reader.json(ty, value)?,
         Raw::Tensor(tensor) => reader.tensor(ty, tensor)?,
         Raw::Table(table) => reader.table(ty, table)?,
+        Raw::Foreign(what) => return Err(reader.mismatch(format!("a column of {what}"))),
     };
     if let (SizedTy::Scalar(ScalarTy::Int), Data::Tensor(tensor)) = (ty, &data)
         && let Some(Scalar::Int(n)) = tensor.as_scalar()
@@ -523,10 +524,7 @@ impl Reader<'_> {
             Column::Numbers(tensor) => {
                 let all = SizedTy::Array(Size::Any, Box::new(ty.clone()));
                 match self.tensor(&all, tensor)? {
-                    Data::Tensor(tensor) => {
-                        let cells = 0..tensor.data.len();
-                        Ok(cells.map(|k| Data::from(tensor.data.get(k))).collect())
-                    }
+                    Data::Tensor(tensor) => Ok(tensor.rows().map(Data::Tensor).collect()),
                     Data::Tuple(_) | Data::Record(_) | Data::Array(_) | Data::Con { .. } => {
                         Err(self.mismatch("a column of numbers"))
                     }
@@ -535,6 +533,7 @@ impl Reader<'_> {
             Column::Words(words) => {
                 words.iter().map(|word| self.json(ty, &Value::String(word.clone()))).collect()
             }
+            Column::Foreign(what) => Err(self.mismatch(format!("a column of {what}"))),
         };
         columns.map(column).collect()
     }
@@ -546,7 +545,9 @@ impl Reader<'_> {
         for (_, column) in &table.columns {
             match column {
                 Column::Numbers(tensor) => columns.push(self.tensor(&all, tensor)?),
-                Column::Words(_) => return Err(self.mismatch(table.describe())),
+                Column::Words(_) | Column::Foreign(_) => {
+                    return Err(self.mismatch(table.describe()));
+                }
             }
         }
         let mut data = Elements::zeros(elem, 0);

@@ -1,16 +1,26 @@
 //! Data in and out: JSON, NumPy archives and `name=value` arguments become typed values, checked against a signature; results become
 //! text, JSON or NumPy archives. Nothing here knows how programs run.
 
+#[cfg(feature = "arrow")]
+mod arrow;
 mod bind;
 mod deep;
+#[cfg(feature = "csv")]
+mod delimited;
+// Without the features for files, some kinds of formats have none.
+#[cfg_attr(not(all(feature = "arrow", feature = "csv", feature = "npz")), allow(dead_code))]
+mod formats;
 mod json;
 mod names;
+#[cfg(feature = "npz")]
 mod npz;
 mod raw;
 mod stream;
 mod table;
 mod write;
 
+#[cfg(feature = "arrow")]
+pub use arrow::panics_are_told;
 pub(crate) use bind::scalar_leaf;
 pub use bind::{bind, bind_one, bind_or, print_type, unsized_ty};
 pub use names::{
@@ -20,4 +30,4 @@ pub(crate) use raw::STANDARD_INPUT;
 pub use raw::{Inputs, Raw};
 pub(crate) use stream::{Json, Typed};
 pub(crate) use table::Column;
-pub use write::{Format, json_text, replace_file, to_json, write_file, write_sparse};
+pub use write::{check_output, json_text, replace_file, to_json, write_file, write_sparse};

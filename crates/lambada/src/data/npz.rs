@@ -1,6 +1,7 @@
 //! NumPy files.
 
 use std::io::{Cursor, Read, Seek, Write};
+use std::path::Path;
 
 use lambada_prim::{Data as Elements, Memory, Tensor, elements};
 use lambada_source::Problem;
@@ -13,10 +14,11 @@ use crate::messages::data as messages;
 
 /// All arrays of an archive, by name, in alphabetical order.
 pub fn read_npz(
-    file: impl Read + Seek,
+    path: &Path,
     origin: &str,
     Memory { limit }: Memory,
 ) -> Result<Vec<(String, Tensor)>, Problem> {
+    let file = std::fs::File::open(path).map_err(|e| messages::io(path, "read", e))?;
     let broken = |e: &dyn std::fmt::Display| messages::not_an_archive(origin, e);
     let mut archive = ZipArchive::new(file).map_err(|e| broken(&e))?;
     let mut names: Vec<String> = archive.file_names().map(str::to_string).collect();
@@ -94,8 +96,14 @@ fn field<'t>(header: &'t str, key: &str) -> Option<&'t str> {
     Some(header[at + key.len() + 2..].split_once(':')?.1)
 }
 
-/// The array of a `.npy` file.
-pub fn read_npy(bytes: &[u8]) -> Result<Tensor, String> {
+/// The array of a `.npy` file, called `name` in messages.
+pub fn read_npy_file(path: &Path, origin: &str, name: &str) -> Result<Tensor, Problem> {
+    let bytes = std::fs::read(path).map_err(|e| messages::io(path, "read", e))?;
+    read_npy(&bytes).map_err(|e| messages::npz_type(origin, name, e))
+}
+
+/// The array that these bytes are.
+fn read_npy(bytes: &[u8]) -> Result<Tensor, String> {
     claims_no_more(bytes)?;
     macro_rules! read {
         ($ty:ty) => {
@@ -124,8 +132,9 @@ fn bools(array: ArrayD<bool>) -> Tensor {
 }
 
 /// An archive of arrays.
-pub fn write_npz(file: impl Write + Seek, arrays: &[(String, Tensor)]) -> Result<(), String> {
-    let mut archive = NpzWriter::new_compressed(file);
+pub fn write_npz(arrays: &[(String, Tensor)]) -> Result<Vec<u8>, String> {
+    let mut file = Cursor::new(Vec::new());
+    let mut archive = NpzWriter::new_compressed(&mut file);
     for (name, tensor) in arrays {
         let shape = IxDyn(&tensor.dims);
         let added = match &tensor.data {
@@ -135,15 +144,16 @@ pub fn write_npz(file: impl Write + Seek, arrays: &[(String, Tensor)]) -> Result
         };
         added.map_err(|e| e.to_string())?;
     }
-    archive.finish().map(drop).map_err(|e| e.to_string())
+    archive.finish().map_err(|e| e.to_string())?;
+    Ok(file.into_inner())
 }
 
 /// What the parts of a sparse matrix are called in an archive of SciPy.
 const COO: [(&str, &str); 3] = [("cols", "col"), ("rows", "row"), ("values", "data")];
 
 /// A sparse matrix with its `rows`, `cols`, `values` and `shape.0`, `shape.1`, and whatever else, as an archive that SciPy reads: a `coo_array`.
-pub fn write_coo(file: impl Write + Seek, parts: &[(String, Tensor)]) -> Result<(), String> {
-    let mut archive = ZipWriter::new(file);
+pub fn write_coo(parts: &[(String, Tensor)]) -> Result<Vec<u8>, String> {
+    let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
     let mut shape = Vec::new();
     for (name, tensor) in parts {
         if let ("shape.0" | "shape.1", Elements::Int(size)) = (name.as_str(), &tensor.data) {
@@ -158,7 +168,7 @@ pub fn write_coo(file: impl Write + Seek, parts: &[(String, Tensor)]) -> Result<
     let is_array = Tensor { dims: Vec::new(), data: Elements::Bool(vec![true]) };
     entry(&mut archive, "_is_array", &npy(&is_array)?)?;
     entry(&mut archive, "format", &npy_word("coo"))?;
-    archive.finish().map(drop).map_err(|e| e.to_string())
+    Ok(archive.finish().map_err(|e| e.to_string())?.into_inner())
 }
 
 fn entry<W: Write + Seek>(

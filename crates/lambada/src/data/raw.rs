@@ -8,8 +8,9 @@ use lambada_source::Problem;
 use lambada_source::stack::Deep;
 use serde_json::Value;
 
-use super::table::{self, Column, Table};
-use super::{is_definition, json, npz, split_assignment};
+use super::formats::{Format, Read};
+use super::table::{Column, Table};
+use super::{is_definition, json, split_assignment};
 use crate::messages::data as messages;
 
 /// As the name of a file: standard input.
@@ -24,6 +25,8 @@ pub enum Raw {
     Tensor(Tensor),
     /// From a table as a whole.
     Table(Arc<Table>),
+    /// A column of what no type of Lambada has, in words.
+    Foreign(String),
 }
 
 /// Values by parameter name, with where each comes from.
@@ -88,42 +91,36 @@ impl Inputs {
         own.filter_map(|entry| Some((entry.name.as_deref()?, &*entry.origin)))
     }
 
-    /// All values of a `.json` or `.npz` file, the columns of a `.csv` or `.tsv` file and the whole table under the file's base name; a `.npy` file gives one value, under the file's base name. `-` is JSON from standard input.
+    /// All values of a `.json` or `.npz` file, the columns of a table and the whole under the file's base name; a `.npy` file gives one value, under the file's base name. `-` is JSON from standard input.
+    /// Tables are `.csv` and `.tsv` files, and with the feature `arrow` also `.parquet`, `.arrow` and `.feather` files.
     pub fn read_file(&mut self, path: &Path) -> Result<(), Problem> {
         if path == Path::new(STANDARD_INPUT) {
             return self.read_json(&text(path)?, "the standard input");
         }
-        let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
         let origin = format!("`{}`", path.display());
-        match extension {
-            "json" => self.read_json(&text(path)?, &origin),
-            "npz" => {
-                let file = std::fs::File::open(path).map_err(|e| messages::io(path, "read", e))?;
-                for (name, tensor) in npz::read_npz(file, &origin, self.memory())? {
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        match Format::of(path)?.read {
+            Read::Json => self.read_json(&text(path)?, &origin),
+            Read::Table(read) => {
+                self.insert_table(read(path, &origin, self.memory())?, name, &origin);
+                Ok(())
+            }
+            Read::Arrays(read) => {
+                for (name, tensor) in read(path, &origin, self.memory())? {
                     self.push(Some(name), Raw::Tensor(tensor), origin.clone(), true);
                 }
                 Ok(())
             }
-            "csv" | "tsv" => {
-                let table = table::read(&text(path)?, &origin)?;
-                let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-                self.read_table(table, name, &origin);
-                Ok(())
-            }
-            "npy" => {
-                let bytes = std::fs::read(path).map_err(|e| messages::io(path, "read", e))?;
-                let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-                let tensor =
-                    npz::read_npy(&bytes).map_err(|e| messages::npz_type(&origin, &name, e))?;
+            Read::Array(read) => {
+                let tensor = read(path, &origin, &name)?;
                 self.insert(name, Raw::Tensor(tensor), origin);
                 Ok(())
             }
-            _ => Err(messages::unknown_format(path)),
         }
     }
 
     /// The columns, if they have names, and the whole.
-    fn read_table(&mut self, table: Table, name: String, origin: &str) {
+    fn insert_table(&mut self, table: Table, name: String, origin: &str) {
         let named = table.columns.iter().filter(|_| table.head);
         for (column, cells) in named {
             self.push(Some(column.clone()), raw(cells), origin.to_string(), true);
@@ -135,9 +132,9 @@ impl Inputs {
 
     /// One value, called `name`: a `.json` file holds it as it is, or as the only member of an object; a `.npz` file as its only array, a table as its only column or as a whole.
     pub fn read_value(&mut self, name: &str, path: &Path) -> Result<(), Problem> {
-        let mut inputs = Inputs::new();
-        if path.extension().is_some_and(|e| e == "json") || path == Path::new(STANDARD_INPUT) {
-            let origin = format!("`{}`", path.display());
+        let mut inputs = Inputs { limit: self.limit, ..Inputs::new() };
+        let origin = format!("`{}`", path.display());
+        if path == Path::new(STANDARD_INPUT) || matches!(Format::of(path)?.read, Read::Json) {
             match json::read(&text(path)?, &origin)?.into_inner() {
                 Value::Object(members) if members.len() == 1 => {
                     members.into_iter().for_each(|(_, value)| {
@@ -146,9 +143,8 @@ impl Inputs {
                 }
                 value => inputs.insert(name, Raw::Json(value.into()), origin),
             }
-        } else if path.extension().is_some_and(|e| e == "csv" || e == "tsv") {
-            let origin = format!("`{}`", path.display());
-            let table = table::read(&text(path)?, &origin)?;
+        } else if let Read::Table(read) = Format::of(path)?.read {
+            let table = read(path, &origin, self.memory())?;
             let value = match &table.columns[..] {
                 [(_, column)] => raw(column),
                 _ => Raw::Table(Arc::new(table)),
@@ -201,6 +197,7 @@ fn raw(column: &Column) -> Raw {
             let words = words.iter().cloned().map(Value::String).collect();
             Raw::Json(Value::Array(words).into())
         }
+        Column::Foreign(what) => Raw::Foreign(what.clone()),
     }
 }
 

@@ -8,34 +8,12 @@ use lambada_prim::Tensor;
 use lambada_source::Problem;
 use serde_json::Value;
 
-use super::{Json, npz, table};
+use super::Json;
+use super::formats::Format;
 use crate::messages::data as messages;
 
 /// The longest chain of symbolic links that is followed, as systems have it.
 const LINKS: usize = 40;
-
-/// A file format for results.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    /// JSON text.
-    Json,
-    /// A NumPy archive: one array per field or component.
-    Npz,
-    /// A table: one column per field or component.
-    Csv,
-}
-
-impl Format {
-    /// By the name of the file.
-    pub fn of(path: &Path) -> Result<Format, Problem> {
-        match path.extension().and_then(|e| e.to_str()) {
-            Some("json") => Ok(Format::Json),
-            Some("npz") => Ok(Format::Npz),
-            Some("csv") => Ok(Format::Csv),
-            _ => Err(messages::unknown_format(path)),
-        }
-    }
-}
 
 /// The value as JSON; see [`Json`].
 pub fn to_json(data: &Data) -> Value {
@@ -47,43 +25,35 @@ pub fn json_text(data: &Data) -> String {
     serde_json::to_string(&Json(data)).expect("keys are strings")
 }
 
+/// The text of a `.json` file with the value.
+pub(super) fn json_bytes(data: &Data) -> Vec<u8> {
+    (json_text(data) + "\n").into_bytes()
+}
+
+/// Can a result be written to a file of this name, as far as the name tells?
+///
+/// # Errors
+/// E0604 where the format is not known, or is only read.
+pub fn check_output(path: &Path) -> Result<(), Problem> {
+    Format::of_result(path).map(drop)
+}
+
 /// Writes the value to a file whose name tells the format. The file is complete or untouched.
 pub fn write_file(path: &Path, data: &Data) -> Result<(), Problem> {
-    let mut bytes = Vec::new();
-    match Format::of(path)? {
-        Format::Json => {
-            serde_json::to_writer(&mut bytes, &Json(data))
-                .map_err(|e| messages::io(path, "write", e))?;
-            bytes.push(b'\n');
-        }
-        Format::Csv => {
-            let named = arrays(data).unwrap_or_default();
-            bytes = table::write(path, data, &named)?;
-        }
-        Format::Npz => {
-            let mut cursor = std::io::Cursor::new(&mut bytes);
-            npz::write_npz(&mut cursor, &arrays(data)?)
-                .map_err(|e| messages::io(path, "write", e))?;
-        }
-    }
+    let bytes = Format::of_result(path)?.bytes(path, data)?;
     replace_file(path, &bytes).map_err(|e| messages::io(path, "write", e))
 }
 
 /// Writes a value and its sparse matrix of derivatives, which has this name. A `.npz` file is one that `scipy.sparse.load_npz` reads, with the value as one array more.
 pub fn write_sparse(path: &Path, name: &str, value: &Data, matrix: &Data) -> Result<(), Problem> {
-    match Format::of(path)? {
-        Format::Json | Format::Csv => {
-            let fields = vec![(name.into(), matrix.clone()), ("value".into(), value.clone())];
-            write_file(path, &Data::Record(fields))
-        }
-        Format::Npz => {
-            let mut named = arrays(matrix)?;
-            leaves(value, "value", &mut named)?;
-            let mut cursor = std::io::Cursor::new(Vec::new());
-            npz::write_coo(&mut cursor, &named).map_err(|e| messages::io(path, "write", e))?;
-            replace_file(path, &cursor.into_inner()).map_err(|e| messages::io(path, "write", e))
-        }
-    }
+    let Some(write) = Format::of_result(path)?.sparse else {
+        let fields = vec![(name.into(), matrix.clone()), ("value".into(), value.clone())];
+        return write_file(path, &Data::Record(fields));
+    };
+    let mut named = arrays(matrix)?;
+    leaves(value, "value", &mut named)?;
+    let bytes = write(&named).map_err(|e| messages::io(path, "write", e))?;
+    replace_file(path, &bytes).map_err(|e| messages::io(path, "write", e))
 }
 
 /// Replaces the file at once, with the permissions that it had; where the name is that of a link, the file that it leads to. What is no file, such as
@@ -125,7 +95,7 @@ fn temporary() -> tempfile::Builder<'static, 'static> {
 }
 
 /// One named array per leaf; nested names are joined by dots, components are numbered, and a result that is one array is called `result`.
-fn arrays(data: &Data) -> Result<Vec<(String, Tensor)>, Problem> {
+pub(super) fn arrays(data: &Data) -> Result<Vec<(String, Tensor)>, Problem> {
     let mut out = Vec::new();
     leaves(data, "", &mut out)?;
     Ok(out)

@@ -46,9 +46,22 @@ pub fn not_an_object(origin: &str, found: &str) -> Problem {
 }
 
 /// A file whose kind we do not know.
-pub fn unknown_format(path: &Path) -> Problem {
+pub fn unknown_format(path: &Path, written: &[String], read: &[String]) -> Problem {
+    let known = format!("use a name that ends in {}", either(written));
+    let more = match read {
+        [] => String::new(),
+        _ => format!("; {} are read, too", read.join(" and ")),
+    };
     Problem::general("E0604", format!("cannot tell the format of `{}`", path.display()))
-        .hint("use a name that ends in .json, .csv or .npz; .npy and .tsv are read, too")
+        .hint(known + &more)
+}
+
+fn either(words: &[String]) -> String {
+    match words {
+        [] => String::new(),
+        [one] => one.clone(),
+        [most @ .., last] => format!("{} or {last}", most.join(", ")),
+    }
 }
 
 /// An array in an archive whose elements are of no type that we read.
@@ -226,13 +239,20 @@ pub fn repeated_column(origin: &str, name: &str) -> Problem {
         .hint("only one of the two could be used; name each differently")
 }
 
+/// A file that is not as Parquet or Arrow have it.
+#[cfg(feature = "arrow")]
+pub fn not_a_container(origin: &str, format: &str, why: &str) -> Problem {
+    let what = format!("{origin} is not a readable {format} file: {why}");
+    Problem::general("E0663", what)
+}
+
 /// A result that is no table.
-pub fn not_for_csv() -> Problem {
-    Problem::general(
-        "E0662",
-        "the result is no table, so it cannot be written to a .csv file: a table has columns of one length",
-    )
-    .hint("use --output with a name that ends in .json or .npz")
+pub fn no_table(path: &Path) -> Problem {
+    let extension = path.extension().unwrap_or_default().display();
+    let what = format!(
+        "the result is no table, so it cannot be written to a .{extension} file: a table has columns of one length"
+    );
+    Problem::general("E0662", what).hint("use --output with a name that ends in .json or .npz")
 }
 
 /// A number that the type cannot hold.

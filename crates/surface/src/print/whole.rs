@@ -8,7 +8,8 @@ use super::weave::{Written, comment_text, empty_before, own_line, weave};
 use super::{WIDTH, bare_item, is_import};
 use crate::ast::{Item, Module};
 
-/// A whole file: an empty line between items, but not between imports, and where the text has none between items that are on one line.
+/// A whole file: an empty line between items, but not between imports, and where the text has none between items that are on one line, or between an item
+/// and a comment about it below.
 pub(super) fn file(module: &Module, written: &Written) -> Doc {
     let mut parts = Parts { written, parts: Vec::new(), comments: 0 };
     let (mut import, mut short) = (false, false);
@@ -17,7 +18,9 @@ pub(super) fn file(module: &Module, written: &Written) -> Doc {
         let comments = parts.comments..first_comment(written, start);
         let on_line = is_short(written, one);
         let together = short && on_line && !empty_before(written.text, start);
-        let joined = comments.is_empty() && (together || import && is_import(one));
+        let below = is_below(written, &comments)
+            && (empty_before(written.text, start) || (short && on_line));
+        let joined = below || comments.is_empty() && (together || import && is_import(one));
         parts.separate(joined);
         parts.comments(comments, empty_before(written.text, start));
         parts.item(one);
@@ -25,10 +28,16 @@ pub(super) fn file(module: &Module, written: &Written) -> Doc {
     }
     let rest = parts.comments..written.comments.len();
     if !rest.is_empty() {
-        parts.separate(false);
+        parts.separate(is_below(written, &rest));
         parts.comments(rest, false);
     }
     Doc::concat(parts.parts)
+}
+
+/// Do these comments begin on the line below what is before them?
+fn is_below(written: &Written, comments: &Range<usize>) -> bool {
+    !comments.is_empty()
+        && !empty_before(written.text, written.comments[comments.start].start as usize)
 }
 
 /// Is the item on one line?

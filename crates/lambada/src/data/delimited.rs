@@ -1,0 +1,156 @@
+//! Tables as text: `.csv` and `.tsv` files in and out.
+
+use std::io::Read as _;
+use std::path::Path;
+
+use lambada_prim::{Data as Elements, Memory, Scalar, Tensor};
+use lambada_source::Problem;
+
+use super::table::{Column, Table};
+use crate::messages::data as messages;
+
+/// The signs that may separate columns.
+const SEPARATORS: [char; 3] = [',', ';', '\t'];
+
+/// What stands for a number that is missing.
+const MISSING: [&str; 5] = ["", "NA", "N/A", "null", "?"];
+
+/// The table of a file, which is no larger than the limit.
+pub fn read_file(path: &Path, origin: &str, Memory { limit }: Memory) -> Result<Table, Problem> {
+    let mut text = String::new();
+    let file = std::fs::File::open(path).map_err(|e| messages::io(path, "read", e))?;
+    let read = file.take(limit.saturating_add(1)).read_to_string(&mut text);
+    let length = read.map_err(|e| messages::io(path, "read", e))?;
+    if length as u64 > limit {
+        return Err(messages::too_large(origin, limit));
+    }
+    self::read(&text, origin)
+}
+
+/// The table of a text.
+fn read(text: &str, origin: &str) -> Result<Table, Problem> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    let count = |sign: &char| first.matches(*sign).count();
+    let separator = SEPARATORS.into_iter().rev().max_by_key(count).unwrap_or(',');
+    let mut reader = csv::ReaderBuilder::new()
+        .has_headers(false)
+        .delimiter(separator as u8)
+        .trim(csv::Trim::All)
+        .from_reader(text.as_bytes());
+    let mut records = Vec::new();
+    for record in reader.records() {
+        records.push(record.map_err(|error| messages::not_a_table(origin, &wording(&error)))?);
+    }
+    let Some(first) = records.first() else {
+        return Err(messages::not_a_table(origin, "it has no rows"));
+    };
+    let head = first.iter().any(|cell| number(cell).is_none());
+    let names: Vec<String> = match head {
+        true => first.iter().map(str::to_string).collect(),
+        false => (0..first.len()).map(|k| k.to_string()).collect(),
+    };
+    if let Some(name) =
+        names.iter().enumerate().find_map(|(k, n)| names[..k].contains(n).then_some(n))
+    {
+        return Err(messages::repeated_column(origin, name));
+    }
+    let rows = &records[usize::from(head)..];
+    let column = |k: usize| column(rows.iter().map(|row| row.get(k).unwrap_or_default()));
+    let columns = names.into_iter().enumerate().map(|(k, name)| (name, column(k))).collect();
+    Ok(Table { columns, rows: rows.len(), head })
+}
+
+/// What is wrong with a record, and on which line.
+fn wording(error: &csv::Error) -> String {
+    match error.kind() {
+        csv::ErrorKind::UnequalLengths { pos, expected_len, len } => {
+            let line = pos.as_ref().map_or(0, csv::Position::line);
+            let cells = lambada_source::counted(*len as usize, "cell");
+            format!("line {line} has {cells} where the lines before it have {expected_len}")
+        }
+        _ => error.to_string(),
+    }
+}
+
+fn number(cell: &str) -> Option<f64> {
+    if MISSING.contains(&cell) { Some(f64::NAN) } else { cell.parse().ok() }
+}
+
+fn truth(cell: &str) -> Option<bool> {
+    match cell {
+        "true" | "True" | "TRUE" => Some(true),
+        "false" | "False" | "FALSE" => Some(false),
+        _ => None,
+    }
+}
+
+/// Cells with the first type that all of them have.
+fn column<'t>(cells: impl Iterator<Item = &'t str> + Clone) -> Column {
+    let tensor = |data: Elements| Column::Numbers(Tensor { dims: vec![data.len()], data });
+    if let Some(ints) = cells.clone().map(|cell| cell.parse::<i64>().ok()).collect() {
+        return tensor(Elements::Int(ints));
+    }
+    if let Some(reals) = cells.clone().map(number).collect() {
+        return tensor(Elements::Real(reals));
+    }
+    if let Some(truths) = cells.clone().map(truth).collect() {
+        return tensor(Elements::Bool(truths));
+    }
+    Column::Words(cells.map(str::to_string).collect())
+}
+
+/// The text of a table.
+pub fn write(table: &Table) -> Result<Vec<u8>, String> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let wrong = |error: csv::Error| error.to_string();
+    writer.write_record(table.columns.iter().map(|(name, _)| name)).map_err(wrong)?;
+    for row in 0..table.rows {
+        let cells = table.columns.iter().map(|(_, column)| match column {
+            Column::Numbers(tensor) => cell(tensor.data.get(row)),
+            Column::Words(words) => words[row].clone(),
+            Column::Foreign(_) => String::new(),
+        });
+        writer.write_record(cells).map_err(wrong)?;
+    }
+    writer.into_inner().map_err(|error| error.to_string())
+}
+
+fn cell(value: Scalar) -> String {
+    match value {
+        Scalar::Real(x) if x.is_nan() => "nan".to_string(),
+        Scalar::Real(x) => format!("{x:?}"),
+        Scalar::Int(n) => n.to_string(),
+        Scalar::Bool(b) => b.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_have_the_first_type_that_fits() {
+        let table = read("x;n;ok;kind\n1.5;2;true;A\nNA;3;false;B\n", "t").expect("a table");
+        let kinds: Vec<String> = table
+            .columns
+            .iter()
+            .map(|(name, column)| match column {
+                Column::Numbers(tensor) => format!("{name} {}", tensor.elem()),
+                Column::Words(words) => format!("{name} {}", words.join("")),
+                Column::Foreign(what) => format!("{name} {what}"),
+            })
+            .collect();
+        assert_eq!(kinds, ["x real", "n int", "ok bool", "kind AB"]);
+        assert!(!read("1,2\n3,4\n", "t").expect("a table").head);
+        assert!(read("a,b\n", "t").is_ok_and(|table| table.rows == 0));
+    }
+
+    #[test]
+    fn what_is_no_table_is_told() {
+        let told = |text: &str| read(text, "`t.csv`").map(|_| ()).expect_err(text).title;
+        assert!(told("").contains("it has no rows"));
+        assert!(told("a,b\n1,2\n3\n").contains("line 3 has 1 cell "), "{}", told("a,b\n1,2\n3\n"));
+        assert!(told("a,a\n1,2\n").contains("two columns"));
+    }
+}

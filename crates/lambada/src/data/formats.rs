@@ -1,0 +1,140 @@
+//! The formats of files, by the ends of their names: a row for each that this library is built with.
+
+use std::path::Path;
+
+use lambada_core::data::Data;
+use lambada_prim::{Memory, Tensor};
+use lambada_source::Problem;
+
+use super::table::{self, Table};
+use super::write::{arrays, json_bytes};
+use crate::messages::data as messages;
+
+/// A file format.
+pub(super) struct Format {
+    /// The ends of its names, without the dot; the first is the usual one.
+    ends: &'static [&'static str],
+    pub(super) read: Read,
+    pub(super) write: Option<Write>,
+    /// The bytes of a file with the parts of a sparse matrix, and of a value as one array more, where they are no record.
+    pub(super) sparse: Option<fn(&[(String, Tensor)]) -> Result<Vec<u8>, String>>,
+}
+
+/// How a file of a format is read.
+pub(super) enum Read {
+    /// An object of JSON.
+    Json,
+    /// A table.
+    Table(fn(&Path, &str, Memory) -> Result<Table, Problem>),
+    /// Arrays by name.
+    Arrays(fn(&Path, &str, Memory) -> Result<Vec<(String, Tensor)>, Problem>),
+    /// One array.
+    Array(fn(&Path, &str, &str) -> Result<Tensor, Problem>),
+}
+
+/// The bytes of a file with a result.
+pub(super) enum Write {
+    /// Of any result.
+    Value(fn(&Data) -> Vec<u8>),
+    /// Of one that is a table.
+    Table(fn(&Table) -> Result<Vec<u8>, String>),
+    /// Of one that consists of arrays.
+    Arrays(fn(&[(String, Tensor)]) -> Result<Vec<u8>, String>),
+}
+
+/// All formats, with what is most general first.
+pub(super) const FORMATS: &[Format] = &[
+    Format {
+        ends: &["json"],
+        read: Read::Json,
+        write: Some(Write::Value(json_bytes)),
+        sparse: None,
+    },
+    #[cfg(feature = "npz")]
+    Format {
+        ends: &["npz"],
+        read: Read::Arrays(super::npz::read_npz),
+        write: Some(Write::Arrays(super::npz::write_npz)),
+        sparse: Some(super::npz::write_coo),
+    },
+    #[cfg(feature = "csv")]
+    Format {
+        ends: &["csv"],
+        read: Read::Table(super::delimited::read_file),
+        write: Some(Write::Table(super::delimited::write)),
+        sparse: None,
+    },
+    #[cfg(feature = "arrow")]
+    Format {
+        ends: &["parquet", "pq"],
+        read: Read::Table(super::arrow::read_parquet),
+        write: Some(Write::Table(super::arrow::write_parquet)),
+        sparse: None,
+    },
+    #[cfg(feature = "arrow")]
+    Format {
+        ends: &["arrow", "feather", "arrows", "ipc"],
+        read: Read::Table(super::arrow::read_ipc),
+        write: Some(Write::Table(super::arrow::write_ipc)),
+        sparse: None,
+    },
+    #[cfg(feature = "npz")]
+    Format {
+        ends: &["npy"],
+        read: Read::Array(super::npz::read_npy_file),
+        write: None,
+        sparse: None,
+    },
+    #[cfg(feature = "csv")]
+    Format {
+        ends: &["tsv"],
+        read: Read::Table(super::delimited::read_file),
+        write: None,
+        sparse: None,
+    },
+];
+
+impl Format {
+    /// The format that a name tells.
+    ///
+    /// # Errors
+    /// E0604 with the ends of names that are known.
+    pub(super) fn of(path: &Path) -> Result<&'static Format, Problem> {
+        let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
+        let known = FORMATS.iter().find(|format| format.ends.contains(&extension));
+        known.ok_or_else(|| unknown(path))
+    }
+
+    /// The format of a result that a name tells.
+    ///
+    /// # Errors
+    /// E0604, also where the format is only read.
+    pub(super) fn of_result(path: &Path) -> Result<&'static Format, Problem> {
+        Format::of(path).and_then(|format| match format.write {
+            Some(_) => Ok(format),
+            None => Err(unknown(path)),
+        })
+    }
+
+    /// The bytes of a file with this result.
+    pub(super) fn bytes(&self, path: &Path, data: &Data) -> Result<Vec<u8>, Problem> {
+        let bytes = match &self.write {
+            None => return Err(unknown(path)),
+            Some(Write::Value(write)) => Ok(write(data)),
+            Some(Write::Table(write)) => {
+                let named = arrays(data).unwrap_or_default();
+                write(&table::of(data, &named).ok_or_else(|| messages::no_table(path))?)
+            }
+            Some(Write::Arrays(write)) => write(&arrays(data)?),
+        };
+        bytes.map_err(|e| messages::io(path, "write", e))
+    }
+}
+
+fn unknown(path: &Path) -> Problem {
+    let ends = |written: bool| {
+        let formats = FORMATS.iter().filter(move |format| format.write.is_some() == written);
+        formats.map(|format| format!(".{}", format.ends[0])).collect::<Vec<_>>()
+    };
+    messages::unknown_format(path, &ends(true), &ends(false))
+}
