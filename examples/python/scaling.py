@@ -1,6 +1,6 @@
 """How a gradient that is summed over shards scales with the number of workers of a Dask cluster: measured on this machine, and modelled for more.
 
-    python scaling.py [--workers 2] [--rows 200000] [--shards 4]
+    python scaling.py [--workers 2] [--rows 1000000] [--shards 4]
 
 Each worker holds its shards of the data, which it has drawn itself. *Strong* scaling: the same data on more workers. *Weak* scaling: as much data on each
 worker, whatever their number. The model has three terms: a shard's kernel, what Dask takes for a task, and what a level of the tree of sums takes.
@@ -37,7 +37,7 @@ def parameters() -> dict[str, np.ndarray]:
     return {"weights": rng.normal(size=COMPONENTS), "means": rng.normal(size=(COMPONENTS, DIMENSIONS))}
 
 
-def least(run, count: int = 5) -> float:
+def least(run, count: int = 10) -> float:
     """The least time of several runs, in seconds, without the first one, which compiles."""
     run()
     times = []
@@ -53,7 +53,9 @@ def on_cluster(workers: int, shards: int, rows: int) -> tuple[float, float]:
     f = lambada.compile(MODEL).loglik
     cluster = LocalCluster(n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=None)
     with cluster, Client(cluster) as client:
-        data = client.map(shard, range(shards), [rows] * shards)
+        # As many shards on each worker; Dask itself may give one worker more than another.
+        places = list(client.scheduler_info()["workers"])
+        data = [client.submit(shard, k, rows, workers=[places[k * workers // shards]]) for k in range(shards)]
         wait(data)
         given = parameters()
 
@@ -76,7 +78,7 @@ def main() -> None:
 
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("--workers", type=int, default=2, help="measure up to so many workers")
-    arguments.add_argument("--rows", type=int, default=200_000, help="rows of a shard")
+    arguments.add_argument("--rows", type=int, default=1_000_000, help="rows of a shard")
     arguments.add_argument("--shards", type=int, default=4, help="shards for each worker")
     given = arguments.parse_args()
 
@@ -87,30 +89,27 @@ def main() -> None:
     task = (small[many] - small[few]) / (2 * (many - few))
     start = small[few] - 2 * few * task
 
-    def model(workers: int, shards: int) -> float:
-        return start + math.ceil(shards / workers) * (one + 2 * task) + math.log2(workers) * task
+    def model(workers: int, shards: int, rows: float = given.rows) -> float:
+        return start + math.ceil(shards / workers) * (one * rows / given.rows + 2 * task) + math.log2(workers) * task
 
     print(f"one shard of {given.rows} rows: {1e3 * one:.1f} ms; a call: {1e3 * start:.1f} ms; a task: {1e3 * task:.2f} ms")
     total = given.shards * given.workers
     for name, shards_of in (("strong", lambda workers: total), ("weak", lambda workers: given.shards * workers)):
         print(f"\n{name} scaling\nworkers shards  measured   model  efficiency")
-        base = None
-        values = set()
+        base, values = {}, set()
         for workers in [*range(1, given.workers + 1), 4, 8, 16, 32, 64]:
-            shards = shards_of(workers)
-            expected = model(workers, shards)
-            measured = None
+            # More workers than shards: as many smaller ones.
+            shards = max(shards_of(workers), workers)
+            expected = model(workers, shards, given.rows * shards_of(workers) / shards)
+            times = {"model": expected}
             if workers <= given.workers:
-                measured, value = on_cluster(workers, shards, given.rows)
+                times["measured"], value = on_cluster(workers, shards, given.rows)
                 values.add((shards, value))
-            elif name == "strong":
-                shards = max(shards, workers)
-                expected = model(workers, shards) * total / shards
-            best = measured or expected
-            base = base or best
-            efficiency = base / best / (workers if name == "strong" else 1)
-            shown = f"{1e3 * measured:7.1f} ms" if measured else "         –"
-            print(f"{workers:7} {shards:6} {shown} {1e3 * expected:5.1f} ms {100 * efficiency:9.0f} %")
+            kind, time_taken = list(times.items())[-1]
+            efficiency = base.setdefault(kind, time_taken) / time_taken / (workers if name == "strong" else 1)
+            base.setdefault("model", expected)
+            shown = f"{1e3 * times['measured']:7.0f} ms" if "measured" in times else "         –"
+            print(f"{workers:7} {shards:6} {shown} {1e3 * expected:5.0f} ms {100 * efficiency:9.0f} %")
         if name == "strong" and len(values) != 1:
             raise SystemExit(f"the value depends on the number of workers: {values}")
 

@@ -261,12 +261,14 @@ impl Shell {
         let args = call.arguments(inputs).map_err(|p| self.told(p))?;
         let session = self.session.clone();
         let compile = if trap_nan { Executable::trapping } else { Executable::new };
+        let compiling = report::working("compiling");
         let executable = compile(call.program, call.entry, engine(choice))
             .map_err(|p| self.told(p))?
             .with_observer(Arc::new(move |site, value| {
                 report::tell(&session.inspected(site, value));
             }));
-        let working = report::working();
+        drop(compiling);
+        let working = report::working("running");
         let value = executable.run(&args);
         drop(working);
         value.map_err(|f| report::failure(&self.session, &f, self.color))
@@ -300,12 +302,14 @@ impl Shell {
         let names = call.wrt_names();
         let session = self.session.clone();
         let options = self.options(data);
+        let compiling = report::working("compiling");
         let executable = Executable::with(call.program, call.entry, &options)
             .map_err(|p| self.told(p))?
             .with_observer(Arc::new(move |site, value| {
                 report::tell(&session.inspected(site, value));
             }));
-        let working = report::working();
+        drop(compiling);
+        let working = report::working("running");
         let value = executable.run(&args);
         drop(working);
         let value = value.map_err(|f| report::failure(&self.session, &f, self.color))?;
@@ -469,7 +473,9 @@ impl Shell {
         let name = name.unwrap_or_else(|| lambada_build::name_of(file));
         let request = Request { name, entries, portable };
         let source = file.display().to_string();
+        let compiling = report::working("compiling");
         let made = lambada_build::library(&self.session, &unit, &source, &request);
+        drop(compiling);
         let made = made.map_err(|problems| self.told(problems))?;
         let files = lambada_build::write_library(&made, folder);
         let files = files.map_err(|problem| self.told([problem]))?;
@@ -497,7 +503,7 @@ impl Shell {
             Measured::Value => Operator::Value,
         };
         let (entry, wrt, inputs) = (&*target.entry, wrt.as_deref(), &inputs);
-        let working = report::working();
+        let working = report::working("measuring");
         let found = unit.bench(&Bench { entry, operator, wrt, inputs, checked, count });
         drop(working);
         match found {

@@ -13,8 +13,8 @@ pub fn not_printed(error: &std::io::Error) -> String {
 }
 
 /// A line that is written again and again.
-pub fn still_running(since: Duration) -> String {
-    format!("running for {} s …", since.as_secs())
+pub fn takes_time(what: &str, since: Duration) -> String {
+    format!("{what} for {} s …", since.as_secs())
 }
 
 /// A definition is being run, perhaps forever.

@@ -62,8 +62,8 @@ const BEAT: Duration = Duration::from_millis(250);
 /// Something that may take long. On a terminal a line tells so, until this is dropped.
 pub struct Working(Option<(mpsc::Sender<()>, JoinHandle<()>)>);
 
-/// Something begins that may take long.
-pub fn working() -> Working {
+/// Something begins that may take long; a word says what.
+pub fn working(what: &'static str) -> Working {
     if !std::io::stderr().is_terminal() {
         return Working(None);
     }
@@ -73,7 +73,7 @@ pub fn working() -> Working {
         let mut wait = SILENCE;
         while let Err(mpsc::RecvTimeoutError::Timeout) = receive.recv_timeout(wait) {
             let mut err = std::io::stderr().lock();
-            let line = messages::still_running(start.elapsed());
+            let line = messages::takes_time(what, start.elapsed());
             let _ = err.write_all(CLEAR).and_then(|()| err.write_all(line.as_bytes()));
             let _ = err.flush();
             PATIENT.store(true, Ordering::Relaxed);
