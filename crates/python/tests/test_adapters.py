@@ -1,5 +1,6 @@
 """SciPy, PyTorch, JAX, nutpie, Dask, notebooks."""
 
+import os
 import subprocess
 import sys
 import textwrap
@@ -247,6 +248,17 @@ class TestDask:
         """
         done = subprocess.run([sys.executable, "-c", textwrap.dedent(text)], capture_output=True, text=True, timeout=300)
         assert done.stdout.strip().endswith("same"), done.stderr[-3000:]
+
+    def test_the_example_that_measures_how_it_scales(self):
+        pytest.importorskip("distributed")
+        repository = os.environ.get("LAMBADA_REPOSITORY")
+        if not repository:
+            pytest.skip("LAMBADA_REPOSITORY is not set")
+        script = os.path.join(repository, "examples", "python", "scaling.py")
+        given = ["--rows", "1000", "--shards", "2", "--workers", "1"]
+        done = subprocess.run([sys.executable, script, *given], capture_output=True, text=True, timeout=300)
+        assert done.returncode == 0, done.stderr[-3000:]
+        assert "strong scaling" in done.stdout and "weak scaling" in done.stdout
 
     @pytest.mark.parametrize(
         ("sharded", "wrt", "text"),
