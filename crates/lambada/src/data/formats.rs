@@ -2,12 +2,10 @@
 
 use std::path::Path;
 
-use lambada_core::data::Data;
 use lambada_prim::{Memory, Tensor};
 use lambada_source::Problem;
 
-use super::table::{self, Table};
-use super::write::{arrays, json_bytes};
+use super::table::Table;
 use crate::messages::data as messages;
 
 /// A file format.
@@ -34,8 +32,8 @@ pub(super) enum Read {
 
 /// The bytes of a file with a result.
 pub(super) enum Write {
-    /// Of any result.
-    Value(fn(&Data) -> Vec<u8>),
+    /// Of any result: JSON.
+    Json,
     /// Of one that is a table.
     Table(fn(&Table) -> Result<Vec<u8>, String>),
     /// Of one that consists of arrays.
@@ -44,12 +42,7 @@ pub(super) enum Write {
 
 /// All formats, with what is most general first.
 pub(super) const FORMATS: &[Format] = &[
-    Format {
-        ends: &["json"],
-        read: Read::Json,
-        write: Some(Write::Value(json_bytes)),
-        sparse: None,
-    },
+    Format { ends: &["json"], read: Read::Json, write: Some(Write::Json), sparse: None },
     #[cfg(feature = "npz")]
     Format {
         ends: &["npz"],
@@ -115,23 +108,10 @@ impl Format {
             None => Err(unknown(path)),
         })
     }
-
-    /// The bytes of a file with this result.
-    pub(super) fn bytes(&self, path: &Path, data: &Data) -> Result<Vec<u8>, Problem> {
-        let bytes = match &self.write {
-            None => return Err(unknown(path)),
-            Some(Write::Value(write)) => Ok(write(data)),
-            Some(Write::Table(write)) => {
-                let named = arrays(data).unwrap_or_default();
-                write(&table::of(data, &named).ok_or_else(|| messages::no_table(path))?)
-            }
-            Some(Write::Arrays(write)) => write(&arrays(data)?),
-        };
-        bytes.map_err(|e| messages::io(path, "write", e))
-    }
 }
 
-fn unknown(path: &Path) -> Problem {
+/// What is told of a name that is not of a format that can be written.
+pub(super) fn unknown(path: &Path) -> Problem {
     let ends = |written: bool| {
         let formats = FORMATS.iter().filter(move |format| format.write.is_some() == written);
         formats.map(|format| format!(".{}", format.ends[0])).collect::<Vec<_>>()

@@ -9,7 +9,8 @@ use lambada_source::Problem;
 use serde_json::Value;
 
 use super::Json;
-use super::formats::Format;
+use super::formats::{Format, Write, unknown};
+use super::table;
 use crate::messages::data as messages;
 
 /// The longest chain of symbolic links that is followed, as systems have it.
@@ -25,11 +26,6 @@ pub fn json_text(data: &Data) -> String {
     serde_json::to_string(&Json(data)).expect("keys are strings")
 }
 
-/// The text of a `.json` file with the value.
-pub(super) fn json_bytes(data: &Data) -> Vec<u8> {
-    (json_text(data) + "\n").into_bytes()
-}
-
 /// Can a result be written to a file of this name, as far as the name tells?
 ///
 /// # Errors
@@ -40,8 +36,22 @@ pub fn check_output(path: &Path) -> Result<(), Problem> {
 
 /// Writes the value to a file whose name tells the format. The file is complete or untouched.
 pub fn write_file(path: &Path, data: &Data) -> Result<(), Problem> {
-    let bytes = Format::of_result(path)?.bytes(path, data)?;
+    let bytes = bytes(path, data)?;
     replace_file(path, &bytes).map_err(|e| messages::io(path, "write", e))
+}
+
+/// The bytes of a file with this result.
+fn bytes(path: &Path, data: &Data) -> Result<Vec<u8>, Problem> {
+    let bytes = match &Format::of_result(path)?.write {
+        None => return Err(unknown(path)),
+        Some(Write::Json) => Ok((json_text(data) + "\n").into_bytes()),
+        Some(Write::Table(write)) => {
+            let named = arrays(data).unwrap_or_default();
+            write(&table::of(data, &named).ok_or_else(|| messages::no_table(path))?)
+        }
+        Some(Write::Arrays(write)) => write(&arrays(data)?),
+    };
+    bytes.map_err(|e| messages::io(path, "write", e))
 }
 
 /// Writes a value and its sparse matrix of derivatives, which has this name. A `.npz` file is one that `scipy.sparse.load_npz` reads, with the value as one array more.
@@ -95,7 +105,7 @@ fn temporary() -> tempfile::Builder<'static, 'static> {
 }
 
 /// One named array per leaf; nested names are joined by dots, components are numbered, and a result that is one array is called `result`.
-pub(super) fn arrays(data: &Data) -> Result<Vec<(String, Tensor)>, Problem> {
+fn arrays(data: &Data) -> Result<Vec<(String, Tensor)>, Problem> {
     let mut out = Vec::new();
     leaves(data, "", &mut out)?;
     Ok(out)
