@@ -186,7 +186,7 @@ fn tensor(array: &dyn Array) -> Result<Tensor, String> {
             let each = array.as_primitive::<Float16Type>().iter();
             vector(Elements::Real(each.map(|x| x.map_or(f64::NAN, |x| x.to_f64())).collect()))
         }
-        DataType::Int64 => vector(ints::<Int64Type>(array, |n| Some(n), |n| n as f64)?),
+        DataType::Int64 => vector(ints::<Int64Type>(array, Some, |n| n as f64)?),
         DataType::UInt64 => {
             vector(ints::<UInt64Type>(array, |n| i64::try_from(n).ok(), |n| n as f64)?)
         }

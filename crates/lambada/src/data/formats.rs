@@ -8,6 +8,15 @@ use lambada_source::Problem;
 use super::table::Table;
 use crate::messages::data as messages;
 
+/// Arrays by name.
+type Named = [(String, Tensor)];
+
+/// The same, owned.
+type NamedArrays = Vec<(String, Tensor)>;
+
+/// The bytes of a file, or what the library says that makes them.
+type Made = Result<Vec<u8>, String>;
+
 /// A file format.
 pub(super) struct Format {
     /// The ends of its names, without the dot; the first is the usual one.
@@ -15,7 +24,7 @@ pub(super) struct Format {
     pub(super) read: Read,
     pub(super) write: Option<Write>,
     /// The bytes of a file with the parts of a sparse matrix, and of a value as one array more, where they are no record.
-    pub(super) sparse: Option<fn(&[(String, Tensor)]) -> Result<Vec<u8>, String>>,
+    pub(super) sparse: Option<fn(&Named) -> Made>,
 }
 
 /// How a file of a format is read.
@@ -25,7 +34,7 @@ pub(super) enum Read {
     /// A table.
     Table(fn(&Path, &str, Memory) -> Result<Table, Problem>),
     /// Arrays by name.
-    Arrays(fn(&Path, &str, Memory) -> Result<Vec<(String, Tensor)>, Problem>),
+    Arrays(fn(&Path, &str, Memory) -> Result<NamedArrays, Problem>),
     /// One array.
     Array(fn(&Path, &str, &str) -> Result<Tensor, Problem>),
 }
@@ -37,7 +46,7 @@ pub(super) enum Write {
     /// Of one that is a table.
     Table(fn(&Table) -> Result<Vec<u8>, String>),
     /// Of one that consists of arrays.
-    Arrays(fn(&[(String, Tensor)]) -> Result<Vec<u8>, String>),
+    Arrays(fn(&Named) -> Made),
 }
 
 /// All formats, with what is most general first.
