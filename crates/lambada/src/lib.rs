@@ -21,6 +21,7 @@ mod messages;
 mod nests;
 pub mod operators;
 mod options;
+#[cfg(feature = "paper")]
 pub mod paper;
 mod parts;
 mod passes;

@@ -1,6 +1,36 @@
 //! Tables that pandas and polars have written, read as arguments.
 
+#![allow(unsafe_code)]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+
 use lambada::{Engine, Executable, Inputs, Options, Session, json_text};
+use lambada_testkit::Random;
+
+/// The system's allocator, which has nothing for a request that no small file justifies.
+struct Strict;
+
+/// In bytes.
+const ABSURD: usize = 1 << 28;
+
+// SAFETY: what is given is the system's.
+unsafe impl GlobalAlloc for Strict {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        match layout.size() > ABSURD {
+            true => std::ptr::null_mut(),
+            // SAFETY: as the caller promises.
+            false => unsafe { System.alloc(layout) },
+        }
+    }
+
+    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
+        // SAFETY: as the caller promises.
+        unsafe { System.dealloc(at, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Strict = Strict;
 
 const PROGRAM: &str = "type sky = Clear | Cloudy
 
@@ -71,4 +101,55 @@ fn a_column_of_dates_is_an_error_where_it_is_needed() {
         let wrong = run("since", file).expect_err(file);
         assert!(wrong.contains("a column of values of Arrow's type Timestamp"), "{wrong}");
     }
+}
+
+/// What a file says of itself may be wrong: lengths, offsets and types. Libraries panic on some of these files, and would allocate whatever a
+/// length says on others; both end in an error.
+#[test]
+fn broken_files_are_errors_and_take_no_memory() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tables");
+    let scratch = tempfile::tempdir().expect("there is room for small files");
+    std::panic::set_hook(Box::new({
+        let usual = std::panic::take_hook();
+        move |panic| match lambada::panics_are_told() {
+            true => {}
+            false => usual(panic),
+        }
+    }));
+    let mut random = Random(7);
+    let (mut read, mut refused) = (0, 0);
+    for file in FILES {
+        let whole = std::fs::read(folder.join(file)).expect("it is there");
+        let place = scratch.path().join(file);
+        for round in 0..250 {
+            let mut bytes = whole.clone();
+            match round % 5 {
+                // Every kind of number stands somewhere: a byte, an absurd length, a negative one, a shift, an end.
+                0 | 1 => (0..1 + random.below(3)).for_each(|_| {
+                    let at = random.below(bytes.len());
+                    bytes[at] ^= 1 << random.below(8);
+                }),
+                2 => {
+                    let at = random.below(bytes.len() - 8);
+                    bytes[at..at + 8].copy_from_slice(&(i64::MAX >> random.below(40)).to_le_bytes());
+                }
+                3 => {
+                    let at = random.below(bytes.len() - 4);
+                    bytes[at..at + 4].copy_from_slice(&(-1i32 << random.below(31)).to_le_bytes());
+                }
+                _ => bytes.truncate(random.below(bytes.len())),
+            }
+            std::fs::write(&place, &bytes).expect("there is room for a small file");
+            let mut inputs = Inputs::new().with_memory(Some(1 << 26));
+            match inputs.read_file(&place) {
+                Ok(()) => read += 1,
+                Err(problem) => {
+                    refused += 1;
+                    let known = ["E0601", "E0620", "E0661", "E0663"].contains(&problem.code);
+                    assert!(known, "{file}, round {round}: {} {}", problem.code, problem.title);
+                }
+            }
+        }
+    }
+    assert!(read > 100 && refused > 500, "{read} files were read, {refused} refused");
 }

@@ -10,6 +10,7 @@ use super::model::{Model, Parameter, Task, What};
 use super::output::Output;
 use super::ty::{Type, Variant};
 use super::value::Value;
+#[cfg(feature = "paper")]
 use crate::paper::{Mode, PaperStage};
 use crate::types::Files as Modules;
 use crate::{Engine, Observer, Operator, Stage, Verification, Verify, operators};
@@ -46,7 +47,8 @@ pub enum Direction {
 pub enum Derivation {
     /// As a program that runs, simplified.
     Simplified,
-    /// As the paper has it, at one of its stages.
+    /// As the paper has it, at one of its stages. Needs the feature `paper`.
+    #[cfg(feature = "paper")]
     Paper(PaperStage),
 }
 
@@ -224,9 +226,11 @@ impl Function {
             (Derivation::Simplified, Direction::Reverse) => {
                 unit.derivative_source(self.name(), Operator::Vjp, wrt)
             }
+            #[cfg(feature = "paper")]
             (Derivation::Paper(stage), Direction::Forward) => {
                 unit.paper_stage(self.name(), Mode::Forward, stage, wrt)
             }
+            #[cfg(feature = "paper")]
             (Derivation::Paper(stage), Direction::Reverse) => {
                 unit.paper_stage(self.name(), Mode::Reverse, stage, wrt)
             }

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 use std::fs::File;
-use std::io::{BufReader, Cursor, Read, Seek};
+use std::io::{BufReader, Cursor};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
@@ -26,11 +26,9 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::basic::Compression;
 use parquet::file::properties::WriterProperties;
 
+use super::ipc::{Layout, unpacked_size};
 use super::table::{Column, Table};
 use crate::messages::data as messages;
-
-/// The first bytes of an Arrow file; a stream has others.
-const MAGIC: &[u8] = b"ARROW1";
 
 /// Why there is no table.
 enum Wrong {
@@ -60,15 +58,20 @@ pub fn read_parquet(path: &Path, origin: &str, memory: Memory) -> Result<Table, 
 /// The table of a file or stream in Arrow's interprocess format, which is also Feather's second version; as `read_parquet`.
 pub fn read_ipc(path: &Path, origin: &str, memory: Memory) -> Result<Table, Problem> {
     read(path, origin, memory, "Arrow", |mut file| {
-        let mut start = Vec::new();
-        (&mut file).take(MAGIC.len() as u64).read_to_end(&mut start)?;
-        file.rewind()?;
-        if start == MAGIC {
-            let reader = FileReader::try_new(BufReader::new(file), None)?;
-            table(reader.schema(), reader, memory)
-        } else {
-            let reader = StreamReader::try_new(BufReader::new(file), None)?;
-            table(reader.schema(), reader, memory)
+        let layout = Layout::of(&mut file)?;
+        if unpacked_size(&mut file, layout)? > memory.limit {
+            return Err(Wrong::Large);
+        }
+        let file = BufReader::new(file);
+        match layout {
+            Layout::File => {
+                let reader = FileReader::try_new(file, None)?;
+                table(reader.schema(), reader, memory)
+            }
+            Layout::Stream => {
+                let reader = StreamReader::try_new(file, None)?;
+                table(reader.schema(), reader, memory)
+            }
         }
     })
 }
@@ -130,20 +133,47 @@ fn table(
         }
         parts.push(batch);
     }
-    let rows = parts.iter().map(RecordBatch::num_rows).sum();
+    let rows = parts.iter().map(RecordBatch::num_rows).fold(0, usize::saturating_add);
+    let mut bytes = 0u64;
     let column = |(k, field): (usize, &Arc<Field>)| {
-        let column = match &parts[..] {
+        let arrays: Vec<&dyn Array> = parts.iter().map(|part| &**part.column(k)).collect();
+        bytes = arrays.iter().fold(bytes, |sum, array| sum.saturating_add(bytes_here(*array)));
+        if bytes > memory.limit {
+            return Err(Wrong::Large);
+        }
+        let column = match &arrays[..] {
             [] => column(&*arrow_array::new_empty_array(field.data_type())),
-            [one] => column(one.column(k)),
-            _ => {
-                let arrays: Vec<&dyn Array> = parts.iter().map(|part| &**part.column(k)).collect();
-                column(&*arrow_select::concat::concat(&arrays)?)
-            }
+            [one] => column(*one),
+            _ => column(&*arrow_select::concat::concat(&arrays)?),
         };
-        Ok::<_, Wrong>((field.name().clone(), column))
+        Ok((field.name().clone(), column))
     };
     let columns = schema.fields().iter().enumerate().map(column).collect::<Result<_, _>>()?;
     Ok(Table { columns, rows, head: true })
+}
+
+/// What the values of an array take here, where a dictionary's are repeated, truth values take a byte each and missing ones take as much as others.
+fn bytes_here(array: &dyn Array) -> u64 {
+    let rows = array.len() as u64;
+    let text = |bytes: u64| bytes.saturating_add(rows.saturating_mul(size_of::<String>() as u64));
+    match array.data_type() {
+        DataType::Utf8 => text(array.as_string::<i32>().value_data().len() as u64),
+        DataType::LargeUtf8 => text(array.as_string::<i64>().value_data().len() as u64),
+        DataType::Utf8View => text(array.as_string_view().lengths().map(u64::from).sum()),
+        DataType::Dictionary(..) => {
+            let values = array.as_any_dictionary().values();
+            rows.saturating_mul(longest(values))
+        }
+        DataType::FixedSizeList(..) => bytes_here(array.as_fixed_size_list().values()),
+        DataType::List(_) => bytes_here(array.as_list::<i32>().values()),
+        DataType::LargeList(_) => bytes_here(array.as_list::<i64>().values()),
+        _ => rows.saturating_mul(size_of::<f64>() as u64), // numbers, or nothing that is kept
+    }
+}
+
+/// What one value of a dictionary takes at most.
+fn longest(values: &dyn Array) -> u64 {
+    (0..values.len()).map(|k| bytes_here(&*values.slice(k, 1))).max().unwrap_or(0)
 }
 
 /// A column with the type that its values have here. Missing numbers are NaN, as in text.

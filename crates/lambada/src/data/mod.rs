@@ -10,6 +10,8 @@ mod delimited;
 // Without the features for files, some kinds of formats have none.
 #[cfg_attr(not(all(feature = "arrow", feature = "csv", feature = "npz")), allow(dead_code))]
 mod formats;
+#[cfg(feature = "arrow")]
+mod ipc;
 mod json;
 mod names;
 #[cfg(feature = "npz")]

@@ -4,6 +4,7 @@ pub mod bench;
 pub mod data;
 pub mod derivatives;
 pub mod gradbench;
+#[cfg(feature = "paper")]
 pub mod paper;
 pub mod program;
 pub mod running;
