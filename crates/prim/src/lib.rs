@@ -22,6 +22,6 @@ pub use memory::{Memory, TOO_DEEP, elements, grow, made_nan, made_nan_by, size};
 pub use prim::{Cost, Prim, ReduceOp};
 pub use row::{CText, Domain, Helper, Row, Surface, c_helper};
 pub use scalar::{Scalar, ScalarTy};
-pub use special::{digamma, floor_div, floor_rem, int_pow, polygamma, powi};
+pub use special::{digamma, floor_div, floor_rem, int_pow, max, min, polygamma, powi};
 pub use tensor::{Data, Tensor};
 pub use vector::{VectorHelper, vector_helper};

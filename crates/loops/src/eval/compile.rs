@@ -6,6 +6,7 @@ use lambada_prim::{Prim, Scalar, ScalarTy, Tensor};
 
 use super::counts::width;
 use super::items::Kernel;
+use super::lanes;
 use super::{Body, Output, Program, Range, Slot};
 use crate::{Function, Library, Nest, Op, Operand, Param, Return, Step, Stmt, Ty};
 
@@ -38,6 +39,8 @@ pub(super) enum Code {
     // All others, and all on several lanes.
     Prim { to: u32, prim: Prim, args: u32 },
     Lanes { to: u32, prim: Prim, args: u32, lanes: u16 },
+    // Those on lanes that have a loop, by its number.
+    Loop { to: u32, number: u16, args: u32, lanes: u16 },
     Fold { to: u32, prim: Prim, elem: ScalarTy, from: u32, lanes: u16 },
     Iota { to: u32, lanes: u16 },
     Move { to: u32, from: u32 },
@@ -314,7 +317,10 @@ impl<'a> Compiler<'a> {
         let code = match (lanes, fast, args) {
             (1, Some((_, fast)), [a, b]) => fast(to, self.slot(*a), self.slot(*b)),
             (1, _, _) => Code::Prim { to, prim, args: self.args(args) },
-            (_, _, _) => Code::Lanes { to, prim, args: self.args(args), lanes },
+            (_, _, _) => match lanes::number(prim) {
+                Some(number) => Code::Loop { to, number, args: self.args(args), lanes },
+                None => Code::Lanes { to, prim, args: self.args(args), lanes },
+            },
         };
         self.put(code);
     }

@@ -8,6 +8,7 @@ use lambada_source::{Failure, Span};
 use super::compile::{Arg, Code, scalar, word};
 use super::counts::Meter;
 use super::items::Frame;
+use super::lanes::{self, Words};
 use super::{Body, CANCELLED, NEVER, Output, Program, Range, Seen, Slot, internal};
 
 /// What new memory holds: a NaN, a large integer, or true.
@@ -114,6 +115,9 @@ impl<'a, M: Meter> Machine<'a, M> {
                     (0..u32::from(lanes))
                         .for_each(|lane| self.prim(to + lane, prim, args as usize, lane));
                 }
+                Code::Loop { to, number, args, lanes } => {
+                    self.on_lanes(to, number, args as usize, lanes)
+                }
                 Code::Fold { to, prim, elem, from, lanes } => {
                     self.fold(to, prim, elem, from, lanes)
                 }
@@ -122,9 +126,15 @@ impl<'a, M: Meter> Machine<'a, M> {
                 }
                 Code::Move { to, from } => self.put(to, self.get(from)),
                 Code::MoveLanes { to, from, stride, lanes } => {
-                    (0..u32::from(lanes)).for_each(|lane| {
-                        self.put(to + lane, self.get(from + lane * u32::from(stride)))
-                    });
+                    let (to, from) = (to as usize, from as usize);
+                    let all = to..to + usize::from(lanes);
+                    match stride {
+                        0 => {
+                            let value = self.slots[from];
+                            self.slots[all].fill(value);
+                        }
+                        _ => self.slots.copy_within(from..from + usize::from(lanes), to),
+                    }
                 }
                 Code::Load { to, buf, offset } => {
                     let place = self.place(buf, self.int(offset), 1)?;
@@ -262,6 +272,9 @@ impl<'a, M: Meter> Machine<'a, M> {
             | Code::And { .. } => self.meter.operation(false, 1),
             Code::Prim { prim, .. } => self.meter.operation(on_reals(prim), 1),
             Code::Lanes { prim, lanes, .. } => self.meter.operation(on_reals(prim), lanes),
+            Code::Loop { number, lanes, .. } => {
+                self.meter.operation(on_reals(lanes::of(number).0), lanes)
+            }
             Code::Fold { elem, lanes, .. } => {
                 self.meter.operation(elem == ScalarTy::Real, lanes - 1)
             }
@@ -358,10 +371,31 @@ impl<'a, M: Meter> Machine<'a, M> {
         self.put(to, word(value));
     }
 
+    /// A primitive that has a loop. Its result is a register that none of its operands is.
+    fn on_lanes(&mut self, to: u32, number: u16, args: usize, lanes: u16) {
+        let (prim, run) = lanes::of(number);
+        let (to, lanes) = (to as usize, usize::from(lanes));
+        let (before, rest) = self.slots.split_at_mut(to);
+        let (result, behind) = rest.split_at_mut(lanes);
+        let mut operands = [Words::One(0); 3];
+        let args = &self.body.args[args..args + prim.row().args.len()];
+        for (operand, arg) in operands.iter_mut().zip(args) {
+            let at = arg.slot as usize;
+            let from: &[u64] = if at < to { &before[at..] } else { &behind[at - to - lanes..] };
+            *operand =
+                if arg.stride == 0 { Words::One(from[0]) } else { Words::Each(&from[..lanes]) };
+        }
+        run(result, operands);
+    }
+
     /// Combines lanes k and k + half until one is left.
     fn fold(&mut self, to: u32, prim: Prim, elem: ScalarTy, from: u32, lanes: u16) {
-        let mut values: Vec<Scalar> =
-            (0..u32::from(lanes)).map(|lane| scalar(elem, self.get(from + lane))).collect();
+        let (from, lanes) = (from as usize, usize::from(lanes));
+        let words = self.slots[from..from + lanes].to_vec();
+        if let Some(number) = lanes::number(prim) {
+            return self.put(to, lanes::folded(words, lanes::of(number).1));
+        }
+        let mut values: Vec<Scalar> = words.into_iter().map(|word| scalar(elem, word)).collect();
         while values.len() > 1 {
             let half = values.len() / 2;
             values = (0..half).map(|k| prim.eval(&[values[k], values[k + half]])).collect();

@@ -15,6 +15,7 @@ mod compile;
 mod counts;
 mod items;
 mod kernels;
+mod lanes;
 mod machine;
 mod nodes;
 
