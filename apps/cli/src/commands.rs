@@ -7,13 +7,13 @@ use std::time::Instant;
 use lambada::paper;
 use lambada::{
     Bench, Data, Disk, Ended, Engine, Executable, Expression, Inputs, Operator, Options, Problem,
-    RESULT, Session, Sparse, Stopped, Unit, Verify,
+    RESULT, Session, Sparse, Stopped, Style, Unit, Verify,
 };
 
 use lambada_build::{Entry, Request};
 
 use crate::args::{
-    self, Args, Command, DataArgs, Measured, Mode, Of, PaperStage, Stage, Target, Wrt,
+    self, Args, Command, DataArgs, Look, Measured, Mode, Of, PaperStage, Stage, Target, Wrt,
 };
 use crate::{messages, report};
 
@@ -32,6 +32,7 @@ pub fn run(args: Args) -> Result<(), Report> {
     let options = Options {
         checks: args.check || usual.checks,
         max_memory,
+        precision: args.precision,
         nests: !args.no_nests,
         threads: args.threads,
         ..usual
@@ -176,7 +177,8 @@ impl Shell {
         let (Data::Tuple(pair), Some(path)) = (&result.value, &data.output) else {
             return self.show_pair(data, result, name);
         };
-        lambada::write_sparse(path, name, &pair[0], &pair[1]).map_err(|p| self.told([p]))
+        let precision = self.session.options().precision;
+        lambada::write_sparse(path, name, &pair[0], &pair[1], precision).map_err(|p| self.told([p]))
     }
 
     fn jvp(
@@ -336,8 +338,13 @@ impl Shell {
         if wrong.is_empty() { Ok(inputs) } else { Err(self.told(wrong)) }
     }
 
+    /// How a result is printed.
+    pub(crate) fn style(&self, look: Look) -> Style {
+        report::style(look, self.session.options().precision)
+    }
+
     fn show_value(&self, data: &DataArgs, value: Data) -> Result<(), Report> {
-        self.show_result(data, value, |value| value.show(report::style(data.look)) + "\n")
+        self.show_result(data, value, |value| value.show(self.style(data.look)) + "\n")
     }
 
     fn show_result(
@@ -347,7 +354,8 @@ impl Shell {
         print: impl FnOnce(&Data) -> String,
     ) -> Result<(), Report> {
         match &data.output {
-            Some(path) => lambada::write_file(path, &value).map_err(|p| self.told([p])),
+            Some(path) => lambada::write_file(path, &value, self.session.options().precision)
+                .map_err(|p| self.told([p])),
             None => report::result(&print(&value)),
         }
     }
@@ -364,7 +372,7 @@ impl Shell {
             (derivative.into(), second.clone()),
             ("value".into(), first.clone()),
         ]);
-        let style = report::style(data.look);
+        let style = self.style(data.look);
         self.show_result(data, both, |_| {
             let lines = match (&second, outcome.names.len() > 1) {
                 (Data::Record(fields), true) => fields

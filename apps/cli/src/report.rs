@@ -6,7 +6,7 @@ use std::sync::mpsc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use lambada::{Data, Failure, Problem, Session, Style};
+use lambada::{Data, Failure, Precision, Problem, Session, Style};
 
 use crate::args::{Color, Look};
 use crate::messages;
@@ -134,10 +134,11 @@ const WIDTH: usize = 100;
 const MOST: usize = 100;
 
 /// How a result is printed.
-pub fn style(look: Look) -> Style {
+pub fn style(look: Look, reals: Precision) -> Style {
     Style {
         width: Some(WIDTH),
-        precision: look.precision.map(usize::from),
+        digits: look.digits.map(usize::from),
+        reals,
         most: std::io::stdout().is_terminal().then_some(MOST),
     }
 }

@@ -47,6 +47,8 @@ pub use describe::{Dims, Function, Input, Library, Output, Role, Rows};
 #[cfg(feature = "compiler")]
 pub use header::header;
 #[cfg(feature = "compiler")]
+pub use lambada::Precision;
+#[cfg(feature = "compiler")]
 pub use library::{Sources, library};
 #[cfg(feature = "compiler")]
 pub use model::{Error, Model};

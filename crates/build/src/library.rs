@@ -64,6 +64,7 @@ fn written(
         name: request.name.clone(),
         source: file.to_string(),
         doc: unit.module.doc.as_ref().map(|doc| doc.to_string()),
+        precision: session.options().precision,
         portable: request.portable,
         functions: parts.iter().map(|part| part.interface.function.clone()).collect(),
     };

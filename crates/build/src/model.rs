@@ -1,8 +1,9 @@
 //! What a build script says: which definitions of a program become a module of Rust.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use lambada::{Operator, Session};
+use lambada::{Disk, Operator, Options, Precision, Session};
 use lambada_source::Problem;
 
 use crate::library::library;
@@ -18,6 +19,7 @@ pub struct Model {
     name: String,
     entries: Vec<Entry>,
     native: bool,
+    precision: Precision,
     folder: Option<PathBuf>,
 }
 
@@ -45,7 +47,8 @@ impl Model {
     pub fn new(file: impl AsRef<Path>) -> Model {
         let file = file.as_ref().to_path_buf();
         let name = name_of(&file);
-        Model { file, name, entries: Vec::new(), native: false, folder: None }
+        let precision = Precision::default();
+        Model { file, name, entries: Vec::new(), native: false, precision, folder: None }
     }
 
     /// Calls the module something else than the file.
@@ -85,6 +88,12 @@ impl Model {
         Model { native, ..self }
     }
 
+    /// Computes with reals of so many bits: with [`Precision::F32`], functions take and give arrays of `f32`.
+    #[must_use]
+    pub fn precision(self, precision: Precision) -> Model {
+        Model { precision, ..self }
+    }
+
     /// Writes the files into this folder, instead of the one that Cargo has for the build script.
     #[must_use]
     pub fn output(self, folder: impl Into<PathBuf>) -> Model {
@@ -112,7 +121,8 @@ impl Model {
     pub fn compile(self) -> Result<(), Error> {
         let folder = self.folder.clone().or_else(|| std::env::var_os("OUT_DIR").map(PathBuf::from));
         let folder = folder.unwrap_or_else(|| PathBuf::from("."));
-        let mut session = Session::new();
+        let options = Options { precision: self.precision, ..Options::default() };
+        let mut session = Session::with(Arc::new(Disk), options);
         println!("cargo:rerun-if-changed={}", self.file.display());
         let result = self.made(&mut session, &folder);
         result.map_err(|problems| Error(session.render(&problems, false)))?;

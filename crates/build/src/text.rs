@@ -27,6 +27,7 @@ const QUIET: &str = "\
 #pragma GCC diagnostic ignored \"-Wunused-variable\"
 #pragma GCC diagnostic ignored \"-Wunused-but-set-variable\"
 #pragma GCC diagnostic ignored \"-Wsign-compare\"
+#pragma GCC diagnostic ignored \"-Wpsabi\"
 #endif
 #if defined(__clang__)
 #pragma GCC diagnostic ignored \"-Wtypedef-redefinition\"
@@ -132,7 +133,8 @@ impl Tables {
             for (k, (elem, _)) in (0..).zip(&function.bufs) {
                 let place = place(function.origins.get(&Buf(k)).copied().unwrap_or_default());
                 longest = longest.max(place.len());
-                arrays += &format!("    {{{}, {}}},\n", literal(&place), bytes(*elem));
+                arrays +=
+                    &format!("    {{{}, {}}},\n", literal(&place), code.precision.bytes(*elem));
             }
         }
         let table = |ty: &str, name: &str, rows: &str| {
@@ -161,13 +163,6 @@ fn literal(text: &str) -> String {
         }
     }
     out + "\""
-}
-
-fn bytes(elem: ScalarTy) -> i64 {
-    match elem {
-        ScalarTy::Real | ScalarTy::Int => 8,
-        ScalarTy::Bool => 1,
-    }
 }
 
 /// A function of the library.
@@ -282,7 +277,11 @@ impl Wrapper<'_> {
                     "integer = 0".to_string()
                 }
                 Word::Zero(elem, dims) => {
-                    format!("data = lam_nothing(context, {}, {})", count(dims), bytes(*elem))
+                    format!(
+                        "data = lam_nothing(context, {}, {})",
+                        count(dims),
+                        self.library.precision.bytes(*elem)
+                    )
                 }
             };
             self.line(&format!("lam_args[{k}].{text};"));
@@ -308,7 +307,7 @@ impl Wrapper<'_> {
     }
 
     fn result(&mut self, output: &Output, word: usize, rank: usize, error: &str) {
-        let (name, ty) = (&output.name, scalar_type(output.elem));
+        let (name, ty) = (&output.name, scalar_type(self.library.precision, output.elem));
         if rank == 0 {
             let value = match output.elem {
                 ScalarTy::Real => format!("lam_results[{word}].real"),
@@ -320,7 +319,7 @@ impl Wrapper<'_> {
         let sizes: Vec<String> =
             (1..=rank).map(|axis| format!("lam_results[{}].integer", word + axis)).collect();
         let count = sizes.join(" * ");
-        let size = bytes(output.elem);
+        let size = self.library.precision.bytes(output.elem);
         match &output.dims {
             Dims::Known(_) => self.line(&format!(
                 "if ({name} && {count} > 0) __builtin_memmove({name}, lam_results[{word}].data, (uint64_t)({count} * {size}));"

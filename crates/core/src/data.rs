@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn digits_are_significant() {
-        let style = Style { precision: Some(3), ..Style::default() };
+        let style = Style { digits: Some(3), ..Style::default() };
         let shown = |x: f64| Data::from(x).show(style);
         assert_eq!(shown(std::f64::consts::PI), "3.14");
         assert_eq!(shown(123456.0), "123000.0");

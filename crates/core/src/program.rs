@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use lambada_prim::Precision;
 use lambada_source::Span;
 
 use crate::{Term, Ty, TypeDecl, TypeId};
@@ -22,6 +23,8 @@ pub struct Program {
     pub defs: Vec<Def>,
     /// One past the largest variable id in use.
     pub next_var: u32,
+    /// How many bits its reals have.
+    pub precision: Precision,
     /// Does the user mean the modes to differ somewhere? Then Jacobians are reverse derivatives, whatever their sizes.
     pub modes_differ: bool,
 }

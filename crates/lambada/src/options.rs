@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use lambada_prim::Memory;
+use lambada_prim::{Memory, Precision};
 use lambada_run::Target;
 
 /// Which way to run a program. All give the same results; they differ in speed.
@@ -37,6 +37,8 @@ pub struct Options {
     /// How many bytes arrays may take. If nothing is said, it is what the environment variable `LAMBADA_MAX_MEMORY` says, or else most of what
     /// the machine has free.
     pub max_memory: Option<u64>,
+    /// How many bits the reals of a program have: all of its arithmetic, its data and its results.
+    pub precision: Precision,
     /// Is arithmetic over arrays run as nests with lanes, where that seems to be worth it? Sums are then added in another order.
     pub nests: bool,
     /// For which processors programs are compiled.
@@ -55,6 +57,7 @@ impl Default for Options {
             engine: Engine::default(),
             checks: cfg!(debug_assertions),
             max_memory: None,
+            precision: Precision::default(),
             nests: true,
             target: Target::Here,
             threads: NonZeroUsize::MIN,

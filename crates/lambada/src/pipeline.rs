@@ -217,7 +217,8 @@ pub fn lower(arrays: &Arrays) -> loops::Function {
 
 /// The same with nests, where the options say so, for a processor, or a family of them, as the options say.
 pub fn lower_for(arrays: &Arrays, options: &Options, target: Target) -> loops::Function {
-    let lanes = Lanes { lanes: target.lanes(), checks: options.checks };
+    let precision = arrays.optimized.names.precision();
+    let lanes = Lanes { lanes: target.lanes(precision), checks: options.checks };
     let nests: &dyn lambada_lower::Nests =
         if options.nests && !options.trap_nan { &lanes } else { &lambada_lower::NoNests };
     stack::roomy(|| {
@@ -298,10 +299,11 @@ impl Executable {
 
     /// Compiles a program as the options say.
     pub fn with(
-        program: Program,
+        mut program: Program,
         entry: DefId,
         options: &Options,
     ) -> Result<Executable, Vec<Problem>> {
+        program.precision = options.precision;
         let made = stack::roomy(|| {
             let arrays = || {
                 let arrays = arrays_with(&program, entry, options)?;

@@ -14,7 +14,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use lambada_loops::{Buf, Cell, Function, Nest, Op, Operand, Param, Reg, Return, Step, Stmt, Ty};
-use lambada_prim::{Prim, Scalar, ScalarTy};
+use lambada_prim::{Precision, Prim, Scalar, ScalarTy};
 use lambada_source::{Site, Span};
 
 use crate::memory::StorageId;
@@ -63,9 +63,9 @@ pub(crate) struct Code {
 }
 
 impl Code {
-    pub(crate) fn new(name: &str) -> Code {
+    pub(crate) fn new(name: &str, precision: Precision) -> Code {
         let mut code = Code {
-            function: Function::new(name),
+            function: Function { precision, ..Function::new(name) },
             levels: Vec::new(),
             level_of: Vec::new(),
             natural: Vec::new(),

@@ -30,7 +30,7 @@ use std::path::Path;
 use std::sync::{Once, OnceLock};
 
 use lambada_loops::{Function, Program, Seen};
-use lambada_prim::{Memory, ScalarTy, Tensor};
+use lambada_prim::{Memory, Precision, ScalarTy, Tensor};
 use lambada_source::Failure;
 
 pub use call::{Call, Results};
@@ -60,13 +60,14 @@ pub enum Target {
 }
 
 impl Target {
-    /// How many reals its vector registers hold, and so how many lanes loops should have: 8, 4 or 2. Found out when the program runs; a unit of
+    /// How many reals its vector registers hold, and so how many lanes loops should have: 8, 4 or 2 of 64 bits, twice as many of 32. Found out when the program runs; a unit of
     /// C works with any number of lanes on any processor, and gives the same.
-    pub fn lanes(self) -> u16 {
-        match self {
+    pub fn lanes(self, precision: Precision) -> u16 {
+        let words = match self {
             Target::Here => lanes_here(),
             Target::Any => 2,
-        }
+        };
+        words * precision.per_word()
     }
 
     /// What tells a C compiler so.

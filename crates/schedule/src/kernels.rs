@@ -279,11 +279,12 @@ impl Finder {
         if !placeable(&graph) || steps_outside(&graph) || copies(&graph) {
             return None;
         }
+        let precision = self.kernels.function.names.precision();
         let placed = match self.choice {
-            Choice::Best => best(&graph, &sizes, self.lanes)?,
+            Choice::Best => best(&graph, &sizes, self.lanes, precision)?,
             Choice::Any(k) => {
                 let block = (k < graph.axes.len()).then_some(AxisId(k as u32));
-                tiled(place(&graph, block, &sizes)?, &sizes, &Target::of(self.lanes))
+                tiled(place(&graph, block, &sizes)?, &sizes, &Target::of(self.lanes, precision))
             }
         };
         // Additions are to be no more than part of what is done in lanes: memory for what is added would be made each time the run begins.

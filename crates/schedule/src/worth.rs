@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use lambada_prim::Cost;
+use lambada_prim::{Cost, Precision};
 
 use crate::cost::{Nominal, SMALLEST, Target};
 use crate::graph::{Array, ArrayId, Axes, AxisId, Graph, Node, NodeId};
@@ -29,7 +29,7 @@ const ROOM: f64 = 8.0;
 const CHEAPER: f64 = 0.7;
 
 /// The cheapest placement, if it is cheaper than the program as it is.
-pub fn best(graph: &Graph, sizes: &Nominal, lanes: u16) -> Option<Placed> {
+pub fn best(graph: &Graph, sizes: &Nominal, lanes: u16, precision: Precision) -> Option<Placed> {
     let plain = plain(graph, sizes);
     if plain < LITTLE {
         return None;
@@ -48,7 +48,7 @@ pub fn best(graph: &Graph, sizes: &Nominal, lanes: u16) -> Option<Placed> {
         }
     }
     best.filter(|(cost, _)| *cost < CHEAPER * plain)
-        .map(|(_, placed)| tiled(placed, sizes, &Target::of(lanes)))
+        .map(|(_, placed)| tiled(placed, sizes, &Target::of(lanes, precision)))
 }
 
 /// What inputs and outputs take.

@@ -1,6 +1,6 @@
 //! Data as readable Lambada text. Matrices have a line for each row, aligned below the first.
 
-use lambada_prim::{Scalar, Tensor};
+use lambada_prim::{Precision, Scalar, Tensor};
 use lambada_source::stack;
 
 use super::Data;
@@ -11,7 +11,9 @@ pub struct Style {
     /// Lines are at most so long, where values have places to break.
     pub width: Option<usize>,
     /// Reals have at most so many significant digits.
-    pub precision: Option<usize>,
+    pub digits: Option<usize>,
+    /// Unless that is said, they have as many as tell them from all others of this kind.
+    pub reals: Precision,
     /// An array shows at most so many elements, and how many there are more.
     pub most: Option<usize>,
 }
@@ -193,11 +195,12 @@ pub(super) fn show(value: Scalar) -> String {
 
 /// The same with as many digits as are wanted.
 fn shown_scalar(value: Scalar, style: Style) -> String {
-    match (value, style.precision) {
+    match (value, style.digits) {
         (Scalar::Real(x), Some(digits)) if x.is_finite() => {
             let rounded = format!("{x:.*e}", digits.clamp(1, 17) - 1).parse().unwrap_or(x);
             show(Scalar::Real(rounded))
         }
+        (Scalar::Real(x), None) => show(Scalar::Real(style.reals.decimal(x))),
         (value, _) => show(value),
     }
 }

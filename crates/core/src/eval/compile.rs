@@ -170,7 +170,7 @@ impl Compiler<'_> {
         match term.kind() {
             TermKind::Var(x) => Code::Local(self.mention((x.id, None)), false),
             TermKind::Global(id) => Code::Global(id.0 as usize),
-            TermKind::Lit(value) => Code::Const((*value).into()),
+            TermKind::Lit(value) => Code::Const(super::real::precision().scalar(*value).into()),
             TermKind::Lam(..) | TermKind::Ruled(_) => self.lambda(term),
             TermKind::App(..) => self.application(term),
             TermKind::Let(..) | TermKind::LetRec(..) | TermKind::Check { .. } => self.spine(term),

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use lambada_prim::{Data as Elements, Scalar, ScalarTy, Tensor};
+use lambada_prim::{Data as Elements, Precision, Scalar, ScalarTy, Tensor};
 use lambada_source::stack;
 
 use super::arrays;
@@ -18,12 +18,12 @@ pub(crate) fn to_value(program: &Program, data: &Data, ty: &Ty) -> Result<Value,
         || Err(format!("a value of type {} was expected, not {data}", print_type(program, ty)));
     match (ty, data) {
         (Ty::Scalar(scalar), Data::Tensor(tensor)) => match tensor.as_scalar() {
-            Some(value) if value.ty() == *scalar => Ok(value.into()),
+            Some(value) if value.ty() == *scalar => Ok(program.precision.scalar(value).into()),
             _ => mismatch(),
         },
         (Ty::Array(_), Data::Tensor(tensor)) => match scalars(ty) {
             Some((rank, scalar)) if rank == tensor.dims.len() && scalar == tensor.elem() => {
-                Ok(from_tensor(tensor, &mut 0, &tensor.dims))
+                Ok(from_tensor(program.precision, tensor, &mut 0, &tensor.dims))
             }
             _ if tensor.data.is_empty() && !tensor.dims.is_empty() => {
                 Ok(arrays::empty(Form::of(program, ty.elem()).empty()))
@@ -87,12 +87,12 @@ fn scalars(ty: &Ty) -> Option<(usize, ScalarTy)> {
 }
 
 /// The part of a tensor that begins at `next` and has the sizes `dims`.
-fn from_tensor(tensor: &Tensor, next: &mut usize, dims: &[usize]) -> Value {
+fn from_tensor(precision: Precision, tensor: &Tensor, next: &mut usize, dims: &[usize]) -> Value {
     let Some((size, inner)) = dims.split_first() else {
         *next += 1;
-        return tensor.data.get(*next - 1).into();
+        return precision.scalar(tensor.data.get(*next - 1)).into();
     };
-    let items = (0..*size).map(|_| from_tensor(tensor, next, inner)).collect();
+    let items = (0..*size).map(|_| from_tensor(precision, tensor, next, inner)).collect();
     let elem =
         inner.iter().rev().fold(Shape::Plain, |elem, size| Shape::Array(*size, Box::new(elem)));
     Value::Array(Rc::new(Array { items, elem }))

@@ -77,7 +77,7 @@ impl Ready {
         };
         let counts = loops.counts(&self.args)?;
         let result = loops.run(&self.args)?;
-        Ok(counts.map(|counts| Work::of(counts, &self.args, &result)))
+        Ok(counts.map(|counts| Work::of(counts, &self.args, &result, self.options.precision)))
     }
 }
 

@@ -236,7 +236,7 @@ impl Evaluator<'_> {
 
     /// Puts the function under construction aside, and begins another one.
     pub(super) fn leave_function(&mut self) -> Surroundings {
-        let mut emit = Emit::default();
+        let mut emit = Emit::with(self.emit.names.precision());
         emit.library = std::mem::take(&mut self.emit.library);
         emit.written = self.emit.written;
         emit.enter();

@@ -99,7 +99,7 @@ pub(crate) struct Evaluator<'a> {
 impl<'a> Evaluator<'a> {
     /// An evaluator with an empty body open.
     pub fn new(program: &'a Program, derivatives: &'a dyn Derivatives) -> Evaluator<'a> {
-        let mut emit = Emit::default();
+        let mut emit = Emit::with(program.precision);
         emit.enter();
         let slots = vec![None; program.next_var as usize];
         let (trail, codes, pullbacks, constants) =
@@ -279,7 +279,9 @@ impl<'a> Evaluator<'a> {
         match term.kind() {
             TermKind::Var(x) => self.lookup(x),
             TermKind::Global(id) => self.global(*id),
-            TermKind::Lit(value) => Ok(Val::scalar(Atom::Lit(*value))),
+            TermKind::Lit(value) => {
+                Ok(Val::scalar(Atom::Lit(self.emit.names.precision().scalar(*value))))
+            }
             TermKind::Lam(x, body) => self.lambda(x, body),
             TermKind::App(..) => self.application(term, hint),
             TermKind::Tuple(items) => Ok(Val::tuple(

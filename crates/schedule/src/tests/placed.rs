@@ -1,7 +1,7 @@
 //! Placements: with any axis in blocks of any size, and any number of lanes, a graph gives what it gives.
 
 use lambada_anf::{Function, generate};
-use lambada_prim::{Scalar, Tensor};
+use lambada_prim::{Precision, Scalar, Tensor};
 use lambada_source::Failure;
 
 use super::{agree, inputs_of};
@@ -25,7 +25,7 @@ pub(super) fn placements(graph: &Graph) -> Vec<Placed> {
         [vec![placed], groups].concat()
     };
     let all = plain.into_iter().flat_map(groups);
-    let tiles = |placed: Placed| tiled(placed, &Nominal::default(), &Target::of(8));
+    let tiles = |placed: Placed| tiled(placed, &Nominal::default(), &Target::of(8, Precision::F64));
     all.flat_map(|placed| [placed.clone(), tiles(placed)]).collect()
 }
 
@@ -190,7 +190,7 @@ fn a_mixture_is_placed() {
     let graph = read(include_str!("graphs/mixture.graph"));
     // Of the points there are many.
     let sizes = Nominal::of([(2, 1024)]);
-    let placed = best(&graph, &sizes, 8).expect("it is worth it");
+    let placed = best(&graph, &sizes, 8, Precision::F64).expect("it is worth it");
     let block = placed.block.map(|axis| graph.axis(axis).hint.to_string());
     assert_eq!(block.as_deref(), Some("i_3"), "{}", placed::print(&placed));
     assert_eq!(placed.passes.iter().filter(|pass| pass.blocked).count(), 1);
