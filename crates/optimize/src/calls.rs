@@ -14,7 +14,7 @@ use lambada_anf::{
     Atom, Block, Effect, Exp, FnId, Function, Library, LoopKind, Nest, Op, Stm, Ty, Var,
 };
 
-use crate::base_cases::{End, end};
+use crate::ends::{End, end};
 
 /// A function of more statements is called.
 const STATEMENTS: usize = 24;

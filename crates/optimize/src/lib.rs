@@ -9,6 +9,7 @@ mod checks;
 mod common_subexpressions;
 mod control;
 mod dead_code;
+mod ends;
 mod factor;
 mod failures;
 mod inlining;
