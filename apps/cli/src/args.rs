@@ -47,6 +47,11 @@ pub struct Args {
     #[arg(long, global = true, display_order = 92)]
     pub no_nests: bool,
 
+    /// Whether the C compiler is to be done soon or to make the fastest code; a single run on little data is better off with the former, unless given
+    #[arg(long, global = true, value_enum, value_name = "EFFORT", hide_possible_values = true)]
+    #[arg(display_order = 92)]
+    pub effort: Option<Effort>,
+
     /// On how many threads programs run; what they give is the same for any number
     #[arg(long, global = true, value_name = "N", default_value = "1", hide_default_value = true)]
     #[arg(display_order = 92)]
@@ -576,6 +581,15 @@ pub enum Stage {
     Loops,
     /// What the C compiler sees
     C,
+}
+
+/// What the C compiler is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Effort {
+    /// Code that is there soon
+    Quick,
+    /// Code that runs as fast as it can
+    Full,
 }
 
 /// A way to run a program.

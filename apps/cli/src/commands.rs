@@ -22,7 +22,8 @@ pub(crate) type Report = String;
 
 /// Runs a command.
 pub fn run(args: Args) -> Result<(), Report> {
-    let mut shell = Shell { session: Session::new(), color: report::colored(args.color) };
+    let mut shell =
+        Shell { session: Session::new(), color: report::colored(args.color), effort: None };
     let limited = match args.max_memory.as_deref() {
         Some(text) => lambada::memory_size(text).map(Some),
         None => lambada::check_environment().map(|()| None),
@@ -35,8 +36,10 @@ pub fn run(args: Args) -> Result<(), Report> {
         precision: args.precision,
         nests: !args.no_nests,
         threads: args.threads,
+        quick: args.effort == Some(args::Effort::Quick),
         ..usual
     };
+    shell.effort = args.effort;
     shell.session = Session::with(Arc::new(Disk), options);
     if !args.timings {
         return dispatch(&mut shell, args.command);
@@ -111,6 +114,8 @@ fn dispatch(shell: &mut Shell, command: Command) -> Result<(), Report> {
 pub(crate) struct Shell {
     pub(crate) session: Session,
     pub(crate) color: bool,
+    /// If it has been given.
+    effort: Option<args::Effort>,
 }
 
 impl Shell {
@@ -262,9 +267,14 @@ impl Shell {
     ) -> Result<Data, Report> {
         let args = call.arguments(inputs).map_err(|p| self.told(p))?;
         let session = self.session.clone();
-        let compile = if trap_nan { Executable::trapping } else { Executable::new };
+        let options = Options {
+            engine: engine(choice),
+            trap_nan,
+            quick: self.quick(&args),
+            ..Options::default()
+        };
         let compiling = report::working("compiling");
-        let executable = compile(call.program, call.entry, engine(choice))
+        let executable = Executable::with(call.program, call.entry, &options)
             .map_err(|p| self.told(p))?
             .with_observer(Arc::new(move |site, value| {
                 report::tell(&session.inspected(site, value));
@@ -303,7 +313,7 @@ impl Shell {
         complete(&call, &mut args).map_err(|p| self.told(p))?;
         let names = call.wrt_names();
         let session = self.session.clone();
-        let options = self.options(data);
+        let options = Options { quick: self.quick(&args), ..self.options(data) };
         let compiling = report::working("compiling");
         let executable = Executable::with(call.program, call.entry, &options)
             .map_err(|p| self.told(p))?
@@ -316,6 +326,15 @@ impl Shell {
         drop(working);
         let value = value.map_err(|f| report::failure(&self.session, &f, self.color))?;
         Ok(Outcome { value, names, operator })
+    }
+
+    /// Is a single run on these arguments compiled quickly?
+    pub(crate) fn quick(&self, args: &[Data]) -> bool {
+        match self.effort {
+            Some(args::Effort::Quick) => true,
+            Some(args::Effort::Full) => false,
+            None => lambada::soon(args),
+        }
     }
 
     fn options(&self, data: &DataArgs) -> Options {

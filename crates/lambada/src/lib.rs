@@ -5,6 +5,7 @@ mod api;
 mod bench;
 mod call;
 mod data;
+mod effort;
 mod evaluate;
 mod explain;
 mod fields;
@@ -49,6 +50,7 @@ pub use data::{
     Inputs, Raw, check_output, is_definition, is_identifier, json_text, replace_file,
     spaced_assignment, split_names, to_json, write_file, write_sparse,
 };
+pub use effort::soon;
 pub use evaluate::{Expression, Place, RESULT, is_incomplete, items};
 pub use explain::{Example, Explanation, explain_code, explanations};
 pub use files::{Disk, Files, InMemory};

@@ -551,6 +551,7 @@ pub(crate) fn compiled(
         engine,
         target: options.target,
         threads: options.threads.get(),
+        quick: options.quick,
         ..Default::default()
     };
     timed(&COMPILE, || Kernel::compile_in(&[function], settings, cache))
