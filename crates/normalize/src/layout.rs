@@ -159,6 +159,10 @@ fn flatten_array(
     rows: &mut Writer,
 ) -> Result<(), String> {
     match (scalar_array(shape), data) {
+        (None, Data::Tensor(Tensor { dims, .. })) if elem.is_empty() && dims.len() == 2 => {
+            parts.push(Part::Present(nothing(&dims[..1])));
+            Ok(())
+        }
         (Some((scalar, rank)), Data::Tensor(tensor)) => {
             parts.push(Part::Present(scalars(scalar, rank, tensor)?));
             Ok(())
@@ -171,6 +175,11 @@ fn flatten_array(
             Err(misfit(&describe(shape), data))
         }
     }
+}
+
+/// The leaf of an array of nothing.
+fn nothing(dims: &[usize]) -> Tensor {
+    Tensor::zeros(ScalarTy::Bool, [dims, &[0]].concat())
 }
 
 /// The leaves of an array, from those of its elements.
@@ -292,6 +301,9 @@ fn build(shape: &Shape, leaves: &[Tensor], at: &mut Vec<usize>, rows: &mut Reade
         }
         Shape::Array(_, elem) => {
             let count = leaves[0].dims[at.len()];
+            if elem.is_empty() {
+                return Data::units(count);
+            }
             let item = |k: usize| {
                 at.push(k);
                 let item = build(elem, leaves, at, rows);

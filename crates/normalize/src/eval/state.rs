@@ -8,7 +8,7 @@ use lambada_anf::{
     Atom, Block, Checkpoint as Policy, Exp, LoopKind as Driver, NAMELESS, Names, Nest, Param,
     Renaming, Ty, Var,
 };
-use lambada_core::{Checkpoint, LoopKind, Term, Ty as CoreTy, Var as CoreVar};
+use lambada_core::{Checkpoint, LoopKind, Term, Ty as CoreTy, Var as CoreVar, sized};
 use lambada_prim::{Prim, Scalar};
 use lambada_source::Span;
 
@@ -190,7 +190,9 @@ impl Evaluator<'_> {
             }
             (Val::Tuple(items), CoreTy::Record(fields)) => {
                 for (item, (label, ty)) in items.iter().zip(fields.iter()) {
-                    self.name_parts(item, ty, &format!("{hint}_{label}"), to_name);
+                    let whole = &**label == sized::VALUE;
+                    let hint = if whole { hint.into() } else { format!("{hint}_{label}") };
+                    self.name_parts(item, ty, &hint, to_name);
                 }
             }
             (Val::Leaf(leaf), _) => {
