@@ -4,7 +4,7 @@
 
 mod rows;
 
-use lambada_core::Data;
+use lambada_core::{Data, sized};
 use lambada_prim::{Data as Elements, Scalar, ScalarTy, Tensor};
 
 use crate::shape::{Constructor, LeafLayout, Shape, Table};
@@ -130,6 +130,13 @@ fn flatten(
             parts.push(Part::Present(Tensor::scalar(Scalar::Int(row))));
         }
         (Shape::Array(_, elem), data) => flatten_array(shape, elem, data, parts, rows)?,
+        (Shape::Record(shapes), Data::Con { name, .. })
+            if sized::is_sized(shapes.iter().map(|(label, _)| &**label)) =>
+        {
+            return Err(format!(
+                "`{name}` is of a type that takes sizes, and comes without them: these are found in data that is read as text, such as JSON"
+            ));
+        }
         (Shape::Scalar(_) | Shape::Tuple(_) | Shape::Record(_) | Shape::Variant(_), data) => {
             return Err(misfit(&describe(shape), data));
         }
