@@ -9,6 +9,8 @@ use std::sync::Arc;
 
 use lambada_prim::{Data as Elements, Scalar, Tensor};
 
+use crate::sized;
+
 pub use args::Args;
 pub use close::close;
 pub use text::Style;
@@ -84,6 +86,22 @@ impl Data {
     pub fn matrix(rows: &[&[f64]]) -> Data {
         let columns = rows.first().map_or(0, |row| row.len());
         Data::Tensor(Tensor::reals(vec![rows.len(), columns], rows.concat()))
+    }
+
+    /// A size of a variant: an array of so many `()`.
+    pub fn units(count: usize) -> Data {
+        Data::Tensor(Tensor { dims: vec![count, 0], data: Elements::Bool(Vec::new()) })
+    }
+
+    /// What people see of a value: that of a variant without its sizes ([`crate::sized`]), or itself.
+    pub fn seen(&self) -> &Data {
+        match self {
+            Data::Record(fields) if sized::is_sized(fields.iter().map(|(label, _)| &**label)) => {
+                &fields[fields.len() - 1].1
+            }
+            Data::Tensor(_) | Data::Tuple(_) | Data::Record(_) | Data::Array(_) => self,
+            Data::Con { .. } => self,
+        }
     }
 
     /// The scalar, if it is one.

@@ -8,6 +8,7 @@ mod jacobian;
 mod print;
 mod program;
 mod rules;
+pub mod sized;
 mod term;
 mod ty;
 mod walk;

@@ -5,6 +5,8 @@ use std::rc::Rc;
 
 use lambada_prim::ScalarTy;
 
+use crate::SizedTy;
+
 /// Index of a variant type in [`crate::Program::types`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TypeId(pub u32);
@@ -27,12 +29,24 @@ pub enum Ty {
 }
 
 /// A variant type, at fixed type arguments.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct TypeDecl {
-    /// As users see it: `shape`, `list real`.
+    /// As users see it, but for the sizes: `shape`, `list real`.
     pub name: Rc<str>,
     /// The constructors in the order of the definition; the position is the tag.
     pub constructors: Vec<(Rc<str>, Vec<Ty>)>,
+    /// The names of the sizes that the type takes: then its values stand in records ([`sized`]).
+    pub sizes: Vec<Rc<str>>,
+    /// The arguments of the constructors as the definition writes them, in terms of these sizes; empty where there are none.
+    pub written: Vec<Vec<SizedTy>>,
+}
+
+impl TypeDecl {
+    /// The name with sizes after its first word: `tree [d] real`, of ` [d]`.
+    pub fn name_with(&self, sizes: &str) -> String {
+        let (first, rest) = self.name.split_at(self.name.find(' ').unwrap_or(self.name.len()));
+        format!("{first}{sizes}{rest}")
+    }
 }
 
 impl Ty {

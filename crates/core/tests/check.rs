@@ -29,10 +29,12 @@ fn empty() -> Program {
     let t = TypeDecl {
         name: "t".into(),
         constructors: vec![("A".into(), vec![Ty::REAL]), ("B".into(), vec![])],
+        ..TypeDecl::default()
     };
     let f = TypeDecl {
         name: "f".into(),
         constructors: vec![("F".into(), vec![Ty::fun(Ty::REAL, Ty::REAL)])],
+        ..TypeDecl::default()
     };
     Program { types: vec![t, f], defs: Vec::new(), next_var: 100, modes_differ: false }
 }

@@ -88,6 +88,8 @@ pub(crate) enum ExpKind {
     Sequence(Box<Exp>, Box<Exp>),
     /// A value whose sizes are to be checked.
     Claimed(Box<Exp>, Vec<Claim>),
+    /// The size of a variant that no argument of its constructor has, by its number.
+    MissingSize(usize),
     /// Something wrong that has been reported.
     Error,
 }

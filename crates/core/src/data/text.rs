@@ -51,6 +51,7 @@ impl Writer {
     }
 
     fn data(&mut self, data: &Data) {
+        let data = data.seen();
         match data {
             Data::Tensor(tensor) => self.push(&tensor_text(tensor, self.column, self.style)),
             Data::Tuple(items) => {
@@ -128,7 +129,7 @@ fn more(count: usize) -> String {
 }
 
 fn is_atomic(arg: &Data) -> bool {
-    match arg {
+    match arg.seen() {
         Data::Tensor(tensor) => tensor.as_scalar().is_none_or(|x| !show(x).starts_with('-')),
         Data::Tuple(_) | Data::Record(_) | Data::Array(_) => true,
         Data::Con { args, .. } => args.is_empty(),
@@ -137,7 +138,7 @@ fn is_atomic(arg: &Data) -> bool {
 
 /// How much room a value takes on one line, if it is on one and there is as much. Looks at no more than fits.
 fn flat(data: &Data, style: Style, room: usize) -> Option<usize> {
-    match data {
+    match data.seen() {
         Data::Tensor(tensor) => flat_tensor(tensor, style, room),
         Data::Tuple(items) => flat_all(items.iter().map(|item| ("", item)), style, room),
         Data::Array(items) => {
@@ -287,7 +288,7 @@ fn table(data: &Data, style: Style) -> Option<String> {
     if flat(data, style, style.width?).is_some() {
         return None;
     }
-    let Data::Record(fields) = records.first()? else { return None };
+    let Data::Record(fields) = records.first()?.seen() else { return None };
     let mut columns: Vec<Vec<String>> =
         fields.iter().map(|(name, _)| vec![name.to_string()]).collect();
     for record in &records[..shown(records.len(), style)] {
@@ -313,7 +314,7 @@ fn table(data: &Data, style: Style) -> Option<String> {
 
 /// A scalar, or a constructor without arguments.
 fn cell(value: &Data, style: Style) -> Option<String> {
-    match value {
+    match value.seen() {
         Data::Tensor(tensor) => Some(shown_scalar(tensor.as_scalar()?, style)),
         Data::Con { name, args, .. } if args.is_empty() => Some(name.to_string()),
         Data::Con { .. } | Data::Tuple(_) => None,

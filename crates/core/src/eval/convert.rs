@@ -10,7 +10,7 @@ use super::arrays;
 use super::shape::{Form, Shape};
 use super::value::{Array, Value};
 use crate::data::FUNCTION;
-use crate::{Data, Program, Ty, print_type};
+use crate::{Data, Program, Ty, print_type, sized};
 
 /// The value of data, or why it does not have the type.
 pub(crate) fn to_value(program: &Program, data: &Data, ty: &Ty) -> Result<Value, String> {
@@ -19,6 +19,10 @@ pub(crate) fn to_value(program: &Program, data: &Data, ty: &Ty) -> Result<Value,
     match (ty, data) {
         (Ty::Scalar(scalar), Data::Tensor(tensor)) => match tensor.as_scalar() {
             Some(value) if value.ty() == *scalar => Ok(program.precision.scalar(value).into()),
+            _ => mismatch(),
+        },
+        (Ty::Array(elem), Data::Tensor(tensor)) if **elem == Ty::unit() => match &tensor.dims[..] {
+            [count, 0] => Ok(units(*count)),
             _ => mismatch(),
         },
         (Ty::Array(_), Data::Tensor(tensor)) => match scalars(ty) {
@@ -68,6 +72,11 @@ pub(crate) fn to_value(program: &Program, data: &Data, ty: &Ty) -> Result<Value,
             _,
         ) => mismatch(),
     }
+}
+
+/// A size of a variant.
+fn units(count: usize) -> Value {
+    Value::Array(Rc::new(Array { items: vec![Value::Unit; count], elem: Shape::Plain }))
 }
 
 fn components<'a>(
@@ -135,7 +144,13 @@ fn data(program: &Program, value: &Value, ty: &Ty, function: Option<&Data>) -> O
         (Ty::Record(types), value) => {
             let items = value.clone().into_components();
             let field = |(item, (name, ty)): (&Value, &(Rc<str>, Ty))| {
-                Some((Arc::from(&**name), data(program, item, ty, function)?))
+                let item = match item {
+                    Value::Array(units) if sized::is_sized(std::iter::once(&**name)) => {
+                        Data::units(units.items.len())
+                    }
+                    item => data(program, item, ty, function)?,
+                };
+                Some((Arc::from(&**name), item))
             };
             items.iter().zip(types.iter()).map(field).collect::<Option<_>>().map(Data::Record)
         }

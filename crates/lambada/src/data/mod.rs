@@ -17,6 +17,7 @@ mod names;
 #[cfg(feature = "npz")]
 mod npz;
 mod raw;
+mod sizes;
 mod stream;
 mod table;
 mod write;

@@ -151,7 +151,7 @@ fn arrays(data: &Data) -> Result<Vec<(String, Tensor)>, Problem> {
 fn leaves(data: &Data, name: &str, out: &mut Vec<(String, Tensor)>) -> Result<(), Problem> {
     let inner =
         |part: &str| if name.is_empty() { part.to_string() } else { format!("{name}.{part}") };
-    match data {
+    match data.seen() {
         Data::Tensor(tensor) => {
             out.push((
                 if name.is_empty() { "result".to_string() } else { name.to_string() },

@@ -65,6 +65,8 @@ pub(crate) struct Evaluator<'a> {
     sweeps: Vec<derivatives::Sweep>,
     /// How many forward derivatives have been placed, those of finished `for`s over directions not counted.
     tangents: usize,
+    /// The states of the loops inside of one that is being written.
+    found: state::Found,
     /// All codes, by number.
     all_codes: Vec<Rc<Code>>,
     pub types: Types,
@@ -114,6 +116,7 @@ impl<'a> Evaluator<'a> {
             pullbacks,
             sweeps: Vec::new(),
             tangents: 0,
+            found: state::Found::default(),
             all_codes: Vec::new(),
             types: Types::of(program),
             nodes: HashMap::new(),
