@@ -265,7 +265,7 @@ impl Parser<'_> {
 
     /// Is it the `=` of another field of a record whose brace is missing, which has been told?
     fn is_next_field(&self) -> bool {
-        let told = self.problems.last().is_some_and(|problem| problem.code == "E0031");
+        let told = self.problems.last().is_some_and(forms::is_single_equals);
         told && self.at > 2
             && self.tokens[self.at - 1].kind == TokenKind::Lower
             && self.tokens[self.at - 2].kind == TokenKind::Comma

@@ -14,7 +14,7 @@
 
 use lambada_source::{About, Doc, Rewrite, Side};
 
-use super::weave::{Nearest, Word, lex};
+use super::words::{Nearest, Word, lex};
 use crate::token::{Keyword, Token, TokenKind};
 
 /// The layout with the choices of the author.

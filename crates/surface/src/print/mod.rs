@@ -9,6 +9,7 @@ mod operators;
 mod types;
 mod weave;
 mod whole;
+mod words;
 
 use std::rc::Rc;
 
