@@ -15,11 +15,6 @@ pub fn single_equals(span: Span) -> Problem {
         .hint("to compare, write `==`; to name a value, write `let x = … in …`")
 }
 
-/// Is it that problem?
-pub fn is_single_equals(problem: &Problem) -> bool {
-    problem.code == "E0031"
-}
-
 pub fn double_equals(span: Span) -> Problem {
     Problem::error("E0069", "`==` does not define", span, "expected `=`")
         .hint("`==` compares two values; write `=` here")

@@ -250,6 +250,7 @@ impl Parser<'_> {
         }
         if !self.is_next_field() {
             self.report(problem);
+            self.stray_equals = Some(self.problems.len());
         }
         Ok(BinaryOp::Eq)
     }
@@ -265,7 +266,7 @@ impl Parser<'_> {
 
     /// Is it the `=` of another field of a record whose brace is missing, which has been told?
     fn is_next_field(&self) -> bool {
-        let told = self.problems.last().is_some_and(forms::is_single_equals);
+        let told = self.stray_equals == Some(self.problems.len());
         told && self.at > 2
             && self.tokens[self.at - 1].kind == TokenKind::Lower
             && self.tokens[self.at - 2].kind == TokenKind::Comma
