@@ -15,7 +15,8 @@ use lambada_build::{Entry, Request};
 use crate::args::{
     self, Args, Command, DataArgs, Look, Measured, Mode, Of, PaperStage, Stage, Target, Wrt,
 };
-use crate::{messages, report};
+use crate::interrupt::Interrupt;
+use crate::{progress, repl, report};
 
 /// What to print on standard error where a command did not succeed.
 pub(crate) type Report = String;
@@ -41,12 +42,18 @@ pub fn run(args: Args) -> Result<(), Report> {
     };
     shell.effort = args.effort;
     shell.session = Session::with(Arc::new(Disk), options);
-    if !args.timings {
-        return dispatch(&mut shell, args.command);
-    }
-    let (result, timings) = lambada::timed_passes(|| dispatch(&mut shell, args.command));
-    report::tell(&timings);
-    result
+    let interactive = matches!(args.command, Command::Repl { .. }) && repl::is_interactive();
+    let (command, timings) = (args.command, args.timings);
+    let run = || {
+        if !timings {
+            return dispatch(&mut shell, command);
+        }
+        let (result, timings) = lambada::timed_passes(|| dispatch(&mut shell, command));
+        report::tell(&timings);
+        result
+    };
+    // At the prompt Ctrl-C ends an answer.
+    if interactive { run() } else { Interrupt::of_process().ends(run) }
 }
 
 fn dispatch(shell: &mut Shell, command: Command) -> Result<(), Report> {
@@ -273,14 +280,14 @@ impl Shell {
             quick: self.quick(&args),
             ..Options::default()
         };
-        let compiling = report::working("compiling");
+        let compiling = progress::working("compiling");
         let executable = Executable::with(call.program, call.entry, &options)
             .map_err(|p| self.told(p))?
             .with_observer(Arc::new(move |site, value| {
                 report::tell(&session.inspected(site, value));
             }));
         drop(compiling);
-        let working = report::working("running");
+        let working = progress::working("running");
         let value = executable.run(&args);
         drop(working);
         value.map_err(|f| report::failure(&self.session, &f, self.color))
@@ -314,14 +321,14 @@ impl Shell {
         let names = call.wrt_names();
         let session = self.session.clone();
         let options = Options { quick: self.quick(&args), ..self.options(data) };
-        let compiling = report::working("compiling");
+        let compiling = progress::working("compiling");
         let executable = Executable::with(call.program, call.entry, &options)
             .map_err(|p| self.told(p))?
             .with_observer(Arc::new(move |site, value| {
                 report::tell(&session.inspected(site, value));
             }));
         drop(compiling);
-        let working = report::working("running");
+        let working = progress::working("running");
         let value = executable.run(&args);
         drop(working);
         let value = value.map_err(|f| report::failure(&self.session, &f, self.color))?;
@@ -474,14 +481,17 @@ impl Shell {
         let entry = named.map(|k| words.remove(k));
         let inputs = self.inputs(data, &words)?;
         let wrt = wrt.names();
+        let working = progress::working("verifying");
         let what = Verify {
             entry: entry.as_deref(),
             wrt: wrt.as_deref(),
             inputs: &inputs,
             engine: engine(data.engine),
-            drawing: &report::watch(messages::takes_long),
+            drawing: &|definition| working.draws(definition),
         };
-        let found = unit.verify(&what).map_err(|p| self.told(p))?;
+        let found = unit.verify(&what);
+        drop(working);
+        let found = found.map_err(|p| self.told(p))?;
         report::result(&found.to_string())?;
         let problems = found.problems();
         if problems.is_empty() { Ok(()) } else { Err(self.told(problems)) }
@@ -500,7 +510,7 @@ impl Shell {
         let name = name.unwrap_or_else(|| lambada_build::name_of(file));
         let request = Request { name, entries, portable };
         let source = file.display().to_string();
-        let compiling = report::working("compiling");
+        let compiling = progress::working("compiling");
         let made = lambada_build::library(&self.session, &unit, &source, &request);
         drop(compiling);
         let made = made.map_err(|problems| self.told(problems))?;
@@ -530,7 +540,7 @@ impl Shell {
             Measured::Value => Operator::Value,
         };
         let (entry, wrt, inputs) = (&*target.entry, wrt.as_deref(), &inputs);
-        let working = report::working("measuring");
+        let working = progress::working("measuring");
         let found = unit.bench(&Bench { entry, operator, wrt, inputs, checked, count });
         drop(working);
         match found {

@@ -8,6 +8,7 @@
 //! - `threads`: on which parallel loops run;
 //! - `streams`: was there a standard output, before the program began;
 //! - `memory`: how much there is; `peak`: how fast the machine is at most;
+//! - `unfinished`: what is removed where the process is ended while it makes something;
 //! - `messages`: why there is no machine code;
 //! - here: [`Kernel`], which runs a function in whichever way is available.
 
@@ -25,6 +26,7 @@ mod running;
 mod stack;
 mod streams;
 mod threads;
+mod unfinished;
 
 use std::path::Path;
 use std::sync::{Once, OnceLock};
@@ -40,6 +42,7 @@ pub use elements::{Elements, Got, Lent};
 pub use memory::{MAX_MEMORY, available, parse_size};
 pub use peak::Peak;
 pub use streams::output_was_closed;
+pub use unfinished::{Unfinished, remove_unfinished};
 
 /// What runs a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -116,6 +116,7 @@ pub fn replace_file(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     let path = &*target;
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut file = temporary().tempfile_in(folder)?;
+    let _unfinished = lambada_run::Unfinished::at(file.path());
     file.write_all(bytes)?;
     if let Ok(there) = std::fs::metadata(path) {
         file.as_file().set_permissions(there.permissions())?;

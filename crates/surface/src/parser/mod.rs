@@ -108,6 +108,8 @@ struct Parser<'a> {
     resumed: bool,
     /// Reserved words reported as names in this item; told once.
     reserved: Vec<Keyword>,
+    /// How many problems there were when an `=` had been told that stands where an operator should.
+    stray_equals: Option<usize>,
     names: HashMap<&'a str, Rc<str>>,
     /// Was the first problem that the text ends?
     ended: bool,
@@ -136,6 +138,7 @@ impl<'a> Parser<'a> {
             fruitless: 0,
             resumed: false,
             reserved: Vec::new(),
+            stray_equals: None,
             names: HashMap::new(),
             ended: false,
         }

@@ -3,9 +3,9 @@
 use lambada::Operator;
 use lambada_prim::{Precision, ScalarTy};
 
-use crate::describe::{Dims, Function, Input, Library, Output, Role, Rows};
-use crate::fortran;
-use crate::sizes::{Extent, Spelling};
+use super::describe::{Dims, Function, Input, Library, Output, Role, Rows};
+use super::fortran;
+use super::sizes::{Extent, Spelling};
 
 /// Columns of a comment.
 const WIDTH: usize = 110;
@@ -110,7 +110,7 @@ fn tags(library: &Library) -> String {
         let outputs = function.outputs.iter().map(|output| &output.constructors);
         for constructors in inputs.chain(outputs) {
             for (k, name) in constructors.iter().enumerate() {
-                let own = (crate::names::identifier(name).to_uppercase(), k);
+                let own = (super::names::identifier(name).to_uppercase(), k);
                 if !all.contains(&own) {
                     all.push(own);
                 }

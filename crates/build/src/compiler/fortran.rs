@@ -2,8 +2,8 @@
 
 use lambada_prim::{Precision, ScalarTy};
 
-use crate::describe::{Dims, Function, Library};
-use crate::sizes::{Extent, Spelling};
+use super::describe::{Dims, Function, Library};
+use super::sizes::{Extent, Spelling};
 
 /// Columns of a line; Fortran allows 132.
 const WIDTH: usize = 100;

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use lambada::Operator;
 use lambada_prim::{Precision, ScalarTy};
 
-use crate::describe::{Dims, Function, Input, Library, Output, Role};
-use crate::sizes::{Extent, Spelling};
+use super::describe::{Dims, Function, Input, Library, Output, Role};
+use super::sizes::{Extent, Spelling};
 
 const COMMON: &str = include_str!("module.rs.txt");
 

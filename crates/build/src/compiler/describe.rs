@@ -3,7 +3,7 @@
 use lambada::Operator;
 use lambada_prim::{Precision, ScalarTy};
 
-use crate::sizes::Extent;
+use super::sizes::Extent;
 
 /// A library of C.
 #[derive(Clone, Debug, PartialEq)]

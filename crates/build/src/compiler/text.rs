@@ -4,10 +4,10 @@ use lambada_loops::{Buf, Function as Loops};
 use lambada_prim::{ScalarTy, TOO_DEEP};
 use lambada_source::{Sources, Span};
 
-use crate::describe::{Dims, Function, Library, Output};
-use crate::header::{prototype, scalar_type};
-use crate::interface::{Interface, Word};
-use crate::sizes::{Extent, Spelling};
+use super::describe::{Dims, Function, Library, Output};
+use super::header::{prototype, scalar_type};
+use super::interface::{Interface, Word};
+use super::sizes::{Extent, Spelling};
 
 /// An axis of an argument has no more elements: then products of two sizes do not wrap, on which the code relies.
 const LONGEST_AXIS: i64 = lambada_anf::bounds::LONGEST_AXIS;
@@ -90,7 +90,7 @@ fn head(library: &Library) -> String {
         "/* {}, made by Lambada {} from {}: what it offers is declared and described in {}.h. Compile it with\n *   cc {}{native} -c {}.c\n * and link with -lm. */\n",
         library.name,
         env!("CARGO_PKG_VERSION"),
-        crate::header::comment(&library.source),
+        super::header::comment(&library.source),
         library.name,
         flags.join(" "),
         library.name,

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use lambada::{Disk, Operator, Options, Precision, Session};
 use lambada_source::Problem;
 
-use crate::library::library;
-use crate::names::name_of;
-use crate::package::write_static;
-use crate::request::{Entry, Request};
-use crate::rust::rust_module;
+use super::library::library;
+use super::names::name_of;
+use super::package::write_static;
+use super::request::{Entry, Request};
+use super::rust::rust_module;
 
 /// A program that is compiled when the program that uses it is built.
 #[derive(Clone, Debug)]
@@ -155,6 +155,6 @@ impl Model {
         write_static(&sources, folder).map_err(|problem| vec![problem])?;
         let place = folder.join(format!("{}.rs", self.name));
         std::fs::write(&place, text)
-            .map_err(|error| vec![crate::messages::not_written(&place, &error)])
+            .map_err(|error| vec![super::messages::not_written(&place, &error)])
     }
 }

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use lambada::{Call, Operator, Options, Session, Unit};
 use lambada_source::{Problem, stack};
 
-use crate::describe::Library;
-use crate::header::header;
-use crate::interface::{Target, interface};
-use crate::request::{Entry, Request, suffix};
-use crate::text::{Part, text};
-use crate::{messages, names};
+use super::describe::Library;
+use super::header::header;
+use super::interface::{Target, interface};
+use super::request::{Entry, Request, suffix};
+use super::text::{Part, text};
+use super::{messages, names};
 
 /// A library as text and as data.
 #[derive(Clone, Debug)]
