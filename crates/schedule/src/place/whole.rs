@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use lambada_prim::Prim;
 
-use crate::graph::{Axes, AxisId, Graph, Node, NodeId};
+use crate::graph::{Axes, AxisId, Graph, NodeId, Part};
 use crate::placed::WHOLE;
 
 /// An axis of more indices has a loop.
@@ -62,13 +62,12 @@ fn is_comparison(graph: &Graph, node: NodeId) -> bool {
 fn operations(graph: &Graph, node: NodeId) -> HashSet<NodeId> {
     let (mut found, mut open) = (HashSet::new(), vec![node]);
     while let Some(node) = open.pop() {
-        if !found.insert(node) {
-            continue;
-        }
-        match graph.node(node) {
-            Node::Prim(_, args) | Node::At(_, args) => open.extend(args),
-            Node::Choose(c, a, b) => open.extend([c, a, b]),
-            Node::Lit(_) | Node::Index(_) | Node::Reduce(..) => {}
+        if found.insert(node) && graph.reduction(node).is_none() {
+            graph.node(node).parts(&mut |part| {
+                if let Part::Node(part) = part {
+                    open.push(part);
+                }
+            });
         }
     }
     found
