@@ -394,6 +394,9 @@ fn reals_of_32_bits() {
         assert_eq!(single(&["f", "xs=[1, 2]", "--engine", engine]), "[0.33333334, 0.6666667]\n");
         assert_eq!(single(&["big", "x=1e30", "--engine", engine]), "inf\n");
     }
+    let eval = |args: &[&str]| succeeds(&[&["eval", "epsilon"], args].concat());
+    assert_eq!(eval(&["--precision", "f32"]), "1.1920929e-7\n");
+    assert_eq!(eval(&[]), "2.220446049250313e-16\n");
     assert_eq!(single(&["f", "xs=[1, 2]", "--digits", "3"]), "[0.333, 0.667]\n");
     let out = folder.path().join("out.npz").display().to_string();
     single(&["f", "xs=[1, 2]", "--output", &out]);

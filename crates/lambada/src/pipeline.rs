@@ -285,7 +285,8 @@ pub(crate) struct SizeSource {
 impl Executable {
     /// Compiles a program for an engine.
     pub fn new(program: Program, entry: DefId, engine: Engine) -> Result<Executable, Vec<Problem>> {
-        Executable::with(program, entry, &Options { engine, ..Options::default() })
+        let precision = program.precision;
+        Executable::with(program, entry, &Options { engine, precision, ..Options::default() })
     }
 
     /// The same, but the program fails at the first operation that makes a NaN out of numbers.
@@ -294,7 +295,9 @@ impl Executable {
         entry: DefId,
         engine: Engine,
     ) -> Result<Executable, Vec<Problem>> {
-        Executable::with(program, entry, &Options { engine, trap_nan: true, ..Options::default() })
+        let precision = program.precision;
+        let options = Options { engine, trap_nan: true, precision, ..Options::default() };
+        Executable::with(program, entry, &options)
     }
 
     /// Compiles a program as the options say.
