@@ -19,7 +19,7 @@ pub use data::{Args, Data};
 pub use jacobian::{hessian, jacobian};
 pub use print::{print_program, print_term, print_type};
 pub use program::{Def, DefId, Program, Signature, Size, SizedTy};
-pub use rules::{Rule, Ruled, cotangent};
+pub use rules::{Rule, Ruled, adder, cotangent};
 pub use term::{Arm, Checkpoint, LoopKind, Node, OPERAND, Term, TermKind, Var};
 pub use ty::{Ty, TypeDecl, TypeId};
 pub use walk::Rebuild;

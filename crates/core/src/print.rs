@@ -235,14 +235,15 @@ impl Printer<'_> {
         concat([function, self.rules(ruled)])
     }
 
-    /// `with jvp (\x dx -> t)`, each rule on a line of its own; `of` says that it takes the value.
+    /// `with jvp (\x dx -> t)`, each rule on a line of its own; `of` says that it takes the value, `adding` that it takes functions that add.
     fn rules(&mut self, ruled: &Ruled) -> Doc {
         let rules = [("jvp", &ruled.jvp), ("vjp", &ruled.vjp)];
         let rules = rules.into_iter().filter_map(|(mode, rule)| Some((mode, rule.as_ref()?)));
         concat(rules.map(|(mode, rule)| {
             let pseudo = if rule.pseudo { "pseudo " } else { "" };
             let value = if rule.takes_value { " of" } else { "" };
-            let head = text(format!("with {pseudo}{mode}{value} "));
+            let adds = if rule.adds { " adding" } else { "" };
+            let head = text(format!("with {pseudo}{mode}{value}{adds} "));
             nest(concat([Doc::hard_line(), head, self.term(&rule.function, ATOM)]))
         }))
     }

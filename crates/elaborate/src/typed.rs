@@ -145,6 +145,8 @@ pub(crate) struct Rule {
     pub bound: Pat,
     /// The value of the function.
     pub value: Option<Pat>,
+    /// Is the body a function of what adds to the cotangents of functions?
+    pub adds: bool,
     pub body: Exp,
     pub span: Span,
 }

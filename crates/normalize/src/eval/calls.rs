@@ -93,10 +93,8 @@ impl Evaluator<'_> {
 
     /// Is the code that of a recursive function?
     pub(super) fn is_recursive(&self, code: &Code) -> bool {
-        match &code.kind {
-            CodeKind::Lambda { var, .. } => self.recursive.contains_key(&var.id),
-            CodeKind::Tangent { .. } | CodeKind::Pullback(_) => false,
-        }
+        let CodeKind::Lambda { var, .. } = &code.kind else { return false };
+        self.recursive.contains_key(&var.id)
     }
 
     // Calls

@@ -146,11 +146,9 @@ impl<'a> Evaluator<'a> {
     /// An evaluator that knows from the beginning which functions are known at run time only.
     pub fn again(self) -> Evaluator<'a> {
         let mut new = Evaluator::new(self.program, self.derivatives);
-        let is_lambda =
-            |(number, _): &(i64, Vec<Sketch>)| match self.all_codes[*number as usize].kind {
-                CodeKind::Lambda { .. } => true,
-                CodeKind::Tangent { .. } | CodeKind::Pullback(_) => false,
-            };
+        let is_lambda = |(number, _): &(i64, Vec<Sketch>)| {
+            matches!(self.all_codes[*number as usize].kind, CodeKind::Lambda { .. })
+        };
         for (ty, dynamic) in self.dynamics {
             let codes = dynamic.codes.into_iter().filter(is_lambda).collect();
             new.dynamics.insert(ty, Dynamic { codes, ..Dynamic::default() });
