@@ -95,12 +95,10 @@ impl Data {
 
     /// What people see of a value: that of a variant without its sizes ([`crate::sized`]), or itself.
     pub fn seen(&self) -> &Data {
-        match self {
-            Data::Record(fields) if sized::is_sized(fields.iter().map(|(label, _)| &**label)) => {
-                &fields[fields.len() - 1].1
-            }
-            Data::Tensor(_) | Data::Tuple(_) | Data::Record(_) | Data::Array(_) => self,
-            Data::Con { .. } => self,
+        let Data::Record(fields) = self else { return self };
+        match fields.last() {
+            Some((_, value)) if sized::is_sized(fields.iter().map(|(label, _)| &**label)) => value,
+            Some(_) | None => self,
         }
     }
 

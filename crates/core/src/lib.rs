@@ -18,8 +18,8 @@ pub use check::{check, first_order}; // the term constructor is `build::check`
 pub use data::{Args, Data};
 pub use jacobian::{hessian, jacobian};
 pub use print::{print_program, print_term, print_type};
-pub use program::{Def, DefId, Program, Signature, Size, SizedTy};
+pub use program::{Def, DefId, Program, Signature};
 pub use rules::{Rule, Ruled, adder, cotangent};
 pub use term::{Arm, Checkpoint, LoopKind, Node, OPERAND, Term, TermKind, Var};
-pub use ty::{Ty, TypeDecl, TypeId};
+pub use ty::{Size, SizedTy, Ty, TypeDecl, TypeId};
 pub use walk::Rebuild;

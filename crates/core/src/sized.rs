@@ -39,12 +39,6 @@ pub fn of(ty: &SizedTy) -> Option<(impl Iterator<Item = &Size>, TypeId)> {
 }
 
 fn size_of((_, ty): &(Rc<str>, SizedTy)) -> Option<&Size> {
-    match ty {
-        SizedTy::Array(size, _) => Some(size),
-        SizedTy::Scalar(_)
-        | SizedTy::Tuple(_)
-        | SizedTy::Record(_)
-        | SizedTy::Fun(..)
-        | SizedTy::Variant(_) => None,
-    }
+    let SizedTy::Array(size, _) = ty else { return None };
+    Some(size)
 }

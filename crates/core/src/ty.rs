@@ -1,11 +1,10 @@
-//! Types. They say nothing of sizes: an array carries its shape, and every equation between sizes that inference could not
+//! Types. Those of terms say nothing of sizes: an array carries its shape, and every equation between sizes that inference could not
 //! prove is a `check` in the term (see ARCHITECTURE.md).
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use lambada_prim::ScalarTy;
-
-use crate::SizedTy;
 
 /// Index of a variant type in [`crate::Program::types`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -39,6 +38,36 @@ pub struct TypeDecl {
     pub sizes: Vec<Rc<str>>,
     /// The arguments of the constructors as the definition writes them, in terms of these sizes; empty where there are none.
     pub written: Vec<Vec<SizedTy>>,
+}
+
+/// A type with the sizes of its arrays.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SizedTy {
+    /// `real`, `int`, `bool`.
+    Scalar(lambada_prim::ScalarTy),
+    /// `(a, b)`.
+    Tuple(Vec<SizedTy>),
+    /// `{x : a}`, alphabetical.
+    Record(Vec<(Rc<str>, SizedTy)>),
+    /// `[n]t`.
+    Array(Size, Box<SizedTy>),
+    /// A function; no data has this type.
+    Fun(Box<SizedTy>, Box<SizedTy>),
+    /// A variant.
+    Variant(TypeId),
+}
+
+/// A size, as far as the signature tells.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Size {
+    /// `[]`: any.
+    Any,
+    /// `[3]`.
+    Const(u64),
+    /// `[n]`: a size variable or an `int` parameter.
+    Var(Arc<str>),
+    /// `[d*(d-1)/2]`: as text; the equation is checked by the program itself.
+    Expr(Arc<str>),
 }
 
 impl TypeDecl {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{Data, Prim, Scalar, ScalarTy};
+use crate::{Data, Scalar, ScalarTy};
 
 /// The format of all reals of a program, of IEEE 754.
 ///
@@ -71,16 +71,6 @@ impl Precision {
         }
     }
 
-    /// A primitive on scalars of the format.
-    #[inline(always)]
-    pub fn eval(self, prim: Prim, args: &[Scalar]) -> Scalar {
-        match (self, prim, args) {
-            // Rounded once.
-            (Precision::F32, Prim::ToReal, [Scalar::Int(n)]) => Scalar::Real((*n as f32).into()),
-            (Precision::F32, _, _) | (Precision::F64, _, _) => self.scalar(prim.eval(args)),
-        }
-    }
-
     /// How many bytes an element has in memory.
     pub fn bytes(self, elem: ScalarTy) -> u32 {
         match (elem, self) {
@@ -116,6 +106,7 @@ impl fmt::Display for Precision {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Prim;
 
     #[test]
     fn rounding_is_that_of_the_format() {

@@ -53,9 +53,9 @@ pub fn items(function: &Function, interface: &Interface) -> Result<Vec<Item>, St
 /// What the text calls of the language's own. A function of the program may have such a name, which hides the other in its file; here it has
 /// a number.
 fn called() -> impl Iterator<Item = &'static str> {
-    let scalars = Prim::ALL.iter().filter_map(|prim| match prim.row().surface {
-        Surface::Call(name) => Some(name),
-        Surface::Infix(_) | Surface::Prefix(_) | Surface::If => None,
+    let scalars = Prim::ALL.iter().filter_map(|prim| {
+        let Surface::Call(name) = prim.row().surface else { return None };
+        Some(name)
     });
     let arrays = ArrayPrim::all().filter_map(|prim| match prim.row().spelling {
         Spelling::Definition(name) => Some(name),

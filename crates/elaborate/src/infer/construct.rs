@@ -15,6 +15,7 @@ use crate::typed::{
 
 use super::Infer;
 use super::apply::variable_of;
+use super::missing::steps;
 use super::types::Place;
 
 /// A constructor of a type with sizes.
@@ -221,36 +222,15 @@ impl Infer<'_> {
         span: Span,
         claims: &mut Vec<Claim>,
     ) {
-        let parts: Vec<(Step, Ty)> = match self.solver.get(ty).clone() {
-            Node::Array(size, elem) => {
-                if let Some(constant) = self.solver.sizes.resolve(&size).as_constant() {
-                    let value =
-                        Exp { kind: ExpKind::Number(constant), ty: self.solver.int(), span };
-                    let what = Said::Equals(Box::new(value), constant.to_string().into());
-                    claims.push(Claim {
-                        param: 0,
-                        path: path.clone(),
-                        what,
-                        owner: "this".into(),
-                        span,
-                    });
-                }
-                vec![(Step::Element, elem)]
-            }
-            Node::Tuple(items) => {
-                items.iter().enumerate().map(|(k, ty)| (Step::Part(k), *ty)).collect()
-            }
-            Node::Record(fields) => {
-                fields.iter().enumerate().map(|(k, (_, ty))| (Step::Part(k), *ty)).collect()
-            }
-            Node::Unknown(_)
-            | Node::Link(_)
-            | Node::Scalar(_)
-            | Node::Fun(..)
-            | Node::Variant(..)
-            | Node::Error => Vec::new(),
-        };
-        for (step, ty) in parts {
+        let node = self.solver.get(ty).clone();
+        if let Node::Array(size, _) = &node
+            && let Some(constant) = self.solver.sizes.resolve(size).as_constant()
+        {
+            let value = Exp { kind: ExpKind::Number(constant), ty: self.solver.int(), span };
+            let what = Said::Equals(Box::new(value), constant.to_string().into());
+            claims.push(Claim { param: 0, path: path.clone(), what, owner: "this".into(), span });
+        }
+        for (step, ty) in steps(&node) {
             path.push(step);
             self.constant_claims(ty, path, span, claims);
             path.pop();

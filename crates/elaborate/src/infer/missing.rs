@@ -159,27 +159,13 @@ impl Infer<'_> {
 
     /// The way to an axis of this size.
     fn path_to_size(&mut self, ty: Ty, size: &Poly, path: &mut Vec<Step>) -> bool {
-        let parts: Vec<(Step, Ty)> = match self.solver.get(ty).clone() {
-            Node::Array(own, elem) => {
-                if self.solver.sizes.resolve(&own) == *size {
-                    return true;
-                }
-                vec![(Step::Element, elem)]
-            }
-            Node::Tuple(items) => {
-                items.iter().enumerate().map(|(k, ty)| (Step::Part(k), *ty)).collect()
-            }
-            Node::Record(fields) => {
-                fields.iter().enumerate().map(|(k, (_, ty))| (Step::Part(k), *ty)).collect()
-            }
-            Node::Unknown(_)
-            | Node::Link(_)
-            | Node::Scalar(_)
-            | Node::Fun(..)
-            | Node::Variant(..)
-            | Node::Error => Vec::new(),
-        };
-        parts.into_iter().any(|(step, ty)| {
+        let node = self.solver.get(ty).clone();
+        if let Node::Array(own, _) = &node
+            && self.solver.sizes.resolve(own) == *size
+        {
+            return true;
+        }
+        steps(&node).into_iter().any(|(step, ty)| {
             path.push(step);
             let found = self.path_to_size(ty, size, path);
             if !found {
@@ -205,10 +191,22 @@ impl Infer<'_> {
 }
 
 fn local(entry: &Entry) -> Option<LocalId> {
-    match entry {
-        Entry::Local(local) => Some(*local),
-        Entry::Function(..) | Entry::Accumulator(..) | Entry::Recursive(..) | Entry::Unmarked => {
-            None
-        }
+    let Entry::Local(local) = entry else { return None };
+    Some(*local)
+}
+
+/// The parts of a type in which arrays may be, with the step to each.
+pub(super) fn steps(node: &Node) -> Vec<(Step, Ty)> {
+    let step = |(k, ty): (usize, &Ty)| (Step::Part(k), *ty);
+    match node {
+        Node::Array(_, elem) => vec![(Step::Element, *elem)],
+        Node::Tuple(items) => items.iter().enumerate().map(step).collect(),
+        Node::Record(fields) => fields.iter().map(|(_, ty)| ty).enumerate().map(step).collect(),
+        Node::Unknown(_)
+        | Node::Link(_)
+        | Node::Scalar(_)
+        | Node::Fun(..)
+        | Node::Variant(..)
+        | Node::Error => Vec::new(),
     }
 }

@@ -5,13 +5,13 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use lambada_core::data::Data;
-use lambada_core::{Program, Signature, Size, SizedTy, Ty, TypeId, sized};
+use lambada_core::{Program, Signature, Size, SizedTy, TypeId, sized};
 use lambada_prim::{Data as Elements, Scalar, ScalarTy, Tensor};
 use lambada_source::{Problem, stack, suggest};
 use serde_json::Value;
 
 use super::raw::Entry;
-use super::sizes::{Conflict, complete};
+use super::sizes::{Conflict, complete, unsized_ty};
 use super::table::{Column, Table};
 use super::{Inputs, Raw, is_identifier, json, names_match};
 use crate::messages::data as messages;
@@ -613,19 +613,5 @@ pub fn scalar_leaf(ty: &SizedTy) -> Option<(ScalarTy, usize)> {
         SizedTy::Scalar(elem) => Some((*elem, 0)),
         SizedTy::Array(_, elem) => scalar_leaf(elem).map(|(leaf, rank)| (leaf, rank + 1)),
         SizedTy::Tuple(_) | SizedTy::Record(_) | SizedTy::Fun(..) | SizedTy::Variant(_) => None,
-    }
-}
-
-/// A core type with nothing said of its sizes.
-pub fn unsized_ty(ty: &Ty) -> SizedTy {
-    match ty {
-        Ty::Scalar(elem) => SizedTy::Scalar(*elem),
-        Ty::Tuple(items) => SizedTy::Tuple(items.iter().map(unsized_ty).collect()),
-        Ty::Record(fields) => {
-            SizedTy::Record(fields.iter().map(|(n, t)| (n.clone(), unsized_ty(t))).collect())
-        }
-        Ty::Array(elem) => SizedTy::Array(Size::Any, Box::new(unsized_ty(elem))),
-        Ty::Fun(from, to) => SizedTy::Fun(Box::new(unsized_ty(from)), Box::new(unsized_ty(to))),
-        Ty::Variant(id) => SizedTy::Variant(*id),
     }
 }

@@ -4,11 +4,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use lambada_core::{Data, Program, Size, SizedTy, TypeId, sized};
+use lambada_core::{Data, Program, Size, SizedTy, Ty, TypeId, sized};
 use lambada_prim::Tensor;
 use lambada_source::stack;
-
-use super::bind::unsized_ty;
 
 /// A size that is two numbers at once.
 #[derive(Debug)]
@@ -130,7 +128,9 @@ impl Completion<'_> {
                 }
                 SizedTy::Record(named)
             }
-            SizedTy::Scalar(_) | SizedTy::Fun(..) | SizedTy::Variant(_) => ty.clone(),
+            SizedTy::Scalar(elem) => SizedTy::Scalar(*elem),
+            SizedTy::Variant(id) => SizedTy::Variant(*id),
+            SizedTy::Fun(..) => ty.clone(),
         }
     }
 
@@ -231,5 +231,19 @@ impl Completion<'_> {
             self.visit(&ty, arg, &mut scope)?;
         }
         Ok(())
+    }
+}
+
+/// A core type with nothing said of its sizes.
+pub fn unsized_ty(ty: &Ty) -> SizedTy {
+    match ty {
+        Ty::Scalar(elem) => SizedTy::Scalar(*elem),
+        Ty::Tuple(items) => SizedTy::Tuple(items.iter().map(unsized_ty).collect()),
+        Ty::Record(fields) => {
+            SizedTy::Record(fields.iter().map(|(n, t)| (n.clone(), unsized_ty(t))).collect())
+        }
+        Ty::Array(elem) => SizedTy::Array(Size::Any, Box::new(unsized_ty(elem))),
+        Ty::Fun(from, to) => SizedTy::Fun(Box::new(unsized_ty(from)), Box::new(unsized_ty(to))),
+        Ty::Variant(id) => SizedTy::Variant(*id),
     }
 }

@@ -15,7 +15,8 @@ use serde::de::{DeserializeSeed, Error, IgnoredAny, MapAccess, SeqAccess, Visito
 use serde::ser::{SerializeMap as _, SerializeSeq as _};
 use serde::{Deserializer, Serialize, Serializer};
 
-use super::bind::{print_type, scalar_leaf, unsized_ty};
+use super::bind::{print_type, scalar_leaf};
+use super::sizes::unsized_ty;
 
 /// Reads a value of a type.
 #[derive(Clone, Copy)]

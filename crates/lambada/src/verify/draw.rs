@@ -138,11 +138,10 @@ impl Draw<'_> {
 
     fn constructor(&mut self, id: TypeId, depth: usize) -> usize {
         let constructors = &self.program.type_decl(id).constructors;
-        let is_variant = |ty: &Ty| match ty {
-            Ty::Variant(_) => true,
-            Ty::Record(fields) => sized::is_sized(fields.iter().map(|(label, _)| &**label)),
-            Ty::Scalar(_) | Ty::Tuple(_) | Ty::Array(_) | Ty::Fun(..) => false,
-        };
+        let labels =
+            |fields: &[(Rc<str>, Ty)]| sized::is_sized(fields.iter().map(|(label, _)| &**label));
+        let with_sizes = |ty: &Ty| matches!(ty, Ty::Record(fields) if labels(fields));
+        let is_variant = |ty: &Ty| matches!(ty, Ty::Variant(_)) || with_sizes(ty);
         let flat = |args: &[Ty]| !args.iter().any(is_variant);
         let ends: Vec<usize> =
             (0..constructors.len()).filter(|k| flat(&constructors[*k].1)).collect();
