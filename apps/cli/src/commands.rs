@@ -278,7 +278,7 @@ impl Shell {
             engine: engine(choice),
             trap_nan,
             quick: self.quick(&args),
-            ..Options::default()
+            ..self.session.options().clone()
         };
         let compiling = progress::working("compiling");
         let executable = Executable::with(call.program, call.entry, &options)

@@ -507,7 +507,8 @@ fn agreement(count: u64, precision: Precision, compile: impl Fn(&[&Function]) ->
             lambada_loops::visit(&function.body, &mut |_| statements += 1);
         }
     }
-    // The programs are worth running: most of them come to their end, and some fail.
-    assert!(failures > 0 && failures < count as usize / 2, "{failures} failures");
+    // The programs are worth running: most of them come to their end, and of many some fail.
+    assert!(failures > 0 || count < 400, "none of {count} programs fails");
+    assert!(failures < count as usize / 2, "{failures} failures");
     assert!(statements > 30 * count as usize, "{statements} statements");
 }

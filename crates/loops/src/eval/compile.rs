@@ -320,7 +320,7 @@ impl<'a> Compiler<'a> {
         let code = match (lanes, fast, args) {
             (1, Some((_, fast)), [a, b]) => fast(to, self.slot(*a), self.slot(*b)),
             (1, _, _) => Code::Prim { to, prim, args: self.args(args) },
-            (_, _, _) => match lanes::number(prim) {
+            (_, _, _) => match lanes::number(prim, self.function.precision) {
                 Some(number) => Code::Loop { to, number, args: self.args(args), lanes },
                 None => Code::Lanes { to, prim, args: self.args(args), lanes },
             },

@@ -381,7 +381,7 @@ impl<'a, M: Meter> Machine<'a, M> {
 
     /// A primitive that has a loop. Its result is a register that none of its operands is.
     fn on_lanes(&mut self, to: u32, number: u16, args: usize, lanes: u16) {
-        let (prim, run) = lanes::of(number);
+        let (prim, _) = lanes::of(number);
         let (to, lanes) = (to as usize, usize::from(lanes));
         let (before, rest) = self.slots.split_at_mut(to);
         let (result, behind) = rest.split_at_mut(lanes);
@@ -393,15 +393,15 @@ impl<'a, M: Meter> Machine<'a, M> {
             *operand =
                 if arg.stride == 0 { Words::One(from[0]) } else { Words::Each(&from[..lanes]) };
         }
-        run(result, operands);
+        lanes::computed(number, self.precision, result, operands);
     }
 
     /// Combines lanes k and k + half until one is left.
     fn fold(&mut self, to: u32, prim: Prim, elem: ScalarTy, from: u32, lanes: u16) {
         let (from, lanes) = (from as usize, usize::from(lanes));
         let words = self.slots[from..from + lanes].to_vec();
-        if let Some(number) = lanes::number(prim) {
-            return self.put(to, lanes::folded(words, lanes::of(number).1));
+        if let Some(number) = lanes::number(prim, self.precision) {
+            return self.put(to, lanes::folded(words, number, self.precision));
         }
         let mut values: Vec<Scalar> = words.into_iter().map(|word| scalar(elem, word)).collect();
         while values.len() > 1 {
