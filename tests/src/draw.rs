@@ -674,6 +674,9 @@ impl Draw {
 /// An integer that may be out of range, of which the compiler does not know whether it is: it would refuse a constant, and a slice of two constants or of two
 /// bounds whose difference it knows. What is added is 1 where `c` is.
 fn not_evident(index: &str, one: &str) -> String {
-    let literal = index.parse::<usize>().is_ok();
-    if literal { format!("{one} + {index} - 1") } else { index.to_string() }
+    match index {
+        "c" => one.to_string(),
+        _ if index.parse::<usize>().is_ok() => format!("{one} + {index} - 1"),
+        _ => index.to_string(),
+    }
 }

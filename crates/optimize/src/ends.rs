@@ -14,7 +14,7 @@ pub(crate) struct End {
     pub(crate) then: bool,
 }
 
-/// The end of a recursive function, if it begins with a test and gives scalars and nodes.
+/// The end of a recursive function, if it begins with a test, gives scalars and nodes, and updates no array.
 pub(crate) fn end(function: &Function) -> Option<End> {
     let (last, before) = function.body.stms.split_last()?;
     let Exp::Nest(Nest::If { then, otherwise, .. }) = &last.exp else { return None };
@@ -42,5 +42,7 @@ pub(crate) fn end(function: &Function) -> Option<End> {
         (false, true) => false,
         (true, true) | (false, false) => return None,
     };
-    (fits && function.rules.is_none()).then(|| End { function: function.clone(), then: which })
+    // An array that the recursion updates is threaded through its calls, each of which is to be its last use: a branch beside the call that reads it would be one more.
+    let updates = function.body.any(&mut |stm| matches!(stm.exp, Exp::Op(Op::Update { .. })));
+    (fits && !updates && function.rules.is_none()).then(|| End { function: function.clone(), then: which })
 }
