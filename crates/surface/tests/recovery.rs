@@ -113,7 +113,7 @@ fn broken_definitions_leave_the_next_one_alone() {
                     for broken in [before.to_string(), format!("{before} {after}")] {
                         let (module, problems) = without_places(&(broken.clone() + NEXT));
                         assert_eq!(module.items.last(), next.last(), "{broken}");
-                        assert!(problems <= 3, "{}", rendered(&broken));
+                        assert!(problems <= 6, "{}", rendered(&broken));
                         tried += 1;
                         many += usize::from(problems > 1);
                     }
