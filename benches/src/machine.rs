@@ -26,11 +26,7 @@ impl Machine {
             cores: std::thread::available_parallelism().map_or(1, usize::from),
             compiler: compiler(),
             flags: flags.to_string(),
-            generated: format!(
-                "{} ({} lanes)",
-                generated.join(" "),
-                target.lanes(lambada::Precision::F64)
-            ),
+            generated: format!("{} ({} lanes)", generated.join(" "), target.lanes()),
             date: date(),
         }
     }

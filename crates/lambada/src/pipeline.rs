@@ -217,8 +217,7 @@ pub fn lower(arrays: &Arrays) -> loops::Function {
 
 /// The same with nests, where the options say so, for a processor, or a family of them, as the options say.
 pub fn lower_for(arrays: &Arrays, options: &Options, target: Target) -> loops::Function {
-    let precision = arrays.optimized.names.precision();
-    let lanes = Lanes { lanes: target.lanes(precision), checks: options.checks };
+    let lanes = Lanes { lanes: target.lanes(), checks: options.checks };
     let nests: &dyn lambada_lower::Nests =
         if options.nests && !options.trap_nan { &lanes } else { &lambada_lower::NoNests };
     stack::roomy(|| {
@@ -285,8 +284,7 @@ pub(crate) struct SizeSource {
 impl Executable {
     /// Compiles a program for an engine.
     pub fn new(program: Program, entry: DefId, engine: Engine) -> Result<Executable, Vec<Problem>> {
-        let precision = program.precision;
-        Executable::with(program, entry, &Options { engine, precision, ..Options::default() })
+        Executable::with(program, entry, &Options { engine, ..Options::default() })
     }
 
     /// The same, but the program fails at the first operation that makes a NaN out of numbers.
@@ -295,18 +293,15 @@ impl Executable {
         entry: DefId,
         engine: Engine,
     ) -> Result<Executable, Vec<Problem>> {
-        let precision = program.precision;
-        let options = Options { engine, trap_nan: true, precision, ..Options::default() };
-        Executable::with(program, entry, &options)
+        Executable::with(program, entry, &Options { engine, trap_nan: true, ..Options::default() })
     }
 
     /// Compiles a program as the options say.
     pub fn with(
-        mut program: Program,
+        program: Program,
         entry: DefId,
         options: &Options,
     ) -> Result<Executable, Vec<Problem>> {
-        program.precision = options.precision;
         let made = stack::roomy(|| {
             let arrays = || {
                 let arrays = arrays_with(&program, entry, options)?;
@@ -554,7 +549,6 @@ pub(crate) fn compiled(
         engine,
         target: options.target,
         threads: options.threads.get(),
-        quick: options.quick,
         ..Default::default()
     };
     timed(&COMPILE, || Kernel::compile_in(&[function], settings, cache))

@@ -56,7 +56,6 @@ impl Infer<'_> {
             | ExpKind::Accumulate(..)
             | ExpKind::Add(..)
             | ExpKind::Sequence(..)
-            | ExpKind::MissingSize(_)
             | ExpKind::Error => None,
         }
     }

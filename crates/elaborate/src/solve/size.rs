@@ -30,13 +30,9 @@ pub(crate) enum AtomKind {
 #[derive(Clone, Debug)]
 struct Entry {
     kind: AtomKind,
-    /// The scope in which it is one number has been left: now each occurrence may be another, so nothing is proved or refuted of it. When that
-    /// was.
-    closed: Option<Moment>,
+    /// The scope in which it is one number has been left: now each occurrence may be another, so nothing is proved or refuted of it.
+    closed: bool,
 }
-
-/// A point in time, for comparing.
-pub(crate) type Moment = usize;
 
 /// The answer to an equation.
 #[derive(Clone, Debug, PartialEq)]
@@ -63,14 +59,13 @@ fn known_quotient(a: &Poly, b: &Poly) -> Option<Poly> {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sizes {
     entries: Vec<Entry>,
-    now: Moment,
     quotients: HashMap<(Poly, Poly), Atom>,
 }
 
 impl Sizes {
     /// A new atom.
     pub fn fresh(&mut self, kind: AtomKind) -> Atom {
-        self.entries.push(Entry { kind, closed: None });
+        self.entries.push(Entry { kind, closed: false });
         Atom((self.entries.len() - 1) as u32)
     }
 
@@ -81,21 +76,7 @@ impl Sizes {
 
     /// The scope of the atom is left.
     pub fn close(&mut self, atom: Atom) {
-        self.now += 1;
-        self.entries[atom.0 as usize].closed.get_or_insert(self.now);
-    }
-
-    /// This moment.
-    pub fn now(&self) -> Moment {
-        self.now
-    }
-
-    /// Was an atom in it closed already at this moment?
-    pub fn was_closed(&self, poly: &Poly, at: Moment) -> bool {
-        let mut atoms = Vec::new();
-        self.atoms(poly, &mut atoms);
-        let closed = |atom: &Atom| self.entries[atom.0 as usize].closed.is_some_and(|t| t <= at);
-        atoms.iter().any(closed)
+        self.entries[atom.0 as usize].closed = true;
     }
 
     /// A flexible atom now stands for a polynomial.
@@ -200,7 +181,7 @@ impl Sizes {
     pub fn any_closed(&self, poly: &Poly) -> bool {
         let mut atoms = Vec::new();
         self.atoms(poly, &mut atoms);
-        atoms.iter().any(|atom| self.entries[atom.0 as usize].closed.is_some())
+        atoms.iter().any(|atom| self.entries[atom.0 as usize].closed)
     }
 
     /// Flexible atoms at a deeper level come up to this one.

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use lambada_prim::ScalarTy;
 use lambada_source::Span;
 
-use super::poly::{Atom, Poly};
+use super::poly::Poly;
 
 /// A type: a node of the arena.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -168,8 +168,6 @@ pub(crate) struct Variant {
     pub name: Rc<str>,
     /// Generic unknowns.
     pub params: Vec<Ty>,
-    /// The sizes that it takes, by name: what its constructors call them.
-    pub sizes: Vec<(Rc<str>, Atom)>,
     /// The constructors and the types of their arguments.
     pub constructors: Vec<(Rc<str>, Vec<Ty>)>,
 }

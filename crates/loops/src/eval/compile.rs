@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use lambada_prim::{Prim, Scalar, ScalarTy, Tensor};
 
+use super::counts::width;
 use super::items::Kernel;
 use super::lanes;
 use super::{Body, Output, Program, Range, Slot};
@@ -108,7 +109,7 @@ pub(super) fn compile(function: &Function) -> Program {
     };
     let entry = compile(function);
     let functions = function.library.functions.iter().map(compile).collect();
-    Program { entry, functions, precision: function.precision, constants }
+    Program { entry, functions, constants }
 }
 
 pub(super) struct Compiler<'a> {
@@ -155,11 +156,7 @@ impl<'a> Compiler<'a> {
             fields: Vec::new(),
             params: function.params.iter().map(param).collect(),
             slots: vec![0; count as usize],
-            widths: function
-                .bufs
-                .iter()
-                .map(|(elem, _)| function.precision.bytes(*elem).into())
-                .collect(),
+            widths: function.bufs.iter().map(|(elem, _)| width(*elem)).collect(),
             ranges: vec![Range::default(); function.bufs.len()],
             results: Vec::new(),
             sites: function.sites.clone(),
@@ -320,7 +317,7 @@ impl<'a> Compiler<'a> {
         let code = match (lanes, fast, args) {
             (1, Some((_, fast)), [a, b]) => fast(to, self.slot(*a), self.slot(*b)),
             (1, _, _) => Code::Prim { to, prim, args: self.args(args) },
-            (_, _, _) => match lanes::number(prim, self.function.precision) {
+            (_, _, _) => match lanes::number(prim) {
                 Some(number) => Code::Loop { to, number, args: self.args(args), lanes },
                 None => Code::Lanes { to, prim, args: self.args(args), lanes },
             },
@@ -345,9 +342,8 @@ impl<'a> Compiler<'a> {
     }
 
     fn constant(&mut self, buf: u32, tensor: &Tensor) {
-        let (low, precision) = (self.constants.len(), self.function.precision);
-        let word = |k| word(precision.scalar(tensor.data.get(k)));
-        self.constants.extend((0..tensor.data.len()).map(word));
+        let low = self.constants.len();
+        self.constants.extend((0..tensor.data.len()).map(|k| word(tensor.data.get(k))));
         self.program.ranges[buf as usize] =
             Range { low, high: self.constants.len(), origin: low as i64 };
     }
@@ -430,7 +426,6 @@ impl<'a> Compiler<'a> {
     }
 
     fn literal(&mut self, value: Scalar) -> u32 {
-        let value = self.function.precision.scalar(value);
         let slots = &mut self.program.slots;
         *self.literals.entry((value.ty(), word(value))).or_insert_with(|| {
             slots.push(word(value));

@@ -93,8 +93,10 @@ impl Evaluator<'_> {
 
     /// Is the code that of a recursive function?
     pub(super) fn is_recursive(&self, code: &Code) -> bool {
-        let CodeKind::Lambda { var, .. } = &code.kind else { return false };
-        self.recursive.contains_key(&var.id)
+        match &code.kind {
+            CodeKind::Lambda { var, .. } => self.recursive.contains_key(&var.id),
+            CodeKind::Tangent { .. } | CodeKind::Pullback(_) => false,
+        }
     }
 
     // Calls
@@ -234,7 +236,7 @@ impl Evaluator<'_> {
 
     /// Puts the function under construction aside, and begins another one.
     pub(super) fn leave_function(&mut self) -> Surroundings {
-        let mut emit = Emit::with(self.emit.names.precision());
+        let mut emit = Emit::default();
         emit.library = std::mem::take(&mut self.emit.library);
         emit.written = self.emit.written;
         emit.enter();

@@ -96,9 +96,7 @@ impl Evaluator<'_> {
             CodeKind::Tangent { ty, .. } => {
                 closure.env.iter().map(|v| self.sketch(v, ty, path)).collect()
             }
-            CodeKind::Adder { .. } | CodeKind::Pullback(_) => {
-                closure.env.iter().map(|v| self.untyped(v, path)).collect()
-            }
+            CodeKind::Pullback(_) => closure.env.iter().map(|v| self.untyped(v, path)).collect(),
         }
     }
 
@@ -109,9 +107,7 @@ impl Evaluator<'_> {
                 Ok(free.iter().map(|x| self.canonical(&x.ty)).collect())
             }
             CodeKind::Tangent { span, .. } => Err(Box::new(messages::dynamic_tangent(*span))),
-            CodeKind::Adder { .. } | CodeKind::Pullback(_) => {
-                self.environment(closure, &mut Vec::new())
-            }
+            CodeKind::Pullback(_) => self.environment(closure, &mut Vec::new()),
         }
     }
 

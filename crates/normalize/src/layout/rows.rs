@@ -211,11 +211,7 @@ impl Cursor<'_> {
             Shape::Array(_, elem) => {
                 dims.push(self.ints.get(self.int).int() as usize);
                 self.int += 1;
-                if elem.is_empty() {
-                    leaves.push(super::nothing(dims));
-                } else {
-                    self.field(elem, dims, leaves);
-                }
+                self.field(elem, dims, leaves);
                 dims.pop();
             }
             Shape::Tuple(_) | Shape::Record(_) => {

@@ -5,11 +5,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use lambada_run::{Compiler, Target, Unfinished};
+use lambada_run::{Compiler, Target};
 use lambada_source::Problem;
 
-use super::library::Sources;
-use super::messages;
+use crate::library::Sources;
+use crate::messages;
 
 /// Writes `NAME.c`, `NAME.h`, `libNAME.a`, `libNAME.so` (`.dylib` on macOS) and `NAME.pc` into a folder, which is made if need be; gives their paths.
 ///
@@ -18,7 +18,6 @@ use super::messages;
 pub fn write_library(sources: &Sources, folder: &Path) -> Result<Vec<PathBuf>, Problem> {
     let name = &sources.library.name;
     let made = missing(folder);
-    let _unfinished = made.map(Unfinished::at);
     let result = Scratch::inside(folder).and_then(|scratch| {
         let files = [
             write(&scratch, &format!("{name}.c"), &sources.code)?,
@@ -67,7 +66,6 @@ fn missing(folder: &Path) -> Option<&Path> {
 /// A folder inside of the one that files go to: moving them is renaming.
 struct Scratch {
     folder: tempfile::TempDir,
-    _unfinished: Unfinished,
 }
 
 impl Scratch {
@@ -75,9 +73,7 @@ impl Scratch {
         let failed = |error| messages::not_written(folder, &error);
         fs::create_dir_all(folder).map_err(failed)?;
         let folder = tempfile::Builder::new().prefix(".lambada-").tempdir_in(folder);
-        let folder = folder.map_err(failed)?;
-        let unfinished = Unfinished::at(folder.path());
-        Ok(Scratch { folder, _unfinished: unfinished })
+        Ok(Scratch { folder: folder.map_err(failed)? })
     }
 
     fn path(&self) -> &Path {
