@@ -131,7 +131,8 @@ fn broken_files_are_errors_and_take_no_memory() {
                 }),
                 2 => {
                     let at = random.below(bytes.len() - 8);
-                    bytes[at..at + 8].copy_from_slice(&(i64::MAX >> random.below(40)).to_le_bytes());
+                    bytes[at..at + 8]
+                        .copy_from_slice(&(i64::MAX >> random.below(40)).to_le_bytes());
                 }
                 3 => {
                     let at = random.below(bytes.len() - 4);

@@ -64,7 +64,9 @@ impl<R: Read + Seek> Messages<'_, R> {
         let footer = self.bytes(start, length)?;
         let footer = root_as_footer(&footer).map_err(|e| broken(&e.to_string()))?;
         let blocks = footer.dictionaries().into_iter().chain(footer.recordBatches()).flatten();
-        blocks.map(|block| self.of_block(block)).try_fold(0u64, |sum, size| Ok(sum.saturating_add(size?)))
+        blocks
+            .map(|block| self.of_block(block))
+            .try_fold(0u64, |sum, size| Ok(sum.saturating_add(size?)))
     }
 
     fn of_block(&mut self, block: &Block) -> Result<u64, ArrowError> {
@@ -87,7 +89,8 @@ impl<R: Read + Seek> Messages<'_, R> {
                 at += 4;
             }
             let metadata = prefix.try_into().map(i32::from_le_bytes);
-            let metadata = length(metadata.map_err(|_| broken("a message without a length"))?.into())?;
+            let metadata =
+                length(metadata.map_err(|_| broken("a message without a length"))?.into())?;
             if metadata == 0 {
                 break; // the end of the stream
             }
