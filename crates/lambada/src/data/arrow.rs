@@ -14,7 +14,7 @@ use arrow_array::types::{
 };
 use arrow_array::{
     Array, ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, RecordBatchReader,
-    StringArray,
+    StringArray, downcast_dictionary_array,
 };
 use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_ipc::writer::FileWriter;
@@ -155,25 +155,49 @@ fn table(
 /// What the values of an array take here, where a dictionary's are repeated, truth values take a byte each and missing ones take as much as others.
 fn bytes_here(array: &dyn Array) -> u64 {
     let rows = array.len() as u64;
-    let text = |bytes: u64| bytes.saturating_add(rows.saturating_mul(size_of::<String>() as u64));
+    if let Some(lengths) = lengths(array) {
+        return lengths.fold(rows.saturating_mul(WORD), u64::saturating_add);
+    }
     match array.data_type() {
-        DataType::Utf8 => text(array.as_string::<i32>().value_data().len() as u64),
-        DataType::LargeUtf8 => text(array.as_string::<i64>().value_data().len() as u64),
-        DataType::Utf8View => text(array.as_string_view().lengths().map(u64::from).sum()),
-        DataType::Dictionary(..) => {
-            let values = array.as_any_dictionary().values();
-            rows.saturating_mul(longest(values))
-        }
+        DataType::Dictionary(..) => repeated(array),
         DataType::FixedSizeList(..) => bytes_here(array.as_fixed_size_list().values()),
         DataType::List(_) => bytes_here(array.as_list::<i32>().values()),
         DataType::LargeList(_) => bytes_here(array.as_list::<i64>().values()),
-        _ => rows.saturating_mul(size_of::<f64>() as u64), // numbers, or nothing that is kept
+        _ => rows.saturating_mul(NUMBER), // numbers, or nothing that is kept
     }
 }
 
-/// What one value of a dictionary takes at most.
-fn longest(values: &dyn Array) -> u64 {
-    (0..values.len()).map(|k| bytes_here(&*values.slice(k, 1))).max().unwrap_or(0)
+/// Bytes of a number, and of a word besides its text.
+const NUMBER: u64 = size_of::<f64>() as u64;
+const WORD: u64 = size_of::<String>() as u64;
+
+/// The lengths of words in bytes, if it is text.
+fn lengths<'a>(array: &'a dyn Array) -> Option<Box<dyn Iterator<Item = u64> + 'a>> {
+    fn length(word: Option<&str>) -> u64 {
+        word.map_or(0, |word| word.len() as u64)
+    }
+    match array.data_type() {
+        DataType::Utf8 => Some(Box::new(array.as_string::<i32>().iter().map(length))),
+        DataType::LargeUtf8 => Some(Box::new(array.as_string::<i64>().iter().map(length))),
+        DataType::Utf8View => Some(Box::new(array.as_string_view().iter().map(length))),
+        _ => None, // all others are no text
+    }
+}
+
+/// What the values of a dictionary take, each as often as there is its key. The keys are visited where they are: a copy would be larger than they.
+fn repeated(array: &dyn Array) -> u64 {
+    let (rows, values) = (array.len() as u64, array.as_any_dictionary().values());
+    let Some(lengths) = lengths(values) else {
+        let each = if values.data_type().is_nested() { bytes_here(values) } else { NUMBER };
+        return rows.saturating_mul(each);
+    };
+    let lengths: Vec<u64> = lengths.collect();
+    let length = |key: usize| lengths.get(key).copied().unwrap_or(0);
+    let text = downcast_dictionary_array! {
+        array => array.keys_iter().flatten().map(length).fold(0, u64::saturating_add),
+        _ => 0, // dictionaries are all that come here
+    };
+    text.saturating_add(rows.saturating_mul(WORD))
 }
 
 /// A column with the type that its values have here. Missing numbers are NaN, as in text.
@@ -444,6 +468,19 @@ mod tests {
                 ]
             );
         }
+    }
+
+    /// A word of a dictionary takes as much as it has letters, not as much as the dictionary.
+    #[test]
+    fn words_of_a_dictionary_are_counted_by_their_keys() {
+        let words: Vec<String> = (0..1000).map(|k| format!("{k:010}")).collect();
+        let rows = (0..20_000).map(|k| words[k % words.len()].as_str());
+        let kinds: DictionaryArray<Int32Type> = rows.collect();
+        assert_eq!(bytes_here(&kinds), 20_000 * (10 + WORD));
+        let none: DictionaryArray<Int32Type> = Vec::<&str>::new().into_iter().collect();
+        assert_eq!(bytes_here(&none), 0);
+        let parts = StringArray::from(words);
+        assert_eq!(bytes_here(&parts.slice(7, 3)), 3 * (10 + WORD));
     }
 
     #[test]
