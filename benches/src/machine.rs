@@ -26,7 +26,11 @@ impl Machine {
             cores: std::thread::available_parallelism().map_or(1, usize::from),
             compiler: compiler(),
             flags: flags.to_string(),
-            generated: format!("{} ({} lanes)", generated.join(" "), target.lanes()),
+            generated: format!(
+                "{} ({} lanes)",
+                generated.join(" "),
+                target.lanes(lambada::Precision::F64)
+            ),
             date: date(),
         }
     }

@@ -174,9 +174,7 @@ impl Draw {
         let index = self.leaf(&Ty::Int, scope);
         if self.random.once_in(6) {
             self.has(Feature::MayFail);
-            // A constant that is out of range would be refused by the compiler.
-            let literal = index.parse::<usize>().is_ok();
-            return if literal { format!("c + {index} - 1") } else { index };
+            return not_evident(&index, "c");
         }
         if self.symbolic && size != FOUR {
             self.has(Feature::MayFail); // there may be no element at all
@@ -555,7 +553,7 @@ impl Draw {
                     0 => format!("min (abs {a}) (length xs):"),
                     1 => format!(":min (abs {b}) (length xs)"),
                     2 => "1:".to_string(),
-                    _ => format!("{a}:{b}"),
+                    _ => format!("{}:{}", not_evident(&a, "c"), not_evident(&b, "c * c")),
                 };
                 self.has(Feature::MayFail);
                 format!("(sum (({v})[{slice}]))")
@@ -670,5 +668,15 @@ impl Draw {
                 format!("(for {row} in {} => {body})", self.leaf(&Ty::Mat(n, m), scope))
             }
         }
+    }
+}
+
+/// An integer that may be out of range, of which the compiler does not know whether it is: it would refuse a constant, and a slice of two constants or of two
+/// bounds whose difference it knows. What is added is 1 where `c` is.
+fn not_evident(index: &str, one: &str) -> String {
+    match index {
+        "c" => one.to_string(),
+        _ if index.parse::<usize>().is_ok() => format!("{one} + {index} - 1"),
+        _ => index.to_string(),
     }
 }

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use lambada::{Engine, Executable, MODULES, PRELUDE, Session, Unit};
+use lambada::operators::Operator;
+use lambada::{Data, Engine, Executable, MODULES, PRELUDE, Scalar, Session, Tensor, Unit, arrays};
 use lambada_surface::ast::{Def, Item};
 use lambada_testkit::parallel;
 use lambada_tests::expectations::programs;
@@ -161,4 +162,39 @@ fn errors_are_below_their_limits() {
     let found = parallel(&all, complaints);
     let complaints: Vec<String> = found.into_iter().flatten().collect();
     assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+}
+
+/// Bytes in use at a time, and operations on reals, of a definition of a time.
+fn costs_until(session: &mut Session, entry: &str, time: f64) -> (u64, u64) {
+    const PROGRAM: &str = "\
+import \"std/ode\"
+def end solve (k : real) (t : real) : real = (solve (\\(y : [2]real) t -> [y[1] * (1 + 0.1 * sin t), -k * y[0]]) [1.0, 0.5] [0.0, t])[1, 0]
+def steps (t : real) = grad (\\k -> end (\\f y0 ts -> ode.dopri5 1e-6 1e-6 f y0 ts) k t) 1
+def adjoint (t : real) = grad (\\k -> end (\\f y0 ts -> ode.dopri5_adjoint 1e-6 1e-6 f y0 ts) k t) 1
+def tangent (t : real) = (jvp (\\k -> end (\\f y0 ts -> ode.dopri5_adjoint 1e-6 1e-6 f y0 ts) k t) 1 1).1
+";
+    let unit = session
+        .load_text("steps.lam", PROGRAM, None)
+        .unwrap_or_else(|p| panic!("{}", session.render(&p, false)));
+    let call = unit.call(entry, Operator::Value, None).expect("it is a definition");
+    let arrays = arrays(&call.program, call.entry).expect("it normalizes");
+    let (_, layout) = &arrays.normalized.params[0];
+    let time = Data::Tensor(Tensor::scalar(Scalar::Real(time)));
+    let leaves = layout.flatten(&time).expect("a real");
+    let ran = lambada_anf::eval(&arrays.optimized, &leaves).expect("it runs");
+    (ran.counts.peak, ran.counts.reals)
+}
+
+#[test]
+fn the_adjoint_of_a_differential_equation_stores_no_steps() {
+    let mut session = Session::new();
+    let mut growth = |entry: &str| {
+        let [few, many] = [20.0, 320.0].map(|t| costs_until(&mut session, entry, t));
+        println!("{entry}: {few:?}, {many:?}");
+        assert!(many.1 > 8 * few.1, "{entry}: sixteen times the time has more steps");
+        many.0 as f64 / few.0 as f64
+    };
+    assert!(growth("steps") > 8.0);
+    assert_eq!(growth("adjoint"), 1.0);
+    assert_eq!(growth("tangent"), 1.0);
 }

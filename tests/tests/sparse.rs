@@ -1,4 +1,4 @@
-//! What sparse Jacobians and Hessians cost: operations, and memory at a time, grow as the number of entries does, times its logarithm, where the
+//! What sparse Jacobians and Hessians cost, also where a row is full: operations, and memory at a time, grow as the number of entries does, times its logarithm, where the
 //! dense matrix grows with the square.
 
 use lambada::operators::Operator;
@@ -9,6 +9,8 @@ const PROGRAMS: &str = "\
 def at n = for i < n => 1 + 0.5 * sin (real i)
 def band (n : int) = sparse_jacobian (\\x -> for i < n => x[i] ** 2 + (if i > 0 then sin x[i - 1] * x[i] else 0.0)) (at n)
 def chain (n : int) = sparse_hessian (\\x -> sum (for i < n - 1 => (x[i + 1] - x[i] ** 2) ** 2)) (at n)
+def arrow (n : int) = sparse_hessian (\\x -> sum (for i < n => x[n - 1] ** 2 * x[i] ** 2)) (at n)
+def tied (n : int) = sparse_hessian (\\x -> sum (for i < n - 1 => (x[i + 1] - x[i] ** 2) ** 2 * x[0] ** 2)) (at n)
 def diagonal (n : int) = sparse_hessian (\\x -> sum (exp x)) (at n)
 def sights (n : int) =
   let (cameras, points) = (n / 8 + 1, n / 4 + 1)
@@ -49,6 +51,8 @@ fn sparse_matrices_cost_their_entries() {
     let expected = [
         ("band", [64, 512, 4096], 2.0),
         ("chain", [64, 512, 4096], 3.0),
+        ("arrow", [64, 512, 4096], 3.0),
+        ("tied", [64, 512, 4096], 5.0),
         ("diagonal", [64, 512, 4096], 1.0),
         ("sights", [32, 256, 2048], 11.0),
         ("total", [64, 512, 4096], 1.0),

@@ -8,7 +8,7 @@ use clap::{
     Arg, ArgAction, ArgMatches, Args as ArgGroup, Command as Interface, FromArgMatches, Parser,
     Subcommand, ValueEnum,
 };
-use lambada::Operator;
+use lambada::{Operator, Precision};
 use lambada_build::Entry;
 
 const EXAMPLES: &str = "Examples:
@@ -47,10 +47,26 @@ pub struct Args {
     #[arg(long, global = true, display_order = 92)]
     pub no_nests: bool,
 
+    /// Whether the C compiler is to be done soon or to make the fastest code; a single run on little data is better off with the former, unless given
+    #[arg(long, global = true, value_enum, value_name = "EFFORT", hide_possible_values = true)]
+    #[arg(display_order = 92)]
+    pub effort: Option<Effort>,
+
     /// On how many threads programs run; what they give is the same for any number
     #[arg(long, global = true, value_name = "N", default_value = "1", hide_default_value = true)]
     #[arg(display_order = 92)]
     pub threads: NonZeroUsize,
+
+    /// How many bits reals have, in all arithmetic and data: f64 or f32
+    #[arg(
+        long,
+        global = true,
+        value_name = "FORMAT",
+        default_value = "f64",
+        hide_default_value = true
+    )]
+    #[arg(value_parser = precision, display_order = 92)]
+    pub precision: Precision,
 
     /// How much memory arrays may take, such as 500MB or 4GB; most of what the machine has free unless given
     #[arg(long, global = true, value_name = "SIZE", display_order = 93)]
@@ -379,8 +395,19 @@ impl DataArgs {
 #[derive(Clone, Copy, Debug, Default, ArgGroup)]
 pub struct Look {
     /// Print reals with at most so many significant digits
-    #[arg(long, value_name = "DIGITS", value_parser = clap::value_parser!(u8).range(1..=17))]
-    pub precision: Option<u8>,
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=17))]
+    pub digits: Option<u8>,
+}
+
+/// The value of `--precision`, which has been the number of digits once.
+fn precision(text: &str) -> Result<Precision, String> {
+    match Precision::from_name(text) {
+        Some(precision) => Ok(precision),
+        None if text.chars().all(|c| c.is_ascii_digit()) && !text.is_empty() => Err(format!(
+            "reals are `f64` or `f32`; to print {text} significant digits, say `--digits {text}`"
+        )),
+        None => Err("reals are `f64` (64 bits) or `f32` (32 bits)".into()),
+    }
 }
 
 /// The parameters to differentiate with respect to.
@@ -554,6 +581,15 @@ pub enum Stage {
     Loops,
     /// What the C compiler sees
     C,
+}
+
+/// What the C compiler is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Effort {
+    /// Code that is there soon
+    Quick,
+    /// Code that runs as fast as it can
+    Full,
 }
 
 /// A way to run a program.

@@ -7,22 +7,24 @@ use std::time::Instant;
 use lambada::paper;
 use lambada::{
     Bench, Data, Disk, Ended, Engine, Executable, Expression, Inputs, Operator, Options, Problem,
-    RESULT, Session, Sparse, Stopped, Unit, Verify,
+    RESULT, Session, Sparse, Stopped, Style, Unit, Verify,
 };
 
 use lambada_build::{Entry, Request};
 
 use crate::args::{
-    self, Args, Command, DataArgs, Measured, Mode, Of, PaperStage, Stage, Target, Wrt,
+    self, Args, Command, DataArgs, Look, Measured, Mode, Of, PaperStage, Stage, Target, Wrt,
 };
-use crate::{messages, report};
+use crate::interrupt::Interrupt;
+use crate::{progress, repl, report};
 
 /// What to print on standard error where a command did not succeed.
 pub(crate) type Report = String;
 
 /// Runs a command.
 pub fn run(args: Args) -> Result<(), Report> {
-    let mut shell = Shell { session: Session::new(), color: report::colored(args.color) };
+    let mut shell =
+        Shell { session: Session::new(), color: report::colored(args.color), effort: None };
     let limited = match args.max_memory.as_deref() {
         Some(text) => lambada::memory_size(text).map(Some),
         None => lambada::check_environment().map(|()| None),
@@ -32,17 +34,26 @@ pub fn run(args: Args) -> Result<(), Report> {
     let options = Options {
         checks: args.check || usual.checks,
         max_memory,
+        precision: args.precision,
         nests: !args.no_nests,
         threads: args.threads,
+        quick: args.effort == Some(args::Effort::Quick),
         ..usual
     };
+    shell.effort = args.effort;
     shell.session = Session::with(Arc::new(Disk), options);
-    if !args.timings {
-        return dispatch(&mut shell, args.command);
-    }
-    let (result, timings) = lambada::timed_passes(|| dispatch(&mut shell, args.command));
-    report::tell(&timings);
-    result
+    let interactive = matches!(args.command, Command::Repl { .. }) && repl::is_interactive();
+    let (command, timings) = (args.command, args.timings);
+    let run = || {
+        if !timings {
+            return dispatch(&mut shell, command);
+        }
+        let (result, timings) = lambada::timed_passes(|| dispatch(&mut shell, command));
+        report::tell(&timings);
+        result
+    };
+    // At the prompt Ctrl-C ends an answer.
+    if interactive { run() } else { Interrupt::of_process().ends(run) }
 }
 
 fn dispatch(shell: &mut Shell, command: Command) -> Result<(), Report> {
@@ -110,6 +121,8 @@ fn dispatch(shell: &mut Shell, command: Command) -> Result<(), Report> {
 pub(crate) struct Shell {
     pub(crate) session: Session,
     pub(crate) color: bool,
+    /// If it has been given.
+    effort: Option<args::Effort>,
 }
 
 impl Shell {
@@ -176,7 +189,8 @@ impl Shell {
         let (Data::Tuple(pair), Some(path)) = (&result.value, &data.output) else {
             return self.show_pair(data, result, name);
         };
-        lambada::write_sparse(path, name, &pair[0], &pair[1]).map_err(|p| self.told([p]))
+        let precision = self.session.options().precision;
+        lambada::write_sparse(path, name, &pair[0], &pair[1], precision).map_err(|p| self.told([p]))
     }
 
     fn jvp(
@@ -260,15 +274,20 @@ impl Shell {
     ) -> Result<Data, Report> {
         let args = call.arguments(inputs).map_err(|p| self.told(p))?;
         let session = self.session.clone();
-        let compile = if trap_nan { Executable::trapping } else { Executable::new };
-        let compiling = report::working("compiling");
-        let executable = compile(call.program, call.entry, engine(choice))
+        let options = Options {
+            engine: engine(choice),
+            trap_nan,
+            quick: self.quick(&args),
+            ..self.session.options().clone()
+        };
+        let compiling = progress::working("compiling");
+        let executable = Executable::with(call.program, call.entry, &options)
             .map_err(|p| self.told(p))?
             .with_observer(Arc::new(move |site, value| {
                 report::tell(&session.inspected(site, value));
             }));
         drop(compiling);
-        let working = report::working("running");
+        let working = progress::working("running");
         let value = executable.run(&args);
         drop(working);
         value.map_err(|f| report::failure(&self.session, &f, self.color))
@@ -301,19 +320,28 @@ impl Shell {
         complete(&call, &mut args).map_err(|p| self.told(p))?;
         let names = call.wrt_names();
         let session = self.session.clone();
-        let options = self.options(data);
-        let compiling = report::working("compiling");
+        let options = Options { quick: self.quick(&args), ..self.options(data) };
+        let compiling = progress::working("compiling");
         let executable = Executable::with(call.program, call.entry, &options)
             .map_err(|p| self.told(p))?
             .with_observer(Arc::new(move |site, value| {
                 report::tell(&session.inspected(site, value));
             }));
         drop(compiling);
-        let working = report::working("running");
+        let working = progress::working("running");
         let value = executable.run(&args);
         drop(working);
         let value = value.map_err(|f| report::failure(&self.session, &f, self.color))?;
         Ok(Outcome { value, names, operator })
+    }
+
+    /// Is a single run on these arguments compiled quickly?
+    pub(crate) fn quick(&self, args: &[Data]) -> bool {
+        match self.effort {
+            Some(args::Effort::Quick) => true,
+            Some(args::Effort::Full) => false,
+            None => lambada::soon(args),
+        }
     }
 
     fn options(&self, data: &DataArgs) -> Options {
@@ -336,8 +364,13 @@ impl Shell {
         if wrong.is_empty() { Ok(inputs) } else { Err(self.told(wrong)) }
     }
 
+    /// How a result is printed.
+    pub(crate) fn style(&self, look: Look) -> Style {
+        report::style(look, self.session.options().precision)
+    }
+
     fn show_value(&self, data: &DataArgs, value: Data) -> Result<(), Report> {
-        self.show_result(data, value, |value| value.show(report::style(data.look)) + "\n")
+        self.show_result(data, value, |value| value.show(self.style(data.look)) + "\n")
     }
 
     fn show_result(
@@ -347,7 +380,8 @@ impl Shell {
         print: impl FnOnce(&Data) -> String,
     ) -> Result<(), Report> {
         match &data.output {
-            Some(path) => lambada::write_file(path, &value).map_err(|p| self.told([p])),
+            Some(path) => lambada::write_file(path, &value, self.session.options().precision)
+                .map_err(|p| self.told([p])),
             None => report::result(&print(&value)),
         }
     }
@@ -364,7 +398,7 @@ impl Shell {
             (derivative.into(), second.clone()),
             ("value".into(), first.clone()),
         ]);
-        let style = report::style(data.look);
+        let style = self.style(data.look);
         self.show_result(data, both, |_| {
             let lines = match (&second, outcome.names.len() > 1) {
                 (Data::Record(fields), true) => fields
@@ -447,14 +481,17 @@ impl Shell {
         let entry = named.map(|k| words.remove(k));
         let inputs = self.inputs(data, &words)?;
         let wrt = wrt.names();
+        let working = progress::working("verifying");
         let what = Verify {
             entry: entry.as_deref(),
             wrt: wrt.as_deref(),
             inputs: &inputs,
             engine: engine(data.engine),
-            drawing: &report::watch(messages::takes_long),
+            drawing: &|definition| working.draws(definition),
         };
-        let found = unit.verify(&what).map_err(|p| self.told(p))?;
+        let found = unit.verify(&what);
+        drop(working);
+        let found = found.map_err(|p| self.told(p))?;
         report::result(&found.to_string())?;
         let problems = found.problems();
         if problems.is_empty() { Ok(()) } else { Err(self.told(problems)) }
@@ -473,7 +510,7 @@ impl Shell {
         let name = name.unwrap_or_else(|| lambada_build::name_of(file));
         let request = Request { name, entries, portable };
         let source = file.display().to_string();
-        let compiling = report::working("compiling");
+        let compiling = progress::working("compiling");
         let made = lambada_build::library(&self.session, &unit, &source, &request);
         drop(compiling);
         let made = made.map_err(|problems| self.told(problems))?;
@@ -503,7 +540,7 @@ impl Shell {
             Measured::Value => Operator::Value,
         };
         let (entry, wrt, inputs) = (&*target.entry, wrt.as_deref(), &inputs);
-        let working = report::working("measuring");
+        let working = progress::working("measuring");
         let found = unit.bench(&Bench { entry, operator, wrt, inputs, checked, count });
         drop(working);
         match found {

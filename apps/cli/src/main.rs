@@ -3,9 +3,11 @@
 mod args;
 mod commands;
 mod fmt;
+mod interrupt;
 mod messages;
 mod new;
 mod pages;
+mod progress;
 mod repl;
 mod report;
 
@@ -19,6 +21,9 @@ const STACKS: [usize; 4] = [1 << 30, 1 << 28, 1 << 26, 1 << 23];
 /// The exit code of a command that has been carried out, or has told why not.
 fn ended(result: Result<(), String>) -> ExitCode {
     let Err(told) = result else { return ExitCode::SUCCESS };
+    if interrupt::pressed() {
+        return ExitCode::from(interrupt::INTERRUPTED);
+    }
     report::tell(&told);
     ExitCode::from(1)
 }

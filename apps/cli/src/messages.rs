@@ -12,15 +12,10 @@ pub fn not_printed(error: &std::io::Error) -> String {
     format!("error: cannot write to standard output: {error}\n")
 }
 
-/// A line that is written again and again.
-pub fn takes_time(what: &str, since: Duration) -> String {
-    format!("{what} for {} s …", since.as_secs())
-}
-
 /// A definition is being run, perhaps forever.
-pub fn takes_long(definition: &str) -> String {
+pub fn draws(definition: &str) -> String {
     format!(
-        "note: `{definition}` is still being run at points drawn at random; if its loops do not end there, name it with a point: lambada verify FILE {definition} …\n"
+        "running `{definition}` at points drawn at random (if it does not end, give one: lambada verify FILE {definition} …)"
     )
 }
 
@@ -86,6 +81,9 @@ pub fn made(path: &str) -> String {
 
 /// The first words to a person.
 pub const WELCOME: &str = "Lambada. An expression, a definition, or :help\n";
+
+/// An answer that Ctrl-C has ended.
+pub const INTERRUPTED: &str = "interrupted\n";
 
 /// What can be typed besides commands.
 pub const WHAT_TO_TYPE: &str = "  1 + 2                        an expression is evaluated

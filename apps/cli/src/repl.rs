@@ -2,7 +2,6 @@
 
 mod commands;
 mod input;
-mod interrupt;
 mod state;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -10,9 +9,10 @@ use std::path::Path;
 
 use crate::args::{Engine, Look};
 use crate::commands::{Report, Shell};
+use crate::interrupt::Interrupt;
 use crate::{messages, report};
+pub use input::is_interactive;
 use input::{Input, Read};
-use interrupt::Interrupt;
 use state::State;
 
 /// What is to be done after an answer.
@@ -36,7 +36,8 @@ pub fn run(
     if input.terminal() {
         report::result(messages::WELCOME)?;
     }
-    let interrupt = Interrupt::new(input.terminal());
+    // What reads a file is ended as any other command.
+    let interrupt = input.terminal().then(Interrupt::of_answers);
     let mut failed = false;
     loop {
         let text = match input.read(&state.names())? {
@@ -44,10 +45,15 @@ pub fn run(
             Read::Nothing => continue,
             Read::End => break,
         };
-        let answer = catch_unwind(AssertUnwindSafe(|| interrupt.ends(|| state.answer(&text))));
+        let answer = catch_unwind(AssertUnwindSafe(|| match &interrupt {
+            Some(interrupt) => interrupt.ends(|| state.answer(&text)),
+            None => state.answer(&text),
+        }));
+        let ended = interrupt.as_ref().is_some_and(Interrupt::has_ended);
         match answer {
             Ok(Ok((text, Next::Continue))) => report::result(&text)?,
             Ok(Ok((_, Next::Quit))) => break,
+            Ok(Err(_)) if ended => report::tell(messages::INTERRUPTED),
             Ok(Err(told)) => {
                 failed = true;
                 report::tell(&told);

@@ -1,15 +1,11 @@
 //! What goes to standard error, and how results look on standard output.
 
 use std::io::{ErrorKind, IsTerminal as _, Write as _};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc;
-use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
 
-use lambada::{Data, Failure, Problem, Session, Style};
+use lambada::{Data, Failure, Precision, Problem, Session, Style};
 
 use crate::args::{Color, Look};
-use crate::messages;
+use crate::{messages, progress};
 
 /// Colors on this stream?
 pub fn colored(choice: Color) -> bool {
@@ -42,58 +38,8 @@ pub fn ended(error: &std::io::Error) -> Result<(), String> {
 
 /// Writes to standard error; where that is closed, nobody can be told.
 pub fn tell(text: &str) {
-    let mut err = std::io::stderr().lock();
-    if !text.is_empty() && PATIENT.swap(false, Ordering::Relaxed) {
-        let _ = err.write_all(CLEAR);
-    }
-    let _ = err.write_all(text.as_bytes());
-}
-
-/// Is there a line on the terminal that says that something takes long?
-static PATIENT: AtomicBool = AtomicBool::new(false);
-
-/// Takes that line away.
-const CLEAR: &[u8] = b"\r\x1b[K";
-
-/// How long nothing is said of something that runs, and how often something is said after that.
-const SILENCE: Duration = Duration::from_secs(2);
-const BEAT: Duration = Duration::from_millis(250);
-
-/// Something that may take long. On a terminal a line tells so, until this is dropped.
-pub struct Working(Option<(mpsc::Sender<()>, JoinHandle<()>)>);
-
-/// Something begins that may take long; a word says what.
-pub fn working(what: &'static str) -> Working {
-    if !std::io::stderr().is_terminal() {
-        return Working(None);
-    }
-    let (send, receive) = mpsc::channel::<()>();
-    let start = Instant::now();
-    let telling = move || {
-        let mut wait = SILENCE;
-        while let Err(mpsc::RecvTimeoutError::Timeout) = receive.recv_timeout(wait) {
-            let mut err = std::io::stderr().lock();
-            let line = messages::takes_time(what, start.elapsed());
-            let _ = err.write_all(CLEAR).and_then(|()| err.write_all(line.as_bytes()));
-            let _ = err.flush();
-            PATIENT.store(true, Ordering::Relaxed);
-            wait = BEAT;
-        }
-        if PATIENT.swap(false, Ordering::Relaxed) {
-            let _ = std::io::stderr().lock().write_all(CLEAR);
-        }
-    };
-    // Without a thread nothing is said, and all else is the same.
-    let thread = std::thread::Builder::new().spawn(telling);
-    Working(thread.ok().map(|thread| (send, thread)))
-}
-
-impl Drop for Working {
-    fn drop(&mut self) {
-        if let Some((send, thread)) = self.0.take() {
-            drop(send);
-            let _ = thread.join();
-        }
+    if !text.is_empty() {
+        progress::suspended(|| drop(std::io::stderr().lock().write_all(text.as_bytes())));
     }
 }
 
@@ -134,10 +80,11 @@ const WIDTH: usize = 100;
 const MOST: usize = 100;
 
 /// How a result is printed.
-pub fn style(look: Look) -> Style {
+pub fn style(look: Look, reals: Precision) -> Style {
     Style {
         width: Some(WIDTH),
-        precision: look.precision.map(usize::from),
+        digits: look.digits.map(usize::from),
+        reals,
         most: std::io::stdout().is_terminal().then_some(MOST),
     }
 }
@@ -160,30 +107,4 @@ pub fn named(name: &str, value: &Data, style: Style) -> String {
 
 fn indented(text: &str) -> String {
     text.lines().map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n")
-}
-
-/// How long nothing is said about something that takes long.
-const PATIENCE: Duration = Duration::from_secs(20);
-
-/// Is told what begins. Where the next thing has not begun after a while, `words` are said about it.
-pub fn watch(words: fn(&str) -> String) -> impl Fn(&str) {
-    let (send, receive) = mpsc::channel::<String>();
-    let watching = move || {
-        let mut current = receive.recv();
-        while let Ok(name) = current {
-            current = match receive.recv_timeout(PATIENCE) {
-                Err(mpsc::RecvTimeoutError::Timeout) => {
-                    tell(&words(&name));
-                    receive.recv()
-                }
-                Err(mpsc::RecvTimeoutError::Disconnected) => return,
-                Ok(next) => Ok(next),
-            };
-        }
-    };
-    // Without a thread nothing is said, and all else is the same.
-    let _ = std::thread::Builder::new().spawn(watching);
-    move |name| {
-        let _ = send.send(name.to_string());
-    }
 }

@@ -76,6 +76,41 @@ fn c_calls_all_that_is_offered() {
     succeeds(&mut Command::new(made));
 }
 
+/// In C and, where there is a compiler, in C++; under sanitizers, too.
+#[test]
+fn a_library_of_32_bits_takes_floats() {
+    let folder = TempDir::new().expect("a folder");
+    let out = folder.path().display().to_string();
+    let args = "build single.lam distance --grad x longer --precision f32 --portable -o";
+    let args: Vec<&str> = args.split(' ').chain([&*out]).collect();
+    succeeds(&mut lambada(&args));
+    let header = std::fs::read_to_string(folder.path().join("single.h")).expect("a header");
+    for promised in ["#define SINGLE_REAL_BITS 32", "const float *x", "real(c_float)"] {
+        assert!(header.contains(promised), "no `{promised}` in\n{header}");
+    }
+    assert!(!header.contains("double"), "{header}");
+    let file = source("single.c");
+    let mut ways = vec![
+        ("cc", vec!["-std=c99", &*file], vec!["libsingle.a", "-lm"]),
+        (
+            "cc",
+            vec!["-std=c99", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", &*file],
+            vec!["single.c", "-lm"],
+        ),
+    ];
+    if there_is("c++") {
+        let args = vec!["-std=c++11", "-x", "c++", &*file, "-x", "none"];
+        ways.push(("c++", args, vec!["libsingle.a", "-lm"]));
+    }
+    for (compiler, args, libraries) in ways {
+        let place = folder.path().join("program");
+        let mut command = Command::new(compiler);
+        command.current_dir(folder.path()).arg("-I.").args(STRICT).args(args).arg("-o");
+        succeeds(command.arg(&place).args(libraries));
+        succeeds(&mut Command::new(&place));
+    }
+}
+
 #[test]
 fn cpp_calls_all_that_is_offered() {
     if !there_is("c++") {

@@ -381,6 +381,42 @@ fn numpy_files_are_read_and_written() {
 }
 
 #[test]
+fn reals_of_32_bits() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let text =
+        "def f [n] (xs : [n]real) = xs / 3.0\ndef main = 0.1 + 0.2\ndef big (x : real) = x * x\n";
+    let program = file(&folder, "p.lam", text);
+    let single =
+        |args: &[&str]| succeeds(&[&["run", &program, "--precision", "f32"], args].concat());
+    assert_eq!(single(&["main"]), "0.3\n");
+    assert_eq!(succeeds(&["run", &program, "main"]), "0.30000000000000004\n");
+    for engine in ["native", "loops", "anf", "core"] {
+        assert_eq!(single(&["f", "xs=[1, 2]", "--engine", engine]), "[0.33333334, 0.6666667]\n");
+        assert_eq!(single(&["big", "x=1e30", "--engine", engine]), "inf\n");
+    }
+    let eval = |args: &[&str]| succeeds(&[&["eval", "epsilon"], args].concat());
+    assert_eq!(eval(&["--precision", "f32"]), "1.1920929e-7\n");
+    assert_eq!(eval(&[]), "2.220446049250313e-16\n");
+    assert_eq!(single(&["f", "xs=[1, 2]", "--digits", "3"]), "[0.333, 0.667]\n");
+    let out = folder.path().join("out.npz").display().to_string();
+    single(&["f", "xs=[1, 2]", "--output", &out]);
+    let mut archive = ndarray_npy::NpzReader::new(std::fs::File::open(&out).expect("written"))
+        .expect("an archive");
+    let xs: ndarray::Array1<f32> = archive.by_name("result").expect("an array of float32");
+    assert_eq!(xs, ndarray::arr1(&[1.0f32 / 3.0, 2.0f32 / 3.0]));
+    let out = folder.path().join("out.json").display().to_string();
+    single(&["f", "xs=[1, 2]", "--output", &out]);
+    let text = std::fs::read_to_string(&out).expect("written");
+    assert_eq!(text, "[0.33333334,0.6666667]\n");
+    assert!(succeeds(&["grad", &program, "big", "x=3", "--precision", "f32"]).contains("6.0"));
+    let shown = succeeds(&["show", &program, "big", "--stage", "c", "--precision", "f32"]);
+    assert!(shown.contains("float x") && !shown.contains("double"), "{shown}");
+    assert!(succeeds(&["verify", &program, "--precision", "f32"]).contains("big"));
+    let old = misused(&["run", &program, "--precision", "3"]);
+    assert!(old.contains("--digits 3"), "{old}");
+}
+
+#[test]
 fn every_stage_can_be_shown() {
     for stage in ["surface", "core", "anf", "loops", "c"] {
         for of in ["value", "grad"] {

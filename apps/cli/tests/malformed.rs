@@ -7,7 +7,7 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::sync::Mutex;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Programs, each with a mistake.
 const SOURCES: [&str; 84] = [
@@ -162,7 +162,7 @@ const TABLES: [&str; 16] = [
 ];
 
 /// Command lines that are none: exit code 2.
-const USAGE: [&[&str]; 32] = [
+const USAGE: [&[&str]; 34] = [
     &[],
     &["nothing"],
     &["chekc", "good.lam"],
@@ -173,9 +173,11 @@ const USAGE: [&[&str]; 32] = [
     &["run", "good.lam", "--engine"],
     &["run", "good.lam", "--data"],
     &["run", "good.lam", "--output"],
-    &["run", "good.lam", "--precision", "0"],
+    &["run", "good.lam", "--digits", "0"],
+    &["run", "good.lam", "--digits", "many"],
     &["run", "good.lam", "--precision", "many"],
-    &["run", "good.lam", "--precision", "99"],
+    &["run", "good.lam", "--precision", "3"],
+    &["run", "good.lam", "--digits", "99"],
     &["run", "good.lam", "--unknown"],
     &["grad"],
     &["grad", "good.lam"],
@@ -499,6 +501,46 @@ fn what_is_read_from_a_pipe() {
         let output = child.wait_with_output().expect("it ends");
         complaint(&output, 1).map(|told| format!("{args:?} {}\n{told}", text(input)))
     });
+}
+
+/// Ctrl-C, as shells send it: the command ends within a second with their exit code, and nothing of it is left, whatever it was doing.
+#[test]
+fn interrupted_commands_leave_nothing() {
+    let folder = folder();
+    let cache = folder.path().join("cache");
+    let endless = "def main (x : real) = loop a = x while a > 0.0 do a + 1.0\n";
+    std::fs::write(folder.path().join("endless.lam"), endless).expect("a file can be written");
+    let lines = (0..4000).map(|k| format!("  let x{} = sin (x{k} * x{k} + {k}.5)\n", k + 1));
+    let large = format!("def large (x0 : real) =\n{}  in x4000\n", lines.collect::<String>());
+    std::fs::write(folder.path().join("large.lam"), large).expect("a file can be written");
+    std::fs::create_dir(&cache).expect("a folder can be made");
+    let before = files(folder.path());
+    let commands: [&[&str]; 4] = [
+        &["run", "endless.lam", "x=1", "-o", "out.json"],
+        &["run", "endless.lam", "x=1", "-o", "out.json", "--engine", "loops"],
+        &["run", "endless.lam", "x=1", "--engine", "core"],
+        &["build", "large.lam", "large", "--grad", "x0", "-o", "out"],
+    ];
+    for args in commands {
+        // Whoever runs the tests in the background has interrupts ignored, and what they start inherits that.
+        let mut command = Command::new("env");
+        command.args(["--default-signal=INT", env!("CARGO_BIN_EXE_lambada")]).args(args);
+        command.current_dir(folder.path()).env("LAMBADA_CACHE", &cache).stdin(Stdio::null());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("it starts");
+        std::thread::sleep(Duration::from_millis(1500));
+        assert!(child.try_wait().expect("its state").is_none(), "{args:?} has ended by itself");
+        let pressed = Instant::now();
+        let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+        assert!(kill.expect("`kill` starts").success());
+        let output = child.wait_with_output().expect("it ends");
+        assert!(pressed.elapsed() < Duration::from_secs(3), "{args:?}: {:?}", pressed.elapsed());
+        assert_eq!(output.status.code(), Some(130), "{args:?}");
+        assert_eq!((text(&output.stdout), text(&output.stderr)), (String::new(), String::new()));
+        assert_eq!(files(folder.path()), before, "{args:?} has left something");
+        let scratch = files(&cache).into_iter().filter(|name| name.starts_with("lambada-tmp-"));
+        assert_eq!(scratch.count(), 0, "{args:?} has left something in the cache");
+    }
 }
 
 #[test]

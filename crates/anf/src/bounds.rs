@@ -474,6 +474,19 @@ impl Place<'_> {
         }
     }
 
+    /// The dividend and the positive constant divisor of a variable that is a quotient, rounded down.
+    fn quotient(&self, var: Var) -> Option<(Poly, i64)> {
+        let (op, args) = self.bounds.computed.get(&var)?;
+        let divisor = args.get(1)?.as_lit().map(Scalar::int)?;
+        (*op == Prim::DivInt && divisor > 0).then(|| (self.form(args[0]), divisor))
+    }
+
+    /// The two integers of which a variable is one.
+    fn cases(&self, var: Var) -> Option<[Poly; 2]> {
+        let (op, args) = self.bounds.computed.get(&var)?;
+        (*op == Prim::SelectInt).then(|| [self.form(args[1]), self.form(args[2])])
+    }
+
     /// What is never negative of what a variable is computed from: its distances from other integers.
     fn distances(&self, var: Var, op: Prim, args: &[Atom]) -> Vec<Poly> {
         let own = || Poly::var(self.itself(var));

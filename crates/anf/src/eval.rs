@@ -6,7 +6,7 @@
 use std::rc::Rc;
 
 use lambada_prim::Memory as Limit;
-use lambada_prim::{ArrayPrim, Data, Prim, ReduceOp, Scalar, ScalarTy, Tensor};
+use lambada_prim::{ArrayPrim, Data, Precision, Prim, ReduceOp, Scalar, ScalarTy, Tensor};
 use lambada_source::{Failure, Span};
 
 use crate::Function;
@@ -42,6 +42,7 @@ pub fn eval_within(
     let program = compile(function);
     let mut machine = Machine {
         program: &program,
+        precision: function.names.precision(),
         frames: Vec::new(),
         slots: vec![Value::Empty; program.entry.slots],
         base: 0,
@@ -85,16 +86,21 @@ impl Value {
         }
     }
 
-    fn of(tensor: &Tensor) -> Value {
+    fn of(tensor: &Tensor, precision: Precision) -> Value {
         match tensor.as_scalar() {
-            Some(value) => Value::Scalar(value),
-            None => Value::Array(Array::borrowed(Rc::new(tensor.clone()))),
+            Some(value) => Value::Scalar(precision.scalar(value)),
+            None => {
+                let mut tensor = tensor.clone();
+                precision.elements(&mut tensor.data);
+                Value::Array(Array::borrowed(Rc::new(tensor)))
+            }
         }
     }
 }
 
 struct Machine<'c> {
     program: &'c Program,
+    precision: Precision,
     /// The blocks that run, the innermost last.
     frames: Vec<control::Frame<'c>>,
     /// The slots of all calls, the innermost last, which begin at `base`.
@@ -130,7 +136,7 @@ impl<'c> Machine<'c> {
                     arg.dims.len()
                 ));
             }
-            self.slots[*slot] = Value::of(arg);
+            self.slots[*slot] = Value::of(arg, self.precision);
             for (size, actual) in sizes.iter().zip(&arg.dims) {
                 self.size(*size, *actual as i64)?;
             }
@@ -161,7 +167,7 @@ impl<'c> Machine<'c> {
 
     fn take(&mut self, operand: &Operand) -> Value {
         match *operand {
-            Operand::Lit(value) => Value::Scalar(value),
+            Operand::Lit(value) => Value::Scalar(self.precision.scalar(value)),
             Operand::Copy(slot) => self.slots[self.base + slot].clone(),
             Operand::Move(slot) => self.taken(slot),
         }
@@ -181,7 +187,7 @@ impl<'c> Machine<'c> {
 
     fn scalar(&self, operand: &Operand) -> Scalar {
         match *operand {
-            Operand::Lit(value) => value,
+            Operand::Lit(value) => self.precision.scalar(value),
             Operand::Copy(slot) | Operand::Move(slot) => match &self.slots[self.base + slot] {
                 Value::Scalar(value) => *value,
                 _ => panic!("slot {slot} holds no scalar: the function was not checked"),
@@ -203,7 +209,7 @@ impl<'c> Machine<'c> {
     /// What is shown of a value.
     fn seen_value(&self, operand: &Operand) -> Tensor {
         match *operand {
-            Operand::Lit(value) => Tensor::scalar(value),
+            Operand::Lit(value) => Tensor::scalar(self.precision.scalar(value)),
             Operand::Copy(slot) | Operand::Move(slot) => {
                 self.slots[self.base + slot].clone().into_tensor()
             }
@@ -303,14 +309,14 @@ impl<'c> Machine<'c> {
         args.iter().zip(&mut values).for_each(|(a, v)| *v = self.scalar(a));
         let result = match (op, values[0], values[1]) {
             // The common ones, without a call.
-            (Prim::Add, Real(a), Real(b)) => Real(a + b),
-            (Prim::Sub, Real(a), Real(b)) => Real(a - b),
-            (Prim::Mul, Real(a), Real(b)) => Real(a * b),
+            (Prim::Add, Real(a), Real(b)) => Real(self.precision.round(a + b)),
+            (Prim::Sub, Real(a), Real(b)) => Real(self.precision.round(a - b)),
+            (Prim::Mul, Real(a), Real(b)) => Real(self.precision.round(a * b)),
             (Prim::AddInt, Int(a), Int(b)) => Int(a.wrapping_add(b)),
             (Prim::MulInt, Int(a), Int(b)) => Int(a.wrapping_mul(b)),
             (Prim::LtInt, Int(a), Int(b)) => Bool(a < b),
             (Prim::LeInt, Int(a), Int(b)) => Bool(a <= b),
-            (_, _, _) => op.eval(&values[..args.len()]),
+            (_, _, _) => self.precision.eval(op, &values[..args.len()]),
         };
         let on_reals =
             matches!(result, Real(_)) || values[..args.len()].iter().any(|v| matches!(v, Real(_)));
@@ -450,7 +456,8 @@ impl<'c> Machine<'c> {
                 ScalarTy::Bool => Ok(self.room.make::<bool>(dims, *span)?.1),
             })
             .collect::<Run<Vec<_>>>()?;
-        let results = (prim.row().eval)(&sizes, &data);
+        let mut results = (prim.row().eval)(&sizes, &data);
+        results.iter_mut().for_each(|data| self.precision.elements(data));
         let sizes: Vec<u64> = sizes.into_iter().map(|size| size as u64).collect();
         self.counts.reals += (prim.row().work)(&sizes);
         self.counts.loads += data.iter().map(|part| part.len() as u64).sum::<u64>();
@@ -477,12 +484,12 @@ impl<'c> Machine<'c> {
                 let Value::Scalar(value) = value else {
                     return internal("an array is added to a scalar");
                 };
-                *sum = combine(ReduceOp::Add, *sum, value);
+                *sum = combine(self.precision, ReduceOp::Add, *sum, value);
                 (1, sum.ty())
             }
             Value::Array(Array { tensor, .. }) => {
                 let (at, len) = self.place(&tensor.dims, index)?;
-                add_at(&mut Rc::make_mut(tensor).data, at, len, &value)?;
+                add_at(self.precision, &mut Rc::make_mut(tensor).data, (at, len), &value)?;
                 (len, tensor.elem())
             }
             _ => return internal("an addition to an accumulator that is frozen"),
@@ -564,14 +571,19 @@ fn overwrite(target: &mut Data, at: usize, part: &Data) {
     }
 }
 
-fn add_at(target: &mut Data, at: usize, len: usize, value: &Value) -> Run<()> {
+fn add_at(
+    precision: Precision,
+    target: &mut Data,
+    (at, len): (usize, usize),
+    value: &Value,
+) -> Run<()> {
     match (target, value) {
         (target, Value::Scalar(x)) if len == 1 => {
-            target.set(at, combine(ReduceOp::Add, target.get(at), *x))
+            target.set(at, combine(precision, ReduceOp::Add, target.get(at), *x))
         }
         (Data::Real(t), Value::Array(Array { tensor: part, .. })) if part.data.len() == len => {
             let Data::Real(p) = &part.data else { return internal("an addition of another type") };
-            t[at..at + len].iter_mut().zip(p).for_each(|(t, p)| *t += p);
+            t[at..at + len].iter_mut().zip(p).for_each(|(t, p)| *t = precision.round(*t + p));
         }
         (Data::Int(t), Value::Array(Array { tensor: part, .. })) if part.data.len() == len => {
             let Data::Int(p) = &part.data else { return internal("an addition of another type") };
@@ -584,6 +596,6 @@ fn add_at(target: &mut Data, at: usize, len: usize, value: &Value) -> Run<()> {
     Ok(())
 }
 
-fn combine(op: ReduceOp, a: Scalar, b: Scalar) -> Scalar {
-    op.prim(a.ty()).eval(&[a, b])
+fn combine(precision: Precision, op: ReduceOp, a: Scalar, b: Scalar) -> Scalar {
+    precision.eval(op.prim(a.ty()), &[a, b])
 }

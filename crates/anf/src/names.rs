@@ -3,14 +3,14 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use lambada_prim::{Prim, Scalar};
+use lambada_prim::{Precision, Prim, Scalar};
 use lambada_source::Span;
 
 /// A variable; [`Names`] knows what to call it. Bound once in a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Var(pub u32);
 
-/// The supply of variables, and what to call each.
+/// The supply of variables of a function, and what to call each; it knows, too, how many bits the reals have that the function computes with.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Names {
     hints: Vec<Rc<str>>,
@@ -20,9 +20,20 @@ pub struct Names {
     current: Span,
     /// By the bits of a real: of which constants it has been computed.
     folded: HashMap<u64, (Prim, Vec<Scalar>)>,
+    precision: Precision,
 }
 
 impl Names {
+    /// No variables, of a function with such reals.
+    pub fn with(precision: Precision) -> Names {
+        Names { precision, ..Names::default() }
+    }
+
+    /// How many bits reals have.
+    pub fn precision(&self) -> Precision {
+        self.precision
+    }
+
     /// A variable that is new, called `hint` where people see it.
     pub fn fresh(&mut self, hint: impl Into<Rc<str>>) -> Var {
         self.hints.push(hint.into());
@@ -49,9 +60,10 @@ impl Names {
 
     /// The value of a primitive that is applied to constants. How it was computed is remembered, for people.
     pub fn fold(&mut self, op: Prim, args: &[Scalar]) -> Scalar {
-        let value = op.eval(args);
+        let args: Vec<Scalar> = args.iter().map(|arg| self.precision.scalar(*arg)).collect();
+        let value = self.precision.eval(op, &args);
         if let Scalar::Real(x) = value {
-            self.folded.entry(x.to_bits()).or_insert_with(|| (op, args.to_vec()));
+            self.folded.entry(x.to_bits()).or_insert((op, args));
         }
         value
     }

@@ -4,7 +4,6 @@
 use lambada_loops::{Buf, Nest, Param, Reg, Stmt};
 
 use crate::function::Printer;
-use crate::lanes::{memory_type, register_type};
 use crate::parts::{KERNEL, Part, Shared};
 use crate::shares;
 
@@ -131,7 +130,7 @@ impl Printer<'_> {
                 let (ty, hint) = &self.function.regs[reg as usize];
                 let field = self.frame.holder(shared);
                 let name = self.fresh(hint);
-                self.line(&format!("const {} {name} = {field};", register_type(*ty)));
+                self.line(&format!("const {} {name} = {field};", self.register_type(*ty)));
                 name
             }
             Shared::Buf(buf) => {
@@ -158,7 +157,7 @@ impl Printer<'_> {
             let (ty, hint) = &self.function.regs[k];
             let field = self
                 .frame
-                .field(&format!("{} ", register_type(*ty)), &lambada_loops::identifier(hint));
+                .field(&format!("{} ", self.register_type(*ty)), &lambada_loops::identifier(hint));
             self.line(&format!("{field} = {};", self.regs[k]));
             self.frame.hold(Shared::Reg(reg.0), field);
         }
@@ -184,13 +183,13 @@ impl Printer<'_> {
 
     /// A new field for a cell.
     pub fn cell_field(&mut self, ty: lambada_loops::Ty, hint: &str) -> String {
-        self.frame.field(&format!("{} ", register_type(ty)), &lambada_loops::identifier(hint))
+        self.frame.field(&format!("{} ", self.register_type(ty)), &lambada_loops::identifier(hint))
     }
 
     /// `const double *`
     pub fn pointer_type(&self, buf: Buf) -> String {
         let constant = if self.facts.outside[buf.0 as usize] { "const " } else { "" };
-        format!("{constant}{} *", memory_type(self.elem(buf)))
+        format!("{constant}{} *", self.memory_type(self.elem(buf)))
     }
 
     /// The statements of a body; those of a part are called.

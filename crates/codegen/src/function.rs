@@ -5,13 +5,13 @@
 //! nested bodies. Since expressions have no effects and cannot fail, moving them changes nothing.
 
 use lambada_loops::{
-    Buf, Cell, Function, Names, Nest, Op, Operand, Param, Reg, Return, Step, Stmt, identifier,
+    Buf, Cell, Function, Names, Nest, Op, Operand, Param, Reg, Return, Step, Stmt, Ty, identifier,
 };
-use lambada_prim::{Scalar, ScalarTy, Tensor};
+use lambada_prim::{Precision, Scalar, ScalarTy, Tensor};
 
 use crate::facts::Facts;
 use crate::frame::Frame;
-use crate::lanes::{Helper, memory_size, memory_type, register_type};
+use crate::lanes::{Helper, memory_type, register_type};
 use crate::needs::{Needs, is_reserved, reserved};
 use crate::parts::Parts;
 use crate::program::{Program, result_type};
@@ -140,19 +140,19 @@ impl<'a> Printer<'a> {
                 let (ty, hint) = &self.function.regs[reg.0 as usize];
                 let name = self.fresh(hint);
                 self.regs[reg.0 as usize].clone_from(&name);
-                format!("{} {name}", register_type(*ty))
+                format!("{} {name}", self.register_type(*ty))
             }
             Param::Buffer(buf) => {
                 let name = self.name_buf(buf);
-                format!("const {} *restrict {name}", memory_type(self.elem(buf)))
+                format!("const {} *restrict {name}", self.memory_type(self.elem(buf)))
             }
             Param::Owned(buf) => {
                 let name = self.name_buf(buf);
-                format!("{} *restrict {name}", memory_type(self.elem(buf)))
+                format!("{} *restrict {name}", self.memory_type(self.elem(buf)))
             }
             Param::Shared(buf) => {
                 let name = self.name_buf(buf);
-                format!("{} *{name}", memory_type(self.elem(buf)))
+                format!("{} *{name}", self.memory_type(self.elem(buf)))
             }
         }
     }
@@ -281,7 +281,7 @@ impl<'a> Printer<'a> {
                     field
                 } else {
                     let name = self.fresh(hint);
-                    self.line(&format!("{} {name} = {};", register_type(*ty), value.text));
+                    self.line(&format!("{} {name} = {};", self.register_type(*ty), value.text));
                     name
                 };
                 self.cells[cell.0 as usize] = name;
@@ -375,7 +375,7 @@ impl<'a> Printer<'a> {
     pub fn declare_one(&mut self, Waiting { reg, value }: Waiting) {
         let (ty, hint) = &self.function.regs[reg.0 as usize];
         let name = self.fresh(hint);
-        self.line(&format!("{} {name} = {};", register_type(*ty), value.text));
+        self.line(&format!("{} {name} = {};", self.register_type(*ty), value.text));
         self.regs[reg.0 as usize] = name;
         self.share_reg(reg);
     }
@@ -433,13 +433,13 @@ impl<'a> Printer<'a> {
 
     fn alloc(&mut self, buf: Buf, dims: &[Operand]) {
         if let Some(len) = self.local(buf) {
-            let elem = memory_type(self.elem(buf));
+            let elem = self.memory_type(self.elem(buf));
             let name = self.name_buf(buf);
             self.line(&format!("{elem} {name}[{}];", len.max(1)));
             return;
         }
         let len = self.count(dims);
-        let size = memory_size(self.elem(buf));
+        let size = self.memory_size(self.elem(buf));
         let pointer =
             self.pointer(buf, if self.facts.swapped[buf.0 as usize] { "" } else { "restrict " });
         self.line(&format!("{pointer} = lam_alloc(ctx, {len}, {size});"));
@@ -449,7 +449,7 @@ impl<'a> Printer<'a> {
     /// The product of sizes.
     pub fn count(&mut self, dims: &[Operand]) -> String {
         let dims: Vec<Text> = dims.iter().map(|dim| self.operand(*dim)).collect();
-        let one = text::literal(Scalar::Int(1));
+        let one = text::literal(self.precision(), Scalar::Int(1));
         let times = |a: Text, b: Text| text::call("lam_count", &[a, b]);
         dims.into_iter().reduce(times).unwrap_or(one).text
     }
@@ -473,7 +473,7 @@ impl<'a> Printer<'a> {
 
     fn swap(&mut self, a: Buf, b: Buf) {
         self.changes(a);
-        let (elem, a, b) = (memory_type(self.elem(a)), self.buf(a), self.buf(b));
+        let (elem, a, b) = (self.memory_type(self.elem(a)), self.buf(a), self.buf(b));
         self.names.enter();
         let other = self.fresh("other");
         self.names.leave();
@@ -482,13 +482,14 @@ impl<'a> Printer<'a> {
 
     fn constant(&mut self, buf: Buf, tensor: &Tensor) {
         const PER_LINE: usize = 16;
-        let items: Vec<String> =
-            (0..tensor.data.len()).map(|k| text::literal(tensor.data.get(k)).text).collect();
+        let items: Vec<String> = (0..tensor.data.len())
+            .map(|k| text::literal(self.precision(), tensor.data.get(k)).text)
+            .collect();
         let rows: Vec<String> = items.chunks(PER_LINE).map(|row| row.join(", ")).collect();
         let name = self.name_buf(buf);
         let head = format!(
             "static const {} {name}[{}] = ",
-            memory_type(tensor.elem()),
+            self.memory_type(tensor.elem()),
             items.len().max(1)
         );
         if rows.len() <= 1 {
@@ -507,13 +508,15 @@ impl<'a> Printer<'a> {
     }
 
     fn bytes(&mut self, len: Operand, elem: ScalarTy) -> String {
-        let size = Scalar::Int(i64::from(memory_size(elem)));
-        match (len, memory_size(elem)) {
+        let size = Scalar::Int(i64::from(self.memory_size(elem)));
+        match (len, self.memory_size(elem)) {
             (Operand::Lit(Scalar::Int(len)), size) => {
                 len.saturating_mul(i64::from(size)).to_string()
             }
             (_, 1) => self.operand(len).text,
-            (_, _) => text::infix("*", &text::literal(size), &self.operand(len)).text,
+            (_, _) => {
+                text::infix("*", &text::literal(self.precision(), size), &self.operand(len)).text
+            }
         }
     }
 
@@ -530,6 +533,24 @@ impl<'a> Printer<'a> {
             "if (unlikely({failed})) return lam_fail(results, {site}, {}, {array}); // {message}",
             texts.len()
         ));
+    }
+
+    // Types.
+
+    pub fn precision(&self) -> Precision {
+        self.function.precision
+    }
+
+    pub fn register_type(&self, ty: Ty) -> String {
+        register_type(self.precision(), ty)
+    }
+
+    pub fn memory_type(&self, elem: ScalarTy) -> &'static str {
+        memory_type(self.precision(), elem)
+    }
+
+    pub fn memory_size(&self, elem: ScalarTy) -> u32 {
+        self.precision().bytes(elem)
     }
 
     // Names.

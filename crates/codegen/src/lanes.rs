@@ -1,38 +1,53 @@
 //! Vectors: GNU vector types, and the helpers without which some operations on them cannot be spelled.
 //!
-//! `n` reals are an `f64xn`, `n` integers an `i64xn`, and so are `n` truth values: each lane is 0 or -1, a mask. In memory a truth value is a byte.
+//! `n` reals are an `f64xn` or `f32xn`, `n` integers an `i64xn`. `n` truth values are integers as wide as a real: each lane is 0 or -1, a mask; so masks of
+//! comparisons of integers change their width where reals have 32 bits. In memory a truth value is a byte.
 //! C has no `?:` on vectors, so a choice is made of masks. What has no spelling on vectors goes lane by lane.
 
 use lambada_loops::Ty;
-use lambada_prim::{Prim, ReduceOp, ScalarTy, VectorHelper, vector_helper};
+use lambada_prim::{
+    Precision, Prim, ReduceOp, ScalarTy, VectorHelper, single_helper, vector_helper,
+};
 
 use crate::text::{self, Level, Text};
 
 /// How C names the type of a register.
-pub(crate) fn register_type(ty: Ty) -> String {
+pub(crate) fn register_type(precision: Precision, ty: Ty) -> String {
     match (ty.elem, ty.lanes) {
-        (ScalarTy::Real, 1) => "double".to_string(),
+        (ScalarTy::Real, 1) => precision.c().to_string(),
         (ScalarTy::Int, 1) => "int64_t".to_string(),
         (ScalarTy::Bool, 1) => "_Bool".to_string(),
-        (ScalarTy::Real, lanes) => format!("f64x{lanes}"),
-        (ScalarTy::Int | ScalarTy::Bool, lanes) => format!("i64x{lanes}"),
+        (ScalarTy::Real, lanes) => format!("{precision}x{lanes}"),
+        (ScalarTy::Int, lanes) => format!("i64x{lanes}"),
+        (ScalarTy::Bool, lanes) => mask_type(precision, lanes),
+    }
+}
+
+/// How C names the type of masks.
+pub(crate) fn mask_type(precision: Precision, lanes: u16) -> String {
+    match precision {
+        Precision::F64 => format!("i64x{lanes}"),
+        Precision::F32 => format!("i32x{lanes}"),
+    }
+}
+
+/// A mask that comes from a comparison of integers.
+pub(crate) fn mask_of_integers(precision: Precision, lanes: u16, mask: &Text) -> Text {
+    match precision {
+        Precision::F64 => text::prefix(&format!("(i64x{lanes})"), mask),
+        Precision::F32 => Text::atom(format!(
+            "__builtin_convertvector((i64x{lanes})({}), i32x{lanes})",
+            mask.text
+        )),
     }
 }
 
 /// How C names the type of an element in memory.
-pub(crate) fn memory_type(elem: ScalarTy) -> &'static str {
+pub(crate) fn memory_type(precision: Precision, elem: ScalarTy) -> &'static str {
     match elem {
-        ScalarTy::Real => "double",
+        ScalarTy::Real => precision.c(),
         ScalarTy::Int => "int64_t",
         ScalarTy::Bool => "unsigned char",
-    }
-}
-
-/// How many bytes an element has in memory.
-pub(crate) fn memory_size(elem: ScalarTy) -> u32 {
-    match elem {
-        ScalarTy::Real | ScalarTy::Int => 8,
-        ScalarTy::Bool => 1,
     }
 }
 
@@ -66,19 +81,20 @@ pub(crate) enum Helper {
 }
 
 /// What a type is called in the names of helpers.
-fn tag(elem: ScalarTy, lanes: u16) -> String {
+fn tag(precision: Precision, elem: ScalarTy, lanes: u16) -> String {
     match elem {
-        ScalarTy::Real => format!("f64x{lanes}"),
+        ScalarTy::Real => format!("{precision}x{lanes}"),
         ScalarTy::Int => format!("i64x{lanes}"),
         ScalarTy::Bool => format!("mask{lanes}"),
     }
 }
 
 impl Helper {
-    /// The name of the function.
-    pub fn name(self) -> String {
+    /// The name of the function, for such reals.
+    pub fn name(self, precision: Precision) -> String {
+        let tag = |elem, lanes| tag(precision, elem, lanes);
         match self {
-            Helper::Types(lanes) => format!("f64x{lanes}"),
+            Helper::Types(lanes) => format!("{precision}x{lanes}"),
             Helper::Splat(elem, lanes) => format!("lam_splat_{}", tag(elem, lanes)),
             Helper::Load(elem, lanes) => format!("lam_load_{}", tag(elem, lanes)),
             Helper::Store(elem, lanes) => format!("lam_store_{}", tag(elem, lanes)),
@@ -88,88 +104,105 @@ impl Helper {
             Helper::Scatter(elem, lanes) => format!("lam_scatter_{}", tag(elem, lanes)),
             Helper::Select(elem, lanes) => format!("lam_select_{}", tag(elem, lanes)),
             Helper::Fold(op, elem, lanes) => format!("lam_fold_{}_{}", op.name(), tag(elem, lanes)),
-            Helper::Math(name, lanes) => format!("lam_{name}_x{lanes}"),
+            Helper::Math(name, lanes) => match precision {
+                Precision::F64 => format!("lam_{name}_x{lanes}"),
+                Precision::F32 => format!("lam_{name}_f32x{lanes}"),
+            },
             Helper::Each(prim, lanes) => format!("lam_{}_x{lanes}", prim.name()),
         }
     }
 
     /// Its definition.
-    pub fn definition(self) -> String {
+    pub fn definition(self, precision: Precision) -> String {
+        let register_type = |ty| register_type(precision, ty);
+        let memory_type = |elem| memory_type(precision, elem);
         match self {
-            Helper::Types(lanes) => types(lanes),
+            Helper::Types(lanes) => types(precision, lanes),
             Helper::Splat(elem, lanes) => self.inline(
-                elem,
-                lanes,
+                precision,
+                Ty { elem, lanes },
                 &[format!("{} x", register_type(Ty::scalar(elem)))],
-                &splat(elem, lanes),
+                &splat(precision, elem, lanes),
             ),
             Helper::Load(elem, lanes) => self.inline(
-                elem,
-                lanes,
+                precision,
+                Ty { elem, lanes },
                 &[format!("const {} *p", memory_type(elem))],
-                &load(elem, lanes),
+                &load(precision, elem, lanes),
             ),
-            Helper::Store(elem, lanes) => store(self.name(), elem, lanes),
+            Helper::Store(elem, lanes) => store(precision, self.name(precision), elem, lanes),
             Helper::LoadSome(elem, lanes) => {
                 let params = [format!("const {} *p", memory_type(elem)), "int64_t count".into()];
                 let lane = |k| format!("p[count > {k} ? {k} : count - 1]");
-                let some = by_lane(elem, lanes, lane);
-                let ty = register_type(Ty { elem, lanes });
-                let value = format!("count > 0 ? {some} : ({ty}){{0}}");
-                let usual = self.inline(elem, lanes, &params, &value);
-                masks(elem, lanes, &usual, || {
-                    let value = format!("lam_repeat_last_x{lanes}({}, count)", masked_load(lanes));
-                    repeat_last(lanes) + &self.inline(elem, lanes, &params, &value)
+                let some = by_lane(precision, elem, lanes, lane);
+                let ty = Ty { elem, lanes };
+                let value = format!("count > 0 ? {some} : ({}){{0}}", register_type(ty));
+                let usual = self.inline(precision, ty, &params, &value);
+                masks(precision, elem, lanes, &usual, |masked| {
+                    let value =
+                        format!("{}({}, count)", repeat_name(precision, lanes), masked.load());
+                    repeat_last(precision, lanes) + &self.inline(precision, ty, &params, &value)
                 })
             }
             Helper::StoreSome(elem, lanes) => {
-                let all = Helper::Store(elem, lanes).name();
+                let all = Helper::Store(elem, lanes).name(precision);
                 let ty = Ty { elem, lanes };
                 let first = format!("    if (count >= {lanes}) return {all}(p, x);\n");
                 let statement = |k| format!("if (count > {k}) p[{k}]");
-                let usual = store_lanes(&self.name(), ty, "int64_t count", &first, statement);
-                masks(elem, lanes, &usual, || {
-                    let (name, register) = (self.name(), register_type(ty));
-                    let store = masked_store(lanes);
+                let name = self.name(precision);
+                let usual = store_lanes(precision, &name, ty, "int64_t count", &first, statement);
+                masks(precision, elem, lanes, &usual, |masked| {
+                    let (memory, register) = (memory_type(elem), register_type(ty));
+                    let store = masked.store();
                     format!(
-                        "static inline void {name}(double *p, int64_t count, {register} x) {{\n    {store};\n}}\n"
+                        "static inline void {name}({memory} *p, int64_t count, {register} x) {{\n    {store};\n}}\n"
                     )
                 })
             }
             Helper::Gather(elem, lanes) => {
                 let params = [format!("const {} *p", memory_type(elem)), format!("i64x{lanes} at")];
                 let lane = |k| format!("p[at[{k}]]");
-                self.inline(elem, lanes, &params, &by_lane(elem, lanes, lane))
+                let value = by_lane(precision, elem, lanes, lane);
+                self.inline(precision, Ty { elem, lanes }, &params, &value)
             }
             Helper::Scatter(elem, lanes) => {
                 let params = format!("i64x{lanes} at");
                 let statement = |k| format!("p[at[{k}]]");
-                store_lanes(&self.name(), Ty { elem, lanes }, &params, "", statement)
+                let name = self.name(precision);
+                store_lanes(precision, &name, Ty { elem, lanes }, &params, "", statement)
             }
             Helper::Select(elem, lanes) => {
-                let ty = register_type(Ty { elem, lanes });
-                let params = [format!("i64x{lanes} c"), format!("{ty} x"), format!("{ty} y")];
-                self.inline(
-                    elem,
-                    lanes,
-                    &params,
-                    &format!("({ty})((c & (i64x{lanes})x) | (~c & (i64x{lanes})y))"),
-                )
+                let ty = Ty { elem, lanes };
+                let (mask, register) = (mask_type(precision, lanes), register_type(ty));
+                let params =
+                    [format!("{mask} c"), format!("{register} x"), format!("{register} y")];
+                let value = match (precision, elem) {
+                    (Precision::F32, ScalarTy::Int) => {
+                        let wide = format!("__builtin_convertvector(c, i64x{lanes})");
+                        format!("({wide} & x) | (~{wide} & y)")
+                    }
+                    (Precision::F32, ScalarTy::Real | ScalarTy::Bool) | (Precision::F64, _) => {
+                        format!("({register})((c & ({mask})x) | (~c & ({mask})y))")
+                    }
+                };
+                self.inline(precision, ty, &params, &value)
             }
             Helper::Fold(op, elem, lanes) => {
                 let params = [format!("{} x", register_type(Ty { elem, lanes }))];
-                self.inline(elem, 1, &params, &fold(op, elem, lanes))
+                self.inline(precision, Ty::scalar(elem), &params, &fold(precision, op, elem, lanes))
             }
-            Helper::Math(name, lanes) => math(name).text.replace('$', &lanes.to_string()),
-            Helper::Each(prim, lanes) => each(&self.name(), prim, lanes),
+            Helper::Math(name, lanes) => {
+                math_text(precision, name, lanes).replace('$', &lanes.to_string())
+            }
+            Helper::Each(prim, lanes) => each(precision, &self.name(precision), prim, lanes),
         }
     }
 
-    fn inline(self, elem: ScalarTy, lanes: u16, params: &[String], value: &str) -> String {
-        let ty = register_type(Ty { elem, lanes });
+    fn inline(self, precision: Precision, ty: Ty, params: &[String], value: &str) -> String {
         format!(
-            "static inline {ty} {}({}) {{\n    return {value};\n}}\n",
-            self.name(),
+            "static inline {} {}({}) {{\n    return {value};\n}}\n",
+            register_type(precision, ty),
+            self.name(precision),
             params.join(", ")
         )
     }
@@ -180,106 +213,252 @@ pub(crate) fn math(name: &str) -> &'static VectorHelper {
     vector_helper(name).expect("a function on vectors needs functions that exist")
 }
 
-fn types(lanes: u16) -> String {
-    let bytes = u32::from(lanes) * 8;
+/// The text of a function on vectors, `$` for the number of lanes. Where there is none of its own for 32 bits, lanes have 64 on the way.
+fn math_text(precision: Precision, name: &'static str, lanes: u16) -> String {
+    match (precision, single_helper(name)) {
+        (Precision::F64, _) => math(name).text.to_string(),
+        (Precision::F32, Some(own)) => own.text.to_string(),
+        (Precision::F32, None) => widened(name, lanes),
+    }
+}
+
+/// A function on lanes of 32 bits by the one on lanes of 64, a register of these at a time.
+fn widened(name: &'static str, lanes: u16) -> String {
+    let prim =
+        Prim::ALL.iter().find(|prim| prim.row().c.on_lanes().is_some_and(|own| own.name == name));
+    let args = prim.map_or(&[][..], |prim| prim.row().args);
+    let type_of = |elem: &ScalarTy| register_type(Precision::F32, Ty { elem: *elem, lanes });
+    let params: Vec<String> =
+        args.iter().enumerate().map(|(k, elem)| format!("{} x{k}", type_of(elem))).collect();
+    let wide: Vec<String> = args
+        .iter()
+        .enumerate()
+        .map(|(k, elem)| match elem {
+            ScalarTy::Real => format!("__builtin_convertvector(x{k}, f64x{lanes})"),
+            ScalarTy::Int | ScalarTy::Bool => format!("x{k}"),
+        })
+        .collect();
+    let (own, double) = (
+        Helper::Math(name, lanes).name(Precision::F32),
+        Helper::Math(name, lanes).name(Precision::F64),
+    );
     format!(
-        "typedef double f64x{lanes} __attribute__((vector_size({bytes})));\n\
-         typedef int64_t i64x{lanes} __attribute__((vector_size({bytes})));\n\
-         typedef double f64x{lanes}_memory __attribute__((vector_size({bytes}), aligned(8), may_alias));\n\
-         typedef int64_t i64x{lanes}_memory __attribute__((vector_size({bytes}), aligned(8), may_alias));\n\
-         typedef unsigned char mask{lanes}_memory __attribute__((vector_size({lanes}), aligned(1), may_alias));\n"
+        "static inline f32x{lanes} {own}({}) {{\n    return __builtin_convertvector({double}({}), f32x{lanes});\n}}\n",
+        params.join(", "),
+        wide.join(", ")
     )
 }
 
-fn splat(elem: ScalarTy, lanes: u16) -> String {
-    let ty = register_type(Ty { elem, lanes });
+/// The types of vectors. Those of 64 bits are there in any case, those of 32 come after them.
+fn types(precision: Precision, lanes: u16) -> String {
+    match precision {
+        Precision::F64 => {
+            let bytes = u32::from(lanes) * 8;
+            format!(
+                "typedef double f64x{lanes} __attribute__((vector_size({bytes})));\n\
+                 typedef int64_t i64x{lanes} __attribute__((vector_size({bytes})));\n\
+                 typedef double f64x{lanes}_memory __attribute__((vector_size({bytes}), aligned(8), may_alias));\n\
+                 typedef int64_t i64x{lanes}_memory __attribute__((vector_size({bytes}), aligned(8), may_alias));\n\
+                 typedef unsigned char mask{lanes}_memory __attribute__((vector_size({lanes}), aligned(1), may_alias));\n"
+            )
+        }
+        Precision::F32 => {
+            let bytes = u32::from(lanes) * 4;
+            format!(
+                "typedef float f32x{lanes} __attribute__((vector_size({bytes})));\n\
+                 typedef __INT32_TYPE__ i32x{lanes} __attribute__((vector_size({bytes})));\n\
+                 typedef float f32x{lanes}_memory __attribute__((vector_size({bytes}), aligned(4), may_alias));\n"
+            )
+        }
+    }
+}
+
+fn splat(precision: Precision, elem: ScalarTy, lanes: u16) -> String {
+    let ty = register_type(precision, Ty { elem, lanes });
     let lane = if elem == ScalarTy::Bool { "-(int64_t)x" } else { "x" };
     format!("({ty}){{{}}}", vec![lane; lanes as usize].join(", "))
 }
 
-fn load(elem: ScalarTy, lanes: u16) -> String {
-    let memory = format!("*(const {}_memory *)p", tag(elem, lanes));
+fn load(precision: Precision, elem: ScalarTy, lanes: u16) -> String {
+    let memory = format!("*(const {}_memory *)p", tag(precision, elem, lanes));
     match elem {
         ScalarTy::Real | ScalarTy::Int => memory,
-        ScalarTy::Bool => format!("-__builtin_convertvector({memory}, i64x{lanes})"),
+        ScalarTy::Bool => {
+            format!("-__builtin_convertvector({memory}, {})", mask_type(precision, lanes))
+        }
     }
 }
 
-fn store(name: String, elem: ScalarTy, lanes: u16) -> String {
-    let (ty, memory) = (register_type(Ty { elem, lanes }), tag(elem, lanes));
+fn store(precision: Precision, name: String, elem: ScalarTy, lanes: u16) -> String {
+    let ty = register_type(precision, Ty { elem, lanes });
+    let memory = tag(precision, elem, lanes);
     let value = match elem {
         ScalarTy::Real | ScalarTy::Int => "x".to_string(),
         ScalarTy::Bool => format!("__builtin_convertvector(-x, mask{lanes}_memory)"),
     };
     format!(
         "static inline void {name}({} *p, {ty} x) {{\n    *({memory}_memory *)p = {value};\n}}\n",
-        memory_type(elem)
+        memory_type(precision, elem)
     )
 }
 
 /// A value whose lanes are taken one by one.
-fn by_lane(elem: ScalarTy, lanes: u16, lane: impl Fn(u16) -> String) -> String {
+fn by_lane(
+    precision: Precision,
+    elem: ScalarTy,
+    lanes: u16,
+    lane: impl Fn(u16) -> String,
+) -> String {
     let sign = if elem == ScalarTy::Bool { "-(int64_t)" } else { "" };
-    let lanes: Vec<String> = (0..lanes).map(|k| format!("{sign}{}", lane(k))).collect();
-    format!("({}){{{}}}", register_type(Ty { elem, lanes: lanes.len() as u16 }), lanes.join(", "))
+    let items: Vec<String> = (0..lanes).map(|k| format!("{sign}{}", lane(k))).collect();
+    format!("({}){{{}}}", register_type(precision, Ty { elem, lanes }), items.join(", "))
 }
 
 /// A helper on the first of the lanes, with the instructions of the processor that have masks where there are such, and else as usual.
-fn masks(elem: ScalarTy, lanes: u16, usual: &str, masked: impl FnOnce() -> String) -> String {
-    let feature = match lanes {
-        4 => "__AVX2__",
-        8 => "__AVX512F__",
-        _ => return usual.to_string(),
-    };
-    if elem != ScalarTy::Real {
+fn masks(
+    precision: Precision,
+    elem: ScalarTy,
+    lanes: u16,
+    usual: &str,
+    masked: impl FnOnce(&Masked) -> String,
+) -> String {
+    let instructions = MASKED.iter().find(|it| (it.precision, it.lanes) == (precision, lanes));
+    let Some(instructions) = instructions.filter(|_| elem == ScalarTy::Real) else {
         return usual.to_string();
-    }
+    };
+    let feature = instructions.feature;
     // Shuffles by variable lanes are not in every compiler.
     let here = format!("#if defined {feature} && defined __GNUC__ && !defined __clang__");
-    format!("{here}\n{}#else\n{usual}#endif\n", masked())
+    format!("{here}\n{}#else\n{usual}#endif\n", masked(instructions))
 }
 
 /// The numbers of the lanes.
-fn numbers(lanes: u16) -> String {
+fn numbers(precision: Precision, lanes: u16) -> String {
     let numbers: Vec<String> = (0..lanes).map(|k| k.to_string()).collect();
-    format!("(i64x{lanes}){{{}}}", numbers.join(", "))
+    format!("({}){{{}}}", mask_type(precision, lanes), numbers.join(", "))
 }
 
-/// The bits of the first lanes: `count` of them, at most eight.
-const FIRST_BITS: &str = "(unsigned char)((1u << (count < 0 ? 0 : count > 8 ? 8 : count)) - 1)";
+/// The instructions that touch the first lanes only, of a vector of reals.
+struct Masked {
+    precision: Precision,
+    lanes: u16,
+    /// The macro that says that they are there.
+    feature: &'static str,
+    /// The built-in functions.
+    load: &'static str,
+    store: &'static str,
+    /// How they take which lanes.
+    by: By,
+}
 
-fn masked_load(lanes: u16) -> String {
-    match lanes {
-        8 => format!("__builtin_ia32_loadupd512_mask(p, (f64x8){{0}}, {FIRST_BITS})"),
-        _ => format!("(f64x4)__builtin_ia32_maskloadpd256((const f64x4 *)p, {})", first_lanes()),
+enum By {
+    /// As an integer of this type, a bit for each.
+    Bits(&'static str),
+    /// As a vector of this type, all bits of each.
+    Vector(&'static str),
+}
+
+const MASKED: [Masked; 4] = [
+    Masked {
+        precision: Precision::F64,
+        lanes: 8,
+        feature: "__AVX512F__",
+        load: "__builtin_ia32_loadupd512_mask",
+        store: "__builtin_ia32_storeupd512_mask",
+        by: By::Bits("unsigned char"),
+    },
+    Masked {
+        precision: Precision::F32,
+        lanes: 16,
+        feature: "__AVX512F__",
+        load: "__builtin_ia32_loadups512_mask",
+        store: "__builtin_ia32_storeups512_mask",
+        by: By::Bits("unsigned short"),
+    },
+    Masked {
+        precision: Precision::F64,
+        lanes: 4,
+        feature: "__AVX2__",
+        load: "__builtin_ia32_maskloadpd256",
+        store: "__builtin_ia32_maskstorepd256",
+        by: By::Vector("long long __attribute__((vector_size(32)))"),
+    },
+    Masked {
+        precision: Precision::F32,
+        lanes: 8,
+        feature: "__AVX2__",
+        load: "__builtin_ia32_maskloadps256",
+        store: "__builtin_ia32_maskstoreps256",
+        by: By::Vector("int __attribute__((vector_size(32)))"),
+    },
+];
+
+impl Masked {
+    fn load(&self) -> String {
+        let Masked { precision, lanes, load, .. } = self;
+        match &self.by {
+            By::Bits(ty) => {
+                format!("{load}(p, ({precision}x{lanes}){{0}}, {})", self.first_bits(ty))
+            }
+            By::Vector(ty) => format!(
+                "({precision}x{lanes}){load}((const {precision}x{lanes} *)p, {})",
+                self.first_lanes(ty)
+            ),
+        }
+    }
+
+    fn store(&self) -> String {
+        let Masked { precision, lanes, store, .. } = self;
+        match &self.by {
+            By::Bits(ty) => format!("{store}(p, x, {})", self.first_bits(ty)),
+            By::Vector(ty) => {
+                format!("{store}(({precision}x{lanes} *)p, {}, x)", self.first_lanes(ty))
+            }
+        }
+    }
+
+    /// The bits of the first lanes: `count` of them, at most as many as there are.
+    fn first_bits(&self, ty: &str) -> String {
+        let lanes = self.lanes;
+        format!("({ty})((1u << (count < 0 ? 0 : count > {lanes} ? {lanes} : count)) - 1)")
+    }
+
+    fn first_lanes(&self, ty: &str) -> String {
+        let (numbers, count) = (numbers(self.precision, self.lanes), count(self.precision));
+        format!("({ty})({numbers} < {count})")
     }
 }
 
-fn masked_store(lanes: u16) -> String {
-    match lanes {
-        8 => format!("__builtin_ia32_storeupd512_mask(p, x, {FIRST_BITS})"),
-        _ => format!("__builtin_ia32_maskstorepd256((f64x4 *)p, {}, x)", first_lanes()),
+/// The parameter `count`, at most the number of lanes, as wide as a lane.
+fn count(precision: Precision) -> &'static str {
+    match precision {
+        Precision::F64 => "count",
+        Precision::F32 => "(int)count",
     }
 }
 
-/// The same for four lanes, as all bits of each.
-fn first_lanes() -> String {
-    let ty = "long long __attribute__((vector_size(32)))";
-    format!("({ty})({} < count)", numbers(4))
+fn repeat_name(precision: Precision, lanes: u16) -> String {
+    match precision {
+        Precision::F64 => format!("lam_repeat_last_x{lanes}"),
+        Precision::F32 => format!("lam_repeat_last_f32x{lanes}"),
+    }
 }
 
 /// The lane that is the last of `count` goes to those after it; zeros stay if there are none.
-fn repeat_last(lanes: u16) -> String {
-    let numbers = numbers(lanes);
+fn repeat_last(precision: Precision, lanes: u16) -> String {
+    let (numbers, mask) = (numbers(precision, lanes), mask_type(precision, lanes));
+    let (real, name) = (format!("{precision}x{lanes}"), repeat_name(precision, lanes));
+    let count = count(precision);
     format!(
-        "static inline f64x{lanes} lam_repeat_last_x{lanes}(f64x{lanes} x, int64_t count) {{\n    \
-         const i64x{lanes} lane = {numbers}, first = lane < count;\n    \
-         return __builtin_shuffle(x, (first & lane) | (~first & (count - 1)));\n}}\n"
+        "static inline {real} {name}({real} x, int64_t count) {{\n    \
+         const {mask} lane = {numbers}, first = lane < {count};\n    \
+         return __builtin_shuffle(x, (first & lane) | (~first & ({count} - 1)));\n}}\n"
     )
 }
 
 /// A function that stores lanes one by one, in order, after what it does first.
 fn store_lanes(
+    precision: Precision,
     name: &str,
     ty: Ty,
     params: &str,
@@ -289,12 +468,12 @@ fn store_lanes(
     let sign = if ty.elem == ScalarTy::Bool { "-" } else { "" };
     let line = |k| format!("    {} = {sign}x[{k}];\n", statement(k));
     let lines: String = (0..ty.lanes).map(line).collect();
-    let (memory, register) = (memory_type(ty.elem), register_type(ty));
+    let (memory, register) = (memory_type(precision, ty.elem), register_type(precision, ty));
     format!("static inline void {name}({memory} *p, {params}, {register} x) {{\n{first}{lines}}}\n")
 }
 
 /// Halves until one lane is left, as the interpreter does. Masks are combined without branches.
-fn fold(op: ReduceOp, elem: ScalarTy, lanes: u16) -> String {
+fn fold(precision: Precision, op: ReduceOp, elem: ScalarTy, lanes: u16) -> String {
     if elem == ScalarTy::Bool {
         let bits = if op == ReduceOp::Or { " | " } else { " & " };
         let all: Vec<String> = (0..lanes).map(|k| format!("x[{k}]")).collect();
@@ -305,39 +484,41 @@ fn fold(op: ReduceOp, elem: ScalarTy, lanes: u16) -> String {
     while values.len() > 1 {
         let half = values.len() / 2;
         values = (0..half)
-            .map(|k| text::apply(spelling, &[values[k].clone(), values[k + half].clone()]))
+            .map(|k| {
+                text::apply(precision, spelling, &[values[k].clone(), values[k + half].clone()])
+            })
             .collect();
     }
     values.swap_remove(0).text
 }
 
 /// A function on whole vectors, or on one lane after the other.
-fn each(name: &str, prim: Prim, lanes: u16) -> String {
+fn each(precision: Precision, name: &str, prim: Prim, lanes: u16) -> String {
     let row = prim.row();
-    let ty = register_type(Ty { elem: row.result, lanes });
+    let ty = register_type(precision, Ty { elem: row.result, lanes });
     let param = |(k, elem): (usize, &ScalarTy)| {
-        format!("{} x{k}", register_type(Ty { elem: *elem, lanes }))
+        format!("{} x{k}", register_type(precision, Ty { elem: *elem, lanes }))
     };
     let params: Vec<String> = row.args.iter().enumerate().map(param).collect();
-    let body = match BODIES.iter().find(|(other, _)| *other == prim) {
-        Some((_, value)) => format!("return {};", value.replace('$', &lanes.to_string())),
+    let body = match body(precision, prim) {
+        Some(value) => format!("return {};", value.replace('$', &lanes.to_string())),
         None => format!(
             "{ty} y;\n    for (int k = 0; k < {lanes}; k++) y[k] = {};\n    return y;",
-            one_lane(prim)
+            one_lane(precision, prim)
         ),
     };
     format!("static inline {ty} {name}({}) {{\n    {body}\n}}\n", params.join(", "))
 }
 
 /// The primitive on lane k.
-fn one_lane(prim: Prim) -> String {
+fn one_lane(precision: Precision, prim: Prim) -> String {
     let row = prim.row();
     let lane = |(k, elem): (usize, &ScalarTy)| match elem {
         ScalarTy::Bool => Text::new(format!("x{k}[k] != 0"), Level::Equality),
         ScalarTy::Real | ScalarTy::Int => Text::atom(format!("x{k}[k]")),
     };
     let args: Vec<Text> = row.args.iter().enumerate().map(lane).collect();
-    let value = text::apply(row.c, &args);
+    let value = text::apply(precision, row.c, &args);
     if row.result == ScalarTy::Bool {
         format!("-(int64_t){}", value.at(Level::Atom))
     } else {
@@ -363,9 +544,37 @@ const BODIES: &[(Prim, &str)] = &[
     (Prim::SignInt, "(i64x$)(x0 < 0) - (i64x$)(x0 > 0)"),
 ];
 
+/// The same where masks have 32 bits, which those of integers have not.
+const SINGLE_BODIES: &[(Prim, &str)] = &[
+    (Prim::Min, "lam_select_f32x$((i32x$)(x0 <= x1) | (i32x$)(x0 != x0), x0, x1)"),
+    (Prim::Max, "lam_select_f32x$((i32x$)(x0 >= x1) | (i32x$)(x0 != x0), x0, x1)"),
+    (Prim::Abs, "(f32x$)((i32x$)x0 & 0x7fffffff)"),
+    (Prim::MinInt, "((i64x$)(x0 <= x1) & x0) | (~(i64x$)(x0 <= x1) & x1)"),
+    (Prim::MaxInt, "((i64x$)(x0 >= x1) & x0) | (~(i64x$)(x0 >= x1) & x1)"),
+    (Prim::AbsInt, "(x0 ^ (i64x$)(x0 < 0)) - (i64x$)(x0 < 0)"),
+    (Prim::ShiftLeft, "x0 << (x1 & 63)"),
+    (Prim::ShiftRight, "(x0 >> (x1 & 63)) & ((2 << (63 - (x1 & 63))) - 1)"),
+    (
+        Prim::ToInt,
+        "__builtin_convertvector((f32x$)((i32x$)x0 & (i32x$)(x0 > -0x1p63f) & (i32x$)(x0 < 0x1p63f)), i64x$) | \
+         (__builtin_convertvector((i32x$)(x0 >= 0x1p63f), i64x$) & INT64_MAX) | \
+         (__builtin_convertvector((i32x$)(x0 <= -0x1p63f), i64x$) & INT64_MIN)",
+    ),
+    (Prim::SignInt, "(i64x$)(x0 < 0) - (i64x$)(x0 > 0)"),
+];
+
+/// What masks can express.
+fn body(precision: Precision, prim: Prim) -> Option<&'static str> {
+    let bodies = match precision {
+        Precision::F64 => BODIES,
+        Precision::F32 => SINGLE_BODIES,
+    };
+    bodies.iter().find(|(other, _)| *other == prim).map(|(_, value)| *value)
+}
+
 /// Does the helper of a primitive make a choice?
-pub(crate) fn selects(prim: Prim) -> bool {
-    BODIES.iter().any(|(other, value)| *other == prim && value.contains("lam_select"))
+pub(crate) fn selects(precision: Precision, prim: Prim) -> bool {
+    body(precision, prim).is_some_and(|value| value.contains("lam_select"))
 }
 
 /// How a primitive is spelled on vectors.

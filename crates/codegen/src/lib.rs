@@ -25,7 +25,7 @@
 //!   these may use, 4 MiB unless told. Where that is too little, the call fails.
 //! - `int lambada_context_threads(struct lambada_context *, int64_t, lam_fork, void *)`, of units with parallel loops only: on how many threads calls run,
 //!   and what runs functions on these; one thread unless told.
-//! - In memory a real is a `double`, an int an `int64_t`, a bool an `unsigned char` that is 0 or 1; arrays are dense, the last axis is contiguous.
+//! - In memory a real is a `double`, or a `float` where the function computes with 32 bits, an int an `int64_t`, a bool an `unsigned char` that is 0 or 1; arrays are dense, the last axis is contiguous.
 
 mod calls;
 mod control;
@@ -46,6 +46,7 @@ mod text;
 
 use lambada_loops::{Function, Names, Return, Step, Stmt, visit};
 
+use lambada_prim::Precision;
 use needs::Needs;
 pub use parts::PART;
 pub use shares::Shares;
@@ -131,7 +132,10 @@ pub fn unit_with(functions: &[&Function], memory: Memory) -> Unit {
 }
 
 fn printed(functions: &[&Function], part: usize, memory: Memory, linkage: Linkage) -> Unit {
-    let mut needs = Needs::default();
+    let precision = functions.first().map_or(Precision::default(), |first| first.precision);
+    let all = functions.iter().flat_map(|function| function.all());
+    debug_assert!(all.into_iter().all(|each| each.precision == precision), "reals of one kind");
+    let mut needs = Needs::new(precision);
     let mut names = Names::new([
         "context_open",
         "context_cancel",

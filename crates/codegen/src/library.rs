@@ -5,7 +5,6 @@ use lambada_loops::{Arg, Buf, FieldId, FnId, Given, NodeId, Operand, Part, Reg, 
 use lambada_prim::ScalarTy;
 
 use crate::function::Printer;
-use crate::lanes::memory_size;
 use crate::text::{Level, Text};
 
 impl Printer<'_> {
@@ -64,7 +63,7 @@ impl Printer<'_> {
                 }
                 Part::Array(buf, len) => {
                     let (buf, len) = (self.buf(*buf), self.operand(*len).text);
-                    let size = memory_size(library.field(id).elem);
+                    let size = self.memory_size(library.field(id).elem);
                     self.line(&format!(
                         "if (unlikely(!lam_keep(ctx, &{slot}, {buf}, {len}, {size}))) {}",
                         missing(&format!("lam_count({len}, {size})"))
@@ -86,7 +85,7 @@ impl Printer<'_> {
         let len = self.count(dims);
         let pointer = self.pointer(buf, "");
         if field.array {
-            let size = memory_size(field.elem);
+            let size = self.memory_size(field.elem);
             self.line(&format!("{pointer} = lam_array(ctx, {of}, {tag}, {slot}, {len}, {size});"));
         } else {
             self.line(&format!("{pointer} = lam_cell(ctx, {of}, {tag}, {slot});"));

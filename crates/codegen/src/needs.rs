@@ -3,17 +3,19 @@
 
 use std::collections::BTreeSet;
 
-use lambada_prim::{ArrayPrim, Prim, ScalarTy, c_helper};
+use lambada_prim::{ArrayPrim, Precision, Prim, ScalarTy, c_helper, single_helper};
 
 use crate::Memory;
 use crate::lanes::{self, Helper, memory_type, register_type};
 use crate::runtime;
 
 /// What has been used so far.
-#[derive(Default)]
 pub(crate) struct Needs {
+    /// How many bits reals have.
+    precision: Precision,
     prims: BTreeSet<Prim>,
-    vectors: BTreeSet<Helper>,
+    /// Helpers, for reals of this unit or of 64 bits.
+    vectors: BTreeSet<(Helper, Precision)>,
     /// Functions of the vector mathematics, and their lanes.
     maths: BTreeSet<(&'static str, u16)>,
     kernels: BTreeSet<ArrayPrim>,
@@ -26,6 +28,23 @@ pub(crate) struct Needs {
 }
 
 impl Needs {
+    /// Nothing, of a unit with such reals.
+    pub fn new(precision: Precision) -> Needs {
+        Needs {
+            precision,
+            prims: BTreeSet::new(),
+            vectors: BTreeSet::new(),
+            maths: BTreeSet::new(),
+            kernels: BTreeSet::new(),
+            fills: BTreeSet::new(),
+            copies: false,
+            calls: false,
+            nodes: false,
+            inspections: false,
+            teams: false,
+        }
+    }
+
     /// A primitive on scalars.
     pub fn prim(&mut self, prim: Prim) {
         self.prims.insert(prim);
@@ -34,7 +53,8 @@ impl Needs {
     /// Vectors of so many lanes.
     pub fn lanes(&mut self, lanes: u16) {
         if lanes > 1 {
-            self.vectors.insert(Helper::Types(lanes));
+            self.vectors.insert((Helper::Types(lanes), Precision::F64));
+            self.vectors.insert((Helper::Types(lanes), self.precision));
         }
     }
 
@@ -44,18 +64,16 @@ impl Needs {
             Helper::Each(prim, lanes) => {
                 self.prim(prim);
                 self.lanes(lanes);
-                if lanes::selects(prim) {
-                    self.vectors.insert(Helper::Select(prim.result(), lanes));
+                if lanes::selects(self.precision, prim) {
+                    self.vectors.insert((Helper::Select(prim.result(), lanes), self.precision));
                 }
             }
             Helper::StoreSome(elem, lanes) => {
                 self.vector(Helper::Store(elem, lanes));
             }
             Helper::Math(name, lanes) => {
-                self.vector(Helper::Select(ScalarTy::Real, lanes));
-                self.vector(Helper::Splat(ScalarTy::Real, lanes));
-                self.maths.insert((name, lanes));
-                return helper.name();
+                self.math(name, lanes);
+                return helper.name(self.precision);
             }
             Helper::Fold(op, elem, lanes) => {
                 self.prim(op.prim(elem));
@@ -72,8 +90,18 @@ impl Needs {
                 self.lanes(lanes);
             }
         }
-        self.vectors.insert(helper);
-        helper.name()
+        self.vectors.insert((helper, self.precision));
+        helper.name(self.precision)
+    }
+
+    /// A function on vectors, and the helpers that such functions use.
+    fn math(&mut self, name: &'static str, lanes: u16) {
+        self.lanes(lanes);
+        let widened = self.precision == Precision::F32 && single_helper(name).is_none();
+        let of = if widened { Precision::F64 } else { self.precision };
+        self.vectors.insert((Helper::Select(ScalarTy::Real, lanes), of));
+        self.vectors.insert((Helper::Splat(ScalarTy::Real, lanes), of));
+        self.maths.insert((name, lanes));
     }
 
     /// `lam_fill`; gives its name.
@@ -127,7 +155,7 @@ impl Needs {
         helpers.extend(self.teams.then(|| runtime::TEAMS.to_string()));
         helpers.extend(self.calls.then(|| runtime::CALLS.to_string()));
         helpers.extend(self.inspections.then(|| runtime::INSPECTIONS.to_string()));
-        helpers.extend(self.nodes.then(|| runtime::nodes(memory)));
+        helpers.extend(self.nodes.then(|| runtime::nodes(memory, self.precision)));
         let mut scalar: Vec<&str> = self
             .prims
             .iter()
@@ -137,70 +165,100 @@ impl Needs {
         scalar.sort_unstable();
         scalar.dedup();
         let mut done = BTreeSet::new();
-        scalar.into_iter().for_each(|name| with_needs(name, &mut done, &mut helpers));
-        helpers.extend(self.vectors.iter().map(|helper| helper.definition()));
+        let precision = self.precision;
+        scalar.into_iter().for_each(|name| with_needs(precision, name, &mut done, &mut helpers));
+        helpers.extend(self.vectors.iter().map(|(helper, of)| helper.definition(*of)));
         let mut done = BTreeSet::new();
-        self.maths.iter().for_each(|math| with_math(*math, &mut done, &mut helpers));
+        for (name, lanes) in &self.maths {
+            with_math(precision, (name, *lanes), &mut done, &mut helpers);
+        }
         let mut texts: Vec<&str> = Vec::new();
         for text in self.kernels.iter().flat_map(|prim| prim.row().kernel.texts) {
             if !texts.contains(text) {
                 texts.push(text);
             }
         }
+        if !texts.is_empty() {
+            helpers
+                .push(format!("typedef {} lam_element; /* what arrays have */\n", precision.c()));
+        }
         helpers.extend(texts.into_iter().map(str::to_string));
         helpers.extend(self.copies.then(|| runtime::COPY.to_string()));
-        helpers.extend(self.fills.iter().map(|elem| fill(*elem)));
+        helpers.extend(self.fills.iter().map(|elem| fill(precision, *elem)));
         let helpers = helpers.join("\n");
         let mentioned: BTreeSet<&str> =
             identifiers(&helpers).chain(identifiers(functions)).collect();
-        format!("{}\n{}{helpers}", runtime::INTERFACE, declarations(&mentioned))
+        format!(
+            "{}\n{}{helpers}",
+            runtime::interface(precision),
+            declarations(precision, &mentioned)
+        )
     }
 }
 
 /// The helper after those that it needs.
-fn with_needs(name: &'static str, done: &mut BTreeSet<&'static str>, out: &mut Vec<String>) {
+fn with_needs(
+    precision: Precision,
+    name: &'static str,
+    done: &mut BTreeSet<&'static str>,
+    out: &mut Vec<String>,
+) {
     let helper = c_helper(name).expect("a helper needs helpers that exist");
     if done.insert(name) {
-        helper.needs.iter().for_each(|need| with_needs(need, done, out));
-        out.push(helper.text.to_string());
+        helper.needs.iter().for_each(|need| with_needs(precision, need, done, out));
+        out.push(helper.c(precision));
     }
 }
 
 /// The function on vectors after those that it needs.
 fn with_math(
+    precision: Precision,
     (name, lanes): (&'static str, u16),
     done: &mut BTreeSet<String>,
     out: &mut Vec<String>,
 ) {
-    let text = Helper::Math(name, lanes).definition();
+    let text = Helper::Math(name, lanes).definition(precision);
     // What has no lanes is there once for all widths.
     if done.contains(&text) {
         return;
     }
-    lanes::math(name).needs.iter().for_each(|need| with_math((need, lanes), done, out));
+    match (precision, single_helper(name)) {
+        (Precision::F64, _) => {
+            let needs = lanes::math(name).needs.iter();
+            needs.for_each(|need| with_math(precision, (need, lanes), done, out));
+        }
+        (Precision::F32, Some(own)) => {
+            own.needs.iter().for_each(|need| with_math(precision, (need, lanes), done, out));
+        }
+        (Precision::F32, None) => with_math(Precision::F64, (name, lanes), done, out),
+    }
     done.insert(text.clone());
     out.push(text);
 }
 
-fn fill(elem: ScalarTy) -> String {
-    let value = register_type(lambada_loops::Ty::scalar(elem));
+fn fill(precision: Precision, elem: ScalarTy) -> String {
+    let value = register_type(precision, lambada_loops::Ty::scalar(elem));
     format!(
         "static inline void lam_fill_{elem}({} *to, {value} x, int64_t count) {{\n    for (int64_t k = 0; k < count; k++) to[k] = x;\n}}\n",
-        memory_type(elem)
+        memory_type(precision, elem)
     )
 }
 
 /// Macros and prototypes, of what is mentioned.
-fn declarations(mentioned: &BTreeSet<&str>) -> String {
+fn declarations(precision: Precision, mentioned: &BTreeSet<&str>) -> String {
     let macros = MACROS
         .iter()
         .filter(|(name, _)| mentioned.contains(name))
-        .map(|(name, value)| format!("#define {name} {value}\n"));
+        .map(|(name, values)| format!("#define {name} {}\n", values[precision as usize]));
     let prototypes = LIBM
         .iter()
         .filter(|(name, _)| mentioned.contains(name))
         .map(|(name, params)| format!("double {name}({params});\n"));
-    let text: String = macros.chain(prototypes).collect();
+    let singles = LIBM
+        .iter()
+        .filter(|(name, _)| mentioned.contains(&*format!("{name}f")))
+        .map(|(name, params)| format!("float {name}f({});\n", params.replace("double", "float")));
+    let text: String = macros.chain(prototypes).chain(singles).collect();
     if text.is_empty() { text } else { format!("{text}\n") }
 }
 
@@ -209,12 +267,12 @@ fn identifiers(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').filter(|word| !word.is_empty())
 }
 
-/// What `math.h` and `stdint.h` would define.
-const MACROS: &[(&str, &str)] = &[
-    ("INFINITY", "__builtin_inf()"),
-    ("NAN", "__builtin_nan(\"\")"),
-    ("INT64_MAX", "__INT64_MAX__"),
-    ("INT64_MIN", "(-__INT64_MAX__ - 1)"),
+/// What `math.h` and `stdint.h` would define, for reals of 64 and of 32 bits.
+const MACROS: &[(&str, [&str; 2])] = &[
+    ("INFINITY", ["__builtin_inf()", "__builtin_inff()"]),
+    ("NAN", ["__builtin_nan(\"\")", "__builtin_nanf(\"\")"]),
+    ("INT64_MAX", ["__INT64_MAX__"; 2]),
+    ("INT64_MIN", ["(-__INT64_MAX__ - 1)"; 2]),
 ];
 
 /// The functions of `libm` that give a double, and their parameters.
@@ -264,7 +322,8 @@ const LIBM: &[(&str, &str)] = &[
 
 /// Names that no local variable may have: the words of C, what this file declares, and what the interface and the helpers use.
 pub(crate) fn reserved() -> impl Iterator<Item = &'static str> {
-    LIBM.iter().chain(MACROS).map(|(name, _)| *name).chain(KEYWORDS.iter().copied())
+    let libm = LIBM.iter().map(|(name, _)| *name);
+    libm.chain(MACROS.iter().map(|(name, _)| *name)).chain(KEYWORDS.iter().copied())
 }
 
 const KEYWORDS: &[&str] = &[
@@ -345,5 +404,7 @@ pub(crate) fn is_reserved(name: &str) -> bool {
         || name.starts_with("lambada_")
         || vector("f64x")
         || vector("i64x")
+        || vector("f32x")
+        || vector("i32x")
         || vector("mask")
 }

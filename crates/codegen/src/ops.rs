@@ -4,7 +4,7 @@ use lambada_loops::{Buf, Op, Operand, Reg, Ty};
 use lambada_prim::{Prim, Scalar, ScalarTy};
 
 use crate::function::Printer;
-use crate::lanes::{Helper, Spelling, register_type, spelling};
+use crate::lanes::{Helper, Spelling, mask_of_integers, mask_type, spelling};
 use crate::text::{self, Text};
 
 impl Printer<'_> {
@@ -29,7 +29,7 @@ impl Printer<'_> {
             Op::Iota if ty.lanes == 1 => Text::atom("0"),
             Op::Iota => {
                 let lanes: Vec<String> = (0..ty.lanes).map(|lane| lane.to_string()).collect();
-                Text::atom(format!("({}){{{}}}", register_type(ty), lanes.join(", ")))
+                Text::atom(format!("({}){{{}}}", self.register_type(ty), lanes.join(", ")))
             }
         }
     }
@@ -76,7 +76,7 @@ impl Printer<'_> {
         }
         let args = self.scalar_args(prim, args);
         self.needs.prim(prim);
-        let value = text::apply(prim.row().c, &args);
+        let value = text::apply(self.precision(), prim.row().c, &args);
         if ty.lanes == 1 { value } else { self.splat(value, ty) }
     }
 
@@ -114,8 +114,14 @@ impl Printer<'_> {
             }
             Spelling::Comparison(op) => {
                 let args = [self.operand(args[0]), self.operand(args[1])];
-                let mask = text::infix(op, &args[0], &args[1]);
-                text::prefix(&format!("(i64x{lanes})"), &mask).reading(&args)
+                let (mask, precision) = (text::infix(op, &args[0], &args[1]), self.precision());
+                let mask = match prim.args()[0] {
+                    ScalarTy::Real => {
+                        text::prefix(&format!("({})", mask_type(precision, lanes)), &mask)
+                    }
+                    ScalarTy::Int | ScalarTy::Bool => mask_of_integers(precision, lanes, &mask),
+                };
+                mask.reading(&args)
             }
             Spelling::Masks(op) => {
                 let args = [full(self, 0), full(self, 1)];
@@ -131,8 +137,12 @@ impl Printer<'_> {
             }
             Spelling::Convert => {
                 let arg = full(self, 0);
-                Text::atom(format!("__builtin_convertvector({}, f64x{lanes})", arg.text))
-                    .reading(&[arg])
+                Text::atom(format!(
+                    "__builtin_convertvector({}, {}x{lanes})",
+                    arg.text,
+                    self.precision()
+                ))
+                .reading(&[arg])
             }
             Spelling::Select => {
                 let args = [full(self, 0), full(self, 1), full(self, 2)];
@@ -157,7 +167,7 @@ impl Printer<'_> {
     /// A register's expression, if it waits, or its name; a constant.
     pub fn operand(&mut self, operand: Operand) -> Text {
         match operand {
-            Operand::Lit(value) => text::literal(value),
+            Operand::Lit(value) => text::literal(self.precision(), value),
             Operand::Reg(reg) => {
                 match self.waiting.iter().rposition(|waiting| waiting.reg == reg) {
                     Some(at) => self.waiting.remove(at).value,

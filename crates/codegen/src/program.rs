@@ -36,9 +36,9 @@ impl<'a> Program<'a> {
 }
 
 fn param_type(function: &Function, param: Param) -> String {
-    let elem = |buf: Buf| memory_type(function.bufs[buf.0 as usize].0);
+    let elem = |buf: Buf| memory_type(function.precision, function.bufs[buf.0 as usize].0);
     match param {
-        Param::Scalar(reg) => register_type(function.regs[reg.0 as usize].0),
+        Param::Scalar(reg) => register_type(function.precision, function.regs[reg.0 as usize].0),
         Param::Buffer(buf) => format!("const {} *restrict", elem(buf)),
         Param::Owned(buf) => format!("{} *restrict", elem(buf)),
         Param::Shared(buf) => format!("{} *", elem(buf)),
@@ -49,7 +49,7 @@ fn param_type(function: &Function, param: Param) -> String {
 pub(crate) fn result_type(function: &Function, result: &Return) -> String {
     let elem = function.result_elem(result);
     match result {
-        Return::Scalar(_) => format!("{} *", register_type(Ty::scalar(elem))),
-        Return::Buffer(..) => format!("{} **", memory_type(elem)),
+        Return::Scalar(_) => format!("{} *", register_type(function.precision, Ty::scalar(elem))),
+        Return::Buffer(..) => format!("{} **", memory_type(function.precision, elem)),
     }
 }

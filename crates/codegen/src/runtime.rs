@@ -1,6 +1,8 @@
 //! The fixed parts of the C text: the interface, the arena, and what programs with calls and nodes need. A line that begins with `@` stands for
 //! what only these have; `@export` before a function says that it is called from outside.
 
+use lambada_prim::Precision;
+
 use crate::Memory;
 
 /// What only some programs have.
@@ -59,22 +61,32 @@ fn chosen(text: &str, Kinds { calls, nodes, inspections, teams }: Kinds) -> Stri
 }
 
 /// Nodes, in memory of a kind.
-pub(crate) fn nodes(memory: Memory) -> String {
+pub(crate) fn nodes(memory: Memory, precision: Precision) -> String {
     let made = match memory {
         Memory::Arena => NODES_IN_ARENA,
         Memory::Exact => NODES_EXACT,
     };
-    format!("{SLOTS}{made}{NODES}")
+    with_reals(&format!("{SLOTS}{made}{NODES}"), precision)
 }
 
 /// Types of the interface, and what a failing check does.
-pub(crate) const INTERFACE: &str = "\
+pub(crate) fn interface(precision: Precision) -> String {
+    with_reals(INTERFACE, precision)
+}
+
+/// `@real` is the type of reals.
+fn with_reals(text: &str, precision: Precision) -> String {
+    text.replace("@real", precision.c())
+}
+
+/// Types of the interface, and what a failing check does.
+const INTERFACE: &str = "\
 typedef __INT64_TYPE__ int64_t;
 typedef __UINT64_TYPE__ uint64_t;
 typedef __UINTPTR_TYPE__ uintptr_t;
 
 union lambada_word {
-    double real;
+    @real real;
     int64_t integer;
     const void *data;
 };
@@ -512,7 +524,7 @@ const SLOTS: &str = "\
  * whose fields are zeros. */
 union lam_slot {
     int64_t integer;
-    double real;
+    @real real;
     void *data;
 };
 
@@ -553,8 +565,8 @@ static inline int64_t lam_tag(int64_t node) {
     return node ? ((const union lam_slot *)(uintptr_t)node)->integer : -1;
 }
 
-static inline double lam_real(int64_t node, int slot) {
-    return node ? ((const union lam_slot *)(uintptr_t)node)[slot].real : 0.0;
+static inline @real lam_real(int64_t node, int slot) {
+    return node ? ((const union lam_slot *)(uintptr_t)node)[slot].real : 0;
 }
 
 static inline int64_t lam_integer(int64_t node, int slot) {

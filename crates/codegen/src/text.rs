@@ -1,6 +1,6 @@
 //! C expressions as text with a level of precedence, so that they nest with as few parentheses as a person would write.
 
-use lambada_prim::{CText, Scalar};
+use lambada_prim::{CText, Precision, Scalar, c_helper};
 
 /// How tightly an expression binds, loosest first. Comparisons and bit operations have the levels of C, but mixtures that people misread get
 /// parentheses.
@@ -64,19 +64,33 @@ impl Text {
 }
 
 /// A primitive applied.
-pub(crate) fn apply(spelling: CText, args: &[Text]) -> Text {
+pub(crate) fn apply(precision: Precision, spelling: CText, args: &[Text]) -> Text {
     let text = match spelling {
         CText::Infix(op) => infix(op, &args[0], &args[1]),
         CText::Prefix(op) => prefix(op, &args[0]),
         // A conversion is not a call.
-        CText::Call(function) if function.starts_with('(') => prefix(function, &args[0]),
-        CText::Call(function) | CText::Math { scalar: function, .. } => call(function, args),
+        CText::Call("(double)") => prefix(&format!("({})", precision.c()), &args[0]),
+        CText::Call(function) | CText::Math { scalar: function, .. } => {
+            apply_function(precision, function, args)
+        }
         CText::Template(_) => {
             let atoms: Vec<String> = args.iter().map(|arg| arg.at(Level::Atom)).collect();
             Text::new(spelling.apply(&atoms), Level::Choice)
         }
     };
     text.reading(args)
+}
+
+/// A function of `libm`, or a helper. What is computed with 64 bits in any case is rounded.
+fn apply_function(precision: Precision, function: &'static str, args: &[Text]) -> Text {
+    match (precision, c_helper(function)) {
+        (Precision::F64, _) => call(function, args),
+        (Precision::F32, None) => call(&format!("{function}f"), args),
+        (Precision::F32, Some(helper)) if helper.gives_double() => {
+            prefix("(float)", &call(function, args))
+        }
+        (Precision::F32, Some(_)) => call(function, args),
+    }
 }
 
 /// `function(a, b)`
@@ -132,17 +146,20 @@ fn level(op: &str) -> Level {
 }
 
 /// A constant. A real has the shortest decimals that denote it.
-pub(crate) fn literal(value: Scalar) -> Text {
+pub(crate) fn literal(precision: Precision, value: Scalar) -> Text {
     let signed = |text: String| {
         let level = if text.starts_with('-') { Level::Unary } else { Level::Atom };
         Text::new(text, level)
     };
-    match value {
+    match precision.scalar(value) {
         Scalar::Real(value) if value.is_nan() => Text::atom("NAN"),
         Scalar::Real(value) if value.is_infinite() => {
             signed(format!("{}INFINITY", if value < 0.0 { "-" } else { "" }))
         }
-        Scalar::Real(value) => signed(format!("{value:?}")),
+        Scalar::Real(value) => signed(match precision {
+            Precision::F64 => format!("{value:?}"),
+            Precision::F32 => format!("{:?}f", value as f32),
+        }),
         Scalar::Int(i64::MIN) => Text::atom("INT64_MIN"),
         Scalar::Int(value) => signed(value.to_string()),
         Scalar::Bool(value) => Text::atom(if value { "1" } else { "0" }),
@@ -151,7 +168,7 @@ pub(crate) fn literal(value: Scalar) -> Text {
 
 /// An integer constant of 64 bits where C would compute in `int`.
 pub(crate) fn wide_literal(value: i64) -> Text {
-    let text = literal(Scalar::Int(value));
+    let text = literal(Precision::F64, Scalar::Int(value));
     if value == i64::MIN { text } else { Text::new(format!("{}LL", text.text), text.level) }
 }
 
@@ -177,15 +194,19 @@ mod tests {
         assert_eq!(infix("||", &infix("&&", &a, &b), &c).text, "(a && b) || c");
         assert_eq!(infix("||", &c, &infix("&&", &a, &b)).text, "c || (a && b)");
         assert_eq!(prefix("-", &prefix("-", &a)).text, "-(-a)");
-        assert_eq!(prefix("-", &literal(Scalar::Real(-0.5))).text, "-(-0.5)");
+        assert_eq!(prefix("-", &literal(Precision::F64, Scalar::Real(-0.5))).text, "-(-0.5)");
         assert_eq!(prefix("!", &infix("<", &a, &b)).text, "!(a < b)");
-        assert_eq!(infix("-", &a, &literal(Scalar::Int(-5))).text, "a - -5");
+        assert_eq!(infix("-", &a, &literal(Precision::F64, Scalar::Int(-5))).text, "a - -5");
     }
 
     #[test]
     fn literals_are_exact_and_readable() {
-        let check =
-            |value: f64, expect: &str| assert_eq!(literal(Scalar::Real(value)).text, expect);
+        let check = |value: f64, expect: &str| {
+            assert_eq!(literal(Precision::F64, Scalar::Real(value)).text, expect);
+        };
+        let single = literal(Precision::F32, Scalar::Real(0.1));
+        assert_eq!(single.text, "0.1f");
+        assert_eq!(literal(Precision::F32, Scalar::Real(1e300)).text, "INFINITY");
         check(0.5, "0.5");
         check(1.0, "1.0");
         check(-0.0, "-0.0");
@@ -193,7 +214,7 @@ mod tests {
         check(1e300, "1e300");
         check(f64::NEG_INFINITY, "-INFINITY");
         check(f64::NAN, "NAN");
-        assert_eq!(literal(Scalar::Int(i64::MIN)).text, "INT64_MIN");
+        assert_eq!(literal(Precision::F64, Scalar::Int(i64::MIN)).text, "INT64_MIN");
         assert_eq!(wide_literal(-3).text, "-3LL");
     }
 }

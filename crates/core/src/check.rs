@@ -543,12 +543,16 @@ impl Checker<'_> {
         require(ruled.rules().next().is_some(), || format!("`{}` has no rules", ruled.name))?;
         self.lambdas(&ruled.function, params.len())?;
         if let Some(rule) = &ruled.jvp {
+            require(!rule.adds, || "a rule `jvp` adds to cotangents".to_string())?;
             self.same("a rule `jvp`", rule.function.ty(), &ruled.jvp_ty(rule.takes_value))?;
             self.lambdas(&rule.function, 2 * params.len() + usize::from(rule.takes_value))?;
         }
         if let Some(rule) = &ruled.vjp {
-            self.same("a rule `vjp`", rule.function.ty(), &ruled.vjp_ty(rule.takes_value))?;
-            self.lambdas(&rule.function, params.len() + 1 + usize::from(rule.takes_value))?;
+            let ty = ruled.vjp_ty(rule.takes_value, rule.adds);
+            self.same("a rule `vjp`", rule.function.ty(), &ty)?;
+            let adders = params.iter().filter(|ty| rule.adds && matches!(ty, Ty::Fun(..))).count();
+            let lambdas = params.len() + 1 + usize::from(rule.takes_value) + adders;
+            self.lambdas(&rule.function, lambdas)?;
         }
         Ok(ruled.function.ty().clone())
     }

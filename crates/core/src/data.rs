@@ -9,6 +9,8 @@ use std::sync::Arc;
 
 use lambada_prim::{Data as Elements, Scalar, Tensor};
 
+use crate::sized;
+
 pub use args::Args;
 pub use close::close;
 pub use text::Style;
@@ -84,6 +86,20 @@ impl Data {
     pub fn matrix(rows: &[&[f64]]) -> Data {
         let columns = rows.first().map_or(0, |row| row.len());
         Data::Tensor(Tensor::reals(vec![rows.len(), columns], rows.concat()))
+    }
+
+    /// A size of a variant: an array of so many `()`.
+    pub fn units(count: usize) -> Data {
+        Data::Tensor(Tensor { dims: vec![count, 0], data: Elements::Bool(Vec::new()) })
+    }
+
+    /// What people see of a value: that of a variant without its sizes ([`crate::sized`]), or itself.
+    pub fn seen(&self) -> &Data {
+        let Data::Record(fields) = self else { return self };
+        match fields.last() {
+            Some((_, value)) if sized::is_sized(fields.iter().map(|(label, _)| &**label)) => value,
+            Some(_) | None => self,
+        }
     }
 
     /// The scalar, if it is one.
@@ -180,7 +196,7 @@ mod tests {
 
     #[test]
     fn digits_are_significant() {
-        let style = Style { precision: Some(3), ..Style::default() };
+        let style = Style { digits: Some(3), ..Style::default() };
         let shown = |x: f64| Data::from(x).show(style);
         assert_eq!(shown(std::f64::consts::PI), "3.14");
         assert_eq!(shown(123456.0), "123000.0");

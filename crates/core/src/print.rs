@@ -2,10 +2,12 @@
 //! write stands as calls: `check`, `dim`, `reduce`, `select`.
 
 use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
 use lambada_prim::{Prim, ReduceOp, Scalar, Spelling, Surface};
 use lambada_source::Doc;
 
+use crate::sized;
 use crate::{Arm, Checkpoint, Def, DefId, LoopKind, Program, Ruled, Term, TermKind, Ty, Var};
 
 /// The program, with its types.
@@ -164,6 +166,9 @@ impl Printer<'_> {
             Ty::Tuple(items) => {
                 format!("({})", list(&mut items.iter().map(|ty| self.ty(ty, LOWEST))))
             }
+            Ty::Record(fields) if is_sized(fields) => {
+                fields.last().map_or_else(String::new, |(_, value)| self.ty(value, context))
+            }
             Ty::Record(fields) => {
                 format!(
                     "{{{}}}",
@@ -230,14 +235,15 @@ impl Printer<'_> {
         concat([function, self.rules(ruled)])
     }
 
-    /// `with jvp (\x dx -> t)`, each rule on a line of its own; `of` says that it takes the value.
+    /// `with jvp (\x dx -> t)`, each rule on a line of its own; `of` says that it takes the value, `adding` that it takes functions that add.
     fn rules(&mut self, ruled: &Ruled) -> Doc {
         let rules = [("jvp", &ruled.jvp), ("vjp", &ruled.vjp)];
         let rules = rules.into_iter().filter_map(|(mode, rule)| Some((mode, rule.as_ref()?)));
         concat(rules.map(|(mode, rule)| {
             let pseudo = if rule.pseudo { "pseudo " } else { "" };
             let value = if rule.takes_value { " of" } else { "" };
-            let head = text(format!("with {pseudo}{mode}{value} "));
+            let adds = if rule.adds { " adding" } else { "" };
+            let head = text(format!("with {pseudo}{mode}{value}{adds} "));
             nest(concat([Doc::hard_line(), head, self.term(&rule.function, ATOM)]))
         }))
     }
@@ -267,7 +273,7 @@ impl Printer<'_> {
             TermKind::Tuple(items) => self.tuple(items, term.ty()),
             TermKind::Proj(t, k) => {
                 let field = match t.ty() {
-                    Ty::Record(fields) => fields[*k].0.to_string(),
+                    Ty::Record(fields) => sized::shown(&fields[*k].0),
                     Ty::Scalar(_) | Ty::Tuple(_) | Ty::Array(_) | Ty::Fun(..) | Ty::Variant(_) => {
                         k.to_string()
                     }
@@ -421,10 +427,9 @@ impl Printer<'_> {
         let docs = self.terms(items, LOWEST);
         match ty {
             Ty::Record(fields) => {
-                let docs = fields
-                    .iter()
-                    .zip(docs)
-                    .map(|((name, _), doc)| concat([text(format!("{name} = ")), doc]));
+                let docs = fields.iter().zip(docs).map(|((name, _), doc)| {
+                    concat([text(format!("{} = ", sized::shown(name))), doc])
+                });
                 enclosed("{", docs.collect(), "}")
             }
             Ty::Scalar(_) | Ty::Tuple(_) | Ty::Array(_) | Ty::Fun(..) | Ty::Variant(_) => {
@@ -601,4 +606,9 @@ fn ends_in_match(term: &Term) -> bool {
         | TermKind::Reach(..)
         | TermKind::Band(..) => false,
     }
+}
+
+/// Is it a variant with its sizes?
+fn is_sized(fields: &[(Rc<str>, Ty)]) -> bool {
+    sized::is_sized(fields.iter().map(|(label, _)| &**label))
 }

@@ -3,11 +3,11 @@
 use std::collections::HashSet;
 use std::ops::Range;
 use std::rc::Rc;
-use std::sync::Arc;
 
+use lambada_prim::Precision;
 use lambada_source::Span;
 
-use crate::{Term, Ty, TypeDecl, TypeId};
+use crate::{SizedTy, Term, Ty, TypeDecl, TypeId};
 
 /// Index of a definition in [`Program::defs`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -22,6 +22,8 @@ pub struct Program {
     pub defs: Vec<Def>,
     /// One past the largest variable id in use.
     pub next_var: u32,
+    /// How many bits its reals have.
+    pub precision: Precision,
     /// Does the user mean the modes to differ somewhere? Then Jacobians are reverse derivatives, whatever their sizes.
     pub modes_differ: bool,
 }
@@ -50,36 +52,6 @@ pub struct Signature {
     pub params: Vec<(Rc<str>, SizedTy)>,
     /// The result.
     pub result: Option<SizedTy>,
-}
-
-/// A type with the sizes of its arrays.
-#[derive(Clone, Debug, PartialEq)]
-pub enum SizedTy {
-    /// `real`, `int`, `bool`.
-    Scalar(lambada_prim::ScalarTy),
-    /// `(a, b)`.
-    Tuple(Vec<SizedTy>),
-    /// `{x : a}`, alphabetical.
-    Record(Vec<(Rc<str>, SizedTy)>),
-    /// `[n]t`.
-    Array(Size, Box<SizedTy>),
-    /// A function; no data has this type.
-    Fun(Box<SizedTy>, Box<SizedTy>),
-    /// A variant.
-    Variant(TypeId),
-}
-
-/// A size, as far as the signature tells.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Size {
-    /// `[]`: any.
-    Any,
-    /// `[3]`.
-    Const(u64),
-    /// `[n]`: a size variable or an `int` parameter.
-    Var(Arc<str>),
-    /// `[d*(d-1)/2]`: as text; the equation is checked by the program itself.
-    Expr(Arc<str>),
 }
 
 impl Program {

@@ -8,7 +8,8 @@
 //! ```
 //!
 //! A parameter that is a function has a tangent of the same type: `df x` is the tangent of `f x` at a fixed `x`. Its cotangent is a formal sum: an array of
-//! points with the cotangents of the values there. So c is `[](a, b)` for `a -> b`, and t for all other t.
+//! points with the cotangents of the values there. So c is `[](a, b)` for `a -> b`, and t for all other t. A rule that *adds* takes one function `(a, b) -> ()` more for each
+//! such parameter, which adds a pair to the sum, and gives `()` in its place: the pairs of a long loop need no array.
 //!
 //! A rule speaks of the parameters only: what function and rules capture is a constant to them.
 
@@ -40,6 +41,8 @@ pub struct Rule {
     pub pseudo: bool,
     /// Does it take the value of the function after the parameters?
     pub takes_value: bool,
+    /// Does it take functions that add to the cotangents of the parameters that are functions? A rule `vjp` may.
+    pub adds: bool,
     /// The rule: one λ for each of the above, at least.
     pub function: Term,
     /// Where it is written.
@@ -83,13 +86,26 @@ impl Ruled {
     }
 
     /// The type that the rule `vjp` has.
-    pub fn vjp_ty(&self, takes_value: bool) -> Ty {
+    pub fn vjp_ty(&self, takes_value: bool, adds: bool) -> Ty {
         let (params, result) = self.signature();
-        let parts: Vec<Ty> = params.iter().map(cotangent).collect();
+        let part = |param| if adds { rest(param) } else { cotangent(param) };
+        let parts: Vec<Ty> = params.iter().map(part).collect();
         let all = if let [part] = &parts[..] { part.clone() } else { Ty::tuple(parts) };
-        let pullback = Ty::fun(result.clone(), all);
+        let adders: Vec<Ty> = params.iter().filter(|_| adds).filter_map(adder).collect();
+        let pullback = Ty::fun(result.clone(), funs(&adders, all));
         funs(&params, if takes_value { Ty::fun(result, pullback) } else { pullback })
     }
+}
+
+/// The type of the function that adds to the cotangent of a parameter, if that is a function.
+pub fn adder(param: &Ty) -> Option<Ty> {
+    let Ty::Fun(from, to) = param else { return None };
+    Some(Ty::fun(Ty::tuple([(**from).clone(), (**to).clone()]), Ty::unit()))
+}
+
+/// The type of what a rule that adds gives for a parameter.
+fn rest(param: &Ty) -> Ty {
+    if let Ty::Fun(..) = param { Ty::unit() } else { param.clone() }
 }
 
 /// The type of the cotangent that a rule gives for a parameter.

@@ -1,7 +1,8 @@
-//! Types. They say nothing of sizes: an array carries its shape, and every equation between sizes that inference could not
+//! Types. Those of terms say nothing of sizes: an array carries its shape, and every equation between sizes that inference could not
 //! prove is a `check` in the term (see ARCHITECTURE.md).
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use lambada_prim::ScalarTy;
 
@@ -27,12 +28,54 @@ pub enum Ty {
 }
 
 /// A variant type, at fixed type arguments.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct TypeDecl {
-    /// As users see it: `shape`, `list real`.
+    /// As users see it, but for the sizes: `shape`, `list real`.
     pub name: Rc<str>,
     /// The constructors in the order of the definition; the position is the tag.
     pub constructors: Vec<(Rc<str>, Vec<Ty>)>,
+    /// The names of the sizes that the type takes: then its values stand in records ([`sized`]).
+    pub sizes: Vec<Rc<str>>,
+    /// The arguments of the constructors as the definition writes them, in terms of these sizes; empty where there are none.
+    pub written: Vec<Vec<SizedTy>>,
+}
+
+/// A type with the sizes of its arrays.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SizedTy {
+    /// `real`, `int`, `bool`.
+    Scalar(lambada_prim::ScalarTy),
+    /// `(a, b)`.
+    Tuple(Vec<SizedTy>),
+    /// `{x : a}`, alphabetical.
+    Record(Vec<(Rc<str>, SizedTy)>),
+    /// `[n]t`.
+    Array(Size, Box<SizedTy>),
+    /// A function; no data has this type.
+    Fun(Box<SizedTy>, Box<SizedTy>),
+    /// A variant.
+    Variant(TypeId),
+}
+
+/// A size, as far as the signature tells.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Size {
+    /// `[]`: any.
+    Any,
+    /// `[3]`.
+    Const(u64),
+    /// `[n]`: a size variable or an `int` parameter.
+    Var(Arc<str>),
+    /// `[d*(d-1)/2]`: as text; the equation is checked by the program itself.
+    Expr(Arc<str>),
+}
+
+impl TypeDecl {
+    /// The name with sizes after its first word: `tree [d] real`, of ` [d]`.
+    pub fn name_with(&self, sizes: &str) -> String {
+        let (first, rest) = self.name.split_at(self.name.find(' ').unwrap_or(self.name.len()));
+        format!("{first}{sizes}{rest}")
+    }
 }
 
 impl Ty {

@@ -122,7 +122,7 @@ fn a_program() {
     let p = &mut Program::default();
     let constructors =
         vec![("Circle".into(), vec![Ty::REAL]), ("Rect".into(), vec![Ty::REAL, Ty::REAL])];
-    p.types.push(TypeDecl { name: "shape".into(), constructors });
+    p.types.push(TypeDecl { name: "shape".into(), constructors, ..TypeDecl::default() });
     let (s, r, w, h) = (
         p.fresh("s", Ty::Variant(TypeId(0))),
         p.fresh("r", Ty::REAL),

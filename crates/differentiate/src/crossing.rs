@@ -131,7 +131,7 @@ fn function(cx: &mut Context, crossing: Crossing, node: NodeId) -> FnId {
     }
     let id = cx.new_function();
     cx.crossings.insert((crossing, node), id);
-    let mut names = Names::default();
+    let mut names = Names::with(cx.precision);
     let ty = Ty::handle(node);
     let types = crossing.params(cx, &ty);
     let hints = ["x", "other"];

@@ -19,7 +19,7 @@ use std::rc::Rc;
 use lambada_anf::{
     Atom, Block, Constructor, Elem, Field, FnId, Function, Library, NodeId, NodeType, Op, Ty, Var,
 };
-use lambada_prim::ScalarTy;
+use lambada_prim::{Precision, ScalarTy};
 use lambada_source::Problem;
 
 use crate::flow;
@@ -103,6 +103,8 @@ pub(crate) enum Task {
 /// The library that derivatives extend.
 pub(crate) struct Context {
     pub(crate) library: Library,
+    /// How many bits reals have.
+    pub(crate) precision: Precision,
     pub(crate) known: Rc<Known>,
     types: HashMap<(NodeId, Mode), NodeId>,
     boxes: HashMap<Vec<Ty>, NodeId>,
@@ -125,10 +127,16 @@ pub(crate) struct Context {
 
 impl Context {
     /// For derivatives of a block.
-    pub(crate) fn new(library: Library, block: &Block, prepare: Prepare) -> Context {
+    pub(crate) fn new(
+        library: Library,
+        precision: Precision,
+        block: &Block,
+        prepare: Prepare,
+    ) -> Context {
         let known = Rc::new(flow::known(&library, block));
         Context {
             library,
+            precision,
             known,
             types: HashMap::new(),
             boxes: HashMap::new(),

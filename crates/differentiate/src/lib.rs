@@ -69,6 +69,7 @@ mod while_;
 
 use lambada_anf::{Derivatives, Lambda, Library, Names, Reverse, Stm};
 
+use lambada_prim::Precision;
 use lambada_source::Problem;
 
 pub use crate::band::band;
@@ -139,7 +140,7 @@ pub fn forward_with(
     names: &mut Names,
     f: &Lambda,
 ) -> Result<Lambda, Box<Problem>> {
-    derived(prepare, library, f, |cx| boundary::forward(cx, names, f))
+    derived(prepare, library, names.precision(), f, |cx| boundary::forward(cx, names, f))
 }
 
 /// `D→f` with marks in place of tangents: from the parameters and their marks to the results and the marks of those that have some. Functions of
@@ -153,7 +154,7 @@ pub fn reach_with(
     names: &mut Names,
     f: &Lambda,
 ) -> Result<Lambda, Box<Problem>> {
-    derived(prepare, library, f, |cx| {
+    derived(prepare, library, names.precision(), f, |cx| {
         cx.reach = true;
         boundary::forward(cx, names, f)
     })
@@ -181,7 +182,7 @@ pub fn reverse_with(
     names: &mut Names,
     f: &Lambda,
 ) -> Result<Reverse, Box<Problem>> {
-    derived(prepare, library, f, |cx| boundary::reverse(cx, names, f))
+    derived(prepare, library, names.precision(), f, |cx| boundary::reverse(cx, names, f))
 }
 
 /// The same for a derivative that becomes source, where a tape is an array: a `while` is counted before it runs.
@@ -194,7 +195,7 @@ pub fn reverse_as_source(
     names: &mut Names,
     f: &Lambda,
 ) -> Result<Reverse, Box<Problem>> {
-    derived(prepare, library, f, |cx| {
+    derived(prepare, library, names.precision(), f, |cx| {
         cx.whiles = Whiles::Counted;
         boundary::reverse(cx, names, f)
     })
@@ -204,10 +205,11 @@ pub fn reverse_as_source(
 fn derived<T>(
     prepare: Prepare,
     library: &mut Library,
+    precision: Precision,
     f: &Lambda,
     derive: impl FnOnce(&mut Context) -> T,
 ) -> Result<T, Box<Problem>> {
-    let mut cx = Context::new(std::mem::take(library), &f.body, prepare);
+    let mut cx = Context::new(std::mem::take(library), precision, &f.body, prepare);
     let derivative = derive(&mut cx);
     *library = cx.library;
     cx.problem.map_or(Ok(derivative), Err)

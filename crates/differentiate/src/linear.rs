@@ -7,7 +7,7 @@
 //! Each value is `Zero`, `Linear` or `Other`, where `Other` does not depend on these parameters; what mixes the last two is a fault, and so is a
 //! result that is `Other`. A recursion is a fixed point from `Zero`.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use lambada_anf::{
     Atom, Block, Exp, FnId, Function, Library, LoopKind, Names, Nest, Op, Out, Param, Stm, Var,
@@ -49,6 +49,8 @@ struct Checker<'a> {
     library: &'a Library,
     names: &'a Names,
     kinds: HashMap<Var, Kind>,
+    /// The accumulators that are cells of nodes; what is added to these is in [`CELLS`].
+    cells: HashSet<Var>,
     /// What calls give, as far as is known.
     calls: &'a mut Calls,
     /// The calls that are being looked at.
@@ -60,14 +62,18 @@ struct Checker<'a> {
 
 impl<'a> Checker<'a> {
     fn new(library: &'a Library, f: &'a Function, calls: &'a mut Calls) -> Checker<'a> {
-        let (kinds, open) = (HashMap::new(), Vec::new());
-        Checker { library, names: &f.names, kinds, calls, open, fault: None, changed: false }
+        let (kinds, open) = (HashMap::from([(CELLS, Zero)]), Vec::new());
+        let (names, cells) = (&f.names, HashSet::new());
+        Checker { library, names, kinds, cells, calls, open, fault: None, changed: false }
     }
 
-    fn function(&mut self, f: &Function, params: &[Kind]) -> Vec<Kind> {
-        f.params.iter().zip(params).for_each(|(p, kind)| _ = self.kinds.insert(p.var, *kind));
+    /// What a function gives, then what is in its accumulators afterwards; of its parameters, then of its accumulators.
+    fn function(&mut self, f: &Function, given: &[Kind]) -> Vec<Kind> {
+        let params = f.params.iter().chain(&f.accumulators);
+        params.zip(given).for_each(|(p, kind)| _ = self.kinds.insert(p.var, *kind));
         self.settled(&f.body);
-        f.body.results.iter().map(|a| self.kind(*a)).collect()
+        let results = f.body.results.iter().map(|a| self.kind(*a));
+        results.chain(f.accumulators.iter().map(|p| self.kind(p.var.into()))).collect()
     }
 
     /// Visits a block until the kinds of what is added to and carried do not change.
@@ -194,11 +200,16 @@ impl<'a> Checker<'a> {
             },
             Op::Cell { .. } => self.kind(CELLS.into()),
             Op::Tag(_) => Other,
-            Op::Open { .. } => Zero,
+            Op::Open { .. } => {
+                self.cells.extend(stm.binds.iter().map(|p| p.var));
+                Zero
+            }
             Op::Accumulate { acc, value, .. } => {
                 let kind = self.kind(*value);
-                self.grow(*acc, kind, stm);
-                return self.grow(CELLS, kind, stm);
+                if self.cells.contains(acc) {
+                    self.grow(CELLS, kind, stm);
+                }
+                return self.grow(*acc, kind, stm);
             }
             Op::Check { .. } | Op::Inspect { .. } => return,
             Op::Call { function, args, accumulators } => {
@@ -243,38 +254,52 @@ impl<'a> Checker<'a> {
     }
 
     fn call(&mut self, stm: &Stm, id: FnId, args: &[Atom], accumulators: &[Var]) {
-        let params: Vec<Kind> = args.iter().map(|a| self.kind(*a)).collect();
-        let is_linear = params.contains(&Linear);
-        if !is_linear {
-            stm.binds.iter().for_each(|p| self.set(p, Other));
-            return accumulators.iter().for_each(|acc| self.grow(*acc, Other, stm));
+        let mut given: Vec<Kind> = args.iter().map(|a| self.kind(*a)).collect();
+        if !given.contains(&Linear) && accumulators.is_empty() {
+            return stm.binds.iter().for_each(|p| self.set(p, Other));
         }
-        let Some(f) = self.library.function(id).filter(|_| accumulators.is_empty()) else {
+        let Some(f) = self.library.function(id) else {
             self.blame(stm);
             return;
         };
-        let key = (id, params);
+        given.extend(accumulators.iter().map(|acc| self.kind((*acc).into())));
+        let key = (id, given);
         if !self.open.contains(&key) {
-            let results = self.inside(f, &key);
+            let (results, added) = self.inside(f, &key, accumulators);
+            self.grow(CELLS, added, stm);
             if self.calls.get(&key) != Some(&results) {
                 self.calls.insert(key.clone(), results);
                 self.changed = true;
             }
         }
         let results = self.calls.get(&key).cloned();
-        let results = results.unwrap_or_else(|| vec![Zero; stm.binds.len()]);
-        stm.binds.iter().zip(results).for_each(|(p, kind)| self.set(p, kind));
+        let results = results.unwrap_or_else(|| vec![Zero; stm.binds.len() + accumulators.len()]);
+        let (results, added) = results.split_at(stm.binds.len());
+        stm.binds.iter().zip(results).for_each(|(p, kind)| self.set(p, *kind));
+        accumulators.iter().zip(added).for_each(|(acc, kind)| self.grow(*acc, *kind, stm));
     }
 
-    fn inside(&mut self, f: &'a Function, key: &(FnId, Vec<Kind>)) -> Vec<Kind> {
+    /// What a call gives, and what is in cells afterwards.
+    fn inside(
+        &mut self,
+        f: &'a Function,
+        key: &(FnId, Vec<Kind>),
+        accumulators: &[Var],
+    ) -> (Vec<Kind>, Kind) {
         self.open.push(key.clone());
-        let kinds = std::mem::take(&mut self.kinds);
+        let given = f.accumulators.iter().zip(accumulators);
+        let own = given.filter(|(_, acc)| self.cells.contains(acc)).map(|(p, _)| p.var).collect();
+        let before = HashMap::from([(CELLS, self.kind(CELLS.into()))]);
+        let kinds = std::mem::replace(&mut self.kinds, before);
+        let cells = std::mem::replace(&mut self.cells, own);
         let names = std::mem::replace(&mut self.names, &f.names);
         let results = self.function(f, &key.1);
+        let added = self.kind(CELLS.into());
         self.kinds = kinds;
+        self.cells = cells;
         self.names = names;
         self.open.pop();
-        results
+        (results, added)
     }
 
     fn nest(&mut self, stm: &Stm, nest: &Nest) {

@@ -6,7 +6,7 @@ use lambada_core::Program;
 use lambada_source::{Problem, Severity, Span};
 
 use crate::doubts::doubts;
-use crate::infer::{Infer, State};
+use crate::infer::{Infer, MissingSize, State};
 use crate::input::Input;
 use crate::messages;
 use crate::solve::Solver;
@@ -44,6 +44,7 @@ pub(crate) struct Elaborated {
     /// Nothing for what the program does not use of the library.
     globals: Vec<Option<Global>>,
     functions: Vec<(Rc<str>, Rc<Scheme>)>,
+    pub missing: Vec<MissingSize>,
     /// Is there a function with rules for both modes, one of which is no derivative?
     pub modes_differ: bool,
 }
@@ -97,6 +98,7 @@ pub fn elaborate(input: &Input) -> (Checked, Vec<Problem>) {
         locals: infer.locals,
         globals,
         functions: infer.functions,
+        missing: infer.missing,
         modes_differ: infer.modes_differ,
     };
     let mut errors: Vec<Problem> =

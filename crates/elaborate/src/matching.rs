@@ -6,6 +6,8 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use lambada_core::sized;
+
 use crate::solve::ty::VariantId;
 use crate::typed::{LocalId, Pat, PatKind};
 
@@ -295,6 +297,12 @@ impl Builder<'_> {
             };
         }
         if let Some(fields) = self.fields.get(&part) {
+            // The value of a type with sizes, beside these.
+            if let [(label, value)] = &fields[..]
+                && &**label == sized::VALUE
+            {
+                return self.describe(*value, known, atomic);
+            }
             let shown = items(&mut fields.iter().map(|(_, p)| self.describe(*p, known, false)));
             if shown.iter().any(|s| s != "_") {
                 let shown: Vec<String> = fields

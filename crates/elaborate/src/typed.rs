@@ -88,6 +88,8 @@ pub(crate) enum ExpKind {
     Sequence(Box<Exp>, Box<Exp>),
     /// A value whose sizes are to be checked.
     Claimed(Box<Exp>, Vec<Claim>),
+    /// The size of a variant that no argument of its constructor has, by its number.
+    MissingSize(usize),
     /// Something wrong that has been reported.
     Error,
 }
@@ -143,6 +145,8 @@ pub(crate) struct Rule {
     pub bound: Pat,
     /// The value of the function.
     pub value: Option<Pat>,
+    /// Is the body a function of what adds to the cotangents of functions?
+    pub adds: bool,
     pub body: Exp,
     pub span: Span,
 }

@@ -5,6 +5,7 @@ mod api;
 mod bench;
 mod call;
 mod data;
+mod effort;
 mod evaluate;
 mod explain;
 mod fields;
@@ -49,13 +50,14 @@ pub use data::{
     Inputs, Raw, check_output, is_definition, is_identifier, json_text, replace_file,
     spaced_assignment, split_names, to_json, write_file, write_sparse,
 };
+pub use effort::soon;
 pub use evaluate::{Expression, Place, RESULT, is_incomplete, items};
 pub use explain::{Example, Explanation, explain_code, explanations};
 pub use files::{Disk, Files, InMemory};
 pub use gradbench::{Ended, gradbench};
 pub use lambada_core::data::{Data, Style};
-pub use lambada_prim::{Data as Elements, Scalar, Tensor};
-pub use lambada_run::{Cancel, Target, output_was_closed, warn_with};
+pub use lambada_prim::{Data as Elements, Precision, Scalar, Tensor};
+pub use lambada_run::{Cancel, Target, output_was_closed, remove_unfinished, warn_with};
 pub use lambada_source::{Failure, Problem, Severity, suggest};
 pub use library::{MODULES, PRELUDE, module_text};
 pub use manual::{Chapter, Entry, chapters, manual, page};

@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use lambada_prim::Memory;
+use lambada_prim::{Memory, Precision};
 use lambada_run::Target;
 
 /// Which way to run a program. All give the same results; they differ in speed.
@@ -37,6 +37,8 @@ pub struct Options {
     /// How many bytes arrays may take. If nothing is said, it is what the environment variable `LAMBADA_MAX_MEMORY` says, or else most of what
     /// the machine has free.
     pub max_memory: Option<u64>,
+    /// How many bits the reals of a program have: all of its arithmetic, its data and its results.
+    pub precision: Precision,
     /// Is arithmetic over arrays run as nests with lanes, where that seems to be worth it? Sums are then added in another order.
     pub nests: bool,
     /// For which processors programs are compiled.
@@ -45,6 +47,9 @@ pub struct Options {
     pub threads: NonZeroUsize,
     /// Does a program fail at the first operation that makes a NaN out of numbers?
     pub trap_nan: bool,
+    /// Is machine code that is there sooner worth more than machine code that runs faster? It is compiled in a third to half of the time, runs up to a quarter longer, and may
+    /// round differently in the last digits; see [`soon`](crate::soon).
+    pub quick: bool,
     /// Where compiled units are kept from run to run. If nothing is said, in `$LAMBADA_CACHE`, or in the user's directory for caches.
     pub cache: Option<PathBuf>,
 }
@@ -55,10 +60,12 @@ impl Default for Options {
             engine: Engine::default(),
             checks: cfg!(debug_assertions),
             max_memory: None,
+            precision: Precision::default(),
             nests: true,
             target: Target::Here,
             threads: NonZeroUsize::MIN,
             trap_nan: false,
+            quick: false,
             cache: None,
         }
     }

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use lambada_core::{Program, Size, SizedTy, TypeId};
+use lambada_core::{Program, Size, SizedTy, TypeId, sized};
 use lambada_prim::ScalarTy;
 use lambada_surface::ast::{Arm, Clause, Expr, ExprKind, Pattern, PatternKind};
 use lambada_surface::build;
@@ -57,6 +57,12 @@ pub(crate) struct Parts<'a> {
 impl<'a> Parts<'a> {
     /// The parts of a value. `depth` keeps bound names apart.
     pub(crate) fn of(&self, ty: &SizedTy, depth: usize) -> Vec<Part<'a>> {
+        if let Some((sizes, id)) = sized::of(ty) {
+            // Source reads a variant with its sizes as it reads one without; the sizes by themselves are named by the types.
+            let mut parts: Vec<Part> = sizes.map(size_part).collect();
+            parts.extend(self.of_variant(id, depth));
+            return parts;
+        }
         match ty {
             SizedTy::Fun(..) => Vec::new(),
             SizedTy::Scalar(elem) => {
@@ -143,6 +149,11 @@ impl<'a> Parts<'a> {
 
     /// What the parts are called, if the value is called `base`.
     pub(crate) fn names(&self, ty: &SizedTy, base: &str) -> Vec<String> {
+        if let Some((sizes, id)) = sized::of(ty) {
+            let mut names: Vec<String> = sizes.map(|_| format!("{base}_size")).collect();
+            names.extend(self.names(&SizedTy::Variant(id), base));
+            return names;
+        }
         match ty {
             SizedTy::Scalar(_) => vec![base.to_string()],
             SizedTy::Fun(..) => Vec::new(),
@@ -167,6 +178,26 @@ impl<'a> Parts<'a> {
         }
     }
 
+    /// Which parts are sizes of variants. Source has no form for these: types say them.
+    pub(crate) fn sizes(&self, ty: &SizedTy) -> Vec<bool> {
+        if let Some((sizes, id)) = sized::of(ty) {
+            let sizes = sizes.map(|_| true);
+            return sizes.chain(self.sizes(&SizedTy::Variant(id))).collect();
+        }
+        match ty {
+            SizedTy::Scalar(_) => vec![false],
+            SizedTy::Fun(..) => Vec::new(),
+            SizedTy::Tuple(items) => items.iter().flat_map(|ty| self.sizes(ty)).collect(),
+            SizedTy::Record(fields) => fields.iter().flat_map(|(_, ty)| self.sizes(ty)).collect(),
+            SizedTy::Array(_, elem) => self.sizes(elem),
+            SizedTy::Variant(id) => {
+                let constructors = self.files.constructors(self.program, *id);
+                let fields = constructors.iter().flat_map(|(_, args)| args);
+                std::iter::once(false).chain(fields.flat_map(|ty| self.sizes(ty))).collect()
+            }
+        }
+    }
+
     /// Does a value of the type mention each part just once, when it is put together?
     pub(crate) fn linear(&self, ty: &SizedTy) -> bool {
         match ty {
@@ -185,6 +216,10 @@ impl<'a> Parts<'a> {
         parts: &mut dyn Iterator<Item = Expr>,
         depth: usize,
     ) -> Expr {
+        if let Some((_, id)) = sized::of(ty) {
+            // Its sizes are no parts of it: the type says them.
+            return self.put_together(&SizedTy::Variant(id), parts, depth);
+        }
         let mut next = || parts.next().expect("array code gives a part for each leaf of the type");
         match ty {
             SizedTy::Scalar(_) | SizedTy::Fun(..) => next(),
@@ -206,7 +241,7 @@ impl<'a> Parts<'a> {
             }
             SizedTy::Array(_, elem) if is_plain(elem) => next(),
             SizedTy::Array(_, elem) => {
-                let count = self.names(elem, "").len();
+                let count = self.sizes(elem).iter().filter(|is_size| !**is_size).count();
                 let arrays: Vec<Expr> = (0..count).map(|_| next()).collect();
                 let index: Rc<str> = format!("i{depth}").into();
                 let extent = match arrays.first() {
@@ -240,6 +275,22 @@ impl<'a> Parts<'a> {
             }
         }
     }
+}
+
+/// The size of a variant: an array of as many arrays of nothing.
+fn size_part<'a>(size: &Size) -> Part<'a> {
+    let extent = match size {
+        Size::Const(n) => build::int(i64::try_from(*n).unwrap_or(i64::MAX)),
+        Size::Var(name) => build::var(&**name),
+        Size::Any | Size::Expr(_) => build::var(ABSENT),
+    };
+    let units = move || {
+        let nothing = build::expr(ExprKind::Bool(false));
+        let row = build::for_(Clause::Range(build::name("_none"), build::int(0)), nothing);
+        build::for_(Clause::Range(build::name("_size"), extent.clone()), row)
+    };
+    let absent: Rc<dyn Fn() -> Expr> = Rc::new(units.clone());
+    Part { of: Box::new(move |_| units()), cheap: true, absent, whole: false }
 }
 
 /// The part of an array whose elements have the part.

@@ -217,7 +217,8 @@ pub fn lower(arrays: &Arrays) -> loops::Function {
 
 /// The same with nests, where the options say so, for a processor, or a family of them, as the options say.
 pub fn lower_for(arrays: &Arrays, options: &Options, target: Target) -> loops::Function {
-    let lanes = Lanes { lanes: target.lanes(), checks: options.checks };
+    let precision = arrays.optimized.names.precision();
+    let lanes = Lanes { lanes: target.lanes(precision), checks: options.checks };
     let nests: &dyn lambada_lower::Nests =
         if options.nests && !options.trap_nan { &lanes } else { &lambada_lower::NoNests };
     stack::roomy(|| {
@@ -284,7 +285,8 @@ pub(crate) struct SizeSource {
 impl Executable {
     /// Compiles a program for an engine.
     pub fn new(program: Program, entry: DefId, engine: Engine) -> Result<Executable, Vec<Problem>> {
-        Executable::with(program, entry, &Options { engine, ..Options::default() })
+        let precision = program.precision;
+        Executable::with(program, entry, &Options { engine, precision, ..Options::default() })
     }
 
     /// The same, but the program fails at the first operation that makes a NaN out of numbers.
@@ -293,15 +295,18 @@ impl Executable {
         entry: DefId,
         engine: Engine,
     ) -> Result<Executable, Vec<Problem>> {
-        Executable::with(program, entry, &Options { engine, trap_nan: true, ..Options::default() })
+        let precision = program.precision;
+        let options = Options { engine, trap_nan: true, precision, ..Options::default() };
+        Executable::with(program, entry, &options)
     }
 
     /// Compiles a program as the options say.
     pub fn with(
-        program: Program,
+        mut program: Program,
         entry: DefId,
         options: &Options,
     ) -> Result<Executable, Vec<Problem>> {
+        program.precision = options.precision;
         let made = stack::roomy(|| {
             let arrays = || {
                 let arrays = arrays_with(&program, entry, options)?;
@@ -549,6 +554,7 @@ pub(crate) fn compiled(
         engine,
         target: options.target,
         threads: options.threads.get(),
+        quick: options.quick,
         ..Default::default()
     };
     timed(&COMPILE, || Kernel::compile_in(&[function], settings, cache))

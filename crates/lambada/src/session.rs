@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use lambada_core::data::Data;
+use lambada_core::data::{Data, Style};
 use lambada_core::{DefId, Program};
 use lambada_elaborate::{
     Checked, Definition, Input, import_key, library_module, messages as elaboration,
@@ -176,7 +176,8 @@ impl Session {
         let file = &self.sources.get(site.span.file).name;
         let (line, column) = self.sources.line_column(site.span);
         let place = format!("{file}:{line}:{column}:");
-        let value = value.to_string();
+        let style = Style { reals: self.options.precision, ..Style::default() };
+        let value = value.show(style);
         let begins = if value.contains('\n') { "\n" } else { " " };
         match (&*site.message, begins) {
             ("", _) => format!("{place}{begins}{value}\n"),
@@ -275,7 +276,8 @@ impl Unit {
 
     /// The program of a definition, and its entry.
     pub fn definition(&self, entry: &str) -> Result<(Program, DefId), Vec<Problem>> {
-        let program = stack::roomy(|| self.checked.program(entry))?;
+        let mut program = stack::roomy(|| self.checked.program(entry))?;
+        program.precision = self.options.precision;
         let id = DefId((program.defs.len() - 1) as u32);
         Ok((program, id))
     }

@@ -124,7 +124,12 @@ fn scheduled(function: &anf::Function, options: &Options) -> String {
 
 /// The nests of a function, in order.
 fn explained(function: &anf::Function, target: Target, around: schedule::Around) -> Vec<String> {
-    let kernels = schedule::kernels(function, target.lanes(), schedule::Choice::Best, around);
+    let kernels = schedule::kernels(
+        function,
+        target.lanes(function.names.precision()),
+        schedule::Choice::Best,
+        around,
+    );
     let mut found: Vec<_> = kernels.found.into_iter().collect();
     found.sort_by_key(|(var, _)| *var);
     found.iter().map(|(_, kernel)| schedule::explained(kernel)).collect()

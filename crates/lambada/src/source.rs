@@ -6,7 +6,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use lambada_anf::{Atom, Function, Ty, name_values};
-use lambada_core::{Signature, Size, SizedTy};
+use lambada_core::{Signature, Size, SizedTy, sized};
 use lambada_readback::{Interface, Leaf, Reading, items};
 use lambada_source::{FileId, Problem, Sources, Span, stack};
 use lambada_surface::ast::{Def, Expr, Item, Module, TypeExpr, TypeKind};
@@ -48,6 +48,10 @@ impl Unit {
             return Err(vec![messages::no_source_form(entry, why)]);
         }
         let mut function = readable_arrays(&call.program, call.entry, &self.options)?.optimized;
+        let parts = Parts { program: &call.program, files: &Files::of(self) };
+        if let Some(result) = &call.program.def(call.entry).signature.result {
+            without_sizes(&mut function, &parts.sizes(result));
+        }
         let Function { names, body, library, .. } = &mut *function;
         name_values(names, body);
         for called in library.functions.iter_mut().flatten() {
@@ -236,6 +240,11 @@ impl Source<'_> {
 
     /// A type as people write it, with the program's name for it if there is one.
     fn ty(&self, ty: &SizedTy) -> TypeExpr {
+        if sized::of(ty).is_some() {
+            let written = crate::data::print_type(&self.call.program, ty);
+            return lambada_surface::parse_type(&written)
+                .unwrap_or_else(|| build::named_ty(written));
+        }
         match ty {
             SizedTy::Scalar(elem) => build::named_ty(elem.to_string()),
             SizedTy::Tuple(items) => {
@@ -285,10 +294,14 @@ impl Source<'_> {
     fn result_names(&self, parts: &Parts, operator: Operator) -> Vec<Rc<str>> {
         let Some(SizedTy::Tuple(items)) = &self.signature.result else { return Vec::new() };
         let value = &items[0];
-        let mut names = parts.names(value, "value");
+        let named = |ty: &SizedTy, base: &str| {
+            let names = parts.names(ty, base).into_iter().zip(parts.sizes(ty));
+            names.filter(|(_, is_size)| !is_size).map(|(name, _)| name).collect::<Vec<String>>()
+        };
+        let mut names = named(value, "value");
         match operator {
             Operator::Jvp => {
-                names.extend(parts.names(&items[1], "value").iter().map(|n| format!("{n}_tan")));
+                names.extend(named(&items[1], "value").iter().map(|n| format!("{n}_tan")));
             }
             Operator::Vjp
             | Operator::Grad
@@ -298,12 +311,26 @@ impl Source<'_> {
                 let chosen = self.call.wrt_names();
                 let params = self.signature.params.iter().enumerate();
                 for (k, (name, ty)) in params.filter(|(_, (n, _))| chosen.contains(n)) {
-                    let leaves = parts.names(ty, &identifier(k, name));
+                    let leaves = named(ty, &identifier(k, name));
                     names.extend(leaves.iter().map(|n| format!("{n}_ct")));
                 }
             }
         }
         names.into_iter().map(Rc::from).collect()
+    }
+}
+
+/// The function without those of its results that are sizes of variants.
+fn without_sizes(function: &mut Function, is_size: &[bool]) {
+    if !is_size.contains(&true) {
+        return;
+    }
+    let kept = |k: &usize| !is_size.get(*k).copied().unwrap_or(false);
+    let indices: Vec<usize> = (0..function.results.len()).filter(kept).collect();
+    function.results = indices.iter().map(|k| function.results[*k].clone()).collect();
+    function.body.results = indices.iter().map(|k| function.body.results[*k]).collect();
+    for pass in lambada_optimize::passes().filter(|pass| pass.name == "dead-code") {
+        pass.run(function);
     }
 }
 

@@ -74,7 +74,8 @@ impl Unit {
         let imports = self.imports.iter().map(|(key, module)| (key.clone(), &**module)).collect();
         let input = Input { prelude: &self.prelude, imports, main: &main, whole_library: false };
         let (checked, _) = elaborate(&input);
-        let program = checked.program(&derived)?;
+        let mut program = checked.program(&derived)?;
+        program.precision = self.options.precision;
         let entry = lambada_core::DefId((program.defs.len() - 1) as u32);
         Ok(Call::of(program, entry, name, signature, wrt, self))
     }

@@ -2,7 +2,7 @@
 
 use lambada::{
     Arg, Args, Data, Derivation, Direction, Engine, ErrorKind, Function, Gradient, IntoArg, Model,
-    Operator, Options, Stage, Type, args, record, variant,
+    Operator, Options, Precision, Stage, Type, args, record, variant,
 };
 use ndarray::{Array1, Array2, Ix1, Ix2, Ix3, array, s};
 
@@ -62,6 +62,32 @@ fn arguments_come_by_place_and_by_name() {
         assert_eq!(call(args![m: 1, &w, &x, 2.0f32]), 13.0);
         assert_eq!(call(args![w.as_slice().unwrap(), [[1.0, 0.0], [0.0, 1.0]], 1.0, 0]), 3.0);
         assert_eq!(call(args![vec![1.0, 2.0], &[[1.0f64, 0.0]; 1], 1.0, 0u8]), 1.0);
+    }
+}
+
+/// With reals of 32 bits, arrays of `f32` go in and come out as they are, and those of `f64` are converted.
+#[test]
+fn arrays_of_32_bits() {
+    for engine in [Engine::Native, Engine::Loops] {
+        for precision in [Precision::F32, Precision::F64] {
+            let options = Options { engine, precision, ..Options::default() };
+            let text = "def f [n] (x : [n]real) (c : real) = (c * x, sum x)";
+            let model = Model::builder().options(options).compile("m.lam", text).unwrap();
+            let f = model.function("f").unwrap();
+            let (x, wide) = (array![0.5f32, 0.1], array![0.5, 0.1]);
+            let (y, sum): (Array1<f32>, f32) =
+                f.call(args![&x, 3.0f32]).unwrap().try_into().unwrap();
+            assert_eq!(y, array![1.5, 0.1f32 * 3.0]);
+            assert_eq!(sum, 0.6);
+            let (mut y, mut sum) = (Array1::<f32>::zeros(2), 0.0f32);
+            f.call_into(&args![&wide, 3.0], &mut (&mut y, &mut sum)).unwrap();
+            assert_eq!((y, sum), (array![1.5, 0.1f32 * 3.0], 0.6));
+            let (mut y, mut sum) = (vec![0.0f64; 2], 0.0f64);
+            f.call_into(&args![x.slice(s![..;-1]), 1.0], &mut (&mut y, &mut sum)).unwrap();
+            assert_eq!(y, [f64::from(0.1f32), 0.5]);
+            let gradient = model.function("f").unwrap().vjp(&["x"]);
+            assert!(gradient.is_ok());
+        }
     }
 }
 

@@ -1,6 +1,8 @@
 //! Sparse Jacobians and Hessians of whole definitions: by which parameter, on every engine, and as files.
 
-use lambada::{Data, Engine, Executable, Inputs, Session, Sparse, to_json, write_sparse};
+use lambada::{
+    Data, Engine, Executable, Inputs, Precision, Session, Sparse, to_json, write_sparse,
+};
 use serde_json::{Value, json};
 
 /// Names of the prelude are hidden, and parameters are called as what is added to the program.
@@ -71,7 +73,7 @@ fn an_archive_for_scipy() {
             .expect("it has one");
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("chain.npz");
-    write_sparse(&path, "jacobian", &value, &matrix).expect("it is written");
+    write_sparse(&path, "jacobian", &value, &matrix, Precision::F64).expect("it is written");
     let file = std::fs::File::open(&path).expect("it is there");
     let mut archive = zip::ZipArchive::new(file).expect("an archive");
     let mut read = |name: &str| {

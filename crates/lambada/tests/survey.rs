@@ -25,7 +25,7 @@ fn what_is_known_of_a_broken_file() {
         [("first", "[n]real -> real"), ("middle", "real -> int -> real"), ("last", "real -> real")]
     );
     let written = survey.written("middle");
-    let expect = "def middle (x : real) (k : int) : real = let y = x * _ in y + real k\n";
+    let expect = "def middle (x : real) (k : int) : real =\n  let y = x * _\n  in y + real k\n";
     assert_eq!((written.as_deref(), survey.written("none")), (Some(expect), None));
 }
 

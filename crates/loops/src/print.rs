@@ -1,10 +1,10 @@
 //! Pseudo-code for people: one statement a line, nesting by indentation, names from hints. `x[i ..+ 8]` is eight elements from `i` on,
 //! `x[i ..+ m of 8]` the first `m` of these, and `x[at]` is an element for each lane of `at`.
-//! What a program calls stands before it.
+//! What a program calls stands before it, and before that `reals f32`, where reals have 32 bits.
 
 mod library;
 
-use lambada_prim::{Prim, Scalar, ScalarTy, Surface, Tensor};
+use lambada_prim::{Precision, Prim, Scalar, ScalarTy, Surface, Tensor};
 
 use crate::names::Names;
 use crate::{
@@ -16,7 +16,11 @@ use library::Labels;
 /// The function and its library as text.
 pub fn print(function: &Function) -> String {
     let labels = Labels::of(&function.library);
-    let mut out = library::types(&function.library, &labels);
+    let mut out = match function.precision {
+        Precision::F64 => String::new(),
+        precision => format!("reals {precision}\n"),
+    };
+    out += &library::types(&function.library, &labels);
     for (k, each) in function.library.functions.iter().enumerate() {
         let mut printer = Printer::new(each, &labels);
         printer.function(&format!("function {}", labels.functions[k]));

@@ -11,7 +11,7 @@ mod library;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use lambada_prim::{ArrayPrim, Data, Prim, ReduceOp, Scalar, ScalarTy, Surface, Tensor};
+use lambada_prim::{ArrayPrim, Data, Precision, Prim, ReduceOp, Scalar, ScalarTy, Surface, Tensor};
 use lambada_source::scan::{Cursor, Reads, Token};
 use lambada_source::{Site, Span};
 
@@ -27,6 +27,7 @@ pub fn read(text: &str) -> Read<Function> {
     let mut reader = Reader {
         cursor: Cursor::new(text)?,
         function: Function::new(""),
+        precision: Precision::default(),
         scope: HashMap::new(),
         library: Library::default(),
         types: HashMap::new(),
@@ -62,6 +63,7 @@ fn small(lanes: i64) -> Read<u16> {
 struct Reader {
     cursor: Cursor,
     function: Function,
+    precision: Precision,
     scope: HashMap<String, Name>,
     library: Library,
     types: HashMap<String, NodeId>,

@@ -22,7 +22,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use lambada_prim::{ArrayPrim, Prim, ReduceOp, Scalar, ScalarTy, Tensor};
+use lambada_prim::{ArrayPrim, Precision, Prim, ReduceOp, Scalar, ScalarTy, Tensor};
 use lambada_source::{Site, Span};
 
 use crate::nodes::{FieldId, FnId, NodeId, NodeType};
@@ -365,6 +365,8 @@ pub struct Function {
     pub sites: Vec<Site>,
     /// What in the program makes the arrays that are allocated, as far as that is known; blamed where there is no memory for them.
     pub origins: BTreeMap<Buf, Span>,
+    /// How many bits reals have, in registers, cells and buffers; the same in all functions of a program.
+    pub precision: Precision,
     /// What it calls, and the types of its nodes. Empty for a function of a library.
     pub library: Library,
 }
@@ -424,8 +426,17 @@ impl Function {
             bufs: Vec::new(),
             sites: Vec::new(),
             origins: BTreeMap::new(),
+            precision: Precision::default(),
             library: Library::default(),
         }
+    }
+
+    /// The same, with its library, with reals of so many bits.
+    #[must_use]
+    pub fn with_precision(mut self, precision: Precision) -> Function {
+        self.precision = precision;
+        self.library.functions.iter_mut().for_each(|each| each.precision = precision);
+        self
     }
 
     /// A new register.

@@ -14,7 +14,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use lambada_loops::{Buf, Cell, Function, Nest, Op, Operand, Param, Reg, Return, Step, Stmt, Ty};
-use lambada_prim::{Prim, Scalar, ScalarTy};
+use lambada_prim::{Precision, Prim, Scalar, ScalarTy};
 use lambada_source::{Site, Span};
 
 use crate::memory::StorageId;
@@ -58,19 +58,22 @@ pub(crate) struct Code {
     sites: HashMap<Site, u32>,
     /// The place in the program that the statements being added come from, as far as that is known.
     near: Option<Span>,
+    /// Quotients, with what has been divided by what.
+    quotients: Vec<(Operand, Operand, Operand)>,
     /// So many statements may still be added by splitting loops.
     room: usize,
 }
 
 impl Code {
-    pub(crate) fn new(name: &str) -> Code {
+    pub(crate) fn new(name: &str, precision: Precision) -> Code {
         let mut code = Code {
-            function: Function::new(name),
+            function: Function { precision, ..Function::new(name) },
             levels: Vec::new(),
             level_of: Vec::new(),
             natural: Vec::new(),
             sites: HashMap::new(),
             near: None,
+            quotients: Vec::new(),
             room: split::ROOM_IN_ALL,
         };
         code.open(Kind::Function);
@@ -185,6 +188,14 @@ impl Code {
         self.innermost().stmts.push(stmt.into());
     }
 
+    /// What has been divided by a number, if the operands are the quotient and the rest.
+    pub(crate) fn whole(&self, [quotient, rest]: [Operand; 2], by: Operand) -> Option<Operand> {
+        let (_, x, divisor) = self.quotients.iter().find(|(known, _, _)| *known == quotient)?;
+        let key = (Prim::RemInt, vec![*x, by]);
+        let is_rest = |level: &Level| level.known.get(&key) == Some(&rest);
+        (*divisor == by && self.levels.iter().any(is_rest)).then_some(*x)
+    }
+
     // Registers
 
     fn reg(&mut self, elem: ScalarTy, level: usize, hint: impl Into<Rc<str>>) -> Reg {
@@ -280,6 +291,9 @@ impl Code {
         let reg = self.reg(op.result(), level, hint);
         self.natural[reg.0 as usize] = self.stays_natural(op, &key.1);
         self.levels[level].stmts.push(Step::Let(reg, Op::Prim(op, key.1.clone())).into());
+        if op == Prim::DivInt {
+            self.quotients.push((reg.into(), key.1[0], key.1[1]));
+        }
         self.levels[level].known.insert(key, reg.into());
         reg.into()
     }

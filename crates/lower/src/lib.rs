@@ -40,7 +40,7 @@ use std::rc::Rc;
 
 use lambada_anf::{Block, Function, Library, Ty, Var};
 use lambada_loops::{Function as Loops, Library as LoopsLibrary, Operand, Return};
-use lambada_prim::ScalarTy;
+use lambada_prim::{Precision, ScalarTy};
 
 use code::Code;
 use env::Env;
@@ -59,7 +59,8 @@ pub fn lower_with(source: &Function, nests: &dyn Nests) -> Loops {
     let signatures = Signatures::of(library);
     let nested = nests.of(source, false);
     let source = nested.as_ref().map_or(source, |nested| &nested.function);
-    let mut lower = Lower::new(source, library, &signatures, nested.as_ref());
+    let precision = source.names.precision();
+    let mut lower = Lower::new(source, library, &signatures, nested.as_ref(), precision);
     lower.parameters(source);
     let body = &source.body;
     lower.within(body, &[], |lower| {
@@ -71,10 +72,10 @@ pub fn lower_with(source: &Function, nests: &dyn Nests) -> Loops {
             let signature: &Signature = signatures.get(lambada_anf::FnId(k));
             let nested = nests.of(function, true);
             let function = nested.as_ref().map_or(function, |nested| &nested.function);
-            let lower = Lower::new(function, library, &signatures, nested.as_ref());
+            let lower = Lower::new(function, library, &signatures, nested.as_ref(), precision);
             lower.function(function, signature)
         }
-        None => Loops::new("incomplete"),
+        None => Loops { precision, ..Loops::new("incomplete") },
     };
     let functions = (0..).zip(&library.functions).map(function).collect();
     let library = LoopsLibrary { nodes: nodes::node_types(library), functions };
@@ -102,10 +103,11 @@ impl<'a> Lower<'a> {
         library: &'a Library,
         signatures: &'a Signatures,
         nested: Option<&Nested>,
+        precision: Precision,
     ) -> Lower<'a> {
         Lower {
             env: Env::new(source, signatures),
-            code: Code::new(&lambada_loops::identifier(&source.name)),
+            code: Code::new(&lambada_loops::identifier(&source.name), precision),
             memory: Memory::default(),
             library,
             signatures,

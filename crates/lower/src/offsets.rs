@@ -15,11 +15,30 @@ impl Code {
     /// Where the part of an array at some indices starts.
     pub(crate) fn offset(&mut self, place: &Place, index: &[Operand]) -> Operand {
         let mut terms = vec![place.offset];
-        for (k, i) in index.iter().enumerate() {
+        for (k, i) in self.rejoined(place, index) {
             let stride = self.product(&place.dims[k + 1..]);
-            terms.push(self.int(Prim::MulInt, *i, stride));
+            terms.push(self.int(Prim::MulInt, i, stride));
         }
         self.sum(terms)
+    }
+
+    /// The indices with their axes; where two are `i / m` and `i % m`, for the size `m` of the second axis, they are the one index `i` along it, as in an
+    /// array that has been flattened.
+    fn rejoined(&self, place: &Place, index: &[Operand]) -> Vec<(usize, Operand)> {
+        let mut joined: Vec<(usize, Operand)> = Vec::with_capacity(index.len());
+        for (k, i) in index.iter().copied().enumerate() {
+            let last = joined.last().and_then(|(_, before)| {
+                // Of a positive number only, quotient and rest are what they are called.
+                let size = place.dims[k];
+                let positive = matches!(size, Operand::Lit(Scalar::Int(1..)));
+                positive.then(|| self.whole([*before, i], size)).flatten()
+            });
+            match (last, joined.last_mut()) {
+                (Some(whole), Some(before)) => *before = (k, whole),
+                (_, _) => joined.push((k, i)),
+            }
+        }
+        joined
     }
 
     /// The sum of offsets.

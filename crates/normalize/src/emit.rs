@@ -7,7 +7,7 @@ use lambada_anf::bounds::Frame;
 use lambada_anf::{
     Atom, Block, Elem, Exp, FnId, Function, Library, NAMELESS, Names, Nest, Op, Param, Stm, Ty, Var,
 };
-use lambada_prim::{Prim, Scalar, Tensor};
+use lambada_prim::{Precision, Prim, Scalar, Tensor};
 use lambada_source::{Site, Span};
 
 use crate::facts::Facts;
@@ -92,6 +92,11 @@ pub(crate) struct Emit {
 }
 
 impl Emit {
+    /// Nothing so far, of a function with such reals.
+    pub fn with(precision: Precision) -> Emit {
+        Emit { names: Names::with(precision), ..Emit::default() }
+    }
+
     // Blocks
 
     /// Opens a nested block.

@@ -301,6 +301,10 @@ impl Inputs {
             Shape::Array(size, elem) => {
                 let extent = self.size(evaluator, size);
                 axes.push(extent);
+                if elem.is_empty() {
+                    let axes = [&axes[..], &[Atom::int(0)]].concat();
+                    self.leaf(evaluator, ScalarTy::Bool, name, &axes);
+                }
                 let elem = self.param(evaluator, elem, name, axes);
                 axes.pop();
                 Val::array(extent, elem)
@@ -444,6 +448,12 @@ pub(crate) fn flatten(
                 ) => return Err(ill_typed()),
             };
             extents.push(array.map_or(Atom::int(0), |a| a.extent));
+            if elem.is_empty() {
+                let extents = [&extents[..], &[Atom::int(0)]].concat();
+                let mask = vec![true; extents.len()];
+                let elem = ScalarTy::Bool.into();
+                to.leaves.push(zeros(&mut evaluator.emit, elem, &mask, &extents));
+            }
             flatten(evaluator, elem, array.map(|a| &a.elem), extents, to)?;
             extents.pop();
         }

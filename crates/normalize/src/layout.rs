@@ -4,7 +4,7 @@
 
 mod rows;
 
-use lambada_core::Data;
+use lambada_core::{Data, sized};
 use lambada_prim::{Data as Elements, Scalar, ScalarTy, Tensor};
 
 use crate::shape::{Constructor, LeafLayout, Shape, Table};
@@ -130,6 +130,13 @@ fn flatten(
             parts.push(Part::Present(Tensor::scalar(Scalar::Int(row))));
         }
         (Shape::Array(_, elem), data) => flatten_array(shape, elem, data, parts, rows)?,
+        (Shape::Record(shapes), Data::Con { name, .. })
+            if sized::is_sized(shapes.iter().map(|(label, _)| &**label)) =>
+        {
+            return Err(format!(
+                "`{name}` is of a type that takes sizes, and comes without them: these are found in data that is read as text, such as JSON"
+            ));
+        }
         (Shape::Scalar(_) | Shape::Tuple(_) | Shape::Record(_) | Shape::Variant(_), data) => {
             return Err(misfit(&describe(shape), data));
         }
@@ -159,6 +166,10 @@ fn flatten_array(
     rows: &mut Writer,
 ) -> Result<(), String> {
     match (scalar_array(shape), data) {
+        (None, Data::Tensor(Tensor { dims, .. })) if elem.is_empty() && dims.len() == 2 => {
+            parts.push(Part::Present(nothing(&dims[..1])));
+            Ok(())
+        }
         (Some((scalar, rank)), Data::Tensor(tensor)) => {
             parts.push(Part::Present(scalars(scalar, rank, tensor)?));
             Ok(())
@@ -171,6 +182,11 @@ fn flatten_array(
             Err(misfit(&describe(shape), data))
         }
     }
+}
+
+/// The leaf of an array of nothing.
+fn nothing(dims: &[usize]) -> Tensor {
+    Tensor::zeros(ScalarTy::Bool, [dims, &[0]].concat())
 }
 
 /// The leaves of an array, from those of its elements.
@@ -292,6 +308,9 @@ fn build(shape: &Shape, leaves: &[Tensor], at: &mut Vec<usize>, rows: &mut Reade
         }
         Shape::Array(_, elem) => {
             let count = leaves[0].dims[at.len()];
+            if elem.is_empty() {
+                return Data::units(count);
+            }
             let item = |k: usize| {
                 at.push(k);
                 let item = build(elem, leaves, at, rows);

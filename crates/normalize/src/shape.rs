@@ -3,7 +3,7 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use lambada_core::{Program, Size, SizedTy, Ty, TypeId};
+use lambada_core::{Program, Size, SizedTy, Ty, TypeId, sized};
 use lambada_prim::ScalarTy;
 
 use crate::types::Types;
@@ -64,7 +64,11 @@ impl Shape {
             )),
             SizedTy::Record(fields) => {
                 let field = |(name, t): &(Rc<str>, SizedTy)| {
-                    Ok((Arc::from(&**name), Shape::of_sized(program, t)?))
+                    let shape = match t {
+                        SizedTy::Array(size, _) if is_size(name) => Shape::size(size.clone()),
+                        t => Shape::of_sized(program, t)?,
+                    };
+                    Ok((Arc::from(&**name), shape))
                 };
                 Ok(Shape::Record(fields.iter().map(field).collect::<Result<_, _>>()?))
             }
@@ -84,8 +88,12 @@ impl Shape {
                 items.iter().map(|t| Shape::of_ty(program, t)).collect::<Result<_, _>>()?,
             )),
             Ty::Record(fields) => {
-                let field =
-                    |(name, t): &(Rc<str>, Ty)| Ok((Arc::from(&**name), Shape::of_ty(program, t)?));
+                let field = |(name, t): &(Rc<str>, Ty)| {
+                    let is_size = is_size(name);
+                    let shape =
+                        if is_size { Shape::size(Size::Any) } else { Shape::of_ty(program, t)? };
+                    Ok((Arc::from(&**name), shape))
+                };
                 Ok(Shape::Record(fields.iter().map(field).collect::<Result<_, _>>()?))
             }
             Ty::Array(elem) => Shape::array(Size::Any, Shape::of_ty(program, elem)?),
@@ -106,6 +114,11 @@ impl Shape {
         }
     }
 
+    /// A size of a variant: an array of nothing, whose leaf has one more axis, of no elements.
+    fn size(size: Size) -> Shape {
+        Shape::Array(size, Arc::new(Shape::Tuple(Vec::new())))
+    }
+
     fn array(size: Size, elem: Shape) -> Result<Shape, Unfit> {
         if elem.is_empty() {
             Err(Unfit::ArrayOfNothing)
@@ -115,7 +128,7 @@ impl Shape {
     }
 
     /// Has it no leaves?
-    fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         match self {
             Shape::Scalar(_) | Shape::Array(..) | Shape::Variant(_) | Shape::Node(_) => false,
             Shape::Tuple(items) => items.iter().all(Shape::is_empty),
@@ -147,7 +160,12 @@ impl Shape {
                 .for_each(|(name, t)| t.collect(format!("{path}.{name}"), dims, leaves)),
             Shape::Array(size, elem) => {
                 dims.push(size.clone());
-                elem.collect(path, dims, leaves);
+                if elem.is_empty() {
+                    let dims = [&dims[..], &[Size::Const(0)]].concat();
+                    leaves.push(LeafLayout { path, elem: ScalarTy::Bool, dims });
+                } else {
+                    elem.collect(path, dims, leaves);
+                }
                 dims.pop();
             }
             Shape::Variant(constructors) => {
@@ -165,6 +183,11 @@ impl Shape {
             }
         }
     }
+}
+
+/// Is it the label of a size of a variant?
+fn is_size(label: &str) -> bool {
+    sized::is_sized(std::iter::once(label))
 }
 
 impl Table {

@@ -45,6 +45,8 @@ pub(crate) struct Slot {
     pub elem: Elem,
     /// Its sizes: slots that stand before.
     pub dims: Vec<usize>,
+    /// Is it the size of an array?
+    pub is_size: bool,
 }
 
 /// The slots of some sketches.
@@ -85,7 +87,7 @@ pub(crate) fn is_number(elem: Elem) -> bool {
 
 impl Slots {
     pub fn push(&mut self, name: &str, elem: Elem) {
-        self.values.push(Slot { name: name.into(), elem, dims: self.axes.clone() });
+        self.values.push(Slot { name: name.into(), elem, dims: self.axes.clone(), is_size: false });
     }
 
     /// The type of a slot, if these atoms fill the slots.

@@ -148,6 +148,8 @@ pub(crate) enum CodeKind {
     /// The tangent of a function parameter of this type, in a rule: `df x` is the tangent of `f x`. Its environment is the function, and the
     /// function with the tangents of what it captures in their places.
     Tangent { ty: Ty, span: Span },
+    /// What adds pairs to the cotangent of a function parameter with results of this type, in a rule. Its environment is the function and its accumulators.
+    Adder { to: Ty, span: Span },
     /// The linear map of a `vjp`. Its environment is the skeleton of the result, that of the point, and its free variables.
     Pullback(Pullback),
 }

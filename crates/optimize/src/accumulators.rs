@@ -7,7 +7,7 @@
 //!   loop … { … acc[p] += v … }           becomes   the same with a part of the state; likewise `if`
 //!   acc = accumulator x; acc += v; y = freeze acc      becomes   y = x + v
 //! ```
-//! An accumulator for a few elements, added to at constant places, becomes one accumulator for each.
+//! An accumulator for a few elements, added to at constant places, becomes one accumulator for each: for four rows, or for sixteen scalars if nothing else is added to.
 //!
 //! Calls keep the accumulators that they are given, and cells are left alone.
 //!
@@ -26,6 +26,8 @@ use crate::calls::Calls;
 
 /// Accumulators for at most this many rows are split.
 const ROWS: i64 = 4;
+/// Those for at most this many scalars are, if none is added to as a whole.
+const SCALARS: i64 = 16;
 
 /// The pass.
 pub(crate) fn accumulators(function: &mut Function, _: &Calls) -> bool {
@@ -225,8 +227,10 @@ impl Pass<'_> {
     /// Splits a small accumulator into one for each row, if all additions are at constant rows or to the whole.
     fn split(&mut self, parts: &mut Parts, acc: Var) -> Option<Vec<Var>> {
         let ty = self.types[&acc].clone();
-        let Scalar::Int(count @ 1..=ROWS) = ty.dims.first()?.as_lit()? else { return None };
-        if !parts.mentioning(acc).all(|stm| splits(stm, acc, count)) {
+        let Scalar::Int(count @ 1..=SCALARS) = ty.dims.first()?.as_lit()? else { return None };
+        let few = count <= ROWS;
+        let splits = |stm: &Stm| splits(stm, acc, count, few);
+        if !few && ty.rank() > 1 || !parts.mentioning(acc).all(splits) {
             return None;
         }
         let row = ty.indexed(1);
@@ -323,12 +327,12 @@ fn adds_to(stm: &Stm, acc: Var) -> bool {
     stm.adds_to(&|other| other == acc)
 }
 
-/// Are all additions to the accumulator at constant rows, in range, or to the whole?
-fn splits(stm: &Stm, acc: Var, rows: i64) -> bool {
+/// Are all additions to the accumulator at constant rows, in range, or to the whole if that may be?
+fn splits(stm: &Stm, acc: Var, rows: i64, whole: bool) -> bool {
     let row = |i: &Atom| matches!(i, Atom::Lit(Scalar::Int(k)) if (0..rows).contains(k));
     !stm.any(&mut |stm| match &stm.exp {
         Exp::Op(Op::Accumulate { acc: a, index, .. }) => {
-            *a == acc && !index.first().is_none_or(row)
+            *a == acc && !index.first().map_or(whole, row)
         }
         Exp::Op(Op::Call { accumulators, .. }) => accumulators.contains(&acc),
         Exp::Op(_) | Exp::Nest(_) => false,

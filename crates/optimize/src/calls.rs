@@ -14,6 +14,8 @@ use lambada_anf::{
     Atom, Block, Effect, Exp, FnId, Function, Library, LoopKind, Nest, Op, Stm, Ty, Var,
 };
 
+use crate::ends::{End, end};
+
 /// A function of more statements is called.
 const STATEMENTS: usize = 24;
 
@@ -23,6 +25,8 @@ pub struct Calls {
     of: Vec<Summary>,
     /// The functions that are written out where they are called.
     small: Vec<Option<Function>>,
+    /// The recursive functions that begin by testing whether they end.
+    ends: Vec<Option<End>>,
 }
 
 /// What a function, or a statement, may do besides computing.
@@ -86,7 +90,7 @@ impl Calls {
             None => Summary::ALL,
         };
         let of = library.functions.iter().map(start).collect();
-        let mut calls = Calls { of, small: small(library) };
+        let mut calls = Calls { of, small: small(library), ends: ends(library) };
         for id in circular(library) {
             calls.of[id.0 as usize].endless = true;
         }
@@ -108,6 +112,11 @@ impl Calls {
     /// The function, if it is written out where it is called.
     pub(crate) fn small(&self, id: FnId) -> Option<&Function> {
         self.small.get(id.0 as usize).and_then(Option::as_ref)
+    }
+
+    /// The end of a recursive function that begins by testing for it.
+    pub(crate) fn end(&self, id: FnId) -> Option<&End> {
+        self.ends.get(id.0 as usize).and_then(Option::as_ref)
     }
 
     /// What a statement may do.
@@ -164,6 +173,16 @@ fn small(library: &Library) -> Vec<Option<Function>> {
     let fits = |id| {
         let function = library.function(id).filter(|f| f.body.size() <= STATEMENTS)?;
         (!reachable(library, id).contains(&id)).then(|| function.clone())
+    };
+    ids.map(fits).collect()
+}
+
+/// The recursive functions that begin by testing whether they end.
+fn ends(library: &Library) -> Vec<Option<End>> {
+    let ids = (0..library.functions.len()).map(|k| FnId(k as u32));
+    let fits = |id| {
+        let end = end(library.function(id)?)?;
+        reachable(library, id).contains(&id).then_some(end)
     };
     ids.map(fits).collect()
 }

@@ -2,7 +2,7 @@
 //! and dominating `Check`s say, and sums of these with constants.
 //!
 //! Assumes: sizes are not negative; sums of indices and sizes do not overflow. Gives: no comparison of integers that linear bounds decide;
-//! a `Check` of a constant `true` then goes away. Keeps: values and failures: a check that may fail stays where it is.
+//! a `Check` of a constant `true` then goes away; no division of what is evidently below the divisor. Keeps: values and failures: a check that may fail stays where it is.
 
 use lambada_anf::{Atom, Exp, Op, Stm};
 use lambada_prim::Prim;
@@ -27,6 +27,9 @@ pub(crate) fn checks(context: &mut Context, stm: &Stm) -> Option<Replacement> {
         Prim::MinInt if proves(b, a, false) => b,
         Prim::MaxInt if proves(a, b, false) => b,
         Prim::MaxInt if proves(b, a, false) => a,
+        // What is below the divisor is its own rest.
+        Prim::RemInt if proves(Atom::int(0), a, false) && proves(a, b, true) => a,
+        Prim::DivInt if proves(Atom::int(0), a, false) && proves(a, b, true) => Atom::int(0),
         _ => return None, // not a comparison, or not evident
     };
     Replacement::value(decided)

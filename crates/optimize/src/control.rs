@@ -11,6 +11,9 @@ use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy};
 
 use crate::rewrite::{Context, Replacement};
 
+/// How many operations on integers are done rather than chosen between.
+const INTEGERS: usize = 2;
+
 /// All of the above.
 pub(crate) fn control(context: &mut Context, stm: &Stm) -> Option<Replacement> {
     match &stm.exp {
@@ -43,10 +46,30 @@ fn if_(stm: &Stm, cond: Atom, then: &Block, otherwise: &Block) -> Option<Replace
     {
         return Some(selects(stm, cond, then, otherwise));
     }
+    if let Some(moved) = cheap_integers(stm, cond, then, otherwise) {
+        return Some(moved);
+    }
     if_same(stm, cond, then, otherwise)
 }
 
-/// An `if` whose branches compute nothing chooses between values that are both there.
+/// An `if` between integers that take an addition or so chooses between both: no tape holds what is computed again, and its bounds are known.
+fn cheap_integers(stm: &Stm, cond: Atom, then: &Block, otherwise: &Block) -> Option<Replacement> {
+    let cheap = |stm: &Stm| {
+        matches!(stm.exp, Exp::Op(Op::Prim(Prim::AddInt | Prim::SubInt | Prim::NegInt, _)))
+    };
+    let stms: Vec<Stm> = then.stms.iter().chain(&otherwise.stms).cloned().collect();
+    if stms.len() > INTEGERS
+        || !stms.iter().all(cheap)
+        || !stm.binds.iter().all(|p| p.ty == Ty::int())
+    {
+        return None;
+    }
+    let mut chosen = selects(stm, cond, then, otherwise);
+    chosen.stms.splice(0..0, stms);
+    Some(chosen)
+}
+
+/// An `if` branches compute nothing chooses between values that are both there.
 fn selects(stm: &Stm, cond: Atom, then: &Block, otherwise: &Block) -> Replacement {
     let select = |((p, a), b): ((&Param, &Atom), &Atom)| {
         Stm::new(vec![p.clone()], Op::Prim(select(p.ty.elem.scalar()), vec![cond, *a, *b]))

@@ -3,11 +3,13 @@
 mod accumulators;
 mod algebra;
 mod arrays;
+mod base_cases;
 mod calls;
 mod checks;
 mod common_subexpressions;
 mod control;
 mod dead_code;
+mod ends;
 mod factor;
 mod failures;
 mod inlining;
@@ -109,6 +111,11 @@ pub const ROUND: &[Pass] = &[
         name: "dead-code",
         what: "what no result and no check needs is removed",
         how: How::Each(dead_code::dead_code),
+    },
+    Pass {
+        name: "base-cases",
+        what: "calls of recursive functions test whether the recursion ends",
+        how: How::Each(base_cases::base_cases),
     },
     Pass {
         name: "factor",
@@ -258,6 +265,13 @@ pub fn simplify(library: &Library, names: &mut Names, f: &Lambda) -> Lambda {
         if !changed {
             break;
         }
+    }
+    // Of an end of a recursion there is no tape.
+    if base_cases::base_cases(&mut function, calls) {
+        local(&mut function, calls);
+        common_subexpressions::common_subexpressions(&mut function, calls);
+        local(&mut function, calls);
+        dead_code::dead_code(&mut function, calls);
     }
     // What does not change in a loop is differentiated once, and no tape holds it for each iteration.
     loop_invariant_code_motion::loop_invariant_code_motion(&mut function, calls);

@@ -243,6 +243,15 @@ pub(crate) fn evident(block: &Block, scope: &mut Scope) -> bool {
 }
 
 fn inner_safe(stm: &Stm, scope: &mut Scope, runs: bool) -> bool {
+    if let Exp::Nest(Nest::If { cond, then, otherwise }) = &stm.exp {
+        return [(then, true), (otherwise, false)].into_iter().all(|(block, holds)| {
+            let mark = scope.mark();
+            scope.assume(*cond, holds);
+            let safe = block_safe(block, scope, runs);
+            scope.reset(mark);
+            safe
+        });
+    }
     let mark = scope.mark();
     scope.enter(&stm.exp);
     let safe = stm.exp.blocks().into_iter().all(|b| block_safe(b, scope, runs));

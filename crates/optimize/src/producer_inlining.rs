@@ -16,7 +16,7 @@ use std::collections::{HashMap, HashSet};
 use lambada_anf::{
     Atom, Block, Exp, Function, LoopKind, Names, Nest, Op, Out, Param, Renaming, Stm, Var,
 };
-use lambada_prim::{Cost, ScalarTy};
+use lambada_prim::{Cost, Prim, Scalar, ScalarTy};
 
 use crate::calls::Calls;
 use crate::loop_invariant_code_motion::evident;
@@ -168,7 +168,8 @@ impl Element {
             let row = element.row.as_ref().filter(|_| depth < read.index.len());
             let own = element.slice.stms.iter().enumerate();
             let own = own.filter(|(k, _)| row.is_none_or(|(at, _)| at != k)).map(|(_, stm)| stm);
-            match cost(own, read.index.len() == rank) {
+            let known = read.index[..depth].iter().all(|i| i.as_lit().is_some());
+            match cost(own, read.index.len() == rank, known) {
                 Some(cost) => total = total.map(|sum| sum + cost),
                 None if read.covered(depth) => total = None,
                 None => return None,
@@ -369,20 +370,36 @@ fn slice(body: &Block, result: Atom) -> Option<Block> {
 }
 
 /// How many operations the statements take, if they are few and cheap; reading takes none. An array filled with one value takes none either,
-/// if only an element of it is wanted.
-fn cost<'a>(stms: impl Iterator<Item = &'a Stm>, element: bool) -> Option<usize> {
+/// if only an element of it is wanted. Where the index is `known`, a branch that comparisons with it decide takes what is in it.
+fn cost<'a>(stms: impl Iterator<Item = &'a Stm>, element: bool, known: bool) -> Option<usize> {
     let mut count = 0;
-    let costs = stms.map(|stm| {
-        count += 1;
-        match &stm.exp {
-            Exp::Op(Op::Prim(op, _)) if op.cost() == Cost::Cheap => {
-                Some(usize::from(op.result() != ScalarTy::Int))
-            }
-            Exp::Op(Op::Index(..)) => Some(0),
-            Exp::Op(Op::Fill(_)) if element || stm.binds[0].ty.dims.is_empty() => Some(0),
-            Exp::Op(_) | Exp::Nest(_) => None,
+    let total = stms.map(|stm| statement_cost(stm, element, known, &mut count)).sum();
+    if count <= CHEAP { total } else { None }
+}
+
+fn statement_cost(stm: &Stm, element: bool, known: bool, count: &mut usize) -> Option<usize> {
+    *count += 1;
+    match &stm.exp {
+        Exp::Op(Op::Prim(op, _)) if op.cost() == Cost::Cheap => {
+            let free = match op.result() {
+                ScalarTy::Real => false,
+                ScalarTy::Int => true,
+                ScalarTy::Bool => known,
+            };
+            Some(usize::from(!free))
         }
-    });
-    let total: Option<usize> = costs.sum();
-    total.filter(|_| count <= CHEAP)
+        // By a constant: a multiplication, as for the indices of a flattened array.
+        Exp::Op(Op::Prim(Prim::DivInt | Prim::RemInt, args))
+            if matches!(args[1], Atom::Lit(Scalar::Int(1..))) =>
+        {
+            Some(0)
+        }
+        Exp::Op(Op::Index(..)) => Some(0),
+        Exp::Op(Op::Fill(_)) if element || stm.binds[0].ty.dims.is_empty() => Some(0),
+        Exp::Nest(Nest::If { then, otherwise, .. }) if known => {
+            let branches = then.stms.iter().chain(&otherwise.stms);
+            branches.map(|stm| statement_cost(stm, element, known, count)).sum()
+        }
+        Exp::Op(_) | Exp::Nest(_) => None,
+    }
 }

@@ -1,6 +1,6 @@
-//! Unrolling: a loop of constant extent up to 4 with a small body is written out.
+//! Unrolling: a loop of constant extent up to 4 with a small body is written out, and one up to 16 that reads a literal by its index: the elements are scalars.
 //!
-//! Assumes: nothing. Gives: no `for` or `loop` of constant extent ≤ 4 with a small body. Keeps: values (up to the sign of a zero sum) and
+//! Assumes: nothing. Gives: no `for` or `loop` of constant extent ≤ 4 with a small body, nor such a `for` over a literal. Keeps: values (up to the sign of a zero sum) and
 //! failures, in order.
 
 use lambada_anf::{Atom, Block, Exp, LoopKind, Nest, Op, Out, Param, Renaming, Stm, Var};
@@ -11,13 +11,16 @@ use crate::scalar_replacement::{ROWS, small};
 
 /// Loops of more iterations stay loops: written out, they make arrays that are not replaced by scalars.
 const ITERATIONS: i64 = ROWS;
+/// The same of loops that read a literal.
+const ELEMENTS: i64 = 16;
 /// How many statements the written-out loop may have.
 const STATEMENTS: usize = 96;
 /// Writes a loop out.
 pub(crate) fn unrolling(context: &mut Context, stm: &Stm) -> Option<Replacement> {
     match &stm.exp {
         Exp::Nest(Nest::For { index, extent, outs, body }) => {
-            let count = iterations(*extent, body)?;
+            let most = if reads_literal(context, *index, body) { ELEMENTS } else { ITERATIONS };
+            let count = iterations(*extent, body, most)?;
             let fits = |(out, p): (&Out, &Param)| *out != Out::Collect || small(&p.ty.dims[1..]);
             outs.iter()
                 .zip(&stm.binds)
@@ -30,7 +33,7 @@ pub(crate) fn unrolling(context: &mut Context, stm: &Stm) -> Option<Replacement>
             kind: LoopKind::For { index, extent, .. },
             body,
         }) => {
-            let count = iterations(*extent, body)?;
+            let count = iterations(*extent, body, ITERATIONS)?;
             let mut stms = Vec::new();
             let mut state = inits.clone();
             for k in 0..count {
@@ -49,9 +52,20 @@ pub(crate) fn unrolling(context: &mut Context, stm: &Stm) -> Option<Replacement>
     }
 }
 
-fn iterations(extent: Atom, body: &Block) -> Option<i64> {
+/// Is an element of a literal of scalars read at the index?
+fn reads_literal(context: &Context, index: Var, body: &Block) -> bool {
+    body.stms.iter().any(|stm| {
+        let Exp::Op(Op::Index(x, at)) = &stm.exp else { return false };
+        let literal = matches!(context.scope.definition((*x).into()), Some(Exp::Op(Op::Array(_))));
+        literal && at[..] == [index.into()] && stm.binds[0].ty.dims.is_empty()
+    })
+}
+
+fn iterations(extent: Atom, body: &Block, most: i64) -> Option<i64> {
     match extent.as_lit()? {
-        Scalar::Int(count @ 2..=ITERATIONS) if body.size() * count as usize <= STATEMENTS => {
+        Scalar::Int(count)
+            if (2..=most).contains(&count) && body.size() * count as usize <= STATEMENTS =>
+        {
             Some(count)
         }
         Scalar::Int(_) | Scalar::Real(_) | Scalar::Bool(_) => None,

@@ -47,7 +47,7 @@ pub struct ArrayRow {
     pub eval: fn(&[usize], &[&[f64]]) -> Vec<Data>,
     /// How many operations on reals that takes, up to a constant factor close to one.
     pub work: fn(&[u64]) -> u64,
-    /// `void lam_NAME(int64_t n, …, const double *a, …, double *y, …)` with a size for each axis; a result of integers is an `int64_t *`. Results share no
+    /// `void lam_NAME(int64_t n, …, const lam_element *a, …, lam_element *y, …)`, where `lam_element` is the type of reals, with a size for each axis; a result of integers is an `int64_t *`. Results share no
     /// memory with the arguments, nor with each other.
     pub kernel: ArrayKernel,
     /// A line for the manual.

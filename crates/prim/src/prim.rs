@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use crate::table::FAMILIES;
-use crate::{Expr, Row, Scalar, ScalarTy};
+use crate::{Expr, Precision, Row, Scalar, ScalarTy};
 
 /// A scalar primitive, with one monomorphic type. The suffixes `Int` and `Bool` mark the versions on other types than `real`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -258,6 +258,18 @@ impl ReduceOp {
             ReduceOp::Max => "max",
             ReduceOp::And => "and",
             ReduceOp::Or => "or",
+        }
+    }
+}
+
+impl Precision {
+    /// A primitive on scalars of the format.
+    #[inline(always)]
+    pub fn eval(self, prim: Prim, args: &[Scalar]) -> Scalar {
+        match (self, prim, args) {
+            // Rounded once.
+            (Precision::F32, Prim::ToReal, [Scalar::Int(n)]) => Scalar::Real((*n as f32).into()),
+            (Precision::F32, _, _) | (Precision::F64, _, _) => self.scalar(prim.eval(args)),
         }
     }
 }

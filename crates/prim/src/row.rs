@@ -1,6 +1,6 @@
 //! What is known of a primitive: a row of the table.
 
-use crate::{Cost, Expr, Prim, Scalar, ScalarTy, VectorHelper, vector_helper};
+use crate::{Cost, Expr, Precision, Prim, Scalar, ScalarTy, VectorHelper, vector_helper};
 
 /// All that the compiler knows of one primitive.
 #[derive(Debug)]
@@ -83,7 +83,8 @@ pub struct Helper {
     pub name: &'static str,
     /// Other helpers that it calls; their text comes first.
     pub needs: &'static [&'static str],
-    /// A complete `static inline` definition. Assumes `math.h` and `stdint.h`.
+    /// A complete `static inline` definition, in which `@real` stands for the type of reals and `@f` for what ends the names of functions on it; the
+    /// text of [`Helper::c`]. Assumes `math.h` and `stdint.h`.
     pub text: &'static str,
 }
 
@@ -94,6 +95,22 @@ pub struct Domain {
     pub text: &'static str,
     /// For tests: a range for each argument in whose interior the function is smooth.
     pub samples: &'static [(f64, f64)],
+}
+
+impl Helper {
+    /// Its definition where reals have so many bits.
+    pub fn c(&self, precision: Precision) -> String {
+        let suffix = match precision {
+            Precision::F64 => "",
+            Precision::F32 => "f",
+        };
+        self.text.replace("@real", precision.c()).replace("@f", suffix)
+    }
+
+    /// Does it compute, and give, a number of 64 bits whatever the others have? What is easily lost needs them: long products, series.
+    pub fn gives_double(&self) -> bool {
+        self.text.contains(&format!("double {}(", self.name))
+    }
 }
 
 impl CText {

@@ -31,6 +31,31 @@ pub fn vector_helper(name: &str) -> Option<&'static VectorHelper> {
     VECTOR_HELPERS.iter().find(|helper| helper.name == name)
 }
 
+/// The function of this name on lanes of 32 bits, `lam_NAME_f32x$`, where it has a text of its own: there polynomials are shorter, and there are twice as many
+/// lanes. All others are computed on lanes of 64 bits, and rounded.
+pub fn single_helper(name: &str) -> Option<&'static VectorHelper> {
+    SINGLE_HELPERS.iter().find(|helper| helper.name == name)
+}
+
+/// On lanes of 32 bits. They assume the types `f32x$` and `i32x$`.
+const SINGLE_HELPERS: &[VectorHelper] = &[
+    row("sign_of", &[], include_str!("vector/single/sign_of.c")),
+    row("exp_kernel", &[], include_str!("vector/single/exp_kernel.c")),
+    row("exp", &["exp_kernel"], include_str!("vector/single/exp.c")),
+    row("log_split", &[], include_str!("vector/single/log_split.c")),
+    row("log_kernel", &[], include_str!("vector/single/log_kernel.c")),
+    row("log_ends", &[], include_str!("vector/single/log_ends.c")),
+    row("log", &["log_split", "log_kernel", "log_ends"], include_str!("vector/single/log.c")),
+    row("log1p", &["log_split", "log_kernel", "log_ends"], include_str!("vector/single/log1p.c")),
+    row("tanh", &["sign_of", "exp_kernel"], include_str!("vector/single/tanh.c")),
+    row("sqrt", &[], include_str!("vector/single/sqrt.c")),
+    row("nearest", &["sign_of"], include_str!("vector/single/nearest.c")),
+    row("floor", &["nearest"], include_str!("vector/single/floor.c")),
+    row("ceil", &["sign_of", "nearest"], include_str!("vector/single/ceil.c")),
+    row("round", &["sign_of", "nearest"], include_str!("vector/single/round.c")),
+    row("sign", &[], include_str!("vector/single/sign.c")),
+];
+
 /// All of them; each stands after those that it needs.
 pub(crate) const VECTOR_HELPERS: &[VectorHelper] = &[
     row("any", &[], include_str!("vector/any.c")),

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::process::{Command, Stdio};
 
-use lambada_prim::{Helper, Prim, Scalar, ScalarTy, c_helper};
+use lambada_prim::{Helper, Precision, Prim, Scalar, ScalarTy, c_helper};
 
 const REALS: [f64; 25] = [
     f64::NEG_INFINITY,
@@ -105,7 +105,7 @@ fn write_helper(helper: &'static Helper, written: &mut Vec<&'static str>, text: 
         .iter()
         .filter_map(|need| c_helper(need))
         .for_each(|need| write_helper(need, written, text));
-    text.push_str(helper.text);
+    text.push_str(&helper.c(Precision::F64));
 }
 
 /// A function that prints the result of a primitive. It takes its arguments at run time, so nothing is folded.

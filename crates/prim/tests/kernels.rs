@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::process::Command;
 
-use lambada_prim::{ArrayPrim, Data, ScalarTy, Version};
+use lambada_prim::{ArrayPrim, Data, Precision, ScalarTy, Version};
 use lambada_testkit::{Random, Tolerance};
 
 /// Nothing, one, and around the widths and heights of blocks.
@@ -18,8 +18,17 @@ struct Call {
 
 #[test]
 fn kernels_agree_with_evaluation() {
-    let calls = calls();
-    let Some(outputs) = compile_and_run(&calls) else {
+    agree(Precision::F64, TOLERANCE);
+}
+
+#[test]
+fn kernels_of_single_precision_agree_with_evaluation() {
+    agree(Precision::F32, Tolerance::mixed(2e-3));
+}
+
+fn agree(precision: Precision, tolerance: Tolerance) {
+    let calls = calls(precision);
+    let Some(outputs) = compile_and_run(&calls, precision) else {
         assert!(lambada_testkit::may_lack_c_compiler(), "{}", lambada_testkit::NO_C_COMPILER);
         return;
     };
@@ -36,7 +45,7 @@ fn kernels_agree_with_evaluation() {
         assert_eq!(found.len(), expected.len(), "{} {:?}", call.prim.name(), call.sizes);
         for (k, (x, y)) in found.iter().zip(&expected).enumerate() {
             assert!(
-                TOLERANCE.accepts(*x, *y),
+                tolerance.accepts(*x, *y),
                 "{} of sizes {:?}: element {k} is {x}, not {y}",
                 call.prim.name(),
                 call.sizes
@@ -57,7 +66,7 @@ fn reals(data: &Data) -> Vec<f64> {
 
 const TOLERANCE: Tolerance = Tolerance::mixed(1e-10);
 
-fn calls() -> Vec<Call> {
+fn calls(precision: Precision) -> Vec<Call> {
     let mut random = Random(7);
     let mut calls = Vec::new();
     for prim in ArrayPrim::all() {
@@ -96,6 +105,7 @@ fn calls() -> Vec<Call> {
                         *x = f64::NAN;
                     }
                 }
+                args.iter_mut().flatten().for_each(|x| *x = precision.round(*x));
                 calls.push(Call { prim, sizes, args });
             }
         }
@@ -105,7 +115,7 @@ fn calls() -> Vec<Call> {
 
 fn c_type(ty: ScalarTy) -> &'static str {
     match ty {
-        ScalarTy::Real => "double",
+        ScalarTy::Real => "lam_element",
         ScalarTy::Int => "int64_t",
         ScalarTy::Bool => "unsigned char",
     }
@@ -120,10 +130,11 @@ fn place(prim: ArrayPrim, name: char) -> usize {
 }
 
 /// The results, a line for each call, as bits. All arrays have exactly their size: a sanitizer looks at what the kernels touch.
-fn compile_and_run(calls: &[Call]) -> Option<String> {
+fn compile_and_run(calls: &[Call], precision: Precision) -> Option<String> {
     let mut text = String::from(
         "#include <math.h>\n#include <stdint.h>\n#include <stdio.h>\n#include <stdlib.h>\n",
     );
+    text += &format!("typedef {} lam_element;\n", precision.c());
     let mut texts: Vec<&str> = Vec::new();
     for part in ArrayPrim::all().flat_map(|prim| prim.row().kernel.texts) {
         if !texts.contains(part) {
@@ -131,7 +142,7 @@ fn compile_and_run(calls: &[Call]) -> Option<String> {
             text += part;
         }
     }
-    text += "static double *take(FILE *in, int64_t n) {\n  double *x = malloc(n * sizeof *x);\n  if (fread(x, sizeof *x, n, in) != (size_t)n) exit(1);\n  return x;\n}\nint main(int count, char **names) {\n  FILE *in = fopen(names[1], \"rb\");\n";
+    text += "static lam_element *take(FILE *in, int64_t n) {\n  lam_element *x = malloc(n * sizeof *x);\n  for (int64_t k = 0; k < n; k++) {\n    double each;\n    if (fread(&each, sizeof each, 1, in) != 1) exit(1);\n    x[k] = each;\n  }\n  return x;\n}\nint main(int count, char **names) {\n  FILE *in = fopen(names[1], \"rb\");\n";
     let mut data = Vec::new();
     for call in calls {
         let row = call.prim.row();
@@ -141,7 +152,7 @@ fn compile_and_run(calls: &[Call]) -> Option<String> {
         let mut given: Vec<String> = call.sizes.iter().map(usize::to_string).collect();
         text += "  {\n";
         for (k, arg) in call.args.iter().enumerate() {
-            let _ = writeln!(text, "    double *x{k} = take(in, {});", arg.len());
+            let _ = writeln!(text, "    lam_element *x{k} = take(in, {});", arg.len());
             given.push(format!("x{k}"));
             data.extend(arg.iter().flat_map(|x| x.to_le_bytes()));
         }
@@ -166,7 +177,8 @@ fn compile_and_run(calls: &[Call]) -> Option<String> {
         text += "  }\n";
     }
     text += "  return 0;\n}\n";
-    let folder = std::env::temp_dir().join(format!("lambada-kernels-{}", std::process::id()));
+    let folder = format!("lambada-kernels-{}-{precision}", std::process::id());
+    let folder = std::env::temp_dir().join(folder);
     std::fs::create_dir_all(&folder).expect("a folder for a C program");
     let [source, program, input] = ["k.c", "k", "data"].map(|name| folder.join(name));
     std::fs::write(&source, text).expect("the C program");

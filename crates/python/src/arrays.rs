@@ -40,9 +40,10 @@ impl Element {
 
 /// The array where it is, if its elements are such, dense and row-major. The object must live as long as the argument is used.
 pub(crate) fn lent(array: &Bound<'_, PyUntypedArray>, element: Element) -> Option<Arg<'static>> {
-    let wanted = element.descr(array.py());
     let found = array.dtype();
-    if !found.is(&wanted) && !found.is_equiv_to(&wanted) {
+    let is = |wanted: Bound<'_, PyArrayDescr>| found.is(&wanted) || found.is_equiv_to(&wanted);
+    let single = element == Element::Real && is(numpy::dtype::<f32>(array.py()));
+    if !single && !is(element.descr(array.py())) {
         return None;
     }
     // SAFETY: an array of NumPy is of this structure, and is not changed while we look at its fields.
@@ -58,6 +59,10 @@ pub(crate) fn lent(array: &Bound<'_, PyUntypedArray>, element: Element) -> Optio
     let count: usize = dims.iter().product();
     match element {
         // SAFETY: the array is dense and aligned, so `count` elements of its type lie at `data`; whoever asks keeps the array.
+        Element::Real if single => {
+            Arg::singles(dims, unsafe { elements(data.cast::<f32>(), count) })
+        }
+        // SAFETY: as above.
         Element::Real => Arg::reals(dims, unsafe { elements(data.cast::<f64>(), count) }),
         // SAFETY: as above.
         Element::Int => Arg::ints(dims, unsafe { elements(data.cast::<i64>(), count) }),
@@ -219,6 +224,7 @@ pub(crate) fn said(value: &Bound<'_, PyAny>) -> String {
 /// Places in arrays that are written into, by the type of their elements.
 pub(crate) enum Place<'py> {
     Real(numpy::ndarray::ArrayViewMutD<'py, f64>),
+    Single(numpy::ndarray::ArrayViewMutD<'py, f32>),
     Int(numpy::ndarray::ArrayViewMutD<'py, i64>),
     Bool(numpy::ndarray::ArrayViewMutD<'py, bool>),
 }
@@ -236,6 +242,9 @@ pub(crate) fn place(array: &Bound<'_, PyAny>) -> Option<Place<'static>> {
     if let Ok(array) = array.cast::<PyArrayDyn<f64>>() {
         // SAFETY: the array may be written to, and the caller, who has given it for that, keeps it and does not read it before the call ends.
         Some(Place::Real(unsafe { array.as_raw_array_mut().deref_into_view_mut() }))
+    } else if let Ok(array) = array.cast::<PyArrayDyn<f32>>() {
+        // SAFETY: as above.
+        Some(Place::Single(unsafe { array.as_raw_array_mut().deref_into_view_mut() }))
     } else if let Ok(array) = array.cast::<PyArrayDyn<i64>>() {
         // SAFETY: as above.
         Some(Place::Int(unsafe { array.as_raw_array_mut().deref_into_view_mut() }))

@@ -166,7 +166,7 @@ impl<'f> Interface<'f> {
     }
 
     pub(crate) fn writer<'py>(self, py: Python<'py>) -> Writer<'f, 'py> {
-        Writer { py, variants: self.0.variants() }
+        Writer { py, variants: self.0.variants(), precision: self.0.model().options().precision }
     }
 
     /// A gradient as `wrt` wants it.

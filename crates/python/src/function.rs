@@ -90,10 +90,11 @@ impl Function {
 
 /// The function, which tells a callable of what it inspects: what the value is called, and the value.
 fn inspected(function: &lambada::Function, tell: Py<PyAny>) -> lambada::Function {
-    let variants = function.variants().to_vec();
+    let (variants, precision) =
+        (function.variants().to_vec(), function.model().options().precision);
     function.with_observer(Arc::new(move |site, value| {
         Python::try_attach(|py| {
-            let writer = Writer { py, variants: &variants };
+            let writer = Writer { py, variants: &variants, precision };
             let value = writer.value(Value::from(value.clone()), None);
             // What only looks on does not end the call.
             if let Err(error) = value.and_then(|value| tell.call1(py, (&*site.message, value))) {

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use lambada::{Engine, Options};
+use lambada::{Engine, Options, Precision};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -60,13 +60,9 @@ fn set(options: &mut Options, name: &str, value: &Bound<'_, PyAny>) -> PyResult<
             options.threads = value.extract().map_err(|_| wrong("a positive integer"))?;
         }
         "precision" => {
-            let precision: String = value.extract().map_err(|_| wrong("\"f64\""))?;
-            if precision != "f64" {
-                let text = format!(
-                    "the option `precision` is {precision:?}, but programs compute with \"f64\" only"
-                );
-                return Err(PyValueError::new_err(text));
-            }
+            let name: String = value.extract().map_err(|_| wrong("\"f64\" or \"f32\""))?;
+            options.precision = Precision::from_name(&name)
+                .ok_or_else(|| unknown("precision", &name, &Precision::ALL.map(Precision::name)))?;
         }
         _ => {
             let near = lambada::suggest(name, KNOWN.iter().copied());

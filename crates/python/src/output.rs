@@ -1,6 +1,6 @@
 //! Results as values of Python. Arrays of NumPy own the memory that the result came in.
 
-use lambada::{Data, Elements, Gradient, Tensor, Type, Value, Variant};
+use lambada::{Data, Elements, Gradient, Precision, Tensor, Type, Value, Variant};
 use numpy::ndarray::{ArrayD, ArrayViewD, IxDyn, ShapeError};
 use numpy::{Element, PyArray, PyArrayDyn};
 use pyo3::exceptions::PyRuntimeError;
@@ -17,6 +17,8 @@ const MORE: usize = 4 * 1024 * 1024;
 pub(crate) struct Writer<'a, 'py> {
     pub py: Python<'py>,
     pub variants: &'a [Variant],
+    /// What the elements of arrays of reals are.
+    pub precision: Precision,
 }
 
 impl<'py> Writer<'_, 'py> {
@@ -26,7 +28,7 @@ impl<'py> Writer<'_, 'py> {
 
     fn data(self, data: Data, ty: Option<&Type>) -> PyResult<Bound<'py, PyAny>> {
         match data {
-            Data::Tensor(tensor) => tensor_of(self.py, tensor),
+            Data::Tensor(tensor) => tensor_of(self.py, tensor, self.precision),
             other => stacker::maybe_grow(ROOM, MORE, || self.structure(other, ty)),
         }
     }
@@ -34,7 +36,7 @@ impl<'py> Writer<'_, 'py> {
     fn structure(self, data: Data, ty: Option<&Type>) -> PyResult<Bound<'py, PyAny>> {
         let py = self.py;
         match data {
-            Data::Tensor(tensor) => tensor_of(py, tensor),
+            Data::Tensor(tensor) => tensor_of(py, tensor, self.precision),
             Data::Tuple(items) => {
                 let types = if let Some(Type::Tuple(types)) = ty { &types[..] } else { &[] };
                 let items = items.into_iter().enumerate();
@@ -104,7 +106,7 @@ impl<'py> Writer<'_, 'py> {
     }
 }
 
-fn tensor_of(py: Python<'_>, tensor: Tensor) -> PyResult<Bound<'_, PyAny>> {
+fn tensor_of(py: Python<'_>, tensor: Tensor, precision: Precision) -> PyResult<Bound<'_, PyAny>> {
     let Tensor { dims, data } = tensor;
     if dims.is_empty() {
         return Ok(match data {
@@ -114,7 +116,13 @@ fn tensor_of(py: Python<'_>, tensor: Tensor) -> PyResult<Bound<'_, PyAny>> {
         });
     }
     match data {
-        Elements::Real(values) => array(py, &dims, values),
+        Elements::Real(values) => match precision {
+            Precision::F64 => array(py, &dims, values),
+            Precision::F32 => {
+                let values: Vec<f32> = values.iter().map(|x| *x as f32).collect();
+                array(py, &dims, values)
+            }
+        },
         Elements::Int(values) => array(py, &dims, values),
         Elements::Bool(values) => array(py, &dims, values),
     }

@@ -18,6 +18,7 @@ impl Output for Places<'_> {
     fn receive(&mut self, parts: &mut Parts<'_, '_>) -> Result<(), Error> {
         match self {
             Places::Array(Place::Real(view)) => received(view, parts),
+            Places::Array(Place::Single(view)) => received(view, parts),
             Places::Array(Place::Int(view)) => received(view, parts),
             Places::Array(Place::Bool(view)) => received(view, parts),
             Places::All(places) => places.iter_mut().try_for_each(|place| place.receive(parts)),
@@ -48,7 +49,7 @@ impl Places<'static> {
         match arrays::place(out) {
             Some(place) => Ok(Places::Array(place)),
             None => Err(PyTypeError::new_err(format!(
-                "{what} should be an array of float64, int64 or bool that may be written to, or a tuple of such, but it is {}",
+                "{what} should be an array of float64, float32, int64 or bool that may be written to, or a tuple of such, but it is {}",
                 said(out)
             ))),
         }

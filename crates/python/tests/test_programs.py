@@ -96,7 +96,7 @@ def test_options_of_all_programs_to_come():
     [
         ({"engin": "native"}, "did you mean `engine`"),
         ({"engine": "gpu"}, "it is one of"),
-        ({"precision": "f32"}, "f64"),
+        ({"precision": "f16"}, "f32"),
         ({"threads": 0}, "positive"),
         ({"checks": "yes"}, "True or False"),
         ({"max_memory": "lots"}, "bytes"),
@@ -231,3 +231,16 @@ def test_what_is_told_of_values_does_not_end_a_call(monkeypatch):
     m = lambada.compile("def f (x : real) : real = inspect x")
     assert m.f.inspecting(lambda name, value: 1 / 0)(3.0) == 3.0
     assert raised == [ZeroDivisionError]
+
+
+def test_reals_of_32_bits():
+    with lambada.options(precision="f32"):
+        program = lambada.compile("def f [n] (x : [n]real) (c : real) = (c * x, sum x)")
+    x = np.array([0.5, 0.1], dtype=np.float32)
+    y, total = program.f(x, 3.0)
+    assert y.dtype == np.float32 and (y == np.float32(3) * x).all()
+    assert total == np.float32(0.6)
+    y, _ = program.f(x.astype(np.float64), 1.0)
+    assert y.dtype == np.float32 and (y == x).all()
+    usual = lambada.compile("def f [n] (x : [n]real) = 2 * x")
+    assert usual.f(x).dtype == np.float64

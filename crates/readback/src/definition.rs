@@ -208,7 +208,7 @@ impl Printer<'_> {
                 Some((p, axis))
             });
             let (p, axis) = found.expect("every size is the size of a parameter");
-            let value = size_of(self.atom(p.var.into()), axis, p.ty.rank());
+            let value = size_of(self.atom(p.var.into()), axis, &p.ty);
             let name = self.tokens.bind(size);
             lines.push(Line::named(&name, value, Some(size)));
         }
@@ -332,15 +332,16 @@ fn mentions_size(function: &Function, p: &lambada_anf::Param) -> bool {
 }
 
 /// The size of an array along an axis. Inner sizes have names only in types.
-fn size_of(array: Expr, axis: usize, rank: usize) -> Expr {
+fn size_of(array: Expr, axis: usize, ty: &Ty) -> Expr {
     if axis == 0 {
         return call("length", [array]);
     }
-    let sizes: Vec<Rc<str>> = (0..rank).map(|k| format!("n{k}").into()).collect();
-    let of = sizes.iter().rev().fold(build::named_ty("real"), |elem, size| {
-        let size = Some(Box::new(build::var(size.clone())));
-        build::ty(TypeKind::Array(size, Box::new(elem)))
-    });
+    let sizes: Vec<Rc<str>> = (0..ty.rank()).map(|k| format!("n{k}").into()).collect();
+    let of =
+        sizes.iter().rev().fold(build::named_ty(ty.elem.scalar().to_string()), |elem, size| {
+            let size = Some(Box::new(build::var(size.clone())));
+            build::ty(TypeKind::Array(size, Box::new(elem)))
+        });
     let inner = Def {
         doc: None,
         recursive: false,

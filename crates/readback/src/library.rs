@@ -6,10 +6,12 @@
 use std::collections::{BTreeSet, HashMap};
 
 use lambada_anf::{Exp, FnId, Function, Labels, Library, NodeId, Op};
+use lambada_prim::{ArrayPrim, Prim, Spelling, Surface};
 use lambada_surface::ast::Item;
 
 use crate::definition::{definition_in, function_in};
 use crate::interface::Interface;
+use crate::pieces::CALLED;
 use crate::words::Words;
 
 /// The library and the entry as the items of a module, the types first. The error says what the language has no form for.
@@ -18,8 +20,9 @@ pub fn items(function: &Function, interface: &Interface) -> Result<Vec<Item>, St
     let mut library = std::mem::take(&mut entry.library);
     expressible(&entry)?;
     library.functions.iter().flatten().try_for_each(expressible)?;
-    let reserved = lambada_surface::token::KEYWORDS.iter().map(|(word, _)| *word);
-    let reserved = reserved.chain(["real", "int", "bool", &interface.name]);
+    let mut reserved: Vec<&str> = vec!["real", "int", "bool", &interface.name];
+    reserved.extend(lambada_surface::token::KEYWORDS.iter().map(|(word, _)| *word));
+    called().for_each(|name| reserved.push(name));
     let labels = Labels::new(&library, reserved);
     let mut words =
         Words { labels, nullable: BTreeSet::new(), nulls: Vec::new(), library: Library::default() };
@@ -45,6 +48,20 @@ pub fn items(function: &Function, interface: &Interface) -> Result<Vec<Item>, St
     }
     items.push(Item::Def(definition_in(&entry, interface, &words, at)));
     Ok(items)
+}
+
+/// What the text calls of the language's own. A function of the program may have such a name, which hides the other in its file; here it has
+/// a number.
+fn called() -> impl Iterator<Item = &'static str> {
+    let scalars = Prim::ALL.iter().filter_map(|prim| {
+        let Surface::Call(name) = prim.row().surface else { return None };
+        Some(name)
+    });
+    let arrays = ArrayPrim::all().filter_map(|prim| match prim.row().spelling {
+        Spelling::Definition(name) => Some(name),
+        Spelling::Infix(_) => None,
+    });
+    scalars.chain(arrays).chain(CALLED)
 }
 
 /// Are there no cells, and no accumulators that are handed to functions?

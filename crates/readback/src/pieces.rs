@@ -15,6 +15,10 @@ pub(crate) fn literal(value: Scalar) -> Expr {
     }
 }
 
+/// What is called or mentioned here besides primitives.
+pub(crate) const CALLED: [&str; 10] =
+    ["length", "sum", "product", "reduce", "min", "max", "inspect", "pi", "inf", "nan"];
+
 /// `f a b`, of something of the language.
 pub(crate) fn call(f: &str, args: impl IntoIterator<Item = Expr>) -> Expr {
     build::call(build::var(f), args)

@@ -109,7 +109,8 @@ fn nothing_is_listed_twice() {
     assert_eq!(
         shown(&f, &[]),
         "def g [n] (xs : [n]real) (x : real) : ([n]real, real) =
-  let ys = for i < n => x * xs[i] in (ys, sum ys)"
+  let ys = for i < n => x * xs[i]
+  in (ys, sum ys)"
     );
 }
 
@@ -128,7 +129,8 @@ fn several_results() {
     assert_eq!(
         shown(&f, &[]),
         "def g [n] (xs : [n]real) (x : real) : ([n]real, real) =
-  let (ys, ys_terms) = unzip (for i < n => (xs[i], x * xs[i])) in (ys, sum ys_terms)"
+  let (ys, ys_terms) = unzip (for i < n => (xs[i], x * xs[i]))
+  in (ys, sum ys_terms)"
     );
 }
 
@@ -154,7 +156,9 @@ fn accumulators_share_a_region() {
         shown(&f, &[]),
         "def g [n] (xs : [n]real) (x : real) : ([n]real, real) =
   accumulate h = for _ < n => 0.0, total = 1.0 in
-    for i < n => let t = x * xs[i] in h[i] += t; total += t"
+    for i < n =>
+      let t = x * xs[i]
+      in h[i] += t; total += t"
     );
 }
 
@@ -251,7 +255,8 @@ fn names_are_used_again() {
     assert_eq!(
         text(true),
         "def g [n] (xs : [n]real) (x : real) : real =
-  let s = sin x in loop s1 = s for i < n do s1 + xs[i] * s"
+  let s = sin x
+  in loop s1 = s for i < n do s1 + xs[i] * s"
     );
 }
 

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use lambada_codegen::{Shares, Unit};
 
 use crate::prune::{hold, prune};
-use crate::{CompileError, Compiler, Settings, messages};
+use crate::{Cancel, CompileError, Compiler, Settings, Unfinished, messages};
 
 /// A library that is ready to be loaded.
 pub(crate) struct Entry {
@@ -92,9 +92,16 @@ fn make(
     match compiler.compile(&source, &library, settings, shares) {
         Ok(()) if library.is_file() => Ok(()),
         Ok(()) => Err(messages::broken_compiler(&compiler.name(), "")),
-        Err(said) if works(compiler, scratch, text.len()) => Err(failed(&source, &said)),
+        // A compiler that Ctrl-C has ended says nothing of the text.
+        Err(said) if !is_cancelled() && works(compiler, scratch, text.len()) => {
+            Err(failed(&source, &said))
+        }
         Err(said) => Err(messages::broken_compiler(&compiler.name(), &said)),
     }
+}
+
+fn is_cancelled() -> bool {
+    Cancel::current().is_some_and(|cancel| cancel.is_cancelled())
 }
 
 /// Does the compiler make a library of a unit that is in order? One about as large as that of `length` bytes of text, since the disk may be full.
@@ -145,14 +152,16 @@ fn directory() -> Option<PathBuf> {
 /// A directory of one's own that is removed in the end, unless it has been renamed.
 struct Scratch {
     path: PathBuf,
+    _unfinished: Unfinished,
 }
 
 impl Scratch {
     fn inside(home: &Path) -> io::Result<Scratch> {
         fs::create_dir_all(home)?;
         let path = home.join(format!("{SCRATCH}{}-{}", std::process::id(), unique()));
+        let unfinished = Unfinished::at(&path);
         private_directory(&path)?;
-        Ok(Scratch { path })
+        Ok(Scratch { path, _unfinished: unfinished })
     }
 }
 

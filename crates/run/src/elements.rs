@@ -1,12 +1,16 @@
 //! What calls are lent, and what they give: elements where they are.
 
-use lambada_prim::{Data, Scalar, ScalarTy, Tensor};
+use std::borrow::Cow;
+
+use lambada_prim::{Data, Precision, Scalar, ScalarTy, Tensor};
 
 /// The elements of an array that a call is lent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Lent<'a> {
-    /// Reals.
+    /// Reals of 64 bits.
     Real(&'a [f64]),
+    /// Reals of 32 bits.
+    Single(&'a [f32]),
     /// Integers.
     Int(&'a [i64]),
     /// Truth values.
@@ -23,11 +27,11 @@ impl<'a> From<&'a Data> for Lent<'a> {
     }
 }
 
-impl Lent<'_> {
+impl<'a> Lent<'a> {
     /// The type of the elements.
     pub fn ty(self) -> ScalarTy {
         match self {
-            Lent::Real(_) => ScalarTy::Real,
+            Lent::Real(_) | Lent::Single(_) => ScalarTy::Real,
             Lent::Int(_) => ScalarTy::Int,
             Lent::Bool(_) => ScalarTy::Bool,
         }
@@ -37,25 +41,52 @@ impl Lent<'_> {
     pub(crate) fn address(self) -> u64 {
         match self {
             Lent::Real(values) => values.as_ptr() as u64,
+            Lent::Single(values) => values.as_ptr() as u64,
             Lent::Int(values) => values.as_ptr() as u64,
             Lent::Bool(values) => values.as_ptr() as u64,
         }
     }
 
-    pub(crate) fn copied(self) -> Data {
+    /// The elements as a program takes them whose reals have so many bits: themselves, or converted ones.
+    pub(crate) fn converted(self, precision: Precision) -> Converted<'a> {
+        match (self, precision) {
+            (Lent::Real(values), Precision::F32) => {
+                Converted::Single(values.iter().map(|x| *x as f32).collect())
+            }
+            (Lent::Single(values), Precision::F64) => {
+                Converted::Real(values.iter().map(|x| f64::from(*x)).collect())
+            }
+            (Lent::Real(_) | Lent::Single(_) | Lent::Int(_) | Lent::Bool(_), _) => {
+                Converted::As(self)
+            }
+        }
+    }
+
+    /// A copy.
+    pub fn copied(self) -> Data {
         match self {
             Lent::Real(values) => Data::Real(values.to_vec()),
+            Lent::Single(values) => Data::Real(values.iter().map(|x| f64::from(*x)).collect()),
             Lent::Int(values) => Data::Int(values.to_vec()),
             Lent::Bool(values) => Data::Bool(values.to_vec()),
         }
     }
 }
 
+/// What a program takes instead of elements that it is lent.
+pub(crate) enum Converted<'a> {
+    As(Lent<'a>),
+    Real(Box<[f64]>),
+    Single(Box<[f32]>),
+}
+
 /// The elements of an array that a call gives.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Elements<'a> {
-    /// Reals.
+    /// Reals of 64 bits.
     Real(&'a [f64]),
+    /// Reals of 32 bits: what machine code gives that computes with them.
+    Single(&'a [f32]),
     /// Integers.
     Int(&'a [i64]),
     /// Truth values: what is not 0 is true.
@@ -71,6 +102,30 @@ pub enum Got<'a> {
     Array(&'a [u64], Elements<'a>),
 }
 
+impl<'a> Elements<'a> {
+    /// Reals as numbers of 64 bits; nothing for other elements.
+    pub fn reals(self) -> Option<Cow<'a, [f64]>> {
+        match self {
+            Elements::Real(values) => Some(Cow::Borrowed(values)),
+            Elements::Single(values) => {
+                Some(values.iter().map(|x| f64::from(*x)).collect::<Vec<f64>>().into())
+            }
+            Elements::Int(_) | Elements::Bool(_) => None,
+        }
+    }
+
+    /// Reals as numbers of 32 bits; nothing for other elements.
+    pub fn singles(self) -> Option<Cow<'a, [f32]>> {
+        match self {
+            Elements::Real(values) => {
+                Some(values.iter().map(|x| *x as f32).collect::<Vec<f32>>().into())
+            }
+            Elements::Single(values) => Some(Cow::Borrowed(values)),
+            Elements::Int(_) | Elements::Bool(_) => None,
+        }
+    }
+}
+
 impl Got<'_> {
     /// A copy.
     pub fn tensor(self) -> Tensor {
@@ -80,6 +135,9 @@ impl Got<'_> {
                 dims: dims.iter().map(|size| *size as usize).collect(),
                 data: match elements {
                     Elements::Real(values) => Data::Real(values.to_vec()),
+                    Elements::Single(values) => {
+                        Data::Real(values.iter().map(|x| f64::from(*x)).collect())
+                    }
                     Elements::Int(values) => Data::Int(values.to_vec()),
                     Elements::Bool(bytes) => Data::Bool(bytes.iter().map(|b| *b != 0).collect()),
                 },

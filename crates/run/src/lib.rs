@@ -8,6 +8,7 @@
 //! - `threads`: on which parallel loops run;
 //! - `streams`: was there a standard output, before the program began;
 //! - `memory`: how much there is; `peak`: how fast the machine is at most;
+//! - `unfinished`: what is removed where the process is ended while it makes something;
 //! - `messages`: why there is no machine code;
 //! - here: [`Kernel`], which runs a function in whichever way is available.
 
@@ -25,12 +26,13 @@ mod running;
 mod stack;
 mod streams;
 mod threads;
+mod unfinished;
 
 use std::path::Path;
 use std::sync::{Once, OnceLock};
 
 use lambada_loops::{Function, Program, Seen};
-use lambada_prim::{Memory, ScalarTy, Tensor};
+use lambada_prim::{Memory, Precision, ScalarTy, Tensor};
 use lambada_source::Failure;
 
 pub use call::{Call, Results};
@@ -40,6 +42,7 @@ pub use elements::{Elements, Got, Lent};
 pub use memory::{MAX_MEMORY, available, parse_size};
 pub use peak::Peak;
 pub use streams::output_was_closed;
+pub use unfinished::{Unfinished, remove_unfinished};
 
 /// What runs a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,13 +63,14 @@ pub enum Target {
 }
 
 impl Target {
-    /// How many reals its vector registers hold, and so how many lanes loops should have: 8, 4 or 2. Found out when the program runs; a unit of
+    /// How many reals its vector registers hold, and so how many lanes loops should have: 8, 4 or 2 of 64 bits, twice as many of 32. Found out when the program runs; a unit of
     /// C works with any number of lanes on any processor, and gives the same.
-    pub fn lanes(self) -> u16 {
-        match self {
+    pub fn lanes(self, precision: Precision) -> u16 {
+        let words = match self {
             Target::Here => lanes_here(),
             Target::Any => 2,
-        }
+        };
+        words * precision.per_word()
     }
 
     /// What tells a C compiler so.

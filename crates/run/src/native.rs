@@ -12,12 +12,12 @@ use lambada_codegen::Unit;
 use lambada_loops::{
     Buf, CANCELLED, Function, Operand, Return, Seen, Step, Stmt, internal, is_parallel, param_types,
 };
-use lambada_prim::{Memory, Scalar, ScalarTy};
+use lambada_prim::{Memory, Precision, Scalar, ScalarTy};
 use lambada_source::{Failure, Site, Span};
 use libloading::Library;
 
 use crate::cancel::Cancel;
-use crate::elements::{Elements, Got, Lent};
+use crate::elements::{Converted, Elements, Got, Lent};
 use crate::running::{Running, SetCancelled};
 use crate::stack::Stack;
 use crate::threads::{SetThreads, Threads};
@@ -48,6 +48,8 @@ pub(crate) struct Native {
     set_stack: Option<SetStack>,
     /// Of a program with parallel loops that runs on several threads.
     threads: Option<(SetThreads, Threads)>,
+    /// How many bits reals have.
+    precision: Precision,
     params: Vec<(ScalarTy, bool)>,
     results: Vec<Output>,
     /// Of the results, or of the numbers of a failing check.
@@ -99,6 +101,7 @@ struct Shows {
 /// Who sees the values of a call.
 struct Watch<'a> {
     name: &'a str,
+    precision: Precision,
     values: &'a BTreeMap<u32, Vec<Output>>,
     seen: Seen<'a>,
 }
@@ -182,6 +185,7 @@ impl Native {
             limit: Memory::default(),
             set_stack,
             threads,
+            precision: function.precision,
             params: param_types(function),
             results: function.results.iter().map(|result| Output::of(function, result)).collect(),
             words: lambada_codegen::result_words(function),
@@ -253,7 +257,7 @@ impl Native {
         let owned = kept.or_else(|| self.opened());
         let mut owned = owned.ok_or_else(|| failed_to_open(&self.name))?;
         owned.args.clear();
-        Ok(NativeCall { native: self, owned: Some(owned) })
+        Ok(NativeCall { native: self, owned: Some(owned), converted: Vec::new() })
     }
 
     /// Limits the memory for arrays.
@@ -275,10 +279,7 @@ impl Native {
         let Some((elem, span)) = self.arrays.get(words[0] as usize) else {
             return internal(format!("`{}` has no memory for an unknown array", self.name));
         };
-        let each = match elem {
-            ScalarTy::Real | ScalarTy::Int => 8,
-            ScalarTy::Bool => 1,
-        };
+        let each = u64::from(self.precision.bytes(*elem));
         // The largest number stands for all that are too large.
         let array = (words[1] != i64::MAX as u64).then_some((words[1], each));
         Failure { span: *span, message: self.limit.refused(array, words[2]) }
@@ -314,6 +315,8 @@ pub(crate) struct NativeCall<'a> {
     native: &'a Native,
     /// Until it is dropped.
     owned: Option<Owned>,
+    /// Arguments with another number of bits than the program's reals have.
+    converted: Vec<Converted<'a>>,
 }
 
 impl Drop for NativeCall<'_> {
@@ -332,14 +335,24 @@ impl<'a> NativeCall<'a> {
     /// The next argument, a scalar.
     pub fn scalar(&mut self, value: Scalar) -> Result<(), Failure> {
         self.argument(value.ty(), true)?;
-        self.owned().args.push(word(value));
+        let word = word(self.native.precision, value);
+        self.owned().args.push(word);
         Ok(())
     }
 
-    /// The next argument, an array, which is lent.
+    /// The next argument, an array, which is lent. Reals of another number of bits than the program's are copied.
     pub fn array(&mut self, elements: Lent<'a>) -> Result<(), Failure> {
         self.argument(elements.ty(), false)?;
-        self.owned().args.push(elements.address());
+        let converted = elements.converted(self.native.precision);
+        let address = match &converted {
+            Converted::As(elements) => elements.address(),
+            Converted::Real(values) => values.as_ptr() as u64,
+            Converted::Single(values) => values.as_ptr() as u64,
+        };
+        if !matches!(converted, Converted::As(_)) {
+            self.converted.push(converted);
+        }
+        self.owned().args.push(address);
         Ok(())
     }
 
@@ -357,7 +370,8 @@ impl<'a> NativeCall<'a> {
     /// Calls the function, which tells `seen` of what is inspected.
     pub fn run(&mut self, seen: Seen) -> Result<(), Failure> {
         let Some(shows) = &self.native.shows else { return self.enter() };
-        let watch = Watch { name: &self.native.name, values: &shows.values, seen };
+        let precision = self.native.precision;
+        let watch = Watch { name: &self.native.name, precision, values: &shows.values, seen };
         let context = self.owned().context;
         // SAFETY: the context is open and ours. `see` is given `watch`, which outlives the call, and nothing after it.
         unsafe { (shows.set)(context, Some(see), (&raw const watch).cast()) };
@@ -428,7 +442,8 @@ impl<'a> NativeCall<'a> {
     /// The results of the run, in order, where they are.
     pub fn results(&self) -> Results<'_> {
         let words = self.owned.as_ref().map_or(&[][..], |owned| &owned.words);
-        Results { name: &self.native.name, outputs: self.native.results.iter(), words }
+        let Native { name, precision, results, .. } = self.native;
+        Results { name, precision: *precision, outputs: results.iter(), words }
     }
 }
 
@@ -448,6 +463,7 @@ impl Owned {
 /// Values from words.
 pub(crate) struct Results<'a> {
     name: &'a str,
+    precision: Precision,
     outputs: std::slice::Iter<'a, Output>,
     words: &'a [u64],
 }
@@ -460,14 +476,14 @@ impl<'a> Iterator for Results<'a> {
         let (words, rest) = self.words.split_at(output.words());
         self.words = rest;
         Some(match output {
-            Output::Scalar(elem) => Ok(Got::Scalar(scalar(*elem, words[0]))),
+            Output::Scalar(elem) => Ok(Got::Scalar(scalar(self.precision, *elem, words[0]))),
             Output::Buffer(elem, _) => {
                 let dims = &words[1..];
                 let len = dims.iter().try_fold(1usize, |len, size| {
                     usize::try_from(*size as i64).ok().and_then(|size| len.checked_mul(size))
                 });
                 match len {
-                    Some(len) => Ok(Got::Array(dims, lent(*elem, words[0], len))),
+                    Some(len) => Ok(Got::Array(dims, lent(self.precision, *elem, words[0], len))),
                     None => {
                         Err(internal(format!("`{}` gives an array of impossible sizes", self.name)))
                     }
@@ -490,7 +506,8 @@ unsafe extern "C" fn see(who: *const c_void, number: i64, words: *const u64) {
         // SAFETY: the code passes as many words as the values of this number take.
         _ => unsafe { std::slice::from_raw_parts(words, count) },
     };
-    let parts = Results { name: watch.name, outputs: values.iter(), words };
+    let Watch { name, precision, .. } = *watch;
+    let parts = Results { name, precision, outputs: values.iter(), words };
     if let Ok(tensors) = parts.map(|part| part.map(Got::tensor)).collect() {
         (watch.seen)(number as u32, tensors);
     }
@@ -542,39 +559,62 @@ fn arrays(function: &Function) -> impl Iterator<Item = (ScalarTy, Span)> {
     (0..).zip(&function.bufs).map(move |(k, (elem, _))| (*elem, origin(k)))
 }
 
-fn word(value: Scalar) -> u64 {
+fn word(precision: Precision, value: Scalar) -> u64 {
     match value {
-        Scalar::Real(value) => value.to_bits(),
+        Scalar::Real(value) => match precision {
+            Precision::F64 => value.to_bits(),
+            Precision::F32 => {
+                // As a member of the union: in the first bytes.
+                let [a, b, c, d] = (value as f32).to_ne_bytes();
+                u64::from_ne_bytes([a, b, c, d, 0, 0, 0, 0])
+            }
+        },
         Scalar::Int(value) => value as u64,
         Scalar::Bool(value) => u64::from(value),
     }
 }
 
-fn scalar(elem: ScalarTy, word: u64) -> Scalar {
+fn scalar(precision: Precision, elem: ScalarTy, word: u64) -> Scalar {
     match elem {
-        ScalarTy::Real => Scalar::Real(f64::from_bits(word)),
+        ScalarTy::Real => match precision {
+            Precision::F64 => Scalar::Real(f64::from_bits(word)),
+            Precision::F32 => {
+                let [a, b, c, d, ..] = word.to_ne_bytes();
+                Scalar::Real(f32::from_ne_bytes([a, b, c, d]).into())
+            }
+        },
         ScalarTy::Int => Scalar::Int(word as i64),
         ScalarTy::Bool => Scalar::Bool(word != 0),
     }
 }
 
 /// The elements of a result.
-fn lent<'a>(elem: ScalarTy, data: u64, len: usize) -> Elements<'a> {
+fn lent<'a>(precision: Precision, elem: ScalarTy, data: u64, len: usize) -> Elements<'a> {
     if len == 0 {
-        return match elem {
-            ScalarTy::Real => Elements::Real(&[]),
-            ScalarTy::Int => Elements::Int(&[]),
-            ScalarTy::Bool => Elements::Bool(&[]),
+        return match (elem, precision) {
+            (ScalarTy::Real, Precision::F64) => Elements::Real(&[]),
+            (ScalarTy::Real, Precision::F32) => Elements::Single(&[]),
+            (ScalarTy::Int, _) => Elements::Int(&[]),
+            (ScalarTy::Bool, _) => Elements::Bool(&[]),
         };
     }
     let data = data as *const c_void;
     // SAFETY: a function that returns 0 has stored a pointer to as many elements of the type as the sizes say, and they stay until the next call
     // in the same context or the end of the arguments: the call that lends them holds both.
     unsafe {
-        match elem {
-            ScalarTy::Real => Elements::Real(std::slice::from_raw_parts(data.cast::<f64>(), len)),
-            ScalarTy::Int => Elements::Int(std::slice::from_raw_parts(data.cast::<i64>(), len)),
-            ScalarTy::Bool => Elements::Bool(std::slice::from_raw_parts(data.cast::<u8>(), len)),
+        match (elem, precision) {
+            (ScalarTy::Real, Precision::F64) => {
+                Elements::Real(std::slice::from_raw_parts(data.cast::<f64>(), len))
+            }
+            (ScalarTy::Real, Precision::F32) => {
+                Elements::Single(std::slice::from_raw_parts(data.cast::<f32>(), len))
+            }
+            (ScalarTy::Int, _) => {
+                Elements::Int(std::slice::from_raw_parts(data.cast::<i64>(), len))
+            }
+            (ScalarTy::Bool, _) => {
+                Elements::Bool(std::slice::from_raw_parts(data.cast::<u8>(), len))
+            }
         }
     }
 }

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use lambada_codegen::{Shares, Unit};
+use lambada_prim::Precision;
 use libloading::Library;
 
 use crate::{Compiler, Settings, cache};
@@ -32,7 +33,7 @@ impl Peak {
     /// Compiles what measures; nothing where there is no C compiler that works.
     pub fn new(kept: Option<&Path>) -> Option<Peak> {
         let settings = Settings::default();
-        let lanes = usize::from(settings.target.lanes());
+        let lanes = usize::from(settings.target.lanes(Precision::F64));
         let unit = Unit { text: text(lanes), symbols: Vec::new(), shares: Shares::default() };
         let entry = cache::library(Compiler::find()?, &unit, settings, kept).ok()?;
         // SAFETY: the library has been compiled from the text below; nothing in it runs when it is loaded or unloaded.

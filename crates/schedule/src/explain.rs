@@ -118,6 +118,9 @@ impl Words<'_> {
     fn nest(&self, nest: &Nest, shared: Option<AxisId>) -> String {
         let around = nest.axes.iter().copied().filter(|axis| Some(*axis) != shared);
         let count = |axis: AxisId| {
+            if nest.whole.contains(&axis) {
+                return " (written out)".into();
+            }
             let tile = nest.tile.iter().find(|(own, _)| *own == axis);
             match (tile, nest.vector == Some(axis)) {
                 (Some((_, count)), true) => format!(" ({count} vectors)"),

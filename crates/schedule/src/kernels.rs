@@ -26,7 +26,7 @@ use crate::placed::{BufferId, Placed};
 use crate::regions::{Allowed, Region, fitting, mentions, needed, types};
 use crate::tile::tiled;
 use crate::worth::best;
-use crate::{Around, Outputs, prepared};
+use crate::{Around, Outputs, prepared, without_literals};
 
 mod sizes;
 mod usual;
@@ -270,7 +270,7 @@ impl Finder {
         let sizes = usual(&graph, &inputs, &self.within);
         // What has been added is not taken back.
         let leave = if added.is_empty() { Leave::Apart } else { Leave::Finite };
-        let mut graph = prepared(&graph, &sizes, leave);
+        let mut graph = without_literals(&prepared(&graph, &sizes, leave));
         (graph.chosen, graph.in_place) = (chosen, added.len());
         let last = &graph.outputs[graph.outputs.len() - added.len()..];
         if last.iter().any(|output| graph.added_in_place(output.array).is_none()) {
@@ -279,11 +279,12 @@ impl Finder {
         if !placeable(&graph) || steps_outside(&graph) || copies(&graph) {
             return None;
         }
+        let precision = self.kernels.function.names.precision();
         let placed = match self.choice {
-            Choice::Best => best(&graph, &sizes, self.lanes)?,
+            Choice::Best => best(&graph, &sizes, self.lanes, precision)?,
             Choice::Any(k) => {
                 let block = (k < graph.axes.len()).then_some(AxisId(k as u32));
-                tiled(place(&graph, block, &sizes)?, &sizes, &Target::of(self.lanes))
+                tiled(place(&graph, block, &sizes)?, &sizes, &Target::of(self.lanes, precision))
             }
         };
         // Additions are to be no more than part of what is done in lanes: memory for what is added would be made each time the run begins.

@@ -23,7 +23,7 @@ const LONGER: f64 = 1.01;
 pub(crate) fn tiled(mut placed: Placed, sizes: &Nominal, target: &Target) -> Placed {
     let mut passes = std::mem::take(&mut placed.passes);
     for nest in passes.iter_mut().flat_map(|pass| &mut pass.nests) {
-        if nest.carries.is_empty() {
+        if nest.carries.is_empty() && nest.whole.is_empty() {
             nest.tile = tile(&placed, nest, sizes, target);
         }
     }

@@ -2,10 +2,11 @@
 
 use std::collections::HashSet;
 
-use lambada_prim::Cost;
+use lambada_prim::{Cost, Precision, Prim};
 
 use crate::cost::{Nominal, SMALLEST, Target};
 use crate::graph::{Array, ArrayId, Axes, AxisId, Graph, Node, NodeId};
+use crate::literals::ELEMENTS;
 use crate::place::{batched, place, runs_along};
 use crate::placed::{Buffer, Content, Item, Nest, Placed};
 use crate::scopes::batch;
@@ -29,7 +30,7 @@ const ROOM: f64 = 8.0;
 const CHEAPER: f64 = 0.7;
 
 /// The cheapest placement, if it is cheaper than the program as it is.
-pub fn best(graph: &Graph, sizes: &Nominal, lanes: u16) -> Option<Placed> {
+pub fn best(graph: &Graph, sizes: &Nominal, lanes: u16, precision: Precision) -> Option<Placed> {
     let plain = plain(graph, sizes);
     if plain < LITTLE {
         return None;
@@ -48,7 +49,7 @@ pub fn best(graph: &Graph, sizes: &Nominal, lanes: u16) -> Option<Placed> {
         }
     }
     best.filter(|(cost, _)| *cost < CHEAPER * plain)
-        .map(|(_, placed)| tiled(placed, sizes, &Target::of(lanes)))
+        .map(|(_, placed)| tiled(placed, sizes, &Target::of(lanes, precision)))
 }
 
 /// What inputs and outputs take.
@@ -91,8 +92,19 @@ fn weight(graph: &Graph, node: NodeId) -> f64 {
             Cost::Cheap => 1.0,
             Cost::Costly => COSTLY,
         },
+        Node::Choose(c, ..) if is_place(graph, *c) => 0.0,
         Node::Choose(..) | Node::At(..) | Node::Reduce(..) => 1.0,
     }
+}
+
+/// Does it say which element of a literal is meant? The program writes each where it belongs.
+fn is_place(graph: &Graph, cond: NodeId) -> bool {
+    let Some((Prim::EqInt, [index, place])) = graph.operation(cond) else { return false };
+    let few = |axis: AxisId| {
+        let extent = graph.lit(graph.axis(axis).extent);
+        extent.is_some_and(|extent| extent.int() <= ELEMENTS as i64)
+    };
+    graph.index(*index).is_some_and(few) && graph.lit(*place).is_some()
 }
 
 /// Each scalar once for all indices that it depends on.
@@ -227,7 +239,8 @@ impl Work<'_> {
     fn volume(&self, free: &Axes) -> f64 {
         let axes = &self.nest.axes;
         let depth = axes.iter().rposition(|axis| free.contains(*axis)).map_or(0, |k| k + 1);
-        let around: Axes = axes[..depth].iter().copied().collect();
+        let own = |axis: &AxisId| free.contains(*axis) || !self.nest.whole.contains(axis);
+        let around: Axes = axes[..depth].iter().copied().filter(own).collect();
         let all = self.sizes.volume(&self.placed.graph, &around);
         let vector = self.nest.vector.filter(|axis| around.contains(*axis));
         let Some(axis) = vector else { return all };
@@ -239,6 +252,14 @@ impl Work<'_> {
     fn access(&self, free: &Axes, lane: Option<AxisId>) -> f64 {
         let strided = self.nest.vector.is_some_and(|v| free.contains(v) && lane != Some(v));
         self.volume(free) * if strided { self.lanes } else { 1.0 }
+    }
+
+    /// How much of what lanes save is not saved: no processor divides integers in lanes.
+    fn one_by_one(&self, node: NodeId) -> f64 {
+        let graph = &self.placed.graph;
+        let divides = matches!(graph.operation(node), Some((Prim::DivInt | Prim::RemInt, _)));
+        let lanes = self.nest.vector.is_some_and(|axis| graph.free(node).contains(axis));
+        if divides && lanes { self.lanes } else { 1.0 }
     }
 
     fn node(&mut self, node: NodeId, found: &HashSet<Content>) -> f64 {
@@ -255,11 +276,18 @@ impl Work<'_> {
             });
             return near * self.access(free, lane);
         }
+        // What is known of indices that are written out is decided by the compiler.
+        let decided = |node: NodeId| {
+            let whole = |axis| self.nest.whole.contains(&axis);
+            !graph.free(node).is_empty() && graph.free(node).iter().all(whole)
+        };
         match graph.node(node) {
             Node::Lit(_) | Node::Index(_) => 0.0,
+            Node::Prim(..) if decided(node) => 0.0,
+            Node::Choose(c, a, b) if decided(*c) => self.node(*a, found) + self.node(*b, found),
             Node::Prim(_, args) => {
                 let args: f64 = args.iter().map(|arg| self.node(*arg, found)).sum();
-                args + weight(graph, node) * self.volume(free)
+                args + weight(graph, node) * self.volume(free) * self.one_by_one(node)
             }
             Node::Choose(c, a, b) => {
                 let parts: f64 = [c, a, b].into_iter().map(|n| self.node(*n, found)).sum();

@@ -32,6 +32,31 @@ enum Node {
     IfBroken(Doc, Doc),
     /// Text for the end of the line, whatever else comes on it.
     Trailing(String),
+    /// Two layouts of the same text, of which an author may have chosen one.
+    Choice {
+        about: About,
+        joined: Doc,
+        apart: Doc,
+        default: Side,
+    },
+}
+
+/// What the layouts of a [`Doc::choice`] differ in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum About {
+    /// A line break where the choice begins.
+    Break,
+    /// Spaces around its operators.
+    Spaces,
+}
+
+/// One of the layouts of a [`Doc::choice`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// The first.
+    Joined,
+    /// The second.
+    Apart,
 }
 
 /// What [`Doc::rewrite`] asks at each place of a document, from left to right.
@@ -44,6 +69,19 @@ pub trait Rewrite {
 
     /// What ends the element of a fill before a possible break, and what begins the one after it.
     fn between(&mut self) -> (Doc, Doc);
+
+    /// Which layout of a choice is taken.
+    fn side(&mut self, about: About) -> Side;
+
+    /// How many texts have been rewritten, in any unit.
+    fn place(&self) -> usize {
+        0
+    }
+
+    /// How much deeper the lines of what stood between two places are to be.
+    fn deeper(&mut self, _from: usize, _to: usize) -> usize {
+        0
+    }
 }
 
 impl Doc {
@@ -132,6 +170,42 @@ impl Doc {
         Doc::new(Node::Trailing(text.into()), false)
     }
 
+    /// A group that is broken if it takes more than `most` columns on one line, even where there is room.
+    #[must_use]
+    pub fn short_group(self, most: usize) -> Doc {
+        let long = self.measured(most).is_none();
+        if long { (Doc::breaking() + self).group() } else { self.group() }
+    }
+
+    /// `most` less the columns that this takes on one line; `None` if that is too little, or if it does not fit on one line at all. Choices are taken
+    /// as joined.
+    fn measured(&self, most: usize) -> Option<usize> {
+        match &*self.node {
+            Node::Text(text) => most.checked_sub(text.chars().count()),
+            Node::Line(text) => most.checked_sub(text.len()),
+            Node::HardLine | Node::EmptyLine => None,
+            Node::Trailing(_) => Some(most),
+            Node::Concat(docs) if docs.is_empty() && self.broken => None,
+            Node::Concat(docs) => docs.iter().try_fold(most, |left, doc| doc.measured(left)),
+            Node::Fill(docs) => {
+                let spaces = docs.len().saturating_sub(1);
+                docs.iter().try_fold(most.checked_sub(spaces)?, |left, doc| doc.measured(left))
+            }
+            Node::Nest(_, doc) | Node::Group(doc) => doc.measured(most),
+            Node::IfBroken(_, flat) => flat.measured(most),
+            Node::Choice { joined, .. } => joined.measured(most),
+        }
+    }
+
+    /// Two layouts of the same text. Without an author ([`Doc::rewrite`]) the default is taken.
+    pub fn choice(about: About, joined: Doc, apart: Doc, default: Side) -> Doc {
+        let broken = match default {
+            Side::Joined => joined.broken,
+            Side::Apart => apart.broken,
+        };
+        Doc::new(Node::Choice { about, joined, apart, default }, broken)
+    }
+
     /// Nothing, but every group around it is broken.
     pub fn breaking() -> Doc {
         Doc::new(Node::Concat(Vec::new()), true)
@@ -145,10 +219,19 @@ impl Doc {
             Node::Line(_) | Node::HardLine => by.line(self),
             Node::EmptyLine | Node::IfBroken(..) => self.clone(),
             Node::Trailing(_) => self.clone(),
+            Node::Concat(docs) if docs.is_empty() => self.clone(),
             Node::Concat(docs) => {
-                let whole = Doc::concat(docs.iter().map(|doc| doc.rewrite(by)).collect::<Vec<_>>());
-                if self.broken { Doc::breaking() + whole } else { whole }
+                let from = by.place();
+                let docs: Vec<Doc> = docs.iter().map(|doc| doc.rewrite(by)).collect();
+                match by.deeper(from, by.place()) {
+                    0 => Doc::concat(docs),
+                    more => Doc::concat(docs).nest(more),
+                }
             }
+            Node::Choice { about, joined, apart, .. } => match by.side(*about) {
+                Side::Joined => joined.rewrite(by),
+                Side::Apart => apart.rewrite(by),
+            },
             Node::Nest(indent, doc) => doc.rewrite(by).nest(*indent),
             Node::Group(doc) => doc.rewrite(by).group(),
             Node::Fill(docs) => {
@@ -249,6 +332,10 @@ impl Layout {
             }
             Node::IfBroken(_, doc) if flat => stack.push(Work::Put(indent, flat, doc)),
             Node::IfBroken(doc, _) => stack.push(Work::Put(indent, flat, doc)),
+            Node::Choice { joined: doc, default: Side::Joined, .. }
+            | Node::Choice { apart: doc, default: Side::Apart, .. } => {
+                stack.push(Work::Put(indent, flat, doc))
+            }
             Node::Fill(docs) => {
                 for (k, doc) in docs.iter().enumerate().rev() {
                     stack.push(Work::Put(indent, flat, doc));
@@ -317,6 +404,8 @@ impl Layout {
                 Node::IfBroken(broken, when_flat) => {
                     stack.push((flat, if flat { when_flat } else { broken }))
                 }
+                Node::Choice { joined: doc, default: Side::Joined, .. }
+                | Node::Choice { apart: doc, default: Side::Apart, .. } => stack.push((flat, doc)),
             }
         }
     }
@@ -374,6 +463,23 @@ mod tests {
         let list = |gap: Doc| Doc::brackets("[", [Doc::from("a") + gap, "b".into()], "]");
         check(&list(Doc::trailing("-- c")), 80, "[a, b] -- c");
         check(&list(Doc::trailing("-- c") + Doc::breaking()), 80, "[\n  a, -- c\n  b\n]");
+    }
+
+    #[test]
+    fn short_groups_break_before_they_must() {
+        let doc = (Doc::text("aaa") + Doc::line() + "bbb".into()).short_group(7);
+        check(&doc, 80, "aaa bbb");
+        let doc = (Doc::text("aaa") + Doc::line() + "bbbb".into()).short_group(7);
+        check(&doc, 80, "aaa\nbbbb");
+        check(&(Doc::text("x") + Doc::line() + doc).group(), 80, "x\naaa\nbbbb");
+    }
+
+    #[test]
+    fn choices_have_a_default() {
+        let choice =
+            |side| Doc::text("a") + Doc::choice(About::Break, " ".into(), Doc::hard_line(), side);
+        check(&(choice(Side::Joined) + "b".into()), 80, "a b");
+        check(&(choice(Side::Apart) + "b".into()), 80, "a\nb");
     }
 
     #[test]

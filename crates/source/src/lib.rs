@@ -10,7 +10,7 @@ pub mod stack;
 mod suggest;
 mod words;
 
-pub use doc::{Doc, Rewrite};
+pub use doc::{About, Doc, Rewrite, Side};
 pub use messages::failed;
 pub use problem::{Failure, Label, Problem, Severity};
 pub use render::{render, render_failure};

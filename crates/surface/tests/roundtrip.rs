@@ -25,6 +25,8 @@ fn check_tree(module: &Module) {
     let again = tree(&text);
     assert!(again == *module, "{text}\n{again:#?}\n{module:#?}");
     assert_eq!(print_module(&again), text);
+    // What the printer breaks by itself, it keeps as if an author had broken it.
+    assert_eq!(format(&text, FileId(0)).as_ref(), Ok(&text));
 }
 
 proptest! {
@@ -77,6 +79,73 @@ fn layout() {
         "def f =\n  if aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa then bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb\n  else if cccccccccccccccccccccc then d\n  else e",
     );
     check("import \"a\"\nimport \"b\"\ndef x = 1", "import \"a\"\nimport \"b\"\n\ndef x = 1");
+}
+
+/// Formats as `expect`, which formats as itself.
+fn check_authored(text: &str, expect: &str) {
+    assert_eq!(format(text, FileId(0)).as_deref(), Ok(format!("{expect}\n").as_str()));
+    assert_eq!(
+        format(&format!("{expect}\n"), FileId(0)).as_deref(),
+        Ok(format!("{expect}\n").as_str())
+    );
+}
+
+#[test]
+fn a_short_let_stays_on_its_line() {
+    check_authored("def f x = let y = x in y", "def f x = let y = x in y");
+    check_authored("def f x =\n let y = x\n in y", "def f x =\n  let y = x\n  in y");
+    check_authored("def f x =\n let y = x\n in\n y", "def f x =\n  let y = x\n  in\n    y");
+    check_authored("def f x =\n let y = x in\n y", "def f x =\n  let y = x\n  in y");
+    let long = "def f aaaaaaaa = let y = aaaaaaaa + aaaaaaaa + aaaaaaaa in y * y * y * y * y * y";
+    check_authored(
+        long,
+        "def f aaaaaaaa =\n  let y = aaaaaaaa + aaaaaaaa + aaaaaaaa\n  in y * y * y * y * y * y",
+    );
+    check("def f x = let y = x in y", "def f x =\n  let y = x\n  in y");
+}
+
+#[test]
+fn breaks_of_authors_stay() {
+    check_authored("def f x =\n x", "def f x =\n  x");
+    check_authored("def f x = if x then 1\n else 2", "def f x =\n  if x then 1\n  else 2");
+    check_authored("def f x = if x then\n 1\n else 2", "def f x =\n  if x then\n    1\n  else 2");
+    check_authored("def f xs = for x in xs =>\n x", "def f xs =\n  for x in xs =>\n    x");
+    check_authored("def f a b = a\n + b", "def f a b =\n  a\n    + b");
+    check_authored("def f a b = a +\n b", "def f a b = a + b");
+    check_authored("def f xs = xs |> g\n |> h", "def f xs =\n  xs\n    |> g\n    |> h");
+    check_authored("type t = A\n | B", "type t =\n  | A\n  | B");
+    check_authored(
+        "def f (a : real)\n (b : real)\n : real = a",
+        "def f (a : real)\n    (b : real)\n    : real =\n  a",
+    );
+}
+
+#[test]
+fn lists_hang_or_stand_between_their_brackets() {
+    check_authored("def f a b = (a,\n b)", "def f a b =\n  (a,\n   b)");
+    check_authored("def f a b = (a, b,\n b)", "def f a b = (a, b, b)");
+    check_authored("def f a b = (\n a, b)", "def f a b =\n  (\n    a,\n    b\n  )");
+    check_authored(
+        "def f a = let b = a\n in {\n b }",
+        "def f a =\n  let b = a\n  in {\n    b\n  }",
+    );
+    check_authored("type t = {\n a : real }", "type t = {\n  a : real\n}");
+    check_authored("def f = [1, 2,\n 3, 4]", "def f =\n  [1, 2,\n   3, 4]");
+}
+
+#[test]
+fn sizes_may_be_tight() {
+    let tight = "def f [d] (x : [d*(d-1)/2]real) : [d + 1]real = x";
+    check_authored(tight, tight);
+    check_authored(
+        "def f [d] (x : [d*(d - 1)]real) : [dim x 0]real = x",
+        "def f [d] (x : [d*(d-1)]real) : [dim x 0]real = x",
+    );
+}
+
+#[test]
+fn parentheses_indent_what_they_enclose() {
+    check_authored("def f x = (let y = x\n in y)", "def f x =\n  (let y = x\n   in y)");
 }
 
 #[test]

@@ -40,11 +40,21 @@ pub fn confirm(
     derivative: &[f64],
     f: &mut dyn FnMut(f64) -> Option<Vec<f64>>,
 ) -> Result<Confirmed, String> {
-    confirm_above(0.0, derivative, f)
+    confirm_within(AGREEMENT, 0.0, derivative, f)
 }
 
 /// The same, where disagreements up to `noise` decide nothing: values are computed from larger ones, whose rounding nobody knows.
 pub fn confirm_above(
+    noise: f64,
+    derivative: &[f64],
+    f: &mut dyn FnMut(f64) -> Option<Vec<f64>>,
+) -> Result<Confirmed, String> {
+    confirm_within(AGREEMENT, noise, derivative, f)
+}
+
+/// The same, where the derivative itself may be off by as much, relative to it: it is computed with fewer digits than the values.
+pub fn confirm_within(
+    agreement: f64,
     noise: f64,
     derivative: &[f64],
     f: &mut dyn FnMut(f64) -> Option<Vec<f64>>,
@@ -62,7 +72,7 @@ pub fn confirm_above(
                 slope.abs().max(if derivative[k].is_finite() { derivative[k].abs() } else { 0.0 });
             // Not so if the error is NaN.
             let decisive = error <= (RELATIVE * size).max(ABSOLUTE);
-            let agrees = (derivative[k] - slope).abs() <= error + AGREEMENT * size;
+            let agrees = (derivative[k] - slope).abs() <= error + agreement * size;
             let noisy = (derivative[k] - slope).abs() <= noise;
             if decisive && !agrees && !noisy {
                 complaints[k] = Some(format!(

@@ -15,7 +15,7 @@ mod random;
 
 pub use compare::{Tolerance, all_close, close};
 pub use cores::parallel;
-pub use differences::{Confirmed, confirm, confirm_above};
+pub use differences::{Confirmed, confirm, confirm_above, confirm_within};
 pub use golden::{blessing, golden};
 pub use random::Random;
 

@@ -36,10 +36,15 @@ pub enum Read {
     End,
 }
 
+/// Does a person type the inputs?
+pub fn is_interactive() -> bool {
+    std::io::stdin().is_terminal()
+}
+
 impl Input {
     /// A terminal if standard input is one.
     pub fn new() -> Result<Input, Report> {
-        if !std::io::stdin().is_terminal() {
+        if !is_interactive() {
             let text = std::io::read_to_string(std::io::stdin())
                 .map_err(|error| messages::not_read("<stdin>", &error))?;
             return Ok(Input::Lines(text.lines().map(str::to_string).collect()));

@@ -125,7 +125,7 @@ impl State<'_> {
         }
         let call = unit.call(RESULT, Operator::Value, None).map_err(|p| self.shell.told(p))?;
         let value = self.shell.value(call, &Inputs::new(), self.engine, false)?;
-        Ok(value.show(report::style(self.look)) + "\n")
+        Ok(value.show(self.shell.style(self.look)) + "\n")
     }
 
     /// `:type`
@@ -161,7 +161,7 @@ impl State<'_> {
             .run(&[])
             .map_err(|failure| report::failure(&self.shell.session, &failure, self.shell.color))?;
         let ran = start.elapsed();
-        let value = value.show(report::style(self.look));
+        let value = value.show(self.shell.style(self.look));
         Ok(format!("{value}\n{}", messages::times(checked, compiled, ran)))
     }
 

@@ -72,6 +72,26 @@ impl<'a> Proof<'a> {
         let bound = if wanted == 1 { lo } else { hi };
         let says_something = bound != ANY.0 && bound != ANY.1 && bound <= ANY.1;
         says_something && self.with(&Poly::constant(bound as i64), poly, var, chained)
+            || wanted == -1 && self.with_dividend(poly, var, chained)
+            || self.with_cases(poly, var, chained)
+    }
+
+    /// What is chosen is one of two: what follows with either follows.
+    fn with_cases(&mut self, poly: &Poly, var: Var, chained: usize) -> bool {
+        let Some(cases) = self.place.cases(var) else { return false };
+        cases.iter().all(|case| self.with(case, poly, var, chained))
+    }
+
+    /// A quotient `q = a / k` has `k·q ≤ a`, of which no bound of `q` itself follows that is a polynomial. So the whole is multiplied:
+    /// `r - c·q ≥ 0` is `k·r - k·c·q ≥ 1 - k` for integers, which follows from `k·r - c·a + k - 1 ≥ 0` where `c ≥ 0`.
+    fn with_dividend(&mut self, poly: &Poly, var: Var, chained: usize) -> bool {
+        let Some((dividend, k)) = self.place.quotient(var) else { return false };
+        let times = poly.coefficient(var).and_then(|c| c.as_constant());
+        let Some(times) = times.filter(|times| *times < 0) else { return false };
+        let rest = poly.plus(&Poly::var(var), -times);
+        let zero = Poly::default();
+        let scaled = zero.plus(&rest, k).plus(&dividend, times).plus(&Poly::constant(k - 1), 1);
+        is_tame(&dividend) && is_tame(&scaled) && self.follows(&scaled, chained - 1)
     }
 
     fn with(&mut self, bound: &Poly, poly: &Poly, var: Var, chained: usize) -> bool {

@@ -181,7 +181,7 @@ impl<'c> Machine<'c> {
                 collected.push(&value)
             }
             Gathered::Scalar(op, value) => {
-                *value = combine(*op, *value, self.scalar(result));
+                *value = combine(self.precision, *op, *value, self.scalar(result));
                 self.count(value.ty() == ScalarTy::Real, 1);
                 Ok(())
             }

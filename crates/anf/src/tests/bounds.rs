@@ -67,6 +67,41 @@ fn the_index_of_a_loop_is_in_range() {
 }
 
 #[test]
+fn a_quotient_is_below_what_its_dividend_is_a_multiple_of() {
+    let rows = |size: &str, lines: &str| {
+        format!(
+            "t : int = mul_int {size}, n\nfor e < t () {{\n{lines}\n y : real = xs[q]\n => \n}}"
+        )
+    };
+    accepts(&rows("30", " q : int = div_int e, 30"));
+    accepts(&rows("30", " q : int = div_int e, 31"));
+    rejects(&rows("31", " q : int = div_int e, 30"));
+    // the last one is 30 n + 29
+    accepts(&rows("30", " u : int = add_int e, 0\n q : int = div_int u, 30"));
+    rejects(&rows("30", " u : int = add_int e, 1\n q : int = div_int u, 30"));
+    // a quotient of a quotient, as of an array that is flattened twice
+    accepts(&rows("30", " u : int = div_int e, 15\n q : int = div_int u, 2"));
+    rejects(&rows("30", " u : int = div_int e, 14\n q : int = div_int u, 2"));
+    // in a branch
+    accepts(
+        "t : int = mul_int 31, n\ns : int = mul_int 30, n\nfor e < t () {\n c : bool = lt_int e, s\n if c {\n  q : int = div_int e, 30\n  y : real = xs[q]\n  => \n } else {\n  => \n }\n => \n}",
+    );
+}
+
+#[test]
+fn what_is_chosen_is_one_of_two() {
+    // all but one, as the columns of a minor
+    let minor = |other: &str| {
+        format!(
+            "t : int = sub_int n, 1\nl : int = max_int t, 0\nfor c < l () {{\n s : int = add_int c, {other}\n b : bool = lt_int c, k\n q : int = select_int b, c, s\n y : real = xs[q]\n => \n}}"
+        )
+    };
+    accepts(&minor("1"));
+    rejects(&minor("2"));
+    rejects(&minor("-1"));
+}
+
+#[test]
 fn the_same_operation_on_the_same_numbers_gives_the_same_size() {
     let access = "ys : [c]int = fill 1\nfor i < f () {\n y : int = ys[i]\n => \n}";
     accepts(&format!("x : real = to_real n\nc : int = to_int x\nf : int = to_int x\n{access}"));

@@ -1,6 +1,6 @@
 //! Data as readable Lambada text. Matrices have a line for each row, aligned below the first.
 
-use lambada_prim::{Scalar, Tensor};
+use lambada_prim::{Precision, Scalar, Tensor};
 use lambada_source::stack;
 
 use super::Data;
@@ -11,7 +11,9 @@ pub struct Style {
     /// Lines are at most so long, where values have places to break.
     pub width: Option<usize>,
     /// Reals have at most so many significant digits.
-    pub precision: Option<usize>,
+    pub digits: Option<usize>,
+    /// Unless that is said, they have as many as tell them from all others of this kind.
+    pub reals: Precision,
     /// An array shows at most so many elements, and how many there are more.
     pub most: Option<usize>,
 }
@@ -49,6 +51,7 @@ impl Writer {
     }
 
     fn data(&mut self, data: &Data) {
+        let data = data.seen();
         match data {
             Data::Tensor(tensor) => self.push(&tensor_text(tensor, self.column, self.style)),
             Data::Tuple(items) => {
@@ -126,7 +129,7 @@ fn more(count: usize) -> String {
 }
 
 fn is_atomic(arg: &Data) -> bool {
-    match arg {
+    match arg.seen() {
         Data::Tensor(tensor) => tensor.as_scalar().is_none_or(|x| !show(x).starts_with('-')),
         Data::Tuple(_) | Data::Record(_) | Data::Array(_) => true,
         Data::Con { args, .. } => args.is_empty(),
@@ -135,7 +138,7 @@ fn is_atomic(arg: &Data) -> bool {
 
 /// How much room a value takes on one line, if it is on one and there is as much. Looks at no more than fits.
 fn flat(data: &Data, style: Style, room: usize) -> Option<usize> {
-    match data {
+    match data.seen() {
         Data::Tensor(tensor) => flat_tensor(tensor, style, room),
         Data::Tuple(items) => flat_all(items.iter().map(|item| ("", item)), style, room),
         Data::Array(items) => {
@@ -193,11 +196,12 @@ pub(super) fn show(value: Scalar) -> String {
 
 /// The same with as many digits as are wanted.
 fn shown_scalar(value: Scalar, style: Style) -> String {
-    match (value, style.precision) {
+    match (value, style.digits) {
         (Scalar::Real(x), Some(digits)) if x.is_finite() => {
             let rounded = format!("{x:.*e}", digits.clamp(1, 17) - 1).parse().unwrap_or(x);
             show(Scalar::Real(rounded))
         }
+        (Scalar::Real(x), None) => show(Scalar::Real(style.reals.decimal(x))),
         (value, _) => show(value),
     }
 }
@@ -284,7 +288,7 @@ fn table(data: &Data, style: Style) -> Option<String> {
     if flat(data, style, style.width?).is_some() {
         return None;
     }
-    let Data::Record(fields) = records.first()? else { return None };
+    let Data::Record(fields) = records.first()?.seen() else { return None };
     let mut columns: Vec<Vec<String>> =
         fields.iter().map(|(name, _)| vec![name.to_string()]).collect();
     for record in &records[..shown(records.len(), style)] {
@@ -310,7 +314,7 @@ fn table(data: &Data, style: Style) -> Option<String> {
 
 /// A scalar, or a constructor without arguments.
 fn cell(value: &Data, style: Style) -> Option<String> {
-    match value {
+    match value.seen() {
         Data::Tensor(tensor) => Some(shown_scalar(tensor.as_scalar()?, style)),
         Data::Con { name, args, .. } if args.is_empty() => Some(name.to_string()),
         Data::Con { .. } | Data::Tuple(_) => None,

@@ -145,6 +145,7 @@ pub(crate) struct Rules {
 pub(crate) struct RuleCode {
     pub member: usize,
     pub takes_value: bool,
+    pub adds: bool,
     pub span: Span,
 }
 

@@ -170,7 +170,7 @@ impl Compiler<'_> {
         match term.kind() {
             TermKind::Var(x) => Code::Local(self.mention((x.id, None)), false),
             TermKind::Global(id) => Code::Global(id.0 as usize),
-            TermKind::Lit(value) => Code::Const((*value).into()),
+            TermKind::Lit(value) => Code::Const(super::real::precision().scalar(*value).into()),
             TermKind::Lam(..) | TermKind::Ruled(_) => self.lambda(term),
             TermKind::App(..) => self.application(term),
             TermKind::Let(..) | TermKind::LetRec(..) | TermKind::Check { .. } => self.spine(term),
@@ -271,8 +271,9 @@ impl Compiler<'_> {
             let TermKind::Ruled(ruled) = term.kind() else { continue };
             let mut rule = |rule: &Rule| {
                 functions.push(self.function(members.clone(), &rule.function, &mut keys));
-                let (member, takes_value) = (functions.len() - 1, rule.takes_value);
-                RuleCode { member, takes_value, span: rule.span }
+                let member = functions.len() - 1;
+                let Rule { takes_value, adds, span, .. } = *rule;
+                RuleCode { member, takes_value, adds, span }
             };
             let jvp = ruled.jvp.as_ref().map(&mut rule);
             let vjp = ruled.vjp.as_ref().map(&mut rule);

@@ -3,14 +3,14 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use lambada_prim::{Data as Elements, Scalar, ScalarTy, Tensor};
+use lambada_prim::{Data as Elements, Precision, Scalar, ScalarTy, Tensor};
 use lambada_source::stack;
 
 use super::arrays;
 use super::shape::{Form, Shape};
 use super::value::{Array, Value};
 use crate::data::FUNCTION;
-use crate::{Data, Program, Ty, print_type};
+use crate::{Data, Program, Ty, print_type, sized};
 
 /// The value of data, or why it does not have the type.
 pub(crate) fn to_value(program: &Program, data: &Data, ty: &Ty) -> Result<Value, String> {
@@ -18,12 +18,16 @@ pub(crate) fn to_value(program: &Program, data: &Data, ty: &Ty) -> Result<Value,
         || Err(format!("a value of type {} was expected, not {data}", print_type(program, ty)));
     match (ty, data) {
         (Ty::Scalar(scalar), Data::Tensor(tensor)) => match tensor.as_scalar() {
-            Some(value) if value.ty() == *scalar => Ok(value.into()),
+            Some(value) if value.ty() == *scalar => Ok(program.precision.scalar(value).into()),
+            _ => mismatch(),
+        },
+        (Ty::Array(elem), Data::Tensor(tensor)) if **elem == Ty::unit() => match &tensor.dims[..] {
+            [count, 0] => Ok(units(*count)),
             _ => mismatch(),
         },
         (Ty::Array(_), Data::Tensor(tensor)) => match scalars(ty) {
             Some((rank, scalar)) if rank == tensor.dims.len() && scalar == tensor.elem() => {
-                Ok(from_tensor(tensor, &mut 0, &tensor.dims))
+                Ok(from_tensor(program.precision, tensor, &mut 0, &tensor.dims))
             }
             _ if tensor.data.is_empty() && !tensor.dims.is_empty() => {
                 Ok(arrays::empty(Form::of(program, ty.elem()).empty()))
@@ -70,6 +74,11 @@ pub(crate) fn to_value(program: &Program, data: &Data, ty: &Ty) -> Result<Value,
     }
 }
 
+/// A size of a variant.
+fn units(count: usize) -> Value {
+    Value::Array(Rc::new(Array { items: vec![Value::Unit; count], elem: Shape::Plain }))
+}
+
 fn components<'a>(
     program: &Program,
     items: impl Iterator<Item = (&'a Data, &'a Ty)>,
@@ -87,12 +96,12 @@ fn scalars(ty: &Ty) -> Option<(usize, ScalarTy)> {
 }
 
 /// The part of a tensor that begins at `next` and has the sizes `dims`.
-fn from_tensor(tensor: &Tensor, next: &mut usize, dims: &[usize]) -> Value {
+fn from_tensor(precision: Precision, tensor: &Tensor, next: &mut usize, dims: &[usize]) -> Value {
     let Some((size, inner)) = dims.split_first() else {
         *next += 1;
-        return tensor.data.get(*next - 1).into();
+        return precision.scalar(tensor.data.get(*next - 1)).into();
     };
-    let items = (0..*size).map(|_| from_tensor(tensor, next, inner)).collect();
+    let items = (0..*size).map(|_| from_tensor(precision, tensor, next, inner)).collect();
     let elem =
         inner.iter().rev().fold(Shape::Plain, |elem, size| Shape::Array(*size, Box::new(elem)));
     Value::Array(Rc::new(Array { items, elem }))
@@ -135,7 +144,13 @@ fn data(program: &Program, value: &Value, ty: &Ty, function: Option<&Data>) -> O
         (Ty::Record(types), value) => {
             let items = value.clone().into_components();
             let field = |(item, (name, ty)): (&Value, &(Rc<str>, Ty))| {
-                Some((Arc::from(&**name), data(program, item, ty, function)?))
+                let item = match item {
+                    Value::Array(units) if sized::is_sized(std::iter::once(&**name)) => {
+                        Data::units(units.items.len())
+                    }
+                    item => data(program, item, ty, function)?,
+                };
+                Some((Arc::from(&**name), item))
             };
             items.iter().zip(types.iter()).map(field).collect::<Option<_>>().map(Data::Record)
         }

@@ -226,6 +226,7 @@ fn map_scalars(value: &Value, f: &mut dyn FnMut(&Value) -> Value) -> Value {
         Value::Closure(_)
         | Value::Pullback(_)
         | Value::Tangent(_)
+        | Value::Adder(_)
         | Value::Accumulator(_)
         | Value::Absent => {
             unreachable!("ill-typed core: {value:?} is not first-order")

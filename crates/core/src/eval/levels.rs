@@ -69,7 +69,7 @@ impl Found {
                     stack::deeper(|| self.value(&tangent.function));
                 }
             }
-            Value::Accumulator(_) => self.accumulator = true,
+            Value::Adder(_) | Value::Accumulator(_) => self.accumulator = true,
         }
     }
 
@@ -130,6 +130,7 @@ impl Replace<'_> {
             | Value::Int(_)
             | Value::Bool(_)
             | Value::Unit
+            | Value::Adder(_)
             | Value::Accumulator(_)
             | Value::Absent => value.clone(),
             Value::Active(active) => self.active(active),

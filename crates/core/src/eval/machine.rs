@@ -41,11 +41,11 @@ pub(crate) struct Machine<'p> {
     /// How many calls are running inside of each other.
     calls: u64,
     /// The level of the latest application of `jvp` or `vjp`.
-    level: u64,
+    pub(super) level: u64,
     /// How many rules are being transposed inside of each other.
     pub transposing: usize,
     /// Are we only looking for the sizes of the elements of an empty array? Then nothing is accumulated.
-    rehearsing: bool,
+    pub(super) rehearsing: bool,
     /// Are values moved at their last mention? Results do not depend on it, as tests show.
     pub moves: bool,
     /// How much memory an array may take.
@@ -131,6 +131,7 @@ impl<'p> Machine<'p> {
                 }
                 Value::Pullback(pullback) => self.pull_back(&pullback, &args.remove(0))?,
                 Value::Tangent(tangent) => self.apply_tangent(&tangent, args.remove(0))?,
+                Value::Adder(adder) => self.add_term(&adder, args.remove(0)),
                 other => unreachable!("ill-typed core: {other:?} is applied"),
             };
         }

@@ -52,6 +52,7 @@ pub fn run_with(
     let show = |site: &Site, value: &Value, ty: &Ty| {
         seen(site, convert::to_picture(program, value, ty));
     };
+    let _precision = real::computing(program.precision);
     let mut machine = Machine::new(program);
     machine.limit = limit;
     machine.seen = &show;
@@ -68,6 +69,7 @@ pub fn run_with(
 
 /// A closed term applied to arguments.
 pub fn run_term(program: &Program, term: &Term, args: &[Data]) -> Result<Data, Failure> {
+    let _precision = real::computing(program.precision);
     let mut machine = Machine::new(program);
     let function = machine.closed(term);
     finish(

@@ -8,7 +8,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use lambada_prim::{Expr, Prim, Scalar};
+use lambada_prim::{Expr, Precision, Prim, Scalar};
 use lambada_source::Span;
 
 use super::rules::Taped;
@@ -112,6 +112,27 @@ pub(crate) fn add_to(sum: &mut Option<Value>, value: Value) {
 thread_local! {
     /// The first primitive since somebody asked that has made a NaN out of numbers.
     static MADE: Cell<Option<Prim>> = const { Cell::new(None) };
+    /// How many bits the reals have of the program that runs on this thread.
+    static PRECISION: Cell<Precision> = const { Cell::new(Precision::F64) };
+}
+
+/// While this lives, reals have the bits that it has been made for.
+pub(crate) struct Computing(Precision);
+
+impl Drop for Computing {
+    fn drop(&mut self) {
+        PRECISION.set(self.0);
+    }
+}
+
+/// Lets the reals of this thread have so many bits.
+pub(crate) fn computing(precision: Precision) -> Computing {
+    Computing(PRECISION.replace(precision))
+}
+
+/// How many bits the reals of this thread have.
+pub(crate) fn precision() -> Precision {
+    PRECISION.get()
 }
 
 /// The first primitive since the last call of this function that has made a NaN out of numbers, in values and derivatives.
@@ -128,6 +149,7 @@ pub(crate) fn comes_from(value: &Value, span: Span) {
 
 /// The result of a primitive; notes a NaN that is new.
 fn noted(prim: Prim, result: f64, args: &[f64]) -> Value {
+    let result = precision().round(result);
     if result.is_nan() && !args.iter().any(|x| x.is_nan()) {
         MADE.set(MADE.get().or(Some(prim)));
     }
@@ -136,7 +158,7 @@ fn noted(prim: Prim, result: f64, args: &[f64]) -> Value {
 
 /// A primitive on scalars; notes a NaN that is new.
 fn evaluated(prim: Prim, args: &[Scalar]) -> Value {
-    let result = prim.eval(args);
+    let result = precision().eval(prim, args);
     let is_nan = |x: &Scalar| matches!(x, Scalar::Real(x) if x.is_nan());
     if is_nan(&result) && !args.iter().any(is_nan) {
         MADE.set(MADE.get().or(Some(prim)));
@@ -291,7 +313,7 @@ fn value(expr: &Expr, args: &[Value], out: &Value) -> Value {
     match expr {
         Expr::Arg(k) => args[*k].clone(),
         Expr::Out => out.clone(),
-        Expr::Lit(scalar) => (*scalar).into(),
+        Expr::Lit(scalar) => precision().scalar(*scalar).into(),
         Expr::Prim(prim, items) => match &items[..] {
             [a] => apply(*prim, &[value(a, args, out)]),
             [a, b] => apply2(*prim, &value(a, args, out), &value(b, args, out)),

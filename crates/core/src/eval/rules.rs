@@ -10,6 +10,7 @@
 //!
 //! What the function itself captures carries no derivatives: that is an error.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -30,6 +31,14 @@ const TRANSPOSITIONS: usize = 50;
 pub(crate) struct Tangent {
     pub function: Value,
     pub level: u64,
+}
+
+/// What adds a pair of a point and a cotangent to the formal sum of a function.
+#[derive(Debug)]
+pub(crate) struct Adder {
+    terms: RefCell<Vec<Value>>,
+    /// Derivatives that began later do not see what is added.
+    level: u64,
 }
 
 /// A call of a function with rules on a tape. Its node is followed by one for each real of its value.
@@ -57,9 +66,15 @@ impl Taped {
     }
 }
 
+/// What a rule `vjp` gives for a parameter: the cotangent of data, or pairs of points and cotangents.
+enum Part {
+    Data(Value),
+    Sum(Vec<Value>),
+}
+
 /// Is it a function?
 fn is_function(value: &Value) -> bool {
-    matches!(value, Value::Closure(_) | Value::Pullback(_) | Value::Tangent(_))
+    matches!(value, Value::Closure(_) | Value::Pullback(_) | Value::Tangent(_) | Value::Adder(_))
 }
 
 fn rules(of: &Closure) -> &Rules {
@@ -167,6 +182,39 @@ impl Machine<'_> {
         self.call(code, fixed.iter().cloned().chain(value).chain(bound).collect())
     }
 
+    /// What a rule `vjp` gives, one part for each parameter: of functions the terms of their formal sums.
+    fn cotangents(
+        &mut self,
+        function: &Closure,
+        rule: &RuleCode,
+        (fixed, value): (&[Value], &Value),
+        cotangent: Value,
+    ) -> Run<Vec<Part>> {
+        let adder = |_: &Value| Rc::new(Adder { terms: RefCell::default(), level: self.level });
+        let functions = fixed.iter().filter(|arg| rule.adds && is_function(arg));
+        let adders: Vec<Rc<Adder>> = functions.map(adder).collect();
+        let bound = std::iter::once(cotangent).chain(adders.iter().cloned().map(Value::Adder));
+        let parts = self.rule(function, rule, (fixed, value), bound)?;
+        let parts = if fixed.len() == 1 { vec![parts] } else { parts.into_components() };
+        let mut adders = adders.into_iter();
+        let part = |(arg, part): (&Value, Value)| match part {
+            part if !is_function(arg) => Part::Data(part),
+            Value::Array(terms) => Part::Sum(terms.items.clone()),
+            _ => Part::Sum(adders.next().map_or_else(Vec::new, |adder| adder.terms.take())),
+        };
+        Ok(fixed.iter().zip(parts).map(part).collect())
+    }
+
+    /// `add (x, dy)`
+    pub fn add_term(&mut self, adder: &Adder, term: Value) -> Value {
+        if !self.rehearsing {
+            let later = self.level > adder.level;
+            let term = if later { super::derive::strip(&term, adder.level + 1) } else { term };
+            adder.terms.borrow_mut().push(term);
+        }
+        Value::Unit
+    }
+
     /// The tangent of the value at a level.
     fn forward(
         &mut self,
@@ -197,27 +245,23 @@ impl Machine<'_> {
         };
         let cotangent = tangent_of(value, &mut { leaf });
         let leaves = tape.nodes.borrow().len();
-        let parts = self.rule(function, rule, (fixed, value), [cotangent])?;
+        let parts = self.cotangents(function, rule, (fixed, value), cotangent)?;
         let mut cotangents = vec![None; tape.nodes.borrow().len()];
-        for (part, tangent) in self.parts(parts, args.len()).into_iter().zip(tangents) {
-            if is_function(&tangent) {
-                for term in &part.as_array().items {
-                    let point = without(term.component(0), tape.level);
-                    let d = self.call(tangent.clone(), vec![point])?;
-                    seed(&tape, term.component(1), &d, &mut cotangents, rule.span)?;
+        for (part, tangent) in parts.into_iter().zip(tangents) {
+            match part {
+                Part::Sum(terms) => {
+                    for term in &terms {
+                        let point = without(term.component(0), tape.level);
+                        let d = self.call(tangent.clone(), vec![point])?;
+                        seed(&tape, term.component(1), &d, &mut cotangents, rule.span)?;
+                    }
                 }
-            } else {
-                seed(&tape, &part, &tangent, &mut cotangents, rule.span)?;
+                Part::Data(part) => seed(&tape, &part, &tangent, &mut cotangents, rule.span)?,
             }
         }
         self.sweep(&tape, &mut cotangents)?;
         let mut found = cotangents.into_iter().take(leaves);
         Ok(tangent_of(value, &mut |_| found.next().flatten().unwrap_or(Value::Real(0.0))))
-    }
-
-    /// What a rule `vjp` gives, one part for each parameter.
-    fn parts(&self, parts: Value, params: usize) -> Vec<Value> {
-        if params == 1 { vec![parts] } else { parts.into_components() }
     }
 
     /// The tangent of an argument: that of each real of the level is said, all others are constants.
@@ -279,12 +323,11 @@ impl Machine<'_> {
         let Some(rule) = &rules(function).vjp else {
             return self.pull_transposed(tape.level, call, &cotangent, cotangents);
         };
-        let parts = self.rule(function, rule, (fixed, value), [cotangent])?;
-        for (arg, part) in args.iter().zip(self.parts(parts, args.len())) {
-            if is_function(arg) {
-                self.pull_sum(tape.level, arg, &part, rule.span, cotangents)?;
-            } else {
-                seed(tape, arg, &part, cotangents, rule.span)?;
+        let parts = self.cotangents(function, rule, (fixed, value), cotangent)?;
+        for (arg, part) in args.iter().zip(parts) {
+            match part {
+                Part::Sum(sum) => self.pull_sum(tape.level, arg, &sum, rule.span, cotangents)?,
+                Part::Data(part) => seed(tape, arg, &part, cotangents, rule.span)?,
             }
         }
         Ok(())
@@ -329,7 +372,7 @@ impl Machine<'_> {
         &mut self,
         level: u64,
         function: &Value,
-        sum: &Value,
+        sum: &[Value],
         span: Span,
         cotangents: &mut [Option<Value>],
     ) -> Run<()> {
@@ -337,11 +380,11 @@ impl Machine<'_> {
         let function =
             replace(function, level, &mut |active| leaves.leaf(active, active.primal().clone()));
         let mut results = Vec::new();
-        for term in &sum.as_array().items {
+        for term in sum {
             results.push(self.call(function.clone(), vec![term.component(0).clone()])?);
         }
         let mut found = vec![None; leaves.tape.nodes.borrow().len()];
-        for (result, term) in results.iter().zip(&sum.as_array().items) {
+        for (result, term) in results.iter().zip(sum) {
             seed(&leaves.tape, result, term.component(1), &mut found, span)?;
         }
         self.sweep(&leaves.tape, &mut found)?;

@@ -9,7 +9,7 @@ use lambada_source::stack;
 use super::code::Function;
 use super::derive::Pullback;
 use super::real::Active;
-use super::rules::Tangent;
+use super::rules::{Adder, Tangent};
 use super::shape::Shape;
 
 /// A value, two words wide. Copies share.
@@ -31,6 +31,8 @@ pub(crate) enum Value {
     Pullback(Rc<Pullback>),
     /// What a rule is given as the tangent of a function.
     Tangent(Rc<Tangent>),
+    /// What a rule is given to add to the cotangent of a function.
+    Adder(Rc<Adder>),
     /// What the variable of an `accumulate` stands for; never seen by programs.
     Accumulator(Rc<Accumulator>),
     /// In a slot whose value was moved out or never set.
@@ -118,6 +120,7 @@ fn dismantle(mut pending: Vec<Value>) {
             | Value::Unit
             | Value::Pullback(_)
             | Value::Tangent(_)
+            | Value::Adder(_)
             | Value::Accumulator(_)
             | Value::Absent => {}
         }
@@ -220,6 +223,7 @@ impl Value {
             | Value::Closure(_)
             | Value::Pullback(_)
             | Value::Tangent(_)
+            | Value::Adder(_)
             | Value::Accumulator(_)
             | Value::Absent => 1,
         }

@@ -1,16 +1,34 @@
 //! Constructors.
 
+use std::collections::HashMap;
 use std::rc::Rc;
 
 use lambada_source::Span;
-use lambada_surface::ast::Expr;
+use lambada_surface::ast::{Expr, TypeBody};
 
 use crate::messages::{self, Why};
+use crate::solve::poly::{Atom, Poly};
 use crate::solve::ty::{Node, Ty, VariantId};
-use crate::typed::{Claim, Exp, ExpKind, Function, Pat, PatKind, Said, Step};
+use crate::typed::{
+    Claim, Clause, Exp, ExpKind, Function, LocalId, Pat, PatKind, Said, Step, Stmt,
+};
 
 use super::Infer;
 use super::apply::variable_of;
+use super::missing::steps;
+use super::types::Place;
+
+/// A constructor of a type with sizes.
+struct Signature {
+    /// What it gives.
+    whole: Ty,
+    fields: Vec<Ty>,
+    /// The sizes of the type, as variables.
+    sizes: Vec<LocalId>,
+    claims: Vec<Claim>,
+    /// Those that no field has, with their names.
+    missing: Vec<(Rc<str>, LocalId)>,
+}
 
 impl Infer<'_> {
     /// A constructor with its arguments; with fewer, a function of the others.
@@ -28,6 +46,9 @@ impl Infer<'_> {
             });
             return self.wrong(span);
         };
+        if !self.solver.variant(variant).sizes.is_empty() {
+            return self.construct_sized((variant, tag), name, args, span);
+        }
         let (whole, fields) = self.instantiate_constructor(variant, tag);
         if args.len() > fields.len() {
             self.problems.push(messages::constructor_arity(name, fields.len(), args.len(), span));
@@ -41,6 +62,139 @@ impl Infer<'_> {
             })
             .collect();
         self.saturate(tag, given, &fields, whole, span)
+    }
+
+    /// A constructor of a type with sizes: a function of its arguments, whose type says what it says of sizes. A size that no argument has is
+    /// looked for in scope.
+    fn construct_sized(
+        &mut self,
+        (variant, tag): (VariantId, usize),
+        name: &Rc<str>,
+        args: &[&Expr],
+        span: Span,
+    ) -> Exp {
+        let signature = self.signature_of_constructor((variant, tag), name);
+        let Signature { whole, fields, sizes, mut claims, missing } = signature;
+        if args.len() > fields.len() {
+            self.problems.push(messages::constructor_arity(name, fields.len(), args.len(), span));
+            return self.wrong(span);
+        }
+        let of: Rc<str> = format!("`{name}`").into();
+        let undecided = self.solver.undecided.len();
+        let pairs = args.iter().zip(&fields).enumerate();
+        let given: Vec<Exp> = pairs
+            .map(|(k, (arg, ty))| self.check(arg, *ty, &Why::Argument(of.clone(), k + 1)))
+            .collect();
+        for claim in &mut claims {
+            claim.span = args.get(claim.param).map_or(span, |arg| arg.span);
+        }
+        if given.len() == fields.len() && self.solver.undecided.len() == undecided {
+            // What inference has proved is not checked again.
+            claims.retain(|claim| matches!(claim.what, Said::Bind(_)));
+        }
+        let params: Vec<Pat> = fields
+            .iter()
+            .map(|ty| Pat { kind: PatKind::Var(self.local(&"field".into(), *ty)), ty: *ty, span })
+            .collect();
+        let inner = params.iter().map(variable_of).collect();
+        let mut result = self.with_sizes_beside(tag, inner, whole, &sizes, span);
+        if !params.is_empty() {
+            let ty = self.solver.funs(&fields, whole);
+            let names = (0..params.len()).map(super::patterns::by_place).collect();
+            let result_claims = Vec::new();
+            let function =
+                Function { names, params, claims, body: result, result_claims, rules: None };
+            result = Exp { kind: ExpKind::Lambda(Rc::new(function)), ty, span };
+        }
+        for (k, arg) in given.into_iter().enumerate() {
+            let ty = self.solver.funs(&fields[k + 1..], whole);
+            result = Exp { kind: ExpKind::Apply(Box::new(result), Box::new(arg)), ty, span };
+        }
+        if missing.is_empty() {
+            return result;
+        }
+        let mut stmts = Vec::new();
+        for (size, local) in missing {
+            let known = self.local_size(local);
+            let value = self.missing_size(known, &size, name, span);
+            let pat = Pat { kind: PatKind::Var(local), ty: value.ty, span };
+            stmts.push(Stmt::Let(Box::new((pat, value, Vec::new()))));
+        }
+        let ty = result.ty;
+        Exp { kind: ExpKind::Block(stmts, Box::new(result)), ty, span }
+    }
+
+    /// What the definition of a type with sizes says of a constructor, at new sizes and types.
+    fn signature_of_constructor(
+        &mut self,
+        (variant, tag): (VariantId, usize),
+        name: &Rc<str>,
+    ) -> Signature {
+        let (module, def) = self.variant_defs[variant.0 as usize];
+        let TypeBody::Variant(constructors) = &def.body else {
+            unreachable!("declared as a variant")
+        };
+        let types: Vec<Ty> = def.params.iter().map(|_| self.solver.fresh()).collect();
+        let vars = def.params.iter().map(|p| p.text.clone()).zip(types.iter().copied()).collect();
+        let outer_vars = std::mem::replace(&mut self.type_vars, vars);
+        let outer_module = std::mem::replace(&mut self.module, module);
+        let outer_claims = std::mem::take(&mut self.claims);
+        let outer_unbound = std::mem::take(&mut self.unbound);
+        self.expanding.push((module, Rc::from("")));
+        let scope = self.env.mark();
+        let sizes = self.inferred_sizes(def, &[]);
+        let polys: Vec<Poly> = sizes.iter().map(|local| self.local_size(*local)).collect();
+        let mut fields = Vec::new();
+        for (k, written) in constructors[tag].1.iter().enumerate() {
+            let owner = format!("argument {} of `{name}`", k + 1);
+            fields.push(self.ty(written, Some(&Place::start(k, &owner))));
+        }
+        self.env.restore(scope);
+        self.expanding.pop();
+        self.module = outer_module;
+        self.type_vars = outer_vars;
+        let claims = std::mem::replace(&mut self.claims, outer_claims);
+        let unbound = std::mem::replace(&mut self.unbound, outer_unbound);
+        let is_missing = |local: &LocalId| unbound.iter().any(|(other, _)| other == local);
+        let names = def.sizes.iter().map(|size| size.text.clone());
+        let missing = names.zip(sizes.iter().copied()).filter(|(_, local)| is_missing(local));
+        let missing = missing.collect();
+        // `[]` in an argument is another size each time.
+        let mut atoms: HashMap<Atom, Poly> = HashMap::new();
+        for atom in polys.iter().filter_map(Poly::as_atom) {
+            atoms.insert(atom, Poly::atom(atom));
+        }
+        fields.iter().for_each(|ty| self.loose_sizes(*ty, &mut atoms));
+        let fields = fields.iter().map(|ty| self.solver.copy(*ty, &HashMap::new(), &atoms));
+        let fields = fields.collect();
+        let whole = self.solver.variant_at(variant, polys, types);
+        Signature { whole, fields, sizes, claims, missing }
+    }
+
+    /// The value of a constructor with the sizes of its type.
+    fn with_sizes_beside(
+        &mut self,
+        tag: usize,
+        args: Vec<Exp>,
+        whole: Ty,
+        sizes: &[LocalId],
+        span: Span,
+    ) -> Exp {
+        let Node::Record(types) = self.solver.get(whole).clone() else {
+            unreachable!("a variant with sizes is a record")
+        };
+        let (int, unit) = (self.solver.int(), self.solver.tuple(Vec::new()));
+        let mut parts = Vec::with_capacity(types.len());
+        for ((label, ty), size) in types.iter().zip(sizes) {
+            let index = self.local(&"_".into(), int);
+            let bound = Exp { kind: ExpKind::Local(*size), ty: int, span };
+            let body = Exp { kind: ExpKind::Tuple(Vec::new()), ty: unit, span };
+            let kind = ExpKind::For(Clause::Range(index, Box::new(bound)), Box::new(body));
+            parts.push((label.clone(), Exp { kind, ty: *ty, span }));
+        }
+        let (label, ty) = types.last().expect("the value itself").clone();
+        parts.push((label, Exp { kind: ExpKind::Con(tag, args), ty, span }));
+        Exp { kind: ExpKind::Record(parts), ty: whole, span }
     }
 
     /// An argument of a constructor. What its type says of sizes is checked when the value is made, if it is not evident.
@@ -68,36 +222,15 @@ impl Infer<'_> {
         span: Span,
         claims: &mut Vec<Claim>,
     ) {
-        let parts: Vec<(Step, Ty)> = match self.solver.get(ty).clone() {
-            Node::Array(size, elem) => {
-                if let Some(constant) = self.solver.sizes.resolve(&size).as_constant() {
-                    let value =
-                        Exp { kind: ExpKind::Number(constant), ty: self.solver.int(), span };
-                    let what = Said::Equals(Box::new(value), constant.to_string().into());
-                    claims.push(Claim {
-                        param: 0,
-                        path: path.clone(),
-                        what,
-                        owner: "this".into(),
-                        span,
-                    });
-                }
-                vec![(Step::Element, elem)]
-            }
-            Node::Tuple(items) => {
-                items.iter().enumerate().map(|(k, ty)| (Step::Part(k), *ty)).collect()
-            }
-            Node::Record(fields) => {
-                fields.iter().enumerate().map(|(k, (_, ty))| (Step::Part(k), *ty)).collect()
-            }
-            Node::Unknown(_)
-            | Node::Link(_)
-            | Node::Scalar(_)
-            | Node::Fun(..)
-            | Node::Variant(..)
-            | Node::Error => Vec::new(),
-        };
-        for (step, ty) in parts {
+        let node = self.solver.get(ty).clone();
+        if let Node::Array(size, _) = &node
+            && let Some(constant) = self.solver.sizes.resolve(size).as_constant()
+        {
+            let value = Exp { kind: ExpKind::Number(constant), ty: self.solver.int(), span };
+            let what = Said::Equals(Box::new(value), constant.to_string().into());
+            claims.push(Claim { param: 0, path: path.clone(), what, owner: "this".into(), span });
+        }
+        for (step, ty) in steps(&node) {
             path.push(step);
             self.constant_claims(ty, path, span, claims);
             path.pop();

@@ -34,7 +34,7 @@ impl<'a> Infer<'a> {
     fn declare_variant(
         &mut self,
         module: usize,
-        def: &TypeDef,
+        def: &'a TypeDef,
         constructors: &[(Name, Vec<TypeExpr>)],
     ) -> VariantId {
         let id = VariantId(self.solver.variants.len() as u32);
@@ -48,7 +48,9 @@ impl<'a> Infer<'a> {
         }
         let constructors =
             constructors.iter().map(|(name, _)| (name.text.clone(), Vec::new())).collect();
-        self.solver.variants.push(Variant { name: def.name.text.clone(), params, constructors });
+        let (name, sizes) = (def.name.text.clone(), Vec::new());
+        self.solver.variants.push(Variant { name, params, sizes, constructors });
+        self.variant_defs.push((module, def));
         id
     }
 
@@ -79,10 +81,6 @@ impl<'a> Infer<'a> {
                 match &def.body {
                     TypeBody::Alias(body) => self.check_alias(def, body),
                     TypeBody::Variant(constructors) => {
-                        if let Some(size) = def.sizes.first() {
-                            let span = def.sizes.iter().fold(size.span, |all, s| all.to(s.span));
-                            self.problems.push(messages::sizes_of_variant(&def.name.text, span));
-                        }
                         let id = VariantId(next);
                         next += 1;
                         self.constructor_types(id, def, constructors);
@@ -164,13 +162,17 @@ impl<'a> Infer<'a> {
         let vars = def.params.iter().map(|p| p.text.clone()).zip(params).collect();
         let outer = std::mem::replace(&mut self.type_vars, vars);
         let scope = self.env.mark();
-        self.inferred_sizes(def, &[]);
+        self.regions.push(Vec::new());
+        let atoms = self.declare_sizes(&def.sizes);
         self.unbound.clear();
+        let names = def.sizes.iter().map(|name| name.text.clone());
+        self.solver.variants[id.0 as usize].sizes = names.zip(atoms).collect();
         self.expanding.push((self.module, Rc::from("")));
         for (tag, (_, args)) in constructors.iter().enumerate() {
             let args: Vec<Ty> = args.iter().map(|arg| self.ty(arg, None)).collect();
             self.solver.variants[id.0 as usize].constructors[tag].1 = args;
         }
+        self.close_region();
         self.expanding.pop();
         self.env.restore(scope);
         self.type_vars = outer;

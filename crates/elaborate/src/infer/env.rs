@@ -91,6 +91,11 @@ impl Env {
         }
     }
 
+    /// What the names in scope stand for.
+    pub fn entries(&self) -> impl Iterator<Item = &Entry> {
+        self.entries.values().filter_map(|stack| stack.last())
+    }
+
     /// All names in scope.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.entries.iter().filter(|(_, stack)| !stack.is_empty()).map(|(name, _)| &**name)

@@ -127,11 +127,13 @@ impl<'a> Infer<'a> {
         self.module = global.module;
         let before = self.problems.len();
         let mark = self.solver.mark();
+        let missing = self.missing.len();
         self.solver.level = 1;
         self.rigid = true;
         let (function, ty, left) = self.function(&Syntax::of_def(def), None);
         self.solver.level = 0;
         self.settle_sizes(0);
+        self.find_missing_sizes(missing);
         let (mut scheme, stuck) = self.solver.generalize(ty, mark, &|atom| left.classify(atom));
         self.forget_results(&scheme);
         self.report_failed();

@@ -13,6 +13,7 @@ mod declare;
 mod env;
 mod expr;
 mod functions;
+mod missing;
 mod operators;
 mod patterns;
 mod recursion;
@@ -38,6 +39,7 @@ use crate::solve::ty::{Ty, VariantId};
 use crate::typed::{Claim, Function, GlobalId, Local, LocalId};
 pub(crate) use env::{Entry, Env};
 use env::{OwnCall, Provisional, SizedCall};
+pub(crate) use missing::MissingSize;
 
 /// A top-level definition.
 pub(crate) struct Global<'a> {
@@ -98,6 +100,10 @@ pub(crate) struct Infer<'a> {
     pub locals: Vec<Local>,
     /// Names and schemes of local functions.
     pub functions: Vec<(Rc<str>, Rc<Scheme>)>,
+    /// Sizes of variants that no argument of their constructors has.
+    pub missing: Vec<MissingSize>,
+    /// The definitions of the variants, and their modules.
+    variant_defs: Vec<(usize, &'a ast::TypeDef)>,
     signatures: u32,
     module: usize,
     env: Env,
@@ -136,6 +142,8 @@ impl<'a> Infer<'a> {
             globals: Vec::new(),
             locals: Vec::new(),
             functions: Vec::new(),
+            missing: Vec::new(),
+            variant_defs: Vec::new(),
             signatures: 0,
             module: 0,
             env: Env::default(),

@@ -1,6 +1,7 @@
 //! Patterns.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::rc::Rc;
 
 use lambada_source::Span;
@@ -8,6 +9,8 @@ use lambada_surface::ast::{Name, Pattern, PatternKind};
 
 use crate::matching;
 use crate::messages::{self, Why};
+use crate::solve::poly::{Atom, Poly};
+use crate::solve::size::AtomKind;
 use crate::solve::ty::{Kind, Node, Origin, Ty, VariantId};
 use crate::typed::{LocalId, Pat, PatKind, Step};
 
@@ -228,15 +231,16 @@ impl Infer<'_> {
             });
             return PatKind::Wildcard;
         }
-        PatKind::Con(
-            variant,
-            tag,
-            items
-                .iter()
-                .zip(fields)
-                .map(|(item, ty)| self.pattern(item, ty, names, None))
-                .collect(),
-        )
+        let items = items
+            .iter()
+            .zip(fields)
+            .map(|(item, ty)| self.pattern(item, ty, names, None))
+            .collect();
+        let kind = PatKind::Con(variant, tag, items);
+        let Node::Record(parts) = self.solver.get(whole) else { return kind };
+        // Its sizes stand beside the value.
+        let (label, ty) = parts.last().expect("a variant with sizes has parts").clone();
+        PatKind::Record(vec![(label, Pat { kind, ty, span })])
     }
 
     /// The type of a constructor's result and those of its arguments, with new unknowns.
@@ -247,8 +251,14 @@ impl Infer<'_> {
     ) -> (Ty, Vec<Ty>) {
         let info = self.solver.variant(variant).clone();
         let args: Vec<Ty> = info.params.iter().map(|_| self.solver.fresh()).collect();
-        let vars = info.params.iter().copied().zip(args.iter().copied()).collect();
-        let mut atoms = std::collections::HashMap::new();
+        let vars: HashMap<Ty, Ty> = info.params.iter().copied().zip(args.iter().copied()).collect();
+        let mut atoms = HashMap::new();
+        let mut sizes = Vec::new();
+        for (_, atom) in &info.sizes {
+            let size = self.solver.fresh_size();
+            atoms.insert(*atom, size.clone());
+            sizes.push(size);
+        }
         for ty in &info.constructors[tag].1 {
             self.loose_sizes(*ty, &mut atoms);
         }
@@ -257,15 +267,11 @@ impl Infer<'_> {
             .iter()
             .map(|ty| self.solver.copy(*ty, &vars, &atoms))
             .collect();
-        (self.solver.node(Node::Variant(variant, args.into())), fields)
+        (self.solver.variant_at(variant, sizes, args), fields)
     }
 
     /// `[]` in a constructor's argument is another size each time.
-    fn loose_sizes(
-        &mut self,
-        ty: Ty,
-        atoms: &mut HashMap<crate::solve::poly::Atom, crate::solve::poly::Poly>,
-    ) {
+    pub(super) fn loose_sizes(&mut self, ty: Ty, atoms: &mut HashMap<Atom, Poly>) {
         let mut found = Vec::new();
         self.solver.visit(ty, &mut |solver, part| {
             if let Node::Array(size, _) = solver.get(part) {
@@ -273,9 +279,11 @@ impl Infer<'_> {
             }
         });
         for atom in found {
-            let fresh = self.solver.sizes.fresh(crate::solve::size::AtomKind::Opaque);
-            self.solver.sizes.close(fresh);
-            atoms.insert(atom, crate::solve::poly::Poly::atom(fresh));
+            if let Entry::Vacant(entry) = atoms.entry(atom) {
+                let fresh = self.solver.sizes.fresh(AtomKind::Opaque);
+                self.solver.sizes.close(fresh);
+                entry.insert(Poly::atom(fresh));
+            }
         }
     }
 

@@ -92,7 +92,7 @@ impl<'a> Infer<'a> {
         self.module = self.globals[members[0].0 as usize].module;
         let (before, mark) = (self.problems.len(), self.solver.mark());
         let defs: Vec<&Def> = members.iter().map(|id| self.globals[id.0 as usize].syntax).collect();
-        let calls = self.sized_calls.len();
+        let (calls, missing) = (self.sized_calls.len(), self.missing.len());
         // A signature that mentions a definition of the group does not begin it again.
         for id in members {
             self.globals[id.0 as usize].state = State::Started(None);
@@ -104,6 +104,7 @@ impl<'a> Infer<'a> {
             });
         self.sized_calls.truncate(calls);
         self.check_own_calls(&own_calls);
+        self.find_missing_sizes(missing);
         let (schemes, stuck) = self.generalize_group(&bodies, mark);
         self.report_failed();
         self.report_stuck(&stuck, before);

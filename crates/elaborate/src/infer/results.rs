@@ -52,7 +52,7 @@ impl Infer<'_> {
     ) -> Elaborated {
         let (mark, undecided) = (self.solver.mark(), self.solver.undecided.len());
         let (problems, failed) = (self.problems.len(), self.solver.failed.len());
-        let calls = self.sized_calls.len();
+        let (calls, missing) = (self.sized_calls.len(), self.missing.len());
         let mut results: Vec<Result> = defs.iter().map(|_| Result::default()).collect();
         let mut same = Same::new();
         let scope = self.env.mark();
@@ -86,6 +86,7 @@ impl Infer<'_> {
                 let (_, to) = self.parts(bodies[k].1, Syntax::of_def(defs[k]).params.len());
                 result.found = Some((to, known[k].type_vars.clone()));
             }
+            self.forget_missing_sizes(missing);
             self.solver.forget_pending(mark);
             self.solver.undecided.truncate(undecided);
             self.solver.failed.truncate(failed);

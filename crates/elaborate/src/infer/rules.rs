@@ -2,12 +2,12 @@
 //! is generalized: what a rule says of a type holds for the function.
 //!
 //! For `f : t1 -> … -> tk -> r` the tangents are `(t1, …, tk)` and become an `r`; the cotangent is an `r` and becomes `(c1, …, ck)`, where c is `[](a, b)` for a parameter
-//! `a -> b` and t for all others. One alone is no tuple.
+//! `a -> b` and t for all others. One alone is no tuple. Of a parameter `a -> b`, the body of `with vjp` may instead take a function `(a, b) -> ()`, which adds a pair, and give `()`.
 
 use std::rc::Rc;
 
 use lambada_source::Span;
-use lambada_surface::ast::{Def, Mode, Name, Param, PatternKind, Rule};
+use lambada_surface::ast::{Def, ExprKind, Mode, Name, Param, PatternKind, Rule};
 
 use crate::messages::{self, Why};
 use crate::solve::constraint::Constraint;
@@ -83,8 +83,15 @@ impl Infer<'_> {
     fn rule(&mut self, rule: &Rule, signature: &Signature<'_>) -> typed::Rule {
         let scope = self.env.mark();
         let tangents = self.all(signature.types.to_vec());
+        // Cotangents are data, so a body that is a function is one of what adds to them.
+        let adds = rule.mode == Mode::Reverse
+            && matches!(rule.body.kind, ExprKind::Lambda(..))
+            && signature.types.iter().any(|ty| matches!(self.solver.get(*ty), Node::Fun(..)));
         let (takes, gives, why) = match rule.mode {
             Mode::Forward => (tangents, signature.result, "what `with jvp` gives"),
+            Mode::Reverse if adds => {
+                (signature.result, self.added(signature), "what `with vjp` gives")
+            }
             Mode::Reverse => {
                 let parts = signature.types.iter().map(|ty| self.cotangent(*ty)).collect();
                 (signature.result, self.all(parts), "what `with vjp` gives")
@@ -99,7 +106,7 @@ impl Infer<'_> {
             rule.value.as_ref().map(|value| self.rule_param(value, signature.result, &names));
         let body = self.check(&rule.body, gives, &Why::Form(why));
         self.env.restore(scope);
-        typed::Rule { pseudo: rule.pseudo, bound, value, body, span: rule.span }
+        typed::Rule { pseudo: rule.pseudo, bound, value, adds, body, span: rule.span }
     }
 
     /// One pattern: of several tangents a tuple, with one part for each parameter.
@@ -136,6 +143,23 @@ impl Infer<'_> {
     /// A tuple of several.
     fn all(&mut self, types: Vec<Ty>) -> Ty {
         if let [ty] = types[..] { ty } else { self.solver.tuple(types) }
+    }
+
+    /// The type of the body of a rule that adds.
+    fn added(&mut self, signature: &Signature<'_>) -> Ty {
+        let (mut adders, mut parts) = (Vec::new(), Vec::new());
+        for ty in signature.types {
+            let Node::Fun(from, to) = *self.solver.get(*ty) else {
+                parts.push(*ty);
+                continue;
+            };
+            let pair = self.solver.tuple(vec![from, to]);
+            let unit = self.solver.tuple(Vec::new());
+            adders.push(self.solver.fun(pair, unit));
+            parts.push(unit);
+        }
+        let all = self.all(parts);
+        self.solver.funs(&adders, all)
     }
 
     /// The type of the cotangent of a parameter.

@@ -56,6 +56,7 @@ impl Infer<'_> {
             | ExpKind::Accumulate(..)
             | ExpKind::Add(..)
             | ExpKind::Sequence(..)
+            | ExpKind::MissingSize(_)
             | ExpKind::Error => None,
         }
     }

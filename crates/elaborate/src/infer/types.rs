@@ -12,7 +12,7 @@ use lambada_surface::visit::children_mut;
 
 use crate::messages::{self, Why};
 use crate::solve::poly::Poly;
-use crate::solve::ty::{Node, Ty};
+use crate::solve::ty::{Node, Ty, VariantId};
 use crate::typed::{Claim, Exp, ExpKind, LocalId, Said, Step};
 
 use super::{Entry, Infer, TypeEntry};
@@ -23,12 +23,14 @@ pub(super) struct Place {
     param: usize,
     path: Vec<Step>,
     owner: Rc<str>,
+    /// Of a size of a variant: what the variant calls it.
+    size: Option<Rc<str>>,
 }
 
 impl Place {
     /// The whole parameter.
     pub fn start(param: usize, owner: &str) -> Place {
-        Place { param, path: Vec::new(), owner: owner.into() }
+        Place { param, path: Vec::new(), owner: owner.into(), size: None }
     }
 
     /// A part of it.
@@ -38,7 +40,16 @@ impl Place {
         place
     }
 
+    /// The k-th size of a variant.
+    fn size(&self, k: usize, name: &Rc<str>) -> Place {
+        Place { size: Some(name.clone()), ..self.then(Step::Part(k)) }
+    }
+
     fn describe(&self) -> Rc<str> {
+        if let Some(size) = &self.size {
+            let inside = if self.path.len() > 1 { "a part of " } else { "" };
+            return format!("the `{size}` of {inside}{}", self.owner).into();
+        }
         let parts = self.path.iter().any(|step| matches!(step, Step::Part(_)));
         let axis = self.path.iter().rev().take_while(|step| **step == Step::Element).count();
         match (parts, axis) {
@@ -191,7 +202,9 @@ impl<'a> Infer<'a> {
         place: Option<&Place>,
     ) -> Ty {
         let entry = self.type_entry(&name.text);
-        if !sizes.is_empty() && !matches!(entry, Some((_, TypeEntry::Alias(_)))) {
+        if !sizes.is_empty()
+            && !matches!(entry, Some((_, TypeEntry::Alias(_) | TypeEntry::Variant(_))))
+        {
             self.problems.push(messages::size_arguments(&name.text, 0, sizes.len(), span));
         }
         let scalar = match &*name.text {
@@ -211,7 +224,8 @@ impl<'a> Infer<'a> {
                 if !self.check_type_arguments(&name.text, wanted, args, span) {
                     types.resize_with(wanted, || self.solver.error());
                 }
-                self.solver.node(Node::Variant(id, types.into()))
+                let sizes = self.sizes_of_variant(id, sizes, span, place);
+                self.solver.variant_at(id, sizes, types)
             }
             Some((module, TypeEntry::Alias(def))) => {
                 self.alias(module, def, (sizes, args), span, place)
@@ -219,6 +233,32 @@ impl<'a> Infer<'a> {
             None if args.is_empty() => self.type_variable(name),
             None => self.unknown_type(name),
         }
+    }
+
+    /// The sizes of a variant as written; those that are left open are each one size, which inference finds out.
+    fn sizes_of_variant(
+        &mut self,
+        id: VariantId,
+        written: &[Option<Expr>],
+        span: Span,
+        place: Option<&Place>,
+    ) -> Vec<Poly> {
+        let def = self.variant_defs[id.0 as usize].1;
+        let (wanted, found) = (def.sizes.len(), written.len());
+        if found > 0 && found != wanted {
+            self.problems.push(messages::size_arguments(&def.name.text, wanted, found, span));
+        }
+        let mut sizes = Vec::with_capacity(wanted);
+        for (k, name) in def.sizes.iter().enumerate() {
+            sizes.push(match written.get(k) {
+                Some(Some(size)) => {
+                    let place = place.map(|place| place.size(k, &name.text));
+                    self.written_size(size, place.as_ref())
+                }
+                Some(None) | None => self.solver.fresh_size(),
+            });
+        }
+        sizes
     }
 
     fn check_type_arguments(

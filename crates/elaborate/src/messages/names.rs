@@ -265,11 +265,6 @@ pub(crate) fn size_arguments(name: &str, wanted: usize, found: usize, span: Span
     })
 }
 
-pub(crate) fn sizes_of_variant(name: &str, span: Span) -> Problem {
-    Problem::error("E0257", "a type with constructors takes no sizes", span, "these sizes")
-        .hint(format!("leave them out of `{name}`: an argument `[]real` of a constructor has another size in each value, and `[3]real` the same in all"))
-}
-
 pub(crate) fn module_as_value(name: &str, span: Span) -> Problem {
     Problem::error("E0118", format!("`{name}` is an imported file, not a value"), span, "")
         .hint(format!("its definitions are called `{name}.…`"))

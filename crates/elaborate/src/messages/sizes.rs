@@ -42,6 +42,16 @@ pub(crate) fn undetermined_size(name: &str, span: Span) -> Problem {
     ))
 }
 
+pub(crate) fn missing_size(name: &str, constructor: &str, span: Span) -> Problem {
+    Problem::error(
+        "E0310",
+        format!("nothing says the size `{name}` of `{constructor}`"),
+        span,
+        "no argument has it, and no variable here",
+    )
+    .hint("write the type with its size, of what is in scope: a signature `… : t [n]`, or `let x : t [3] = …`")
+}
+
 pub(crate) fn unknown_size(name: &str, span: Span, near: Option<String>) -> Problem {
     suggesting(
         Problem::error(

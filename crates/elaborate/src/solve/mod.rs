@@ -14,6 +14,7 @@ pub(crate) mod weight;
 use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
 
+use lambada_core::sized;
 use lambada_prim::ScalarTy;
 use lambada_source::Span;
 
@@ -229,6 +230,34 @@ impl Solver {
             rank += 1;
         }
         rank
+    }
+
+    /// A variant type at sizes, if it takes any, and types: see [`sized`].
+    pub fn variant_at(&mut self, id: VariantId, sizes: Vec<Poly>, args: Vec<Ty>) -> Ty {
+        let value = self.node(Node::Variant(id, args.into()));
+        if sizes.is_empty() {
+            return value;
+        }
+        let mut fields: Vec<(Rc<str>, Ty)> = Vec::with_capacity(sizes.len() + 1);
+        for (k, size) in sizes.into_iter().enumerate() {
+            let unit = self.tuple(Vec::new());
+            fields.push((sized::label(k).into(), self.array(size, unit)));
+        }
+        fields.push((sized::VALUE.into(), value));
+        self.node(Node::Record(fields.into()))
+    }
+
+    /// The sizes of a variant, and the variant by itself; nothing for other records.
+    pub fn sized_variant(&self, fields: &[(Rc<str>, Ty)]) -> Option<(Vec<Poly>, Ty)> {
+        let ((_, value), sizes) = fields.split_last()?;
+        if !sized::is_sized(sizes.iter().map(|(label, _)| &**label)) {
+            return None;
+        }
+        let size = |(_, ty): &(Rc<str>, Ty)| match self.get(*ty) {
+            Node::Array(size, _) => Some(size.clone()),
+            _ => None,
+        };
+        Some((sizes.iter().map(size).collect::<Option<_>>()?, *value))
     }
 
     /// The variant type with this id.

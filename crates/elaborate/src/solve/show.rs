@@ -174,6 +174,9 @@ impl Solver {
             Node::Scalar(scalar) => return scalar.to_string(),
             Node::Error => return "_".to_string(),
             Node::Tuple(items) => return format!("({})", self.list(items.iter(), namer)),
+            Node::Record(fields) if let Some((sizes, value)) = self.sized_variant(fields) => {
+                self.show_sized(&sizes, value, namer)
+            }
             Node::Record(fields) => {
                 let shown: Vec<String> = fields
                     .iter()
@@ -205,6 +208,19 @@ impl Solver {
             }
         };
         if place == Place::Atomic { format!("({text})") } else { text }
+    }
+
+    /// `tree [d] real`
+    fn show_sized(&self, sizes: &[Poly], value: Ty, namer: &mut Namer) -> String {
+        let Node::Variant(id, args) = self.get(value) else { return "_".to_string() };
+        let mut text = self.variant(*id).name.to_string();
+        for size in sizes {
+            text += &format!(" [{}]", self.show_size_of_array(size, namer));
+        }
+        for arg in args.iter() {
+            text += &format!(" {}", self.show_in(*arg, Place::Atomic, namer));
+        }
+        text
     }
 
     fn list<'t>(&self, items: impl Iterator<Item = &'t Ty>, namer: &mut Namer) -> String {

@@ -30,9 +30,13 @@ pub(crate) enum AtomKind {
 #[derive(Clone, Debug)]
 struct Entry {
     kind: AtomKind,
-    /// The scope in which it is one number has been left: now each occurrence may be another, so nothing is proved or refuted of it.
-    closed: bool,
+    /// The scope in which it is one number has been left: now each occurrence may be another, so nothing is proved or refuted of it. When that
+    /// was.
+    closed: Option<Moment>,
 }
+
+/// A point in time, for comparing.
+pub(crate) type Moment = usize;
 
 /// The answer to an equation.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,13 +63,14 @@ fn known_quotient(a: &Poly, b: &Poly) -> Option<Poly> {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sizes {
     entries: Vec<Entry>,
+    now: Moment,
     quotients: HashMap<(Poly, Poly), Atom>,
 }
 
 impl Sizes {
     /// A new atom.
     pub fn fresh(&mut self, kind: AtomKind) -> Atom {
-        self.entries.push(Entry { kind, closed: false });
+        self.entries.push(Entry { kind, closed: None });
         Atom((self.entries.len() - 1) as u32)
     }
 
@@ -76,7 +81,21 @@ impl Sizes {
 
     /// The scope of the atom is left.
     pub fn close(&mut self, atom: Atom) {
-        self.entries[atom.0 as usize].closed = true;
+        self.now += 1;
+        self.entries[atom.0 as usize].closed.get_or_insert(self.now);
+    }
+
+    /// This moment.
+    pub fn now(&self) -> Moment {
+        self.now
+    }
+
+    /// Was an atom in it closed already at this moment?
+    pub fn was_closed(&self, poly: &Poly, at: Moment) -> bool {
+        let mut atoms = Vec::new();
+        self.atoms(poly, &mut atoms);
+        let closed = |atom: &Atom| self.entries[atom.0 as usize].closed.is_some_and(|t| t <= at);
+        atoms.iter().any(closed)
     }
 
     /// A flexible atom now stands for a polynomial.
@@ -181,7 +200,7 @@ impl Sizes {
     pub fn any_closed(&self, poly: &Poly) -> bool {
         let mut atoms = Vec::new();
         self.atoms(poly, &mut atoms);
-        atoms.iter().any(|atom| self.entries[atom.0 as usize].closed)
+        atoms.iter().any(|atom| self.entries[atom.0 as usize].closed.is_some())
     }
 
     /// Flexible atoms at a deeper level come up to this one.

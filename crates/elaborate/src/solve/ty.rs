@@ -5,7 +5,7 @@ use std::rc::Rc;
 use lambada_prim::ScalarTy;
 use lambada_source::Span;
 
-use super::poly::Poly;
+use super::poly::{Atom, Poly};
 
 /// A type: a node of the arena.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -168,6 +168,8 @@ pub(crate) struct Variant {
     pub name: Rc<str>,
     /// Generic unknowns.
     pub params: Vec<Ty>,
+    /// The sizes that it takes, by name: what its constructors call them.
+    pub sizes: Vec<(Rc<str>, Atom)>,
     /// The constructors and the types of their arguments.
     pub constructors: Vec<(Rc<str>, Vec<Ty>)>,
 }

@@ -69,6 +69,10 @@ impl Specialize<'_> {
                 let term = self.function(function);
                 self.at(term, span)
             }
+            ExpKind::MissingSize(k) => {
+                let from = self.from;
+                self.exp(from.missing[*k].found.as_ref().expect("a missing size is a problem"))
+            }
             ExpKind::Con(tag, args) => {
                 let args = self.exps(args);
                 self.typed(TermKind::Con(*tag, args), exp)

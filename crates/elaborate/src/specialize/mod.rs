@@ -213,17 +213,27 @@ impl<'e> Specialize<'e> {
             std::iter::once(variant.name.to_string()).chain(shown).collect::<Vec<_>>().join(" ");
         // It may contain itself.
         let type_id = TypeId(self.program.types.len() as u32);
-        self.program.types.push(TypeDecl { name: name.into(), constructors: Vec::new() });
+        self.program.types.push(TypeDecl { name: name.into(), ..TypeDecl::default() });
         self.types.insert((id, args.clone()), type_id);
         let outer = self.scope.types.clone();
         self.scope.types.extend(variant.params.iter().copied().zip(args));
-        let constructors = variant
+        let constructors: Vec<(Rc<str>, Vec<Ty>)> = variant
             .constructors
             .iter()
             .map(|(name, fields)| (name.clone(), fields.iter().map(|ty| self.mono(*ty)).collect()))
             .collect();
+        let mut written = Vec::new();
+        if !variant.sizes.is_empty() {
+            for ((_, types), (_, fields)) in variant.constructors.iter().zip(&constructors) {
+                let pairs = types.iter().zip(fields);
+                written.push(pairs.map(|(ty, core)| self.sized_by_name(*ty, core)).collect());
+            }
+        }
         self.scope.types = outer;
-        self.program.types[type_id.0 as usize].constructors = constructors;
+        let decl = &mut self.program.types[type_id.0 as usize];
+        decl.constructors = constructors;
+        decl.sizes = variant.sizes.iter().map(|(name, _)| name.clone()).collect();
+        decl.written = written;
         type_id
     }
 

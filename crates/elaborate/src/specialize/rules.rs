@@ -51,6 +51,13 @@ impl Specialize<'_> {
         vars.extend(value.clone());
         vars.extend(self.bound(&rule.bound, vec![result.clone()], &mut spine));
         let mut body = self.exp(&rule.body);
+        if rule.adds {
+            for ty in params.iter().filter_map(|param| core::adder(&param.ty)) {
+                let add = self.fresh("add", ty);
+                body = core::app(body, core::var(&add));
+                vars.push(add);
+            }
+        }
         if params.iter().any(|param| !axes(&param.ty).is_empty()) {
             body = self.share_as_var(&mut spine, "cotangents", body);
             for (k, param) in
@@ -118,7 +125,8 @@ impl Specialize<'_> {
     ) -> core::Rule {
         let body = self.close(spine, body);
         let function = vars.into_iter().rev().fold(body, |body, var| core::lam(var, body));
-        core::Rule { pseudo: rule.pseudo, takes_value, function, span: self.span(rule.span) }
+        let Rule { pseudo, adds, span, .. } = *rule;
+        core::Rule { pseudo, takes_value, adds, function, span: self.span(span) }
     }
 
     /// Checks that all arrays of a value are as large as those of another one of the same type.

@@ -41,6 +41,13 @@ impl Specialize<'_> {
         Signature { params, result }
     }
 
+    /// A type as the definition of another writes it, with the names that this one gives to its sizes.
+    pub(super) fn sized_by_name(&mut self, ty: solve::Ty, core: &Ty) -> SizedTy {
+        let mut namer = Namer::default();
+        self.from.solver.reserve(ty, &mut namer);
+        self.sized(ty, core, &mut namer)
+    }
+
     /// A type with the sizes that inference has found.
     fn sized(&mut self, ty: solve::Ty, core: &Ty, namer: &mut Namer) -> SizedTy {
         let node = self.from.solver.get(ty).clone();

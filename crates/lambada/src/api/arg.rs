@@ -11,7 +11,8 @@ use ndarray::{ArrayBase, ArrayRef, Dimension, OwnedRepr, RawData, ViewRepr};
 use super::few::Few;
 use crate::Value;
 
-/// A value for a parameter. What is dense and of 64-bit elements is lent and not copied.
+/// A value for a parameter. What is dense and of the elements that the program computes with, reals of 64 bits or of 32 and integers of 64, is lent and not
+/// copied.
 #[derive(Clone, Debug)]
 pub struct Arg<'a>(pub(crate) Given<'a>);
 
@@ -55,6 +56,11 @@ impl<'a> Arg<'a> {
         Arg::lent(dims, elements.len(), Lent::Real(elements))
     }
 
+    /// The same for reals of 32 bits.
+    pub fn singles(dims: &[usize], elements: &'a [f32]) -> Option<Arg<'a>> {
+        Arg::lent(dims, elements.len(), Lent::Single(elements))
+    }
+
     /// The same for integers.
     pub fn ints(dims: &[usize], elements: &'a [i64]) -> Option<Arg<'a>> {
         Arg::lent(dims, elements.len(), Lent::Int(elements))
@@ -90,12 +96,8 @@ impl<'a> Arg<'a> {
         match &self.0 {
             Given::Scalar(value) => Cow::Owned(Data::from(*value)),
             Given::Array(dims, elements) => {
-                let data = match elements {
-                    Lent::Real(values) => Elements::Real(values.to_vec()),
-                    Lent::Int(values) => Elements::Int(values.to_vec()),
-                    Lent::Bool(values) => Elements::Bool(values.to_vec()),
-                };
-                Cow::Owned(Data::Tensor(Tensor { dims: dims.all().to_vec(), data }))
+                let (dims, data) = (dims.all().to_vec(), elements.copied());
+                Cow::Owned(Data::Tensor(Tensor { dims, data }))
             }
             Given::Data(data) => Cow::Borrowed(data),
         }
@@ -186,9 +188,21 @@ macro_rules! element {
     };
 }
 
-element!(Real: f64; f32);
+element!(Real: f64;);
 element!(Int: i64; i32, i16, i8, u32, u16, u8);
 element!(Bool: bool;);
+
+impl Element for f32 {
+    fn lend(elements: &[f32]) -> Option<Lent<'_>> {
+        Some(Lent::Single(elements))
+    }
+
+    fn copied(elements: impl Iterator<Item = f32>) -> Elements {
+        Elements::Real(elements.map(f64::from).collect())
+    }
+}
+
+element!(scalar Real: f64; f32);
 
 impl<'a> IntoArg<'a> for usize {
     fn into_arg(self) -> Arg<'a> {

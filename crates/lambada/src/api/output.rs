@@ -1,6 +1,8 @@
 //! Places that results are written into.
 
-use lambada_prim::{Data as Elements, Scalar};
+use std::borrow::Cow;
+
+use lambada_prim::Scalar;
 use lambada_run::{Elements as Lent, Got};
 use ndarray::{Array, ArrayViewMut, Dimension, IxDyn};
 
@@ -42,7 +44,7 @@ fn is_not(found: &Got, wanted: &str) -> Error {
         Got::Array(dims, elements) => {
             let dims: String = dims.iter().map(|size| format!("[{size}]")).collect();
             let elem = match elements {
-                Lent::Real(_) => "real",
+                Lent::Real(_) | Lent::Single(_) => "real",
                 Lent::Int(_) => "int",
                 Lent::Bool(_) => "bool",
             };
@@ -52,12 +54,54 @@ fn is_not(found: &Got, wanted: &str) -> Error {
     Error::misuse(format!("a part of the result is {found}, not {wanted}"))
 }
 
+/// What an array has that results are written into.
+trait Place: Copy {
+    /// The elements as such; nothing if they are of another type. Copied only where they must be converted.
+    fn of(elements: Lent<'_>) -> Option<Cow<'_, [Self]>>;
+}
+
+impl Place for f64 {
+    fn of(elements: Lent<'_>) -> Option<Cow<'_, [f64]>> {
+        elements.reals()
+    }
+}
+
+impl Place for f32 {
+    fn of(elements: Lent<'_>) -> Option<Cow<'_, [f32]>> {
+        elements.singles()
+    }
+}
+
+impl Place for i64 {
+    fn of(elements: Lent<'_>) -> Option<Cow<'_, [i64]>> {
+        if let Lent::Int(values) = elements { Some(Cow::Borrowed(values)) } else { None }
+    }
+}
+
+impl Place for bool {
+    fn of(elements: Lent<'_>) -> Option<Cow<'_, [bool]>> {
+        let Lent::Bool(bytes) = elements else { return None };
+        Some(bytes.iter().map(|byte| *byte != 0).collect::<Vec<bool>>().into())
+    }
+}
+
+/// Copies elements of the right type and number; false if they are not.
+fn copied<T: Place>(elements: Lent<'_>, to: &mut [T]) -> bool {
+    match T::of(elements) {
+        Some(elements) if elements.len() == to.len() => {
+            to.copy_from_slice(&elements);
+            true
+        }
+        Some(_) | None => false,
+    }
+}
+
 macro_rules! outputs {
-    ($($kind:ident: $ty:ty, $name:literal, $convert:expr;)*) => {$(
+    ($($kind:ident: $ty:ty, $name:literal;)*) => {$(
         impl Output for $ty {
             fn receive(&mut self, parts: &mut Parts<'_, '_>) -> Result<(), Error> {
                 match parts.take($name)? {
-                    Got::Scalar(Scalar::$kind(value)) => *self = value,
+                    Got::Scalar(Scalar::$kind(value)) => *self = value as $ty,
                     other => return Err(is_not(&other, concat!("a scalar of type ", $name))),
                 }
                 Ok(())
@@ -68,11 +112,7 @@ macro_rules! outputs {
             fn receive(&mut self, parts: &mut Parts<'_, '_>) -> Result<(), Error> {
                 let wanted = concat!("an array of elements of type ", $name);
                 match parts.take(wanted)? {
-                    Got::Array(_, Lent::$kind(elements)) if elements.len() == self.len() => {
-                        let convert: fn(&[_], &mut [$ty]) = $convert;
-                        convert(elements, self);
-                        Ok(())
-                    }
+                    Got::Array(_, elements) if copied(elements, self) => Ok(()),
                     other => Err(is_not(&other, &format!("{} of type {}", self.len(), $name))),
                 }
             }
@@ -88,19 +128,19 @@ macro_rules! outputs {
             fn receive(&mut self, parts: &mut Parts<'_, '_>) -> Result<(), Error> {
                 let wanted = concat!("an array of elements of type ", $name);
                 let got = parts.take(wanted)?;
-                let Got::Array(dims, Lent::$kind(elements)) = got else {
+                let Got::Array(dims, elements) = got else {
+                    return Err(is_not(&got, wanted));
+                };
+                let Some(elements) = <$ty as Place>::of(elements) else {
                     return Err(is_not(&got, wanted));
                 };
                 if !dims.iter().copied().eq(self.shape().iter().map(|size| *size as u64)) {
                     return Err(is_not(&got, &format!("an array of the sizes {:?}", self.shape())));
                 }
-                let convert: fn(&[_], &mut [$ty]) = $convert;
                 match self.as_slice_mut() {
-                    Some(place) => convert(elements, place),
+                    Some(place) => place.copy_from_slice(&elements),
                     None => {
-                        for (place, element) in self.iter_mut().zip(elements) {
-                            convert(std::slice::from_ref(element), std::slice::from_mut(place));
-                        }
+                        self.iter_mut().zip(&*elements).for_each(|(place, x)| *place = *x);
                     }
                 }
                 Ok(())
@@ -111,15 +151,15 @@ macro_rules! outputs {
             fn receive(&mut self, parts: &mut Parts<'_, '_>) -> Result<(), Error> {
                 let wanted = concat!("an array of elements of type ", $name);
                 let got = parts.take(wanted)?;
-                let Got::Array(dims, Lent::$kind(_)) = got else {
+                let Got::Array(dims, elements) = got else {
                     return Err(is_not(&got, wanted));
                 };
                 if !dims.iter().copied().eq(self.shape().iter().map(|size| *size as u64)) {
-                    let tensor = got.tensor();
-                    let Elements::$kind(elements) = tensor.data else {
+                    let Some(elements) = <$ty as Place>::of(elements) else {
                         return Err(is_not(&got, wanted));
                     };
-                    let array = Array::from_shape_vec(IxDyn(&tensor.dims), elements);
+                    let dims: Vec<usize> = dims.iter().map(|size| *size as usize).collect();
+                    let array = Array::from_shape_vec(IxDyn(&dims), elements.into_owned());
                     let array = array.ok().and_then(|array| array.into_dimensionality::<D>().ok());
                     *self = array.ok_or_else(|| is_not(&got, "an array with as many axes"))?;
                     return Ok(());
@@ -132,9 +172,10 @@ macro_rules! outputs {
 }
 
 outputs! {
-    Real: f64, "real", |from, to| to.copy_from_slice(from);
-    Int: i64, "int", |from, to| to.copy_from_slice(from);
-    Bool: bool, "bool", |from: &[u8], to| to.iter_mut().zip(from).for_each(|(to, from)| *to = *from != 0);
+    Real: f64, "real";
+    Real: f32, "real";
+    Int: i64, "int";
+    Bool: bool, "bool";
 }
 
 impl<T: Output + ?Sized> Output for &mut T {

@@ -5,7 +5,7 @@ use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use lambada_core::{Program, Signature, Size, SizedTy, Ty, TypeId};
+use lambada_core::{Program, Signature, Size, SizedTy, Ty, TypeId, sized};
 use lambada_prim::ScalarTy;
 
 use crate::data::unsized_ty;
@@ -45,6 +45,9 @@ impl Type {
     /// The type of core, where records have the order in which files declare them.
     pub(crate) fn of(program: &Program, files: &Files, ty: &SizedTy) -> Type {
         let inside = |ty: &SizedTy| Type::of(program, files, ty);
+        if let Some((_, id)) = sized::of(ty) {
+            return inside(&SizedTy::Variant(id));
+        }
         match ty {
             SizedTy::Scalar(ScalarTy::Real) => Type::Real,
             SizedTy::Scalar(ScalarTy::Int) => Type::Int,

@@ -9,7 +9,7 @@ use ndarray::{Array, ArrayView, Dimension, IxDyn};
 use super::error::Error;
 
 /// A result of a call: a number, an array, or anything else that Lambada has. `try_into` makes the Rust value of it:
-/// `f64`, `i64`, `bool`, `Vec`, arrays of `ndarray` of a fixed or any number of axes, tuples of those, [`Data`].
+/// `f64`, `f32`, `i64`, `bool`, `Vec`, arrays of `ndarray` of a fixed or any number of axes, tuples of those, [`Data`].
 ///
 /// ```
 /// use lambada::{Model, args};
@@ -198,6 +198,32 @@ kind! {
     Real: f64, "a real";
     Int: i64, "an int";
     Bool: bool, "a bool";
+}
+
+impl TryFrom<Value> for f32 {
+    type Error = Error;
+
+    fn try_from(value: Value) -> Result<f32, Error> {
+        f64::try_from(value).map(|x| x as f32)
+    }
+}
+
+impl<D: Dimension> TryFrom<Value> for Array<f32, D> {
+    type Error = Error;
+
+    fn try_from(value: Value) -> Result<Array<f32, D>, Error> {
+        let wanted = "an array of f32";
+        let view: ArrayView<'_, f64, D> = viewed(&value, value.tensor(wanted)?, wanted)?;
+        Ok(view.mapv(|x| x as f32))
+    }
+}
+
+impl TryFrom<Value> for Vec<f32> {
+    type Error = Error;
+
+    fn try_from(value: Value) -> Result<Vec<f32>, Error> {
+        Vec::<f64>::try_from(value).map(|xs| xs.into_iter().map(|x| x as f32).collect())
+    }
 }
 
 fn viewed<'a, T: Kind, D: Dimension>(

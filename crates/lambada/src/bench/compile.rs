@@ -34,6 +34,7 @@ impl Ready {
         // A folder of its own goes away again; where there is none, the usual one has to do.
         let scratch = tempfile::tempdir().ok();
         let cache = scratch.as_ref().map(|folder| folder.path().to_path_buf());
+        let _unfinished = cache.as_deref().map(lambada_run::Unfinished::at);
         let options = Options { cache, engine: Engine::Native, ..unit.options.clone() };
         let (program, entry) = (call.program, call.entry);
         let copy = program.clone();
@@ -77,7 +78,7 @@ impl Ready {
         };
         let counts = loops.counts(&self.args)?;
         let result = loops.run(&self.args)?;
-        Ok(counts.map(|counts| Work::of(counts, &self.args, &result)))
+        Ok(counts.map(|counts| Work::of(counts, &self.args, &result, self.options.precision)))
     }
 }
 

@@ -6,7 +6,7 @@
 
 use lambada_core::data::Data;
 use lambada_loops::Counts;
-use lambada_prim::ScalarTy;
+use lambada_prim::{Precision, ScalarTy};
 use lambada_run::Peak;
 
 /// The interpreter of loops is about so many times slower than machine code.
@@ -26,9 +26,11 @@ pub struct Machine {
 
 impl Machine {
     /// Measures this machine.
-    pub(super) fn measured() -> Option<(Machine, Peak)> {
+    pub(super) fn measured(precision: Precision) -> Option<(Machine, Peak)> {
         let peak = Peak::new(None)?;
-        let machine = Machine { arithmetic: peak.arithmetic(), memory: peak.traffic(1 << 28) };
+        // As many instructions a second, on vectors of twice as many reals.
+        let arithmetic = peak.arithmetic() * f64::from(precision.per_word());
+        let machine = Machine { arithmetic, memory: peak.traffic(1 << 28) };
         Some((machine, peak))
     }
 }
@@ -49,9 +51,12 @@ pub struct Work {
 }
 
 impl Work {
-    pub(super) fn of(counts: Counts, args: &[Data], result: &Data) -> Work {
+    /// Most that is read are reals.
+    pub(super) fn of(counts: Counts, args: &[Data], result: &Data, precision: Precision) -> Work {
+        let bytes = |data: &Data| bytes(data, precision);
         let boundary = args.iter().map(bytes).sum::<u64>() + bytes(result);
-        let (read, written) = (8 * counts.loads, counts.written);
+        let each = u64::from(precision.bytes(ScalarTy::Real));
+        let (read, written) = (each * counts.loads, counts.written);
         Work { reals: counts.reals, ints: counts.ints, read, written, boundary }
     }
 
@@ -64,14 +69,11 @@ impl Work {
 }
 
 /// The bytes that a value takes as arrays.
-fn bytes(data: &Data) -> u64 {
+fn bytes(data: &Data, precision: Precision) -> u64 {
+    let bytes = |data: &Data| bytes(data, precision);
     match data {
         Data::Tensor(tensor) => {
-            let width = match tensor.elem() {
-                ScalarTy::Real | ScalarTy::Int => 8,
-                ScalarTy::Bool => 1,
-            };
-            width * tensor.data.len() as u64
+            u64::from(precision.bytes(tensor.elem())) * tensor.data.len() as u64
         }
         Data::Tuple(items) | Data::Array(items) => items.iter().map(bytes).sum(),
         Data::Record(fields) => fields.iter().map(|(_, field)| bytes(field)).sum(),

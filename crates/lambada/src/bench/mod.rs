@@ -163,7 +163,7 @@ impl Unit {
             function.args.append(more);
         }
         let clocked = clock::in_turn(&functions.iter().map(|(_, f, _)| f).collect::<Vec<_>>())?;
-        let machine = Machine::measured();
+        let machine = Machine::measured(self.options.precision);
         let rows = functions.into_iter().zip(clocked).map(|((name, function, _), clocked)| {
             row(name, function, clocked, machine.as_ref(), what.count)
         });

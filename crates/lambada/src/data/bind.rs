@@ -5,12 +5,13 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use lambada_core::data::Data;
-use lambada_core::{Program, Signature, Size, SizedTy, Ty, TypeId};
+use lambada_core::{Program, Signature, Size, SizedTy, TypeId, sized};
 use lambada_prim::{Data as Elements, Scalar, ScalarTy, Tensor};
 use lambada_source::{Problem, stack, suggest};
 use serde_json::Value;
 
 use super::raw::Entry;
+use super::sizes::{Conflict, complete, unsized_ty};
 use super::table::{Column, Table};
 use super::{Inputs, Raw, is_identifier, json, names_match};
 use crate::messages::data as messages;
@@ -76,6 +77,12 @@ pub fn bind_or(
         sizes.fill_in(&signature.params[*k].1, data);
     }
     if wrong.is_empty() {
+        let pairs = values.iter_mut().map(|(k, data)| (&signature.params[*k].1, data));
+        if let Err(conflict) = sizes.complete(program, &mut pairs.collect::<Vec<_>>()) {
+            wrong.push(variant_sizes(program, signature, &conflict));
+        }
+    }
+    if wrong.is_empty() {
         Ok(values.into_iter().map(|(_, data)| data).collect())
     } else {
         Err(wrong)
@@ -135,7 +142,20 @@ fn rank_of(value: &Raw) -> usize {
 
 /// A single value of a type, called `name` in messages: a tangent or a cotangent. Its sizes are not compared with others.
 pub fn bind_one(program: &Program, name: &str, ty: &SizedTy, value: &Raw) -> Result<Data, Problem> {
-    one(program, name, ty, value, &mut Sizes::default())
+    let mut sizes = Sizes::default();
+    let mut data = one(program, name, ty, value, &mut sizes)?;
+    match sizes.complete(program, &mut [(ty, &mut data)]) {
+        Ok(()) => Ok(data),
+        Err(Conflict { size, known, found, .. }) => {
+            Err(messages::variant_sizes(name, &print_type(program, ty), &size, known, found))
+        }
+    }
+}
+
+fn variant_sizes(program: &Program, signature: &Signature, conflict: &Conflict) -> Problem {
+    let Conflict { value, size, known, found } = conflict;
+    let (name, ty) = &signature.params[*value];
+    messages::variant_sizes(name, &print_type(program, ty), size, *known, *found)
 }
 
 fn one(
@@ -165,6 +185,10 @@ fn one(
 
 /// The type as users write it.
 pub fn print_type(program: &Program, ty: &SizedTy) -> String {
+    if let Some((sizes, id)) = sized::of(ty) {
+        let sizes = sizes.map(|size| format!(" [{}]", print_size(size)));
+        return program.type_decl(id).name_with(&sizes.collect::<String>());
+    }
     match ty {
         SizedTy::Scalar(elem) => elem.to_string(),
         SizedTy::Tuple(items) => format!(
@@ -203,6 +227,16 @@ struct Sizes {
 }
 
 impl Sizes {
+    /// Gives variants the sizes that their types take.
+    fn complete(
+        &self,
+        program: &Program,
+        values: &mut [(&SizedTy, &mut Data)],
+    ) -> Result<(), Conflict> {
+        let known = self.known.iter().map(|(name, (value, _))| (name.clone(), *value));
+        complete(program, &known.collect(), values)
+    }
+
     fn compare(&mut self, reader: &Reader, ty: &SizedTy, data: &Data) -> Result<(), Problem> {
         match (ty, data) {
             (SizedTy::Array(..), Data::Tensor(tensor)) => {
@@ -301,6 +335,9 @@ impl Reader<'_> {
     }
 
     fn json(&self, ty: &SizedTy, value: &Value) -> Result<Data, Problem> {
+        if let Some((_, id)) = sized::of(ty) {
+            return self.variant(id, value);
+        }
         match ty {
             SizedTy::Scalar(elem) => Ok(Data::Tensor(Tensor::scalar(self.scalar(*elem, value)?))),
             SizedTy::Array(..) => match scalar_leaf(ty) {
@@ -576,19 +613,5 @@ pub fn scalar_leaf(ty: &SizedTy) -> Option<(ScalarTy, usize)> {
         SizedTy::Scalar(elem) => Some((*elem, 0)),
         SizedTy::Array(_, elem) => scalar_leaf(elem).map(|(leaf, rank)| (leaf, rank + 1)),
         SizedTy::Tuple(_) | SizedTy::Record(_) | SizedTy::Fun(..) | SizedTy::Variant(_) => None,
-    }
-}
-
-/// A core type with nothing said of its sizes.
-pub fn unsized_ty(ty: &Ty) -> SizedTy {
-    match ty {
-        Ty::Scalar(elem) => SizedTy::Scalar(*elem),
-        Ty::Tuple(items) => SizedTy::Tuple(items.iter().map(unsized_ty).collect()),
-        Ty::Record(fields) => {
-            SizedTy::Record(fields.iter().map(|(n, t)| (n.clone(), unsized_ty(t))).collect())
-        }
-        Ty::Array(elem) => SizedTy::Array(Size::Any, Box::new(unsized_ty(elem))),
-        Ty::Fun(from, to) => SizedTy::Fun(Box::new(unsized_ty(from)), Box::new(unsized_ty(to))),
-        Ty::Variant(id) => SizedTy::Variant(*id),
     }
 }

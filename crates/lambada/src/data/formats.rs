@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use lambada_prim::{Memory, Tensor};
+use lambada_prim::{Memory, Precision, Tensor};
 use lambada_source::Problem;
 
 use super::table::Table;
@@ -24,7 +24,7 @@ pub(super) struct Format {
     pub(super) read: Read,
     pub(super) write: Option<Write>,
     /// The bytes of a file with the parts of a sparse matrix, and of a value as one array more, where they are no record.
-    pub(super) sparse: Option<fn(&Named) -> Made>,
+    pub(super) sparse: Option<fn(&Named, Precision) -> Made>,
 }
 
 /// How a file of a format is read.
@@ -46,7 +46,7 @@ pub(super) enum Write {
     /// Of one that is a table.
     Table(fn(&Table) -> Result<Vec<u8>, String>),
     /// Of one that consists of arrays.
-    Arrays(fn(&Named) -> Made),
+    Arrays(fn(&Named, Precision) -> Made),
 }
 
 /// All formats, with what is most general first.

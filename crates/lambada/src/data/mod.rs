@@ -17,6 +17,7 @@ mod names;
 #[cfg(feature = "npz")]
 mod npz;
 mod raw;
+mod sizes;
 mod stream;
 mod table;
 mod write;
@@ -24,12 +25,13 @@ mod write;
 #[cfg(feature = "arrow")]
 pub use arrow::panics_are_told;
 pub(crate) use bind::scalar_leaf;
-pub use bind::{bind, bind_one, bind_or, print_type, unsized_ty};
+pub use bind::{bind, bind_one, bind_or, print_type};
 pub use names::{
     is_definition, is_identifier, names_match, spaced_assignment, split_assignment, split_names,
 };
 pub(crate) use raw::STANDARD_INPUT;
 pub use raw::{Inputs, Raw};
+pub use sizes::unsized_ty;
 pub(crate) use stream::{Json, Typed};
 pub(crate) use table::Column;
 pub use write::{check_output, json_text, replace_file, to_json, write_file, write_sparse};

@@ -3,7 +3,7 @@
 use std::io::{Cursor, Read, Seek, Write};
 use std::path::Path;
 
-use lambada_prim::{Data as Elements, Memory, Tensor, elements};
+use lambada_prim::{Data as Elements, Memory, Precision, Tensor, elements};
 use lambada_source::Problem;
 use ndarray::{ArrayD, IxDyn};
 use ndarray_npy::{NpzWriter, ReadNpyExt, WriteNpyExt};
@@ -132,13 +132,16 @@ fn bools(array: ArrayD<bool>) -> Tensor {
 }
 
 /// An archive of arrays.
-pub fn write_npz(arrays: &[(String, Tensor)]) -> Result<Vec<u8>, String> {
+pub fn write_npz(arrays: &[(String, Tensor)], precision: Precision) -> Result<Vec<u8>, String> {
     let mut file = Cursor::new(Vec::new());
     let mut archive = NpzWriter::new_compressed(&mut file);
     for (name, tensor) in arrays {
         let shape = IxDyn(&tensor.dims);
         let added = match &tensor.data {
-            Elements::Real(v) => archive.add_array(name.as_str(), &shaped(shape, v)?),
+            Elements::Real(v) => match precision {
+                Precision::F64 => archive.add_array(name.as_str(), &shaped(shape, v)?),
+                Precision::F32 => archive.add_array(name.as_str(), &shaped(shape, &singles(v))?),
+            },
             Elements::Int(v) => archive.add_array(name.as_str(), &shaped(shape, v)?),
             Elements::Bool(v) => archive.add_array(name.as_str(), &shaped(shape, v)?),
         };
@@ -152,7 +155,7 @@ pub fn write_npz(arrays: &[(String, Tensor)]) -> Result<Vec<u8>, String> {
 const COO: [(&str, &str); 3] = [("cols", "col"), ("rows", "row"), ("values", "data")];
 
 /// A sparse matrix with its `rows`, `cols`, `values` and `shape.0`, `shape.1`, and whatever else, as an archive that SciPy reads: a `coo_array`.
-pub fn write_coo(parts: &[(String, Tensor)]) -> Result<Vec<u8>, String> {
+pub fn write_coo(parts: &[(String, Tensor)], precision: Precision) -> Result<Vec<u8>, String> {
     let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
     let mut shape = Vec::new();
     for (name, tensor) in parts {
@@ -161,12 +164,12 @@ pub fn write_coo(parts: &[(String, Tensor)]) -> Result<Vec<u8>, String> {
             continue;
         }
         let known = COO.iter().find(|(part, _)| part == name).map(|(_, called)| *called);
-        entry(&mut archive, known.unwrap_or(name), &npy(tensor)?)?;
+        entry(&mut archive, known.unwrap_or(name), &npy(tensor, precision)?)?;
     }
     let shape = Tensor { dims: vec![shape.len()], data: Elements::Int(shape) };
-    entry(&mut archive, "shape", &npy(&shape)?)?;
+    entry(&mut archive, "shape", &npy(&shape, precision)?)?;
     let is_array = Tensor { dims: Vec::new(), data: Elements::Bool(vec![true]) };
-    entry(&mut archive, "_is_array", &npy(&is_array)?)?;
+    entry(&mut archive, "_is_array", &npy(&is_array, precision)?)?;
     entry(&mut archive, "format", &npy_word("coo"))?;
     Ok(archive.finish().map_err(|e| e.to_string())?.into_inner())
 }
@@ -182,10 +185,13 @@ fn entry<W: Write + Seek>(
 }
 
 /// An array as a file.
-fn npy(tensor: &Tensor) -> Result<Vec<u8>, String> {
+fn npy(tensor: &Tensor, precision: Precision) -> Result<Vec<u8>, String> {
     let (shape, mut bytes) = (IxDyn(&tensor.dims), Vec::new());
     let written = match &tensor.data {
-        Elements::Real(v) => shaped(shape, v)?.write_npy(&mut bytes),
+        Elements::Real(v) => match precision {
+            Precision::F64 => shaped(shape, v)?.write_npy(&mut bytes),
+            Precision::F32 => shaped(shape, &singles(v))?.write_npy(&mut bytes),
+        },
         Elements::Int(v) => shaped(shape, v)?.write_npy(&mut bytes),
         Elements::Bool(v) => shaped(shape, v)?.write_npy(&mut bytes),
     };
@@ -201,6 +207,10 @@ fn npy_word(word: &str) -> Vec<u8> {
     bytes.extend((length as u16).to_le_bytes());
     bytes.extend(format!("{header:<width$}\n{word}", width = length - 1).bytes());
     bytes
+}
+
+fn singles(values: &[f64]) -> Vec<f32> {
+    values.iter().map(|x| *x as f32).collect()
 }
 
 fn shaped<T: Clone>(shape: IxDyn, data: &[T]) -> Result<ArrayD<T>, String> {

@@ -8,14 +8,15 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use lambada_core::data::Data;
-use lambada_core::{Program, SizedTy};
+use lambada_core::{Program, SizedTy, sized};
 use lambada_prim::{Data as Elements, Scalar, ScalarTy, Tensor};
 use lambada_source::stack;
 use serde::de::{DeserializeSeed, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::ser::{SerializeMap as _, SerializeSeq as _};
 use serde::{Deserializer, Serialize, Serializer};
 
-use super::bind::{print_type, scalar_leaf, unsized_ty};
+use super::bind::{print_type, scalar_leaf};
+use super::sizes::unsized_ty;
 
 /// Reads a value of a type.
 #[derive(Clone, Copy)]
@@ -36,6 +37,9 @@ impl<'de> DeserializeSeed<'de> for Typed<'_> {
     type Value = Data;
 
     fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Data, D::Error> {
+        if let Some((_, id)) = sized::of(self.ty) {
+            return self.at(&SizedTy::Variant(id)).deserialize(from);
+        }
         let Some((elem, rank)) = scalar_leaf(self.ty) else { return from.deserialize_any(self) };
         let mut dims = vec![None; rank];
         let mut data = Elements::zeros(elem, 0);
@@ -284,7 +288,7 @@ pub(crate) struct Json<'a>(pub &'a Data);
 
 impl Serialize for Json<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        match self.0 {
+        match self.0.seen() {
             Data::Tensor(tensor) => {
                 Level { dims: &tensor.dims, data: &tensor.data, at: 0 }.serialize(to)
             }
@@ -357,6 +361,7 @@ mod tests {
                 ("Dot".into(), Vec::new()),
                 ("Rect".into(), vec![Ty::REAL, Ty::REAL]),
             ],
+            ..TypeDecl::default()
         };
         let program = Program { types: vec![shape], ..Program::default() };
         let mut from = serde_json::Deserializer::from_str(text);

@@ -1,11 +1,12 @@
 //! Results: JSON, NumPy archives and tables. Files appear whole or not at all.
 
+use std::borrow::Cow;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use lambada_core::data::Data;
-use lambada_prim::Tensor;
-use lambada_source::Problem;
+use lambada_prim::{Data as Elements, Precision, Tensor};
+use lambada_source::{Problem, stack};
 use serde_json::Value;
 
 use super::Json;
@@ -35,34 +36,70 @@ pub fn check_output(path: &Path) -> Result<(), Problem> {
 }
 
 /// Writes the value to a file whose name tells the format. The file is complete or untouched.
-pub fn write_file(path: &Path, data: &Data) -> Result<(), Problem> {
-    let bytes = bytes(path, data)?;
+/// Reals have so many bits: those of an archive of NumPy, and as many decimals as they need in a text.
+pub fn write_file(path: &Path, data: &Data, precision: Precision) -> Result<(), Problem> {
+    let bytes = bytes(path, data, precision)?;
     replace_file(path, &bytes).map_err(|e| messages::io(path, "write", e))
 }
 
 /// The bytes of a file with this result.
-fn bytes(path: &Path, data: &Data) -> Result<Vec<u8>, Problem> {
+fn bytes(path: &Path, data: &Data, precision: Precision) -> Result<Vec<u8>, Problem> {
     let bytes = match &Format::of_result(path)?.write {
         None => return Err(unknown(path)),
-        Some(Write::Json) => Ok((json_text(data) + "\n").into_bytes()),
+        Some(Write::Json) => Ok((json_text(&decimals(data, precision)) + "\n").into_bytes()),
         Some(Write::Table(write)) => {
+            let data = &*decimals(data, precision);
             let named = arrays(data).unwrap_or_default();
             write(&table::of(data, &named).ok_or_else(|| messages::no_table(path))?)
         }
-        Some(Write::Arrays(write)) => write(&arrays(data)?),
+        Some(Write::Arrays(write)) => write(&arrays(data)?, precision),
     };
     bytes.map_err(|e| messages::io(path, "write", e))
 }
 
+/// The same with reals of the shortest decimals that denote them.
+fn decimals(data: &Data, precision: Precision) -> Cow<'_, Data> {
+    match precision {
+        Precision::F64 => Cow::Borrowed(data),
+        Precision::F32 => Cow::Owned(decimal(data, precision)),
+    }
+}
+
+fn decimal(data: &Data, precision: Precision) -> Data {
+    let each = |item: &Data| stack::deeper(|| decimal(item, precision));
+    match data {
+        Data::Tensor(Tensor { dims, data: Elements::Real(values) }) => {
+            let values = values.iter().map(|x| precision.decimal(*x)).collect();
+            Data::Tensor(Tensor::reals(dims.clone(), values))
+        }
+        Data::Tensor(Tensor { data: Elements::Int(_) | Elements::Bool(_), .. }) => data.clone(),
+        Data::Tuple(items) => Data::Tuple(items.iter().map(each).collect()),
+        Data::Array(items) => Data::Array(items.iter().map(each).collect()),
+        Data::Record(fields) => {
+            Data::Record(fields.iter().map(|(name, item)| (name.clone(), each(item))).collect())
+        }
+        Data::Con { name, tag, args } => {
+            let args: Vec<Data> = args.iter().map(each).collect();
+            Data::Con { name: name.clone(), tag: *tag, args: args.into() }
+        }
+    }
+}
+
 /// Writes a value and its sparse matrix of derivatives, which has this name. A `.npz` file is one that `scipy.sparse.load_npz` reads, with the value as one array more.
-pub fn write_sparse(path: &Path, name: &str, value: &Data, matrix: &Data) -> Result<(), Problem> {
+pub fn write_sparse(
+    path: &Path,
+    name: &str,
+    value: &Data,
+    matrix: &Data,
+    precision: Precision,
+) -> Result<(), Problem> {
     let Some(write) = Format::of_result(path)?.sparse else {
         let fields = vec![(name.into(), matrix.clone()), ("value".into(), value.clone())];
-        return write_file(path, &Data::Record(fields));
+        return write_file(path, &Data::Record(fields), precision);
     };
     let mut named = arrays(matrix)?;
     leaves(value, "value", &mut named)?;
-    let bytes = write(&named).map_err(|e| messages::io(path, "write", e))?;
+    let bytes = write(&named, precision).map_err(|e| messages::io(path, "write", e))?;
     replace_file(path, &bytes).map_err(|e| messages::io(path, "write", e))
 }
 
@@ -79,6 +116,7 @@ pub fn replace_file(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     let path = &*target;
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut file = temporary().tempfile_in(folder)?;
+    let _unfinished = lambada_run::Unfinished::at(file.path());
     file.write_all(bytes)?;
     if let Ok(there) = std::fs::metadata(path) {
         file.as_file().set_permissions(there.permissions())?;
@@ -114,7 +152,7 @@ fn arrays(data: &Data) -> Result<Vec<(String, Tensor)>, Problem> {
 fn leaves(data: &Data, name: &str, out: &mut Vec<(String, Tensor)>) -> Result<(), Problem> {
     let inner =
         |part: &str| if name.is_empty() { part.to_string() } else { format!("{name}.{part}") };
-    match data {
+    match data.seen() {
         Data::Tensor(tensor) => {
             out.push((
                 if name.is_empty() { "result".to_string() } else { name.to_string() },

@@ -183,6 +183,21 @@ pub fn size_conflict(
         .hint(format!("{size} = {value} comes from {from}"))
 }
 
+/// A size of a variant, or of a signature, that is two numbers.
+pub fn variant_sizes(
+    name: &str,
+    expected: &str,
+    size: &str,
+    known: usize,
+    found: usize,
+) -> Problem {
+    let title = format!(
+        "the parameter `{name}` should be `{expected}`, but its {size} is both {known} and {found}"
+    );
+    Problem::general("E0629", title)
+        .hint(format!("all that has the size {size} is equally long, in one value of a type and in all arguments whose types name it"))
+}
+
 /// A constructor that the variant type does not have.
 pub fn no_constructor(name: &str, ty: &str, found: &str, known: &[&str]) -> Problem {
     let problem = Problem::general(

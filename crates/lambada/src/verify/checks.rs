@@ -8,8 +8,9 @@
 
 use lambada_core::data::Data;
 use lambada_core::{DefId, Program};
+use lambada_prim::Precision;
 use lambada_source::Problem;
-use lambada_testkit::{Confirmed, Random, Tolerance, confirm_above};
+use lambada_testkit::{Confirmed, Random, Tolerance, confirm_within};
 
 use crate::operators::{self, Operator};
 use crate::vectors::{inner, moved, reals, with_reals};
@@ -18,11 +19,38 @@ use crate::{Executable, Options};
 /// So many elements of a gradient are compared one by one.
 const ELEMENTS: usize = 8;
 
-/// Differences as small as this may be those of rounding inside of a function whose value is near zero.
-const NOISE: f64 = 1e-9;
+/// What rounding is allowed, by how many bits reals have. Differences are those of values with 64 bits in any case.
+struct Allowed {
+    /// Differences as small as this may be those of rounding inside of a function whose value is near zero.
+    noise: f64,
+    /// How far a derivative may be from differences, relative to it.
+    slope: f64,
+    /// How far two ways to the same number may be apart, relative to the sum of the sizes of what is added.
+    agreement: Tolerance,
+    /// How far they may be apart in any case.
+    absolute: f64,
+    /// How far the value that comes with a derivative may be from the value.
+    value: f64,
+}
 
-/// How far two ways to the same number may be apart, relative to the sum of the sizes of what is added.
-const AGREEMENT: Tolerance = Tolerance::relative(1e-9);
+fn allowed(precision: Precision) -> Allowed {
+    match precision {
+        Precision::F64 => Allowed {
+            noise: 1e-9,
+            slope: 1e-6,
+            agreement: Tolerance::relative(1e-9),
+            absolute: 1e-12,
+            value: 1e-12,
+        },
+        Precision::F32 => Allowed {
+            noise: 1e-3,
+            slope: 1e-3,
+            agreement: Tolerance::relative(1e-4),
+            absolute: 1e-5,
+            value: 1e-4,
+        },
+    }
+}
 
 /// What a check has found.
 #[derive(Clone, Debug, PartialEq)]
@@ -57,6 +85,9 @@ pub(super) const CHECKS: [&str; 4] = ["differences", "transposed", "modes", "sec
 /// A definition and its derivatives, compiled.
 pub(super) struct Derivatives {
     wrt: Vec<usize>,
+    precision: Precision,
+    /// Where reals have fewer: the value and the reverse derivative with 64 bits, of which differences are taken.
+    precise: Option<[Executable; 2]>,
     value: Executable,
     jvp: Executable,
     vjp: Executable,
@@ -79,9 +110,29 @@ impl Derivatives {
         let compiled = |(program, id): (Program, DefId)| Executable::with(program, id, options);
         let reverse = derived(program, entry, Operator::Vjp)?;
         let second = compiled(derived(&reverse.0, reverse.1, Operator::Jvp)?)?;
+        let precision = options.precision;
+        let precise = match precision {
+            Precision::F64 => None,
+            Precision::F32 => {
+                let options = Options { precision: Precision::F64, ..options.clone() };
+                let value = Executable::with(program.clone(), entry, &options)?;
+                Some([value, Executable::with(reverse.0.clone(), reverse.1, &options)?])
+            }
+        };
         let value = compiled((program.clone(), entry))?;
         let jvp = compiled(derived(program, entry, Operator::Jvp)?)?;
-        Ok(Derivatives { value, jvp, vjp: compiled(reverse)?, second, wrt })
+        let vjp = compiled(reverse)?;
+        Ok(Derivatives { wrt, precision, precise, value, jvp, vjp, second })
+    }
+
+    /// The value of which differences are taken.
+    fn moving(&self) -> &Executable {
+        self.precise.as_ref().map_or(&self.value, |[value, _]| value)
+    }
+
+    /// The reverse derivative of which differences are taken.
+    fn moving_vjp(&self) -> &Executable {
+        self.precise.as_ref().map_or(&self.vjp, |[_, vjp]| vjp)
     }
 
     /// The value; what it fails with, otherwise.
@@ -138,21 +189,38 @@ struct At<'a> {
 impl At<'_> {
     fn differences(&self, value: &Data, tangent: &Data) -> Result<Finding, String> {
         let (kept, pushed) = self.run(&self.of.jvp, &[tangent])?;
-        same_value(&kept, value)?;
+        self.same_value(&kept, value)?;
         let mut moving = |h: f64| {
             let point = moved(&self.point, h, tangent);
-            self.of.value.run(&self.of.with_point(self.args, point)).ok().map(|y| reals(&y))
+            self.of.moving().run(&self.of.with_point(self.args, point)).ok().map(|y| reals(&y))
         };
-        confirm_above(NOISE, &reals(&pushed), &mut moving).map(Finding::Differences)
+        self.confirmed(&reals(&pushed), &mut moving)
+    }
+
+    /// Compares a derivative with differences.
+    fn confirmed(
+        &self,
+        derivative: &[f64],
+        moving: &mut dyn FnMut(f64) -> Option<Vec<f64>>,
+    ) -> Result<Finding, String> {
+        let Allowed { noise, slope, .. } = allowed(self.of.precision);
+        confirm_within(slope, noise, derivative, moving).map(Finding::Differences)
+    }
+
+    /// Derivatives come with the value.
+    fn same_value(&self, kept: &Data, value: &Data) -> Result<(), String> {
+        kept.close(value, allowed(self.of.precision).value)
+            .map_err(|why| format!("the value that comes with it differs: {why}"))
     }
 
     fn transposed(&self, value: &Data, tangent: &Data) -> Result<Finding, String> {
         let (_, pushed) = self.run(&self.of.jvp, &[tangent])?;
         let (kept, pulled) = self.run(&self.of.vjp, &[&self.cotangent])?;
-        same_value(&kept, value)?;
+        self.same_value(&kept, value)?;
         let forward = Sum::of(&reals(&pushed), &reals(&self.cotangent));
         let reverse = Sum::of(&reals(tangent), &reals(&pulled));
-        forward.against(&reverse, "⟨Jv, w⟩", "⟨v, Jᵀw⟩").map(Finding::Apart)
+        let names = ("⟨Jv, w⟩", "⟨v, Jᵀw⟩");
+        forward.against(&reverse, names, self.of.precision).map(Finding::Apart)
     }
 
     fn modes(&self, random: &mut Random) -> Result<Finding, String> {
@@ -172,7 +240,8 @@ impl At<'_> {
             let forward = Sum::of(&reals(&pushed), &reals(&self.cotangent));
             let reverse = Sum::of(&[gradient[k]], &[1.0]);
             let name = format!("element {k} of the gradient forward");
-            apart = apart.max(forward.against(&reverse, &name, "reverse")?);
+            let names = (&*name, "reverse");
+            apart = apart.max(forward.against(&reverse, names, self.of.precision)?);
         }
         Ok(Finding::Apart(apart))
     }
@@ -182,10 +251,10 @@ impl At<'_> {
         let (_, pushed) = pair(pushed)?;
         let mut moving = |h: f64| {
             let args = self.of.with_point(self.args, moved(&self.point, h, tangent));
-            let both = self.of.vjp.run(&with(&args, &[&self.cotangent])).ok()?;
+            let both = self.of.moving_vjp().run(&with(&args, &[&self.cotangent])).ok()?;
             Some(reals(&pair(both).ok()?.1))
         };
-        confirm_above(NOISE, &reals(&pushed), &mut moving).map(Finding::Differences)
+        self.confirmed(&reals(&pushed), &mut moving)
     }
 
     /// A pair that a derivative gives, which must not fail here.
@@ -204,11 +273,6 @@ fn pair(data: Data) -> Result<(Data, Data), String> {
     <[Data; 2]>::try_from(items).map(|[a, b]| (a, b)).map_err(|_| "it gives no pair".to_string())
 }
 
-/// Derivatives come with the value.
-fn same_value(kept: &Data, value: &Data) -> Result<(), String> {
-    kept.close(value, 1e-12).map_err(|why| format!("the value that comes with it differs: {why}"))
-}
-
 /// A sum of products, and that of their sizes.
 struct Sum {
     value: f64,
@@ -222,10 +286,16 @@ impl Sum {
     }
 
     /// How far the two are apart, relative to what is added up.
-    fn against(&self, other: &Sum, name: &str, other_name: &str) -> Result<f64, String> {
+    fn against(
+        &self,
+        other: &Sum,
+        (name, other_name): (&str, &str),
+        precision: Precision,
+    ) -> Result<f64, String> {
+        let Allowed { agreement, absolute, .. } = allowed(precision);
         let sizes = [self.size, other.size].into_iter().filter(|size| size.is_finite());
         let size = sizes.fold(0.0, f64::max);
-        let tolerance = AGREEMENT.and_absolute(AGREEMENT.relative * size + 1e-12);
+        let tolerance = agreement.and_absolute(agreement.relative * size + absolute);
         if !tolerance.accepts(self.value, other.value) {
             return Err(format!("{name} is {:?}, {other_name} is {:?}", self.value, other.value));
         }

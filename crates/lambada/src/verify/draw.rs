@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use lambada_core::data::Data;
-use lambada_core::{Program, Signature, Size, SizedTy, TypeId};
+use lambada_core::{Program, Signature, Size, SizedTy, Ty, TypeId, sized};
 use lambada_prim::{Data as Elements, Scalar, ScalarTy, Tensor};
 use lambada_source::FileId;
 use lambada_surface::ast::{BinaryOp, Expr, ExprKind, UnaryOp};
@@ -68,6 +68,10 @@ impl Draw<'_> {
         if let Some((elem, _)) = scalar_leaf(ty) {
             return Data::Tensor(self.tensor(elem, ty));
         }
+        if let Some((sizes, id)) = sized::of(ty) {
+            let sizes = sizes.map(|size| self.size(size)).collect();
+            return self.sized(sizes, id, depth);
+        }
         match ty {
             SizedTy::Scalar(elem) => Data::from(self.scalar(*elem)),
             SizedTy::Tuple(types) => {
@@ -108,19 +112,43 @@ impl Draw<'_> {
 
     /// Some constructor; deep inside, one that holds no value of a variant type, if there is one.
     fn variant(&mut self, id: TypeId, depth: usize) -> Data {
-        let constructors = &self.program.type_decl(id).constructors;
-        let flat = |args: &[lambada_core::Ty]| {
-            args.iter().all(|ty| !matches!(ty, lambada_core::Ty::Variant(_)))
-        };
-        let ends: Vec<usize> =
-            (0..constructors.len()).filter(|k| flat(&constructors[*k].1)).collect();
-        let tag = match depth >= DEEPEST && !ends.is_empty() {
-            true => self.random.pick(&ends),
-            false => self.random.below(constructors.len()),
-        };
-        let (name, types) = &constructors[tag];
+        let tag = self.constructor(id, depth);
+        let (name, types) = &self.program.type_decl(id).constructors[tag];
         let args = types.iter().map(|ty| self.value(&unsized_ty(ty), depth + 1)).collect();
         Data::Con { name: Arc::from(&**name), tag, args }
+    }
+
+    /// A variant with its sizes, which its constructors call by the names that their type gives them.
+    fn sized(&mut self, sizes: Vec<usize>, id: TypeId, depth: usize) -> Data {
+        let tag = self.constructor(id, depth);
+        let decl = self.program.type_decl(id);
+        let names = decl.sizes.iter().map(|name| Arc::from(&**name));
+        let inside = names.zip(sizes.iter().map(|size| *size as i64)).collect();
+        let outside = std::mem::replace(&mut self.sizes, inside);
+        let args = decl.written[tag].iter().map(|ty| self.value(ty, depth + 1)).collect();
+        self.sizes = outside;
+        let value = Data::Con { name: Arc::from(&*decl.constructors[tag].0), tag, args };
+        let mut fields: Vec<(Arc<str>, Data)> = Vec::with_capacity(sizes.len() + 1);
+        for (k, size) in sizes.into_iter().enumerate() {
+            fields.push((sized::label(k).into(), Data::units(size)));
+        }
+        fields.push((sized::VALUE.into(), value));
+        Data::Record(fields)
+    }
+
+    fn constructor(&mut self, id: TypeId, depth: usize) -> usize {
+        let constructors = &self.program.type_decl(id).constructors;
+        let labels =
+            |fields: &[(Rc<str>, Ty)]| sized::is_sized(fields.iter().map(|(label, _)| &**label));
+        let with_sizes = |ty: &Ty| matches!(ty, Ty::Record(fields) if labels(fields));
+        let is_variant = |ty: &Ty| matches!(ty, Ty::Variant(_)) || with_sizes(ty);
+        let flat = |args: &[Ty]| !args.iter().any(is_variant);
+        let ends: Vec<usize> =
+            (0..constructors.len()).filter(|k| flat(&constructors[*k].1)).collect();
+        match depth >= DEEPEST && !ends.is_empty() {
+            true => self.random.pick(&ends),
+            false => self.random.below(constructors.len()),
+        }
     }
 
     fn size(&mut self, size: &Size) -> usize {

@@ -4,7 +4,6 @@ use std::collections::HashMap;
 
 use lambada_prim::{Prim, Scalar, ScalarTy, Tensor};
 
-use super::counts::width;
 use super::items::Kernel;
 use super::lanes;
 use super::{Body, Output, Program, Range, Slot};
@@ -109,7 +108,7 @@ pub(super) fn compile(function: &Function) -> Program {
     };
     let entry = compile(function);
     let functions = function.library.functions.iter().map(compile).collect();
-    Program { entry, functions, constants }
+    Program { entry, functions, precision: function.precision, constants }
 }
 
 pub(super) struct Compiler<'a> {
@@ -156,7 +155,11 @@ impl<'a> Compiler<'a> {
             fields: Vec::new(),
             params: function.params.iter().map(param).collect(),
             slots: vec![0; count as usize],
-            widths: function.bufs.iter().map(|(elem, _)| width(*elem)).collect(),
+            widths: function
+                .bufs
+                .iter()
+                .map(|(elem, _)| function.precision.bytes(*elem).into())
+                .collect(),
             ranges: vec![Range::default(); function.bufs.len()],
             results: Vec::new(),
             sites: function.sites.clone(),
@@ -317,7 +320,7 @@ impl<'a> Compiler<'a> {
         let code = match (lanes, fast, args) {
             (1, Some((_, fast)), [a, b]) => fast(to, self.slot(*a), self.slot(*b)),
             (1, _, _) => Code::Prim { to, prim, args: self.args(args) },
-            (_, _, _) => match lanes::number(prim) {
+            (_, _, _) => match lanes::number(prim, self.function.precision) {
                 Some(number) => Code::Loop { to, number, args: self.args(args), lanes },
                 None => Code::Lanes { to, prim, args: self.args(args), lanes },
             },
@@ -342,8 +345,9 @@ impl<'a> Compiler<'a> {
     }
 
     fn constant(&mut self, buf: u32, tensor: &Tensor) {
-        let low = self.constants.len();
-        self.constants.extend((0..tensor.data.len()).map(|k| word(tensor.data.get(k))));
+        let (low, precision) = (self.constants.len(), self.function.precision);
+        let word = |k| word(precision.scalar(tensor.data.get(k)));
+        self.constants.extend((0..tensor.data.len()).map(word));
         self.program.ranges[buf as usize] =
             Range { low, high: self.constants.len(), origin: low as i64 };
     }
@@ -426,6 +430,7 @@ impl<'a> Compiler<'a> {
     }
 
     fn literal(&mut self, value: Scalar) -> u32 {
+        let value = self.function.precision.scalar(value);
         let slots = &mut self.program.slots;
         *self.literals.entry((value.ty(), word(value))).or_insert_with(|| {
             slots.push(word(value));

@@ -1,7 +1,5 @@
 //! What a run costs. The machine tells a [`Meter`] what it does; the one that counts nothing costs nothing.
 
-use lambada_prim::ScalarTy;
-
 /// How much work a run did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
@@ -95,13 +93,5 @@ impl Meter for Counter {
 
     fn leave(&mut self) {
         self.live = self.marks.pop().expect("a scope is open");
-    }
-}
-
-/// How many bytes an element takes in memory.
-pub(super) fn width(elem: ScalarTy) -> u64 {
-    match elem {
-        ScalarTy::Real | ScalarTy::Int => 8,
-        ScalarTy::Bool => 1,
     }
 }

@@ -29,7 +29,8 @@ impl<M: Meter> Machine<'_, M> {
         for (buf, axes) in kernel.to.iter().zip(version.results) {
             places.push(self.place(*buf, 0, len(axes) as i64)?);
         }
-        let results = (row.eval)(&sizes, &args);
+        let mut results = (row.eval)(&sizes, &args);
+        results.iter_mut().for_each(|data| self.precision.elements(data));
         for (data, place) in results.iter().zip(places) {
             let words = &mut self.memory[place..place + data.len()];
             words.iter_mut().enumerate().for_each(|(k, to)| *to = word(data.get(k)));

@@ -1,7 +1,7 @@
 //! Primitives on lanes. Those that most work consists of have a loop of their own, with nothing in it but the operation, so that the compiler of this program makes
 //! vector instructions of it. All others go lane by lane through their rows. A test compares both.
 
-use lambada_prim::{Prim, max, min};
+use lambada_prim::{Precision, Prim, ScalarTy, max, min};
 
 /// A primitive on all lanes; operands that it does not have are ignored.
 pub(super) type OnLanes = fn(&mut [u64], [Words; 3]);
@@ -13,8 +13,11 @@ pub(super) enum Words<'a> {
     One(u64),
 }
 
-/// The number of its loop, if it has one.
-pub(super) fn number(prim: Prim) -> Option<u16> {
+/// The number of its loop, if it has one. To 32 bits, an integer is rounded once, which [`computed`] would do twice.
+pub(super) fn number(prim: Prim, precision: Precision) -> Option<u16> {
+    if precision == Precision::F32 && prim == Prim::ToReal {
+        return None;
+    }
     LOOPS.iter().position(|(other, _)| *other == prim).map(|at| at as u16)
 }
 
@@ -22,6 +25,16 @@ pub(super) fn number(prim: Prim) -> Option<u16> {
 #[inline(always)]
 pub(super) fn of(number: u16) -> (Prim, OnLanes) {
     LOOPS[usize::from(number)]
+}
+
+/// Runs the loop of a number; reals that it gives are of the precision.
+#[inline(always)]
+pub(super) fn computed(number: u16, precision: Precision, to: &mut [u64], operands: [Words; 3]) {
+    let (prim, run) = of(number);
+    run(to, operands);
+    if precision == Precision::F32 && prim.result() == ScalarTy::Real {
+        to.iter_mut().for_each(|word| *word = precision.round(f64::from_bits(*word)).to_bits());
+    }
 }
 
 /// The primitives with loops.
@@ -164,12 +177,13 @@ fn select(to: &mut [u64], c: Words, a: Words, b: Words) {
 }
 
 /// Combines the lanes k and k + half until one is left.
-pub(super) fn folded(mut lanes: Vec<u64>, run: OnLanes) -> u64 {
+pub(super) fn folded(mut lanes: Vec<u64>, number: u16, precision: Precision) -> u64 {
     let mut half = lanes.len() / 2;
     let mut next = vec![0; half];
     while half > 0 {
         let (low, high) = lanes[..2 * half].split_at(half);
-        run(&mut next[..half], [Words::Each(low), Words::Each(high), Words::One(0)]);
+        let operands = [Words::Each(low), Words::Each(high), Words::One(0)];
+        computed(number, precision, &mut next[..half], operands);
         std::mem::swap(&mut lanes, &mut next);
         half /= 2;
     }
@@ -207,11 +221,17 @@ mod tests {
     /// The loops are what the rows say, whichever of the operands there is one of for all lanes.
     #[test]
     fn loops_are_what_rows_say() {
-        for (prim, run) in LOOPS {
+        let loops = |precision| {
+            let numbered = move |(prim, _): &(Prim, OnLanes)| {
+                Some((*prim, precision, number(*prim, precision)?))
+            };
+            LOOPS.iter().filter_map(numbered)
+        };
+        for (prim, precision, number) in Precision::ALL.into_iter().flat_map(loops) {
             let (row, all) = (prim.row(), combinations(prim.args()));
             let eval = |args: &[u64]| {
                 let args = args.iter().zip(row.args).map(|(arg, elem)| scalar(*elem, *arg));
-                (row.eval)(&args.collect::<Vec<Scalar>>())
+                precision.eval(prim, &args.collect::<Vec<Scalar>>())
             };
             let operand = |k: usize| all.iter().map(|args| args[k]).collect::<Vec<u64>>();
             let columns: Vec<Vec<u64>> = (0..row.args.len()).map(operand).collect();
@@ -222,7 +242,7 @@ mod tests {
                     operands[k] = if one { Words::One(column[0]) } else { Words::Each(column) };
                 }
                 let mut to = vec![0; all.len()];
-                run(&mut to, operands);
+                computed(number, precision, &mut to, operands);
                 for (lane, given) in to.iter().enumerate() {
                     let pick = |operand: &Words| match operand {
                         Words::Each(words) => words[lane],
@@ -244,7 +264,8 @@ mod tests {
     #[test]
     fn folds_halve() {
         let lanes: Vec<u64> = [1.0, 2.0, 4.0, 8.0].map(f64::to_bits).to_vec();
-        let minus: OnLanes = |to, [a, b, _]| binary(to, a, b, |x: f64, y: f64| x - y);
-        assert_eq!(f64::from_bits(folded(lanes, minus)), (1.0 - 4.0) - (2.0 - 8.0));
+        let minus = number(Prim::Sub, Precision::F64).expect("it has a loop");
+        let folded = folded(lanes, minus, Precision::F64);
+        assert_eq!(f64::from_bits(folded), (1.0 - 4.0) - (2.0 - 8.0));
     }
 }

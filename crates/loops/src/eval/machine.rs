@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use lambada_prim::{Data, Memory, Prim, Scalar, ScalarTy, Tensor, elements, grow};
+use lambada_prim::{Data, Memory, Precision, Prim, Scalar, ScalarTy, Tensor, elements, grow};
 use lambada_source::{Failure, Span};
 
 use super::compile::{Arg, Code, scalar, word};
@@ -18,6 +18,7 @@ pub(super) const WORD: u64 = 8;
 
 pub(super) struct Machine<'a, M> {
     pub(super) program: &'a Program,
+    pub(super) precision: Precision,
     /// The function that runs.
     pub(super) body: &'a Body,
     pub(super) slots: Vec<u64>,
@@ -44,6 +45,7 @@ impl<'a, M: Meter> Machine<'a, M> {
         let body = &program.entry;
         let mut machine = Machine {
             program,
+            precision: program.precision,
             body,
             slots: body.slots.clone(),
             memory: program.constants.clone(),
@@ -59,7 +61,9 @@ impl<'a, M: Meter> Machine<'a, M> {
         };
         for (param, arg) in body.params.iter().zip(args) {
             match param {
-                Slot::Scalar(_, slot) => machine.slots[*slot as usize] = word(arg.data.get(0)),
+                Slot::Scalar(_, slot) => {
+                    machine.slots[*slot as usize] = word(program.precision.scalar(arg.data.get(0)));
+                }
                 Slot::Buffer(_, buf) => machine.argument(*buf, &arg.data),
             }
         }
@@ -70,7 +74,10 @@ impl<'a, M: Meter> Machine<'a, M> {
     fn argument(&mut self, buf: u32, data: &Data) {
         let low = self.memory.len();
         match data {
-            Data::Real(values) => self.memory.extend(values.iter().map(|value| value.to_bits())),
+            Data::Real(values) => {
+                let precision = self.precision;
+                self.memory.extend(values.iter().map(|value| precision.round(*value).to_bits()));
+            }
             Data::Int(values) => self.memory.extend(values.iter().map(|value| *value as u64)),
             Data::Bool(values) => self.memory.extend(values.iter().map(|value| u64::from(*value))),
         }
@@ -354,26 +361,27 @@ impl<'a, M: Meter> Machine<'a, M> {
 
     #[inline(always)]
     fn put_real(&mut self, slot: u32, value: f64) {
-        self.put(slot, value.to_bits());
+        self.put(slot, self.precision.round(value).to_bits());
     }
 
     /// One lane of a primitive.
     fn prim(&mut self, to: u32, prim: Prim, args: usize, lane: u32) {
+        let precision = self.precision;
         let row = prim.row();
         let operand = |arg: &Arg| scalar(arg.elem, self.get(arg.slot + lane * arg.stride));
         let args = &self.body.args[args..args + row.args.len()];
         let value = match args {
-            [a] => (row.eval)(&[operand(a)]),
-            [a, b] => (row.eval)(&[operand(a), operand(b)]),
-            [a, b, c] => (row.eval)(&[operand(a), operand(b), operand(c)]),
-            _ => (row.eval)(&args.iter().map(operand).collect::<Vec<Scalar>>()),
+            [a] => precision.eval(prim, &[operand(a)]),
+            [a, b] => precision.eval(prim, &[operand(a), operand(b)]),
+            [a, b, c] => precision.eval(prim, &[operand(a), operand(b), operand(c)]),
+            _ => precision.eval(prim, &args.iter().map(operand).collect::<Vec<Scalar>>()),
         };
         self.put(to, word(value));
     }
 
     /// A primitive that has a loop. Its result is a register that none of its operands is.
     fn on_lanes(&mut self, to: u32, number: u16, args: usize, lanes: u16) {
-        let (prim, run) = lanes::of(number);
+        let (prim, _) = lanes::of(number);
         let (to, lanes) = (to as usize, usize::from(lanes));
         let (before, rest) = self.slots.split_at_mut(to);
         let (result, behind) = rest.split_at_mut(lanes);
@@ -385,20 +393,22 @@ impl<'a, M: Meter> Machine<'a, M> {
             *operand =
                 if arg.stride == 0 { Words::One(from[0]) } else { Words::Each(&from[..lanes]) };
         }
-        run(result, operands);
+        lanes::computed(number, self.precision, result, operands);
     }
 
     /// Combines lanes k and k + half until one is left.
     fn fold(&mut self, to: u32, prim: Prim, elem: ScalarTy, from: u32, lanes: u16) {
         let (from, lanes) = (from as usize, usize::from(lanes));
         let words = self.slots[from..from + lanes].to_vec();
-        if let Some(number) = lanes::number(prim) {
-            return self.put(to, lanes::folded(words, lanes::of(number).1));
+        if let Some(number) = lanes::number(prim, self.precision) {
+            return self.put(to, lanes::folded(words, number, self.precision));
         }
         let mut values: Vec<Scalar> = words.into_iter().map(|word| scalar(elem, word)).collect();
         while values.len() > 1 {
             let half = values.len() / 2;
-            values = (0..half).map(|k| prim.eval(&[values[k], values[k + half]])).collect();
+            values = (0..half)
+                .map(|k| self.precision.eval(prim, &[values[k], values[k + half]]))
+                .collect();
         }
         self.put(to, word(values[0]));
     }

@@ -22,7 +22,7 @@ mod nodes;
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
-use lambada_prim::{Memory, ScalarTy, Tensor};
+use lambada_prim::{Memory, Precision, ScalarTy, Tensor};
 use lambada_source::{Failure, Site, Span};
 
 use crate::{Buf, Function, Param};
@@ -49,6 +49,8 @@ pub fn eval_counted(
 pub struct Program {
     entry: Body,
     functions: Vec<Body>,
+    /// How many bits reals have. Words hold them with 64, rounded.
+    precision: Precision,
     /// What memory starts with: constant arrays.
     constants: Vec<u64>,
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use lambada_prim::{ScalarTy, TOO_DEEP};
+use lambada_prim::{Precision, ScalarTy, TOO_DEEP};
 use lambada_source::scan::{Reads, Token};
 use lambada_source::{Site, Span};
 
@@ -21,13 +21,24 @@ pub(super) fn functions(text: &str) -> HashMap<String, FnId> {
 impl Reader {
     /// Node types, functions, the function itself.
     pub(super) fn program(&mut self) -> Read<()> {
+        if self.starts_with_word("reals") {
+            self.skip(1);
+            let name = self.word()?;
+            self.precision = Precision::from_name(&name)
+                .ok_or_else(|| format!("reals are `f64` or `f32`, not `{name}`"))?;
+            self.end_of_line()?;
+            self.function.precision = self.precision;
+        }
         while self.starts_with_word("type") {
             self.node_type()?;
         }
         while self.starts_with_word("function") {
             self.skip(1);
             self.function()?;
-            let function = std::mem::replace(&mut self.function, Function::new(""));
+            let function = std::mem::replace(
+                &mut self.function,
+                Function { precision: self.precision, ..Function::new("") },
+            );
             self.library.functions.push(function);
             self.scope.clear();
         }

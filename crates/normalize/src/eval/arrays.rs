@@ -40,7 +40,7 @@ impl Evaluator<'_> {
             return Ok(Val::array(Atom::int(0), same(&self.absent(elem))));
         }
         let values = items.iter().map(|t| self.eval(t, None)).collect::<Eval<Vec<Val>>>()?;
-        let values = self.all_reconciled(values)?;
+        let values = self.with_other_sizes(values, elem)?;
         let parts: Vec<Option<&Val>> = values.iter().map(Some).collect();
         let elem = self.named(hint, |this| merge(&mut Items { span }, &mut this.emit, &parts))?;
         Ok(Val::array(Atom::int(items.len() as i64), elem))

@@ -93,10 +93,8 @@ impl Evaluator<'_> {
 
     /// Is the code that of a recursive function?
     pub(super) fn is_recursive(&self, code: &Code) -> bool {
-        match &code.kind {
-            CodeKind::Lambda { var, .. } => self.recursive.contains_key(&var.id),
-            CodeKind::Tangent { .. } | CodeKind::Pullback(_) => false,
-        }
+        let CodeKind::Lambda { var, .. } = &code.kind else { return false };
+        self.recursive.contains_key(&var.id)
     }
 
     // Calls
@@ -236,7 +234,7 @@ impl Evaluator<'_> {
 
     /// Puts the function under construction aside, and begins another one.
     pub(super) fn leave_function(&mut self) -> Surroundings {
-        let mut emit = Emit::default();
+        let mut emit = Emit::with(self.emit.names.precision());
         emit.library = std::mem::take(&mut self.emit.library);
         emit.written = self.emit.written;
         emit.enter();

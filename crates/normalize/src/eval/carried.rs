@@ -5,7 +5,12 @@
 //!   loop g = id for k < n do (let xs = for i < k => … in \x -> x * sum xs)   what it captures has another size each time
 //! ```
 //!
-//! *Gives* the first state with these functions as nodes; the others stay static.
+//! *Gives* the first state with these functions as nodes; the others stay static. The same holds of functions that are elements of an array: each may
+//! capture arrays of its own sizes.
+//!
+//! ```text
+//!   for k < n => (let xs = for i < k => … in \x -> x * sum xs)
+//! ```
 
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -18,6 +23,7 @@ use super::changing::{Carried, differing};
 use super::functions::same;
 use crate::Eval;
 use crate::emit::Emit;
+use crate::guards::guarded_extents;
 use crate::merge::ill_typed;
 use crate::val::{FunVal, Val, VariantVal};
 
@@ -83,6 +89,43 @@ fn adds(val: &Val) -> bool {
 }
 
 impl Evaluator<'_> {
+    /// An element of an array that the innermost block computes. Functions that capture arrays of sizes that only this block knows are nodes.
+    pub(super) fn with_own_sizes(&mut self, element: Val, ty: &CoreTy) -> Eval<Val> {
+        let (emit, level) = (&self.emit, self.emit.level());
+        let own = changed(&element, &element, &mut |function, _| {
+            let is_own = |size: Atom| {
+                !emit.is_outside(size, level)
+                    && !emit.poly_is_outside(&emit.facts.poly(size), level)
+            };
+            guarded_extents(function).into_iter().any(|(size, _)| is_own(size))
+        });
+        if own.is_empty() {
+            return Ok(element);
+        }
+        let nodes = self.with_nodes(&element, (&element, &element), ty, &own)?;
+        Ok(nodes.unwrap_or(element))
+    }
+
+    /// Elements of an array. Functions that capture arrays of different sizes in them are nodes.
+    pub(super) fn with_other_sizes(
+        &mut self,
+        mut elements: Vec<Val>,
+        ty: &CoreTy,
+    ) -> Eval<Vec<Val>> {
+        for k in 1..elements.len() {
+            let emit = &self.emit;
+            let differ =
+                changed(&elements[0], &elements[k], &mut |a, b| captures_other_sizes(emit, a, b));
+            let (first, other) = (elements[0].clone(), elements[k].clone());
+            if !differ.is_empty()
+                && let Some(nodes) = self.with_nodes(&first, (&first, &other), ty, &differ)?
+            {
+                elements[0] = nodes;
+            }
+        }
+        self.all_reconciled(elements)
+    }
+
     /// The first state with some functions as nodes, if there are such.
     pub(super) fn with_nodes(
         &mut self,

@@ -105,6 +105,7 @@ impl Evaluator<'_> {
         let name = match &closure.code.kind {
             CodeKind::Lambda { var, .. } => format!("Function_{}_{tag}", var.hint),
             CodeKind::Tangent { .. } => format!("Tangent_{tag}"),
+            CodeKind::Adder { .. } => format!("Adder_{tag}"),
             CodeKind::Pullback(_) => format!("Pullback_{tag}"),
         };
         let constructor = self.constructor_of(name, &sketches);

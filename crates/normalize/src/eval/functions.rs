@@ -144,6 +144,7 @@ impl Evaluator<'_> {
                 this.eval(body, hint)
             }),
             CodeKind::Tangent { ty, span } => self.tangent_at(ty, *span, &closure.env, &xs[0]),
+            CodeKind::Adder { to, span } => self.add_term(to, *span, &closure.env, &xs[0]),
             CodeKind::Pullback(pullback) => self.pull(pullback, &closure.env, &xs[0]),
         }
     }

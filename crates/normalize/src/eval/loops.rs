@@ -36,6 +36,7 @@ impl Evaluator<'_> {
             this.bind(i, Val::scalar(index.into()));
             this.eval(body, None)
         })?;
+        let value = self.with_own_sizes(value, body.ty())?;
         let sizes = self.sizes(&value, index, extent, span)?;
         let level = self.emit.level();
         let mut collect = Collect {

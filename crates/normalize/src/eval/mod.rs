@@ -65,6 +65,8 @@ pub(crate) struct Evaluator<'a> {
     sweeps: Vec<derivatives::Sweep>,
     /// How many forward derivatives have been placed, those of finished `for`s over directions not counted.
     tangents: usize,
+    /// The states of the loops inside of one that is being written.
+    found: state::Found,
     /// All codes, by number.
     all_codes: Vec<Rc<Code>>,
     pub types: Types,
@@ -99,7 +101,7 @@ pub(crate) struct Evaluator<'a> {
 impl<'a> Evaluator<'a> {
     /// An evaluator with an empty body open.
     pub fn new(program: &'a Program, derivatives: &'a dyn Derivatives) -> Evaluator<'a> {
-        let mut emit = Emit::default();
+        let mut emit = Emit::with(program.precision);
         emit.enter();
         let slots = vec![None; program.next_var as usize];
         let (trail, codes, pullbacks, constants) =
@@ -114,6 +116,7 @@ impl<'a> Evaluator<'a> {
             pullbacks,
             sweeps: Vec::new(),
             tangents: 0,
+            found: state::Found::default(),
             all_codes: Vec::new(),
             types: Types::of(program),
             nodes: HashMap::new(),
@@ -143,11 +146,9 @@ impl<'a> Evaluator<'a> {
     /// An evaluator that knows from the beginning which functions are known at run time only.
     pub fn again(self) -> Evaluator<'a> {
         let mut new = Evaluator::new(self.program, self.derivatives);
-        let is_lambda =
-            |(number, _): &(i64, Vec<Sketch>)| match self.all_codes[*number as usize].kind {
-                CodeKind::Lambda { .. } => true,
-                CodeKind::Tangent { .. } | CodeKind::Pullback(_) => false,
-            };
+        let is_lambda = |(number, _): &(i64, Vec<Sketch>)| {
+            matches!(self.all_codes[*number as usize].kind, CodeKind::Lambda { .. })
+        };
         for (ty, dynamic) in self.dynamics {
             let codes = dynamic.codes.into_iter().filter(is_lambda).collect();
             new.dynamics.insert(ty, Dynamic { codes, ..Dynamic::default() });
@@ -279,7 +280,9 @@ impl<'a> Evaluator<'a> {
         match term.kind() {
             TermKind::Var(x) => self.lookup(x),
             TermKind::Global(id) => self.global(*id),
-            TermKind::Lit(value) => Ok(Val::scalar(Atom::Lit(*value))),
+            TermKind::Lit(value) => {
+                Ok(Val::scalar(Atom::Lit(self.emit.names.precision().scalar(*value))))
+            }
             TermKind::Lam(x, body) => self.lambda(x, body),
             TermKind::App(..) => self.application(term, hint),
             TermKind::Tuple(items) => Ok(Val::tuple(

@@ -23,6 +23,8 @@ use lambada_anf::{Atom, FnId, Param};
 use lambada_core::{Rule, Ruled, Term, TermKind, Ty as CoreTy, Var};
 use lambada_source::Span;
 
+use functions::OpenSum;
+
 use super::calls::{Known, known_results, parameters};
 use super::derivatives::is_active;
 use super::{Evaluator, Hint};
@@ -91,10 +93,8 @@ impl Evaluator<'_> {
 
     /// The rules of a function that waits for parameters.
     pub(super) fn rules_of(&self, code: &Code) -> Option<Rc<RuledAt>> {
-        match &code.kind {
-            CodeKind::Lambda { var, .. } => self.ruled.get(&var.id).cloned(),
-            CodeKind::Tangent { .. } | CodeKind::Pullback(_) => None,
-        }
+        let CodeKind::Lambda { var, .. } = &code.kind else { return None };
+        self.ruled.get(&var.id).cloned()
     }
 
     /// A function with rules.
@@ -200,13 +200,20 @@ impl Evaluator<'_> {
     fn write_rule(&mut self, id: FnId, subject: &Subject, mode: Mode, rule: &Rule) -> Eval<()> {
         let outside = self.leave_function();
         let head = self.rule_head(subject, mode)?;
-        let value = self.apply_rule(subject, rule, &head)?;
+        let mut sums = Vec::new();
+        if rule.adds {
+            let params = subject.params.iter().zip(&head.vals[subject.at.captured..]);
+            for (_, f) in params.filter(|(ty, _)| matches!(ty, CoreTy::Fun(..))) {
+                sums.push(self.open_sum(&subject.at.ruled.name, rule.span, f)?);
+            }
+        }
+        let value = self.apply_rule(subject, rule, &head, &sums)?;
         let atoms = match mode {
             Mode::Jvp => {
                 let says = "the tangent has another constructor than the value";
                 self.along(&head.value, &value, rule.span, says)?
             }
-            Mode::Vjp => self.cotangents(subject, rule, &head, &value)?,
+            Mode::Vjp => self.cotangents(subject, rule, &head, &value, sums)?,
         };
         let results = atoms.into_iter().zip(head.results).collect();
         let suffix = match mode {
@@ -277,7 +284,13 @@ impl Evaluator<'_> {
     }
 
     /// What a rule gives.
-    fn apply_rule(&mut self, subject: &Subject, rule: &Rule, head: &Head) -> Eval<Val> {
+    fn apply_rule(
+        &mut self,
+        subject: &Subject,
+        rule: &Rule,
+        head: &Head,
+        sums: &[OpenSum],
+    ) -> Eval<Val> {
         let CodeKind::Lambda { siblings, .. } = &subject.code.kind else {
             return Err(ill_typed());
         };
@@ -294,6 +307,11 @@ impl Evaluator<'_> {
                 false => input.clone(),
             });
         }
+        let types = subject.params.iter().filter_map(|ty| {
+            let CoreTy::Fun(_, to) = ty else { return None };
+            Some(to)
+        });
+        xs.extend(sums.iter().zip(types).map(|(sum, to)| self.adder(sum, to, rule.span)));
         self.scoped(|this| {
             this.bind_siblings(siblings, env)?;
             subject.at.free.iter().zip(env).for_each(|(x, value)| this.bind(x, value.clone()));
@@ -310,6 +328,7 @@ impl Evaluator<'_> {
         rule: &Rule,
         head: &Head,
         value: &Val,
+        sums: Vec<OpenSum>,
     ) -> Eval<Vec<Atom>> {
         let params = &head.vals[subject.at.captured..];
         let parts: Vec<Val> = match value {
@@ -322,16 +341,14 @@ impl Evaluator<'_> {
             | Val::Node(_)
             | Val::Acc(_) => vec![value.clone()],
         };
-        let mut atoms = Vec::new();
+        let (mut atoms, mut sums) = (Vec::new(), sums.into_iter());
         for ((param, part), ty) in params.iter().zip(&parts).zip(subject.params) {
             if let CoreTy::Fun(_, to) = ty {
-                atoms.extend(self.formal_sum(
-                    &subject.at.ruled.name,
-                    rule.span,
-                    param,
-                    part,
-                    to,
-                )?);
+                let (name, span) = (&subject.at.ruled.name, rule.span);
+                atoms.extend(match sums.next() {
+                    Some(sum) => self.close_sum(sum)?,
+                    None => self.formal_sum(name, span, param, part, to)?,
+                });
             } else {
                 let says = "the cotangent has another constructor than the parameter";
                 atoms.extend(self.along(param, part, rule.span, says)?);

@@ -96,7 +96,9 @@ impl Evaluator<'_> {
             CodeKind::Tangent { ty, .. } => {
                 closure.env.iter().map(|v| self.sketch(v, ty, path)).collect()
             }
-            CodeKind::Pullback(_) => closure.env.iter().map(|v| self.untyped(v, path)).collect(),
+            CodeKind::Adder { .. } | CodeKind::Pullback(_) => {
+                closure.env.iter().map(|v| self.untyped(v, path)).collect()
+            }
         }
     }
 
@@ -107,7 +109,9 @@ impl Evaluator<'_> {
                 Ok(free.iter().map(|x| self.canonical(&x.ty)).collect())
             }
             CodeKind::Tangent { span, .. } => Err(Box::new(messages::dynamic_tangent(*span))),
-            CodeKind::Pullback(_) => self.environment(closure, &mut Vec::new()),
+            CodeKind::Adder { .. } | CodeKind::Pullback(_) => {
+                self.environment(closure, &mut Vec::new())
+            }
         }
     }
 

@@ -53,7 +53,8 @@ impl Evaluator<'_> {
         slots: &mut Slots,
         inside: &mut dyn FnMut(&mut Self, &mut Slots),
     ) {
-        let size = Slot { name: format!("{name}_size").into(), elem: Elem::INT, dims: Vec::new() };
+        let (name_of_size, elem) = (format!("{name}_size").into(), Elem::INT);
+        let size = Slot { name: name_of_size, elem, dims: Vec::new(), is_size: true };
         slots.axes.push(slots.values.len());
         slots.values.push(size);
         inside(self, slots);
@@ -64,7 +65,8 @@ impl Evaluator<'_> {
         match sketch {
             Sketch::Leaf(elem) if is_number(*elem) => {
                 let dims = slots.axes.clone();
-                slots.accumulators.push(Slot { name: name.into(), elem: *elem, dims });
+                let (name, elem) = (name.into(), *elem);
+                slots.accumulators.push(Slot { name, elem, dims, is_size: false });
             }
             Sketch::Array(elem) => self.sized(name, slots, &mut |this, slots| {
                 this.accumulator_slots(elem, name, slots);

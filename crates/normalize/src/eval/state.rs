@@ -8,7 +8,7 @@ use lambada_anf::{
     Atom, Block, Checkpoint as Policy, Exp, LoopKind as Driver, NAMELESS, Names, Nest, Param,
     Renaming, Ty, Var,
 };
-use lambada_core::{Checkpoint, LoopKind, Term, Ty as CoreTy, Var as CoreVar};
+use lambada_core::{Checkpoint, LoopKind, Term, Ty as CoreTy, Var as CoreVar, sized};
 use lambada_prim::{Prim, Scalar};
 use lambada_source::Span;
 
@@ -38,6 +38,16 @@ struct Before {
     changed: Changed,
 }
 
+/// The states that loops inside of the one that is being written have got, by the numbers of their variables. The body of a loop is evaluated for each
+/// candidate of its state, and with it the loops inside: these begin with the state that they have had before, so that evaluations do not multiply
+/// from loop to loop. It is a guess, and no more: one that is too general costs what it computes, one that does not fit is made to.
+#[derive(Default)]
+pub(super) struct Found {
+    /// How many loops are being written around.
+    depth: usize,
+    states: HashMap<u32, Val>,
+}
+
 /// One iteration, for a candidate structure of the state.
 struct Iteration {
     /// The state at the beginning; its variable leaves are parameters.
@@ -60,7 +70,22 @@ impl Evaluator<'_> {
         body: &Term,
         span: Span,
     ) -> Eval<Val> {
-        let mut init = self.eval(init, Some(&state.hint))?;
+        let init = self.eval(init, Some(&state.hint))?;
+        let value = self.loop_from(state, init, kind, body, span);
+        if self.found.depth == 0 {
+            self.found.states.clear();
+        }
+        value
+    }
+
+    fn loop_from(
+        &mut self,
+        state: &CoreVar,
+        mut init: Val,
+        kind: &LoopKind,
+        body: &Term,
+        span: Span,
+    ) -> Eval<Val> {
         let extent = match kind {
             LoopKind::For(_, n, _) => self.scalar(n)?,
             LoopKind::While(_) => Atom::bool(true),
@@ -73,7 +98,7 @@ impl Evaluator<'_> {
         if matches!(extent, Atom::Lit(Scalar::Int(n)) if n <= 0) {
             return Ok(init);
         }
-        let (mut previous, mut changing): (Option<Before>, Pairs) = (None, Pairs::new());
+        let (mut previous, mut changing) = self.guess(state, &init);
         let mut rounds = 0..ROUNDS;
         loop {
             if rounds.next().is_none() {
@@ -96,7 +121,10 @@ impl Evaluator<'_> {
             };
             self.emit.enter();
             let driver = (kind, extent, checkpoint);
-            let mut iteration = self.iteration(state, &parts, changing, driver, body)?;
+            self.found.depth += 1;
+            let iteration = self.iteration(state, &parts, changing, driver, body);
+            self.found.depth -= 1;
+            let mut iteration = iteration?;
             changing = self.emit.within(&mut iteration.body, |emit| {
                 differing(emit, &iteration.state, &iteration.next, &iteration.carried)
             });
@@ -109,6 +137,9 @@ impl Evaluator<'_> {
                 })
             });
             if stable && changed.is_empty() {
+                if self.found.depth > 0 {
+                    self.found.states.insert(state.id, iteration.state.clone());
+                }
                 return self.finish(iteration, &init, span);
             }
             self.emit.leave();
@@ -127,6 +158,20 @@ impl Evaluator<'_> {
                 continue;
             }
             previous = Some(Before { state: before, next, changed });
+        }
+    }
+
+    /// A first candidate, if the loop has had a state before, inside of the same loop. Functions are left out: they are nodes or not, and may add to
+    /// accumulators that are there no more.
+    fn guess(&self, var: &CoreVar, init: &Val) -> (Option<Before>, Pairs) {
+        let known = self.found.states.get(&var.id).filter(|_| self.found.depth > 0);
+        match known.filter(|known| known.is_first_order() && init.is_first_order()) {
+            None => (None, Pairs::new()),
+            Some(known) => {
+                let changing = differing(&self.emit, init, known, &Carried::new());
+                let (state, next) = (init.clone(), known.clone());
+                (Some(Before { state, next, changed: Changed::new() }), changing)
+            }
         }
     }
 
@@ -190,7 +235,9 @@ impl Evaluator<'_> {
             }
             (Val::Tuple(items), CoreTy::Record(fields)) => {
                 for (item, (label, ty)) in items.iter().zip(fields.iter()) {
-                    self.name_parts(item, ty, &format!("{hint}_{label}"), to_name);
+                    let whole = &**label == sized::VALUE;
+                    let hint = if whole { hint.into() } else { format!("{hint}_{label}") };
+                    self.name_parts(item, ty, &hint, to_name);
                 }
             }
             (Val::Leaf(leaf), _) => {

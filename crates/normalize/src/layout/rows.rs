@@ -211,7 +211,11 @@ impl Cursor<'_> {
             Shape::Array(_, elem) => {
                 dims.push(self.ints.get(self.int).int() as usize);
                 self.int += 1;
-                self.field(elem, dims, leaves);
+                if elem.is_empty() {
+                    leaves.push(super::nothing(dims));
+                } else {
+                    self.field(elem, dims, leaves);
+                }
                 dims.pop();
             }
             Shape::Tuple(_) | Shape::Record(_) => {

@@ -89,7 +89,11 @@ impl Make {
     fn type_(&mut self, name: &str, constructors: &[(&str, &[Ty])]) -> Ty {
         let constructors =
             constructors.iter().map(|(name, args)| (Rc::from(*name), args.to_vec())).collect();
-        self.program.types.push(TypeDecl { name: name.into(), constructors });
+        self.program.types.push(TypeDecl {
+            name: name.into(),
+            constructors,
+            ..TypeDecl::default()
+        });
         Ty::Variant(TypeId(self.program.types.len() as u32 - 1))
     }
 

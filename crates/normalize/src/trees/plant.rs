@@ -150,12 +150,12 @@ impl Reader<'_> {
     fn fields(&mut self, evaluator: &mut Evaluator, slots: &Slots) -> Vec<Atom> {
         let emit = &mut evaluator.emit;
         let mut atoms: Vec<Atom> = Vec::with_capacity(slots.values.len());
-        for (k, slot) in slots.values.iter().enumerate() {
+        for slot in &slots.values {
             let dims = Slots::ty(slot, &atoms).dims;
             let base = if is_real(slot) { self.real } else { self.int };
             let mut atom = self.read(emit, slot, base, &dims, &mut Vec::new());
-            if slots.values.iter().any(|other| other.dims.contains(&k)) {
-                atom = emit.prim(Prim::MaxInt, &[atom, Atom::int(0)]); // a size
+            if slot.is_size {
+                atom = emit.prim(Prim::MaxInt, &[atom, Atom::int(0)]);
             }
             let size = emit.product(&dims);
             let next = emit.prim(Prim::AddInt, &[base, size]);

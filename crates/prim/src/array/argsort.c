@@ -1,13 +1,13 @@
 /* Places in the order of their elements, of equal elements in their own: no two are equal, so any way to sort is stable. In place: quicksort, where it goes too deep
    heapsort, and insertion where few are left. */
-static inline int lam_before(const double *x, int64_t a, int64_t b) {
-  const double p = x[a], q = x[b];
+static inline int lam_before(const lam_element *x, int64_t a, int64_t b) {
+  const lam_element p = x[a], q = x[b];
   if (p < q) return 1;
   if (q < p) return 0;
   if ((p != p) != (q != q)) return q != q;
   return a < b;
 }
-static inline void lam_sift(const double *x, int64_t *order, int64_t at, int64_t n) {
+static inline void lam_sift(const lam_element *x, int64_t *order, int64_t at, int64_t n) {
   const int64_t moved = order[at];
   for (int64_t child = 2 * at + 1; child < n; child = 2 * at + 1) {
     if (child + 1 < n && lam_before(x, order[child], order[child + 1])) child++;
@@ -17,7 +17,7 @@ static inline void lam_sift(const double *x, int64_t *order, int64_t at, int64_t
   }
   order[at] = moved;
 }
-static __attribute__((noinline)) void lam_argsort(int64_t n, const double *restrict x, int64_t *restrict order) {
+static __attribute__((noinline)) void lam_argsort(int64_t n, const lam_element *restrict x, int64_t *restrict order) {
   for (int64_t i = 0; i < n; i++) order[i] = i;
   struct { int64_t from, to; int depth; } parts[64];
   int waiting = 0, limit = 2;

@@ -1,19 +1,20 @@
 /* c += a * b, or c -= a * b: m rows, n columns, sums of l products in their order. a[i, k] is a[i * ra + k * ca]; the rows of b and c are rb and rc apart. Columns of b
    are packed a few at a time, and as many rows of c as there are registers for are added to at once. */
-typedef double lam_lanes __attribute__((vector_size(64), aligned(8), may_alias));
+typedef lam_element lam_lanes __attribute__((vector_size(64), aligned(sizeof(lam_element)), may_alias));
 enum {
+  lam_block_lanes = 64 / sizeof(lam_element),
 #ifdef __AVX512F__
   lam_block_rows = 8,
-  lam_block_width = 16,
+  lam_block_width = 2 * lam_block_lanes,
 #else
   lam_block_rows = 4,
-  lam_block_width = 8,
+  lam_block_width = lam_block_lanes,
 #endif
   lam_block_depth = 128
 };
-static inline __attribute__((always_inline)) void lam_tile(int minus, int64_t rows, int64_t l, int64_t n, const double *a, int64_t ra, int64_t ca, const double *packed, double *c, int64_t rc) {
-  lam_lanes sum[lam_block_rows][lam_block_width / 8];
-  double edge[lam_block_rows][lam_block_width];
+static inline __attribute__((always_inline)) void lam_tile(int minus, int64_t rows, int64_t l, int64_t n, const lam_element *a, int64_t ra, int64_t ca, const lam_element *packed, lam_element *c, int64_t rc) {
+  lam_lanes sum[lam_block_rows][lam_block_width / lam_block_lanes];
+  lam_element edge[lam_block_rows][lam_block_width];
   const int whole = rows == lam_block_rows && n == lam_block_width;
   if (!whole)
     for (int p = 0; p < lam_block_rows; p++)
@@ -21,31 +22,31 @@ static inline __attribute__((always_inline)) void lam_tile(int minus, int64_t ro
 #pragma GCC unroll 8
   for (int p = 0; p < lam_block_rows; p++)
 #pragma GCC unroll 2
-    for (int q = 0; q < lam_block_width / 8; q++) sum[p][q] = *(const lam_lanes *)(whole ? c + p * rc + 8 * q : &edge[p][8 * q]);
-  const double *row[lam_block_rows];
+    for (int q = 0; q < lam_block_width / lam_block_lanes; q++) sum[p][q] = *(const lam_lanes *)(whole ? c + p * rc + lam_block_lanes * q : &edge[p][lam_block_lanes * q]);
+  const lam_element *row[lam_block_rows];
 #pragma GCC unroll 8
   for (int p = 0; p < lam_block_rows; p++) row[p] = a + (p < rows ? p : 0) * ra;
   for (int64_t k = 0; k < l; k++) {
-    lam_lanes y[lam_block_width / 8];
+    lam_lanes y[lam_block_width / lam_block_lanes];
 #pragma GCC unroll 2
-    for (int q = 0; q < lam_block_width / 8; q++) y[q] = *(const lam_lanes *)(packed + k * lam_block_width + 8 * q);
+    for (int q = 0; q < lam_block_width / lam_block_lanes; q++) y[q] = *(const lam_lanes *)(packed + k * lam_block_width + lam_block_lanes * q);
 #pragma GCC unroll 8
     for (int p = 0; p < lam_block_rows; p++) {
-      const double x = minus ? -row[p][k * ca] : row[p][k * ca];
+      const lam_element x = minus ? -row[p][k * ca] : row[p][k * ca];
 #pragma GCC unroll 2
-      for (int q = 0; q < lam_block_width / 8; q++) sum[p][q] += x * y[q];
+      for (int q = 0; q < lam_block_width / lam_block_lanes; q++) sum[p][q] += x * y[q];
     }
   }
 #pragma GCC unroll 8
   for (int p = 0; p < lam_block_rows; p++)
 #pragma GCC unroll 2
-    for (int q = 0; q < lam_block_width / 8; q++) *(lam_lanes *)(whole ? c + p * rc + 8 * q : &edge[p][8 * q]) = sum[p][q];
+    for (int q = 0; q < lam_block_width / lam_block_lanes; q++) *(lam_lanes *)(whole ? c + p * rc + lam_block_lanes * q : &edge[p][lam_block_lanes * q]) = sum[p][q];
   if (!whole)
     for (int64_t p = 0; p < rows; p++)
       for (int64_t j = 0; j < n; j++) c[p * rc + j] = edge[p][j];
 }
-static inline __attribute__((always_inline)) void lam_block(int minus, int64_t m, int64_t l, int64_t n, const double *a, int64_t ra, int64_t ca, const double *b, int64_t rb, double *c, int64_t rc) {
-  double packed[lam_block_depth * lam_block_width];
+static inline __attribute__((always_inline)) void lam_block(int minus, int64_t m, int64_t l, int64_t n, const lam_element *a, int64_t ra, int64_t ca, const lam_element *b, int64_t rb, lam_element *c, int64_t rc) {
+  lam_element packed[lam_block_depth * lam_block_width];
   for (int64_t k = 0; k < l; k += lam_block_depth) {
     const int64_t depth = l - k < lam_block_depth ? l - k : lam_block_depth;
     for (int64_t j = 0; j < n; j += lam_block_width) {
@@ -59,9 +60,9 @@ static inline __attribute__((always_inline)) void lam_block(int minus, int64_t m
     }
   }
 }
-static __attribute__((noinline)) void lam_block_add(int64_t m, int64_t l, int64_t n, const double *a, int64_t ra, int64_t ca, const double *b, int64_t rb, double *c, int64_t rc) {
+static __attribute__((noinline)) void lam_block_add(int64_t m, int64_t l, int64_t n, const lam_element *a, int64_t ra, int64_t ca, const lam_element *b, int64_t rb, lam_element *c, int64_t rc) {
   lam_block(0, m, l, n, a, ra, ca, b, rb, c, rc);
 }
-static __attribute__((noinline)) void lam_block_subtract(int64_t m, int64_t l, int64_t n, const double *a, int64_t ra, int64_t ca, const double *b, int64_t rb, double *c, int64_t rc) {
+static __attribute__((noinline)) void lam_block_subtract(int64_t m, int64_t l, int64_t n, const lam_element *a, int64_t ra, int64_t ca, const lam_element *b, int64_t rb, lam_element *c, int64_t rc) {
   lam_block(1, m, l, n, a, ra, ca, b, rb, c, rc);
 }

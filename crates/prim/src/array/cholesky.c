@@ -1,18 +1,18 @@
 /* The upper triangle of the transpose is made in l, some rows at a time, and turned over at last. What stands below it until then means nothing. */
-static __attribute__((noinline)) void lam_cholesky(int64_t n, const double *restrict a, double *restrict l) {
+static __attribute__((noinline)) void lam_cholesky(int64_t n, const lam_element *restrict a, lam_element *restrict l) {
   for (int64_t i = 0; i < n; i++)
     for (int64_t j = 0; j < n; j++) l[i * n + j] = j < i ? 0 : 0.5 * (a[i * n + j] + a[j * n + i]);
   for (int64_t start = 0; start < n; start += 48) {
     const int64_t end = n - start < 48 ? n : start + 48;
     for (int64_t k = start; k < end; k++) {
-      double *row = l + k * n;
+      lam_element *row = l + k * n;
       for (int64_t p = start; p < k; p++) {
-        const double *other = l + p * n;
-        const double x = other[k];
+        const lam_element *other = l + p * n;
+        const lam_element x = other[k];
 #pragma omp simd
         for (int64_t j = k; j < n; j++) row[j] -= x * other[j];
       }
-      const double pivot = sqrt(row[k] + 0.0);
+      const lam_element pivot = sqrt(row[k] + 0.0);
       for (int64_t j = k; j < n; j++) row[j] /= pivot;
       row[k] = pivot;
     }

@@ -1,7 +1,7 @@
 /* The cotangent of a factor becomes that of the matrix in the lower triangle of y, some columns at a time from the last (Murray 2016); above the diagonal stands nothing
    that is read. */
-static __attribute__((noinline)) void lam_cholesky_pullback(int64_t n, const double *restrict l, const double *restrict dl, double *restrict y) {
-  double both[32 * 32];
+static __attribute__((noinline)) void lam_cholesky_pullback(int64_t n, const lam_element *restrict l, const lam_element *restrict dl, lam_element *restrict y) {
+  lam_element both[32 * 32];
   for (int64_t i = 0; i < n; i++)
     for (int64_t j = 0; j < n; j++) y[i * n + j] = j <= i ? dl[i * n + j] : 0;
   for (int64_t end = n; end > 0; end -= 32) {
@@ -9,7 +9,7 @@ static __attribute__((noinline)) void lam_cholesky_pullback(int64_t n, const dou
     if (end < n) {
       for (int64_t i = end; i < n; i++)
         for (int64_t c = end - 1; c >= start; c--) {
-          const double x = y[i * n + c] / l[c * n + c];
+          const lam_element x = y[i * n + c] / l[c * n + c];
           y[i * n + c] = x;
           for (int64_t m = start; m < c; m++) y[i * n + m] -= x * l[c * n + m];
         }
@@ -19,7 +19,7 @@ static __attribute__((noinline)) void lam_cholesky_pullback(int64_t n, const dou
     }
     for (int64_t i = end - 1; i >= start; i--)
       for (int64_t j = i; j >= start; j--) {
-        const double g = (j < i ? 1 : 0.5) * y[i * n + j] / l[j * n + j];
+        const lam_element g = (j < i ? 1 : 0.5) * y[i * n + j] / l[j * n + j];
         y[i * n + j] = g;
         if (j < i) y[j * n + j] -= g * l[i * n + j];
         for (int64_t k = start; k < j; k++) {

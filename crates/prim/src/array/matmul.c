@@ -1,9 +1,9 @@
-static inline void lam_matmul(int64_t n, int64_t k, int64_t m, const double *restrict a, const double *restrict b, double *restrict c) {
+static inline void lam_matmul(int64_t n, int64_t k, int64_t m, const lam_element *restrict a, const lam_element *restrict b, lam_element *restrict c) {
   if (m == 1) {
     int64_t i = 0;
     for (; i + 4 <= n; i += 4) {
-      const double *restrict row = a + i * k;
-      double s = 0, t = 0, u = 0, v = 0;
+      const lam_element *restrict row = a + i * k;
+      lam_element s = 0, t = 0, u = 0, v = 0;
 #pragma omp simd reduction(+ : s, t, u, v)
       for (int64_t p = 0; p < k; p++) {
         s += row[p] * b[p];
@@ -17,7 +17,7 @@ static inline void lam_matmul(int64_t n, int64_t k, int64_t m, const double *res
       c[i + 3] = v;
     }
     for (; i < n; i++) {
-      double s = 0;
+      lam_element s = 0;
 #pragma omp simd reduction(+ : s)
       for (int64_t p = 0; p < k; p++) s += a[i * k + p] * b[p];
       c[i] = s;
@@ -31,7 +31,7 @@ static inline void lam_matmul(int64_t n, int64_t k, int64_t m, const double *res
   }
   for (int64_t i = 0; i < n; i++)
     for (int64_t p = 0; p < k; p++) {
-      const double x = a[i * k + p];
+      const lam_element x = a[i * k + p];
 #pragma omp simd
       for (int64_t j = 0; j < m; j++) c[i * m + j] += x * b[p * m + j];
     }

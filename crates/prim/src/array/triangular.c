@@ -1,5 +1,5 @@
 /* The k-th equation, in the order in which they are solved, is in row k of a lower triangle and in row n - 1 - k of an upper one. */
-static inline __attribute__((always_inline)) void lam_triangular(int upper, int64_t n, int64_t m, const double *restrict t, const double *restrict b, double *restrict x) {
+static inline __attribute__((always_inline)) void lam_triangular(int upper, int64_t n, int64_t m, const lam_element *restrict t, const lam_element *restrict b, lam_element *restrict x) {
   for (int64_t i = 0; i < n * m; i++) x[i] = b[i];
   for (int64_t done = 0; done < n; done += 32) {
     const int64_t size = n - done < 32 ? n - done : 32;
@@ -8,8 +8,8 @@ static inline __attribute__((always_inline)) void lam_triangular(int upper, int6
     if (m == 1) {
       int64_t i = start;
       for (; i + 4 <= end; i += 4) {
-        const double *row = t + i * n + known, *y = x + known;
-        double s = x[i], u = x[i + 1], v = x[i + 2], w = x[i + 3];
+        const lam_element *row = t + i * n + known, *y = x + known;
+        lam_element s = x[i], u = x[i + 1], v = x[i + 2], w = x[i + 3];
         for (int64_t j = 0; j < done; j++) {
           s -= row[j] * y[j];
           u -= row[n + j] * y[j];
@@ -22,7 +22,7 @@ static inline __attribute__((always_inline)) void lam_triangular(int upper, int6
         x[i + 3] = w;
       }
       for (; i < end; i++) {
-        double s = x[i];
+        lam_element s = x[i];
         for (int64_t j = 0; j < done; j++) s -= t[i * n + known + j] * x[known + j];
         x[i] = s;
       }
@@ -31,11 +31,11 @@ static inline __attribute__((always_inline)) void lam_triangular(int upper, int6
     for (int64_t k = 0; k < size; k++) {
       const int64_t i = upper ? end - 1 - k : start + k, first = upper ? i + 1 : start, last = upper ? end : i;
       for (int64_t j = first; j < last; j++) {
-        const double factor = t[i * n + j];
+        const lam_element factor = t[i * n + j];
 #pragma omp simd
         for (int64_t c = 0; c < m; c++) x[i * m + c] -= factor * x[j * m + c];
       }
-      const double pivot = t[i * n + i] == 0 ? __builtin_nan("") : t[i * n + i];
+      const lam_element pivot = t[i * n + i] == 0 ? __builtin_nan("") : t[i * n + i];
       for (int64_t c = 0; c < m; c++) x[i * m + c] /= pivot;
     }
   }

@@ -1,3 +1,3 @@
-static __attribute__((noinline)) void lam_triangular_solve_upper(int64_t n, int64_t m, const double *restrict t, const double *restrict b, double *restrict x) {
+static __attribute__((noinline)) void lam_triangular_solve_upper(int64_t n, int64_t m, const lam_element *restrict t, const lam_element *restrict b, lam_element *restrict x) {
   lam_triangular(1, n, m, t, b, x);
 }

@@ -29,22 +29,22 @@ pub(crate) const HELPERS: &[Helper] = &[
     Helper {
         name: "lam_sqrt",
         needs: &[],
-        text: "static inline double lam_sqrt(double x) { return sqrt(x + 0.0); }\n",
+        text: "static inline @real lam_sqrt(@real x) { return sqrt@f(x + 0); }\n",
     },
     Helper {
         name: "lam_min",
         needs: &[],
-        text: "static inline double lam_min(double x, double y) { return (x <= y) | (x != x) ? x : y; }\n",
+        text: "static inline @real lam_min(@real x, @real y) { return (x <= y) | (x != x) ? x : y; }\n",
     },
     Helper {
         name: "lam_max",
         needs: &[],
-        text: "static inline double lam_max(double x, double y) { return (x >= y) | (x != x) ? x : y; }\n",
+        text: "static inline @real lam_max(@real x, @real y) { return (x >= y) | (x != x) ? x : y; }\n",
     },
     Helper {
         name: "lam_sign",
         needs: &[],
-        text: "static inline double lam_sign(double x) { return x != x ? x : (x > 0) - (x < 0); }\n",
+        text: "static inline @real lam_sign(@real x) { return x != x ? x : (x > 0) - (x < 0); }\n",
     },
     Helper {
         name: "lam_div_int",

@@ -87,9 +87,13 @@ def rec upto (n : int) : list = if 0 < n then Cons (real n) (upto (n - 1)) else 
 def rec sum_and_count (xs : list) (scale : real) : (real, int) =
   match xs
   | Nil -> (0.0, (0 : int))
-  | Cons x rest -> let (s1, n1) = sum_and_count rest scale in (x * scale + s1, n1 + 1)
+  | Cons x rest ->
+      let (s1, n1) = sum_and_count rest scale
+      in (x * scale + s1, n1 + 1)
 
-def main (n : int) = let (s, _) = sum_and_count (upto n) 2.0 in s
+def main (n : int) =
+  let (s, _) = sum_and_count (upto n) 2.0
+  in s
 ";
     assert_eq!(shown(&program).expect("it has a form"), expected);
 }

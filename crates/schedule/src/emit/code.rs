@@ -244,8 +244,13 @@ impl Code {
     }
 }
 
-/// Integer arithmetic on constants, and with neutral elements.
+/// Integer arithmetic on constants, and with neutral elements; what constants decide.
 fn simplify(op: Prim, args: &[Operand]) -> Option<Operand> {
+    let truth = |k: usize| match args[k] {
+        Operand::Lit(Scalar::Bool(value)) => Some(value),
+        Operand::Lit(Scalar::Int(_) | Scalar::Real(_)) | Operand::Reg(_) => None,
+    };
+    let one = |k: usize| args[k] == Operand::Lit(Scalar::Real(1.0));
     let lit = |k: usize| match args[k] {
         Operand::Lit(Scalar::Int(value)) => Some(value),
         Operand::Lit(Scalar::Real(_) | Scalar::Bool(_)) | Operand::Reg(_) => None,
@@ -258,6 +263,18 @@ fn simplify(op: Prim, args: &[Operand]) -> Option<Operand> {
         Prim::AddInt | Prim::SubInt | Prim::MulInt | Prim::MinInt | Prim::MaxInt | Prim::BitAnd => {
             Some(Operand::Lit(op.eval(&[Scalar::Int(lit(0)?), Scalar::Int(lit(1)?)])))
         }
+        Prim::EqInt | Prim::NeInt | Prim::LtInt | Prim::LeInt => {
+            Some(Operand::Lit(op.eval(&[Scalar::Int(lit(0)?), Scalar::Int(lit(1)?)])))
+        }
+        Prim::Select | Prim::SelectInt | Prim::SelectBool => {
+            truth(0).map(|holds| args[if holds { 1 } else { 2 }])
+        }
+        Prim::And if truth(0).is_some() => Some(args[usize::from(truth(0) == Some(true))]),
+        Prim::And if truth(1).is_some() => Some(args[usize::from(truth(1) == Some(false))]),
+        Prim::Not => truth(0).map(|holds| Operand::Lit(Scalar::Bool(!holds))),
+        // Exact.
+        Prim::Mul if one(0) => Some(args[1]),
+        Prim::Mul if one(1) => Some(args[0]),
         _ => None, // left as it is
     }
 }

@@ -113,6 +113,8 @@ struct Emitter<'a> {
     /// A condition that holds for all of them.
     assumed: Option<NodeId>,
     carried: Carried,
+    /// Checks are being made, so what they say is not known.
+    checking: bool,
 }
 
 /// The loops of a program, for so many lanes.
@@ -148,9 +150,11 @@ pub(crate) fn emit_with(
         copies: vec![Copy::FIRST],
         assumed: None,
         carried: Carried::default(),
+        checking: true,
     };
     emitter.parameters();
     emitter.effects(&placed.graph.effects);
+    emitter.checking = false;
     emitter.memory();
     placed.passes.iter().for_each(|pass| emitter.pass(pass));
     emitter.results();

@@ -16,7 +16,7 @@ impl Emitter<'_> {
         self.found = self.placed.found(nest).into_iter().collect();
         self.since = self.code.depth();
         self.part_of = part_of;
-        self.tile = nest.tile.iter().map(|(axis, _)| *axis).collect();
+        self.tile = nest.tile.iter().map(|(axis, _)| *axis).chain(nest.whole.clone()).collect();
         self.loops(nest, first, &mut Vec::new());
         self.tile.clear();
         self.axes.clear();
@@ -93,6 +93,9 @@ impl Emitter<'_> {
 
     /// The loops over an axis: several iterations at once, with all lanes; then those that are left, with fewer and fewer lanes.
     fn axis(&mut self, nest: &Nest, depth: usize, axis: AxisId, sums: &mut Vec<Sum>) {
+        if nest.whole.contains(&axis) {
+            return self.written_out(nest, depth, axis, sums);
+        }
         let tile = nest.tile.iter().find(|(own, _)| *own == axis);
         let count = tile.map_or(1, |(_, count)| usize::from(*count));
         let lanes = if nest.vector == Some(axis) { self.lanes } else { 1 };
@@ -119,6 +122,23 @@ impl Emitter<'_> {
         if let Some(stride) = Stride::tail((start, end), lanes) {
             self.counted(nest, depth, (start, end), stride, sums);
         }
+    }
+
+    /// All iterations of an axis at once, each with the index that it has.
+    fn written_out(&mut self, nest: &Nest, depth: usize, axis: AxisId, sums: &mut Vec<Sum>) {
+        let Operand::Lit(Scalar::Int(count)) = self.extent(axis) else {
+            unreachable!("only axes of known extents are written out")
+        };
+        let all = (0..count).map(Operand::int).collect();
+        self.axes.insert(axis, Bound { copies: all, lanes: 1, left: None });
+        let tile = &self.tile;
+        let with =
+            |copy: &Copy| (0..count as usize).map(|k| copy.with(tile, axis, k)).collect::<Vec<_>>();
+        let copies = self.copies.iter().flat_map(with).collect();
+        let outer = std::mem::replace(&mut self.copies, copies);
+        self.loops(nest, depth + 1, sums);
+        self.copies = outer;
+        self.axes.remove(&axis);
     }
 
     /// `for index in start..end`, so many iterations at once.

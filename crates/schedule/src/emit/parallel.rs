@@ -82,7 +82,7 @@ impl Emitter<'_> {
 
     /// The outermost axis of a nest that stands alone, and what is reduced over it, if its indices have nothing else to do with each other.
     pub(super) fn divided(&self, nest: &Nest) -> Option<(AxisId, Vec<BufferId>)> {
-        let axis = *nest.axes.first()?;
+        let axis = *nest.axes.iter().find(|axis| !nest.whole.contains(axis))?;
         let sequential = !nest.carries.is_empty() && nest.axes.len() == 1;
         // What has copies for lanes is combined in all of its elements.
         let copied = nest.items.iter().any(|item| {

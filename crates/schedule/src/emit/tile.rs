@@ -1,14 +1,18 @@
-//! The iterations that a nest does at once.
+//! The iterations that a nest does at once: those of its tile, and those of axes that it writes out.
 
 use crate::graph::{Axes, AxisId};
+use crate::placed::WHOLE;
+
+/// Of a tile, and of axes that are written out.
+const MOST: usize = 2 + WHOLE;
 
 /// One of them: its number along each axis of the tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Copy([u8; 2]);
+pub(super) struct Copy([u8; MOST]);
 
 impl Copy {
     /// The first of all.
-    pub(super) const FIRST: Copy = Copy([0; 2]);
+    pub(super) const FIRST: Copy = Copy([0; MOST]);
 
     /// The same one for what depends only on the given axes.
     pub(super) fn along(self, tile: &[AxisId], axes: &Axes) -> Copy {

@@ -6,7 +6,7 @@ use lambada_source::stack;
 
 use super::{Copy, Emitter, Slot};
 use crate::graph::{Array, ArrayId, AxisId, Node, NodeId};
-use crate::place::{is_safe, runs_along, slides};
+use crate::place::{is_safe, is_safe_unchecked, runs_along, slides};
 use crate::placed::{BufferId, Content};
 
 impl Emitter<'_> {
@@ -45,7 +45,11 @@ impl Emitter<'_> {
             }
             // Both sides are total.
             Node::Choose(c, a, b) => {
-                let args = self.nodes(&[*c, *a, *b], copy);
+                let cond = self.node(*c, copy);
+                if let Operand::Lit(Scalar::Bool(holds)) = cond {
+                    return self.node(if holds { *a } else { *b }, copy);
+                }
+                let args = [cond, self.node(*a, copy), self.node(*b, copy)];
                 let op = match graph.facts(node).elem {
                     ScalarTy::Real => Prim::Select,
                     ScalarTy::Int => Prim::SelectInt,
@@ -107,7 +111,8 @@ impl Emitter<'_> {
         let dims = self.dims(array);
         let (at, contiguous) = self.indices(index, copy);
         let offset = self.offset(&at, &dims);
-        if is_safe(graph, array, index) {
+        let safe = if self.checking { is_safe_unchecked } else { is_safe };
+        if safe(graph, array, index) {
             return self.load((buf, offset), contiguous, since);
         }
         if let Some(axis) = self.lane_of(index) {

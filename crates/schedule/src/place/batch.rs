@@ -166,6 +166,7 @@ impl Batch<'_> {
         nest.axes.contains(&self.axis)
             && nest.vector != Some(self.axis)
             && nest.carries.is_empty()
+            && !nest.whole.contains(&self.axis)
             && nest.items.iter().all(own)
     }
 

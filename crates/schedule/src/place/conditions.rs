@@ -78,12 +78,26 @@ pub(super) fn order(graph: &Graph, block: Option<AxisId>) -> Vec<AxisId> {
     axes
 }
 
-/// Is the access in range wherever its axes run?
+/// Is the access in range wherever its axes run, once the checks have passed?
 pub(crate) fn is_safe(graph: &Graph, array: ArrayId, index: &[NodeId]) -> bool {
+    in_range(graph, array, index, &|i, dim| graph.checked.contains(&(i, dim)))
+}
+
+/// The same while the checks are made.
+pub(crate) fn is_safe_unchecked(graph: &Graph, array: ArrayId, index: &[NodeId]) -> bool {
+    in_range(graph, array, index, &|_, _| false)
+}
+
+fn in_range(
+    graph: &Graph,
+    array: ArrayId,
+    index: &[NodeId],
+    checked: &dyn Fn(NodeId, NodeId) -> bool,
+) -> bool {
     let dims: Vec<Option<NodeId>> = match graph.array(array) {
         Array::Input(k) => graph.inputs[*k as usize].dims.iter().copied().map(Some).collect(),
         Array::Map(axes, _) => axes.iter().map(|axis| Some(graph.axis(*axis).extent)).collect(),
-        Array::Scatter(init, _) => return is_safe(graph, *init, index),
+        Array::Scatter(init, _) => return in_range(graph, *init, index, checked),
         Array::Constant(_)
         | Array::Items(_)
         | Array::Update(..)
@@ -95,8 +109,16 @@ pub(crate) fn is_safe(graph: &Graph, array: ArrayId, index: &[NodeId]) -> bool {
     let fits = |(k, (i, dim)): (usize, (&NodeId, &Option<NodeId>))| {
         graph.index(*i).is_some_and(|axis| Some(graph.axis(axis).extent) == *dim)
             || is_chosen(graph, graph.array(array), k, *i)
+            || dim.is_some_and(|dim| is_below(graph, *i, dim))
+            || dim.is_some_and(|dim| checked(*i, dim))
     };
     index.iter().zip(&dims).enumerate().all(fits)
+}
+
+/// Are both known, and is the index in range?
+fn is_below(graph: &Graph, index: NodeId, size: NodeId) -> bool {
+    let both = graph.lit(index).zip(graph.lit(size));
+    both.is_some_and(|(index, size)| (0..size.int()).contains(&index.int()))
 }
 
 /// Are the elements one after the other, for indices of the axis that are?

@@ -12,6 +12,7 @@ use lambada_prim::{Cost, Prim, ReduceOp};
 use lambada_source::stack;
 
 use crate::cost::Nominal;
+use crate::evident;
 use crate::graph::{Array, ArrayId, Axes, AxisId, Graph, LoopId, Node, NodeId};
 use crate::guards::guards;
 use crate::phases::Phases;
@@ -21,10 +22,11 @@ mod batch;
 mod carries;
 mod conditions;
 mod nests;
+mod whole;
 
 pub(crate) use batch::batched;
 pub use conditions::placeable;
-pub(crate) use conditions::{is_safe, runs_along, slides};
+pub(crate) use conditions::{is_safe, is_safe_unchecked, runs_along, slides};
 
 use carries::Current;
 use conditions::order;
@@ -42,7 +44,9 @@ pub fn place(graph: &Graph, block: Option<AxisId>, sizes: &Nominal) -> Option<Pl
     if block.is_some_and(|axis| graph.loops.iter().any(|l| l.axis == axis)) {
         return None;
     }
-    let graph = &carries::with_states(graph);
+    let mut graph = carries::with_states(graph);
+    graph.checked = evident::checked(&graph);
+    let graph = &graph;
     let order = order(graph, block);
     let phases = block.map(|axis| Phases::over(graph, axis));
     let mut placer = Placer {
@@ -83,6 +87,8 @@ struct Definition {
     guard: Option<(NodeId, bool)>,
     /// The loops that its nest runs.
     carries: BTreeSet<LoopId>,
+    /// The axes that its nest writes out.
+    whole: Axes,
 }
 
 /// What the nest of a definition does.
@@ -165,9 +171,19 @@ impl Placer<'_> {
         }
         let carries = self.end(outer);
         self.open.remove(&(node, pass));
-        let readers = BTreeSet::new();
-        let definition =
-            Definition { content, pass, domain, reduced, needs, readers, kind, guard, carries };
+        let (readers, whole) = (BTreeSet::new(), Axes::default());
+        let definition = Definition {
+            content,
+            pass,
+            domain,
+            reduced,
+            needs,
+            readers,
+            kind,
+            guard,
+            carries,
+            whole,
+        };
         Some(self.add(definition))
     }
 
@@ -179,7 +195,7 @@ impl Placer<'_> {
         }
         let graph = self.graph;
         let (mut needs, mut domain) = (BTreeSet::new(), Axes::default());
-        let mut reduced = Axes::default();
+        let (mut reduced, mut whole) = (Axes::default(), Axes::default());
         let outer = self.begin(&domain, &reduced, false);
         let kind = match graph.array(array) {
             Array::Map(axes, body) => {
@@ -190,7 +206,8 @@ impl Placer<'_> {
                 }
                 domain = own.union(free);
                 self.begin(&domain, &reduced, false);
-                self.visit(*body, pass, &domain, &mut needs)?;
+                whole = whole::whole(graph, axes, *body, self.block);
+                self.visit(*body, pass, &domain.without(&whole), &mut needs)?;
                 Kind::Store
             }
             Array::Items(items) => {
@@ -241,8 +258,18 @@ impl Placer<'_> {
         };
         let carries = self.end(outer);
         let (readers, guard) = (BTreeSet::new(), None);
-        let definition =
-            Definition { content, pass, domain, reduced, needs, readers, kind, guard, carries };
+        let definition = Definition {
+            content,
+            pass,
+            domain,
+            reduced,
+            needs,
+            readers,
+            kind,
+            guard,
+            carries,
+            whole,
+        };
         Some(self.add(definition))
     }
 

@@ -82,8 +82,8 @@ impl Placer<'_> {
             let at = (first..all.len()).find(|at| !alone && all[*at].takes(definition));
             let at = at.unwrap_or_else(|| {
                 let (guard, carries) = (definition.guard, definition.carries.clone());
-                let domain = definition.domain.clone();
-                all.push(Built { alone, guard, carries, ..Built::new(domain) });
+                let (domain, whole) = (definition.domain.clone(), definition.whole.clone());
+                all.push(Built { alone, guard, carries, whole, ..Built::new(domain) });
                 all.len() - 1
             });
             let item = match definition.kind {
@@ -180,6 +180,7 @@ impl Placer<'_> {
         let runs = |axis: &AxisId| self.runs(*axis, &built.carries);
         let fit =
             |axis: &AxisId| built.domain.contains(*axis) && self.is_long(*axis) && !runs(axis);
+        let fit = |axis: &AxisId| fit(axis) && !built.whole.contains(*axis);
         let fit = |axis: &AxisId| fit(axis) && built.lane.is_none_or(|own| own == *axis);
         let vector = block.filter(fit).or_else(|| self.order.iter().copied().find(fit));
         let vector = vector.filter(|_| !built.items.iter().any(scalar));
@@ -187,7 +188,8 @@ impl Placer<'_> {
         let at = |axis: &AxisId| self.order.iter().position(|other| other == axis);
         axes.sort_by_key(|axis| {
             let contiguous = Some(*axis) == vector;
-            (runs(axis), built.reduced.contains(*axis), contiguous, std::cmp::Reverse(at(axis)))
+            let (reduced, whole) = (built.reduced.contains(*axis), built.whole.contains(*axis));
+            (runs(axis), reduced, contiguous, whole, std::cmp::Reverse(at(axis)))
         });
         let reads = built.needs.into_iter().map(|k| BufferId(k as u32)).collect();
         let carries: Vec<LoopId> = built.carries.iter().copied().collect();
@@ -200,6 +202,7 @@ impl Placer<'_> {
             tile: apart.into_iter().collect(),
             group: None,
             carries,
+            whole: built.whole.iter().collect(),
             reads,
             items: built.items,
         }
@@ -255,6 +258,7 @@ struct Built {
     lane: Option<AxisId>,
     guard: Option<(NodeId, bool)>,
     carries: BTreeSet<LoopId>,
+    whole: Axes,
 }
 
 impl Built {
@@ -268,6 +272,7 @@ impl Built {
             lane: None,
             guard: None,
             carries: BTreeSet::new(),
+            whole: Axes::default(),
         }
     }
 
@@ -276,6 +281,7 @@ impl Built {
         !self.alone
             && self.guard == definition.guard
             && self.carries == definition.carries
+            && self.whole == definition.whole
             && self.domain == definition.domain
             && (self.reduced.is_empty() || reduced.is_empty() || self.reduced == *reduced)
     }
@@ -285,6 +291,7 @@ impl Built {
         !self.alone
             && self.guard.is_none()
             && self.carries.is_empty()
+            && self.whole.is_empty()
             && self.domain == *over
             && self.reduced.is_empty()
             && (self.lane.is_none() || self.lane == lane)

@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 
-use super::{Buffer, BufferId, Content, Item, Nest, Pass, Placed};
+use super::{Buffer, BufferId, Content, Item, Nest, Pass, Placed, WHOLE};
 use crate::graph::{Array, ArrayId, Axes, AxisId, LoopId, Node, NodeId};
 
 type Checked = Result<(), String>;
@@ -86,6 +86,16 @@ impl Checker<'_> {
             let own = outermost && !tiled && block != Some(batch) && !self.is_reduced(nest, batch);
             ensure(own, || "a group that shares more than an axis".into())?;
         }
+        let graph = &self.placed.graph;
+        let known = |axis: &AxisId| graph.lit(graph.axis(*axis).extent).is_some();
+        let own = |axis: &AxisId| {
+            let tiled = nest.tile.iter().any(|(other, _)| other == axis);
+            domain.contains(*axis) && nest.vector != Some(*axis) && block != Some(*axis) && !tiled
+        };
+        let stores = nest.items.iter().all(|item| matches!(item, Item::Store(_)));
+        let whole = nest.whole.iter().all(|axis| known(axis) && own(axis));
+        let whole = whole && nest.whole.len() <= WHOLE && (nest.whole.is_empty() || stores);
+        ensure(whole, || "axes that cannot be written out".into())?;
         let found = self.placed.found(nest);
         for (_, id) in &found {
             let there = self.ready.contains(id) || self.block.contains(id);

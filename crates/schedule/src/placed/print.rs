@@ -69,6 +69,9 @@ impl Names {
         for (axis, count) in &nest.tile {
             let _ = write!(head, " {count} of {}", self.axis(*axis));
         }
+        if !nest.whole.is_empty() {
+            let _ = write!(head, " whole {}", self.list(&nest.whole));
+        }
         if !nest.carries.is_empty() {
             let loops: Vec<String> = nest.carries.iter().map(|l| format!("l{}", l.0)).collect();
             let _ = write!(head, " carrying {}", loops.join(", "));

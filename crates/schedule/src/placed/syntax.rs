@@ -4,6 +4,9 @@
 
 use crate::graph::{Array, ArrayId, Axes, AxisId, Graph, LoopId, NodeId};
 
+/// How many axes a nest may write out.
+pub const WHOLE: usize = 2;
+
 /// Index of a buffer in [`Placed::buffers`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct BufferId(pub u32);
@@ -62,6 +65,8 @@ pub struct Nest {
     pub group: Option<u32>,
     /// Loops over its last axis, whose states are in registers: scalars for each combination of the other indices. The iterations are run in order.
     pub carries: Vec<LoopId>,
+    /// Axes of few indices, known ones, for each of which there is a copy of the body.
+    pub whole: Vec<AxisId>,
     /// What it reads instead of computing it.
     pub reads: Vec<BufferId>,
     /// What it does.

@@ -161,7 +161,10 @@ fn the_nearest_point_is_placed() {
     graph::check(&ready).unwrap_or_else(|e| panic!("{e}\n{}", graph::print(&ready)));
     assert!(placeable(&ready), "{}", graph::print(&ready));
     assert!(placements(&ready).len() > 2, "{}", graph::print(&ready));
-    assert!(best(&ready, &Nominal::default(), 8).is_some(), "it is worth it");
+    assert!(
+        best(&ready, &Nominal::default(), 8, lambada_prim::Precision::F64).is_some(),
+        "it is worth it"
+    );
     for n in SIZES {
         for (k, d) in [(0, 2), (1, 0), (1, 1), (3, 2), (9, 5)] {
             let args = [int(k), int(n), int(d), reals(&[n, d]), reals(&[k, d])];

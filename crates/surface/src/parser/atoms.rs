@@ -15,7 +15,10 @@ impl Parser<'_> {
         let kind = match self.kind() {
             TokenKind::Lower if self.lambda_word() => return self.lambda_with_word(),
             TokenKind::Lower if self.here() == "_" => {
-                return self.halt(forms::wildcard_value(self.span()));
+                if !std::mem::replace(&mut self.wildcard, true) {
+                    self.report(forms::wildcard_value(self.span()));
+                }
+                return Err(Halt);
             }
             TokenKind::Lower
                 if self.here() == "inspect_as" && self.ahead(1).kind == TokenKind::Text =>

@@ -177,6 +177,7 @@ impl Parser<'_> {
             }
             self.count(&mut length)?;
             if op.level() == COMPARISON
+                && self.kind() != TokenKind::Equals // has been told
                 && let Some(first) = comparison.replace(self.at)
             {
                 let or = (first..self.at).find(|at| self.text_at(*at) == "or");
@@ -243,8 +244,32 @@ impl Parser<'_> {
             return self.halt(forms::missing_comma(self.tokens[self.at - 1].span));
         }
         let problem = forms::single_equals(self.span());
-        self.report(problem);
+        // A line of its own that begins with a name is a definition whose `let` is missing.
+        if first > start && line.starts_line && self.is_named(first) {
+            return self.halt(problem);
+        }
+        if !self.is_next_field() {
+            self.report(problem);
+            self.stray_equals = Some(self.problems.len());
+        }
         Ok(BinaryOp::Eq)
+    }
+
+    /// Is what begins at this token and ends here a name, or a pattern in brackets?
+    fn is_named(&self, first: usize) -> bool {
+        match self.tokens[first].kind {
+            TokenKind::Lower => self.at == first + 1,
+            TokenKind::Open(_) => matches!(self.tokens[self.at - 1].kind, TokenKind::Close(_)),
+            _ => false,
+        }
+    }
+
+    /// Is it the `=` of another field of a record whose brace is missing, which has been told?
+    fn is_next_field(&self) -> bool {
+        let told = self.stray_equals == Some(self.problems.len());
+        told && self.at > 2
+            && self.tokens[self.at - 1].kind == TokenKind::Lower
+            && self.tokens[self.at - 2].kind == TokenKind::Comma
     }
 
     /// What stands between operators; `Error` if it has a problem.

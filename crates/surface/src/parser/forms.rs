@@ -396,7 +396,7 @@ impl Parser<'_> {
     fn array_for(&mut self) -> Parse<Box<Expr>> {
         let start = self.at;
         let keyword = self.bump().span;
-        let clauses = self.separated(Self::clause)?;
+        let clauses = self.clauses()?;
         self.find(|kind| kind == TokenKind::FatArrow);
         if self.is(Keyword::Checkpoint) {
             return self.halt(forms::checkpoint_array(self.span()));
@@ -414,6 +414,18 @@ impl Parser<'_> {
         }
         let body = self.expr()?;
         Ok(self.make(start, ExprKind::For(clauses, body)))
+    }
+
+    /// One or more, separated by commas. Behind a problem the arrow comes first.
+    fn clauses(&mut self) -> Parse<Vec<Clause>> {
+        let mut all = vec![self.clause()?];
+        loop {
+            self.find(|kind| matches!(kind, TokenKind::Comma | TokenKind::FatArrow));
+            if self.lost || !self.eat(TokenKind::Comma) {
+                return Ok(all);
+            }
+            all.push(self.clause()?);
+        }
     }
 
     /// `i < n` or `p in xs`

@@ -62,6 +62,7 @@ impl Parser<'_> {
         (self.barrier, self.recovered) = (usize::MAX, usize::MAX);
         self.open.clear();
         self.reserved.clear();
+        self.wildcard = false;
         (self.depth, self.in_then, self.in_rec) = (0, false, false);
         (self.lost, self.resumed, self.fruitless) = (false, false, 0);
     }

@@ -108,6 +108,10 @@ struct Parser<'a> {
     resumed: bool,
     /// Reserved words reported as names in this item; told once.
     reserved: Vec<Keyword>,
+    /// Has `_` been reported as a value in this item? A pattern without its `let` has many of them.
+    wildcard: bool,
+    /// How many problems there were when an `=` had been told that stands where an operator should.
+    stray_equals: Option<usize>,
     names: HashMap<&'a str, Rc<str>>,
     /// Was the first problem that the text ends?
     ended: bool,
@@ -136,6 +140,8 @@ impl<'a> Parser<'a> {
             fruitless: 0,
             resumed: false,
             reserved: Vec::new(),
+            wildcard: false,
+            stray_equals: None,
             names: HashMap::new(),
             ended: false,
         }

@@ -230,6 +230,29 @@ impl Parser<'_> {
         }
     }
 
+    /// Does such a token follow outside of brackets, before anything that no parameter contains?
+    fn comes(&mut self, ends: impl Fn(&Self) -> bool) -> bool {
+        let start = self.at;
+        let mut depth = 0_usize;
+        let mut found = false;
+        while !found && !self.ends_item() {
+            match self.kind() {
+                TokenKind::Open(_) => depth += 1,
+                TokenKind::Close(_) if depth == 0 => break,
+                TokenKind::Close(_) => depth -= 1,
+                TokenKind::Keyword(Keyword::Let | Keyword::In | Keyword::With)
+                    if self.at > start =>
+                {
+                    break;
+                }
+                _ => found = depth == 0 && ends(self),
+            }
+            self.bump();
+        }
+        self.at = start;
+        found
+    }
+
     /// Parameters up to a token that `ends` them or cannot start one.
     pub(super) fn params_until(&mut self, ends: impl Fn(&Self) -> bool) -> Parse<Vec<Param>> {
         let mut params = Vec::new();
@@ -247,8 +270,16 @@ impl Parser<'_> {
             }
             _ => false,
         };
-        while !ends(self) && (self.at_pattern() || (mistaken(self.token()) && !self.ends_item())) {
+        while !ends(self) && !self.ends_item() {
+            if !self.at_pattern() && !(mistaken(self.token()) && self.comes(&ends)) {
+                break;
+            }
+            let told = self.problems.len();
             params.push(Self::into_param(self.atomic_pattern()?));
+            // Without the sign that ends them, these were no parameters.
+            if self.problems.len() > told && !self.comes(&ends) {
+                return Err(Halt);
+            }
         }
         if self.kind() == TokenKind::Bad { Err(Halt) } else { Ok(params) }
     }

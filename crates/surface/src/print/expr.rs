@@ -3,11 +3,11 @@
 //! Parentheses stand where the [`level`] of an expression is below what its place needs, and around what extends as far right as it
 //! can where something follows that it would take in ([`Follow`]).
 
-use lambada_source::Doc;
+use lambada_source::{About, Doc, Side};
 
 use super::operators::{chain, is_negative, left_level, level, right_level};
 use super::types::{param, pattern, ty};
-use super::{equation, function, let_param};
+use super::{brackets, brackets_behind, equation, function, let_param};
 use crate::ast::{
     Arm, BinaryOp, Checkpoint, Clause, Def, Expr, ExprKind, LoopKind, Name, Param, PatternKind,
     UnaryOp,
@@ -96,11 +96,9 @@ fn bare(e: &Expr, follow: Follow) -> Doc {
         ExprKind::Real(value) => text(real(*value)),
         ExprKind::Bool(value) => text(value.to_string()),
         ExprKind::InspectAs(name) => text(format!("inspect_as \"{name}\"")),
-        ExprKind::Tuple(parts) if parts.len() >= MANY && parts.iter().all(is_atom) => {
-            filled(parts.iter().map(single).collect())
-        }
-        ExprKind::Tuple(parts) => Doc::brackets("(", parts.iter().map(single), ")"),
-        ExprKind::Record(fields) => Doc::brackets("{", fields.iter().map(field), "}"),
+        ExprKind::Tuple(parts) if is_filled(parts) => filled(parts.iter().map(single).collect()),
+        ExprKind::Tuple(parts) => brackets("(", parts.iter().map(single), ")"),
+        ExprKind::Record(fields) => brackets("{", fields.iter().map(field), "}"),
         ExprKind::RecordUpdate(record, fields) => {
             let open = text("{") + expr(record, POWER + 1, Follow::OPERATOR) + " with ".into();
             (open
@@ -173,20 +171,31 @@ fn base(e: &Expr) -> Doc {
 }
 
 fn indices(places: &[Expr]) -> Doc {
-    Doc::brackets("[", places.iter().map(single), "]")
+    brackets("[", places.iter().map(single), "]")
 }
 
+/// `[a:b]`, with spaces around the colon where an operator stands beside it.
 fn slice(from: Option<&Expr>, to: Option<&Expr>) -> Doc {
+    let operated = |e: &Expr| matches!(e.kind, ExprKind::Binary(..));
+    let wide = from.zip(to).is_some_and(|(from, to)| operated(from) || operated(to));
     text("[")
         + from.map_or(Doc::nil(), single)
-        + ":".into()
+        + text(if wide { " : " } else { ":" })
         + to.map_or(Doc::nil(), single)
         + "]".into()
 }
 
+/// `array with [i] = e with …`: on one line, or each `with` begins one; a single one stays with the name of the array.
 fn update(array: &Expr, places: Doc, value: &Expr, follow: Follow) -> Doc {
-    let rest = Doc::line() + text("with ") + places + " = ".into() + expr(value, PIPE, follow);
-    (expr(array, 1, Follow::OPERATOR) + rest.nest(2)).group()
+    let named = matches!(array.kind, ExprKind::Var(_));
+    let line = if named { text(" ") } else { Doc::line() };
+    let rest = line + assigned(text("with ") + places, expr(value, PIPE, follow));
+    let array = expr(array, 1, Follow::OPERATOR);
+    (array + rest.nest(2)).group()
+}
+
+fn assigned(head: Doc, value: Doc) -> Doc {
+    (head + " =".into() + (Doc::line() + value).nest(2)).group()
 }
 
 /// `x` for `x = x`.
@@ -206,6 +215,10 @@ pub(super) fn filled(parts: Vec<Doc>) -> Doc {
     text("(") + Doc::fill(parts.into_iter().enumerate().map(part)).nest(1) + ")".into()
 }
 
+fn is_filled(parts: &[Expr]) -> bool {
+    parts.len() >= MANY && parts.iter().all(is_atom)
+}
+
 fn is_atom(e: &Expr) -> bool {
     matches!(e.kind, ExprKind::Var(_) | ExprKind::Int(_) | ExprKind::Real(_) | ExprKind::Bool(_))
 }
@@ -219,7 +232,7 @@ fn array(parts: &[Expr]) -> Doc {
         )
     };
     if parts.len() < 2 || !parts.iter().all(literal) {
-        return Doc::brackets("[", parts.iter().map(single), "]");
+        return brackets("[", parts.iter().map(single), "]");
     }
     let last = parts.len() - 1;
     let element =
@@ -238,7 +251,7 @@ fn application(e: &Expr, follow: Follow) -> Doc {
     let trailing = matches!(last.kind, ExprKind::Lambda(..))
         && !is_not(last)
         && !needs_parentheses(last, 0, follow);
-    let hanging = matches!(last.kind, ExprKind::For(..));
+    let hanging = matches!(last.kind, ExprKind::For(..) | ExprKind::Loop(..));
     let plain = arguments
         .iter()
         .rev()
@@ -293,7 +306,10 @@ fn comment_lines(comment: &str) -> Doc {
     Doc::concat(comment.split('\n').map(line))
 }
 
-/// `let`s under each other and one `in`; a single `let` on one line if it fits.
+/// A `let` of an author stands on one line if it takes at most so many columns.
+const SHORT_LET: usize = 60;
+
+/// `let`s under each other and one `in`; a single short `let` on one line where an author wrote it so.
 fn lets(e: &Expr, follow: Follow) -> Doc {
     let mut bindings = Vec::new();
     let mut body = e;
@@ -301,7 +317,7 @@ fn lets(e: &Expr, follow: Follow) -> Doc {
     loop {
         if let ExprKind::Let(left, value, rest) = &body.kind {
             let comments = std::mem::replace(&mut comments, Doc::nil());
-            bindings.push(comments + equation(text("let ") + let_param(left), value, 2));
+            bindings.push(comments + equation(text("let ") + let_param(left).nest(4), value, 2));
             body = rest;
         } else if let ExprKind::LetFunctions(defs, rest) = &body.kind {
             let comments = std::mem::replace(&mut comments, Doc::nil());
@@ -314,9 +330,29 @@ fn lets(e: &Expr, follow: Follow) -> Doc {
             break;
         }
     }
-    let line = if bindings.len() > 1 { Doc::hard_line() } else { Doc::line() };
-    let result = text("in ") + expr(body, 0, follow).nest(3);
-    (Doc::join(&line, bindings) + line.clone() + comments + result).group()
+    let result = result(body, follow);
+    if bindings.len() > 1 {
+        let line = Doc::hard_line();
+        return Doc::join(&line, bindings) + line + comments + result;
+    }
+    let line = Doc::choice(About::Break, Doc::line(), Doc::hard_line(), Side::Apart);
+    (Doc::concat(bindings) + line + comments + result).short_group(SHORT_LET)
+}
+
+/// `in e`, with `e` behind the `in` unless an author has it below.
+fn result(body: &Expr, follow: Follow) -> Doc {
+    let behind = if let ExprKind::Tuple(parts) = &body.kind
+        && !is_filled(parts)
+    {
+        brackets_behind(3, "(", parts.iter().map(single), ")")
+    } else if let ExprKind::Record(fields) = &body.kind {
+        brackets_behind(3, "{", fields.iter().map(field), "}")
+    } else {
+        expr(body, 0, follow).nest(3)
+    };
+    let body = expr(body, 0, follow);
+    let below = (Doc::hard_line() + body).nest(2);
+    text("in") + Doc::choice(About::Break, text(" ") + behind, below, Side::Joined)
 }
 
 /// `let rec f x = … and g y = …`
@@ -374,9 +410,9 @@ fn looping(state: &Param, init: &Expr, kind: &LoopKind, body: &Expr, follow: Fol
         }
         LoopKind::While(condition) => text("while ") + closed(condition),
     };
-    let init =
-        text("loop ") + let_param(state) + " =".into() + (Doc::line() + single(init)).nest(4);
-    with_body((init + (Doc::line() + driver).nest(2)).group() + " do".into(), body, follow)
+    let state = text("loop ") + let_param(state).nest(5) + " =".into();
+    let init = (state + (Doc::line() + single(init)).nest(4)).group();
+    with_body((init + Doc::line() + driver).group() + " do".into(), body, follow)
 }
 
 fn checkpoint(policy: &Checkpoint) -> Doc {

@@ -1,19 +1,22 @@
-//! Syntax tree to text, in the one canonical layout: lines of at most 100 columns where possible, as few parentheses as possible.
+//! Syntax tree to text, in the canonical layout: lines of at most 100 columns where possible, as few parentheses as possible. Where a construct may stand
+//! on one line or on several, and a person wrote the text, it stays as that person wrote it ([`authored`]).
 //!
 //! Keeps: `parse(print(tree))` is `tree` up to places, for every tree that parsing can give.
 
+mod authored;
 mod expr;
 mod operators;
 mod types;
 mod weave;
 mod whole;
+mod words;
 
 use std::rc::Rc;
 
-use lambada_source::Doc;
+use lambada_source::{About, Doc, Side};
 
 use crate::ast::{
-    Def, Expr, Item, Module, Name, Param, Pattern, Rule, TypeBody, TypeDef, TypeExpr,
+    Def, Expr, Item, Module, Name, Param, Pattern, Rule, TypeBody, TypeDef, TypeExpr, TypeKind,
 };
 use expr::{Follow, expr};
 use types::{argument_type, param, pattern, ty};
@@ -68,9 +71,9 @@ pub fn print_def(definition: &Def) -> String {
     def(definition).render(WIDTH)
 }
 
-/// The text of an expression.
+/// The text of an expression, on one line where that is possible.
 pub fn print_expr(e: &Expr) -> String {
-    expr(e, 0, Follow::NOTHING).render(WIDTH)
+    authored::joined(&expr(e, 0, Follow::NOTHING)).render(WIDTH)
 }
 
 /// The text of a type, on one line.
@@ -119,9 +122,13 @@ fn function(def: &Def) -> Doc {
     let sizes = def.sizes.iter().map(|size| Doc::text(format!("[{}]", size.text)));
     let mut parts: Vec<Doc> = vec![Doc::text(&*def.name.text)];
     parts.extend(sizes.chain(def.params.iter().map(param)));
-    let result = def.result.as_ref().map_or(Doc::nil(), |result| Doc::text(" : ") + ty(result));
-    let last = parts.pop().unwrap_or_else(Doc::nil);
-    parts.push(last + result + " =".into());
+    match &def.result {
+        Some(result) => parts.push(Doc::text(": ") + ty(result) + " =".into()),
+        None => {
+            let last = parts.pop().unwrap_or_else(Doc::nil);
+            parts.push(last + " =".into());
+        }
+    }
     let rules = Doc::concat(def.rules.iter().map(|one| (Doc::hard_line() + rule(one)).nest(2)));
     (Doc::fill(parts).nest(4) + body(&def.body, 2)).group() + rules
 }
@@ -156,7 +163,13 @@ fn bare_type_def(def: &TypeDef) -> Doc {
     let params = sizes.chain(def.params.iter().map(|name: &Name| format!(" {}", name.text)));
     let head = Doc::text(format!("type {}{} =", def.name.text, params.collect::<String>()));
     let body = match &def.body {
-        TypeBody::Alias(alias) => (Doc::line() + ty(alias)).nest(2),
+        TypeBody::Alias(alias) => {
+            if let TypeKind::Record(fields) = &alias.kind {
+                Doc::text(" ") + types::record_block(fields)
+            } else {
+                (Doc::line() + ty(alias)).nest(2)
+            }
+        }
         TypeBody::Variant(constructors) => {
             let cases = constructors.iter().map(|(name, arguments)| constructor(name, arguments));
             let bar = Doc::if_broken("| ".into(), Doc::nil());
@@ -169,6 +182,29 @@ fn bare_type_def(def: &TypeDef) -> Doc {
 fn constructor(name: &Name, arguments: &[TypeExpr]) -> Doc {
     Doc::text(&*name.text)
         + Doc::concat(arguments.iter().map(|argument| Doc::text(" ") + argument_type(argument)))
+}
+
+/// `open items, items close`: on one line, or one item a line. Where an author began the first item on a line of its own, the closing bracket has one too.
+fn brackets(open: &str, items: impl IntoIterator<Item = Doc>, close: &str) -> Doc {
+    brackets_behind(0, open, items, close)
+}
+
+/// The same behind so many columns of the first line.
+fn brackets_behind(
+    columns: usize,
+    open: &str,
+    items: impl IntoIterator<Item = Doc>,
+    close: &str,
+) -> Doc {
+    let items: Vec<Doc> = items.into_iter().collect();
+    if items.is_empty() {
+        return Doc::text(format!("{open}{close}"));
+    }
+    let items = Doc::join(&(Doc::text(",") + Doc::line()), items);
+    let hanging = items.clone().nest(columns + open.len());
+    let block = (Doc::hard_line() + items).nest(2) + Doc::hard_line();
+    let choice = Doc::choice(About::Break, hanging, block, Side::Joined);
+    (Doc::text(open) + choice + Doc::text(close)).group()
 }
 
 /// What follows the keyword of a `let`: `p : t`.

@@ -5,7 +5,7 @@ use lambada_source::Doc;
 use super::expr::{Follow, expr};
 use crate::ast::{BinaryOp, Expr, ExprKind};
 use crate::parser::level as parsed_level;
-use crate::parser::{COMPARISON, POWER, UNARY};
+use crate::parser::{COMPARISON, POWER, UNARY, is_open};
 
 /// The level of an expression as it is printed: a negative literal is printed as a negation.
 pub(super) fn level(e: &Expr) -> u8 {
@@ -42,9 +42,10 @@ pub(super) fn chain(op: BinaryOp, left: &Expr, right: &Expr, follow: Follow) -> 
     let count = rest.len();
     let operands = rest.into_iter().rev().enumerate().map(|(k, (op, operand))| {
         let follow = if k + 1 == count { follow } else { Follow::OPERATOR };
-        Doc::line()
-            + Doc::text(format!("{} ", op.spelling()))
-            + expr(operand, right_level(op), follow)
+        let sign = format!("{} ", op.spelling());
+        // The lines of a `match` or a `let` stand behind the sign.
+        let deeper = if is_open(operand) { sign.len() } else { 0 };
+        Doc::line() + Doc::text(sign) + expr(operand, right_level(op), follow).nest(deeper)
     });
     (expr(first, left_level(op), Follow::OPERATOR)
         + Doc::concat(operands.collect::<Vec<_>>()).nest(2))

@@ -1,9 +1,10 @@
 //! Types, patterns and parameters.
 
-use lambada_source::Doc;
+use lambada_source::{About, Doc, Side};
 
+use super::brackets;
 use super::expr::{Follow, MANY, expr, filled, real};
-use crate::ast::{Expr, Name, Param, Pattern, PatternKind, TypeExpr, TypeKind};
+use crate::ast::{BinaryOp, Expr, ExprKind, Name, Param, Pattern, PatternKind, TypeExpr, TypeKind};
 
 fn parens(doc: Doc) -> Doc {
     Doc::text("(") + doc + ")".into()
@@ -51,21 +52,42 @@ pub(super) fn argument_type(t: &TypeExpr) -> Doc {
         TypeKind::Name(name, ..) => Doc::text(&*name.text),
         TypeKind::Function(..) => parens(ty(t)),
         TypeKind::Tuple(parts) if parts.len() >= MANY => filled(parts.iter().map(ty).collect()),
-        TypeKind::Tuple(parts) => Doc::brackets("(", parts.iter().map(ty), ")"),
-        TypeKind::Record(fields) => {
-            let field =
-                |(name, t): &(Name, TypeExpr)| Doc::text(format!("{} : ", name.text)) + ty(t);
-            Doc::brackets("{", fields.iter().map(field), "}")
-        }
+        TypeKind::Tuple(parts) => brackets("(", parts.iter().map(ty), ")"),
+        TypeKind::Record(fields) => brackets("{", fields.iter().map(typed_field), "}"),
         TypeKind::Array(size, element) => bracketed(size.as_deref()) + argument_type(element),
         TypeKind::Error => "()".into(),
     }
 }
 
-/// `[n]`, `[]`
+fn typed_field((name, t): &(Name, TypeExpr)) -> Doc {
+    Doc::text(format!("{} : ", name.text)) + ty(t)
+}
+
+/// A record on one line, or with each field on its own and the brackets around them.
+pub(super) fn record_block(fields: &[(Name, TypeExpr)]) -> Doc {
+    Doc::brackets("{", fields.iter().map(typed_field), "}")
+}
+
+/// `[n]`, `[]`; with or without spaces around the operators, as the author has it.
 fn bracketed(size: Option<&Expr>) -> Doc {
-    let size = size.map_or(Doc::nil(), |size| expr(size, 1, Follow::NOTHING));
+    let Some(size) = size else { return "[]".into() };
+    let doc = expr(size, 1, Follow::NOTHING);
+    let size = if is_compact(size) {
+        let tight = doc.render(usize::MAX).replace(' ', "");
+        Doc::choice(About::Spaces, doc, Doc::text(tight), Side::Joined)
+    } else {
+        doc
+    };
     Doc::text("[") + size + "]".into()
+}
+
+/// May a size be without spaces? Those of a call, and between two signs, have a meaning.
+fn is_compact(size: &Expr) -> bool {
+    use BinaryOp::{Add, Div, Mul, Rem, Sub};
+    if let ExprKind::Binary(op, a, b) = &size.kind {
+        return matches!(op, Add | Sub | Mul | Div | Rem) && is_compact(a) && is_compact(b);
+    }
+    matches!(size.kind, ExprKind::Var(_)) || matches!(size.kind, ExprKind::Int(value) if value >= 0)
 }
 
 /// `x`, `(p, q)`, `(x : real)`: a pattern that needs no parentheses around it.
@@ -90,8 +112,8 @@ pub(super) fn pattern(p: &Pattern) -> Doc {
         PatternKind::Tuple(parts) if parts.len() >= MANY => {
             filled(parts.iter().map(element).collect())
         }
-        PatternKind::Tuple(parts) => Doc::brackets("(", parts.iter().map(element), ")"),
-        PatternKind::Record(fields) => Doc::brackets("{", fields.iter().map(field), "}"),
+        PatternKind::Tuple(parts) => brackets("(", parts.iter().map(element), ")"),
+        PatternKind::Record(fields) => brackets("{", fields.iter().map(field), "}"),
         PatternKind::Annotated(inner, t) => parens(pattern(inner) + " : ".into() + ty(t)),
     }
 }

@@ -10,7 +10,10 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use lambada_source::{Doc, FileId, Rewrite, Span};
+use lambada_source::{About, Doc, FileId, Rewrite, Side, Span};
+
+use super::authored;
+use super::words::{Nearest, Word, lex};
 
 use crate::lexer::tokenize;
 use crate::token::{Bracket, Keyword, Token, TokenKind};
@@ -35,28 +38,6 @@ impl Written<'_> {
 /// How far ahead the next common token is looked for.
 const WINDOW: usize = 400;
 
-/// A token with its text.
-#[derive(Clone, Debug)]
-struct Word<'a> {
-    kind: TokenKind,
-    text: std::borrow::Cow<'a, str>,
-}
-
-impl Word<'_> {
-    fn is(&self, other: &Word) -> bool {
-        let named = matches!(self.kind, TokenKind::Lower | TokenKind::Upper | TokenKind::Text);
-        self.kind == other.kind && (!named || self.text == other.text)
-    }
-
-    fn round(&self) -> bool {
-        matches!(self.kind, TokenKind::Open(Bracket::Round) | TokenKind::Close(Bracket::Round))
-    }
-
-    fn number(&self) -> bool {
-        matches!(self.kind, TokenKind::Int(_) | TokenKind::Real(_))
-    }
-}
-
 /// The layout with what the text has besides it, and the comments, among those in the range, that no line break came for.
 pub(super) fn weave(
     doc: &Doc,
@@ -68,14 +49,19 @@ pub(super) fn weave(
     let _ = doc.rewrite(&mut found);
     let source: Vec<Word> = tokens.clone().map(|k| word(written, k)).collect();
     let matched = Match::of(&source, &found.words);
+    let nearest = Nearest::of(&matched.source);
+    let doc = authored::chosen(doc, &found.words, &nearest, &written.tokens[tokens.clone()]);
+    let mut found = Collect::default();
+    let _ = doc.rewrite(&mut found);
     let mut by = Weave {
         written,
         first: tokens.start,
         source: &source,
         out: &found.words,
         matched: &matched,
-        nearest: Nearest::of(&matched.source),
+        nearest,
         breaks: &found.breaks,
+        inside: matched.inside.clone(),
         at: 0,
         line: 0,
         comments,
@@ -88,18 +74,6 @@ fn word<'a>(written: &'a Written, k: usize) -> Word<'a> {
     let span = written.tokens[k].span;
     let text = &written.text[span.start as usize..span.end as usize];
     Word { kind: written.tokens[k].kind, text: text.into() }
-}
-
-/// The tokens of a piece of a layout. `.0` is part of an expression, not a number.
-fn lex(text: &str) -> Vec<(Token, Range<usize>)> {
-    let dotted = text.starts_with('.');
-    let padded = if dotted { format!("x{text}") } else { text.to_string() };
-    let tokens = tokenize(&padded, FileId::default()).tokens;
-    let pad = usize::from(dotted);
-    let tokens = tokens.into_iter().skip(pad).filter(|token| token.kind != TokenKind::End);
-    tokens
-        .map(|token| (token, token.span.start as usize - pad..token.span.end as usize - pad))
-        .collect()
 }
 
 /// The tokens of a layout, and which of them comes next at each of its breaks.
@@ -127,6 +101,11 @@ impl Rewrite for Collect {
         self.breaks.push(self.words.len());
         (Doc::nil(), Doc::nil())
     }
+
+    /// Both sides of a choice have the same tokens.
+    fn side(&mut self, _: About) -> Side {
+        Side::Joined
+    }
 }
 
 /// Which tokens of a layout are which tokens of the text.
@@ -135,6 +114,8 @@ struct Match {
     source: Vec<Option<usize>>,
     /// How many parentheses open before a token of the layout, and how many close after it, that the layout has not.
     parentheses: HashMap<usize, (usize, usize)>,
+    /// The first and the last token inside of each pair of these.
+    inside: Vec<(usize, usize)>,
 }
 
 impl Match {
@@ -156,7 +137,7 @@ impl Match {
             places[b[j]] = Some(a[i]);
             (i, j) = (i + 1, j + 1);
         }
-        let mut matched = Match { source: places, parentheses: HashMap::new() };
+        let mut matched = Match { source: places, parentheses: HashMap::new(), inside: Vec::new() };
         matched.pairs(source, out);
         matched
     }
@@ -191,6 +172,7 @@ impl Match {
                 None if *nth == 0 => {
                     self.parentheses.entry(inside.0).or_default().0 += 1;
                     self.parentheses.entry(inside.1).or_default().1 += 1;
+                    self.inside.push(inside);
                 }
                 None => {}
             }
@@ -220,44 +202,6 @@ fn pairs(words: &[Word]) -> Vec<(usize, usize)> {
     all
 }
 
-/// The nearest tokens that are matched, found once for all places.
-struct Nearest {
-    /// By token: what the first matched one is matched with, from this token on, and where it stands.
-    next: Vec<Option<(usize, usize)>>,
-    /// The same of the last one before this token.
-    last: Vec<Option<(usize, usize)>>,
-}
-
-impl Nearest {
-    fn of(places: &[Option<usize>]) -> Nearest {
-        let place = |k: usize| places[k].map(|place| (place, k));
-        let (mut next, mut last) = (vec![None; places.len() + 1], vec![None; places.len() + 1]);
-        for k in 0..places.len() {
-            last[k + 1] = place(k).or(last[k]);
-        }
-        for k in (0..places.len()).rev() {
-            next[k] = place(k).or(next[k + 1]);
-        }
-        Nearest { next, last }
-    }
-
-    /// What is matched with the first token from `at` on that has a match.
-    fn next(&self, at: usize) -> Option<usize> {
-        self.next[at].map(|(place, _)| place)
-    }
-
-    /// What is matched with the last token before `at` that has a match.
-    fn last(&self, at: usize) -> Option<usize> {
-        self.last[at].map(|(place, _)| place)
-    }
-
-    /// What the first and the last of the matched tokens in a pair are matched with.
-    fn inside(&self, (open, close): (usize, usize)) -> Option<(usize, usize)> {
-        let (first, _) = self.next[open + 1].filter(|(_, at)| *at < close)?;
-        Some((first, self.last(close)?))
-    }
-}
-
 struct Weave<'a> {
     written: &'a Written<'a>,
     /// The first token of the item in the text.
@@ -267,6 +211,8 @@ struct Weave<'a> {
     matched: &'a Match,
     nearest: Nearest,
     breaks: &'a [usize],
+    /// The pairs of parentheses whose lines are to be one column deeper.
+    inside: Vec<(usize, usize)>,
     /// The next token of the layout.
     at: usize,
     /// The next break of the layout.
@@ -418,6 +364,27 @@ impl Rewrite for Weave<'_> {
         let end = trailing.map_or(Doc::nil(), |k| Doc::trailing(self.comment(k)));
         let own = own.map(|k| Doc::text(self.comment(k)) + Doc::hard_line());
         (end, Doc::breaking() + Doc::concat(own.collect::<Vec<_>>()))
+    }
+
+    /// All choices have been made.
+    fn side(&mut self, _: About) -> Side {
+        Side::Joined
+    }
+
+    fn place(&self) -> usize {
+        self.at
+    }
+
+    fn deeper(&mut self, from: usize, to: usize) -> usize {
+        // Parentheses of the layout may stand between these and the first and last token that is none.
+        let round = |tokens: Range<usize>| self.out[tokens].iter().all(Word::round);
+        let around = |(first, last): (usize, usize)| {
+            from <= first && last < to && round(from..first) && round(last + 1..to)
+        };
+        let before = self.inside.len();
+        let others = self.inside.iter().copied().filter(|pair| !around(*pair));
+        self.inside = others.collect();
+        before - self.inside.len()
     }
 }
 

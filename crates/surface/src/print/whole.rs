@@ -19,7 +19,7 @@ pub(super) fn file(module: &Module, written: &Written) -> Doc {
         let on_line = is_short(written, one);
         let together = short && on_line && !empty_before(written.text, start);
         let below = is_below(written, &comments)
-            && (empty_before(written.text, start) || (short && on_line));
+            && (parted(written, &comments, start) || (short && on_line));
         let joined = below || comments.is_empty() && (together || import && is_import(one));
         parts.separate(joined);
         parts.comments(comments, empty_before(written.text, start));
@@ -38,6 +38,12 @@ pub(super) fn file(module: &Module, written: &Written) -> Doc {
 fn is_below(written: &Written, comments: &Range<usize>) -> bool {
     !comments.is_empty()
         && !empty_before(written.text, written.comments[comments.start].start as usize)
+}
+
+/// Is there an empty line between these comments, or between them and the item below?
+fn parted(written: &Written, comments: &Range<usize>, item: usize) -> bool {
+    let others = comments.clone().skip(1).map(|k| written.comments[k].start as usize);
+    others.chain([item]).any(|place| empty_before(written.text, place))
 }
 
 /// Is the item on one line?

@@ -125,7 +125,10 @@ fn shapes(higher: bool) -> Program {
     if higher {
         constructors.push(("Apply".into(), vec![Ty::fun(Ty::REAL, Ty::REAL)]));
     }
-    Program { types: vec![TypeDecl { name: "shape".into(), constructors }], ..Program::default() }
+    Program {
+        types: vec![TypeDecl { name: "shape".into(), constructors, ..TypeDecl::default() }],
+        ..Program::default()
+    }
 }
 
 fn area(p: &mut Program, higher: bool) -> Term {

@@ -1,11 +1,11 @@
 //! The header of a library: what it offers, for C, C++, and people; and how it is declared in Fortran.
 
 use lambada::Operator;
-use lambada_prim::ScalarTy;
+use lambada_prim::{Precision, ScalarTy};
 
-use crate::describe::{Dims, Function, Input, Library, Output, Role, Rows};
-use crate::fortran;
-use crate::sizes::{Extent, Spelling};
+use super::describe::{Dims, Function, Input, Library, Output, Role, Rows};
+use super::fortran;
+use super::sizes::{Extent, Spelling};
 
 /// Columns of a comment.
 const WIDTH: usize = 110;
@@ -20,6 +20,11 @@ pub fn header(library: &Library) -> String {
     text += &format!(
         "/* The version of Lambada that has made this. */\n#define {big}_VERSION \"{}\"\n\n",
         env!("CARGO_PKG_VERSION")
+    );
+    text += &format!(
+        "/* How many bits its reals have: those of a {}. */\n#define {big}_REAL_BITS {}\n\n",
+        library.precision.c(),
+        8 * library.precision.bytes(ScalarTy::Real)
     );
     text += &format!(
         "/* What functions return that fail; {name}_message tells more. */\n\
@@ -105,7 +110,7 @@ fn tags(library: &Library) -> String {
         let outputs = function.outputs.iter().map(|output| &output.constructors);
         for constructors in inputs.chain(outputs) {
             for (k, name) in constructors.iter().enumerate() {
-                let own = (crate::names::identifier(name).to_uppercase(), k);
+                let own = (super::names::identifier(name).to_uppercase(), k);
                 if !all.contains(&own) {
                     all.push(own);
                 }
@@ -219,9 +224,9 @@ fn rows_text(rows: &Rows) -> String {
 }
 
 /// The type of a scalar in C.
-pub(crate) fn scalar_type(elem: ScalarTy) -> &'static str {
+pub(crate) fn scalar_type(precision: Precision, elem: ScalarTy) -> &'static str {
     match elem {
-        ScalarTy::Real => "double",
+        ScalarTy::Real => precision.c(),
         ScalarTy::Int => "int64_t",
         ScalarTy::Bool => "bool",
     }
@@ -231,7 +236,7 @@ pub(crate) fn scalar_type(elem: ScalarTy) -> &'static str {
 pub(crate) fn prototype(library: &Library, function: &Function) -> String {
     let mut params = vec![format!("{}_context *context", library.name)];
     for input in &function.inputs {
-        let ty = scalar_type(input.elem);
+        let ty = scalar_type(library.precision, input.elem);
         params.push(if input.dims.is_empty() {
             format!("{ty} {}", input.name)
         } else {
@@ -239,7 +244,7 @@ pub(crate) fn prototype(library: &Library, function: &Function) -> String {
         });
     }
     for output in &function.outputs {
-        let ty = scalar_type(output.elem);
+        let ty = scalar_type(library.precision, output.elem);
         match &output.dims {
             Dims::Known(_) => params.push(format!("{ty} *{}", output.name)),
             Dims::Found(sizes) => {

@@ -1,6 +1,6 @@
 //! A value as arguments of C: the arrays of scalars that it consists of, with names, records in the order of their declaration.
 
-use lambada_core::Size;
+use lambada_core::{Size, sized};
 use lambada_normalize::{Layout, Shape};
 use lambada_prim::ScalarTy;
 
@@ -91,7 +91,7 @@ impl Walk<'_> {
                 let labels: Vec<&str> = fields.iter().map(|(label, _)| &**label).collect();
                 let mut parts: Vec<(&str, Vec<Leaf>)> = fields
                     .iter()
-                    .map(|(label, t)| (&**label, self.value(t, &format!("{name}_{label}"), axes)))
+                    .map(|(label, t)| (&**label, self.value(t, &part_of(name, label), axes)))
                     .collect();
                 if let Some(order) = (self.order)(&labels) {
                     parts.sort_by_key(|(label, _)| order.iter().position(|known| known == label));
@@ -128,7 +128,11 @@ impl Walk<'_> {
             _ => format!("{name}_size_{k}"),
         };
         let own = sizes.iter().enumerate().map(|(k, size)| (size.clone(), label(k)));
-        let axes: Vec<(Size, String)> = axes.iter().cloned().chain(own).collect();
+        let mut axes: Vec<(Size, String)> = axes.iter().cloned().chain(own).collect();
+        if elem.leaves().is_empty() {
+            axes.push((Size::Const(0), String::new()));
+            return vec![self.leaf(name, ScalarTy::Bool, &axes, Kind::Data)];
+        }
         self.value(elem, name, &axes)
     }
 
@@ -148,5 +152,14 @@ impl Walk<'_> {
             self.leaf(&format!("{name}_{part}"), elem, &[axis], Kind::Column)
         };
         columns.map(column).into()
+    }
+}
+
+/// A field of a record: of a variant with sizes, these have their own names and the value has that of the whole.
+fn part_of(name: &str, label: &str) -> String {
+    match label.strip_prefix('[') {
+        Some(k) => format!("{name}_length{}", k.trim_start_matches('0')),
+        None if label == sized::VALUE => name.to_string(),
+        None => format!("{name}_{label}"),
     }
 }

@@ -1,9 +1,9 @@
 //! Declarations in Fortran, for `iso_c_binding`. Its arrays are column-major, so the sizes of an array stand in the opposite order there.
 
-use lambada_prim::ScalarTy;
+use lambada_prim::{Precision, ScalarTy};
 
-use crate::describe::{Dims, Function, Library};
-use crate::sizes::{Extent, Spelling};
+use super::describe::{Dims, Function, Library};
+use super::sizes::{Extent, Spelling};
 
 /// Columns of a line; Fortran allows 132.
 const WIDTH: usize = 100;
@@ -49,7 +49,7 @@ pub(crate) fn declaration(library: &Library, function: &Function) -> String {
     names.extend(function.inputs.iter().map(|input| input.name.clone()));
     let mut lines = vec!["type(c_ptr), value :: context".to_string()];
     for input in &function.inputs {
-        let ty = scalar(input.elem);
+        let ty = scalar(library.precision, input.elem);
         lines.push(if input.dims.is_empty() {
             format!("{ty}, value :: {}", input.name)
         } else {
@@ -57,7 +57,7 @@ pub(crate) fn declaration(library: &Library, function: &Function) -> String {
         });
     }
     for output in &function.outputs {
-        let (name, ty) = (&output.name, scalar(output.elem));
+        let (name, ty) = (&output.name, scalar(library.precision, output.elem));
         names.push(name.clone());
         match &output.dims {
             Dims::Known(known) if known.is_empty() => {
@@ -73,7 +73,7 @@ pub(crate) fn declaration(library: &Library, function: &Function) -> String {
             }
         }
     }
-    let kinds = ["c_ptr", "c_int", "c_int64_t", "c_double", "c_bool"];
+    let kinds = ["c_ptr", "c_int", "c_int64_t", "c_double", "c_float", "c_bool"];
     let used = |kind: &&str| {
         **kind == *"c_int" || lines.iter().any(|line| line.contains(&format!("({kind})")))
     };
@@ -104,10 +104,11 @@ fn dims(dims: &[Extent]) -> String {
     texts.join(", ")
 }
 
-fn scalar(elem: ScalarTy) -> &'static str {
-    match elem {
-        ScalarTy::Real => "real(c_double)",
-        ScalarTy::Int => "integer(c_int64_t)",
-        ScalarTy::Bool => "logical(c_bool)",
+fn scalar(precision: Precision, elem: ScalarTy) -> &'static str {
+    match (elem, precision) {
+        (ScalarTy::Real, Precision::F64) => "real(c_double)",
+        (ScalarTy::Real, Precision::F32) => "real(c_float)",
+        (ScalarTy::Int, _) => "integer(c_int64_t)",
+        (ScalarTy::Bool, _) => "logical(c_bool)",
     }
 }

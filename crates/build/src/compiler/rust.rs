@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use lambada::Operator;
-use lambada_prim::ScalarTy;
+use lambada_prim::{Precision, ScalarTy};
 
-use crate::describe::{Dims, Function, Input, Library, Output, Role};
-use crate::sizes::{Extent, Spelling};
+use super::describe::{Dims, Function, Input, Library, Output, Role};
+use super::sizes::{Extent, Spelling};
 
 const COMMON: &str = include_str!("module.rs.txt");
 
@@ -24,7 +24,12 @@ pub fn rust_module(library: &Library) -> String {
     text += &COMMON.replace('@', name);
     text += &format!("\n#[link(name = \"{name}\", kind = \"static\")]\nunsafe extern \"C\" {{\n");
     for function in &library.functions {
-        text += &format!("    fn {}_{}({}) -> i32;\n", name, function.name, foreign(function));
+        text += &format!(
+            "    fn {}_{}({}) -> i32;\n",
+            name,
+            function.name,
+            foreign(library.precision, function)
+        );
     }
     text += "}\n";
     for function in &library.functions {
@@ -58,32 +63,33 @@ const KEYWORDS: [&str; 46] = [
     "virtual", "where",
 ];
 
-fn scalar(elem: ScalarTy) -> &'static str {
+fn scalar(precision: Precision, elem: ScalarTy) -> &'static str {
     match elem {
-        ScalarTy::Real => "f64",
+        ScalarTy::Real => precision.name(),
         ScalarTy::Int => "i64",
         ScalarTy::Bool => "bool",
     }
 }
 
-fn zero(elem: ScalarTy) -> &'static str {
-    match elem {
-        ScalarTy::Real => "0.0_f64",
-        ScalarTy::Int => "0_i64",
-        ScalarTy::Bool => "false",
+fn zero(precision: Precision, elem: ScalarTy) -> &'static str {
+    match (elem, precision) {
+        (ScalarTy::Real, Precision::F64) => "0.0_f64",
+        (ScalarTy::Real, Precision::F32) => "0.0_f32",
+        (ScalarTy::Int, _) => "0_i64",
+        (ScalarTy::Bool, _) => "false",
     }
 }
 
 /// The parameters of the C function.
-fn foreign(function: &Function) -> String {
+fn foreign(precision: Precision, function: &Function) -> String {
     let mut params = vec!["context: *mut Context".to_string()];
     for input in &function.inputs {
-        let ty = scalar(input.elem);
+        let ty = scalar(precision, input.elem);
         let pointer = if input.dims.is_empty() { "" } else { "*const " };
         params.push(format!("{}: {pointer}{ty}", ident(&input.name)));
     }
     for output in &function.outputs {
-        let (name, ty) = (ident(&output.name), scalar(output.elem));
+        let (name, ty) = (ident(&output.name), scalar(precision, output.elem));
         match &output.dims {
             Dims::Known(_) => params.push(format!("{name}: *mut {ty}")),
             Dims::Found(sizes) => {
@@ -139,7 +145,8 @@ impl<'a> Printer<'a> {
         };
         self.out += "\n";
         self.out += &self.documentation();
-        let params: Vec<String> = self.parameters().map(parameter).collect();
+        let params: Vec<String> =
+            self.parameters().map(|input| parameter(self.library.precision, input)).collect();
         self.out += &format!(
             "pub fn {}({}) -> Result<{ty}, Error> {{\n",
             ident(&self.function.name),
@@ -217,7 +224,7 @@ impl<'a> Printer<'a> {
     /// Results that are given together: one for itself, unless `always` says that it is a field.
     fn together(&self, outputs: Vec<&'a Output>, name: &str, always: bool) -> Given<'a> {
         if let ([single], false) = (&outputs[..], always) {
-            return Given { ty: array_type(single), fields: None, outputs };
+            return Given { ty: array_type(self.library.precision, single), fields: None, outputs };
         }
         let field = |output: &Output| match &output.role {
             Role::Cotangent(of) if !of.is_empty() => ident(of),
@@ -254,7 +261,7 @@ impl<'a> Printer<'a> {
             self.out += &format!(
                 "    /// {}.\n    pub {name}: {},\n",
                 capital(&output.role.text()),
-                array_type(output)
+                array_type(self.library.precision, output)
             );
         }
         self.out += "}\n";
@@ -299,7 +306,7 @@ impl<'a> Printer<'a> {
     fn room(&mut self) {
         for output in &self.function.outputs {
             let name = ident(&output.name);
-            let zero = zero(output.elem);
+            let zero = zero(self.library.precision, output.elem);
             match &output.dims {
                 Dims::Known(dims) if dims.is_empty() => {
                     self.line(&format!("let mut {name} = {zero};"))
@@ -317,7 +324,7 @@ impl<'a> Printer<'a> {
                 Dims::Found(sizes) => {
                     self.line(&format!(
                         "let mut {name}: *const {} = ::std::ptr::null();",
-                        scalar(output.elem)
+                        scalar(self.library.precision, output.elem)
                     ));
                     sizes
                         .iter()
@@ -362,8 +369,8 @@ fn capital(text: &str) -> String {
 }
 
 /// `w: ArrayView1<f64>`
-fn parameter(input: &Input) -> String {
-    let ty = scalar(input.elem);
+fn parameter(precision: Precision, input: &Input) -> String {
+    let ty = scalar(precision, input.elem);
     let name = ident(&input.name);
     match input.dims.len() {
         0 => format!("{name}: {ty}"),
@@ -372,12 +379,12 @@ fn parameter(input: &Input) -> String {
 }
 
 /// `Array1<f64>`
-fn array_type(output: &Output) -> String {
+fn array_type(precision: Precision, output: &Output) -> String {
     let rank = match &output.dims {
         Dims::Known(dims) => dims.len(),
         Dims::Found(sizes) => sizes.len(),
     };
-    let ty = scalar(output.elem);
+    let ty = scalar(precision, output.elem);
     if rank == 0 {
         ty.to_string()
     } else {

@@ -1,9 +1,9 @@
 //! What a C library offers, as data: for each function its arguments and results, with names, types and sizes.
 
 use lambada::Operator;
-use lambada_prim::ScalarTy;
+use lambada_prim::{Precision, ScalarTy};
 
-use crate::sizes::Extent;
+use super::sizes::Extent;
 
 /// A library of C.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,6 +14,8 @@ pub struct Library {
     pub source: String,
     /// What the program's file says of itself.
     pub doc: Option<String>,
+    /// How many bits its reals have.
+    pub precision: Precision,
     /// Does it run on all processors of the architecture?
     pub portable: bool,
     /// The functions.

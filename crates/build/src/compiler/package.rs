@@ -5,11 +5,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use lambada_run::{Compiler, Target};
+use lambada_run::{Compiler, Target, Unfinished};
 use lambada_source::Problem;
 
-use crate::library::Sources;
-use crate::messages;
+use super::library::Sources;
+use super::messages;
 
 /// Writes `NAME.c`, `NAME.h`, `libNAME.a`, `libNAME.so` (`.dylib` on macOS) and `NAME.pc` into a folder, which is made if need be; gives their paths.
 ///
@@ -18,6 +18,7 @@ use crate::messages;
 pub fn write_library(sources: &Sources, folder: &Path) -> Result<Vec<PathBuf>, Problem> {
     let name = &sources.library.name;
     let made = missing(folder);
+    let _unfinished = made.map(Unfinished::at);
     let result = Scratch::inside(folder).and_then(|scratch| {
         let files = [
             write(&scratch, &format!("{name}.c"), &sources.code)?,
@@ -66,6 +67,7 @@ fn missing(folder: &Path) -> Option<&Path> {
 /// A folder inside of the one that files go to: moving them is renaming.
 struct Scratch {
     folder: tempfile::TempDir,
+    _unfinished: Unfinished,
 }
 
 impl Scratch {
@@ -73,7 +75,9 @@ impl Scratch {
         let failed = |error| messages::not_written(folder, &error);
         fs::create_dir_all(folder).map_err(failed)?;
         let folder = tempfile::Builder::new().prefix(".lambada-").tempdir_in(folder);
-        Ok(Scratch { folder: folder.map_err(failed)? })
+        let folder = folder.map_err(failed)?;
+        let unfinished = Unfinished::at(folder.path());
+        Ok(Scratch { folder, _unfinished: unfinished })
     }
 
     fn path(&self) -> &Path {

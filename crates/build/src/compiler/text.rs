@@ -4,10 +4,10 @@ use lambada_loops::{Buf, Function as Loops};
 use lambada_prim::{ScalarTy, TOO_DEEP};
 use lambada_source::{Sources, Span};
 
-use crate::describe::{Dims, Function, Library, Output};
-use crate::header::{prototype, scalar_type};
-use crate::interface::{Interface, Word};
-use crate::sizes::{Extent, Spelling};
+use super::describe::{Dims, Function, Library, Output};
+use super::header::{prototype, scalar_type};
+use super::interface::{Interface, Word};
+use super::sizes::{Extent, Spelling};
 
 /// An axis of an argument has no more elements: then products of two sizes do not wrap, on which the code relies.
 const LONGEST_AXIS: i64 = lambada_anf::bounds::LONGEST_AXIS;
@@ -27,6 +27,7 @@ const QUIET: &str = "\
 #pragma GCC diagnostic ignored \"-Wunused-variable\"
 #pragma GCC diagnostic ignored \"-Wunused-but-set-variable\"
 #pragma GCC diagnostic ignored \"-Wsign-compare\"
+#pragma GCC diagnostic ignored \"-Wpsabi\"
 #endif
 #if defined(__clang__)
 #pragma GCC diagnostic ignored \"-Wtypedef-redefinition\"
@@ -89,7 +90,7 @@ fn head(library: &Library) -> String {
         "/* {}, made by Lambada {} from {}: what it offers is declared and described in {}.h. Compile it with\n *   cc {}{native} -c {}.c\n * and link with -lm. */\n",
         library.name,
         env!("CARGO_PKG_VERSION"),
-        crate::header::comment(&library.source),
+        super::header::comment(&library.source),
         library.name,
         flags.join(" "),
         library.name,
@@ -132,7 +133,8 @@ impl Tables {
             for (k, (elem, _)) in (0..).zip(&function.bufs) {
                 let place = place(function.origins.get(&Buf(k)).copied().unwrap_or_default());
                 longest = longest.max(place.len());
-                arrays += &format!("    {{{}, {}}},\n", literal(&place), bytes(*elem));
+                arrays +=
+                    &format!("    {{{}, {}}},\n", literal(&place), code.precision.bytes(*elem));
             }
         }
         let table = |ty: &str, name: &str, rows: &str| {
@@ -161,13 +163,6 @@ fn literal(text: &str) -> String {
         }
     }
     out + "\""
-}
-
-fn bytes(elem: ScalarTy) -> i64 {
-    match elem {
-        ScalarTy::Real | ScalarTy::Int => 8,
-        ScalarTy::Bool => 1,
-    }
 }
 
 /// A function of the library.
@@ -282,7 +277,11 @@ impl Wrapper<'_> {
                     "integer = 0".to_string()
                 }
                 Word::Zero(elem, dims) => {
-                    format!("data = lam_nothing(context, {}, {})", count(dims), bytes(*elem))
+                    format!(
+                        "data = lam_nothing(context, {}, {})",
+                        count(dims),
+                        self.library.precision.bytes(*elem)
+                    )
                 }
             };
             self.line(&format!("lam_args[{k}].{text};"));
@@ -308,7 +307,7 @@ impl Wrapper<'_> {
     }
 
     fn result(&mut self, output: &Output, word: usize, rank: usize, error: &str) {
-        let (name, ty) = (&output.name, scalar_type(output.elem));
+        let (name, ty) = (&output.name, scalar_type(self.library.precision, output.elem));
         if rank == 0 {
             let value = match output.elem {
                 ScalarTy::Real => format!("lam_results[{word}].real"),
@@ -320,7 +319,7 @@ impl Wrapper<'_> {
         let sizes: Vec<String> =
             (1..=rank).map(|axis| format!("lam_results[{}].integer", word + axis)).collect();
         let count = sizes.join(" * ");
-        let size = bytes(output.elem);
+        let size = self.library.precision.bytes(output.elem);
         match &output.dims {
             Dims::Known(_) => self.line(&format!(
                 "if ({name} && {count} > 0) __builtin_memmove({name}, lam_results[{word}].data, (uint64_t)({count} * {size}));"

@@ -1,15 +1,16 @@
 //! What a build script says: which definitions of a program become a module of Rust.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use lambada::{Operator, Session};
+use lambada::{Disk, Operator, Options, Precision, Session};
 use lambada_source::Problem;
 
-use crate::library::library;
-use crate::names::name_of;
-use crate::package::write_static;
-use crate::request::{Entry, Request};
-use crate::rust::rust_module;
+use super::library::library;
+use super::names::name_of;
+use super::package::write_static;
+use super::request::{Entry, Request};
+use super::rust::rust_module;
 
 /// A program that is compiled when the program that uses it is built.
 #[derive(Clone, Debug)]
@@ -18,6 +19,7 @@ pub struct Model {
     name: String,
     entries: Vec<Entry>,
     native: bool,
+    precision: Precision,
     folder: Option<PathBuf>,
 }
 
@@ -45,7 +47,8 @@ impl Model {
     pub fn new(file: impl AsRef<Path>) -> Model {
         let file = file.as_ref().to_path_buf();
         let name = name_of(&file);
-        Model { file, name, entries: Vec::new(), native: false, folder: None }
+        let precision = Precision::default();
+        Model { file, name, entries: Vec::new(), native: false, precision, folder: None }
     }
 
     /// Calls the module something else than the file.
@@ -85,6 +88,12 @@ impl Model {
         Model { native, ..self }
     }
 
+    /// Computes with reals of so many bits: with [`Precision::F32`], functions take and give arrays of `f32`.
+    #[must_use]
+    pub fn precision(self, precision: Precision) -> Model {
+        Model { precision, ..self }
+    }
+
     /// Writes the files into this folder, instead of the one that Cargo has for the build script.
     #[must_use]
     pub fn output(self, folder: impl Into<PathBuf>) -> Model {
@@ -112,7 +121,8 @@ impl Model {
     pub fn compile(self) -> Result<(), Error> {
         let folder = self.folder.clone().or_else(|| std::env::var_os("OUT_DIR").map(PathBuf::from));
         let folder = folder.unwrap_or_else(|| PathBuf::from("."));
-        let mut session = Session::new();
+        let options = Options { precision: self.precision, ..Options::default() };
+        let mut session = Session::with(Arc::new(Disk), options);
         println!("cargo:rerun-if-changed={}", self.file.display());
         let result = self.made(&mut session, &folder);
         result.map_err(|problems| Error(session.render(&problems, false)))?;
@@ -145,6 +155,6 @@ impl Model {
         write_static(&sources, folder).map_err(|problem| vec![problem])?;
         let place = folder.join(format!("{}.rs", self.name));
         std::fs::write(&place, text)
-            .map_err(|error| vec![crate::messages::not_written(&place, &error)])
+            .map_err(|error| vec![super::messages::not_written(&place, &error)])
     }
 }

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use lambada::{Call, Operator, Options, Session, Unit};
 use lambada_source::{Problem, stack};
 
-use crate::describe::Library;
-use crate::header::header;
-use crate::interface::{Target, interface};
-use crate::request::{Entry, Request, suffix};
-use crate::text::{Part, text};
-use crate::{messages, names};
+use super::describe::Library;
+use super::header::header;
+use super::interface::{Target, interface};
+use super::request::{Entry, Request, suffix};
+use super::text::{Part, text};
+use super::{messages, names};
 
 /// A library as text and as data.
 #[derive(Clone, Debug)]
@@ -64,6 +64,7 @@ fn written(
         name: request.name.clone(),
         source: file.to_string(),
         doc: unit.module.doc.as_ref().map(|doc| doc.to_string()),
+        precision: session.options().precision,
         portable: request.portable,
         functions: parts.iter().map(|part| part.interface.function.clone()).collect(),
     };

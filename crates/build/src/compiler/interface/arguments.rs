@@ -1,0 +1,262 @@
+//! The arguments of a function: the parameters of the definition, the sizes of their arrays, and a tangent or a cotangent.
+
+use std::collections::BTreeMap;
+
+use lambada_anf::{Atom, Var};
+use lambada_core::Size;
+use lambada_prim::ScalarTy;
+use lambada_source::Problem;
+
+use super::super::describe::{Input, Role};
+use super::super::leaves::{Kind, Leaf, leaves};
+use super::super::messages;
+use super::super::sizes::{Extent, traced, written};
+use super::{Builder, Word, constructors, part_of, word};
+
+/// What the parameters of a signature say of their sizes, before these have names.
+struct Declared {
+    var: Var,
+    size: Size,
+    label: String,
+}
+
+impl Builder<'_> {
+    /// The parameters of the definition.
+    pub(super) fn parameters(&mut self) {
+        let params = self.own();
+        let mut all = Vec::new();
+        for (k, (name, layout)) in params.iter().enumerate() {
+            let name = name.as_ref();
+            let name = if lambada::is_identifier(name) {
+                name.to_string()
+            } else {
+                format!("argument_{}", k + 1)
+            };
+            all.push((name.clone(), leaves(layout, &name, self.order)));
+            self.rows(&name, layout);
+        }
+        self.own_sizes(&all);
+        let mut before = 0;
+        for (name, leaves) in all {
+            let count = leaves.len();
+            self.parameter(&name, leaves, before);
+            before += count;
+        }
+    }
+
+    /// Finds out what the sizes of the parameters are.
+    fn own_sizes(&mut self, params: &[(String, Vec<Leaf>)]) {
+        let declared = self.declared(params);
+        let scalar = |name: &str| {
+            let mut found = params.iter().filter(|(param, leaves)| {
+                param == name
+                    && matches!(&leaves[..], [leaf] if leaf.axes.is_empty() && leaf.elem == ScalarTy::Int)
+            });
+            found.next().is_some()
+        };
+        let mut order: Vec<&Declared> = declared.iter().collect();
+        let place = |size: &Size| match size {
+            Size::Var(name) => {
+                self.bound.iter().position(|bound| **bound == **name).unwrap_or(self.bound.len())
+            }
+            Size::Any | Size::Const(_) | Size::Expr(_) => self.bound.len(),
+        };
+        order.sort_by_key(|declared| place(&declared.size));
+        let mut named: BTreeMap<String, Extent> = BTreeMap::new();
+        for Declared { var, size, .. } in order {
+            let Size::Var(name) = size else { continue };
+            let extent = if scalar(name) {
+                let own = self.names.fresh(name);
+                self.passed.insert(name.to_string(), own.clone());
+                Extent::Argument(own)
+            } else {
+                self.size(name)
+            };
+            named.insert(name.to_string(), extent.clone());
+            self.sizes.insert(*var, extent);
+        }
+        for Declared { var, size, label } in &declared {
+            if self.sizes.contains_key(var) {
+                continue;
+            }
+            let computed = if let Size::Expr(text) = size {
+                written(text, &|name| named.get(name).cloned())
+            } else {
+                None
+            };
+            let extent = computed.unwrap_or_else(|| self.size(label));
+            self.sizes.insert(*var, extent);
+        }
+    }
+
+    /// The sizes of the parameters, each where it is met first.
+    fn declared(&self, params: &[(String, Vec<Leaf>)]) -> Vec<Declared> {
+        let mut declared: Vec<Declared> = Vec::new();
+        let mut before = 0;
+        for (_, leaves) in params {
+            for leaf in leaves {
+                let dims = self.dims(before + leaf.place);
+                for (dim, (size, label)) in dims.iter().zip(&leaf.axes) {
+                    let Atom::Var(var) = dim else { continue };
+                    if declared.iter().all(|known| known.var != *var) {
+                        let (size, label) = (size.clone(), label.clone());
+                        declared.push(Declared { var: *var, size, label });
+                    }
+                }
+            }
+            before += leaves.len();
+        }
+        declared
+    }
+
+    /// A new argument that is a size.
+    fn size(&mut self, label: &str) -> Extent {
+        let name = self.names.fresh(label);
+        self.size_inputs.push(Input {
+            name: name.clone(),
+            role: Role::Size,
+            elem: ScalarTy::Int,
+            dims: Vec::new(),
+            constructors: Vec::new(),
+        });
+        Extent::Argument(name)
+    }
+
+    /// The sizes of a leaf, as the caller knows them.
+    fn extents(&self, place: usize) -> Vec<Extent> {
+        let body = &self.arrays.optimized.body;
+        let known = |var: Var| self.sizes.get(&var).cloned();
+        let dims = self.dims(place).iter();
+        dims.map(|dim| traced(dim, body, &known).unwrap_or(Extent::Constant(0))).collect()
+    }
+
+    fn parameter(&mut self, param: &str, leaves: Vec<Leaf>, before: usize) {
+        let mut point = Vec::with_capacity(leaves.len());
+        for leaf in leaves {
+            let dims = self.extents(before + leaf.place);
+            let role = match leaf.kind {
+                Kind::Data | Kind::Tag(_) => Role::Value(leaf.name.clone()),
+                Kind::Number | Kind::Column => Role::Rows(param.to_string()),
+            };
+            let name = self.input(&leaf, &leaf.name, role, dims);
+            point.push((leaf, name));
+        }
+        point.sort_by_key(|(leaf, _)| leaf.place);
+        self.words.extend(point.iter().map(|(leaf, name)| word(leaf, name)));
+        self.points.push(point);
+    }
+
+    /// A new argument; gives its name.
+    fn input(&mut self, leaf: &Leaf, hint: &str, role: Role, dims: Vec<Extent>) -> String {
+        let passed = self.passed.remove(hint);
+        let name = passed.unwrap_or_else(|| self.names.fresh(hint));
+        let (elem, constructors) = (leaf.elem, constructors(leaf));
+        self.inputs.push(Input { name: name.clone(), role, elem, dims, constructors });
+        name
+    }
+
+    /// The tangent: what is real of the point; the rest is that of the point.
+    pub(super) fn tangent(&mut self) -> Result<(), Box<Problem>> {
+        let wrt = self.wrt();
+        let layout = &self.arrays.normalized.params[self.own().len()].1;
+        if wrt.len() > 1 && !layout.table().types.is_empty() {
+            return Err(Box::new(messages::several_recursive(self.target.entry)));
+        }
+        let before: usize = self.points.iter().map(Vec::len).sum();
+        let points: Vec<(Leaf, String)> =
+            wrt.iter().flat_map(|k| self.points[*k].clone()).collect();
+        // The tangent has the shape of the point, so its sizes are those of the point.
+        let places: Vec<usize> = wrt.iter().flat_map(|k| self.places(*k)).collect();
+        for (k, place) in places.iter().enumerate() {
+            let extents = self.extents(*place);
+            for (dim, extent) in self.dims(before + k).iter().zip(extents) {
+                if let Atom::Var(var) = dim {
+                    self.sizes.entry(*var).or_insert(extent);
+                }
+            }
+        }
+        let mut tangents: Vec<(usize, Word)> = Vec::new();
+        for (k, (leaf, name)) in points.iter().enumerate() {
+            if !leaf.is_real() {
+                tangents.push((k, word(leaf, name)));
+            }
+        }
+        // In the order of the declaration, as the parameters.
+        for (place, name) in self.declared_order(&wrt) {
+            let (leaf, _) = points[place].clone();
+            if leaf.is_real() {
+                let dims = self.extents(before + place);
+                let role = Role::Tangent(name.clone());
+                let input = self.input(&leaf, &format!("{name}_tan"), role, dims);
+                tangents.push((place, word(&leaf, &input)));
+            }
+        }
+        tangents.sort_by_key(|(k, _)| *k);
+        self.words.extend(tangents.into_iter().map(|(_, word)| word));
+        Ok(())
+    }
+
+    /// The leaves of a parameter among all leaves.
+    fn places(&self, param: usize) -> std::ops::Range<usize> {
+        let before: usize = self.points[..param].iter().map(Vec::len).sum();
+        before..before + self.points[param].len()
+    }
+
+    /// The leaves of these parameters in the order in which they are passed: the place among them, and the name.
+    fn declared_order(&self, wrt: &[usize]) -> Vec<(usize, String)> {
+        let mut all = Vec::new();
+        let mut before = 0;
+        for k in wrt {
+            let passed = |name: &String| self.inputs.iter().position(|input| input.name == *name);
+            let mut leaves: Vec<(usize, String)> = self.points[*k]
+                .iter()
+                .enumerate()
+                .map(|(place, (_, name))| (before + place, name.clone()))
+                .collect();
+            leaves.sort_by_key(|(_, name)| passed(name));
+            before += leaves.len();
+            all.extend(leaves);
+        }
+        all
+    }
+
+    /// The cotangent of the value.
+    pub(super) fn cotangent(&mut self) {
+        let layout = &self.arrays.normalized.params[self.own().len()].1;
+        let before: usize = self.points.iter().map(Vec::len).sum();
+        let leaves = leaves(layout, "value", self.order);
+        // Where the sizes of the value follow from the arguments, those of its cotangent do.
+        for leaf in &leaves {
+            let result = self.arrays.optimized.results.get(leaf.place).map(|ty| ty.dims.clone());
+            let dims = self.dims(before + leaf.place);
+            for (axis, (dim, (_, label))) in dims.iter().zip(&leaf.axes).enumerate() {
+                let Atom::Var(var) = dim else { continue };
+                if self.sizes.contains_key(var) {
+                    continue;
+                }
+                let of_value = result.as_ref().and_then(|dims| self.known(dims.get(axis)?));
+                let extent = of_value.unwrap_or_else(|| self.size(label));
+                self.sizes.insert(*var, extent);
+            }
+        }
+        let whole = !layout.table().types.is_empty();
+        let mut words: Vec<(usize, Word)> = Vec::new();
+        for leaf in leaves {
+            let dims = self.extents(before + leaf.place);
+            let needed = leaf.is_real() || whole || matches!(leaf.kind, Kind::Tag(_));
+            let word = if needed {
+                let role = Role::Cotangent(part_of("value", &leaf.name));
+                let name = self.input(&leaf, &format!("{}_ct", leaf.name), role, dims);
+                word(&leaf, &name)
+            } else {
+                Word::Zero(leaf.elem, dims)
+            };
+            words.push((leaf.place, word));
+        }
+        if whole {
+            self.rows("value", layout);
+        }
+        words.sort_by_key(|(place, _)| *place);
+        self.words.extend(words.into_iter().map(|(_, word)| word));
+    }
+}

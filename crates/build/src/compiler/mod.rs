@@ -1,0 +1,27 @@
+//! In reading order: what is asked for, what is offered as data, how a value becomes arguments of C, the texts, the files, the build script.
+
+mod describe;
+mod fortran;
+mod header;
+mod interface;
+mod leaves;
+mod library;
+mod messages;
+mod model;
+mod names;
+mod package;
+mod request;
+mod rust;
+mod sizes;
+mod text;
+
+pub use describe::{Dims, Function, Input, Library, Output, Role, Rows};
+pub use header::header;
+pub use lambada::Precision;
+pub use library::{Sources, library};
+pub use model::{Error, Model};
+pub use names::name_of;
+pub use package::{write_library, write_static};
+pub use request::{Entry, Request};
+pub use rust::rust_module;
+pub use sizes::{Arithmetic, Extent, Spelling};

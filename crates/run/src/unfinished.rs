@@ -1,0 +1,61 @@
+//! Files and folders that are being made. Whoever makes one removes it or moves it to its place; where the process is ended in between, those that are left
+//! are removed first.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+static MADE: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+fn made() -> MutexGuard<'static, Vec<PathBuf>> {
+    MADE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A file or folder that is being made, as long as this lives.
+#[derive(Debug)]
+pub struct Unfinished(PathBuf);
+
+impl Unfinished {
+    /// What is at this path, or soon will be.
+    pub fn at(path: &Path) -> Unfinished {
+        made().push(path.to_path_buf());
+        Unfinished(path.to_path_buf())
+    }
+}
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        let mut made = made();
+        if let Some(at) = made.iter().position(|path| *path == self.0) {
+            made.swap_remove(at);
+        }
+    }
+}
+
+/// Removes what is being made, in a process that is about to end: from now on, whoever begins or finishes something waits forever.
+pub fn remove_unfinished() {
+    let made = made();
+    for path in made.iter() {
+        // What cannot be removed is only litter.
+        let _ = match path.is_dir() {
+            true => std::fs::remove_dir_all(path),
+            false => std::fs::remove_file(path),
+        };
+    }
+    std::mem::forget(made);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_finished_is_forgotten() {
+        let (one, other) = (Path::new("lambada-one"), Path::new("lambada-other"));
+        let first = Unfinished::at(one);
+        let second = Unfinished::at(other);
+        drop(first);
+        assert!(!made().iter().any(|path| path == one));
+        assert!(made().iter().any(|path| path == other));
+        drop(second);
+    }
+}

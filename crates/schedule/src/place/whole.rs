@@ -1,0 +1,74 @@
+//! Axes of few indices that a nest writes out: each copy of its body has an index that is known, so what compares it with constants is decided, and of the
+//! elements of a literal each is computed for its own index only. So the entries of a small matrix for each index of a long axis are one nest along that axis.
+
+use std::collections::HashSet;
+
+use lambada_prim::Prim;
+
+use crate::graph::{Axes, AxisId, Graph, NodeId, Part};
+use crate::placed::WHOLE;
+
+/// An axis of more indices has a loop.
+const INDICES: i64 = 32;
+/// How many copies of the body there are at most.
+const COPIES: i64 = 64;
+/// How many operations all copies together have.
+const OPERATIONS: i64 = 4096;
+/// Those of the axes of an array that the nest which stores its elements writes out.
+pub(super) fn whole(graph: &Graph, axes: &[AxisId], body: NodeId, block: Option<AxisId>) -> Axes {
+    let none = Axes::default();
+    let few = |axis: &AxisId| Some(*axis) != block && indices(graph, *axis).is_some();
+    let candidates: Axes = axes.iter().copied().filter(few).collect();
+    // A state is computed by the nest that runs its loop.
+    if candidates.is_empty() || !graph.loops.is_empty() {
+        return none;
+    }
+    let operations = operations(graph, body);
+    let decided = operations.iter().filter(|node| is_comparison(graph, **node));
+    let decided = decided.map(|node| graph.free(*node)).filter(|free| free.is_subset(&candidates));
+    let compared = decided.fold(none.clone(), |all, free| all.union(free));
+    let (mut whole, mut copies) = (Vec::new(), 1);
+    for axis in axes.iter().rev().filter(|axis| compared.contains(**axis)) {
+        let indices = indices(graph, *axis).unwrap_or(INDICES);
+        if whole.len() < WHOLE && copies * indices <= COPIES {
+            whole.push(*axis);
+            copies *= indices;
+        }
+    }
+    let whole: Axes = whole.into_iter().collect();
+    // What is left is what lanes are along.
+    if axes.iter().all(|axis| whole.contains(*axis)) {
+        return none;
+    }
+    let times = |node: &NodeId| {
+        let own = graph.free(*node).intersection(&whole);
+        own.iter().filter_map(|axis| indices(graph, axis)).product::<i64>()
+    };
+    if operations.iter().map(times).sum::<i64>() > OPERATIONS { none } else { whole }
+}
+
+/// How many indices an axis has, if they are few.
+fn indices(graph: &Graph, axis: AxisId) -> Option<i64> {
+    let extent = graph.lit(graph.axis(axis).extent)?.int();
+    (2..=INDICES).contains(&extent).then_some(extent)
+}
+
+fn is_comparison(graph: &Graph, node: NodeId) -> bool {
+    let op = graph.operation(node).map(|(op, _)| op);
+    matches!(op, Some(Prim::EqInt | Prim::NeInt | Prim::LtInt | Prim::LeInt))
+}
+
+/// What a scalar is computed from, but for reductions and what arrays hold.
+fn operations(graph: &Graph, node: NodeId) -> HashSet<NodeId> {
+    let (mut found, mut open) = (HashSet::new(), vec![node]);
+    while let Some(node) = open.pop() {
+        if found.insert(node) && graph.reduction(node).is_none() {
+            graph.node(node).parts(&mut |part| {
+                if let Part::Node(part) = part {
+                    open.push(part);
+                }
+            });
+        }
+    }
+    found
+}

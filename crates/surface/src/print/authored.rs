@@ -1,0 +1,191 @@
+//! The line breaks of an author that the layout keeps.
+//!
+//! chosen : layout of an item × its tokens in the text ⟶ layout of the item without choices
+//!
+//! Many constructs may stand on one line or on several, and which is better depends on what they mean. So a break stays
+//! - after `=`, `=>`, `->`, `do`, `then`, `else` and `;`, and after an `in` that begins a line,
+//! - before `in`, `else`, `with`, `|` and infix operators,
+//! - between the parameters of a definition, and between numbers in a list,
+//! - in brackets: after the opening one, and after the commas if there is one after each of them.
+//!
+//! So do sizes without spaces: `[d*(d-1)/2]`.
+//!
+//! Keeps: what the layout breaks by itself at such a place, for want of room, it breaks there again. So formatting twice changes nothing.
+
+use lambada_source::{About, Doc, Rewrite, Side};
+
+use super::words::{Nearest, Word, lex};
+use crate::token::{Keyword, Token, TokenKind};
+
+/// The layout with the choices of the author.
+pub(super) fn chosen(doc: &Doc, out: &[Word], nearest: &Nearest, source: &[Token]) -> Doc {
+    doc.rewrite(&mut Author { out, nearest, source, lists: lists(source), at: 0 })
+}
+
+/// The layout with as few lines as possible.
+pub(super) fn joined(doc: &Doc) -> Doc {
+    doc.rewrite(&mut Joined)
+}
+
+struct Joined;
+
+impl Rewrite for Joined {
+    fn text(&mut self, text: &str) -> Doc {
+        Doc::text(text)
+    }
+
+    fn line(&mut self, line: &Doc) -> Doc {
+        line.clone()
+    }
+
+    fn between(&mut self) -> (Doc, Doc) {
+        (Doc::nil(), Doc::nil())
+    }
+
+    fn side(&mut self, _: About) -> Side {
+        Side::Joined
+    }
+}
+
+struct Author<'a> {
+    /// The tokens of the layout.
+    out: &'a [Word<'a>],
+    /// For each of them the nearest tokens of the text.
+    nearest: &'a Nearest,
+    /// The tokens of the text.
+    source: &'a [Token],
+    /// What is known of the list to which a token of the text belongs.
+    lists: Vec<List>,
+    /// The next token of the layout.
+    at: usize,
+}
+
+/// A list in brackets.
+#[derive(Clone, Copy)]
+struct List {
+    /// How many brackets were opened before it.
+    number: usize,
+    /// Is there a line break after each comma?
+    by_line: bool,
+    /// Does the closing bracket start a line?
+    closed_below: bool,
+}
+
+/// For each token the innermost list around it; an opening bracket belongs to the list that it opens.
+fn lists(source: &[Token]) -> Vec<List> {
+    let list = |number| List { number, by_line: true, closed_below: false };
+    let mut all = vec![list(0)];
+    let mut around = vec![0];
+    let mut places = Vec::with_capacity(source.len());
+    for (k, token) in source.iter().enumerate() {
+        if matches!(token.kind, TokenKind::Open(_)) {
+            around.push(all.len());
+            all.push(list(all.len()));
+        }
+        let here = around.last().copied().unwrap_or(0);
+        places.push(here);
+        if token.kind == TokenKind::Comma {
+            all[here].by_line &= source.get(k + 1).is_some_and(|next| next.starts_line);
+        }
+        if matches!(token.kind, TokenKind::Close(_)) {
+            all[here].closed_below = token.starts_line;
+            around.pop();
+        }
+    }
+    places.into_iter().map(|place| all[place]).collect()
+}
+
+impl Author<'_> {
+    /// Did the author begin a line between the last token of the layout and the next one?
+    fn breaks(&self) -> bool {
+        let Some((last, next)) = self.around() else { return false };
+        self.source[last + 1..=next].iter().any(|token| token.starts_line)
+    }
+
+    /// The tokens of the text around the place at which we are.
+    fn around(&self) -> Option<(usize, usize)> {
+        let (last, next) = (self.nearest.last(self.at)?, self.nearest.next(self.at)?);
+        (last < next).then_some((last, next))
+    }
+
+    /// The list around the last token.
+    fn list(&self) -> Option<List> {
+        self.around().map(|(last, _)| self.lists[last])
+    }
+
+    /// Does the author's line end behind the next token, as `let y = x in` may?
+    fn ends_line(&self) -> bool {
+        let next = self.around().and_then(|(_, next)| self.source.get(next + 1));
+        next.is_some_and(|token| token.starts_line)
+    }
+
+    /// Does an operator in the bracket that has just been opened touch what stands before it?
+    fn tight(&self) -> bool {
+        let Some((open, first)) = self.around() else { return false };
+        let inside = self.source[first..].iter().zip(&self.lists[first..]);
+        inside
+            .take_while(|(_, list)| list.number >= self.lists[open].number)
+            .any(|(token, _)| matches!(token.kind, TokenKind::Op(_)) && token.touches)
+    }
+
+    fn last(&self) -> Option<TokenKind> {
+        self.at.checked_sub(1).map(|last| self.out[last].kind)
+    }
+
+    /// Is this a place at which the author's line break stays?
+    fn keeps(&self) -> bool {
+        let comma = matches!(self.last(), Some(TokenKind::Comma));
+        comma && self.list().is_some_and(|list| list.by_line)
+            || self.last().is_some_and(leads)
+            || self.out.get(self.at).is_some_and(|next| starts(next.kind))
+    }
+}
+
+/// May what follows this stand on a line of its own?
+fn leads(kind: TokenKind) -> bool {
+    use TokenKind::{Arrow, Equals, FatArrow, Open, Semicolon};
+    matches!(kind, Equals | Arrow | FatArrow | Semicolon | Open(_))
+        || matches!(
+            kind,
+            TokenKind::Keyword(Keyword::Do | Keyword::Then | Keyword::Else | Keyword::In)
+        )
+}
+
+/// May this begin a line?
+fn starts(kind: TokenKind) -> bool {
+    matches!(kind, TokenKind::Bar | TokenKind::Op(_))
+        || matches!(kind, TokenKind::Keyword(Keyword::Else | Keyword::With))
+}
+
+impl Rewrite for Author<'_> {
+    fn text(&mut self, text: &str) -> Doc {
+        self.at += lex(text).len();
+        Doc::text(text)
+    }
+
+    fn line(&mut self, line: &Doc) -> Doc {
+        if self.keeps() && self.breaks() { Doc::breaking() + line.clone() } else { line.clone() }
+    }
+
+    fn between(&mut self) -> (Doc, Doc) {
+        (Doc::nil(), if self.breaks() { Doc::breaking() } else { Doc::nil() })
+    }
+
+    fn side(&mut self, about: About) -> Side {
+        let apart = match about {
+            About::Break => match self.last() {
+                Some(TokenKind::Open(_)) => {
+                    self.breaks() || self.list().is_some_and(|list| list.closed_below)
+                }
+                // An `in` at the end of a line is no reason for a line of its own.
+                Some(TokenKind::Keyword(Keyword::In)) => {
+                    self.around().is_some_and(|(last, _)| self.source[last].starts_line)
+                        && self.breaks()
+                }
+                Some(_) | None => self.breaks() || self.ends_line(),
+            },
+            About::Spaces => self.tight(),
+        };
+        if apart { Side::Apart } else { Side::Joined }
+    }
+}
