@@ -270,6 +270,9 @@ fn ragged(case: &Case) -> Compared {
     let mut compared = Compared::default();
     let Ok(arrays) = lambada::arrays(&case.program, case.entry) else { return compared };
     let f = &*arrays.optimized;
+    if f.params.iter().any(|p| p.ty.elem.node().is_some()) {
+        return compared; // trees cannot be drawn
+    }
     let choices = [Choice::Best, Choice::Any(usize::MAX), Choice::Any(0), Choice::Any(1)];
     let ways = choices.into_iter().flat_map(|c| [1, 2, 4, 8].map(|lanes| (c, lanes)));
     let plain = lambada_lower::lower(f);

@@ -395,8 +395,10 @@ impl Place<'_> {
     /// Is `a ≥ b + gap` known?
     pub fn at_least(&self, a: Atom, b: Atom, gap: i64) -> bool {
         // What has been checked about the very same values is found at once.
-        self.exceeds(&self.opaque(a), &self.opaque(b), gap)
-            || self.exceeds(&self.form(a), &self.form(b), gap)
+        let opaque = (self.opaque(a), self.opaque(b));
+        let looked_into = (self.form(a), self.form(b));
+        self.exceeds(&opaque.0, &opaque.1, gap)
+            || looked_into != opaque && self.exceeds(&looked_into.0, &looked_into.1, gap)
             || self.is_unreachable()
     }
 

@@ -19,8 +19,11 @@ const DEGREE: usize = 4;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Poly {
     /// In the order of the monomials.
-    terms: Vec<(Monomial, i128)>,
+    terms: Terms,
 }
+
+/// Most are short: a size, an index, a constant.
+type Terms = SmallVec<[(Monomial, i128); 3]>;
 
 impl Poly {
     /// A constant.
@@ -35,7 +38,7 @@ impl Poly {
 
     /// The sum of terms in any order, of which several may have one monomial.
     fn of(terms: impl IntoIterator<Item = (Monomial, i128)>) -> Poly {
-        let mut terms: Vec<(Monomial, i128)> = terms.into_iter().collect();
+        let mut terms: Terms = terms.into_iter().collect();
         if !terms.is_sorted_by(|a, b| a.0 < b.0) {
             terms.sort_unstable_by(|a, b| a.0.cmp(&b.0));
             terms.dedup_by(|next, sum| {
@@ -54,7 +57,7 @@ impl Poly {
     #[must_use]
     pub fn plus(&self, other: &Poly, factor: i64) -> Poly {
         let factor = i128::from(factor);
-        let mut terms = Vec::with_capacity(self.terms.len() + other.terms.len());
+        let mut terms = Terms::with_capacity(self.terms.len() + other.terms.len());
         let (mut a, mut b) = (self.terms.iter().peekable(), other.terms.iter().peekable());
         loop {
             let order = match (a.peek(), b.peek()) {
@@ -98,17 +101,14 @@ impl Poly {
     /// The polynomial with `value` for a variable.
     #[must_use]
     pub fn substitute(&self, var: Var, value: &Poly) -> Poly {
-        let (with, without): (Vec<_>, Vec<_>) =
-            self.terms.iter().cloned().partition(|(m, _)| m.contains(&var));
-        let mut result = Poly { terms: without };
-        for (mut monomial, k) in with {
-            let power = monomial.len();
-            monomial.retain(|v| *v != var);
-            let power = power - monomial.len();
-            let term = Poly::of([(monomial, k)]);
-            result = result.plus(&(0..power).fold(term, |term, _| term.times(value)), 1);
+        let mut terms = Terms::new();
+        for (monomial, k) in &self.terms {
+            let others: Monomial = monomial.iter().copied().filter(|v| *v != var).collect();
+            let power = monomial.len() - others.len();
+            let term = Poly { terms: smallvec![(others, *k)] };
+            terms.extend((0..power).fold(term, |term, _| term.times(value)).terms);
         }
-        result
+        Poly::of(terms)
     }
 
     /// The terms, in a fixed order.
@@ -148,7 +148,7 @@ impl Poly {
 
     /// The polynomial that a variable is multiplied with; none if it occurs in a higher power, or not at all.
     pub(crate) fn coefficient(&self, var: Var) -> Option<Poly> {
-        let mut terms = Vec::new();
+        let mut terms = Terms::new();
         for (monomial, k) in self.terms.iter().filter(|(m, _)| m.contains(&var)) {
             let others: Monomial = monomial.iter().copied().filter(|v| *v != var).collect();
             if others.len() + 1 != monomial.len() {

@@ -1,13 +1,15 @@
 //! Tuples, records, variants and arrays of them, in source: how their parts are read, and how they are put together again. The parts are those
 //! of array code, in its order.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
 use lambada_core::{Program, Size, SizedTy, TypeId, sized};
 use lambada_prim::ScalarTy;
+use lambada_source::FileId;
 use lambada_surface::ast::{Arm, Clause, Expr, ExprKind, Pattern, PatternKind};
 use lambada_surface::build;
+use lambada_surface::visit::children_mut;
 
 use crate::types::Files;
 
@@ -55,12 +57,20 @@ pub(crate) struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
-    /// The parts of a value. `depth` keeps bound names apart.
-    pub(crate) fn of(&self, ty: &SizedTy, depth: usize) -> Vec<Part<'a>> {
+    /// The parts of a value of a type whose sizes are in scope.
+    pub(crate) fn of(&self, ty: &SizedTy) -> Vec<Part<'a>> {
+        self.within(&Extents::default(), ty, 0)
+    }
+
+    /// The parts of a value, with what its sizes are. `depth` keeps bound names apart.
+    fn within(&self, extents: &Extents, ty: &SizedTy, depth: usize) -> Vec<Part<'a>> {
         if let Some((sizes, id)) = sized::of(ty) {
             // Source reads a variant with its sizes as it reads one without; the sizes by themselves are named by the types.
-            let mut parts: Vec<Part> = sizes.map(size_part).collect();
-            parts.extend(self.of_variant(id, depth));
+            let sizes: Vec<Expr> = sizes.map(|size| extents.of(size)).collect();
+            let mut parts: Vec<Part> = sizes.iter().cloned().map(size_part).collect();
+            let names = self.program.type_decl(id).sizes.iter().cloned();
+            let inner = Extents { named: names.zip(sizes).collect() };
+            parts.extend(self.of_variant(&inner, id, depth));
             return parts;
         }
         match ty {
@@ -73,27 +83,28 @@ impl<'a> Parts<'a> {
             SizedTy::Tuple(items) => {
                 let items = items.iter().enumerate();
                 let of = |(k, ty): (usize, &SizedTy)| {
-                    self.inside(ty, depth, move |e| build::component(e, k))
+                    self.inside(extents, ty, depth, move |e| build::component(e, k))
                 };
                 items.flat_map(of).collect()
             }
             SizedTy::Record(fields) => {
                 let of = |(label, ty): &(Rc<str>, SizedTy)| {
                     let label = label.clone();
-                    self.inside(ty, depth, move |e| build::field(e, &label))
+                    self.inside(extents, ty, depth, move |e| build::field(e, &label))
                 };
                 fields.iter().flat_map(of).collect()
             }
             SizedTy::Array(size, elem) => {
-                let lift = |part: Part<'a>| lifted(part, size, depth);
-                self.of(elem, depth + 1).into_iter().map(lift).collect()
+                let lift = |part: Part<'a>| lifted(part, extents.of(size), depth);
+                self.within(extents, elem, depth + 1).into_iter().map(lift).collect()
             }
-            SizedTy::Variant(id) => self.of_variant(*id, depth),
+            SizedTy::Variant(id) => self.of_variant(&Extents::default(), *id, depth),
         }
     }
 
     fn inside(
         &self,
+        extents: &Extents,
         ty: &SizedTy,
         depth: usize,
         outer: impl Fn(Expr) -> Expr + Clone + 'a,
@@ -102,11 +113,17 @@ impl<'a> Parts<'a> {
             let (outer, inner) = (outer.clone(), part.of);
             Part { of: Box::new(move |e| inner(outer(e))), whole: false, ..part }
         };
-        self.of(ty, depth).into_iter().map(deeper).collect()
+        self.within(extents, ty, depth).into_iter().map(deeper).collect()
     }
 
-    fn of_variant(&self, id: TypeId, depth: usize) -> Vec<Part<'a>> {
-        let constructors = self.files.constructors(self.program, id);
+    /// The parts of a variant, with the sizes that its type takes.
+    fn of_variant(&self, extents: &Extents, id: TypeId, depth: usize) -> Vec<Part<'a>> {
+        let mut constructors = self.files.constructors(self.program, id);
+        // Arrays in a field that a value has not are as long as the type says they would be: so both branches of a `match` have one size.
+        for ((_, args), written) in constructors.iter_mut().zip(&self.program.type_decl(id).written)
+        {
+            args.clone_from(written);
+        }
         let tags: Vec<(Rc<str>, usize)> =
             constructors.iter().map(|(name, args)| (name.clone(), args.len())).collect();
         let tag = move |e| {
@@ -121,7 +138,7 @@ impl<'a> Parts<'a> {
         let several = constructors.len() > 1;
         for (name, args) in &constructors {
             for (k, arg) in args.iter().enumerate() {
-                for part in self.of(arg, depth + 1) {
+                for part in self.within(extents, arg, depth + 1) {
                     let (name, arity, inner) = (name.clone(), args.len(), part.of);
                     let absent = part.absent.clone();
                     let of = move |e: Expr| {
@@ -277,13 +294,36 @@ impl<'a> Parts<'a> {
     }
 }
 
+/// What the sizes in a type are where it is read: those that a variant type takes, in terms of those around it.
+#[derive(Default)]
+struct Extents {
+    named: HashMap<Rc<str>, Expr>,
+}
+
+impl Extents {
+    fn of(&self, size: &Size) -> Expr {
+        match size {
+            Size::Any => build::var(ABSENT),
+            Size::Const(n) => build::int(i64::try_from(*n).unwrap_or(i64::MAX)),
+            Size::Var(name) => self.renamed(build::var(&**name)),
+            Size::Expr(text) => self.renamed(lambada_surface::parse_expr(text, FileId(0)).0),
+        }
+    }
+
+    fn renamed(&self, mut e: Expr) -> Expr {
+        if let ExprKind::Var(name) = &e.kind {
+            return self.named.get(name).cloned().unwrap_or(e);
+        }
+        children_mut(&mut e, &mut |child| {
+            let inner = std::mem::replace(child, build::int(0));
+            *child = self.renamed(inner);
+        });
+        e
+    }
+}
+
 /// The size of a variant: an array of as many arrays of nothing.
-fn size_part<'a>(size: &Size) -> Part<'a> {
-    let extent = match size {
-        Size::Const(n) => build::int(i64::try_from(*n).unwrap_or(i64::MAX)),
-        Size::Var(name) => build::var(&**name),
-        Size::Any | Size::Expr(_) => build::var(ABSENT),
-    };
+fn size_part<'a>(extent: Expr) -> Part<'a> {
     let units = move || {
         let nothing = build::expr(ExprKind::Bool(false));
         let row = build::for_(Clause::Range(build::name("_none"), build::int(0)), nothing);
@@ -294,12 +334,8 @@ fn size_part<'a>(size: &Size) -> Part<'a> {
 }
 
 /// The part of an array whose elements have the part.
-fn lifted<'a>(part: Part<'a>, size: &Size, depth: usize) -> Part<'a> {
+fn lifted<'a>(part: Part<'a>, extent: Expr, depth: usize) -> Part<'a> {
     let absent_element = part.absent.clone();
-    let extent = match size {
-        Size::Const(n) => build::int(i64::try_from(*n).unwrap_or(i64::MAX)),
-        Size::Any | Size::Var(_) | Size::Expr(_) => build::var(ABSENT),
-    };
     let absent: Rc<dyn Fn() -> Expr> = Rc::new(move || {
         build::for_(Clause::Range(build::name("_none"), extent.clone()), absent_element())
     });

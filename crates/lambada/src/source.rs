@@ -115,7 +115,7 @@ impl Source<'_> {
         let mut leaves = Vec::new();
         for (k, (_, ty)) in self.signature.params.iter().enumerate() {
             let hints = parts.names(ty, &identifier(k, &names[k]));
-            for (part, hint) in parts.of(ty, 0).into_iter().zip(hints) {
+            for (part, hint) in parts.of(ty).into_iter().zip(hints) {
                 let reading = if is_plain(ty) {
                     Reading::Whole
                 } else if part.cheap {

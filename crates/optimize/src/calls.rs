@@ -11,7 +11,7 @@ use std::collections::{HashMap, HashSet};
 
 use lambada_anf::bounds::Known;
 use lambada_anf::{
-    Atom, Block, Effect, Exp, FnId, Function, Library, LoopKind, Nest, Op, Stm, Ty, Var,
+    Atom, Block, Effect, Exp, FnId, Function, Library, LoopKind, Nest, Op, Param, Stm, Ty, Var,
 };
 
 use crate::ends::{End, end};
@@ -200,8 +200,7 @@ fn circular(library: &Library) -> Vec<FnId> {
     let mut endless = Vec::new();
     for id in &complete {
         let circle: Vec<FnId> = complete.iter().copied().filter(|b| together(*id, *b)).collect();
-        let positions = library.function(*id).map_or(0, |f| f.params.len());
-        if !circle.is_empty() && !(0..positions).any(|k| descends(library, &circle, k)) {
+        if !circle.is_empty() && !descends(library, &circle) {
             endless.push(*id);
         }
     }
@@ -228,88 +227,105 @@ pub(crate) fn callees(block: &Block) -> Vec<FnId> {
     found
 }
 
-/// Is the parameter at this position smaller in every call of the functions by one another?
-fn descends(library: &Library, circle: &[FnId], position: usize) -> bool {
-    circle.iter().filter_map(|id| library.function(*id)).all(|f| {
-        let Some(param) = f.params.get(position).filter(|p| p.ty.dims.is_empty()) else {
-            return false;
-        };
-        let mut descent = Descent {
-            circle,
-            position,
-            param: param.var,
-            is_int: param.ty == Ty::int(),
-            parts: HashSet::new(),
-            known: Known::default(),
-        };
-        descent.block(&f.body)
+/// Is one parameter, the same for all functions of a circle, smaller in every call of them by one another?
+fn descends(library: &Library, circle: &[FnId]) -> bool {
+    let mut functions = circle.iter().filter_map(|id| library.function(*id));
+    let Some(first) = functions.clone().next() else { return true };
+    let mut open = vec![true; first.params.len()];
+    functions.all(|f| {
+        let mut descent = Descent::new(circle, f, open.clone());
+        descent.block(&f.body);
+        open.clone_from(&descent.open);
+        open.contains(&true)
     })
 }
 
+/// A walk through one function of a circle: which of its parameters are smaller in every call?
 struct Descent<'a> {
     circle: &'a [FnId],
-    position: usize,
-    param: Var,
-    is_int: bool,
-    /// The handles that are parts of the parameter.
-    parts: HashSet<Var>,
+    params: &'a [Param],
+    /// By position.
+    open: Vec<bool>,
+    /// The handles that are parts of parameters, with the position of the parameter.
+    parts: HashMap<Var, usize>,
     known: Known,
 }
 
-impl Descent<'_> {
-    fn block(&mut self, block: &Block) -> bool {
-        let mark = self.known.mark();
-        let fine = block.stms.iter().all(|stm| self.stm(stm));
-        self.known.reset(mark);
-        fine
+impl<'a> Descent<'a> {
+    /// `open` says of which positions it is worth asking.
+    fn new(circle: &'a [FnId], function: &'a Function, mut open: Vec<bool>) -> Descent<'a> {
+        let params = &function.params[..];
+        let decides = |p: &Param| p.ty == Ty::int() || is_handle(&p.ty);
+        for (k, open) in open.iter_mut().enumerate() {
+            *open &= params.get(k).is_some_and(decides);
+        }
+        Descent { circle, params, open, parts: HashMap::new(), known: Known::default() }
     }
 
-    fn stm(&mut self, stm: &Stm) -> bool {
+    fn block(&mut self, block: &Block) {
+        let mark = self.known.mark();
+        block.stms.iter().for_each(|stm| self.stm(stm));
+        self.known.reset(mark);
+    }
+
+    fn stm(&mut self, stm: &Stm) {
+        if !self.open.contains(&true) {
+            return;
+        }
         let mark = self.known.mark();
         self.known.enter(&stm.exp);
-        let fine = match &stm.exp {
+        match &stm.exp {
             Exp::Nest(Nest::If { cond, then, otherwise }) => {
-                [(then, true), (otherwise, false)].into_iter().all(|(block, holds)| {
+                for (block, holds) in [(then, true), (otherwise, false)] {
                     let mark = self.known.mark();
                     self.known.assume(*cond, holds);
-                    let fine = self.block(block);
+                    self.block(block);
                     self.known.reset(mark);
-                    fine
-                })
+                }
             }
             Exp::Nest(Nest::For { body, .. }) => self.block(body),
             Exp::Nest(Nest::Loop { kind, body, .. }) => {
-                let cond = match kind {
-                    LoopKind::While(cond) => self.block(cond),
-                    LoopKind::For { .. } => true,
-                };
-                cond && self.block(body)
+                if let LoopKind::While(cond) = kind {
+                    self.block(cond);
+                }
+                self.block(body);
             }
             Exp::Op(Op::Call { function, args, .. }) if self.circle.contains(function) => {
-                args.get(self.position).is_some_and(|arg| self.is_smaller(*arg))
-            }
-            Exp::Op(op) => {
-                if let Op::Field { of: Atom::Var(of), .. } = op
-                    && (*of == self.param || self.parts.contains(of))
-                    && stm.binds[0].ty.elem.node().is_some()
-                {
-                    self.parts.insert(stm.binds[0].var);
+                for position in 0..self.open.len() {
+                    self.open[position] = self.open[position]
+                        && args.get(position).is_some_and(|arg| self.is_smaller(*arg, position));
                 }
-                true
             }
-        };
+            Exp::Op(op) => self.part(op, stm),
+        }
         self.known.reset(mark);
         self.known.pass(stm);
-        fine
     }
 
-    fn is_smaller(&self, arg: Atom) -> bool {
-        if self.is_int {
-            let param = Atom::Var(self.param);
+    /// A field of a parameter, or of one of its parts, is a part of it.
+    fn part(&mut self, op: &Op, stm: &Stm) {
+        let Op::Field { of: Atom::Var(of), .. } = op else { return };
+        let own = || self.params.iter().position(|p| p.var == *of);
+        if let Some(position) = self.parts.get(of).copied().or_else(own)
+            && stm.binds[0].ty.elem.node().is_some()
+        {
+            self.parts.insert(stm.binds[0].var, position);
+        }
+    }
+
+    /// Is the argument smaller than the parameter at this position?
+    fn is_smaller(&self, arg: Atom, position: usize) -> bool {
+        let param = &self.params[position];
+        if param.ty == Ty::int() {
+            let param = Atom::Var(param.var);
             return self.known.ask(|place| {
                 place.at_least(param, Atom::int(0), 0) && place.at_least(param, arg, 1)
             });
         }
-        arg.as_var().is_some_and(|var| self.parts.contains(&var))
+        arg.as_var().is_some_and(|var| self.parts.get(&var) == Some(&position))
     }
+}
+
+fn is_handle(ty: &Ty) -> bool {
+    ty.dims.is_empty() && ty.elem.node().is_some()
 }

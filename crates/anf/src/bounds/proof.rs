@@ -1,6 +1,7 @@
 //! Is an integer never negative? A search with a budget: variables are replaced by bounds that make it smaller, until ranges decide.
 
 use rustc_hash::FxHashMap as HashMap;
+use smallvec::SmallVec;
 
 use super::{ANY, Place, TRIED, is_tame};
 use crate::{Poly, Var};
@@ -39,7 +40,7 @@ impl<'a> Proof<'a> {
             return false;
         }
         self.steps -= 1;
-        let mut vars: Vec<Var> = poly.vars().collect();
+        let mut vars: SmallVec<[Var; 8]> = poly.vars().collect();
         vars.sort_unstable();
         vars.dedup();
         let found = vars.into_iter().rev().any(|var| self.without(poly, var, chained));

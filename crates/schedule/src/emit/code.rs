@@ -242,6 +242,11 @@ impl Code {
         let level = self.level(value);
         self.levels[level].nodes.insert((node, copy), value);
     }
+
+    /// Computes such scalars again when they are wanted again.
+    pub(super) fn forget(&mut self, which: &dyn Fn(NodeId) -> bool) {
+        self.levels.iter_mut().for_each(|level| level.nodes.retain(|(node, _), _| !which(*node)));
+    }
 }
 
 /// Integer arithmetic on constants, and with neutral elements; what constants decide.

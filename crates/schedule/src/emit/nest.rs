@@ -18,6 +18,13 @@ impl Emitter<'_> {
         self.part_of = part_of;
         self.tile = nest.tile.iter().map(|(axis, _)| *axis).chain(nest.whole.clone()).collect();
         self.loops(nest, first, &mut Vec::new());
+        // What has been computed for one index of an axis that was written out depends on no loop. Elsewhere it is another value.
+        if !nest.whole.is_empty() {
+            let graph = &self.placed.graph;
+            let written_out =
+                |node: NodeId| nest.whole.iter().any(|axis| graph.free(node).contains(*axis));
+            self.code.forget(&written_out);
+        }
         self.tile.clear();
         self.axes.clear();
     }

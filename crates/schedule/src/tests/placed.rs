@@ -285,6 +285,34 @@ graph (n : int, x : [n]real) {
     }
 }
 
+/// One nest writes out an axis, the next one loops over it: it does not find what has been computed for the first index.
+#[test]
+fn what_is_written_out_is_known_to_one_nest() {
+    let graph = read(
+        "
+graph (n : int, x : [n]real, w : [2]real) {
+  axis i < n
+  axis k < 2
+  v0 = w[k]
+  v1 = eq_int k, 0
+  v2 = x[i]
+  v3 = select v1, v2, 3.0
+  v4 = mul v3, v0
+  v5 = mul v2, v0
+  a0 = map [i, k] v4
+  a1 = map [i, k] v5
+  => y = a0, z = a1
+}
+",
+    );
+    let placed = place(&graph, Some(AxisId(0)), &Nominal::default()).expect("a placement");
+    let whole = placed.passes.iter().flat_map(|pass| &pass.nests).map(|nest| nest.whole.len());
+    assert_eq!(whole.collect::<Vec<_>>(), [1, 0], "{}", placed::print(&placed));
+    for n in SIZES {
+        agrees(&graph, &[int(n), reals(&[n]), reals(&[2])]);
+    }
+}
+
 /// The gradient of a Gaussian mixture runs through the points in blocks, once.
 #[test]
 fn a_mixture_is_placed() {
