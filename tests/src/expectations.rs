@@ -64,6 +64,14 @@ pub fn programs(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
+/// The programs in groups of so many which take about as long as each other, for as long as a text says; those that take longest come first.
+pub fn groups(mut files: Vec<PathBuf>, each: usize) -> Vec<Vec<PathBuf>> {
+    let size = |file: &PathBuf| std::fs::metadata(file).map_or(0, |data| data.len());
+    files.sort_by_cached_key(|file| std::cmp::Reverse(size(file)));
+    let count = files.len().div_ceil(each);
+    (0..count).map(|k| files.iter().skip(k).step_by(count).cloned().collect()).collect()
+}
+
 /// What the comments of a program promise.
 pub fn expectations(text: &str) -> Vec<Expectation> {
     text.lines()

@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use lambada::Session;
 use lambada_testkit::{Confirmed, blessing, parallel};
 use lambada_tests::expectations::{
-    Expectation, Kind, agrees, arguments, expectations, found, programs,
+    Expectation, Kind, agrees, arguments, expectations, found, groups, programs,
 };
 use lambada_tests::natives::{Native, native_complaints};
 use lambada_tests::oracle::{Agreement, Case};
 
 /// So many files are compiled together.
-const CHUNK: usize = 8;
+const CHUNK: usize = 4;
 
 fn rewritten(expectation: &Expectation, found: &str, line: &str) -> String {
     match expectation.kind {
@@ -95,7 +95,8 @@ fn all_programs_keep_their_promises() {
     let only = std::env::var("ONLY").unwrap_or_default();
     files.retain(|file| file.to_string_lossy().contains(&only));
     assert!(files.len() >= 60 || !only.is_empty(), "only {} programs", files.len());
-    let found = parallel(&files.chunks(CHUNK).collect::<Vec<_>>(), |files| {
+    let count = files.len();
+    let found = parallel(&groups(files, CHUNK), |files| {
         let mut all = All::default();
         files.iter().for_each(|file| one(file, &mut all));
         all.complaints.extend(native_complaints(&all.natives).iter().map(ToString::to_string));
@@ -107,7 +108,7 @@ fn all_programs_keep_their_promises() {
         natives += compared;
         complaints.extend(told);
     }
-    println!("{} programs, {natives} native calls compared", files.len());
+    println!("{count} programs, {natives} native calls compared");
     println!("{differences:?}");
     assert!(complaints.is_empty(), "{} complaints:\n{}", complaints.len(), complaints.join("\n"));
     let Confirmed { decided, undecided } = differences;

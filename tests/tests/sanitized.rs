@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use lambada::{Data, Inputs, Operator, Raw, Session, Unit};
 use lambada_testkit::parallel;
-use lambada_tests::expectations::{Kind, arguments, expectations, programs};
+use lambada_tests::expectations::{Kind, arguments, expectations, groups, programs};
 use lambada_tests::natives::Native;
 use lambada_tests::orders::Orders;
 use lambada_tests::sanitizer::{Sanitizers, sanitized_complaints};
@@ -106,29 +106,35 @@ impl Work {
     }
 }
 
-/// So many files are compiled together.
-const CHUNK: usize = 8;
+/// So many files are compiled together, about.
+const CHUNK: usize = 4;
 
 /// What there is to do.
+#[derive(Clone)]
 enum Task {
     Program(PathBuf),
     Example(&'static str, &'static str, &'static str),
 }
 
-fn tasks(only: &str) -> Vec<Task> {
+/// In groups that are compiled together.
+fn tasks(only: &str) -> Vec<Vec<Task>> {
     let recursive = programs(&root().join("tests/programs/recursion")).into_iter();
     // The sanitizers run on the stack of the system, which is too small for a million calls.
     let recursive = recursive.filter(|path| path.file_stem().is_some_and(|name| name != "deep"));
     let programs = programs(&root().join("tests/programs")).into_iter().chain(recursive);
-    let programs = programs.filter(|path| path.to_string_lossy().contains(only));
+    let programs = programs.filter(|path| path.to_string_lossy().contains(only)).collect();
+    let programs = groups(programs, CHUNK).into_iter();
     let examples = EXAMPLES.iter().filter(|(file, ..)| file.contains(only));
     let examples = examples.map(|(file, entry, data)| Task::Example(file, entry, data));
-    programs.map(Task::Program).chain(examples).collect()
+    let examples: Vec<Task> = examples.collect();
+    let examples = examples.chunks(CHUNK).map(<[Task]>::to_vec);
+    let programs = programs.map(|files| files.into_iter().map(Task::Program).collect());
+    programs.chain(examples).collect()
 }
 
 /// What is wrong with the programs of some tasks, and how many calls there were.
-fn complaints(tasks: &[Task], sanitizers: Sanitizers) -> (usize, Vec<String>) {
-    let found = parallel(&tasks.chunks(CHUNK).collect::<Vec<_>>(), |tasks| {
+fn complaints(tasks: &[Vec<Task>], sanitizers: Sanitizers) -> (usize, Vec<String>) {
+    let found = parallel(tasks, |tasks| {
         let mut work = Work::default();
         tasks.iter().for_each(|task| work.run(task));
         let Work { mut natives, mut complaints } = work;
@@ -168,8 +174,8 @@ fn threads_do_not_touch_what_others_write() {
     if !has_compiler() {
         return;
     }
-    let examples: Vec<Task> =
-        tasks("").into_iter().filter(|task| matches!(task, Task::Example(..))).collect();
+    let mut examples = tasks("");
+    examples.retain(|tasks| matches!(tasks[0], Task::Example(..)));
     let (calls, found) = complaints(&examples, Sanitizers::Threads);
     none(&found);
     assert!(calls >= 30, "only {calls} calls");
