@@ -265,14 +265,27 @@ struct Compared {
     ill_conditioned: usize,
 }
 
+/// Is a parameter of a recursive type, or has parts of one?
+fn takes_trees(case: &Case) -> bool {
+    let mut ty = case.program.def(case.entry).body.ty();
+    while let core::Ty::Fun(from, to) = ty {
+        if case.program.has_recursive_type(from) {
+            return true;
+        }
+        ty = to;
+    }
+    false
+}
+
 /// Any axis in blocks, any lanes, at ragged sizes of each axis.
 fn ragged(case: &Case) -> Compared {
     let mut compared = Compared::default();
+    // The arrays of which a list or a tree is made cannot be drawn: where each node is its own part, it has no end.
+    if takes_trees(case) {
+        return compared;
+    }
     let Ok(arrays) = lambada::arrays(&case.program, case.entry) else { return compared };
     let f = &*arrays.optimized;
-    if f.params.iter().any(|p| p.ty.elem.node().is_some()) {
-        return compared; // trees cannot be drawn
-    }
     let choices = [Choice::Best, Choice::Any(usize::MAX), Choice::Any(0), Choice::Any(1)];
     let ways = choices.into_iter().flat_map(|c| [1, 2, 4, 8].map(|lanes| (c, lanes)));
     let plain = lambada_lower::lower(f);
