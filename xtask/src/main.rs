@@ -2,6 +2,7 @@
 
 mod campaign;
 mod checklist;
+mod layout;
 mod messages;
 mod mutants;
 mod structure;

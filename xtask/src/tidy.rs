@@ -19,6 +19,7 @@ pub fn run(root: &Path) -> ExitCode {
     complaints.extend(crate::checklist::complaints(root));
     complaints.extend(crate::messages::complaints(root, &sources));
     complaints.extend(crate::structure::complaints(root));
+    complaints.extend(crate::layout::complaints(root));
     for file in &sources {
         let text = fs::read_to_string(file).expect("a listed file can be read");
         let name = file.strip_prefix(root).unwrap_or(file).display().to_string();
