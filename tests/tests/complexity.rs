@@ -139,8 +139,8 @@ fn passes(
     let mut before: (Function, Costs) = (subject.function.clone(), first);
     let mut failed = None;
     let optimized =
-        lambada_optimize::optimize_observed(subject.function.clone(), &mut |pass, f| {
-            if failed.is_some() || f.body == before.0.body {
+        lambada_optimize::optimize_observed(subject.function.clone(), &mut |pass, f, changed| {
+            if failed.is_some() || !changed || f.body == before.0.body {
                 return;
             }
             match subject.costs(f) {

@@ -49,7 +49,7 @@ struct Doubts {
     /// By name, what it means now and outside: places in `bound`.
     by_name: HashMap<Rc<str>, Vec<usize>>,
     scopes: Vec<usize>,
-    /// How many accumulators are in scope.
+    /// How many accumulators are in scope, and functions that add.
     accumulators: usize,
 }
 

@@ -276,3 +276,16 @@ def f = grad (\\x -> accumulate h = 0.0 in run (\\y -> h += y) x |> (\\_ -> ()))
         "`run` has a derivative rule and is given a function that adds to an accumulator",
     );
 }
+
+/// A loop that hands cotangents to a function has an effect.
+#[test]
+fn a_loop_that_adds_is_no_doubt() {
+    let text = "
+def f (g : real -> real) (n : int) : real = sum (for i < n => g (real i))
+  with vjp dy = \\add ->
+    let _ = for i < n => add (real i, dy)
+    in ((), 0)
+";
+    let (_, _, problems) = common::checked("test.lam", text);
+    assert!(problems.is_empty(), "{problems:?}");
+}

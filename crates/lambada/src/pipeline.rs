@@ -202,9 +202,11 @@ pub(crate) fn optimized(
     observe: &mut dyn FnMut(&'static str, &anf::Function),
 ) -> anf::Function {
     let mut lap = Lap::new();
-    lambada_optimize::optimize_observed(function.clone(), &mut |pass, after| {
+    lambada_optimize::optimize_observed(function.clone(), &mut |pass, after, changed| {
         lap.ran(pass.name);
-        verify(options, pass.name, || anf::check(after), || anf::print(after));
+        if changed {
+            verify(options, pass.name, || anf::check(after), || anf::print(after));
+        }
         observe(pass.name, after);
         lap.restart();
     })

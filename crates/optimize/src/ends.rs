@@ -44,5 +44,6 @@ pub(crate) fn end(function: &Function) -> Option<End> {
     };
     // An array that the recursion updates is threaded through its calls, each of which is to be its last use: a branch beside the call that reads it would be one more.
     let updates = function.body.any(&mut |stm| matches!(stm.exp, Exp::Op(Op::Update { .. })));
-    (fits && !updates && function.rules.is_none()).then(|| End { function: function.clone(), then: which })
+    (fits && !updates && function.rules.is_none())
+        .then(|| End { function: function.clone(), then: which })
 }

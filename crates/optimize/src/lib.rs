@@ -197,39 +197,64 @@ fn unrolled(function: &mut Function, calls: &Calls) -> bool {
 /// Runs the passes. In debug builds the result of every pass is checked.
 pub fn optimize(function: Function) -> Function {
     if !cfg!(debug_assertions) {
-        return optimize_observed(function, &mut |_, _| {});
+        return optimize_observed(function, &mut |_, _, _| {});
     }
     let mut before = function.clone();
-    optimize_observed(function, &mut |pass, after| {
-        verify(pass, &before, after);
-        before = after.clone();
+    optimize_observed(function, &mut |pass, after, changed| {
+        if changed {
+            verify(pass, &before, after);
+            before = after.clone();
+        }
     })
 }
 
-/// Runs the passes, and shows what each of them gives.
+/// Runs the passes, and shows what each of them gives, and whether that is something else than before.
 pub fn optimize_observed(
     mut function: Function,
-    observe: &mut dyn FnMut(&'static Pass, &Function),
+    observe: &mut dyn FnMut(&'static Pass, &Function, bool),
 ) -> Function {
+    let mut guarded = false;
     let mut run = |function: &mut Function, pass: &'static Pass| {
-        let changed = pass.run(function);
+        let before = cfg!(debug_assertions).then(|| function.clone());
+        let mut changed = pass.run(function);
+        if let Some(before) = before {
+            let silent = !changed && !is_same(&before, function);
+            assert!(!silent, "the pass `{}` does not say that it changes a program", pass.name);
+        }
         // An access whose evidence a pass has lost gets a check of its own, so that no pass can leave one without.
-        let guarded = lambada_anf::guard(function);
-        observe(pass, function);
-        changed || guarded
+        if changed || !guarded {
+            changed |= lambada_anf::guard(function);
+            guarded = true;
+        }
+        observe(pass, function, changed);
+        changed
     };
     FIRST.iter().for_each(|pass| _ = run(&mut function, pass));
-    for _ in 0..ROUNDS {
-        let mut changed = false;
-        for pass in ROUND {
-            changed |= run(&mut function, pass);
-        }
-        if !changed {
+    // When each pass has found nothing to do since the last change, none of them will.
+    let mut quiet = 0;
+    for pass in std::iter::repeat_n(ROUND, ROUNDS).flatten() {
+        quiet = if run(&mut function, pass) { 0 } else { quiet + 1 };
+        if quiet == ROUND.len() {
             break;
         }
     }
     FINAL.iter().for_each(|pass| _ = run(&mut function, pass));
     function
+}
+
+/// Is it the same code? Names that are not in use do not count.
+fn is_same(a: &Function, b: &Function) -> bool {
+    let same = |pair: (&Option<Function>, &Option<Function>)| match pair {
+        (Some(a), Some(b)) => is_same(a, b),
+        (a, b) => a.is_none() && b.is_none(),
+    };
+    let (theirs, ours) = (&a.library.functions, &b.library.functions);
+    a.params == b.params
+        && a.accumulators == b.accumulators
+        && a.results == b.results
+        && a.body == b.body
+        && theirs.len() == ours.len()
+        && theirs.iter().zip(ours).all(same)
 }
 
 /// Stops the compiler at a pass whose result is ill-formed.

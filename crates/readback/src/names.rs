@@ -64,13 +64,15 @@ impl<'a> Tokens<'a> {
         self.renamed.entry(var).or_insert_with(|| hint.into());
     }
 
-    /// What a variable would be called if no other were called so. Its author's `_k` may be used by the derivative.
+    /// What a variable would be called if no other were called so. Its author's `_k` may be used by the derivative; what is called after a function that only the
+    /// library knows goes without the library's mark.
     pub(crate) fn hint(&self, var: Var) -> Rc<str> {
         let own = || {
             if (var.0 as usize) < self.names.len() { self.names.hint(var) } else { NAMELESS.into() }
         };
         let hint = self.renamed.get(&var).cloned().unwrap_or_else(own);
-        let plain = hint.trim_start_matches('_');
+        let public = hint.strip_prefix("prelude_").unwrap_or(&hint);
+        let plain = public.trim_start_matches('_');
         if plain.len() == hint.len() {
             hint
         } else if plain.is_empty() {

@@ -5,7 +5,8 @@ use std::rc::Rc;
 use lambada_source::Span;
 
 use crate::ast::{
-    Checkpoint, Clause, Def, Expr, ExprKind, LoopKind, Name, Param, Pattern, TypeExpr, TypeKind,
+    Checkpoint, Clause, Def, Expr, ExprKind, LoopKind, Mode, Name, Param, Pattern, TypeExpr,
+    TypeKind,
 };
 use crate::visit::{Visit, children, walk_pattern, walk_type};
 
@@ -26,7 +27,7 @@ pub enum Binder {
     Element,
     /// The state of a `loop`.
     State,
-    /// `accumulate h = …`
+    /// `accumulate h = …`, and what a rule is given to add cotangents with.
     Accumulator,
     /// A pattern of a `match`.
     Arm,
@@ -190,7 +191,13 @@ impl Visit for Walk<'_> {
                 walk.scope(|walk| {
                     walk.bind_params(&rule.params);
                     walk.bind_params(rule.value.as_slice());
-                    walk.expr(&rule.body);
+                    match &rule.body.kind {
+                        ExprKind::Lambda(adders, body) if rule.mode == Mode::Reverse => {
+                            adders.iter().for_each(|p| walk.bind_param(p, Binder::Accumulator));
+                            walk.expr(body);
+                        }
+                        _ => walk.expr(&rule.body),
+                    }
                 });
             }
         });
