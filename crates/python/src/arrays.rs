@@ -115,7 +115,7 @@ pub(crate) fn converted<'py>(
     }
     // An empty list has neither elements nor a type of them.
     let empty = array.is_empty();
-    if !element.kinds().contains(&kind) && !(empty && kind == b'f') {
+    if !(element.kinds().contains(&kind) || empty && kind == b'f') {
         return Err(Unfit::Type(described(value, &array)));
     }
     if shape.len() != rank && !(empty && shape.len() < rank) {

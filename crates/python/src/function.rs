@@ -1,5 +1,6 @@
 //! Definitions of a program, to be called and differentiated.
 
+use std::any::Any;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use lambada::{Output, Parts, Value};
@@ -7,11 +8,11 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 use crate::call::{Interface, Point};
-use crate::derivative::{Prepared, Pullback};
 use crate::model::Model;
 use crate::names;
 use crate::output::Writer;
 use crate::places::Places;
+use crate::pullback::Pullback;
 use crate::running::{Experience, watched};
 use crate::types::{sizes, tree};
 use crate::wrt::Wrt;
@@ -26,20 +27,10 @@ pub(crate) struct Function {
 }
 
 /// What is derived, by which parameters, and that.
-type Known = (Kind, Vec<String>, Prepared, Arc<Experience>);
+type Known = (&'static str, Vec<String>, Box<dyn Any + Send + Sync>, Arc<Experience>);
 
-/// What is derived.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
-    Grad,
-    Jvp,
-    Vjp,
-    Jacobian,
-    Hessian,
-    Hvp,
-    SparseJacobian,
-    SparseHessian,
-}
+/// What a derivative is called among those that have been asked for, and how it is made. Of two with one type the names differ.
+type Derive<D> = (&'static str, fn(&lambada::Function, &[&str]) -> Result<D, lambada::Error>);
 
 impl Function {
     fn interface(&self) -> Interface<'_> {
@@ -57,33 +48,28 @@ impl Function {
     }
 
     /// A derivative, which is compiled when it is asked for first.
-    fn prepared(
+    fn prepared<D: Clone + Send + Sync + 'static>(
         &self,
         py: Python<'_>,
-        kind: Kind,
         wrt: &Wrt,
-    ) -> PyResult<(Prepared, Arc<Experience>)> {
+        (what, derive): Derive<D>,
+    ) -> PyResult<(D, Arc<Experience>)> {
         let kept = || self.prepared.lock().unwrap_or_else(PoisonError::into_inner);
-        let same = |(known, names, _, _): &&Known| *known == kind && *names == wrt.names;
-        if let Some((_, _, prepared, experience)) = kept().iter().find(same) {
-            return Ok((prepared.clone(), experience.clone()));
+        for (known, names, made, experience) in kept().iter() {
+            if let Some(made) = made.downcast_ref::<D>()
+                && *known == what
+                && *names == wrt.names
+            {
+                return Ok((made.clone(), experience.clone()));
+            }
         }
         let names = wrt.names.clone();
         let made = self.run(py, move |f| {
             let names: Vec<&str> = names.iter().map(|name| &**name).collect();
-            Ok(match kind {
-                Kind::Grad => Prepared::Grad(f.value_and_grad(&names)?),
-                Kind::Jvp => Prepared::Jvp(f.jvp(&names)?),
-                Kind::Vjp => Prepared::Vjp(f.vjp(&names)?),
-                Kind::Jacobian => Prepared::Jacobian(f.jacobian(&names)?),
-                Kind::Hessian => Prepared::Hessian(f.hessian(&names)?),
-                Kind::Hvp => Prepared::Hvp(f.hvp(&names)?),
-                Kind::SparseJacobian => Prepared::Sparse(f.sparse_jacobian(&names)?),
-                Kind::SparseHessian => Prepared::Sparse(f.sparse_hessian(&names)?),
-            })
+            derive(f, &names)
         })?;
         let experience = Arc::<Experience>::default();
-        kept().push((kind, wrt.names.clone(), made.clone(), experience.clone()));
+        kept().push((what, wrt.names.clone(), Box::new(made.clone()), experience.clone()));
         Ok((made, experience))
     }
 }
@@ -233,9 +219,8 @@ impl Function {
     ) -> PyResult<(f64, Bound<'py, PyAny>)> {
         let wrt = Wrt::read(wrt)?;
         let point = self.interface().point((args, kwargs))?;
-        let (Prepared::Grad(f), experience) = self.prepared(py, Kind::Grad, &wrt)? else {
-            unreachable!("as asked for")
-        };
+        let derive: Derive<_> = ("gradient", lambada::Function::value_and_grad);
+        let (f, experience) = self.prepared(py, &wrt, derive)?;
         if let Some(out) = out {
             let places = Places::by_name(out, &self.interface().chosen(&wrt), wrt.alone)?;
             let Point { args, mut kept, size } = point;
@@ -277,9 +262,8 @@ impl Function {
         let point = self.interface().point((args, kwargs))?;
         let (names, tangents) = self.interface().tangents(tangents, &Wrt::default(), "tangents")?;
         let wrt = Wrt { names, alone: false };
-        let (Prepared::Jvp(f), experience) = self.prepared(py, Kind::Jvp, &wrt)? else {
-            unreachable!("as asked for")
-        };
+        let derive: Derive<_> = ("jvp", lambada::Function::jvp);
+        let (f, experience) = self.prepared(py, &wrt, derive)?;
         let (value, tangent) =
             experience.run(py, point.size, (point.kept, tangents.kept), move || {
                 f.call(point.args, tangents.args)
@@ -299,9 +283,8 @@ impl Function {
         let (py, this) = (slf.py(), slf.get());
         let wrt = Wrt::read(wrt)?;
         let point = this.interface().point((args, kwargs))?;
-        let (Prepared::Vjp(f), experience) = this.prepared(py, Kind::Vjp, &wrt)? else {
-            unreachable!("as asked for")
-        };
+        let derive: Derive<_> = ("vjp", lambada::Function::vjp);
+        let (f, experience) = this.prepared(py, &wrt, derive)?;
         let (value, pullback) =
             experience.run(py, point.size, point.kept, move || f.call(point.args))?;
         let value = this.interface().writer(py).value(value, this.function.result())?;
@@ -322,9 +305,8 @@ impl Function {
     ) -> PyResult<Bound<'py, PyAny>> {
         let wrt = Wrt::read(wrt)?;
         let point = self.interface().point((args, kwargs))?;
-        let (Prepared::Jacobian(f), experience) = self.prepared(py, Kind::Jacobian, &wrt)? else {
-            unreachable!("as asked for")
-        };
+        let derive: Derive<_> = ("jacobian", lambada::Function::jacobian);
+        let (f, experience) = self.prepared(py, &wrt, derive)?;
         let (_, jacobian) =
             experience.run(py, point.size, point.kept, move || f.call(point.args))?;
         self.interface().writer(py).gradient(jacobian, wrt.alone, |_| None)
@@ -341,9 +323,8 @@ impl Function {
     ) -> PyResult<Bound<'py, PyAny>> {
         let wrt = Wrt::read(wrt)?;
         let point = self.interface().point((args, kwargs))?;
-        let (Prepared::Hessian(f), experience) = self.prepared(py, Kind::Hessian, &wrt)? else {
-            unreachable!("as asked for")
-        };
+        let derive: Derive<_> = ("hessian", lambada::Function::hessian);
+        let (f, experience) = self.prepared(py, &wrt, derive)?;
         let (_, blocks) = experience.run(py, point.size, point.kept, move || f.call(point.args))?;
         let writer = self.interface().writer(py);
         let rows = PyDict::new(py);
@@ -370,9 +351,8 @@ impl Function {
         let wrt = Wrt::read(wrt)?;
         let point = self.interface().point((args, kwargs))?;
         let (_, along) = self.interface().tangents(v, &wrt, "v")?;
-        let (Prepared::Hvp(f), experience) = self.prepared(py, Kind::Hvp, &wrt)? else {
-            unreachable!("as asked for")
-        };
+        let derive: Derive<_> = ("hvp", lambada::Function::hvp);
+        let (f, experience) = self.prepared(py, &wrt, derive)?;
         let gradient = experience.run(py, point.size, (point.kept, along.kept), move || {
             f.call(point.args, along.args)
         })?;
@@ -390,10 +370,11 @@ impl Function {
     ) -> PyResult<Bound<'py, PyTuple>> {
         let wrt = Wrt::read(wrt)?;
         let point = self.interface().point((args, kwargs))?;
-        let kind = if hessian { Kind::SparseHessian } else { Kind::SparseJacobian };
-        let (Prepared::Sparse(f), experience) = self.prepared(py, kind, &wrt)? else {
-            unreachable!("as asked for")
+        let derive: Derive<_> = match hessian {
+            true => ("sparse Hessian", lambada::Function::sparse_hessian),
+            false => ("sparse Jacobian", lambada::Function::sparse_jacobian),
         };
+        let (f, experience) = self.prepared(py, &wrt, derive)?;
         let (_, triplets) =
             experience.run(py, point.size, point.kept, move || f.call(point.args))?;
         let rows = numpy::PyArray1::from_vec(py, triplets.rows);

@@ -1,6 +1,6 @@
 //! The extension module of the Python package `lambada`: it translates between Python's values and those of the Rust interface, and holds no logic.
 //!
-//! - `model`, `function`, `derivative`: what Python calls;
+//! - `model`, `function`, `pullback`: what Python calls;
 //! - `call`, `input`, `arrays`: arguments, which are lent where NumPy has them as Lambada needs them;
 //! - `output`, `places`: results, and arrays that results are written into;
 //! - `running`: what releases the interpreter's lock, and Ctrl-C;
@@ -9,7 +9,6 @@
 mod arrays;
 mod call;
 mod classes;
-mod derivative;
 mod errors;
 mod function;
 mod input;
@@ -18,6 +17,7 @@ mod names;
 mod options;
 mod output;
 mod places;
+mod pullback;
 mod running;
 mod types;
 mod wrt;
@@ -36,7 +36,7 @@ fn check_options(given: &Bound<'_, PyDict>) -> PyResult<()> {
 fn _lambada(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<model::Model>()?;
     module.add_class::<function::Function>()?;
-    module.add_class::<derivative::Pullback>()?;
+    module.add_class::<pullback::Pullback>()?;
     module.add_function(wrap_pyfunction!(check_options, module)?)?;
     module.add("VERSION", env!("CARGO_PKG_VERSION"))?;
     lambada::warn_with(errors::warn);

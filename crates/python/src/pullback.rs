@@ -1,26 +1,14 @@
-//! Derivatives that have been prepared, and pullbacks.
+//! Pullbacks.
 
 use std::sync::Arc;
 
-use lambada::{Hessian, Hvp, IntoArg, Jacobian, Jvp, SparseMatrix, ValueAndGrad, Vjp};
+use lambada::IntoArg;
 use pyo3::prelude::*;
 
 use crate::call::Interface;
 use crate::input::{Reader, natural};
 use crate::running::Experience;
 use crate::wrt::Wrt;
-
-/// A derivative that has been compiled.
-#[derive(Clone)]
-pub(crate) enum Prepared {
-    Grad(ValueAndGrad),
-    Jvp(Jvp),
-    Vjp(Vjp),
-    Jacobian(Jacobian),
-    Hessian(Hessian),
-    Hvp(Hvp),
-    Sparse(SparseMatrix),
-}
 
 /// From cotangents of a result to those of parameters, at the arguments of a call; may be called any number of times.
 #[pyclass(frozen, module = "lambada._lambada")]
