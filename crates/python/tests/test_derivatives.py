@@ -23,6 +23,13 @@ def test_integers_are_left_out(m):
     assert list(g) == ["r"] and g["r"] == 1.0
 
 
+def test_results_are_rounded_to_arrays_of_float32(m):
+    w = m.loss.grad([0.3], [0.1], wrt="w")
+    out = np.zeros(1, dtype=np.float32)
+    assert m.loss.grad([0.3], [0.1], wrt="w", out=out) is out
+    np.testing.assert_array_equal(out, w.astype(np.float32))
+
+
 def test_forward_and_reverse_agree(m):
     rng = np.random.default_rng(1)
     x, dx, ct = rng.normal(size=(3, 5))

@@ -107,7 +107,7 @@ DERIVATIVES = [
     (lambda f: f.grad([1.0], [1.0], out=np.zeros(1)), TypeError, "out should be a dict"),
     (lambda f: f.grad([1.0], [1.0], out={"w": np.zeros(1)}), ValueError, "out has no array for `x`"),
     (lambda f: f.grad([1.0], [1.0], wrt="w", out=np.zeros(2)), (TypeError, ValueError), r"sizes \[2\]"),
-    (lambda f: f.grad([1.0], [1.0], wrt="w", out=np.zeros(1, dtype=np.float32)), TypeError, "float64"),
+    (lambda f: f.grad([1.0], [1.0], wrt="w", out=np.zeros(1, dtype=np.int32)), TypeError, "float64"),
     (lambda f: f.grad([1.0], [1.0], wrt="w", out=np.broadcast_to(0.0, 1)), TypeError, "written to"),
 ]
 
