@@ -186,6 +186,8 @@ fn definition(def: &Def, text: &str, name: &str) -> Option<Entry> {
 
 fn type_definition(def: &TypeDef, text: &str) -> Option<Entry> {
     let whole = one_line(&text[def.span.start as usize..def.span.end as usize]);
+    // A record may stand on lines of its own, between its braces.
+    let whole = whole.replace("{ ", "{").replace(" }", "}");
     let doc = one_line(def.doc.as_deref()?);
     Some(Entry { name: def.name.text.to_string(), heads: vec![whole], text: doc })
 }
