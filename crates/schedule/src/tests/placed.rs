@@ -244,7 +244,7 @@ graph (n : int, m : int, at : [n]int, x : [m]real) {
     let at = Tensor { dims: vec![1], data: Data::Int(vec![9]) };
     let loops = emit_with(&placed, 1, (Outputs::Made, Around::Nothing), Grain::USUAL);
     let found = lambada_loops::eval(&loops, &[int(1), int(2), at, reals(&[2])]);
-    let failure = found.err().expect("the index is out of range");
+    let failure = found.expect_err("the index is out of range");
     assert!(failure.message.contains("index 9 is out of range"), "{}", failure.message);
 }
 

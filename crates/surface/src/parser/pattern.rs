@@ -271,7 +271,7 @@ impl Parser<'_> {
             _ => false,
         };
         while !ends(self) && !self.ends_item() {
-            if !self.at_pattern() && !(mistaken(self.token()) && self.comes(&ends)) {
+            if !(self.at_pattern() || mistaken(self.token()) && self.comes(&ends)) {
                 break;
             }
             let told = self.problems.len();
