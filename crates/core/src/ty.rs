@@ -34,7 +34,7 @@ pub struct TypeDecl {
     pub name: Rc<str>,
     /// The constructors in the order of the definition; the position is the tag.
     pub constructors: Vec<(Rc<str>, Vec<Ty>)>,
-    /// The names of the sizes that the type takes: then its values stand in records ([`sized`]).
+    /// The names of the sizes that the type takes: then its values stand in records ([`crate::sized`]).
     pub sizes: Vec<Rc<str>>,
     /// The arguments of the constructors as the definition writes them, in terms of these sizes; empty where there are none.
     pub written: Vec<Vec<SizedTy>>,
