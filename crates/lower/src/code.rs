@@ -58,8 +58,8 @@ pub(crate) struct Code {
     sites: HashMap<Site, u32>,
     /// The place in the program that the statements being added come from, as far as that is known.
     near: Option<Span>,
-    /// Quotients, with what has been divided by what.
-    quotients: Vec<(Operand, Operand, Operand)>,
+    /// What has been divided by what, by the quotient.
+    quotients: HashMap<Operand, (Operand, Operand)>,
     /// So many statements may still be added by splitting loops.
     room: usize,
 }
@@ -73,7 +73,7 @@ impl Code {
             natural: Vec::new(),
             sites: HashMap::new(),
             near: None,
-            quotients: Vec::new(),
+            quotients: HashMap::new(),
             room: split::ROOM_IN_ALL,
         };
         code.open(Kind::Function);
@@ -190,7 +190,7 @@ impl Code {
 
     /// What has been divided by a number, if the operands are the quotient and the rest.
     pub(crate) fn whole(&self, [quotient, rest]: [Operand; 2], by: Operand) -> Option<Operand> {
-        let (_, x, divisor) = self.quotients.iter().find(|(known, _, _)| *known == quotient)?;
+        let (x, divisor) = self.quotients.get(&quotient)?;
         let key = (Prim::RemInt, vec![*x, by]);
         let is_rest = |level: &Level| level.known.get(&key) == Some(&rest);
         (*divisor == by && self.levels.iter().any(is_rest)).then_some(*x)
@@ -292,7 +292,7 @@ impl Code {
         self.natural[reg.0 as usize] = self.stays_natural(op, &key.1);
         self.levels[level].stmts.push(Step::Let(reg, Op::Prim(op, key.1.clone())).into());
         if op == Prim::DivInt {
-            self.quotients.push((reg.into(), key.1[0], key.1[1]));
+            self.quotients.insert(reg.into(), (key.1[0], key.1[1]));
         }
         self.levels[level].known.insert(key, reg.into());
         reg.into()
