@@ -64,10 +64,16 @@ pub fn programs(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// The programs in groups of so many which take about as long as each other, for as long as a text says; those that take longest come first.
-pub fn groups(mut files: Vec<PathBuf>, each: usize) -> Vec<Vec<PathBuf>> {
+/// The programs with the longest texts first, which take longest, so that the others are left for whoever is done first.
+pub fn longest_first(mut files: Vec<PathBuf>) -> Vec<PathBuf> {
     let size = |file: &PathBuf| std::fs::metadata(file).map_or(0, |data| data.len());
     files.sort_by_cached_key(|file| std::cmp::Reverse(size(file)));
+    files
+}
+
+/// The same in groups of so many which take about as long as each other.
+pub fn groups(files: Vec<PathBuf>, each: usize) -> Vec<Vec<PathBuf>> {
+    let files = longest_first(files);
     let count = files.len().div_ceil(each);
     (0..count).map(|k| files.iter().skip(k).step_by(count).cloned().collect()).collect()
 }

@@ -8,7 +8,9 @@ use lambada::vectors::{numbers, with_reals};
 use lambada::{Data, Engine, Executable, Session, Unit};
 use lambada_testkit::{Random, Tolerance, all_close, parallel};
 use lambada_tests::draw::{Feature, draw};
-use lambada_tests::expectations::{Expectation, Kind, arguments, expectations, groups, programs};
+use lambada_tests::expectations::{
+    Expectation, Kind, arguments, expectations, longest_first, programs,
+};
 use lambada_tests::oracle::differentiable;
 
 const MODES: [Operator; 2] = [Operator::Jvp, Operator::Vjp];
@@ -119,9 +121,7 @@ fn printed_derivatives_are_the_derivatives() {
     let mut files = programs(&Path::new(env!("CARGO_MANIFEST_DIR")).join("programs"));
     let only = std::env::var("ONLY").unwrap_or_default();
     files.retain(|file| file.to_string_lossy().contains(&only));
-    let groups = groups(files, 1);
-    let found = parallel(&groups, |files| files.iter().map(|file| one(file)).collect::<Vec<_>>());
-    let found: Vec<_> = found.into_iter().flatten().collect();
+    let found = parallel(&longest_first(files), |file| one(file));
     let compared: usize = found.iter().map(|(compared, _)| compared).sum();
     let complaints: Vec<String> =
         found.into_iter().flat_map(|(_, complaints)| complaints).collect();
