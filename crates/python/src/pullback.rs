@@ -1,4 +1,4 @@
-//! Pullbacks.
+//! Pullbacks: from cotangents of a result to those of the parameters, at one point.
 
 use std::sync::Arc;
 
