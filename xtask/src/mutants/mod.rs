@@ -223,27 +223,15 @@ fn drop_what_does_not_compile(
         if output.status.success() {
             return Ok(());
         }
-        let mut bad = BTreeSet::new();
-        for message in messages(&output.stdout) {
-            let error = message["message"]["level"] == "error";
-            let spans = message["message"]["spans"].as_array().cloned().unwrap_or_default();
-            let primary = spans.into_iter().filter(|span| error && span["is_primary"] == true);
-            for span in primary.flat_map(expanded) {
-                let file = copy.join(span["file_name"].as_str().unwrap_or_default());
-                let at = |key: &str| span[key].as_u64().unwrap_or(0) as usize;
-                // The innermost around the place, or all inside of it.
-                let (from, to) = (at("byte_start"), at("byte_end"));
-                let here = |k: &usize| mutants[*k].file == file;
-                let around = (0..mutants.len())
-                    .filter(here)
-                    .filter(|k| places[*k].start <= from && to <= places[*k].end)
-                    .min_by_key(|k| places[*k].len());
-                let inside = (0..mutants.len())
-                    .filter(here)
-                    .filter(|k| from <= places[*k].start && places[*k].end <= to);
-                bad.extend(inside);
-                bad.extend(around);
-            }
+        let errors: Vec<Value> = messages(&output.stdout)
+            .into_iter()
+            .map(|mut message| message["message"].take())
+            .filter(|error| error["level"] == "error")
+            .collect();
+        // A mutant may only be the reason why another place has a wrong type, where the compiler points too.
+        let mut bad = blamed(copy, mutants, &places, &errors, true);
+        if bad.is_empty() {
+            bad = blamed(copy, mutants, &places, &errors, false);
         }
         if bad.is_empty() {
             let text = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -256,6 +244,39 @@ fn drop_what_does_not_compile(
             !bad.contains(&(k - 1))
         });
     }
+}
+
+/// The mutants at the places that errors are about: those around, the innermost for each, or all inside. `primary`: no places but the first.
+fn blamed(
+    copy: &Path,
+    mutants: &[Mutant],
+    places: &[std::ops::Range<usize>],
+    errors: &[Value],
+    primary: bool,
+) -> BTreeSet<usize> {
+    let mut bad = BTreeSet::new();
+    for error in errors {
+        let spans = error["spans"].as_array().cloned().unwrap_or_default();
+        let spans = spans.into_iter().filter(|span| !primary || span["is_primary"] == true);
+        for span in spans.flat_map(expanded) {
+            let file = copy.join(span["file_name"].as_str().unwrap_or_default());
+            let at = |key: &str| span[key].as_u64().unwrap_or(0) as usize;
+            let (from, to) = (at("byte_start"), at("byte_end"));
+            let here = |k: &usize| mutants[*k].file == file;
+            let around = (0..mutants.len())
+                .filter(here)
+                .filter(|k| places[*k].start <= from && to <= places[*k].end)
+                .min_by_key(|k| places[*k].len());
+            // The whole of a function is no place that says something.
+            let inside = (0..mutants.len())
+                .filter(here)
+                .filter(|_| primary)
+                .filter(|k| from <= places[*k].start && places[*k].end <= to);
+            bad.extend(inside);
+            bad.extend(around);
+        }
+    }
+    bad
 }
 
 /// A place, and those of the macros around it.
