@@ -10,13 +10,14 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use lambada::Session;
 use lambada_testkit::{Random, parallel};
+use serde_json::json;
 
 use crate::draw::{self, draw, draw_wild};
 use crate::mutate::{bytes, mutant, other_value, shrink};
@@ -59,6 +60,10 @@ pub enum Way {
     Native,
     /// Native code under the sanitizers.
     Sanitized,
+}
+
+impl Way {
+    const ALL: [Way; 5] = [Way::Oracle, Way::Special, Way::Paper, Way::Native, Way::Sanitized];
 }
 
 /// What was done.
@@ -215,9 +220,9 @@ impl Campaign<'_> {
         }
         let until = Instant::now() + self.settings.patience;
         let small = reduce(program, until, &mut |program| {
-            look(way, program).is_err_and(|complaint| self::kind(&complaint) == kind)
+            apart(way, program).is_err_and(|complaint| self::kind(&complaint) == kind)
         });
-        let complaint = look(way, &small).err().unwrap_or_else(|| complaint.to_string());
+        let complaint = apart(way, &small).err().unwrap_or_else(|| complaint.to_string());
         let promise = format!("-- oracle f {}\n", small.args.join(" "));
         let name = format!("{way:?}_{seed}").to_lowercase();
         self.write(
@@ -380,23 +385,10 @@ impl Campaign<'_> {
         };
         let errors = std::fs::File::create(folder.path().join("errors")).map_err(unusable)?;
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(errors);
-        let mut process = command.spawn().map_err(unusable)?;
-        let start = Instant::now();
-        let status = loop {
-            if let Some(status) = process.try_wait().map_err(unusable)? {
-                break status;
-            }
-            if start.elapsed() > SLOW {
-                process.kill().and_then(|()| process.wait()).map_err(unusable)?;
-                // Data may ask for any number of iterations; a check has to end.
-                self.counts.add("commands stopped", 1);
-                return if run.is_some() {
-                    Ok(())
-                } else {
-                    Err(format!("takes more than {SLOW:?}"))
-                };
-            }
-            std::thread::sleep(Duration::from_millis(5));
+        let Some(status) = within(&mut command, SLOW).map_err(unusable)? else {
+            // Data may ask for any number of iterations; a check has to end.
+            self.counts.add("commands stopped", 1);
+            return if run.is_some() { Ok(()) } else { Err(format!("takes more than {SLOW:?}")) };
         };
         self.counts.add("commands", 1);
         let told = std::fs::read(folder.path().join("errors")).map_err(unusable)?;
@@ -433,7 +425,7 @@ impl Campaign<'_> {
     }
 }
 
-/// A command that takes longer is stopped.
+/// A command that takes longer is stopped, and a program that is looked at apart.
 const SLOW: Duration = Duration::from_secs(20);
 
 /// The oracle matrix.
@@ -462,6 +454,56 @@ fn paper(program: &Program, seed: u64) -> Result<bool, String> {
 /// Complains of a program.
 fn look(way: Way, program: &Program) -> Result<(), String> {
     watched(&program.text, || complain(way, program))
+}
+
+/// What [`apart`] gives the process as its only argument.
+pub const LOOK: &str = "--look";
+
+/// The same in a process of its own, which is stopped if it takes too long: a program that has lost a condition may not end.
+fn apart(way: Way, program: &Program) -> Result<(), String> {
+    let unusable = |e: std::io::Error| format!("a program cannot be looked at apart: {e}");
+    let mut command = Command::new(std::env::current_exe().map_err(unusable)?);
+    let answer = tempfile::NamedTempFile::new().map_err(unusable)?;
+    let question = tempfile::NamedTempFile::new().map_err(unusable)?;
+    let told = json!({"way": format!("{way:?}"), "text": program.text, "args": program.args});
+    std::fs::write(question.path(), told.to_string()).map_err(unusable)?;
+    command.arg(LOOK).stdin(question.reopen().map_err(unusable)?);
+    command.stdout(answer.reopen().map_err(unusable)?).stderr(Stdio::null());
+    let Some(status) = within(&mut command, SLOW).map_err(unusable)? else { return Ok(()) };
+    let complaint = std::fs::read_to_string(answer.path()).map_err(unusable)?;
+    match status.code() {
+        Some(0) => Ok(()),
+        Some(1) => Err(complaint),
+        _ => Err(format!("{status}: {complaint}")),
+    }
+}
+
+/// The other side of [`apart`]: reads a program and prints what is wrong with it. Is nothing wrong?
+pub fn answer(question: &str) -> Option<bool> {
+    let told: serde_json::Value = serde_json::from_str(question).ok()?;
+    let way = Way::ALL.into_iter().find(|way| told["way"] == format!("{way:?}"))?;
+    let args = told["args"].as_array()?.iter().filter_map(|arg| arg.as_str().map(String::from));
+    let program = Program { text: told["text"].as_str()?.to_string(), args: args.collect() };
+    let complaint = look(way, &program).err();
+    print!("{}", complaint.as_deref().unwrap_or_default());
+    Some(complaint.is_none())
+}
+
+/// How a process ends; nothing if it takes longer and is stopped.
+fn within(command: &mut Command, time: Duration) -> std::io::Result<Option<ExitStatus>> {
+    let mut process = command.spawn()?;
+    let start = Instant::now();
+    loop {
+        if let Some(status) = process.try_wait()? {
+            return Ok(Some(status));
+        }
+        if start.elapsed() > time {
+            process.kill()?;
+            process.wait()?;
+            return Ok(None);
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
 }
 
 fn complain(way: Way, program: &Program) -> Result<(), String> {

@@ -48,7 +48,11 @@ pub enum Sanitizers {
 impl Sanitizers {
     fn flags(self) -> &'static [&'static str] {
         match self {
-            Sanitizers::Memory => &["-fsanitize=address,undefined"],
+            // Left out is what the address sanitizer sees anyway, where the pointer is used: it doubles the time of the C compiler.
+            Sanitizers::Memory => &[
+                "-fsanitize=address,undefined",
+                "-fno-sanitize=null,alignment,object-size,pointer-overflow",
+            ],
             Sanitizers::Threads => &["-fsanitize=thread"],
         }
     }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use lambada_tests::campaign::{Settings, run};
+use lambada_tests::campaign::{LOOK, Settings, answer, run};
 
 const USAGE: &str =
     "usage: campaign --minutes N [--seed S] [--jobs J] [--folder DIR] [--command LAMBADA]";
@@ -39,6 +39,14 @@ fn settings(words: &[String]) -> Option<Settings> {
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
+    if words == [LOOK] {
+        let question = std::io::read_to_string(std::io::stdin()).ok();
+        return match question.and_then(|question| answer(&question)) {
+            Some(true) => ExitCode::SUCCESS,
+            Some(false) => ExitCode::from(1),
+            None => ExitCode::from(2),
+        };
+    }
     let Some(settings) = settings(&words) else {
         eprintln!("{USAGE}");
         return ExitCode::from(2);

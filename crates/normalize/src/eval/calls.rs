@@ -26,7 +26,7 @@ pub(super) struct Surroundings {
     slots: Vec<Option<Val>>,
     trail: Vec<(u32, Option<Val>)>,
     constants: std::collections::HashMap<DefId, Val>,
-    tangents: usize,
+    directions: usize,
     home: usize,
     unrolled: super::unroll::Unrolled,
 }
@@ -245,7 +245,7 @@ impl Evaluator<'_> {
             slots: std::mem::replace(&mut self.slots, slots),
             trail: std::mem::take(&mut self.trail),
             constants: std::mem::take(&mut self.constants),
-            tangents: std::mem::take(&mut self.tangents),
+            directions: std::mem::take(&mut self.directions),
             home: std::mem::replace(&mut self.home, self.homes),
             unrolled: std::mem::take(&mut self.unrolled),
         }
@@ -263,7 +263,7 @@ impl Evaluator<'_> {
         self.slots = outside.slots;
         self.trail = outside.trail;
         self.constants = outside.constants;
-        self.tangents = outside.tangents;
+        self.directions = outside.directions;
         self.home = outside.home;
         self.unrolled = outside.unrolled;
         finish(emit)

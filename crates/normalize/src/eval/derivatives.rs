@@ -135,7 +135,7 @@ impl Evaluator<'_> {
             Forward::Tangent => self.derivatives.forward(library, names, &traced.lambda)?,
             Forward::Marks => self.derivatives.reach(library, names, &traced.lambda)?,
         };
-        self.tangents += 1;
+        self.directions += 1;
         let actuals: Vec<Atom> = traced.actuals.iter().chain(tangents).copied().collect();
         let renaming = actual(&forward.params, &actuals);
         self.place(&mut forward, &renaming);
@@ -328,6 +328,7 @@ impl Evaluator<'_> {
             body.stms.into_iter().for_each(|stm| self.emit.adopt(stm));
             return Ok(with_reals(&self.emit, point, &body.results));
         }
+        self.directions += 1;
         pullback
             .map
             .params

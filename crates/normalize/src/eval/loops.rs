@@ -29,7 +29,7 @@ impl Evaluator<'_> {
     ) -> Eval<Val> {
         let n = self.scalar(n)?;
         let extent = self.emit.prim(Prim::MaxInt, &[n, Atom::int(0)]);
-        let tangents = self.tangents;
+        let directions = self.directions;
         self.emit.enter();
         let index = self.emit.index(&i.hint, extent);
         let value = self.scoped(|this| {
@@ -53,18 +53,18 @@ impl Evaluator<'_> {
         if !collect.binds.is_empty() || !block.is_empty() {
             let outs = vec![Out::Collect; collect.binds.len()];
             let nest = Nest::For { index, extent, outs, body: block.finish(collect.results) };
-            self.close_for(Stm::new(collect.binds, nest), tangents);
+            self.close_for(Stm::new(collect.binds, nest), directions);
         }
         Ok(Val::array(extent, elem))
     }
 
-    /// Places a finished `for`. Forward derivatives that its iterations take, if there were `before` so many before it, are taken along
-    /// all directions at once.
+    /// Places a finished `for`. Derivatives that its iterations take along directions, tangents or cotangents, if there were `before` so many
+    /// before it, are taken along all of them at once.
     fn close_for(&mut self, stm: Stm, before: usize) {
-        if self.tangents > before
+        if self.directions > before
             && let Some(stms) = self.derivatives.together(&mut self.emit.names, &stm)
         {
-            self.tangents = before;
+            self.directions = before;
             return stms.into_iter().for_each(|stm| self.emit.adopt(stm));
         }
         self.emit.push(stm.binds, stm.exp);

@@ -63,8 +63,8 @@ pub(crate) struct Evaluator<'a> {
     pullbacks: Vec<Rc<Code>>,
     /// The forward sweeps whose cells have not been used.
     sweeps: Vec<derivatives::Sweep>,
-    /// How many forward derivatives have been placed, those of finished `for`s over directions not counted.
-    tangents: usize,
+    /// How many forward derivatives and pullbacks have been placed, those of finished `for`s over directions not counted.
+    directions: usize,
     /// The states of the loops inside of one that is being written.
     found: state::Found,
     /// All codes, by number.
@@ -115,7 +115,7 @@ impl<'a> Evaluator<'a> {
             codes,
             pullbacks,
             sweeps: Vec::new(),
-            tangents: 0,
+            directions: 0,
             found: state::Found::default(),
             all_codes: Vec::new(),
             types: Types::of(program),

@@ -81,7 +81,7 @@ impl Evaluator<'_> {
         hint: Hint,
     ) -> Eval<Option<Val>> {
         let (mark, level, depth) = (self.emit.checkpoint(), self.emit.level(), self.growth.depth());
-        let (trail, tangents) = (self.trail.len(), self.tangents);
+        let (trail, directions) = (self.trail.len(), self.directions);
         self.unrolled.until = self.emit.written + STATEMENTS;
         self.unrolled.calls = 0;
         let result = self.written_out(closure, xs, number, known, hint);
@@ -93,7 +93,7 @@ impl Evaluator<'_> {
         self.emit.abandon(level, mark);
         self.forget_to(trail);
         self.growth.return_to(depth);
-        self.tangents = tangents;
+        self.directions = directions;
         Ok(None)
     }
 }
