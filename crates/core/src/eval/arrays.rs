@@ -99,7 +99,7 @@ pub(crate) fn regular(items: Vec<Value>, info: &ForInfo) -> Run<Value> {
 
 /// An array of no elements, which would have this shape.
 pub(crate) fn empty(elem: Shape) -> Value {
-    Value::Array(Rc::new(Array { items: Vec::new(), elem }))
+    Value::Array(Rc::new(Array::new(Vec::new(), elem)))
 }
 
 /// The size along an axis.

@@ -26,7 +26,7 @@ pub(crate) enum Code {
     Block(Vec<Step>, Box<Code>),
     Tuple(Vec<Code>),
     Proj(Box<Code>, usize),
-    Con(usize, Vec<Code>),
+    Con(usize, Vec<Code>, Span),
     Match(Box<Code>, Vec<ArmCode>),
     If(Box<Code>, Box<Branch>, Box<Branch>),
     Prim1(Prim, Box<Code>),

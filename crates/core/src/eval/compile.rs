@@ -177,7 +177,7 @@ impl Compiler<'_> {
             TermKind::Tuple(items) if items.is_empty() => Code::Const(Value::Unit),
             TermKind::Tuple(items) => Code::Tuple(self.terms(items)),
             TermKind::Proj(t, k) => self.projection(t, *k),
-            TermKind::Con(tag, args) => Code::Con(*tag, self.terms(args)),
+            TermKind::Con(tag, args) => Code::Con(*tag, self.terms(args), term.span()),
             TermKind::Match(t, arms) => {
                 let t = self.boxed(t);
                 Code::Match(t, arms.iter().map(|arm| self.arm(arm)).collect())

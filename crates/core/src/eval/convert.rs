@@ -76,7 +76,7 @@ pub(crate) fn to_value(program: &Program, data: &Data, ty: &Ty) -> Result<Value,
 
 /// A size of a variant.
 fn units(count: usize) -> Value {
-    Value::Array(Rc::new(Array { items: vec![Value::Unit; count], elem: Shape::Plain }))
+    Value::Array(Rc::new(Array::new(vec![Value::Unit; count], Shape::Plain)))
 }
 
 fn components<'a>(
@@ -104,7 +104,7 @@ fn from_tensor(precision: Precision, tensor: &Tensor, next: &mut usize, dims: &[
     let items = (0..*size).map(|_| from_tensor(precision, tensor, next, inner)).collect();
     let elem =
         inner.iter().rev().fold(Shape::Plain, |elem, size| Shape::Array(*size, Box::new(elem)));
-    Value::Array(Rc::new(Array { items, elem }))
+    Value::Array(Rc::new(Array::new(items, elem)))
 }
 
 /// The data of a first-order value, without derivatives. `None` for functions.

@@ -152,10 +152,8 @@ pub(crate) fn lift(x: &Value, dx: &Value, kind: Kind, level: u64, span: Span) ->
         (Value::Tuple(xs), Value::Tuple(ds)) => Ok(Value::tuple(all(xs, ds)?)),
         (Value::Array(xs), Value::Array(ds)) => {
             same_size(xs, ds, span)?;
-            Ok(Value::Array(Rc::new(Array {
-                items: all(&xs.items, &ds.items)?,
-                elem: xs.elem.clone(),
-            })))
+            let items = all(&xs.items, &ds.items)?;
+            Ok(Value::Array(Rc::new(Array::new(items, xs.elem.clone()))))
         }
         (Value::Con(x), Value::Con(d)) if x.tag == d.tag => {
             Ok(Value::con(x.tag, all(&x.args, &d.args)?))
@@ -217,7 +215,7 @@ fn map_scalars(value: &Value, f: &mut dyn FnMut(&Value) -> Value) -> Value {
         }
         Value::Array(array) => {
             let items = array.items.iter().map(|item| map_scalars(item, f)).collect();
-            Value::Array(Rc::new(Array { items, elem: array.elem.clone() }))
+            Value::Array(Rc::new(Array::new(items, array.elem.clone())))
         }
         Value::Con(con) => {
             let args = con.args.iter().map(|arg| stack::deeper(|| map_scalars(arg, f)));

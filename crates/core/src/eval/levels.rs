@@ -137,7 +137,7 @@ impl Replace<'_> {
             Value::Tuple(items) => Value::tuple(self.all(items)),
             Value::Array(array) => {
                 let items = self.all(&array.items);
-                Value::Array(Rc::new(Array { items, elem: array.elem.clone() }))
+                Value::Array(Rc::new(Array::new(items, array.elem.clone())))
             }
             Value::Con(con) => stack::deeper(|| self.con(con)),
             Value::Closure(closure) => {
@@ -171,12 +171,9 @@ impl Replace<'_> {
     }
 
     fn closure(&mut self, closure: &Closure) -> Value {
-        Value::Closure(Rc::new(Closure {
-            functions: closure.functions.clone(),
-            member: closure.member,
-            captured: self.all(&closure.captured).into(),
-            args: self.all(&closure.args),
-        }))
+        let captured = self.all(&closure.captured).into();
+        let args = self.all(&closure.args);
+        Value::Closure(Rc::new(Closure::new(&closure.functions, closure.member, &captured, args)))
     }
 
     fn pullback(&mut self, pullback: &Pullback) -> Value {

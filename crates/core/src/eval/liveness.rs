@@ -100,7 +100,7 @@ impl Marker<'_> {
                 steps.iter_mut().rev().for_each(|step| self.step(step));
             }
             Code::Tuple(items)
-            | Code::Con(_, items)
+            | Code::Con(_, items, _)
             | Code::Array(items, _)
             | Code::ArrayPrim(_, _, items, _) => self.all(items),
             Code::Proj(a, _)

@@ -10,6 +10,7 @@ use super::arrays;
 use super::code::*;
 use super::compile::compile;
 use super::derive;
+use super::heap::held;
 use super::real::{apply, apply2, comes_from, made};
 use super::shape::{Form, Shape};
 use super::value::{Accumulator, Closure, Value};
@@ -48,7 +49,7 @@ pub(crate) struct Machine<'p> {
     pub(super) rehearsing: bool,
     /// Are values moved at their last mention? Results do not depend on it, as tests show.
     pub moves: bool,
-    /// How much memory an array may take.
+    /// How much memory values may take.
     pub limit: Memory,
     /// Is a NaN that is made out of numbers a failure?
     pub trap_nan: bool,
@@ -113,12 +114,9 @@ impl<'p> Machine<'p> {
                     let missing = closure.function().params.len() - closure.args.len();
                     if args.len() < missing {
                         let args = closure.args.iter().cloned().chain(args).collect();
-                        return Ok(Value::Closure(Rc::new(Closure {
-                            functions: closure.functions.clone(),
-                            member: closure.member,
-                            captured: closure.captured.clone(),
-                            args,
-                        })));
+                        let Closure { functions, member, captured, .. } = &*closure;
+                        let partial = Closure::new(functions, *member, captured, args);
+                        return Ok(Value::Closure(Rc::new(partial)));
                     }
                     let rest = args.split_off(missing);
                     let supplied = closure.args.iter().cloned().chain(args);
@@ -239,7 +237,11 @@ impl<'p> Machine<'p> {
                 }
                 Code::Tuple(items) => return Ok(Value::tuple(self.all(items)?)),
                 Code::Proj(t, k) => return Ok(self.eval(t)?.component(*k).clone()),
-                Code::Con(tag, args) => return Ok(Value::con(*tag, self.all(args)?)),
+                Code::Con(tag, args, span) => {
+                    let args = self.all(args)?;
+                    self.room_for(Value::size_of_con(args.len()), *span)?;
+                    return Ok(Value::con(*tag, args));
+                }
                 Code::Match(t, arms) => {
                     let value = self.eval(t)?;
                     let arm = &arms[value.as_con().tag];
@@ -389,10 +391,15 @@ impl<'p> Machine<'p> {
     /// Is there room for an array of so many elements, of so many scalars each?
     fn make_room(&self, extent: i64, scalars: u64, span: Span) -> Run<()> {
         let scalars = i64::try_from(scalars).unwrap_or(i64::MAX);
-        match self.limit.room([extent, scalars], size_of::<Value>() as u64, 0) {
+        match self.limit.room([extent, scalars], size_of::<Value>() as u64, held()) {
             Ok(_) => Ok(()),
             Err(message) => fail(span, message),
         }
+    }
+
+    /// Is there room for so many bytes?
+    fn room_for(&self, bytes: usize, span: Span) -> Run<()> {
+        self.limit.more(bytes as u64, held()).or_else(|message| fail(span, message))
     }
 
     /// The shape that elements of an empty array would have: that of the first one, if it can be computed.
@@ -471,6 +478,8 @@ impl<'p> Machine<'p> {
             }
             self.bind(&code.state, state);
             state = self.eval(&code.body)?;
+            // Arrays and tapes that grow; a state that is dropped gives back what it held.
+            self.room_for(1, code.info.span)?;
             if !plain && let Err((old, new)) = shape.unite(Shape::of(&state, &code.info.form)) {
                 return fail(
                     code.info.span,
@@ -507,8 +516,7 @@ impl<'p> Machine<'p> {
 
 /// A function that has got no arguments.
 pub(crate) fn closure(functions: &Rc<[Function]>, member: usize, captured: &Rc<[Value]>) -> Value {
-    let (functions, captured) = (functions.clone(), captured.clone());
-    Value::Closure(Rc::new(Closure { functions, member, captured, args: Vec::new() }))
+    Value::Closure(Rc::new(Closure::new(functions, member, captured, Vec::new())))
 }
 
 fn failed(site: &Site, values: &[i64]) -> Run<()> {

@@ -9,6 +9,7 @@ mod code;
 mod compile;
 mod convert;
 mod derive;
+mod heap;
 mod levels;
 mod liveness;
 mod machine;
@@ -34,7 +35,7 @@ pub fn run(program: &Program, entry: DefId, args: &[Data]) -> Result<Data, Failu
 /// How a program is run.
 #[derive(Clone, Copy)]
 pub struct Settings<'a> {
-    /// How much memory each array may take.
+    /// How much memory values may take.
     pub limit: Memory,
     /// Is a NaN that is made out of numbers a failure?
     pub trap_nan: bool,

@@ -11,6 +11,7 @@ use std::rc::Rc;
 use lambada_prim::{Expr, Precision, Prim, Scalar};
 use lambada_source::Span;
 
+use super::heap::Held;
 use super::rules::Taped;
 use super::value::Value;
 
@@ -41,6 +42,7 @@ pub(crate) struct Tape {
     pub calls: RefCell<Vec<(usize, Rc<Taped>)>>,
     /// The places of nodes, where NaNs are looked for.
     pub spans: RefCell<HashMap<usize, Span>>,
+    held: RefCell<Held>,
 }
 
 /// The real arguments of a primitive that are on the tape, and the partial derivatives by them.
@@ -75,10 +77,12 @@ impl Active {
 impl Tape {
     pub fn new(level: u64) -> Tape {
         let (nodes, calls, spans) = Default::default();
-        Tape { level, nodes, calls, spans }
+        Tape { level, nodes, calls, spans, held: RefCell::new(Held::new(size_of::<Tape>())) }
     }
 
     pub fn push(&self, node: Node) -> usize {
+        // With the real that it belongs to, and that of its factor.
+        self.held.borrow_mut().more(size_of::<Node>() + 2 * size_of::<Active>());
         let mut nodes = self.nodes.borrow_mut();
         nodes.push(node);
         nodes.len() - 1

@@ -8,6 +8,7 @@ use lambada_source::stack;
 
 use super::code::Function;
 use super::derive::Pullback;
+use super::heap::Held;
 use super::real::Active;
 use super::rules::{Adder, Tangent};
 use super::shape::Shape;
@@ -45,6 +46,7 @@ pub(crate) struct Array {
     pub items: Vec<Value>,
     /// The shape that elements would have; of use if there are none.
     pub elem: Shape,
+    _held: Held,
 }
 
 /// A constructor and its arguments.
@@ -52,6 +54,15 @@ pub(crate) struct Array {
 pub(crate) struct Con {
     pub tag: usize,
     pub args: Vec<Value>,
+    /// Let go with the constructor.
+    _held: Held,
+}
+
+impl Array {
+    pub fn new(items: Vec<Value>, elem: Shape) -> Array {
+        let bytes = size_of::<Array>() + items.capacity() * size_of::<Value>();
+        Array { items, elem, _held: Held::new(bytes) }
+    }
 }
 
 /// A function with the values of its free variables and those of its arguments that it has already got.
@@ -63,9 +74,22 @@ pub(crate) struct Closure {
     pub member: usize,
     pub captured: Rc<[Value]>,
     pub args: Vec<Value>,
+    _held: Held,
 }
 
 impl Closure {
+    /// Of functions, one that has got some arguments.
+    pub fn new(
+        functions: &Rc<[Function]>,
+        member: usize,
+        captured: &Rc<[Value]>,
+        args: Vec<Value>,
+    ) -> Closure {
+        let bytes = size_of::<Closure>() + (captured.len() + args.len()) * size_of::<Value>();
+        let (functions, captured) = (functions.clone(), captured.clone());
+        Closure { functions, member, captured, args, _held: Held::new(bytes) }
+    }
+
     pub fn function(&self) -> &Function {
         &self.functions[self.member]
     }
@@ -146,11 +170,17 @@ impl Value {
 
     /// An array of at least one element, or of elements without sizes.
     pub fn array(items: Vec<Value>) -> Value {
-        Value::Array(Rc::new(Array { items, elem: Shape::Plain }))
+        Value::Array(Rc::new(Array::new(items, Shape::Plain)))
     }
 
     pub fn con(tag: usize, args: Vec<Value>) -> Value {
-        Value::Con(Rc::new(Con { tag, args }))
+        let held = Held::new(Value::size_of_con(args.len()));
+        Value::Con(Rc::new(Con { tag, args, _held: held }))
+    }
+
+    /// How many bytes a constructor with so many arguments takes.
+    pub fn size_of_con(args: usize) -> usize {
+        size_of::<Con>() + args * size_of::<Value>()
     }
 
     pub fn int(&self) -> i64 {
