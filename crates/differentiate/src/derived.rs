@@ -112,7 +112,7 @@ pub(crate) struct Context {
     pullbacks: HashMap<Key, Rc<Pullback>>,
     by_sweep: HashMap<FnId, Rc<Pullback>>,
     pub(crate) crossings: HashMap<(Crossing, NodeId), FnId>,
-    queue: Vec<Task>,
+    pub(crate) queue: Vec<Task>,
     pub(crate) prepare: Prepare,
     /// The transposes of rules.
     pub(crate) transposes: HashMap<FnId, FnId>,

@@ -5,7 +5,11 @@
 //! ```
 //!
 //! Each value is `Zero`, `Linear` or `Other`, where `Other` does not depend on these parameters; what mixes the last two is a fault, and so is a
-//! result that is `Other`. A recursion is a fixed point from `Zero`.
+//! result that is `Other`.
+//!
+//! Recursion and loops are a fixed point from `Zero`. What is known of variables and calls only grows, so it is reached: a value may turn
+//! from `Zero` into one of the other two, which are not comparable. In one round over the program, each call is looked into once for each
+//! way in which its arguments depend on the parameters, so rounds take time in proportion to the program and not to the paths through its calls.
 
 use std::collections::{HashMap, HashSet};
 
@@ -26,24 +30,32 @@ enum Kind {
 
 use Kind::{Linear, Other, Zero};
 
-/// The place where a function does something that is not linear in its parameters from `first` on, if there is one and if it is known.
-pub(crate) fn fault(library: &Library, f: &Function, first: usize) -> Option<Option<Span>> {
-    let kind = |k| if k < first { Other } else { Linear };
-    let kinds: Vec<Kind> = (0..f.params.len()).map(kind).collect();
-    let mut calls = HashMap::new();
-    loop {
-        let mut checker = Checker::new(library, f, &mut calls);
-        let results = checker.function(f, &kinds);
-        if let Some(place) = checker.fault {
-            return Some(place);
-        }
-        if !checker.changed {
-            return results.contains(&Other).then_some(None);
-        }
-    }
+/// What is known of a function that should be linear in some of its parameters.
+pub(crate) struct Linearity {
+    /// The place where it is not, if that is known.
+    pub(crate) fault: Option<Option<Span>>,
+    /// The functions that are applied to what is linear.
+    pub(crate) applied: HashSet<FnId>,
 }
 
-type Calls = HashMap<(FnId, Vec<Kind>), Vec<Kind>>;
+/// Of a function, in its parameters from `first` on.
+pub(crate) fn linearity(library: &Library, f: &Function, first: usize) -> Linearity {
+    let kind = |k| if k < first { Other } else { Linear };
+    let kinds: Vec<Kind> = (0..f.params.len()).map(kind).collect();
+    let mut checker = Checker::new(library, f);
+    let results = loop {
+        let results = checker.round(f, &kinds);
+        if !checker.changed || checker.fault.is_some() {
+            break results;
+        }
+    };
+    let fault = checker.fault.or_else(|| results.contains(&Other).then_some(None));
+    let linear = checker.calls.into_keys().filter(|(_, given, _)| given.contains(&Linear));
+    Linearity { fault, applied: linear.map(|(function, ..)| function).collect() }
+}
+
+/// A function, the kinds of its arguments and accumulators, and which of the latter are cells.
+type Call = (FnId, Vec<Kind>, Vec<bool>);
 
 struct Checker<'a> {
     library: &'a Library,
@@ -51,20 +63,36 @@ struct Checker<'a> {
     kinds: HashMap<Var, Kind>,
     /// The accumulators that are cells of nodes; what is added to these is in [`CELLS`].
     cells: HashSet<Var>,
-    /// What calls give, as far as is known.
-    calls: &'a mut Calls,
-    /// The calls that are being looked at.
-    open: Vec<(FnId, Vec<Kind>)>,
+    /// What calls give, and add to their accumulators, as far as is known.
+    calls: HashMap<Call, Vec<Kind>>,
+    /// The calls that have been looked into in this round.
+    seen: HashSet<Call>,
     fault: Option<Option<Span>>,
     /// Has something turned out to be more than was known?
     changed: bool,
 }
 
 impl<'a> Checker<'a> {
-    fn new(library: &'a Library, f: &'a Function, calls: &'a mut Calls) -> Checker<'a> {
-        let (kinds, open) = (HashMap::from([(CELLS, Zero)]), Vec::new());
-        let (names, cells) = (&f.names, HashSet::new());
-        Checker { library, names, kinds, cells, calls, open, fault: None, changed: false }
+    fn new(library: &'a Library, f: &'a Function) -> Checker<'a> {
+        Checker {
+            library,
+            names: &f.names,
+            kinds: HashMap::from([(CELLS, Zero)]),
+            cells: HashSet::new(),
+            calls: HashMap::new(),
+            seen: HashSet::new(),
+            fault: None,
+            changed: false,
+        }
+    }
+
+    /// Looks at everything once more.
+    fn round(&mut self, f: &'a Function, given: &[Kind]) -> Vec<Kind> {
+        self.changed = false;
+        self.seen.clear();
+        let cells = self.kind(CELLS.into());
+        self.kinds = HashMap::from([(CELLS, cells)]);
+        self.function(f, given)
     }
 
     /// What a function gives, then what is in its accumulators afterwards; of its parameters, then of its accumulators.
@@ -246,7 +274,7 @@ impl<'a> Checker<'a> {
             (Prim::Add | Prim::Sub, _) => self.all(args.iter().copied(), stm),
             (Prim::Neg, [x]) => self.kind(*x),
             (Prim::Mul, [a, b]) => self.product(stm, *a, *b),
-            (Prim::Div, [a, b]) if self.kind(*b) == Other => self.kind(*a),
+            (Prim::Div, [a, b]) if self.kind(*b) != Linear => self.kind(*a),
             (Prim::Select, [_, a, b]) => self.all([*a, *b], stm),
             (_, _) if args.iter().any(|a| self.kind(*a) == Linear) => self.blame(stm),
             (_, _) => Other, // of nothing that is linear
@@ -255,7 +283,8 @@ impl<'a> Checker<'a> {
 
     fn call(&mut self, stm: &Stm, id: FnId, args: &[Atom], accumulators: &[Var]) {
         let mut given: Vec<Kind> = args.iter().map(|a| self.kind(*a)).collect();
-        if !given.contains(&Linear) && accumulators.is_empty() {
+        // What depends on nothing stays so; of what is zero so far, more may be found out.
+        if given.iter().all(|kind| *kind == Other) && accumulators.is_empty() {
             return stm.binds.iter().for_each(|p| self.set(p, Other));
         }
         let Some(f) = self.library.function(id) else {
@@ -263,43 +292,38 @@ impl<'a> Checker<'a> {
             return;
         };
         given.extend(accumulators.iter().map(|acc| self.kind((*acc).into())));
-        let key = (id, given);
-        if !self.open.contains(&key) {
-            let (results, added) = self.inside(f, &key, accumulators);
-            self.grow(CELLS, added, stm);
-            if self.calls.get(&key) != Some(&results) {
-                self.calls.insert(key.clone(), results);
-                self.changed = true;
-            }
+        let cells = accumulators.iter().map(|acc| self.cells.contains(acc)).collect();
+        let call = (id, given, cells);
+        if self.seen.insert(call.clone()) {
+            let found = self.inside(f, &call);
+            let known = self.calls.remove(&call).unwrap_or_else(|| vec![Zero; found.len()]);
+            let both = known.iter().zip(found).map(|(old, new)| self.join(*old, new, stm));
+            let both: Vec<Kind> = both.collect();
+            self.changed |= both != known;
+            self.calls.insert(call.clone(), both);
         }
-        let results = self.calls.get(&key).cloned();
+        let results = self.calls.get(&call).cloned();
         let results = results.unwrap_or_else(|| vec![Zero; stm.binds.len() + accumulators.len()]);
         let (results, added) = results.split_at(stm.binds.len());
         stm.binds.iter().zip(results).for_each(|(p, kind)| self.set(p, *kind));
         accumulators.iter().zip(added).for_each(|(acc, kind)| self.grow(*acc, *kind, stm));
     }
 
-    /// What a call gives, and what is in cells afterwards.
-    fn inside(
-        &mut self,
-        f: &'a Function,
-        key: &(FnId, Vec<Kind>),
-        accumulators: &[Var],
-    ) -> (Vec<Kind>, Kind) {
-        self.open.push(key.clone());
-        let given = f.accumulators.iter().zip(accumulators);
-        let own = given.filter(|(_, acc)| self.cells.contains(acc)).map(|(p, _)| p.var).collect();
+    /// What a call gives and adds. The kind of what is in cells is that of the whole program.
+    fn inside(&mut self, f: &'a Function, (_, given, cells): &Call) -> Vec<Kind> {
+        let own = f.accumulators.iter().zip(cells).filter(|(_, is_cell)| **is_cell);
+        let own = own.map(|(p, _)| p.var).collect();
         let before = HashMap::from([(CELLS, self.kind(CELLS.into()))]);
         let kinds = std::mem::replace(&mut self.kinds, before);
         let cells = std::mem::replace(&mut self.cells, own);
         let names = std::mem::replace(&mut self.names, &f.names);
-        let results = self.function(f, &key.1);
+        let results = self.function(f, given);
         let added = self.kind(CELLS.into());
         self.kinds = kinds;
+        self.kinds.insert(CELLS, added);
         self.cells = cells;
         self.names = names;
-        self.open.pop();
-        (results, added)
+        results
     }
 
     fn nest(&mut self, stm: &Stm, nest: &Nest) {

@@ -6,13 +6,13 @@
 //!
 //! * Assumes: the rule is complete. Whether it is linear is decided by [`crate::linear`].
 //! * Gives: a function of the library, once for each rule. A rule that applies its own function to what is linear would have a transpose that calls
-//!   itself, without end unless the function is recursive, so it is refused.
+//!   itself, without end unless the function is recursive, so it is refused, and so are rules that do so to each other's functions.
 
 use lambada_anf::{Atom, Block, Builder, FnId, Function, Lambda, Renaming, Reverse, Rule};
 
 use crate::boundary;
 use crate::derived::Context;
-use crate::linear::fault;
+use crate::linear::linearity;
 use crate::messages;
 use crate::trim::trim_first;
 
@@ -25,9 +25,10 @@ impl Context {
     /// The transpose of the given rule, `jvp` or `vjp`, of a function.
     pub(crate) fn transposed(&mut self, id: FnId, rule: &Rule, given: &'static str) -> FnId {
         let f = self.primal(id).clone();
+        let without_end = messages::without_end(&f.name, rule.span, given, missing(given));
         if let Some(known) = self.transposes.get(&rule.function).copied() {
             if self.transposing.contains(&rule.function) {
-                self.refuse(messages::without_end(&f.name, rule.span, given, missing(given)));
+                self.refuse(without_end);
             }
             return known;
         }
@@ -35,14 +36,20 @@ impl Context {
         self.transposes.insert(rule.function, new);
         let first = f.params.len() + f.results.len();
         let g = self.primal(rule.function).clone();
-        if let Some(place) = fault(&self.library, &g, first) {
+        let linearity = linearity(&self.library, &g, first);
+        if let Some(place) = linearity.fault {
             let problem = messages::not_linear(&f.name, rule.span, given, missing(given), place);
             self.refuse(problem);
+        } else if linearity.applied.contains(&id) {
+            self.refuse(without_end);
         }
         let points = f.rules.map_or_else(Vec::new, |rules| self.points(id, &rules, given));
+        // What waits to be derived is no part of the rule, though it may apply the function.
+        let waiting = std::mem::take(&mut self.queue);
         self.transposing.push(rule.function);
         let function = self.transpose(g, first, &points);
         self.transposing.pop();
+        self.queue = waiting;
         self.complete(new, function);
         new
     }
