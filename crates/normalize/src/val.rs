@@ -282,6 +282,30 @@ impl Val {
         }
     }
 
+    /// The values inside of data beside those of another value: components, elements (as families), and fields of constructors that both may
+    /// be. Functions and nodes are looked into by nobody.
+    pub fn beside<'v>(&'v self, other: &'v Val) -> Vec<(&'v Val, &'v Val)> {
+        match (self, other) {
+            (Val::Tuple(items), Val::Tuple(others)) => items.iter().zip(others.iter()).collect(),
+            (Val::Array(array), Val::Array(other)) => vec![(&array.elem, &other.elem)],
+            (Val::Variant(variant), Val::Variant(other)) => {
+                let constructors = variant.fields.iter().zip(&other.fields);
+                let both = constructors.filter_map(|(a, b)| a.as_ref().zip(b.as_ref()));
+                both.flat_map(|(a, b)| a.iter().zip(b)).collect()
+            }
+            (
+                Val::Leaf(_)
+                | Val::Tuple(_)
+                | Val::Array(_)
+                | Val::Variant(_)
+                | Val::Fun(_)
+                | Val::Node(_)
+                | Val::Acc(_),
+                _,
+            ) => Vec::new(),
+        }
+    }
+
     /// Of the elements of an array (a family): the one at an index.
     pub fn at(&self, index: Atom) -> Val {
         self.map(&mut |leaf| leaf.at(index), &mut |size| size)

@@ -17,8 +17,8 @@ impl Draw {
             self.has(Feature::Arrays);
             self.has(Feature::MayFail);
             let (v, i) = (self.expr(&Ty::Vec(N), size, scope), self.leaf(&Ty::Int, scope));
-            // A constant that is out of range would be refused by the compiler.
-            return format!("(({v})[{i} + c - c])");
+            // A constant that is out of range would be refused by the compiler, which knows that `c - c` is 0, but not that `c % 1` is.
+            return format!("(({v})[{i} + c % 1])");
         }
         self.has(Feature::Derivatives);
         let x = self.fresh("z");

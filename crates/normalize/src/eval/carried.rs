@@ -42,33 +42,14 @@ pub(super) fn changed(
 }
 
 fn collect(state: &Val, next: &Val, test: &mut dyn FnMut(&Val, &Val) -> bool, into: &mut Changed) {
-    let mut list = |s: &[Val], n: &[Val]| {
-        s.iter().zip(n).for_each(|(s, n)| collect(s, n, test, into));
-    };
-    match (state, next) {
-        (Val::Tuple(s), Val::Tuple(n)) => list(s, n),
-        (Val::Array(s), Val::Array(n)) => collect(&s.elem, &n.elem, test, into),
-        (Val::Variant(s), Val::Variant(n)) => {
-            for (s, n) in s.fields.iter().zip(&n.fields) {
-                s.iter().zip(n).for_each(|(s, n)| list(s, n));
-            }
-        }
-        (Val::Fun(s), Val::Fun(_)) => {
-            if !adds(state) && !adds(next) && test(state, next) {
-                into.insert(Rc::as_ptr(s));
-            }
-        }
-        (
-            Val::Leaf(_)
-            | Val::Tuple(_)
-            | Val::Array(_)
-            | Val::Variant(_)
-            | Val::Fun(_)
-            | Val::Node(_)
-            | Val::Acc(_),
-            _,
-        ) => {}
+    if let (Val::Fun(function), Val::Fun(_)) = (state, next)
+        && !adds(state)
+        && !adds(next)
+        && test(state, next)
+    {
+        into.insert(Rc::as_ptr(function));
     }
+    state.beside(next).into_iter().for_each(|(s, n)| collect(s, n, test, into));
 }
 
 /// Do the arrays that the functions capture have other sizes after the iteration, as far as one sees? A size that is state has to stay what it was, too.

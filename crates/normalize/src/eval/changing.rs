@@ -37,40 +37,19 @@ struct Differing<'a> {
 
 impl Differing<'_> {
     fn value(&mut self, state: &Val, next: &Val, guarded: bool) {
-        match (state, next) {
-            (Val::Tuple(s), Val::Tuple(n)) => self.values(s, n, guarded),
-            (Val::Array(s), Val::Array(n)) => {
-                if guarded {
-                    self.size(s.extent, n.extent);
-                }
-                self.value(&s.elem, &n.elem, guarded);
-            }
-            (Val::Variant(s), Val::Variant(n)) => {
-                for (s, n) in s.fields.iter().zip(&n.fields) {
-                    s.iter().zip(n).for_each(|(s, n)| self.values(s, n, true));
-                }
-            }
-            (Val::Fun(s), Val::Fun(n)) => {
-                for closure in &n.alternatives {
-                    let known = s.env(closure.code.number);
-                    known.into_iter().for_each(|env| self.values(env, &closure.env, true));
-                }
-            }
-            (
-                Val::Leaf(_)
-                | Val::Tuple(_)
-                | Val::Array(_)
-                | Val::Variant(_)
-                | Val::Fun(_)
-                | Val::Node(_)
-                | Val::Acc(_),
-                _,
-            ) => {}
+        if let (Val::Array(s), Val::Array(n)) = (state, next)
+            && guarded
+        {
+            self.size(s.extent, n.extent);
         }
-    }
-
-    fn values(&mut self, state: &[Val], next: &[Val], guarded: bool) {
-        state.iter().zip(next).for_each(|(s, n)| self.value(s, n, guarded));
+        if let (Val::Fun(s), Val::Fun(n)) = (state, next) {
+            for closure in &n.alternatives {
+                let known = s.env(closure.code.number).into_iter().flatten();
+                known.zip(&closure.env).for_each(|(s, n)| self.value(s, n, true));
+            }
+        }
+        let guarded = guarded || matches!(state, Val::Variant(_));
+        state.beside(next).into_iter().for_each(|(s, n)| self.value(s, n, guarded));
     }
 
     fn size(&mut self, old: Atom, new: Atom) {

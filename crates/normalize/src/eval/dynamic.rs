@@ -261,29 +261,6 @@ impl Evaluator<'_> {
 
 /// Is there a function in a value where there is a node in the other one?
 pub(super) fn meets_node(val: &Val, other: &Val) -> bool {
-    let list = |vals: &[Val], others: &[Val]| {
-        vals.iter().zip(others).any(|(val, other)| meets_node(val, other))
-    };
-    match (val, other) {
-        (Val::Fun(_), Val::Node(_)) => true,
-        (Val::Tuple(vals), Val::Tuple(others)) => list(vals, others),
-        (Val::Array(array), Val::Array(other)) => meets_node(&array.elem, &other.elem),
-        (Val::Variant(variant), Val::Variant(other)) => {
-            let pairs = variant.fields.iter().zip(&other.fields);
-            pairs.into_iter().any(|pair| match pair {
-                (Some(vals), Some(others)) => list(vals, others),
-                (None, _) | (_, None) => false,
-            })
-        }
-        (
-            Val::Leaf(_)
-            | Val::Tuple(_)
-            | Val::Array(_)
-            | Val::Variant(_)
-            | Val::Fun(_)
-            | Val::Node(_)
-            | Val::Acc(_),
-            _,
-        ) => false,
-    }
+    let here = matches!((val, other), (Val::Fun(_), Val::Node(_)));
+    here || val.beside(other).into_iter().any(|(val, other)| meets_node(val, other))
 }
