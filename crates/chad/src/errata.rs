@@ -278,6 +278,7 @@ fn e11_types() {
             source::Ty::Unit => Some(LTy::Unit),
             source::Ty::Prod(t, s) => Some(printed(t)?.times(printed(s)?)),
             source::Ty::Fun(t, s) => Some(printed(s)?.tensor(crate::reverse::primal_ty(t))),
+            source::Ty::Own(never) => match *never {},
         }
     }
     fn implemented(ty: &source::Ty) -> Option<LTy> {

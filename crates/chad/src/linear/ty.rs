@@ -112,5 +112,6 @@ pub fn of_source_ty(ty: &source::Ty) -> Ty {
         source::Ty::Unit => Ty::Unit,
         source::Ty::Prod(a, b) => of_source_ty(a).times(of_source_ty(b)),
         source::Ty::Fun(a, b) => of_source_ty(a).to(of_source_ty(b)),
+        source::Ty::Own(never) => match *never {},
     }
 }

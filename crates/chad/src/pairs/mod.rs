@@ -293,6 +293,7 @@ pub fn object<M: Model, P: PairCategory<M>>(ty: &source::Ty) -> Ob {
         source::Ty::Unit => Ob(Ty::Unit, LTy::Unit),
         source::Ty::Prod(a, b) => times(&object::<M, P>(a), &object::<M, P>(b)),
         source::Ty::Fun(a, b) => P::exponential(&object::<M, P>(a), &object::<M, P>(b)),
+        source::Ty::Own(never) => match *never {},
     }
 }
 
