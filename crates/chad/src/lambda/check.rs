@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use super::{Kind, Language, Own, Term, Ty, Var, of_source_ty};
+use super::{Construct, Kind, Language, Term, Ty, Var, of_source_ty};
 
 /// Is `Γ ⊢ t : T` derivable, with the types that the term and its subterms say they have?
 pub fn check<L: Language>(context: &[Var<L>], t: &Term<L>) -> Result<(), String> {

@@ -1,6 +1,6 @@
 //! §5: meanings.
 
-use super::{Kind, Language, Own, Term};
+use super::{Construct, Kind, Language, Term};
 use crate::primitives::Denotation;
 use crate::value::{Value, eval_op};
 use crate::var::Env;

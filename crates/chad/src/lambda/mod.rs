@@ -14,10 +14,12 @@ mod ty;
 use std::fmt::Debug;
 
 pub use check::check;
+pub(crate) use check::infer;
 pub use equations::{Equation, Instance, equations};
 pub use eval::{Meaning, eval};
 pub use normalize::{Normal, Sem, normalize};
 pub use print::Node;
+pub(crate) use print::t;
 pub use term::*;
 pub use ty::{REAL, Ty, of_source_ty};
 
@@ -33,7 +35,7 @@ pub trait Language: Copy + Debug + Ord + 'static {
     /// Types.
     type Ty: OwnTy;
     /// Constructs.
-    type Own: Own<Self>;
+    type Own: Construct<Self>;
     /// Linear terms, which are parts of its constructs.
     type Lin: LinearTerm<Self>;
 }
@@ -45,7 +47,7 @@ pub trait OwnTy: Clone + Debug + Ord + 'static {
 }
 
 /// Constructs that only one language has. They bind no Cartesian variables of their own.
-pub trait Own<L: Language>: Clone + Debug + Ord + 'static {
+pub trait Construct<L: Language>: Clone + Debug + Ord + 'static {
     /// The immediate parts.
     fn parts(&self) -> Parts<'_, L>;
     /// The same construct with other parts, of the same types.
@@ -114,7 +116,7 @@ impl OwnTy for Never {
     }
 }
 
-impl<L: Language> Own<L> for Never {
+impl<L: Language> Construct<L> for Never {
     fn parts(&self) -> Parts<'_, L> {
         match *self {}
     }

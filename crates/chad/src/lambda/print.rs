@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Kind, Language, LinearTerm, Own, OwnTy, Term, Ty, Var};
+use super::{Construct, Kind, Language, LinearTerm, OwnTy, Term, Ty, Var};
 use crate::print::{self, Look, Written};
 use crate::var::{Name, parens};
 

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::{Language, LinearTerm, Own, Parts, Rewrite, Ty, Var, of_source_ty};
+use super::{Construct, Language, LinearTerm, Parts, Rewrite, Ty, Var, of_source_ty};
 use crate::op::Op;
 use crate::primitives::Primitive;
 use crate::var::{Env, Name};
@@ -88,6 +88,11 @@ impl<L: Language> Term<L> {
         size::<L>(self.parts())
     }
 
+    /// Has it at most this many nodes? Counts no further: what is shared may be exponentially larger than it is in memory.
+    pub(crate) fn fits(&self, most: usize) -> bool {
+        fits::<L>(self.parts(), &mut { most })
+    }
+
     /// Does the variable occur?
     pub fn mentions(&self, x: &Var<L>) -> bool {
         matches!(self.kind(), Kind::Var(y) if x == y) || mentions::<L>(self.parts(), x)
@@ -141,6 +146,13 @@ impl<L: Language> Term<L> {
 pub(crate) fn size<L: Language>((terms, linear): Parts<'_, L>) -> usize {
     let linear = linear.into_iter().map(|l| size::<L>(l.parts())).sum::<usize>();
     1 + terms.into_iter().map(Term::size).sum::<usize>() + linear
+}
+
+fn fits<L: Language>((terms, linear): Parts<'_, L>, left: &mut usize) -> bool {
+    let more = *left > 0;
+    *left = left.saturating_sub(1);
+    more && terms.into_iter().all(|t| fits::<L>(t.parts(), left))
+        && linear.into_iter().all(|l| fits::<L>(l.parts(), left))
 }
 
 /// Does the variable occur in one of these parts?

@@ -84,7 +84,7 @@ fn projected(f: &Open, projection: fn(Ty, Ty) -> Term) -> Open {
 
 /// `f;;g`, where the clauses of the paper have `g` alone if `f` is `v`.
 fn after(f: Term, g: Term) -> Term {
-    if let Kind::LId = f.kind() { g } else { lthen(f, g) }
+    if let Kind::Own(Api::LId) = f.kind() { g } else { lthen(f, g) }
 }
 
 impl Model for PointFree {
