@@ -8,14 +8,12 @@
 use std::collections::{HashMap, HashSet};
 
 use super::*;
+use crate::lambda;
 
 /// The same term, tidied.
 pub fn tidy(t: &Term) -> Term {
     Tidy::default().term(t)
 }
-
-/// A function with a larger body is called rather than copied.
-const SMALL: usize = 30;
 
 #[derive(Default)]
 struct Tidy {
@@ -59,48 +57,19 @@ impl Tidy {
         if let Kind::Lam(x, body) = t.kind() {
             self.bound.insert(x.id);
             let tidied = self.term(body);
-            return abs(self.half_name(x, body), tidied);
+            return abs(lambda::half_name(x, body, |f| self.term(f)), tidied);
         }
         let t = t.map(&mut |part: &Term| self.term(part));
-        self.half(&t).unwrap_or_else(|| self.simplify(t))
-    }
-
-    /// `fst ((\x. <a, b>) y) = a[y/x]`, and likewise for `snd`, below the λ of `y`: what `f;fst` and `f;snd` are for a small known `f`.
-    fn half(&mut self, t: &Term) -> Option<Term> {
-        if let Kind::Fst(call) | Kind::Snd(call) = t.kind()
-            && let Kind::App(f, argument) = call.kind()
-            && let (Kind::Lam(x, body), Kind::Var(y)) = (f.kind(), argument.kind())
-            && let Kind::Pair(a, b) = body.kind()
-            && self.bound.contains(&y.id)
-            && body.fits(SMALL)
-        {
-            let half = if let Kind::Fst(_) = t.kind() { a } else { b };
-            return Some(self.instance(half, x, argument, &mut HashMap::new()));
+        match lambda::half(&t, &self.bound) {
+            Some((half, x, argument)) => self.instance(half, x, argument, &mut HashMap::new()),
+            None => self.simplify(t),
         }
-        None
-    }
-
-    /// The variable of `\y. fst (f y)` is called as that of `f`, where that is a λ.
-    fn half_name(&mut self, y: &Var, body: &Term) -> Var {
-        if let Kind::Fst(call) | Kind::Snd(call) = body.kind()
-            && let Kind::App(f, _) = call.kind()
-            && let Kind::Lam(x, _) = self.term(f).kind()
-        {
-            return Var { hint: x.hint.clone(), ..y.clone() };
-        }
-        y.clone()
     }
 
     /// One construct, whose parts are tidy.
     fn simplify(&mut self, t: Term) -> Term {
-        if let Kind::Fst(pair) = t.kind()
-            && let Kind::Pair(a, _) = pair.kind()
-        {
-            a.clone()
-        } else if let Kind::Snd(pair) = t.kind()
-            && let Kind::Pair(_, b) = pair.kind()
-        {
-            b.clone()
+        if let Some(part) = lambda::component(&t) {
+            part
         } else if let Kind::Own(Api::LThen(a, b)) = t.kind() {
             self.after(a, b)
         } else if let Kind::Own(Api::Plus(a, b)) = t.kind() {

@@ -9,18 +9,23 @@ mod eval;
 mod normalize;
 mod print;
 mod term;
+mod tidy;
+mod translate;
 mod ty;
 
 use std::fmt::Debug;
 
 pub use check::check;
-pub(crate) use check::infer;
+pub(crate) use check::{infer, same};
 pub use equations::{Equation, Instance, equations};
 pub use eval::{Meaning, eval};
 pub use normalize::{Normal, Sem, normalize};
+pub(crate) use normalize::{eval as eval_sem, reflect, reify};
 pub use print::Node;
-pub(crate) use print::t;
+pub(crate) use print::{t, ty_text};
 pub use term::*;
+pub(crate) use tidy::{component, half, half_name};
+pub(crate) use translate::Translation;
 pub use ty::{REAL, Ty, of_source_ty};
 
 use crate::print::Look;

@@ -3,7 +3,7 @@
 
 use super::linear_terms::{Sample, samples};
 use super::*;
-use crate::lambda::Source;
+use crate::lambda::{self, Source};
 use crate::linear::{LTy, normalize, normalize_linear};
 use crate::source::Ty;
 
@@ -65,23 +65,24 @@ fn cartesian_equations() {
         let inside = [context.as_slice(), std::slice::from_ref(&x)].concat();
         let m = g.linear_ty(1).lolli(g.linear_ty(2));
         let mut term = |context: &[linear::Var], ty: &linear::Ty| g.cartesian(context, ty, 20);
-        let instance = linear::CartesianInstance {
+        let instance = lambda::Instance {
             body: term(&inside, &b),
             s: term(&context, &a),
             p: term(&context, &a.clone().times(b.clone())),
             f: term(&context, &a.clone().to(b.clone())),
             u: term(&context, &linear::Ty::Unit),
-            m: term(&context, &m),
             x,
         };
+        let m = term(&context, &m);
+        let linear_eta = ("linear-eta", (m.clone(), linear::linear_eta(&m)));
         let env = g.meanings(&context);
-        for row in linear::cartesian_equations() {
-            let (left, right) = (row.sides)(&instance);
+        let rows = lambda::equations().map(|row| (row.name, (row.sides)(&instance)));
+        for (name, (left, right)) in rows.into_iter().chain([linear_eta]) {
             linear::check(&context, &left).unwrap();
             linear::check(&context, &right).unwrap();
-            assert_eq!(normalize(&left), normalize(&right), "{}: {left} and {right}", row.name);
+            assert_eq!(normalize(&left), normalize(&right), "{name}: {left} and {right}");
             let [a, b] = [&left, &right].map(|t| linear::eval(t, &env));
-            g.same_cartesian(left.ty(), &a, &b, &row.name);
+            g.same_cartesian(left.ty(), &a, &b, &name);
         }
     }
 }
