@@ -13,7 +13,7 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
     ("crates/anf", &["rules", "syntax"], "a function carries its rules, which are functions"),
     (
         "crates/chad",
-        &["applied", "linear", "linfun", "primitives", "source", "value"],
+        &["applied", "lambda", "linear", "linfun", "primitives", "value"],
         "the paper's languages share primitives, whose meaning is a value, and values hold linear functions",
     ),
     (

@@ -9,11 +9,10 @@ mod term;
 mod tidy;
 mod ty;
 
-pub use crate::lambda::{check, eval};
+pub use crate::lambda::{check, eval, primal_prim};
 pub use dagger::{dagger, dagger_linear, dagger_linear_ty, dagger_ty};
 pub use primitives::{
-    forward_op, forward_prim, forward_prim_from, primal_prim, reverse_op, reverse_prim,
-    reverse_prim_from,
+    forward_op, forward_prim, forward_prim_from, reverse_op, reverse_prim, reverse_prim_from,
 };
 pub use term::*;
 pub use tidy::tidy;

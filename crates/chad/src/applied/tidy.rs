@@ -68,7 +68,7 @@ impl Tidy {
 
     /// One construct, whose parts are tidy.
     fn simplify(&mut self, t: Term) -> Term {
-        if let Some(part) = lambda::component(&t) {
+        if let Some(part) = lambda::projected(&t) {
             part
         } else if let Kind::Own(Api::LThen(a, b)) = t.kind() {
             self.after(a, b)

@@ -8,7 +8,7 @@ use super::{Kind, Language, Term, Var};
 const SMALL: usize = 30;
 
 /// `fst <t, s> = t`, `snd <t, s> = s` (S-11, S-12)
-pub(crate) fn component<L: Language>(t: &Term<L>) -> Option<Term<L>> {
+pub(crate) fn projected<L: Language>(t: &Term<L>) -> Option<Term<L>> {
     if let Kind::Fst(both) | Kind::Snd(both) = t.kind()
         && let Kind::Pair(a, b) = both.kind()
     {

@@ -88,7 +88,7 @@ impl Tidy {
         let t = t.map(&mut Parts(self, visit));
         match lambda::half(&t, &self.bound) {
             Some((half, x, argument)) => half.subst(x, argument),
-            None => lambda::component(&t).unwrap_or(t),
+            None => lambda::projected(&t).unwrap_or(t),
         }
     }
 
