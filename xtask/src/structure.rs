@@ -55,7 +55,7 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
 /// How many arms join three or more variants to do nothing, by crate. The numbers only fall.
 const IDLE_ARMS: &[(&str, usize)] = &[
     ("anf", 7),
-    ("chad", 26),
+    ("chad", 20),
     ("core", 10),
     ("differentiate", 5),
     ("elaborate", 24),

@@ -20,14 +20,17 @@ pub struct Instance<L: Language> {
     pub u: Term<L>,
 }
 
+/// The left and the right side.
+pub type Sides<L> = (Term<L>, Term<L>);
+
 /// A row: its id, its name, its two sides.
 pub struct Equation<L: Language> {
     /// S-9 … S-15.
     pub id: &'static str,
     /// As the literature calls it.
     pub name: &'static str,
-    /// `(left, right)`
-    pub sides: fn(&Instance<L>) -> (Term<L>, Term<L>),
+    /// For terms that fit.
+    pub sides: fn(&Instance<L>) -> Sides<L>,
 }
 
 /// βη.

@@ -19,10 +19,13 @@ pub enum Sem<L: Normal> {
     /// At `T * S`.
     Pair(Rc<(Sem<L>, Sem<L>)>),
     /// At `T -> S`.
-    Fun(Rc<dyn Fn(&Sem<L>) -> Sem<L>>),
+    Fun(Function<L>),
     /// At a type that only this language has.
     Own(L::Sem),
 }
+
+/// A function of the model.
+pub type Function<L> = Rc<dyn Fn(&Sem<L>) -> Sem<L>>;
 
 /// A language whose terms have normal forms.
 pub trait Normal: Language {

@@ -1,4 +1,4 @@
-//! Figure 3: typing of linear terms. It shares no code with the constructors of terms.
+//! Figure 3: typing of linear terms, and of the linear λ. It shares no code with the constructors of terms.
 
 use super::{LTy, Lin, LinKind, Lolli, Ty, Var};
 use crate::lambda::{infer, same};
@@ -9,8 +9,14 @@ pub fn check_linear(context: &[Var], l: &Lin) -> Result<(), String> {
     same(&found, l.to(), "a linear term is annotated wrongly")
 }
 
+/// L-11: the type of `\_v. l`
+pub(super) fn infer_linlam(context: &mut Vec<Var>, l: &Lin) -> Result<Ty, String> {
+    let to = infer_linear(context, l.from(), l)?;
+    Ok(l.from().clone().lolli(to))
+}
+
 /// The type of `l` where the linear variable has type `v`.
-pub(super) fn infer_linear(context: &mut Vec<Var>, v: &LTy, l: &Lin) -> Result<LTy, String> {
+fn infer_linear(context: &mut Vec<Var>, v: &LTy, l: &Lin) -> Result<LTy, String> {
     match l.kind() {
         // L-1
         LinKind::Var => {

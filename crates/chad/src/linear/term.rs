@@ -48,8 +48,7 @@ impl Construct<Linear> for LinLam {
     }
 
     fn infer(&self, context: &mut Vec<Var>, _: &Ty) -> Result<Ty, String> {
-        let to = check::infer_linear(context, self.0.from(), &self.0)?;
-        Ok(self.0.from().clone().lolli(to))
+        check::infer_linlam(context, &self.0)
     }
 
     fn eval(&self, env: &Env<Value>, _: &Ty) -> Value {

@@ -54,7 +54,7 @@ fn source_instance(
     }
 }
 
-/// T-1, Figure 2 in the Cartesian judgement of the target language, and L-24 in it.
+/// T-1, Figure 2 (S-9 … S-15) in the Cartesian judgement of the target language, and L-24 in it.
 #[test]
 fn cartesian_equations() {
     for seed in 0..TERMS {
