@@ -13,7 +13,7 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
     ("crates/anf", &["rules", "syntax"], "a function carries its rules, which are functions"),
     (
         "crates/chad",
-        &["applied", "linear", "linfun", "primitives", "source", "value"],
+        &["applied", "lambda", "linear", "linfun", "primitives", "value"],
         "the paper's languages share primitives, whose meaning is a value, and values hold linear functions",
     ),
     (
@@ -55,7 +55,7 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
 /// How many arms join three or more variants to do nothing, by crate. The numbers only fall.
 const IDLE_ARMS: &[(&str, usize)] = &[
     ("anf", 7),
-    ("chad", 26),
+    ("chad", 20),
     ("core", 10),
     ("differentiate", 5),
     ("elaborate", 24),

@@ -147,6 +147,7 @@ fn derive(t: &Term, env: &Env<Primal>) -> (Primal, Pullback) {
             };
             (result, Rc::new(pullback))
         }
+        Kind::Own(never) => match *never {},
     }
 }
 
@@ -325,5 +326,6 @@ fn dense(ty: &Ty, d: &Cotangent) -> Value {
             Value::pair(dense(a, &da), dense(b, &db))
         }
         (Ty::Fun(..), _) => panic!("{ty} is not first-order"),
+        (Ty::Own(never), _) => match *never {},
     }
 }

@@ -181,18 +181,14 @@ fn compile(context: &[Var], t: &Term) -> Comb {
         Source::Snd(t) => then(go(t), components(t, snd)),
         Source::Lam(x, t) => curry(compile(&[context, std::slice::from_ref(x)].concat(), t))
             .called(&Name::default(), &Name::new(&x.hint)),
-        Source::App(t, s) => then(pair(go(t), go(s)), ev(s.ty().clone(), result(t.ty()))),
+        Source::App(t, s) => then(pair(go(t), go(s)), ev(s.ty().clone(), t.ty().arrow().1)),
+        Source::Own(never) => match *never {},
     }
 }
 
-fn result(ty: &Ty) -> Ty {
-    let Ty::Fun(_, to) = ty else { panic!("{ty} is not a function type") };
-    (**to).clone()
-}
-
 fn components(t: &Term, projection: fn(Ty, Ty) -> Comb) -> Comb {
-    let Ty::Prod(a, b) = t.ty() else { panic!("{} is not a product", t.ty()) };
-    projection((**a).clone(), (**b).clone())
+    let (a, b) = t.ty().components();
+    projection(a, b)
 }
 
 fn product(context: &[Var]) -> Ty {

@@ -19,6 +19,7 @@ pub fn primal_ty(ty: &source::Ty) -> Ty {
         source::Ty::Fun(t, s) => {
             primal_ty(t).to(primal_ty(s).times(tangent_ty(t).lolli(tangent_ty(s))))
         }
+        source::Ty::Own(never) => match *never {},
     }
 }
 
@@ -29,6 +30,7 @@ pub fn tangent_ty(ty: &source::Ty) -> LTy {
         source::Ty::Unit => LTy::Unit,
         source::Ty::Prod(t, s) => tangent_ty(t).times(tangent_ty(s)),
         source::Ty::Fun(t, s) => tangent_ty(s).under(primal_ty(t)),
+        source::Ty::Own(never) => match *never {},
     }
 }
 

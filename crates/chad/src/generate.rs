@@ -89,6 +89,7 @@ impl Generator {
             Ty::Unit => Value::Unit,
             Ty::Prod(a, b) => Value::pair(self.value(a), self.value(b)),
             Ty::Fun(..) => panic!("{ty} is not first-order"),
+            Ty::Own(never) => match *never {},
         }
     }
 
@@ -142,7 +143,7 @@ impl Generator {
         }
         match ty {
             Ty::Real(n) => self.real_leaf(context, *n),
-            Ty::Unit | Ty::Prod(..) | Ty::Fun(..) => self.introduction(context, ty, 0),
+            Ty::Unit | Ty::Prod(..) | Ty::Fun(..) | Ty::Own(_) => self.introduction(context, ty, 0),
         }
     }
 
@@ -177,6 +178,7 @@ impl Generator {
                 let inside = [context, std::slice::from_ref(&y)].concat();
                 source::abs(y, self.term(&inside, b, fuel.saturating_sub(1)))
             }
+            Ty::Own(never) => match *never {},
         }
     }
 
@@ -321,7 +323,7 @@ fn paths(
         path.pop();
     };
     match from {
-        Ty::Real(_) | Ty::Unit => {}
+        Ty::Real(_) | Ty::Unit | Ty::Own(_) => {}
         Ty::Prod(a, b) => {
             below(Step::Fst, a, found);
             below(Step::Snd, b, found);
@@ -347,7 +349,8 @@ fn closed(t: &Term, bound: &mut Vec<Var>) -> bool {
         | Kind::Unit
         | Kind::Pair(..)
         | Kind::Snd(_)
-        | Kind::App(..) => t.children().into_iter().all(|t| closed(t, bound)),
+        | Kind::App(..)
+        | Kind::Own(_) => t.children().into_iter().all(|t| closed(t, bound)),
     }
 }
 
@@ -401,7 +404,8 @@ impl Statistics {
             | Kind::Unit
             | Kind::Pair(..)
             | Kind::Fst(_)
-            | Kind::Snd(_) => {}
+            | Kind::Snd(_)
+            | Kind::Own(_) => {}
         }
         if let Kind::Lam(x, body) = t.kind() {
             bound.push(x.clone());

@@ -10,7 +10,9 @@ mod print;
 pub mod value;
 mod var;
 
-// §3: the source language, and as categorical combinators.
+// §3: the λ-calculus that all three languages have, the source language, and as categorical combinators.
+pub mod lambda;
+
 pub mod source;
 
 pub mod combinators;

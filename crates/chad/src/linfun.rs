@@ -6,7 +6,7 @@
 
 use std::rc::Rc;
 
-use crate::applied::Ty;
+use crate::applied::{Abstract, Ty};
 use crate::op::LOp;
 use crate::primitives::{Denotation, Evaluator, LPrim};
 use crate::value::{Value, eval_lop};
@@ -29,11 +29,11 @@ pub fn zero(ty: &Ty) -> Value {
             let to = to.clone();
             Value::fun(move |_| zero(&to))
         }
-        Ty::LFun(_, to) => {
+        Ty::Own(Abstract::LFun(_, to)) => {
             let to = to.clone();
             Value::LinFun(LinFun::new(move |_| zero(&to)))
         }
-        Ty::Tens(..) => Value::Copower(Copower(Rc::new(vec![]))),
+        Ty::Own(Abstract::Tens(..)) => Value::Copower(Copower(Rc::new(vec![]))),
     }
 }
 

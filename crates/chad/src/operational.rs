@@ -22,19 +22,21 @@ pub fn run(t: &Term) -> Term {
         // E-3: t ⇓ <t1, t2>, t2 ⇓ N  ⟹  snd t ⇓ N
         Kind::Snd(t) => run(&both(&run(t)).1),
         Kind::App(t, s) => apply(&run(t), s),
-        Kind::Zero => run_zero(t),
-        Kind::Plus(a, b) => run_plus(t, a, b),
-        Kind::LApp(f, s) => linear(&run(f), s),
+        Kind::Own(Api::Zero) => run_zero(t),
+        Kind::Own(Api::Plus(a, b)) => run_plus(t, a, b),
+        Kind::Own(Api::LApp(f, s)) => linear(&run(f), s),
         Kind::Var(x) => panic!("{} is free", x.hint),
         Kind::Unit | Kind::Pair(..) | Kind::Lam(..) => t.clone(),
-        Kind::LOp(..)
-        | Kind::LPrim(..)
-        | Kind::LId
-        | Kind::LThen(..)
-        | Kind::LSwap(_)
-        | Kind::LEval(_)
-        | Kind::Singleton(_) => t.clone(),
-        Kind::LCurInv(_) | Kind::LFst | Kind::LSnd | Kind::LPair(..) => t.clone(),
+        Kind::Own(
+            Api::LOp(..)
+            | Api::LPrim(..)
+            | Api::LId
+            | Api::LThen(..)
+            | Api::LSwap(_)
+            | Api::LEval(_)
+            | Api::Singleton(_),
+        ) => t.clone(),
+        Kind::Own(Api::LCurInv(_) | Api::LFst | Api::LSnd | Api::LPair(..)) => t.clone(),
     }
 }
 
@@ -47,7 +49,7 @@ pub fn observe(t: &Term) -> Option<Vec<f64>> {
             let (a, b) = both(&run(t));
             Some([observe(&a)?, observe(&b)?].concat())
         }
-        Ty::Fun(..) | Ty::LFun(..) | Ty::Tens(..) => None,
+        Ty::Fun(..) | Ty::Own(Abstract::LFun(..) | Abstract::Tens(..)) => None,
     }
 }
 
@@ -80,10 +82,10 @@ fn apply(f: &Term, s: &Term) -> Term {
     if let Kind::Lam(x, t) = f.kind() {
         // E-4: t ⇓ \x. t', t'[s/x] ⇓ N  ⟹  t s ⇓ N
         run(&t.subst(x, s))
-    } else if let Kind::Zero = f.kind() {
+    } else if let Kind::Own(Api::Zero) = f.kind() {
         // E-5: t ⇓ 0 : T -> S, 0_S ⇓ N  ⟹  t s ⇓ N
         run(&zero(f.ty().arrow().1))
-    } else if let Kind::Plus(g, h) = f.kind() {
+    } else if let Kind::Own(Api::Plus(g, h)) = f.kind() {
         // E-6: t ⇓ t1 + t2, (t1 s) + (t2 s) ⇓ N  ⟹  t s ⇓ N. E24: the head is run first; the paper matches on its syntax.
         run(&plus(app(g.clone(), s.clone()), app(h.clone(), s.clone())))
     } else {
@@ -99,7 +101,7 @@ fn run_zero(t: &Term) -> Term {
         Ty::Unit => unit(),
         // E-9: 0 ⇓ <0, 0>
         Ty::Prod(a, b) => pair(zero((**a).clone()), zero((**b).clone())),
-        Ty::Fun(..) | Ty::LFun(..) | Ty::Tens(..) => t.clone(),
+        Ty::Fun(..) | Ty::Own(Abstract::LFun(..) | Abstract::Tens(..)) => t.clone(),
     }
 }
 
@@ -117,7 +119,7 @@ fn run_plus(t: &Term, a: &Term, b: &Term) -> Term {
             let ((a1, a2), (b1, b2)) = (both(&run(a)), both(&run(b)));
             pair(plus(a1, b1), plus(a2, b2))
         }
-        Ty::Fun(..) | Ty::LFun(..) | Ty::Tens(..) => t.clone(),
+        Ty::Fun(..) | Ty::Own(Abstract::LFun(..) | Abstract::Tens(..)) => t.clone(),
     }
 }
 
@@ -126,33 +128,33 @@ fn linear(f: &Term, s: &Term) -> Term {
     let at = |g: &Term| lapp(g.clone(), s.clone());
     match f.kind() {
         // E-13: 0_S
-        Kind::Zero => run(&zero(f.ty().ends().1)),
+        Kind::Own(Api::Zero) => run(&zero(f.ty().ends().1)),
         // E-14: lapp(g, s) + lapp(h, s)
-        Kind::Plus(g, h) => run(&plus(at(g), at(h))),
+        Kind::Own(Api::Plus(g, h)) => run(&plus(at(g), at(h))),
         // E-15: s
-        Kind::LId => run(s),
+        Kind::Own(Api::LId) => run(s),
         // E-16: lapp(h, lapp(g, s))
-        Kind::LThen(g, h) => run(&lapp(h.clone(), at(g))),
+        Kind::Own(Api::LThen(g, h)) => run(&lapp(h.clone(), at(g))),
         // E-17: ⟦lop⟧(t ⇓*)(s ⇓*). E21 again.
-        Kind::LOp(o, t) => run_lop(*o, t, s),
+        Kind::Own(Api::LOp(o, t)) => run_lop(*o, t, s),
         // Appendix F
-        Kind::LPrim(p, t) => p.eval::<BigStep>(t, s),
+        Kind::Own(Api::LPrim(p, t)) => p.eval::<BigStep>(t, s),
         // E-18: fst s. E22: the components of a pair are not normal; the paper's rule ends in one as it is.
-        Kind::LFst => run(&fst(s.clone())),
+        Kind::Own(Api::LFst) => run(&fst(s.clone())),
         // E-19: snd s
-        Kind::LSnd => run(&snd(s.clone())),
+        Kind::Own(Api::LSnd) => run(&snd(s.clone())),
         // E-20: <lapp(g, s), lapp(h, s)>. E19: the paper applies `g` to `h`.
-        Kind::LPair(g, h) => pair(at(g), at(h)),
+        Kind::Own(Api::LPair(g, h)) => pair(at(g), at(h)),
         // E-21: s t
-        Kind::LEval(t) => run(&app(s.clone(), t.clone())),
+        Kind::Own(Api::LEval(t)) => run(&app(s.clone(), t.clone())),
         // E-22: \y. lapp(g y, s)
-        Kind::LSwap(g) => {
+        Kind::Own(Api::LSwap(g)) => {
             lam("y", f.ty().ends().1.arrow().0, |y| lapp(app(g.clone(), y), s.clone()))
         }
         // E-23: stuck, and normal: what is taken apart by `lcur^-1`.
-        Kind::Singleton(_) => at(f),
+        Kind::Own(Api::Singleton(_)) => at(f),
         // E-24
-        Kind::LCurInv(g) => fold(f, g, &run(s)),
+        Kind::Own(Api::LCurInv(g)) => fold(f, g, &run(s)),
         Kind::Var(_)
         | Kind::Op(..)
         | Kind::Prim(..)
@@ -160,7 +162,7 @@ fn linear(f: &Term, s: &Term) -> Term {
         | Kind::Pair(..)
         | Kind::Fst(_)
         | Kind::Snd(_) => stuck(f),
-        Kind::Lam(..) | Kind::App(..) | Kind::LApp(..) => stuck(f),
+        Kind::Lam(..) | Kind::App(..) | Kind::Own(Api::LApp(..)) => stuck(f),
     }
 }
 
@@ -199,14 +201,14 @@ fn run_lop(o: LOp, t: &Term, s: &Term) -> Term {
 
 /// E-24: `lapp(lcur^-1 g, s)`, by the normal form of `s`; `f` is `lcur^-1 g`.
 fn fold(f: &Term, g: &Term, s: &Term) -> Term {
-    if let Kind::Zero = s.kind() {
+    if let Kind::Own(Api::Zero) = s.kind() {
         // 0_R. E24: at the type of the result; the paper forgets that it is another zero, and still has to be run.
         run(&zero(f.ty().ends().1))
-    } else if let Kind::Plus(a, b) = s.kind() {
+    } else if let Kind::Own(Api::Plus(a, b)) = s.kind() {
         // lapp(lcur^-1 g, s1) + lapp(lcur^-1 g, s2)
         run(&plus(lapp(f.clone(), a.clone()), lapp(f.clone(), b.clone())))
-    } else if let Kind::LApp(one, u) = s.kind()
-        && let Kind::Singleton(t) = one.kind()
+    } else if let Kind::Own(Api::LApp(one, u)) = s.kind()
+        && let Kind::Own(Api::Singleton(t)) = one.kind()
     {
         // for lapp({(t,-)}, u): lapp(g t, u)
         run(&lapp(app(g.clone(), t.clone()), u.clone()))

@@ -10,10 +10,12 @@
 use std::fmt;
 use std::rc::Rc;
 
+use crate::lambda::{self, REAL, Source};
 use crate::linear::{self, LTy};
 use crate::op::Sizes;
-use crate::source::{REAL, Ty};
 use crate::value::Value;
+
+type Ty = lambda::Ty<Source>;
 
 /// A vector.
 type Numbers = Rc<[f64]>;

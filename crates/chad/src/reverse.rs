@@ -18,6 +18,7 @@ pub fn primal_ty(ty: &source::Ty) -> Ty {
         source::Ty::Fun(t, s) => {
             primal_ty(t).to(primal_ty(s).times(cotangent_ty(s).lolli(cotangent_ty(t))))
         }
+        source::Ty::Own(never) => match *never {},
     }
 }
 
@@ -28,6 +29,7 @@ pub fn cotangent_ty(ty: &source::Ty) -> LTy {
         source::Ty::Unit => LTy::Unit,
         source::Ty::Prod(t, s) => cotangent_ty(t).times(cotangent_ty(s)),
         source::Ty::Fun(t, s) => cotangent_ty(s).tensor(primal_ty(t)),
+        source::Ty::Own(never) => match *never {},
     }
 }
 

@@ -12,24 +12,33 @@
 use std::fmt;
 use std::rc::Rc;
 
+use crate::lambda::{self, Language, Never, OwnTy};
 use crate::linear;
 use crate::op::Op;
 use crate::pairs::{Model, Semantics};
 use crate::value::{Value, eval_op};
 
-/// A type: `T, S ::= real^n | 1 | T * S | T -> S | Σ_k T_k`.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Ty {
-    /// `real^n`
-    Real(usize),
-    /// `1`
-    Unit,
-    /// `T * S`
-    Prod(Rc<Ty>, Rc<Ty>),
-    /// `T -> S`
-    Fun(Rc<Ty>, Rc<Ty>),
-    /// `Σ_k T_k`
-    Sum(Rc<[Ty]>),
+/// The λ-calculus with coproducts; of its terms, only combinators are used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Variants {}
+
+impl Language for Variants {
+    type Ty = Sum;
+    type Own = Never;
+    type Lin = Never;
+}
+
+/// A type.
+pub type Ty = lambda::Ty<Variants>;
+
+/// `T, S ::= .. | Σ_k T_k`
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Sum(Rc<[Ty]>);
+
+impl OwnTy for Sum {
+    fn text(&self, _: u8) -> String {
+        format!("({})", self.0.iter().map(Ty::to_string).collect::<Vec<_>>().join(" + "))
+    }
 }
 
 /// A morphism `from -> to`.
@@ -58,19 +67,9 @@ enum Kind {
 }
 
 impl Ty {
-    /// `self * other`
-    pub fn times(self, other: Ty) -> Ty {
-        Ty::Prod(Rc::new(self), Rc::new(other))
-    }
-
-    /// `self -> to`
-    pub fn to(self, to: Ty) -> Ty {
-        Ty::Fun(Rc::new(self), Rc::new(to))
-    }
-
     /// `Σ_k T_k`
     pub fn sum(arms: impl Into<Rc<[Ty]>>) -> Ty {
-        Ty::Sum(arms.into())
+        Ty::Own(Sum(arms.into()))
     }
 
     /// `1 + 1`
@@ -78,38 +77,9 @@ impl Ty {
         Ty::sum([Ty::Unit, Ty::Unit])
     }
 
-    fn dom(sizes: &[usize]) -> Ty {
-        sizes.iter().map(|n| Ty::Real(*n)).reduce(Ty::times).unwrap_or(Ty::Unit)
-    }
-
-    fn components(&self) -> (&Ty, &Ty) {
-        match self {
-            Ty::Prod(a, b) => (a, b),
-            Ty::Real(_) | Ty::Unit | Ty::Fun(..) | Ty::Sum(_) => panic!("{self} is not a product"),
-        }
-    }
-
     fn arms(&self) -> &[Ty] {
-        match self {
-            Ty::Sum(arms) => arms,
-            Ty::Real(_) | Ty::Unit | Ty::Prod(..) | Ty::Fun(..) => {
-                panic!("{self} is not a variant")
-            }
-        }
-    }
-}
-
-impl fmt::Display for Ty {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Ty::Real(n) => write!(f, "real^{n}"),
-            Ty::Unit => f.write_str("1"),
-            Ty::Prod(a, b) => write!(f, "({a} * {b})"),
-            Ty::Fun(a, b) => write!(f, "({a} -> {b})"),
-            Ty::Sum(arms) => {
-                write!(f, "({})", arms.iter().map(Ty::to_string).collect::<Vec<_>>().join(" + "))
-            }
-        }
+        let Ty::Own(Sum(arms)) = self else { panic!("{self} is not a variant") };
+        arms
     }
 }
 
@@ -193,8 +163,8 @@ pub fn ev(t: Ty, s: Ty) -> Comb {
 /// `Λ(t) : T -> (S -> R)` for `t : T * S -> R`
 pub fn curry(t: Comb) -> Comb {
     let (a, b) = t.from.components();
-    let (from, to) = (a.clone(), b.clone().to(t.to.clone()));
-    Comb::new(Kind::Curry(t), from, to)
+    let to = b.to(t.to.clone());
+    Comb::new(Kind::Curry(t), a, to)
 }
 
 /// `op : Dom(op) -> real^m`
@@ -291,7 +261,7 @@ fn zero_tangent(ty: &Ty, x: &Value) -> Value {
             let (b, f) = (b.clone(), x.clone());
             Value::fun(move |y| zero_tangent(&b, &call(&f, y).0))
         }
-        Ty::Sum(arms) => zero_tangent(&arms[tag(x)], &x.snd()),
+        Ty::Own(Sum(arms)) => zero_tangent(&arms[tag(x)], &x.snd()),
     }
 }
 
@@ -302,7 +272,7 @@ fn zero_cotangent(ty: &Ty, x: &Value) -> Value {
         Ty::Unit => Value::Unit,
         Ty::Prod(a, b) => Value::pair(zero_cotangent(a, &x.fst()), zero_cotangent(b, &x.snd())),
         Ty::Fun(..) => Value::Sum(Rc::new(vec![])),
-        Ty::Sum(arms) => zero_cotangent(&arms[tag(x)], &x.snd()),
+        Ty::Own(Sum(arms)) => zero_cotangent(&arms[tag(x)], &x.snd()),
     }
 }
 
@@ -343,14 +313,14 @@ fn forward_curry(t: &Comb, x: &Value) -> Derived {
     let (t1, x1) = (t.clone(), x.clone());
     let primal = Value::fun(move |y| {
         let (result, push) = forward(&t1, &Value::pair(x1.clone(), y.clone()));
-        let zero = zero_tangent(t1.from.components().0, &x1);
+        let zero = zero_tangent(&t1.from.components().0, &x1);
         Value::pair(result, Value::fun(move |v| push(&Value::pair(zero.clone(), v.clone()))))
     });
     let (t, x) = (t.clone(), x.clone());
     let tangent = move |v: &Value| {
         let (t, x, v) = (t.clone(), x.clone(), v.clone());
         Value::fun(move |y| {
-            let zero = zero_tangent(t.from.components().1, y);
+            let zero = zero_tangent(&t.from.components().1, y);
             forward(&t, &Value::pair(x.clone(), y.clone())).1(&Value::pair(v.clone(), zero))
         })
     };
@@ -375,11 +345,11 @@ pub fn reverse(t: &Comb, x: &Value) -> Derived {
             (Value::pair(a, b), Rc::new(move |w| f(&w.fst()).plus(&g(&w.snd()))))
         }
         Kind::Fst => {
-            let zero = zero_cotangent(t.from.components().1, &x.snd());
+            let zero = zero_cotangent(&t.from.components().1, &x.snd());
             (x.fst(), Rc::new(move |w| Value::pair(w.clone(), zero.clone())))
         }
         Kind::Snd => {
-            let zero = zero_cotangent(t.from.components().0, &x.fst());
+            let zero = zero_cotangent(&t.from.components().0, &x.fst());
             (x.snd(), Rc::new(move |w| Value::pair(zero.clone(), w.clone())))
         }
         Kind::Ev => {
@@ -415,7 +385,7 @@ fn reverse_curry(t: &Comb, x: &Value) -> Derived {
         let Value::Sum(entries) = w else { panic!("{w:?} is not the cotangent of a function") };
         let each =
             entries.iter().map(|(y, w)| reverse(&t, &Value::pair(x.clone(), y.clone())).1(w).fst());
-        each.fold(zero_cotangent(t.from.components().0, &x), |sum, part| sum.plus(&part))
+        each.fold(zero_cotangent(&t.from.components().0, &x), |sum, part| sum.plus(&part))
     };
     (primal, Rc::new(cotangent))
 }

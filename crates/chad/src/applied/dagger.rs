@@ -4,18 +4,16 @@
 //! the details": here they are.
 
 use super::*;
-use crate::linear::{self, LTy, Lin, LinKind};
+use crate::lambda::Translation;
+use crate::linear::{self, LTy, Lin, LinKind, LinLam, Linear, Lolli};
 use crate::var::Env;
+
+const DAGGER: Translation<Linear, Applied> =
+    Translation { ty: dagger_ty, own: |LinLam(l), terms| dagger_linear(l, terms) };
 
 /// `T†`
 pub fn dagger_ty(ty: &linear::Ty) -> Ty {
-    match ty {
-        linear::Ty::Real(n) => Ty::Real(*n),
-        linear::Ty::Unit => Ty::Unit,
-        linear::Ty::Prod(a, b) => dagger_ty(a).times(dagger_ty(b)),
-        linear::Ty::Fun(a, b) => dagger_ty(a).to(dagger_ty(b)),
-        linear::Ty::Lolli(a, b) => dagger_linear_ty(a).lfun(dagger_linear_ty(b)),
-    }
+    ty.translate(&|Lolli(a, b)| dagger_linear_ty(a).lfun(dagger_linear_ty(b)))
 }
 
 /// `τ†`
@@ -31,20 +29,7 @@ pub fn dagger_linear_ty(ty: &LTy) -> Ty {
 
 /// `t†`, with terms for the free variables.
 pub fn dagger(t: &linear::Term, env: &Env<Term>) -> Term {
-    use linear::Kind as K;
-    let go = |t: &linear::Term| dagger(t, env);
-    match t.kind() {
-        K::Var(x) => env.expect(x),
-        K::Op(o, t) => op(o.clone(), go(t)),
-        K::Prim(p, t) => prim(*p, go(t)),
-        K::Unit => unit(),
-        K::Pair(t, s) => pair(go(t), go(s)),
-        K::Fst(t) => fst(go(t)),
-        K::Snd(t) => snd(go(t)),
-        K::Lam(x, t) => under(x, env, |env| dagger(t, env)),
-        K::App(t, s) => app(go(t), go(s)),
-        K::LinLam(l) => dagger_linear(l, env),
-    }
+    DAGGER.term(t, env)
 }
 
 /// `l†`, with terms for the free Cartesian variables.
@@ -72,7 +57,8 @@ pub fn dagger_linear(l: &Lin, env: &Env<Term>) -> Term {
 }
 
 fn under(x: &linear::Var, env: &Env<Term>, body: impl FnOnce(&Env<Term>) -> Term) -> Term {
-    lam(&x.hint, dagger_ty(&x.ty), |y| body(&env.with(x, y)))
+    let (y, inside) = DAGGER.below(x, env);
+    abs(y, body(&inside))
 }
 
 fn project(l: &Lin, projection: fn(Ty, Ty) -> Term) -> Term {

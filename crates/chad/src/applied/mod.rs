@@ -9,13 +9,11 @@ mod term;
 mod tidy;
 mod ty;
 
-pub use check::check;
+pub use crate::lambda::{check, eval, primal_prim};
 pub use dagger::{dagger, dagger_linear, dagger_linear_ty, dagger_ty};
-pub use eval::eval;
 pub use primitives::{
-    forward_op, forward_prim, forward_prim_from, primal_prim, reverse_op, reverse_prim,
-    reverse_prim_from,
+    forward_op, forward_prim, forward_prim_from, reverse_op, reverse_prim, reverse_prim_from,
 };
 pub use term::*;
 pub use tidy::tidy;
-pub use ty::Ty;
+pub use ty::{Abstract, Ty};

@@ -1,6 +1,7 @@
 //! The derivatives of operations, and of the primitives of Appendix F, point-free. Read beside `linear::primitives`, whose translation by `†` they are equal to.
 
 use super::*;
+use crate::lambda::{component, points};
 use crate::linear::{self, LTy};
 use crate::op::Op;
 use crate::primitives::{LPrim, Primitive};
@@ -19,11 +20,6 @@ pub fn reverse_op(o: &Op, x: &Term) -> Term {
 fn translated(o: &Op, x: &Term, make: impl Fn(&linear::Term) -> linear::Lin) -> Term {
     let y = linear::Var::fresh("x", linear::Ty::dom(&o.dom()));
     dagger_linear(&make(&linear::var(&y)), &Env::default().with(&y, x.clone()))
-}
-
-/// `x : D(Dom)_1 ⊢ D(prim)_1 : D(Cod)_1`, the same in both modes: `prim <(f;fst), args>`.
-pub fn primal_prim(p: Primitive, x: &Term) -> Term {
-    prim(p, pair(component(x, fst), snd(x.clone())))
 }
 
 /// `x : D→(Dom)_1 ⊢ D→(prim)_2 : LFun(D→(Dom)_2, D→(Cod)_2)`
@@ -79,19 +75,4 @@ fn projections(p: Primitive) -> (Term, Term) {
     let dom = dagger_ty(&linear::of_source_ty(&p.from()));
     let (g, w) = dom.components();
     (lfst(g.clone(), w.clone()), lsnd(g, w))
-}
-
-/// For `x = <f, args>` and the primitive's result: the points at which `f` is called.
-fn points(p: Primitive, x: &Term, result: &Term) -> Term {
-    match p {
-        Primitive::Map { .. } => snd(x.clone()),
-        Primitive::Scan { .. } => pair(fst(result.clone()), snd(snd(x.clone()))),
-    }
-}
-
-/// `f;fst` or `f;snd`, for `x = <f, args>`.
-fn component(x: &Term, projection: fn(Term) -> Term) -> Term {
-    let f = fst(x.clone());
-    let (from, _) = f.ty().arrow();
-    lam("y", from, |y| projection(app(f, y)))
 }

@@ -8,14 +8,12 @@
 use std::collections::{HashMap, HashSet};
 
 use super::*;
+use crate::lambda;
 
 /// The same term, tidied.
 pub fn tidy(t: &Term) -> Term {
     Tidy::default().term(t)
 }
-
-/// A function with a larger body is called rather than copied.
-const SMALL: usize = 30;
 
 #[derive(Default)]
 struct Tidy {
@@ -59,55 +57,26 @@ impl Tidy {
         if let Kind::Lam(x, body) = t.kind() {
             self.bound.insert(x.id);
             let tidied = self.term(body);
-            return abs(self.half_name(x, body), tidied);
+            return abs(lambda::half_name(x, body, |f| self.term(f)), tidied);
         }
-        let t = t.map_children(&mut |part| self.term(part));
-        self.half(&t).unwrap_or_else(|| self.simplify(t))
-    }
-
-    /// `fst ((\x. <a, b>) y) = a[y/x]`, and likewise for `snd`, below the λ of `y`: what `f;fst` and `f;snd` are for a small known `f`.
-    fn half(&mut self, t: &Term) -> Option<Term> {
-        if let Kind::Fst(call) | Kind::Snd(call) = t.kind()
-            && let Kind::App(f, argument) = call.kind()
-            && let (Kind::Lam(x, body), Kind::Var(y)) = (f.kind(), argument.kind())
-            && let Kind::Pair(a, b) = body.kind()
-            && self.bound.contains(&y.id)
-            && fits(body, &mut { SMALL })
-        {
-            let half = if let Kind::Fst(_) = t.kind() { a } else { b };
-            return Some(self.instance(half, x, argument, &mut HashMap::new()));
+        let t = t.map(&mut |part: &Term| self.term(part));
+        match lambda::half(&t, &self.bound) {
+            Some((half, x, argument)) => self.instance(half, x, argument, &mut HashMap::new()),
+            None => self.simplify(t),
         }
-        None
-    }
-
-    /// The variable of `\y. fst (f y)` is called as that of `f`, where that is a λ.
-    fn half_name(&mut self, y: &Var, body: &Term) -> Var {
-        if let Kind::Fst(call) | Kind::Snd(call) = body.kind()
-            && let Kind::App(f, _) = call.kind()
-            && let Kind::Lam(x, _) = self.term(f).kind()
-        {
-            return Var { hint: x.hint.clone(), ..y.clone() };
-        }
-        y.clone()
     }
 
     /// One construct, whose parts are tidy.
     fn simplify(&mut self, t: Term) -> Term {
-        if let Kind::Fst(pair) = t.kind()
-            && let Kind::Pair(a, _) = pair.kind()
-        {
-            a.clone()
-        } else if let Kind::Snd(pair) = t.kind()
-            && let Kind::Pair(_, b) = pair.kind()
-        {
-            b.clone()
-        } else if let Kind::LThen(a, b) = t.kind() {
+        if let Some(part) = lambda::projected(&t) {
+            part
+        } else if let Kind::Own(Api::LThen(a, b)) = t.kind() {
             self.after(a, b)
-        } else if let Kind::Plus(a, b) = t.kind() {
+        } else if let Kind::Own(Api::Plus(a, b)) = t.kind() {
             sum(a, b)
-        } else if let Kind::LPair(a, b) = t.kind() {
+        } else if let Kind::Own(Api::LPair(a, b)) = t.kind() {
             both(a.clone(), b.clone())
-        } else if let Kind::LSwap(f) | Kind::LCurInv(f) = t.kind()
+        } else if let Kind::Own(Api::LSwap(f) | Api::LCurInv(f)) = t.kind()
             && let Kind::Lam(_, body) = f.kind()
             && is_zero(body)
         {
@@ -129,7 +98,7 @@ impl Tidy {
             return found.clone();
         }
         let mut changed = false;
-        let rebuilt = body.map_children(&mut |part| {
+        let rebuilt = body.map(&mut |part: &Term| {
             let new = self.instance(part, y, t, done);
             changed |= !std::ptr::eq(new.kind(), part.kind());
             new
@@ -161,53 +130,53 @@ impl Tidy {
         if is_zero(a) || is_zero(b) {
             return zero(a.ty().ends().0.lfun(b.ty().ends().1));
         }
-        if matches!(a.kind(), Kind::LId) {
+        if matches!(a.kind(), Kind::Own(Api::LId)) {
             return b.clone();
         }
-        if matches!(b.kind(), Kind::LId) {
+        if matches!(b.kind(), Kind::Own(Api::LId)) {
             return a.clone();
         }
-        if let Kind::LThen(first, second) = a.kind() {
+        if let Kind::Own(Api::LThen(first, second)) = a.kind() {
             let rest = self.after(second, b);
             return self.after(first, &rest);
         }
-        if let (Kind::Plus(x, y), true) = (a.kind(), is_projection(b)) {
+        if let (Kind::Own(Api::Plus(x, y)), true) = (a.kind(), is_projection(b)) {
             return sum(&self.after(x, b), &self.after(y, b));
         }
-        if let (Kind::Plus(..), true) = (a.kind(), only_projects(b)) {
-            if let Kind::LPair(x, y) = b.kind() {
+        if let (Kind::Own(Api::Plus(..)), true) = (a.kind(), only_projects(b)) {
+            if let Kind::Own(Api::LPair(x, y)) = b.kind() {
                 return both(self.after(a, x), self.after(a, y));
             }
-            if let Kind::LThen(first, rest) = b.kind() {
+            if let Kind::Own(Api::LThen(first, rest)) = b.kind() {
                 let first = self.after(a, first);
                 return self.after(&first, rest);
             }
         }
-        if let Kind::LPair(x, y) = b.kind()
+        if let Kind::Own(Api::LPair(x, y)) = b.kind()
             && (is_zero(x)
                 || is_zero(y)
-                || (matches!(a.kind(), Kind::LPair(..)) && projects(x) && projects(y)))
+                || (matches!(a.kind(), Kind::Own(Api::LPair(..))) && projects(x) && projects(y)))
         {
             return both(self.after(a, x), self.after(a, y));
         }
-        if let Kind::LPair(x, y) = a.kind() {
+        if let Kind::Own(Api::LPair(x, y)) = a.kind() {
             return self.after_pair(a, [x, y], b);
         }
-        if let (Kind::LCurInv(f), true) = (a.kind(), is_projection(b))
+        if let (Kind::Own(Api::LCurInv(f)), true) = (a.kind(), is_projection(b))
             && let Kind::Lam(y, body) = f.kind()
-            && let Kind::LPair(..) = body.kind()
+            && let Kind::Own(Api::LPair(..)) = body.kind()
         {
             let body = self.after(body, b);
             return self.simplify(lcur_inv(abs(y.clone(), body)));
         }
-        if let Kind::LSwap(f) = a.kind()
+        if let Kind::Own(Api::LSwap(f)) = a.kind()
             && let Kind::Lam(y, body) = f.kind()
         {
-            if let Kind::LEval(t) = b.kind() {
+            if let Kind::Own(Api::LEval(t)) = b.kind() {
                 return self.instance(body, y, t, &mut HashMap::new());
             }
-            if let Kind::LThen(first, rest) = b.kind()
-                && let Kind::LEval(t) = first.kind()
+            if let Kind::Own(Api::LThen(first, rest)) = b.kind()
+                && let Kind::Own(Api::LEval(t)) = first.kind()
             {
                 let body = self.instance(body, y, t, &mut HashMap::new());
                 return self.after(&body, rest);
@@ -218,17 +187,17 @@ impl Tidy {
 
     /// `lpair(x, y);;b`, where `a` is the pair.
     fn after_pair(&mut self, a: &Term, [x, y]: [&Term; 2], b: &Term) -> Term {
-        if let Kind::LFst = b.kind() {
+        if let Kind::Own(Api::LFst) = b.kind() {
             return x.clone();
         }
-        if let Kind::LSnd = b.kind() {
+        if let Kind::Own(Api::LSnd) = b.kind() {
             return y.clone();
         }
-        if let Kind::Plus(s, t) = b.kind() {
+        if let Kind::Own(Api::Plus(s, t)) = b.kind() {
             return sum(&self.after(a, s), &self.after(a, t));
         }
-        if let Kind::LThen(s, t) = b.kind()
-            && (is_projection(s) || matches!(s.kind(), Kind::Plus(..)))
+        if let Kind::Own(Api::LThen(s, t)) = b.kind()
+            && (is_projection(s) || matches!(s.kind(), Kind::Own(Api::Plus(..))))
         {
             let first = self.after(a, s);
             return self.after(&first, t);
@@ -237,25 +206,18 @@ impl Tidy {
     }
 }
 
-/// Has it at most this many nodes? Counts no further: what is shared may be exponentially larger than it is in memory.
-fn fits(t: &Term, left: &mut usize) -> bool {
-    let more = *left > 0;
-    *left = left.saturating_sub(1);
-    more && t.children().into_iter().all(|part| fits(part, left))
-}
-
 fn is_zero(t: &Term) -> bool {
-    matches!(t.kind(), Kind::Zero)
+    matches!(t.kind(), Kind::Own(Api::Zero))
 }
 
 /// Does it take a pair apart, and nothing more?
 fn is_projection(t: &Term) -> bool {
-    matches!(t.kind(), Kind::LFst | Kind::LSnd)
+    matches!(t.kind(), Kind::Own(Api::LFst | Api::LSnd))
 }
 
 /// Does it choose components, and nothing more?
 fn only_projects(t: &Term) -> bool {
-    if let Kind::LThen(a, b) | Kind::LPair(a, b) = t.kind() {
+    if let Kind::Own(Api::LThen(a, b) | Api::LPair(a, b)) = t.kind() {
         only_projects(a) && only_projects(b)
     } else {
         is_projection(t)
@@ -264,9 +226,9 @@ fn only_projects(t: &Term) -> bool {
 
 /// Does it begin with one, in all of its parts?
 fn projects(t: &Term) -> bool {
-    if let Kind::LThen(first, _) = t.kind() {
+    if let Kind::Own(Api::LThen(first, _)) = t.kind() {
         is_projection(first)
-    } else if let Kind::LPair(a, b) | Kind::Plus(a, b) = t.kind() {
+    } else if let Kind::Own(Api::LPair(a, b) | Api::Plus(a, b)) = t.kind() {
         [a, b].into_iter().all(|part| is_zero(part) || projects(part))
     } else {
         is_projection(t)
@@ -276,7 +238,7 @@ fn projects(t: &Term) -> bool {
 fn both(a: Term, b: Term) -> Term {
     if is_zero(&a) && is_zero(&b) {
         zero(a.ty().ends().0.lfun(a.ty().ends().1.times(b.ty().ends().1)))
-    } else if let (Kind::LFst, Kind::LSnd) = (a.kind(), b.kind()) {
+    } else if let (Kind::Own(Api::LFst), Kind::Own(Api::LSnd)) = (a.kind(), b.kind()) {
         lid(a.ty().ends().0)
     } else {
         lpair(a, b)
@@ -288,7 +250,9 @@ fn sum(a: &Term, b: &Term) -> Term {
         b.clone()
     } else if is_zero(b) {
         a.clone()
-    } else if let (Kind::LPair(a1, a2), Kind::LPair(b1, b2)) = (a.kind(), b.kind()) {
+    } else if let (Kind::Own(Api::LPair(a1, a2)), Kind::Own(Api::LPair(b1, b2))) =
+        (a.kind(), b.kind())
+    {
         both(sum(a1, b1), sum(a2, b2))
     } else {
         plus(a.clone(), b.clone())

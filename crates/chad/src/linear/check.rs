@@ -1,12 +1,7 @@
-//! Figures 1 and 3: typing of the linear target language. It shares no code with the constructors of terms.
+//! Figure 3: typing of linear terms, and of the linear λ. It shares no code with the constructors of terms.
 
-use super::{Kind, LTy, Lin, LinKind, Term, Ty, Var, of_source_ty};
-
-/// Is `Γ ⊢ t : T` derivable, with the type that the term says it has?
-pub fn check(context: &[Var], t: &Term) -> Result<(), String> {
-    let found = infer(&mut context.to_vec(), t)?;
-    same(&found, t.ty(), "a term is annotated wrongly")
-}
+use super::{LTy, Lin, LinKind, Lolli, Ty, Var};
+use crate::lambda::{infer, same};
 
 /// Is `Γ; v : σ ⊢ l : τ` derivable, with the types that the term says it has?
 pub fn check_linear(context: &[Var], l: &Lin) -> Result<(), String> {
@@ -14,45 +9,10 @@ pub fn check_linear(context: &[Var], l: &Lin) -> Result<(), String> {
     same(&found, l.to(), "a linear term is annotated wrongly")
 }
 
-fn infer(context: &mut Vec<Var>, t: &Term) -> Result<Ty, String> {
-    match t.kind() {
-        Kind::Var(x) => {
-            let bound = context
-                .iter()
-                .rfind(|y| *y == x)
-                .ok_or_else(|| format!("{} is not in scope", x.hint))?;
-            same(&x.ty, &bound.ty, "a variable is used at another type")?;
-            Ok(bound.ty.clone())
-        }
-        Kind::Op(op, t) => {
-            same(&infer(context, t)?, &Ty::dom(&op.dom()), "an operation's argument")?;
-            Ok(Ty::Real(op.cod()))
-        }
-        Kind::Prim(p, t) => {
-            same(&infer(context, t)?, &of_source_ty(&p.from()), "a primitive's argument")?;
-            Ok(of_source_ty(&p.to()))
-        }
-        Kind::Unit => Ok(Ty::Unit),
-        Kind::Pair(t, s) => Ok(infer(context, t)?.times(infer(context, s)?)),
-        Kind::Fst(t) => product(infer(context, t)?).map(|(a, _)| a),
-        Kind::Snd(t) => product(infer(context, t)?).map(|(_, b)| b),
-        Kind::Lam(x, t) => {
-            let to = below(context, x, |context| infer(context, t))?;
-            Ok(x.ty.clone().to(to))
-        }
-        Kind::App(t, s) => match infer(context, t)? {
-            Ty::Fun(from, to) => {
-                same(&infer(context, s)?, &from, "a function's argument")?;
-                Ok((*to).clone())
-            }
-            other => Err(format!("a term of type {other} is applied")),
-        },
-        // L-11
-        Kind::LinLam(l) => {
-            let to = infer_linear(context, l.from(), l)?;
-            Ok(l.from().clone().lolli(to))
-        }
-    }
+/// L-11: the type of `\_v. l`
+pub(super) fn infer_linlam(context: &mut Vec<Var>, l: &Lin) -> Result<Ty, String> {
+    let to = infer_linear(context, l.from(), l)?;
+    Ok(l.from().clone().lolli(to))
 }
 
 /// The type of `l` where the linear variable has type `v`.
@@ -119,7 +79,7 @@ fn infer_linear(context: &mut Vec<Var>, v: &LTy, l: &Lin) -> Result<LTy, String>
         },
         // L-12
         LinKind::LinApp(t, l) => match infer(context, t)? {
-            Ty::Lolli(from, to) => {
+            Ty::Own(Lolli(from, to)) => {
                 same(&infer_linear(context, v, l)?, &from, "the argument of a linear function")?;
                 Ok((*to).clone())
             }
@@ -143,20 +103,9 @@ fn below<T>(context: &mut Vec<Var>, x: &Var, run: impl FnOnce(&mut Vec<Var>) -> 
     result
 }
 
-fn product(ty: Ty) -> Result<(Ty, Ty), String> {
-    match ty {
-        Ty::Prod(a, b) => Ok(((*a).clone(), (*b).clone())),
-        other => Err(format!("a component of a term of type {other}")),
-    }
-}
-
 fn linear_product(ty: LTy) -> Result<(LTy, LTy), String> {
     match ty {
         LTy::Prod(a, b) => Ok(((*a).clone(), (*b).clone())),
         other => Err(format!("a component of a linear term of type {other}")),
     }
-}
-
-fn same<T: PartialEq + std::fmt::Display>(found: &T, wanted: &T, what: &str) -> Result<(), String> {
-    if found == wanted { Ok(()) } else { Err(format!("{what}: {found} instead of {wanted}")) }
 }

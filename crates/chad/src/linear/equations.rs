@@ -1,6 +1,7 @@
 //! Figure 4: the equations of the linear target language, as rows, the laws that the paper derives from them last.
 //!
-//! Figure 2's laws hold in both judgements: L-20 is what they say of linear terms; `cartesian_equations` are those for Cartesian terms.
+//! Figure 2's laws hold in both judgements: L-20 is what they say of linear terms; for Cartesian terms, they are `lambda::equations` and
+//! [`linear_eta`].
 
 use super::*;
 use crate::op::{LOp, Op};
@@ -290,78 +291,9 @@ pub fn equations() -> &'static [Equation] {
     ]
 }
 
-/// What a row for Cartesian terms is instantiated with: `Γ, x : T ⊢ body : S`, `Γ ⊢ s : T`, and any `p : T * S`, `f : T -> S`, `u : 1`,
-/// `m : τ -o ρ`.
-#[derive(Clone, Debug)]
-pub struct CartesianInstance {
-    /// A variable.
-    pub x: Var,
-    /// A term that may mention it.
-    pub body: Term,
-    /// A term of its type.
-    pub s: Term,
-    /// A term of a product type.
-    pub p: Term,
-    /// A term of a function type.
-    pub f: Term,
-    /// A term of type `1`.
-    pub u: Term,
-    /// A term of a linear function type.
-    pub m: Term,
-}
-
-/// A row for Cartesian terms: its id, its name, its two sides.
-pub struct CartesianEquation {
-    /// S-10 … S-15, L-24.
-    pub id: &'static str,
-    /// What it says.
-    pub name: &'static str,
-    /// `(left, right)`
-    pub sides: fn(&CartesianInstance) -> (Term, Term),
-}
-
-/// Figure 2 for Cartesian terms of the target language, whose types have linear functions in them; and η for those.
-pub fn cartesian_equations() -> &'static [CartesianEquation] {
-    &[
-        CartesianEquation { id: "S-10", name: "unit-eta", sides: |i| (i.u.clone(), unit()) },
-        CartesianEquation {
-            id: "S-11",
-            name: "fst-beta",
-            sides: |i| (fst(pair(i.s.clone(), i.f.clone())), i.s.clone()),
-        },
-        CartesianEquation {
-            id: "S-12",
-            name: "snd-beta",
-            sides: |i| (snd(pair(i.f.clone(), i.s.clone())), i.s.clone()),
-        },
-        CartesianEquation {
-            id: "S-13",
-            name: "pair-eta",
-            sides: |i| (i.p.clone(), pair(fst(i.p.clone()), snd(i.p.clone()))),
-        },
-        CartesianEquation {
-            id: "S-14",
-            name: "fun-beta",
-            sides: |i| {
-                (app(abs(i.x.clone(), i.body.clone()), i.s.clone()), i.body.subst(&i.x, &i.s))
-            },
-        },
-        CartesianEquation {
-            id: "S-15",
-            name: "fun-eta",
-            sides: |i| (i.f.clone(), lam("x", i.x.ty.clone(), |x| app(i.f.clone(), x))),
-        },
-        CartesianEquation {
-            id: "L-24",
-            name: "linear-eta",
-            sides: |i| (i.m.clone(), linear_eta(&i.m)),
-        },
-    ]
-}
-
-/// `\_v. m{v}`
-fn linear_eta(m: &Term) -> Term {
-    let Ty::Lolli(from, _) = m.ty() else { panic!("{} is not a linear function type", m.ty()) };
+/// L-24 for Cartesian terms: at `σ -o τ`, `m` is equal to `\_v. m{v}`.
+pub fn linear_eta(m: &Term) -> Term {
+    let Ty::Own(Lolli(from, _)) = m.ty() else { panic!("{m} is not a linear function") };
     linlam(linapp(m.clone(), v((**from).clone())))
 }
 

@@ -4,32 +4,11 @@
 
 use std::rc::Rc;
 
-use super::{Kind, LTy, Lin, LinKind, Term};
+use super::{LTy, Lin, LinKind};
+use crate::lambda::eval;
 use crate::primitives::Denotation;
-use crate::value::{Value, eval_lop, eval_op};
+use crate::value::{Value, eval_lop};
 use crate::var::Env;
-
-/// `⟦t⟧(γ)`
-pub fn eval(t: &Term, env: &Env<Value>) -> Value {
-    match t.kind() {
-        Kind::Var(x) => env.expect(x),
-        Kind::Op(op, t) => eval_op(op, &eval(t, env)),
-        Kind::Prim(p, t) => p.eval::<Denotation>(&eval(t, env)),
-        Kind::Unit => Value::Unit,
-        Kind::Pair(t, s) => Value::pair(eval(t, env), eval(s, env)),
-        Kind::Fst(t) => eval(t, env).fst(),
-        Kind::Snd(t) => eval(t, env).snd(),
-        Kind::Lam(x, t) => {
-            let (x, t, env) = (x.clone(), t.clone(), env.clone());
-            Value::fun(move |argument| eval(&t, &env.with(&x, argument.clone())))
-        }
-        Kind::App(t, s) => eval(t, env).apply(&eval(s, env)),
-        Kind::LinLam(l) => {
-            let (l, env) = (l.clone(), env.clone());
-            Value::fun(move |argument| eval_linear(&l, &env, argument))
-        }
-    }
-}
 
 /// `⟦l⟧(γ)(v)`
 pub fn eval_linear(l: &Lin, env: &Env<Value>, v: &Value) -> Value {

@@ -12,17 +12,16 @@ mod tidy;
 mod transpose;
 mod ty;
 
-pub use check::{check, check_linear};
-pub use equations::{
-    CartesianEquation, CartesianInstance, Equation, Instance, cartesian_equations, equations,
-};
-pub use eval::{eval, eval_linear, zero};
-pub use normalize::{canonical, canonical_linear, normalize, normalize_linear};
+pub use crate::lambda::{check, eval, normalize, of_source_ty, primal_prim};
+pub use check::check_linear;
+pub use equations::{Equation, Instance, equations, linear_eta};
+pub use eval::{eval_linear, zero};
+pub use normalize::normalize_linear;
 pub use ops::{forward_op, reverse_op};
-pub use primitives::{forward_prim, primal_prim, reverse_prim};
+pub use primitives::{forward_prim, reverse_prim};
 pub use term::*;
 pub use tidy::{tidy, tidy_linear};
 pub use transpose::{
     transpose, transpose_linear, transposed_linear_ty, transposed_ty, transposed_var,
 };
-pub use ty::{LTy, Ty, of_source_ty};
+pub use ty::{LTy, Lolli, Ty};

@@ -7,21 +7,15 @@
 use std::rc::Rc;
 
 use super::*;
+use crate::lambda::{LinearTerm, Normal, Substitution, eval_sem as eval, reflect, reify};
 use crate::var::Env;
 
 /// A Cartesian element.
-#[derive(Clone)]
-enum Sem {
-    Ground(Term),
-    Unit,
-    Pair(Rc<(Sem, Sem)>),
-    Fun(Rc<dyn Fn(&Sem) -> Sem>),
-    Lolli(Rc<dyn Fn(&LinSem) -> LinSem>),
-}
+type Sem = crate::lambda::Sem<Linear>;
 
 /// A linear element, over the linear variable in scope.
 #[derive(Clone)]
-enum LinSem {
+pub enum LinSem {
     Ground(Vec<Path>),
     Unit,
     Pair(Rc<(LinSem, LinSem)>),
@@ -34,49 +28,42 @@ type Case = (Lin, Var);
 
 /// Cases, and a term without sums below them.
 #[derive(Clone)]
-struct Path {
+pub struct Path {
     cases: Vec<Case>,
     end: Lin,
 }
 
 /// Cases, and `!key (x) value` below them.
 #[derive(Clone)]
-struct Entry {
+pub struct Entry {
     cases: Vec<Case>,
     key: Sem,
     value: LinSem,
-}
-
-/// The βη+-normal form of a Cartesian term. Bound variables are de Bruijn levels.
-pub fn normalize(t: &Term) -> Term {
-    canonical(&reify(t.ty(), &eval(t, &Env::default())))
 }
 
 /// The βη+-normal form of a linear term.
 pub fn normalize_linear(l: &Lin) -> Lin {
     let v = reflect_linear(l.from(), v(l.from().clone()));
     let paths = reify_linear(l.to(), &eval_linear(l, &Env::default(), &v));
-    canonical_linear(&sum(l.from(), l.to(), paths))
+    sum(l.from(), l.to(), paths).replace(&Substitution::canonical())
 }
 
-fn eval(t: &Term, env: &Env<Sem>) -> Sem {
-    match t.kind() {
-        Kind::Var(x) => env.get(x).unwrap_or_else(|| reflect(&x.ty, var(x))),
-        Kind::Op(o, t) => Sem::Ground(op(o.clone(), reify(t.ty(), &eval(t, env)))),
-        Kind::Prim(p, t) => reflect(&of_source_ty(&p.to()), prim(*p, reify(t.ty(), &eval(t, env)))),
-        Kind::Unit => Sem::Unit,
-        Kind::Pair(t, s) => Sem::Pair(Rc::new((eval(t, env), eval(s, env)))),
-        Kind::Fst(t) => eval(t, env).components().0.clone(),
-        Kind::Snd(t) => eval(t, env).components().1.clone(),
-        Kind::Lam(x, t) => {
-            let (x, t, env) = (x.clone(), t.clone(), env.clone());
-            Sem::Fun(Rc::new(move |s| eval(&t, &env.with(&x, s.clone()))))
-        }
-        Kind::App(t, s) => eval(t, env).apply(&eval(s, env)),
-        Kind::LinLam(l) => {
-            let (l, env) = (l.clone(), env.clone());
-            Sem::Lolli(Rc::new(move |v| eval_linear(&l, &env, v)))
-        }
+impl Normal for Linear {
+    type Sem = Rc<dyn Fn(&LinSem) -> LinSem>;
+
+    fn eval(LinLam(l): &LinLam, env: &Env<Sem>) -> Sem {
+        let (l, env) = (l.clone(), env.clone());
+        Sem::Own(Rc::new(move |v| eval_linear(&l, &env, v)))
+    }
+
+    fn reflect(Lolli(a, b): &Lolli, t: Term) -> Self::Sem {
+        let (a, b) = (a.clone(), b.clone());
+        Rc::new(move |s| image(&a, &b, s, &|k| linapp(t.clone(), k)))
+    }
+
+    fn reify(Lolli(a, b): &Lolli, f: &Self::Sem) -> Term {
+        let result = f(&reflect_linear(a, v((**a).clone())));
+        linlam(sum(a, b, reify_linear(b, &result)))
     }
 }
 
@@ -112,33 +99,13 @@ fn eval_linear(l: &Lin, env: &Env<Sem>, v: &LinSem) -> LinSem {
             each.fold(zero(k.to()), |sum, value| add(&sum, &value))
         }
         LinKind::LinApp(t, l) => match eval(t, env) {
-            Sem::Lolli(f) => f(&go(l)),
+            Sem::Own(f) => f(&go(l)),
             Sem::Ground(_) | Sem::Unit | Sem::Pair(_) | Sem::Fun(_) => {
                 unreachable!("a typed term applies linear functions only")
             }
         },
         LinKind::Zero => zero(l.to()),
         LinKind::Plus(l, k) => add(&go(l), &go(k)),
-    }
-}
-
-impl Sem {
-    fn components(&self) -> &(Sem, Sem) {
-        match self {
-            Sem::Pair(both) => both,
-            Sem::Ground(_) | Sem::Unit | Sem::Fun(_) | Sem::Lolli(_) => {
-                unreachable!("a typed term projects pairs only")
-            }
-        }
-    }
-
-    fn apply(&self, argument: &Sem) -> Sem {
-        match self {
-            Sem::Fun(f) => f(argument),
-            Sem::Ground(_) | Sem::Unit | Sem::Pair(_) | Sem::Lolli(_) => {
-                unreachable!("a typed term applies functions only")
-            }
-        }
     }
 }
 
@@ -244,23 +211,6 @@ fn image(from: &LTy, to: &LTy, argument: &LinSem, map: &dyn Fn(Lin) -> Lin) -> L
     results.fold(zero(to), |sum, value| add(&sum, &value))
 }
 
-/// A neutral Cartesian term as an element.
-fn reflect(ty: &Ty, t: Term) -> Sem {
-    match ty {
-        Ty::Real(_) => Sem::Ground(t),
-        Ty::Unit => Sem::Unit,
-        Ty::Prod(a, b) => Sem::Pair(Rc::new((reflect(a, fst(t.clone())), reflect(b, snd(t))))),
-        Ty::Fun(a, b) => {
-            let (a, b) = (a.clone(), b.clone());
-            Sem::Fun(Rc::new(move |s| reflect(&b, app(t.clone(), reify(&a, s)))))
-        }
-        Ty::Lolli(a, b) => {
-            let (a, b) = (a.clone(), b.clone());
-            Sem::Lolli(Rc::new(move |s| image(&a, &b, s, &|k| linapp(t.clone(), k))))
-        }
-    }
-}
-
 /// A neutral linear term as an element.
 fn reflect_linear(ty: &LTy, l: Lin) -> LinSem {
     match ty {
@@ -281,25 +231,6 @@ fn reflect_linear(ty: &LTy, l: Lin) -> LinSem {
                 key: reflect(key, var(&y)),
                 value,
             }])
-        }
-    }
-}
-
-fn reify(ty: &Ty, sem: &Sem) -> Term {
-    match (ty, sem) {
-        (Ty::Real(_), Sem::Ground(t)) => t.clone(),
-        (Ty::Unit, _) => unit(),
-        (Ty::Prod(a, b), Sem::Pair(both)) => pair(reify(a, &both.0), reify(b, &both.1)),
-        (Ty::Fun(a, b), Sem::Fun(f)) => {
-            let x = Var::fresh("x", (**a).clone());
-            abs(x.clone(), reify(b, &f(&reflect(a, var(&x)))))
-        }
-        (Ty::Lolli(a, b), Sem::Lolli(f)) => {
-            let result = f(&reflect_linear(a, v((**a).clone())));
-            linlam(sum(a, b, reify_linear(b, &result)))
-        }
-        (Ty::Real(_) | Ty::Prod(..) | Ty::Fun(..) | Ty::Lolli(..), _) => {
-            unreachable!("an element has the form that its type says")
         }
     }
 }
@@ -355,85 +286,4 @@ fn wrap(cases: &[Case], end: Lin) -> Lin {
 fn sum(from: &LTy, to: &LTy, paths: Vec<Path>) -> Lin {
     let terms = paths.into_iter().map(|path| wrap(&path.cases, path.end));
     terms.reduce(plus).unwrap_or_else(|| zero_lin(from.clone(), to.clone()))
-}
-
-/// The same term with de Bruijn levels for its bound variables, and sums flat, without zeros and sorted.
-pub fn canonical(t: &Term) -> Term {
-    rename(t, 0, &Env::default())
-}
-
-/// See [`canonical`].
-pub fn canonical_linear(l: &Lin) -> Lin {
-    rename_linear(l, 0, &Env::default())
-}
-
-fn rename(t: &Term, level: u32, names: &Env<Term>) -> Term {
-    let go = |t: &Term| rename(t, level, names);
-    match t.kind() {
-        Kind::Var(x) => names.get(x).unwrap_or_else(|| t.clone()),
-        Kind::Op(o, t) => op(o.clone(), go(t)),
-        Kind::Prim(p, t) => prim(*p, go(t)),
-        Kind::Unit => unit(),
-        Kind::Pair(t, s) => pair(go(t), go(s)),
-        Kind::Fst(t) => fst(go(t)),
-        Kind::Snd(t) => snd(go(t)),
-        Kind::Lam(x, t) => {
-            let y = x.at_level(level);
-            abs(y.clone(), rename(t, level + 1, &names.with(x, var(&y))))
-        }
-        Kind::App(t, s) => app(go(t), go(s)),
-        Kind::LinLam(l) => linlam(rename_linear(l, level, names)),
-    }
-}
-
-fn rename_linear(l: &Lin, level: u32, names: &Env<Term>) -> Lin {
-    let term = |t: &Term| rename(t, level, names);
-    let go = |l: &Lin| rename_linear(l, level, names);
-    match l.kind() {
-        LinKind::Var | LinKind::Unit | LinKind::Zero => l.clone(),
-        LinKind::LOp(o, t, l) => lop(*o, term(t), go(l)),
-        LinKind::LPrim(p, t, l) => lprim(*p, term(t), go(l)),
-        LinKind::Pair(l, k) => lpair(go(l), go(k)),
-        LinKind::Fst(l) => lfst(go(l)),
-        LinKind::Snd(l) => lsnd(go(l)),
-        LinKind::Lam(x, l) => {
-            let y = x.at_level(level);
-            labs(y.clone(), rename_linear(l, level + 1, &names.with(x, var(&y))))
-        }
-        LinKind::App(l, t) => lapp(go(l), term(t)),
-        LinKind::Tensor(t, l) => tensor(term(t), go(l)),
-        LinKind::Case(l, x, k) => {
-            let y = x.at_level(level);
-            case(go(l), y.clone(), rename_linear(k, level + 1, &names.with(x, var(&y))))
-        }
-        LinKind::LinApp(t, l) => linapp(term(t), go(l)),
-        LinKind::Plus(..) => {
-            let mut terms: Vec<Lin> = summands(l).into_iter().map(go).collect();
-            terms.sort();
-            terms
-                .into_iter()
-                .reduce(plus)
-                .unwrap_or_else(|| zero_lin(l.from().clone(), l.to().clone()))
-        }
-    }
-}
-
-/// The terms of a sum, without zeros.
-fn summands(l: &Lin) -> Vec<&Lin> {
-    match l.kind() {
-        LinKind::Plus(l, k) => [summands(l), summands(k)].concat(),
-        LinKind::Zero => vec![],
-        LinKind::Var
-        | LinKind::LOp(..)
-        | LinKind::LPrim(..)
-        | LinKind::Unit
-        | LinKind::Pair(..)
-        | LinKind::Fst(_)
-        | LinKind::Snd(_)
-        | LinKind::Lam(..)
-        | LinKind::App(..)
-        | LinKind::Tensor(..)
-        | LinKind::Case(..)
-        | LinKind::LinApp(..) => vec![l],
-    }
 }

@@ -1,21 +1,13 @@
 //! Appendix F: the derivatives of the primitives, as terms, forward and reverse side by side. Their second components are transposes of each
 //! other: `plus` becomes a pair, `lmap` becomes `lzip`, `lscan` becomes `lunscan`, and `lzipWith` itself, at the transposed functions.
 
-use super::{
-    Lin, Term, app, fst, lam, lfst, linapp, linlam, lpair, lprim, lsnd, pair, plus, prim, snd, v,
-};
+use super::{Lin, Term, lfst, linapp, linlam, lpair, lprim, lsnd, pair, plus, snd, v};
+use crate::lambda::{component, points, primal_prim};
 use crate::primitives::{LPrim, Primitive};
-
-/// `x : D(Dom)_1 ⊢ D(prim)_1 : D(Cod)_1`, the same in both modes: `prim <(f;fst), args>`.
-///
-/// Right by the definition of the relation at `real^k -> real`: the first component of `f` at a point is the value there.
-pub fn primal_prim(p: Primitive, x: &Term) -> Term {
-    prim(p, pair(component(x, fst), snd(x.clone())))
-}
 
 /// `x : D→(Dom)_1; v : D→(Dom)_2 ⊢ D→(prim)_2 : D→(Cod)_2`, at a term for `x` and one for `v = <g, w>`.
 pub fn forward_prim(p: Primitive, x: &Term, v: &Lin) -> Lin {
-    let (at, (g, w)) = (points(p, x), (lfst(v.clone()), lsnd(v.clone())));
+    let (at, (g, w)) = (points(p, x, &primal_prim(p, x)), (lfst(v.clone()), lsnd(v.clone())));
     let linear = pair(component(x, snd), at.clone());
     match p {
         // P-1: `lmap g v + lzipWith (f;snd) v w`. Each component is `ev` at `<f, v_i>`: what moves is the function, and its argument.
@@ -32,7 +24,7 @@ pub fn forward_prim(p: Primitive, x: &Term, v: &Lin) -> Lin {
 
 /// `x : D←(Dom)_1; v : D←(Cod)_2 ⊢ D←(prim)_2 : D←(Dom)_2`, at a term for `x` and one for `v`.
 pub fn reverse_prim(p: Primitive, x: &Term, w: &Lin) -> Lin {
-    let at = points(p, x);
+    let at = points(p, x, &primal_prim(p, x));
     let linear = pair(component(x, snd), at.clone());
     match p {
         // P-1: `<zip v w, zipWith (f;snd) v w>`; erratum E18: printed with `D→` in the paper. Each component of `v` has been an argument once,
@@ -51,19 +43,4 @@ pub fn reverse_prim(p: Primitive, x: &Term, w: &Lin) -> Lin {
             )
         }
     }
-}
-
-/// For `x = <f, args>`: the points at which `f` is called.
-fn points(p: Primitive, x: &Term) -> Term {
-    match p {
-        Primitive::Map { .. } => snd(x.clone()),
-        Primitive::Scan { .. } => pair(fst(primal_prim(p, x)), snd(snd(x.clone()))),
-    }
-}
-
-/// `f;fst` or `f;snd`, for `x = <f, args>`.
-fn component(x: &Term, projection: fn(Term) -> Term) -> Term {
-    let f = fst(x.clone());
-    let (from, _) = f.ty().arrow();
-    lam("y", from, |y| projection(app(f, y)))
 }

@@ -2,13 +2,14 @@
 
 use std::fmt;
 
-use super::{Kind, LTy, Lin, LinKind, Term, Ty, Var};
-use crate::print::{self, Look, Written, level};
-use crate::var::{Name, parens};
+use super::{Kind, LTy, Lin, LinKind, Linear, Lolli, Ty, Var};
+use crate::lambda::{Node, OwnTy, t, ty_text};
+use crate::print::{self, Look, level};
+use crate::var::parens;
 
-impl fmt::Display for Ty {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&ty_text(self, 0))
+impl OwnTy for Lolli {
+    fn text(&self, level: u8) -> String {
+        parens(level > 0, format!("{} -o {}", lty_text(&self.0, 1), lty_text(&self.1, 0)))
     }
 }
 
@@ -18,23 +19,9 @@ impl fmt::Display for LTy {
     }
 }
 
-fn real(n: usize) -> String {
-    if n == 1 { "real".into() } else { format!("real^{n}") }
-}
-
-fn ty_text(ty: &Ty, level: u8) -> String {
-    match ty {
-        Ty::Real(n) => real(*n),
-        Ty::Unit => "1".into(),
-        Ty::Prod(a, b) => parens(level > 1, format!("{} * {}", ty_text(a, 1), ty_text(b, 2))),
-        Ty::Fun(a, b) => parens(level > 0, format!("{} -> {}", ty_text(a, 1), ty_text(b, 0))),
-        Ty::Lolli(a, b) => parens(level > 0, format!("{} -o {}", lty_text(a, 1), lty_text(b, 0))),
-    }
-}
-
 fn lty_text(ty: &LTy, level: u8) -> String {
     match ty {
-        LTy::Real(n) => real(*n),
+        LTy::Real(n) => Ty::Real(*n).to_string(),
         LTy::Unit => "1".into(),
         LTy::Prod(a, b) => parens(level > 1, format!("{} * {}", lty_text(a, 1), lty_text(b, 2))),
         LTy::Fun(a, b) => parens(level > 0, format!("{} -> {}", ty_text(a, 1), lty_text(b, 0))),
@@ -44,108 +31,25 @@ fn lty_text(ty: &LTy, level: u8) -> String {
     }
 }
 
-impl fmt::Display for Term {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&print::line(&Either::Term(self.clone())))
-    }
-}
-
 impl fmt::Display for Lin {
     /// The linear variable is called `v`, if no free variable is.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&print::line(&Either::Lin(self.clone())))
-    }
-}
-
-impl Term {
-    /// In lines, with names for what occurs more than once, under these variables.
-    pub fn page(&self, context: &[Var]) -> String {
-        print::page(&Either::Term(self.clone()), &print::binders(context))
+        f.write_str(&print::line(&l(self)))
     }
 }
 
 impl Lin {
     /// In lines, with names for what occurs more than once, under these variables.
     pub fn page(&self, context: &[Var]) -> String {
-        print::page(&Either::Lin(self.clone()), &print::binders(context))
+        print::page(&l(self), &print::binders(context))
     }
 }
 
-/// A term of either judgement.
-#[derive(Clone)]
-enum Either {
-    Term(Term),
-    Lin(Lin),
+fn l(l: &Lin) -> Node<Linear> {
+    Node::Lin(l.clone())
 }
 
-fn t(t: &Term) -> Either {
-    Either::Term(t.clone())
-}
-
-fn l(l: &Lin) -> Either {
-    Either::Lin(l.clone())
-}
-
-impl Written for Either {
-    fn node(&self) -> usize {
-        match self {
-            Either::Term(t) => std::ptr::from_ref(t.kind()).addr(),
-            Either::Lin(l) => std::ptr::from_ref(l.kind()).addr(),
-        }
-    }
-
-    fn typing(&self) -> String {
-        match self {
-            Either::Term(t) => t.ty().to_string(),
-            Either::Lin(l) => format!("{} -o {}", l.from(), l.to()),
-        }
-    }
-
-    fn name(&self) -> Name {
-        match self {
-            Either::Term(t) => t.name().clone(),
-            Either::Lin(_) => Name::default(),
-        }
-    }
-
-    fn look(&self) -> Look<Either> {
-        match self {
-            Either::Term(t) => look(t),
-            Either::Lin(l) => linear_look(l),
-        }
-    }
-}
-
-fn look(term: &Term) -> Look<Either> {
-    match term.kind() {
-        Kind::Var(x) => Look::Variable(x.into()),
-        Kind::Op(op, a) => {
-            let both = if let Kind::Pair(a, b) = a.kind() { Some([t(a), t(b)]) } else { None };
-            print::operation(op, t(a), both)
-        }
-        Kind::Prim(p, a) => Look::Call(p.to_string(), vec![t(a)], ","),
-        Kind::Unit => Look::Word("<>".into()),
-        Kind::Pair(a, b) => Look::Angles(t(a), t(b)),
-        Kind::Fst(a) => Look::Prefix("fst", t(a)),
-        Kind::Snd(a) => Look::Prefix("snd", t(a)),
-        Kind::Lam(x, a) => Look::Lambda(x.into(), t(a)),
-        Kind::App(f, a) => match f.kind() {
-            Kind::Lam(x, body) => Look::Let(x.into(), t(a), t(body), t(f)),
-            Kind::Var(_)
-            | Kind::Op(..)
-            | Kind::Prim(..)
-            | Kind::Unit
-            | Kind::Pair(..)
-            | Kind::Fst(_)
-            | Kind::Snd(_)
-            | Kind::App(..)
-            | Kind::LinLam(_) => Look::Apply(t(f), t(a)),
-        },
-        Kind::LinLam(body) => Look::LinearLambda(l(body)),
-    }
-}
-
-fn linear_look(term: &Lin) -> Look<Either> {
+pub(super) fn look(term: &Lin) -> Look<Node<Linear>> {
     match term.kind() {
         LinKind::Var => Look::Linear,
         LinKind::LOp(op, a, k) if op.dom().is_empty() && *a.kind() == Kind::Unit => {

@@ -6,45 +6,59 @@
 
 use std::rc::Rc;
 
-use super::{LTy, Ty, of_source_ty};
-use crate::op::{LOp, Op};
-use crate::primitives::{LPrim, Primitive};
-use crate::var::{Env, Name};
+use super::{LTy, Lolli, Ty, check, eval_linear, print};
+use crate::lambda::{self, Construct, Language, LinearTerm, Node, Parts, Rewrite, Substitution};
+pub use crate::lambda::{abs, app, fst, lam, op, pair, prim, snd, tuple, unit, var};
+use crate::op::LOp;
+use crate::primitives::LPrim;
+use crate::print::Look;
+use crate::value::Value;
+use crate::var::Env;
 
-/// A Cartesian variable.
-pub type Var = crate::var::Var<Ty>;
+/// The linear target language.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Linear {}
 
-/// `Γ ⊢ t : T`
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Term {
-    kind: Rc<Kind>,
-    ty: Ty,
-    name: Name,
+impl Language for Linear {
+    type Ty = Lolli;
+    type Own = LinLam;
+    type Lin = Lin;
 }
 
-/// The terms of the source language, and the linear λ.
+/// A Cartesian variable.
+pub type Var = lambda::Var<Linear>;
+
+/// `Γ ⊢ t : T`
+pub type Term = lambda::Term<Linear>;
+
+/// A construct of Cartesian terms.
+pub type Kind = lambda::Kind<Linear>;
+
+/// `\_v. l` (L-11)
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
-    /// `x`
-    Var(Var),
-    /// `op(t)`
-    Op(Op, Term),
-    /// `prim(t)`
-    Prim(Primitive, Term),
-    /// `<>`
-    Unit,
-    /// `<t, s>`
-    Pair(Term, Term),
-    /// `fst t`
-    Fst(Term),
-    /// `snd t`
-    Snd(Term),
-    /// `\x. t`
-    Lam(Var, Term),
-    /// `t s`
-    App(Term, Term),
-    /// `\_v. l` (L-11)
-    LinLam(Lin),
+pub struct LinLam(pub Lin);
+
+impl Construct<Linear> for LinLam {
+    fn parts(&self) -> Parts<'_, Linear> {
+        (vec![], vec![&self.0])
+    }
+
+    fn map(&self, to: &mut dyn Rewrite<Linear>) -> LinLam {
+        LinLam(to.linear(&self.0))
+    }
+
+    fn infer(&self, context: &mut Vec<Var>, _: &Ty) -> Result<Ty, String> {
+        check::infer_linlam(context, &self.0)
+    }
+
+    fn eval(&self, env: &Env<Value>, _: &Ty) -> Value {
+        let (l, env) = (self.0.clone(), env.clone());
+        Value::fun(move |argument| eval_linear(&l, &env, argument))
+    }
+
+    fn look(&self) -> Look<Node<Linear>> {
+        Look::LinearLambda(Node::Lin(self.0.clone()))
+    }
 }
 
 /// `Γ; v : from ⊢ l : to`
@@ -88,86 +102,6 @@ pub enum LinKind {
     Plus(Lin, Lin),
 }
 
-impl Term {
-    fn new(kind: Kind, ty: Ty) -> Term {
-        Term { kind: Rc::new(kind), ty, name: Name::default() }
-    }
-
-    /// The construct.
-    pub fn kind(&self) -> &Kind {
-        &self.kind
-    }
-
-    /// The type.
-    pub fn ty(&self) -> &Ty {
-        &self.ty
-    }
-
-    /// What the program calls it.
-    pub(crate) fn name(&self) -> &Name {
-        &self.name
-    }
-
-    /// The same term, by this name if it has none.
-    pub(crate) fn called(mut self, name: &Name) -> Term {
-        self.name = self.name.or(name);
-        self
-    }
-
-    /// The immediate subterms of both kinds.
-    fn parts(&self) -> (Vec<&Term>, Vec<&Lin>) {
-        match self.kind() {
-            Kind::Var(_) | Kind::Unit => (vec![], vec![]),
-            Kind::Op(_, t) | Kind::Prim(_, t) | Kind::Fst(t) | Kind::Snd(t) | Kind::Lam(_, t) => {
-                (vec![t], vec![])
-            }
-            Kind::Pair(t, s) | Kind::App(t, s) => (vec![t, s], vec![]),
-            Kind::LinLam(l) => (vec![], vec![l]),
-        }
-    }
-
-    /// The number of nodes, linear ones too.
-    pub fn size(&self) -> usize {
-        size(self.parts())
-    }
-
-    /// Has it at most this many nodes? Counts no further: what is shared may be exponentially larger than it is in memory.
-    pub(super) fn fits(&self, most: usize) -> bool {
-        fits(self.parts(), &mut { most })
-    }
-
-    /// Does the variable occur?
-    pub fn mentions(&self, x: &Var) -> bool {
-        matches!(self.kind(), Kind::Var(y) if x == y) || mentions(self.parts(), x)
-    }
-
-    /// `t[s/x]`, capturing nothing.
-    pub fn subst(&self, x: &Var, s: &Term) -> Term {
-        self.substitute(&Env::default().with(x, s.clone()))
-    }
-
-    /// Simultaneous substitution; all bound variables become fresh.
-    pub fn substitute(&self, terms: &Env<Term>) -> Term {
-        let go = |t: &Term| t.substitute(terms);
-        let result = match self.kind() {
-            Kind::Var(x) => terms.get(x).unwrap_or_else(|| self.clone()),
-            Kind::Op(o, t) => op(o.clone(), go(t)),
-            Kind::Prim(p, t) => prim(*p, go(t)),
-            Kind::Unit => unit(),
-            Kind::Pair(t, s) => pair(go(t), go(s)),
-            Kind::Fst(t) => fst(go(t)),
-            Kind::Snd(t) => snd(go(t)),
-            Kind::Lam(x, t) => {
-                let y = x.refresh();
-                abs(y.clone(), t.substitute(&terms.with(x, var(&y))))
-            }
-            Kind::App(t, s) => app(go(t), go(s)),
-            Kind::LinLam(l) => linlam(l.substitute(terms)),
-        };
-        result.called(&self.name)
-    }
-}
-
 impl Lin {
     fn new(kind: LinKind, from: LTy, to: LTy) -> Lin {
         Lin { kind: Rc::new(kind), from, to }
@@ -188,8 +122,81 @@ impl Lin {
         &self.to
     }
 
-    /// The immediate subterms of both kinds.
-    fn parts(&self) -> (Vec<&Term>, Vec<&Lin>) {
+    /// The number of nodes.
+    pub fn size(&self) -> usize {
+        lambda::size::<Linear>(self.parts())
+    }
+
+    /// Does the Cartesian variable occur?
+    pub fn mentions(&self, x: &Var) -> bool {
+        lambda::mentions::<Linear>(self.parts(), x)
+    }
+
+    /// `l[t/x]` for a Cartesian variable.
+    pub fn subst(&self, x: &Var, t: &Term) -> Lin {
+        self.substitute(&Env::default().with(x, t.clone()))
+    }
+
+    /// Simultaneous substitution for Cartesian variables.
+    pub fn substitute(&self, terms: &Env<Term>) -> Lin {
+        self.replace(&Substitution { terms: terms.clone(), level: None })
+    }
+
+    /// `l[k/v]`: substitution for the linear variable, which is composition.
+    pub fn after(&self, k: &Lin) -> Lin {
+        assert_eq!(self.from, k.to, "`{self}` after `{k}`");
+        self.at(&Substitution { terms: Env::default(), level: None }, k)
+    }
+
+    /// Simultaneous substitution for Cartesian variables and for `v`. Sums of canonical terms are flat, without zeros and sorted.
+    fn at(&self, terms: &Substitution<Linear>, k: &Lin) -> Lin {
+        let term = |t: &Term| t.replace(terms);
+        let go = |l: &Lin| l.at(terms, k);
+        match self.kind() {
+            LinKind::Var => k.clone(),
+            LinKind::LOp(o, t, l) => lop(*o, term(t), go(l)),
+            LinKind::LPrim(p, t, l) => lprim(*p, term(t), go(l)),
+            LinKind::Unit => lunit(k.from.clone()),
+            LinKind::Pair(a, b) => lpair(go(a), go(b)),
+            LinKind::Fst(l) => lfst(go(l)),
+            LinKind::Snd(l) => lsnd(go(l)),
+            LinKind::Lam(x, l) => {
+                let (y, inside) = terms.below(x);
+                labs(y, l.at(&inside, k))
+            }
+            LinKind::App(l, t) => lapp(go(l), term(t)),
+            LinKind::Tensor(t, l) => tensor(term(t), go(l)),
+            LinKind::Case(l, x, body) => {
+                let (y, inside) = terms.below(x);
+                case(go(l), y, body.replace(&inside))
+            }
+            LinKind::LinApp(t, l) => linapp(term(t), go(l)),
+            LinKind::Zero => zero_lin(k.from.clone(), self.to.clone()),
+            LinKind::Plus(a, b) if terms.level.is_none() => plus(go(a), go(b)),
+            LinKind::Plus(a, b) => {
+                let (a, b) = (go(a), go(b));
+                let mut summands = [summands(&a), summands(&b)].concat();
+                summands.sort();
+                let sum = summands.into_iter().cloned().reduce(plus);
+                sum.unwrap_or_else(|| zero_lin(k.from.clone(), self.to.clone()))
+            }
+        }
+    }
+}
+
+/// The terms of a sum, without zeros.
+fn summands(l: &Lin) -> Vec<&Lin> {
+    if let LinKind::Plus(l, k) = l.kind() {
+        [summands(l), summands(k)].concat()
+    } else if let LinKind::Zero = l.kind() {
+        vec![]
+    } else {
+        vec![l]
+    }
+}
+
+impl LinearTerm<Linear> for Lin {
+    fn parts(&self) -> Parts<'_, Linear> {
         match self.kind() {
             LinKind::Var | LinKind::Unit | LinKind::Zero => (vec![], vec![]),
             LinKind::LOp(_, t, l) | LinKind::LPrim(_, t, l) => (vec![t], vec![l]),
@@ -203,145 +210,27 @@ impl Lin {
         }
     }
 
-    /// The number of nodes.
-    pub fn size(&self) -> usize {
-        size(self.parts())
+    fn replace(&self, terms: &Substitution<Linear>) -> Lin {
+        self.at(terms, &v(self.from.clone()))
     }
 
-    /// Does the Cartesian variable occur?
-    pub fn mentions(&self, x: &Var) -> bool {
-        mentions(self.parts(), x)
+    fn node(&self) -> usize {
+        std::ptr::from_ref(self.kind()).addr()
     }
 
-    /// `l[t/x]` for a Cartesian variable.
-    pub fn subst(&self, x: &Var, t: &Term) -> Lin {
-        self.substitute(&Env::default().with(x, t.clone()))
+    fn typing(&self) -> String {
+        format!("{} -o {}", self.from, self.to)
     }
 
-    /// Simultaneous substitution for Cartesian variables.
-    pub fn substitute(&self, terms: &Env<Term>) -> Lin {
-        self.replace(terms, &v(self.from.clone()))
+    fn look(&self) -> Look<Node<Linear>> {
+        print::look(self)
     }
-
-    /// `l[k/v]`: substitution for the linear variable, which is composition.
-    pub fn after(&self, k: &Lin) -> Lin {
-        assert_eq!(self.from, k.to, "`{self}` after `{k}`");
-        self.replace(&Env::default(), k)
-    }
-
-    /// Simultaneous substitution for Cartesian variables and for `v`.
-    fn replace(&self, terms: &Env<Term>, k: &Lin) -> Lin {
-        let term = |t: &Term| t.substitute(terms);
-        let go = |l: &Lin| l.replace(terms, k);
-        match self.kind() {
-            LinKind::Var => k.clone(),
-            LinKind::LOp(o, t, l) => lop(*o, term(t), go(l)),
-            LinKind::LPrim(p, t, l) => lprim(*p, term(t), go(l)),
-            LinKind::Unit => lunit(k.from.clone()),
-            LinKind::Pair(a, b) => lpair(go(a), go(b)),
-            LinKind::Fst(l) => lfst(go(l)),
-            LinKind::Snd(l) => lsnd(go(l)),
-            LinKind::Lam(x, l) => {
-                let y = x.refresh();
-                labs(y.clone(), l.replace(&terms.with(x, var(&y)), k))
-            }
-            LinKind::App(l, t) => lapp(go(l), term(t)),
-            LinKind::Tensor(t, l) => tensor(term(t), go(l)),
-            LinKind::Case(l, x, body) => {
-                let y = x.refresh();
-                case(go(l), y.clone(), body.substitute(&terms.with(x, var(&y))))
-            }
-            LinKind::LinApp(t, l) => linapp(term(t), go(l)),
-            LinKind::Zero => zero_lin(k.from.clone(), self.to.clone()),
-            LinKind::Plus(a, b) => plus(go(a), go(b)),
-        }
-    }
-}
-
-fn fits((terms, linear): (Vec<&Term>, Vec<&Lin>), left: &mut usize) -> bool {
-    let more = *left > 0;
-    *left = left.saturating_sub(1);
-    more && terms.into_iter().all(|t| fits(t.parts(), left))
-        && linear.into_iter().all(|l| fits(l.parts(), left))
-}
-
-fn size((terms, linear): (Vec<&Term>, Vec<&Lin>)) -> usize {
-    1 + terms.into_iter().map(Term::size).sum::<usize>()
-        + linear.into_iter().map(Lin::size).sum::<usize>()
-}
-
-fn mentions((terms, linear): (Vec<&Term>, Vec<&Lin>), x: &Var) -> bool {
-    terms.into_iter().any(|t| t.mentions(x)) || linear.into_iter().any(|l| l.mentions(x))
-}
-
-/// `x`
-pub fn var(x: &Var) -> Term {
-    Term::new(Kind::Var(x.clone()), x.ty.clone())
-}
-
-/// `op(t)`
-pub fn op(op: Op, t: Term) -> Term {
-    let ty = Ty::Real(op.cod());
-    Term::new(Kind::Op(op, t), ty)
-}
-
-/// `prim(t)`
-pub fn prim(p: Primitive, t: Term) -> Term {
-    Term::new(Kind::Prim(p, t), of_source_ty(&p.to()))
-}
-
-/// `<>`
-pub fn unit() -> Term {
-    Term::new(Kind::Unit, Ty::Unit)
-}
-
-/// `<t1, .., tk>`, nested to the left
-pub fn tuple(items: &[Term]) -> Term {
-    items.iter().cloned().reduce(pair).unwrap_or_else(unit)
-}
-
-/// `<t, s>`
-pub fn pair(t: Term, s: Term) -> Term {
-    let ty = t.ty.clone().times(s.ty.clone());
-    Term::new(Kind::Pair(t, s), ty)
-}
-
-/// `fst t`
-pub fn fst(t: Term) -> Term {
-    let ty = t.ty.components().0;
-    Term::new(Kind::Fst(t), ty)
-}
-
-/// `snd t`
-pub fn snd(t: Term) -> Term {
-    let ty = t.ty.components().1;
-    Term::new(Kind::Snd(t), ty)
-}
-
-/// `\x. t`
-pub fn abs(x: Var, t: Term) -> Term {
-    let ty = x.ty.clone().to(t.ty.clone());
-    Term::new(Kind::Lam(x, t), ty)
-}
-
-/// `\x. t`, for a fresh variable
-pub fn lam(hint: &str, ty: Ty, body: impl FnOnce(Term) -> Term) -> Term {
-    let x = Var::fresh(hint, ty);
-    let t = body(var(&x));
-    abs(x, t)
-}
-
-/// `t s`
-pub fn app(t: Term, s: Term) -> Term {
-    let Ty::Fun(_, to) = &t.ty else { panic!("{} is not a function type", t.ty) };
-    let ty = (**to).clone();
-    Term::new(Kind::App(t, s), ty)
 }
 
 /// `\_v. l` (L-11)
 pub fn linlam(l: Lin) -> Term {
     let ty = l.from.clone().lolli(l.to.clone());
-    Term::new(Kind::LinLam(l), ty)
+    Term::new(Kind::Own(LinLam(l)), ty)
 }
 
 /// `v` (L-1)
@@ -407,7 +296,7 @@ pub fn lapp(l: Lin, t: Term) -> Lin {
 
 /// `!t (x) l` (L-9)
 pub fn tensor(t: Term, l: Lin) -> Lin {
-    let (from, to) = (l.from.clone(), l.to.clone().tensor(t.ty.clone()));
+    let (from, to) = (l.from.clone(), l.to.clone().tensor(t.ty().clone()));
     Lin::new(LinKind::Tensor(t, l), from, to)
 }
 
@@ -419,7 +308,7 @@ pub fn case(l: Lin, y: Var, k: Lin) -> Lin {
 
 /// `t{l}` (L-12)
 pub fn linapp(t: Term, l: Lin) -> Lin {
-    let Ty::Lolli(_, to) = &t.ty else { panic!("{} is not a linear function type", t.ty) };
+    let Ty::Own(Lolli(_, to)) = t.ty() else { panic!("{} is not a linear function type", t.ty()) };
     let (from, to) = (l.from.clone(), (**to).clone());
     Lin::new(LinKind::LinApp(t, l), from, to)
 }
@@ -438,7 +327,7 @@ pub fn plus(l: Lin, k: Lin) -> Lin {
 
 /// `let y = t in l := (\y. l) t` (L-15)
 pub fn let_lin(hint: &str, t: Term, body: impl FnOnce(Term) -> Lin) -> Lin {
-    lapp(llam(hint, t.ty.clone(), body), t)
+    lapp(llam(hint, t.ty().clone(), body), t)
 }
 
 #[cfg(test)]

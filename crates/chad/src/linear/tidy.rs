@@ -10,6 +10,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::*;
+use crate::lambda::{self, Rewrite};
 
 /// The same term, tidied.
 pub fn tidy(t: &Term) -> Term {
@@ -20,9 +21,6 @@ pub fn tidy(t: &Term) -> Term {
 pub fn tidy_linear(l: &Lin) -> Lin {
     Tidy::default().lin(l, &v(l.from().clone()), Visit::First)
 }
-
-/// A function with a larger body is called rather than copied.
-const SMALL: usize = 30;
 
 /// The address of a node. All nodes that it is asked for outlive the traversal.
 fn address<T>(node: &T) -> usize {
@@ -48,68 +46,50 @@ struct Tidy {
     kept: Vec<(Lin, Lin)>,
 }
 
+/// The parts of a Cartesian term.
+struct Parts<'a>(&'a mut Tidy, Visit);
+
+impl Rewrite<Linear> for Parts<'_> {
+    fn term(&mut self, t: &Term) -> Term {
+        self.0.term(t, self.1)
+    }
+
+    fn linear(&mut self, l: &Lin) -> Lin {
+        self.0.lin(l, &v(l.from().clone()), self.1)
+    }
+}
+
 impl Tidy {
     fn term(&mut self, t: &Term, visit: Visit) -> Term {
         if let Some(done) = self.terms.get(&(address(t.kind()), visit)) {
             return done.clone().called(t.name());
         }
-        let done = match t.kind() {
-            Kind::Var(x) => self.lets.get(&x.id).cloned().unwrap_or_else(|| t.clone()),
-            Kind::Op(o, t) => op(o.clone(), self.term(t, visit)),
-            Kind::Prim(p, t) => prim(*p, self.term(t, visit)),
-            Kind::Unit => unit(),
-            Kind::Pair(t, s) => pair(self.term(t, visit), self.term(s, visit)),
-            Kind::Fst(t) => {
-                let t = self.term(t, visit);
-                self.half(&t, |a, _| a.clone()).unwrap_or_else(|| first(t))
-            }
-            Kind::Snd(t) => {
-                let t = self.term(t, visit);
-                self.half(&t, |_, b| b.clone()).unwrap_or_else(|| second(t))
-            }
-            Kind::Lam(x, t) => {
-                self.bound.insert(x.id);
-                let body = self.term(t, visit);
-                abs(self.half_name(x, t, visit), body)
-            }
-            Kind::App(f, s) => {
-                let s = self.term(s, visit);
-                if let (Kind::Lam(x, body), Visit::First) = (f.kind(), visit) {
-                    self.lets.insert(x.id, s);
-                    self.term(body, visit)
-                } else {
-                    app(self.term(f, visit), s)
-                }
-            }
-            Kind::LinLam(l) => linlam(self.lin(l, &v(l.from().clone()), visit)),
-        }
-        .called(t.name());
+        let done = self.rewrite_term(t, visit).called(t.name());
         self.terms.insert((address(t.kind()), visit), done.clone());
         done
     }
 
-    /// `fst ((\x. <a, b>) y) = a[y/x]`, and likewise for `snd`, below the λ of `y`: what `f;fst` and `f;snd` are for a small known `f`.
-    fn half(&self, call: &Term, choose: fn(&Term, &Term) -> Term) -> Option<Term> {
-        if let Kind::App(f, argument) = call.kind()
-            && let (Kind::Lam(x, body), Kind::Var(y)) = (f.kind(), argument.kind())
-            && let Kind::Pair(a, b) = body.kind()
-            && self.bound.contains(&y.id)
-            && body.fits(SMALL)
-        {
-            return Some(choose(a, b).subst(x, argument));
+    fn rewrite_term(&mut self, t: &Term, visit: Visit) -> Term {
+        if let Kind::Var(x) = t.kind() {
+            return self.lets.get(&x.id).cloned().unwrap_or_else(|| t.clone());
         }
-        None
-    }
-
-    /// The variable of `\y. fst (f y)` is called as that of `f`, where that is a λ.
-    fn half_name(&mut self, y: &Var, body: &Term, visit: Visit) -> Var {
-        if let Kind::Fst(call) | Kind::Snd(call) = body.kind()
-            && let Kind::App(f, _) = call.kind()
-            && let Kind::Lam(x, _) = self.term(f, visit).kind()
+        if let (Kind::App(f, s), Visit::First) = (t.kind(), visit)
+            && let Kind::Lam(x, body) = f.kind()
         {
-            return Var { hint: x.hint.clone(), ..y.clone() };
+            let s = self.term(s, visit);
+            self.lets.insert(x.id, s);
+            return self.term(body, visit);
         }
-        y.clone()
+        if let Kind::Lam(x, body) = t.kind() {
+            self.bound.insert(x.id);
+            let tidied = self.term(body, visit);
+            return abs(lambda::half_name(x, body, |f| self.term(f, visit)), tidied);
+        }
+        let t = t.map(&mut Parts(self, visit));
+        match lambda::half(&t, &self.bound) {
+            Some((half, x, argument)) => half.subst(x, argument),
+            None => lambda::projected(&t).unwrap_or(t),
+        }
     }
 
     /// `l[k/v]`, where `k` is tidy.
@@ -160,18 +140,12 @@ impl Tidy {
             }
             LinKind::LinApp(f, l) => {
                 let (f, l) = (self.term(f, visit), self.lin(l, k, visit));
-                match f.kind() {
-                    Kind::LinLam(body) => self.lin(body, &l, Visit::Again),
-                    _ if l.is_zero() => zero_lin(k.from().clone(), linapp(f, l).to().clone()),
-                    Kind::Var(_)
-                    | Kind::Op(..)
-                    | Kind::Prim(..)
-                    | Kind::Unit
-                    | Kind::Pair(..)
-                    | Kind::Fst(_)
-                    | Kind::Snd(_)
-                    | Kind::Lam(..)
-                    | Kind::App(..) => linapp(f, l),
+                if let Kind::Own(LinLam(body)) = f.kind() {
+                    self.lin(body, &l, Visit::Again)
+                } else if l.is_zero() {
+                    zero_lin(k.from().clone(), linapp(f, l).to().clone())
+                } else {
+                    linapp(f, l)
                 }
             }
             LinKind::Zero => zero_lin(k.from().clone(), l.to().clone()),
@@ -227,14 +201,6 @@ impl Lin {
     fn is_zero(&self) -> bool {
         matches!(self.kind(), LinKind::Zero)
     }
-}
-
-fn first(t: Term) -> Term {
-    if let Kind::Pair(a, _) = t.kind() { a.clone() } else { fst(t) }
-}
-
-fn second(t: Term) -> Term {
-    if let Kind::Pair(_, b) = t.kind() { b.clone() } else { snd(t) }
 }
 
 /// `fst l`, and into a `case`, which is the sum of what its body gives.

@@ -18,18 +18,19 @@
 //! ```
 
 use super::*;
+use crate::lambda::Translation;
 use crate::op::LOp;
 use crate::var::Env;
 
+/// What happens to Cartesian terms.
+const MIRROR: Translation<Linear, Linear> = Translation {
+    ty: transposed_ty,
+    own: |LinLam(l), terms| linlam(through(l, terms, &v(transposed_linear_ty(l.to())))),
+};
+
 /// `T°`
 pub fn transposed_ty(ty: &Ty) -> Ty {
-    match ty {
-        Ty::Real(n) => Ty::Real(*n),
-        Ty::Unit => Ty::Unit,
-        Ty::Prod(a, b) => transposed_ty(a).times(transposed_ty(b)),
-        Ty::Fun(a, b) => transposed_ty(a).to(transposed_ty(b)),
-        Ty::Lolli(a, b) => transposed_linear_ty(b).lolli(transposed_linear_ty(a)),
-    }
+    ty.translate(&|Lolli(a, b)| transposed_linear_ty(b).lolli(transposed_linear_ty(a)))
 }
 
 /// `τ°`
@@ -45,12 +46,12 @@ pub fn transposed_linear_ty(ty: &LTy) -> LTy {
 
 /// `x° : T°` for `x : T`: the same variable at another type.
 pub fn transposed_var(x: &Var) -> Var {
-    Var { id: x.id, hint: x.hint.clone(), ty: transposed_ty(&x.ty) }
+    MIRROR.var(x)
 }
 
 /// `t°`. Its free variables are the mirror images of those of `t`.
 pub fn transpose(t: &Term) -> Term {
-    mirror(t, &Env::default())
+    MIRROR.term(t, &Env::default())
 }
 
 /// `l°`. Its free variables are the mirror images of those of `l`.
@@ -58,29 +59,9 @@ pub fn transpose_linear(l: &Lin) -> Lin {
     through(l, &Env::default(), &v(transposed_linear_ty(l.to())))
 }
 
-/// `t°`, with terms for the bound variables around it: they have become fresh, so that nothing is captured.
-fn mirror(t: &Term, names: &Env<Term>) -> Term {
-    let go = |t: &Term| mirror(t, names);
-    match t.kind() {
-        Kind::Var(x) => names.get(x).unwrap_or_else(|| var(&transposed_var(x))),
-        Kind::Op(o, t) => op(o.clone(), go(t)),
-        Kind::Prim(p, t) => prim(*p, go(t)),
-        Kind::Unit => unit(),
-        Kind::Pair(t, s) => pair(go(t), go(s)),
-        Kind::Fst(t) => fst(go(t)),
-        Kind::Snd(t) => snd(go(t)),
-        Kind::Lam(x, t) => {
-            let (y, inside) = below(x, names);
-            abs(y, mirror(t, &inside))
-        }
-        Kind::App(t, s) => app(go(t), go(s)),
-        Kind::LinLam(l) => linlam(through(l, names, &v(transposed_linear_ty(l.to())))),
-    }
-}
-
 /// `l°[k/v]`, for `k` of the type τ° that the mirror image of `l : τ` starts at. What `k` starts at is arbitrary.
 fn through(l: &Lin, names: &Env<Term>, k: &Lin) -> Lin {
-    let mirrored = |t: &Term| mirror(t, names);
+    let mirrored = |t: &Term| MIRROR.term(t, names);
     let zero = |ty: &LTy| zero_lin(k.from().clone(), transposed_linear_ty(ty));
     let via = |l: &Lin, k: Lin| through(l, names, &k);
     match l.kind() {
@@ -92,13 +73,13 @@ fn through(l: &Lin, names: &Env<Term>, k: &Lin) -> Lin {
         LinKind::Fst(l) => via(l, lpair(k.clone(), zero(&l.to().components().1))),
         LinKind::Snd(l) => via(l, lpair(zero(&l.to().components().0), k.clone())),
         LinKind::Lam(y, l) => {
-            let (y, inside) = below(y, names);
+            let (y, inside) = MIRROR.below(y, names);
             case(k.clone(), y, through(l, &inside, &v(transposed_linear_ty(l.to()))))
         }
         LinKind::App(l, t) => via(l, tensor(mirrored(t), k.clone())),
         LinKind::Tensor(t, l) => via(l, lapp(k.clone(), mirrored(t))),
         LinKind::Case(l, y, body) => {
-            let (y, inside) = below(y, names);
+            let (y, inside) = MIRROR.below(y, names);
             via(l, labs(y, through(body, &inside, k)))
         }
         LinKind::LinApp(t, l) => via(l, linapp(mirrored(t), k.clone())),
@@ -109,11 +90,4 @@ fn through(l: &Lin, names: &Env<Term>, k: &Lin) -> Lin {
 /// `lop^t(t; k)`. Every linear operation has one linear argument, so the transposed one does.
 fn lop_transposed(o: LOp, t: Term, k: &Lin) -> Lin {
     lop(o.transposed(), t, k.clone())
-}
-
-/// A fresh mirror image of a bound variable, and the names below its binder.
-fn below(x: &Var, names: &Env<Term>) -> (Var, Env<Term>) {
-    let y = transposed_var(x).refresh();
-    let inside = names.with(x, var(&y));
-    (y, inside)
 }

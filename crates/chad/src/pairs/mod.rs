@@ -2,16 +2,18 @@
 //!
 //! An object is a pair of a Cartesian and a linear type. A morphism is a pair of `f1 ∈ C(A1, B1)` and, in `L(A1)`, `f2 : A2 -> B2` forward, or
 //! `f2 : B2 -> A2` in reverse. Both categories are Cartesian closed (the propositions of §6.2), and the macros are the only functors that
-//! preserve that and are right on operations. Here they come out of [`interpret`]: over the applied language they are Appendix C, and Appendix A is
-//! what they are over the linear one, written out.
+//! preserve that and are right on operations. Here they come out of [`interpret`]: over the applied language they are Appendix C. Over the
+//! linear one they are Appendix A, which `forward` and `reverse` write out.
 
 mod point_free;
 mod semantics;
 mod syntax;
 
 use std::marker::PhantomData;
+use std::rc::Rc;
 
 use crate::combinators::{Comb, Kind};
+use crate::lambda::{self, Language, Term, Var};
 use crate::linear::{LTy, Ty};
 use crate::op::Op;
 use crate::primitives::Primitive;
@@ -20,7 +22,7 @@ use crate::var::Name;
 
 pub use point_free::{AppendixC, AppliedForward, AppliedReverse, PointFree};
 pub use semantics::{LinearMap, Map, Semantics};
-pub use syntax::{Open, Syntax};
+pub use syntax::Syntax;
 
 /// A model of the linear target language (§5): a category C and, over each object A, a category `L(A)` with biproducts and the types `=>`,
 /// `!(-) (x) (-)` and `-o`. The objects are the types themselves.
@@ -155,6 +157,50 @@ pub struct Forward<M>(PhantomData<M>);
 
 /// `Σ_C L^op`: reverse mode.
 pub struct Reverse<M>(PhantomData<M>);
+
+/// A morphism as a Rust function of what stands for its variable, as in `forward` and `reverse`.
+pub type Open<X, Y> = Rc<dyn Fn(&X) -> Y>;
+
+fn open<X, Y>(f: impl Fn(&X) -> Y + 'static) -> Open<X, Y> {
+    Rc::new(f)
+}
+
+/// `f`, and then what a construct of one part makes of it.
+fn map<X: 'static, Y: 'static, Z>(f: &Open<X, Y>, make: impl Fn(Y) -> Z + 'static) -> Open<X, Z> {
+    let f = f.clone();
+    open(move |x| make(f(x)))
+}
+
+/// The same for a construct of two parts.
+fn zip<X: 'static, A: 'static, B: 'static, Y>(
+    f: &Open<X, A>,
+    g: &Open<X, B>,
+    make: impl Fn(A, B) -> Y + 'static,
+) -> Open<X, Y> {
+    let (f, g) = (f.clone(), g.clone());
+    open(move |x| make(f(x), g(x)))
+}
+
+/// `g` after `f`
+fn after<X: 'static, Y: 'static>(f: &Open<X, X>, g: &Open<X, Y>) -> Open<X, Y> {
+    let g = g.clone();
+    map(f, move |x| g(&x))
+}
+
+/// What a binder of `y` makes of `f <x, y>`.
+fn under<L: Language, Y: 'static, Z>(
+    hint: &str,
+    b: &lambda::Ty<L>,
+    f: &Open<Term<L>, Y>,
+    make: impl Fn(Var<L>, Y) -> Z + 'static,
+) -> Open<Term<L>, Z> {
+    let (hint, b, f) = (hint.to_string(), b.clone(), f.clone());
+    open(move |x: &Term<L>| {
+        let y = Var::<L>::fresh(&hint, b.clone());
+        let body = f(&lambda::pair(x.clone(), lambda::var(&y)));
+        make(y, body)
+    })
+}
 
 fn times(a: &Ob, b: &Ob) -> Ob {
     Ob(a.0.clone().times(b.0.clone()), a.1.clone().times(b.1.clone()))
@@ -293,6 +339,7 @@ pub fn object<M: Model, P: PairCategory<M>>(ty: &source::Ty) -> Ob {
         source::Ty::Unit => Ob(Ty::Unit, LTy::Unit),
         source::Ty::Prod(a, b) => times(&object::<M, P>(a), &object::<M, P>(b)),
         source::Ty::Fun(a, b) => P::exponential(&object::<M, P>(a), &object::<M, P>(b)),
+        source::Ty::Own(never) => match *never {},
     }
 }
 

@@ -1,12 +1,11 @@
 //! Pairs of terms of the applied language: over this model, the functors are the macros of Appendix C, point-free.
 //!
-//! A morphism of C is a Rust function of the term that is substituted for `x`, as in `forward` and `reverse`; a morphism of `L(A)` is one to a
-//! term of type `LFun(σ†, τ†)`.
+//! A morphism of `L(A)` is a term of type `LFun(σ†, τ†)`.
 
 use std::marker::PhantomData;
-use std::rc::Rc;
 
-use super::{Forward, Model, Ob, PairCategory, Reverse, interpret, object};
+use super::{Forward, Model, Ob, Open, PairCategory, Reverse, after, interpret, map, object};
+use super::{open, under, zip};
 use crate::applied::*;
 use crate::combinators::Comb;
 use crate::linear::{self, LTy};
@@ -18,8 +17,7 @@ use crate::var::Name;
 /// The applied language as a model.
 pub struct PointFree;
 
-/// `x ⊢ t`, as a function of `x`.
-pub type Open = Rc<dyn Fn(&Term) -> Term>;
+type Hom = Open<Term, Term>;
 
 /// Appendix C, in one of the modes.
 pub struct AppendixC<P>(PhantomData<P>);
@@ -52,147 +50,124 @@ impl<P: PairCategory<PointFree>> AppendixC<P> {
     }
 }
 
-fn open(f: impl Fn(&Term) -> Term + 'static) -> Open {
-    Rc::new(f)
-}
-
-/// What a construct of one part makes of an open term.
-fn map(f: &Open, make: impl Fn(Term) -> Term + 'static) -> Open {
-    let f = f.clone();
-    open(move |x| make(f(x)))
-}
-
-/// What a construct of two parts makes of open terms.
-fn zip(f: &Open, g: &Open, make: impl Fn(Term, Term) -> Term + 'static) -> Open {
-    let (f, g) = (f.clone(), g.clone());
-    open(move |x| make(f(x), g(x)))
-}
-
-/// `\y. f <x, y>`
-fn abstracted(hint: &str, b: &linear::Ty, f: &Open) -> Open {
-    let (hint, b, f) = (hint.to_string(), dagger_ty(b), f.clone());
-    open(move |x| lam(&hint, b.clone(), |y| f(&pair(x.clone(), y))))
-}
-
 /// `f;;projection`, which is the projection where `f` is what it starts from.
-fn projected(f: &Open, projection: fn(Ty, Ty) -> Term) -> Open {
+fn projected(f: &Hom, projection: fn(Ty, Ty) -> Term) -> Hom {
     map(f, move |f| {
         let (a, b) = f.ty().ends().1.components();
-        after(f, projection(a, b))
+        composed(f, projection(a, b))
     })
 }
 
 /// `f;;g`, where the clauses of the paper have `g` alone if `f` is `v`.
-fn after(f: Term, g: Term) -> Term {
-    if let Kind::LId = f.kind() { g } else { lthen(f, g) }
+fn composed(f: Term, g: Term) -> Term {
+    if let Kind::Own(Api::LId) = f.kind() { g } else { lthen(f, g) }
 }
 
 impl Model for PointFree {
-    type Hom = Open;
-    type LHom = Open;
+    type Hom = Hom;
+    type LHom = Hom;
 
-    fn id(_: &linear::Ty) -> Open {
+    fn id(_: &linear::Ty) -> Hom {
         open(Term::clone)
     }
-    fn then(f: &Open, g: &Open) -> Open {
-        let (f, g) = (f.clone(), g.clone());
-        open(move |x| g(&f(x)))
+    fn then(f: &Hom, g: &Hom) -> Hom {
+        after(f, g)
     }
-    fn bang(_: &linear::Ty) -> Open {
+    fn bang(_: &linear::Ty) -> Hom {
         open(|_| unit())
     }
-    fn pair(f: &Open, g: &Open) -> Open {
+    fn pair(f: &Hom, g: &Hom) -> Hom {
         zip(f, g, pair)
     }
-    fn fst(f: &Open) -> Open {
+    fn fst(f: &Hom) -> Hom {
         map(f, fst)
     }
-    fn snd(f: &Open) -> Open {
+    fn snd(f: &Hom) -> Hom {
         map(f, snd)
     }
-    fn apply(f: &Open, x: &Open) -> Open {
+    fn apply(f: &Hom, x: &Hom) -> Hom {
         zip(f, x, app)
     }
-    fn curry(hint: &str, _: &linear::Ty, b: &linear::Ty, f: &Open) -> Open {
-        abstracted(hint, b, f)
+    fn curry(hint: &str, _: &linear::Ty, b: &linear::Ty, f: &Hom) -> Hom {
+        under(hint, &dagger_ty(b), f, abs)
     }
-    fn op(o: &Op, f: &Open) -> Open {
+    fn op(o: &Op, f: &Hom) -> Hom {
         let o = o.clone();
         map(f, move |t| op(o.clone(), t))
     }
-    fn called(f: &Open, name: &Name) -> Open {
+    fn called(f: &Hom, name: &Name) -> Hom {
         let name = name.clone();
         map(f, move |t| t.called(&name))
     }
-    fn lid(_: &linear::Ty, s: &LTy) -> Open {
+    fn lid(_: &linear::Ty, s: &LTy) -> Hom {
         let s = dagger_linear_ty(s);
         open(move |_| lid(s.clone()))
     }
-    fn lthen(f: &Open, g: &Open) -> Open {
+    fn lthen(f: &Hom, g: &Hom) -> Hom {
         zip(f, g, lthen)
     }
-    fn reindex(f: &Open, g: &Open) -> Open {
-        PointFree::then(f, g)
+    fn reindex(f: &Hom, g: &Hom) -> Hom {
+        after(f, g)
     }
-    fn share(at: &Open, body: impl Fn(&Open) -> Open + 'static) -> Open {
+    fn share(at: &Hom, body: impl Fn(&Hom) -> Hom + 'static) -> Hom {
         let at = at.clone();
         open(move |x| let_("y", at(x), |y| body(&open(move |_| y.clone()))(x)))
     }
-    fn lzero(_: &linear::Ty, s: &LTy, t: &LTy) -> Open {
+    fn lzero(_: &linear::Ty, s: &LTy, t: &LTy) -> Hom {
         let ty = dagger_linear_ty(s).lfun(dagger_linear_ty(t));
         open(move |_| zero(ty.clone()))
     }
-    fn lplus(f: &Open, g: &Open) -> Open {
+    fn lplus(f: &Hom, g: &Hom) -> Hom {
         zip(f, g, plus)
     }
-    fn lpair(f: &Open, g: &Open) -> Open {
+    fn lpair(f: &Hom, g: &Hom) -> Hom {
         zip(f, g, lpair)
     }
-    fn lfst(f: &Open) -> Open {
+    fn lfst(f: &Hom) -> Hom {
         projected(f, lfst)
     }
-    fn lsnd(f: &Open) -> Open {
+    fn lsnd(f: &Hom) -> Hom {
         projected(f, lsnd)
     }
-    fn lapply(f: &Open, at: &Open) -> Open {
+    fn lapply(f: &Hom, at: &Hom) -> Hom {
         zip(f, at, |f, at| {
             let to = f.ty().ends().1.arrow().1;
             lthen(f, leval(at, to))
         })
     }
-    fn lcurry(hint: &str, _: &linear::Ty, b: &linear::Ty, f: &Open) -> Open {
-        map(&abstracted(hint, b, f), lswap)
+    fn lcurry(hint: &str, _: &linear::Ty, b: &linear::Ty, f: &Hom) -> Hom {
+        under(hint, &dagger_ty(b), f, |y, f| lswap(abs(y, f)))
     }
-    fn tensor(key: &Open, f: &Open) -> Open {
+    fn tensor(key: &Hom, f: &Hom) -> Hom {
         zip(key, f, |key, f| {
             let of = f.ty().ends().1;
-            after(f, singleton(key, of))
+            composed(f, singleton(key, of))
         })
     }
-    fn lcur_inv(hint: &str, [_, b]: [&linear::Ty; 2], _: [&LTy; 2], f: &Open) -> Open {
-        map(&abstracted(hint, b, f), lcur_inv)
+    fn lcur_inv(hint: &str, [_, b]: [&linear::Ty; 2], _: [&LTy; 2], f: &Hom) -> Hom {
+        under(hint, &dagger_ty(b), f, |y, f| lcur_inv(abs(y, f)))
     }
-    fn name(f: &Open) -> Open {
+    fn name(f: &Hom) -> Hom {
         f.clone()
     }
-    fn unname(_: &LTy, f: &Open) -> Open {
+    fn unname(_: &LTy, f: &Hom) -> Hom {
         f.clone()
     }
-    fn forward_op(o: &Op) -> Open {
+    fn forward_op(o: &Op) -> Hom {
         let o = o.clone();
         open(move |x| forward_op(&o, x))
     }
-    fn reverse_op(o: &Op) -> Open {
+    fn reverse_op(o: &Op) -> Hom {
         let o = o.clone();
         open(move |x| reverse_op(&o, x))
     }
-    fn primal_prim(p: Primitive, _: &Ob) -> Open {
+    fn primal_prim(p: Primitive, _: &Ob) -> Hom {
         open(move |x| primal_prim(p, x))
     }
-    fn forward_prim(p: Primitive, _: &Ob) -> Open {
+    fn forward_prim(p: Primitive, _: &Ob) -> Hom {
         open(move |x| forward_prim(p, x))
     }
-    fn reverse_prim(p: Primitive, _: &Ob) -> Open {
+    fn reverse_prim(p: Primitive, _: &Ob) -> Hom {
         open(move |x| reverse_prim(p, x))
     }
 }

@@ -2,8 +2,8 @@
 
 use std::rc::Rc;
 
-use super::{Model, Ob, Open, Syntax};
-use crate::linear::{self, LTy, Lin, Term, Ty};
+use super::{Model, Ob, Open, Syntax, after, map, open, zip};
+use crate::linear::{self, LTy, Lin, Term, Ty, Var};
 use crate::op::Op;
 use crate::primitives::Primitive;
 use crate::value::{Value, eval_op};
@@ -13,7 +13,7 @@ use crate::var::Env;
 pub struct Semantics;
 
 /// A function.
-pub type Map = Rc<dyn Fn(&Value) -> Value>;
+pub type Map = Open<Value, Value>;
 
 /// A function that is additive in its second argument.
 pub type LinearMap = Rc<dyn Fn(&Value, &Value) -> Value>;
@@ -23,30 +23,25 @@ impl Model for Semantics {
     type LHom = LinearMap;
 
     fn id(_: &Ty) -> Map {
-        Rc::new(Value::clone)
+        open(Value::clone)
     }
     fn then(f: &Map, g: &Map) -> Map {
-        let (f, g) = (f.clone(), g.clone());
-        Rc::new(move |x| g(&f(x)))
+        after(f, g)
     }
     fn bang(_: &Ty) -> Map {
-        Rc::new(|_| Value::Unit)
+        open(|_| Value::Unit)
     }
     fn pair(f: &Map, g: &Map) -> Map {
-        let (f, g) = (f.clone(), g.clone());
-        Rc::new(move |x| Value::pair(f(x), g(x)))
+        zip(f, g, Value::pair)
     }
     fn fst(f: &Map) -> Map {
-        let f = f.clone();
-        Rc::new(move |x| f(x).fst())
+        map(f, |both| both.fst())
     }
     fn snd(f: &Map) -> Map {
-        let f = f.clone();
-        Rc::new(move |x| f(x).snd())
+        map(f, |both| both.snd())
     }
     fn apply(f: &Map, x: &Map) -> Map {
-        let (f, at) = (f.clone(), x.clone());
-        Rc::new(move |x| f(x).apply(&at(x)))
+        zip(f, x, |f, x| f.apply(&x))
     }
     fn curry(_: &str, _: &Ty, _: &Ty, f: &Map) -> Map {
         let f = f.clone();
@@ -56,8 +51,8 @@ impl Model for Semantics {
         })
     }
     fn op(op: &Op, f: &Map) -> Map {
-        let (op, f) = (op.clone(), f.clone());
-        Rc::new(move |x| eval_op(&op, &f(x)))
+        let op = op.clone();
+        map(f, move |x| eval_op(&op, &x))
     }
     fn lid(_: &Ty, _: &LTy) -> LinearMap {
         Rc::new(|_, v| v.clone())
@@ -125,23 +120,27 @@ impl Model for Semantics {
         Rc::new(move |x, v| f(x).apply(v))
     }
     fn forward_op(op: &Op) -> LinearMap {
-        evaluated(Syntax::forward_op(op))
+        evaluated(&Ty::dom(&op.dom()), &Syntax::forward_op(op))
     }
     fn reverse_op(op: &Op) -> LinearMap {
-        evaluated(Syntax::reverse_op(op))
+        evaluated(&Ty::dom(&op.dom()), &Syntax::reverse_op(op))
     }
-    fn primal_prim(p: Primitive, from: &Ob) -> Map {
-        let Open(x, t): Open<Term> = Syntax::primal_prim(p, from);
-        Rc::new(move |at| linear::eval(&t, &Env::default().with(&x, at.clone())))
+    fn primal_prim(p: Primitive, Ob(a, _): &Ob) -> Map {
+        let x = Var::fresh("x", a.clone());
+        let t: Term = linear::primal_prim(p, &linear::var(&x));
+        open(move |at: &Value| linear::eval(&t, &Env::default().with(&x, at.clone())))
     }
     fn forward_prim(p: Primitive, from: &Ob) -> LinearMap {
-        evaluated(Syntax::forward_prim(p, from))
+        evaluated(&from.0, &Syntax::forward_prim(p, from))
     }
     fn reverse_prim(p: Primitive, from: &Ob) -> LinearMap {
-        evaluated(Syntax::reverse_prim(p, from))
+        evaluated(&from.0, &Syntax::reverse_prim(p, from))
     }
 }
 
-fn evaluated(open: Open<Lin>) -> LinearMap {
-    Rc::new(move |x, v| linear::eval_linear(&open.1, &Env::default().with(&open.0, x.clone()), v))
+/// The meaning of a linear term over `x : A`.
+fn evaluated(a: &Ty, f: &Open<Term, Lin>) -> LinearMap {
+    let x = Var::fresh("x", a.clone());
+    let l = f(&linear::var(&x));
+    Rc::new(move |at, v| linear::eval_linear(&l, &Env::default().with(&x, at.clone()), v))
 }

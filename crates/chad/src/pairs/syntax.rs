@@ -1,138 +1,113 @@
-//! Pairs of terms: over the syntactic model, the functors are the macros of Appendix A.
+//! Pairs of terms of the linear language: over this model, the functors are the macros of Appendix A.
+//!
+//! `forward` and `reverse` are the same macros, written out as the paper prints them. They are not defined by this model: that they are what it
+//! gives is a proposition of §6, which a test checks by the normalizer, and a definition could not be compared with itself.
 
-use super::{Model, Ob};
-use crate::linear::{self, LTy, Lin, Term, Ty, Var};
+use super::{Model, Ob, Open, after, map, open, under, zip};
+use crate::linear::{self, LTy, Lin, Term, Ty, abs, labs};
 use crate::op::Op;
 use crate::primitives::Primitive;
 
-/// The syntactic model: terms in one Cartesian variable.
+/// The syntactic model: `x ⊢ t`, and `x; v ⊢ l`.
 pub struct Syntax;
 
-/// `x ⊢ t`, or `x; v ⊢ l`.
-#[derive(Clone, Debug)]
-pub struct Open<T>(pub Var, pub T);
-
-/// Brings the second term to the variable of the first.
-fn aligned(f: &Open<Lin>, g: &Open<Lin>) -> Lin {
-    g.1.subst(&g.0, &linear::var(&f.0))
-}
-
-fn aligned_term(x: &Var, g: &Open<Term>) -> Term {
-    g.1.subst(&g.0, &linear::var(x))
-}
-
-/// `x : A`, and `<x, y>` for a term in `A * B`.
-fn extended(hint: &str, a: &Ty, b: &Ty) -> (Var, Var, Term) {
-    let (x, y) = (Var::fresh("x", a.clone()), Var::fresh(hint, b.clone()));
-    let both = linear::pair(linear::var(&x), linear::var(&y));
-    (x, y, both)
-}
-
-fn open(a: &Ty, l: Lin) -> Open<Lin> {
-    Open(Var::fresh("x", a.clone()), l)
-}
+type Hom = Open<Term, Term>;
+type LHom = Open<Term, Lin>;
 
 impl Model for Syntax {
-    type Hom = Open<Term>;
-    type LHom = Open<Lin>;
+    type Hom = Hom;
+    type LHom = LHom;
 
-    fn id(a: &Ty) -> Open<Term> {
-        let x = Var::fresh("x", a.clone());
-        Open(x.clone(), linear::var(&x))
+    fn id(_: &Ty) -> Hom {
+        open(Term::clone)
     }
-    fn then(f: &Open<Term>, g: &Open<Term>) -> Open<Term> {
-        Open(f.0.clone(), g.1.subst(&g.0, &f.1))
+    fn then(f: &Hom, g: &Hom) -> Hom {
+        after(f, g)
     }
-    fn bang(a: &Ty) -> Open<Term> {
-        Open(Var::fresh("x", a.clone()), linear::unit())
+    fn bang(_: &Ty) -> Hom {
+        open(|_| linear::unit())
     }
-    fn pair(f: &Open<Term>, g: &Open<Term>) -> Open<Term> {
-        Open(f.0.clone(), linear::pair(f.1.clone(), aligned_term(&f.0, g)))
+    fn pair(f: &Hom, g: &Hom) -> Hom {
+        zip(f, g, linear::pair)
     }
-    fn fst(f: &Open<Term>) -> Open<Term> {
-        Open(f.0.clone(), linear::fst(f.1.clone()))
+    fn fst(f: &Hom) -> Hom {
+        map(f, linear::fst)
     }
-    fn snd(f: &Open<Term>) -> Open<Term> {
-        Open(f.0.clone(), linear::snd(f.1.clone()))
+    fn snd(f: &Hom) -> Hom {
+        map(f, linear::snd)
     }
-    fn apply(f: &Open<Term>, x: &Open<Term>) -> Open<Term> {
-        Open(f.0.clone(), linear::app(f.1.clone(), aligned_term(&f.0, x)))
+    fn apply(f: &Hom, x: &Hom) -> Hom {
+        zip(f, x, linear::app)
     }
-    fn curry(hint: &str, a: &Ty, b: &Ty, f: &Open<Term>) -> Open<Term> {
-        let (x, y, both) = extended(hint, a, b);
-        Open(x, linear::abs(y, f.1.subst(&f.0, &both)))
+    fn curry(hint: &str, _: &Ty, b: &Ty, f: &Hom) -> Hom {
+        under(hint, b, f, abs)
     }
-    fn op(op: &Op, f: &Open<Term>) -> Open<Term> {
-        Open(f.0.clone(), linear::op(op.clone(), f.1.clone()))
+    fn op(op: &Op, f: &Hom) -> Hom {
+        let op = op.clone();
+        map(f, move |t| linear::op(op.clone(), t))
     }
-    fn lid(a: &Ty, s: &LTy) -> Open<Lin> {
-        open(a, linear::v(s.clone()))
+    fn lid(_: &Ty, s: &LTy) -> LHom {
+        let s = s.clone();
+        open(move |_| linear::v(s.clone()))
     }
-    fn lthen(f: &Open<Lin>, g: &Open<Lin>) -> Open<Lin> {
-        Open(f.0.clone(), aligned(f, g).after(&f.1))
+    fn lthen(f: &LHom, g: &LHom) -> LHom {
+        zip(f, g, |f, g| g.after(&f))
     }
-    fn reindex(f: &Open<Term>, g: &Open<Lin>) -> Open<Lin> {
-        Open(f.0.clone(), g.1.subst(&g.0, &f.1))
+    fn reindex(f: &Hom, g: &LHom) -> LHom {
+        after(f, g)
     }
-    fn lzero(a: &Ty, s: &LTy, t: &LTy) -> Open<Lin> {
-        open(a, linear::zero_lin(s.clone(), t.clone()))
+    fn lzero(_: &Ty, s: &LTy, t: &LTy) -> LHom {
+        let (s, t) = (s.clone(), t.clone());
+        open(move |_| linear::zero_lin(s.clone(), t.clone()))
     }
-    fn lplus(f: &Open<Lin>, g: &Open<Lin>) -> Open<Lin> {
-        Open(f.0.clone(), linear::plus(f.1.clone(), aligned(f, g)))
+    fn lplus(f: &LHom, g: &LHom) -> LHom {
+        zip(f, g, linear::plus)
     }
-    fn lpair(f: &Open<Lin>, g: &Open<Lin>) -> Open<Lin> {
-        Open(f.0.clone(), linear::lpair(f.1.clone(), aligned(f, g)))
+    fn lpair(f: &LHom, g: &LHom) -> LHom {
+        zip(f, g, linear::lpair)
     }
-    fn lfst(f: &Open<Lin>) -> Open<Lin> {
-        Open(f.0.clone(), linear::lfst(f.1.clone()))
+    fn lfst(f: &LHom) -> LHom {
+        map(f, linear::lfst)
     }
-    fn lsnd(f: &Open<Lin>) -> Open<Lin> {
-        Open(f.0.clone(), linear::lsnd(f.1.clone()))
+    fn lsnd(f: &LHom) -> LHom {
+        map(f, linear::lsnd)
     }
-    fn lapply(f: &Open<Lin>, x: &Open<Term>) -> Open<Lin> {
-        Open(f.0.clone(), linear::lapp(f.1.clone(), aligned_term(&f.0, x)))
+    fn lapply(f: &LHom, x: &Hom) -> LHom {
+        zip(f, x, linear::lapp)
     }
-    fn lcurry(hint: &str, a: &Ty, b: &Ty, f: &Open<Lin>) -> Open<Lin> {
-        let (x, y, both) = extended(hint, a, b);
-        Open(x, linear::labs(y, f.1.subst(&f.0, &both)))
+    fn lcurry(hint: &str, _: &Ty, b: &Ty, f: &LHom) -> LHom {
+        under(hint, b, f, labs)
     }
-    fn tensor(x: &Open<Term>, f: &Open<Lin>) -> Open<Lin> {
-        Open(f.0.clone(), linear::tensor(aligned_term(&f.0, x), f.1.clone()))
+    fn tensor(x: &Hom, f: &LHom) -> LHom {
+        zip(x, f, linear::tensor)
     }
-    fn lcur_inv(hint: &str, [a, b]: [&Ty; 2], [s, _]: [&LTy; 2], f: &Open<Lin>) -> Open<Lin> {
-        let (x, y, both) = extended(hint, a, b);
+    fn lcur_inv(hint: &str, [_, b]: [&Ty; 2], [s, _]: [&LTy; 2], f: &LHom) -> LHom {
         let v = linear::v(s.clone().tensor(b.clone()));
-        Open(x, linear::case(v, y, f.1.subst(&f.0, &both)))
+        under(hint, b, f, move |y, l| linear::case(v.clone(), y, l))
     }
-    fn name(f: &Open<Lin>) -> Open<Term> {
-        Open(f.0.clone(), linear::linlam(f.1.clone()))
+    fn name(f: &LHom) -> Hom {
+        map(f, linear::linlam)
     }
-    fn unname(s: &LTy, f: &Open<Term>) -> Open<Lin> {
-        Open(f.0.clone(), linear::linapp(f.1.clone(), linear::v(s.clone())))
+    fn unname(s: &LTy, f: &Hom) -> LHom {
+        let s = s.clone();
+        map(f, move |f| linear::linapp(f, linear::v(s.clone())))
     }
-    fn forward_op(op: &Op) -> Open<Lin> {
-        let x = Var::fresh("x", Ty::dom(&op.dom()));
-        let l = linear::forward_op(op, &linear::var(&x), &linear::v(LTy::dom(&op.dom())));
-        Open(x, l)
+    fn forward_op(op: &Op) -> LHom {
+        let op = op.clone();
+        open(move |x| linear::forward_op(&op, x, &linear::v(LTy::dom(&op.dom()))))
     }
-    fn reverse_op(op: &Op) -> Open<Lin> {
-        let x = Var::fresh("x", Ty::dom(&op.dom()));
-        let l = linear::reverse_op(op, &linear::var(&x), &linear::v(LTy::Real(op.cod())));
-        Open(x, l)
+    fn reverse_op(op: &Op) -> LHom {
+        let op = op.clone();
+        open(move |x| linear::reverse_op(&op, x, &linear::v(LTy::Real(op.cod()))))
     }
-    fn primal_prim(p: Primitive, from: &Ob) -> Open<Term> {
-        let x = Var::fresh("x", from.0.clone());
-        Open(x.clone(), linear::primal_prim(p, &linear::var(&x)))
+    fn primal_prim(p: Primitive, _: &Ob) -> Hom {
+        open(move |x| linear::primal_prim(p, x))
     }
-    fn forward_prim(p: Primitive, from: &Ob) -> Open<Lin> {
-        let x = Var::fresh("x", from.0.clone());
-        Open(x.clone(), linear::forward_prim(p, &linear::var(&x), &linear::v(from.1.clone())))
+    fn forward_prim(p: Primitive, Ob(_, v): &Ob) -> LHom {
+        let v = v.clone();
+        open(move |x| linear::forward_prim(p, x, &linear::v(v.clone())))
     }
-    fn reverse_prim(p: Primitive, from: &Ob) -> Open<Lin> {
-        let x = Var::fresh("x", from.0.clone());
-        Open(
-            x.clone(),
-            linear::reverse_prim(p, &linear::var(&x), &linear::v(LTy::dom(&p.results()))),
-        )
+    fn reverse_prim(p: Primitive, _: &Ob) -> LHom {
+        open(move |x| linear::reverse_prim(p, x, &linear::v(LTy::dom(&p.results()))))
     }
 }

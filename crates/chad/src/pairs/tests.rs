@@ -9,10 +9,9 @@ use crate::{forward, reverse};
 
 fn equal(a: &Mor<Syntax>, b: &Mor<Syntax>) {
     assert_eq!((&a.from, &a.to), (&b.from, &b.to));
-    let x = linear::var(&a.first.0);
-    let b_first = b.first.1.subst(&b.first.0, &x);
-    assert_eq!(linear::normalize(&a.first.1), linear::normalize(&b_first));
-    let (left, right) = (a.second.1.subst(&a.second.0, &x), b.second.1.subst(&b.second.0, &x));
+    let x = linear::var(&Var::fresh("x", a.from.0.clone()));
+    assert_eq!(linear::normalize(&(a.first)(&x)), linear::normalize(&(b.first)(&x)));
+    let (left, right) = ((a.second)(&x), (b.second)(&x));
     assert!(
         linear::normalize_linear(&left) == linear::normalize_linear(&right),
         "{left} and {right}"
@@ -26,36 +25,18 @@ fn functors_are_macros() {
         let mut g = Generator::new(seed);
         let (a, b) = (g.ty(2), g.ty(3));
         let t = g.morphism(&a, &b);
-        let x = Var::fresh("x", forward::primal_ty(&a));
-        let v = linear::v(forward::tangent_ty(&a));
-        let (first, second) =
-            (forward::primal(&t, &linear::var(&x)), forward::tangent(&t, &linear::var(&x), &v));
         let f = interpret::<Syntax, Forward<Syntax>>(&t);
         assert_eq!(f.to, Ob(forward::primal_ty(&b), forward::tangent_ty(&b)));
-        equal(
-            &f,
-            &Mor {
-                from: f.from.clone(),
-                to: f.to.clone(),
-                first: Open(x.clone(), first),
-                second: Open(x, second),
-            },
-        );
-        let x = Var::fresh("x", reverse::primal_ty(&a));
-        let v = linear::v(reverse::cotangent_ty(&b));
-        let (first, second) =
-            (reverse::primal(&t, &linear::var(&x)), reverse::cotangent(&t, &linear::var(&x), &v));
+        let (one, two, v) = (t.clone(), t.clone(), linear::v(forward::tangent_ty(&a)));
+        let first = open(move |x| forward::primal(&one, x));
+        let second = open(move |x| forward::tangent(&two, x, &v));
+        equal(&f, &Mor { from: f.from.clone(), to: f.to.clone(), first, second });
         let f = interpret::<Syntax, Reverse<Syntax>>(&t);
         assert_eq!(f.to, Ob(reverse::primal_ty(&b), reverse::cotangent_ty(&b)));
-        equal(
-            &f,
-            &Mor {
-                from: f.from.clone(),
-                to: f.to.clone(),
-                first: Open(x.clone(), first),
-                second: Open(x, second),
-            },
-        );
+        let (one, two, v) = (t.clone(), t.clone(), linear::v(reverse::cotangent_ty(&b)));
+        let first = open(move |x| reverse::primal(&one, x));
+        let second = open(move |x| reverse::cotangent(&two, x, &v));
+        equal(&f, &Mor { from: f.from.clone(), to: f.to.clone(), first, second });
     }
 }
 

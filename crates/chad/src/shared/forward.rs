@@ -58,6 +58,7 @@ impl Context {
                     self.push_call(f, s)
                 }
             }
+            Source::Own(never) => match *never {},
         }
     }
 

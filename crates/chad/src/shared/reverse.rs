@@ -60,6 +60,7 @@ impl Context {
                     self.pull_call(f, s)
                 }
             }
+            Source::Own(never) => match *never {},
         }
     }
 

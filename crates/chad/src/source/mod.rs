@@ -1,20 +1,10 @@
-//! §3: the source language `Syn`, a simply typed λ-calculus with products over `real^n`.
+//! §3: the source language `Syn`, which is the λ-calculus of [`crate::lambda`] as it stands, and the fragment of `core` that it is.
 
-mod check;
-mod equations;
-mod eval;
-mod normalize;
 mod of_core;
-mod print;
 mod term;
 mod to_core;
-mod ty;
 
-pub use check::check;
-pub use equations::{Equation, Instance, equations};
-pub use eval::{Meaning, eval};
-pub use normalize::{canonical, normalize};
+pub use crate::lambda::{Meaning, REAL, check, equations, eval, normalize};
 pub use of_core::{Outside, is_source, of_core, parameters};
 pub use term::*;
 pub use to_core::{data, define, to_core};
-pub use ty::{REAL, Ty};

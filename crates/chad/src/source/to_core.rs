@@ -82,6 +82,7 @@ impl Writer<'_> {
                 Ok(core::lam(x, self.term(t)?))
             }
             Kind::App(t, s) => Ok(core::app(self.term(t)?, self.term(s)?)),
+            Kind::Own(never) => match *never {},
         }
     }
 
@@ -258,6 +259,7 @@ fn ty(t: &Ty) -> core::Ty {
         Ty::Unit => core::Ty::unit(),
         Ty::Prod(a, b) => core::Ty::tuple([ty(a), ty(b)]),
         Ty::Fun(a, b) => core::Ty::fun(ty(a), ty(b)),
+        Ty::Own(never) => match *never {},
     }
 }
 
@@ -271,6 +273,7 @@ fn sized(t: &Ty) -> SizedTy {
         Ty::Unit => SizedTy::Tuple(vec![]),
         Ty::Prod(a, b) => SizedTy::Tuple(vec![sized(a), sized(b)]),
         Ty::Fun(a, b) => SizedTy::Fun(Box::new(sized(a)), Box::new(sized(b))),
+        Ty::Own(never) => match *never {},
     }
 }
 
@@ -307,6 +310,7 @@ mod tests {
                 Ty::Real(n) => *n != 1,
                 Ty::Unit => false,
                 Ty::Prod(a, b) | Ty::Fun(a, b) => within(a) || within(b),
+                Ty::Own(never) => match *never {},
             }
         }
         within(t.ty()) || t.children().into_iter().any(has_vectors)

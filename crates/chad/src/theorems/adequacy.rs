@@ -4,7 +4,7 @@
 use super::applied_terms::closed;
 use super::linear_terms::{Sample, samples};
 use super::*;
-use crate::applied::{Kind, Ty};
+use crate::applied::{Abstract, Api, Kind, Ty};
 use crate::linear::LTy;
 use crate::operational::{observe, run};
 
@@ -74,40 +74,44 @@ fn normal_form(t: &applied::Term) -> Option<&'static str> {
         (Ty::Unit, Kind::Unit) => Some("<>"),
         (Ty::Prod(..), Kind::Pair(..)) => Some("<t, s>"),
         (Ty::Fun(..), Kind::Lam(..)) => Some("lambda"),
-        (Ty::Fun(..), Kind::Zero) => Some("0 : ->"),
-        (Ty::Fun(..), Kind::Plus(..)) => Some("+ : ->"),
-        (Ty::Tens(..), Kind::Zero) => Some("0 : Tens"),
-        (Ty::Tens(..), Kind::Plus(..)) => Some("+ : Tens"),
-        (Ty::Tens(..), Kind::LApp(f, _)) if matches!(f.kind(), Kind::Singleton(_)) => {
+        (Ty::Fun(..), Kind::Own(Api::Zero)) => Some("0 : ->"),
+        (Ty::Fun(..), Kind::Own(Api::Plus(..))) => Some("+ : ->"),
+        (Ty::Own(Abstract::Tens(..)), Kind::Own(Api::Zero)) => Some("0 : Tens"),
+        (Ty::Own(Abstract::Tens(..)), Kind::Own(Api::Plus(..))) => Some("+ : Tens"),
+        (Ty::Own(Abstract::Tens(..)), Kind::Own(Api::LApp(f, _)))
+            if matches!(f.kind(), Kind::Own(Api::Singleton(_))) =>
+        {
             Some("lapp({(t,-)}, s)")
         }
-        (Ty::LFun(..), kind) => linear_normal_form(kind),
-        (Ty::Real(_) | Ty::Unit | Ty::Prod(..) | Ty::Fun(..) | Ty::Tens(..), _) => None,
+        (Ty::Own(Abstract::LFun(..)), kind) => linear_normal_form(kind),
+        (Ty::Real(_) | Ty::Unit | Ty::Prod(..) | Ty::Fun(..) | Ty::Own(Abstract::Tens(..)), _) => {
+            None
+        }
     }
 }
 
 fn linear_normal_form(kind: &Kind) -> Option<&'static str> {
     match kind {
-        Kind::Zero => Some("0 : LFun"),
-        Kind::Plus(..) => Some("+ : LFun"),
-        Kind::LId => Some("lid"),
-        Kind::LThen(..) => Some(";;"),
-        Kind::LOp(..) => Some("lop"),
-        Kind::LPrim(..) => Some("lprim"),
-        Kind::LFst => Some("lfst"),
-        Kind::LSnd => Some("lsnd"),
-        Kind::LPair(..) => Some("lpair"),
-        Kind::LEval(_) => Some("leval"),
-        Kind::LSwap(_) => Some("lswap"),
-        Kind::Singleton(_) => Some("{(t,-)}"),
-        Kind::LCurInv(_) => Some("lcur^-1"),
+        Kind::Own(Api::Zero) => Some("0 : LFun"),
+        Kind::Own(Api::Plus(..)) => Some("+ : LFun"),
+        Kind::Own(Api::LId) => Some("lid"),
+        Kind::Own(Api::LThen(..)) => Some(";;"),
+        Kind::Own(Api::LOp(..)) => Some("lop"),
+        Kind::Own(Api::LPrim(..)) => Some("lprim"),
+        Kind::Own(Api::LFst) => Some("lfst"),
+        Kind::Own(Api::LSnd) => Some("lsnd"),
+        Kind::Own(Api::LPair(..)) => Some("lpair"),
+        Kind::Own(Api::LEval(_)) => Some("leval"),
+        Kind::Own(Api::LSwap(_)) => Some("lswap"),
+        Kind::Own(Api::Singleton(_)) => Some("{(t,-)}"),
+        Kind::Own(Api::LCurInv(_)) => Some("lcur^-1"),
         Kind::Var(_)
         | Kind::Op(..)
         | Kind::Prim(..)
         | Kind::Unit
         | Kind::Pair(..)
         | Kind::Fst(_) => None,
-        Kind::Snd(_) | Kind::Lam(..) | Kind::App(..) | Kind::LApp(..) => None,
+        Kind::Snd(_) | Kind::Lam(..) | Kind::App(..) | Kind::Own(Api::LApp(..)) => None,
     }
 }
 

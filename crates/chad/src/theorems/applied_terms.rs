@@ -93,8 +93,8 @@ impl Generator {
             Ty::Fun(a, b) => {
                 self.applied_lambda(context, a, |g, context| g.applied_term(context, b, less))
             }
-            Ty::LFun(a, b) => self.linear_map(context, a, b, fuel),
-            Ty::Tens(key, value) => {
+            Ty::Own(Abstract::LFun(a, b)) => self.linear_map(context, a, b, fuel),
+            Ty::Own(Abstract::Tens(key, value)) => {
                 let t = self.applied_term(context, key, less);
                 lapp(singleton(t, (**value).clone()), self.applied_term(context, value, less))
             }
@@ -155,12 +155,13 @@ impl Generator {
                     g.linear_map(context, from, to, fuel)
                 }))
             }
-            (Ty::Tens(key, value), _) => {
+            (Ty::Own(Abstract::Tens(key, value)), _) => {
                 let one =
                     singleton(self.applied_term(context, key, fuel.min(1)), (**value).clone());
                 self.linear_then(context, from, value, fuel, one)
             }
-            (Ty::Unit | Ty::LFun(..), _) | (Ty::Real(_), Ty::Unit | Ty::LFun(..)) => {
+            (Ty::Unit | Ty::Own(Abstract::LFun(..)), _)
+            | (Ty::Real(_), Ty::Unit | Ty::Own(Abstract::LFun(..))) => {
                 zero(from.clone().lfun(to.clone()))
             }
             (Ty::Real(n), Ty::Real(m)) => {
@@ -178,7 +179,7 @@ impl Generator {
                 let at = leval(self.applied_term(context, key, fuel.min(1)), (**value).clone());
                 self.then_linear(context, at, to, fuel)
             }
-            (Ty::Real(_), Ty::Tens(key, value)) => {
+            (Ty::Real(_), Ty::Own(Abstract::Tens(key, value))) => {
                 lcur_inv(self.applied_lambda(context, key, |g, context| {
                     g.linear_map(context, value, to, fuel)
                 }))
@@ -204,7 +205,7 @@ impl Generator {
 
     /// This linear function, and then one to the type.
     fn then_linear(&mut self, context: &[Var], first: Term, to: &Ty, fuel: usize) -> Term {
-        let Ty::LFun(_, middle) = first.ty().clone() else {
+        let Ty::Own(Abstract::LFun(_, middle)) = first.ty().clone() else {
             unreachable!("it is a linear function")
         };
         if *middle == *to && self.below(3) > 0 {
@@ -229,11 +230,11 @@ impl Generator {
                 let s = self.applied(&[], &from, 10);
                 self.observed(app(t, s))
             }
-            Ty::LFun(from, _) => {
+            Ty::Own(Abstract::LFun(from, _)) => {
                 let s = self.applied(&[], &from, 10);
                 self.observed(lapp(t, s))
             }
-            Ty::Tens(..) => {
+            Ty::Own(Abstract::Tens(..)) => {
                 let f = self.linear_map(&[], t.ty(), &Ty::Real(2), 2);
                 lapp(f, t)
             }
@@ -277,20 +278,20 @@ pub(super) fn count(t: &Term, seen: &mut Constructs) {
         Kind::Snd(_) => "snd",
         Kind::Lam(..) => "lambda",
         Kind::App(..) => "t s",
-        Kind::LOp(..) => "lop",
-        Kind::LPrim(..) => "lprim",
-        Kind::Zero => "0",
-        Kind::Plus(..) => "+",
-        Kind::LId => "lid",
-        Kind::LThen(..) => ";;",
-        Kind::LApp(..) => "lapp",
-        Kind::LSwap(_) => "lswap",
-        Kind::LEval(_) => "leval",
-        Kind::Singleton(_) => "{(t,-)}",
-        Kind::LCurInv(_) => "lcur^-1",
-        Kind::LFst => "lfst",
-        Kind::LSnd => "lsnd",
-        Kind::LPair(..) => "lpair",
+        Kind::Own(Api::LOp(..)) => "lop",
+        Kind::Own(Api::LPrim(..)) => "lprim",
+        Kind::Own(Api::Zero) => "0",
+        Kind::Own(Api::Plus(..)) => "+",
+        Kind::Own(Api::LId) => "lid",
+        Kind::Own(Api::LThen(..)) => ";;",
+        Kind::Own(Api::LApp(..)) => "lapp",
+        Kind::Own(Api::LSwap(_)) => "lswap",
+        Kind::Own(Api::LEval(_)) => "leval",
+        Kind::Own(Api::Singleton(_)) => "{(t,-)}",
+        Kind::Own(Api::LCurInv(_)) => "lcur^-1",
+        Kind::Own(Api::LFst) => "lfst",
+        Kind::Own(Api::LSnd) => "lsnd",
+        Kind::Own(Api::LPair(..)) => "lpair",
     };
     *seen.entry(name).or_default() += 1;
     t.children().into_iter().for_each(|t| count(t, seen));

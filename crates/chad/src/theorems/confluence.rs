@@ -4,7 +4,7 @@
 use super::applied_terms::closed;
 use super::*;
 use crate::applied::{
-    Kind, Term, Ty, abs, app, constant, fst, lam, lapp, pair, plus, snd, unit, zero,
+    Api, Kind, Term, Ty, abs, app, constant, fst, lam, lapp, pair, plus, snd, unit, zero,
 };
 use crate::operational::observe;
 use crate::value::counting;
@@ -46,19 +46,19 @@ fn contract(t: &Term) -> Option<Term> {
     if let Kind::Snd(t) = t.kind() {
         return if let Kind::Pair(_, b) = t.kind() { Some(b.clone()) } else { None };
     }
-    if let Kind::Zero = t.kind() {
+    if let Kind::Own(Api::Zero) = t.kind() {
         return contract_zero(t.ty());
     }
-    if let Kind::Plus(a, b) = t.kind() {
+    if let Kind::Own(Api::Plus(a, b)) = t.kind() {
         return contract_sum(t.ty(), a, b);
     }
     if let Kind::App(f, s) = t.kind() {
         return contract_call(f, s);
     }
-    if let Kind::LApp(f, s) = t.kind() {
+    if let Kind::Own(Api::LApp(f, s)) = t.kind() {
         return contract_linear(f, s);
     }
-    assert!(!matches!(t.kind(), Kind::Prim(..) | Kind::LPrim(..)), "{t} is a primitive");
+    assert!(!matches!(t.kind(), Kind::Prim(..) | Kind::Own(Api::LPrim(..))), "{t} is a primitive");
     None
 }
 
@@ -89,9 +89,9 @@ fn contract_sum(ty: &Ty, a: &Term, b: &Term) -> Option<Term> {
 fn contract_call(f: &Term, s: &Term) -> Option<Term> {
     if let Kind::Lam(x, body) = f.kind() {
         Some(body.subst(x, s))
-    } else if let Kind::Zero = f.kind() {
+    } else if let Kind::Own(Api::Zero) = f.kind() {
         Some(zero(f.ty().arrow().1))
-    } else if let Kind::Plus(g, h) = f.kind() {
+    } else if let Kind::Own(Api::Plus(g, h)) = f.kind() {
         Some(plus(app(g.clone(), s.clone()), app(h.clone(), s.clone())))
     } else {
         None
@@ -101,28 +101,28 @@ fn contract_call(f: &Term, s: &Term) -> Option<Term> {
 fn contract_linear(f: &Term, s: &Term) -> Option<Term> {
     let at = |g: &Term| lapp(g.clone(), s.clone());
     let to = f.ty().ends().1;
-    if let Kind::Zero = f.kind() {
+    if let Kind::Own(Api::Zero) = f.kind() {
         Some(zero(to))
-    } else if let Kind::Plus(g, h) = f.kind() {
+    } else if let Kind::Own(Api::Plus(g, h)) = f.kind() {
         Some(plus(at(g), at(h)))
-    } else if let Kind::LId = f.kind() {
+    } else if let Kind::Own(Api::LId) = f.kind() {
         Some(s.clone())
-    } else if let Kind::LThen(g, h) = f.kind() {
+    } else if let Kind::Own(Api::LThen(g, h)) = f.kind() {
         Some(lapp(h.clone(), at(g)))
-    } else if let Kind::LOp(o, t) = f.kind() {
+    } else if let Kind::Own(Api::LOp(o, t)) = f.kind() {
         let (t, s) = (constants(t, o.dom().len())?, constants(s, o.ldom().len())?);
         Some(constant(o.eval(&t, &s)))
-    } else if let Kind::LFst = f.kind() {
+    } else if let Kind::Own(Api::LFst) = f.kind() {
         Some(fst(s.clone()))
-    } else if let Kind::LSnd = f.kind() {
+    } else if let Kind::Own(Api::LSnd) = f.kind() {
         Some(snd(s.clone()))
-    } else if let Kind::LPair(g, h) = f.kind() {
+    } else if let Kind::Own(Api::LPair(g, h)) = f.kind() {
         Some(pair(at(g), at(h)))
-    } else if let Kind::LEval(t) = f.kind() {
+    } else if let Kind::Own(Api::LEval(t)) = f.kind() {
         Some(app(s.clone(), t.clone()))
-    } else if let Kind::LSwap(g) = f.kind() {
+    } else if let Kind::Own(Api::LSwap(g)) = f.kind() {
         Some(lam("y", to.arrow().0, |y| lapp(app(g.clone(), y), s.clone())))
-    } else if let Kind::LCurInv(g) = f.kind() {
+    } else if let Kind::Own(Api::LCurInv(g)) = f.kind() {
         contract_fold(f, g, s)
     } else {
         None
@@ -131,12 +131,12 @@ fn contract_linear(f: &Term, s: &Term) -> Option<Term> {
 
 /// `lapp(lcur^-1 g, s)`, where `f` is `lcur^-1 g`
 fn contract_fold(f: &Term, g: &Term, s: &Term) -> Option<Term> {
-    if let Kind::Zero = s.kind() {
+    if let Kind::Own(Api::Zero) = s.kind() {
         Some(zero(f.ty().ends().1))
-    } else if let Kind::Plus(a, b) = s.kind() {
+    } else if let Kind::Own(Api::Plus(a, b)) = s.kind() {
         Some(plus(lapp(f.clone(), a.clone()), lapp(f.clone(), b.clone())))
-    } else if let Kind::LApp(one, u) = s.kind()
-        && let Kind::Singleton(t) = one.kind()
+    } else if let Kind::Own(Api::LApp(one, u)) = s.kind()
+        && let Kind::Own(Api::Singleton(t)) = one.kind()
     {
         Some(lapp(app(g.clone(), t.clone()), u.clone()))
     } else {
@@ -163,7 +163,7 @@ fn step(t: &Term, k: &mut Option<usize>, whole_first: bool) -> Term {
     if whole_first && let Some(reduct) = here(k) {
         return reduct;
     }
-    let stepped = t.map_children(&mut |part| step(part, k, whole_first));
+    let stepped = t.map(&mut |part: &Term| step(part, k, whole_first));
     if !whole_first && let (Some(_), Some(reduct)) = (*k, here(k)) {
         return reduct;
     }
@@ -200,7 +200,7 @@ fn in_constants(t: &Term) -> Vec<f64> {
 
 /// Are there primitives of Appendix F in it? Their rules are about all elements at once.
 fn has_primitives(t: &Term) -> bool {
-    matches!(t.kind(), Kind::Prim(..) | Kind::LPrim(..))
+    matches!(t.kind(), Kind::Prim(..) | Kind::Own(Api::LPrim(..)))
         || t.children().into_iter().any(has_primitives)
 }
 

@@ -2,7 +2,7 @@
 //! they were.
 
 use super::*;
-use crate::applied::Ty;
+use crate::applied::{Abstract, Ty};
 use crate::linear::LTy;
 
 /// T-3, T-11: Appendix A. `⟦D(t)_1⟧ = ⟦t⟧`, `⟦D→(t)_2⟧ = D⟦t⟧` and `⟦D←(t)_2⟧ = (D⟦t⟧)^t`, of the types M-1 … M-8.
@@ -110,7 +110,7 @@ fn linearity_at_function_types() {
         }
         for derived in Applied::both(&s.comb) {
             let at = g.applied_element(&derived.x.ty);
-            let Ty::LFun(from, to) = derived.second.ty().clone() else {
+            let Ty::Own(Abstract::LFun(from, to)) = derived.second.ty().clone() else {
                 unreachable!("it is a linear function")
             };
             let [a, b] = [(); 2].map(|()| g.applied_element(&from));

@@ -3,6 +3,7 @@
 
 use super::linear_terms::{Sample, samples};
 use super::*;
+use crate::lambda::{self, Source};
 use crate::linear::{LTy, normalize, normalize_linear};
 use crate::source::Ty;
 
@@ -53,7 +54,7 @@ fn source_instance(
     }
 }
 
-/// T-1, Figure 2 in the Cartesian judgement of the target language, and L-24 in it.
+/// T-1, Figure 2 (S-9 … S-15) in the Cartesian judgement of the target language, and L-24 in it.
 #[test]
 fn cartesian_equations() {
     for seed in 0..TERMS {
@@ -64,23 +65,24 @@ fn cartesian_equations() {
         let inside = [context.as_slice(), std::slice::from_ref(&x)].concat();
         let m = g.linear_ty(1).lolli(g.linear_ty(2));
         let mut term = |context: &[linear::Var], ty: &linear::Ty| g.cartesian(context, ty, 20);
-        let instance = linear::CartesianInstance {
+        let instance = lambda::Instance {
             body: term(&inside, &b),
             s: term(&context, &a),
             p: term(&context, &a.clone().times(b.clone())),
             f: term(&context, &a.clone().to(b.clone())),
             u: term(&context, &linear::Ty::Unit),
-            m: term(&context, &m),
             x,
         };
+        let m = term(&context, &m);
+        let linear_eta = ("linear-eta", (m.clone(), linear::linear_eta(&m)));
         let env = g.meanings(&context);
-        for row in linear::cartesian_equations() {
-            let (left, right) = (row.sides)(&instance);
+        let rows = lambda::equations().map(|row| (row.name, (row.sides)(&instance)));
+        for (name, (left, right)) in rows.into_iter().chain([linear_eta]) {
             linear::check(&context, &left).unwrap();
             linear::check(&context, &right).unwrap();
-            assert_eq!(normalize(&left), normalize(&right), "{}: {left} and {right}", row.name);
+            assert_eq!(normalize(&left), normalize(&right), "{name}: {left} and {right}");
             let [a, b] = [&left, &right].map(|t| linear::eval(t, &env));
-            g.same_cartesian(left.ty(), &a, &b, &row.name);
+            g.same_cartesian(left.ty(), &a, &b, &name);
         }
     }
 }
@@ -187,7 +189,7 @@ fn macros_respect_equality() {
     let mut reduced = 0;
     for mut s in Subject::all().chain(Subject::higher()) {
         let normal = source::normalize(&s.term);
-        reduced += u64::from(normal != source::canonical(&s.term));
+        reduced += u64::from(normal != s.term.canonical());
         equal_derivatives(&mut s.generator, &s.comb, &combinators::of_term(&s.x, &normal), &s.term);
     }
     assert!(reduced > 1300, "only {reduced} programs are not normal already");
@@ -222,7 +224,7 @@ fn macros_respect_rows() {
     let small =
         |rows: &Vec<[Comb; 2]>| rows.iter().flatten().all(|t| literal::size(t) < LARGEST / 3.0);
     for (mut g, rows) in (0..).map(sides).filter(|(_, rows)| small(rows)).take(TERMS as usize) {
-        for ([left, right], row) in rows.iter().zip(source::equations()) {
+        for ([left, right], row) in rows.iter().zip(source::equations::<Source>()) {
             equal_derivatives(&mut g, left, right, &row.name);
         }
     }

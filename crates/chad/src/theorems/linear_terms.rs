@@ -110,7 +110,7 @@ impl Generator {
                 let inside = [context, std::slice::from_ref(&y)].concat();
                 abs(y, self.cartesian_term(&inside, b, less))
             }
-            Ty::Lolli(a, b) => linlam(self.linear_term(context, a, b, less)),
+            Ty::Own(Lolli(a, b)) => linlam(self.linear_term(context, a, b, less)),
         }
     }
 
@@ -135,7 +135,7 @@ impl Generator {
                 let s = self.cartesian_term(context, &a, fuel / 2);
                 self.parts(context, app(t, s), ty, fuel - 1)
             }
-            Ty::Real(_) | Ty::Unit | Ty::Fun(..) | Ty::Lolli(..) => vec![],
+            Ty::Real(_) | Ty::Unit | Ty::Fun(..) | Ty::Own(Lolli(..)) => vec![],
         }
     }
 
@@ -197,10 +197,10 @@ impl Generator {
     /// `t{l}`, for a variable of linear function type or any term of such a type.
     fn call(&mut self, context: &[Var], from: &LTy, to: &LTy, fuel: usize) -> Lin {
         let functions: Vec<&Var> =
-            context.iter().filter(|x| matches!(x.ty, Ty::Lolli(..))).collect();
+            context.iter().filter(|x| matches!(x.ty, Ty::Own(Lolli(..)))).collect();
         if !functions.is_empty() && self.below(2) == 0 {
             let f = functions[self.below(functions.len())];
-            let Ty::Lolli(middle, _) = &f.ty else { unreachable!("it is a linear function") };
+            let Ty::Own(Lolli(middle, _)) = &f.ty else { unreachable!("it is a linear function") };
             let result = linapp(var(f), self.linear_term(context, from, middle, fuel));
             return self.consume(context, result, to);
         }
@@ -378,7 +378,7 @@ impl Generator {
                 let argument = eval(&self.cartesian(&[], from, 12), &Env::default());
                 self.same_cartesian(to, &a.apply(&argument), &b.apply(&argument), what);
             }
-            Ty::Lolli(from, to) => {
+            Ty::Own(Lolli(from, to)) => {
                 let argument = self.element(from);
                 self.same_linear(to, &a.apply(&argument), &b.apply(&argument), what);
             }
@@ -405,7 +405,7 @@ fn ends_in(from: &Ty, to: &Ty) -> bool {
         || match from {
             Ty::Prod(a, b) => ends_in(a, to) || ends_in(b, to),
             Ty::Fun(_, b) => ends_in(b, to),
-            Ty::Real(_) | Ty::Unit | Ty::Lolli(..) => false,
+            Ty::Real(_) | Ty::Unit | Ty::Own(Lolli(..)) => false,
         }
 }
 
@@ -478,7 +478,7 @@ pub(super) fn count(t: &Term, seen: &mut Constructs) {
         Kind::Snd(t) => ("snd t", vec![t]),
         Kind::Lam(_, t) => ("\\x. t", vec![t]),
         Kind::App(t, s) => ("t s", vec![t, s]),
-        Kind::LinLam(l) => {
+        Kind::Own(LinLam(l)) => {
             count_linear(l, seen);
             ("\\_v. l", vec![])
         }

@@ -169,6 +169,7 @@ impl Point {
                     Reading::PrintedExponential => arguments.iter().any(&mut related),
                 }
             }
+            Ty::Own(never) => match *never {},
         }
     }
 

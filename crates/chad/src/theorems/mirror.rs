@@ -4,7 +4,7 @@
 use super::linear_terms::{Sample, environment, samples};
 use super::*;
 use crate::linear::{
-    LTy, Ty, normalize, normalize_linear, transpose, transpose_linear, transposed_linear_ty,
+    LTy, Lolli, Ty, normalize, normalize_linear, transpose, transpose_linear, transposed_linear_ty,
     transposed_var,
 };
 
@@ -133,6 +133,6 @@ fn plain_key(ty: &Ty) -> bool {
     match ty {
         Ty::Real(_) | Ty::Unit => true,
         Ty::Prod(a, b) | Ty::Fun(a, b) => plain_key(a) && plain_key(b),
-        Ty::Lolli(..) => false,
+        Ty::Own(Lolli(..)) => false,
     }
 }

@@ -13,7 +13,7 @@ fn value(g: &mut Generator, ty: &Ty) -> Value {
         Ty::Real(n) => Value::real((0..*n).map(|_| 0.97 * g.number() + 0.011).collect::<Vec<_>>()),
         Ty::Unit => Value::Unit,
         Ty::Prod(a, b) => Value::pair(value(g, a), value(g, b)),
-        Ty::Sum(arms) => {
+        Ty::Own(Sum(arms)) => {
             let k = g.below(arms.len());
             tagged(k, value(g, &arms[k]))
         }
@@ -26,7 +26,7 @@ fn over(g: &mut Generator, ty: &Ty, x: &Value) -> Value {
     match ty {
         Ty::Real(_) | Ty::Unit => value(g, ty),
         Ty::Prod(a, b) => Value::pair(over(g, a, &x.fst()), over(g, b, &x.snd())),
-        Ty::Sum(arms) => over(g, &arms[tag(x)], &x.snd()),
+        Ty::Own(Sum(arms)) => over(g, &arms[tag(x)], &x.snd()),
         Ty::Fun(..) => panic!("{ty} is not first-order"),
     }
 }
@@ -41,7 +41,7 @@ fn moved(ty: &Ty, x: &Value, v: &Value, h: f64) -> Value {
         Ty::Prod(a, b) => {
             Value::pair(moved(a, &x.fst(), &v.fst(), h), moved(b, &x.snd(), &v.snd(), h))
         }
-        Ty::Sum(arms) => tagged(tag(x), moved(&arms[tag(x)], &x.snd(), v, h)),
+        Ty::Own(Sum(arms)) => tagged(tag(x), moved(&arms[tag(x)], &x.snd(), v, h)),
         Ty::Fun(..) => panic!("{ty} is not first-order"),
     }
 }
@@ -55,7 +55,7 @@ fn parts(ty: &Ty, x: &Value, tags: &mut Vec<usize>, numbers: &mut Vec<f64>) {
             parts(a, &x.fst(), tags, numbers);
             parts(b, &x.snd(), tags, numbers);
         }
-        Ty::Sum(arms) => {
+        Ty::Own(Sum(arms)) => {
             tags.push(tag(x));
             parts(&arms[tag(x)], &x.snd(), tags, numbers);
         }
@@ -194,7 +194,7 @@ impl Draw<'_> {
                 self.depth -= 1;
                 curry(body)
             }
-            Ty::Sum(arms) => {
+            Ty::Own(Sum(arms)) => {
                 let k = self.g.below(arms.len());
                 then(self.comb(from, &arms[k], fuel.saturating_sub(1)), inject(k, to.clone()))
             }
@@ -207,7 +207,7 @@ impl Draw<'_> {
     }
 
     fn path_to_variant(&mut self, from: &Ty) -> Option<Comb> {
-        self.paths(from, &|ty| matches!(ty, Ty::Sum(_)))
+        self.paths(from, &|ty| matches!(ty, Ty::Own(_)))
     }
 
     fn paths(&mut self, from: &Ty, wanted: &dyn Fn(&Ty) -> bool) -> Option<Comb> {

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::linear::{check, check_linear};
+use crate::op::Op;
 use lambada_prim::Prim;
 
 const R: LTy = LTy::Real(1);
@@ -139,8 +140,8 @@ fn cases() {
 #[test]
 fn linear_lambdas() {
     check(&[], &linlam(v(R))).unwrap();
-    term_rejected(Term::new(Kind::LinLam(v(R)), R.lolli(LTy::Unit)), "annotated");
-    term_rejected(Term::new(Kind::LinLam(v(R)), Ty::Real(1).to(Ty::Real(1))), "annotated");
+    term_rejected(Term::new(Kind::Own(LinLam(v(R))), R.lolli(LTy::Unit)), "annotated");
+    term_rejected(Term::new(Kind::Own(LinLam(v(R))), Ty::Real(1).to(Ty::Real(1))), "annotated");
 }
 
 /// L-12: only linear functions are applied linearly, to arguments of their type.

@@ -257,19 +257,14 @@ fn replicated(t: &Term, n: usize) -> Term {
 /// A primitive of the elements and of constants, elementwise.
 fn elementwise(body: &Term, n: usize, vectors: &[Term], elements: &[Var]) -> Option<Term> {
     let Kind::Op(Op::Each(prim, _), t) = body.kind() else { return None };
-    let vector = |t: &Term| match t.kind() {
-        Kind::Var(x) => {
+    let vector = |t: &Term| {
+        if let Kind::Var(x) = t.kind() {
             elements.iter().position(|element| element == x).map(|k| vectors[k].clone())
+        } else if let Kind::Op(Op::Const(_), _) = t.kind() {
+            Some(replicated(t, n))
+        } else {
+            None
         }
-        Kind::Op(Op::Const(_), _) => Some(replicated(t, n)),
-        Kind::Op(..)
-        | Kind::Prim(..)
-        | Kind::Unit
-        | Kind::Pair(..)
-        | Kind::Fst(_)
-        | Kind::Snd(_)
-        | Kind::Lam(..)
-        | Kind::App(..) => None,
     };
     let args = match (prim.args().len(), t.kind()) {
         (1, _) => vec![vector(t)?],

@@ -16,8 +16,7 @@ use lambada_prim::{ArrayPrim, Prim, ReduceOp, Scalar, ScalarTy, Surface, Version
 use lambada_source::Span;
 
 use super::{
-    Kind, REAL, Term, Ty, Var, abs, app, constant, fold, fst, lam, op, op_at, pair, prim, snd,
-    tuple, var,
+    Kind, REAL, Term, Ty, Var, abs, app, constant, fold, fst, lam, op, op_at, snd, tuple, var,
 };
 use crate::op::Op;
 use known::{Known, lift};
@@ -120,23 +119,13 @@ fn wrap(lets: &[Let], t: Term) -> Term {
 
 /// The same term, where λs that have been put in the place of a variable are called with what costs nothing.
 fn called(t: &Term) -> Term {
-    match t.kind() {
-        Kind::Var(_) | Kind::Unit => t.clone(),
-        Kind::Op(o, t) => op(o.clone(), called(t)),
-        Kind::Prim(p, t) => prim(*p, called(t)),
-        Kind::Pair(t, s) => pair(called(t), called(s)),
-        Kind::Fst(t) => fst(called(t)),
-        Kind::Snd(t) => snd(called(t)),
-        Kind::Lam(x, t) => abs(x.clone(), called(t)),
-        Kind::App(f, s) => {
-            let (f, s) = (called(f), called(s));
-            if let (Kind::Lam(x, body), true) = (f.kind(), is_atom(&s)) {
-                called(&body.subst(x, &s))
-            } else {
-                app(f, s)
-            }
-        }
+    let t = t.map(&mut called);
+    if let Kind::App(f, s) = t.kind()
+        && let (Kind::Lam(x, body), true) = (f.kind(), is_atom(s))
+    {
+        return called(&body.subst(x, s));
     }
+    t
 }
 
 /// How often a variable occurs, and whether below a λ that is not that of a `let`.
@@ -147,30 +136,19 @@ fn occurrences(t: &Term, x: &Var) -> (usize, bool) {
             .map(|t| occurrences(t, x))
             .fold((0, false), |(n, below), (m, b)| (n + m, below || b))
     };
-    match t.kind() {
-        Kind::Var(y) => (usize::from(x == y), false),
-        Kind::Lam(_, body) => {
-            let (count, _) = occurrences(body, x);
-            (count, count > 0)
-        }
-        Kind::App(f, s) => match f.kind() {
-            Kind::Lam(_, body) => all(&[body, s]),
-            Kind::Var(_)
-            | Kind::Op(..)
-            | Kind::Prim(..)
-            | Kind::Unit
-            | Kind::Pair(..)
-            | Kind::Fst(_)
-            | Kind::Snd(_)
-            | Kind::App(..) => all(&[f, s]),
-        },
-        Kind::Op(..)
-        | Kind::Prim(..)
-        | Kind::Unit
-        | Kind::Pair(..)
-        | Kind::Fst(_)
-        | Kind::Snd(_) => all(&t.children()),
+    if let Kind::Var(y) = t.kind() {
+        return (usize::from(x == y), false);
     }
+    if let Kind::Lam(_, body) = t.kind() {
+        let (count, _) = occurrences(body, x);
+        return (count, count > 0);
+    }
+    if let Kind::App(f, s) = t.kind()
+        && let Kind::Lam(_, body) = f.kind()
+    {
+        return all(&[body, s]);
+    }
+    all(&t.children())
 }
 
 type Read = Result<Known, Outside>;
@@ -499,7 +477,7 @@ fn is_atom(t: &Term) -> bool {
         Kind::Var(_) | Kind::Unit => true,
         Kind::Op(o, _) => matches!(o, Op::Const(values) if values.0.len() == 1),
         Kind::Fst(t) | Kind::Snd(t) => is_atom(t),
-        Kind::Prim(..) | Kind::Pair(..) | Kind::Lam(..) | Kind::App(..) => false,
+        Kind::Prim(..) | Kind::Pair(..) | Kind::Lam(..) | Kind::App(..) | Kind::Own(_) => false,
     }
 }
 

@@ -1,6 +1,7 @@
 //! The rules of Figure 1 reject what they should, one by one. The constructors of terms annotate correctly, so wrong annotations are made here.
 
 use super::*;
+use crate::op::Op;
 use crate::source::REAL;
 use crate::source::check;
 use lambada_prim::Prim;
@@ -92,6 +93,6 @@ fn applications() {
     rejected(&inside, app(var(&f), unit()), "a function's argument");
     rejected(&inside, Term::new(Kind::App(var(&x), var(&x)), REAL), "is applied");
     rejected(&inside, Term::new(Kind::App(var(&f), var(&x)), REAL), "annotated");
-    check(&[], &let_("y", unit(), |y| y)).unwrap();
+    check(&[], &let_::<Source>("y", unit(), |y| y)).unwrap();
     rejected(&[], app(abs(x.clone(), sin(var(&x))), unit()), "a function's argument");
 }

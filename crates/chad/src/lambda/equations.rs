@@ -1,37 +1,41 @@
-//! Figure 2: the equations, as rows. A row takes terms that fit and gives both sides; each row is a property test.
+//! Figure 2: the equations, as rows. A row takes terms that fit and gives both sides; each row is a property test, in the source language and
+//! for the Cartesian terms of the linear target language.
 
-use super::{Term, Ty, Var, abs, app, fst, let_, pair, snd, unit, var};
+use super::{Language, Term, Var, abs, app, fst, lam, let_, pair, snd, unit};
 
 /// What an equation is instantiated with: `x : T`, `Γ, x:T ⊢ body : S`, `Γ ⊢ s : T`, and any `p : T * S`, `f : T -> S`, `u : 1`.
 #[derive(Clone, Debug)]
-pub struct Instance {
+pub struct Instance<L: Language> {
     /// A variable.
-    pub x: Var,
+    pub x: Var<L>,
     /// A term that may mention it.
-    pub body: Term,
+    pub body: Term<L>,
     /// A term of its type.
-    pub s: Term,
+    pub s: Term<L>,
     /// A term of a product type.
-    pub p: Term,
+    pub p: Term<L>,
     /// A term of a function type.
-    pub f: Term,
+    pub f: Term<L>,
     /// A term of type `1`.
-    pub u: Term,
+    pub u: Term<L>,
 }
 
+/// The left and the right side.
+pub type Sides<L> = (Term<L>, Term<L>);
+
 /// A row: its id, its name, its two sides.
-pub struct Equation {
-    /// S-10 … S-15.
+pub struct Equation<L: Language> {
+    /// S-9 … S-15.
     pub id: &'static str,
     /// As the literature calls it.
     pub name: &'static str,
-    /// `(left, right)`
-    pub sides: fn(&Instance) -> (Term, Term),
+    /// For terms that fit.
+    pub sides: fn(&Instance<L>) -> Sides<L>,
 }
 
 /// βη.
-pub fn equations() -> &'static [Equation] {
-    &[
+pub fn equations<L: Language>() -> [Equation<L>; 7] {
+    [
         Equation { id: "S-10", name: "unit-eta", sides: |i| (i.u.clone(), unit()) },
         Equation {
             id: "S-11",
@@ -55,7 +59,11 @@ pub fn equations() -> &'static [Equation] {
                 (app(abs(i.x.clone(), i.body.clone()), i.s.clone()), i.body.subst(&i.x, &i.s))
             },
         },
-        Equation { id: "S-15", name: "fun-eta", sides: |i| (i.f.clone(), fun_eta(&i.f)) },
+        Equation {
+            id: "S-15",
+            name: "fun-eta",
+            sides: |i| (i.f.clone(), lam("x", i.x.ty.clone(), |x| app(i.f.clone(), x))),
+        },
         Equation {
             id: "S-9",
             name: "let",
@@ -64,11 +72,4 @@ pub fn equations() -> &'static [Equation] {
             },
         },
     ]
-}
-
-/// `\#x. t x`
-fn fun_eta(f: &Term) -> Term {
-    let Ty::Fun(from, _) = f.ty() else { panic!("{} is not a function type", f.ty()) };
-    let x = Var::fresh("x", (**from).clone());
-    abs(x.clone(), app(f.clone(), var(&x)))
 }

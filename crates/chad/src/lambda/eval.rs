@@ -1,6 +1,6 @@
-//! §5: the meaning of the source language.
+//! §5: meanings.
 
-use super::{Kind, Term};
+use super::{Construct, Kind, Language, Term};
 use crate::primitives::Denotation;
 use crate::value::{Value, eval_op};
 use crate::var::Env;
@@ -9,7 +9,7 @@ use crate::var::Env;
 pub type Meaning = Env<Value>;
 
 /// `⟦t⟧(γ)`
-pub fn eval(t: &Term, env: &Meaning) -> Value {
+pub fn eval<L: Language>(t: &Term<L>, env: &Meaning) -> Value {
     match t.kind() {
         Kind::Var(x) => env.expect(x),
         Kind::Op(op, t) => eval_op(op, &eval(t, env)),
@@ -23,5 +23,6 @@ pub fn eval(t: &Term, env: &Meaning) -> Value {
             Value::fun(move |argument| eval(&t, &env.with(&x, argument.clone())))
         }
         Kind::App(t, s) => eval(t, env).apply(&eval(s, env)),
+        Kind::Own(own) => own.eval(env, t.ty()),
     }
 }
