@@ -456,7 +456,7 @@ impl<'c> Machine<'c> {
                 ScalarTy::Bool => Ok(self.room.make::<bool>(dims, *span)?.1),
             })
             .collect::<Run<Vec<_>>>()?;
-        let mut results = (prim.row().eval)(&sizes, &data);
+        let mut results = (prim.row().eval)(self.precision, &sizes, &data);
         results.iter_mut().for_each(|data| self.precision.elements(data));
         let sizes: Vec<u64> = sizes.into_iter().map(|size| size as u64).collect();
         self.counts.reals += (prim.row().work)(&sizes);

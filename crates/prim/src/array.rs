@@ -10,7 +10,7 @@ mod rows;
 
 use std::sync::LazyLock;
 
-use crate::{Data, ScalarTy};
+use crate::{Data, Precision, ScalarTy};
 
 /// An array primitive. Arguments are arrays of reals; it may have several results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -24,6 +24,7 @@ pub enum ArrayPrim {
     Argsort,
     CholeskyTangent,
     CholeskyPullback,
+    Qr,
 }
 
 /// All that the compiler knows of one array primitive.
@@ -43,8 +44,9 @@ pub struct ArrayRow {
     pub versions: &'static [Version],
     /// Where its derivatives come from.
     pub derivative: Derivative,
-    /// The elements of the results: from the sizes of all axes (1 for one that a version does not have) and the elements of the arguments, row by row.
-    pub eval: fn(&[usize], &[&[f64]]) -> Vec<Data>,
+    /// The elements of the results: from the sizes of all axes (1 for one that a version does not have) and the elements of the arguments, row by row. The
+    /// precision of the program decides what counts as zero; results are rounded to it by who asks.
+    pub eval: ArrayEval,
     /// How many operations on reals that takes, up to a constant factor close to one.
     pub work: fn(&[u64]) -> u64,
     /// `void lam_NAME(int64_t n, …, const lam_element *a, …, lam_element *y, …)`, where `lam_element` is the type of reals, with a size for each axis; a result of integers is an `int64_t *`. Results share no
@@ -111,6 +113,9 @@ pub struct ArrayKernel {
     /// Texts, in order, of which each is printed once in a unit; the last defines the function.
     pub texts: &'static [&'static str],
 }
+
+/// Evaluates an array primitive: from the precision of the program, the sizes of all axes and the elements of each argument to those of each result.
+pub type ArrayEval = fn(Precision, &[usize], &[&[f64]]) -> Vec<Data>;
 
 /// An array as an example: its sizes and its elements.
 pub type ExampleArray = (&'static [usize], &'static [f64]);

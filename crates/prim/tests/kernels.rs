@@ -36,7 +36,7 @@ fn agree(precision: Precision, tolerance: Tolerance) {
     for call in &calls {
         let args: Vec<&[f64]> = call.args.iter().map(|arg| &arg[..]).collect();
         let expected: Vec<f64> =
-            (call.prim.row().eval)(&call.sizes, &args).iter().flat_map(reals).collect();
+            (call.prim.row().eval)(precision, &call.sizes, &args).iter().flat_map(reals).collect();
         let line = outputs.next().expect("a line for each call");
         let found: Vec<f64> = line
             .split_whitespace()
@@ -94,6 +94,22 @@ fn calls(precision: Precision) -> Vec<Call> {
                     (0..n).for_each(|i| args[0][i * n + i] += 2.0 * n as f64);
                     if round % 3 == 2 && n > 0 {
                         args[0][n / 2 * n + n / 2] = 0.0;
+                    }
+                }
+                // So is what is made orthogonal; in one call of three a column is zero and one the double of the first, or the whole second half, in another the last
+                // column has a NaN or an infinity.
+                if version.args == ["mn"] {
+                    let (m, n) = (sizes[place(prim, 'm')], sizes[place(prim, 'n')]);
+                    (0..m.min(n)).for_each(|i| args[0][i * n + i] += 2.0 * n as f64);
+                    for i in (0..m).filter(|_| round % 3 == 2 && n > 1) {
+                        args[0][i * n + n / 3] = 0.0;
+                        let doubled = if round % 2 == 0 { n / 2..n / 2 + 1 } else { n / 2..n };
+                        doubled.for_each(|j| args[0][i * n + j] = 2.0 * args[0][i * n]);
+                    }
+                    if round % 6 == 1
+                        && let Some(x) = args[0].last_mut()
+                    {
+                        *x = if round % 12 == 1 { f64::NAN } else { f64::INFINITY };
                     }
                 }
                 // What is put into an order has equal elements, and in one call of three a NaN.

@@ -29,7 +29,7 @@ impl<M: Meter> Machine<'_, M> {
         for (buf, axes) in kernel.to.iter().zip(version.results) {
             places.push(self.place(*buf, 0, len(axes) as i64)?);
         }
-        let mut results = (row.eval)(&sizes, &args);
+        let mut results = (row.eval)(self.precision, &sizes, &args);
         results.iter_mut().for_each(|data| self.precision.elements(data));
         for (data, place) in results.iter().zip(places) {
             let words = &mut self.memory[place..place + data.len()];

@@ -1,15 +1,17 @@
 /* c += a * b, or c -= a * b: m rows, n columns, sums of l products in their order. a[i, k] is a[i * ra + k * ca]; the rows of b and c are rb and rc apart. Columns of b
-   are packed a few at a time, and as many rows of c as there are registers for are added to at once. */
-typedef lam_element lam_lanes __attribute__((vector_size(64), aligned(sizeof(lam_element)), may_alias));
-enum {
-  lam_block_lanes = 64 / sizeof(lam_element),
-#ifdef __AVX512F__
-  lam_block_rows = 8,
-  lam_block_width = 2 * lam_block_lanes,
+   are packed a few at a time, and as many rows of c as there are registers for are added to at once. Lanes
+   are as wide as a register: compilers take wider ones apart badly. */
+#if defined(__AVX512F__)
+enum { lam_block_bytes = 64, lam_block_rows = 8 };
+#elif defined(__AVX__)
+enum { lam_block_bytes = 32, lam_block_rows = 4 };
 #else
-  lam_block_rows = 4,
-  lam_block_width = lam_block_lanes,
+enum { lam_block_bytes = 16, lam_block_rows = 4 };
 #endif
+typedef lam_element lam_lanes __attribute__((vector_size(lam_block_bytes), aligned(sizeof(lam_element)), may_alias));
+enum {
+  lam_block_lanes = lam_block_bytes / sizeof(lam_element),
+  lam_block_width = 2 * lam_block_lanes,
   lam_block_depth = 128
 };
 static inline __attribute__((always_inline)) void lam_tile(int minus, int64_t rows, int64_t l, int64_t n, const lam_element *a, int64_t ra, int64_t ca, const lam_element *packed, lam_element *c, int64_t rc) {

@@ -1,7 +1,7 @@
 //! The rows.
 
 use super::Transpose::{Apply, Arg, Cotangent, Flipped, Outer};
-use crate::{Data, ScalarTy};
+use crate::{Data, Precision, ScalarTy};
 
 use super::{ArrayKernel, ArrayPrim, ArrayRow, Derivative, Spelling, Version};
 
@@ -78,7 +78,7 @@ pub(super) const ROWS: &[ArrayRow] = &[
         results: &[ScalarTy::Real],
         versions: SOLVES,
         derivative: Derivative::Rules,
-        eval: |sizes, args| triangular(sizes, args, &|k| k),
+        eval: |_, sizes, args| triangular(sizes, args, &|k| k),
         work: |sizes| sizes[0] * sizes[0] * sizes[1],
         kernel: ArrayKernel {
             name: "lam_triangular_solve",
@@ -96,7 +96,7 @@ pub(super) const ROWS: &[ArrayRow] = &[
         results: &[ScalarTy::Real],
         versions: SOLVES,
         derivative: Derivative::Rules,
-        eval: |sizes, args| triangular(sizes, args, &|k| sizes[0] - 1 - k),
+        eval: |_, sizes, args| triangular(sizes, args, &|k| sizes[0] - 1 - k),
         work: |sizes| sizes[0] * sizes[0] * sizes[1],
         kernel: ArrayKernel {
             name: "lam_triangular_solve_upper",
@@ -181,9 +181,27 @@ pub(super) const ROWS: &[ArrayRow] = &[
         ),
         domain: "factors without a zero on the diagonal",
     },
+    ArrayRow {
+        prim: ArrayPrim::Qr,
+        name: "qr",
+        spelling: Spelling::Definition("prelude_qr"),
+        axes: "mn",
+        results: &[ScalarTy::Real, ScalarTy::Real],
+        versions: &[Version { args: &["mn"], results: &["mn", "nn"], transposes: &[] }],
+        derivative: Derivative::Rules,
+        eval: qr,
+        work: |sizes| sizes[1] * sizes[1] * (12 * sizes[0]).saturating_sub(4 * sizes[1]) / 3,
+        kernel: ArrayKernel { name: "lam_qr", texts: &[BLOCK, include_str!("qr.c")] },
+        doc: "Orthonormal columns and the upper triangle, with a diagonal that is not negative, whose product is the matrix.",
+        example: (
+            &[(&[2, 2], &[0.0, 2.0, 4.0, 8.0])],
+            &[&[0.0, 1.0, 1.0, 0.0], &[4.0, 8.0, 0.0, 2.0]],
+        ),
+        domain: "matrices with at least as many rows as columns",
+    },
 ];
 
-fn matmul(sizes: &[usize], args: &[&[f64]]) -> Vec<Data> {
+fn matmul(_: Precision, sizes: &[usize], args: &[&[f64]]) -> Vec<Data> {
     let (rows, inner, columns) = (sizes[0], sizes[1], sizes[2]);
     let mut product = vec![0.0; rows * columns];
     for i in 0..rows {
@@ -197,7 +215,7 @@ fn matmul(sizes: &[usize], args: &[&[f64]]) -> Vec<Data> {
     vec![Data::Real(product)]
 }
 
-fn cholesky(sizes: &[usize], args: &[&[f64]]) -> Vec<Data> {
+fn cholesky(_: Precision, sizes: &[usize], args: &[&[f64]]) -> Vec<Data> {
     let (n, a) = (sizes[0], args[0]);
     let mut l = vec![0.0; n * n];
     for i in 0..n {
@@ -233,7 +251,7 @@ fn triangular(sizes: &[usize], args: &[&[f64]], place: &dyn Fn(usize) -> usize) 
 }
 
 /// Of the largest entries of a column, that in the first row of the matrix is the pivot.
-fn lu(sizes: &[usize], args: &[&[f64]]) -> Vec<Data> {
+fn lu(_: Precision, sizes: &[usize], args: &[&[f64]]) -> Vec<Data> {
     let n = sizes[0];
     let mut u = args[0].to_vec();
     let mut l = vec![0.0; n * n];
@@ -265,7 +283,7 @@ fn lu(sizes: &[usize], args: &[&[f64]]) -> Vec<Data> {
     vec![Data::Int(order), Data::Real(l), Data::Real(u)]
 }
 
-fn argsort(sizes: &[usize], args: &[&[f64]]) -> Vec<Data> {
+fn argsort(_: Precision, sizes: &[usize], args: &[&[f64]]) -> Vec<Data> {
     let xs = args[0];
     let mut order: Vec<i64> = (0..sizes[0] as i64).collect();
     // NaN is equal to NaN and above all else; the sort is stable.
@@ -276,7 +294,7 @@ fn argsort(sizes: &[usize], args: &[&[f64]]) -> Vec<Data> {
     vec![Data::Int(order)]
 }
 
-fn cholesky_tangent(sizes: &[usize], args: &[&[f64]]) -> Vec<Data> {
+fn cholesky_tangent(_: Precision, sizes: &[usize], args: &[&[f64]]) -> Vec<Data> {
     let (n, l, da) = (sizes[0], args[0], args[1]);
     let mut dl = vec![0.0; n * n];
     for i in 0..n {
@@ -296,7 +314,7 @@ fn cholesky_tangent(sizes: &[usize], args: &[&[f64]]) -> Vec<Data> {
 }
 
 /// Undoes the factorization by rows, from its last entry.
-fn cholesky_pullback(sizes: &[usize], args: &[&[f64]]) -> Vec<Data> {
+fn cholesky_pullback(_: Precision, sizes: &[usize], args: &[&[f64]]) -> Vec<Data> {
     let (n, l, mut ct) = (sizes[0], args[0], args[1].to_vec());
     for i in (0..n).rev() {
         for j in (0..=i).rev() {
@@ -319,4 +337,69 @@ fn cholesky_pullback(sizes: &[usize], args: &[&[f64]]) -> Vec<Data> {
         }
     }
     vec![Data::Real(ct)]
+}
+
+/// By Gram and Schmidt's method, twice, as the definition does it.
+fn qr(precision: Precision, sizes: &[usize], args: &[&[f64]]) -> Vec<Data> {
+    let (m, n, a) = (sizes[0], sizes[1], args[0]);
+    let tolerance = match precision {
+        Precision::F64 => 1e-15,
+        Precision::F32 => 5e-7,
+    };
+    let (mut rows, mut r) = (vec![0.0; n * m], vec![0.0; n * n]);
+    let mut fine = m >= n;
+    for j in 0..n {
+        let mut rest: Vec<f64> = (0..m).map(|i| a[i * n + j]).collect();
+        let whole = precision.round(length(&rest));
+        let mut parts = vec![0.0; j];
+        orthogonalize(&rows[..j * m], &mut parts, &mut rest);
+        orthogonalize(&rows[..j * m], &mut parts, &mut rest);
+        let mut size = length(&rest);
+        fine = fine && whole < f64::INFINITY && precision.round(size) < f64::INFINITY;
+        if !fine {
+            rows[j * m..(j + 1) * m].fill(f64::NAN);
+            (0..=j).for_each(|l| r[l * n + j] = f64::NAN);
+            continue;
+        }
+        parts.iter().enumerate().for_each(|(l, part)| r[l * n + j] = *part);
+        if size <= tolerance * m as f64 * whole {
+            rest = unspanned(&rows[..j * m], m);
+            size = length(&rest);
+        } else {
+            r[j * n + j] = size;
+        }
+        rows[j * m..(j + 1) * m].iter_mut().zip(rest).for_each(|(to, x)| *to = x / size);
+    }
+    let q = (0..m * n).map(|k| rows[k % n * m + k / n]).collect();
+    vec![Data::Real(q), Data::Real(r)]
+}
+
+/// Takes from `x` its parts along orthonormal rows, which it adds to `parts`.
+fn orthogonalize(rows: &[f64], parts: &mut [f64], x: &mut [f64]) {
+    let along = |row: &[f64]| row.iter().zip(&*x).map(|(q, x)| q * x).sum();
+    let found: Vec<f64> = rows.chunks(x.len().max(1)).map(along).collect();
+    for ((row, part), sum) in rows.chunks(x.len().max(1)).zip(&found).zip(parts) {
+        x.iter_mut().zip(row).for_each(|(x, q)| *x -= part * q);
+        *sum += part;
+    }
+}
+
+/// What orthonormal rows of `m` elements miss of the first unit vector that they do not span nearly.
+fn unspanned(rows: &[f64], m: usize) -> Vec<f64> {
+    let missed = |i: usize| 1.0 - rows.chunks(m).map(|row| row[i] * row[i]).sum::<f64>();
+    let place = (0..m - 1).find(|i| missed(*i) * m as f64 > 0.37).unwrap_or(m - 1);
+    let mut rest: Vec<f64> = (0..m).map(|i| f64::from(i == place)).collect();
+    let mut parts = vec![0.0; rows.len() / m];
+    orthogonalize(rows, &mut parts, &mut rest);
+    orthogonalize(rows, &mut parts, &mut rest);
+    rest
+}
+
+/// The Euclidean length, without squares that overflow or vanish.
+fn length(xs: &[f64]) -> f64 {
+    let size = xs.iter().fold(0.0, |size: f64, x| size.max(x.abs()));
+    match size {
+        0.0 => xs.iter().sum(),
+        size => size * xs.iter().map(|x| (x / size).powi(2)).sum::<f64>().sqrt(),
+    }
 }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::Scalar;
+use crate::{Precision, Scalar};
 
 #[test]
 fn rows_stand_in_the_order_of_the_primitives() {
@@ -22,7 +22,7 @@ fn examples_are_true() {
             assert_eq!(dims[a][j], dims[b][k], "{}", row.name);
         }
         let data: Vec<&[f64]> = args.iter().map(|(_, data)| *data).collect();
-        let found = (row.eval)(&version.sizes(prim, &dims, 1), &data);
+        let found = (row.eval)(Precision::F64, &version.sizes(prim, &dims, 1), &data);
         let types: Vec<ScalarTy> = found.iter().map(Data::ty).collect();
         assert_eq!(types, row.results, "{}", row.name);
         let reals = |data: &Data| (0..data.len()).map(|k| real(data.get(k))).collect();
