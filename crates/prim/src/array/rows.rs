@@ -48,6 +48,7 @@ pub(super) const ROWS: &[ArrayRow] = &[
             },
         ],
         derivative: Derivative::Contraction,
+        linear: &[0, 1],
         eval: matmul,
         work: |sizes| 2 * sizes[0] * sizes[1] * sizes[2],
         kernel: ArrayKernel { name: "lam_matmul", texts: &[BLOCK, include_str!("matmul.c")] },
@@ -63,6 +64,7 @@ pub(super) const ROWS: &[ArrayRow] = &[
         results: &[ScalarTy::Real],
         versions: &[Version { args: &["nn"], results: &["nn"], transposes: &[] }],
         derivative: Derivative::Rules,
+        linear: &[],
         eval: cholesky,
         work: |sizes| sizes[0] * sizes[0] * (sizes[0] + 6) / 3,
         kernel: ArrayKernel { name: "lam_cholesky", texts: &[BLOCK, include_str!("cholesky.c")] },
@@ -78,6 +80,7 @@ pub(super) const ROWS: &[ArrayRow] = &[
         results: &[ScalarTy::Real],
         versions: SOLVES,
         derivative: Derivative::Rules,
+        linear: &[1],
         eval: |sizes, args| triangular(sizes, args, &|k| k),
         work: |sizes| sizes[0] * sizes[0] * sizes[1],
         kernel: ArrayKernel {
@@ -96,6 +99,7 @@ pub(super) const ROWS: &[ArrayRow] = &[
         results: &[ScalarTy::Real],
         versions: SOLVES,
         derivative: Derivative::Rules,
+        linear: &[1],
         eval: |sizes, args| triangular(sizes, args, &|k| sizes[0] - 1 - k),
         work: |sizes| sizes[0] * sizes[0] * sizes[1],
         kernel: ArrayKernel {
@@ -114,6 +118,7 @@ pub(super) const ROWS: &[ArrayRow] = &[
         results: &[ScalarTy::Int, ScalarTy::Real, ScalarTy::Real],
         versions: &[Version { args: &["nn"], results: &["n", "nn", "nn"], transposes: &[] }],
         derivative: Derivative::Rules,
+        linear: &[],
         eval: lu,
         work: |sizes| sizes[0] * sizes[0] * (2 * sizes[0] + 3) / 3,
         kernel: ArrayKernel { name: "lam_lu", texts: &[BLOCK, include_str!("lu.c")] },
@@ -132,6 +137,7 @@ pub(super) const ROWS: &[ArrayRow] = &[
         results: &[ScalarTy::Int],
         versions: &[Version { args: &["n"], results: &["n"], transposes: &[] }],
         derivative: Derivative::Rules,
+        linear: &[],
         eval: argsort,
         work: |sizes| sizes[0] * u64::from(sizes[0].max(1).ilog2() + 1),
         kernel: ArrayKernel { name: "lam_argsort", texts: &[include_str!("argsort.c")] },
@@ -147,6 +153,7 @@ pub(super) const ROWS: &[ArrayRow] = &[
         results: &[ScalarTy::Real],
         versions: &[Version { args: &["nn", "nn"], results: &["nn"], transposes: &[] }],
         derivative: Derivative::Rules,
+        linear: &[1],
         eval: cholesky_tangent,
         work: |sizes| sizes[0] * sizes[0] * (2 * sizes[0] + 9) / 3,
         kernel: ArrayKernel {
@@ -168,6 +175,7 @@ pub(super) const ROWS: &[ArrayRow] = &[
         results: &[ScalarTy::Real],
         versions: &[Version { args: &["nn", "nn"], results: &["nn"], transposes: &[] }],
         derivative: Derivative::Rules,
+        linear: &[1],
         eval: cholesky_pullback,
         work: |sizes| sizes[0] * sizes[0] * (2 * sizes[0] + 9) / 3,
         kernel: ArrayKernel {
