@@ -201,15 +201,14 @@ impl<'a> Checker<'a> {
                 if nothing { Zero } else { Other }
             }
             Op::Update { array, value, .. } => self.all([(*array).into(), *value], stm),
-            Op::ArrayPrim(prim, args) if prim.is_contraction() => {
-                let kinds = args.iter().map(|arg| self.kind((*arg).into())).collect();
-                self.product_of(stm, kinds)
-            }
-            Op::ArrayPrim(_, args) => {
-                if args.iter().any(|arg| self.kind((*arg).into()) == Linear) {
+            Op::ArrayPrim(prim, args) => {
+                let kinds: Vec<Kind> = args.iter().map(|arg| self.kind((*arg).into())).collect();
+                let linear = prim.row().linear;
+                let spoilt = |(k, kind): (usize, &Kind)| *kind == Linear && !linear.contains(&k);
+                if kinds.iter().enumerate().any(spoilt) {
                     self.blame(stm)
                 } else {
-                    Other
+                    self.product_of(stm, linear.iter().map(|k| kinds[*k]).collect())
                 }
             }
             Op::Freeze(acc) => self.kind((*acc).into()),

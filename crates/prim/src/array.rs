@@ -44,6 +44,8 @@ pub struct ArrayRow {
     pub versions: &'static [Version],
     /// Where its derivatives come from.
     pub derivative: Derivative,
+    /// The arguments in each of which it is linear while the others stand.
+    pub linear: &'static [usize],
     /// The elements of the results: from the sizes of all axes (1 for one that a version does not have) and the elements of the arguments, row by row. The
     /// precision of the program decides what counts as zero; results are rounded to it by who asks.
     pub eval: ArrayEval,

@@ -434,7 +434,10 @@ impl Infer<'_> {
         }
         let scope = self.env.mark();
         let mut locals = Vec::with_capacity(accumulators.len());
-        for ((name, _), init) in accumulators.iter().zip(&inits) {
+        for (k, ((name, _), init)) in accumulators.iter().zip(&inits).enumerate() {
+            if let Some((first, _)) = accumulators[..k].iter().find(|(n, _)| n.text == name.text) {
+                self.problems.push(messages::duplicate_variable(&name.text, name.span, first.span));
+            }
             let local = self.local(&name.text, init.ty);
             self.env.bind(&name.text, Entry::Accumulator(local, init.ty));
             locals.push(local);

@@ -34,6 +34,29 @@ fn examples_are_true() {
     }
 }
 
+/// Twice the argument gives twice the value: the rows say so of those arguments, and of no others, at the example.
+#[test]
+fn rows_say_in_which_arguments_they_are_linear() {
+    for prim in ArrayPrim::all() {
+        let row = prim.row();
+        let (args, expected) = row.example;
+        let dims: Vec<&[usize]> = args.iter().map(|(dims, _)| *dims).collect();
+        let ranks: Vec<usize> = dims.iter().map(|dims| dims.len()).collect();
+        let version = prim.version(&ranks).expect("the example has a version");
+        let sizes = version.sizes(prim, &dims, 1);
+        for k in 0..args.len() {
+            let mut data: Vec<Vec<f64>> = args.iter().map(|(_, data)| data.to_vec()).collect();
+            data[k].iter_mut().for_each(|x| *x *= 2.0);
+            let data: Vec<&[f64]> = data.iter().map(Vec::as_slice).collect();
+            let found = (row.eval)(&sizes, &data);
+            let doubled = found.iter().zip(expected).all(|(found, expected)| {
+                (0..found.len()).all(|i| real(found.get(i)) == 2.0 * expected[i])
+            });
+            assert_eq!(doubled, row.linear.contains(&k), "{}, argument {k}", row.name);
+        }
+    }
+}
+
 #[test]
 fn versions_speak_of_the_axes_of_the_row() {
     for prim in ArrayPrim::all() {
