@@ -109,6 +109,26 @@ fn rules_that_are_no_derivatives_are_named_and_do_not_fail() {
     assert!(!table.contains("WRONG"), "{table}");
 }
 
+/// The steps of an integrator and the points that solvers find are constants for derivatives, while differences see how they change.
+#[test]
+fn what_solvers_hold_constant_is_no_mistake() {
+    let program = "import \"std/optimize\"
+def flow (w : [2][2]real) (y0 : [2]real) : [3][2]real =
+  odeint (\\y t -> tanh (w @ y) * cos t) y0 [0.0, 0.5, 1.0]
+def fit (p : [2]real) : [2]real =
+  (optimize.levenberg_marquardt
+    (\\q -> for i < 4 =>
+      q[0] * exp (-q[1] * real i) - p[0] * exp (-p[1] * real i) * (1 + 0.01 * real i))
+    [0.8, 0.3]).x
+";
+    for args in
+        [&["flow", "w=[[0.1, 0.2], [-0.3, 0.1]]", "y0=[1.0, 0.5]"][..], &["fit", "p=[1.0, 0.5]"]]
+    {
+        let table = table(program, args);
+        assert!(!table.contains("WRONG"), "{table}");
+    }
+}
+
 #[test]
 fn a_gradient_that_jumps_is_not_decided_and_not_wrong() {
     let table = table("def kink (x : real) : real = abs x\n", &["x=0"]);

@@ -18,7 +18,7 @@ use crate::operators::Operator;
 use crate::parts::{ABSENT, Parts, is_plain};
 use crate::pipeline::readable_arrays;
 use crate::types::{Files, size_variables};
-use crate::{Call, Unit};
+use crate::{Call, Session, Unit};
 
 impl Unit {
     /// The forward or reverse derivative of a definition as a definition of its own: `f_forward` takes a tangent after the parameters,
@@ -76,7 +76,15 @@ impl Unit {
             self.type_definitions(&call.program, types, &head).map_err(|problem| vec![problem])?;
         items.extend(library);
         items.push(Item::Def(def));
-        Ok(print_module(&Module { items, ..Module::default() }))
+        let text = print_module(&Module { items, ..Module::default() });
+        // What is printed is a program, or it is not printed.
+        match Session::new().load_text("derivative.lam", &text, None) {
+            Ok(_) => Ok(text),
+            Err(_) => {
+                let why = "its functions or its data do not fit the types of the language";
+                Err(vec![messages::no_source_form(entry, why)])
+            }
+        }
     }
 }
 

@@ -1,10 +1,10 @@
 //! A function as a definition: its head, its results by name, and what is said about its phases.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
 
 use lambada_anf::{
-    Atom, Block, Exp, FnId, Function, Library, NAMELESS, Nest, Op, Stm, Ty, Var, identifier,
+    Atom, Block, Exp, FnId, Function, Library, NAMELESS, Nest, Op, Param, Stm, Ty, Var, identifier,
 };
 use lambada_source::Span;
 use lambada_surface::ast::{self, Def, Expr, ExprKind, TypeKind};
@@ -28,10 +28,8 @@ pub fn definition(function: &Function, interface: &Interface) -> Def {
 
 /// A function of the library as a definition.
 pub(crate) fn function_in(function: &Function, words: &Words, id: FnId) -> Def {
-    let size = |atom: Atom| {
-        let var = atom.as_var().filter(|v| function.params.iter().any(|p| p.var == *v))?;
-        Some(build::var(identifier(&function.names.hint(var))))
-    };
+    let names = param_names(function);
+    let size = |atom: Atom| names.get(&atom.as_var()?).map(|name| build::var(name.clone()));
     // A size that is no parameter has no name in the head: `[]`, which holds for calls of the function inside of itself, too.
     let result = |ty: &Ty| words.ty(ty, &size);
     let compose = |results: Vec<Expr>| build::tuple(results);
@@ -40,9 +38,7 @@ pub(crate) fn function_in(function: &Function, words: &Words, id: FnId) -> Def {
         name: words.function(id),
         doc: None,
         sizes: Vec::new(),
-        params: params
-            .map(|p| (identifier(&function.names.hint(p.var)).into(), words.ty(&p.ty, &size)))
-            .collect(),
+        params: params.map(|p| (names[&p.var].clone(), words.ty(&p.ty, &size))).collect(),
         leaves: (0..function.params.len())
             .map(|param| Leaf { param, reading: Reading::Whole })
             .collect(),
@@ -56,6 +52,20 @@ pub(crate) fn function_in(function: &Function, words: &Words, id: FnId) -> Def {
     let mut def = definition_in(function, &interface, words, id.0 as usize);
     def.recursive = reaches(&words.library, id);
     def
+}
+
+/// The parameters' names, a different one each: types mention sizes by them.
+fn param_names(function: &Function) -> HashMap<Var, Rc<str>> {
+    let mut taken: HashSet<String> = HashSet::new();
+    let name = |p: &Param| {
+        let hint = identifier(&function.names.hint(p.var)).to_string();
+        let numbered = (1..).map(|k| format!("{hint}{k}"));
+        let name = std::iter::once(hint.clone()).chain(numbered).find(|n| !taken.contains(n));
+        let name = name.expect("there are more numbers than parameters");
+        taken.insert(name.clone());
+        (p.var, name.into())
+    };
+    function.params.iter().map(name).collect()
 }
 
 /// Does the function call itself, directly or not?

@@ -3,9 +3,9 @@
 //! Null, which only derivatives use, is one constructor more of the types that need it. Cells, and accumulators that are handed to functions,
 //! have no form in the language: a program with these is refused.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
-use lambada_anf::{Exp, FnId, Function, Labels, Library, NodeId, Op};
+use lambada_anf::{Exp, FnId, Function, Labels, NodeId, Op};
 use lambada_prim::{ArrayPrim, Prim, Spelling, Surface};
 use lambada_surface::ast::Item;
 
@@ -24,8 +24,7 @@ pub fn items(function: &Function, interface: &Interface) -> Result<Vec<Item>, St
     reserved.extend(lambada_surface::token::KEYWORDS.iter().map(|(word, _)| *word));
     called().for_each(|name| reserved.push(name));
     let labels = Labels::new(&library, reserved);
-    let mut words =
-        Words { labels, nullable: BTreeSet::new(), nulls: Vec::new(), library: Library::default() };
+    let mut words = Words { labels, ..Words::default() };
     for (k, f) in library.functions.iter_mut().enumerate() {
         words.nulls.push(HashMap::new());
         if let Some(f) = f {
@@ -38,16 +37,28 @@ pub fn items(function: &Function, interface: &Interface) -> Result<Vec<Item>, St
     let results = entry.results.clone();
     words.name_nulls(at, &mut entry.names, &mut entry.body, &results, &function.library);
     words.library = library;
+    // A null that only the text needs is one more constructor to match, so the text is written again until it asks for no other.
+    loop {
+        let items = written(&entry, interface, &words);
+        let asked = words.asked.take();
+        if asked.is_subset(&words.nullable) {
+            return Ok(items);
+        }
+        words.nullable.extend(asked);
+    }
+}
+
+fn written(entry: &Function, interface: &Interface, words: &Words) -> Vec<Item> {
     let mut items: Vec<Item> = (0..words.library.nodes.len())
         .map(|k| Item::Type(words.variant(NodeId(k as u32))))
         .collect();
     for (k, f) in words.library.functions.iter().enumerate() {
         if let Some(f) = f {
-            items.push(Item::Def(function_in(f, &words, FnId(k as u32))));
+            items.push(Item::Def(function_in(f, words, FnId(k as u32))));
         }
     }
-    items.push(Item::Def(definition_in(&entry, interface, &words, at)));
-    Ok(items)
+    items.push(Item::Def(definition_in(entry, interface, words, words.nulls.len() - 1)));
+    items
 }
 
 /// What the text calls of the language's own. A function of the program may have such a name, which hides the other in its file; here it has

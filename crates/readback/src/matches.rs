@@ -26,16 +26,21 @@ impl Printer<'_> {
         }
         let subject = self.atom(of.into());
         let mut excluded = self.handles.excluded.get(&of).cloned().unwrap_or_default();
-        let tags = self.words.tags(id);
-        let mut arms = Vec::new();
-        if tags.contains(&tag) && !excluded.contains(&tag) {
-            arms.push(self.arm(of, id, tag, yes, write));
+        let mut tags = self.words.tags(id);
+        tags.retain(|t| !excluded.contains(t));
+        // Where the arms around it leave no choice there is nothing to match: one arm alone would not cover the type.
+        if !tags.contains(&tag) {
+            return Some(write(self, no));
         }
+        if tags.len() == 1 {
+            return Some(write(self, yes));
+        }
+        let mut arms = vec![self.arm(of, id, tag, yes, write)];
         excluded.insert(tag);
-        let left: Vec<i64> = tags.into_iter().filter(|t| !excluded.contains(t)).collect();
+        let left: Vec<i64> = tags.into_iter().filter(|t| *t != tag).collect();
         let outside = self.handles.excluded.insert(of, excluded);
         match left[..] {
-            [] => {}
+            [] => unreachable!("there are two at least"),
             [last] => arms.push(self.arm(of, id, last, no, write)),
             _ => {
                 let pattern = build::pattern(PatternKind::Wildcard);

@@ -1,6 +1,7 @@
 //! What a definition is told of the library: the names of types, constructors and functions; what stands for null; and what is known of
 //! handles where it is written.
 
+use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
@@ -19,6 +20,8 @@ pub(crate) struct Words {
     pub(crate) labels: Labels,
     /// The types of which null is mentioned.
     pub(crate) nullable: BTreeSet<NodeId>,
+    /// Those of which the text has asked for null while it was written: a part of a node that has another constructor.
+    pub(crate) asked: RefCell<BTreeSet<NodeId>>,
     /// By function, and last of the entry: the variables that stand for nulls.
     pub(crate) nulls: Vec<HashMap<Var, NodeId>>,
     pub(crate) library: Library,
@@ -237,7 +240,10 @@ impl Words {
     /// What stands for a part of null.
     pub(crate) fn zero(&self, elem: Elem) -> Expr {
         match elem {
-            Elem::Ref(node) => con(self.null(node)),
+            Elem::Ref(node) => {
+                self.asked.borrow_mut().insert(node);
+                con(self.null(node))
+            }
             Elem::Scalar(ScalarTy::Int) => build::annotated(build::int(0), build::named_ty("int")),
             Elem::Scalar(ScalarTy::Real) => build::real(0.0),
             Elem::Scalar(ScalarTy::Bool) => build::expr(ExprKind::Bool(false)),

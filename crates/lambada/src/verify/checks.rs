@@ -16,6 +16,13 @@ use crate::operators::{self, Operator};
 use crate::vectors::{inner, moved, reals, with_reals};
 use crate::{Executable, Options};
 
+/// What a solver of the library holds constant: the steps of an integrator, the point that was found. Values carry its tolerance, and
+/// differences see how the steps change.
+const HELD: [&str; 2] = ["prelude_constant", "prelude_constants"];
+
+/// How far a derivative may be from differences then, relative to its largest component; and how far in any case, since solvers stop at 1e-8.
+const SOLVED: (f64, f64) = (1e-5, 1e-7);
+
 /// So many elements of a gradient are compared one by one.
 const ELEMENTS: usize = 8;
 
@@ -86,6 +93,8 @@ pub(super) const CHECKS: [&str; 4] = ["differences", "transposed", "modes", "sec
 pub(super) struct Derivatives {
     wrt: Vec<usize>,
     precision: Precision,
+    /// Does a solver of the library hold something constant?
+    solved: bool,
     /// Where reals have fewer: the value and the reverse derivative with 64 bits, of which differences are taken.
     precise: Option<[Executable; 2]>,
     value: Executable,
@@ -122,7 +131,8 @@ impl Derivatives {
         let value = compiled((program.clone(), entry))?;
         let jvp = compiled(derived(program, entry, Operator::Jvp)?)?;
         let vjp = compiled(reverse)?;
-        Ok(Derivatives { wrt, precision, precise, value, jvp, vjp, second })
+        let solved = super::brought(program).iter().any(|rule| HELD.contains(&&*rule.function));
+        Ok(Derivatives { wrt, precision, solved, precise, value, jvp, vjp, second })
     }
 
     /// The value of which differences are taken.
@@ -203,7 +213,11 @@ impl At<'_> {
         derivative: &[f64],
         moving: &mut dyn FnMut(f64) -> Option<Vec<f64>>,
     ) -> Result<Finding, String> {
-        let Allowed { noise, slope, .. } = allowed(self.of.precision);
+        let Allowed { mut noise, slope, .. } = allowed(self.of.precision);
+        if self.of.solved {
+            let sizes = derivative.iter().map(|x| x.abs()).filter(|x| x.is_finite());
+            noise = sizes.fold(noise.max(SOLVED.1), |noise, size| noise.max(SOLVED.0 * size));
+        }
         confirm_within(slope, noise, derivative, moving).map(Finding::Differences)
     }
 
