@@ -48,7 +48,7 @@ fn rows_say_in_which_arguments_they_are_linear() {
             let mut data: Vec<Vec<f64>> = args.iter().map(|(_, data)| data.to_vec()).collect();
             data[k].iter_mut().for_each(|x| *x *= 2.0);
             let data: Vec<&[f64]> = data.iter().map(Vec::as_slice).collect();
-            let found = (row.eval)(&sizes, &data);
+            let found = (row.eval)(Precision::F64, &sizes, &data);
             let doubled = found.iter().zip(expected).all(|(found, expected)| {
                 (0..found.len()).all(|i| real(found.get(i)) == 2.0 * expected[i])
             });
