@@ -45,7 +45,7 @@ pub(crate) fn linearity(library: &Library, f: &Function, first: usize) -> Linear
     let mut checker = Checker::new(library, f);
     let results = loop {
         let results = checker.round(f, &kinds);
-        if !checker.changed || checker.fault.is_some() {
+        if !checker.learned || checker.fault.is_some() {
             break results;
         }
     };
@@ -68,8 +68,10 @@ struct Checker<'a> {
     /// The calls that have been looked into in this round.
     seen: HashSet<Call>,
     fault: Option<Option<Span>>,
-    /// Has something turned out to be more than was known?
+    /// Has something in the function that is being looked at turned out to be more than was known?
     changed: bool,
+    /// Has a call or a cell, in this round?
+    learned: bool,
 }
 
 impl<'a> Checker<'a> {
@@ -83,12 +85,13 @@ impl<'a> Checker<'a> {
             seen: HashSet::new(),
             fault: None,
             changed: false,
+            learned: false,
         }
     }
 
     /// Looks at everything once more.
     fn round(&mut self, f: &'a Function, given: &[Kind]) -> Vec<Kind> {
-        self.changed = false;
+        self.learned = false;
         self.seen.clear();
         let cells = self.kind(CELLS.into());
         self.kinds = HashMap::from([(CELLS, cells)]);
@@ -170,6 +173,7 @@ impl<'a> Checker<'a> {
         let old = self.kinds.get(&x).copied().unwrap_or(Zero);
         let new = self.join(old, kind, stm);
         self.changed |= new != old;
+        self.learned |= new != old && x == CELLS;
         self.kinds.insert(x, new);
     }
 
@@ -243,8 +247,9 @@ impl<'a> Checker<'a> {
                 return self.call(stm, *function, args, accumulators);
             }
         };
-        let keeps = matches!(op, Op::Accumulator(_));
-        if let Some(p) = stm.binds.first() {
+        // What is added to is not forgotten where it is made, in the next visit of the block.
+        let keeps = matches!(op, Op::Accumulator(_) | Op::Open { .. });
+        for p in &stm.binds {
             match keeps {
                 true => self.grow(p.var, kind, stm),
                 false => self.set(p, kind),
@@ -299,6 +304,7 @@ impl<'a> Checker<'a> {
             let both = known.iter().zip(found).map(|(old, new)| self.join(*old, new, stm));
             let both: Vec<Kind> = both.collect();
             self.changed |= both != known;
+            self.learned |= both != known;
             self.calls.insert(call.clone(), both);
         }
         let results = self.calls.get(&call).cloned();
