@@ -313,8 +313,11 @@ impl Evaluator<'_> {
         )?;
         let mut renaming = Renaming::new();
         let mut known: HashSet<anf::Var> = HashSet::new();
+        // A pullback that was made before may be applied to many cotangents.
+        let mut made_before = !captured.is_empty();
         for (p, value) in pullback.free.iter().zip(captured) {
             let (atom, dims) = self.matrix(value)?;
+            made_before &= self.emit.is_outside(atom, self.emit.level());
             let sizes =
                 p.ty.dims.iter().zip(dims).filter_map(|(d, atom)| Some((d.as_var()?, atom)));
             for (var, atom) in sizes.chain([(p.var, atom)]) {
@@ -328,7 +331,7 @@ impl Evaluator<'_> {
             body.stms.into_iter().for_each(|stm| self.emit.adopt(stm));
             return Ok(with_reals(&self.emit, point, &body.results));
         }
-        self.directions += 1;
+        self.directions += usize::from(made_before);
         pullback
             .map
             .params

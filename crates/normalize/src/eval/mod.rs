@@ -63,7 +63,7 @@ pub(crate) struct Evaluator<'a> {
     pullbacks: Vec<Rc<Code>>,
     /// The forward sweeps whose cells have not been used.
     sweeps: Vec<derivatives::Sweep>,
-    /// How many forward derivatives and pullbacks have been placed, those of finished `for`s over directions not counted.
+    /// How many forward derivatives, and pullbacks made before, have been placed, those of finished `for`s over directions not counted.
     directions: usize,
     /// The states of the loops inside of one that is being written.
     found: state::Found,
