@@ -26,7 +26,7 @@ pub(super) struct Surroundings {
     slots: Vec<Option<Val>>,
     trail: Vec<(u32, Option<Val>)>,
     constants: std::collections::HashMap<DefId, Val>,
-    directions: usize,
+    directions: super::loops::Directions,
     home: usize,
     unrolled: super::unroll::Unrolled,
 }

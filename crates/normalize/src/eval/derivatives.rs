@@ -135,7 +135,7 @@ impl Evaluator<'_> {
             Forward::Tangent => self.derivatives.forward(library, names, &traced.lambda)?,
             Forward::Marks => self.derivatives.reach(library, names, &traced.lambda)?,
         };
-        self.directions += 1;
+        self.directions.tangents += 1;
         let actuals: Vec<Atom> = traced.actuals.iter().chain(tangents).copied().collect();
         let renaming = actual(&forward.params, &actuals);
         self.place(&mut forward, &renaming);
@@ -331,7 +331,7 @@ impl Evaluator<'_> {
             body.stms.into_iter().for_each(|stm| self.emit.adopt(stm));
             return Ok(with_reals(&self.emit, point, &body.results));
         }
-        self.directions += usize::from(made_before);
+        self.directions.cotangents += usize::from(made_before);
         pullback
             .map
             .params

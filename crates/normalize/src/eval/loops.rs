@@ -4,9 +4,9 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use lambada_anf::{Atom, Nest, Out, Param, Stm, Ty, Var};
+use lambada_anf::{Atom, Exp, Nest, Out, Param, Stm, Ty, Var};
 use lambada_core::{Term, Var as CoreVar};
-use lambada_prim::Prim;
+use lambada_prim::{Prim, Scalar};
 use lambada_source::Span;
 
 use super::{Evaluator, Hint};
@@ -60,8 +60,8 @@ impl Evaluator<'_> {
 
     /// Places a finished `for`. Derivatives that its iterations take along directions, tangents or cotangents, if there were `before` so many
     /// before it, are taken along all of them at once.
-    fn close_for(&mut self, stm: Stm, before: usize) {
-        if self.directions > before
+    fn close_for(&mut self, stm: Stm, before: Directions) {
+        if self.directions.since(before, &stm)
             && let Some(stms) = self.derivatives.together(&mut self.emit.names, &stm)
         {
             self.directions = before;
@@ -100,6 +100,27 @@ impl Evaluator<'_> {
             known.insert(*size, outer);
         }
         Ok(known)
+    }
+}
+
+/// How often something has been placed that a `for` may do along all of its directions at once.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Directions {
+    /// Forward derivatives.
+    pub tangents: usize,
+    /// Pullbacks that were made before.
+    pub cotangents: usize,
+}
+
+/// So few iterations are written out, and what they have in common is found there.
+const FEW: i64 = 8;
+
+impl Directions {
+    /// Is there more than before, so that a `for` with this body may gain from lanes?
+    fn since(self, before: Directions, stm: &Stm) -> bool {
+        let few =
+            matches!(stm.exp, Exp::Nest(Nest::For { extent: Atom::Lit(Scalar::Int(..=FEW)), .. }));
+        self.tangents > before.tangents || (!few && self.cotangents > before.cotangents)
     }
 }
 

@@ -38,6 +38,7 @@ use crate::types::Types;
 use crate::val::{Code, CodeKind, Leaf, NodeVal, Val, VariantVal};
 use dynamic::Dynamic;
 use growth::Growth;
+use loops::Directions;
 use rules::RuledAt;
 use unroll::Unrolled;
 
@@ -63,8 +64,8 @@ pub(crate) struct Evaluator<'a> {
     pullbacks: Vec<Rc<Code>>,
     /// The forward sweeps whose cells have not been used.
     sweeps: Vec<derivatives::Sweep>,
-    /// How many forward derivatives, and pullbacks made before, have been placed, those of finished `for`s over directions not counted.
-    directions: usize,
+    /// What has been placed, that of finished `for`s over directions not counted.
+    directions: Directions,
     /// The states of the loops inside of one that is being written.
     found: state::Found,
     /// All codes, by number.
@@ -115,7 +116,7 @@ impl<'a> Evaluator<'a> {
             codes,
             pullbacks,
             sweeps: Vec::new(),
-            directions: 0,
+            directions: Directions::default(),
             found: state::Found::default(),
             all_codes: Vec::new(),
             types: Types::of(program),
