@@ -1,15 +1,15 @@
 //! Rewrites active reductions that are not sums, before either mode sees them.
 //!
 //! ```text
-//!   m = max i < n { b }    becomes   all = for i < n { b }
-//!                                    m   = if 0 < n { at = the first index at which `all` is greatest
+//!   m = max i < n { b }    becomes   all = for i < n { b }, greatest = max i < n { b }
+//!                                    m   = if 0 < n { at = min i < n { if all[i] is `greatest` or NaN then i else n - 1 }
 //!                                                     b at `at` } else { -inf }
 //!   p = mul i < n { b }    becomes   all = for i < n { b }
 //!                                    p   = loop (p = 1) for i < n { p * all[i] }
 //! ```
 //!
 //! So only the iteration that decides an extremum is differentiated, once, and nothing of the others can turn into `0 *
-//! inf`. A product is differentiated as a loop of products, which is exact where factors are zero, at every order.
+//! inf`. Value and place are reductions, which need no order. A product is differentiated as a loop of products, which is exact where factors are zero, at every order.
 //!
 //! * Gives: the same function, in which every active reduction is a sum.
 //! * Keeps: the value, with NaN where an element is NaN, and the first of equal elements. Checks and additions to accumulators happen once:
@@ -88,19 +88,34 @@ fn reductions(b: &mut Builder, known: &Known, mut stm: Stm) {
             }),
             ty,
         };
-        let m = std::mem::replace(&mut stm.binds[k], all.clone());
-        outs[k] = Out::Collect;
-        match op {
-            ReduceOp::Mul => product(&mut after, m, &all, *extent),
-            ReduceOp::Max | ReduceOp::Min | ReduceOp::Add | ReduceOp::And | ReduceOp::Or => {
-                let body = Block { stms: body.stms.clone(), results: vec![body.results[k]] };
-                extremum(&mut after, (known, op), m, &all, (*index, *extent), body);
-            }
+        if op == ReduceOp::Mul {
+            let m = std::mem::replace(&mut stm.binds[k], all.clone());
+            outs[k] = Out::Collect;
+            product(&mut after, m, &all, *extent);
+        } else {
+            let name = if op == ReduceOp::Max { "greatest" } else { "least" };
+            let best = Param { var: after.names.fresh(name), ty: Ty::real() };
+            let m = std::mem::replace(&mut stm.binds[k], best.clone());
+            stm.binds.push(all.clone());
+            outs.push(Out::Collect);
+            let there = Block { stms: body.stms.clone(), results: vec![body.results[k]] };
+            body.results.push(body.results[k]);
+            let all = All { op, all, best: best.var, index: *index, extent: *extent };
+            extremum(&mut after, known, m, &all, there);
         }
     }
     let after = after.stms;
     b.stms.push(stm);
     b.stms.extend(after);
+}
+
+/// All values of which an extremum is one.
+struct All {
+    op: ReduceOp,
+    all: Param,
+    best: Var,
+    index: Var,
+    extent: Atom,
 }
 
 /// `m = loop (p = 1) for i < extent { p * all[i] }`
@@ -118,39 +133,24 @@ fn product(b: &mut Builder, m: Param, all: &Param, extent: Atom) {
     ));
 }
 
-/// The index of the extremum: the first of equal ones, the first NaN if there is one.
-fn first(b: &mut Builder, op: ReduceOp, all: &Param, extent: Atom) -> Atom {
-    let (best, at, index) = (b.names.fresh("best"), b.names.fresh("at"), b.names.fresh("i"));
+/// The index of the extremum: the first of equal ones, the first NaN if there is one. There is an index.
+fn first(b: &mut Builder, of: &All) -> Atom {
+    let (index, best) = (b.names.fresh("i"), Atom::Var(of.best));
+    let last = b.prim(Prim::SubInt, [of.extent, Atom::int(1)]);
     let body = b.block(|b| {
-        let x = b.index(all.var, &all.ty, vec![index.into()]);
-        let order = if op == ReduceOp::Max { [best.into(), x] } else { [x, best.into()] };
-        let better = b.bind("better", Ty::bool(), Op::Prim(Prim::Lt, order.to_vec()));
-        let nan = b.prim(Prim::Ne, [x, x]);
-        let number = b.prim(Prim::Eq, [best.into(), best.into()]);
-        let first_nan = b.prim(Prim::And, [nan, number]);
-        let take = b.bind("better", Ty::bool(), Op::Prim(Prim::Or, vec![better, first_nan]));
-        vec![
-            b.prim(Prim::Select, [take, x, best.into()]),
-            b.prim(Prim::SelectInt, [take, index.into(), at.into()]),
-        ]
+        let x = b.index(of.all.var, &of.all.ty, vec![index.into()]);
+        let (equal, nan) = (b.prim(Prim::Eq, [x, best]), b.prim(Prim::Ne, [x, x]));
+        let here = b.prim(Prim::Or, [equal, nan]);
+        vec![b.prim(Prim::SelectInt, [here, index.into(), last])]
     });
-    let params = vec![Param { var: best, ty: Ty::real() }, Param { var: at, ty: Ty::int() }];
-    let inits = vec![Atom::Lit(op.unit(ScalarTy::Real)), Atom::int(0)];
-    let binds = vec![("best".into(), Ty::real()), ("at".into(), Ty::int())];
-    b.bind_all(binds, Nest::Loop { params, inits, kind: LoopKind::counted(index, extent), body })[1]
+    let outs = vec![Out::Reduce(ReduceOp::Min)];
+    b.bind("at", Ty::int(), Nest::For { index, extent: of.extent, outs, body })
 }
 
 /// `m = if 0 < extent { body at the index of the extremum } else { unit }`
-fn extremum(
-    b: &mut Builder,
-    (known, op): (&Known, ReduceOp),
-    m: Param,
-    all: &Param,
-    (index, extent): (Var, Atom),
-    body: Block,
-) {
-    let cond = b.prim(Prim::LtInt, [Atom::int(0), extent]);
-    let unit = Block { stms: Vec::new(), results: vec![Atom::Lit(op.unit(ScalarTy::Real))] };
+fn extremum(b: &mut Builder, known: &Known, m: Param, of: &All, body: Block) {
+    let cond = b.prim(Prim::LtInt, [Atom::int(0), of.extent]);
+    let unit = Block { stms: Vec::new(), results: vec![Atom::Lit(of.op.unit(ScalarTy::Real))] };
     let mut stm = Stm::new(vec![m], Nest::If { cond, then: body, otherwise: unit });
     without_additions(&mut stm, &HashSet::new());
     without_checks(&mut stm);
@@ -158,7 +158,7 @@ fn extremum(
         trim_again(then);
         *then = b.block(|b| {
             let mut renaming = Renaming::new();
-            renaming.insert(index, first(b, op, all, extent));
+            renaming.insert(of.index, first(b, of));
             let unread = unread(b, known, then, &mut renaming);
             let there = renaming.copy(then, b.names);
             b.stms.extend(there.stms);

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use lambada_anf::{
     Atom, Block, Checkpoint, Exp, FnId, LoopKind, NAMELESS, Nest, Op, Out, Param, Stm, Var,
 };
-use lambada_prim::{Prim, Scalar, ScalarTy, Spelling, Surface, Tensor};
+use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy, Spelling, Surface, Tensor};
 use lambada_surface::ast::{self, BinaryOp, Clause, Expr, ExprKind, PatternKind, UnaryOp};
 use lambada_surface::build;
 
@@ -271,7 +271,10 @@ impl Printer<'_> {
             body.results.iter().zip(&listed).filter(|(_, l)| **l).map(|(a, _)| *a).collect();
         let name = self.tokens.bind(index);
         let inside = self.block(body, &results, false);
-        let value = build::for_(self.clause(&name, extent), inside);
+        let value = match stm.binds.first().and_then(|p| self.fors.array(p.var)) {
+            Some(array) => self.atom(array.into()),
+            None => build::for_(self.clause(&name, extent), inside),
+        };
         // What is used: how it is combined, what it binds, and which of the results it is.
         let used: Vec<(Out, &Param, usize)> = (0..outs.len())
             .filter(|k| kept[*k])
@@ -284,7 +287,7 @@ impl Printer<'_> {
             [] => lines.push(Line::Effect { value, unit: false }),
             [(Out::Collect, p, _)] => self.define(p.var, value, lines),
             [(Out::Reduce(op), p, _)] => {
-                self.define(p.var, reduced(op, p.ty.elem.scalar(), value), lines);
+                self.define(p.var, self.reduced(op, p, value), lines);
             }
             _ => self.for_several(value, &results, &used, lines),
         }
@@ -335,10 +338,17 @@ impl Printer<'_> {
             match out {
                 Out::Collect if collected(*place) == Some(p.var) => {}
                 Out::Collect => _ = self.inline.insert(p.var, array),
-                Out::Reduce(op) => {
-                    self.define(p.var, reduced(*op, p.ty.elem.scalar(), array), lines)
-                }
+                Out::Reduce(op) => self.define(p.var, self.reduced(*op, p, array), lines),
             }
+        }
+    }
+
+    /// The reduction of an array of terms to what is bound.
+    fn reduced(&self, op: ReduceOp, bound: &Param, array: Expr) -> Expr {
+        match op {
+            ReduceOp::Max if self.fors.has_iterations(bound.var) => call("maximum", [array]),
+            ReduceOp::Min if self.fors.has_iterations(bound.var) => call("minimum", [array]),
+            _ => reduced(op, bound.ty.elem.scalar(), array), // needs no element
         }
     }
 

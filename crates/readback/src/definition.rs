@@ -10,6 +10,7 @@ use lambada_source::Span;
 use lambada_surface::ast::{self, Def, Expr, ExprKind, TypeKind};
 use lambada_surface::build;
 
+use crate::fors::Fors;
 use crate::interface::{Interface, Leaf, Reading};
 use crate::names::Tokens;
 use crate::phases::{self, Comment};
@@ -96,6 +97,7 @@ pub(crate) fn definition_in(
         names: &function.names,
         tokens: Tokens::new(&function.names),
         uses: Uses::new(&function.body),
+        fors: Fors::of(function),
         inline: words.nulls(at),
         exported: HashSet::new(),
         ints: HashSet::new(),

@@ -9,6 +9,7 @@
 
 mod constructs;
 mod definition;
+mod fors;
 mod interface;
 mod library;
 mod matches;

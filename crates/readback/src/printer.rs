@@ -8,6 +8,7 @@ use lambada_prim::Scalar;
 use lambada_surface::ast::{BinaryOp, Clause, Expr, ExprKind, Pattern};
 use lambada_surface::build;
 
+use crate::fors::Fors;
 use crate::names::Tokens;
 use crate::phases::Comment;
 use crate::pieces::width;
@@ -59,6 +60,7 @@ pub(crate) struct Printer<'a> {
     pub(crate) handles: Handles,
     pub(crate) tokens: Tokens<'a>,
     pub(crate) uses: Uses,
+    pub(crate) fors: Fors,
     /// Values that are written where they are used.
     pub(crate) inline: HashMap<Var, Expr>,
     /// Integers that primitives give.

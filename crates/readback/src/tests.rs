@@ -184,7 +184,7 @@ fn scalars() {
     assert_eq!(
         shown(&f, &[]),
         "def g [n] (xs : [n]real) (x : real) : real =
-  let ys = reduce max (-inf) (for i < n => xs[i])
+  let ys = reduce max (-inf) xs
   let t = -(ys + log (sum (for i < n => exp (xs[i] - ys))))
   in if t < -1.0 then x else t"
     );
@@ -226,7 +226,7 @@ fn names_that_are_called_are_not_taken() {
     f.names.rename(Var(1), "sum");
     assert_eq!(
         shown(&f, &[]),
-        "def g [n] (sum1 : [n]real) (exp1 : real) : real = sum (for i < n => sum1[i]) + exp exp1"
+        "def g [n] (sum1 : [n]real) (exp1 : real) : real = sum sum1 + exp exp1"
     );
 }
 

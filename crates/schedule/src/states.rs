@@ -172,12 +172,6 @@ impl Settle {
     }
 }
 
-/// The scalar that an array of rank 0 is.
-pub(crate) fn scalar_of(graph: &Graph, array: ArrayId) -> Option<NodeId> {
-    let (axes, body) = graph.elements(array)?;
-    axes.is_empty().then_some(body)
-}
-
 /// Is it this constant?
 pub(crate) fn is_lit(graph: &Graph, node: NodeId, value: Scalar) -> bool {
     graph.lit(node) == Some(value)

@@ -2,7 +2,8 @@
 //!
 //! Some expressions of some crates are chosen at random. In a copy of the repository each becomes `if mutant(k) { a mistake } else { the expression }`,
 //! so that all mutants are built at once; which one lives is said by a variable of the environment. Choices that do not compile are dropped. The
-//! tests run for each mutant, the cheap ones first, until one fails; a mutant that none of them kills has survived and is listed.
+//! tests first run without any mutant, in small cases, and tell which places each case comes to. Then a mutant is given to the cases that come to
+//! its place, the cheap ones first, until one fails; a mutant that none of them kills has survived and is listed.
 
 mod sites;
 
@@ -24,18 +25,31 @@ const CRATES: &str = "differentiate,normalize,optimize,lower";
 /// Which mutant lives.
 const VARIABLE: &str = "LAMBADA_MUTANT";
 
-/// What a program says when it gets to the place of the mutant that lives.
-const REACHED: &str = "the mutant is reached";
+/// What a program says, with the number of the mutant, when it first gets to a place.
+const REACHED: &str = "reaches mutant";
 
-/// The tests of a mutant: package, test program, how many seeds. Those of its own crate come first.
-const TESTS: [(&str, &str, &str); 6] = [
-    ("differentiate", "derivatives", "40"),
-    ("normalize", "lambada_normalize", ""),
-    ("optimize", "lambada_optimize", ""),
-    ("lower", "lambada_lower", ""),
-    ("tests", "drawn", "0..60"),
-    ("tests", "programs", ""),
+/// The tests: package and test program. A variable of the environment cuts some into cases.
+const TESTS: [(&str, &str); 8] = [
+    ("differentiate", "derivatives"),
+    ("normalize", "lambada_normalize"),
+    ("optimize", "lambada_optimize"),
+    ("lower", "lambada_lower"),
+    ("tests", "programs"),
+    ("tests", "drawn"),
+    ("tests", "recursion"),
+    ("tests", "costs"),
 ];
+
+/// So many seeds of what is drawn are looked at, and so many are a case.
+const DRAWN: (u64, usize) = (60, 6);
+
+/// A test program, or a part of its work.
+#[derive(Clone)]
+struct Case {
+    package: &'static str,
+    test: &'static str,
+    variable: Option<(&'static str, String)>,
+}
 
 struct Mutant {
     file: PathBuf,
@@ -44,10 +58,10 @@ struct Mutant {
 
 /// What became of a mutant.
 enum Fate {
-    /// By this test.
-    Killed(&'static str),
-    /// Has any test come to its place?
-    Survived(bool),
+    /// By this case.
+    Killed(String),
+    /// So many cases come to its place.
+    Survived(usize),
     /// The time was over.
     NotTried,
 }
@@ -101,15 +115,12 @@ fn work(root: &Path, words: &[String]) -> Result<bool, String> {
     write(&originals, &mutants)?;
     println!("{} mutants", mutants.len());
     let programs = build(&copy)?;
-    let alive = tests_of("")
-        .map(|test| Ok((test.1, run_test(&copy, &programs, test, None)?)))
-        .collect::<Result<Vec<_>, String>>()?;
-    if let Some((name, _)) = alive.iter().find(|(_, run)| !run.passes) {
-        return Err(format!("{name} fails without any mutant"));
-    }
-    let patience: BTreeMap<&str, Duration> =
-        alive.iter().map(|(name, run)| (*name, 5 * run.took + Duration::from_secs(60))).collect();
-    let fates = all_fates(&copy, &programs, &mutants, &patience, until);
+    let start = Instant::now();
+    let known = surveyed(&copy, &programs, cases(&copy)?)?;
+    println!("{} cases in {} s", known.len(), start.elapsed().as_secs());
+    let fates = all_fates(&copy, &programs, mutants.len(), &known, until, &|k, fate| {
+        println!("{}: {}", mutants[k].line(&copy), told(fate));
+    });
     Ok(report(&copy, &mutants, &fates))
 }
 
@@ -197,13 +208,17 @@ fn write(
         found.into_iter().for_each(|(k, place)| places[k] = place);
         if file.ends_with("src/lib.rs") {
             text += &format!(
-                "\n/// Does this mutant live?\npub(crate) fn mutant(k: u32) -> bool {{\n    \
+                "\n/// Does this mutant live? Without any, tells which places are reached.\n\
+                 pub(crate) fn mutant(k: u32) -> bool {{\n    \
                  use std::io::Write as _;\n    \
+                 use std::sync::atomic::{{AtomicBool, Ordering}};\n    \
                  static LIVES: std::sync::LazyLock<Option<u32>> =\n        \
                  std::sync::LazyLock::new(|| std::env::var(\"{VARIABLE}\").ok()?.parse().ok());\n    \
-                 static TOLD: std::sync::Once = std::sync::Once::new();\n    \
-                 let lives = *LIVES == Some(k);\n    \
-                 if lives {{\n        TOLD.call_once(|| drop(writeln!(std::io::stderr(), \"{REACHED}\")));\n    }}\n    lives\n}}\n"
+                 static TOLD: [AtomicBool; {count}] = [const {{ AtomicBool::new(false) }}; {count}];\n    \
+                 if LIVES.is_none() && !TOLD[k as usize].swap(true, Ordering::Relaxed) {{\n        \
+                 let _ = writeln!(std::io::stderr(), \"{REACHED} {{k}}\");\n    }}\n    \
+                 *LIVES == Some(k)\n}}\n",
+                count = mutants.len().max(1),
             );
         }
         fs::write(file, text).map_err(|e| format!("{}: {e}", file.display()))?;
@@ -303,7 +318,7 @@ fn messages(stdout: &[u8]) -> Vec<Value> {
 /// The test programs by package folder and name.
 fn build(copy: &Path) -> Result<BTreeMap<(String, String), PathBuf>, String> {
     let mut programs = BTreeMap::new();
-    for (package, name, _) in TESTS {
+    for (package, name) in TESTS {
         let long = format!("lambada-{package}");
         let mut words = vec!["test", "--no-run", "--message-format=json", "--package", &long];
         words.extend(if name.starts_with("lambada_") {
@@ -326,44 +341,122 @@ fn build(copy: &Path) -> Result<BTreeMap<(String, String), PathBuf>, String> {
     Ok(programs)
 }
 
-/// The tests of a crate, those of its own first.
-fn tests_of(own: &str) -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
-    let own = own.to_string();
-    let first = own.clone();
-    let mine = TESTS.into_iter().filter(move |(package, ..)| *package == first);
-    mine.chain(TESTS.into_iter().filter(move |(package, ..)| *package == "tests" || own.is_empty()))
+/// All cases: the programs one by one, and some seeds of what is drawn.
+fn cases(copy: &Path) -> Result<Vec<Case>, String> {
+    let mut cases = Vec::new();
+    for (package, test) in TESTS {
+        let mut case = |variable| cases.push(Case { package, test, variable });
+        match test {
+            "derivatives" => case(Some(("SEEDS", "40".into()))),
+            "drawn" => {
+                for from in (0..DRAWN.0).step_by(DRAWN.1) {
+                    case(Some(("SEEDS", format!("{from}..{}", from + DRAWN.1 as u64))));
+                }
+            }
+            "programs" => {
+                for folder in ["programs", "programs/rules", "programs/sparse"] {
+                    for name in lam_files(&copy.join("tests").join(folder))? {
+                        case(Some(("ONLY", format!("{folder}/{name}"))));
+                    }
+                }
+            }
+            _ => case(None),
+        }
+    }
+    Ok(cases)
+}
+
+fn lam_files(folder: &Path) -> Result<Vec<String>, String> {
+    let entries = fs::read_dir(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+    let names = entries.flatten().map(|e| e.file_name().to_string_lossy().into_owned());
+    let mut names: Vec<String> = names.filter(|name| name.ends_with(".lam")).collect();
+    names.sort();
+    Ok(names)
+}
+
+impl std::fmt::Display for Case {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.test)?;
+        self.variable.iter().try_for_each(|(name, value)| write!(f, " {name}={value}"))
+    }
+}
+
+/// A case that passes without any mutant.
+struct Known {
+    case: Case,
+    took: Duration,
+    /// The mutants whose places it comes to.
+    reaches: BTreeSet<usize>,
+}
+
+/// Runs all cases without any mutant; the cheap ones first in what it gives.
+fn surveyed(
+    copy: &Path,
+    programs: &BTreeMap<(String, String), PathBuf>,
+    cases: Vec<Case>,
+) -> Result<Vec<Known>, String> {
+    let runs = on_all_cores(cases.len(), |k| run_case(copy, programs, &cases[k], None));
+    let mut known = Vec::new();
+    for (case, run) in cases.into_iter().zip(runs) {
+        let Run { passes, reaches, took } = run?;
+        if !passes {
+            return Err(format!("{case} fails without any mutant"));
+        }
+        known.push(Known { case, took, reaches });
+    }
+    known.sort_by_key(|known| known.took);
+    Ok(known)
+}
+
+/// What a function gives for each number below, computed by as many threads as there are cores.
+fn on_all_cores<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    let next = AtomicUsize::new(0);
+    let done: Mutex<BTreeMap<usize, T>> = Mutex::default();
+    let worker = || {
+        loop {
+            let k = next.fetch_add(1, Ordering::Relaxed);
+            if k >= count {
+                return;
+            }
+            let result = work(k);
+            done.lock().expect("no thread panics here").insert(k, result);
+        }
+    };
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| (0..cores).for_each(|_| drop(scope.spawn(worker))));
+    done.into_inner().expect("no thread panics here").into_values().collect()
 }
 
 struct Run {
     passes: bool,
-    reached: bool,
+    reaches: BTreeSet<usize>,
     took: Duration,
 }
 
-fn run_test(
+fn run_case(
     copy: &Path,
     programs: &BTreeMap<(String, String), PathBuf>,
-    (package, name, seeds): (&str, &str, &str),
+    case: &Case,
     mutant: Option<(usize, Duration)>,
 ) -> Result<Run, String> {
+    static RUNS: AtomicUsize = AtomicUsize::new(0);
+    let Case { package, test, variable } = case;
     let program = programs
-        .get(&(package.to_string(), name.to_string()))
-        .ok_or_else(|| format!("there is no test {name} of {package}"))?;
+        .get(&(package.to_string(), test.to_string()))
+        .ok_or_else(|| format!("there is no test {test} of {package}"))?;
     let folder =
-        if package == "tests" { copy.join("tests") } else { copy.join("crates").join(package) };
-    let errors = copy.join(format!("errors-{}", mutant.map_or(0, |(k, _)| k + 1)));
+        if *package == "tests" { copy.join("tests") } else { copy.join("crates").join(package) };
+    let errors = copy.join(format!("errors-{}", RUNS.fetch_add(1, Ordering::Relaxed)));
     let file = fs::File::create(&errors).map_err(|e| format!("{}: {e}", errors.display()))?;
     let mut command = Command::new(program);
     command.current_dir(folder).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(file);
-    command.env_remove("SEEDS");
-    if !seeds.is_empty() {
-        command.env("SEEDS", seeds);
-    }
+    command.env_remove("SEEDS").env_remove("ONLY").env_remove(VARIABLE);
+    command.envs(variable.iter().map(|(name, value)| (name, value)));
     if let Some((k, _)) = mutant {
         command.env(VARIABLE, k.to_string());
     }
     let start = Instant::now();
-    let mut process = command.spawn().map_err(|e| format!("{name}: {e}"))?;
+    let mut process = command.spawn().map_err(|e| format!("{case}: {e}"))?;
     // The first test that fails says enough.
     let failed = Arc::new(AtomicBool::new(false));
     let lines = process.stdout.take().map(|out| BufReader::new(out).lines());
@@ -378,85 +471,69 @@ fn run_test(
         }
     });
     let passes = loop {
-        if let Some(status) = process.try_wait().map_err(|e| format!("{name}: {e}"))? {
+        if let Some(status) = process.try_wait().map_err(|e| format!("{case}: {e}"))? {
             break status.success();
         }
         let late = mutant.is_some_and(|(_, patience)| start.elapsed() > patience);
         if late || failed.load(Ordering::Relaxed) {
-            process.kill().and_then(|()| process.wait()).map_err(|e| format!("{name}: {e}"))?;
+            process.kill().and_then(|()| process.wait()).map_err(|e| format!("{case}: {e}"))?;
             break false;
         }
         std::thread::sleep(Duration::from_millis(20));
     };
     // What it has started may still hold its output.
     drop(reader);
-    let told = fs::read(&errors).unwrap_or_default();
+    let text = fs::read(&errors).unwrap_or_default();
     let _ = fs::remove_file(&errors);
-    let reached = String::from_utf8_lossy(&told).contains(REACHED);
-    Ok(Run { passes, reached, took: start.elapsed() })
+    let text = String::from_utf8_lossy(&text);
+    let reaches = text.lines().filter_map(|line| line.strip_prefix(REACHED)?.trim().parse().ok());
+    Ok(Run { passes, reaches: reaches.collect(), took: start.elapsed() })
 }
 
 fn all_fates(
     copy: &Path,
     programs: &BTreeMap<(String, String), PathBuf>,
-    mutants: &[Mutant],
-    patience: &BTreeMap<&str, Duration>,
+    count: usize,
+    known: &[Known],
     until: Instant,
+    tell: &(impl Fn(usize, &Fate) + Sync),
 ) -> Vec<Fate> {
-    let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let fates: Mutex<BTreeMap<usize, Fate>> = Mutex::default();
-    let work = || {
-        loop {
-            let k = next.fetch_add(1, Ordering::Relaxed);
-            if k >= mutants.len() || Instant::now() > until {
-                return;
-            }
-            // The files are sorted, so every so many of them are of all crates.
-            let k = k * 89 % mutants.len();
-            let fate = fate(copy, programs, &mutants[k], k, patience);
-            let done = done.fetch_add(1, Ordering::Relaxed) + 1;
-            println!("{done}: {}: {}", mutants[k].line(copy), told(&fate));
-            fates.lock().expect("no thread panics here").insert(k, fate);
-        }
-    };
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    std::thread::scope(|scope| (0..cores).for_each(|_| drop(scope.spawn(work))));
-    let mut fates = fates.into_inner().expect("no thread panics here");
-    (0..mutants.len()).map(|k| fates.remove(&k).unwrap_or(Fate::NotTried)).collect()
+    on_all_cores(count, |k| {
+        let fate =
+            if Instant::now() > until { Fate::NotTried } else { fate(copy, programs, k, known) };
+        tell(k, &fate);
+        fate
+    })
 }
 
 fn fate(
     copy: &Path,
     programs: &BTreeMap<(String, String), PathBuf>,
-    mutant: &Mutant,
     k: usize,
-    patience: &BTreeMap<&str, Duration>,
+    known: &[Known],
 ) -> Fate {
-    let mut reached = false;
-    for test in tests_of(&mutant.package(copy)) {
-        match run_test(copy, programs, test, Some((k, patience[test.1]))) {
-            Ok(run) if run.passes => reached |= run.reached,
-            Ok(_) | Err(_) => return Fate::Killed(test.1),
+    let mut tried = 0;
+    for Known { case, took, .. } in known.iter().filter(|known| known.reaches.contains(&k)) {
+        let patience = 5 * *took + Duration::from_secs(60);
+        tried += 1;
+        match run_case(copy, programs, case, Some((k, patience))) {
+            Ok(run) if run.passes => {}
+            Ok(_) | Err(_) => return Fate::Killed(case.to_string()),
         }
     }
-    Fate::Survived(reached)
+    Fate::Survived(tried)
 }
 
 fn told(fate: &Fate) -> String {
     match fate {
-        Fate::Killed(test) => format!("killed by {test}"),
-        Fate::Survived(true) => "SURVIVES".into(),
-        Fate::Survived(false) => "SURVIVES, never reached".into(),
+        Fate::Killed(case) => format!("killed by {case}"),
+        Fate::Survived(0) => "SURVIVES, never reached".into(),
+        Fate::Survived(cases) => format!("SURVIVES {cases} cases"),
         Fate::NotTried => "not tried".into(),
     }
 }
 
 impl Mutant {
-    fn package(&self, copy: &Path) -> String {
-        let inside = self.file.strip_prefix(copy.join("crates")).unwrap_or(&self.file);
-        inside.iter().next().unwrap_or_default().to_string_lossy().into_owned()
-    }
-
     fn line(&self, copy: &Path) -> String {
         let name = self.file.strip_prefix(copy).unwrap_or(&self.file).display();
         format!("{name}:{}: {}", self.site.line, self.site.what)
@@ -465,9 +542,14 @@ impl Mutant {
 
 /// Lists the survivors. Are there none?
 fn report(copy: &Path, mutants: &[Mutant], fates: &[Fate]) -> bool {
-    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for fate in fates {
-        *counts.entry(told(fate)).or_default() += 1;
+        let kind = match fate {
+            Fate::Killed(_) => "killed",
+            Fate::Survived(_) => "survive",
+            Fate::NotTried => "not tried",
+        };
+        *counts.entry(kind).or_default() += 1;
     }
     println!("\n{} mutants", mutants.len());
     counts.iter().for_each(|(what, count)| println!("{count} {what}"));

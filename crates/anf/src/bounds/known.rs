@@ -1,9 +1,9 @@
 //! What is known at a place that moves through a program in order: what [`crate::check()`], the optimizer and the guard use.
 
-use lambada_prim::{Prim, ScalarTy};
+use lambada_prim::{Prim, ReduceOp, ScalarTy};
 
 use super::{Bounds, Comparison, Frame, Learned, Place, TRIED};
-use crate::{Atom, Block, Exp, Function, LoopKind, Nest, Op, Stm, Ty, Var};
+use crate::{Atom, Block, Exp, Function, LoopKind, Nest, Op, Out, Stm, Ty, Var};
 
 /// The blocks around the place, and what holds in them.
 #[derive(Clone, Debug)]
@@ -142,7 +142,7 @@ impl Known {
             }
         }
         if let Some(extent) = nest.extent() {
-            for k in self.carried(nest) {
+            for k in self.carried(nest).into_iter().chain(self.places(stm, nest)) {
                 self.learn_in_range(stm.binds[k].var.into(), extent);
             }
         }
@@ -195,24 +195,44 @@ impl Known {
         };
         let starts = |k: usize| self.ask(|place| place.in_range(inits[k], *extent));
         let stays = |k: usize| {
-            let mut atoms = vec![body.results[k]];
-            while let Some(atom) = atoms.pop() {
-                if atom == params[k].var.into() || atom == (*index).into() {
-                    continue;
-                }
-                let definition =
-                    body.stms.iter().find(|s| s.binds.iter().any(|p| atom == p.var.into()));
-                match definition.map(|s| &s.exp) {
-                    Some(Exp::Op(Op::Prim(Prim::SelectInt, args))) if atoms.len() < TRIED => {
-                        atoms.extend(&args[1..])
-                    }
-                    Some(_) | None => return false,
-                }
-            }
-            true
+            let own = Atom::Var(params[k].var);
+            chosen(body, body.results[k], &|atom| atom == own || atom == (*index).into())
         };
         (0..params.len())
             .filter(|k| params[*k].ty == Ty::int() && stays(*k) && starts(*k))
             .collect()
     }
+
+    /// The extrema of indices of a `for` that runs: each iteration gives its own index or another one that is in range. Asked outside.
+    fn places(&self, stm: &Stm, nest: &Nest) -> Vec<usize> {
+        let Nest::For { index, extent, outs, body } = nest else { return Vec::new() };
+        let in_range = |atom| self.ask(|place| place.in_range(atom, *extent));
+        let fits = |atom| atom == (*index).into() || in_range(atom);
+        let is_extremum = |k: &usize| {
+            matches!(outs[*k], Out::Reduce(ReduceOp::Min | ReduceOp::Max))
+                && stm.binds[*k].ty == Ty::int()
+        };
+        (0..outs.len())
+            .filter(is_extremum)
+            .filter(|k| in_range(Atom::int(0)) && chosen(body, body.results[*k], &fits))
+            .collect()
+    }
+}
+
+/// Is the result of a block one of what fits, by selections?
+fn chosen(body: &Block, result: Atom, fits: &dyn Fn(Atom) -> bool) -> bool {
+    let mut atoms = vec![result];
+    while let Some(atom) = atoms.pop() {
+        if fits(atom) {
+            continue;
+        }
+        let definition = body.stms.iter().find(|s| s.binds.iter().any(|p| atom == p.var.into()));
+        match definition.map(|s| &s.exp) {
+            Some(Exp::Op(Op::Prim(Prim::SelectInt, args))) if atoms.len() < TRIED => {
+                atoms.extend(&args[1..])
+            }
+            Some(_) | None => return false,
+        }
+    }
+    true
 }

@@ -238,6 +238,20 @@ fn an_index_that_a_loop_carries_is_in_range() {
     rejects(&search("add_int i, 1"));
 }
 
+#[test]
+fn the_place_of_an_extremum_is_in_range() {
+    let place = |cond: &str, other: &str| {
+        format!(
+            "last : int = sub_int n, 1\nsome : bool = {cond}\nif some {{\n at : int = for i < n (reduce min) {{\n  e : int = is[i]\n  c : bool = lt_int e, m\n  t : int = select_int c, i, {other}\n  => t\n }}\n y : real = xs[at]\n => \n}} else {{\n => \n}}"
+        )
+    };
+    accepts(&place("lt_int 0, n", "last"));
+    // of nothing
+    rejects(&place("lt_int 0, m", "last"));
+    rejects(&place("lt_int 0, n", "e"));
+    rejects(&place("lt_int 0, n", "n"));
+}
+
 /// Programs at random, as text, with indices near their bounds.
 struct Draw {
     random: Random,
@@ -302,7 +316,7 @@ impl Draw {
     }
 
     fn statement(&mut self, ints: &mut Vec<String>, depth: usize) {
-        match self.random.below(12) {
+        match self.random.below(13) {
             0..=3 => {
                 let ops = [
                     "add_int", "sub_int", "mul_int", "min_int", "max_int", "div_int", "rem_int",
@@ -344,6 +358,21 @@ impl Draw {
                 self.line("=> \n} else {");
                 self.block(&mut ints.clone(), depth + 1);
                 self.line("=> \n}");
+            }
+            11 => {
+                // An extremum of indices.
+                let (v, c, t) = (self.name(), self.cond(ints), self.name());
+                let extent = if self.random.once_in(2) {
+                    "n".to_string()
+                } else {
+                    let few = self.name();
+                    self.line(&format!("{few} : int = min_int m, 4"));
+                    few
+                };
+                let (op, other) = (self.random.pick(&["min", "max"]), self.int(ints));
+                self.line(&format!("{v} : int = for i{v} < {extent} (reduce {op}) {{"));
+                self.line(&format!("{t} : int = select_int {c}, i{v}, {other}\n=> {t}\n}}"));
+                ints.push(v);
             }
             _ => {
                 let (v, i) = (self.name(), self.int(ints));

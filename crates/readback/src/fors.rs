@@ -1,0 +1,77 @@
+//! What is evident of `for`s: which have an iteration, so that their extrema can be printed as `maximum` and `minimum`, which fail for an empty
+//! array; and which give the elements of an array as they are, so that the array stands for them.
+
+use std::collections::{HashMap, HashSet};
+
+use lambada_anf::bounds::Known;
+use lambada_anf::{Atom, Block, Exp, Function, Nest, Op, Stm, Ty, Var};
+
+#[derive(Default)]
+pub(crate) struct Fors {
+    known: Known,
+    types: HashMap<Var, Ty>,
+    /// What is bound by a `for` that has an iteration.
+    runs: HashSet<Var>,
+    /// What is bound by `for i < n { xs[i] }`, with the array of `n` elements.
+    whole: HashMap<Var, Var>,
+}
+
+impl Fors {
+    pub(crate) fn of(function: &Function) -> Fors {
+        let mut fors = Fors::default();
+        fors.known.sizes(function);
+        fors.types.extend(function.params.iter().map(|p| (p.var, p.ty.clone())));
+        fors.block(&function.body);
+        fors
+    }
+
+    /// Is it bound by a `for` that has an iteration?
+    pub(crate) fn has_iterations(&self, bound: Var) -> bool {
+        self.runs.contains(&bound)
+    }
+
+    /// The array whose elements the `for` gives that binds this.
+    pub(crate) fn array(&self, bound: Var) -> Option<Var> {
+        self.whole.get(&bound).copied()
+    }
+
+    fn block(&mut self, block: &Block) {
+        for stm in &block.stms {
+            if let Exp::Nest(Nest::For { index, extent, body, .. }) = &stm.exp {
+                let bound = || stm.binds.iter().map(|p| p.var);
+                if self.known.ask(|place| place.in_range(Atom::int(0), *extent)) {
+                    self.runs.extend(bound());
+                }
+                if let Some(array) = self.copied(*index, *extent, body) {
+                    self.whole.extend(bound().map(|var| (var, array)));
+                }
+            }
+            for (k, inner) in stm.exp.blocks().into_iter().enumerate() {
+                let mark = self.known.mark();
+                self.known.enter(&stm.exp);
+                if let Exp::Nest(Nest::If { cond, .. }) = &stm.exp {
+                    self.known.assume(*cond, k == 0);
+                }
+                if let Exp::Nest(Nest::Loop { params, .. }) = &stm.exp {
+                    self.types.extend(params.iter().map(|p| (p.var, p.ty.clone())));
+                }
+                self.block(inner);
+                self.known.reset(mark);
+            }
+            self.types.extend(stm.binds.iter().map(|p| (p.var, p.ty.clone())));
+            self.known.pass(stm);
+        }
+    }
+
+    /// The array whose elements the body gives, each in its own iteration, all of them.
+    fn copied(&self, index: Var, extent: Atom, body: &Block) -> Option<Var> {
+        let [Stm { binds, exp: Exp::Op(Op::Index(array, at)), .. }] = &body.stms[..] else {
+            return None;
+        };
+        let own =
+            at[..] == [index.into()] && body.results.iter().all(|r| *r == binds[0].var.into());
+        let size = *self.types.get(array)?.dims.first()?;
+        let all = || self.known.ask(|place| place.equal(size, extent));
+        (own && all()).then_some(*array)
+    }
+}
