@@ -1,9 +1,11 @@
 //! Texts that are almost programs, and data that almost fits, through the whole compiler: problems are welcome, panics are not.
 
 use std::path::Path;
+use std::sync::mpsc;
+use std::time::Duration;
 
 use lambada::operators::Operator;
-use lambada::{Data, Elements, Engine, Executable, Inputs, Session, Unit, arrays, lower};
+use lambada::{Cancel, Data, Elements, Engine, Executable, Inputs, Session, Unit, arrays, lower};
 
 use crate::expectations::{expectations, programs};
 use crate::panics::caught;
@@ -133,12 +135,35 @@ fn data(call: &Call) -> Result<bool, String> {
     if args.iter().any(|arg| integers(arg) > SHORT) {
         return Ok(true);
     }
-    let executable = Executable::new(compiled.program, compiled.entry, Engine::Anf)
+    let executable = Executable::new(compiled.program, compiled.entry, Engine::Loops)
         .map_err(|p| render(&session, &p))?;
-    match executable.with_memory(1 << 28).run(&args) {
-        Ok(_) => Ok(true),
-        Err(failure) => told(&session.render_failure(&failure, false), "error").map(|()| false),
+    match for_a_while(|| executable.with_memory(1 << 28).run(&args)) {
+        None | Some(Ok(_)) => Ok(true),
+        Some(Err(failure)) => {
+            told(&session.render_failure(&failure, false), "error").map(|()| false)
+        }
     }
+}
+
+/// A real may say how often something is done, too: what has not ended by now is cancelled.
+const LONG: Duration = Duration::from_secs(20);
+
+/// What a call gives, if it ends in time.
+fn for_a_while<T>(call: impl FnOnce() -> T) -> Option<T> {
+    let cancel = Cancel::new();
+    let (ended, end) = mpsc::channel::<()>();
+    let result = std::thread::scope(|scope| {
+        let cancel = &cancel;
+        scope.spawn(move || {
+            if end.recv_timeout(LONG) == Err(mpsc::RecvTimeoutError::Timeout) {
+                cancel.cancel();
+            }
+        });
+        let result = cancel.run(call);
+        drop(ended);
+        result
+    });
+    (!cancel.is_cancelled()).then_some(result)
 }
 
 /// Up to this number, iterations are quick.
@@ -155,5 +180,18 @@ fn integers(data: &Data) -> i64 {
         Data::Tuple(items) | Data::Array(items) => all(items),
         Data::Record(fields) => fields.iter().map(|(_, item)| integers(item)).max().unwrap_or(0),
         Data::Con { args, .. } => all(args),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_does_not_end_is_cancelled() {
+        let program = "def f (a : real) : real = loop x = a while x > 1 do x - 0.5".to_string();
+        let call = |data: &str| Call { program: program.clone(), entry: "f".into(), data: data.into() };
+        assert_eq!(data_outcome(&call("{\"a\": 9223372036854775807}")), Ok(true));
+        assert_eq!(data_outcome(&call("{\"a\": 3}")), Ok(true));
     }
 }

@@ -95,7 +95,8 @@ impl Machine<'_> {
     }
 }
 
-/// Hands the parts of a cotangent to the nodes of a result.
+/// Hands the parts of a cotangent to the nodes of a result. A zero is multiplied by nothing, as in compiled code, which leaves out what it sees to be
+/// zero; but a function with rules whose value gets one still runs its rule.
 pub(crate) fn seed(
     tape: &Tape,
     result: &Value,
@@ -111,6 +112,7 @@ pub(crate) fn seed(
         (Value::Active(active), d) => {
             if let Active::Traced { tape: own, node, .. } = &**active
                 && own.level == tape.level
+                && !(matches!(d, Value::Real(0.0)) && tape.has_parents(*node))
             {
                 add_to(&mut cotangents[*node], d.clone());
             }

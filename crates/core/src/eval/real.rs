@@ -80,6 +80,11 @@ impl Tape {
         Tape { level, nodes, calls, spans, held: RefCell::new(Held::new(size_of::<Tape>())) }
     }
 
+    /// Does the node pass on what it gets by itself? Those of the point and of the value of a call do not.
+    pub fn has_parents(&self, node: usize) -> bool {
+        self.nodes.borrow()[node].parents.iter().any(Option::is_some)
+    }
+
     pub fn push(&self, node: Node) -> usize {
         // With the real that it belongs to, and that of its factor.
         self.held.borrow_mut().more(size_of::<Node>() + 2 * size_of::<Active>());
