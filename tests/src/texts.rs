@@ -190,7 +190,8 @@ mod tests {
     #[test]
     fn what_does_not_end_is_cancelled() {
         let program = "def f (a : real) : real = loop x = a while x > 1 do x - 0.5".to_string();
-        let call = |data: &str| Call { program: program.clone(), entry: "f".into(), data: data.into() };
+        let call =
+            |data: &str| Call { program: program.clone(), entry: "f".into(), data: data.into() };
         assert_eq!(data_outcome(&call("{\"a\": 9223372036854775807}")), Ok(true));
         assert_eq!(data_outcome(&call("{\"a\": 3}")), Ok(true));
     }

@@ -12,8 +12,10 @@ use crate::placed::{Buffer, Content, Item, Nest, Placed};
 use crate::scopes::batch;
 use crate::tile::tiled;
 
-/// A division, a root, a function, in additions.
+/// A division or a root, in additions.
 const COSTLY: f64 = 12.0;
+/// A function: a polynomial, and what brings its argument into range.
+const FUNCTION: f64 = 24.0;
 /// An access that goes to memory rather than to a cache, in additions.
 const FAR: f64 = 3.0;
 /// How many elements a cache holds, the last one aside.
@@ -90,6 +92,7 @@ fn weight(graph: &Graph, node: NodeId) -> f64 {
         Node::Lit(_) | Node::Index(_) => 0.0,
         Node::Prim(op, _) => match op.cost() {
             Cost::Cheap => 1.0,
+            Cost::Costly if *op != Prim::Sqrt && op.row().c.on_lanes().is_some() => FUNCTION,
             Cost::Costly => COSTLY,
         },
         Node::Choose(c, ..) if is_place(graph, *c) => 0.0,

@@ -2,7 +2,8 @@
 //!
 //! A sum is a product of factors, of conditions and of inner sums. Its indices are eliminated one after the other: those factors and conditions that
 //! depend on the index are multiplied and summed, the others wait. Each time the index with the smallest domain is next. Inner sums are opened if that
-//! is cheaper, where a sum that something else needs is not saved; sums of sums are split if each part is then cheaper by itself.
+//! is cheaper, where a sum that something else needs is not saved; sums of sums are split if each part is then cheaper by itself. A sum that is
+//! there already is never computed a second time, times a factor: `Σ eˣ·c` is `c·Σ eˣ`, as in the derivative of a softmax.
 //!
 //! *Assumes* nothing. *Gives* no more operations, by the nominal sizes, but for the checks of [`Leave::Checked`]. *Keeps* values up to rounding and the
 //! sign of a zero, if factors are finite: see [`Leave`]. Nothing is distributed over a difference of data, as `Σ (x − μ)·w = Σ x·w − μ·Σ w` cancels.
@@ -104,6 +105,11 @@ impl Factor<'_> {
         if self.leave == Leave::Finite && !leaves {
             return self.to.reduce(ReduceOp::Add, axes.clone(), body);
         }
+        if let Some((sum, left, saved)) = self.of_known(&plain)
+            && self.is_worth_checking(&left, saved)
+        {
+            return self.unless_infinite(&left, sum, axes, body);
+        }
         let opened = self.opened(&plain).filter(|opened| self.is_cheaper(opened, &plain));
         let before = self.volume(&axes.union(self.free(body))) + self.inner(&plain.factors);
         let is_opened = opened.is_some();
@@ -112,11 +118,8 @@ impl Factor<'_> {
         // Where no index has a smaller domain than all of them, the products stay as they are: others may use them.
         if is_opened || saved > 0.0 {
             let (sum, left) = self.eliminated(chosen);
-            if matches!(self.leave, Leave::Finite | Leave::All) || left.is_empty() {
-                return sum;
-            }
-            if self.checking(&left) * WORTH <= saved {
-                return self.checked(&left, sum, axes, body);
+            if self.is_worth_checking(&left, saved) {
+                return self.unless_infinite(&left, sum, axes, body);
             }
         }
         if plain.constant == 1.0 {
@@ -200,6 +203,25 @@ impl Factor<'_> {
         let operation = self.to.graph.operation(node);
         operation.is_some_and(|(op, _)| op == Prim::ToReal)
             || matches!(self.to.graph.lit(node), Some(Scalar::Real(x)) if x.is_finite())
+    }
+
+    fn needs_no_check(&self, left: &[Checked]) -> bool {
+        matches!(self.leave, Leave::Finite | Leave::All) || left.is_empty()
+    }
+
+    fn is_worth_checking(&self, left: &[Checked], saved: f64) -> bool {
+        self.needs_no_check(left) || self.checking(left) * WORTH <= saved
+    }
+
+    /// The sum, after what checks it where something has to.
+    fn unless_infinite(
+        &mut self,
+        left: &[Checked],
+        sum: NodeId,
+        axes: &Axes,
+        body: NodeId,
+    ) -> NodeId {
+        if self.needs_no_check(left) { sum } else { self.checked(left, sum, axes, body) }
     }
 
     /// What it takes to check factors.

@@ -119,6 +119,47 @@ impl Factor<'_> {
         any.then_some(opened)
     }
 
+    /// A sum that is there already, times the factors that do not depend on its indices; these factors, and how many operations that saves.
+    pub(super) fn of_known(&mut self, product: &Product) -> Option<(NodeId, Vec<Checked>, f64)> {
+        if !product.when.is_empty() {
+            return None;
+        }
+        let (inside, outside): (Vec<NodeId>, Vec<NodeId>) =
+            product.factors.iter().partition(|f| self.free(**f).meets(&product.axes));
+        if outside.is_empty() || !outside.iter().all(|f| self.may_leave(*f)) {
+            return None;
+        }
+        let body = self.known_product(&inside)?;
+        let sum = Node::Reduce(ReduceOp::Add, product.axes.clone(), body);
+        if !self.to.knows(&sum) {
+            return None;
+        }
+        let sum = self.to.node(sum);
+        let all =
+            product.factors.iter().fold(product.axes.clone(), |all, f| all.union(self.free(*f)));
+        let apart = outside.iter().fold(self.free(sum).clone(), |all, f| all.union(self.free(*f)));
+        let saved = self.volume(&all) - self.volume(&apart);
+        let mut left = outside.clone();
+        left.retain(|f| !self.is_finite(*f));
+        left.sort_unstable();
+        left.dedup();
+        let left = left.into_iter().map(|factor| Checked { factor, when: Vec::new() }).collect();
+        let factors = outside.into_iter().chain([sum]).collect();
+        Some((self.multiplied(product.constant, factors), left, saved))
+    }
+
+    /// The product of factors, if it is there already.
+    fn known_product(&mut self, factors: &[NodeId]) -> Option<NodeId> {
+        match *factors {
+            [only] => Some(only),
+            [a, b] => {
+                let product = Node::Prim(Prim::Mul, vec![a.min(b), a.max(b)]);
+                self.to.knows(&product).then(|| self.to.node(product))
+            }
+            _ => None, // the order of more is not known
+        }
+    }
+
     /// The sum, its indices eliminated one after the other, and the factors that have left a sum on the way.
     pub(super) fn eliminated(&mut self, product: Product) -> (NodeId, Vec<Checked>) {
         let Product { mut axes, mut when, constant, factors, entered } = product;

@@ -315,6 +315,22 @@ impl Placer<'_> {
         }
     }
 
+    /// How many cheap operations lead to a scalar of a pass from what is stored for that pass in any case: what earlier ones give that is costly.
+    /// It is looked no deeper than is worth it.
+    fn again(&mut self, node: NodeId, own: u32, depth: usize) -> usize {
+        const MANY: usize = AGAIN + 1;
+        let graph = self.graph;
+        match graph.node(node) {
+            Node::Prim(op, _) if !is_cheap(*op) && self.pass_of(node) < own => 0,
+            Node::Prim(op, args) if is_cheap(*op) && depth < MANY => {
+                let args = args.iter().map(|arg| self.again(*arg, own, depth + 1));
+                1 + args.fold(0, usize::saturating_add).min(MANY)
+            }
+            Node::Prim(..) | Node::Choose(..) => MANY,
+            Node::Lit(_) | Node::Index(_) | Node::At(..) | Node::Reduce(..) => 0,
+        }
+    }
+
     /// A scalar is wanted in a pass, for indices of a domain.
     fn visit(
         &mut self,
@@ -354,7 +370,7 @@ impl Placer<'_> {
                     None
                 } else if own != pass {
                     let hoisted = pass % 2 == 1 && !self.blocks(free);
-                    (hoisted || self.cone(node) > AGAIN).then_some(own)
+                    (hoisted || self.again(node, own, 0) > AGAIN).then_some(own)
                 } else {
                     let smaller = domain.len() > free.len()
                         && !free.is_empty()

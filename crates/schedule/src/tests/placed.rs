@@ -1,7 +1,7 @@
 //! Placements: with any axis in blocks of any size, and any number of lanes, a graph gives what it gives.
 
 use lambada_anf::{Function, generate};
-use lambada_prim::{Data, Precision, Scalar, Tensor};
+use lambada_prim::{Data, Precision, Prim, Scalar, Tensor};
 use lambada_source::Failure;
 
 use super::{agree, inputs_of};
@@ -9,7 +9,7 @@ use crate::cost::{Nominal, Target};
 use crate::emit::{Around, Grain, emit_with};
 use crate::graph::{self, AxisId, Graph};
 use crate::place::batched;
-use crate::placed::{self, Placed};
+use crate::placed::{self, Content, Placed};
 use crate::tile::tiled;
 use crate::{Outputs, best, place, placeable, whole, without_literals};
 
@@ -102,6 +102,39 @@ graph (n : int, x : [n]real) {
     for n in SIZES {
         agrees(&graph, &[int(n), reals(&[n])]);
     }
+}
+
+/// The cotangent of a softmax's argument: a product of exponentials, which are stored for the pass after their sum, is not stored as well.
+#[test]
+fn little_work_on_what_is_stored_is_done_again() {
+    let graph = read(
+        "
+graph (n : int, x : [n]real) {
+  axis i < n
+  v0 = x[i]
+  v1 = exp v0
+  v2 = reduce add [i] v1
+  v3 = div 1.0, v2
+  v4 = mul v1, v3
+  a0 = map [i] v4
+  v5 = mul v2, v3
+  v6 = sub 1.0, v5
+  a1 = scatter a0
+    add [] : [0] += v6
+  => cotangent = a1
+}
+",
+    );
+    for n in SIZES {
+        agrees(&graph, &[int(n.max(1)), reals(&[n.max(1)])]);
+    }
+    let placed = place(&graph, Some(AxisId(0)), &Nominal::default()).unwrap();
+    let long = placed.buffers.iter().filter(|buffer| !buffer.axes.is_empty());
+    let stored: Vec<Content> = long.map(|buffer| buffer.content).collect();
+    let [Content::Node(only), Content::Array(_)] = stored[..] else {
+        panic!("{}", placed::print(&placed))
+    };
+    assert!(matches!(placed.graph.operation(only), Some((Prim::Exp, _))));
 }
 
 /// The points of a Gaussian mixture: differences, a contraction, and another one back.
