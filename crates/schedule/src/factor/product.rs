@@ -119,7 +119,8 @@ impl Factor<'_> {
         any.then_some(opened)
     }
 
-    /// A sum that is there already, times the factors that do not depend on its indices; these factors, and how many operations that saves.
+    /// A sum that is there already, times the factors that do not depend on its indices; these factors, and how many operations that saves. Not a sum of
+    /// products: `Σ (x·c)·(x·c)` is written beside `Σ x·x` where the latter may overflow.
     pub(super) fn of_known(&mut self, product: &Product) -> Option<(NodeId, Vec<Checked>, f64)> {
         if !product.when.is_empty() {
             return None;
@@ -129,7 +130,7 @@ impl Factor<'_> {
         if outside.is_empty() || !outside.iter().all(|f| self.may_leave(*f)) {
             return None;
         }
-        let body = self.known_product(&inside)?;
+        let [body] = inside[..] else { return None };
         let sum = Node::Reduce(ReduceOp::Add, product.axes.clone(), body);
         if !self.to.knows(&sum) {
             return None;
@@ -146,18 +147,6 @@ impl Factor<'_> {
         let left = left.into_iter().map(|factor| Checked { factor, when: Vec::new() }).collect();
         let factors = outside.into_iter().chain([sum]).collect();
         Some((self.multiplied(product.constant, factors), left, saved))
-    }
-
-    /// The product of factors, if it is there already.
-    fn known_product(&mut self, factors: &[NodeId]) -> Option<NodeId> {
-        match *factors {
-            [only] => Some(only),
-            [a, b] => {
-                let product = Node::Prim(Prim::Mul, vec![a.min(b), a.max(b)]);
-                self.to.knows(&product).then(|| self.to.node(product))
-            }
-            _ => None, // the order of more is not known
-        }
     }
 
     /// The sum, its indices eliminated one after the other, and the factors that have left a sum on the way.
