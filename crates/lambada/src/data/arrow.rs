@@ -126,6 +126,9 @@ mod tests {
 
     type Written = fn(&RecordBatch) -> Result<Vec<u8>, ArrowError>;
     type Read = fn(&Path, &str, Memory) -> Result<Table, Problem>;
+    /// What is written here, too.
+    type Write = fn(&Table) -> Result<Vec<u8>, String>;
+    const OWN: [(Write, Read); 2] = [(write_parquet, read_parquet), (write_ipc, read_ipc)];
     const FORMATS: [(Written, Read); 4] = [
         (parquet, read_parquet),
         (ipc, read_ipc),
@@ -295,10 +298,8 @@ mod tests {
     #[test]
     fn what_is_written_is_read_again() {
         let table = each_kind();
-        let written: [(fn(&Table) -> Result<Vec<u8>, String>, Read); 2] =
-            [(write_parquet, read_parquet), (write_ipc, read_ipc)];
         let file = tempfile::NamedTempFile::new().expect("a file");
-        for (write, read) in written {
+        for (write, read) in OWN {
             std::fs::write(file.path(), write(&table).expect("written")).expect("written");
             let again = read(file.path(), "it", Memory { limit: 1 << 20 }).expect("a table");
             assert_eq!(format!("{again:?}"), format!("{table:?}"));
@@ -313,9 +314,7 @@ mod tests {
         let columns = vec![("x".to_string(), column), ("w".to_string(), words)];
         let table = Table { columns, rows: 64, head: true };
         let folder = tempfile::tempdir().expect("a folder");
-        let written: [(fn(&Table) -> Result<Vec<u8>, String>, Read); 2] =
-            [(write_parquet, read_parquet), (write_ipc, read_ipc)];
-        for (write, read) in written {
+        for (write, read) in OWN {
             let whole = write(&table).expect("written");
             let path = folder.path().join("it");
             let mut told = 0;

@@ -42,6 +42,9 @@ pub fn read(file: File, memory: Memory) -> Result<Table, Wrong> {
         Ok(_) | Err(_) => messages.of_stream(memory),
     }
 }
+/// The bytes of a message, and those of the arrays that it describes.
+type Bytes = (Vec<u8>, Vec<u8>);
+
 /// A file and its size.
 struct Messages {
     file: File,
@@ -91,7 +94,7 @@ impl Messages {
     }
 
     /// A message at this place and its body.
-    fn next_of_stream(&mut self, at: &mut u64) -> Result<Option<(Vec<u8>, Vec<u8>)>, Wrong> {
+    fn next_of_stream(&mut self, at: &mut u64) -> Result<Option<Bytes>, Wrong> {
         if *at >= self.size {
             return Ok(None);
         }
