@@ -72,7 +72,7 @@ fn in_folder(folder: &Path, all: &mut Vec<PathBuf>, told: &mut Report) {
         }
     };
     let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-    paths.sort();
+    paths.sort_unstable();
     for path in paths {
         let link = path.symlink_metadata().is_ok_and(|meta| meta.is_symlink());
         if path.is_dir() && !link {

@@ -176,7 +176,7 @@ impl Slice {
             }
         });
         given.retain(|acc| emit.in_scope(*acc) && !self.needed.contains(acc));
-        given.sort();
+        given.sort_unstable();
         given.dedup();
         let (mut before, mut after, mut scratch) = (Vec::new(), Vec::new(), Renaming::new());
         for acc in given {

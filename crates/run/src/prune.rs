@@ -80,7 +80,7 @@ fn sweep(items: &[PathBuf], now: SystemTime, unused: Duration, size: u64) {
             Some(_) | None => {} // not ours
         }
     }
-    entries.sort();
+    entries.sort_unstable();
     let mut total = 0;
     for (age, entry) in entries {
         total += bytes(entry);

@@ -155,7 +155,7 @@ pub fn all_names(def: &Def) -> Vec<Rc<str>> {
     }
     let mut all = All(Vec::new());
     all.def(def);
-    all.0.sort();
+    all.0.sort_unstable();
     all.0.dedup();
     all.0
 }

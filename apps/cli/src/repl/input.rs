@@ -166,7 +166,7 @@ impl Completer for Names {
         let all = self.0.iter().cloned().chain(commands);
         let mut found: Vec<String> =
             all.filter(|name| !word.is_empty() && name.starts_with(word)).collect();
-        found.sort();
+        found.sort_unstable();
         found.dedup();
         Ok((start, found))
     }

@@ -40,7 +40,7 @@ impl Infer<'_> {
     ) -> Exp {
         let ty = self.solver.int();
         let mut scope: Vec<LocalId> = self.env.entries().filter_map(local).collect();
-        scope.sort();
+        scope.sort_unstable();
         self.missing.push(MissingSize {
             size,
             name: name.clone(),

@@ -157,7 +157,7 @@ impl Infer<'_> {
         if self.solver.is_unknown(ty) {
             let mut all: Vec<(Rc<str>, Ty)> =
                 fields.iter().map(|(name, _)| (name.text.clone(), self.solver.fresh())).collect();
-            all.sort();
+            all.sort_unstable();
             all.dedup_by(|a, b| a.0 == b.0);
             let record = self.solver.node(Node::Record(all.into()));
             self.expect_type(record, ty, span, &Why::Pattern(span));

@@ -197,7 +197,7 @@ impl<'a> Infer<'a> {
         let open = |unknown: &Ty| self.rigid_name(*unknown).is_none();
         let complete = !unknowns.iter().any(open);
         let mut vars = if complete { unknowns } else { Vec::new() };
-        vars.sort();
+        vars.sort_unstable();
         vars.dedup();
         // Type variables of the scopes around are no variables of this function.
         let outer: Vec<Ty> = outer_vars.values().map(|ty| self.solver.root(*ty)).collect();
@@ -214,7 +214,7 @@ impl<'a> Infer<'a> {
 
     fn sizes_of_signature(&mut self, ty: Ty, left: &Left) -> Vec<(Atom, Quantified)> {
         let mut found = self.atoms_of(ty);
-        found.sort();
+        found.sort_unstable();
         found.dedup();
         found.into_iter().filter_map(|atom| Some((atom, left.classify(atom)?))).collect()
     }

@@ -47,7 +47,7 @@ impl Poly {
     }
 
     fn from_monomials(mut monomials: Vec<(Vec<Atom>, i64)>) -> Poly {
-        monomials.sort();
+        monomials.sort_unstable();
         let mut sum: Vec<(Vec<Atom>, i64)> = Vec::with_capacity(monomials.len());
         for (atoms, count) in monomials {
             match sum.last_mut() {
@@ -92,7 +92,7 @@ impl Poly {
     pub fn times(&self, other: &Poly) -> Poly {
         let product = |(a, m): &(Vec<Atom>, i64), (b, n): &(Vec<Atom>, i64)| {
             let mut atoms: Vec<Atom> = a.iter().chain(b).copied().collect();
-            atoms.sort();
+            atoms.sort_unstable();
             (atoms, m.wrapping_mul(*n))
         };
         Poly::from_monomials(

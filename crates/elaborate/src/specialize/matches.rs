@@ -60,7 +60,7 @@ impl Specialize<'_> {
             .iter()
             .map(|(local, _)| *local)
             .collect();
-        locals.sort();
+        locals.sort_unstable();
         let mut vars: Vec<Var> = locals.iter().map(|local| self.declare(*local)).collect();
         if vars.is_empty() {
             vars.push(self.fresh("_", Ty::unit()));

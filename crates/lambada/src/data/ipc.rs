@@ -1,145 +1,124 @@
-//! Lengths in Arrow's interprocess format, read before its library allocates by them: a file whose lengths are wrong is an error, not the end of the process.
+//! Tables in Arrow's interprocess format: files, which are also Feather's second version, and streams, in and out.
+//!
+//! Messages follow each other: a schema, dictionaries, and batches of rows. The arrays of a batch are buffers, in the order of the fields and what is
+//! inside them, so those of a field that is of no use here must be counted, too. Lengths are compared with the file before anything is allocated by
+//! them: a file whose lengths are wrong is an error, not the end of the process.
 
-use std::io::{self, Read, Seek, SeekFrom};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
 
-use arrow_ipc::reader::read_footer_length;
-use arrow_ipc::{Block, Message, RecordBatch, root_as_footer, root_as_message};
-use arrow_schema::ArrowError;
+use arrow_ipc::{
+    Block, Endianness, Footer, Message, MetadataVersion, Schema, root_as_footer, root_as_message,
+};
+use lambada_prim::Memory;
+
+use self::array::{Array, Arrays};
+use self::column::{Place, Reading};
+use self::field::{Field, length};
+use super::cells::{Room, Wrong, broken};
+use super::table::Table;
+
+mod array;
+mod column;
+mod field;
+mod write;
+
+pub use write::write;
 
 /// The first and last bytes of a file; a stream begins with others.
-const MAGIC: &[u8] = b"ARROW1";
+const MAGIC: &[u8; 6] = b"ARROW1";
 /// The footer's length and the magic at the end of a file.
 const END: u64 = 10;
 /// Stands before the length of a message since version 0.15 of the format.
 const CONTINUATION: [u8; 4] = [0xff; 4];
-/// A compressed buffer that begins with this length is not compressed after all.
-const NOT_COMPRESSED: i64 = -1;
 
-/// How messages stand in a file.
-#[derive(Clone, Copy)]
-pub enum Layout {
-    /// Their places stand in a footer.
-    File,
-    /// One follows the other.
-    Stream,
-}
-
-impl Layout {
-    /// The layout by the first bytes; the file is at its beginning afterwards.
-    pub fn of(file: &mut (impl Read + Seek)) -> io::Result<Layout> {
-        let mut start = Vec::new();
-        file.take(MAGIC.len() as u64).read_to_end(&mut start)?;
-        file.rewind()?;
-        Ok(if start == MAGIC { Layout::File } else { Layout::Stream })
+/// The table of a file or a stream.
+pub fn read(file: File, memory: Memory) -> Result<Table, Wrong> {
+    let size = file.metadata()?.len();
+    let mut messages = Messages { file, size };
+    match messages.bytes(0, MAGIC.len() as u64) {
+        Ok(start) if start == MAGIC => messages.of_file(memory),
+        Ok(_) | Err(_) => messages.of_stream(memory),
     }
 }
-
-/// The bytes of the buffers of all messages, after decompression; the file is at its beginning afterwards.
-///
-/// # Errors
-/// Where a message, its body or one of its buffers does not lie within the file, or a length is negative.
-pub fn unpacked_size<R: Read + Seek>(file: &mut R, layout: Layout) -> Result<u64, ArrowError> {
-    let size = file.seek(SeekFrom::End(0))?;
-    let mut messages = Messages { file, size };
-    let unpacked = match layout {
-        Layout::File => messages.of_file()?,
-        Layout::Stream => messages.of_stream()?,
-    };
-    file.rewind()?;
-    Ok(unpacked)
-}
+/// The bytes of a message, and those of the arrays that it describes.
+type Bytes = (Vec<u8>, Vec<u8>);
 
 /// A file and its size.
-struct Messages<'a, R> {
-    file: &'a mut R,
+struct Messages {
+    file: File,
     size: u64,
 }
 
-impl<R: Read + Seek> Messages<'_, R> {
-    fn of_file(&mut self) -> Result<u64, ArrowError> {
-        let end = self.size.checked_sub(END).ok_or_else(|| broken("no footer"))?;
-        let length = self.bytes(end, END)?.try_into().map_err(|_| broken("no footer"))?;
-        let length = read_footer_length(length)? as u64;
-        let start = end.checked_sub(length).ok_or_else(|| broken("a footer before its start"))?;
-        let footer = self.bytes(start, length)?;
-        let footer = root_as_footer(&footer).map_err(|e| broken(&e.to_string()))?;
-        let blocks = footer.dictionaries().into_iter().chain(footer.recordBatches()).flatten();
-        blocks
-            .map(|block| self.of_block(block))
-            .try_fold(0u64, |sum, size| Ok(sum.saturating_add(size?)))
+impl Messages {
+    /// In a file, the places of messages stand in a footer.
+    fn of_file(&mut self, memory: Memory) -> Result<Table, Wrong> {
+        let Some(end) = self.size.checked_sub(END) else { return broken("no footer") };
+        let end_bytes = self.bytes(end, END)?;
+        let (stated, magic) = end_bytes.split_at(4);
+        let start = end.checked_sub(length(i32::from_le_bytes(stated.try_into()?).into())?);
+        let Some(start) = start.filter(|_| magic == MAGIC) else { return broken("no footer") };
+        let footer = self.bytes(start, end - start)?;
+        let footer: Footer = root_as_footer(&footer)?;
+        let Some(schema) = footer.schema() else { return broken("no schema") };
+        let mut reader = Reader::new(schema, footer.version(), memory)?;
+        for block in footer.dictionaries().into_iter().chain(footer.recordBatches()).flatten() {
+            self.of_block(block, &mut reader)?;
+        }
+        reader.finish()
     }
 
-    fn of_block(&mut self, block: &Block) -> Result<u64, ArrowError> {
+    fn of_block(&mut self, block: &Block, reader: &mut Reader) -> Result<(), Wrong> {
         let start = length(block.offset())?;
         let metadata = self.bytes(start, length(block.metaDataLength().into())?)?;
-        let body = start + metadata.len() as u64;
         let prefix = if metadata.starts_with(&CONTINUATION) { 8 } else { 4 };
-        let message = metadata.get(prefix..).ok_or_else(|| broken("a message without a length"))?;
-        self.of_message(message, body, length(block.bodyLength())?)
+        let Some(message) = metadata.get(prefix..) else {
+            return broken("a message without a length");
+        };
+        let body = self.bytes(start + metadata.len() as u64, length(block.bodyLength())?)?;
+        reader.message(root_as_message(message)?, &body)
     }
 
-    fn of_stream(&mut self) -> Result<u64, ArrowError> {
-        let mut unpacked = 0u64;
+    /// In a stream, one message follows the other; the first is the schema.
+    fn of_stream(&mut self, memory: Memory) -> Result<Table, Wrong> {
         let mut at = 0;
-        while at < self.size {
-            let mut prefix = self.bytes(at, 4)?;
-            at += 4;
-            if prefix == CONTINUATION {
-                prefix = self.bytes(at, 4)?;
-                at += 4;
-            }
-            let metadata = prefix.try_into().map(i32::from_le_bytes);
-            let metadata =
-                length(metadata.map_err(|_| broken("a message without a length"))?.into())?;
-            if metadata == 0 {
-                break; // the end of the stream
-            }
-            let message = self.bytes(at, metadata)?;
-            at += metadata;
-            let body = root_as_message(&message).map_err(|e| broken(&e.to_string()))?.bodyLength();
-            let body = length(body)?;
-            unpacked = unpacked.saturating_add(self.of_message(&message, at, body)?);
-            at += body;
+        let Some((metadata, _)) = self.next_of_stream(&mut at)? else { return broken("no schema") };
+        let message = root_as_message(&metadata)?;
+        let Some(schema) = message.header_as_schema() else { return broken("no schema") };
+        let mut reader = Reader::new(schema, message.version(), memory)?;
+        while let Some((metadata, body)) = self.next_of_stream(&mut at)? {
+            reader.message(root_as_message(&metadata)?, &body)?;
         }
-        Ok(unpacked)
+        reader.finish()
     }
 
-    /// The size of a message's buffers, which are the file's bytes from `start`, `length` of them.
-    fn of_message(&mut self, message: &[u8], start: u64, length: u64) -> Result<u64, ArrowError> {
-        if length > self.size.saturating_sub(start) {
-            return Err(broken("a message goes on after the end of the file"));
+    /// A message at this place and its body.
+    fn next_of_stream(&mut self, at: &mut u64) -> Result<Option<Bytes>, Wrong> {
+        if *at >= self.size {
+            return Ok(None);
         }
-        let message = root_as_message(message).map_err(|e| broken(&e.to_string()))?;
-        match batch(&message) {
-            Some(batch) => self.of_batch(&batch, start, length),
-            None => Ok(0),
+        let mut prefix = self.bytes(*at, 4)?;
+        *at += 4;
+        if prefix == CONTINUATION {
+            prefix = self.bytes(*at, 4)?;
+            *at += 4;
         }
-    }
-
-    fn of_batch(&mut self, batch: &RecordBatch, body: u64, size: u64) -> Result<u64, ArrowError> {
-        let mut unpacked = 0u64;
-        for buffer in batch.buffers().into_iter().flatten() {
-            let (start, packed) = (length(buffer.offset())?, length(buffer.length())?);
-            if packed > size.saturating_sub(start) {
-                return Err(broken("a buffer goes on after the end of its message"));
-            }
-            let mut bytes = packed;
-            if batch.compression().is_some() && packed >= 8 {
-                let prefix = self.bytes(body + start, 8)?.try_into().map(i64::from_le_bytes);
-                let stated = prefix.map_err(|_| broken("a buffer without a length"))?;
-                if stated != NOT_COMPRESSED {
-                    bytes = length(stated)?;
-                }
-            }
-            unpacked = unpacked.saturating_add(bytes);
+        let metadata = length(i32::from_le_bytes(prefix[..].try_into()?).into())?;
+        if metadata == 0 {
+            return Ok(None); // the end of the stream
         }
-        Ok(unpacked)
+        let metadata = self.bytes(*at, metadata)?;
+        *at += metadata.len() as u64;
+        let body = self.bytes(*at, length(root_as_message(&metadata)?.bodyLength())?)?;
+        *at += body.len() as u64;
+        Ok(Some((metadata, body)))
     }
 
     /// `length` bytes from `start`, which must lie within the file.
-    fn bytes(&mut self, start: u64, length: u64) -> Result<Vec<u8>, ArrowError> {
+    fn bytes(&mut self, start: u64, length: u64) -> Result<Vec<u8>, Wrong> {
         if length > self.size.saturating_sub(start) {
-            return Err(broken("it ends too early"));
+            return broken("it ends too early");
         }
         let mut bytes = vec![0; length as usize];
         self.file.seek(SeekFrom::Start(start))?;
@@ -147,17 +126,72 @@ impl<R: Read + Seek> Messages<'_, R> {
         Ok(bytes)
     }
 }
-
-/// The arrays that a message brings; a schema brings none.
-fn batch<'a>(message: &Message<'a>) -> Option<RecordBatch<'a>> {
-    let dictionary = || message.header_as_dictionary_batch()?.data();
-    message.header_as_record_batch().or_else(dictionary)
+/// Reads messages after the schema.
+struct Reader {
+    fields: Vec<Field>,
+    columns: Vec<Reading>,
+    /// The values of each dictionary, in parts that follow each other.
+    dictionaries: BTreeMap<i64, Vec<Array>>,
+    rows: usize,
+    /// For what is unpacked.
+    unpacked: Room,
+    /// For what is kept.
+    room: Room,
 }
 
-fn length(stated: i64) -> Result<u64, ArrowError> {
-    u64::try_from(stated).map_err(|_| broken("a negative length"))
-}
+impl Reader {
+    fn new(schema: Schema, version: MetadataVersion, memory: Memory) -> Result<Reader, Wrong> {
+        if schema.endianness() != Endianness::Little {
+            return broken("numbers with their highest byte first are not supported");
+        }
+        let fields = schema.fields().into_iter().flatten();
+        let fields: Vec<Field> =
+            fields.map(|field| Field::of(field, version)).collect::<Result<_, _>>()?;
+        Ok(Reader {
+            columns: fields.iter().map(Reading::of).collect(),
+            fields,
+            dictionaries: BTreeMap::new(),
+            rows: 0,
+            unpacked: Room::of(memory),
+            room: Room::of(memory),
+        })
+    }
 
-fn broken(why: &str) -> ArrowError {
-    ArrowError::IpcError(why.to_string())
+    fn message(&mut self, message: Message, body: &[u8]) -> Result<(), Wrong> {
+        if let Some(dictionary) = message.header_as_dictionary_batch() {
+            let Some(batch) = dictionary.data() else { return broken("an empty dictionary") };
+            let mut known = BTreeMap::new();
+            self.fields.iter().for_each(|field| field.in_dictionaries(&mut known));
+            let Some(field) = known.get(&dictionary.id()) else {
+                return broken("a dictionary that no column has");
+            };
+            let values = Arrays::of(&batch, body, &mut self.unpacked)?.array(field)?;
+            let parts = self.dictionaries.entry(dictionary.id()).or_default();
+            if !dictionary.isDelta() {
+                parts.clear();
+            }
+            parts.push(values);
+        } else if let Some(batch) = message.header_as_record_batch() {
+            let rows = length(batch.length())? as usize;
+            let mut arrays = Arrays::of(&batch, body, &mut self.unpacked)?;
+            for (field, column) in self.fields.iter().zip(&mut self.columns) {
+                let array = arrays.array(field)?;
+                if array.length != rows {
+                    return broken("columns of different lengths");
+                }
+                let mut place = Place { dictionaries: &self.dictionaries, room: &mut self.room };
+                column.add(&mut place, &array, 0..rows, 0)?;
+            }
+            self.rows = self.rows.saturating_add(rows);
+        }
+        Ok(()) // a schema that is repeated tells nothing new
+    }
+
+    fn finish(self) -> Result<Table, Wrong> {
+        let mut columns = Vec::new();
+        for (field, column) in self.fields.into_iter().zip(self.columns) {
+            columns.push((field.name, column.finish(self.rows)?));
+        }
+        Ok(Table { columns, rows: self.rows, head: true })
+    }
 }

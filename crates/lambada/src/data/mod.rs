@@ -4,6 +4,8 @@
 #[cfg(feature = "arrow")]
 mod arrow;
 mod bind;
+#[cfg(feature = "arrow")]
+mod cells;
 mod deep;
 #[cfg(feature = "csv")]
 mod delimited;
@@ -15,7 +17,11 @@ mod ipc;
 mod json;
 mod names;
 #[cfg(feature = "npz")]
+mod npy;
+#[cfg(feature = "npz")]
 mod npz;
+#[cfg(feature = "arrow")]
+mod parquet;
 mod raw;
 mod sizes;
 mod stream;

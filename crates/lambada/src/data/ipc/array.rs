@@ -1,0 +1,223 @@
+//! The arrays of a batch: bytes in its body, which may be compressed.
+
+use std::io::Read;
+use std::ops::Range;
+
+use arrow_ipc::{BodyCompression, Buffer, CompressionType, FieldNode, RecordBatch};
+
+use super::field::{self, Field, Kind, length};
+use crate::data::cells::{Room, Value, Wrong, broken, half};
+
+/// A compressed buffer that begins with this length is not compressed after all.
+const NOT_COMPRESSED: i64 = -1;
+
+/// An array as a batch has it, unpacked.
+pub(super) struct Array {
+    pub(super) kind: Kind,
+    /// The dictionary in which the values stand, at the places that the array has.
+    pub(super) dictionary: Option<i64>,
+    pub(super) length: usize,
+    /// A bit for each value that is there; nothing if all are.
+    pub(super) valid: Option<Vec<u8>>,
+    /// Other buffers.
+    buffers: Vec<Vec<u8>>,
+    children: Vec<Array>,
+}
+
+impl Array {
+    pub(super) fn valid(&self, at: usize) -> Result<bool, Wrong> {
+        self.valid.as_ref().map_or(Ok(true), |bits| bit(bits, at))
+    }
+
+    fn buffer(&self, k: usize) -> Result<&[u8], Wrong> {
+        self.buffers.get(k).map_or_else(|| broken("a buffer less"), |buffer| Ok(&buffer[..]))
+    }
+
+    /// The values that stand in lists.
+    pub(super) fn elements(&self) -> Result<&Array, Wrong> {
+        self.children.first().map_or_else(|| broken("lists of nothing"), Ok)
+    }
+
+    pub(super) fn value(&self, at: usize) -> Result<Value<'_>, Wrong> {
+        let values = self.buffer(0)?;
+        Ok(match self.kind {
+            Kind::Truth => Value::Truth(bit(values, at)?),
+            Kind::Integer { bytes: 8, signed: false } if self.dictionary.is_none() => {
+                Value::Natural(u64::try_from(integer(values, 8, false, at)?)?)
+            }
+            Kind::Integer { bytes, signed } => {
+                Value::Integer(integer(values, bytes, signed, at)?.try_into()?)
+            }
+            Kind::Real { bytes } => Value::Real(real(values, bytes, at)?),
+            Kind::Decimal { bytes, unit } => {
+                Value::Real(integer(values, bytes, true, at)? as f64 / unit)
+            }
+            Kind::Word { place } => {
+                let letters = self.buffer(1)?.get(self.places(place, at)?);
+                Value::Word(std::str::from_utf8(letters.ok_or_else(too_short)?)?)
+            }
+            Kind::View => Value::Word(std::str::from_utf8(self.view(at)?)?),
+            Kind::Nothing | Kind::List { .. } | Kind::Even { .. } | Kind::Foreign { .. } => {
+                return broken("values of another type than their column's");
+            }
+        })
+    }
+
+    /// The letters of a word: in the view, after its length, or in a buffer.
+    fn view(&self, at: usize) -> Result<&[u8], Wrong> {
+        let view = bytes_at(self.buffer(0)?, 16, at)?;
+        let number = |k| Ok::<_, Wrong>(usize::try_from(integer(view, 4, true, k)?)?);
+        let length = number(0)?;
+        let letters = match view.get(4..4 + length.min(view.len())) {
+            Some(letters) => Some(letters),
+            None => {
+                let start = number(3)?;
+                self.buffer(1 + number(2)?)?.get(start..start + length)
+            }
+        };
+        letters.ok_or_else(too_short)
+    }
+
+    /// The places of a list's elements or a word's letters.
+    pub(super) fn places(&self, bytes: usize, at: usize) -> Result<Range<usize>, Wrong> {
+        let places = self.buffer(0)?;
+        let place = |at| usize::try_from(integer(places, bytes, true, at)?).map_err(Wrong::from);
+        let (start, end) = (place(at)?, place(at + 1)?);
+        if start > end { broken("a list that ends before it begins") } else { Ok(start..end) }
+    }
+}
+
+/// `size` bytes, the first after so many others of that size.
+fn bytes_at(bytes: &[u8], size: usize, at: usize) -> Result<&[u8], Wrong> {
+    let start = at.checked_mul(size);
+    let found = start.and_then(|start| bytes.get(start..start.checked_add(size)?));
+    found.ok_or_else(too_short)
+}
+
+fn too_short() -> Wrong {
+    Wrong::Broken("a buffer that is too short".into())
+}
+
+fn bit(bits: &[u8], at: usize) -> Result<bool, Wrong> {
+    Ok(bytes_at(bits, 1, at / 8)?[0] >> (at % 8) & 1 == 1)
+}
+
+fn integer(bytes: &[u8], size: usize, signed: bool, at: usize) -> Result<i128, Wrong> {
+    let bytes = bytes_at(bytes, size, at)?;
+    let negative = signed && bytes.last().is_some_and(|byte| *byte >= 128);
+    let sign = if negative { -1 } else { 0 };
+    Ok(bytes.iter().rev().fold(sign, |n, byte| n << 8 | i128::from(*byte)))
+}
+
+fn real(bytes: &[u8], size: usize, at: usize) -> Result<f64, Wrong> {
+    let bytes = bytes_at(bytes, size, at)?;
+    Ok(match size {
+        2 => half(u16::from_le_bytes(bytes.try_into()?)),
+        4 => f32::from_le_bytes(bytes.try_into()?).into(),
+        _ => f64::from_le_bytes(bytes.try_into()?), // there is no other size
+    })
+}
+
+/// The arrays of a batch, in their order.
+pub(super) struct Arrays<'a> {
+    nodes: Vec<FieldNode>,
+    buffers: Vec<Buffer>,
+    /// How many buffers the views of each array have.
+    views: Vec<i64>,
+    compression: Option<BodyCompression<'a>>,
+    body: &'a [u8],
+    unpacked: &'a mut Room,
+}
+
+impl<'a> Arrays<'a> {
+    pub(super) fn of(
+        batch: &RecordBatch<'a>,
+        body: &'a [u8],
+        unpacked: &'a mut Room,
+    ) -> Result<Arrays<'a>, Wrong> {
+        // From the last to the first, so that the next is taken from the end.
+        Ok(Arrays {
+            nodes: batch.nodes().into_iter().flatten().rev().copied().collect(),
+            buffers: batch.buffers().into_iter().flatten().rev().copied().collect(),
+            views: batch.variadicBufferCounts().into_iter().flatten().rev().collect(),
+            compression: batch.compression(),
+            body,
+            unpacked,
+        })
+    }
+
+    pub(super) fn array(&mut self, field: &Field) -> Result<Array, Wrong> {
+        let Some(node) = self.nodes.pop() else { return broken("an array less") };
+        let kind = field.dictionary.map_or(field.kind, |(_, places)| places);
+        let mut buffers = Vec::new();
+        for _ in 0..kind.buffers() {
+            buffers.push(self.buffer()?);
+        }
+        if kind.views() {
+            let Some(count) = self.views.pop() else { return broken("a view without buffers") };
+            for _ in 0..length(count)? {
+                buffers.push(self.buffer()?);
+            }
+        }
+        let valid = (!buffers.is_empty()).then(|| buffers.remove(0));
+        let mut children = Vec::new();
+        if field.dictionary.is_none() {
+            for child in &field.children {
+                children.push(self.array(child)?);
+            }
+        }
+        Ok(Array {
+            kind,
+            dictionary: field.dictionary.map(|(id, _)| id),
+            length: length(node.length())? as usize,
+            valid: valid.filter(|_| node.null_count() != 0),
+            buffers,
+            children,
+        })
+    }
+
+    fn buffer(&mut self) -> Result<Vec<u8>, Wrong> {
+        let Some(buffer) = self.buffers.pop() else { return broken("a buffer less") };
+        let (start, length) =
+            (length(buffer.offset())? as usize, length(buffer.length())? as usize);
+        let Some(packed) = start.checked_add(length).and_then(|end| self.body.get(start..end))
+        else {
+            return broken("a buffer goes on after the end of its message");
+        };
+        let Some(compression) = self.compression.filter(|_| !packed.is_empty()) else {
+            self.unpacked.take(packed.len() as u64)?;
+            return Ok(packed.to_vec());
+        };
+        let Some((stated, packed)) = packed.split_first_chunk() else {
+            return broken("a buffer without a length");
+        };
+        match i64::from_le_bytes(*stated) {
+            NOT_COMPRESSED => {
+                self.unpacked.take(packed.len() as u64)?;
+                Ok(packed.to_vec())
+            }
+            stated => {
+                let size = field::length(stated)?;
+                self.unpacked.take(size)?;
+                unpacked(packed, size, compression.codec())
+            }
+        }
+    }
+}
+
+/// What was packed, which must have this size.
+fn unpacked(packed: &[u8], size: u64, codec: CompressionType) -> Result<Vec<u8>, Wrong> {
+    let mut bytes = Vec::new();
+    match codec {
+        CompressionType::LZ4_FRAME => {
+            let packed = lz4_flex::frame::FrameDecoder::new(packed);
+            packed.take(size.saturating_add(1)).read_to_end(&mut bytes)?;
+        }
+        CompressionType::ZSTD => {
+            let packed = zstd::stream::read::Decoder::with_buffer(packed)?;
+            packed.take(size.saturating_add(1)).read_to_end(&mut bytes)?;
+        }
+        _ => return broken("a compression that is not known"), // the format has no third
+    }
+    if bytes.len() as u64 == size { Ok(bytes) } else { broken("a buffer of another length") }
+}

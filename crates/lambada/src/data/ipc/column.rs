@@ -1,0 +1,151 @@
+//! Columns as they grow by the arrays of batches.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use super::array::Array;
+use super::field::{Field, Kind};
+use crate::data::cells::{Cells, NUMBER, Room, Value, Wrong, broken};
+use crate::data::table::Column;
+
+/// What is needed to read a value, besides its array.
+pub(super) struct Place<'a> {
+    pub(super) dictionaries: &'a BTreeMap<i64, Vec<Array>>,
+    pub(super) room: &'a mut Room,
+}
+
+/// A column as it is read.
+pub(super) struct Reading {
+    /// Its values; else what they are, in words.
+    cells: Result<Cells, &'static str>,
+    /// The lengths of lists, by their depth.
+    widths: Vec<Option<usize>>,
+    /// Why the lists are no array.
+    wrong: Option<&'static str>,
+}
+
+impl Reading {
+    pub(super) fn of(field: &Field) -> Reading {
+        Reading { cells: field.cells(), widths: vec![None; field.depth()], wrong: None }
+    }
+
+    /// Appends some of the values of an array, which are so deep in lists.
+    pub(super) fn add(
+        &mut self,
+        place: &mut Place,
+        array: &Array,
+        range: Range<usize>,
+        depth: usize,
+    ) -> Result<(), Wrong> {
+        if range.end > array.length {
+            return broken("an array that is too short");
+        }
+        let Ok(cells) = &mut self.cells else { return Ok(()) };
+        if let Some(id) = array.dictionary {
+            for at in range {
+                if array.valid(at)? {
+                    let (part, at) = word_of(place.dictionaries, id, array, at)?;
+                    self.add(place, part, at..at + 1, depth)?;
+                } else {
+                    self.missing(place, depth)?;
+                }
+            }
+            return Ok(());
+        }
+        match array.kind {
+            Kind::Nothing => {
+                place.room.take(NUMBER.saturating_mul(range.len() as u64))?;
+                range.for_each(|_| cells.push_missing());
+            }
+            Kind::List { place: bytes } => {
+                for at in range {
+                    if array.valid(at)? {
+                        let elements = array.places(bytes, at)?;
+                        self.width(depth, elements.len());
+                        self.add(place, array.elements()?, elements, depth + 1)?;
+                    } else {
+                        self.missing(place, depth)?;
+                    }
+                }
+            }
+            Kind::Even { width } => {
+                for at in range.clone().take_while(|_| array.valid.is_some()) {
+                    if !array.valid(at)? {
+                        return self.missing(place, depth);
+                    }
+                }
+                self.width(depth, width);
+                let all = range.start.checked_mul(width).zip(range.end.checked_mul(width));
+                let Some((start, end)) = all else { return broken("lists that are too long") };
+                self.add(place, array.elements()?, start..end, depth + 1)?;
+            }
+            Kind::Truth
+            | Kind::Integer { .. }
+            | Kind::Real { .. }
+            | Kind::Decimal { .. }
+            | Kind::Word { .. }
+            | Kind::View => {
+                for at in range {
+                    if array.valid(at)? {
+                        let value = array.value(at)?;
+                        place.room.take(value.size())?;
+                        cells.push(value)?;
+                    } else {
+                        place.room.take(NUMBER)?;
+                        cells.push_missing();
+                    }
+                }
+            }
+            Kind::Foreign { .. } => return broken("values of another type than their column's"),
+        }
+        Ok(())
+    }
+
+    /// A list, or a value inside all lists, is missing.
+    fn missing(&mut self, place: &mut Place, depth: usize) -> Result<(), Wrong> {
+        match &mut self.cells {
+            Ok(cells) if depth == self.widths.len() => {
+                place.room.take(NUMBER)?;
+                cells.push_missing();
+            }
+            Ok(_) | Err(_) => self.wrong = Some("lists, some of them missing"),
+        }
+        Ok(())
+    }
+
+    /// A list has this length.
+    fn width(&mut self, depth: usize, width: usize) {
+        let known = self.widths.get_mut(depth).map(|known| *known.get_or_insert(width));
+        if known != Some(width) {
+            self.wrong = self.wrong.or(Some("lists of different lengths"));
+        }
+    }
+
+    pub(super) fn finish(self, rows: usize) -> Result<Column, Wrong> {
+        match (self.cells, self.wrong) {
+            (Err(what), _) | (Ok(_), Some(what)) => Ok(Column::Foreign(what.into())),
+            (Ok(cells), None) => {
+                let widths = self.widths.into_iter().map(|width| width.unwrap_or(0));
+                cells.column([rows].into_iter().chain(widths).collect())
+            }
+        }
+    }
+}
+
+/// The part of a dictionary with the value that an array has at a place, and where it is there.
+fn word_of<'a>(
+    dictionaries: &'a BTreeMap<i64, Vec<Array>>,
+    id: i64,
+    array: &Array,
+    at: usize,
+) -> Result<(&'a Array, usize), Wrong> {
+    let Value::Integer(key) = array.value(at)? else { return broken("a key that is no integer") };
+    let mut key = usize::try_from(key)?;
+    for part in dictionaries.get(&id).into_iter().flatten() {
+        if key < part.length {
+            return Ok((part, key));
+        }
+        key -= part.length;
+    }
+    broken("a key that its dictionary does not have")
+}
