@@ -60,7 +60,7 @@ pub(crate) struct Native {
     /// By buffer: the type of its elements, and what in the program makes it.
     arrays: Vec<(ScalarTy, Span)>,
     /// The contexts that no call is using.
-    idle: Mutex<Vec<Owned>>,
+    idle: Mutex<Vec<Taken>>,
     /// Keeps the code; shared by the functions of a unit.
     library: Arc<Library>,
 }
@@ -78,6 +78,9 @@ struct Owned {
     words: Vec<u64>,
     _library: Arc<Library>,
 }
+
+/// A call takes it and puts it back, which moves a pointer.
+type Taken = Box<Owned>;
 
 // SAFETY: a context is memory that nothing else refers to, and machine code keeps nothing outside of it, so it may be used by one thread after another.
 unsafe impl Send for Owned {}
@@ -201,19 +204,19 @@ impl Native {
     }
 
     /// A new context, if there is memory for it.
-    fn opened(&self) -> Option<Owned> {
+    fn opened(&self) -> Option<Taken> {
         let context = self.new_context();
         if context.is_null() {
             return None;
         }
-        Some(Owned {
+        Some(Box::new(Owned {
             context,
             close: self.close,
             stack: None,
             args: Vec::with_capacity(self.params.len()),
             words: vec![0; self.words],
             _library: self.library.clone(),
-        })
+        }))
     }
 
     /// A new context, or null.
@@ -233,11 +236,11 @@ impl Native {
     }
 
     /// The contexts that no call is using. What a thread that has panicked left is in order: it is put and taken as a whole.
-    fn idle(&self) -> MutexGuard<'_, Vec<Owned>> {
+    fn idle(&self) -> MutexGuard<'_, Vec<Taken>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn put_back(&self, context: Owned) {
+    fn put_back(&self, context: Taken) {
         if !context.context.is_null() {
             self.idle().push(context);
         }
@@ -314,7 +317,7 @@ fn failed_to_open(name: &str) -> Failure {
 pub(crate) struct NativeCall<'a> {
     native: &'a Native,
     /// Until it is dropped.
-    owned: Option<Owned>,
+    owned: Option<Taken>,
     /// Arguments with another number of bits than the program's reals have.
     converted: Vec<Converted<'a>>,
 }

@@ -7,8 +7,8 @@ use lambada_core::Data;
 use lambada_prim::{Data as Elements, Scalar, Tensor};
 use lambada_run::Lent;
 use ndarray::{ArrayBase, ArrayRef, Dimension, OwnedRepr, RawData, ViewRepr};
+use smallvec::SmallVec;
 
-use super::few::Few;
 use crate::Value;
 
 /// A value for a parameter. What is dense and of the elements that the program computes with, reals of 64 bits or of 32 and integers of 64, is lent and not
@@ -419,7 +419,7 @@ impl<'a> Args<'a> {
         for (name, arg) in &self.items {
             let place = match name {
                 None => {
-                    let free = ordered.all()[next..].iter().position(Option::is_none);
+                    let free = ordered[next..].iter().position(Option::is_none);
                     next += free.ok_or(Misplaced::TooMany)?;
                     next
                 }
@@ -437,7 +437,7 @@ impl<'a> Args<'a> {
                     }
                 }
             };
-            let slot = &mut ordered.all_mut()[place];
+            let slot = &mut ordered[place];
             if slot.is_some() {
                 return Err(Misplaced::Twice(name.as_deref().unwrap_or_default()));
             }
@@ -454,7 +454,7 @@ fn matches(known: &str, name: &str) -> bool {
 }
 
 /// One place for each parameter.
-pub(crate) type Ordered<'s> = Few<Option<&'s Arg<'s>>, 12>;
+pub(crate) type Ordered<'s> = SmallVec<[Option<&'s Arg<'s>>; 12]>;
 
 /// An argument that belongs nowhere.
 pub(crate) enum Misplaced<'s> {

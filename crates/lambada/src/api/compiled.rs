@@ -120,12 +120,10 @@ impl Compiled {
         for size in self.plan.sizes(&leaves) {
             call.scalar(Scalar::Int(size)).map_err(failed)?;
         }
-        for leaf in leaves.leaves.all() {
+        for leaf in &leaves.leaves {
             match *leaf {
                 Leaf::Scalar(value) => call.scalar(value),
-                Leaf::Array(elements, from, to) => {
-                    call.array(&leaves.dims.all()[from..to], elements)
-                }
+                Leaf::Array(elements, from, to) => call.array(&leaves.dims[from..to], elements),
             }
             .map_err(failed)?;
         }

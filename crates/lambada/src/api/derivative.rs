@@ -189,7 +189,7 @@ impl Derivative {
             let mut path = name.split('.').map(str::trim);
             let root = path.next().unwrap_or_default();
             let root = slots.iter().position(|slot| crate::data::names_match(&slot.name, root));
-            let Some(arg) = root.and_then(|slot| given.all()[slot]) else { continue };
+            let Some(arg) = root.and_then(|slot| given[slot]) else { continue };
             let field = |data: Data, name: &str| {
                 let Data::Record(fields) = data else { return None };
                 fields.into_iter().find(|(known, _)| **known == *name).map(|(_, data)| data)
@@ -224,7 +224,7 @@ impl Derivative {
         let (own, all) = (self.own(), self.compiled.plan.slots.len());
         let args = &*self.with_fields(args)?;
         let point = self.compiled.ordered(args, 0, own)?;
-        if let Some(slot) = point.all().iter().position(Option::is_none) {
+        if let Some(slot) = point.iter().position(Option::is_none) {
             return Err(self.compiled.missing(slot));
         }
         let tangent = match all - own == self.wrt.len() {
@@ -235,11 +235,10 @@ impl Derivative {
             None => Some(self.zeros(name, &point)),
             Some(_) => None,
         };
-        let zeros: Vec<Option<Arg>> = self.wrt.iter().zip(tangent.all()).map(zero).collect();
-        let tangents =
-            tangent.all().iter().zip(&zeros).map(|(given, zero)| given.or(zero.as_ref()));
-        let given: Ordered = point.all().iter().copied().chain(tangents).collect();
-        run(given.all())
+        let zeros: Vec<Option<Arg>> = self.wrt.iter().zip(&tangent).map(zero).collect();
+        let tangents = tangent.iter().zip(&zeros).map(|(given, zero)| given.or(zero.as_ref()));
+        let given: Ordered = point.iter().copied().chain(tangents).collect();
+        run(&given)
     }
 
     /// The same where all tangents are one argument, since they hold recursive data.
@@ -257,16 +256,16 @@ impl Derivative {
             Some(tangent) => tangent.data().into_owned(),
             None => self.zeros(name, point).data().into_owned(),
         };
-        let items: Vec<Data> = self.wrt.iter().zip(given.all()).map(item).collect();
+        let items: Vec<Data> = self.wrt.iter().zip(&given).map(item).collect();
         let packed = Data::Tuple(items).into_arg();
-        let given: Ordered = point.all().iter().copied().chain([Some(&packed)]).collect();
-        run(given.all())
+        let given: Ordered = point.iter().copied().chain([Some(&packed)]).collect();
+        run(&given)
     }
 
     /// A tangent that is zero at the point.
     fn zeros(&self, name: &Arc<str>, point: &Ordered<'_>) -> Arg<'static> {
         let slot = self.compiled.plan.slots.iter().position(|slot| slot.name == *name);
-        let at = slot.and_then(|slot| point.all().get(slot).copied().flatten());
+        let at = slot.and_then(|slot| point.get(slot).copied().flatten());
         at.map_or_else(|| Data::unit().into_arg(), |at| zeros_like(&at.data()).into_arg())
     }
 }
@@ -495,8 +494,9 @@ impl Vjp {
         let own = self.derivative.compiled.plan.slots.len() - 1;
         let with_fields = self.derivative.with_fields(&args)?;
         let point = self.derivative.compiled.ordered(&with_fields, 0, own)?;
-        let kept = point.all().iter().flatten().map(|arg| arg.data().into_owned());
+        let kept = point.iter().flatten().map(|arg| arg.data().into_owned());
         let kept: Vec<Data> = kept.collect();
+        drop(point);
         drop(with_fields);
         let value = self.function.call(args)?;
         Ok((value, Pullback { derivative: self.derivative.clone(), point: kept }))
@@ -515,11 +515,11 @@ impl Vjp {
         let own = self.derivative.compiled.plan.slots.len() - 1;
         let args = self.derivative.with_fields(&args)?;
         let point = self.derivative.compiled.ordered(&args, 0, own)?;
-        if let Some(slot) = point.all().iter().position(Option::is_none) {
+        if let Some(slot) = point.iter().position(Option::is_none) {
             return Err(self.derivative.compiled.missing(slot));
         }
-        let given: Ordered = point.all().iter().copied().chain([Some(&cotangent)]).collect();
-        let (value, cotangents) = self.derivative.pair(given.all())?;
+        let given: Ordered = point.iter().copied().chain([Some(&cotangent)]).collect();
+        let (value, cotangents) = self.derivative.pair(&given)?;
         Ok((value, Gradient::new(&self.derivative.wrt, cotangents)))
     }
 }
@@ -541,7 +541,7 @@ impl Pullback {
         let cotangent = cotangent.into_arg();
         let point: Vec<Arg> = self.point.iter().map(IntoArg::into_arg).collect();
         let given: Ordered = point.iter().chain([&cotangent]).map(Some).collect();
-        let (_, cotangents) = self.derivative.pair(given.all())?;
+        let (_, cotangents) = self.derivative.pair(&given)?;
         Ok(Gradient::new(&self.derivative.wrt, cotangents))
     }
 }

@@ -256,7 +256,7 @@ impl Function {
         let mut inputs = crate::Inputs::new();
         if !args.is_empty() {
             let ordered = self.ready()?.ordered(args, 0, self.parameters().len())?;
-            for (param, arg) in self.parameters().iter().zip(ordered.all()) {
+            for (param, arg) in self.parameters().iter().zip(&ordered) {
                 if let Some(arg) = arg {
                     let value = crate::to_json(&arg.data());
                     let value = crate::Raw::Json(value.into());
@@ -279,9 +279,9 @@ pub(crate) fn complete<R>(
     run: impl FnOnce(&[Option<&Arg<'_>>]) -> Result<R, Error>,
 ) -> Result<R, Error> {
     let ordered = compiled.ordered(args, 0, compiled.plan.slots.len())?;
-    match ordered.all().iter().position(Option::is_none) {
+    match ordered.iter().position(Option::is_none) {
         Some(slot) => Err(compiled.missing(slot)),
-        None => run(ordered.all()),
+        None => run(&ordered),
     }
 }
 

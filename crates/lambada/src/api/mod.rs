@@ -9,7 +9,6 @@ mod arg;
 mod compiled;
 mod derivative;
 mod error;
-mod few;
 mod function;
 mod model;
 mod output;

@@ -11,9 +11,9 @@ use lambada_normalize::{Constructor, Layout, Shape};
 use lambada_prim::{Data as Elements, Scalar, ScalarTy, Tensor};
 use lambada_run::Lent;
 use lambada_source::{Problem, stack};
+use smallvec::{SmallVec, smallvec};
 
 use super::arg::{Arg, Given};
-use super::few::Few;
 use super::value::described;
 use crate::messages::data as messages;
 
@@ -57,23 +57,18 @@ pub(crate) enum Leaf<'a> {
     Array(Lent<'a>, usize, usize),
 }
 
-impl Default for Leaf<'_> {
-    fn default() -> Self {
-        Leaf::Scalar(Scalar::Bool(false))
-    }
-}
-
 /// The leaves of all arguments, and their sizes.
+#[derive(Default)]
 pub(crate) struct Leaves<'a> {
-    pub leaves: Few<Leaf<'a>, 12>,
-    pub dims: Few<usize, 24>,
+    pub leaves: SmallVec<[Leaf<'a>; 12]>,
+    pub dims: SmallVec<[usize; 24]>,
 }
 
 impl Leaves<'_> {
     fn dims(&self, leaf: usize) -> &[usize] {
-        match self.leaves.all()[leaf] {
+        match self.leaves[leaf] {
             Leaf::Scalar(_) => &[],
-            Leaf::Array(_, from, to) => &self.dims.all()[from..to],
+            Leaf::Array(_, from, to) => &self.dims[from..to],
         }
     }
 }
@@ -168,7 +163,7 @@ impl Plan {
         given: &[Option<&'a Arg<'a>>],
         copies: &'a [Vec<Tensor>],
     ) -> Result<Leaves<'a>, Problem> {
-        let mut all = Leaves { leaves: Few::new(), dims: Few::new() };
+        let mut all = Leaves::default();
         let mut copies = copies.iter();
         for (slot, arg) in self.slots.iter().zip(given.iter().flatten()) {
             if let Some(value) = slot.scalar(arg) {
@@ -190,7 +185,7 @@ impl Plan {
 
     /// Compares the sizes with those that the parameters declare, and fills in those that cannot be seen, inside of arrays without elements.
     fn compare(&self, all: &mut Leaves) -> Result<(), Problem> {
-        let mut known: Few<Option<(usize, usize)>, 8> = self.names.iter().map(|_| None).collect();
+        let mut known: SmallVec<[Option<(usize, usize)>; 8]> = smallvec![None; self.names.len()];
         let mut unseen = false;
         let leaves = self.slots.iter().enumerate();
         let leaves = leaves.flat_map(|(s, slot)| slot.leaves.iter().map(move |leaf| (s, leaf)));
@@ -212,7 +207,7 @@ impl Plan {
                     Wanted::Exactly(size) if size == found => {}
                     Wanted::Exactly(_) => return Err(self.wrong_sizes(s, dims)),
                     Wanted::Named(name) => {
-                        let known = &mut known.all_mut()[name];
+                        let known = &mut known[name];
                         let (value, first) = *known.get_or_insert((found, s));
                         if value != found {
                             return Err(self.conflict(s, name, found, value, first));
@@ -223,7 +218,7 @@ impl Plan {
         }
         if unseen {
             for (k, (_, wanted)) in leaves.enumerate() {
-                all.fill_in(k, wanted, known.all());
+                all.fill_in(k, wanted, &known);
             }
         }
         Ok(())
@@ -252,7 +247,7 @@ impl Plan {
 
 impl<'a> Leaves<'a> {
     fn array(&mut self, dims: &[usize], elements: Lent<'a>) {
-        let from = self.dims.all().len();
+        let from = self.dims.len();
         dims.iter().for_each(|size| self.dims.push(*size));
         self.leaves.push(Leaf::Array(elements, from, from + dims.len()));
     }
@@ -265,8 +260,8 @@ impl<'a> Leaves<'a> {
     }
 
     fn fill_in(&mut self, leaf: usize, wanted: &[Wanted], known: &[Option<(usize, usize)>]) {
-        let Leaf::Array(_, from, to) = self.leaves.all()[leaf] else { return };
-        for (place, wanted) in self.dims.all_mut()[from..to].iter_mut().zip(wanted) {
+        let Leaf::Array(_, from, to) = self.leaves[leaf] else { return };
+        for (place, wanted) in self.dims[from..to].iter_mut().zip(wanted) {
             match *wanted {
                 Wanted::Any => {}
                 Wanted::Exactly(size) => *place = size,
