@@ -1,6 +1,6 @@
 //! Blocks and statements, and where their arrays are wanted.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use lambada_anf::{Atom, Block, Exp, Nest, Op, Param, Stm, Var};
 use lambada_loops::Operand;
@@ -89,12 +89,21 @@ impl<'a> Lower<'a> {
                 wishes.entry(*var).or_insert_with(|| place.clone());
             }
         }
+        // What is wanted in a part of an array whose index a check further down may be about.
+        let mut parts: HashSet<Var> = HashSet::new();
         for (k, stm) in block.stms.iter().enumerate().rev() {
+            if is_check(stm) {
+                parts.drain().for_each(|part| drop(wishes.remove(&part)));
+            }
             self.literal_rows(stm, &mut wishes);
-            self.new_part(stm, k, &mut wishes);
+            parts.extend(self.new_part(block, k, &mut wishes));
             for (which, bind) in stm.binds.iter().enumerate() {
                 if let Some(place) = wishes.remove(&bind.var) {
+                    let others: HashSet<Var> = wishes.keys().copied().collect();
                     self.hand_on(stm, k, which, &place, &mut wishes);
+                    if parts.remove(&bind.var) {
+                        parts.extend(wishes.keys().filter(|var| !others.contains(var)));
+                    }
                     self.memory.want(bind.var, place);
                 }
             }
@@ -114,13 +123,25 @@ impl<'a> Lower<'a> {
     }
 
     /// The new part of an array that is updated, `tape with [i] = row`, is built in the array, if that is a parameter of the current block
-    /// and nobody looks at it until then.
-    fn new_part(&mut self, stm: &Stm, k: usize, wishes: &mut HashMap<Var, Place>) {
+    /// and nobody looks at it until then. Not before a check: the index may be in range only behind it. Gives the part.
+    fn new_part(
+        &mut self,
+        block: &Block,
+        k: usize,
+        wishes: &mut HashMap<Var, Place>,
+    ) -> Option<Var> {
+        let stm = &block.stms[k];
+        let made = |part: Var| {
+            block.stms[..k].iter().rposition(|stm| stm.binds.iter().any(|p| p.var == part))
+        };
+        let unchecked =
+            |part: Var| made(part).is_some_and(|from| !block.stms[from..k].iter().any(is_check));
         if let Exp::Op(Op::Update { array, index, value: Atom::Var(part) }) = &stm.exp
             && stm.binds[0].ty.rank() > index.len()
             && self.env.last_mention(*part) == Some(k)
             && !wishes.contains_key(part)
             && !self.env.is_bound(*part)
+            && unchecked(*part)
             && index.iter().all(|i| i.as_var().is_none_or(|v| self.env.is_bound(v)))
             && let Some(place) = self.untouched_until(*array, k)
         {
@@ -132,7 +153,9 @@ impl<'a> Lower<'a> {
             };
             self.memory.unname(place.storage, *array);
             wishes.insert(*part, slot);
+            return Some(*part);
         }
+        None
     }
 
     /// The place of a parameter of the current block, if it is ours and no statement of the current block before the k-th, which ends it, mentions any of it.
@@ -240,4 +263,8 @@ impl<'a> Lower<'a> {
             && self.code.elem(self.memory.buf(storage)) == elem
             && !self.memory.names(storage).into_iter().any(|v| self.env.is_used(v))
     }
+}
+
+fn is_check(stm: &Stm) -> bool {
+    matches!(stm.exp, Exp::Op(Op::Check { .. }))
 }
