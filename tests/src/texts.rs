@@ -112,10 +112,10 @@ pub fn calls() -> Vec<Call> {
 
 /// What the data gives: does it fit, and does the program run? An error if something panics, or a message does not say what it is about.
 pub fn data_outcome(call: &Call) -> Result<bool, String> {
-    watched(&call.data, || caught(|| data(call)))?
+    watched(&call.data, || caught(|| data(call, LONG)))?
 }
 
-fn data(call: &Call) -> Result<bool, String> {
+fn data(call: &Call, patience: Duration) -> Result<bool, String> {
     let mut session = Session::new();
     let render = |session: &Session, p: &[lambada::Problem]| session.render(p, false);
     let unit = session.load_text(NAME, &call.program, None).map_err(|p| render(&session, &p))?;
@@ -137,7 +137,7 @@ fn data(call: &Call) -> Result<bool, String> {
     }
     let executable = Executable::new(compiled.program, compiled.entry, Engine::Loops)
         .map_err(|p| render(&session, &p))?;
-    match for_a_while(|| executable.with_memory(1 << 28).run(&args)) {
+    match for_a_while(patience, || executable.with_memory(1 << 28).run(&args)) {
         None | Some(Ok(_)) => Ok(true),
         Some(Err(failure)) => {
             told(&session.render_failure(&failure, false), "error").map(|()| false)
@@ -149,13 +149,13 @@ fn data(call: &Call) -> Result<bool, String> {
 const LONG: Duration = Duration::from_secs(20);
 
 /// What a call gives, if it ends in time.
-fn for_a_while<T>(call: impl FnOnce() -> T) -> Option<T> {
+fn for_a_while<T>(patience: Duration, call: impl FnOnce() -> T) -> Option<T> {
     let cancel = Cancel::new();
     let (ended, end) = mpsc::channel::<()>();
     let result = std::thread::scope(|scope| {
         let cancel = &cancel;
         scope.spawn(move || {
-            if end.recv_timeout(LONG) == Err(mpsc::RecvTimeoutError::Timeout) {
+            if end.recv_timeout(patience) == Err(mpsc::RecvTimeoutError::Timeout) {
                 cancel.cancel();
             }
         });
@@ -192,7 +192,8 @@ mod tests {
         let program = "def f (a : real) : real = loop x = a while x > 1 do x - 0.5".to_string();
         let call =
             |data: &str| Call { program: program.clone(), entry: "f".into(), data: data.into() };
-        assert_eq!(data_outcome(&call("{\"a\": 9223372036854775807}")), Ok(true));
-        assert_eq!(data_outcome(&call("{\"a\": 3}")), Ok(true));
+        let soon = Duration::from_millis(200);
+        assert_eq!(data(&call("{\"a\": 9223372036854775807}"), soon), Ok(true));
+        assert_eq!(data(&call("{\"a\": 3}"), LONG), Ok(true));
     }
 }

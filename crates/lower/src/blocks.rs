@@ -99,9 +99,10 @@ impl<'a> Lower<'a> {
             parts.extend(self.new_part(block, k, &mut wishes));
             for (which, bind) in stm.binds.iter().enumerate() {
                 if let Some(place) = wishes.remove(&bind.var) {
-                    let others: HashSet<Var> = wishes.keys().copied().collect();
+                    let others: Option<HashSet<Var>> =
+                        parts.remove(&bind.var).then(|| wishes.keys().copied().collect());
                     self.hand_on(stm, k, which, &place, &mut wishes);
-                    if parts.remove(&bind.var) {
+                    if let Some(others) = others {
                         parts.extend(wishes.keys().filter(|var| !others.contains(var)));
                     }
                     self.memory.want(bind.var, place);

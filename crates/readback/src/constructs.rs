@@ -269,11 +269,13 @@ impl Printer<'_> {
         let listed = first_of_each(&body.results, &kept);
         let results: Vec<Atom> =
             body.results.iter().zip(&listed).filter(|(_, l)| **l).map(|(a, _)| *a).collect();
-        let name = self.tokens.bind(index);
-        let inside = self.block(body, &results, false);
         let value = match stm.binds.first().and_then(|p| self.fors.array(p.var)) {
             Some(array) => self.atom(array.into()),
-            None => build::for_(self.clause(&name, extent), inside),
+            None => {
+                let name = self.tokens.bind(index);
+                let inside = self.block(body, &results, false);
+                build::for_(self.clause(&name, extent), inside)
+            }
         };
         // What is used: how it is combined, what it binds, and which of the results it is.
         let used: Vec<(Out, &Param, usize)> = (0..outs.len())

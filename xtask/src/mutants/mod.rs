@@ -40,6 +40,9 @@ const TESTS: [(&str, &str); 8] = [
     ("tests", "costs"),
 ];
 
+/// So many rounds go over all mutants.
+const ROUNDS: usize = 20;
+
 /// So many seeds of what is drawn are looked at, and so many are a case.
 const DRAWN: (u64, usize) = (60, 6);
 
@@ -498,12 +501,16 @@ fn all_fates(
     until: Instant,
     tell: &(impl Fn(usize, &Fate) + Sync),
 ) -> Vec<Fate> {
-    on_all_cores(count, |k| {
+    // The mutants are sorted by file. Taken in rounds, those of each crate have had their share whenever the time is over.
+    let order: Vec<usize> = (0..ROUNDS).flat_map(|first| (first..count).step_by(ROUNDS)).collect();
+    let fates = on_all_cores(count, |turn| {
+        let k = order[turn];
         let fate =
             if Instant::now() > until { Fate::NotTried } else { fate(copy, programs, k, known) };
         tell(k, &fate);
-        fate
-    })
+        (k, fate)
+    });
+    fates.into_iter().collect::<BTreeMap<_, _>>().into_values().collect()
 }
 
 fn fate(
