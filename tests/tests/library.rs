@@ -198,3 +198,31 @@ fn the_adjoint_of_a_differential_equation_stores_no_steps() {
     assert_eq!(growth("adjoint"), 1.0);
     assert_eq!(growth("tangent"), 1.0);
 }
+
+/// Derivatives of all definitions of the library have a form as source text.
+#[test]
+fn derivatives_of_the_library_can_be_printed() {
+    let printed = parallel(&MODULES, |(name, text)| {
+        let mut program = format!("import \"std/{name}\"\n");
+        for def in public(text).iter().filter(|def| !def.params.is_empty()) {
+            let params = (0..def.params.len()).map(|k| format!(" x{k}")).collect::<String>();
+            let def = &def.name.text;
+            program.push_str(&format!("def its_{def}{params} = {name}.{def}{params}\n"));
+        }
+        let unit = load(name, &program).unwrap_or_else(|e| panic!("{e}"));
+        let mut count = 0;
+        for def in public(text).iter().filter(|def| !def.params.is_empty()) {
+            let entry = format!("its_{}", def.name.text);
+            for operator in [Operator::Jvp, Operator::Vjp] {
+                // Not what takes functions or no reals.
+                if unit.call(&entry, operator, None).is_ok() {
+                    let text = unit.derivative_source(&entry, operator, None);
+                    text.unwrap_or_else(|p| panic!("{name}.{}: {p:?}", def.name.text));
+                    count += 1;
+                }
+            }
+        }
+        count
+    });
+    assert!(printed.iter().sum::<usize>() >= 180, "{printed:?}");
+}

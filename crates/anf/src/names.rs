@@ -1,6 +1,6 @@
 //! Variables, and the supply of them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use lambada_prim::{Precision, Prim, Scalar};
@@ -18,8 +18,10 @@ pub struct Names {
     origins: Vec<Span>,
     /// What new variables come from.
     current: Span,
-    /// By the bits of a real: of which constants it has been computed.
+    /// By the bits of a real: of which constants it has been computed. No real is computed of itself, with either sign, by any number of steps.
     folded: HashMap<u64, (Prim, Vec<Scalar>)>,
+    /// The magnitudes of these constants. What is here before it is computed stays a number, so that there are no circles.
+    written: HashSet<u64>,
     precision: Precision,
 }
 
@@ -63,7 +65,14 @@ impl Names {
         let args: Vec<Scalar> = args.iter().map(|arg| self.precision.scalar(*arg)).collect();
         let value = self.precision.eval(op, &args);
         if let Scalar::Real(x) = value {
-            self.folded.entry(x.to_bits()).or_insert((op, args));
+            let of: HashSet<u64> = args.iter().filter_map(magnitude).collect();
+            let known = x.abs().to_bits();
+            if !of.contains(&known) && !self.written.contains(&known) {
+                self.folded.entry(x.to_bits()).or_insert_with(|| {
+                    self.written.extend(of);
+                    (op, args)
+                });
+            }
         }
         value
     }
@@ -91,5 +100,13 @@ impl Names {
     /// No variables?
     pub fn is_empty(&self) -> bool {
         self.hints.is_empty()
+    }
+}
+
+/// The bits of a real without its sign.
+fn magnitude(value: &Scalar) -> Option<u64> {
+    match value {
+        Scalar::Real(x) => Some(x.abs().to_bits()),
+        Scalar::Int(_) | Scalar::Bool(_) => None,
     }
 }

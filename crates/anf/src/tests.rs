@@ -418,3 +418,24 @@ fn all_elements_of_a_constant_are_printed() {
     let text = "f {\n  c : [3][4]int = constant [3][4]int {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, -10, 11}\n  => c : [3][4]int\n}\n";
     assert_eq!(print(&read(text).unwrap()), text);
 }
+
+/// What is remembered of constants for people leads to no circle, so that it can be written down.
+#[test]
+fn no_constant_is_computed_of_itself() {
+    use lambada_prim::{Prim, Scalar};
+    let mut names = crate::Names::default();
+    let real = Scalar::Real;
+    let Scalar::Real(a) = names.fold(Prim::Log, &[real(3.0)]) else { panic!("a real") };
+    let Scalar::Real(b) = names.fold(Prim::Neg, &[real(a)]) else { panic!("a real") };
+    let Scalar::Real(c) = names.fold(Prim::Mul, &[real(b), real(0.7)]) else { panic!("a real") };
+    // Back to what there was, at once and by steps.
+    names.fold(Prim::Mul, &[real(a), real(1.0)]);
+    names.fold(Prim::Div, &[real(c), real(-0.7)]);
+    assert_eq!(names.computed(a), Some((Prim::Log, &[real(3.0)][..])));
+    assert_eq!(names.computed(b), None, "the sign of what is known");
+    assert_eq!(names.computed(c), Some((Prim::Mul, &[real(b), real(0.7)][..])));
+    // What is in use as a number stays one.
+    names.fold(Prim::Exp, &[real(0.7)]);
+    names.fold(Prim::Sub, &[real(1.0), real(0.3)]);
+    assert_eq!(names.computed(0.7), None);
+}

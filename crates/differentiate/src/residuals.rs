@@ -281,6 +281,7 @@ impl<'a> Choice<'a> {
             }
             return;
         }
+        self.demand_sizes_beside(stm);
         let demanded = stm.binds.iter().filter(|p| self.demanded.contains(&p.var));
         let (known, unknown): (Vec<&Param>, Vec<&Param>) =
             demanded.partition(|p| self.body.homes.contains_key(&p.var));
@@ -319,6 +320,17 @@ impl<'a> Choice<'a> {
         } else {
             self.repeat(k, stm);
         }
+    }
+
+    /// An array demands its sizes. Those that its own statement gives have to be known before it is decided what becomes of the statement.
+    fn demand_sizes_beside(&mut self, stm: &Stm) {
+        let demanded = stm.binds.iter().filter(|p| self.demanded.contains(&p.var));
+        let sizes: Vec<Var> = demanded
+            .flat_map(|p| &p.ty.dims)
+            .filter_map(|size| size.as_var())
+            .filter(|x| stm.binds.iter().any(|p| p.var == *x))
+            .collect();
+        self.demand(&sizes);
     }
 
     /// Must the statement not be run again? It calls functions, makes cells, or gives what calls have added up.

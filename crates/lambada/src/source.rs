@@ -80,8 +80,8 @@ impl Unit {
         // What is printed is a program, or it is not printed.
         match Session::new().load_text("derivative.lam", &text, None) {
             Ok(_) => Ok(text),
-            Err(_) => {
-                let why = "its functions or its data do not fit the types of the language";
+            Err(problems) => {
+                let why = problems.first().map_or("it has no types", |problem| &problem.title);
                 Err(vec![messages::no_source_form(entry, why)])
             }
         }
@@ -136,7 +136,7 @@ impl Source<'_> {
         }
         let value = self.signature.result.clone();
         let compose = |results: Vec<Expr>| match &value {
-            Some(ty) if !reads_flat(ty) => {
+            Some(ty) if !self.reads_flat(ty) => {
                 let given = results.into_iter().zip(&function.results);
                 let mut given = given.map(|(e, ty)| absent_field(&e, ty).unwrap_or(e));
                 parts.put_together(ty, &mut given, 0)
@@ -155,7 +155,7 @@ impl Source<'_> {
                 .signature
                 .result
                 .as_ref()
-                .is_none_or(|ty| reads_flat(ty) || parts.linear(ty)),
+                .is_none_or(|ty| self.reads_flat(ty) || parts.linear(ty)),
             compose: &compose,
             place: &|span| self.place(span),
             seeds: if operator == Operator::Vjp {
@@ -235,7 +235,7 @@ impl Source<'_> {
             | Operator::Value => (value.clone(), Some(point)),
         };
         params.push(seed.unwrap_or_else(|| self.ty(&self.signature.params[count].1)));
-        let flat = self.signature.result.as_ref().is_some_and(reads_flat);
+        let flat = self.signature.result.as_ref().is_some_and(|ty| self.reads_flat(ty));
         let result = value.zip(derivative).map(|(value, derivative)| {
             if flat {
                 let parts = std::iter::once(value).chain(derivative);
@@ -244,6 +244,20 @@ impl Source<'_> {
             build::tuple_ty(vec![value, build::tuple_ty(derivative)])
         });
         (params, result)
+    }
+
+    /// Is it a plain value with plain derivatives, `(value, (x_ct, y_ct))`? Then the flat tuple of array code reads better. A value or a
+    /// derivative that is itself a tuple would run into the others.
+    fn reads_flat(&self, result: &SizedTy) -> bool {
+        match result {
+            SizedTy::Tuple(items) => match &items[..] {
+                [value, SizedTy::Tuple(derivatives)] if self.call.wrt_names().len() > 1 => {
+                    is_plain(value) && derivatives.iter().all(is_plain)
+                }
+                items => items.iter().all(is_plain),
+            },
+            other => is_plain(other),
+        }
     }
 
     /// A type as people write it, with the program's name for it if there is one.
@@ -359,20 +373,6 @@ fn identifier(k: usize, name: &Rc<str>) -> Rc<str> {
 
 fn bool_(value: bool) -> Expr {
     build::expr(lambada_surface::ast::ExprKind::Bool(value))
-}
-
-/// Is it a plain value with plain derivatives, `(value, (x_ct, y_ct))`? Then the flat tuple of array code reads better. A value that is itself
-/// a tuple would run into its derivative.
-fn reads_flat(result: &SizedTy) -> bool {
-    match result {
-        SizedTy::Tuple(items) => match &items[..] {
-            [value, SizedTy::Tuple(derivatives)] => {
-                is_plain(value) && derivatives.iter().all(is_plain)
-            }
-            items => items.iter().all(is_plain),
-        },
-        other => is_plain(other),
-    }
 }
 
 /// Where a result is known to be another constructor, the arrays in a field are known to be empty.

@@ -98,7 +98,9 @@ impl<'a> Lower<'a> {
             self.literal_rows(stm, &mut wishes);
             parts.extend(self.new_part(block, k, &mut wishes));
             for (which, bind) in stm.binds.iter().enumerate() {
-                if let Some(place) = wishes.remove(&bind.var) {
+                // Sizes may be equal only where a branch has found them so; what is built before that would not fit.
+                let wished = wishes.remove(&bind.var);
+                if let Some(place) = wished.filter(|place| self.fits(bind, place)) {
                     let others: Option<HashSet<Var>> =
                         parts.remove(&bind.var).then(|| wishes.keys().copied().collect());
                     self.hand_on(stm, k, which, &place, &mut wishes);
@@ -179,6 +181,11 @@ impl<'a> Lower<'a> {
         let mut found = stm.exp.blocks().into_iter().any(|inner| self.env.mentions(inner, var));
         stm.exp.atoms(&mut |atom| found |= atom == Atom::Var(var));
         found
+    }
+
+    /// Has an array that is yet to be built evidently the sizes of the place?
+    fn fits(&self, bind: &Param, place: &Place) -> bool {
+        self.is_known(bind) && self.env.dims(&bind.ty) == place.dims
     }
 
     /// Are the sizes of an array that is yet to be built known already?

@@ -84,19 +84,20 @@ impl<'a> Lower<'a> {
         let dims = self.env.dims(&bind.ty);
         // What the branches bind is not there yet: beyond it are the arrays from around the `if`.
         let origins = self.env.facts().origins_until(bind.var, &|v| self.env.is_bound(v));
-        let origin = origins.into_iter().find_map(|v| self.reusable(v, dims.len(), taken));
+        let origin = origins.into_iter().find_map(|v| self.reusable(v, &dims, taken));
         match (origin, self.memory.wanted(bind.var)) {
-            (Some(origin), _) => Place { dims, ..origin },
+            (Some(origin), _) => origin,
             (None, Some(wanted)) if self.is_unclaimed(wanted, taken) => wanted.clone(),
             (None, _) => self.alloc(bind),
         }
     }
 
-    /// The place of an array from around the `if` that nobody needs after it.
-    fn reusable(&self, var: Var, rank: usize, taken: &[Place]) -> Option<Place> {
+    /// The place of an array from around the `if` that nobody needs after it. Its sizes are those of the result, not only in the branch that
+    /// gives it.
+    fn reusable(&self, var: Var, dims: &[Operand], taken: &[Place]) -> Option<Place> {
         match self.env.known(var) {
             Some(Value::Array(place))
-                if place.dims.len() == rank && self.is_unclaimed(place, taken) =>
+                if *place.dims == *dims && self.is_unclaimed(place, taken) =>
             {
                 Some(place.clone())
             }

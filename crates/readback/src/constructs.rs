@@ -221,7 +221,7 @@ impl Printer<'_> {
             return number;
         }
         match self.names.computed(x).or_else(|| self.names.computed(-x)) {
-            Some((op, args)) if args.iter().any(|arg| *arg != value) && readable(op) => {
+            Some((op, args)) if readable(op) => {
                 let args: Vec<Atom> = args.iter().map(|arg| Atom::Lit(*arg)).collect();
                 let written = self.prim(op, &args);
                 let negated = self.names.computed(x).is_none();

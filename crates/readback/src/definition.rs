@@ -91,12 +91,31 @@ pub(crate) fn definition_in(
     words: &Words,
     at: usize,
 ) -> Def {
+    // A size that only the text needs gets a name, so the text is written again until it asks for no other.
+    let mut sizes = HashSet::new();
+    loop {
+        let (def, asked) = written(function, interface, words, at, &sizes);
+        if asked.is_subset(&sizes) {
+            return def;
+        }
+        sizes.extend(asked);
+    }
+}
+
+/// The definition, and the variables that it mentions without a name. `named`: those that are to have one.
+fn written(
+    function: &Function,
+    interface: &Interface,
+    words: &Words,
+    at: usize,
+    named: &HashSet<Var>,
+) -> (Def, HashSet<Var>) {
     let mut printer = Printer {
         words,
         handles: Handles::default(),
         names: &function.names,
         tokens: Tokens::new(&function.names),
-        uses: Uses::new(&function.body),
+        uses: Uses::new(&function.body, named),
         fors: Fors::of(function),
         inline: words.nulls(at),
         exported: HashSet::new(),
@@ -134,8 +153,9 @@ pub(crate) fn definition_in(
         rules: Vec::new(),
         span: Span::default(),
     };
+    let asked = printer.tokens.asked();
     printer.tokens.settle(&mut def);
-    def
+    (def, asked)
 }
 
 /// The parameters of the function that are parts of some parameters of the definition.

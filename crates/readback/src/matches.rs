@@ -3,8 +3,9 @@
 
 use std::collections::HashMap;
 
-use lambada_anf::{Atom, Block, NodeId, Var};
-use lambada_surface::ast::{Arm, Expr, PatternKind};
+use lambada_anf::{Atom, Block, Exp, Nest, NodeId, Op, Var};
+use lambada_prim::Prim;
+use lambada_surface::ast::{Arm, Expr, ExprKind, PatternKind};
 use lambada_surface::build;
 
 use crate::printer::Printer;
@@ -25,6 +26,7 @@ impl Printer<'_> {
             (yes, no) = (no, yes);
         }
         let subject = self.atom(of.into());
+        let spliced = self.handles.spliced.take() == Some(of);
         let mut excluded = self.handles.excluded.get(&of).cloned().unwrap_or_default();
         let mut tags = self.words.tags(id);
         tags.retain(|t| !excluded.contains(t));
@@ -36,22 +38,44 @@ impl Printer<'_> {
             return Some(write(self, yes));
         }
         let mut arms = vec![self.arm(of, id, tag, yes, write)];
+        // Alone, a match in an arm for the others has to cover them, too.
+        let complete = spliced || excluded.is_empty();
         excluded.insert(tag);
         let left: Vec<i64> = tags.into_iter().filter(|t| *t != tag).collect();
         let outside = self.handles.excluded.insert(of, excluded);
         match left[..] {
             [] => unreachable!("there are two at least"),
-            [last] => arms.push(self.arm(of, id, last, no, write)),
-            _ => {
-                let pattern = build::pattern(PatternKind::Wildcard);
-                arms.push(Arm { pattern, body: write(self, no) });
-            }
+            [last] if complete => arms.push(self.arm(of, id, last, no, write)),
+            _ => arms.extend(self.others(of, &subject, no, write)),
         }
         match outside {
             Some(outside) => _ = self.handles.excluded.insert(of, outside),
             None => _ = self.handles.excluded.remove(&of),
         }
         Some(build::match_(subject, arms))
+    }
+
+    /// The arm for all other constructors; if it is a match of the same value, its arms.
+    fn others(
+        &mut self,
+        of: Var,
+        subject: &Expr,
+        block: &Block,
+        write: &mut dyn FnMut(&mut Self, &Block) -> Expr,
+    ) -> Vec<Arm> {
+        if is_choice(block) {
+            self.handles.spliced = Some(of);
+            let mut body = write(self, block);
+            self.handles.spliced = None;
+            if let ExprKind::Match(inner, arms) = &mut body.kind
+                && **inner == *subject
+            {
+                return std::mem::take(arms);
+            }
+            // It is written again, as it stands alone.
+        }
+        let pattern = build::pattern(PatternKind::Wildcard);
+        vec![Arm { pattern, body: write(self, block) }]
     }
 
     fn arm(
@@ -77,4 +101,12 @@ impl Printer<'_> {
         self.handles.fields.retain(|(node, _, _), _| *node != of);
         Arm { pattern: self.words.binding(id, tag, &names), body }
     }
+}
+
+/// Is the block an `if` on tests of tags, and nothing else?
+fn is_choice(block: &Block) -> bool {
+    let Some((last, before)) = block.stms.split_last() else { return false };
+    let tests =
+        |exp: &Exp| matches!(exp, Exp::Op(Op::Tag(_) | Op::Prim(Prim::EqInt | Prim::NeInt, _)));
+    matches!(last.exp, Exp::Nest(Nest::If { .. })) && before.iter().all(|stm| tests(&stm.exp))
 }

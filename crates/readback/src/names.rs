@@ -2,6 +2,7 @@
 //! Only then it is known what is mentioned where, so a name may be used again as soon as nobody means the old one: the state of a loop is
 //! called as what it starts from, and a new version of a value as the old one. What else is in scope keeps its name, and others get numbers.
 
+use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
@@ -36,6 +37,8 @@ pub(crate) struct Tokens<'a> {
     given: HashMap<Var, Rc<str>>,
     count: usize,
     wishes: Wishes,
+    /// What has been asked for without a name: sizes that only types mention.
+    asked: RefCell<HashSet<Var>>,
 }
 
 /// What is known about tokens besides their hints.
@@ -50,7 +53,8 @@ pub(crate) struct Wishes {
 impl<'a> Tokens<'a> {
     pub(crate) fn new(names: &'a Names) -> Tokens<'a> {
         let (renamed, given) = (HashMap::new(), HashMap::new());
-        Tokens { names, renamed, given, count: 0, wishes: Wishes::default() }
+        let (wishes, asked) = (Wishes::default(), RefCell::default());
+        Tokens { names, renamed, given, count: 0, wishes, asked }
     }
 
     /// Calls a variable so, and others only where it is not in scope.
@@ -120,7 +124,15 @@ impl<'a> Tokens<'a> {
 
     /// The token of a variable in scope.
     pub(crate) fn of(&self, var: Var) -> Rc<str> {
-        self.known(var).unwrap_or_else(|| format!("unbound_{}", var.0).into())
+        self.known(var).unwrap_or_else(|| {
+            self.asked.borrow_mut().insert(var);
+            format!("unbound_{}", var.0).into()
+        })
+    }
+
+    /// The variables that have been asked for and have no token.
+    pub(crate) fn asked(&self) -> HashSet<Var> {
+        self.asked.take()
     }
 
     /// The token of a variable, if it has one.

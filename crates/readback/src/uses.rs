@@ -1,7 +1,7 @@
 //! How often each variable will be mentioned in the printed text. Pure statements whose results nobody mentions are not printed, and
 //! what only they mention does not count; types and checks are not printed either.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use lambada_anf::{Atom, Block, Effect, Exp, LoopKind, Nest, Op, Stm, Var};
 
@@ -21,8 +21,12 @@ pub(crate) struct Uses {
 }
 
 impl Uses {
-    pub(crate) fn new(block: &Block) -> Uses {
+    /// `types`: what is mentioned by types that are printed: sizes of arrays of zeros. These have a name.
+    pub(crate) fn new(block: &Block, types: &HashSet<Var>) -> Uses {
         let mut uses = Uses::default();
+        for var in types {
+            uses.uses.insert(*var, Use { count: 1, deepest: usize::MAX });
+        }
         let all = vec![true; block.results.len()];
         uses.block(block, &all, 0);
         uses

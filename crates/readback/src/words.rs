@@ -283,6 +283,8 @@ pub(crate) struct Handles {
     pub(crate) fields: HashMap<(Var, u32, u32), Rc<str>>,
     /// Constructors that a handle does not have, in the arms for the others.
     pub(crate) excluded: HashMap<Var, HashSet<i64>>,
+    /// The handle whose match takes in the arms of the next one, if that is about it as well.
+    pub(crate) spliced: Option<Var>,
 }
 
 impl Handles {

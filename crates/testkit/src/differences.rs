@@ -32,6 +32,9 @@ const ABSOLUTE: f64 = 1e-8;
 /// How far a derivative may be from the slope of a decided component, relative to it, besides the error of the slope.
 const AGREEMENT: f64 = 1e-6;
 
+/// How far it may be from it in any case: of terms that cancel, rounding is left, and the slope may be exact.
+const CANCELLED: f64 = 1e-12;
+
 /// How many roundings, in units of the largest value, the values may be off.
 const ROUNDINGS: f64 = 64.0;
 
@@ -72,7 +75,7 @@ pub fn confirm_within(
                 slope.abs().max(if derivative[k].is_finite() { derivative[k].abs() } else { 0.0 });
             // Not so if the error is NaN.
             let decisive = error <= (RELATIVE * size).max(ABSOLUTE);
-            let agrees = (derivative[k] - slope).abs() <= error + agreement * size;
+            let agrees = (derivative[k] - slope).abs() <= error + agreement * size + CANCELLED;
             let noisy = (derivative[k] - slope).abs() <= noise;
             if decisive && !agrees && !noisy {
                 complaints[k] = Some(format!(
@@ -148,6 +151,12 @@ mod tests {
         assert!(confirm_above(1e-9, &[1e-8], &mut |h| Some(vec![2e-8 * h])).is_err());
         let half = confirm_above(1e-9, &[1e-10], &mut |h| Some(vec![2e-10 * h]));
         assert_eq!(half, Ok(Confirmed { decided: 0, undecided: 1 }));
+    }
+
+    #[test]
+    fn what_cancels_leaves_rounding() {
+        assert_eq!(check(1.1e-16, |_| 0.0), YES);
+        assert!(check(1e-11, |_| 0.0).is_err());
     }
 
     #[test]

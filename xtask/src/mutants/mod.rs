@@ -40,8 +40,9 @@ const TESTS: [(&str, &str); 8] = [
     ("tests", "costs"),
 ];
 
-/// So many rounds go over all mutants.
-const ROUNDS: usize = 20;
+/// Each round gives a mutant that lives so much more time, as the cases take without it.
+const SHARES: [Duration; 4] =
+    [Duration::from_secs(15), Duration::from_secs(45), Duration::from_secs(180), Duration::MAX];
 
 /// So many seeds of what is drawn are looked at, and so many are a case.
 const DRAWN: (u64, usize) = (60, 6);
@@ -63,10 +64,8 @@ struct Mutant {
 enum Fate {
     /// By this case.
     Killed(String),
-    /// So many cases come to its place.
-    Survived(usize),
-    /// The time was over.
-    NotTried,
+    /// So many of the cases that come to its place.
+    Survives { tried: usize, of: usize },
 }
 
 /// Mutates and tests; fails if a mutant survives.
@@ -493,6 +492,7 @@ fn run_case(
     Ok(Run { passes, reaches: reaches.collect(), took: start.elapsed() })
 }
 
+/// Cheap cases for all mutants come before dear ones for any: whenever the time is over, each has had its share.
 fn all_fates(
     copy: &Path,
     programs: &BTreeMap<(String, String), PathBuf>,
@@ -501,26 +501,49 @@ fn all_fates(
     until: Instant,
     tell: &(impl Fn(usize, &Fate) + Sync),
 ) -> Vec<Fate> {
-    // The mutants are sorted by file. Taken in rounds, those of each crate have had their share whenever the time is over.
-    let order: Vec<usize> = (0..ROUNDS).flat_map(|first| (first..count).step_by(ROUNDS)).collect();
-    let fates = on_all_cores(count, |turn| {
-        let k = order[turn];
-        let fate =
-            if Instant::now() > until { Fate::NotTried } else { fate(copy, programs, k, known) };
-        tell(k, &fate);
-        (k, fate)
-    });
-    fates.into_iter().collect::<BTreeMap<_, _>>().into_values().collect()
+    let mut fates: Vec<Fate> =
+        (0..count).map(|k| Fate::Survives { tried: 0, of: reaching(known, k).count() }).collect();
+    for share in SHARES {
+        let left: Vec<(usize, usize)> = fates
+            .iter()
+            .enumerate()
+            .filter_map(|(k, fate)| match fate {
+                Fate::Survives { tried, of } if tried < of => Some((k, *tried)),
+                _ => None,
+            })
+            .collect();
+        let found = on_all_cores(left.len(), |turn| {
+            let (k, tried) = left[turn];
+            let fate = fate(copy, programs, k, known, tried, share, until);
+            tell(k, &fate);
+            fate
+        });
+        left.into_iter().zip(found).for_each(|((k, _), fate)| fates[k] = fate);
+    }
+    fates
 }
 
+/// The cases that come to a mutant's place, the cheap ones first.
+fn reaching(known: &[Known], k: usize) -> impl Iterator<Item = &Known> {
+    known.iter().filter(move |known| known.reaches.contains(&k))
+}
+
+/// Of a mutant that has survived some cases, when it is given more, as many as take that long without it.
 fn fate(
     copy: &Path,
     programs: &BTreeMap<(String, String), PathBuf>,
     k: usize,
     known: &[Known],
+    mut tried: usize,
+    share: Duration,
+    until: Instant,
 ) -> Fate {
-    let mut tried = 0;
-    for Known { case, took, .. } in known.iter().filter(|known| known.reaches.contains(&k)) {
+    let mut spent = Duration::ZERO;
+    for Known { case, took, .. } in reaching(known, k).skip(tried) {
+        spent += *took;
+        if spent > share || Instant::now() > until {
+            break;
+        }
         let patience = 5 * *took + Duration::from_secs(60);
         tried += 1;
         match run_case(copy, programs, case, Some((k, patience))) {
@@ -528,15 +551,15 @@ fn fate(
             Ok(_) | Err(_) => return Fate::Killed(case.to_string()),
         }
     }
-    Fate::Survived(tried)
+    Fate::Survives { tried, of: reaching(known, k).count() }
 }
 
 fn told(fate: &Fate) -> String {
     match fate {
         Fate::Killed(case) => format!("killed by {case}"),
-        Fate::Survived(0) => "SURVIVES, never reached".into(),
-        Fate::Survived(cases) => format!("SURVIVES {cases} cases"),
-        Fate::NotTried => "not tried".into(),
+        Fate::Survives { of: 0, .. } => "SURVIVES, never reached".into(),
+        Fate::Survives { tried, of } if tried == of => format!("SURVIVES {of} cases"),
+        Fate::Survives { tried, of } => format!("SURVIVES {tried} cases of {of}"),
     }
 }
 
@@ -553,14 +576,14 @@ fn report(copy: &Path, mutants: &[Mutant], fates: &[Fate]) -> bool {
     for fate in fates {
         let kind = match fate {
             Fate::Killed(_) => "killed",
-            Fate::Survived(_) => "survive",
-            Fate::NotTried => "not tried",
+            Fate::Survives { tried, of } if tried < of => "not killed by the cases tried",
+            Fate::Survives { .. } => "survive",
         };
         *counts.entry(kind).or_default() += 1;
     }
     println!("\n{} mutants", mutants.len());
     counts.iter().for_each(|(what, count)| println!("{count} {what}"));
-    let survivors = mutants.iter().zip(fates).filter(|(_, f)| matches!(f, Fate::Survived(_)));
+    let survivors = mutants.iter().zip(fates).filter(|(_, f)| matches!(f, Fate::Survives { .. }));
     let mut none = true;
     for (mutant, fate) in survivors {
         none = false;
