@@ -1,12 +1,13 @@
 //! What happens to a function before it is differentiated: the pipeline simplifies it, and the reverse mode rewrites it.
 
-use lambada_anf::{Lambda, Library, Names};
+use lambada_anf::{FnId, Lambda, Library, Names};
 
 use crate::activity::Scope;
 use crate::{counted, extrema, late, segments};
 
-/// What the pipeline does to the body of a function of the library before that is derived. `lib` has the functions that it calls.
-pub type Prepare = fn(lib: &Library, names: &mut Names, f: &Lambda) -> Lambda;
+/// What the pipeline does to the body of a function of the library before that is derived. `lib` has the functions that it calls; it may be one of
+/// them, `itself`.
+pub type Prepare = fn(lib: &Library, names: &mut Names, f: &Lambda, itself: Option<FnId>) -> Lambda;
 
 /// What the reverse mode makes of a `while`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -19,7 +20,7 @@ pub(crate) enum Whiles {
 }
 
 /// Nothing.
-pub(crate) fn as_it_is(_: &Library, _: &mut Names, f: &Lambda) -> Lambda {
+pub(crate) fn as_it_is(_: &Library, _: &mut Names, f: &Lambda, _: Option<FnId>) -> Lambda {
     f.clone()
 }
 

@@ -58,7 +58,7 @@ impl Context {
         let mut names = g.names.clone();
         let (fixed, linear) = g.params.split_at(first);
         let lambda = Lambda { params: linear.to_vec(), results: g.results, body: g.body };
-        let lambda = (self.prepare)(&self.library, &mut names, &lambda);
+        let lambda = (self.prepare)(&self.library, &mut names, &lambda, None);
         let Reverse { forward, pullback, .. } = boundary::reverse(self, &mut names, &lambda);
         let mut b = Builder::new(&mut names);
         let mut zeros = Renaming::new();

@@ -30,7 +30,7 @@ impl anf::Derivatives for Staged {
         names: &mut anf::Names,
         f: &anf::Lambda,
     ) -> Result<anf::Lambda, Box<Problem>> {
-        let f = prepare(library, names, f);
+        let f = prepare(library, names, f, None);
         timed(&FORWARD, || lambada_differentiate::forward_with(prepare, library, names, &f))
     }
 
@@ -40,7 +40,7 @@ impl anf::Derivatives for Staged {
         names: &mut anf::Names,
         f: &anf::Lambda,
     ) -> Result<anf::Lambda, Box<Problem>> {
-        let f = prepare(library, names, f);
+        let f = prepare(library, names, f, None);
         timed(&FORWARD, || lambada_differentiate::reach_with(prepare, library, names, &f))
     }
 
@@ -50,7 +50,7 @@ impl anf::Derivatives for Staged {
         names: &mut anf::Names,
         f: &anf::Lambda,
     ) -> Result<anf::Reverse, Box<Problem>> {
-        let f = prepare(library, names, f);
+        let f = prepare(library, names, f, None);
         timed(&REVERSE, || lambada_differentiate::reverse_with(prepare, library, names, &f))
     }
 
@@ -60,7 +60,7 @@ impl anf::Derivatives for Staged {
         names: &mut anf::Names,
         f: &anf::Lambda,
     ) -> Option<(i64, i64)> {
-        let f = prepare(library, names, f);
+        let f = prepare(library, names, f, None);
         lambada_differentiate::band(&f)
     }
 
@@ -98,7 +98,7 @@ impl anf::Derivatives for Readable {
         names: &mut anf::Names,
         f: &anf::Lambda,
     ) -> Result<anf::Reverse, Box<Problem>> {
-        let f = prepare(library, names, f);
+        let f = prepare(library, names, f, None);
         timed(&REVERSE, || lambada_differentiate::reverse_as_source(prepare, library, names, &f))
     }
 
@@ -117,8 +117,13 @@ impl anf::Derivatives for Readable {
 }
 
 /// What is done to a function before it is derived, those of the library too.
-fn prepare(library: &anf::Library, names: &mut anf::Names, f: &anf::Lambda) -> anf::Lambda {
-    let f = timed(&SIMPLIFY, || lambada_optimize::simplify(library, names, f));
+fn prepare(
+    library: &anf::Library,
+    names: &mut anf::Names,
+    f: &anf::Lambda,
+    itself: Option<anf::FnId>,
+) -> anf::Lambda {
+    let f = timed(&SIMPLIFY, || lambada_optimize::simplify(library, names, f, itself));
     anf::name_values(names, &f.body);
     f
 }

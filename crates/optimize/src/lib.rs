@@ -18,6 +18,7 @@ mod loop_invariant_code_motion;
 mod nodes;
 mod producer_inlining;
 mod read_before_update;
+mod recursion_unrolling;
 mod reduction_fusion;
 mod reduction_recognition;
 mod rewrite;
@@ -30,7 +31,7 @@ mod unused;
 #[cfg(test)]
 mod tests;
 
-use lambada_anf::{Function, Lambda, Library, Names, print};
+use lambada_anf::{FnId, Function, Lambda, Library, Names, print};
 
 use calls::Calls;
 use rewrite::{Rule, rewrite};
@@ -111,6 +112,11 @@ pub const ROUND: &[Pass] = &[
         name: "dead-code",
         what: "what no result and no check needs is removed",
         how: How::Each(dead_code::dead_code),
+    },
+    Pass {
+        name: "recursion-unrolling",
+        what: "recursive functions that branch are straight-line code close to their ends",
+        how: How::Whole(recursion_unrolling::recursion_unrolling),
     },
     Pass {
         name: "base-cases",
@@ -272,8 +278,8 @@ fn verify(pass: &Pass, before: &Function, after: &Function) {
 
 /// The cheap passes and fusion, on code with free variables: used before differentiation. What the results and their sizes do not need
 /// goes away. Loops are fused so that what they hand to each other is a local value, which the reverse sweep may compute again, and no
-/// array that it would have to keep. The library is that of the functions that it calls, which stay as they are.
-pub fn simplify(library: &Library, names: &mut Names, f: &Lambda) -> Lambda {
+/// array that it would have to keep. The library is that of the functions that it calls, which stay as they are; it may be one of them itself.
+pub fn simplify(library: &Library, names: &mut Names, f: &Lambda, itself: Option<FnId>) -> Lambda {
     let calls = &Calls::new(library);
     let mut function = Function {
         name: String::new(),
@@ -292,6 +298,9 @@ pub fn simplify(library: &Library, names: &mut Names, f: &Lambda) -> Lambda {
         if !changed {
             break;
         }
+    }
+    if let Some(id) = itself {
+        recursion_unrolling::unrolled(&mut function, id, calls);
     }
     // Of an end of a recursion there is no tape.
     if base_cases::base_cases(&mut function, calls) {
