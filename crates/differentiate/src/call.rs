@@ -337,6 +337,7 @@ impl Subject<'_> {
             let lent = self.f.params.iter().enumerate().filter(lent).map(|(_, p)| p);
             let accumulators = c.lend_parameters(lent);
             c.in_branches = !state.is_empty();
+            c.on_tape = true;
             for k in reals {
                 params.push(c.seed_real(self.lambda.body.results[*k], &self.f.results[*k]));
             }

@@ -142,6 +142,8 @@ pub(crate) struct Cotangents<'a> {
     pub(crate) lent: HashSet<Var>,
     /// Is the accumulator of an array made in the branch that adds to it, and handed out, if the array belongs to the outermost block?
     pub(crate) in_branches: bool,
+    /// Does a node, the tape of a call, keep what the outermost block hands out?
+    pub(crate) on_tape: bool,
     /// Values, and cotangents so far, that are constant multiples of others.
     pub(crate) multiples: HashMap<Var, (Atom, f64)>,
     /// From the outermost to the current block.
@@ -159,9 +161,19 @@ impl<'a> Cotangents<'a> {
     ) -> Cotangents<'a> {
         let multiples = multiples(&f.body);
         let (b, frames, lent) = (Builder::new(names), Vec::new(), HashSet::new());
-        let in_branches = false;
-        let mut cotangents =
-            Cotangents { b, facts, undo, cx, shadows, lent, in_branches, multiples, frames };
+        let (in_branches, on_tape) = (false, false);
+        let mut cotangents = Cotangents {
+            b,
+            facts,
+            undo,
+            cx,
+            shadows,
+            lent,
+            in_branches,
+            on_tape,
+            multiples,
+            frames,
+        };
         let bound = f.body.stms.iter().flat_map(|stm| &stm.binds);
         let owned = f.params.iter().chain(others).chain(bound).map(|p| p.var).collect();
         cotangents.push(Kind::Top, owned);

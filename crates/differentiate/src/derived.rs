@@ -262,6 +262,15 @@ impl Context {
         id
     }
 
+    /// A node type for what is kept by one of two branches.
+    pub(crate) fn either(&mut self, fields: [Vec<Field>; 2]) -> NodeId {
+        let id = self.new_node("kept".into());
+        let named = ["then", "otherwise"].into_iter().zip(fields);
+        let constructors = named.map(|(name, fields)| Constructor { name: name.into(), fields });
+        self.library.nodes[id.0 as usize].constructors = constructors.collect();
+        id
+    }
+
     // Functions
 
     /// A new function, which will be complete later.

@@ -13,9 +13,17 @@ use std::collections::HashMap;
 use lambada_anf::{Atom, Block, Nest, Op, Param, Renaming, Stm, Ty, Var};
 
 use crate::cotangents::{Cotangents, Frame, Kind};
+use crate::derived::is_int;
 use crate::for_::bound_in;
 use crate::residuals::{Body, Place, Residual, Residuals, resolve};
 use crate::tangents::Tangents;
+use crate::tape::Layout;
+
+/// Branches whose residuals differ by so many words keep them apart.
+const APART: usize = 4;
+
+/// An array counts as so many, and an empty one takes about as much.
+const ARRAY: usize = 4;
 
 impl Tangents<'_> {
     pub(crate) fn if_(&mut self, stm: &Stm, cond: Atom, then: &Block, otherwise: &Block) {
@@ -62,15 +70,21 @@ impl Cotangents<'_> {
             outer.iter().map(|x| if self.is_scalar(*x) { self.sum(*x) } else { None }).collect();
         let then_block = self.leave(then_frame, &outer, &starts, &back);
         let other_block = self.leave(other_frame, &outer, &starts, &back);
-        let (then_reverse, then_kept) = self.close(stm, then, &then_sweep, then_block);
-        let (mut other_reverse, other_kept) = self.close(stm, otherwise, &other_sweep, other_block);
+        let (mut then_reverse, mut then_kept) = self.close(stm, then, &then_sweep, then_block);
+        let (mut other_reverse, mut other_kept) =
+            self.close(stm, otherwise, &other_sweep, other_block);
         let mut then = Block { stms: then_sweep, results: then.results.clone() };
         let mut otherwise = Block { stms: other_sweep, results: otherwise.results.clone() };
         then_kept.keep_in_boxes(&mut then.stms);
         other_kept.keep_in_boxes(&mut otherwise.stms);
         then_kept.outside.apply(&mut then);
         other_kept.outside.apply(&mut otherwise);
-        let kept = self.share(then_kept, other_kept, &mut other_reverse);
+        let apart = self.keep_apart([
+            (&mut then_kept, &mut then, &mut then_reverse),
+            (&mut other_kept, &mut otherwise, &mut other_reverse),
+        ]);
+        let mut kept = self.share(then_kept, other_kept, &mut other_reverse);
+        kept.slots.extend(apart);
         self.if_reverse(cond, &outer, &back, then_reverse, other_reverse);
         self.if_forward(stm, cond, then, otherwise, kept)
     }
@@ -183,6 +197,57 @@ impl Cotangents<'_> {
                 self.add((*x).into(), p.var.into(), &p.ty);
             }
         }
+    }
+
+    /// In a function, whose tape holds what the branches hand out: if one of them keeps much more than the other, what each keeps is a node of
+    /// its own, and the tape of a call that takes the other has no place for it. An end of a recursion keeps next to nothing.
+    ///
+    /// ```text
+    ///   kept = if c { …; node kept.then (x, y, …) } else { …; null }      reverse:  if c { x = field kept then.x; … } else { … }
+    /// ```
+    fn keep_apart(
+        &mut self,
+        branches: [(&mut Residuals, &mut Block, &mut Block); 2],
+    ) -> Option<Slot> {
+        let words = |residuals: &Residuals| -> usize {
+            let stored = residuals.stored.iter();
+            stored.map(|r| if r.home.ty.dims.is_empty() { 1 } else { ARRAY }).sum()
+        };
+        let more = words(branches[0].0).abs_diff(words(branches[1].0));
+        if !self.on_tape || self.repeated() || more < APART {
+            return None;
+        }
+        let own = branches.map(|(residuals, sweep, reverse)| {
+            let undo = &self.undo;
+            let plain = |r: &mut Residual| !undo.is_tape(r.value.var) && !undo.keeps(r.home.var);
+            let mut own: Vec<Residual> = residuals.stored.extract_if(.., plain).collect();
+            own.iter_mut().for_each(|r| r.value.ty = residuals.outside.ty(&r.value.ty));
+            (own, sweep, reverse)
+        });
+        let layouts = [0, 1].map(|tag| {
+            let values: Vec<Param> = own[tag].0.iter().map(|r| r.value.clone()).collect();
+            let mut layout = Layout::of(self.b.names, &values);
+            layout.tag = tag as u32;
+            layout
+        });
+        let node = self.cx.either(layouts.each_ref().map(|layout| layout.fields.clone()));
+        let fresh = |c: &mut Self| c.b.names.fresh("kept");
+        let home = Param { var: fresh(self), ty: Ty::handle(node) };
+        let kept = own.into_iter().zip(layouts).map(|((own, sweep, reverse), layout)| {
+            if own.is_empty() {
+                return None;
+            }
+            let made = fresh(self);
+            sweep.stms.push(layout.make(node, made));
+            // Sizes first, as the types of the arrays mention them.
+            let (ints, others): (Vec<_>, Vec<_>) = own.iter().partition(|r| is_int(&r.home.ty));
+            let read = ints.into_iter().chain(others);
+            let read = read.map(|r| layout.read(home.var.into(), r.value.var, r.home.clone()));
+            reverse.stms.splice(0..0, read);
+            Some(made)
+        });
+        let [then, otherwise] = kept.collect::<Vec<_>>()[..] else { return None };
+        Some(Slot { then, otherwise, home })
     }
 
     /// Only one branch is run, so what one of them keeps stands where the other would keep something of the same type.

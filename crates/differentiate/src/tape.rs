@@ -18,12 +18,14 @@ pub(crate) struct Layout {
     pub(crate) fields: Vec<Field>,
     /// Where each value stands.
     places: HashMap<Var, u32>,
+    /// The constructor, of a node that is kept by one branch of several.
+    pub(crate) tag: u32,
 }
 
 impl Layout {
     pub(crate) fn of(names: &Names, kept: &[Param]) -> Layout {
         let (values, fields, places) = (Vec::new(), Vec::new(), HashMap::new());
-        let mut layout = Layout { values, fields, places };
+        let mut layout = Layout { values, fields, places, tag: 0 };
         let (ints, others): (Vec<&Param>, Vec<&Param>) = kept.iter().partition(|p| is_int(&p.ty));
         ints.into_iter().for_each(|p| layout.keep(names, p));
         let sizes = kept.iter().flat_map(|p| &p.ty.dims).filter_map(|size| size.as_var());
@@ -45,13 +47,13 @@ impl Layout {
 
     /// The statement that makes the node.
     pub(crate) fn make(&self, node: NodeId, bind: Var) -> Stm {
-        let made = Op::Node { node, tag: 0, fields: self.values.clone(), cells: false };
+        let made = Op::Node { node, tag: self.tag, fields: self.values.clone(), cells: false };
         Stm::new(vec![Param { var: bind, ty: Ty::handle(node) }], made)
     }
 
     /// The statement that reads a value, with its sizes under the names that they have in its type.
     pub(crate) fn read(&self, of: Atom, x: Var, bind: Param) -> Stm {
-        Stm::new(vec![bind], Op::Field { of, tag: 0, field: self.places[&x] })
+        Stm::new(vec![bind], Op::Field { of, tag: self.tag, field: self.places[&x] })
     }
 
     /// The statements that read the values under their own names, `int`s first.

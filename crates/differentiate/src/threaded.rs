@@ -22,6 +22,8 @@ pub(crate) type LastUses = HashMap<Var, Vec<bool>>;
 /// The state of the recursions among these functions: what is given an array of the caller's own somewhere in its recursion.
 pub(crate) fn threaded(library: &Library, functions: &BTreeSet<FnId>) -> Threaded {
     let calls = inner_calls(library, functions);
+    let made: HashMap<FnId, HashSet<Var>> =
+        calls.iter().map(|(caller, ..)| (*caller, made_anew(library, *caller))).collect();
     let mut threaded = Threaded::new();
     let mut changed = true;
     while std::mem::take(&mut changed) {
@@ -29,13 +31,27 @@ pub(crate) fn threaded(library: &Library, functions: &BTreeSet<FnId>) -> Threade
             let params = library.function(*caller).map_or(&[][..], |f| &f.params[..]);
             for (k, arg) in args.iter().enumerate() {
                 let own = params.iter().position(|p| Atom::from(p.var) == *arg);
-                let is_state =
-                    own.map_or(arg.as_var().is_some(), |j| threaded.contains(&(*caller, j)));
+                let handed_on = || arg.as_var().is_some_and(|x| !made[caller].contains(&x));
+                let is_state = own.map_or_else(handed_on, |j| threaded.contains(&(*caller, j)));
                 changed |= is_state && threaded.insert((*callee, k));
             }
         }
     }
     threaded
+}
+
+/// The arrays that a function makes element by element. An accumulator of zeros for one takes no longer.
+fn made_anew(library: &Library, function: FnId) -> HashSet<Var> {
+    let mut made = HashSet::new();
+    if let Some(function) = library.function(function) {
+        function.body.each(&mut |stm| match &stm.exp {
+            Exp::Nest(Nest::For { .. }) | Exp::Op(Op::Array(_) | Op::Fill(_) | Op::Constant(_)) => {
+                made.extend(stm.binds.iter().filter(|p| is_array(p)).map(|p| p.var));
+            }
+            Exp::Op(_) | Exp::Nest(_) => {}
+        });
+    }
+    made
 }
 
 /// The calls that lead back to the function that makes them.

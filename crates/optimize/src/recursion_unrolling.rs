@@ -20,12 +20,13 @@ use lambada_prim::{Prim, Scalar, ScalarTy};
 
 use crate::calls::Calls;
 use crate::ends::{End, end};
-use crate::{How, ROUND};
+use crate::rewrite::rewrite;
+use crate::{How, ROUND, arrays, scalar_replacement, unrolling};
 
 /// How many numbers above the end are tested for at most.
 const LEVELS: i64 = 4;
 /// How many statements each has at most.
-const STATEMENTS: usize = 64;
+const STATEMENTS: usize = 200;
 /// Where the end is looked for: the largest number that is one.
 const ENDS: std::ops::RangeInclusive<i64> = -1..=4;
 /// How often the passes are repeated.
@@ -306,6 +307,11 @@ fn settle(function: &mut Function, calls: &Calls) {
                 changed |= run(function, calls);
             }
         }
+        changed |= rewrite(
+            function,
+            calls,
+            &[unrolling::unrolling_at_end, scalar_replacement::scalar_replacement, arrays::arrays],
+        );
         if !changed {
             return;
         }

@@ -15,12 +15,23 @@ const ITERATIONS: i64 = ROWS;
 const ELEMENTS: i64 = 16;
 /// How many statements the written-out loop may have.
 const STATEMENTS: usize = 96;
+/// The same close to the end of a recursion, where all is to be straight-line code.
+const CLOSE: usize = 256;
 /// Writes a loop out.
 pub(crate) fn unrolling(context: &mut Context, stm: &Stm) -> Option<Replacement> {
+    unrolled(context, stm, STATEMENTS)
+}
+
+/// The same, a larger one too.
+pub(crate) fn unrolling_at_end(context: &mut Context, stm: &Stm) -> Option<Replacement> {
+    unrolled(context, stm, CLOSE)
+}
+
+fn unrolled(context: &mut Context, stm: &Stm, statements: usize) -> Option<Replacement> {
     match &stm.exp {
         Exp::Nest(Nest::For { index, extent, outs, body }) => {
             let most = if reads_literal(context, *index, body) { ELEMENTS } else { ITERATIONS };
-            let count = iterations(*extent, body, most)?;
+            let count = iterations(*extent, body, (most, statements))?;
             let fits = |(out, p): (&Out, &Param)| *out != Out::Collect || small(&p.ty.dims[1..]);
             outs.iter()
                 .zip(&stm.binds)
@@ -33,7 +44,7 @@ pub(crate) fn unrolling(context: &mut Context, stm: &Stm) -> Option<Replacement>
             kind: LoopKind::For { index, extent, .. },
             body,
         }) => {
-            let count = iterations(*extent, body, ITERATIONS)?;
+            let count = iterations(*extent, body, (ITERATIONS, statements))?;
             let mut stms = Vec::new();
             let mut state = inits.clone();
             for k in 0..count {
@@ -61,10 +72,10 @@ fn reads_literal(context: &Context, index: Var, body: &Block) -> bool {
     })
 }
 
-fn iterations(extent: Atom, body: &Block, most: i64) -> Option<i64> {
+fn iterations(extent: Atom, body: &Block, (most, statements): (i64, usize)) -> Option<i64> {
     match extent.as_lit()? {
         Scalar::Int(count)
-            if (2..=most).contains(&count) && body.size() * count as usize <= STATEMENTS =>
+            if (2..=most).contains(&count) && body.size() * count as usize <= statements =>
         {
             Some(count)
         }
