@@ -138,8 +138,10 @@ fn passes(
 ) -> Result<Costs, String> {
     let mut before: (Function, Costs) = (subject.function.clone(), first);
     let mut failed = None;
-    let optimized =
-        lambada_optimize::optimize_observed(subject.function.clone(), &mut |pass, f, changed| {
+    let optimized = lambada_optimize::optimize_observed(
+        subject.function.clone(),
+        lambada_optimize::Reader::Machine,
+        &mut |pass, f, changed| {
             if failed.is_some() || !changed || f.body == before.0.body {
                 return;
             }
@@ -150,7 +152,8 @@ fn passes(
                 }
                 Err(message) => failed = Some(format!("{name} after {}: {message}", pass.name)),
             }
-        });
+        },
+    );
     if let Some(message) = failed {
         return Err(message);
     }

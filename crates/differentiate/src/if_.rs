@@ -10,7 +10,7 @@
 
 use std::collections::HashMap;
 
-use lambada_anf::{Atom, Block, Nest, Op, Param, Renaming, Stm, Ty, Var};
+use lambada_anf::{Atom, Block, Nest, Op, Param, Renaming, Stm, Ty, Var, free_vars};
 
 use crate::cotangents::{Cotangents, Frame, Kind};
 use crate::derived::is_int;
@@ -209,17 +209,25 @@ impl Cotangents<'_> {
         &mut self,
         branches: [(&mut Residuals, &mut Block, &mut Block); 2],
     ) -> Option<Slot> {
-        let words = |residuals: &Residuals| -> usize {
-            let stored = residuals.stored.iter();
+        // What the reverse sweep has been found not to need goes away as the result of the branch that it is.
+        let needed = branches.each_ref().map(|(_, _, reverse)| free_vars(reverse));
+        let words = |branch: usize| -> usize {
+            let stored = branches[branch].0.stored.iter();
+            let stored = stored.filter(|r| needed[branch].contains(&r.home.var));
             stored.map(|r| if r.home.ty.dims.is_empty() { 1 } else { ARRAY }).sum()
         };
-        let more = words(branches[0].0).abs_diff(words(branches[1].0));
+        let more = words(0).abs_diff(words(1));
         if !self.on_tape || self.repeated() || more < APART {
             return None;
         }
+        let mut needed = needed.into_iter();
         let own = branches.map(|(residuals, sweep, reverse)| {
             let undo = &self.undo;
-            let plain = |r: &mut Residual| !undo.is_tape(r.value.var) && !undo.keeps(r.home.var);
+            let needed = needed.next().unwrap_or_default();
+            let plain = |r: &mut Residual| {
+                let in_place = undo.is_tape(r.value.var) || undo.keeps(r.home.var);
+                !in_place && needed.contains(&r.home.var)
+            };
             let mut own: Vec<Residual> = residuals.stored.extract_if(.., plain).collect();
             own.iter_mut().for_each(|r| r.value.ty = residuals.outside.ty(&r.value.ty));
             (own, sweep, reverse)

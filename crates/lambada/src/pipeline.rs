@@ -9,6 +9,7 @@ use lambada_core::eval::Settings;
 use lambada_core::{DefId, Program};
 use lambada_loops as loops;
 use lambada_normalize::{Inspection, Layout, Normalized, layouts, normalize};
+use lambada_optimize::Reader;
 use lambada_prim::{Memory, Scalar, Tensor};
 use lambada_run::{Cancel, Kernel, Target};
 use lambada_source::stack::{self, Deep};
@@ -80,7 +81,8 @@ impl anf::Derivatives for Readable {
         names: &mut anf::Names,
         f: &anf::Lambda,
     ) -> Result<anf::Lambda, Box<Problem>> {
-        Staged.forward(library, names, f)
+        let f = readable(library, names, f, None);
+        timed(&FORWARD, || lambada_differentiate::forward_with(readable, library, names, &f))
     }
 
     fn reach(
@@ -98,8 +100,8 @@ impl anf::Derivatives for Readable {
         names: &mut anf::Names,
         f: &anf::Lambda,
     ) -> Result<anf::Reverse, Box<Problem>> {
-        let f = prepare(library, names, f, None);
-        timed(&REVERSE, || lambada_differentiate::reverse_as_source(prepare, library, names, &f))
+        let f = readable(library, names, f, None);
+        timed(&REVERSE, || lambada_differentiate::reverse_as_source(readable, library, names, &f))
     }
 
     fn band(
@@ -126,6 +128,16 @@ fn prepare(
     let f = timed(&SIMPLIFY, || lambada_optimize::simplify(library, names, f, itself));
     anf::name_values(names, &f.body);
     f
+}
+
+/// The same, where people read the derivative: nothing is written out only for speed.
+fn readable(
+    library: &anf::Library,
+    names: &mut anf::Names,
+    f: &anf::Lambda,
+    _: Option<anf::FnId>,
+) -> anf::Lambda {
+    prepare(library, names, f, None)
 }
 
 /// A first-order array program with its interface, before and after optimization.
@@ -163,7 +175,7 @@ pub(crate) fn arrays_with(
     entry: DefId,
     options: &Options,
 ) -> Result<Arrays, Vec<Problem>> {
-    stack::roomy(|| optimized_arrays(program, entry, &Staged, options))
+    stack::roomy(|| optimized_arrays(program, entry, (&Staged, Reader::Machine), options))
 }
 
 /// The same for source that people read.
@@ -172,13 +184,13 @@ pub(crate) fn readable_arrays(
     entry: DefId,
     options: &Options,
 ) -> Result<Arrays, Vec<Problem>> {
-    stack::roomy(|| optimized_arrays(program, entry, &Readable, options))
+    stack::roomy(|| optimized_arrays(program, entry, (&Readable, Reader::Person), options))
 }
 
 fn optimized_arrays(
     program: &Program,
     entry: DefId,
-    derivatives: &dyn anf::Derivatives,
+    (derivatives, reader): (&dyn anf::Derivatives, Reader),
     options: &Options,
 ) -> Result<Arrays, Vec<Problem>> {
     verify(
@@ -194,7 +206,7 @@ fn optimized_arrays(
         || anf::check(&normalized.function),
         || anf::print(&normalized.function),
     );
-    let optimized = optimized(&normalized.function, options, &mut |_, _| {});
+    let optimized = optimized(&normalized.function, options, reader, &mut |_, _| {});
     // Always, in release builds too: what is not evidently in range never becomes machine code.
     anf::check(&optimized).map_err(|complaint| vec![messages::broken_program(&complaint)])?;
     Ok(Arrays { normalized: normalized.into(), optimized: optimized.into() })
@@ -204,10 +216,11 @@ fn optimized_arrays(
 pub(crate) fn optimized(
     function: &anf::Function,
     options: &Options,
+    reader: Reader,
     observe: &mut dyn FnMut(&'static str, &anf::Function),
 ) -> anf::Function {
     let mut lap = Lap::new();
-    lambada_optimize::optimize_observed(function.clone(), &mut |pass, after, changed| {
+    lambada_optimize::optimize_observed(function.clone(), reader, &mut |pass, after, changed| {
         lap.ran(pass.name);
         if changed {
             verify(options, pass.name, || anf::check(after), || anf::print(after));

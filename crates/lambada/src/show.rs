@@ -1,6 +1,7 @@
 //! Every intermediate form of a definition, as text.
 
 use lambada_anf as anf;
+use lambada_optimize::Reader;
 use lambada_run::Target;
 use lambada_schedule as schedule;
 use lambada_source::{Problem, stack};
@@ -88,7 +89,7 @@ impl Unit {
         }
         // What it gave when it ran last.
         let mut shown = None;
-        optimized(&function, &self.options, &mut |ran, after| {
+        optimized(&function, &self.options, Reader::Machine, &mut |ran, after| {
             if ran == pass {
                 shown = Some(anf::print(after));
             }

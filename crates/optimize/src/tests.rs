@@ -585,7 +585,7 @@ fn time_is_nearly_linear_in_the_length_of_the_program() {
         let f = long_program(size);
         let run = || {
             let start = std::time::Instant::now();
-            crate::optimize_observed(f.clone(), &mut |_, _, _| {});
+            crate::optimize_observed(f.clone(), crate::Reader::Machine, &mut |_, _, _| {});
             start.elapsed().as_secs_f64()
         };
         (0..3).map(|_| run()).fold(f64::INFINITY, f64::min)

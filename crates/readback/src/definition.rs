@@ -31,8 +31,10 @@ pub fn definition(function: &Function, interface: &Interface) -> Def {
 pub(crate) fn function_in(function: &Function, words: &Words, id: FnId) -> Def {
     let names = param_names(function);
     let size = |atom: Atom| names.get(&atom.as_var()?).map(|name| build::var(name.clone()));
-    // A size that is no parameter has no name in the head: `[]`, which holds for calls of the function inside of itself, too.
     let result = |ty: &Ty| words.ty(ty, &size);
+    // A size that is no parameter has no name in the head. Then the type is left to inference, which finds out whether the calls of the function inside of itself give it, too.
+    let known = |ty: &Ty| ty.dims.iter().all(|dim| dim.as_var().is_none() || size(*dim).is_some());
+    let known = function.results.iter().all(known);
     let compose = |results: Vec<Expr>| build::tuple(results);
     let params = function.params.iter();
     let interface = Interface {
@@ -43,7 +45,7 @@ pub(crate) fn function_in(function: &Function, words: &Words, id: FnId) -> Def {
         leaves: (0..function.params.len())
             .map(|param| Leaf { param, reading: Reading::Whole })
             .collect(),
-        result: Some(build::tuple_ty(function.results.iter().map(result).collect())),
+        result: known.then(|| build::tuple_ty(function.results.iter().map(result).collect())),
         results: Vec::new(),
         linear: true,
         compose: &compose,

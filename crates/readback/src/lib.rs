@@ -9,6 +9,7 @@
 
 mod constructs;
 mod definition;
+mod fields;
 mod fors;
 mod interface;
 mod library;
@@ -18,6 +19,7 @@ mod phases;
 mod pieces;
 mod printer;
 mod regions;
+mod returned;
 mod uses;
 mod words;
 

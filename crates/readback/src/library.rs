@@ -1,25 +1,27 @@
 //! A program with a library as a module: node types as variants, functions as definitions, tests of constructors as `match`.
 //!
-//! Null, which only derivatives use, is one constructor more of the types that need it. Cells, and accumulators that are handed to functions,
-//! have no form in the language: a program with these is refused.
+//! Null, which only derivatives use, is one constructor more of the types that need it. Cells have no form in the language, nor have accumulators that are handed to functions, unless
+//! what is added can be returned at no more cost: a program with these is refused.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use lambada_anf::{Exp, FnId, Function, Labels, NodeId, Op};
+use lambada_anf::{Atom, Exp, FnId, Function, Labels, Library, Nest, NodeId, Op, Param};
 use lambada_prim::{ArrayPrim, Prim, Spelling, Surface};
 use lambada_surface::ast::Item;
 
 use crate::definition::{definition_in, function_in};
 use crate::interface::Interface;
 use crate::pieces::CALLED;
+use crate::returned::return_accumulators;
 use crate::words::Words;
 
 /// The library and the entry as the items of a module, the types first. The error says what the language has no form for.
 pub fn items(function: &Function, interface: &Interface) -> Result<Vec<Item>, String> {
     let mut entry = function.clone();
     let mut library = std::mem::take(&mut entry.library);
-    expressible(&entry)?;
-    library.functions.iter().flatten().try_for_each(expressible)?;
+    return_accumulators(&mut entry, &mut library);
+    expressible(&entry, &library)?;
+    library.functions.iter().flatten().try_for_each(|f| expressible(f, &library))?;
     let mut reserved: Vec<&str> = vec!["real", "int", "bool", &interface.name];
     reserved.extend(lambada_surface::token::KEYWORDS.iter().map(|(word, _)| *word));
     called().for_each(|name| reserved.push(name));
@@ -75,8 +77,17 @@ fn called() -> impl Iterator<Item = &'static str> {
     scalars.chain(arrays).chain(CALLED)
 }
 
-/// Are there no cells, and no accumulators that are handed to functions?
-fn expressible(function: &Function) -> Result<(), String> {
+/// Are there no cells, no accumulators that are handed to functions, and no loops whose state changes its size?
+fn expressible(function: &Function, library: &Library) -> Result<(), String> {
+    let grows = function.body.any(&mut |stm| {
+        let Exp::Nest(Nest::Loop { params, .. }) = &stm.exp else { return false };
+        let state = |dim: &Atom| params.iter().any(|p| *dim == p.var.into());
+        let own_sizes = |p: &Param| p.ty.elem.node().is_some_and(|id| has_arrays(library, id));
+        params.iter().any(|p| p.ty.dims.iter().any(state) || own_sizes(p))
+    });
+    if grows {
+        return Err("the state of a loop changes its size".into());
+    }
     let given = !function.accumulators.is_empty();
     let cells = function.body.any(&mut |stm| match &stm.exp {
         Exp::Op(Op::Open { .. } | Op::Cell { .. } | Op::Node { cells: true, .. }) => true,
@@ -87,4 +98,15 @@ fn expressible(function: &Function) -> Result<(), String> {
         return Err("its functions add to arrays or nodes that they are given".into());
     }
     Ok(())
+}
+
+/// Has a variant that does not contain itself arrays in it? Values of a recursive one have sizes of their own each, but those of others do not change in a loop.
+fn has_arrays(library: &Library, id: NodeId) -> bool {
+    let fields = |id: NodeId| library.node(id).constructors.iter().flat_map(|c| &c.fields);
+    let (mut found, mut todo) = (HashSet::new(), vec![id]);
+    while let Some(node) = todo.pop() {
+        let parts = fields(node).filter_map(|field| field.ty.elem.node());
+        todo.extend(parts.filter(|part| found.insert(*part)));
+    }
+    !found.contains(&id) && fields(id).any(|field| !field.ty.dims.is_empty())
 }

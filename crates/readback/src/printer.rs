@@ -8,6 +8,7 @@ use lambada_prim::Scalar;
 use lambada_surface::ast::{BinaryOp, Clause, Expr, ExprKind, Pattern};
 use lambada_surface::build;
 
+use crate::fields;
 use crate::fors::Fors;
 use crate::names::Tokens;
 use crate::phases::Comment;
@@ -391,7 +392,7 @@ fn assemble(named: Vec<Line>, arrays: Vec<Expr>, units: Vec<Expr>, tail: Expr) -
     let body = units.into_iter().rev().fold(tail, sequence);
     let ignored = |rest, value| build::let_(build::binds("_"), value, rest);
     let body = arrays.into_iter().rev().fold(body, ignored);
-    named.into_iter().rev().fold(body, |body, line| match line {
+    fields::together(named).into_iter().rev().fold(body, |body, line| match line {
         Line::Let { comment, pattern, value, .. } => {
             let line = build::let_(pattern, value, body);
             match comment {
