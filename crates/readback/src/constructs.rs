@@ -9,8 +9,9 @@ use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy, Spelling, Surface, Tensor};
 use lambada_surface::ast::{self, BinaryOp, Clause, Expr, ExprKind, PatternKind, UnaryOp};
 use lambada_surface::build;
 
+use crate::lines::Line;
 use crate::pieces::{call, infix, literal, reduced, width};
-use crate::printer::{Line, Printer};
+use crate::printer::Printer;
 use crate::uses::first_of_each;
 
 /// A number of so many digits needs no explanation.

@@ -12,10 +12,11 @@ use lambada_surface::build;
 
 use crate::fors::Fors;
 use crate::interface::{Interface, Leaf, Reading};
+use crate::lines::Line;
 use crate::names::Tokens;
 use crate::phases::{self, Comment};
 use crate::pieces::call;
-use crate::printer::{Line, Printer};
+use crate::printer::Printer;
 use crate::uses::Uses;
 use crate::words::{Handles, Words};
 

@@ -11,7 +11,7 @@ use lambada_surface::ast::{Arm, Expr, ExprKind, Name, Pattern, PatternKind};
 use lambada_surface::build;
 use lambada_surface::visit::children;
 
-use crate::printer::Line;
+use crate::lines::Line;
 
 /// Lines that stand together and read fields of one node.
 struct Reading {

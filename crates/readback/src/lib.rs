@@ -13,6 +13,7 @@ mod fields;
 mod fors;
 mod interface;
 mod library;
+mod lines;
 mod matches;
 mod names;
 mod phases;

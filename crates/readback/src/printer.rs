@@ -5,11 +5,12 @@ use std::rc::Rc;
 
 use lambada_anf::{Atom, Block, Exp, NAMELESS, Names, Op, Stm, Var};
 use lambada_prim::Scalar;
-use lambada_surface::ast::{BinaryOp, Clause, Expr, ExprKind, Pattern};
+use lambada_surface::ast::{BinaryOp, Clause, Expr, ExprKind};
 use lambada_surface::build;
 
 use crate::fields;
 use crate::fors::Fors;
+use crate::lines::Line;
 use crate::names::Tokens;
 use crate::phases::Comment;
 use crate::pieces::width;
@@ -31,28 +32,6 @@ const READ_AGAIN: usize = 2;
 
 /// An element whose reading is wider than this gets a name if it is read more than once.
 const NARROW: usize = 24;
-
-/// A line of a block.
-pub(crate) enum Line {
-    /// `let pattern = value`, and the variables if the pattern is just these.
-    Let { comment: Option<Rc<str>>, pattern: Pattern, value: Expr, vars: Vec<Var> },
-    /// Something of type `()`, or an array of units where `unit` is false.
-    Effect { value: Expr, unit: bool },
-}
-
-impl Line {
-    /// `let name = value`
-    pub(crate) fn named(name: &Rc<str>, value: Expr, var: Option<Var>) -> Line {
-        let vars = var.into_iter().collect();
-        Line::Let { comment: None, pattern: build::binds(name.clone()), value, vars }
-    }
-
-    /// `let (a, b) = value`, and the variables if the pattern is just these.
-    pub(crate) fn several(names: Vec<Rc<str>>, value: Expr, vars: Vec<Var>) -> Line {
-        let pattern = build::tuple_pattern(names.into_iter().map(build::binds).collect());
-        Line::Let { comment: None, pattern, value, vars }
-    }
-}
 
 pub(crate) struct Printer<'a> {
     pub(crate) names: &'a Names,
