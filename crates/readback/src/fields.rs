@@ -47,7 +47,7 @@ impl Reading {
     }
 
     /// Takes another line in, which comes after lines that bind these names; gives it back if it does not fit.
-    fn take(&mut self, other: Reading, names: &[Rc<str>]) -> Result<(), Reading> {
+    fn take(&mut self, other: Reading, names: &[Rc<str>]) -> Option<Reading> {
         let node = self.subject == other.subject && self.constructor == other.constructor;
         let total = self.read[0].1.is_some() == other.read[0].1.is_some();
         let free = other.read.iter().all(|(_, zero)| {
@@ -55,10 +55,10 @@ impl Reading {
         });
         let again = self.read.iter().any(|(field, _)| *field == other.read[0].0);
         if !node || !total || !free || again {
-            return Err(other);
+            return Some(other);
         }
         self.read.extend(other.read);
-        Ok(())
+        None
     }
 
     /// The match; what it reads is called so.
@@ -99,7 +99,7 @@ pub(crate) fn together(lines: Vec<Line>) -> Vec<Line> {
         let said = matches!(&line, Line::Let { comment: Some(_), .. });
         if let (Some((before, names)), false) = (&mut open, said) {
             match before.take(reading, names) {
-                Ok(()) => {
+                None => {
                     names.push(name);
                     if let (Some(Line::Let { vars, .. }), Line::Let { vars: own, .. }) =
                         (all.last_mut(), line)
@@ -108,7 +108,7 @@ pub(crate) fn together(lines: Vec<Line>) -> Vec<Line> {
                     }
                     continue;
                 }
-                Err(reading) => {
+                Some(reading) => {
                     written(&mut all, open.take());
                     open = Some((reading, vec![name]));
                     all.push(line);
