@@ -155,6 +155,7 @@ fn so_are_those_of_recursive_programs() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs");
     let mut files = programs(&folder.join("recursion"));
     files.extend(programs(&folder.join("rules")));
+    files.extend(programs(&folder.join("exponential")));
     let only = std::env::var("ONLY").unwrap_or_default();
     files.retain(|file| file.to_string_lossy().contains(&only));
     let found = parallel(&longest_first(files), |file| one(file, true));

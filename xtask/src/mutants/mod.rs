@@ -356,7 +356,9 @@ fn cases(copy: &Path) -> Result<Vec<Case>, String> {
                 }
             }
             "programs" => {
-                for folder in ["programs", "programs/rules", "programs/sparse"] {
+                for folder in
+                    ["programs", "programs/rules", "programs/sparse", "programs/exponential"]
+                {
                     for name in lam_files(&copy.join("tests").join(folder))? {
                         case(Some(("ONLY", format!("{folder}/{name}"))));
                     }
