@@ -121,7 +121,9 @@ fn tasks(only: &str) -> Vec<Vec<Task>> {
     let recursive = programs(&root().join("tests/programs/recursion")).into_iter();
     // The sanitizers run on the stack of the system, which is too small for a million calls.
     let recursive = recursive.filter(|path| path.file_stem().is_some_and(|name| name != "deep"));
-    let programs = programs(&root().join("tests/programs")).into_iter().chain(recursive);
+    let exponential = programs(&root().join("tests/programs/exponential")).into_iter();
+    let programs = programs(&root().join("tests/programs")).into_iter();
+    let programs = programs.chain(recursive).chain(exponential);
     let programs = programs.filter(|path| path.to_string_lossy().contains(only)).collect();
     let programs = groups(programs, CHUNK).into_iter();
     let examples = EXAMPLES.iter().filter(|(file, ..)| file.contains(only));

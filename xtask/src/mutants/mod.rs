@@ -29,7 +29,7 @@ const VARIABLE: &str = "LAMBADA_MUTANT";
 const REACHED: &str = "reaches mutant";
 
 /// The tests: package and test program. A variable of the environment cuts some into cases.
-const TESTS: [(&str, &str); 8] = [
+const TESTS: [(&str, &str); 11] = [
     ("differentiate", "derivatives"),
     ("normalize", "lambada_normalize"),
     ("optimize", "lambada_optimize"),
@@ -38,6 +38,9 @@ const TESTS: [(&str, &str); 8] = [
     ("tests", "drawn"),
     ("tests", "recursion"),
     ("tests", "costs"),
+    ("tests", "passes"),
+    ("tests", "graphs"),
+    ("tests", "special_values"),
 ];
 
 /// Each round gives a mutant that lives so much more time, as the cases take without it.
