@@ -1,7 +1,7 @@
 //! Derivatives as source: what `derive` prints for every definition that the programs try parses, checks, gives the numbers of `jvp` and
 //! `vjp`, and can be derived again.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use lambada::operators::Operator;
 use lambada::vectors::{numbers, with_reals};
@@ -135,36 +135,30 @@ fn one(path: &Path, some: bool) -> (usize, Vec<String>) {
     (compared, complaints)
 }
 
-#[test]
-fn printed_derivatives_are_the_derivatives() {
-    let mut files = programs(&Path::new(env!("CARGO_MANIFEST_DIR")).join("programs"));
+/// Compares what is printed of the programs, or of those that `ONLY` names: so many comparisons at least.
+fn all(mut files: Vec<PathBuf>, some: bool, least: usize) {
     let only = std::env::var("ONLY").unwrap_or_default();
     files.retain(|file| file.to_string_lossy().contains(&only));
-    let found = parallel(&longest_first(files), |file| one(file, false));
+    let found = parallel(&longest_first(files), |file| one(file, some));
     let compared: usize = found.iter().map(|(compared, _)| compared).sum();
     let complaints: Vec<String> =
         found.into_iter().flat_map(|(_, complaints)| complaints).collect();
     println!("{compared} printed derivatives compared");
     assert!(complaints.is_empty(), "{} complaints:\n{}", complaints.len(), complaints.join("\n"));
-    assert!(compared >= 300 || !only.is_empty(), "only {compared}");
+    assert!(compared >= least || !only.is_empty(), "only {compared}");
+}
+
+#[test]
+fn printed_derivatives_are_the_derivatives() {
+    all(programs(&Path::new(env!("CARGO_MANIFEST_DIR")).join("programs")), false, 300);
 }
 
 /// Derivatives that add to parts of values of recursive types have no form as source; the others are compared.
 #[test]
 fn so_are_those_of_recursive_programs() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs");
-    let mut files = programs(&folder.join("recursion"));
-    files.extend(programs(&folder.join("rules")));
-    files.extend(programs(&folder.join("exponential")));
-    let only = std::env::var("ONLY").unwrap_or_default();
-    files.retain(|file| file.to_string_lossy().contains(&only));
-    let found = parallel(&longest_first(files), |file| one(file, true));
-    let compared: usize = found.iter().map(|(compared, _)| compared).sum();
-    let complaints: Vec<String> =
-        found.into_iter().flat_map(|(_, complaints)| complaints).collect();
-    println!("{compared} printed derivatives of recursive programs compared");
-    assert!(complaints.is_empty(), "{} complaints:\n{}", complaints.len(), complaints.join("\n"));
-    assert!(compared >= 400 || !only.is_empty(), "only {compared}");
+    let folders = ["recursion", "rules", "exponential"].map(|part| programs(&folder.join(part)));
+    all(folders.concat(), true, 400);
 }
 
 #[test]

@@ -241,7 +241,7 @@ impl Cotangents<'_> {
         let node = self.cx.either(layouts.each_ref().map(|layout| layout.fields.clone()));
         let fresh = |c: &mut Self| c.b.names.fresh("kept");
         let home = Param { var: fresh(self), ty: Ty::handle(node) };
-        let kept = own.into_iter().zip(layouts).map(|((own, sweep, reverse), layout)| {
+        let mut kept = own.into_iter().zip(layouts).map(|((own, sweep, reverse), layout)| {
             if own.is_empty() {
                 return None;
             }
@@ -254,7 +254,8 @@ impl Cotangents<'_> {
             reverse.stms.splice(0..0, read);
             Some(made)
         });
-        let [then, otherwise] = kept.collect::<Vec<_>>()[..] else { return None };
+        let (then, otherwise) = (kept.next().flatten(), kept.next().flatten());
+        drop(kept);
         Some(Slot { then, otherwise, home })
     }
 
