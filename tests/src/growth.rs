@@ -134,10 +134,10 @@ impl Subject {
     }
 
     /// A random function of array code; nothing if it has no sizes to grow.
-    pub fn generated(seed: u64) -> Option<Subject> {
+    pub fn generated(seed: u64, smallest: usize) -> Option<Subject> {
         let (function, args) = anf::generate(seed);
         let sized = |factor: usize| repeated(&function, &args, factor, false);
-        let args = [sized(2), sized(4), sized(8)];
+        let args = [sized(smallest), sized(2 * smallest), sized(4 * smallest)];
         (!function.sizes.is_empty()).then_some(Subject { function, args })
     }
 
@@ -148,10 +148,17 @@ impl Subject {
 
     /// What a form of it costs; the message of the run that fails.
     pub fn costs(&self, function: &Function) -> Result<Costs, String> {
-        let run = |k: usize| {
-            anf::eval(function, &self.args[k]).map(|o| o.counts.into()).map_err(|f| f.message)
-        };
-        Ok([run(0)?, run(1)?, run(2)?])
+        Ok([self.cost(function, 0)?, self.cost(function, 1)?, self.cost(function, 2)?])
+    }
+
+    /// The second of these costs, where it is not known yet whether the third takes too long.
+    pub fn middle(&self, function: &Function) -> Result<Cost, String> {
+        self.cost(function, 1)
+    }
+
+    fn cost(&self, function: &Function, run: usize) -> Result<Cost, String> {
+        let outcome = anf::eval(function, &self.args[run]);
+        outcome.map(|o| o.counts.into()).map_err(|f| f.message)
     }
 
     /// What its loops cost.

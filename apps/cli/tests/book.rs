@@ -20,7 +20,7 @@ use lambada_chad::pairs::{Reverse, Semantics, interpret};
 use lambada_chad::shared::Lets;
 use lambada_chad::value::{Value, counting};
 use lambada_chad::{Env, Var, applied, closures, shared, source};
-use lambada_testkit::blessing;
+use lambada_testkit::{blessing, parallel};
 use tempfile::TempDir;
 
 fn root() -> PathBuf {
@@ -274,28 +274,30 @@ fn alone() -> MutexGuard<'static, ()> {
     PAGES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// How many commands there are on a page, and which print something else; these are rewritten where that is asked for.
+fn page(path: &Path) -> (usize, Vec<String>) {
+    let page = read(path);
+    let mut parts = parts(&page);
+    assert_eq!(together(&parts), page, "{}", path.display());
+    let commands = parts.iter().filter(|part| matches!(part, Part::Command { .. })).count();
+    if commands == 0 {
+        return (0, Vec::new());
+    }
+    let name = path.strip_prefix(root()).expect("a page of the repository").display().to_string();
+    let differences = replay(&name, &mut parts);
+    if blessing() && !differences.is_empty() {
+        write(path, &together(&parts));
+        return (commands, Vec::new());
+    }
+    (commands, differences)
+}
+
 #[test]
 fn commands_print_what_the_book_says() {
     let _alone = alone();
-    let mut wrong = Vec::new();
-    let mut commands = 0;
-    for path in pages() {
-        let page = read(&path);
-        let mut parts = parts(&page);
-        assert_eq!(together(&parts), page, "{}", path.display());
-        let here = parts.iter().filter(|part| matches!(part, Part::Command { .. })).count();
-        if here > 0 {
-            let name =
-                path.strip_prefix(root()).expect("a page of the repository").display().to_string();
-            let differences = replay(&name, &mut parts);
-            if blessing() && !differences.is_empty() {
-                write(&path, &together(&parts));
-            } else {
-                wrong.extend(differences);
-            }
-        }
-        commands += here;
-    }
+    let replayed = parallel(&pages(), |path| page(path));
+    let commands: usize = replayed.iter().map(|(commands, _)| commands).sum();
+    let wrong: Vec<String> = replayed.into_iter().flat_map(|(_, wrong)| wrong).collect();
     assert!(commands >= 130, "only {commands} commands");
     assert!(
         wrong.is_empty(),
