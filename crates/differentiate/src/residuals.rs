@@ -368,11 +368,12 @@ impl<'a> Choice<'a> {
         if between.any(|stm| stm.binds.iter().any(|p| index.contains(&p.var.into()))) {
             return false;
         }
-        if !self.body.undone.contains_key(&version.var) {
-            let Some(home) = self.body.homes.get(&version.var) else { return false };
-            if self.demanded.insert(version.var) {
-                self.read.push(Residual { value: (*version).clone(), home: home.clone() });
-            }
+        // What a branch gives is demanded before what the branch has written to it.
+        let is_given = self.body.homes.contains_key(&version.var);
+        if !self.body.undone.contains_key(&version.var)
+            && !(is_given && self.demanded.contains(&version.var))
+        {
+            return false;
         }
         let read = Stm::new(vec![value.clone()], Op::Index(version.var, index.to_vec()));
         let mentioned = read.free_vars();

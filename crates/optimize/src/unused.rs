@@ -147,7 +147,7 @@ fn results(program: &mut Function, id: FnId) -> bool {
     true
 }
 
-/// Marks the results of the function that are used.
+/// Marks the results of the function that are used, other than as the size of another one.
 fn used_results(body: &Block, id: FnId, keep: &mut [bool]) {
     if !body.any(&mut |stm| calls(stm, id)) {
         return;
@@ -156,7 +156,9 @@ fn used_results(body: &Block, id: FnId, keep: &mut [bool]) {
     body.each(&mut |stm| {
         if calls(stm, id) {
             for (keep, p) in keep.iter_mut().zip(&stm.binds) {
-                *keep |= uses.contains_key(&p.var);
+                let sizes = stm.binds.iter().flat_map(|p| &p.ty.dims);
+                let as_size = sizes.filter(|size| **size == Atom::Var(p.var)).count();
+                *keep |= uses.get(&p.var).is_some_and(|uses| *uses > as_size);
             }
         }
     });

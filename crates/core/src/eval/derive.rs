@@ -25,7 +25,7 @@ impl Machine<'_> {
     /// `jvp f x dx`
     pub fn jvp(&mut self, f: Value, x: &Value, dx: &Value, span: Span) -> Run<Value> {
         let level = self.fresh_level();
-        let x = lift(x, dx, Kind::Tangent, level, span)?;
+        let x = lift(x, dx, Kind::Tangent, level, (span, THAN_POINT))?;
         let result = self.call(f, vec![x])?;
         let (primal, tangent) = split(&result, level);
         Ok(Value::tuple(vec![primal, tangent]))
@@ -34,7 +34,7 @@ impl Machine<'_> {
     /// `reach f x marks`
     pub fn reach(&mut self, f: Value, x: &Value, marks: &Value, span: Span) -> Run<Value> {
         let level = self.fresh_level();
-        let x = lift(x, marks, Kind::Marks, level, span)?;
+        let x = lift(x, marks, Kind::Marks, level, (span, THAN_POINT))?;
         let result = self.call(f, vec![x])?;
         Ok(split(&result, level).1)
     }
@@ -60,7 +60,7 @@ impl Machine<'_> {
     pub fn pull_back(&mut self, pullback: &Pullback, cotangent: &Value) -> Run<Value> {
         let Pullback { tape, point, result, span } = pullback;
         let mut cotangents = vec![None; tape.nodes.borrow().len()];
-        seed(tape, result, cotangent, &mut cotangents, *span)?;
+        seed(tape, result, cotangent, &mut cotangents, (*span, THAN_RESULT))?;
         self.sweep(tape, &mut cotangents)?;
         let mut next = 0;
         Ok(tangent_of(point, &mut |_| {
@@ -95,6 +95,12 @@ impl Machine<'_> {
     }
 }
 
+/// What is said of tangents and cotangents of another constructor.
+const THAN_POINT: &str = "the tangent has another constructor than the point";
+pub(crate) const THAN_VALUE: &str = "the tangent has another constructor than the value";
+pub(crate) const THAN_RESULT: &str = "the cotangent has another constructor than the result";
+pub(crate) const THAN_PARAMETER: &str = "the cotangent has another constructor than the parameter";
+
 /// Hands the parts of a cotangent to the nodes of a result. A zero is multiplied by nothing, as in compiled code, which leaves out what it sees to be
 /// zero; but a function with rules whose value gets one still runs its rule.
 pub(crate) fn seed(
@@ -102,11 +108,11 @@ pub(crate) fn seed(
     result: &Value,
     cotangent: &Value,
     cotangents: &mut [Option<Value>],
-    span: Span,
+    (span, says): (Span, &'static str),
 ) -> Run<()> {
     let mut all = |xs: &[Value], ds: &[Value]| {
         let mut pairs = xs.iter().zip(ds);
-        pairs.try_for_each(|(x, d)| stack::deeper(|| seed(tape, x, d, cotangents, span)))
+        pairs.try_for_each(|(x, d)| stack::deeper(|| seed(tape, x, d, cotangents, (span, says))))
     };
     match (result, cotangent) {
         (Value::Active(active), d) => {
@@ -124,9 +130,7 @@ pub(crate) fn seed(
             all(&xs.items, &ds.items)
         }
         (Value::Con(x), Value::Con(d)) if x.tag == d.tag => all(&x.args, &d.args),
-        (Value::Con(_), Value::Con(_)) => {
-            fail(span, "the cotangent has another constructor than the result")
-        }
+        (Value::Con(_), Value::Con(_)) => fail(span, says),
         _ => Ok(()),
     }
 }
@@ -137,9 +141,15 @@ fn same_size(a: &Array, b: &Array, span: Span) -> Run<()> {
 }
 
 /// The point with its tangent or marks, at a new level.
-pub(crate) fn lift(x: &Value, dx: &Value, kind: Kind, level: u64, span: Span) -> Run<Value> {
+pub(crate) fn lift(
+    x: &Value,
+    dx: &Value,
+    kind: Kind,
+    level: u64,
+    (span, says): (Span, &'static str),
+) -> Run<Value> {
     let all = |xs: &[Value], ds: &[Value]| {
-        let lifted = |(x, d)| stack::deeper(|| lift(x, d, kind, level, span));
+        let lifted = |(x, d)| stack::deeper(|| lift(x, d, kind, level, (span, says)));
         xs.iter().zip(ds).map(lifted).collect::<Run<Vec<Value>>>()
     };
     match (x, dx) {
@@ -160,9 +170,7 @@ pub(crate) fn lift(x: &Value, dx: &Value, kind: Kind, level: u64, span: Span) ->
         (Value::Con(x), Value::Con(d)) if x.tag == d.tag => {
             Ok(Value::con(x.tag, all(&x.args, &d.args)?))
         }
-        (Value::Con(_), Value::Con(_)) => {
-            fail(span, "the tangent has another constructor than the point")
-        }
+        (Value::Con(_), Value::Con(_)) => fail(span, says),
         _ => Ok(x.clone()),
     }
 }

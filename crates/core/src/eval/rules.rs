@@ -17,7 +17,7 @@ use std::rc::Rc;
 use lambada_source::{Span, stack};
 
 use super::code::{RuleCode, Rules};
-use super::derive::{lift, map_reals, seed, tangent_of};
+use super::derive::{THAN_PARAMETER, THAN_RESULT, THAN_VALUE, lift, map_reals, seed, tangent_of};
 use super::levels::{find, replace, without};
 use super::machine::{Machine, Run, closure, fail};
 use super::real::{Active, Kind, Node, Tape, add_to};
@@ -151,7 +151,13 @@ impl Machine<'_> {
             Active::Forward { .. } => {
                 let tangent = self.forward(function, &args, &fixed, &value, level)?;
                 let rule = rules(function).jvp.as_ref().or(rules(function).vjp.as_ref());
-                lift(&value, &tangent, Kind::Tangent, level, rule.map_or(span, |rule| rule.span))
+                lift(
+                    &value,
+                    &tangent,
+                    Kind::Tangent,
+                    level,
+                    (rule.map_or(span, |rule| rule.span), THAN_VALUE),
+                )
             }
             Active::Traced { tape, .. } => {
                 let node = tape.push(Node::default());
@@ -253,10 +259,18 @@ impl Machine<'_> {
                     for term in &terms {
                         let point = without(term.component(0), tape.level);
                         let d = self.call(tangent.clone(), vec![point])?;
-                        seed(&tape, term.component(1), &d, &mut cotangents, rule.span)?;
+                        seed(
+                            &tape,
+                            term.component(1),
+                            &d,
+                            &mut cotangents,
+                            (rule.span, THAN_RESULT),
+                        )?;
                     }
                 }
-                Part::Data(part) => seed(&tape, &part, &tangent, &mut cotangents, rule.span)?,
+                Part::Data(part) => {
+                    seed(&tape, &part, &tangent, &mut cotangents, (rule.span, THAN_PARAMETER))?
+                }
             }
         }
         self.sweep(&tape, &mut cotangents)?;
@@ -327,7 +341,9 @@ impl Machine<'_> {
         for (arg, part) in args.iter().zip(parts) {
             match part {
                 Part::Sum(sum) => self.pull_sum(tape.level, arg, &sum, rule.span, cotangents)?,
-                Part::Data(part) => seed(tape, arg, &part, cotangents, rule.span)?,
+                Part::Data(part) => {
+                    seed(tape, arg, &part, cotangents, (rule.span, THAN_PARAMETER))?
+                }
             }
         }
         Ok(())
@@ -350,7 +366,7 @@ impl Machine<'_> {
             args.iter().map(|arg| self.tangent(arg, level, &mut leaf)).collect();
         let tangent = self.rule(function, rule, (fixed, value), tangents)?;
         let mut found = vec![None; leaves.tape.nodes.borrow().len()];
-        seed(&leaves.tape, &tangent, cotangent, &mut found, rule.span)?;
+        seed(&leaves.tape, &tangent, cotangent, &mut found, (rule.span, THAN_RESULT))?;
         self.transposing += 1;
         if self.transposing > TRANSPOSITIONS {
             let name = &rules(function).name;
@@ -385,7 +401,7 @@ impl Machine<'_> {
         }
         let mut found = vec![None; leaves.tape.nodes.borrow().len()];
         for (result, term) in results.iter().zip(sum) {
-            seed(&leaves.tape, result, term.component(1), &mut found, span)?;
+            seed(&leaves.tape, result, term.component(1), &mut found, (span, THAN_RESULT))?;
         }
         self.sweep(&leaves.tape, &mut found)?;
         leaves.give(&mut found, cotangents);

@@ -19,7 +19,9 @@ use crate::emit::Emit;
 use crate::guards::Guard;
 use crate::merge::{Merge, Place, ill_typed, merge};
 use crate::messages;
-use crate::val::{Code, CodeKind, Leaf, Pullback, Val};
+use crate::val::{Closure, Code, CodeKind, FunVal, Leaf, Pullback, Val, VariantVal};
+
+const SIZES_DIFFER: &str = "sizes differ: {0} and {1}";
 
 /// A function as a block: `f` applied to parameters that stand for the real leaves of the point.
 pub(super) struct Traced {
@@ -272,6 +274,11 @@ impl Evaluator<'_> {
         merge(&mut Skeleton, &mut self.emit, &[Some(value)])
     }
 
+    /// A skeleton with the sizes that the types of its active leaves have: it may have been kept with sizes of its own.
+    fn with_sizes_of(&mut self, skeleton: &Val, types: &[anf::Ty], span: Span) -> Val {
+        Sizes { emit: &mut self.emit, types: types.iter(), span }.of(skeleton, 0).0
+    }
+
     /// The real leaves of a tangent or a cotangent of a value of this skeleton.
     pub(super) fn along(
         &mut self,
@@ -305,14 +312,8 @@ impl Evaluator<'_> {
     /// A pullback applied to a cotangent.
     pub(super) fn pull(&mut self, pullback: &Pullback, env: &[Val], cotangent: &Val) -> Eval<Val> {
         let [result, point, captured @ ..] = env else { return Err(ill_typed()) };
-        let cotangents = self.along(
-            result,
-            cotangent,
-            pullback.span,
-            "the cotangent has another constructor than the result",
-        )?;
         let mut renaming = Renaming::new();
-        let mut known: HashSet<anf::Var> = HashSet::new();
+        let mut known: HashMap<anf::Var, Atom> = HashMap::new();
         // A pullback that was made before may be applied to many cotangents.
         let mut made_before = !captured.is_empty();
         for (p, value) in pullback.free.iter().zip(captured) {
@@ -321,11 +322,29 @@ impl Evaluator<'_> {
             let sizes =
                 p.ty.dims.iter().zip(dims).filter_map(|(d, atom)| Some((d.as_var()?, atom)));
             for (var, atom) in sizes.chain([(p.var, atom)]) {
-                if known.insert(var) {
-                    renaming.insert(var, atom);
+                match known.get(&var) {
+                    None => {
+                        known.insert(var, atom);
+                        renaming.insert(var, atom);
+                    }
+                    // One size, which was kept with each array.
+                    Some(first) => {
+                        self.emit.check_equal(*first, atom, pullback.span, SIZES_DIFFER);
+                    }
                 }
             }
         }
+        let types = |types: &[anf::Ty]| types.iter().map(|ty| renaming.ty(ty)).collect();
+        let params: Vec<anf::Ty> = pullback.map.params.iter().map(|p| p.ty.clone()).collect();
+        let (params, results): (Vec<_>, Vec<_>) = (types(&params), types(&pullback.map.results));
+        let result = self.with_sizes_of(result, &params, pullback.span);
+        let point = &self.with_sizes_of(point, &results, pullback.span);
+        let cotangents = self.along(
+            &result,
+            cotangent,
+            pullback.span,
+            "the cotangent has another constructor than the result",
+        )?;
         if let Some(once) = self.sweep_of(pullback, &renaming) {
             let body = actual(&once.params, &cotangents).copy(&once.body, &mut self.emit.names);
             body.stms.into_iter().for_each(|stm| self.emit.adopt(stm));
@@ -413,6 +432,74 @@ fn with_reals(emit: &Emit, structure: &Val, atoms: &[Atom]) -> Val {
         Elem::Scalar(ScalarTy::Int | ScalarTy::Bool) => leaf.clone(),
     };
     structure.map(on_leaf, &mut |size| size)
+}
+
+/// Gives the arrays in a skeleton the sizes that the types of their active leaves have, in order.
+struct Sizes<'a> {
+    emit: &'a mut Emit,
+    types: std::slice::Iter<'a, anf::Ty>,
+    span: Span,
+}
+
+impl Sizes<'_> {
+    /// The value under so many arrays, and the sizes of the first of its active leaves.
+    fn of(&mut self, value: &Val, axes: usize) -> (Val, Option<Vec<Atom>>) {
+        match value {
+            Val::Leaf(leaf) => (value.clone(), self.leaf(leaf)),
+            Val::Node(node) => (value.clone(), self.leaf(&node.handle)),
+            Val::Acc(_) => (value.clone(), None),
+            Val::Tuple(items) => {
+                let (items, sizes) = self.all(items, axes);
+                (Val::tuple(items), sizes)
+            }
+            Val::Array(array) => {
+                let (elem, sizes) = self.of(&array.elem, axes + 1);
+                let extent = sizes.as_ref().map_or(array.extent, |sizes| sizes[axes]);
+                // Which constructors its elements have was kept with the other size.
+                if axes == 0 && extent != array.extent {
+                    self.emit.check_equal(extent, array.extent, self.span, SIZES_DIFFER);
+                }
+                (Val::array(extent, elem), sizes)
+            }
+            Val::Variant(variant) => {
+                let mut sizes = self.leaf(&variant.tag);
+                let fields = variant.fields.iter().map(|fields| {
+                    let (fields, found) = self.all(fields.as_ref()?, axes);
+                    sizes = sizes.take().or(found);
+                    Some(fields)
+                });
+                let fields = fields.collect();
+                let tag = variant.tag.clone();
+                (Val::Variant(Rc::new(VariantVal { tag, fields })), sizes)
+            }
+            Val::Fun(fun) => {
+                let mut sizes = self.leaf(&fun.tag);
+                let alternatives = fun.alternatives.iter().map(|closure| {
+                    let (env, found) = self.all(&closure.env, axes);
+                    sizes = sizes.take().or(found);
+                    Closure { code: closure.code.clone(), env }
+                });
+                let alternatives = alternatives.collect();
+                let tag = fun.tag.clone();
+                (Val::Fun(Rc::new(FunVal { tag, alternatives })), sizes)
+            }
+        }
+    }
+
+    fn all(&mut self, values: &[Val], axes: usize) -> (Vec<Val>, Option<Vec<Atom>>) {
+        let mut sizes = None;
+        let mut one = |value| {
+            let (value, found) = self.of(value, axes);
+            sizes = sizes.take().or(found);
+            value
+        };
+        let values = values.iter().map(&mut one).collect();
+        (values, sizes)
+    }
+
+    fn leaf(&mut self, leaf: &Leaf) -> Option<Vec<Atom>> {
+        is_active(self.emit.elem_of(leaf)).then(|| self.types.next())?.map(|ty| ty.dims.clone())
+    }
 }
 
 /// Atoms for parameters.
@@ -572,7 +659,7 @@ impl Merge for Along {
             && !emit.facts.equal(point, tangent)
         {
             let active = emit.active(&ways[0]);
-            emit.check_equal_if(active, point, tangent, self.span, "sizes differ: {0} and {1}");
+            emit.check_equal_if(active, point, tangent, self.span, SIZES_DIFFER);
         }
         parts[0].or(parts[1]).ok_or_else(ill_typed)
     }
