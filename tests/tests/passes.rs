@@ -3,9 +3,13 @@
 
 use std::path::{Path, PathBuf};
 
+use lambada::Session;
 use lambada_anf::{self as anf, Function, Lambda, Param, Ty, check, eval, print, read};
+use lambada_optimize::{Reader, optimize_observed};
 use lambada_prim::{Data, ScalarTy, Tensor};
-use lambada_testkit::{Tolerance, golden};
+use lambada_testkit::{Tolerance, golden, parallel};
+use lambada_tests::expectations::{Kind, expectations, programs};
+use lambada_tests::growth::{KINDS, Subject};
 
 /// So many examples at least show a pass.
 const EXAMPLES: usize = 3;
@@ -149,4 +153,49 @@ fn passes_do_what_their_examples_say() {
     let missing = missing.filter(|name| shown.iter().all(|known| known != name));
     complaints.extend(missing.map(|name| format!("{name}: no examples")));
     assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+}
+
+/// After so many rounds no pass has anything left to do.
+const ROUNDS: usize = 8;
+
+/// What takes more rounds in the programs of a file, values and derivatives.
+fn without_end(path: &Path) -> Vec<String> {
+    let text = std::fs::read_to_string(path).expect("a listed program can be read");
+    let mut session = Session::new();
+    let unit = session.load(path).unwrap_or_else(|p| panic!("{}", session.render(&p, false)));
+    let mut found = Vec::new();
+    let mut entries: Vec<String> = Vec::new();
+    for promise in expectations(&text).into_iter().filter(|p| p.kind != Kind::Check) {
+        if entries.contains(&promise.entry) {
+            continue;
+        }
+        entries.push(promise.entry.clone());
+        for kind in KINDS {
+            let Ok(Some(subject)) = Subject::new(&unit, &promise, kind, 1, false) else { continue };
+            let (mut rounds, mut busy) = (0, Vec::new());
+            optimize_observed(subject.function, Reader::Machine, &mut |pass, _, changed| {
+                if pass.name == lambada_optimize::ROUND[0].name {
+                    (rounds, busy) = (rounds + 1, Vec::new());
+                }
+                busy.extend(changed.then_some(pass.name));
+            });
+            if rounds > ROUNDS {
+                let name = path.file_stem().unwrap_or_default().to_string_lossy();
+                found.push(format!("{name}.{} {kind:?}: {rounds} rounds, {busy:?}", promise.entry));
+            }
+        }
+    }
+    found
+}
+
+/// No two passes undo what the other does.
+#[test]
+fn the_optimizer_comes_to_an_end() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs");
+    let mut files = programs(&folder);
+    for part in ["recursion", "exponential", "rules"] {
+        files.extend(programs(&folder.join(part)));
+    }
+    let found = parallel(&files, |path| without_end(path)).concat();
+    assert!(found.is_empty(), "{}", found.join("\n"));
 }

@@ -370,9 +370,9 @@ impl<'a> Choice<'a> {
         }
         // What a branch gives is demanded before what the branch has written to it.
         let is_given = self.body.homes.contains_key(&version.var);
-        if !self.body.undone.contains_key(&version.var)
-            && !(is_given && self.demanded.contains(&version.var))
-        {
+        let is_there = self.body.undone.contains_key(&version.var)
+            || is_given && self.demanded.contains(&version.var);
+        if !is_there {
             return false;
         }
         let read = Stm::new(vec![value.clone()], Op::Index(version.var, index.to_vec()));

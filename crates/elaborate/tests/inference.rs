@@ -258,6 +258,16 @@ def rec odd [n] (xs : [n]real) (k : int) = if k == 0 then for i < n + 1 => 1.0 e
     check(mutual, "even", "[n]real -> int -> []real");
     let local = "def f (k : int) = let rec g (n : int) (xs : [n]int) (k : int) = if k == 0 then xs else g (n + 1) (for i < n + 1 => i) (k - 1) in g 2 [1, 2] k + [0, 1, 2, 3, 4]";
     check(local, "f", "int -> []int");
+    // `[]` says no more than no result does.
+    let written = "def rec f [n] (xs : [n]real) (k : int) : []real = if k == 0 then xs else f (for i < n + 1 => 1.0) (k - 1)";
+    check(written, "f", "[n]real -> int -> []real");
+    let kept = "def rec f [n] (xs : [n]real) (k : int) : []real = if k == 0 then xs else f (for x in xs => sin x) (k - 1)";
+    check(kept, "f", "[n]real -> int -> [n]real");
+    let one = "def rec f [n] (xs : [n]real) (k : int) : ([n]real, []int) = if k == 0 then (xs, [k]) else let (ys, is) = f xs (k - 1) in (ys, concat is [k])";
+    check(one, "f", "[n]real -> int -> ([n]real, []int)");
+    let mutual = "def rec even (k : int) (xs : []real) : []real = if k == 0 then xs else odd (k - 1) xs
+def rec odd (k : int) (xs : []real) : []real = if k == 0 then xs else even (k - 1) (for i < length xs + 1 => 1.0)";
+    check(mutual, "even", "int -> [n]real -> []real");
 }
 
 #[test]

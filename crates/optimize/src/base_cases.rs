@@ -3,17 +3,22 @@
 //! Most calls of a recursion are its ends: of one that branches, more than half. A test costs less than a call, and where the function is differentiated no node of a tape is
 //! made for an end. What only the call needs is computed in its branch.
 //!
-//! Assumes: nothing. Gives: no call, but where the function decides at once that it goes on, for functions that begin with such a test. Keeps: values, failures, and which
-//! check fails first, as what precedes the test is only repeated.
+//! Assumes: nothing. Gives: no call, but where the function decides at once that it goes on, for functions that begin with such a test. There is no test where it is known that
+//! the recursion goes on, which `simplify` would remove. Keeps: values, failures, and which check fails first, as what precedes the test is only repeated.
 
 use std::collections::{HashMap, HashSet};
 
 use lambada_anf::{
-    Atom, Block, Exp, FnId, Function, Names, Nest, Op, Param, Renaming, Stm, Var, written_out,
+    Atom, Block, Effect, Exp, FnId, Function, Names, Nest, Op, Param, Renaming, Stm, Var,
+    written_out,
 };
+use lambada_prim::Scalar;
 
 use crate::calls::Calls;
 use crate::ends::End;
+use crate::rewrite::{Context, Rule};
+use crate::scope::Scope;
+use crate::{algebra, checks, common_subexpressions as cse};
 
 /// The pass.
 pub(crate) fn base_cases(function: &mut Function, calls: &Calls) -> bool {
@@ -23,7 +28,10 @@ pub(crate) fn base_cases(function: &mut Function, calls: &Calls) -> bool {
     });
     let given = function.body.results.iter().filter_map(|a| a.as_var());
     given.for_each(|var| *uses.entry(var).or_insert(0) += 1);
-    let mut pass = Pass { names: &mut function.names, calls, uses, changed: false };
+    let scope = Scope::new(function);
+    let (computed, assumed) = (HashMap::new(), Vec::new());
+    let names = &mut function.names;
+    let mut pass = Pass { names, calls, uses, scope, computed, assumed, changed: false };
     pass.block(&mut function.body, &mut Vec::new());
     pass.changed
 }
@@ -33,24 +41,90 @@ struct Pass<'a> {
     calls: &'a Calls,
     /// How often each variable is mentioned.
     uses: HashMap<Var, usize>,
+    scope: Scope,
+    /// What has been computed: two statements of one key give the same.
+    computed: HashMap<cse::Key, Var>,
+    /// What the branches around take for decided.
+    assumed: Vec<(Var, bool)>,
     changed: bool,
 }
 
 impl Pass<'_> {
     /// `ended`: calls in the branch of a test that has been made for them.
     fn block(&mut self, block: &mut Block, ended: &mut Vec<FnId>) {
+        let (mark, decided) = (self.scope.mark(), self.assumed.len());
         for mut stm in std::mem::take(&mut block.stms) {
             let known = ended.len();
             ended.extend(self.tested(&stm));
-            stm.exp.blocks_mut().into_iter().for_each(|inner| self.block(inner, ended));
+            self.nested(&mut stm, ended);
             ended.truncate(known);
-            match self.written(&stm, ended, &mut block.stms) {
-                Some(stms) => {
-                    self.changed = true;
-                    block.stms.extend(stms);
-                }
-                None => block.stms.push(stm),
+            let written = self.written(&stm, ended, &mut block.stms);
+            self.changed |= written.is_some();
+            for stm in written.unwrap_or_else(|| vec![stm]) {
+                self.pass(&stm);
+                block.stms.push(stm);
             }
+        }
+        self.assumed.truncate(decided);
+        self.scope.reset(mark);
+    }
+
+    fn nested(&mut self, stm: &mut Stm, ended: &mut Vec<FnId>) {
+        let mark = self.scope.mark();
+        self.scope.enter(&stm.exp);
+        if let Exp::Nest(Nest::If { cond, then, otherwise }) = &mut stm.exp {
+            for (block, holds) in [(then, true), (otherwise, false)] {
+                let (mark, decided) = (self.scope.mark(), self.assumed.len());
+                self.assume(*cond, holds);
+                self.block(block, ended);
+                self.assumed.truncate(decided);
+                self.scope.reset(mark);
+            }
+        } else {
+            stm.exp.blocks_mut().into_iter().for_each(|inner| self.block(inner, ended));
+        }
+        self.scope.reset(mark);
+    }
+
+    /// Learns what the statement says.
+    fn pass(&mut self, stm: &Stm) {
+        match &stm.exp {
+            Exp::Op(Op::Check { cond, .. }) => self.assume(*cond, true),
+            Exp::Op(_) if is_pure(stm) => _ = self.computed.insert(cse::key(stm), stm.binds[0].var),
+            Exp::Op(_) | Exp::Nest(_) => {}
+        }
+        self.scope.pass(stm);
+    }
+
+    fn assume(&mut self, cond: Atom, holds: bool) {
+        self.scope.assume(cond, holds);
+        self.assumed.extend(cond.as_var().map(|var| (var, holds)));
+    }
+
+    /// Is the condition, which these statements compute, decided here?
+    fn decided(&mut self, stms: &[Stm], cond: Atom) -> Option<bool> {
+        let mark = self.scope.mark();
+        let mut known = Renaming::new();
+        for stm in stms.iter().filter(|stm| is_pure(stm)) {
+            let mut stm = stm.clone();
+            known.apply_stm(&mut stm);
+            let mut context = Context { names: self.names, scope: &self.scope, calls: self.calls };
+            let mut simpler = [algebra::algebra, checks::checks]
+                .into_iter()
+                .filter_map(|rule: Rule| rule(&mut context, &stm))
+                .filter(|replacement| replacement.stms.is_empty());
+            let value = simpler.next().map(|replacement| replacement.values[0]);
+            let computed = || self.computed.get(&cse::key(&stm)).map(|var| Atom::Var(*var));
+            match value.or_else(computed) {
+                Some(value) => known.insert(stm.binds[0].var, value),
+                None => self.scope.pass(&stm),
+            }
+        }
+        self.scope.reset(mark);
+        match known.atom(cond) {
+            Atom::Lit(Scalar::Bool(holds)) => Some(holds),
+            Atom::Lit(Scalar::Int(_) | Scalar::Real(_)) => None,
+            Atom::Var(var) => self.assumed.iter().find(|(v, _)| *v == var).map(|(_, holds)| *holds),
         }
     }
 
@@ -78,6 +152,9 @@ impl Pass<'_> {
         else {
             return None;
         };
+        if self.decided(&stms, cond) == Some(!*then) {
+            return None;
+        }
         let end = if *then { yes } else { no };
         // By result of the function: which of the branches' it is.
         let place = |result: &Atom| binds.iter().position(|p| Atom::Var(p.var) == *result);
@@ -120,4 +197,9 @@ impl Pass<'_> {
             goes_on.stms.insert(0, made);
         }
     }
+}
+
+/// Does it do nothing but compute a value?
+fn is_pure(stm: &Stm) -> bool {
+    matches!(stm.exp, Exp::Op(_)) && stm.exp.effect() == Effect::None && stm.binds.len() == 1
 }

@@ -38,8 +38,22 @@ pub(crate) struct Provisional {
     pub complete: bool,
     /// How many scopes of sizes were open.
     pub regions: usize,
+    /// The places in a result that the signature says at which it leaves the size open, `[]`; none if it says no result.
+    pub open: Option<BTreeSet<usize>>,
     /// The places in the result at which nothing is known of the sizes: calls give others than the function.
     pub unknown: BTreeSet<usize>,
+}
+
+impl Provisional {
+    /// Is it for the body to say what the size at this place in the result is?
+    pub fn is_open_at(&self, place: usize) -> bool {
+        self.open.as_ref().is_none_or(|open| open.contains(&place))
+    }
+
+    /// Is there such a place?
+    pub fn has_open_sizes(&self) -> bool {
+        self.open.as_ref().is_none_or(|open| !open.is_empty())
+    }
 }
 
 /// A call inside of a group at types of its own.
@@ -50,7 +64,7 @@ pub(super) struct OwnCall {
     pub span: Span,
 }
 
-/// A call inside of a group whose signature leaves something open: what is called, the type of this instance of it, and the values of its arguments as
+/// A call inside of a group whose signature leaves sizes of the result open: what is called, the type of this instance of it, and the values of its arguments as
 /// sizes.
 pub(super) struct SizedCall {
     pub of: Ty,

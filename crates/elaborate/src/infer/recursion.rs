@@ -190,12 +190,13 @@ impl<'a> Infer<'a> {
         };
         let param_atoms = params.iter().map(|p| self.parameter_atom(p)).collect();
         let inside = self.close_region();
+        let open = syntax.result.is_some().then(|| self.open_sizes(&types, result));
         let ty = self.function_of(syntax, &types, result);
         let left = Left::new(named, param_atoms, inside, &self.solver.sizes);
         let atoms = self.sizes_of_signature(ty, &left);
         let unknowns = self.solver.unknowns(ty);
-        let open = |unknown: &Ty| self.rigid_name(*unknown).is_none();
-        let complete = !unknowns.iter().any(open);
+        let is_open = |unknown: &Ty| self.rigid_name(*unknown).is_none();
+        let complete = !unknowns.iter().any(is_open);
         let mut vars = if complete { unknowns } else { Vec::new() };
         vars.sort_unstable();
         vars.dedup();
@@ -209,7 +210,19 @@ impl<'a> Infer<'a> {
         self.rigid = outer_rigid;
         self.solver.undecided.truncate(undecided);
         self.problems.truncate(problems);
-        Provisional { ty, atoms, vars, type_vars, complete, regions, unknown: BTreeSet::new() }
+        let unknown = BTreeSet::new();
+        Provisional { ty, atoms, vars, type_vars, complete, regions, open, unknown }
+    }
+
+    /// The places in a result that is written at which its size is not.
+    fn open_sizes(&mut self, params: &[Ty], result: Ty) -> BTreeSet<usize> {
+        let named: Vec<Poly> = params.iter().flat_map(|param| self.sizes_in(*param)).collect();
+        let sizes = self.sizes_in(result).into_iter().enumerate();
+        let is_open = |size: &Poly| {
+            let kind = size.as_atom().map(|atom| self.solver.sizes.kind(atom));
+            matches!(kind, Some(AtomKind::Flexible(_))) && !named.contains(size)
+        };
+        sizes.filter(|(_, size)| is_open(size)).map(|(place, _)| place).collect()
     }
 
     fn sizes_of_signature(&mut self, ty: Ty, left: &Left) -> Vec<(Atom, Quantified)> {
@@ -269,7 +282,7 @@ impl<'a> Infer<'a> {
         let vars: HashMap<Ty, Ty> =
             known.vars.iter().map(|var| (*var, self.solver.fresh())).collect();
         let (ty, mut bound) = self.with_own_sizes(known, &vars);
-        if !known.complete {
+        if !known.complete || known.has_open_sizes() {
             self.bind_integers(ty, &mut bound);
             if !self.trying {
                 let call = SizedCall { of: known.ty, ty, bound: bound.clone() };

@@ -1,4 +1,4 @@
-//! The sizes of what recursive functions give, where no signature says them.
+//! The sizes of what recursive functions give, where no signature says them: it says no result, or one with `[]`.
 //!
 //! A group is elaborated as if each call gave what the function turns out to give, at the sizes of its own arguments. Where a call does not, nothing is
 //! known of that size, and the group is elaborated again:
@@ -181,7 +181,10 @@ impl Infer<'_> {
             Poly::atom(atom)
         });
         let (_, to) = self.parts(known.ty, arity);
-        self.solver.unify(to, shape).expect("the result of a signature without one is unknown");
+        // One that the signature does not admit has been told of.
+        if self.solver.unify(to, shape).is_err() {
+            return;
+        }
         known.atoms.extend(sizes);
         known.unknown.clone_from(&result.unknown);
     }
@@ -196,7 +199,10 @@ impl Infer<'_> {
     ) -> (Function, Ty, Left) {
         let arity = syntax.params.len();
         let (params, result) = self.parts(expected, arity);
-        let open = self.solver.fresh();
+        let open = match syntax.result {
+            Some(_) => self.with_any_sizes(result, unknown),
+            None => self.solver.fresh(),
+        };
         let open = self.solver.funs(&params, open);
         let (function, ty, mut left) = self.function(syntax, Some(open));
         let (params, found) = self.parts(ty, arity);
@@ -218,6 +224,18 @@ impl Infer<'_> {
         }
         let ty = self.solver.funs(&params, found);
         (function, ty, left)
+    }
+
+    /// The type, with sizes at these places that the body says.
+    fn with_any_sizes(&mut self, ty: Ty, places: &BTreeSet<usize>) -> Ty {
+        let (mut place, level) = (0, self.solver.level);
+        self.solver.copy_with(ty, &HashMap::new(), &mut |solver, size| {
+            place += 1;
+            match places.contains(&(place - 1)) {
+                true => Poly::atom(solver.sizes.fresh(AtomKind::Flexible(level))),
+                false => size.clone(),
+            }
+        })
     }
 
     /// The parameters of a function and its result.
@@ -242,7 +260,7 @@ impl Infer<'_> {
     ) -> HashSet<usize> {
         let syntax = Syntax::of_def(def);
         let mut wrong = HashSet::new();
-        if syntax.result.is_some() {
+        if !known.has_open_sizes() {
             return wrong;
         }
         let (params, result) = self.parts(*ty, syntax.params.len());
@@ -259,7 +277,7 @@ impl Infer<'_> {
                 }
             }
             for (place, (size, given)) in result.iter().zip(self.sizes_in(given)).enumerate() {
-                if !self.is_size_at(size, &by, &given) {
+                if known.is_open_at(place) && !self.is_size_at(size, &by, &given) {
                     wrong.insert(place);
                 }
             }
