@@ -6,6 +6,7 @@
 //! Assumes: nothing. Gives: no call, but where the function decides at once that it goes on, for functions that begin with such a test. There is no test where it is known that
 //! the recursion goes on, which `simplify` would remove. Keeps: values, failures, and which check fails first, as what precedes the test is only repeated.
 
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
 use lambada_anf::{
@@ -22,6 +23,10 @@ use crate::{algebra, checks, common_subexpressions as cse};
 
 /// The pass.
 pub(crate) fn base_cases(function: &mut Function, calls: &Calls) -> bool {
+    let has_end = |stm: &Stm| matches!(&stm.exp, Exp::Op(Op::Call { function, .. }) if calls.end(*function).is_some());
+    if !function.body.any(&mut |stm| has_end(stm)) {
+        return false;
+    }
     let mut uses = HashMap::new();
     function.body.stms.iter().for_each(|stm| {
         stm.mentioned(&mut |var| *uses.entry(var).or_insert(0) += 1);
@@ -29,9 +34,9 @@ pub(crate) fn base_cases(function: &mut Function, calls: &Calls) -> bool {
     let given = function.body.results.iter().filter_map(|a| a.as_var());
     given.for_each(|var| *uses.entry(var).or_insert(0) += 1);
     let scope = Scope::new(function);
-    let (computed, assumed) = (HashMap::new(), Vec::new());
+    let (computed, log, assumed) = (HashMap::new(), Vec::new(), Vec::new());
     let names = &mut function.names;
-    let mut pass = Pass { names, calls, uses, scope, computed, assumed, changed: false };
+    let mut pass = Pass { names, calls, uses, scope, computed, log, assumed, changed: false };
     pass.block(&mut function.body, &mut Vec::new());
     pass.changed
 }
@@ -42,8 +47,10 @@ struct Pass<'a> {
     /// How often each variable is mentioned.
     uses: HashMap<Var, usize>,
     scope: Scope,
-    /// What has been computed: two statements of one key give the same.
+    /// What has been computed in the blocks around: two statements of one key give the same.
     computed: HashMap<cse::Key, Var>,
+    /// The keys of what has been computed, in order.
+    log: Vec<cse::Key>,
     /// What the branches around take for decided.
     assumed: Vec<(Var, bool)>,
     changed: bool,
@@ -53,6 +60,7 @@ impl Pass<'_> {
     /// `ended`: calls in the branch of a test that has been made for them.
     fn block(&mut self, block: &mut Block, ended: &mut Vec<FnId>) {
         let (mark, decided) = (self.scope.mark(), self.assumed.len());
+        let computed = self.log.len();
         for mut stm in std::mem::take(&mut block.stms) {
             let known = ended.len();
             ended.extend(self.tested(&stm));
@@ -64,6 +72,9 @@ impl Pass<'_> {
                 self.pass(&stm);
                 block.stms.push(stm);
             }
+        }
+        for key in self.log.drain(computed..) {
+            self.computed.remove(&key);
         }
         self.assumed.truncate(decided);
         self.scope.reset(mark);
@@ -90,7 +101,12 @@ impl Pass<'_> {
     fn pass(&mut self, stm: &Stm) {
         match &stm.exp {
             Exp::Op(Op::Check { cond, .. }) => self.assume(*cond, true),
-            Exp::Op(_) if is_pure(stm) => _ = self.computed.insert(cse::key(stm), stm.binds[0].var),
+            Exp::Op(_) if is_pure(stm) => {
+                if let Entry::Vacant(place) = self.computed.entry(cse::key(stm)) {
+                    self.log.push(place.key().clone());
+                    place.insert(stm.binds[0].var);
+                }
+            }
             Exp::Op(_) | Exp::Nest(_) => {}
         }
         self.scope.pass(stm);
@@ -101,7 +117,7 @@ impl Pass<'_> {
         self.assumed.extend(cond.as_var().map(|var| (var, holds)));
     }
 
-    /// Is the condition, which these statements compute, decided here?
+    /// What is known here of the condition, which these statements compute.
     fn decided(&mut self, stms: &[Stm], cond: Atom) -> Option<bool> {
         let mark = self.scope.mark();
         let mut known = Renaming::new();

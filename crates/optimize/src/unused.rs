@@ -117,11 +117,11 @@ fn needed(function: &Function, id: FnId) -> HashSet<Var> {
 fn results(program: &mut Function, id: FnId) -> bool {
     let Some(function) = program.library.function(id) else { return false };
     let mut keep = vec![false; function.results.len()];
-    let bodies = program.library.functions.iter().flatten().map(|f| &f.body).chain([&program.body]);
-    for body in bodies {
-        used_results(body, id, &mut keep);
-    }
-    // The sizes of results that are kept are results before them.
+    let functions = program.library.functions.iter().flatten();
+    let bodies: Vec<&Block> = functions.map(|f| &f.body).chain([&program.body]).collect();
+    bodies.iter().for_each(|body| used_results(body, id, &mut keep));
+    // With an array go its sizes: what each call binds as such, and the results before it that they are.
+    bodies.iter().for_each(|body| sizes_of_results(body, id, &mut keep));
     for k in (0..keep.len()).rev() {
         if keep[k] {
             for dim in &function.results[k].dims {
@@ -159,6 +159,20 @@ fn used_results(body: &Block, id: FnId, keep: &mut [bool]) {
                 let sizes = stm.binds.iter().flat_map(|p| &p.ty.dims);
                 let as_size = sizes.filter(|size| **size == Atom::Var(p.var)).count();
                 *keep |= uses.get(&p.var).is_some_and(|uses| *uses > as_size);
+            }
+        }
+    });
+}
+
+/// Marks what calls bind as sizes of results that are marked.
+fn sizes_of_results(body: &Block, id: FnId, keep: &mut [bool]) {
+    body.each(&mut |stm| {
+        if calls(stm, id) {
+            for (k, p) in stm.binds.iter().enumerate() {
+                let is_size = |bind: &Param| keep[k] && p.ty.dims.contains(&Atom::Var(bind.var));
+                let sizes: Vec<usize> =
+                    (0..stm.binds.len()).filter(|j| is_size(&stm.binds[*j])).collect();
+                sizes.into_iter().for_each(|j| keep[j] = true);
             }
         }
     });

@@ -334,9 +334,9 @@ impl Evaluator<'_> {
                 }
             }
         }
-        let types = |types: &[anf::Ty]| types.iter().map(|ty| renaming.ty(ty)).collect();
-        let params: Vec<anf::Ty> = pullback.map.params.iter().map(|p| p.ty.clone()).collect();
-        let (params, results): (Vec<_>, Vec<_>) = (types(&params), types(&pullback.map.results));
+        let here = |ty: &anf::Ty| renaming.ty(ty);
+        let params: Vec<anf::Ty> = pullback.map.params.iter().map(|p| here(&p.ty)).collect();
+        let results: Vec<anf::Ty> = pullback.map.results.iter().map(here).collect();
         let result = self.with_sizes_of(result, &params, pullback.span);
         let point = &self.with_sizes_of(point, &results, pullback.span);
         let cotangents = self.along(
