@@ -1,7 +1,38 @@
 //! The standard library, in Lambada itself: the prelude, which is visible everywhere, and modules that `import "std/NAME"` brings.
 
+use std::rc::Rc;
+
+use lambada_source::stack::Deep;
+use lambada_source::{FileId, Sources};
+use lambada_surface::ast::Module;
+use lambada_surface::parse;
+
 /// The text of the prelude.
 pub const PRELUDE: &str = include_str!("../../../prelude/prelude.lam");
+
+/// The prelude is the first file of every session, so that its tree is the same for all.
+const FIRST: FileId = FileId(0);
+
+thread_local! {
+    static TREE: Rc<Deep<Module>> = {
+        let (module, problems) = parse(PRELUDE, FIRST);
+        debug_assert!(problems.is_empty(), "the prelude does not parse: {problems:?}");
+        Rc::new(module.into())
+    };
+}
+
+/// The files of a new session: the prelude.
+pub(crate) fn first_sources() -> Sources {
+    let mut sources = Sources::default();
+    let prelude = sources.add("<prelude>", PRELUDE);
+    debug_assert_eq!(prelude, FIRST);
+    sources
+}
+
+/// The syntax tree of the prelude, as a file of [`first_sources`]. It is parsed once by each thread.
+pub(crate) fn prelude() -> Rc<Deep<Module>> {
+    TREE.with(Rc::clone)
+}
 
 /// The modules: their names and texts, in alphabetical order.
 pub const MODULES: [(&str, &str); 11] = [

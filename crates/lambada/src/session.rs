@@ -17,7 +17,7 @@ use lambada_surface::ast::{Item, Module};
 
 use crate::data::STANDARD_INPUT;
 use crate::files::{Disk, Files};
-use crate::library::{MODULES, PRELUDE, module_text, module_with};
+use crate::library::{MODULES, first_sources, module_text, module_with, prelude};
 use crate::messages::program as messages;
 use crate::operators::Operator;
 use crate::options::Options;
@@ -44,7 +44,7 @@ pub struct Unit {
     /// Those of the files that it imports, and that these import, under their [`import_key`]s.
     pub imports: Vec<(Rc<str>, Deep<Module>)>,
     /// The prelude.
-    pub(crate) prelude: Deep<Module>,
+    pub(crate) prelude: Rc<Deep<Module>>,
     /// Its definitions, typed.
     pub checked: Deep<Checked>,
     /// What is doubtful but not wrong.
@@ -63,7 +63,7 @@ impl Session {
 
     /// Files from elsewhere, and other options.
     pub fn with(files: Arc<dyn Files>, options: Options) -> Session {
-        Session { sources: Sources::default(), files, options }
+        Session { sources: first_sources(), files, options }
     }
 
     /// How programs are compiled.
@@ -114,12 +114,7 @@ impl Session {
         folder: &Path,
         path: Option<PathBuf>,
     ) -> (Unit, Vec<Problem>) {
-        let prelude_file = self.sources.add("<prelude>", PRELUDE);
-        let (prelude, prelude_problems) = lambada_surface::parse(PRELUDE, prelude_file);
-        debug_assert!(
-            prelude_problems.is_empty(),
-            "the prelude does not parse: {prelude_problems:?}"
-        );
+        let prelude = prelude();
         let file = self.sources.add(name, text);
         let (module, problems) = lambada_surface::parse(text, file);
         let mut loader = Loader {
@@ -152,7 +147,7 @@ impl Session {
         let unit = Unit {
             module: module.into(),
             imports,
-            prelude: prelude.into(),
+            prelude,
             checked: checked.into(),
             warnings: Vec::new(),
             sources: self.sources.clone(),

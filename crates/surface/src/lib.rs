@@ -15,7 +15,9 @@ pub mod token;
 pub mod visit;
 
 pub use format::format;
-pub use names::{all_names, defined, free_sizes, free_variables, looks_like_negative_argument};
+pub use names::{
+    FreeNames, all_names, defined, free_names, free_variables, looks_like_negative_argument,
+};
 pub use parser::{is_incomplete, parse, parse_expr, parse_type};
 pub use print::{
     WIDTH, print_def, print_expr, print_item, print_module, print_pattern, print_type,

@@ -68,16 +68,22 @@ pub fn looks_like_negative_argument(expr: &Expr, text: &str) -> bool {
 /// The variables that a definition mentions and does not bind itself, each once, in the order of the text: what it needs from
 /// outside. Names of sizes count; its own name does too.
 pub fn free_variables(def: &Def) -> Vec<Rc<str>> {
-    let mut free = Free::default();
-    walk_scopes(def, &mut free);
-    free.found
+    free_names(def).all
 }
 
-/// Those among them that are mentioned only as sizes in types, each by itself.
-pub fn free_sizes(def: &Def) -> HashSet<Rc<str>> {
+/// What a definition needs from outside.
+pub struct FreeNames {
+    /// All that [`free_variables`] gives.
+    pub all: Vec<Rc<str>>,
+    /// Those that are mentioned elsewhere than as a size in a type, by itself.
+    pub values: HashSet<Rc<str>>,
+}
+
+/// The names that a definition mentions and does not bind itself, and how.
+pub fn free_names(def: &Def) -> FreeNames {
     let mut free = Free::default();
     walk_scopes(def, &mut free);
-    free.found.into_iter().filter(|name| !free.values.contains(name)).collect()
+    FreeNames { all: free.found, values: free.values }
 }
 
 #[derive(Default)]

@@ -4,13 +4,13 @@
 //! What a signature leaves open is one type for the whole group. Sizes are not: each call has its own, as they are checked when the program
 //! runs. A function whose signature says everything may be called at other types, too (polymorphic recursion).
 
-use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
 use lambada_prim::ScalarTy;
 use lambada_source::Span;
 use lambada_surface::ast::{Def, Expr, ExprKind, Pattern};
+use lambada_surface::free_names;
 
 use crate::components::{components, cycle};
 use crate::messages;
@@ -43,17 +43,20 @@ impl<'a> Infer<'a> {
         // What is only called as a size is, in a size, no function.
         let among = |def: &Def| -> Vec<usize> {
             let defs = &self.scopes[module].defs;
-            let sizes = lambada_surface::free_sizes(def);
+            let free = free_names(def);
             let meant = |name: &Rc<str>| {
                 let id = defs.get(name)?;
-                let a_size = sizes.contains(name) && !syntax(id).params.is_empty();
+                let a_size = !free.values.contains(name) && !syntax(id).params.is_empty();
                 (!a_size).then(|| position[id])
             };
-            lambada_surface::free_variables(def).iter().filter_map(meant).collect()
+            free.all.iter().filter_map(meant).collect()
         };
         let edges: Vec<Vec<usize>> = ids.iter().map(|id| among(syntax(id))).collect();
-        let bodies: Vec<Vec<usize>> =
-            ids.iter().map(|id| among(&without_rules(syntax(id)))).collect();
+        let body = |(id, whole): (&GlobalId, &Vec<usize>)| match syntax(id) {
+            def if def.rules.is_empty() => whole.clone(),
+            def => among(&Def { rules: Vec::new(), ..def.clone() }),
+        };
+        let bodies: Vec<Vec<usize>> = ids.iter().zip(&edges).map(body).collect();
         for group in components(&edges) {
             if group.len() == 1 && !edges[group[0]].contains(&group[0]) {
                 continue;
@@ -434,14 +437,6 @@ pub(super) fn growing_edges(nodes: usize, edges: &[(usize, usize, bool)]) -> Vec
     let on_cycle =
         |(from, to, grows): &(usize, usize, bool)| *grows && component[*from] == component[*to];
     (0..edges.len()).filter(|k| on_cycle(&edges[*k])).collect()
-}
-
-/// A definition without its derivative rules.
-fn without_rules(def: &Def) -> Cow<'_, Def> {
-    if def.rules.is_empty() {
-        return Cow::Borrowed(def);
-    }
-    Cow::Owned(Def { rules: Vec::new(), ..def.clone() })
 }
 
 fn is_lambda(body: &Expr) -> bool {
