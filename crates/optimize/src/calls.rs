@@ -90,8 +90,10 @@ impl Calls {
             None => Summary::ALL,
         };
         let of = library.functions.iter().map(start).collect();
-        let mut calls = Calls { of, small: small(library), ends: ends(library) };
-        for id in circular(library) {
+        let graph = Graph::of(library);
+        let (small, ends) = (graph.small(library), graph.ends(library));
+        let mut calls = Calls { of, small, ends };
+        for id in graph.circular(library) {
             calls.of[id.0 as usize].endless = true;
         }
         loop {
@@ -167,57 +169,78 @@ impl Calls {
     }
 }
 
-/// The functions that are written out where they are called.
-fn small(library: &Library) -> Vec<Option<Function>> {
-    let ids = (0..library.functions.len()).map(|k| FnId(k as u32));
-    let fits = |id| {
-        let function = library.function(id).filter(|f| f.body.size() <= STATEMENTS)?;
-        (!reachable(library, id).contains(&id)).then(|| function.clone())
-    };
-    ids.map(fits).collect()
+/// The functions that each one calls, directly or not.
+struct Graph {
+    reached: Vec<HashSet<FnId>>,
 }
 
-/// The recursive functions that begin by testing whether they end.
-fn ends(library: &Library) -> Vec<Option<End>> {
-    let ids = (0..library.functions.len()).map(|k| FnId(k as u32));
-    let fits = |id| {
-        let end = end(library.function(id)?)?;
-        reachable(library, id).contains(&id).then_some(end)
-    };
-    ids.map(fits).collect()
-}
-
-/// The functions of which a recursion is not known to end.
-fn circular(library: &Library) -> Vec<FnId> {
-    let ids = (0..library.functions.len()).map(|k| FnId(k as u32));
-    let complete: Vec<FnId> = ids.filter(|id| library.function(*id).is_some()).collect();
-    let reached: HashMap<FnId, HashSet<FnId>> =
-        complete.iter().map(|id| (*id, reachable(library, *id))).collect();
-    let together = |a: FnId, b: FnId| {
-        let reaches = |a: FnId, b: FnId| reached.get(&a).is_some_and(|r| r.contains(&b));
-        reaches(a, b) && reaches(b, a)
-    };
-    let mut endless = Vec::new();
-    for id in &complete {
-        let circle: Vec<FnId> = complete.iter().copied().filter(|b| together(*id, *b)).collect();
-        if !circle.is_empty() && !descends(library, &circle) {
-            endless.push(*id);
-        }
+impl Graph {
+    fn of(library: &Library) -> Graph {
+        let called = |f: &Option<Function>| f.as_ref().map_or(Vec::new(), |f| callees(&f.body));
+        let called: Vec<Vec<FnId>> = library.functions.iter().map(called).collect();
+        let by = |id: FnId| called.get(id.0 as usize).cloned().unwrap_or_default();
+        Graph { reached: called.iter().map(|first| closure(first.clone(), &by)).collect() }
     }
-    endless
+
+    fn reaches(&self, from: FnId, to: FnId) -> bool {
+        self.reached.get(from.0 as usize).is_some_and(|reached| reached.contains(&to))
+    }
+
+    fn is_recursive(&self, id: FnId) -> bool {
+        self.reaches(id, id)
+    }
+
+    fn ids(&self) -> impl Iterator<Item = FnId> + use<> {
+        (0..self.reached.len()).map(|k| FnId(k as u32))
+    }
+
+    /// The functions that are written out where they are called.
+    fn small(&self, library: &Library) -> Vec<Option<Function>> {
+        let fits = |id| {
+            let function = library.function(id).filter(|f| f.body.size() <= STATEMENTS)?;
+            (!self.is_recursive(id)).then(|| function.clone())
+        };
+        self.ids().map(fits).collect()
+    }
+
+    /// The recursive functions that begin by testing whether they end.
+    fn ends(&self, library: &Library) -> Vec<Option<End>> {
+        let fits = |id| library.function(id).filter(|_| self.is_recursive(id)).and_then(end);
+        self.ids().map(fits).collect()
+    }
+
+    /// The functions of which a recursion is not known to end.
+    fn circular(&self, library: &Library) -> Vec<FnId> {
+        let mut endless = Vec::new();
+        for id in self.ids().filter(|id| self.is_recursive(*id)) {
+            let together = |b: &FnId| self.reaches(id, *b) && self.reaches(*b, id);
+            let circle: Vec<FnId> = self.ids().filter(together).collect();
+            if !descends(library, &circle) {
+                endless.push(id);
+            }
+        }
+        endless
+    }
 }
 
-/// The functions that a function calls, directly or not.
-pub(crate) fn reachable(library: &Library, from: FnId) -> HashSet<FnId> {
-    let (mut found, mut todo) = (HashSet::new(), vec![from]);
-    while let Some(f) = todo.pop().and_then(|id| library.function(id)) {
-        todo.extend(callees(&f.body).into_iter().filter(|id| found.insert(*id)));
+/// The functions that a block calls, directly or not.
+pub(crate) fn reachable(library: &Library, block: &Block) -> HashSet<FnId> {
+    closure(callees(block), &|id| library.function(id).map_or(Vec::new(), |f| callees(&f.body)))
+}
+
+/// These functions and all that they call.
+fn closure(mut todo: Vec<FnId>, called: &dyn Fn(FnId) -> Vec<FnId>) -> HashSet<FnId> {
+    let mut found = HashSet::new();
+    while let Some(id) = todo.pop() {
+        if found.insert(id) {
+            todo.extend(called(id));
+        }
     }
     found
 }
 
 /// The functions that a block calls.
-pub(crate) fn callees(block: &Block) -> Vec<FnId> {
+fn callees(block: &Block) -> Vec<FnId> {
     let mut found = Vec::new();
     block.each(&mut |stm| {
         if let Exp::Op(Op::Call { function, .. }) = &stm.exp {

@@ -51,6 +51,8 @@ pub struct Pass {
 enum How {
     /// It is about one function, which may call others.
     Each(fn(&mut Function, &Calls) -> bool),
+    /// It is about one function of the library, which is told which one it is.
+    Called(fn(&mut Function, FnId, &Calls) -> bool),
     /// It is about a program with its library.
     Whole(fn(&mut Function) -> bool),
 }
@@ -58,17 +60,28 @@ enum How {
 impl Pass {
     /// Runs the pass on a program, the functions of its library included, and says whether that has changed it.
     pub fn run(&self, program: &mut Function) -> bool {
-        let run = match self.how {
-            How::Whole(run) => return run(program),
-            How::Each(run) => run,
-        };
-        let mut library = std::mem::take(&mut program.library);
-        let calls = Calls::new(&library);
-        let mut changed = false;
-        for function in library.functions.iter_mut().flatten() {
-            changed |= run(function, &calls);
+        self.run_knowing(program, &mut None)
+    }
+
+    /// The same, where what calls do may be known already. It is found out if the pass asks for it.
+    fn run_knowing(&self, program: &mut Function, known: &mut Option<Calls>) -> bool {
+        if let How::Whole(run) = self.how {
+            return run(program);
         }
-        changed |= run(program, &calls);
+        let mut library = std::mem::take(&mut program.library);
+        let calls = &*known.get_or_insert_with(|| Calls::new(&library));
+        let mut changed = false;
+        for (k, function) in library.functions.iter_mut().enumerate() {
+            let Some(function) = function else { continue };
+            changed |= match self.how {
+                How::Each(run) => run(function, calls),
+                How::Called(run) => run(function, FnId(k as u32), calls),
+                How::Whole(_) => false,
+            };
+        }
+        if let How::Each(run) = self.how {
+            changed |= run(program, calls);
+        }
         program.library = library;
         changed
     }
@@ -116,7 +129,7 @@ pub const ROUND: &[Pass] = &[
     Pass {
         name: "recursion-unrolling",
         what: "recursive functions that branch are straight-line code close to their ends",
-        how: How::Whole(recursion_unrolling::recursion_unrolling),
+        how: How::Called(recursion_unrolling::recursion_unrolling),
     },
     Pass {
         name: "base-cases",
@@ -233,12 +246,13 @@ pub fn optimize_observed(
     observe: &mut dyn FnMut(&'static Pass, &Function, bool),
 ) -> Function {
     let mut guarded = false;
+    let mut calls = None;
     let mut run = |function: &mut Function, pass: &'static Pass| {
         if reader == Reader::Person && LONGER.contains(&pass.name) {
             return false;
         }
         let before = cfg!(debug_assertions).then(|| function.clone());
-        let mut changed = pass.run(function);
+        let mut changed = pass.run_knowing(function, &mut calls);
         if let Some(before) = before {
             // Where NaN stands in a program, it is equal to itself only as text.
             let same = || is_same(&before, function) || print(&before) == print(function);
@@ -249,6 +263,9 @@ pub fn optimize_observed(
         if changed || !guarded {
             changed |= lambada_anf::guard(function);
             guarded = true;
+        }
+        if changed {
+            calls = None;
         }
         observe(pass, function, changed);
         changed
@@ -316,7 +333,7 @@ pub fn simplify(library: &Library, names: &mut Names, f: &Lambda, itself: Option
         }
     }
     if let Some(id) = itself {
-        recursion_unrolling::unrolled(&mut function, id, calls);
+        recursion_unrolling::recursion_unrolling(&mut function, id, calls);
     }
     // Of an end of a recursion there is no tape.
     if base_cases::base_cases(&mut function, calls) {

@@ -32,20 +32,8 @@ const ENDS: std::ops::RangeInclusive<i64> = -1..=4;
 /// How often the passes are repeated.
 const ROUNDS: usize = 6;
 
-/// The pass.
-pub(crate) fn recursion_unrolling(program: &mut Function) -> bool {
-    let calls = Calls::new(&program.library);
-    let mut changed = false;
-    for (k, function) in program.library.functions.iter_mut().enumerate() {
-        if let Some(function) = function {
-            changed |= unrolled(function, FnId(k as u32), &calls);
-        }
-    }
-    changed
-}
-
-/// The function of this number tests for a few numbers above its end.
-pub(crate) fn unrolled(function: &mut Function, id: FnId, calls: &Calls) -> bool {
+/// The pass, for the function of this number.
+pub(crate) fn recursion_unrolling(function: &mut Function, id: FnId, calls: &Calls) -> bool {
     let Some(levels) = Recursion::of(function, id).map(|r| r.levels(calls, &mut function.names))
     else {
         return false;

@@ -1,10 +1,9 @@
 //! What is known where a statement stands: the types and definitions of the variables in scope, and inequalities between integers, by the
 //! judgement that the checker uses too ([`lambada_anf::bounds`]).
 
-use std::collections::{HashMap, HashSet};
-
 use lambada_anf::bounds::Known;
 use lambada_anf::{Atom, Exp, Function, LoopKind, Nest, Op, Param, Stm, Ty, Var};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 /// What is known at a place.
 #[derive(Debug, Default)]

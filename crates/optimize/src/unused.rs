@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 use lambada_anf::{Atom, Block, Exp, FnId, Function, Library, Op, Param, Stm, Var};
 
-use crate::calls::{callees, reachable};
+use crate::calls::reachable;
 use crate::control::kept;
 
 /// The pass, on a program.
@@ -27,9 +27,7 @@ pub(crate) fn unused(program: &mut Function) -> bool {
 /// Removes functions that no run of the entry calls.
 fn unreached(program: &mut Function) -> bool {
     let library = &program.library;
-    let mut reached: HashSet<FnId> = callees(&program.body).into_iter().collect();
-    let from_there: Vec<FnId> = reached.iter().flat_map(|id| reachable(library, *id)).collect();
-    reached.extend(from_there);
+    let reached = reachable(library, &program.body);
     let count = library.functions.len();
     let keep: Vec<bool> = (0..count).map(|k| reached.contains(&FnId(k as u32))).collect();
     if !keep.contains(&false) {
