@@ -12,9 +12,11 @@ mod derivatives;
 mod dynamic;
 mod functions;
 mod growth;
+mod leaves;
 mod loops;
 mod nodes;
 mod order;
+mod pullbacks;
 mod rules;
 mod shared;
 mod sketches;
@@ -63,7 +65,7 @@ pub(crate) struct Evaluator<'a> {
     /// The codes of pullbacks.
     pullbacks: Vec<Rc<Code>>,
     /// The forward sweeps whose cells have not been used.
-    sweeps: Vec<derivatives::Sweep>,
+    sweeps: Vec<pullbacks::Sweep>,
     /// What has been placed, that of finished `for`s over directions not counted.
     directions: Directions,
     /// The states of the loops inside of one that is being written.

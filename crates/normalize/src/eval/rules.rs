@@ -26,7 +26,7 @@ use lambada_source::Span;
 use functions::OpenSum;
 
 use super::calls::{Known, known_results, parameters};
-use super::derivatives::is_active;
+use super::leaves::is_active;
 use super::{Evaluator, Hint};
 use crate::Eval;
 use crate::emit::Emit;

@@ -19,7 +19,7 @@ use lambada_core::Ty as CoreTy;
 use lambada_source::Span;
 
 use super::super::Evaluator;
-use super::super::derivatives::is_active;
+use super::super::leaves::is_active;
 use crate::Eval;
 use crate::merge::ill_typed;
 use crate::messages;

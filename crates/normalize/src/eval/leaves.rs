@@ -1,0 +1,221 @@
+//! The leaves of a value that have derivatives, in order: taken from a value, put back into its structure, and those of a tangent beside them.
+
+use lambada_anf as anf;
+use lambada_anf::{Atom, Elem, Nest};
+use lambada_prim::{Prim, ScalarTy};
+use lambada_source::Span;
+
+use super::Evaluator;
+use crate::Eval;
+use crate::emit::Emit;
+use crate::guards::Guard;
+use crate::merge::{Merge, Place, ill_typed, merge};
+use crate::messages;
+use crate::val::{Leaf, Val};
+
+pub(super) const SIZES_DIFFER: &str = "sizes differ: {0} and {1}";
+
+impl Evaluator<'_> {
+    /// The value; its real leaves are stored.
+    pub(super) fn with_stored_reals(&mut self, value: &Val) -> Eval<Val> {
+        merge(&mut Store, &mut self.emit, &[Some(value)])
+    }
+
+    /// Sizes and constructors of a value; everything else is zero.
+    pub(super) fn skeleton(&mut self, value: &Val) -> Eval<Val> {
+        merge(&mut Skeleton, &mut self.emit, &[Some(value)])
+    }
+
+    /// The real leaves of a tangent or a cotangent of a value of this skeleton.
+    pub(super) fn along(
+        &mut self,
+        skeleton: &Val,
+        tangent: &Val,
+        span: Span,
+        message: &'static str,
+    ) -> Eval<Vec<Atom>> {
+        let mut along = Along { span, message, leaves: Vec::new() };
+        merge(&mut along, &mut self.emit, &[Some(skeleton), Some(tangent)])?;
+        Ok(along.leaves)
+    }
+}
+
+/// The structure with these real leaves, in order.
+pub(super) fn with_reals(emit: &Emit, structure: &Val, atoms: &[Atom]) -> Val {
+    let mut atoms = atoms.iter();
+    let on_leaf = &mut |leaf: &Leaf| match emit.elem_of(leaf) {
+        elem @ (Elem::Scalar(ScalarTy::Real) | Elem::Ref(_)) => {
+            let atom = *atoms.next().expect("one atom per active leaf");
+            Leaf::stored(atom, leaf.axes.len()).of(elem)
+        }
+        Elem::Scalar(ScalarTy::Int | ScalarTy::Bool) => leaf.clone(),
+    };
+    structure.map(on_leaf, &mut |size| size)
+}
+
+/// Has it a derivative: is it real, or a handle of nodes?
+pub(super) fn is_active(elem: Elem) -> bool {
+    match elem {
+        Elem::Scalar(ScalarTy::Real) | Elem::Ref(_) => true,
+        Elem::Scalar(ScalarTy::Int | ScalarTy::Bool) => false,
+    }
+}
+
+/// Derivatives are of data.
+pub(super) fn first_order(value: &Val, span: Span) -> Eval<()> {
+    if value.is_first_order() {
+        return Ok(());
+    }
+    Err(Box::new(messages::not_first_order(span)))
+}
+
+/// Stores the real leaves.
+struct Store;
+
+impl Merge for Store {
+    fn size(&mut self, _: &mut Emit, parts: &[Option<Atom>], _: &[Vec<Guard>]) -> Eval<Atom> {
+        parts[0].ok_or_else(ill_typed)
+    }
+
+    fn leaf(&mut self, emit: &mut Emit, parts: &[Option<&Leaf>], place: &Place) -> Eval<Leaf> {
+        let leaf = parts[0].ok_or_else(ill_typed)?;
+        if !is_active(place.elem) {
+            return Ok(leaf.clone());
+        }
+        let rank = leaf.axes.len();
+        let atom = emit.broadcast(leaf, &vec![true; rank], &place.extents);
+        Ok(Leaf::stored(atom, rank).of(place.elem))
+    }
+}
+
+/// The results of the block under construction: every real leaf, and whatever else of the value the block binds.
+pub(super) struct Results {
+    level: usize,
+    pub(super) atoms: Vec<Atom>,
+    pub(super) types: Vec<anf::Ty>,
+    pub(super) reals: Vec<usize>,
+    pub(super) others: Vec<(Atom, usize)>,
+}
+
+impl Results {
+    /// Of a block at this level.
+    pub(super) fn at(level: usize) -> Results {
+        let (atoms, types, reals, others) = Default::default();
+        Results { level, atoms, types, reals, others }
+    }
+
+    fn other(&mut self, emit: &Emit, atom: Atom) {
+        if self.others.iter().all(|(known, _)| *known != atom) {
+            self.others.push((atom, self.atoms.len()));
+            self.types.push(emit.ty(atom));
+            self.atoms.push(atom);
+        }
+    }
+}
+
+impl Merge for Results {
+    fn size(&mut self, emit: &mut Emit, parts: &[Option<Atom>], _: &[Vec<Guard>]) -> Eval<Atom> {
+        let size = parts[0].ok_or_else(ill_typed)?;
+        if let Some(outer) = emit.outer_form(size, self.level) {
+            return Ok(outer);
+        }
+        self.other(emit, size);
+        Ok(size)
+    }
+
+    fn leaf(&mut self, emit: &mut Emit, parts: &[Option<&Leaf>], place: &Place) -> Eval<Leaf> {
+        let leaf = parts[0].ok_or_else(ill_typed)?;
+        if is_active(place.elem) {
+            let rank = leaf.axes.len();
+            let atom = emit.broadcast(leaf, &vec![true; rank], &place.extents);
+            self.reals.push(self.atoms.len());
+            self.types.push(anf::Ty { elem: place.elem, ..emit.ty(atom) });
+            self.atoms.push(atom);
+            return Ok(Leaf::stored(atom, rank).of(place.elem));
+        }
+        if emit.is_static(leaf, &place.extents, self.level) {
+            return Ok(leaf.clone());
+        }
+        let atom = emit.force(leaf);
+        self.other(emit, atom);
+        Ok(Leaf { axes: leaf.axes.clone(), ..Leaf::scalar(atom) })
+    }
+}
+
+/// Forgets all numbers, keeps sizes and constructors.
+struct Skeleton;
+
+impl Merge for Skeleton {
+    fn size(&mut self, _: &mut Emit, parts: &[Option<Atom>], _: &[Vec<Guard>]) -> Eval<Atom> {
+        parts[0].ok_or_else(ill_typed)
+    }
+
+    fn leaf(&mut self, _: &mut Emit, parts: &[Option<&Leaf>], place: &Place) -> Eval<Leaf> {
+        let leaf = parts[0].ok_or_else(ill_typed)?;
+        if place.is_tag {
+            Ok(leaf.clone())
+        } else {
+            Ok(Leaf::same(Atom::Lit(place.elem.zero()), leaf.axes.len()).of(place.elem))
+        }
+    }
+}
+
+/// Collects the real leaves of a tangent of a point.
+struct Along {
+    span: Span,
+    /// What to say where the constructors differ.
+    message: &'static str,
+    leaves: Vec<Atom>,
+}
+
+impl Along {
+    /// Fails where the constructors differ; they may be those of the elements of an array.
+    fn same_constructor(&self, emit: &mut Emit, point: &Leaf, tangent: &Leaf, extents: &[Atom]) {
+        let Some(extent) = extents.first() else {
+            let (a, b) = (emit.force(point), emit.force(tangent));
+            let cond = emit.prim(Prim::EqInt, &[a, b]);
+            emit.check(cond, self.span, self.message, Vec::new());
+            return;
+        };
+        if point == tangent {
+            return;
+        }
+        emit.enter();
+        let index = emit.index("i", *extent);
+        self.same_constructor(
+            emit,
+            &point.at(index.into()),
+            &tangent.at(index.into()),
+            &extents[1..],
+        );
+        let block = emit.leave();
+        if !block.is_empty() {
+            let body = block.finish(Vec::new());
+            emit.push(Vec::new(), Nest::For { index, extent: *extent, outs: Vec::new(), body });
+        }
+    }
+}
+
+impl Merge for Along {
+    fn size(&mut self, emit: &mut Emit, parts: &[Option<Atom>], ways: &[Vec<Guard>]) -> Eval<Atom> {
+        if let (Some(point), Some(tangent)) = (parts[0], parts[1])
+            && !emit.facts.equal(point, tangent)
+        {
+            let active = emit.active(&ways[0]);
+            emit.check_equal_if(active, point, tangent, self.span, SIZES_DIFFER);
+        }
+        parts[0].or(parts[1]).ok_or_else(ill_typed)
+    }
+
+    fn leaf(&mut self, emit: &mut Emit, parts: &[Option<&Leaf>], place: &Place) -> Eval<Leaf> {
+        let present = parts[0].or(parts[1]).ok_or_else(ill_typed)?;
+        if let (Some(point), Some(tangent), true) = (parts[0], parts[1], place.is_tag) {
+            self.same_constructor(emit, point, tangent, &place.extents);
+        }
+        if parts[0].is_some() && is_active(place.elem) {
+            let mask = vec![true; place.extents.len()];
+            self.leaves.push(emit.fit(parts[1], 1, &mask, &[], place));
+        }
+        Ok(present.clone())
+    }
+}
