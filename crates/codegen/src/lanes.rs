@@ -528,8 +528,6 @@ fn one_lane(precision: Precision, prim: Prim) -> String {
 
 /// The values of those that masks can express, where `$` stands for the number of lanes. Like the scalar helpers, these take the first of equals and keep NaNs.
 const BODIES: &[(Prim, &str)] = &[
-    (Prim::Min, "lam_select_f64x$((i64x$)(x0 <= x1) | (i64x$)(x0 != x0), x0, x1)"),
-    (Prim::Max, "lam_select_f64x$((i64x$)(x0 >= x1) | (i64x$)(x0 != x0), x0, x1)"),
     (Prim::Abs, "(f64x$)((i64x$)x0 & INT64_MAX)"),
     (Prim::MinInt, "lam_select_i64x$((i64x$)(x0 <= x1), x0, x1)"),
     (Prim::MaxInt, "lam_select_i64x$((i64x$)(x0 >= x1), x0, x1)"),
@@ -546,8 +544,6 @@ const BODIES: &[(Prim, &str)] = &[
 
 /// The same where masks have 32 bits, which those of integers have not.
 const SINGLE_BODIES: &[(Prim, &str)] = &[
-    (Prim::Min, "lam_select_f32x$((i32x$)(x0 <= x1) | (i32x$)(x0 != x0), x0, x1)"),
-    (Prim::Max, "lam_select_f32x$((i32x$)(x0 >= x1) | (i32x$)(x0 != x0), x0, x1)"),
     (Prim::Abs, "(f32x$)((i32x$)x0 & 0x7fffffff)"),
     (Prim::MinInt, "((i64x$)(x0 <= x1) & x0) | (~(i64x$)(x0 <= x1) & x1)"),
     (Prim::MaxInt, "((i64x$)(x0 >= x1) & x0) | (~(i64x$)(x0 >= x1) & x1)"),

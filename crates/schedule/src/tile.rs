@@ -1,5 +1,6 @@
 //! P7: several iterations of up to two axes at once. What they share is read once, and their sums are independent of each other, so the processor need not wait
-//! for one to do the next. A contraction becomes the kernel of a matrix product that way; nothing looks for one.
+//! for one to do the next. A contraction becomes the kernel of a matrix product that way; nothing looks for one. Where the lanes run along what is reduced, several vectors
+//! of partial results do the same for a reduction that stands alone.
 //!
 //! The tile is the one whose step takes least time for each of its iterations, by [`Target`]: as long as its operations, its reads, or the wait for a sum, whichever is longest;
 //! among those whose sums fit the registers.
@@ -16,6 +17,8 @@ use crate::placed::{Content, Item, Nest, Placed};
 const LARGE: usize = 96;
 /// How much of what is done at the same time is felt.
 const HIDDEN: f64 = 0.1;
+/// How long an extremum, which looks for NaN, waits for the one before it: so many times as long as a sum.
+const EXTREMUM: f64 = 2.0;
 /// What the longer code of twice as many iterations costs, at least.
 const LONGER: f64 = 1.01;
 
@@ -44,7 +47,7 @@ fn tile(placed: &Placed, nest: &Nest, sizes: &Nominal, target: &Target) -> Vec<(
     best.map(|(_, tile)| tile).unwrap_or_default()
 }
 
-/// No tile, and all tiles along one axis and along two.
+/// No tile, all tiles of axes of the results along one axis and along two, and those along the lanes where they are reduced.
 fn candidates(
     body: &Body,
     placed: &Placed,
@@ -65,6 +68,9 @@ fn candidates(
     let own = |axis: &AxisId| body.results.contains(*axis) && !grouped(*axis);
     let axes: Vec<AxisId> = nest.axes.iter().copied().filter(own).collect();
     let mut all = vec![Vec::new()];
+    if let Some(lanes) = nest.vector.filter(|axis| body.reduced.contains(*axis)) {
+        all.extend(counts(lanes).map(|u| vec![(lanes, u)]));
+    }
     for (k, a) in axes.iter().enumerate() {
         for u in counts(*a) {
             all.push(vec![(*a, u)]);
@@ -91,6 +97,8 @@ struct Body<'a> {
     /// How many sums, and how many stores.
     sums: usize,
     stores: usize,
+    /// How long a result waits for the one before it, in sums.
+    wait: f64,
 }
 
 impl<'a> Body<'a> {
@@ -108,6 +116,7 @@ impl<'a> Body<'a> {
             operations: Vec::new(),
             sums: 0,
             stores: 0,
+            wait: 1.0,
         };
         let mut seen = HashSet::new();
         for item in &nest.items {
@@ -117,6 +126,9 @@ impl<'a> Body<'a> {
                 let kept: Axes = placed.buffer(*id).axes.iter().copied().collect();
                 body.results = body.results.intersection(&kept);
                 body.sums += 1;
+                if !is_sum(placed, *id) {
+                    body.wait = EXTREMUM;
+                }
             } else {
                 body.stores += 1;
             }
@@ -197,7 +209,7 @@ impl<'a> Body<'a> {
         }
         // Products that sums take in are counted as the operation that both are.
         let reads = reads * target.read + stores;
-        let step = work.max(reads).max(target.wait) + HIDDEN * work.min(reads) + 0.3;
+        let step = work.max(reads).max(self.wait * target.wait) + HIDDEN * work.min(reads) + 0.3;
         let wasted = |(axis, count): &(AxisId, u8)| {
             let extent = sizes.extent(self.graph, *axis);
             let step = f64::from(*count)

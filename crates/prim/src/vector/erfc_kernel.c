@@ -24,6 +24,7 @@ static inline f64x$ lam_erfc_kernel_x$(f64x$ x) {
     p = p * t - 0.13962111684056253;
     p = p * t + 1.2329951186255526;
     f64x$ high = (f64x$)((i64x$)x & -0x8000000);
-    f64x$ power = lam_exp_kernel_x$(-(high * high), -((x - high) * (x + high)), 100.0);
+    f64x$ square = -(high * high), n = lam_exp_whole_x$(square);
+    f64x$ power = lam_exp_power_x$(lam_exp_rest_x$(square, n) - (x - high) * (x + high), n + 100.0);
     return power * (p / (1.0 + 2.0 * x)) * 0x1p-100;
 }

@@ -1,8 +1,7 @@
 /* 2^n (e^r - 1 + (1 - 2^-n)), where e^r - 1 keeps the digits that r has lost. */
 static inline f64x$ lam_expm1_x$(f64x$ x0) {
     const double magic = 0x1.8p52;
-    f64x$ x = lam_select_f64x$((i64x$)(x0 > 711.0), lam_splat_f64x$(711.0), x0);
-    x = lam_select_f64x$((i64x$)(x < -40.0), lam_splat_f64x$(-40.0), x);
+    f64x$ x = lam_at_least_x$(lam_at_most_x$(x0, 711.0), -40.0);
     f64x$ n = (x * 0x1.71547652b82fep+0 + magic) - magic;
     f64x$ whole = x - n * 0x1.62e42fefa3800p-1, part = n * 0x1.ef35793c76730p-45;
     f64x$ r = whole - part, rest = (whole - r) - part;
@@ -15,11 +14,8 @@ static inline f64x$ lam_expm1_x$(f64x$ x0) {
     p = p * r + 0.041666666666624136;
     p = p * r + 0.16666666666666669;
     p = p * r + 0.5000000000000001;
-    f64x$ minus = magic - lam_select_f64x$((i64x$)(n > 1000.0), lam_splat_f64x$(1000.0), n);
+    f64x$ minus = magic - lam_at_most_x$(n, 1000.0);
     f64x$ inverse = (f64x$)(((i64x$)minus << 52) + 0x3ff0000000000000);
-    f64x$ half = n * 0.5 + magic, other = (n - (half - magic)) + magic;
-    f64x$ scale1 = (f64x$)(((i64x$)half << 52) + 0x3ff0000000000000);
-    f64x$ scale2 = (f64x$)(((i64x$)other << 52) + 0x3ff0000000000000);
-    f64x$ y = ((r + (r * r * p + rest)) + (1.0 - inverse)) * scale1 * scale2;
+    f64x$ y = lam_scaled_x$((r + (r * r * p + rest)) + (1.0 - inverse), n);
     return lam_select_f64x$((i64x$)(x0 == 0.0), x0, y);
 }

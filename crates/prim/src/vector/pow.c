@@ -7,7 +7,7 @@ static inline f64x$ lam_pow_x$(f64x$ x, f64x$ y) {
     f64x$ p = y * log, p2 = lam_rest_x$(y, log, p) + y * low;
     i64x$ out = (i64x$)((f64x$)((i64x$)p & INT64_MAX) > 800.0);
     p = lam_select_f64x$(out, lam_sign_of_x$(lam_splat_f64x$(800.0), p), p), p2 = lam_select_f64x$(out, zero, p2);
-    f64x$ result = lam_exp_kernel_x$(p, p2, 0.0);
+    f64x$ n = lam_exp_whole_x$(p), result = lam_exp_power_x$(lam_exp_rest_x$(p, n) + p2, n);
     /* Is y an integer, and odd? */
     f64x$ half = power * 0.5;
     i64x$ whole = (i64x$)((power + 0x1p52) - 0x1p52 == power) | (i64x$)(power >= 0x1p52);

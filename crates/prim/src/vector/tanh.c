@@ -1,8 +1,7 @@
 /* A polynomial near 0, else 1 - 2 / (e^2x + 1). */
 static inline f64x$ lam_tanh_x$(f64x$ x) {
     f64x$ size = (f64x$)((i64x$)x & INT64_MAX), z = size * size;
-    f64x$ twice = lam_select_f64x$((i64x$)(size > 20.0), lam_splat_f64x$(40.0), size + size);
-    f64x$ far = 1.0 - 2.0 / (lam_exp_kernel_x$(twice, lam_splat_f64x$(0.0), 0.0) + 1.0);
+    f64x$ far = 1.0 - 2.0 / (lam_exp_kernel_x$(lam_at_most_x$(size + size, 40.0)) + 1.0);
     f64x$ p = z * 7.874274361141842e-6 - 3.372080118812352e-5;
     p = p * z + 9.455133061089533e-5;
     p = p * z - 0.00023847272484990359;

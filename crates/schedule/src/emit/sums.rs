@@ -12,6 +12,8 @@ pub(super) struct Sum {
     pub(super) buffer: BufferId,
     op: ReduceOp,
     body: NodeId,
+    /// The axis that is reduced and of which several iterations are done at once: each has cells of its own.
+    split: Option<AxisId>,
     cells: Vec<Cells>,
 }
 
@@ -44,27 +46,50 @@ impl Emitter<'_> {
             let unit = Operand::Lit(op.unit(elem));
             let varies = |axis: AxisId| self.graph().free(body).contains(axis);
             let lanes = if vector.is_some_and(varies) { around } else { 1 };
+            let split = self.split(nest, id);
+            let count = split.map_or(1, |(_, count)| usize::from(count));
+            let split = split.map(|(axis, _)| axis);
             let mut cells = Vec::new();
             for copy in self.copies.clone() {
                 let one = self.code.cell(Ty { elem, lanes }, unit);
-                let all = Ty { elem, lanes: self.lanes };
-                let all = within.then(|| self.code.cell(all, unit));
-                cells.push(Cells { copy, one, all });
+                for k in 0..count {
+                    let copy = split.map_or(copy, |axis| copy.with(&self.tile, axis, k));
+                    let all = Ty { elem, lanes: self.lanes };
+                    let all = within.then(|| self.code.cell(all, unit));
+                    cells.push(Cells { copy, one, all });
+                }
             }
-            sums.push(Sum { buffer: id, op, body, cells });
+            sums.push(Sum { buffer: id, op, body, split, cells });
         }
         sums
     }
 
+    /// The axis of the tile that is reduced, and how many iterations of it are done at once. Where states are carried, these share a cell.
+    fn split(&self, nest: &Nest, id: BufferId) -> Option<(AxisId, u8)> {
+        let kept = &self.placed.buffer(id).axes;
+        let mut tile = nest.tile.iter().copied().filter(|_| nest.carries.is_empty());
+        tile.find(|(axis, _)| !kept.contains(axis))
+    }
+
     /// What has been combined goes where it belongs.
     pub(super) fn total(&mut self, sum: &Sum) {
-        for Cells { copy, one, all } in sum.cells.iter().copied() {
+        for cells in sum.cells.chunk_by(|a, b| a.one == b.one) {
+            let Cells { copy, one, .. } = cells[0];
             let mut value = self.code.get(one);
-            if let Some(all) = all {
-                let lanes = self.code.get(all);
-                let elem = self.code.ty(value).elem;
+            let elem = self.code.ty(value).elem;
+            let combine = sum.op.prim(elem);
+            let mut all: Vec<Operand> =
+                cells.iter().filter_map(|cells| cells.all).map(|all| self.code.get(all)).collect();
+            while all.len() > 1 {
+                let both = |pair: &[Operand]| match pair {
+                    [alone] => *alone,
+                    pair => self.code.prim(combine, pair),
+                };
+                all = all.chunks(2).map(both).collect();
+            }
+            if let Some(lanes) = all.pop() {
                 let folded = self.code.bind(Ty::scalar(elem), Op::Fold(sum.op, lanes));
-                value = self.code.prim(sum.op.prim(elem), &[folded, value]);
+                value = self.code.prim(combine, &[folded, value]);
             }
             let kept = &self.placed.buffer(sum.buffer).axes;
             let split = self.part_of.is_some_and(|axis| !kept.contains(&axis));
@@ -135,9 +160,10 @@ impl Emitter<'_> {
         self.code.push(Loops::If { cond: all, then: together, otherwise });
     }
 
-    /// The cells of the current iterations; those along an axis that is reduced share one.
+    /// The cells of the current iterations; those along an axis that is reduced share one, but for the axis that is split.
     fn cells(&self, sum: &Sum) -> Vec<Cells> {
-        let kept: Axes = self.placed.buffer(sum.buffer).axes.iter().copied().collect();
+        let kept = self.placed.buffer(sum.buffer).axes.iter().copied();
+        let kept: Axes = kept.chain(sum.split).collect();
         let own = |copy: Copy| {
             let place = copy.along(&self.tile, &kept);
             let cells = sum.cells.iter().find(|cells| cells.copy == place);

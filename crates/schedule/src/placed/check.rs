@@ -74,7 +74,11 @@ impl Checker<'_> {
         ensure(nest.vector.is_none_or(|axis| domain.contains(axis)), || "lanes of no axis".into())?;
         // Where states are carried, sums are in memory or share a register.
         let around = |axis| !nest.carries.is_empty() && nest.axes.last() != Some(&axis);
-        let result = |axis| around(axis) || !self.is_reduced(nest, axis);
+        // Elsewhere, each iteration of a reduction has a partial result of its own.
+        let plain = |item: &Item| matches!(item, Item::Store(_) | Item::Reduce(_));
+        let parts = nest.carries.is_empty() && nest.items.iter().all(plain);
+        let split = |axis| parts && nest.vector == Some(axis) && nest.tile.len() == 1;
+        let result = |axis| around(axis) || split(axis) || !self.is_reduced(nest, axis);
         let tiled = |axis: AxisId| domain.contains(axis) && result(axis);
         let tile =
             nest.tile.iter().all(|(axis, count)| tiled(*axis) && [1, 2, 4, 8].contains(count));

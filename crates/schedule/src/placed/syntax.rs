@@ -59,7 +59,8 @@ pub struct Nest {
     pub vector: Option<AxisId>,
     /// What it reduces is asked for only where the condition holds, or where it does not.
     pub guard: Option<(NodeId, bool)>,
-    /// Several iterations of at most two axes at once; of the axis of the lanes, several times as many. Of axes of the results only, but in nests that carry states.
+    /// Several iterations of at most two axes at once; of the axis of the lanes, several times as many. Of axes of the results, or of the one of the lanes
+    /// where it is reduced: then there are several partial results. In nests that carry states, of any axes.
     pub tile: Vec<(AxisId, u8)>,
     /// Nests of one group, which stand side by side in a pass over blocks, run together for each index of the batch axis, the first of their axes.
     pub group: Option<u32>,
