@@ -200,7 +200,10 @@ pub fn forward_as_source(
     f: &Lambda,
 ) -> Result<Lambda, Box<Problem>> {
     derived(prepare, library, names.precision(), f, |cx| {
-        cx.handles = Handles::Values;
+        // A rule may be transposed, and takes and gives cotangents then.
+        let rules =
+            known::called(&cx.library, &f.body).into_iter().any(|id| cx.rules(id).is_some());
+        cx.handles = if rules { values::handles(cx, f) } else { Handles::Values };
         boundary::forward(cx, names, f)
     })
 }

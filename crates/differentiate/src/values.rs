@@ -13,8 +13,7 @@
 //! by a statement of the reverse sweep for one that has read a field, so a gradient costs a multiple of its value here, too, if not call by
 //! call. What is read of an array in a node counts as all of it: here alone a cell is better, for reading one element of it costs O(1).
 //!
-//! * Assumes: no array of handles carries a derivative, nor does a handle that a function with rules takes or gives ([`handles`]), and there are
-//!   no cells.
+//! * Assumes: no array of handles carries a derivative, and there are no cells ([`handles`]).
 //! * Gives: code without cells, and without the shadows of [`crate::shadows`].
 
 use std::collections::HashMap;
@@ -45,18 +44,12 @@ pub(crate) fn handles(cx: &Context, f: &Lambda) -> Handles {
     let carries = |ty: &Ty| ty.elem.node().is_some() && cx.known.carries(ty.elem);
     let unfit =
         |p: &Param| carries(&p.ty) && !p.ty.dims.is_empty() || cx.known.leads_to_cells(p.ty.elem);
-    let ruled = |stm: &Stm| {
-        let Exp::Op(Op::Call { function, .. }) = &stm.exp else { return false };
-        let function = cx.library.function(*function).filter(|f| f.rules.is_some());
-        let types = |f: &&Function| f.params.iter().map(|p| &p.ty).chain(&f.results).any(carries);
-        function.as_ref().is_some_and(types)
-    };
     let unfit_stm = |stm: &Stm| {
         let state = match &stm.exp {
             Exp::Nest(Nest::Loop { params, .. }) => &params[..],
             Exp::Nest(Nest::For { .. } | Nest::If { .. }) | Exp::Op(_) => &[],
         };
-        stm.binds.iter().chain(state).any(unfit) || ruled(stm)
+        stm.binds.iter().chain(state).any(unfit)
     };
     let called = called(&cx.library, &f.body);
     let functions = called.iter().filter_map(|id| cx.library.function(*id));

@@ -3,10 +3,11 @@ use lambada_prim::{Data, Prim, ReduceOp, Scalar, Tensor};
 use lambada_source::{Site, Span};
 use lambada_testkit::Tolerance;
 
-use crate::{optimize, passes, simplify, verify};
+use crate::{Reader, optimize, passes, simplify, verify};
 
 mod calls;
 mod evidence;
+mod handed_on;
 
 fn close(a: &Tensor, b: &Tensor) -> bool {
     let equal = |x: &f64, y: &f64| Tolerance::mixed(1e-7).accepts(*x, *y);

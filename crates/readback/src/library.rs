@@ -1,6 +1,7 @@
 //! A program with a library as a module: node types as variants, functions as definitions, tests of constructors as `match`.
 //!
-//! Null, which only derivatives use, is one constructor more of the types that need it. Cells have no form in the language, nor have accumulators that are handed to functions, unless
+//! Null, which only derivatives use, is one constructor more of the types that need it; the types of the program that the text has definitions of
+//! ([`crate::declared`]) need none. Cells have no form in the language, nor have accumulators that are handed to functions, unless
 //! what is added can be returned at no more cost: a program with these is refused.
 
 use std::collections::{HashMap, HashSet};
@@ -140,14 +141,18 @@ fn expressible(function: &Function, library: &Library) -> Result<(), String> {
     if grows {
         return Err("the state of a loop changes its size".into());
     }
-    let given = !function.accumulators.is_empty();
-    let cells = function.body.any(&mut |stm| match &stm.exp {
-        Exp::Op(Op::Open { .. } | Op::Cell { .. } | Op::Node { cells: true, .. }) => true,
-        Exp::Op(Op::Call { accumulators, .. }) => !accumulators.is_empty(),
-        Exp::Op(_) | Exp::Nest(_) => false,
+    // Cotangents are values, but those of values that stand in arrays.
+    let cells = function.body.any(&mut |stm| {
+        matches!(stm.exp, Exp::Op(Op::Open { .. } | Op::Cell { .. } | Op::Node { cells: true, .. }))
     });
-    if given || cells {
-        return Err("its functions add to arrays or nodes that they are given".into());
+    if cells {
+        return Err("values of recursive types, or functions, stand in arrays there".into());
+    }
+    let given = function.body.any(
+        &mut |stm| matches!(&stm.exp, Exp::Op(Op::Call { accumulators, .. }) if !accumulators.is_empty()),
+    );
+    if given || !function.accumulators.is_empty() {
+        return Err("its functions add to arrays that they are given".into());
     }
     Ok(())
 }
