@@ -12,8 +12,7 @@ use std::rc::Rc;
 use lambada_anf::{Atom, Exp, Lambda, NodeId, Op, Param, Stm, Var};
 
 use crate::flow::{Flow, reachable};
-use crate::known::{CELLS, Known};
-use crate::values::Handles;
+use crate::known::{CELLS, Handles, Known};
 
 /// What is differentiated by, and the accumulators of others whose cotangents are wanted.
 #[derive(Clone, Debug)]

@@ -26,6 +26,7 @@ use crate::activity::{Activity, Scope};
 use crate::cotangents::{Cotangents, planned};
 use crate::derived::{Context, Key, Mode, Pullback, Pushforward, Task, is_int};
 use crate::extrema;
+use crate::known::Handles;
 use crate::loop_::naming;
 use crate::prepare::rewritten;
 use crate::residuals::{Body, Place, resolve};
@@ -33,7 +34,6 @@ use crate::shadows::{Shadows, shadowed};
 use crate::tangents::Tangents;
 use crate::tape::Layout;
 use crate::trim::trim_first;
-use crate::values::Handles;
 
 fn active<T: Clone>(all: &[T], active: &[bool]) -> Vec<T> {
     all.iter().zip(active).filter(|(_, active)| **active).map(|(x, _)| x.clone()).collect()

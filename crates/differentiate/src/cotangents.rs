@@ -34,12 +34,13 @@ use crate::crossing::{self, cross};
 use crate::derived::{Context, Crossing, Mode};
 use crate::facts::Facts;
 use crate::guarded::guarded;
+use crate::known::Handles;
 use crate::multiples::multiples;
 use crate::shadows::Shadows;
 use crate::tangents::Place;
 use crate::trim::{trim, trim_first};
 use crate::undo::{Plan, Undo};
-use crate::values::{self, Handles, Made};
+use crate::values::{self, Made};
 
 /// The two sweeps of a block with shadows.
 pub(crate) struct Sweeps {

@@ -21,8 +21,8 @@ use lambada_prim::Prim;
 
 use crate::arrays;
 use crate::derived::{Context, Crossing, Mode, sized};
+use crate::known::Handles;
 use crate::messages;
-use crate::values::Handles;
 
 /// Adds the cotangent of a result, a value, to the cells of its shadow.
 pub(crate) fn seed(cx: &mut Context, b: &mut Builder, ty: &Ty, (shadow, cotangent): (Atom, Atom)) {

@@ -7,7 +7,7 @@
 //!   shadows    T̄ = C (x : cell real) (n : int) (ys : cell [n]real) (t : ref T̄)
 //! ```
 //!
-//! Of the fields, those remain that carry derivatives, and the sizes that these need. A null is a zero tangent, and the shadow of what has
+//! Cotangents that are values ([`crate::values`]) are of the type of tangents. Of the fields, those remain that carry derivatives, and the sizes that these need. A null is a zero tangent, and the shadow of what has
 //! no cotangent. A cell has a cell in both, since its content has a tangent and a cotangent.
 //!
 //! A function is derived once for each set of active parameters. It gets its number before its body is derived, so recursion closes;
@@ -23,9 +23,8 @@ use lambada_prim::{Precision, ScalarTy};
 use lambada_source::Problem;
 
 use crate::flow;
-use crate::known::Known;
+use crate::known::{Handles, Known};
 use crate::prepare::{Prepare, Whiles};
-use crate::values::Handles;
 
 /// Of which kind a derived type is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -15,10 +15,10 @@ use lambada_anf::{Atom, Block, Nest, Op, Param, Renaming, Stm, Ty, Var, free_var
 use crate::cotangents::{Cotangents, Frame, Kind};
 use crate::derived::is_int;
 use crate::for_::bound_in;
+use crate::known::Handles;
 use crate::residuals::{Body, Place, Residual, Residuals, resolve};
 use crate::tangents::Tangents;
 use crate::tape::Layout;
-use crate::values::Handles;
 
 /// Branches whose residuals differ by so many words keep them apart.
 const APART: usize = 4;

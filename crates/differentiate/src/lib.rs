@@ -11,7 +11,7 @@
 //! * `rules`: calls of functions whose author gives the derivative; `transpose` and `linear`: the mode that is not given;
 //! * `derived`, `boundary`, `crossing` and `shadows`: what derivatives add to the library, and how nodes cross to them; `known`, `flow` and
 //!   `threaded`: what is there;
-//! * `values` and `guarded`: cotangents of handles where the derivative becomes source;
+//! * `values`, `node_values` and `guarded`: cotangents of handles where the derivative becomes source;
 //! * `residuals`, `tape`, `flat` and `thread`: what the reverse sweep needs from the forward sweep, stored or computed again;
 //! * `prepare`, `extrema`, `late`, `segments` and, for source, `counted`: rewritings that come first;
 //! * `snapshots`: loops that keep a given number of states;
@@ -48,6 +48,7 @@ mod loop_;
 mod messages;
 mod multiples;
 mod node;
+mod node_values;
 mod prepare;
 mod prim;
 mod reach;
@@ -77,9 +78,9 @@ use lambada_source::Problem;
 
 pub use crate::band::band;
 use crate::derived::Context;
+use crate::known::Handles;
 pub use crate::prepare::Prepare;
 use crate::prepare::Whiles;
-use crate::values::Handles;
 
 /// The implementation of what `normalize` asks for.
 #[derive(Clone, Copy, Debug, Default)]

@@ -20,9 +20,9 @@ use lambada_anf::{
 use crate::cotangents::Cotangents;
 use crate::crossing::{cross, harvest, seed};
 use crate::derived::{Context, Crossing, Mode};
+use crate::known::Handles;
 use crate::messages;
 use crate::tangents::Tangents;
-use crate::values::Handles;
 
 /// What a rule takes and gives besides the parameters and results of the function: by position, with the types at the call.
 struct Call {

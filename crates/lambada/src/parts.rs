@@ -4,14 +4,13 @@
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
-use lambada_core::{Program, Size, SizedTy, TypeId, sized};
+use lambada_core::{Program, Size, SizedTy, Ty, TypeId, sized};
 use lambada_prim::ScalarTy;
 use lambada_source::FileId;
 use lambada_surface::ast::{Arm, Clause, Expr, ExprKind, Pattern, PatternKind};
 use lambada_surface::build;
 use lambada_surface::visit::children_mut;
 
-use crate::recursive;
 use crate::types::Files;
 
 /// The size of an array in a field of a constructor that a value is not: 0, but inference must not know, for the field may be declared to
@@ -122,9 +121,8 @@ impl<'a> Parts<'a> {
     fn of_variant(&self, extents: &Extents, id: TypeId, depth: usize) -> Vec<Part<'a>> {
         if self.program.is_recursive_type(id) {
             let program = self.program;
-            let absent: Rc<dyn Fn() -> Expr> = Rc::new(move || {
-                recursive::filler(program, id).unwrap_or_else(|| build::var(ABSENT))
-            });
+            let absent: Rc<dyn Fn() -> Expr> =
+                Rc::new(move || filler(program, id).unwrap_or_else(|| build::var(ABSENT)));
             return vec![Part { of: Box::new(|e| e), cheap: true, absent, whole: true }];
         }
         let mut constructors = self.files.constructors(self.program, id);
@@ -367,6 +365,46 @@ fn lifted<'a>(part: Part<'a>, extent: Expr, depth: usize) -> Part<'a> {
 fn constructor(name: &Rc<str>, args: impl Iterator<Item = Rc<str>>) -> Pattern {
     let args = args.map(build::binds).collect();
     build::pattern(PatternKind::Con(build::name(name.clone()), args))
+}
+
+/// A value of a recursive type that takes few words; nothing if there is none.
+pub(crate) fn filler(program: &Program, id: TypeId) -> Option<Expr> {
+    variant(program, id, &mut Vec::new())
+}
+
+fn variant(program: &Program, id: TypeId, open: &mut Vec<TypeId>) -> Option<Expr> {
+    if open.contains(&id) {
+        return None;
+    }
+    open.push(id);
+    let mut constructors: Vec<_> = program.type_decl(id).constructors.iter().collect();
+    constructors.sort_by_key(|(_, args)| args.len());
+    let found = constructors.into_iter().find_map(|(name, args)| {
+        let args: Option<Vec<Expr>> = args.iter().map(|ty| value(program, ty, open)).collect();
+        let head = build::expr(ExprKind::Con(name.clone()));
+        args.map(|args| if args.is_empty() { head } else { build::call(head, args) })
+    });
+    open.pop();
+    found
+}
+
+fn value(program: &Program, ty: &Ty, open: &mut Vec<TypeId>) -> Option<Expr> {
+    match ty {
+        Ty::Scalar(elem) => Some(zero(*elem)),
+        Ty::Tuple(items) => {
+            let items = items.iter().map(|ty| value(program, ty, open));
+            Some(build::expr(ExprKind::Tuple(items.collect::<Option<_>>()?)))
+        }
+        Ty::Record(fields) => {
+            let field = |(label, ty): &(Rc<str>, Ty)| {
+                Some((build::name(label.clone()), value(program, ty, open)?))
+            };
+            Some(build::expr(ExprKind::Record(fields.iter().map(field).collect::<Option<_>>()?)))
+        }
+        Ty::Array(_) => Some(build::expr(ExprKind::Array(Vec::new()))),
+        Ty::Fun(..) => None,
+        Ty::Variant(id) => variant(program, *id, open),
+    }
 }
 
 /// What stands for a scalar that a value has not, where its type is known.

@@ -5,10 +5,9 @@ use std::rc::Rc;
 
 use lambada_core::{Program, SizedTy, Ty, TypeId, sized};
 use lambada_readback::{Declared, Group};
-use lambada_surface::ast::{Expr, ExprKind};
 use lambada_surface::build;
 
-use crate::parts::zero;
+use crate::parts::filler;
 use crate::types::variants_of;
 
 /// The recursive types that values of some types contain; or what a field is that has no form as one.
@@ -65,45 +64,5 @@ fn group(program: &Program, ty: &Ty) -> Result<Group, &'static str> {
             Group::Array(rank) => Ok(Group::Array(rank + 1)),
             Group::Tuple(_) | Group::Record(_) => Err("contains arrays of tuples or records"),
         },
-    }
-}
-
-/// A value of a recursive type that takes few words; nothing if there is none.
-pub(crate) fn filler(program: &Program, id: TypeId) -> Option<Expr> {
-    variant(program, id, &mut Vec::new())
-}
-
-fn variant(program: &Program, id: TypeId, open: &mut Vec<TypeId>) -> Option<Expr> {
-    if open.contains(&id) {
-        return None;
-    }
-    open.push(id);
-    let mut constructors: Vec<_> = program.type_decl(id).constructors.iter().collect();
-    constructors.sort_by_key(|(_, args)| args.len());
-    let found = constructors.into_iter().find_map(|(name, args)| {
-        let args: Option<Vec<Expr>> = args.iter().map(|ty| value(program, ty, open)).collect();
-        let head = build::expr(ExprKind::Con(name.clone()));
-        args.map(|args| if args.is_empty() { head } else { build::call(head, args) })
-    });
-    open.pop();
-    found
-}
-
-fn value(program: &Program, ty: &Ty, open: &mut Vec<TypeId>) -> Option<Expr> {
-    match ty {
-        Ty::Scalar(elem) => Some(zero(*elem)),
-        Ty::Tuple(items) => {
-            let items = items.iter().map(|ty| value(program, ty, open));
-            Some(build::expr(ExprKind::Tuple(items.collect::<Option<_>>()?)))
-        }
-        Ty::Record(fields) => {
-            let field = |(label, ty): &(Rc<str>, Ty)| {
-                Some((build::name(label.clone()), value(program, ty, open)?))
-            };
-            Some(build::expr(ExprKind::Record(fields.iter().map(field).collect::<Option<_>>()?)))
-        }
-        Ty::Array(_) => Some(build::expr(ExprKind::Array(Vec::new()))),
-        Ty::Fun(..) => None,
-        Ty::Variant(id) => variant(program, *id, open),
     }
 }
