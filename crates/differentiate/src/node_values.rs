@@ -77,13 +77,14 @@ impl Cotangents<'_> {
             let field = &constructor.fields[k as usize];
             let ty = sized(&field.ty, &values);
             let known = made.fields.iter().find(|(known, _)| *known == k).map(|(_, part)| *part);
-            let value = match ty.elem {
-                _ if known.is_some() => known.unwrap_or(Atom::int(0)),
-                Elem::REAL | Elem::Ref(_) => {
+            let value = match (known, ty.elem) {
+                (Some(part), _) => part,
+                (None, Elem::REAL | Elem::Ref(_)) => {
                     let ty = self.cx.ty(Mode::Tangent, &ty);
                     self.b.zero(&ty)
                 }
-                Elem::Scalar(_) => made.sizes.get(&k).copied().unwrap_or_else(|| {
+                // A size.
+                (None, Elem::Scalar(_)) => made.sizes.get(&k).copied().unwrap_or_else(|| {
                     self.b.bind(&field.name, ty, Op::Field { of: t.into(), tag, field: k })
                 }),
             };

@@ -8,6 +8,8 @@ use lambada_differentiate::{Prepare, forward, reverse, reverse_as_source};
 use lambada_prim::{Data, ScalarTy, Tensor};
 use lambada_source::Problem;
 
+type Derived = Result<Reverse, Box<Problem>>;
+
 /// `Γ ⊢ f`: sizes and constants are free in the function.
 #[derive(Clone)]
 pub struct Program {
@@ -114,18 +116,18 @@ impl Program {
 
     /// `x, ȳ ↦ f x, x̄`
     pub fn reverse(&self) -> Program {
-        self.reverse_by(&|library, names, f| reverse(library, names, f))
+        self.reverse_by(reverse)
     }
 
     /// The same, as it becomes source.
     pub fn reverse_as_source(&self) -> Program {
         let as_it_is: Prepare = |_, _, f, _| f.clone();
-        self.reverse_by(&|library, names, f| reverse_as_source(as_it_is, library, names, f))
+        self.reverse_by(|library, names, f| reverse_as_source(as_it_is, library, names, f))
     }
 
     fn reverse_by(
         &self,
-        derive: &dyn Fn(&mut Library, &mut Names, &Lambda) -> Result<Reverse, Box<Problem>>,
+        derive: impl FnOnce(&mut Library, &mut Names, &Lambda) -> Derived,
     ) -> Program {
         let mut program = self.clone();
         let derivative = derive(&mut program.library, &mut program.names, &self.f);
