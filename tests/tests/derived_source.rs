@@ -176,8 +176,8 @@ fn so_are_those_of_drawn_programs() {
 /// Some of these have no form as source.
 #[test]
 fn so_are_those_of_drawn_recursive_programs() {
-    let seeds: Vec<u64> = (0..).filter(|seed| is_recursive(*seed)).take(300).collect();
-    drawn_programs(&seeds, true, 300);
+    let seeds: Vec<u64> = (0..).filter(|seed| is_recursive(*seed)).take(150).collect();
+    drawn_programs(&seeds, true, 200);
 }
 
 fn drawn_programs(seeds: &[u64], some: bool, least: usize) {
