@@ -153,24 +153,36 @@ fn printed_derivatives_are_the_derivatives() {
     all(programs(&Path::new(env!("CARGO_MANIFEST_DIR")).join("programs")), false, 300);
 }
 
-/// Derivatives that add to parts of values of recursive types have no form as source; the others are compared.
+/// Derivatives that add from call to call to one array, or to values of recursive types in arrays, have no form as source; the others are compared.
 #[test]
 fn so_are_those_of_recursive_programs() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs");
     let folders = ["recursion", "rules", "exponential"].map(|part| programs(&folder.join(part)));
-    all(folders.concat(), true, 400);
+    all(folders.concat(), true, 750);
+}
+
+/// Is it drawn with recursive functions, or with data that they are about?
+fn is_recursive(seed: u64) -> bool {
+    let features = draw(seed).features;
+    features.contains(&Feature::Recursion) || features.contains(&Feature::RecursiveData)
 }
 
 #[test]
 fn so_are_those_of_drawn_programs() {
+    let seeds: Vec<u64> = (0..).filter(|seed| !is_recursive(*seed)).take(200).collect();
+    drawn_programs(&seeds, false, 250);
+}
+
+/// Some of these have no form as source.
+#[test]
+fn so_are_those_of_drawn_recursive_programs() {
+    let seeds: Vec<u64> = (0..).filter(|seed| is_recursive(*seed)).take(150).collect();
+    drawn_programs(&seeds, true, 200);
+}
+
+fn drawn_programs(seeds: &[u64], some: bool, least: usize) {
     let (mut compared, mut failing, mut complaints) = (0, 0, Vec::new());
-    // Derivatives of recursive programs have no form as source where they hand accumulators on, or give values of recursive types.
-    let plain = |seed: &u64| {
-        let features = draw(*seed).features;
-        !features.contains(&Feature::Recursion) && !features.contains(&Feature::RecursiveData)
-    };
-    let seeds: Vec<u64> = (0..).filter(plain).take(200).collect();
-    for (seed, found) in seeds.iter().zip(parallel(&seeds, |seed| drawn(*seed))) {
+    for (seed, found) in seeds.iter().zip(parallel(seeds, |seed| drawn(*seed, some))) {
         match found {
             Ok(Some(count)) => compared += count,
             Ok(None) => failing += 1,
@@ -179,11 +191,13 @@ fn so_are_those_of_drawn_programs() {
     }
     let shown: Vec<&str> = complaints.iter().take(5).map(String::as_str).collect();
     assert!(complaints.is_empty(), "{} complaints:\n{}", complaints.len(), shown.join("\n"));
-    assert!(compared >= 250 && failing <= 80, "{compared} compared, {failing} fail");
+    println!("{compared} printed derivatives compared, {failing} programs fail");
+    assert!(compared >= least, "{compared} compared");
+    assert!(failing * 5 <= seeds.len() * 2, "{failing} fail");
 }
 
 /// How many derivatives were compared; nothing where the program fails.
-fn drawn(seed: u64) -> Result<Option<usize>, String> {
+fn drawn(seed: u64, some: bool) -> Result<Option<usize>, String> {
     let program = draw(seed);
     let unit =
         Session::new().load_text("drawn.lam", &program.text, None).map_err(|p| format!("{p:?}"))?;
@@ -204,7 +218,7 @@ fn drawn(seed: u64) -> Result<Option<usize>, String> {
     if run(&value.program, value.entry, Engine::Core, &args).is_err() {
         return Ok(None);
     }
-    compare(&unit, "f", &args, ORDERS, false).map(Some)
+    compare(&unit, "f", &args, ORDERS, some).map(Some)
 }
 
 /// The value and its derivative stay apart, whatever the value is: `(value, derivative)`, or, for a plain value, `(value, x_ct, y_ct)`.

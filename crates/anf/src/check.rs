@@ -29,6 +29,15 @@ pub fn check(function: &Function) -> Result<(), String> {
     checker.program().map_err(|message| format!("{}: {message}", function.name))
 }
 
+/// Does the entry of a program take and give arrays and scalars only, as engines do? Where it becomes source, it may take and give handles.
+pub fn check_entry(function: &Function) -> Result<(), String> {
+    let handles = |ty: &Ty| ty.elem.node().is_some();
+    if function.params.iter().map(|p| &p.ty).chain(&function.results).any(handles) {
+        return Err(format!("{}: the entry takes or gives handles", function.name));
+    }
+    Ok(())
+}
+
 /// What a variable in scope is.
 #[derive(Clone)]
 enum Entry {
@@ -70,10 +79,6 @@ impl<'a> Checker<'a> {
 
     fn program(&mut self) -> Check {
         let function = self.function;
-        let handles = |ty: &Ty| ty.elem.node().is_some();
-        if function.params.iter().map(|p| &p.ty).chain(&function.results).any(handles) {
-            return Err("the entry takes or gives handles".into());
-        }
         if !function.accumulators.is_empty() || function.rules.is_some() {
             return Err("the entry takes accumulators, or has rules".into());
         }

@@ -12,12 +12,13 @@ use std::rc::Rc;
 use lambada_anf::{Atom, Exp, Lambda, NodeId, Op, Param, Stm, Var};
 
 use crate::flow::{Flow, reachable};
-use crate::known::{CELLS, Known};
+use crate::known::{CELLS, Handles, Known};
 
 /// What is differentiated by, and the accumulators of others whose cotangents are wanted.
 #[derive(Clone, Debug)]
 pub(crate) struct Scope {
     pub(crate) known: Rc<Known>,
+    pub(crate) handles: Handles,
     pub(crate) varied: Vec<Param>,
     pub(crate) accumulators: Vec<Param>,
     /// All accumulators that the function is given.
@@ -32,6 +33,8 @@ pub(crate) struct Activity {
     handles: HashMap<Var, NodeId>,
     /// Those that lead to cells.
     cells: HashSet<Var>,
+    /// Have handles shadows?
+    shadows: bool,
 }
 
 impl Activity {
@@ -48,17 +51,18 @@ impl Activity {
         let ends = ends.chain(scope.accumulators.iter().map(|p| p.var)).chain([CELLS]);
         let useful = reachable(ends.collect(), &flow.reverse);
         let active = varied.intersection(&useful).copied().collect();
-        Activity { active, handles: flow.handles, cells: flow.cells }
+        let shadows = scope.handles == Handles::Shadows;
+        Activity { active, handles: flow.handles, cells: flow.cells, shadows }
     }
 
     pub(crate) fn active(&self, atom: impl Into<Atom>) -> bool {
         atom.into().as_var().is_some_and(|var| self.active.contains(&var))
     }
 
-    /// Is it active, and a handle or an array of handles?
+    /// Is it active, and a handle or an array of handles, which have shadows?
     pub(crate) fn handle(&self, atom: impl Into<Atom>) -> bool {
         let atom = atom.into();
-        self.active(atom) && self.node(atom).is_some()
+        self.shadows && self.active(atom) && self.node(atom).is_some()
     }
 
     /// The type of the nodes of a handle.
@@ -66,8 +70,8 @@ impl Activity {
         self.handles.get(&atom.as_var()?).copied()
     }
 
-    /// Is it active, and a real or an array of reals?
-    pub(crate) fn real(&self, atom: impl Into<Atom>) -> bool {
+    /// Is it active, and its cotangent a value: is it a real, an array of reals, or a handle that has no shadow?
+    pub(crate) fn valued(&self, atom: impl Into<Atom>) -> bool {
         let atom = atom.into();
         self.active(atom) && !self.handle(atom)
     }

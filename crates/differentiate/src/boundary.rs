@@ -22,7 +22,13 @@ use crate::trim::{trim, trim_first};
 fn scope(cx: &Context, f: &Lambda) -> Scope {
     let carries = |p: &&Param| cx.known.carries(p.ty.elem);
     let varied = f.params.iter().filter(carries).cloned().collect();
-    Scope { known: cx.known.clone(), varied, accumulators: Vec::new(), given: Vec::new() }
+    Scope {
+        known: cx.known.clone(),
+        handles: cx.handles,
+        varied,
+        accumulators: Vec::new(),
+        given: Vec::new(),
+    }
 }
 
 fn is_data(ty: &Ty) -> bool {

@@ -26,6 +26,7 @@ use crate::activity::{Activity, Scope};
 use crate::cotangents::{Cotangents, planned};
 use crate::derived::{Context, Key, Mode, Pullback, Pushforward, Task, is_int};
 use crate::extrema;
+use crate::known::Handles;
 use crate::loop_::naming;
 use crate::prepare::rewritten;
 use crate::residuals::{Body, Place, resolve};
@@ -42,21 +43,17 @@ fn both(a: &[bool], b: &[bool]) -> Vec<bool> {
     a.iter().zip(b).map(|(a, b)| *a && *b).collect()
 }
 
-fn is_real(ty: &Ty) -> bool {
-    ty.elem == lambada_anf::Elem::REAL
-}
-
 /// The cotangents that a pullback takes: those of real results, after such of their sizes as are results themselves.
 struct Seeds {
     /// Which results are sizes, and which variables.
     sizes: Vec<(usize, Var)>,
-    /// Which results have a cotangent.
+    /// Which results have a cotangent that is a value.
     reals: Vec<usize>,
 }
 
 impl Seeds {
-    fn of(f: &Function, results: &[bool]) -> Seeds {
-        let reals = (0..results.len()).filter(|k| results[*k] && is_real(&f.results[*k]));
+    fn of(cx: &Context, f: &Function, results: &[bool]) -> Seeds {
+        let reals = (0..results.len()).filter(|k| results[*k] && cx.valued(&f.results[*k]));
         let reals: Vec<usize> = reals.collect();
         let needed = |x: Var| reals.iter().any(|k| f.results[*k].dims.contains(&x.into()));
         let mut sizes: Vec<(usize, Var)> = Vec::new();
@@ -122,13 +119,14 @@ impl Tangents<'_> {
         let sizes = naming(&self.cx.primal(function).params, args);
         let mut all = args.to_vec();
         for ((arg, ty), active) in args.iter().zip(&types).zip(&derived.key.params) {
-            if *active && !is_real(ty) {
+            if *active && !self.cx.valued(ty) {
                 all.push(self.or_zero(*arg, &sizes.ty(ty)));
             }
         }
         let mut binds = stm.binds.clone();
-        let results = active(&stm.binds, &derived.results);
-        binds.extend(results.iter().filter(|p| !is_real(&p.ty)).map(|p| self.param(p)));
+        let mut results = active(&stm.binds, &derived.results);
+        results.retain(|p| !self.cx.valued(&p.ty));
+        binds.extend(results.iter().map(|p| self.param(p)));
         let hint = format!("{}_tape", self.cx.primal(function).name);
         binds.push(Param { var: self.b.names.fresh(hint), ty: Ty::handle(derived.tape) });
         let accumulators = accumulators.to_vec();
@@ -146,7 +144,8 @@ impl Cotangents<'_> {
         let Some(derived) = self.cx.pullback_of(sweep) else { return };
         let f = self.cx.primal(derived.key.function);
         let (count, types) = (f.params.len(), f.params.iter().map(|p| p.ty.clone()));
-        let (types, seeds): (Vec<Ty>, Seeds) = (types.collect(), Seeds::of(f, &derived.results));
+        let (types, seeds): (Vec<Ty>, Seeds) =
+            (types.collect(), Seeds::of(self.cx, f, &derived.results));
         let sizes = naming(&f.params, args);
         let taken: Vec<Option<Atom>> =
             seeds.reals.iter().map(|k| self.take(stm.binds[*k].var)).collect();
@@ -154,7 +153,7 @@ impl Cotangents<'_> {
             .results
             .iter()
             .enumerate()
-            .any(|(k, active)| *active && !is_real(&stm.binds[k].ty));
+            .any(|(k, active)| *active && !self.cx.valued(&stm.binds[k].ty));
         let cells = types.iter().any(|ty| self.cx.known.leads_to_cells(ty.elem));
         let adds = derived.key.accumulators.contains(&true);
         if taken.iter().all(Option::is_none) && !others && !cells && !adds {
@@ -175,10 +174,14 @@ impl Cotangents<'_> {
         }
         all.extend(stm.binds.last().map(|tape| Atom::from(tape.var)));
         let (mut adds, mut binds, mut sums) = (Vec::new(), Vec::new(), Vec::new());
-        for k in (0..count).filter(|k| derived.key.params[*k] && is_real(&types[*k])) {
+        for k in (0..count).filter(|k| derived.key.params[*k]) {
+            if !self.cx.valued(&types[k]) {
+                continue;
+            }
             let x = args[k].as_var().expect("what is active is a variable");
-            if derived.key.returns(k, &types[k]) {
-                let p = Param { var: self.b.names.fresh(self.hint(x)), ty: sizes.ty(&types[k]) };
+            if self.cx.returns(&derived.key, k, &types[k]) {
+                let ty = self.cx.ty(Mode::Tangent, &sizes.ty(&types[k]));
+                let p = Param { var: self.b.names.fresh(self.hint(x)), ty };
                 binds.push(p.clone());
                 sums.push((x, p));
             } else {
@@ -212,6 +215,7 @@ fn subject(cx: &Context, key: &Key) -> (Function, Lambda, Scope) {
     }
     let scope = Scope {
         known: cx.known.clone(),
+        handles: cx.handles,
         varied: active(&f.params, &key.params),
         accumulators: active(&f.accumulators, &key.accumulators),
         given: f.accumulators.clone(),
@@ -281,7 +285,7 @@ struct Halves {
 
 /// `f⇒` and `f⇐`
 fn derive_reverse(cx: &mut Context, derived: &Pullback) {
-    let seeds = Seeds::of(cx.primal(derived.key.function), &derived.results);
+    let seeds = Seeds::of(cx, cx.primal(derived.key.function), &derived.results);
     let (mut f, lambda, scope) = subject(cx, &derived.key);
     let mut names = std::mem::take(&mut f.names);
     let lambda = rewritten(cx.whiles, &mut names, &scope, &lambda);
@@ -289,7 +293,10 @@ fn derive_reverse(cx: &mut Context, derived: &Pullback) {
     let returned = active(&f.params, &derived.key.returned);
     let (lambda, shadows) = shadowed(cx, &mut names, &activity, &lambda, &returned);
     let mut params = f.params.clone();
-    for p in scope.varied.iter().filter(|p| !is_real(&p.ty)) {
+    for p in scope.varied.iter() {
+        if cx.valued(&p.ty) {
+            continue;
+        }
         let known = shadows.params.iter().find(|(of, _)| of.var == p.var);
         let unused = || Param { var: names.again(p.var), ty: cx.ty(Mode::Shadow, &p.ty) };
         params.push(known.map_or_else(unused, |(_, shadow)| shadow.clone()));
@@ -331,15 +338,16 @@ impl Subject<'_> {
             let mut c = Cotangents::new(cx, names, sweeps, &self.lambda, &others);
             let mut params = sizes.to_vec();
             let lent = |(k, p): &(usize, &Param)| {
-                let real = self.derived.key.params[*k] && is_real(&p.ty);
-                real && !self.derived.key.returns(*k, &p.ty)
+                let valued = self.derived.key.params[*k] && c.cx.valued(&p.ty);
+                valued && !c.cx.returns(&self.derived.key, *k, &p.ty)
             };
             let lent = self.f.params.iter().enumerate().filter(lent).map(|(_, p)| p);
-            let accumulators = c.lend_parameters(lent);
+            let lent: Vec<Param> = lent.cloned().collect();
+            let accumulators = c.lend_parameters(&lent);
             c.in_branches = !state.is_empty();
             c.on_tape = true;
             for k in reals {
-                params.push(c.seed_real(self.lambda.body.results[*k], &self.f.results[*k]));
+                params.push(c.seed_result(self.lambda.body.results[*k], &self.f.results[*k]));
             }
             for acc in &self.scope.accumulators {
                 let var = c.b.names.fresh(c.hint(acc.var));
@@ -347,7 +355,8 @@ impl Subject<'_> {
                 params.push(Param { var, ty: acc.ty.clone() });
             }
             let mut forward = c.stms(&self.lambda.body.stms);
-            let results = self.returned().map(|p| c.take_or_zero(p)).collect();
+            let returned = self.returned(c.cx);
+            let results = returned.iter().map(|p| c.take_or_zero(p)).collect();
             let frame = c.pop();
             let mut reverse = Block { stms: frame.stms, results };
             let Cotangents { b, cx, undo, .. } = c;
@@ -363,10 +372,10 @@ impl Subject<'_> {
     }
 
     /// The parameters whose cotangents the pullback returns.
-    fn returned(&self) -> impl Iterator<Item = &Param> {
-        let key = &self.derived.key;
+    fn returned(&self, cx: &Context) -> Vec<Param> {
         let params = self.f.params.iter().enumerate();
-        params.filter(|(k, p)| key.returns(*k, &p.ty)).map(|(_, p)| p)
+        let returned = params.filter(|(k, p)| cx.returns(&self.derived.key, *k, &p.ty));
+        returned.map(|(_, p)| p.clone()).collect()
     }
 
     /// The parameters of the forward sweep that the pullback has, too. State is not passed again: it may have been overwritten.
@@ -375,10 +384,10 @@ impl Subject<'_> {
         self.params.iter().enumerate().filter(|(k, _)| !key.is_state(*k)).map(|(_, p)| p)
     }
 
-    /// The results that are active handles.
-    fn handles(&self) -> Vec<usize> {
+    /// The results that are active handles with shadows.
+    fn handles(&self, cx: &Context) -> Vec<usize> {
         let results = self.derived.results.iter().zip(&self.f.results).enumerate();
-        results.filter(|(_, (active, ty))| **active && !is_real(ty)).map(|(k, _)| k).collect()
+        results.filter(|(_, (active, ty))| **active && !cx.valued(ty)).map(|(k, _)| k).collect()
     }
 
     /// Completes both functions.
@@ -392,7 +401,7 @@ impl Subject<'_> {
     ) {
         let Halves { mut forward, kept, reverse, params: given, accumulators } = halves;
         let (mut results, mut types) = (self.lambda.body.results.clone(), self.f.results.clone());
-        for k in self.handles() {
+        for k in self.handles(cx) {
             let ty = cx.ty(Mode::Shadow, &self.f.results[k]);
             let shadow = self.shadows.get(results[k]);
             results.push(shadow.unwrap_or_else(|| null(&mut names, &mut forward, &ty)));
@@ -416,9 +425,12 @@ impl Subject<'_> {
 
         let mut stms = layout.read_all(tape.var.into(), &kept);
         stms.extend(reverse.stms);
-        let results = self.returned().map(|p| p.ty.clone()).collect();
+        // In source, `f_reverse` is the derivative that is asked for.
+        let back = if cx.handles == Handles::Values { "back" } else { "reverse" };
+        let returned = self.returned(cx);
+        let results = returned.iter().map(|p| cx.ty(Mode::Tangent, &p.ty)).collect();
         let pull = Function {
-            name: format!("{}_reverse", self.f.name),
+            name: format!("{}_{back}", self.f.name),
             params: self.passed().cloned().chain(given).chain([tape]).collect(),
             accumulators,
             results,
@@ -432,7 +444,7 @@ impl Subject<'_> {
 
 impl Cotangents<'_> {
     /// The accumulators that a pullback is given for arrays among its parameters.
-    fn lend_parameters<'p>(&mut self, params: impl Iterator<Item = &'p Param>) -> Vec<Param> {
+    fn lend_parameters(&mut self, params: &[Param]) -> Vec<Param> {
         let mut accumulators = Vec::new();
         for p in params {
             let acc = Param { var: self.b.names.fresh(self.hint(p.var)), ty: p.ty.clone() };

@@ -30,14 +30,17 @@ use lambada_prim::Prim;
 
 use crate::activity::Activity;
 use crate::arrays;
-use crate::crossing;
-use crate::derived::Context;
+use crate::crossing::{self, cross};
+use crate::derived::{Context, Crossing, Mode};
 use crate::facts::Facts;
+use crate::guarded::guarded;
+use crate::known::Handles;
 use crate::multiples::multiples;
 use crate::shadows::Shadows;
 use crate::tangents::Place;
 use crate::trim::{trim, trim_first};
 use crate::undo::{Plan, Undo};
+use crate::values::{self, Made};
 
 /// The two sweeps of a block with shadows.
 pub(crate) struct Sweeps {
@@ -146,6 +149,10 @@ pub(crate) struct Cotangents<'a> {
     pub(crate) on_tape: bool,
     /// Values, and cotangents so far, that are constant multiples of others.
     pub(crate) multiples: HashMap<Var, (Atom, f64)>,
+    /// Reads of fields of nodes that are known to have them.
+    pub(crate) guarded: HashSet<Var>,
+    /// Cotangents of handles, by what they have been made of.
+    pub(crate) made: HashMap<Var, Made>,
     /// From the outermost to the current block.
     frames: Vec<Frame>,
 }
@@ -162,6 +169,14 @@ impl<'a> Cotangents<'a> {
         let multiples = multiples(&f.body);
         let (b, frames, lent) = (Builder::new(names), Vec::new(), HashSet::new());
         let (in_branches, on_tape) = (false, false);
+        let constructors = |of: Atom| {
+            let node = facts.activity.node(of)?;
+            Some(cx.library.node(node).constructors.len())
+        };
+        let guarded = match cx.handles {
+            Handles::Values => guarded(&f.body, &constructors),
+            Handles::Shadows => HashSet::new(),
+        };
         let mut cotangents = Cotangents {
             b,
             facts,
@@ -172,6 +187,8 @@ impl<'a> Cotangents<'a> {
             in_branches,
             on_tape,
             multiples,
+            guarded,
+            made: HashMap::new(),
             frames,
         };
         let bound = f.body.stms.iter().flat_map(|stm| &stm.binds);
@@ -189,12 +206,16 @@ impl Cotangents<'_> {
         let mut params = Vec::new();
         for (result, ty) in f.body.results.iter().zip(&f.results) {
             if ty.elem == Elem::REAL {
-                params.push(self.seed_real(*result, ty));
+                params.push(self.seed_result(*result, ty));
             } else if ty.elem.node().is_some() {
                 let hint = result.as_var().map_or("out_ct".into(), |var| self.hint(var));
                 let var = self.b.names.fresh(hint);
                 if let Some(shadow) = self.shadows.get(*result) {
                     crossing::seed(self.cx, &mut self.b, ty, (shadow, var.into()));
+                } else if self.wants(*result).is_some() {
+                    let args = [*result, var.into()];
+                    let seed = cross(self.cx, &mut self.b, Crossing::Tangent, ty, &args);
+                    self.add(*result, seed.expect("a cotangent"), ty);
                 }
                 params.push(Param { var, ty: ty.clone() });
             }
@@ -202,18 +223,23 @@ impl Cotangents<'_> {
         params
     }
 
-    /// A parameter for the cotangent of a real result.
-    pub(crate) fn seed_real(&mut self, result: Atom, ty: &Ty) -> Param {
+    /// A parameter for the cotangent of a result that is a value.
+    pub(crate) fn seed_result(&mut self, result: Atom, ty: &Ty) -> Param {
         let hint = result.as_var().map_or("out_ct".into(), |var| self.hint(var));
         let var = self.b.names.fresh(hint);
         self.add(result, var.into(), ty);
-        Param { var, ty: ty.clone() }
+        Param { var, ty: self.cx.ty(Mode::Tangent, ty) }
     }
 
     /// The cotangent of a parameter: of a handle, a value of its type.
     fn parameter(&mut self, p: &Param) -> Atom {
         if p.ty.elem.node().is_none() {
             return self.take_or_zero(p);
+        }
+        if self.cx.handles == Handles::Values && self.cx.known.carries(p.ty.elem) {
+            let args = [p.var.into(), self.take_or_zero(p)];
+            let value = cross(self.cx, &mut self.b, Crossing::Untangent, &p.ty, &args);
+            return value.expect("a value");
         }
         crossing::harvest(self.cx, &mut self.b, p, self.shadows.get(p.var))
     }
@@ -268,7 +294,13 @@ impl Cotangents<'_> {
             Op::Call { function, args, accumulators } => {
                 self.call(stm, *function, args, accumulators);
             }
-            Op::Node { node, tag, fields, .. } => self.node(&stm.binds[0], *node, *tag, fields),
+            Op::Node { node, tag, fields, .. } => match self.cx.handles {
+                Handles::Shadows => self.node(&stm.binds[0], *node, *tag, fields),
+                Handles::Values => self.node_value(&stm.binds[0], *node, *tag, fields),
+            },
+            Op::Field { of, tag, field } if self.cx.handles == Handles::Values => {
+                self.field_value(&stm.binds[0], *of, *tag, *field);
+            }
             Op::Field { .. } | Op::Cell { .. } => self.read(&stm.binds[0]),
             Op::Constant(_)
             | Op::Check { .. }
@@ -348,7 +380,7 @@ impl Cotangents<'_> {
 
     /// The variable, if contributions to it matter.
     pub(crate) fn wants(&self, x: impl Into<Atom>) -> Option<Var> {
-        x.into().as_var().filter(|var| self.facts.activity.real(*var))
+        x.into().as_var().filter(|var| self.facts.activity.valued(*var))
     }
 
     pub(crate) fn ty(&self, x: Var) -> &Ty {
@@ -369,7 +401,12 @@ impl Cotangents<'_> {
     /// `x̄ += value`, where the value has the given type: that of `x` up to names of equal sizes.
     pub(crate) fn add(&mut self, x: Atom, value: Atom, ty: &Ty) {
         let Some(x) = self.wants(x) else { return };
-        if ty.dims.is_empty() {
+        if let Some(node) = self.facts.activity.node(x.into()) {
+            let (before, hint) = (self.sum(x), self.hint(x));
+            let both = [before.unwrap_or(Atom::int(0)), value];
+            let sum = values::plus(self.cx, &mut self.b, &hint, node, both);
+            self.set(x, sum);
+        } else if ty.dims.is_empty() {
             let sum = self.sum(x).map_or(value, |sum| {
                 self.bind_ct(x, &Ty::real(), Op::Prim(Prim::Add, vec![sum, value]))
             });

@@ -21,6 +21,7 @@ use lambada_prim::Prim;
 
 use crate::arrays;
 use crate::derived::{Context, Crossing, Mode, sized};
+use crate::known::Handles;
 use crate::messages;
 
 /// Adds the cotangent of a result, a value, to the cells of its shadow.
@@ -50,6 +51,17 @@ impl Crossing {
             Crossing::Harvest => "harvest",
             Crossing::Tangent => "tangent",
             Crossing::Untangent => "untangent",
+        }
+    }
+
+    /// What the function for a type is called, `list_of_ct`.
+    fn function(self, of: &str, suffix: &str) -> String {
+        match self {
+            Crossing::Shadow | Crossing::Seed | Crossing::Harvest => {
+                format!("{}_{of}", self.name())
+            }
+            Crossing::Tangent => format!("{suffix}_of_{of}"),
+            Crossing::Untangent => format!("{of}_of_{suffix}"),
         }
     }
 
@@ -134,15 +146,16 @@ fn function(cx: &mut Context, crossing: Crossing, node: NodeId) -> FnId {
     let mut names = Names::with(cx.precision);
     let ty = Ty::handle(node);
     let types = crossing.params(cx, &ty);
-    let hints = ["x", "other"];
-    let params = hints.iter().zip(types).map(|(hint, ty)| Param { var: names.fresh(*hint), ty });
+    let hints = ["x".to_string(), format!("x_{}", cx.suffix)];
+    let params = hints.into_iter().zip(types);
+    let params = params.map(|(hint, ty)| Param { var: names.fresh(hint), ty });
     let params: Vec<Param> = params.collect();
     let result = crossing.result(cx, &ty);
     let mut b = Builder::new(&mut names);
     let atoms: Vec<Atom> = params.iter().map(|p| p.var.into()).collect();
     let results = constructors(cx, &mut b, crossing, node, &atoms, result.as_ref());
     let body = b.finish(results);
-    let name = format!("{}_{}", crossing.name(), cx.library.node(node).name);
+    let name = crossing.function(&cx.library.node(node).name, cx.suffix);
     let results = result.into_iter().collect();
     cx.complete(id, Function { name, params, results, body, names, ..Function::default() });
     id
@@ -203,6 +216,11 @@ impl Arm<'_> {
             Crossing::Tangent => Some(self.tangent(cx, b, args[0], args[1])),
             Crossing::Untangent => Some(self.value(cx, b, crossing, args[0], args[1])),
         }
+    }
+
+    /// Of a tangent or a cotangent.
+    fn hint(&self, cx: &Context, k: usize) -> String {
+        format!("{}_{}", self.of.fields[k].name, cx.suffix)
     }
 
     fn read(&self, b: &mut Builder, of: Atom, k: usize, ty: Ty) -> Atom {
@@ -267,16 +285,23 @@ impl Arm<'_> {
     /// Nothing unless the value `v` is there: null is zero.
     fn unless_null(
         &self,
+        cx: &mut Context,
         b: &mut Builder,
         v: Atom,
         result: Option<&Ty>,
-        build: impl FnOnce(&mut Builder) -> Vec<Atom>,
+        build: impl FnOnce(&mut Context, &mut Builder) -> Vec<Atom>,
     ) -> Option<Atom> {
         let tag = b.bind("tag", Ty::int(), Op::Tag(v));
-        let cond = b.prim(Prim::LeInt, [Atom::int(0), tag]);
+        // People read whether it is the same constructor, and of another one nothing is taken.
+        let cond = match cx.handles {
+            Handles::Values => b.prim(Prim::EqInt, [tag, Atom::int(self.tag.into())]),
+            Handles::Shadows => b.prim(Prim::LeInt, [Atom::int(0), tag]),
+        };
         let then = b.block(|b| {
-            self.same_constructor(b, tag);
-            build(b)
+            if cx.handles == Handles::Shadows {
+                self.same_constructor(b, tag);
+            }
+            build(cx, b)
         });
         let results = result.map(|_| Atom::int(0)).into_iter().collect();
         let otherwise = Block { stms: Vec::new(), results };
@@ -288,7 +313,7 @@ impl Arm<'_> {
     }
 
     fn seed(&self, cx: &mut Context, b: &mut Builder, v: Atom, shadow: Atom) {
-        self.unless_null(b, v, None, |b| {
+        self.unless_null(cx, b, v, None, |cx, b| {
             let mut sizes = vec![Atom::int(0); self.of.fields.len()];
             for k in cx.kept(self.of).into_iter().map(|k| k as usize) {
                 let ty = sized(&self.of.fields[k].ty, &sizes);
@@ -315,12 +340,16 @@ impl Arm<'_> {
 
     fn tangent(&self, cx: &mut Context, b: &mut Builder, x: Atom, v: Atom) -> Atom {
         let ty = cx.ty(Mode::Tangent, &Ty::handle(self.node));
-        let made = self.unless_null(b, v, Some(&ty), |b| {
+        if cx.handles == Handles::Values && cx.kept(self.of).is_empty() {
+            return Atom::int(0);
+        }
+        let made = self.unless_null(cx, b, v, Some(&ty), |cx, b| {
             let mut fields = Vec::new();
             let mut sizes = vec![Atom::int(0); self.of.fields.len()];
             for k in cx.kept(self.of).into_iter().map(|k| k as usize) {
                 let ty = sized(&self.of.fields[k].ty, &sizes);
-                let value = self.read(b, v, k, ty.clone());
+                let (tag, field, hint) = (self.tag, k as u32, self.hint(cx, k));
+                let value = b.bind(&hint, ty.clone(), Op::Field { of: v, tag, field });
                 if self.is_real(k) {
                     fields.push(value);
                     continue;
@@ -361,7 +390,7 @@ impl Arm<'_> {
                         Op::Field { of, tag, field }
                     }
                 };
-                b.bind(&self.of.fields[k].name, ty, read)
+                b.bind(&self.hint(cx, k), ty, read)
             } else {
                 let own = self.read(b, x, k, ty.clone());
                 if cx.known.carries(ty.elem) {
@@ -374,7 +403,8 @@ impl Arm<'_> {
                     };
                     let field = self.place(cx, k);
                     let child_ty = cx.ty(mode, &ty);
-                    let child = b.bind("child", child_ty, Op::Field { of: other, tag, field });
+                    let hint = self.hint(cx, k);
+                    let child = b.bind(&hint, child_ty, Op::Field { of: other, tag, field });
                     cross(cx, b, crossing, &ty, &[own, child]).expect("a value")
                 } else {
                     own

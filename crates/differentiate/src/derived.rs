@@ -7,7 +7,7 @@
 //!   shadows    T̄ = C (x : cell real) (n : int) (ys : cell [n]real) (t : ref T̄)
 //! ```
 //!
-//! Of the fields, those remain that carry derivatives, and the sizes that these need. A null is a zero tangent, and the shadow of what has
+//! Cotangents that are values ([`crate::values`]) are of the type of tangents. Of the fields, those remain that carry derivatives, and the sizes that these need. A null is a zero tangent, and the shadow of what has
 //! no cotangent. A cell has a cell in both, since its content has a tangent and a cotangent.
 //!
 //! A function is derived once for each set of active parameters. It gets its number before its body is derived, so recursion closes;
@@ -23,7 +23,7 @@ use lambada_prim::{Precision, ScalarTy};
 use lambada_source::Problem;
 
 use crate::flow;
-use crate::known::Known;
+use crate::known::{Handles, Known};
 use crate::prepare::{Prepare, Whiles};
 
 /// Of which kind a derived type is.
@@ -61,12 +61,6 @@ impl Key {
     /// Is the parameter an array that the recursion threads through its calls?
     pub(crate) fn is_state(&self, k: usize) -> bool {
         self.returned.get(k).is_some_and(|returned| *returned)
-    }
-
-    /// Does the pullback return the cotangent of this parameter?
-    pub(crate) fn returns(&self, k: usize, ty: &Ty) -> bool {
-        let real = ty.elem == Elem::REAL;
-        self.params[k] && real && (ty.dims.is_empty() || self.returned[k])
     }
 
     pub(crate) fn is_active(&self) -> bool {
@@ -123,6 +117,11 @@ pub(crate) struct Context {
     /// Are tangents marks, by the rules of [`crate::reach`]?
     pub(crate) reach: bool,
     pub(crate) whiles: Whiles,
+    pub(crate) handles: Handles,
+    /// What tangents are called, or cotangents that are of the same type.
+    pub(crate) suffix: &'static str,
+    /// The functions that add cotangents, by type.
+    pub(crate) sums: HashMap<NodeId, FnId>,
 }
 
 impl Context {
@@ -151,6 +150,9 @@ impl Context {
             problem: None,
             reach: false,
             whiles: Whiles::default(),
+            handles: Handles::default(),
+            suffix: "tan",
+            sums: HashMap::new(),
         }
     }
 
@@ -170,6 +172,19 @@ impl Context {
         Ty { elem, dims: ty.dims.clone() }
     }
 
+    /// Is the cotangent of something active of this type a value? Else it is in the cells of a shadow.
+    pub(crate) fn valued(&self, ty: &Ty) -> bool {
+        match ty.elem {
+            Elem::Scalar(_) => ty.elem == Elem::REAL,
+            Elem::Ref(_) => self.handles == Handles::Values,
+        }
+    }
+
+    /// Does the pullback return the cotangent of this parameter?
+    pub(crate) fn returns(&self, key: &Key, k: usize, ty: &Ty) -> bool {
+        key.params[k] && self.valued(ty) && (ty.dims.is_empty() || key.returned[k])
+    }
+
     /// The node type of tangents or of shadows.
     pub(crate) fn node(&mut self, mode: Mode, of: NodeId) -> NodeId {
         if let Some(known) = self.types.get(&(of, mode)) {
@@ -177,7 +192,7 @@ impl Context {
         }
         let NodeType { name, constructors } = self.library.node(of).clone();
         let suffix = match mode {
-            Mode::Tangent => "tan",
+            Mode::Tangent => self.suffix,
             Mode::Shadow => "shadow",
         };
         let id = self.new_node(format!("{name}_{suffix}"));

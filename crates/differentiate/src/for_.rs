@@ -117,14 +117,20 @@ impl Cotangents<'_> {
         if body.stms.is_empty() && sums.is_empty() {
             return;
         }
-        let binds: Vec<Param> = sums
-            .iter()
-            .map(|x| Param { var: self.b.names.fresh(self.hint(*x)), ty: Ty::real() })
-            .collect();
-        let outs = vec![Out::Reduce(ReduceOp::Add); sums.len()];
+        let (mut binds, mut outs) = (Vec::new(), Vec::new());
+        for x in sums {
+            let (ty, var) = (self.ct_ty(*x), self.b.names.fresh(self.hint(*x)));
+            let handle = ty.elem.node().is_some();
+            outs.push(if handle { Out::Collect } else { Out::Reduce(ReduceOp::Add) });
+            binds.push(Param { var, ty: if handle { ty.array_of(extent) } else { ty } });
+        }
         self.b.stms.push(Stm::new(binds.clone(), Nest::For { index, extent, outs, body }));
         for (x, bind) in sums.iter().zip(binds) {
-            self.add((*x).into(), bind.var.into(), &Ty::real());
+            let sum = match bind.ty.elem.node() {
+                Some(_) => self.sum_of_all(*x, bind.var, index, extent),
+                None => bind.var.into(),
+            };
+            self.add((*x).into(), sum, &Ty::real());
         }
     }
 }

@@ -15,6 +15,7 @@ use lambada_anf::{Atom, Block, Nest, Op, Param, Renaming, Stm, Ty, Var, free_var
 use crate::cotangents::{Cotangents, Frame, Kind};
 use crate::derived::is_int;
 use crate::for_::bound_in;
+use crate::known::Handles;
 use crate::residuals::{Body, Place, Residual, Residuals, resolve};
 use crate::tangents::Tangents;
 use crate::tape::Layout;
@@ -134,7 +135,7 @@ impl Cotangents<'_> {
     ) -> (Block, HashMap<Var, Atom>) {
         self.resume(frame);
         let results = outer.iter().zip(starts).map(|(x, start)| {
-            let p = Param { var: *x, ty: self.ty(*x).clone() };
+            let p = Param { var: *x, ty: self.ct_ty(*x) };
             self.take(*x).or(*start).unwrap_or_else(|| self.b.zero(&p.ty))
         });
         let mut results: Vec<Atom> = results.collect();
@@ -181,8 +182,7 @@ impl Cotangents<'_> {
         {
             return;
         }
-        let bind =
-            |c: &mut Self, x: Var| Param { var: c.b.names.fresh(c.hint(x)), ty: c.ty(x).clone() };
+        let bind = |c: &mut Self, x: Var| Param { var: c.b.names.fresh(c.hint(x)), ty: c.ct_ty(x) };
         let mut binds: Vec<Param> = outer.iter().map(|x| bind(self, *x)).collect();
         for (_, version) in back {
             let p = self.version_back(*version);
@@ -209,6 +209,10 @@ impl Cotangents<'_> {
         &mut self,
         branches: [(&mut Residuals, &mut Block, &mut Block); 2],
     ) -> Option<Slot> {
+        // Source is shorter with one tape.
+        if self.cx.handles == Handles::Values {
+            return None;
+        }
         // What the reverse sweep has been found not to need goes away as the result of the branch that it is.
         let needed = branches.each_ref().map(|(_, _, reverse)| free_vars(reverse));
         let words = |branch: usize| -> usize {

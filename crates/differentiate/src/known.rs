@@ -21,6 +21,16 @@ pub(crate) const FROM_CELLS: usize = usize::MAX;
 /// The parameters, by function and position, that a recursion threads through its calls ([`crate::threaded`]).
 pub(crate) type Threaded = HashSet<(FnId, usize)>;
 
+/// What the reverse mode makes of the cotangents of handles.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Handles {
+    /// Shadow nodes with cells.
+    #[default]
+    Shadows,
+    /// Values.
+    Values,
+}
+
 /// Facts about node types and functions.
 #[derive(Debug, Default)]
 pub(crate) struct Known {

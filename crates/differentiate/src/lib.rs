@@ -11,6 +11,7 @@
 //! * `rules`: calls of functions whose author gives the derivative; `transpose` and `linear`: the mode that is not given;
 //! * `derived`, `boundary`, `crossing` and `shadows`: what derivatives add to the library, and how nodes cross to them; `known`, `flow` and
 //!   `threaded`: what is there;
+//! * `values`, `node_values` and `guarded`: cotangents of handles where the derivative becomes source;
 //! * `residuals`, `tape`, `flat` and `thread`: what the reverse sweep needs from the forward sweep, stored or computed again;
 //! * `prepare`, `extrema`, `late`, `segments` and, for source, `counted`: rewritings that come first;
 //! * `snapshots`: loops that keep a given number of states;
@@ -36,6 +37,7 @@ mod facts;
 mod flat;
 mod flow;
 mod for_;
+mod guarded;
 mod if_;
 mod index;
 mod known;
@@ -46,6 +48,7 @@ mod loop_;
 mod messages;
 mod multiples;
 mod node;
+mod node_values;
 mod prepare;
 mod prim;
 mod reach;
@@ -64,6 +67,7 @@ mod transpose;
 mod trim;
 mod undo;
 mod update;
+mod values;
 mod versions;
 mod while_;
 
@@ -74,6 +78,7 @@ use lambada_source::Problem;
 
 pub use crate::band::band;
 use crate::derived::Context;
+use crate::known::Handles;
 pub use crate::prepare::Prepare;
 use crate::prepare::Whiles;
 
@@ -185,7 +190,27 @@ pub fn reverse_with(
     derived(prepare, library, names.precision(), f, |cx| boundary::reverse(cx, names, f))
 }
 
-/// The same for a derivative that becomes source, where a tape is an array: a `while` is counted before it runs.
+/// `D→f` for a derivative that becomes source. Functions of the library are prepared before they are derived.
+///
+/// # Errors
+/// Rules that do not suffice.
+pub fn forward_as_source(
+    prepare: Prepare,
+    library: &mut Library,
+    names: &mut Names,
+    f: &Lambda,
+) -> Result<Lambda, Box<Problem>> {
+    derived(prepare, library, names.precision(), f, |cx| {
+        // A rule may be transposed, and takes and gives cotangents then.
+        let rules =
+            known::called(&cx.library, &f.body).into_iter().any(|id| cx.rules(id).is_some());
+        cx.handles = if rules { values::handles(cx, f) } else { Handles::Values };
+        boundary::forward(cx, names, f)
+    })
+}
+
+/// `D←f` for a derivative that becomes source, where a tape is an array, so a `while` is counted before it runs, and cotangents of handles are
+/// values, wherever they can be.
 ///
 /// # Errors
 /// Rules that do not suffice.
@@ -197,6 +222,10 @@ pub fn reverse_as_source(
 ) -> Result<Reverse, Box<Problem>> {
     derived(prepare, library, names.precision(), f, |cx| {
         cx.whiles = Whiles::Counted;
+        cx.handles = values::handles(cx, f);
+        if cx.handles == Handles::Values {
+            cx.suffix = "ct";
+        }
         boundary::reverse(cx, names, f)
     })
 }

@@ -24,6 +24,7 @@ use lambada_anf::{
 use lambada_prim::Prim;
 
 use crate::cotangents::{Cotangents, Kind};
+use crate::derived::Mode;
 use crate::for_::bound_in;
 use crate::residuals::{Body, Entry, Place, Residual, Residuals, position_after, resolve};
 use crate::snapshots::Snapshots;
@@ -128,8 +129,8 @@ impl Cotangents<'_> {
         let residuals =
             resolve(self.b.names, self.cx, self.facts, self.undo, body_of, &mut reverse);
         // The sums of outer scalars are further state.
-        state.extend(sums.iter().map(|x| Param { var: frame.carried[x], ty: Ty::real() }));
-        starts.extend(sums.iter().map(|x| self.sum(*x).unwrap_or(Atom::real(0.0))));
+        state.extend(sums.iter().map(|x| Param { var: frame.carried[x], ty: self.ct_ty(*x) }));
+        starts.extend(sums.iter().map(|x| self.sum_or_zero(*x)));
         if let Some(back) = back {
             state.extend(back.params);
             starts.extend(back.inits);
@@ -222,10 +223,8 @@ impl Cotangents<'_> {
             state.push(p);
         }
         for k in active {
-            let p = Param {
-                var: self.b.names.fresh(self.hint(params[*k].var)),
-                ty: now.ty(&params[*k].ty),
-            };
+            let ty = self.cx.ty(Mode::Tangent, &now.ty(&params[*k].ty));
+            let p = Param { var: self.b.names.fresh(self.hint(params[*k].var)), ty };
             self.add(body.results[*k], p.var.into(), &p.ty);
             state.push(p);
         }

@@ -20,6 +20,7 @@ use lambada_anf::{
 use crate::cotangents::Cotangents;
 use crate::crossing::{cross, harvest, seed};
 use crate::derived::{Context, Crossing, Mode};
+use crate::known::Handles;
 use crate::messages;
 use crate::tangents::Tangents;
 
@@ -174,11 +175,11 @@ impl Cotangents<'_> {
         }
         let mut all = call.values;
         for ((k, ty), given) in call.outputs.iter().zip(cotangents) {
-            let none = |b: &mut Builder| match ty.elem.node() {
-                Some(_) => stm.binds[*k].var.into(),
-                None => b.zero(ty),
-            };
-            all.push(given.unwrap_or_else(|| none(&mut self.b)));
+            let value = stm.binds[*k].var.into();
+            all.push(match given {
+                Some(given) => given,
+                None => self.cx.zero_of(&mut self.b, ty, value),
+            });
         }
         let rule = match (&rules.vjp, &rules.jvp) {
             (Some(rule), _) => Some(rule.function),
@@ -200,6 +201,10 @@ impl Cotangents<'_> {
         if !self.cx.known.carries(ty.elem) {
             return None;
         }
+        if self.cx.handles == Handles::Values {
+            let args = [p.var.into(), self.take(p.var)?];
+            return cross(self.cx, &mut self.b, Crossing::Untangent, ty, &args);
+        }
         let value = Param { var: p.var, ty: ty.clone() };
         Some(harvest(self.cx, &mut self.b, &value, self.shadows.get(p.var)))
     }
@@ -207,6 +212,10 @@ impl Cotangents<'_> {
     fn add_value(&mut self, x: Atom, ty: &Ty, cotangent: Atom) {
         if ty.elem.node().is_none() {
             return self.add(x, cotangent, ty);
+        }
+        if self.cx.handles == Handles::Values && self.wants(x).is_some() {
+            let crossed = cross(self.cx, &mut self.b, Crossing::Tangent, ty, &[x, cotangent]);
+            return self.add(x, crossed.expect("a cotangent"), ty);
         }
         if let Some(shadow) = self.shadows.get(x) {
             seed(self.cx, &mut self.b, ty, (shadow, cotangent));

@@ -81,8 +81,8 @@ impl Cotangents<'_> {
         let forward = Stm::new(binds, forward);
         // The reverse sweep.
         let back = Param { var: self.b.names.again(at.var), ..at.clone() };
-        state.extend(sums.iter().map(|x| Param { var: frame.carried[x], ty: Ty::real() }));
-        starts.extend(sums.iter().map(|x| self.sum(*x).unwrap_or(Atom::real(0.0))));
+        state.extend(sums.iter().map(|x| Param { var: frame.carried[x], ty: self.ct_ty(*x) }));
+        starts.extend(sums.iter().map(|x| self.sum_or_zero(*x)));
         state.push(back.clone());
         starts.push(last.var.into());
         let reverse = self.read_tape(&layout, &kept, &back, &at, reverse);

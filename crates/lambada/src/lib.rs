@@ -27,6 +27,7 @@ pub mod paper;
 mod parts;
 mod passes;
 mod pipeline;
+mod recursive;
 mod session;
 mod show;
 mod source;

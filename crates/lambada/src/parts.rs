@@ -4,7 +4,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
-use lambada_core::{Program, Size, SizedTy, TypeId, sized};
+use lambada_core::{Program, Size, SizedTy, Ty, TypeId, sized};
 use lambada_prim::ScalarTy;
 use lambada_source::FileId;
 use lambada_surface::ast::{Arm, Clause, Expr, ExprKind, Pattern, PatternKind};
@@ -32,15 +32,6 @@ pub(crate) struct Part<'a> {
     whole: bool,
 }
 
-/// Is a value of the type a single array (or scalar) of array code?
-pub(crate) fn is_plain(ty: &SizedTy) -> bool {
-    match ty {
-        SizedTy::Scalar(_) => true,
-        SizedTy::Array(_, elem) => is_plain(elem),
-        SizedTy::Tuple(_) | SizedTy::Record(_) | SizedTy::Fun(..) | SizedTy::Variant(_) => false,
-    }
-}
-
 /// A zero where nothing around decides that an integer is not a real.
 pub(crate) fn zero(elem: ScalarTy) -> Expr {
     match elem {
@@ -57,6 +48,16 @@ pub(crate) struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
+    /// Is a value of the type a single array, scalar or handle of array code?
+    pub(crate) fn is_plain(&self, ty: &SizedTy) -> bool {
+        match ty {
+            SizedTy::Scalar(_) => true,
+            SizedTy::Array(_, elem) => self.is_plain(elem),
+            SizedTy::Variant(id) => self.program.is_recursive_type(*id),
+            SizedTy::Tuple(_) | SizedTy::Record(_) | SizedTy::Fun(..) => false,
+        }
+    }
+
     /// The parts of a value of a type whose sizes are in scope.
     pub(crate) fn of(&self, ty: &SizedTy) -> Vec<Part<'a>> {
         self.within(&Extents::default(), ty, 0)
@@ -118,6 +119,12 @@ impl<'a> Parts<'a> {
 
     /// The parts of a variant, with the sizes that its type takes.
     fn of_variant(&self, extents: &Extents, id: TypeId, depth: usize) -> Vec<Part<'a>> {
+        if self.program.is_recursive_type(id) {
+            let program = self.program;
+            let absent: Rc<dyn Fn() -> Expr> =
+                Rc::new(move || filler(program, id).unwrap_or_else(|| build::var(ABSENT)));
+            return vec![Part { of: Box::new(|e| e), cheap: true, absent, whole: true }];
+        }
         let mut constructors = self.files.constructors(self.program, id);
         // Arrays in a field that a value has not are as long as the type says they would be: so both branches of a `match` have one size.
         for ((_, args), written) in constructors.iter_mut().zip(&self.program.type_decl(id).written)
@@ -184,6 +191,7 @@ impl<'a> Parts<'a> {
                 fields.iter().flat_map(of).collect()
             }
             SizedTy::Array(_, elem) => self.names(elem, base),
+            SizedTy::Variant(id) if self.program.is_recursive_type(*id) => vec![base.to_string()],
             SizedTy::Variant(id) => {
                 let constructors = self.files.constructors(self.program, *id);
                 let fields = constructors.iter().flat_map(|(name, args)| {
@@ -207,6 +215,7 @@ impl<'a> Parts<'a> {
             SizedTy::Tuple(items) => items.iter().flat_map(|ty| self.sizes(ty)).collect(),
             SizedTy::Record(fields) => fields.iter().flat_map(|(_, ty)| self.sizes(ty)).collect(),
             SizedTy::Array(_, elem) => self.sizes(elem),
+            SizedTy::Variant(id) if self.program.is_recursive_type(*id) => vec![false],
             SizedTy::Variant(id) => {
                 let constructors = self.files.constructors(self.program, *id);
                 let fields = constructors.iter().flat_map(|(_, args)| args);
@@ -221,8 +230,8 @@ impl<'a> Parts<'a> {
             SizedTy::Scalar(_) | SizedTy::Fun(..) => true,
             SizedTy::Tuple(items) => items.iter().all(|ty| self.linear(ty)),
             SizedTy::Record(fields) => fields.iter().all(|(_, ty)| self.linear(ty)),
-            SizedTy::Array(_, elem) => is_plain(elem),
-            SizedTy::Variant(_) => false,
+            SizedTy::Array(_, elem) => self.is_plain(elem),
+            SizedTy::Variant(id) => self.program.is_recursive_type(*id),
         }
     }
 
@@ -256,7 +265,7 @@ impl<'a> Parts<'a> {
                 let fields = given.into_iter().map(|(label, e)| (build::name(label), e));
                 build::expr(ExprKind::Record(fields.collect()))
             }
-            SizedTy::Array(_, elem) if is_plain(elem) => next(),
+            SizedTy::Array(_, elem) if self.is_plain(elem) => next(),
             SizedTy::Array(_, elem) => {
                 let count = self.sizes(elem).iter().filter(|is_size| !**is_size).count();
                 let arrays: Vec<Expr> = (0..count).map(|_| next()).collect();
@@ -270,6 +279,7 @@ impl<'a> Parts<'a> {
                 let body = self.put_together(elem, &mut elements, depth + 1);
                 build::for_(Clause::Range(build::name(index.clone()), extent), body)
             }
+            SizedTy::Variant(id) if self.program.is_recursive_type(*id) => next(),
             SizedTy::Variant(id) => {
                 let tag = next();
                 let constructors = self.files.constructors(self.program, *id);
@@ -355,6 +365,46 @@ fn lifted<'a>(part: Part<'a>, extent: Expr, depth: usize) -> Part<'a> {
 fn constructor(name: &Rc<str>, args: impl Iterator<Item = Rc<str>>) -> Pattern {
     let args = args.map(build::binds).collect();
     build::pattern(PatternKind::Con(build::name(name.clone()), args))
+}
+
+/// A value of a recursive type that takes few words; nothing if there is none.
+pub(crate) fn filler(program: &Program, id: TypeId) -> Option<Expr> {
+    variant(program, id, &mut Vec::new())
+}
+
+fn variant(program: &Program, id: TypeId, open: &mut Vec<TypeId>) -> Option<Expr> {
+    if open.contains(&id) {
+        return None;
+    }
+    open.push(id);
+    let mut constructors: Vec<_> = program.type_decl(id).constructors.iter().collect();
+    constructors.sort_by_key(|(_, args)| args.len());
+    let found = constructors.into_iter().find_map(|(name, args)| {
+        let args: Option<Vec<Expr>> = args.iter().map(|ty| value(program, ty, open)).collect();
+        let head = build::expr(ExprKind::Con(name.clone()));
+        args.map(|args| if args.is_empty() { head } else { build::call(head, args) })
+    });
+    open.pop();
+    found
+}
+
+fn value(program: &Program, ty: &Ty, open: &mut Vec<TypeId>) -> Option<Expr> {
+    match ty {
+        Ty::Scalar(elem) => Some(zero(*elem)),
+        Ty::Tuple(items) => {
+            let items = items.iter().map(|ty| value(program, ty, open));
+            Some(build::expr(ExprKind::Tuple(items.collect::<Option<_>>()?)))
+        }
+        Ty::Record(fields) => {
+            let field = |(label, ty): &(Rc<str>, Ty)| {
+                Some((build::name(label.clone()), value(program, ty, open)?))
+            };
+            Some(build::expr(ExprKind::Record(fields.iter().map(field).collect::<Option<_>>()?)))
+        }
+        Ty::Array(_) => Some(build::expr(ExprKind::Array(Vec::new()))),
+        Ty::Fun(..) => None,
+        Ty::Variant(id) => variant(program, *id, open),
+    }
 }
 
 /// What stands for a scalar that a value has not, where its type is known.

@@ -8,7 +8,7 @@ use lambada_core::data::Data;
 use lambada_core::eval::Settings;
 use lambada_core::{DefId, Program};
 use lambada_loops as loops;
-use lambada_normalize::{Inspection, Layout, Normalized, layouts, normalize};
+use lambada_normalize::{Inspection, Layout, Normalized, layouts, normalize, normalize_for_source};
 use lambada_optimize::Reader;
 use lambada_prim::{Memory, Scalar, Tensor};
 use lambada_run::{Cancel, Kernel, Target};
@@ -70,7 +70,7 @@ impl anf::Derivatives for Staged {
     }
 }
 
-/// The same for derivatives that people read: tapes are arrays, since source has no cells.
+/// The same for derivatives that people read: tapes are arrays, and cotangents of handles values, since source has no cells.
 #[derive(Clone, Copy, Debug)]
 struct Readable;
 
@@ -82,7 +82,7 @@ impl anf::Derivatives for Readable {
         f: &anf::Lambda,
     ) -> Result<anf::Lambda, Box<Problem>> {
         let f = readable(library, names, f, None);
-        timed(&FORWARD, || lambada_differentiate::forward_with(readable, library, names, &f))
+        timed(&FORWARD, || lambada_differentiate::forward_as_source(readable, library, names, &f))
     }
 
     fn reach(
@@ -125,9 +125,7 @@ fn prepare(
     f: &anf::Lambda,
     itself: Option<anf::FnId>,
 ) -> anf::Lambda {
-    let f = timed(&SIMPLIFY, || lambada_optimize::simplify(library, names, f, itself));
-    anf::name_values(names, &f.body);
-    f
+    simplified(library, names, f, itself, Reader::Machine)
 }
 
 /// The same, where people read the derivative: nothing is written out only for speed.
@@ -135,9 +133,21 @@ fn readable(
     library: &anf::Library,
     names: &mut anf::Names,
     f: &anf::Lambda,
-    _: Option<anf::FnId>,
+    itself: Option<anf::FnId>,
 ) -> anf::Lambda {
-    prepare(library, names, f, None)
+    simplified(library, names, f, itself, Reader::Person)
+}
+
+fn simplified(
+    library: &anf::Library,
+    names: &mut anf::Names,
+    f: &anf::Lambda,
+    itself: Option<anf::FnId>,
+    reader: Reader,
+) -> anf::Lambda {
+    let f = timed(&SIMPLIFY, || lambada_optimize::simplify(library, names, f, itself, reader));
+    anf::name_values(names, &f.body);
+    f
 }
 
 /// A first-order array program with its interface, before and after optimization.
@@ -175,41 +185,48 @@ pub(crate) fn arrays_with(
     entry: DefId,
     options: &Options,
 ) -> Result<Arrays, Vec<Problem>> {
-    stack::roomy(|| optimized_arrays(program, entry, (&Staged, Reader::Machine), options))
+    stack::roomy(|| {
+        verify_core(program, options);
+        let normalized = timed(&NORMALIZE, || normalize(program, entry, &Staged))?;
+        let optimized = checked(&normalized.function, options, Reader::Machine)?;
+        anf::check_entry(&optimized).map_err(|what| vec![messages::broken_program(&what)])?;
+        Ok(Arrays { normalized: normalized.into(), optimized: optimized.into() })
+    })
 }
 
-/// The same for source that people read.
+/// The same for source that people read, which takes and gives values of recursive types as they are.
 pub(crate) fn readable_arrays(
     program: &Program,
     entry: DefId,
     options: &Options,
-) -> Result<Arrays, Vec<Problem>> {
-    stack::roomy(|| optimized_arrays(program, entry, (&Readable, Reader::Person), options))
+) -> Result<anf::Function, Vec<Problem>> {
+    stack::roomy(|| {
+        verify_core(program, options);
+        let function = timed(&NORMALIZE, || normalize_for_source(program, entry, &Readable))?;
+        let mut optimized = checked(&function, options, Reader::Person)?;
+        match lambada_optimize::handed_on(&mut optimized) {
+            true => checked(&optimized, options, Reader::Person),
+            false => Ok(optimized),
+        }
+    })
 }
 
-fn optimized_arrays(
-    program: &Program,
-    entry: DefId,
-    (derivatives, reader): (&dyn anf::Derivatives, Reader),
+fn verify_core(program: &Program, options: &Options) {
+    let text = || lambada_core::print_program(program);
+    verify(options, "elaborate", || lambada_core::check(program), text);
+}
+
+/// What `normalize` gives, optimized.
+fn checked(
+    function: &anf::Function,
     options: &Options,
-) -> Result<Arrays, Vec<Problem>> {
-    verify(
-        options,
-        "elaborate",
-        || lambada_core::check(program),
-        || lambada_core::print_program(program),
-    );
-    let normalized = timed(&NORMALIZE, || normalize(program, entry, derivatives))?;
-    verify(
-        options,
-        "normalize",
-        || anf::check(&normalized.function),
-        || anf::print(&normalized.function),
-    );
-    let optimized = optimized(&normalized.function, options, reader, &mut |_, _| {});
+    reader: Reader,
+) -> Result<anf::Function, Vec<Problem>> {
+    verify(options, "normalize", || anf::check(function), || anf::print(function));
+    let optimized = optimized(function, options, reader, &mut |_, _| {});
     // Always, in release builds too: what is not evidently in range never becomes machine code.
     anf::check(&optimized).map_err(|complaint| vec![messages::broken_program(&complaint)])?;
-    Ok(Arrays { normalized: normalized.into(), optimized: optimized.into() })
+    Ok(optimized)
 }
 
 /// Optimizes, and shows what each pass gives.

@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use lambada_anf::{Atom, Function, Ty, name_values};
 use lambada_core::{Signature, Size, SizedTy, sized};
-use lambada_readback::{Interface, Leaf, Reading, items};
+use lambada_readback::{Declared, Interface, Leaf, Reading, items};
 use lambada_source::{FileId, Problem, Sources, Span, stack};
 use lambada_surface::ast::{Def, Expr, Item, Module, TypeExpr, TypeKind};
 use lambada_surface::{build, free_variables, print_module};
@@ -15,8 +15,9 @@ use lambada_surface::{build, free_variables, print_module};
 use crate::data::is_identifier;
 use crate::messages::running as messages;
 use crate::operators::Operator;
-use crate::parts::{ABSENT, Parts, is_plain};
+use crate::parts::{ABSENT, Parts};
 use crate::pipeline::readable_arrays;
+use crate::recursive::declared;
 use crate::types::{Files, size_variables};
 use crate::{Call, Session, Unit};
 
@@ -43,21 +44,21 @@ impl Unit {
             let why = "it is with respect to a field; name the whole parameter";
             return Err(vec![messages::no_source_form(entry, why)]);
         }
-        if call.program.has_recursive_type(call.program.def(call.entry).body.ty()) {
-            let why = "its parameters or its result have a recursive type";
-            return Err(vec![messages::no_source_form(entry, why)]);
-        }
-        let mut function = readable_arrays(&call.program, call.entry, &self.options)?.optimized;
+        let signature = &call.program.def(call.entry).signature;
+        let types = || signature.params.iter().map(|(_, ty)| ty).chain(&signature.result);
+        let declared = declared(&call.program, types())
+            .map_err(|why| vec![messages::no_source_form(entry, &why)])?;
+        let mut function = readable_arrays(&call.program, call.entry, &self.options)?;
         let parts = Parts { program: &call.program, files: &Files::of(self) };
-        if let Some(result) = &call.program.def(call.entry).signature.result {
+        if let Some(result) = &signature.result {
             without_sizes(&mut function, &parts.sizes(result));
         }
-        let Function { names, body, library, .. } = &mut *function;
+        call_sweeps_without_tape(&mut function);
+        let Function { names, body, library, .. } = &mut function;
         name_values(names, body);
         for called in library.functions.iter_mut().flatten() {
             name_values(&mut called.names, &called.body);
         }
-        let signature = &call.program.def(call.entry).signature;
         let files = Files::of(self);
         let source = Source {
             call: &call,
@@ -65,15 +66,16 @@ impl Unit {
             files: &files,
             written: files.entry(entry),
             signature,
+            declared,
         };
         let (library, def) = source
             .definition(&function, entry, operator)
             .map_err(|why| vec![messages::no_source_form(entry, &why)])?;
         let head: Vec<TypeExpr> =
             def.params.iter().filter_map(|p| p.ty.clone()).chain(def.result.clone()).collect();
-        let types = signature.params.iter().map(|(_, ty)| ty).chain(&signature.result);
-        let mut items =
-            self.type_definitions(&call.program, types, &head).map_err(|problem| vec![problem])?;
+        let mut items = self
+            .type_definitions(&call.program, types(), &head)
+            .map_err(|problem| vec![problem])?;
         items.extend(library);
         items.push(Item::Def(def));
         let text = print_module(&Module { items, ..Module::default() });
@@ -97,6 +99,8 @@ struct Source<'a> {
     written: Option<&'a Def>,
     /// The parameters and the result of the derivative.
     signature: &'a Signature,
+    /// The recursive types in these.
+    declared: Vec<Declared>,
 }
 
 impl Source<'_> {
@@ -124,7 +128,7 @@ impl Source<'_> {
         for (k, (_, ty)) in self.signature.params.iter().enumerate() {
             let hints = parts.names(ty, &identifier(k, &names[k]));
             for (part, hint) in parts.of(ty).into_iter().zip(hints) {
-                let reading = if is_plain(ty) {
+                let reading = if parts.is_plain(ty) {
                     Reading::Whole
                 } else if part.cheap {
                     Reading::Path(part.of)
@@ -157,6 +161,7 @@ impl Source<'_> {
                 .as_ref()
                 .is_none_or(|ty| self.reads_flat(ty) || parts.linear(ty)),
             compose: &compose,
+            types: self.declared.clone(),
             place: &|span| self.place(span),
             seeds: if operator == Operator::Vjp {
                 vec![self.signature.params.len() - 1]
@@ -249,6 +254,8 @@ impl Source<'_> {
     /// Is it a plain value with plain derivatives, `(value, (x_ct, y_ct))`? Then the flat tuple of array code reads better. A value or a
     /// derivative that is itself a tuple would run into the others.
     fn reads_flat(&self, result: &SizedTy) -> bool {
+        let parts = Parts { program: &self.call.program, files: self.files };
+        let is_plain = |ty: &SizedTy| parts.is_plain(ty);
         match result {
             SizedTy::Tuple(items) => match &items[..] {
                 [value, SizedTy::Tuple(derivatives)] if self.call.wrt_names().len() > 1 => {
@@ -353,6 +360,28 @@ fn without_sizes(function: &mut Function, is_size: &[bool]) {
     function.body.results = indices.iter().map(|k| function.body.results[*k]).collect();
     for pass in lambada_optimize::passes().filter(|pass| pass.name == "dead-code") {
         pass.run(function);
+    }
+}
+
+/// A forward sweep that gives no tape is the function itself, and is called so.
+fn call_sweeps_without_tape(function: &mut Function) {
+    let library = &function.library;
+    let names: BTreeSet<String> =
+        library.functions.iter().flatten().map(|f| f.name.clone()).collect();
+    let gives_tape = |f: &Function| {
+        let mut nodes = f.results.iter().filter_map(|ty| ty.elem.node());
+        nodes.any(|node| library.node(node).name.ends_with("_tape"))
+    };
+    let own = |f: &Function| {
+        let own = f.name.strip_suffix("_forward")?;
+        (!gives_tape(f) && !names.contains(own)).then(|| own.to_string())
+    };
+    let own: Vec<Option<String>> =
+        library.functions.iter().map(|f| f.as_ref().and_then(own)).collect();
+    for (f, own) in function.library.functions.iter_mut().zip(own) {
+        if let (Some(f), Some(own)) = (f, own) {
+            f.name = own;
+        }
     }
 }
 

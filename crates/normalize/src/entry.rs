@@ -64,17 +64,48 @@ pub fn normalize(
     entry: DefId,
     derivatives: &dyn Derivatives,
 ) -> Result<Normalized, Vec<Problem>> {
+    normalize_with(program, entry, derivatives, Crossing::Rows)
+}
+
+/// The same for source: values of recursive types are taken and given as they are, by handles. No engine calls such a function.
+///
+/// # Errors
+/// As those of [`normalize`].
+pub fn normalize_for_source(
+    program: &Program,
+    entry: DefId,
+    derivatives: &dyn Derivatives,
+) -> Result<Function, Vec<Problem>> {
+    normalize_with(program, entry, derivatives, Crossing::Handles).map(|made| made.function)
+}
+
+/// How values of recursive types come in and go out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Crossing {
+    /// As rows of flat arrays: engines exchange arrays only.
+    #[default]
+    Rows,
+    /// As they are.
+    Handles,
+}
+
+fn normalize_with(
+    program: &Program,
+    entry: DefId,
+    derivatives: &dyn Derivatives,
+    crossing: Crossing,
+) -> Result<Normalized, Vec<Problem>> {
     let def = program.def(entry);
     let Interface { params, result, result_ty } = Interface::of(program, def)?;
     let mut evaluator = Evaluator::new(program, derivatives);
-    let mut inputs = Inputs::default();
+    let mut inputs = Inputs { crossing, ..Inputs::default() };
     let mut results = inputs.run(&mut evaluator, entry, &params, &result, &result_ty);
     for _ in 0..ATTEMPTS {
         if results.is_ok() || !evaluator.is_late() {
             break;
         }
         evaluator = evaluator.again();
-        inputs = Inputs::default();
+        inputs = Inputs { crossing, ..Inputs::default() };
         results = inputs.run(&mut evaluator, entry, &params, &result, &result_ty);
     }
     let results = results.map_err(|problem| vec![at(*problem, def)])?;
@@ -180,6 +211,7 @@ fn result_span(body: &Term) -> Span {
 /// The parameters of the function under construction.
 #[derive(Default)]
 struct Inputs {
+    crossing: Crossing,
     sizes: Vec<Var>,
     named: HashMap<Arc<str>, Var>,
     params: Vec<Param>,
@@ -219,7 +251,12 @@ impl Inputs {
         let mut roots = Vec::new();
         let to = &mut Results { leaves: &mut results, roots: &mut roots };
         flatten(evaluator, result.shape(), Some(&value), &mut Vec::new(), to)?;
-        if !result.table().types.is_empty() {
+        if self.crossing == Crossing::Handles {
+            for (place, Root { handle, extents, .. }) in roots {
+                let mask = vec![true; extents.len()];
+                results[place] = evaluator.emit.broadcast(&handle, &mask, &extents);
+            }
+        } else if !result.table().types.is_empty() {
             let (places, roots): (Vec<usize>, Vec<Root>) = roots.into_iter().unzip();
             let (columns, numbers) = evaluator.written(result.table(), &roots)?;
             places.into_iter().zip(numbers).for_each(|(place, number)| results[place] = number);
@@ -230,13 +267,13 @@ impl Inputs {
 
     /// The rows of the values of recursive types in a parameter.
     fn rows(&mut self, evaluator: &mut Evaluator, layout: &Layout, name: &str) -> Option<Rows> {
-        if layout.table().types.is_empty() {
+        if layout.table().types.is_empty() || self.crossing == Crossing::Handles {
             return None;
         }
         let sizes = [(); 3].map(|()| self.size(evaluator, &Size::Any));
         let mut column = |part: &str, elem, size: usize| {
             let name = format!("{name}_{part}");
-            self.leaf(evaluator, elem, &name, &[sizes[size]]).atom
+            self.leaf(evaluator, Elem::Scalar(elem), &name, &[sizes[size]]).atom
         };
         Some(Rows {
             tags: column("rows", ScalarTy::Int, 0),
@@ -264,17 +301,11 @@ impl Inputs {
         var.into()
     }
 
-    fn leaf(
-        &mut self,
-        evaluator: &mut Evaluator,
-        elem: ScalarTy,
-        name: &str,
-        axes: &[Atom],
-    ) -> Leaf {
-        let ty = Ty { elem: elem.into(), dims: axes.to_vec() };
+    fn leaf(&mut self, evaluator: &mut Evaluator, elem: Elem, name: &str, axes: &[Atom]) -> Leaf {
+        let ty = Ty { elem, dims: axes.to_vec() };
         let var = evaluator.emit.fresh(name, ty.clone());
         self.params.push(Param { var, ty });
-        Leaf::stored(var.into(), axes.len())
+        Leaf::stored(var.into(), axes.len()).of(elem)
     }
 
     /// A parameter of a shape, inside of arrays of the given sizes.
@@ -286,8 +317,16 @@ impl Inputs {
         axes: &mut Vec<Atom>,
     ) -> Val {
         match shape {
-            Shape::Scalar(elem) => Val::Leaf(self.leaf(evaluator, *elem, name, axes)),
-            Shape::Node(_) => Val::Leaf(self.leaf(evaluator, ScalarTy::Int, name, axes)),
+            Shape::Scalar(elem) => Val::Leaf(self.leaf(evaluator, Elem::Scalar(*elem), name, axes)),
+            Shape::Node(_) if self.crossing == Crossing::Rows => {
+                Val::Leaf(self.leaf(evaluator, Elem::INT, name, axes))
+            }
+            Shape::Node(id) => {
+                let ty = CoreTy::Variant(*id);
+                let elem = Elem::Ref(evaluator.node_type(&ty));
+                let handle = self.leaf(evaluator, elem, name, axes);
+                evaluator.node_val(&ty, handle)
+            }
             Shape::Tuple(items) => {
                 let mut item = |(k, t)| self.param(evaluator, t, &format!("{name}_{k}"), axes);
                 Val::tuple(items.iter().enumerate().map(&mut item).collect::<Vec<_>>())
@@ -303,14 +342,14 @@ impl Inputs {
                 axes.push(extent);
                 if elem.is_empty() {
                     let axes = [&axes[..], &[Atom::int(0)]].concat();
-                    self.leaf(evaluator, ScalarTy::Bool, name, &axes);
+                    self.leaf(evaluator, Elem::Scalar(ScalarTy::Bool), name, &axes);
                 }
                 let elem = self.param(evaluator, elem, name, axes);
                 axes.pop();
                 Val::array(extent, elem)
             }
             Shape::Variant(constructors) => {
-                let tag = self.leaf(evaluator, ScalarTy::Int, name, axes);
+                let tag = self.leaf(evaluator, Elem::INT, name, axes);
                 let mut fields = Vec::with_capacity(constructors.len());
                 for (label, shapes) in constructors.iter() {
                     let label = format!("{name}_{}", label.to_lowercase());

@@ -33,7 +33,7 @@ mod trees;
 mod types;
 mod val;
 
-pub use entry::{Inspection, Layouts, Normalized, layouts, normalize};
+pub use entry::{Inspection, Layouts, Normalized, layouts, normalize, normalize_for_source};
 pub use layout::Layout;
 pub use shape::{Constructor, LeafLayout, Shape, Table};
 

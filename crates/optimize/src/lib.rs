@@ -12,6 +12,7 @@ mod dead_code;
 mod ends;
 mod factor;
 mod failures;
+mod handed_on;
 mod inlining;
 mod loop_fusion;
 mod loop_invariant_code_motion;
@@ -34,6 +35,7 @@ mod tests;
 use lambada_anf::{FnId, Function, Lambda, Library, Names, print};
 
 use calls::Calls;
+pub use handed_on::handed_on;
 use rewrite::{Rule, rewrite};
 
 /// A pass of the optimizer.
@@ -223,7 +225,7 @@ pub enum Reader {
 }
 
 /// The passes that write the same computation out several times, for speed alone.
-const LONGER: &[&str] = &["recursion-unrolling"];
+const LONGER: &[&str] = &["recursion-unrolling", "base-cases"];
 
 /// Runs the passes. In debug builds the result of every pass is checked.
 pub fn optimize(function: Function) -> Function {
@@ -312,7 +314,13 @@ fn verify(pass: &Pass, before: &Function, after: &Function) {
 /// The cheap passes and fusion, on code with free variables: used before differentiation. What the results and their sizes do not need
 /// goes away. Loops are fused so that what they hand to each other is a local value, which the reverse sweep may compute again, and no
 /// array that it would have to keep. The library is that of the functions that it calls, which stay as they are; it may be one of them itself.
-pub fn simplify(library: &Library, names: &mut Names, f: &Lambda, itself: Option<FnId>) -> Lambda {
+pub fn simplify(
+    library: &Library,
+    names: &mut Names,
+    f: &Lambda,
+    itself: Option<FnId>,
+    reader: Reader,
+) -> Lambda {
     let calls = &Calls::new(library);
     let mut function = Function {
         name: String::new(),
@@ -332,11 +340,11 @@ pub fn simplify(library: &Library, names: &mut Names, f: &Lambda, itself: Option
             break;
         }
     }
-    if let Some(id) = itself {
+    if let (Some(id), Reader::Machine) = (itself, reader) {
         recursion_unrolling::recursion_unrolling(&mut function, id, calls);
     }
     // Of an end of a recursion there is no tape.
-    if base_cases::base_cases(&mut function, calls) {
+    if reader == Reader::Machine && base_cases::base_cases(&mut function, calls) {
         local(&mut function, calls);
         common_subexpressions::common_subexpressions(&mut function, calls);
         local(&mut function, calls);

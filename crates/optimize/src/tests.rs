@@ -3,10 +3,11 @@ use lambada_prim::{Data, Prim, ReduceOp, Scalar, Tensor};
 use lambada_source::{Site, Span};
 use lambada_testkit::Tolerance;
 
-use crate::{optimize, passes, simplify, verify};
+use crate::{Reader, optimize, passes, simplify, verify};
 
 mod calls;
 mod evidence;
+mod handed_on;
 
 fn close(a: &Tensor, b: &Tensor) -> bool {
     let equal = |x: &f64, y: &f64| Tolerance::mixed(1e-7).accepts(*x, *y);
@@ -80,7 +81,7 @@ fn simplifying_keeps_generated_programs_with_libraries() {
         let mut after = function.clone();
         let (params, results) = (function.params.clone(), function.results.clone());
         let lambda = Lambda { params, results, body: function.body.clone() };
-        let simple = simplify(&function.library, &mut after.names, &lambda, None);
+        let simple = simplify(&function.library, &mut after.names, &lambda, None, Reader::Machine);
         (after.body, after.results) = (simple.body, simple.results);
         guard(&mut after);
         check(&after).unwrap_or_else(|message| panic!("seed {seed}: {message}"));
@@ -108,7 +109,7 @@ fn simplifying_keeps_generated_functions() {
             results: function.results.clone(),
             body: function.body.clone(),
         };
-        let simple = simplify(&function.library, &mut after.names, &lambda, None);
+        let simple = simplify(&function.library, &mut after.names, &lambda, None, Reader::Machine);
         (after.body, after.results) = (simple.body, simple.results);
         check(&after).unwrap_or_else(|message| panic!("seed {seed}: {message}"));
         same(&function, &after, &args, &format!("seed {seed}"));

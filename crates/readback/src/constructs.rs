@@ -171,9 +171,9 @@ impl Printer<'_> {
         let p = &stm.binds[0];
         let node = of.as_var().and_then(|v| Some((v, *self.handles.types.get(&v)?)));
         if let Some((of, _)) = node
-            && let Some(name) = self.handles.field(of, tag, field)
+            && let Some(value) = self.handles.field(of, tag, field)
         {
-            self.inline.insert(p.var, build::var(name));
+            self.inline.insert(p.var, value);
             return None;
         }
         let zero = self.words.zero(p.ty.elem);

@@ -15,7 +15,7 @@ use crate::interface::{Interface, Leaf, Reading};
 use crate::lines::Line;
 use crate::names::Tokens;
 use crate::phases::{self, Comment};
-use crate::pieces::call;
+use crate::pieces::size_of;
 use crate::printer::Printer;
 use crate::uses::Uses;
 use crate::words::{Handles, Words};
@@ -51,6 +51,7 @@ pub(crate) fn function_in(function: &Function, words: &Words, id: FnId) -> Def {
         linear: true,
         compose: &compose,
         seeds: Vec::new(),
+        types: Vec::new(),
         place: &|_| None,
     };
     let mut def = definition_in(function, &interface, words, id.0 as usize);
@@ -243,7 +244,8 @@ impl Printer<'_> {
                 Some((p, axis))
             });
             let (p, axis) = found.expect("every size is the size of a parameter");
-            let value = size_of(self.atom(p.var.into()), axis, &p.ty);
+            let elem = self.words.elem(p.ty.elem);
+            let value = size_of(self.atom(p.var.into()), axis, (elem, p.ty.rank()));
             let name = self.tokens.bind(size);
             lines.push(Line::named(&name, value, Some(size)));
         }
@@ -364,29 +366,4 @@ fn size_in_types(function: &Function, interface: &Interface, size: &Rc<str>) -> 
 /// Does a size depend on this parameter?
 fn mentions_size(function: &Function, p: &lambada_anf::Param) -> bool {
     p.ty.dims.iter().any(|d| d.as_var().is_some_and(|v| function.sizes.contains(&v)))
-}
-
-/// The size of an array along an axis. Inner sizes have names only in types.
-fn size_of(array: Expr, axis: usize, ty: &Ty) -> Expr {
-    if axis == 0 {
-        return call("length", [array]);
-    }
-    let sizes: Vec<Rc<str>> = (0..ty.rank()).map(|k| format!("n{k}").into()).collect();
-    let of =
-        sizes.iter().rev().fold(build::named_ty(ty.elem.scalar().to_string()), |elem, size| {
-            let size = Some(Box::new(build::var(size.clone())));
-            build::ty(TypeKind::Array(size, Box::new(elem)))
-        });
-    let inner = Def {
-        doc: None,
-        recursive: false,
-        name: build::name("inner"),
-        sizes: sizes.iter().map(|size| build::name(size.clone())).collect(),
-        params: vec![ast::Param { pattern: build::binds("array"), ty: Some(of) }],
-        result: None,
-        body: build::var(sizes[axis].clone()),
-        rules: Vec::new(),
-        span: Span::default(),
-    };
-    build::expr(ExprKind::LetFunctions(vec![inner], Box::new(call("inner", [array]))))
 }

@@ -6,6 +6,8 @@ use std::rc::Rc;
 use lambada_source::Span;
 use lambada_surface::ast::{Expr, TypeExpr};
 
+use crate::declared::Declared;
+
 /// The head of a definition, and how it fits the function.
 pub struct Interface<'a> {
     /// What it is called.
@@ -28,6 +30,8 @@ pub struct Interface<'a> {
     pub compose: &'a dyn Fn(Vec<Expr>) -> Expr,
     /// Which parameters of the definition are cotangents: what depends on them is the reverse sweep.
     pub seeds: Vec<usize>,
+    /// The recursive types that the text has definitions of.
+    pub types: Vec<Declared>,
     /// Where something of the program stands, `ode.lam:19`, if that is worth saying.
     pub place: &'a dyn Fn(Span) -> Option<String>,
 }

@@ -7,7 +7,9 @@
 //! Accumulators become regions ([`regions`]), loops with several results tuples, cheap values that are used once are written where they are
 //! used ([`uses`]), a `for` that gives the elements of an array is the array ([`fors`]), tests of constructors are `match` ([`mod@matches`]), names are given when all is said ([`names`]), and the two sweeps of a reverse derivative are put apart ([`phases`]).
 
+mod aligned;
 mod constructs;
+mod declared;
 mod definition;
 mod fields;
 mod fors;
@@ -24,6 +26,7 @@ mod returned;
 mod uses;
 mod words;
 
+pub use declared::{Declared, Group};
 pub use definition::definition;
 pub use interface::{Interface, Leaf, Reading};
 pub use library::items;

@@ -1,14 +1,17 @@
 //! A program with a library as a module: node types as variants, functions as definitions, tests of constructors as `match`.
 //!
-//! Null, which only derivatives use, is one constructor more of the types that need it. Cells have no form in the language, nor have accumulators that are handed to functions, unless
+//! Null, which only derivatives use, is one constructor more of the types that need it; the types of the program that the text has definitions of
+//! ([`crate::declared`]) need none. Cells have no form in the language, nor have accumulators that are handed to functions, unless
 //! what is added can be returned at no more cost: a program with these is refused.
 
 use std::collections::{HashMap, HashSet};
 
 use lambada_anf::{Atom, Exp, FnId, Function, Labels, Library, Nest, NodeId, Op, Param};
 use lambada_prim::{ArrayPrim, Prim, Spelling, Surface};
-use lambada_surface::ast::Item;
+use lambada_surface::ast::{Item, TypeExpr, TypeKind};
 
+use crate::aligned::align;
+use crate::declared::Declared;
 use crate::definition::{definition_in, function_in};
 use crate::interface::Interface;
 use crate::pieces::CALLED;
@@ -22,9 +25,12 @@ pub fn items(function: &Function, interface: &Interface) -> Result<Vec<Item>, St
     return_accumulators(&mut entry, &mut library);
     expressible(&entry, &library)?;
     library.functions.iter().flatten().try_for_each(|f| expressible(f, &library))?;
+    align(&mut entry.body);
+    library.functions.iter_mut().flatten().for_each(|f| align(&mut f.body));
     let mut reserved: Vec<&str> = vec!["real", "int", "bool", &interface.name];
     reserved.extend(lambada_surface::token::KEYWORDS.iter().map(|(word, _)| *word));
     called().for_each(|name| reserved.push(name));
+    interface.types.iter().for_each(|declared| reserved.extend(type_name(&declared.ty)));
     let labels = Labels::new(&library, reserved);
     let mut words = Words { labels, ..Words::default() };
     for (k, f) in library.functions.iter_mut().enumerate() {
@@ -38,6 +44,8 @@ pub fn items(function: &Function, interface: &Interface) -> Result<Vec<Item>, St
     words.nulls.push(HashMap::new());
     let results = entry.results.clone();
     words.name_nulls(at, &mut entry.names, &mut entry.body, &results, &function.library);
+    words.made = made(&entry, &library);
+    words.declared = Declared::by_node(&interface.types, &library);
     words.library = library;
     // A null that only the text needs is one more constructor to match, so the text is written again until it asks for no other.
     loop {
@@ -51,8 +59,11 @@ pub fn items(function: &Function, interface: &Interface) -> Result<Vec<Item>, St
 }
 
 fn written(entry: &Function, interface: &Interface, words: &Words) -> Vec<Item> {
-    let mut items: Vec<Item> = (0..words.library.nodes.len())
-        .map(|k| Item::Type(words.variant(NodeId(k as u32))))
+    let nodes = (0..words.library.nodes.len() as u32).map(NodeId);
+    let mentioned = mentioned(entry, &words.library);
+    let mut items: Vec<Item> = nodes
+        .filter(|id| words.declared(*id).is_none() && mentioned.contains(id))
+        .map(|id| Item::Type(words.variant(id)))
         .collect();
     for (k, f) in words.library.functions.iter().enumerate() {
         if let Some(f) = f {
@@ -61,6 +72,48 @@ fn written(entry: &Function, interface: &Interface, words: &Words) -> Vec<Item> 
     }
     items.push(Item::Def(definition_in(entry, interface, words, words.nulls.len() - 1)));
     items
+}
+
+/// The constructors of the nodes that the program makes.
+fn made(entry: &Function, library: &Library) -> HashSet<(NodeId, u32)> {
+    let mut made = HashSet::new();
+    for function in library.functions.iter().flatten().chain([entry]) {
+        function.body.each(&mut |stm| {
+            if let Exp::Op(Op::Node { node, tag, .. }) = &stm.exp {
+                made.insert((*node, *tag));
+            }
+        });
+    }
+    made
+}
+
+/// The types of the handles that the program mentions, and of those in their nodes.
+fn mentioned(entry: &Function, library: &Library) -> HashSet<NodeId> {
+    let mut open: Vec<NodeId> = Vec::new();
+    for function in library.functions.iter().flatten().chain([entry]) {
+        let types = function.params.iter().map(|p| &p.ty).chain(&function.results);
+        open.extend(types.filter_map(|ty| ty.elem.node()));
+        function.body.each(&mut |stm| {
+            let inner: &[Param] = match &stm.exp {
+                Exp::Nest(Nest::Loop { params, .. }) => params,
+                Exp::Nest(Nest::For { .. } | Nest::If { .. }) | Exp::Op(_) => &[],
+            };
+            open.extend(stm.binds.iter().chain(inner).filter_map(|p| p.ty.elem.node()));
+        });
+    }
+    let mut found = HashSet::new();
+    while let Some(id) = open.pop() {
+        if found.insert(id) {
+            let fields = library.node(id).constructors.iter().flat_map(|c| &c.fields);
+            open.extend(fields.filter_map(|field| field.ty.elem.node()));
+        }
+    }
+    found
+}
+
+/// What a type is called, without what it takes.
+fn type_name(ty: &TypeExpr) -> Option<&str> {
+    if let TypeKind::Name(name, _, _) = &ty.kind { Some(&name.text) } else { None }
 }
 
 /// What the text calls of the language's own. A function of the program may have such a name, which hides the other in its file; here it has
@@ -88,14 +141,18 @@ fn expressible(function: &Function, library: &Library) -> Result<(), String> {
     if grows {
         return Err("the state of a loop changes its size".into());
     }
-    let given = !function.accumulators.is_empty();
-    let cells = function.body.any(&mut |stm| match &stm.exp {
-        Exp::Op(Op::Open { .. } | Op::Cell { .. } | Op::Node { cells: true, .. }) => true,
-        Exp::Op(Op::Call { accumulators, .. }) => !accumulators.is_empty(),
-        Exp::Op(_) | Exp::Nest(_) => false,
+    // Cotangents are values, but those of values that stand in arrays.
+    let cells = function.body.any(&mut |stm| {
+        matches!(stm.exp, Exp::Op(Op::Open { .. } | Op::Cell { .. } | Op::Node { cells: true, .. }))
     });
-    if given || cells {
-        return Err("its functions add to arrays or nodes that they are given".into());
+    if cells {
+        return Err("values of recursive types, or functions, stand in arrays there".into());
+    }
+    let given = function.body.any(
+        &mut |stm| matches!(&stm.exp, Exp::Op(Op::Call { accumulators, .. }) if !accumulators.is_empty()),
+    );
+    if given || !function.accumulators.is_empty() {
+        return Err("its functions add to arrays that they are given".into());
     }
     Ok(())
 }

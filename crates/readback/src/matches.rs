@@ -2,6 +2,7 @@
 //! whose patterns name the fields that the branches read.
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use lambada_anf::{Atom, Block, Exp, Nest, NodeId, Op, Var};
 use lambada_prim::Prim;
@@ -46,7 +47,7 @@ impl Printer<'_> {
         match left[..] {
             [] => unreachable!("there are two at least"),
             [last] if complete => arms.push(self.arm(of, id, last, no, write)),
-            _ => arms.extend(self.others(of, &subject, no, write)),
+            _ => arms.extend(self.others((of, complete), &subject, no, write)),
         }
         match outside {
             Some(outside) => _ = self.handles.excluded.insert(of, outside),
@@ -55,16 +56,18 @@ impl Printer<'_> {
         Some(build::match_(subject, arms))
     }
 
-    /// The arm for all other constructors; if it is a match of the same value, its arms.
+    /// The arm for all other constructors; if it is a match of the same value, its arms. `complete`: do the arms around cover the type together
+    /// with these?
     fn others(
         &mut self,
-        of: Var,
+        (of, complete): (Var, bool),
         subject: &Expr,
         block: &Block,
         write: &mut dyn FnMut(&mut Self, &Block) -> Expr,
     ) -> Vec<Arm> {
         if is_choice(block) {
-            self.handles.spliced = Some(of);
+            let inline = self.inline.clone();
+            self.handles.spliced = complete.then_some(of);
             let mut body = write(self, block);
             self.handles.spliced = None;
             if let ExprKind::Match(inner, arms) = &mut body.kind
@@ -73,6 +76,7 @@ impl Printer<'_> {
                 return std::mem::take(arms);
             }
             // It is written again, as it stands alone.
+            self.inline = inline;
         }
         let pattern = build::pattern(PatternKind::Wildcard);
         vec![Arm { pattern, body: write(self, block) }]
@@ -86,15 +90,18 @@ impl Printer<'_> {
         block: &Block,
         write: &mut dyn FnMut(&mut Self, &Block) -> Expr,
     ) -> Arm {
-        let mut names = HashMap::new();
+        let mut names: HashMap<u32, Rc<str>> = HashMap::new();
         if let Ok(tag) = u32::try_from(tag) {
-            for (field, var) in fields_read(block, of, tag) {
-                if self.uses.any(var) {
-                    let hint = self.tokens.hint(var);
-                    let name = self.tokens.fresh(&hint);
-                    self.handles.fields.insert((of, tag, field), name.clone());
-                    names.insert(field, name);
-                }
+            let mut read = fields_read(block, of, tag);
+            read.retain(|(_, var)| self.uses.any(*var));
+            // A size is read from its array, which has its own name if it is read, too.
+            read.sort_by_key(|(field, _)| self.words.is_size(id, tag, *field));
+            for (field, var) in read {
+                let bound = self.words.reading(id, tag, field, "".into()).0;
+                let hint = self.tokens.hint(var);
+                let name = names.entry(bound).or_insert_with(|| self.tokens.fresh(&hint));
+                let (_, value) = self.words.reading(id, tag, field, name.clone());
+                self.handles.fields.insert((of, tag, field), value);
             }
         }
         let body = write(self, block);

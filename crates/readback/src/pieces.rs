@@ -1,7 +1,12 @@
 //! Small expressions: constants, operators, calls, and how wide they are.
 
+use std::rc::Rc;
+
 use lambada_prim::{ReduceOp, Scalar, ScalarTy};
-use lambada_surface::ast::{BinaryOp, Clause, Expr, ExprKind, UnaryOp};
+use lambada_source::Span;
+use lambada_surface::ast::{
+    BinaryOp, Clause, Def, Expr, ExprKind, Param, TypeExpr, TypeKind, UnaryOp,
+};
 use lambada_surface::build;
 
 use crate::names;
@@ -22,6 +27,30 @@ pub(crate) const CALLED: [&str; 10] =
 /// `f a b`, of something of the language.
 pub(crate) fn call(f: &str, args: impl IntoIterator<Item = Expr>) -> Expr {
     build::call(build::var(f), args)
+}
+
+/// The size of an array along an axis. Inner sizes have names only in types.
+pub(crate) fn size_of(array: Expr, axis: usize, (elem, rank): (TypeExpr, usize)) -> Expr {
+    if axis == 0 {
+        return call("length", [array]);
+    }
+    let sizes: Vec<Rc<str>> = (0..rank).map(|k| format!("n{k}").into()).collect();
+    let of = sizes.iter().rev().fold(elem, |elem, size| {
+        let size = Some(Box::new(build::var(size.clone())));
+        build::ty(TypeKind::Array(size, Box::new(elem)))
+    });
+    let inner = Def {
+        doc: None,
+        recursive: false,
+        name: build::name("inner"),
+        sizes: sizes.iter().map(|size| build::name(size.clone())).collect(),
+        params: vec![Param { pattern: build::binds("array"), ty: Some(of) }],
+        result: None,
+        body: build::var(sizes[axis].clone()),
+        rules: Vec::new(),
+        span: Span::default(),
+    };
+    build::expr(ExprKind::LetFunctions(vec![inner], Box::new(call("inner", [array]))))
 }
 
 /// An infix operator, without two signs in a row.

@@ -38,6 +38,7 @@ fn shown(f: &Function, seeds: &[usize]) -> String {
         linear: true,
         compose: &compose,
         seeds: seeds.to_vec(),
+        types: Vec::new(),
         place: &|_| None,
     };
     let text = print_def(&definition(f, &interface));
@@ -293,6 +294,7 @@ fn parameters_that_are_sizes_keep_their_names() {
         linear: true,
         compose: &compose,
         seeds: Vec::new(),
+        types: Vec::new(),
         place: &|_| None,
     };
     assert_eq!(
@@ -401,6 +403,7 @@ fn print_length(f: &Function) -> usize {
         linear: true,
         compose: &compose,
         seeds: Vec::new(),
+        types: Vec::new(),
         place: &|_| None,
     };
     print_def(&definition(f, &interface)).len()

@@ -14,6 +14,9 @@ use lambada_surface::ast::{Arm, Expr, ExprKind, Pattern, PatternKind, TypeBody, 
 use lambada_surface::ast::{TypeExpr, TypeKind};
 use lambada_surface::build;
 
+use crate::declared::{Declared, SizeOf};
+use crate::pieces::size_of;
+
 /// What the text calls the library, and what it needs to know of it.
 #[derive(Default)]
 pub(crate) struct Words {
@@ -25,9 +28,17 @@ pub(crate) struct Words {
     /// By function, and last of the entry: the variables that stand for nulls.
     pub(crate) nulls: Vec<HashMap<Var, NodeId>>,
     pub(crate) library: Library,
+    /// The constructors that the program makes nodes with.
+    pub(crate) made: HashSet<(NodeId, u32)>,
+    /// The recursive types of the program that the text has definitions of, by node type.
+    pub(crate) declared: HashMap<u32, Declared>,
 }
 
 impl Words {
+    pub(crate) fn declared(&self, id: NodeId) -> Option<&Declared> {
+        self.declared.get(&id.0)
+    }
+
     // Null
 
     /// Gives null a variable wherever it stands for a handle.
@@ -105,8 +116,14 @@ impl Words {
 
     /// The variables that stand for nulls in a function, and what they are.
     pub(crate) fn nulls(&self, at: usize) -> HashMap<Var, Expr> {
-        let null = |(var, node): (&Var, &NodeId)| (*var, con(self.null(*node)));
+        let null = |(var, node): (&Var, &NodeId)| (*var, self.nothing(*node));
         self.nulls.get(at).into_iter().flatten().map(null).collect()
+    }
+
+    /// Null; of a type of the program, which has none, a value that is never read.
+    fn nothing(&self, node: NodeId) -> Expr {
+        let filler = self.declared(node).map(|declared| declared.filler.clone());
+        filler.unwrap_or_else(|| con(self.null(node)))
     }
 
     fn null(&self, node: NodeId) -> Rc<str> {
@@ -122,11 +139,13 @@ impl Words {
         if self.nullable.contains(&id) {
             constructors.push((build::name(self.null(id)), Vec::new()));
         }
-        for (tag, constructor) in node.constructors.iter().enumerate() {
+        for tag in self.tags(id) {
+            let Ok(tag) = u32::try_from(tag) else { continue };
+            let constructor = &node.constructors[tag as usize];
             let fields = constructor.fields.iter();
             // The sizes of a field are those of each value.
             let fields = fields.map(|f| self.ty(&f.ty, &|_| None)).collect();
-            constructors.push((build::name(self.constructor(id, tag as u32)), fields));
+            constructors.push((build::name(self.constructor(id, tag)), fields));
         }
         TypeDef {
             doc: None,
@@ -144,14 +163,19 @@ impl Words {
 
     /// Constructors of all types share their names' space, so each is told apart by its type where another has its name.
     pub(crate) fn constructor(&self, id: NodeId, tag: u32) -> Rc<str> {
+        if let Some(declared) = self.declared(id) {
+            return declared.constructors[tag as usize].0.clone();
+        }
         let name = self.labels.constructor(id, tag).unwrap_or("C");
         let mut chars = name.chars();
         let first = chars.next().map(|c| c.to_ascii_uppercase());
         let name: String = first.into_iter().chain(chars).collect();
-        let alike = |node: &lambada_anf::NodeType| {
-            node.constructors.iter().any(|c| c.name.eq_ignore_ascii_case(&name))
+        let alike = |(id, node): &(NodeId, &lambada_anf::NodeType)| {
+            let mut all = node.constructors.iter().zip(0..);
+            all.any(|(c, tag)| c.name.eq_ignore_ascii_case(&name) && self.is_made(*id, tag))
         };
-        if self.library.nodes.iter().filter(|node| alike(node)).count() > 1 {
+        let nodes = (0..).map(NodeId).zip(&self.library.nodes);
+        if nodes.filter(alike).count() > 1 {
             return format!("{name}_{}", self.labels.node(id)).into();
         }
         name.into()
@@ -162,10 +186,7 @@ impl Words {
     }
 
     pub(crate) fn ty(&self, ty: &Ty, size: &dyn Fn(Atom) -> Option<Expr>) -> TypeExpr {
-        let elem = match ty.elem {
-            Elem::Scalar(elem) => build::named_ty(elem.to_string()),
-            Elem::Ref(node) => build::named_ty(self.node(node)),
-        };
+        let elem = self.elem(ty.elem);
         ty.dims.iter().rev().fold(elem, |elem, dim| {
             let size = match dim {
                 Atom::Lit(Scalar::Int(k)) => Some(build::int(*k)),
@@ -175,10 +196,24 @@ impl Words {
         })
     }
 
+    /// The type of a scalar or of a handle.
+    pub(crate) fn elem(&self, elem: Elem) -> TypeExpr {
+        match elem {
+            Elem::Scalar(elem) => build::named_ty(elem.to_string()),
+            Elem::Ref(node) => {
+                let declared = self.declared(node).map(|declared| declared.ty.clone());
+                declared.unwrap_or_else(|| build::named_ty(self.node(node)))
+            }
+        }
+    }
+
     // Nodes
 
     /// `C x y`
     pub(crate) fn made(&self, id: NodeId, tag: u32, fields: Vec<Expr>) -> Expr {
+        if let Some(declared) = self.declared(id) {
+            return declared.made(tag, fields);
+        }
         let head = con(self.constructor(id, tag));
         if fields.is_empty() { head } else { build::call(head, fields) }
     }
@@ -193,6 +228,10 @@ impl Words {
 
     /// The constructor with names for some of its fields.
     pub(crate) fn binding(&self, id: NodeId, tag: i64, names: &HashMap<u32, Rc<str>>) -> Pattern {
+        if let (Some(declared), Ok(tag)) = (self.declared(id), u32::try_from(tag)) {
+            let name = build::name(self.constructor(id, tag));
+            return build::pattern(PatternKind::Con(name, declared.patterns(tag, names)));
+        }
         let fields = u32::try_from(tag)
             .map_or(0, |tag| self.library.node(id).constructors[tag as usize].fields.len() as u32);
         let field = |k| match names.get(&k) {
@@ -202,11 +241,18 @@ impl Words {
         self.pattern(id, tag, (0..fields).map(field).collect())
     }
 
+    /// May a node have the constructor? Those of types that have definitions are all there.
+    fn is_made(&self, id: NodeId, tag: u32) -> bool {
+        self.declared(id).is_some() || self.made.contains(&(id, tag))
+    }
+
     /// The constructors that a node may have, null included.
     pub(crate) fn tags(&self, id: NodeId) -> Vec<i64> {
-        let count = self.library.node(id).constructors.len() as i64;
-        let first = if self.nullable.contains(&id) { -1 } else { 0 };
-        (first..count).collect()
+        let count = self.library.node(id).constructors.len() as u32;
+        let nullable = self.nullable.contains(&id) && self.declared(id).is_none();
+        let first = if nullable { -1 } else { 0 };
+        let made = (0..count).filter(|tag| self.is_made(id, *tag)).map(i64::from);
+        (first..0).chain(made).collect()
     }
 
     /// `match h | C0 -> 0 | C1 _ -> 1`
@@ -228,13 +274,33 @@ impl Words {
         name: Rc<str>,
         zero: Expr,
     ) -> Expr {
-        let names = HashMap::from([(field, name.clone())]);
-        let mut arms =
-            vec![Arm { pattern: self.binding(id, tag.into(), &names), body: build::var(name) }];
+        if !self.is_made(id, tag) {
+            return zero;
+        }
+        let (bound, body) = self.reading(id, tag, field, name.clone());
+        let names = HashMap::from([(bound, name)]);
+        let mut arms = vec![Arm { pattern: self.binding(id, tag.into(), &names), body }];
         if self.tags(id).len() > 1 {
             arms.push(Arm { pattern: build::pattern(PatternKind::Wildcard), body: zero });
         }
         build::match_(of, arms)
+    }
+
+    /// Which field gets the name so that a field can be read, and the field: a size is read from its array.
+    pub(crate) fn reading(&self, id: NodeId, tag: u32, field: u32, name: Rc<str>) -> (u32, Expr) {
+        let named = build::var(name);
+        let Some(SizeOf { array, axis, rank }) =
+            self.declared(id).and_then(|declared| declared.size(tag, field))
+        else {
+            return (field, named);
+        };
+        let elem = self.library.node(id).constructors[tag as usize].fields[array as usize].ty.elem;
+        (array, size_of(named, axis, (self.elem(elem), rank)))
+    }
+
+    /// Is the field a size that only its array tells?
+    pub(crate) fn is_size(&self, id: NodeId, tag: u32, field: u32) -> bool {
+        self.declared(id).is_some_and(|declared| declared.size(tag, field).is_some())
     }
 
     /// What stands for a part of null.
@@ -242,7 +308,7 @@ impl Words {
         match elem {
             Elem::Ref(node) => {
                 self.asked.borrow_mut().insert(node);
-                con(self.null(node))
+                self.nothing(node)
             }
             Elem::Scalar(ScalarTy::Int) => build::annotated(build::int(0), build::named_ty("int")),
             Elem::Scalar(ScalarTy::Real) => build::real(0.0),
@@ -279,8 +345,8 @@ pub(crate) struct Handles {
     pub(crate) tags: HashMap<Var, Var>,
     /// Conditions that test a handle for a constructor, or for being another one.
     pub(crate) tests: HashMap<Var, (Var, i64, bool)>,
-    /// Names for fields, by handle, constructor and field, in the arm that has matched it.
-    pub(crate) fields: HashMap<(Var, u32, u32), Rc<str>>,
+    /// What fields are read as, mostly names, by handle, constructor and field, in the arm that has matched it.
+    pub(crate) fields: HashMap<(Var, u32, u32), Expr>,
     /// Constructors that a handle does not have, in the arms for the others.
     pub(crate) excluded: HashMap<Var, HashSet<i64>>,
     /// The handle whose match takes in the arms of the next one, if that is about it as well.
@@ -288,8 +354,8 @@ pub(crate) struct Handles {
 }
 
 impl Handles {
-    /// The name of a field that a pattern has bound.
-    pub(crate) fn field(&self, of: Var, tag: u32, field: u32) -> Option<Rc<str>> {
+    /// A field that a pattern has bound.
+    pub(crate) fn field(&self, of: Var, tag: u32, field: u32) -> Option<Expr> {
         self.fields.get(&(of, tag, field)).cloned()
     }
 

@@ -183,13 +183,16 @@ fn checker_knows_calls_and_nodes() {
             "is frozen already",
         ),
         ("fine : bool = and in_range, low", "fine : bool = and low, low", "not evidently in range"),
-        ("=> y : real, xs_ct", "=> l : ref list, xs_ct", "takes or gives handles"),
         ("cell head : real", "cell head : bool", "a cell holds numbers"),
         ("cell head : real", "cell head : real, more : [head]real", "its sizes are constants"),
     ];
     for (from, to, message) in cases {
         broken(from, to, message);
     }
+    // Only engines need arrays.
+    let handles = reads(&LISTS.replace("=> y : real, xs_ct", "=> l : ref list, xs_ct"));
+    assert_eq!(crate::check_entry(&reads(LISTS)), Ok(()));
+    assert!(crate::check_entry(&handles).is_err_and(|e| e.contains("takes or gives handles")));
     let mut unfinished = reads(LISTS);
     unfinished.library.functions[1] = None;
     rejects(&unfinished, "there is no function 1 yet");

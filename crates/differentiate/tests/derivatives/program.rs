@@ -1,11 +1,14 @@
 //! Programs under test: functions with real parameters to differentiate by, and constants. Derivatives of programs are programs.
 
 use lambada_anf::{
-    Atom, Block, Builder, Counts, Elem, Function, Lambda, Library, Names, Param, Renaming, Ty, Var,
-    check, eval, print,
+    Atom, Block, Builder, Counts, Elem, Function, Lambda, Library, Names, Param, Renaming, Reverse,
+    Ty, Var, check, eval, print,
 };
-use lambada_differentiate::{forward, reverse};
+use lambada_differentiate::{Prepare, forward, reverse, reverse_as_source};
 use lambada_prim::{Data, ScalarTy, Tensor};
+use lambada_source::Problem;
+
+type Derived = Result<Reverse, Box<Problem>>;
 
 /// `Γ ⊢ f`: sizes and constants are free in the function.
 #[derive(Clone)]
@@ -113,9 +116,22 @@ impl Program {
 
     /// `x, ȳ ↦ f x, x̄`
     pub fn reverse(&self) -> Program {
+        self.reverse_by(reverse)
+    }
+
+    /// The same, as it becomes source.
+    pub fn reverse_as_source(&self) -> Program {
+        let as_it_is: Prepare = |_, _, f, _| f.clone();
+        self.reverse_by(|library, names, f| reverse_as_source(as_it_is, library, names, f))
+    }
+
+    fn reverse_by(
+        &self,
+        derive: impl FnOnce(&mut Library, &mut Names, &Lambda) -> Derived,
+    ) -> Program {
         let mut program = self.clone();
-        let derivative =
-            reverse(&mut program.library, &mut program.names, &self.f).expect("rules that suffice");
+        let derivative = derive(&mut program.library, &mut program.names, &self.f);
+        let derivative = derivative.expect("rules that suffice");
         let (sweep, pullback) = (derivative.forward, derivative.pullback);
         let params = [sweep.params, pullback.params].concat();
         let results = [sweep.results, pullback.results].concat();

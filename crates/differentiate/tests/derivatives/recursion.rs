@@ -3,7 +3,7 @@
 use lambada_anf::{Random, read};
 use lambada_prim::Tensor;
 
-use crate::laws::{CLOSELY, Outcome, laws, like};
+use crate::laws::{CLOSELY, Outcome, laws, like, same};
 use crate::program::{Point, Program};
 
 /// Lists of reals, made from an array, folded, mapped.
@@ -98,7 +98,12 @@ fn twice(library: &str, main: &str) {
         let orders = [
             ("forward", program.forward(), like(&mut random, &at.params)),
             ("reverse", program.reverse(), like(&mut random, &primal)),
+            ("reverse as source", program.reverse_as_source(), like(&mut random, &primal)),
         ];
+        let both = Point { params: [&at.params[..], &orders[1].2].concat(), ..at.clone() };
+        let [found, expected] =
+            [&orders[2].1, &orders[1].1].map(|p| p.run(&both).expect("it runs").0);
+        same(&found, &expected, CLOSELY).unwrap_or_else(|message| panic!("as source: {message}"));
         for (what, derivative, extra) in orders {
             let at = Point { params: [at.params.clone(), extra].concat(), ..at.clone() };
             holds(what, &derivative, &at, &mut random, 10.0 * CLOSELY);

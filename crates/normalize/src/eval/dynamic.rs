@@ -243,7 +243,7 @@ impl Evaluator<'_> {
             let numbers: Vec<i64> = (0..codes.len() as i64).collect();
             this.select(tag, &numbers, None, &mut |this, k| {
                 let (number, sketches) = &codes[k];
-                let env = this.fields(handle, k, sketches)?;
+                let env = this.fields(handle, k, sketches, &[])?;
                 let f = Val::closure(this.code_of(*number), env);
                 let value = this.apply(&f, x.clone(), to, None)?;
                 this.by_type(&value, to)

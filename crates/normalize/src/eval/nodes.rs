@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use lambada_anf as anf;
 use lambada_anf::{Atom, Elem, NodeId, NodeType, Op, Ty};
-use lambada_core::{Arm, Ty as CoreTy, TypeId, print_type};
+use lambada_core::{Arm, TermKind, Ty as CoreTy, TypeId, print_type};
 
 use super::{Evaluator, Hint};
 use crate::Eval;
@@ -103,7 +103,7 @@ impl Evaluator<'_> {
         let handle = self.emit.force(&t.handle);
         let run = &mut |this: &mut Self, tag: usize| {
             let sketches = this.constructor(id, tag);
-            let fields = this.fields(handle, tag, &sketches)?;
+            let fields = this.fields(handle, tag, &sketches, &names(&arms[tag]))?;
             this.arm(&fields, &arms[tag], hint)
         };
         if let [_] = arms {
@@ -114,17 +114,37 @@ impl Evaluator<'_> {
         self.select(tag, &numbers, hint, run)
     }
 
-    /// The fields of a node that has this constructor.
+    /// The fields of a node that has this constructor, by the names that they are given.
     pub(super) fn fields(
         &mut self,
         handle: Atom,
         tag: usize,
         sketches: &[Sketch],
+        names: &[Rc<str>],
     ) -> Eval<Vec<Val>> {
-        let slots = self.node_slots(sketches);
+        let mut slots = Slots::default();
+        for (k, sketch) in sketches.iter().enumerate() {
+            let name = names.get(k).filter(|name| name.chars().any(char::is_alphanumeric));
+            let name = name.map_or_else(|| format!("x{k}"), ToString::to_string);
+            self.slots(sketch, &name, &mut slots);
+        }
         let atoms = self.emit.fields(handle, tag, &slots);
         self.instances(sketches, atoms)
     }
+}
+
+/// What the fields of a node are called in an arm: as the author calls them, where a variable of the pattern is one.
+fn names(arm: &Arm) -> Vec<Rc<str>> {
+    let mut names: Vec<Rc<str>> = arm.vars.iter().map(|x| x.hint.clone()).collect();
+    let mut body = &arm.body;
+    while let TermKind::Let(x, value, rest) = body.kind()
+        && let TermKind::Var(field) = value.kind()
+    {
+        let at = arm.vars.iter().position(|var| var.id == field.id);
+        at.into_iter().for_each(|k| names[k] = x.hint.clone());
+        body = rest;
+    }
+    names
 }
 
 impl crate::emit::Emit {

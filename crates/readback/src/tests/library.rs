@@ -4,12 +4,17 @@ use std::rc::Rc;
 
 use lambada_anf::{Function, check, generate_with_library, read};
 use lambada_source::FileId;
-use lambada_surface::ast::{Expr, Module};
+use lambada_surface::ast::{Expr, ExprKind, Module};
 use lambada_surface::{build, parse, print_module};
 
-use crate::{Interface, Leaf, Reading, items};
+use crate::{Declared, Group, Interface, Leaf, Reading, items};
 
 fn shown(f: &Function) -> Result<String, String> {
+    shown_with(f, Vec::new())
+}
+
+/// With recursive types that have definitions elsewhere.
+fn shown_with(f: &Function, types: Vec<Declared>) -> Result<String, String> {
     check(f).unwrap_or_else(|message| panic!("{message}\n{}", lambada_anf::print(f)));
     let compose = |results: Vec<Expr>| build::tuple(results);
     let interface = Interface {
@@ -27,12 +32,64 @@ fn shown(f: &Function) -> Result<String, String> {
         linear: true,
         compose: &compose,
         seeds: Vec::new(),
+        types,
         place: &|_| None,
     };
     let text = print_module(&Module { items: items(f, &interface)?, ..Module::default() });
     let (_, problems) = parse(&text, FileId(0));
     assert!(problems.is_empty(), "{problems:?}\n{text}");
     Ok(text)
+}
+
+/// Nodes of a type that has a definition are its values: with tuples and records, and arrays that know their sizes.
+#[test]
+fn nodes_of_declared_types_are_values() {
+    let text = "type tree {
+  Leaf
+  Node (x0 : real, x0 : int, x1_size : int, x1 : [x1_size]real, x2 : int, x3 : ref tree)
+}
+def next (t : ref tree) {
+  tag1 : int = tag t
+  is_node : bool = eq_int tag1, 1
+  r : ref tree = if is_node {
+    a : real = field t Node.x0
+    n : int = field t Node.x1_size
+    xs : [n]real = field t Node.x1
+    k : int = field t Node.x2
+    rest : ref tree = field t Node.x3
+    b : real = mul a, 2.0
+    more : ref tree = call next (rest)
+    r1 : ref tree = node tree.Node (b, n, n, xs, k, more)
+    => r1
+  } else {
+    => 0
+  }
+  => r : ref tree
+}
+main (t : ref tree) {
+  r : ref tree = call next (t)
+  => r : ref tree
+}
+";
+    let f = read(text).unwrap_or_else(|message| panic!("{message}"));
+    let record = Group::Record(vec![("k".into(), Group::One)]);
+    let fields = vec![Group::Tuple(vec![Group::One; 2]), Group::Array(1), record, Group::One];
+    let tree = Declared {
+        node: "tree".into(),
+        ty: build::named_ty("bush"),
+        constructors: vec![("Leaf".into(), Vec::new()), ("Bush".into(), fields)],
+        filler: build::expr(ExprKind::Con("Leaf".into())),
+    };
+    assert_eq!(
+        shown_with(&f, vec![tree]).expect("it has a form"),
+        "def rec next (t : bush) : bush =
+  match t
+  | Bush (a, _) xs {k} rest -> Bush (2.0 * a, length xs) xs {k} (next rest)
+  | Leaf -> Leaf
+
+def main (t : ref_0) = next t
+"
+    );
 }
 
 const SUM: &str = "type list {
@@ -127,15 +184,15 @@ main (k : real) {
 ";
 
 #[test]
-fn null_is_a_constructor() {
+fn null_is_a_constructor_and_one_that_is_never_made_is_none() {
     let program = read(TANGENT).expect("a program");
     let expected = "\
-type list = No_list | Nil | Cons real list
+type list = No_list | Cons real list
 
 def rec scaled (xs : list) (k : real) : list =
   match xs
   | Cons x rest -> Cons (k * x) (scaled rest k)
-  | _ -> No_list
+  | No_list -> No_list
 
 def main (k : real) =
   match scaled (Cons k No_list) k
@@ -149,7 +206,7 @@ def main (k : real) =
 fn what_has_no_form_is_refused() {
     let text = "type box {\n  Box (cell sum : real)\n}\nmain (x : real) {\n  b : ref box = node box.Box (x)\n  s : real = cell b Box.sum\n  => s : real\n}\n";
     let refused = shown(&read(text).expect("a program")).expect_err("it has cells");
-    assert!(refused.contains("its functions add to"), "{refused}");
+    assert!(refused.contains("stand in arrays"), "{refused}");
 }
 
 #[test]

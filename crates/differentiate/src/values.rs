@@ -1,0 +1,179 @@
+//! Cotangents of handles as values, for derivatives that become source, which has no cells (CHAD's cotangents of recursive types).
+//!
+//! ```text
+//!   T̄ = C̄ (x̄ : real) (t̄ : ref T̄)                            the shape of a tangent; null is zero
+//!
+//!   t = node C (x…)            x̄ₖ += field t̄.k               zero where t̄ is null
+//!   x = field t C k            t̄ += node C̄ (0 … x̄ … 0)       all fields that are read in a row make one node
+//!   y… = call f (x…)           x̄… += f⇐ (x…, ȳ…, tape)       of handles as of reals
+//! ```
+//!
+//! A gradient costs a multiple of its value here, too. `plus`, a recursive function per type, goes only where both summands have nodes, and makes
+//! one node of two. So all additions of a run together make fewer nodes than all other statements of its reverse sweep, and of these each makes one
+//! for a field that the forward sweep has read. A single addition may take long, as the nodes have that it adds.
+//!
+//! Arrays in nodes are the exception: a cotangent has all elements of such an array, also if one is read. With cells that one costs O(1).
+//!
+//! * Assumes: no array of handles carries a derivative, and there are no cells ([`handles`]).
+//! * Gives: code without cells, and without the shadows of [`crate::shadows`].
+
+use std::collections::HashMap;
+
+use lambada_anf::{
+    Atom, Block, Builder, Elem, Exp, FnId, Function, Lambda, Names, Nest, NodeId, Op, Param, Stm,
+    Ty,
+};
+use lambada_prim::Prim;
+
+use crate::arrays;
+use crate::derived::{Context, Mode, sized};
+use crate::known::{Handles, called};
+
+/// Values, where all cotangents can be that.
+pub(crate) fn handles(cx: &Context, f: &Lambda) -> Handles {
+    let carries = |ty: &Ty| ty.elem.node().is_some() && cx.known.carries(ty.elem);
+    let unfit =
+        |p: &Param| carries(&p.ty) && !p.ty.dims.is_empty() || cx.known.leads_to_cells(p.ty.elem);
+    let unfit_stm = |stm: &Stm| {
+        let state = match &stm.exp {
+            Exp::Nest(Nest::Loop { params, .. }) => &params[..],
+            Exp::Nest(Nest::For { .. } | Nest::If { .. }) | Exp::Op(_) => &[],
+        };
+        stm.binds.iter().chain(state).any(unfit)
+    };
+    let called = called(&cx.library, &f.body);
+    let mut functions = called.iter().filter_map(|id| cx.library.function(*id));
+    let inside = |params: &[Param], body: &Block| {
+        params.iter().any(unfit) || body.any(&mut |stm| unfit_stm(stm))
+    };
+    let any = inside(&f.params, &f.body) || functions.any(|f| inside(&f.params, &f.body));
+    if any { Handles::Shadows } else { Handles::Values }
+}
+
+/// `x + y`, of cotangents of handles.
+pub(crate) fn plus(
+    cx: &mut Context,
+    b: &mut Builder,
+    hint: &str,
+    node: NodeId,
+    [x, y]: [Atom; 2],
+) -> Atom {
+    let null = Atom::int(0);
+    if x == null || y == null {
+        return if x == null { y } else { x };
+    }
+    let of = cx.node(Mode::Tangent, node);
+    let function = sum_of(cx, of);
+    let call = Op::Call { function, args: vec![x, y], accumulators: Vec::new() };
+    b.bind(hint, Ty::handle(of), call)
+}
+
+/// The function that adds cotangents of this type.
+fn sum_of(cx: &mut Context, of: NodeId) -> FnId {
+    if let Some(known) = cx.sums.get(&of) {
+        return *known;
+    }
+    let id = cx.new_function();
+    cx.sums.insert(of, id);
+    let ty = Ty::handle(of);
+    let mut names = Names::with(cx.precision);
+    let params = ["x", "y"].map(|hint| Param { var: names.fresh(hint), ty: ty.clone() });
+    let [x, y] = [&params[0], &params[1]].map(|p| Atom::from(p.var));
+    let mut b = Builder::new(&mut names);
+    let tag = b.bind("tag", Ty::int(), Op::Tag(x));
+    let constructors = cx.library.node(of).constructors.clone();
+    // Of two values without anything in them, either is the sum.
+    let mut sum = Block { stms: Vec::new(), results: vec![y] };
+    for (k, constructor) in constructors.iter().enumerate().rev() {
+        let holds = |elem: Elem| elem == Elem::REAL || elem.node().is_some();
+        if !constructor.fields.iter().any(|field| holds(field.ty.elem)) {
+            continue;
+        }
+        let then = b.block(|b| vec![both(cx, b, of, k as u32, [x, y])]);
+        sum = b.block(|b| vec![chosen(b, tag, k as u32, &ty, then, sum)]);
+    }
+    b.stms.extend(sum.stms);
+    let body = b.finish(sum.results);
+    let name = format!("plus_{}", cx.library.node(of).name);
+    let (params, results) = (params.to_vec(), vec![ty]);
+    cx.complete(id, Function { name, params, results, body, names, ..Function::default() });
+    id
+}
+
+/// The sum of a value of this constructor and another one, which is of the same or null.
+fn both(cx: &mut Context, b: &mut Builder, of: NodeId, tag: u32, [x, y]: [Atom; 2]) -> Atom {
+    let ty = Ty::handle(of);
+    let other = b.bind("tag", Ty::int(), Op::Tag(y));
+    let constructor = cx.library.node(of).constructors[tag as usize].clone();
+    let then = b.block(|b| {
+        let mut fields: Vec<Atom> = Vec::with_capacity(constructor.fields.len());
+        for (field, k) in constructor.fields.iter().zip(0..) {
+            let ty = sized(&field.ty, &fields);
+            let mut read = |of| b.bind(&field.name, ty.clone(), Op::Field { of, tag, field: k });
+            let first = read(x);
+            fields.push(match ty.elem {
+                Elem::REAL => {
+                    let second = read(y);
+                    arrays::plus(b, &field.name, &ty, first, second)
+                }
+                Elem::Ref(inner) => {
+                    let (second, function) = (read(y), sum_of(cx, inner));
+                    arrays::tabulate(b, &field.name, &ty, &mut |b, at| {
+                        let element = |b: &mut Builder, all: Atom| match all.as_var() {
+                            Some(all) if !at.is_empty() => {
+                                let element = Op::Index(all, at.to_vec());
+                                b.bind(&field.name, Ty::handle(inner), element)
+                            }
+                            Some(_) | None => all,
+                        };
+                        let args = vec![element(b, first), element(b, second)];
+                        let call = Op::Call { function, args, accumulators: Vec::new() };
+                        b.bind(&field.name, Ty::handle(inner), call)
+                    })
+                }
+                // A size.
+                Elem::Scalar(_) => first,
+            });
+        }
+        vec![b.bind("sum", ty.clone(), Op::Node { node: of, tag, fields, cells: false })]
+    });
+    let otherwise = Block { stms: Vec::new(), results: vec![x] };
+    chosen(b, other, tag, &ty, then, otherwise)
+}
+
+/// One block if the tag is this one, the other if not.
+pub(crate) fn chosen(
+    b: &mut Builder,
+    tag: Atom,
+    is: u32,
+    ty: &Ty,
+    then: Block,
+    otherwise: Block,
+) -> Atom {
+    let cond = b.prim(Prim::EqInt, [tag, Atom::int(is.into())]);
+    b.bind("sum", ty.clone(), Nest::If { cond, then, otherwise })
+}
+
+/// A cotangent that has been made of fields that were read; the others are zero.
+#[derive(Clone, Debug)]
+pub(crate) struct Made {
+    pub(crate) tag: u32,
+    pub(crate) fields: Vec<(u32, Atom)>,
+    /// Sizes, by their fields.
+    pub(crate) sizes: HashMap<u32, Atom>,
+}
+
+impl Made {
+    /// Both in one, if they agree.
+    pub(crate) fn and(&self, other: &Made) -> Option<Made> {
+        let again = self.fields.iter().any(|(k, _)| other.fields.iter().any(|(j, _)| j == k));
+        let differ = |(k, size): (&u32, &Atom)| other.sizes.get(k).is_some_and(|own| own != size);
+        if self.tag != other.tag || again || self.sizes.iter().any(differ) {
+            return None;
+        }
+        let mut both = self.clone();
+        both.fields.extend(&other.fields);
+        both.sizes.extend(&other.sizes);
+        Some(both)
+    }
+}

@@ -1,0 +1,68 @@
+//! Recursive types in source: how the nodes that array code makes of their values are these values again.
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use lambada_core::{Program, SizedTy, Ty, TypeId, sized};
+use lambada_readback::{Declared, Group};
+use lambada_surface::build;
+
+use crate::parts::filler;
+use crate::types::variants_of;
+
+/// The recursive types that values of some types contain; or what a field is that has no form as one.
+pub(crate) fn declared<'t>(
+    program: &Program,
+    types: impl Iterator<Item = &'t SizedTy>,
+) -> Result<Vec<Declared>, String> {
+    let mut variants = BTreeSet::new();
+    types.for_each(|ty| variants_of(program, ty, &mut variants));
+    let recursive = variants.into_iter().filter(|id| program.is_recursive_type(*id));
+    recursive.map(|id| of(program, id)).collect()
+}
+
+fn of(program: &Program, id: TypeId) -> Result<Declared, String> {
+    let decl = program.type_decl(id);
+    let name = &decl.name;
+    let refused = |why: &str| format!("a value of the recursive type `{name}` {why}");
+    if !decl.sizes.is_empty() {
+        return Err(refused("has sizes that its type takes"));
+    }
+    let mut constructors = Vec::with_capacity(decl.constructors.len());
+    for (constructor, args) in &decl.constructors {
+        let groups = args.iter().map(|ty| group(program, ty).map_err(refused));
+        constructors.push((constructor.clone(), groups.collect::<Result<_, _>>()?));
+    }
+    let written = lambada_surface::parse_type(name);
+    Ok(Declared {
+        node: name.to_string(),
+        ty: written.unwrap_or_else(|| build::named_ty(name.clone())),
+        constructors,
+        filler: filler(program, id).ok_or_else(|| refused("is never complete"))?,
+    })
+}
+
+/// An argument of a constructor as the fields of a node.
+fn group(program: &Program, ty: &Ty) -> Result<Group, &'static str> {
+    match ty {
+        Ty::Scalar(_) => Ok(Group::One),
+        Ty::Variant(id) if program.is_recursive_type(*id) => Ok(Group::One),
+        Ty::Variant(_) => Err("contains a variant that is not recursive"),
+        Ty::Fun(..) => Err("contains functions"),
+        Ty::Tuple(items) => {
+            Ok(Group::Tuple(items.iter().map(|ty| group(program, ty)).collect::<Result<_, _>>()?))
+        }
+        Ty::Record(fields) => {
+            if sized::is_sized(fields.iter().map(|(label, _)| &**label)) {
+                return Err("contains values of a type that takes sizes");
+            }
+            let field = |(label, ty): &(Rc<str>, Ty)| Ok((label.clone(), group(program, ty)?));
+            Ok(Group::Record(fields.iter().map(field).collect::<Result<_, &'static str>>()?))
+        }
+        Ty::Array(elem) => match group(program, elem)? {
+            Group::One => Ok(Group::Array(1)),
+            Group::Array(rank) => Ok(Group::Array(rank + 1)),
+            Group::Tuple(_) | Group::Record(_) => Err("contains arrays of tuples or records"),
+        },
+    }
+}
