@@ -4,7 +4,7 @@
 //! Assumes: a function that `anf::check` accepts. Gives: a `def`. Keeps: the value, and the failures of what is in the program; `Check`s are not
 //! printed, for what they guard checks itself.
 //!
-//! Accumulators become regions ([`regions`]), loops with several results tuples, cheap values that are used once are written where they are
+//! Accumulators become regions ([`regions`]), functions that are given some local functions in these ([`locals`]), loops with several results tuples, cheap values that are used once are written where they are
 //! used ([`uses`]), a `for` that gives the elements of an array is the array ([`fors`]), tests of constructors are `match` ([`mod@matches`]), names are given when all is said ([`names`]), and the two sweeps of a reverse derivative are put apart ([`phases`]).
 
 mod constructs;
@@ -14,6 +14,8 @@ mod fors;
 mod interface;
 mod library;
 mod lines;
+mod local_functions;
+mod locals;
 mod matches;
 mod names;
 mod phases;

@@ -1,7 +1,7 @@
 //! A program with a library as a module: node types as variants, functions as definitions, tests of constructors as `match`.
 //!
-//! Null, which only derivatives use, is one constructor more of the types that need it. Cells have no form in the language, nor have accumulators that are handed to functions, unless
-//! what is added can be returned at no more cost: a program with these is refused.
+//! Null, which only derivatives use, is one constructor more of the types that need it. Of accumulators that are handed to functions, what is added is returned where that costs no
+//! more ([`return_accumulators`]); elsewhere the functions are local where the accumulators are made ([`mod@locals`]). Cells have no form in the language: a program with these is refused.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,6 +11,7 @@ use lambada_surface::ast::Item;
 
 use crate::definition::{definition_in, function_in};
 use crate::interface::Interface;
+use crate::locals::{Endless, Local, locals};
 use crate::pieces::CALLED;
 use crate::returned::return_accumulators;
 use crate::words::Words;
@@ -27,17 +28,15 @@ pub fn items(function: &Function, interface: &Interface) -> Result<Vec<Item>, St
     called().for_each(|name| reserved.push(name));
     let labels = Labels::new(&library, reserved);
     let mut words = Words { labels, ..Words::default() };
-    for (k, f) in library.functions.iter_mut().enumerate() {
+    let functions = library.clone();
+    for f in library.functions.iter_mut().map(Option::as_mut).chain([Some(&mut entry)]) {
         words.nulls.push(HashMap::new());
-        if let Some(f) = f {
-            let results = f.results.clone();
-            words.name_nulls(k, &mut f.names, &mut f.body, &results, &function.library);
-        }
+        let locals = match f {
+            Some(f) if f.accumulators.is_empty() => hosted(f, &functions, &mut words),
+            Some(_) | None => Ok(Vec::new()),
+        };
+        words.locals.push(locals.map_err(|Endless(id)| endless(&words.function(id)))?);
     }
-    let at = words.nulls.len();
-    words.nulls.push(HashMap::new());
-    let results = entry.results.clone();
-    words.name_nulls(at, &mut entry.names, &mut entry.body, &results, &function.library);
     words.library = library;
     // A null that only the text needs is one more constructor to match, so the text is written again until it asks for no other.
     loop {
@@ -55,12 +54,36 @@ fn written(entry: &Function, interface: &Interface, words: &Words) -> Vec<Item> 
         .map(|k| Item::Type(words.variant(NodeId(k as u32))))
         .collect();
     for (k, f) in words.library.functions.iter().enumerate() {
-        if let Some(f) = f {
+        // Those that are given accumulators stand where these are made.
+        if let Some(f) = f.as_ref().filter(|f| f.accumulators.is_empty()) {
             items.push(Item::Def(function_in(f, words, FnId(k as u32))));
         }
     }
     items.push(Item::Def(definition_in(entry, interface, words, words.nulls.len() - 1)));
     items
+}
+
+/// The functions that are local in a function; nulls in both get names.
+fn hosted(
+    host: &mut Function,
+    library: &Library,
+    words: &mut Words,
+) -> Result<Vec<Local>, Endless> {
+    let mut locals = locals(host, library)?;
+    let at = words.nulls.len() - 1;
+    let results = host.results.clone();
+    words.name_nulls(at, &mut host.names, &mut host.body, &results, library);
+    for Local { function, .. } in &mut locals {
+        let results = function.results.clone();
+        words.name_nulls(at, &mut host.names, &mut function.body, &results, library);
+    }
+    Ok(locals)
+}
+
+fn endless(name: &str) -> String {
+    format!(
+        "`{name}` adds to an accumulator of its caller and calls itself with one that it makes in a loop, so it would have to be written inside of itself without end"
+    )
 }
 
 /// What the text calls of the language's own. A function of the program may have such a name, which hides the other in its file; here it has
@@ -77,7 +100,7 @@ fn called() -> impl Iterator<Item = &'static str> {
     scalars.chain(arrays).chain(CALLED)
 }
 
-/// Are there no cells, no accumulators that are handed to functions, and no loops whose state changes its size?
+/// Are there no cells, and no loops whose state changes its size?
 fn expressible(function: &Function, library: &Library) -> Result<(), String> {
     let grows = function.body.any(&mut |stm| {
         let Exp::Nest(Nest::Loop { params, .. }) = &stm.exp else { return false };
@@ -88,14 +111,12 @@ fn expressible(function: &Function, library: &Library) -> Result<(), String> {
     if grows {
         return Err("the state of a loop changes its size".into());
     }
-    let given = !function.accumulators.is_empty();
     let cells = function.body.any(&mut |stm| match &stm.exp {
         Exp::Op(Op::Open { .. } | Op::Cell { .. } | Op::Node { cells: true, .. }) => true,
-        Exp::Op(Op::Call { accumulators, .. }) => !accumulators.is_empty(),
         Exp::Op(_) | Exp::Nest(_) => false,
     });
-    if given || cells {
-        return Err("its functions add to arrays or nodes that they are given".into());
+    if cells {
+        return Err("its functions add to nodes that they are given".into());
     }
     Ok(())
 }

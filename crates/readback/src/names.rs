@@ -219,10 +219,10 @@ impl Scopes {
         for size in &def.sizes {
             self.bind(&size.text, Kind::Param);
         }
-        for param in &def.params {
-            param.ty.iter().for_each(|ty| self.ty(ty));
-            self.pattern(&param.pattern, Kind::Param);
-        }
+        // A local function may call its parameters like what it does not mention of what is around it.
+        let kind = if is_token(&def.name.text) { Kind::State } else { Kind::Param };
+        def.params.iter().for_each(|param| self.pattern(&param.pattern, kind));
+        def.params.iter().filter_map(|param| param.ty.as_ref()).for_each(|ty| self.ty(ty));
         def.result.iter().for_each(|ty| self.ty(ty));
         self.expr(&def.body);
         self.close(mark);
@@ -277,6 +277,12 @@ impl Scopes {
         self.at += 1;
     }
 
+    /// Local functions come into scope.
+    fn functions(&mut self, defs: &[Def]) {
+        self.groups += 1;
+        defs.iter().for_each(|def| self.bind(&def.name.text, Kind::State));
+    }
+
     fn close(&mut self, mark: usize) {
         for k in self.open.drain(mark..) {
             self.binders[k].end = self.at;
@@ -326,9 +332,14 @@ impl Scopes {
                     rest
                 }
                 ExprKind::LetFunctions(defs, rest) => {
+                    let recursive = defs.iter().any(|def| def.recursive);
+                    if recursive {
+                        self.functions(defs);
+                    }
                     defs.iter().for_each(|def| self.def(def));
-                    self.groups += 1;
-                    defs.iter().for_each(|def| self.bind(&def.name.text, Kind::State));
+                    if !recursive {
+                        self.functions(defs);
+                    }
                     rest
                 }
                 ExprKind::Sequence(first, rest) => {
@@ -616,6 +627,36 @@ fn apply_to_comment(comment: &mut Rc<str>, names: &Given) {
     }
 }
 
+/// The head of a local function: the sizes in its types are tokens too.
+fn apply_to_head(def: &mut Def, names: &Given) {
+    apply_to_name(&mut def.name.text, names);
+    def.params.iter_mut().filter_map(|p| p.ty.as_mut()).for_each(|ty| apply_to_type(ty, names));
+    def.result.iter_mut().for_each(|ty| apply_to_type(ty, names));
+    apply_to_params(&mut def.params, names);
+}
+
+fn apply_to_type(ty: &mut TypeExpr, names: &Given) {
+    match &mut ty.kind {
+        TypeKind::Name(_, sizes, parts) => {
+            sizes.iter_mut().flatten().for_each(|size| apply(size, names));
+            parts.iter_mut().for_each(|part| apply_to_type(part, names));
+        }
+        TypeKind::Tuple(parts) => parts.iter_mut().for_each(|part| apply_to_type(part, names)),
+        TypeKind::Record(fields) => {
+            fields.iter_mut().for_each(|(_, part)| apply_to_type(part, names));
+        }
+        TypeKind::Array(size, element) => {
+            size.iter_mut().for_each(|size| apply(size, names));
+            apply_to_type(element, names);
+        }
+        TypeKind::Function(domain, codomain) => {
+            apply_to_type(domain, names);
+            apply_to_type(codomain, names);
+        }
+        TypeKind::Error => {}
+    }
+}
+
 fn apply_to_params<'p>(params: impl IntoIterator<Item = &'p mut Param>, names: &Given) {
     params.into_iter().for_each(|param| apply_to_pattern(&mut param.pattern, names));
 }
@@ -631,7 +672,7 @@ fn apply_here(e: &mut Expr, names: &Given) {
     } else if let ExprKind::Let(param, ..) = &mut e.kind {
         apply_to_params([param], names);
     } else if let ExprKind::LetFunctions(defs, _) = &mut e.kind {
-        apply_to_params(defs.iter_mut().flat_map(|def| &mut def.params), names);
+        defs.iter_mut().for_each(|def| apply_to_head(def, names));
     } else if let ExprKind::Lambda(params, _) = &mut e.kind {
         apply_to_params(params, names);
     } else if let ExprKind::For(clauses, _) = &mut e.kind {

@@ -10,6 +10,7 @@ use lambada_surface::{build, parse, print_def};
 use crate::{Interface, Leaf, Reading, definition};
 
 mod library;
+mod locals;
 
 /// The function with its own parameters and results.
 fn shown(f: &Function, seeds: &[usize]) -> String {

@@ -14,6 +14,8 @@ use lambada_surface::ast::{Arm, Expr, ExprKind, Pattern, PatternKind, TypeBody, 
 use lambada_surface::ast::{TypeExpr, TypeKind};
 use lambada_surface::build;
 
+use crate::locals::Local;
+
 /// What the text calls the library, and what it needs to know of it.
 #[derive(Default)]
 pub(crate) struct Words {
@@ -25,6 +27,8 @@ pub(crate) struct Words {
     /// By function, and last of the entry: the variables that stand for nulls.
     pub(crate) nulls: Vec<HashMap<Var, NodeId>>,
     pub(crate) library: Library,
+    /// By function, and last of the entry: its local functions.
+    pub(crate) locals: Vec<Vec<Local>>,
 }
 
 impl Words {
@@ -107,6 +111,11 @@ impl Words {
     pub(crate) fn nulls(&self, at: usize) -> HashMap<Var, Expr> {
         let null = |(var, node): (&Var, &NodeId)| (*var, con(self.null(*node)));
         self.nulls.get(at).into_iter().flatten().map(null).collect()
+    }
+
+    /// The local functions of a function.
+    pub(crate) fn locals(&self, at: usize) -> &[Local] {
+        self.locals.get(at).map_or(&[], |locals| locals)
     }
 
     fn null(&self, node: NodeId) -> Rc<str> {

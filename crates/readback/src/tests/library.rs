@@ -9,7 +9,7 @@ use lambada_surface::{build, parse, print_module};
 
 use crate::{Interface, Leaf, Reading, items};
 
-fn shown(f: &Function) -> Result<String, String> {
+pub(super) fn shown(f: &Function) -> Result<String, String> {
     check(f).unwrap_or_else(|message| panic!("{message}\n{}", lambada_anf::print(f)));
     let compose = |results: Vec<Expr>| build::tuple(results);
     let interface = Interface {
