@@ -17,6 +17,7 @@ use crate::names::Tokens;
 use crate::phases::{self, Comment};
 use crate::pieces::call;
 use crate::printer::Printer;
+use crate::unused::drop_unused;
 use crate::uses::Uses;
 use crate::words::{Handles, Words};
 
@@ -160,6 +161,7 @@ fn written(
         span: Span::default(),
     };
     let asked = printer.tokens.asked();
+    drop_unused(&mut def, &words.shows());
     printer.tokens.settle(&mut def);
     (def, asked)
 }

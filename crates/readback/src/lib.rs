@@ -5,7 +5,7 @@
 //! printed, for what they guard checks itself.
 //!
 //! Accumulators become regions ([`regions`]), functions that are given some local functions in these ([`locals`]), loops with several results tuples, cheap values that are used once are written where they are
-//! used ([`uses`]), a `for` that gives the elements of an array is the array ([`fors`]), tests of constructors are `match` ([`mod@matches`]), names are given when all is said ([`names`]), and the two sweeps of a reverse derivative are put apart ([`phases`]).
+//! used ([`uses`]), a `for` that gives the elements of an array is the array ([`fors`]), tests of constructors are `match` ([`mod@matches`]), what nothing mentions is dropped ([`unused`]), names are given when all is said ([`names`]), and the two sweeps of a reverse derivative are put apart ([`phases`]).
 
 mod constructs;
 mod definition;
@@ -23,6 +23,7 @@ mod pieces;
 mod printer;
 mod regions;
 mod returned;
+mod unused;
 mod uses;
 mod words;
 

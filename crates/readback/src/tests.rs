@@ -11,6 +11,7 @@ use crate::{Interface, Leaf, Reading, definition};
 
 mod library;
 mod locals;
+mod unused;
 
 /// The function with its own parameters and results.
 fn shown(f: &Function, seeds: &[usize]) -> String {

@@ -113,6 +113,27 @@ impl Words {
         self.nulls.get(at).into_iter().flatten().map(null).collect()
     }
 
+    /// What the functions are called that show values when they are called.
+    pub(crate) fn shows(&self) -> HashSet<Rc<str>> {
+        let mut found: HashSet<FnId> = HashSet::new();
+        loop {
+            let before = found.len();
+            for (k, f) in self.library.functions.iter().enumerate() {
+                let acts = |stm: &Stm| match &stm.exp {
+                    Exp::Op(Op::Inspect { .. }) => true,
+                    Exp::Op(Op::Call { function, .. }) => found.contains(function),
+                    Exp::Op(_) | Exp::Nest(_) => false,
+                };
+                if f.as_ref().is_some_and(|f| f.body.any(&mut { acts })) {
+                    found.insert(FnId(k as u32));
+                }
+            }
+            if found.len() == before {
+                return found.into_iter().map(|id| self.function(id)).collect();
+            }
+        }
+    }
+
     /// The local functions of a function.
     pub(crate) fn locals(&self, at: usize) -> &[Local] {
         self.locals.get(at).map_or(&[], |locals| locals)
