@@ -11,7 +11,7 @@ use std::rc::Rc;
 use lambada_anf::{NAMELESS, Names, Var, identifier, numbered};
 use lambada_prim::ScalarTy;
 use lambada_surface::ast::{
-    Arm, Checkpoint, Clause, Def, Expr, ExprKind, LoopKind, Param, Pattern, PatternKind, TypeExpr,
+    Arm, Checkpoint, Clause, Def, Expr, ExprKind, LoopKind, Pattern, PatternKind, TypeExpr,
     TypeKind,
 };
 use lambada_surface::visit::{Visit, children, walk_pattern};

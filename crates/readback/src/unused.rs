@@ -43,10 +43,10 @@ impl Visit for Mentions {
 
 /// What stands before the rest of a block.
 enum Line {
-    Let(Param, Expr),
+    Let(Param, Box<Expr>),
     Functions(Vec<Def>),
     Comment(Rc<str>),
-    Sequence(Expr),
+    Sequence(Box<Expr>),
 }
 
 struct Sweep<'s> {
@@ -63,7 +63,7 @@ impl Sweep<'_> {
         loop {
             rest = match build::kind(rest) {
                 ExprKind::Let(param, value, next) => {
-                    lines.push(Line::Let(param, *value));
+                    lines.push(Line::Let(param, value));
                     *next
                 }
                 ExprKind::LetFunctions(defs, next) => {
@@ -75,7 +75,7 @@ impl Sweep<'_> {
                     *next
                 }
                 ExprKind::Sequence(first, next) => {
-                    lines.push(Line::Sequence(*first));
+                    lines.push(Line::Sequence(first));
                     *next
                 }
                 kind => {
@@ -100,7 +100,7 @@ impl Sweep<'_> {
                     return rest;
                 }
                 self.expr(&mut value);
-                ExprKind::Let(param, Box::new(value), Box::new(rest))
+                ExprKind::Let(param, value, Box::new(rest))
             }
             Line::Functions(mut defs) => {
                 defs.iter_mut().for_each(|def| self.expr(&mut def.body));
@@ -109,7 +109,7 @@ impl Sweep<'_> {
             Line::Comment(text) => ExprKind::Commented(text, Box::new(rest)),
             Line::Sequence(mut first) => {
                 self.expr(&mut first);
-                ExprKind::Sequence(Box::new(first), Box::new(rest))
+                ExprKind::Sequence(first, Box::new(rest))
             }
         };
         build::expr(kind)
