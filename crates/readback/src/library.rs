@@ -1,7 +1,7 @@
 //! A program with a library as a module: node types as variants, functions as definitions, tests of constructors as `match`.
 //!
 //! Null, which only derivatives use, is one constructor more of the types that need it. Of accumulators that are handed to functions, what is added is returned where that costs no
-//! more ([`return_accumulators`]); elsewhere the functions are local where the accumulators are made ([`mod@locals`]). Cells have no form in the language: a program with these is refused.
+//! more ([`return_accumulators`]); elsewhere the functions are local where the accumulators are made ([`locals()`]). Cells have no form in the language: a program with these is refused.
 
 use std::collections::{HashMap, HashSet};
 

@@ -291,6 +291,14 @@ impl Infer<'_> {
     /// A branch of the type that is expected of both, but for the sizes that are to be found out.
     fn first_branch(&mut self, expr: &Expr, inside: Expected, outside: Expected) -> Exp {
         let Some((ty, why)) = outside else { return self.expression(expr, inside) };
+        let mut element = ty;
+        while let Node::Array(_, inner) = self.solver.get(element) {
+            element = *inner;
+        }
+        // Of what is to be found out there is no copy: sizes in it would be those of the branch.
+        if self.solver.is_open(element) {
+            return self.expression(expr, inside);
+        }
         let own = self.solver.copy_with(ty, &HashMap::new(), &mut |solver, size| {
             let size = solver.sizes.resolve(size);
             if solver.sizes.is_open(&size) { solver.fresh_size() } else { size }
