@@ -53,6 +53,9 @@ fn compare(
         let derived = session
             .load_text("derived.lam", &text, None)
             .map_err(|p| place(session.render(&p, false)))?;
+        if !derived.warnings.is_empty() {
+            return Err(place(session.render(&derived.warnings, false)));
+        }
         let again = derived
             .call(&name, Operator::Value, None)
             .map_err(|p| place(session.render(&p, false)))?;
@@ -258,4 +261,67 @@ fn values_are_apart_from_their_derivatives() {
             "{source}"
         );
     }
+}
+
+/// With respect to fields, the printed derivative has the parameters of the definition, and the numbers of the built-in one, in the order of the names.
+#[test]
+fn so_are_those_by_fields() {
+    let text = "type inner = {a : real, b : [2]real}
+def f [n] (p : {mu : real, w : [n]real, q : inner}) (x : real) (k : int) : real =
+  p.mu * x + sum p.w * p.q.a * x + p.q.b[0] * p.mu * real k
+";
+    let unit = Session::new().load_text("fields.lam", text, None).expect("it is well typed");
+    let json = |text: &str| serde_json::from_str(text).expect("it is JSON");
+    let args = [r#"{"mu": 0.3, "w": [1.5, -0.5], "q": {"a": 0.7, "b": [0.2, 0.4]}}"#, "1.1", "2"];
+    let promise = Expectation {
+        line: 0,
+        kind: Kind::Oracle,
+        entry: "f".into(),
+        args: args.map(json).to_vec(),
+        expected: String::new(),
+    };
+    let args = arguments(&unit, &promise).expect("the arguments fit");
+    for wrt in ["p.mu", "p.w", "p.q", "x,p.q.b", "p.w,x,p.q.a", "x,p"] {
+        let wrt: Vec<String> = wrt.split(',').map(String::from).collect();
+        for operator in MODES {
+            let call = unit.call("f", operator, Some(&wrt)).expect("it can be differentiated");
+            let mut chosen: Vec<Data> = wrt.iter().map(|name| part(&args, name)).collect();
+            let fields = wrt.iter().zip(&chosen).filter(|(name, _)| name.contains('.'));
+            let fields: Vec<Data> = fields.map(|(_, field)| field.clone()).collect();
+            let seed = if operator == Operator::Vjp {
+                Data::from(1.0)
+            } else if chosen.len() == 1 {
+                chosen.remove(0)
+            } else {
+                Data::Tuple(chosen)
+            };
+            let mut random = Random(5);
+            let seed = with_reals(&seed, &mut || random.between(-1.0, 1.0));
+            let whole: Vec<Data> =
+                args.iter().cloned().chain(fields).chain([seed.clone()]).collect();
+            let expected = run(&call.program, call.entry, Engine::Anf, &whole).expect("it runs");
+            let source = unit.derivative_source("f", operator, Some(&wrt)).expect("it has a form");
+            let mut session = Session::new();
+            let derived = session.load_text("derived.lam", &source, None).expect("it is a program");
+            let name = if operator == Operator::Jvp { "f_forward" } else { "f_reverse" };
+            let again = derived.call(name, Operator::Value, None).expect("it is there");
+            let given: Vec<Data> = args.iter().cloned().chain([seed]).collect();
+            for engine in [Engine::Core, Engine::Anf] {
+                let found = run(&again.program, again.entry, engine, &given).expect("it runs");
+                all_close(&name, &numbers(&found), &numbers(&expected), Tolerance::mixed(1e-9))
+                    .unwrap_or_else(|e| panic!("{wrt:?}, {engine:?}: {e}\n{source}"));
+            }
+        }
+    }
+}
+
+/// A parameter `p` or `x`, or a field of one.
+fn part(args: &[Data], name: &str) -> Data {
+    let mut names = name.split('.');
+    let mut at = &args[usize::from(names.next() == Some("x"))];
+    for name in names {
+        let Data::Record(fields) = at else { panic!("{name} is no field of {at:?}") };
+        at = &fields.iter().find(|(field, _)| **field == *name).expect("there is the field").1;
+    }
+    at.clone()
 }

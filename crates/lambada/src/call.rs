@@ -124,9 +124,19 @@ impl Call {
         self.signature.params.iter().map(|(name, _)| name.clone()).collect()
     }
 
-    /// Is it a derivative with respect to fields of parameters?
-    pub(crate) fn is_by_fields(&self) -> bool {
-        !self.fields.is_empty()
+    /// What is differentiated with respect to, with its type.
+    pub(crate) fn chosen(&self) -> &[(Rc<str>, SizedTy)] {
+        &self.chosen
+    }
+
+    /// The derivative as one that reads the fields at the point itself, instead of taking them as arguments.
+    pub(crate) fn narrowed(mut self) -> Call {
+        if !self.fields.is_empty() {
+            let count = self.signature.params.len();
+            self.entry = fields::narrow(&mut self.program, self.entry, count, &self.fields);
+            self.fields = Vec::new();
+        }
+        self
     }
 
     /// Which arguments are differentiated with respect to.

@@ -99,6 +99,36 @@ pub(crate) fn widen(
     Ok((entry, fields.into_iter().map(|(_, field, _)| field).collect()))
 }
 
+/// A derivative of a widened definition with the parameters of the definition, of which there are `count`: it reads the fields at the point itself.
+pub(crate) fn narrow(program: &mut Program, entry: DefId, count: usize, fields: &[Field]) -> DefId {
+    let def = program.def(entry).clone();
+    let mut signature = def.signature.clone();
+    let types = parameter_types(def.body.ty(), signature.params.len());
+    let extra = count..count + fields.len();
+    signature.params.drain(extra.clone());
+    let hint = |name: &str| if is_identifier(name) { name.to_string() } else { "argument".into() };
+    let own = types.iter().enumerate().filter(|(k, _)| !extra.contains(k));
+    let params: Vec<Var> = own
+        .zip(&signature.params)
+        .map(|((_, ty), (name, _))| program.fresh(&hint(name), ty.clone()))
+        .collect();
+    let given = |var: &Var| core::var(var);
+    let read = |field: &Field| {
+        let whole = core::var(&params[field.param]);
+        field.path.iter().fold(whole, |at, name| {
+            let k = place(at.ty(), name);
+            core::proj(at, k)
+        })
+    };
+    let before = params[..count].iter().map(given);
+    let after = params[count..].iter().map(given);
+    let arguments: Vec<Term> = before.chain(fields.iter().map(read)).chain(after).collect();
+    let f = Term::new(TermKind::Global(entry), def.body.ty().clone(), def.span);
+    let body = arguments.into_iter().fold(f, core::app);
+    let body = params.into_iter().rev().fold(body, |body, x| core::lam(x, body));
+    program.define(def.name, body, signature, def.span)
+}
+
 /// The field that a name like `p.mu` means, with its type.
 fn find(params: &[(Rc<str>, SizedTy)], name: &str) -> Option<(Field, SizedTy)> {
     let mut parts = name.split('.').map(str::trim);

@@ -39,11 +39,7 @@ impl Unit {
         operator: Operator,
         wrt: Option<&[String]>,
     ) -> Result<String, Vec<Problem>> {
-        let call = self.call(entry, operator, wrt)?;
-        if call.is_by_fields() {
-            let why = "it is with respect to a field; name the whole parameter";
-            return Err(vec![messages::no_source_form(entry, why)]);
-        }
+        let call = self.call(entry, operator, wrt)?.narrowed();
         let signature = &call.program.def(call.entry).signature;
         let types = || signature.params.iter().map(|(_, ty)| ty).chain(&signature.result);
         let declared = declared(&call.program, types())
@@ -227,10 +223,11 @@ impl Source<'_> {
             }
             (_, _) => None,
         };
-        let names = self.call.wrt_names();
-        let chosen = self.signature.params[..count].iter().zip(&params);
-        let point: Vec<TypeExpr> =
-            chosen.filter(|((n, _), _)| names.contains(n)).map(|(_, ty)| ty.clone()).collect();
+        let point = self.call.chosen().iter().map(|(name, ty)| match self.parameter(name) {
+            Some(k) => params[k].clone(),
+            None => self.ty(ty),
+        });
+        let point: Vec<TypeExpr> = point.collect();
         let (seed, derivative) = match operator {
             Operator::Jvp => (Some(build::tuple_ty(point)), value.clone().map(|ty| vec![ty])),
             Operator::Vjp
@@ -249,6 +246,11 @@ impl Source<'_> {
             build::tuple_ty(vec![value, build::tuple_ty(derivative)])
         });
         (params, result)
+    }
+
+    /// Which parameter has the name; a field has none.
+    fn parameter(&self, name: &str) -> Option<usize> {
+        self.call.signature().params.iter().position(|(known, _)| **known == *name)
     }
 
     /// Is it a plain value with plain derivatives, `(value, (x_ct, y_ct))`? Then the flat tuple of array code reads better. A value or a
@@ -319,7 +321,7 @@ impl Source<'_> {
         all
     }
 
-    /// `value`, and `x_ct` for each parameter `x` or `value_tan`.
+    /// `value`, and `x_ct` for each parameter or field `x` or `value_tan`.
     fn result_names(&self, parts: &Parts, operator: Operator) -> Vec<Rc<str>> {
         let Some(SizedTy::Tuple(items)) = &self.signature.result else { return Vec::new() };
         let value = &items[0];
@@ -337,10 +339,11 @@ impl Source<'_> {
             | Operator::Jacobian
             | Operator::Hessian
             | Operator::Value => {
-                let chosen = self.call.wrt_names();
-                let params = self.signature.params.iter().enumerate();
-                for (k, (name, ty)) in params.filter(|(_, (n, _))| chosen.contains(n)) {
-                    let leaves = named(ty, &identifier(k, name));
+                for (k, (name, ty)) in self.call.chosen().iter().enumerate() {
+                    let k = self.parameter(name).unwrap_or(k);
+                    // A field is called without what it is a field of.
+                    let own = name.rsplit('.').next().unwrap_or(name);
+                    let leaves = named(ty, &identifier(k, &own.into()));
                     names.extend(leaves.iter().map(|n| format!("{n}_ct")));
                 }
             }

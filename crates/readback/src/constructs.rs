@@ -10,6 +10,7 @@ use lambada_surface::ast::{self, BinaryOp, Clause, Expr, ExprKind, PatternKind, 
 use lambada_surface::build;
 
 use crate::lines::Line;
+use crate::locals;
 use crate::pieces::{call, infix, literal, reduced, width};
 use crate::printer::Printer;
 use crate::uses::first_of_each;
@@ -58,8 +59,8 @@ impl Printer<'_> {
                 let value = self.decided(*value);
                 self.filled(&stm.binds[0].ty.dims, value)
             }
-            Exp::Op(Op::Call { function, args, .. }) => {
-                return self.call(stm, *function, args, lines);
+            Exp::Op(Op::Call { function, args, accumulators }) => {
+                return self.call(stm, *function, args, accumulators, lines);
             }
             Exp::Op(Op::Node { node, tag, fields, .. }) => {
                 let values = fields.iter().map(|a| self.decided(*a)).collect();
@@ -142,13 +143,30 @@ impl Printer<'_> {
     }
 
     /// `let (a, b) = f x y`
-    fn call(&mut self, stm: &Stm, function: FnId, args: &[Atom], lines: &mut Vec<Line>) {
+    fn call(
+        &mut self,
+        stm: &Stm,
+        function: FnId,
+        args: &[Atom],
+        accumulators: &[Var],
+        lines: &mut Vec<Line>,
+    ) {
         let mut values: Vec<Expr> = args.iter().map(|a| self.decided(*a)).collect();
         if values.is_empty() {
             values.push(build::tuple(Vec::new()));
         }
-        let value = build::call(build::var(self.words.function(function)), values);
+        let local = locals::find(self.locals, function, accumulators);
+        let name = local.and_then(|k| self.local_names.get(&k)).cloned();
+        let name = name.unwrap_or_else(|| self.words.function(function));
+        let value = build::call(build::var(name), values);
+        // What adds stays where it is.
+        let adds = !accumulators.is_empty();
         match stm.binds.as_slice() {
+            [] if adds => lines.push(Line::Effect { value, unit: true }),
+            [p] if adds && self.uses.any(p.var) => {
+                let name = self.tokens.bind(p.var);
+                lines.push(Line::named(&name, value, Some(p.var)));
+            }
             [p] if self.uses.any(p.var) => self.define(p.var, value, lines),
             _ => self.several(stm, value, lines),
         }

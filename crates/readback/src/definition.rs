@@ -17,6 +17,7 @@ use crate::names::Tokens;
 use crate::phases::{self, Comment};
 use crate::pieces::size_of;
 use crate::printer::Printer;
+use crate::unused::drop_unused;
 use crate::uses::Uses;
 use crate::words::{Handles, Words};
 
@@ -114,13 +115,18 @@ fn written(
     at: usize,
     named: &HashSet<Var>,
 ) -> (Def, HashSet<Var>) {
+    let locals = words.locals(at);
+    let functions = || std::iter::once(function).chain(locals.iter().map(|l| &l.function));
     let mut printer = Printer {
         words,
+        locals,
+        local_names: HashMap::new(),
+        open: Vec::new(),
         handles: Handles::default(),
         names: &function.names,
         tokens: Tokens::new(&function.names),
-        uses: Uses::new(&function.body, named),
-        fors: Fors::of(function),
+        uses: Uses::new(functions().map(|f| &f.body), named),
+        fors: Fors::of(functions()),
         inline: words.nulls(at),
         exported: HashSet::new(),
         ints: HashSet::new(),
@@ -132,10 +138,8 @@ fn written(
     if !interface.linear {
         printer.exported.extend(function.body.results.iter().filter_map(|a| a.as_var()));
     }
-    printer
-        .handles
-        .types
-        .extend(function.params.iter().filter_map(|p| Some((p.var, p.ty.elem.node()?))));
+    let params = functions().flat_map(|f| &f.params);
+    printer.handles.types.extend(params.filter_map(|p| Some((p.var, p.ty.elem.node()?))));
     let (sizes, declared) = printer.sizes(function, interface);
     let (params, mut lines) = printer.params(function, interface, &declared);
     printer.name_results(function, interface);
@@ -158,6 +162,7 @@ fn written(
         span: Span::default(),
     };
     let asked = printer.tokens.asked();
+    drop_unused(&mut def, &words.shows());
     printer.tokens.settle(&mut def);
     (def, asked)
 }

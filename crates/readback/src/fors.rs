@@ -17,11 +17,16 @@ pub(crate) struct Fors {
 }
 
 impl Fors {
-    pub(crate) fn of(function: &Function) -> Fors {
+    /// Those of some functions with the same variables.
+    pub(crate) fn of<'f>(functions: impl IntoIterator<Item = &'f Function>) -> Fors {
         let mut fors = Fors::default();
-        fors.known.sizes(function);
-        fors.types.extend(function.params.iter().map(|p| (p.var, p.ty.clone())));
-        fors.block(&function.body);
+        for function in functions {
+            let mark = fors.known.mark();
+            fors.known.sizes(function);
+            fors.types.extend(function.params.iter().map(|p| (p.var, p.ty.clone())));
+            fors.block(&function.body);
+            fors.known.reset(mark);
+        }
         fors
     }
 

@@ -4,8 +4,8 @@
 //! Assumes: a function that `anf::check` accepts. Gives: a `def`. Keeps: the value, and the failures of what is in the program; `Check`s are not
 //! printed, for what they guard checks itself.
 //!
-//! Accumulators become regions ([`regions`]), loops with several results tuples, cheap values that are used once are written where they are
-//! used ([`uses`]), a `for` that gives the elements of an array is the array ([`fors`]), tests of constructors are `match` ([`mod@matches`]), names are given when all is said ([`names`]), and the two sweeps of a reverse derivative are put apart ([`phases`]).
+//! Accumulators become regions ([`regions`]), functions that are given some local functions in these ([`locals`]), loops with several results tuples, cheap values that are used once are written where they are
+//! used ([`uses`]), a `for` that gives the elements of an array is the array ([`fors`]), tests of constructors are `match` ([`mod@matches`]), what nothing mentions is dropped ([`unused`]), names are given when all is said ([`names`]), and the two sweeps of a reverse derivative are put apart ([`phases`]).
 
 mod aligned;
 mod constructs;
@@ -16,6 +16,8 @@ mod fors;
 mod interface;
 mod library;
 mod lines;
+mod local_functions;
+mod locals;
 mod matches;
 mod names;
 mod phases;
@@ -23,6 +25,7 @@ mod pieces;
 mod printer;
 mod regions;
 mod returned;
+mod unused;
 mod uses;
 mod words;
 

@@ -1,8 +1,9 @@
 //! A program with a library as a module: node types as variants, functions as definitions, tests of constructors as `match`.
 //!
 //! Null, which only derivatives use, is one constructor more of the types that need it; the types of the program that the text has definitions of
-//! ([`crate::declared`]) need none. Cells have no form in the language, nor have accumulators that are handed to functions, unless
-//! what is added can be returned at no more cost: a program with these is refused.
+//! ([`crate::declared`]) need none. Of accumulators that are handed to functions, what is added is returned where that costs no more
+//! ([`return_accumulators`]); elsewhere the functions are local where the accumulators are made ([`locals()`]). Cells have no form in the language: a
+//! program with these is refused.
 
 use std::collections::{HashMap, HashSet};
 
@@ -14,6 +15,7 @@ use crate::aligned::align;
 use crate::declared::Declared;
 use crate::definition::{definition_in, function_in};
 use crate::interface::Interface;
+use crate::locals::{Endless, Local, locals};
 use crate::pieces::CALLED;
 use crate::returned::return_accumulators;
 use crate::words::Words;
@@ -33,17 +35,15 @@ pub fn items(function: &Function, interface: &Interface) -> Result<Vec<Item>, St
     interface.types.iter().for_each(|declared| reserved.extend(type_name(&declared.ty)));
     let labels = Labels::new(&library, reserved);
     let mut words = Words { labels, ..Words::default() };
-    for (k, f) in library.functions.iter_mut().enumerate() {
+    let functions = library.clone();
+    for f in library.functions.iter_mut().map(Option::as_mut).chain([Some(&mut entry)]) {
         words.nulls.push(HashMap::new());
-        if let Some(f) = f {
-            let results = f.results.clone();
-            words.name_nulls(k, &mut f.names, &mut f.body, &results, &function.library);
-        }
+        let locals = match f {
+            Some(f) if f.accumulators.is_empty() => hosted(f, &functions, &mut words),
+            Some(_) | None => Ok(Vec::new()),
+        };
+        words.locals.push(locals.map_err(|Endless(id)| endless(&words.function(id)))?);
     }
-    let at = words.nulls.len();
-    words.nulls.push(HashMap::new());
-    let results = entry.results.clone();
-    words.name_nulls(at, &mut entry.names, &mut entry.body, &results, &function.library);
     words.made = made(&entry, &library);
     words.declared = Declared::by_node(&interface.types, &library);
     words.library = library;
@@ -66,7 +66,8 @@ fn written(entry: &Function, interface: &Interface, words: &Words) -> Vec<Item> 
         .map(|id| Item::Type(words.variant(id)))
         .collect();
     for (k, f) in words.library.functions.iter().enumerate() {
-        if let Some(f) = f {
+        // Those that are given accumulators stand where these are made.
+        if let Some(f) = f.as_ref().filter(|f| f.accumulators.is_empty()) {
             items.push(Item::Def(function_in(f, words, FnId(k as u32))));
         }
     }
@@ -116,6 +117,29 @@ fn type_name(ty: &TypeExpr) -> Option<&str> {
     if let TypeKind::Name(name, _, _) = &ty.kind { Some(&name.text) } else { None }
 }
 
+/// The functions that are local in a function; nulls in both get names.
+fn hosted(
+    host: &mut Function,
+    library: &Library,
+    words: &mut Words,
+) -> Result<Vec<Local>, Endless> {
+    let mut locals = locals(host, library)?;
+    let at = words.nulls.len() - 1;
+    let results = host.results.clone();
+    words.name_nulls(at, &mut host.names, &mut host.body, &results, library);
+    for Local { function, .. } in &mut locals {
+        let results = function.results.clone();
+        words.name_nulls(at, &mut host.names, &mut function.body, &results, library);
+    }
+    Ok(locals)
+}
+
+fn endless(name: &str) -> String {
+    format!(
+        "`{name}` adds to an accumulator of its caller and calls itself with one that it makes in a loop, so it would have to be written inside of itself without end"
+    )
+}
+
 /// What the text calls of the language's own. A function of the program may have such a name, which hides the other in its file; here it has
 /// a number.
 fn called() -> impl Iterator<Item = &'static str> {
@@ -130,7 +154,7 @@ fn called() -> impl Iterator<Item = &'static str> {
     scalars.chain(arrays).chain(CALLED)
 }
 
-/// Are there no cells, no accumulators that are handed to functions, and no loops whose state changes its size?
+/// Are there no cells, and no loops whose state changes its size?
 fn expressible(function: &Function, library: &Library) -> Result<(), String> {
     let grows = function.body.any(&mut |stm| {
         let Exp::Nest(Nest::Loop { params, .. }) = &stm.exp else { return false };
@@ -147,12 +171,6 @@ fn expressible(function: &Function, library: &Library) -> Result<(), String> {
     });
     if cells {
         return Err("values of recursive types, or functions, stand in arrays there".into());
-    }
-    let given = function.body.any(
-        &mut |stm| matches!(&stm.exp, Exp::Op(Op::Call { accumulators, .. }) if !accumulators.is_empty()),
-    );
-    if given || !function.accumulators.is_empty() {
-        return Err("its functions add to arrays that they are given".into());
     }
     Ok(())
 }

@@ -2,6 +2,8 @@
 //! Only then it is known what is mentioned where, so a name may be used again as soon as nobody means the old one: the state of a loop is
 //! called as what it starts from, and a new version of a value as the old one. What else is in scope keeps its name, and others get numbers.
 
+mod given;
+
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -9,10 +11,12 @@ use std::rc::Rc;
 use lambada_anf::{NAMELESS, Names, Var, identifier, numbered};
 use lambada_prim::ScalarTy;
 use lambada_surface::ast::{
-    Arm, Checkpoint, Clause, Def, Expr, ExprKind, LoopKind, Param, Pattern, PatternKind, TypeExpr,
+    Arm, Checkpoint, Clause, Def, Expr, ExprKind, LoopKind, Pattern, PatternKind, TypeExpr,
     TypeKind,
 };
-use lambada_surface::visit::{Visit, children, children_mut, walk_pattern};
+use lambada_surface::visit::{Visit, children, walk_pattern};
+
+use given::apply_to_def;
 
 /// Names that no variable may have, whatever is called: reserved words and types.
 fn reserved() -> impl Iterator<Item = String> {
@@ -163,7 +167,7 @@ fn is_plain(hint: &str) -> bool {
     hint.trim_start_matches("minus_").split('_').next() == Some(PLAIN)
 }
 
-fn is_token(name: &str) -> bool {
+pub(crate) fn is_token(name: &str) -> bool {
     name.contains(MARK)
 }
 
@@ -219,10 +223,10 @@ impl Scopes {
         for size in &def.sizes {
             self.bind(&size.text, Kind::Param);
         }
-        for param in &def.params {
-            param.ty.iter().for_each(|ty| self.ty(ty));
-            self.pattern(&param.pattern, Kind::Param);
-        }
+        // A local function may call its parameters like what it does not mention of what is around it.
+        let kind = if is_token(&def.name.text) { Kind::State } else { Kind::Param };
+        def.params.iter().for_each(|param| self.pattern(&param.pattern, kind));
+        def.params.iter().filter_map(|param| param.ty.as_ref()).for_each(|ty| self.ty(ty));
         def.result.iter().for_each(|ty| self.ty(ty));
         self.expr(&def.body);
         self.close(mark);
@@ -277,6 +281,12 @@ impl Scopes {
         self.at += 1;
     }
 
+    /// Local functions come into scope.
+    fn functions(&mut self, defs: &[Def]) {
+        self.groups += 1;
+        defs.iter().for_each(|def| self.bind(&def.name.text, Kind::State));
+    }
+
     fn close(&mut self, mark: usize) {
         for k in self.open.drain(mark..) {
             self.binders[k].end = self.at;
@@ -326,9 +336,14 @@ impl Scopes {
                     rest
                 }
                 ExprKind::LetFunctions(defs, rest) => {
+                    let recursive = defs.iter().any(|def| def.recursive);
+                    if recursive {
+                        self.functions(defs);
+                    }
                     defs.iter().for_each(|def| self.def(def));
-                    self.groups += 1;
-                    defs.iter().for_each(|def| self.bind(&def.name.text, Kind::State));
+                    if !recursive {
+                        self.functions(defs);
+                    }
                     rest
                 }
                 ExprKind::Sequence(first, rest) => {
@@ -567,104 +582,5 @@ impl Chosen<'_> {
         let later = |o: &&usize| **o > k && self.binders[**o].start < binder.end;
         let meant = |o: &usize| binder.mentioned(self.binders[*o].start, self.binders[*o].end);
         owners.contains(&k) || !owners.iter().filter(later).any(meant)
-    }
-}
-
-type Given = HashMap<Rc<str>, Rc<str>>;
-
-fn apply_to_def(def: &mut Def, names: &Given) {
-    apply_to_params(&mut def.params, names);
-    apply(&mut def.body, names);
-}
-
-fn apply_to_name(name: &mut Rc<str>, names: &Given) {
-    if let Some(chosen) = names.get(name) {
-        *name = chosen.clone();
-    }
-}
-
-fn apply_to_pattern(pattern: &mut Pattern, names: &Given) {
-    if let PatternKind::Var(name) = &mut pattern.kind {
-        apply_to_name(name, names);
-    } else if let PatternKind::Tuple(parts) | PatternKind::Con(_, parts) = &mut pattern.kind {
-        parts.iter_mut().for_each(|part| apply_to_pattern(part, names));
-    } else if let PatternKind::Record(fields) = &mut pattern.kind {
-        fields.iter_mut().for_each(|(_, part)| apply_to_pattern(part, names));
-    } else if let PatternKind::Annotated(inner, _) = &mut pattern.kind {
-        apply_to_pattern(inner, names);
-    }
-}
-
-fn apply_to_clause(clause: &mut Clause, names: &Given) {
-    match clause {
-        Clause::Range(name, _) => apply_to_name(&mut name.text, names),
-        Clause::In(pattern, _) => apply_to_pattern(pattern, names),
-    }
-}
-
-/// A comment names tokens too.
-fn apply_to_comment(comment: &mut Rc<str>, names: &Given) {
-    if is_token(comment) {
-        let separated = |c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == MARK);
-        let word = |part: &str| {
-            let word = part.trim_end_matches(separated);
-            let name =
-                names.get(word).map(|name| if &**name == "_" { hint_of(word) } else { name });
-            name.map_or(part.into(), |name| format!("{name}{}", &part[word.len()..]))
-        };
-        *comment = comment.split_inclusive(separated).map(word).collect::<String>().into();
-    }
-}
-
-fn apply_to_params<'p>(params: impl IntoIterator<Item = &'p mut Param>, names: &Given) {
-    params.into_iter().for_each(|param| apply_to_pattern(&mut param.pattern, names));
-}
-
-/// The names that an expression mentions or binds itself, not in the expressions inside.
-fn apply_here(e: &mut Expr, names: &Given) {
-    if let ExprKind::Var(name) = &mut e.kind {
-        apply_to_name(name, names);
-    } else if let ExprKind::Add(name, ..) = &mut e.kind {
-        apply_to_name(&mut name.text, names);
-    } else if let ExprKind::Commented(comment, _) = &mut e.kind {
-        apply_to_comment(comment, names);
-    } else if let ExprKind::Let(param, ..) = &mut e.kind {
-        apply_to_params([param], names);
-    } else if let ExprKind::LetFunctions(defs, _) = &mut e.kind {
-        apply_to_params(defs.iter_mut().flat_map(|def| &mut def.params), names);
-    } else if let ExprKind::Lambda(params, _) = &mut e.kind {
-        apply_to_params(params, names);
-    } else if let ExprKind::For(clauses, _) = &mut e.kind {
-        clauses.iter_mut().for_each(|clause| apply_to_clause(clause, names));
-    } else if let ExprKind::Loop(state, _, kind, _) = &mut e.kind {
-        apply_to_params([state], names);
-        if let LoopKind::For(clause, _) = kind {
-            apply_to_clause(clause, names);
-        }
-    } else if let ExprKind::Accumulate(accumulators, _) = &mut e.kind {
-        accumulators.iter_mut().for_each(|(name, _)| apply_to_name(&mut name.text, names));
-    } else if let ExprKind::Match(_, arms) = &mut e.kind {
-        arms.iter_mut().for_each(|arm| apply_to_pattern(&mut arm.pattern, names));
-    }
-}
-
-fn apply(e: &mut Expr, names: &Given) {
-    let mut e = e;
-    loop {
-        apply_here(e, names);
-        // What follows a binding is not one level deeper.
-        let continues =
-            matches!(e.kind, ExprKind::Let(..) | ExprKind::Sequence(..) | ExprKind::Commented(..));
-        if !continues {
-            return children_mut(e, &mut |child| apply(child, names));
-        }
-        e = match &mut e.kind {
-            ExprKind::Let(_, first, rest) | ExprKind::Sequence(first, rest) => {
-                apply(first, names);
-                rest
-            }
-            ExprKind::Commented(_, rest) => rest,
-            _ => return, // decided above
-        };
     }
 }

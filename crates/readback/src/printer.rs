@@ -11,6 +11,7 @@ use lambada_surface::build;
 use crate::fields;
 use crate::fors::Fors;
 use crate::lines::Line;
+use crate::locals::Local;
 use crate::names::Tokens;
 use crate::phases::Comment;
 use crate::pieces::width;
@@ -37,6 +38,12 @@ pub(crate) struct Printer<'a> {
     pub(crate) names: &'a Names,
     /// What is in the library.
     pub(crate) words: &'a Words,
+    /// The functions that are local in it.
+    pub(crate) locals: &'a [Local],
+    /// What those are called that are in scope.
+    pub(crate) local_names: HashMap<usize, Rc<str>>,
+    /// The accumulators of the regions around.
+    pub(crate) open: Vec<Var>,
     pub(crate) handles: Handles,
     pub(crate) tokens: Tokens<'a>,
     pub(crate) uses: Uses,
@@ -215,10 +222,17 @@ impl Printer<'_> {
         only_leaving.iter().for_each(|var| _ = self.exported.remove(var));
         self.leaving.extend(&only_leaving);
         let names: Vec<Rc<str>> = region.accs.iter().map(|it| self.tokens.bind(it.acc)).collect();
+        let around = self.open.len();
+        let functions = self.local_functions(all.block, region);
         let mut inner = Vec::new();
         self.items(all, &region.items, &mut inner);
+        self.open.truncate(around);
         let results: Vec<Atom> = leaving.iter().map(|v| Atom::Var(*v)).collect();
         let body = self.finish(inner, &results, false);
+        let body = functions
+            .into_iter()
+            .rev()
+            .fold(body, |body, defs| build::expr(ExprKind::LetFunctions(defs, Box::new(body))));
         for var in &only_leaving {
             self.leaving.remove(var);
             self.inline.remove(var);

@@ -1,12 +1,13 @@
-//! Accumulators that functions are given become results: source has no accumulators that are handed to functions.
+//! Accumulators that functions are given become results: source has no accumulators that are handed to functions. What does not become one is
+//! for [`crate::locals`].
 //!
 //! ```text
 //!   g (x : real) into (h : [n]real) { … h[i] += v … }          def g (x : real) : [n]real = accumulate h = zeros in … h[i] += v …
 //!   acc = accumulator zeros; call g (x) into acc; y = freeze acc         let y = g x
 //! ```
 //!
-//! A call then costs as much as the array is large. So it is done where that costs no more than the accumulator itself did: each call gives
-//! one that its function has made, with no loop in between.
+//! A call then costs as much as the array is large. So it is done where that costs no more than the accumulator itself did: for a parameter
+//! for which each call gives one that its function has made, with no loop in between.
 
 use std::collections::{HashMap, HashSet};
 
@@ -14,12 +15,14 @@ use lambada_anf::{
     Atom, Block, Elem, Exp, FnId, Function, Library, Names, Nest, Op, Param, Renaming, Stm, Ty, Var,
 };
 
+/// Which accumulator of which function.
+type Given = HashSet<(FnId, usize)>;
+
 /// Rewrites the functions for which it costs no more, and their calls.
 pub(crate) fn return_accumulators(entry: &mut Function, library: &mut Library) {
-    let mut given: HashSet<FnId> = (0..library.functions.len() as u32)
-        .map(FnId)
-        .filter(|id| library.function(*id).is_some_and(|f| !f.accumulators.is_empty()))
-        .collect();
+    let ids = (0..library.functions.len() as u32).map(FnId);
+    let accumulators = |id: FnId| library.function(id).map_or(0, |f| f.accumulators.len());
+    let mut given: Given = ids.flat_map(|id| (0..accumulators(id)).map(move |k| (id, k))).collect();
     let all = || std::iter::once(&*entry).chain(library.functions.iter().flatten());
     for function in all() {
         costly(&function.body, &HashSet::new(), &mut given);
@@ -30,23 +33,20 @@ pub(crate) fn return_accumulators(entry: &mut Function, library: &mut Library) {
     for (k, function) in library.functions.iter_mut().enumerate() {
         let Some(function) = function else { continue };
         calls(&mut function.body, &mut function.names, &given, &HashMap::new());
-        if given.contains(&FnId(k as u32)) {
-            returns(function);
-        }
+        returns(function, &|at| given.contains(&(FnId(k as u32), at)));
     }
     calls(&mut entry.body, &mut entry.names, &given, &HashMap::new());
 }
 
-/// Takes those functions away of which a call would cost more. `made`: accumulators of the function, with no loop in between.
-fn costly(block: &Block, made: &HashSet<Var>, given: &mut HashSet<FnId>) {
+/// Takes those away for which a call would cost more. `made`: accumulators of the function, with no loop in between.
+fn costly(block: &Block, made: &HashSet<Var>, given: &mut Given) {
     let mut made = made.clone();
     for stm in &block.stms {
         match &stm.exp {
             Exp::Op(Op::Accumulator(_)) => made.extend(stm.binds.iter().map(|p| p.var)),
             Exp::Op(Op::Call { function, accumulators, .. }) => {
-                if !accumulators.iter().all(|acc| made.contains(acc)) {
-                    given.remove(function);
-                }
+                let others = accumulators.iter().enumerate().filter(|(_, acc)| !made.contains(acc));
+                others.for_each(|(k, _)| _ = given.remove(&(*function, k)));
             }
             Exp::Op(_) => {}
             Exp::Nest(Nest::If { then, otherwise, .. }) => {
@@ -62,11 +62,15 @@ fn costly(block: &Block, made: &HashSet<Var>, given: &mut HashSet<FnId>) {
     }
 }
 
-/// The function makes its accumulators, and gives what they hold in the end after its results.
-fn returns(function: &mut Function) {
+/// The function makes some of its accumulators, and gives what they hold in the end after its results.
+fn returns(function: &mut Function, made: &dyn Fn(usize) -> bool) {
     let Function { names, body, results, accumulators, .. } = function;
     let mut before = Vec::new();
-    for acc in std::mem::take(accumulators) {
+    for (k, acc) in std::mem::take(accumulators).into_iter().enumerate() {
+        if !made(k) {
+            accumulators.push(acc);
+            continue;
+        }
         let ty = acc.ty.clone();
         let zero = if ty.dims.is_empty() {
             Atom::Lit(ty.elem.zero())
@@ -86,7 +90,7 @@ fn returns(function: &mut Function) {
 }
 
 /// Calls of these functions bind what they were to add, and add it.
-fn calls(block: &mut Block, names: &mut Names, given: &HashSet<FnId>, outside: &HashMap<Var, Ty>) {
+fn calls(block: &mut Block, names: &mut Names, given: &Given, outside: &HashMap<Var, Ty>) {
     let mut types = outside.clone();
     types.extend(block.stms.iter().flat_map(|stm| &stm.binds).map(|p| (p.var, p.ty.clone())));
     for mut stm in std::mem::take(&mut block.stms) {
@@ -96,13 +100,15 @@ fn calls(block: &mut Block, names: &mut Names, given: &HashSet<FnId>, outside: &
             continue;
         };
         let mut added = Vec::new();
-        if given.contains(function) {
-            for acc in std::mem::take(accumulators) {
+        for (k, acc) in std::mem::take(accumulators).into_iter().enumerate() {
+            if given.contains(&(*function, k)) {
                 let ty = types.get(&acc).cloned().unwrap_or(Ty::scalar(Elem::REAL));
                 let sum = Param { var: names.again(acc), ty };
                 let value = sum.var.into();
                 added.push(Stm::effect(Op::Accumulate { acc, index: Vec::new(), value }));
                 stm.binds.push(sum);
+            } else {
+                accumulators.push(acc);
             }
         }
         block.stms.push(stm);

@@ -10,6 +10,8 @@ use lambada_surface::{build, parse, print_def};
 use crate::{Interface, Leaf, Reading, definition};
 
 mod library;
+mod locals;
+mod unused;
 
 /// The function with its own parameters and results.
 fn shown(f: &Function, seeds: &[usize]) -> String {

@@ -22,13 +22,17 @@ pub(crate) struct Uses {
 
 impl Uses {
     /// `types`: what is mentioned by types that are printed: sizes of arrays of zeros. These have a name.
-    pub(crate) fn new(block: &Block, types: &HashSet<Var>) -> Uses {
+    pub(crate) fn new<'b>(
+        blocks: impl IntoIterator<Item = &'b Block>,
+        types: &HashSet<Var>,
+    ) -> Uses {
         let mut uses = Uses::default();
         for var in types {
             uses.uses.insert(*var, Use { count: 1, deepest: usize::MAX });
         }
-        let all = vec![true; block.results.len()];
-        uses.block(block, &all, 0);
+        for block in blocks {
+            uses.block(block, &vec![true; block.results.len()], 0);
+        }
         uses
     }
 

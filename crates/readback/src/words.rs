@@ -15,6 +15,7 @@ use lambada_surface::ast::{TypeExpr, TypeKind};
 use lambada_surface::build;
 
 use crate::declared::{Declared, SizeOf};
+use crate::locals::Local;
 use crate::pieces::size_of;
 
 /// What the text calls the library, and what it needs to know of it.
@@ -32,6 +33,8 @@ pub(crate) struct Words {
     pub(crate) made: HashSet<(NodeId, u32)>,
     /// The recursive types of the program that the text has definitions of, by node type.
     pub(crate) declared: HashMap<u32, Declared>,
+    /// By function, and last of the entry: its local functions.
+    pub(crate) locals: Vec<Vec<Local>>,
 }
 
 impl Words {
@@ -124,6 +127,32 @@ impl Words {
     fn nothing(&self, node: NodeId) -> Expr {
         let filler = self.declared(node).map(|declared| declared.filler.clone());
         filler.unwrap_or_else(|| con(self.null(node)))
+    }
+
+    /// What the functions are called that show values when they are called.
+    pub(crate) fn shows(&self) -> HashSet<Rc<str>> {
+        let mut found: HashSet<FnId> = HashSet::new();
+        loop {
+            let before = found.len();
+            for (k, f) in self.library.functions.iter().enumerate() {
+                let acts = |stm: &Stm| match &stm.exp {
+                    Exp::Op(Op::Inspect { .. }) => true,
+                    Exp::Op(Op::Call { function, .. }) => found.contains(function),
+                    Exp::Op(_) | Exp::Nest(_) => false,
+                };
+                if f.as_ref().is_some_and(|f| f.body.any(&mut { acts })) {
+                    found.insert(FnId(k as u32));
+                }
+            }
+            if found.len() == before {
+                return found.into_iter().map(|id| self.function(id)).collect();
+            }
+        }
+    }
+
+    /// The local functions of a function.
+    pub(crate) fn locals(&self, at: usize) -> &[Local] {
+        self.locals.get(at).map_or(&[], |locals| locals)
     }
 
     fn null(&self, node: NodeId) -> Rc<str> {

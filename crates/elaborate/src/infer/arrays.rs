@@ -2,7 +2,7 @@
 
 use lambada_core::Checkpoint;
 use lambada_source::Span;
-use lambada_surface::ast::{self, Expr, ExprKind, LoopKind, Param};
+use lambada_surface::ast::{self, Expr, ExprKind, LoopKind, Name, Param};
 
 use crate::messages::{self, Why};
 use crate::solve::poly::Poly;
@@ -14,17 +14,41 @@ use super::sizes::brief;
 use super::{Entry, Infer};
 
 impl Infer<'_> {
-    /// `for` with one clause or more: they nest.
+    /// `for` with one clause or more.
     pub(super) fn comprehension(
         &mut self,
         clauses: &[ast::Clause],
         body: &Expr,
         span: Span,
     ) -> Exp {
+        self.report_bound_again(clauses);
+        self.nested(clauses, body, span)
+    }
+
+    /// What one clause binds, no later one binds, unless the name says that it is not mentioned. What a pattern binds twice is reported where it is declared.
+    fn report_bound_again(&mut self, clauses: &[ast::Clause]) {
+        let mut bound: Vec<Name> = Vec::new();
+        for clause in clauses {
+            let names = match clause {
+                ast::Clause::Range(name, _) => vec![name.clone()],
+                ast::Clause::In(pattern, _) => pattern.names(),
+            };
+            for name in names.iter().filter(|name| !name.text.starts_with('_')) {
+                if let Some(first) = bound.iter().find(|first| first.text == name.text) {
+                    let again = messages::duplicate_variable(&name.text, name.span, first.span);
+                    self.problems.push(again);
+                }
+            }
+            bound.extend(names);
+        }
+    }
+
+    /// The clauses nest.
+    fn nested(&mut self, clauses: &[ast::Clause], body: &Expr, span: Span) -> Exp {
         let Some((first, rest)) = clauses.split_first() else { return self.infer(body) };
         let scope = self.env.mark();
         let (clause, size) = self.clause(first, true);
-        let body = self.comprehension(rest, body, span);
+        let body = self.nested(rest, body, span);
         self.close_and_forget();
         self.env.restore(scope);
         let ty = self.solver.array(size, body.ty);

@@ -265,7 +265,11 @@ impl Infer<'_> {
         let bool = self.solver.bool();
         let c = self.check(c, bool, &Why::Condition);
         let (inside, outside) = self.split_expectation(expected);
-        let t = self.expression(t, inside);
+        let before = self.problems.len();
+        let t = self.first_branch(t, inside, outside);
+        // The second is not compared with a first that is wrong itself.
+        let wrong = outside.is_some() && self.problems.len() > before;
+        let (inside, outside) = if wrong { (expected, None) } else { (inside, outside) };
         let e = match inside {
             Some((ty, why)) => self.check(e, ty, why),
             None => self.other_branch(e, &t),
@@ -282,6 +286,24 @@ impl Infer<'_> {
             Some((ty, _)) if self.solver.is_open(ty) => (None, expected),
             Some(_) | None => (expected, None),
         }
+    }
+
+    /// A branch of the type that is expected of both, but for the sizes that are to be found out.
+    fn first_branch(&mut self, expr: &Expr, inside: Expected, outside: Expected) -> Exp {
+        let Some((ty, why)) = outside else { return self.expression(expr, inside) };
+        let mut element = ty;
+        while let Node::Array(_, inner) = self.solver.get(element) {
+            element = *inner;
+        }
+        // Of what is to be found out there is no copy: sizes in it would be those of the branch.
+        if self.solver.is_open(element) {
+            return self.expression(expr, inside);
+        }
+        let own = self.solver.copy_with(ty, &HashMap::new(), &mut |solver, size| {
+            let size = solver.sizes.resolve(size);
+            if solver.sizes.is_open(&size) { solver.fresh_size() } else { size }
+        });
+        self.expression(expr, Some((own, why)))
     }
 
     /// A branch of the type of the first. A size of the first that is to be found out is not found to be one that nothing is known of.
@@ -340,19 +362,25 @@ impl Infer<'_> {
         let (mut patterns, mut bodies): (Vec<_>, Vec<Exp>) = (Vec::new(), Vec::new());
         let (inside, outside) = self.split_expectation(expected);
         let before = self.problems.len();
+        let mut wrong = false;
         for arm in arms {
             let scope = self.env.mark();
             let names = self.declare_names(&[&arm.pattern]);
             let mut pattern = self.pattern(&arm.pattern, value.ty, &names, None);
             pattern.span = arm.pattern.span;
             patterns.push(pattern);
+            let count = self.problems.len();
             let body = match (inside, bodies.first()) {
-                (None, Some(first)) => self.other_branch(&arm.body, first),
-                (Some(_), _) | (None, None) => self.expression(&arm.body, inside),
+                (None, Some(first)) if !wrong => self.other_branch(&arm.body, first),
+                (None, Some(_)) => self.expression(&arm.body, expected),
+                (Some(_), _) | (None, None) => self.first_branch(&arm.body, inside, outside),
             };
+            // The others are not compared with a first that is wrong itself.
+            wrong |= outside.is_some() && bodies.is_empty() && self.problems.len() > count;
             bodies.push(body);
             self.env.restore(scope);
         }
+        let (inside, outside) = if wrong { (expected, None) } else { (inside, outside) };
         let references: Vec<_> = patterns.iter().collect();
         let tree = matching::compile(&references, &|variant| self.constructors(variant));
         if self.problems.len() == before && !self.solver.is_error(value.ty) {

@@ -9,7 +9,7 @@ use lambada_surface::{build, parse, print_module};
 
 use crate::{Declared, Group, Interface, Leaf, Reading, items};
 
-fn shown(f: &Function) -> Result<String, String> {
+pub(super) fn shown(f: &Function) -> Result<String, String> {
     shown_with(f, Vec::new())
 }
 
