@@ -8,6 +8,7 @@
 //! used ([`uses`]), a `for` that gives the elements of an array is the array ([`fors`]), tests of constructors are `match` ([`mod@matches`]), what nothing mentions is dropped ([`unused`]), names are given when all is said ([`names`]), and the two sweeps of a reverse derivative are put apart ([`phases`]).
 
 mod aligned;
+mod checking;
 mod constructs;
 mod declared;
 mod definition;

@@ -12,6 +12,7 @@ use lambada_prim::{ArrayPrim, Prim, Spelling, Surface};
 use lambada_surface::ast::{Item, TypeExpr, TypeKind};
 
 use crate::aligned::align;
+use crate::checking::drop_checking;
 use crate::declared::Declared;
 use crate::definition::{definition_in, function_in};
 use crate::interface::Interface;
@@ -24,6 +25,7 @@ use crate::words::Words;
 pub fn items(function: &Function, interface: &Interface) -> Result<Vec<Item>, String> {
     let mut entry = function.clone();
     let mut library = std::mem::take(&mut entry.library);
+    drop_checking(&mut entry, &mut library);
     return_accumulators(&mut entry, &mut library);
     expressible(&entry, &library)?;
     library.functions.iter().flatten().try_for_each(|f| expressible(f, &library))?;

@@ -272,7 +272,12 @@ impl Words {
 
     /// May a node have the constructor? Those of types that have definitions are all there.
     fn is_made(&self, id: NodeId, tag: u32) -> bool {
-        self.declared(id).is_some() || self.made.contains(&(id, tag))
+        // A type has a constructor at least.
+        let empty = || {
+            let count = self.library.node(id).constructors.len() as u32;
+            !self.nullable.contains(&id) && (0..count).all(|tag| !self.made.contains(&(id, tag)))
+        };
+        self.declared(id).is_some() || self.made.contains(&(id, tag)) || empty()
     }
 
     /// The constructors that a node may have, null included.
