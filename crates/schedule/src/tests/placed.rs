@@ -104,6 +104,38 @@ graph (n : int, x : [n]real) {
     }
 }
 
+/// Several vectors of partial results, of any sizes; and where states or other axes share a cell, none.
+#[test]
+fn a_reduction_that_stands_alone_has_partial_results() {
+    let graph = read(
+        "
+graph (n : int, x : [n]real, y : [n]real) {
+  axis i < n
+  v0 = x[i]
+  v1 = y[i]
+  v2 = mul v0, v1
+  v3 = reduce add [i] v2
+  v4 = reduce max [i] v0
+  a0 = map [] v3
+  a1 = map [] v4
+  => dot = a0, largest = a1
+}
+",
+    );
+    for n in SIZES.into_iter().chain([31, 32, 63, 64, 65, 100]) {
+        agrees(&graph, &[int(n), reals(&[n]), reals(&[n])]);
+    }
+    let all = placements(&graph);
+    let mut nests = all.iter().flat_map(|placed| &placed.passes).flat_map(|pass| &pass.nests);
+    assert!(nests.any(|nest| nest.tile.iter().any(|tile| Some(tile.0) == nest.vector)));
+    let mut placed = all.into_iter().next().expect("there is a placement");
+    let nests = placed.passes.iter_mut().flat_map(|pass| &mut pass.nests);
+    for nest in nests.filter(|nest| !nest.axes.is_empty()) {
+        (nest.vector, nest.tile) = (None, vec![(nest.axes[0], 2)]);
+    }
+    assert!(placed::check(&placed).is_err_and(|e| e.contains("a tile of no results")));
+}
+
 /// The cotangent of a softmax's argument: a product of exponentials, which are stored for the pass after their sum, is not stored as well.
 #[test]
 fn little_work_on_what_is_stored_is_done_again() {
