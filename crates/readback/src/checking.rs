@@ -63,11 +63,8 @@ fn dropped(block: &mut Block, only_checks: &HashSet<FnId>) {
 /// Does it nothing that outlives the block?
 fn only_reads(stm: &Stm) -> bool {
     match &stm.exp {
-        Exp::Op(op) => match op {
-            Op::Call { .. } | Op::Accumulate { .. } | Op::Inspect { .. } => false,
-            // The others bind a value, or check.
-            _ => true,
-        },
+        // All others bind a value, or check.
+        Exp::Op(op) => !matches!(op, Op::Call { .. } | Op::Accumulate { .. } | Op::Inspect { .. }),
         Exp::Nest(_) => {
             stm.binds.is_empty()
                 && stm.exp.blocks().into_iter().all(|block| block.stms.iter().all(only_reads))
