@@ -12,7 +12,7 @@
 use std::path::{Path, PathBuf};
 
 use lambada::operators::Operator;
-use lambada::{Data, Engine, Executable, Inputs, Raw, Unit, to_json};
+use lambada::{Data, Engine, Executable, Inputs, Options, Raw, Unit, to_json};
 use lambada_testkit::Tolerance;
 use serde_json::Value;
 
@@ -147,7 +147,12 @@ pub fn found(unit: &Unit, expectation: &Expectation) -> Result<String, String> {
     found_with(unit, expectation, &[Engine::Core, Engine::Anf, Engine::Loops])
 }
 
-/// The same with other engines, of which the first is the meaning.
+/// For programs that run once, on little data: compiled natively in a third of the time.
+pub fn quick(engine: Engine) -> Options {
+    Options { engine, quick: true, ..Options::default() }
+}
+
+/// The same as [`found`] with other engines, of which the first is the meaning.
 pub fn found_with(
     unit: &Unit,
     expectation: &Expectation,
@@ -169,7 +174,7 @@ pub fn found_with(
     let args = arguments(unit, expectation)?;
     let call = unit.call(&expectation.entry, operator, None).map_err(|p| format!("{p:?}"))?;
     let run = |engine: &Engine| {
-        Ok(Executable::new(call.program.clone(), call.entry, *engine)
+        Ok(Executable::with(call.program.clone(), call.entry, &quick(*engine))
             .map_err(|p| format!("{p:?}"))?
             .run(&args))
     };

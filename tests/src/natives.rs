@@ -9,10 +9,61 @@ use lambada_run::{Engine, Kernel, Settings};
 
 use crate::oracle::same;
 
+/// What a function computes of a definition: the value, or a derivative, in one direction or in several.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum What {
+    /// The value.
+    Value,
+    /// The forward derivative, with the value.
+    Jvp,
+    /// The reverse derivative, with the value.
+    Vjp,
+    /// Forward over reverse.
+    JvpOfVjp,
+    /// Reverse over reverse.
+    VjpOfVjp,
+    /// [`What::Jvp`] in several directions at once.
+    Jvps,
+    /// [`What::JvpOfVjp`] in several directions at once.
+    JvpsOfVjp,
+}
+
+impl What {
+    /// How often the definition is differentiated.
+    pub fn order(self) -> usize {
+        match self {
+            What::Value => 0,
+            What::Jvp | What::Vjp | What::Jvps => 1,
+            What::JvpOfVjp | What::VjpOfVjp | What::JvpsOfVjp => 2,
+        }
+    }
+
+    /// Are there several directions at once?
+    pub fn has_rows(self) -> bool {
+        matches!(self, What::Jvps | What::JvpsOfVjp)
+    }
+}
+
+impl fmt::Display for What {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            What::Value => "value",
+            What::Jvp => "jvp",
+            What::Vjp => "vjp",
+            What::JvpOfVjp => "jvp of vjp",
+            What::VjpOfVjp => "vjp of vjp",
+            What::Jvps => "jvps",
+            What::JvpsOfVjp => "jvps of vjp",
+        })
+    }
+}
+
 /// A function, its arguments, and the result.
 pub struct Native {
     /// For messages.
     pub name: String,
+    /// What the function computes.
+    pub what: What,
     /// The code.
     pub function: Function,
     /// The arguments, sizes included.
@@ -38,10 +89,10 @@ pub struct Unit<'a> {
 }
 
 /// All calls, in units of so many functions. A function that is called several times is in one of them.
-pub fn units(natives: &[Native], functions: usize) -> Vec<Unit<'_>> {
+pub fn units<'a>(natives: impl IntoIterator<Item = &'a Native>, functions: usize) -> Vec<Unit<'a>> {
     let mut known: HashMap<String, (usize, usize)> = HashMap::new();
     let mut units: Vec<Unit> = Vec::new();
-    for (number, native) in natives.iter().enumerate() {
+    for (number, native) in natives.into_iter().enumerate() {
         let (unit, function) = *known.entry(loops::print(&native.function)).or_insert_with(|| {
             if units.last().is_none_or(|unit| unit.functions.len() == functions) {
                 units.push(Unit::default());
@@ -93,7 +144,7 @@ impl Unit<'_> {
 }
 
 /// Runs all functions natively, compiled in few units, and compares with the interpreter of loops.
-pub fn native_complaints(natives: &[Native]) -> Vec<Complaint> {
+pub fn native_complaints<'a>(natives: impl IntoIterator<Item = &'a Native>) -> Vec<Complaint> {
     let mut complaints = Vec::new();
     for unit in units(natives, TOGETHER) {
         // Each is called once, with little data.

@@ -15,7 +15,7 @@ use lambada_loops as loops;
 use lambada_prim::ScalarTy;
 use lambada_testkit::{Confirmed, Random, Tolerance, all_close, confirm};
 
-use crate::natives::Native;
+use crate::natives::{Native, What};
 use crate::nests;
 use lambada::vectors::{inner, moved, reals, with_reals};
 
@@ -62,7 +62,13 @@ impl Case {
     pub fn verdict(&self) -> Verdict {
         let mut agreement = Agreement::default();
         let told = |e: String| format!("{}: {e}", self.name);
-        match self.outcome(self.program.clone(), self.entry, &self.args, "value", &mut agreement)? {
+        match self.outcome(
+            self.program.clone(),
+            self.entry,
+            &self.args,
+            What::Value,
+            &mut agreement,
+        )? {
             Ok(value) if self.wrt.is_empty() || reals(&value).is_empty() => {}
             Ok(value) => self.derivatives(&value, &mut agreement).map_err(told)?,
             Err(message) => {
@@ -81,10 +87,10 @@ impl Case {
         program: Program,
         entry: DefId,
         args: &[Data],
-        what: &str,
+        what: What,
         agreement: &mut Agreement,
     ) -> Result<Result<Data, String>, String> {
-        agreed(&format!("{}: {what}", self.name), program, entry, args, &mut agreement.natives)
+        agreed((&self.name, what), program, entry, args, &mut agreement.natives)
     }
 
     /// The value on which all agree, of a derivative of a definition that does not fail.
@@ -93,7 +99,7 @@ impl Case {
         program: Program,
         entry: DefId,
         args: &[Data],
-        what: &str,
+        what: What,
         agreement: &mut Agreement,
     ) -> Result<Data, String> {
         self.outcome(program, entry, args, what, agreement)?
@@ -105,12 +111,12 @@ impl Case {
         let mut random = Random(7);
         let tangent = with_reals(&self.point(), &mut || random.between(-1.0, 1.0));
         let (program, jvp) = self.derived(self.program.clone(), self.entry, Operator::Jvp)?;
-        let mut derivatives = vec![("jvp", program, jvp, tangent)];
+        let mut derivatives = vec![(What::Jvp, program, jvp, tangent)];
         let (program, vjp) = self.derived(self.program.clone(), self.entry, Operator::Vjp)?;
         // Only the sizes of a single number are known without the value.
         let cotangent = program.def(vjp).signature.params.last().map(|(_, ty)| ty.clone());
         if cotangent == Some(SizedTy::Scalar(ScalarTy::Real)) {
-            derivatives.push(("vjp", program, vjp, Data::from(1.0)));
+            derivatives.push((What::Vjp, program, vjp, Data::from(1.0)));
         }
         for (what, program, entry, seed) in derivatives {
             let args = with(&self.args, &seed);
@@ -136,13 +142,13 @@ impl Case {
         let (jvp_program, jvp) = self.derived(self.program.clone(), self.entry, Operator::Jvp)?;
         let args = with(&self.args, &tangent);
         let (kept, pushed) =
-            pair(self.agreed(jvp_program.clone(), jvp, &args, "jvp", agreement)?)?;
+            pair(self.agreed(jvp_program.clone(), jvp, &args, What::Jvp, agreement)?)?;
         all_close(&"value of jvp", &reals(&kept), &reals(value), Tolerance::mixed(1e-12))?;
 
         let (vjp_program, vjp) = self.derived(self.program.clone(), self.entry, Operator::Vjp)?;
         let outer = with(&self.args, &cotangent);
         let (kept, pulled) =
-            pair(self.agreed(vjp_program.clone(), vjp, &outer, "vjp", agreement)?)?;
+            pair(self.agreed(vjp_program.clone(), vjp, &outer, What::Vjp, agreement)?)?;
         all_close(&"value of vjp", &reals(&kept), &reals(value), Tolerance::mixed(1e-12))?;
 
         let (pushed, pulled) = (reals(&pushed), reals(&pulled));
@@ -163,7 +169,7 @@ impl Case {
             let (program, entry) = along_rows(program, jvp);
             self.agreed(program, entry, &with(args, &stacked(&drawn)), what, agreement)
         };
-        along(jvp_program, jvp, &self.args, &tangent, "jvps")?;
+        along(jvp_program, jvp, &self.args, &tangent, What::Jvps)?;
 
         // Once nested: g(x) = Jᵀ(x) w, with w fixed.
         let gradient = |args: &[Data]| {
@@ -171,9 +177,9 @@ impl Case {
             both.ok().and_then(|both| pair(both).ok()).map(|(_, gradient)| gradient)
         };
         let (program, entry) = self.derived(vjp_program.clone(), vjp, Operator::Jvp)?;
-        along(program.clone(), entry, &outer, &tangent, "jvps of vjp")?;
+        along(program.clone(), entry, &outer, &tangent, What::JvpsOfVjp)?;
         let args = with(&outer, &tangent);
-        let second = self.agreed(program, entry, &args, "jvp of vjp", agreement)?;
+        let second = self.agreed(program, entry, &args, What::JvpOfVjp, agreement)?;
         let (_, second) = pair(pair(second)?.1)?;
         let second = reals(&second);
         self.differences("jvp of vjp", &tangent, &second, agreement, gradient)?;
@@ -181,7 +187,7 @@ impl Case {
         let (program, entry) = self.derived(vjp_program, vjp, Operator::Vjp)?;
         let seeds = Data::Tuple(vec![with_reals(value, &mut || 0.0), tangent.clone()]);
         let args = with(&outer, &seeds);
-        let back = pair(self.agreed(program, entry, &args, "vjp of vjp", agreement)?)?.1;
+        let back = pair(self.agreed(program, entry, &args, What::VjpOfVjp, agreement)?)?.1;
         // The Hessian of ⟨w, f⟩ is symmetric: Hv forward over reverse is vᵀH reverse over reverse.
         let tolerance = Tolerance::relative(1e-8).and_absolute(1e-11 * largest(&second));
         all_close(&"vjp of vjp against jvp of vjp", &reals(&back), &second, tolerance)
@@ -347,12 +353,13 @@ pub fn differentiable(program: &Program, entry: DefId) -> Result<Vec<usize>, Str
 
 /// The value that all evaluators agree on, or the message where all fail. Native code is left to the caller, who compiles many at once.
 pub fn agreed(
-    name: &str,
+    (name, what): (&str, What),
     program: Program,
     entry: DefId,
     args: &[Data],
     natives: &mut Vec<Native>,
 ) -> Result<Result<Data, String>, String> {
+    let name = &format!("{name}: {what}");
     let expected = core::eval::run(&program, entry, args);
     let arrays = lambada::arrays(&program, entry).map_err(|p| format!("{name}: {p:?}"))?;
     let [unoptimized, optimized, lowered] = Executable::stages(&arrays);
@@ -369,7 +376,8 @@ pub fn agreed(
         &loops::eval(&lambada::lower(&arrays), &tensors),
         &result,
     )?;
-    natives.push(Native { name: name.to_string(), function, args: tensors, expected: result });
+    let name = name.clone();
+    natives.push(Native { name, what, function, args: tensors, expected: result });
     Ok(expected.map_err(|failure| failure.message))
 }
 

@@ -1,5 +1,7 @@
 //! A definition and its derivatives up to the second order, compiled once, run on any number of arguments.
 
+use std::collections::BTreeMap;
+
 use lambada::operators::{self, Operator};
 use lambada::{Data, Executable, Unit};
 use lambada_core::{DefId, Program, SizedTy};
@@ -7,13 +9,13 @@ use lambada_loops as loops;
 use lambada_prim::ScalarTy;
 use lambada_testkit::Random;
 
-use crate::natives::Native;
+use crate::natives::{Native, What};
 use crate::nests;
 use lambada::vectors::{reals, with_reals};
 
 /// One function of the ladder.
 struct Compiled {
-    what: &'static str,
+    what: What,
     function: loops::Function,
     executable: Executable,
 }
@@ -29,8 +31,28 @@ pub struct Orders {
     derivatives: Vec<Compiled>,
 }
 
+/// The definitions of a file, each compiled once for all points.
+pub struct Definitions<'a> {
+    unit: &'a Unit,
+    compiled: BTreeMap<String, Result<Orders, String>>,
+}
+
+impl Definitions<'_> {
+    /// Nothing is compiled yet.
+    pub fn of(unit: &Unit) -> Definitions<'_> {
+        Definitions { unit, compiled: BTreeMap::new() }
+    }
+
+    /// What native code has to give for a definition and its derivatives at these arguments.
+    pub fn natives(&mut self, entry: &str, args: &[Data]) -> Result<Vec<Native>, String> {
+        let new = || Orders::new(self.unit, entry);
+        let orders = self.compiled.entry(entry.to_string()).or_insert_with(new);
+        orders.as_ref().map_err(Clone::clone)?.natives(args)
+    }
+}
+
 impl Compiled {
-    fn new(what: &'static str, program: &Program, entry: DefId) -> Result<Compiled, String> {
+    fn new(what: What, program: &Program, entry: DefId) -> Result<Compiled, String> {
         let arrays = lambada::arrays(program, entry).map_err(|p| format!("{what}: {p:?}"))?;
         let function = nests::everywhere(&arrays);
         let [_, _, executable] = Executable::stages(&arrays);
@@ -48,7 +70,8 @@ impl Compiled {
         let tensors =
             self.executable.tensors(args).map_err(|f| format!("{name}: {}", f.message))?;
         let expected = loops::eval(&self.function, &tensors);
-        natives.push(Native { name, function: self.function.clone(), args: tensors, expected });
+        let (what, function) = (self.what, self.function.clone());
+        natives.push(Native { name, what, function, args: tensors, expected });
         Ok(self.executable.run(args).ok())
     }
 }
@@ -58,7 +81,7 @@ impl Orders {
     pub fn new(unit: &Unit, entry: &str) -> Result<Orders, String> {
         let (program, id) = unit.definition(entry).map_err(|p| format!("{entry}: {p:?}"))?;
         let told = |e: String| format!("{entry}, {e}");
-        let value = Compiled::new("value", &program, id).map_err(told)?;
+        let value = Compiled::new(What::Value, &program, id).map_err(told)?;
         let wrt = crate::oracle::differentiable(&program, id)?;
         let derive = |program: &Program, of: DefId, operator: Operator| {
             let mut program = program.clone();
@@ -69,10 +92,12 @@ impl Orders {
         let (mut derivatives, mut gives_real) = (Vec::new(), false);
         if !wrt.is_empty() {
             let (jvp_program, jvp) = derive(&program, id, Operator::Jvp)?;
-            derivatives.push(Compiled::new("jvp", &jvp_program, jvp).map_err(told)?);
+            derivatives.push(Compiled::new(What::Jvp, &jvp_program, jvp).map_err(told)?);
             let (vjp_program, vjp) = derive(&program, id, Operator::Vjp)?;
-            derivatives.push(Compiled::new("vjp", &vjp_program, vjp).map_err(told)?);
-            for (what, operator) in [("jvp of vjp", Operator::Jvp), ("vjp of vjp", Operator::Vjp)] {
+            derivatives.push(Compiled::new(What::Vjp, &vjp_program, vjp).map_err(told)?);
+            for (what, operator) in
+                [(What::JvpOfVjp, Operator::Jvp), (What::VjpOfVjp, Operator::Vjp)]
+            {
                 let (program, derived) = derive(&vjp_program, vjp, operator)?;
                 derivatives.push(Compiled::new(what, &program, derived).map_err(told)?);
             }

@@ -24,7 +24,7 @@ use lambada_chad::{Env, applied, closures, operational};
 use lambada_core::{Data, DefId, Program, print_program};
 use lambada_testkit::{Tolerance, all_close};
 
-use crate::natives::Native;
+use crate::natives::{Native, What};
 use crate::oracle::agreed;
 use lambada::vectors::reals;
 
@@ -216,15 +216,15 @@ impl Subject {
         text: &(Program, DefId),
         natives: &mut Vec<Native>,
     ) -> Result<[Answer; 2], String> {
-        let (operator, seed) = match mode {
-            Mode::Forward => (Operator::Jvp, &self.tangent),
-            Mode::Reverse => (Operator::Vjp, &self.cotangent),
+        let (operator, what, seed) = match mode {
+            Mode::Forward => (Operator::Jvp, What::Jvp, &self.tangent),
+            Mode::Reverse => (Operator::Vjp, What::Vjp, &self.cotangent),
         };
-        let (name, args) =
-            (format!("seed {}, {operator:?}", self.seed), [data(&self.point), data(seed)]);
+        let (name, args) = (format!("seed {}", self.seed), [data(&self.point), data(seed)]);
         let (program, entry) = derived(self.program()?, operator)?;
-        let found = agreed(&name, program, entry, &args, natives)?
-            .map_err(|message| format!("{name}: fails: {message}"))?;
+        let found = agreed((&name, what), program, entry, &args, natives)?
+            .map_err(|message| format!("{name}: {what} fails: {message}"))?;
+        let name = format!("{name}: {what}");
         let (program, entry) = derived(text.clone(), operator)?;
         let executable = Executable::new(program, entry, Engine::Anf)
             .map_err(|p| format!("{name}, from text: {p:?}"))?;

@@ -27,6 +27,8 @@ const FLAGS: &[&str] = &[
     "-std=gnu11",
     "-O0",
     "-g1",
+    // Vectors of the machine's width: others are taken apart, which is half as much code again for the C compiler.
+    "-march=native",
     "-fno-sanitize-recover=all",
     "-fno-omit-frame-pointer",
     "-fno-math-errno",
@@ -131,8 +133,8 @@ int main(void) {
 "#;
 
 /// Runs all functions under the sanitizers and compares with the interpreter of loops. An error if that is not possible here.
-pub fn sanitized_complaints(
-    natives: &[Native],
+pub fn sanitized_complaints<'a>(
+    natives: impl IntoIterator<Item = &'a Native>,
     sanitizers: Sanitizers,
 ) -> Result<Vec<Complaint>, String> {
     let compiler = Compiler::find().ok_or(lambada_testkit::NO_C_COMPILER)?;

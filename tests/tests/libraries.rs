@@ -5,7 +5,7 @@ use lambada::{Scalar, Tensor};
 use lambada_anf::{Atom, Function};
 use lambada_loops as loops;
 use lambada_testkit::parallel;
-use lambada_tests::natives::{Native, native_complaints};
+use lambada_tests::natives::{Native, What, native_complaints};
 use lambada_tests::sanitizer::{Sanitizers, sanitized_complaints};
 use lambada_tests::seeds;
 
@@ -24,7 +24,7 @@ fn with_sizes(f: &Function, args: Vec<Tensor>) -> Vec<Tensor> {
 fn native(name: String, function: loops::Function, args: Vec<Tensor>) -> Native {
     loops::check(&function).unwrap_or_else(|e| panic!("{name}: {e}"));
     let expected = loops::eval(&function, &args);
-    Native { name, function, args, expected }
+    Native { name, what: What::Value, function, args, expected }
 }
 
 fn drawn(seed: u64) -> Native {

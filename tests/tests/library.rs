@@ -6,7 +6,7 @@ use lambada::operators::Operator;
 use lambada::{Data, Engine, Executable, MODULES, PRELUDE, Scalar, Session, Tensor, Unit, arrays};
 use lambada_surface::ast::{Def, Item};
 use lambada_testkit::parallel;
-use lambada_tests::expectations::programs;
+use lambada_tests::expectations::{programs, quick};
 
 fn load(name: &str, text: &str) -> Result<Unit, String> {
     let mut session = Session::new();
@@ -16,8 +16,8 @@ fn load(name: &str, text: &str) -> Result<Unit, String> {
 
 fn run(unit: &Unit, entry: &str, engine: Engine) -> Result<String, String> {
     let (program, id) = unit.definition(entry).map_err(|p| format!("{entry}: {p:?}"))?;
-    let executable =
-        Executable::new(program, id, engine).map_err(|p| format!("{entry}, {engine:?}: {p:?}"))?;
+    let executable = Executable::with(program, id, &quick(engine))
+        .map_err(|p| format!("{entry}, {engine:?}: {p:?}"))?;
     let value = executable.run(&[]).map_err(|f| format!("{entry}, {engine:?}: {}", f.message))?;
     Ok(value.to_string())
 }

@@ -1,4 +1,4 @@
-//! The hand-written programs under `tests/programs` (or `PROGRAMS`): their expectations, and the oracle matrix for each, natively too.
+//! The hand-written programs under `tests/programs` (or `PROGRAMS`): their expectations, and the oracle matrix for each, natively and under the sanitizers too.
 
 use std::path::{Path, PathBuf};
 
@@ -9,6 +9,8 @@ use lambada_tests::expectations::{
 };
 use lambada_tests::natives::{Native, native_complaints};
 use lambada_tests::oracle::{Agreement, Case};
+use lambada_tests::orders::Definitions;
+use lambada_tests::sanitizer::{Sanitizers, sanitized_complaints};
 
 /// So many files are compiled together.
 const CHUNK: usize = 4;
@@ -37,20 +39,27 @@ fn one(path: &Path, all: &mut All) {
     if promises.is_empty() {
         all.complaints.push(format!("{name} promises nothing"));
     }
+    let mut definitions = Definitions::of(&unit);
     let mut lines: Vec<String> = text.lines().map(str::to_string).collect();
     for promise in &promises {
         let place = format!("{name}:{}", promise.line + 1);
         // What the oracle does not confirm is never blessed.
-        if matches!(promise.kind, Kind::Run | Kind::Grad | Kind::Fails | Kind::Oracle) {
-            let verdict = arguments(&unit, promise)
-                .and_then(|args| Case::new(&unit, &promise.entry, args))
-                .and_then(|case| case.verdict());
-            match verdict {
-                Ok(agreement) => all.add(&place, agreement),
-                Err(e) => {
-                    all.complaints.push(format!("{place}: {e}"));
-                    continue;
-                }
+        let args = || arguments(&unit, promise);
+        let verdict = match promise.kind {
+            Kind::Check => Ok(Agreement::default()),
+            Kind::Run | Kind::Grad | Kind::Fails | Kind::Oracle => {
+                args().and_then(|args| Case::new(&unit, &promise.entry, args)?.verdict())
+            }
+            // Differences say nothing there, but machine code has to do as the interpreter.
+            Kind::Value | Kind::Slope => args()
+                .and_then(|args| definitions.natives(&promise.entry, &args))
+                .map(|natives| Agreement { natives, ..Agreement::default() }),
+        };
+        match verdict {
+            Ok(agreement) => all.add(&place, agreement),
+            Err(e) => {
+                all.complaints.push(format!("{place}: {e}"));
+                continue;
             }
         }
         match found(&unit, promise) {
@@ -82,6 +91,22 @@ impl All {
         self.natives.extend(agreement.natives.into_iter().map(|n| n.inside(place)));
         self.differences.add(agreement.differences);
     }
+
+    /// Machine code against the interpreter of loops: with optimization up to the first order, since the C compiler takes longer for the second one than for all
+    /// else; under the sanitizers and without optimization both, in one direction.
+    fn run(&mut self) -> [usize; 2] {
+        let optimized = self.natives.iter().filter(|n| n.what.order() < 2);
+        let sanitized = self.natives.iter().filter(|n| !n.what.has_rows());
+        let counts = [optimized.clone().count(), sanitized.clone().count()];
+        let found = native_complaints(optimized);
+        self.complaints.extend(found.iter().map(ToString::to_string));
+        match sanitized_complaints(sanitized, Sanitizers::Memory) {
+            Ok(found) => self.complaints.extend(found.iter().map(ToString::to_string)),
+            Err(_) if lambada_testkit::may_lack_c_compiler() => {}
+            Err(e) => self.complaints.push(e),
+        }
+        counts
+    }
 }
 
 #[test]
@@ -99,19 +124,22 @@ fn all_programs_keep_their_promises() {
     let found = parallel(&groups(files, CHUNK), |files| {
         let mut all = All::default();
         files.iter().for_each(|file| one(file, &mut all));
-        all.complaints.extend(native_complaints(&all.natives).iter().map(ToString::to_string));
-        (all.differences, all.natives.len(), all.complaints)
+        let counts = all.run();
+        (all.differences, counts, all.complaints)
     });
-    let (mut differences, mut natives, mut complaints) = (Confirmed::default(), 0, Vec::new());
-    for (confirmed, compared, told) in found {
+    let (mut differences, mut complaints) = (Confirmed::default(), Vec::new());
+    let (mut natives, mut sanitized) = (0, 0);
+    for (confirmed, [compared, watched], told) in found {
         differences.add(confirmed);
         natives += compared;
+        sanitized += watched;
         complaints.extend(told);
     }
-    println!("{count} programs, {natives} native calls compared");
+    println!("{count} programs, {natives} native calls compared, {sanitized} under the sanitizers");
     println!("{differences:?}");
     assert!(complaints.is_empty(), "{} complaints:\n{}", complaints.len(), complaints.join("\n"));
     let Confirmed { decided, undecided } = differences;
     assert!(natives >= 1000 || !only.is_empty(), "only {natives} native calls");
+    assert!(sanitized >= 1200 || !only.is_empty(), "only {sanitized} under the sanitizers");
     assert!(decided > 20 * undecided || !only.is_empty(), "{differences:?}");
 }

@@ -1,9 +1,9 @@
 //! Which names patterns bind and expressions mention, and the shapes of operators.
 
-use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use lambada_source::Span;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ast::{BinaryOp, Def, Expr, ExprKind, Item, Name, Pattern, PatternKind, TypeBody};
 use crate::scopes::{Binder, Scopes, walk_scopes};
@@ -76,7 +76,7 @@ pub struct FreeNames {
     /// All that [`free_variables`] gives.
     pub all: Vec<Rc<str>>,
     /// Those that are mentioned elsewhere than as a size in a type, by itself.
-    pub values: HashSet<Rc<str>>,
+    pub values: FxHashSet<Rc<str>>,
 }
 
 /// The names that a definition mentions and does not bind itself, and how.
@@ -89,20 +89,21 @@ pub fn free_names(def: &Def) -> FreeNames {
 #[derive(Default)]
 struct Free {
     /// How often each name is bound where the walk is.
-    bound: HashMap<Rc<str>, usize>,
+    bound: FxHashMap<Rc<str>, usize>,
     /// What the open scopes bind, and where each begins.
     order: Vec<Rc<str>>,
     scopes: Vec<usize>,
-    seen: HashSet<Rc<str>>,
+    seen: FxHashSet<Rc<str>>,
     found: Vec<Rc<str>>,
     /// What is mentioned elsewhere than as a size.
-    values: HashSet<Rc<str>>,
+    values: FxHashSet<Rc<str>>,
 }
 
 impl Free {
     fn found(&mut self, name: &Rc<str>) -> bool {
         let bound = self.bound.get(name).is_some_and(|times| *times > 0);
-        if !bound && self.seen.insert(name.clone()) {
+        if !bound && !self.seen.contains(name) {
+            self.seen.insert(name.clone());
             self.found.push(name.clone());
         }
         !bound
@@ -117,7 +118,7 @@ impl Scopes for Free {
     fn leave(&mut self) {
         let start = self.scopes.pop().expect("leave follows enter");
         for name in self.order.drain(start..) {
-            *self.bound.entry(name).or_default() -= 1;
+            *self.bound.get_mut(&name).expect("it is bound") -= 1;
         }
     }
 
@@ -127,7 +128,7 @@ impl Scopes for Free {
     }
 
     fn mention(&mut self, name: &Rc<str>, _: Span) {
-        if self.found(name) {
+        if self.found(name) && !self.values.contains(name) {
             self.values.insert(name.clone());
         }
     }
