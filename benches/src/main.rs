@@ -5,8 +5,10 @@
 //! - `evals`: the evals with their sizes, and their inputs (`inputs`, `hands`);
 //! - `baseline`: the C code, compiled and called;
 //! - `measure`: who runs what, in turn, and what it took;
-//! - `machine`: where and when; `table` and `plot`: what is written about it.
+//! - `machine`: where and when; `table` and `plot`: what is written about it;
+//! - `ablation`: what each mechanism of the scheduler is worth.
 
+mod ablation;
 mod baseline;
 mod evals;
 mod hands;
@@ -21,6 +23,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Parser, ValueEnum};
+use measure::How;
 
 /// Measures the programs of examples/gradbench against code written by hand in C.
 #[derive(Debug, Parser)]
@@ -37,6 +40,9 @@ struct Args {
     /// Flags of the C compiler for the code written by hand, in place of -O2 -march=native
     #[arg(long, value_name = "FLAGS", allow_hyphen_values = true)]
     cflags: Option<String>,
+    /// Measure what each mechanism of the scheduler is worth, with all others at work
+    #[arg(long)]
+    ablation: bool,
     /// Write the page of the book and the plot
     #[arg(long)]
     write: bool,
@@ -51,11 +57,11 @@ enum Nests {
 }
 
 impl Nests {
-    fn each(self) -> &'static [bool] {
+    fn each(self) -> &'static [How] {
         match self {
-            Nests::On => &[true],
-            Nests::Off => &[false],
-            Nests::Both => &[true, false],
+            Nests::On => &[How::Nests],
+            Nests::Off => &[How::Plain],
+            Nests::Both => &[How::Nests, How::Plain],
         }
     }
 }
@@ -87,6 +93,16 @@ fn run(args: &Args) -> Result<(), String> {
         let names: Vec<&str> = evals::EVALS.iter().map(|eval| eval.name).collect();
         return Err(format!("--only names none of the evals, which are {}", names.join(", ")));
     }
+    let page_of_book = root().join("docs/src/how-fast.md");
+    if args.ablation {
+        let table =
+            ablation::measured(&evals, args.quick, patience, &machine::Machine::found(flags))?;
+        println!("\n{table}");
+        return match args.write {
+            true => table::write(&page_of_book, "<!-- ablation -->", &table),
+            false => Ok(()),
+        };
+    }
     let mut rows = Vec::new();
     for eval in evals {
         let contest = measure::Contest::new(&root(), eval, args.nests.each(), flags)?;
@@ -100,7 +116,7 @@ fn run(args: &Args) -> Result<(), String> {
     let page = table::page(&rows, &machine);
     println!("\n{page}");
     if args.write {
-        table::write(&root().join("docs/src/how-fast.md"), &page)?;
+        table::write(&page_of_book, "<!-- measured -->", &page)?;
         let picture = root().join("docs/src/how-fast.svg");
         std::fs::write(&picture, plot::svg(&rows))
             .map_err(|error| format!("cannot write {}: {error}", picture.display()))?;

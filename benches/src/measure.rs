@@ -4,7 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use lambada::{Data, Disk, Elements, Executable, Operator, Options, Session};
+use lambada::{
+    Data, Disk, Elements, Executable, Mechanism, Mechanisms, Operator, Options, Session,
+};
 
 use crate::baseline::{Baseline, Results, Which};
 use crate::evals::Eval;
@@ -14,8 +16,32 @@ use crate::inputs::{Arrays, Problem};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Who {
     ByHand,
-    /// The program, with nests or without.
-    Lambada(bool),
+    /// The program, compiled in some way.
+    Lambada(How),
+}
+
+/// How a program is compiled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum How {
+    /// As usual: with nests.
+    Nests,
+    /// One element after the other.
+    Plain,
+    /// With nests, without one of the mechanisms that make them fast.
+    Without(Mechanism),
+}
+
+impl How {
+    pub fn options(self) -> Options {
+        let usual = Options::default();
+        match self {
+            How::Nests => usual,
+            How::Plain => Options { nests: false, ..usual },
+            How::Without(mechanism) => {
+                Options { mechanisms: Mechanisms::ALL.without(mechanism), ..usual }
+            }
+        }
+    }
 }
 
 /// What somebody took for something.
@@ -50,8 +76,8 @@ impl Row {
     }
 
     /// How many times as fast as by hand.
-    pub fn speed(&self, nests: bool, which: Which) -> Option<f64> {
-        Some(self.least(Who::ByHand, which)? / self.least(Who::Lambada(nests), which)?)
+    pub fn speed(&self, how: How, which: Which) -> Option<f64> {
+        Some(self.least(Who::ByHand, which)? / self.least(Who::Lambada(how), which)?)
     }
 }
 
@@ -72,7 +98,7 @@ pub struct Contest<'a> {
 }
 
 struct Program {
-    nests: bool,
+    how: How,
     which: Which,
     definition: &'static str,
     executable: Executable,
@@ -82,7 +108,7 @@ impl<'a> Contest<'a> {
     pub fn new(
         root: &Path,
         eval: &'a Eval,
-        nests: &[bool],
+        ways: &[How],
         flags: &str,
     ) -> Result<Contest<'a>, String> {
         let source = root.join("benches/baselines").join(eval.name).with_extension("c");
@@ -91,8 +117,8 @@ impl<'a> Contest<'a> {
             false => None,
         };
         let mut programs = Vec::new();
-        for nests in nests {
-            let options = Options { nests: *nests, ..Options::default() };
+        for how in ways {
+            let options = how.options();
             let mut session = Session::with(Arc::new(Disk), options.clone());
             let file = root.join("examples/gradbench").join(eval.name).with_extension("lam");
             let unit = session.load(&file).map_err(|p| session.render(&p, false))?;
@@ -103,7 +129,7 @@ impl<'a> Contest<'a> {
                     .call(definition, Operator::Value, None)
                     .and_then(|call| Executable::with(call.program, call.entry, &options))
                     .map_err(|p| session.render(&p, false))?;
-                programs.push(Program { nests: *nests, which, definition, executable });
+                programs.push(Program { how: *how, which, definition, executable });
             }
         }
         Ok(Contest { eval, by_hand, programs })
@@ -185,8 +211,8 @@ impl<'a> Runner<'a> {
 
     fn program(program: &'a Program, arguments: &'a [Data]) -> Runner<'a> {
         let way = Way::Program(&program.executable, arguments);
-        let Program { nests, which, definition, .. } = *program;
-        Runner { who: Who::Lambada(nests), which, definition, way, runs: 1, times: Vec::new() }
+        let Program { how, which, definition, .. } = *program;
+        Runner { who: Who::Lambada(how), which, definition, way, runs: 1, times: Vec::new() }
     }
 
     /// The nanoseconds of some runs.
@@ -293,8 +319,9 @@ mod tests {
     fn by_hand_and_compiled_agree() {
         let root = crate::root();
         for eval in EVALS {
-            let contest = Contest::new(&root, eval, &[false, true], crate::baseline::FLAGS)
-                .unwrap_or_else(|error| panic!("{error}"));
+            let contest =
+                Contest::new(&root, eval, &[How::Plain, How::Nests], crate::baseline::FLAGS)
+                    .unwrap_or_else(|error| panic!("{error}"));
             for problem in (eval.problems)(true) {
                 let row = contest.run(&problem, Duration::ZERO);
                 row.unwrap_or_else(|error| panic!("{error}"));

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::baseline::Which;
-use crate::measure::Row;
+use crate::measure::{How, Row};
 
 const WIDTH: f64 = 900.0;
 /// Where the scale begins and ends.
@@ -14,12 +14,12 @@ const LINE: f64 = 24.0;
 /// Between evals.
 const GAP: f64 = 8.0;
 
-/// What is drawn: nests or not, value or derivative, its color, and what it is called.
-const MARKS: [(bool, Which, &str, &str); 4] = [
-    (false, Which::Value, "#9aa5b1", "value, without nests"),
-    (false, Which::Derivative, "#3e4c59", "derivative, without nests"),
-    (true, Which::Value, "#f4b183", "value"),
-    (true, Which::Derivative, "#c2410c", "derivative"),
+/// What is drawn: how it is compiled, value or derivative, its color, and what it is called.
+const MARKS: [(How, Which, &str, &str); 4] = [
+    (How::Plain, Which::Value, "#9aa5b1", "value, without nests"),
+    (How::Plain, Which::Derivative, "#3e4c59", "derivative, without nests"),
+    (How::Nests, Which::Value, "#f4b183", "value"),
+    (How::Nests, Which::Derivative, "#c2410c", "derivative"),
 ];
 
 /// A mark on the scale.
@@ -33,7 +33,7 @@ impl Scale {
     fn of(rows: &[&Row]) -> Scale {
         let speeds = rows
             .iter()
-            .flat_map(|row| MARKS.map(|(nests, which, ..)| row.speed(nests, which)))
+            .flat_map(|row| MARKS.map(|(how, which, ..)| row.speed(how, which)))
             .flatten();
         let (low, high) =
             speeds.fold((1.0_f64, 1.0_f64), |(low, high), speed| (low.min(speed), high.max(speed)));
@@ -57,7 +57,7 @@ impl Scale {
 /// A picture of all workloads with code by hand.
 pub fn svg(rows: &[Row]) -> String {
     let measured =
-        |row: &&Row| MARKS.iter().any(|(nests, which, ..)| row.speed(*nests, *which).is_some());
+        |row: &&Row| MARKS.iter().any(|(how, which, ..)| row.speed(*how, *which).is_some());
     let rows: Vec<&Row> = rows.iter().filter(measured).collect();
     let scale = Scale::of(&rows);
     let places = places(&rows);
@@ -104,8 +104,8 @@ fn places(rows: &[&Row]) -> Vec<f64> {
 
 fn legend(text: &mut String, rows: &[&Row]) {
     let mut x = 26.0;
-    for (nests, which, color, name) in MARKS {
-        if rows.iter().all(|row| row.speed(nests, which).is_none()) {
+    for (how, which, color, name) in MARKS {
+        if rows.iter().all(|row| row.speed(how, which).is_none()) {
             continue;
         }
         let _ = writeln!(
@@ -126,8 +126,8 @@ fn mark(text: &mut String, row: &Row, scale: &Scale, y: f64) {
         y + 4.5,
         row.label
     );
-    for (nests, which, color, _) in MARKS {
-        if let Some(speed) = row.speed(nests, which) {
+    for (how, which, color, _) in MARKS {
+        if let Some(speed) = row.speed(how, which) {
             let _ = writeln!(
                 text,
                 "<circle cx=\"{:.1}\" cy=\"{y:.1}\" r=\"5\" fill=\"{color}\" fill-opacity=\"0.9\"/>",

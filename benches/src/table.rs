@@ -5,10 +5,9 @@ use std::path::Path;
 
 use crate::baseline::Which;
 use crate::machine::Machine;
-use crate::measure::{Row, Time, Who};
+use crate::measure::{How, Row, Time, Who};
 
-/// What was measured stands between these lines of the page.
-const BEGIN: &str = "<!-- measured -->";
+/// What was measured stands on a page between such a line and this one.
 const END: &str = "<!-- end -->";
 
 /// A workload in a line, while others run.
@@ -17,8 +16,9 @@ pub fn line(row: &Row) -> String {
     for time in &row.times {
         let who = match time.who {
             Who::ByHand => "by hand",
-            Who::Lambada(false) => "plain",
-            Who::Lambada(true) => "nests",
+            Who::Lambada(How::Plain) => "plain",
+            Who::Lambada(How::Nests) => "nests",
+            Who::Lambada(How::Without(mechanism)) => mechanism.name(),
         };
         let _ = write!(text, "  {} {who} {}", time.definition, seconds(Some(time.least)));
     }
@@ -45,7 +45,7 @@ fn both(time: Option<&Time>) -> String {
 }
 
 /// About three digits.
-fn digits(number: f64) -> String {
+pub fn digits(number: f64) -> String {
     match number {
         n if n >= 100.0 => format!("{n:.0}"),
         n if n >= 10.0 => format!("{n:.1}"),
@@ -58,15 +58,19 @@ fn ratio(speed: Option<f64>) -> String {
 }
 
 /// Which of both ways were measured.
-fn ways(rows: &[Row]) -> Vec<bool> {
-    let measured = |nests: &bool| {
-        rows.iter().flat_map(|row| &row.times).any(|time| time.who == Who::Lambada(*nests))
+fn ways(rows: &[Row]) -> Vec<How> {
+    let measured = |how: &How| {
+        rows.iter().flat_map(|row| &row.times).any(|time| time.who == Who::Lambada(*how))
     };
-    [true, false].into_iter().filter(measured).collect()
+    [How::Nests, How::Plain].into_iter().filter(measured).collect()
 }
 
-fn way(nests: bool) -> &'static str {
-    if nests { "Lambada" } else { "with `--no-nests`" }
+fn way(how: How) -> &'static str {
+    match how {
+        How::Nests => "Lambada",
+        How::Plain => "with `--no-nests`",
+        How::Without(mechanism) => mechanism.name(),
+    }
 }
 
 /// The tables.
@@ -80,16 +84,16 @@ pub fn page(rows: &[Row], machine: &Machine) -> String {
             continue;
         }
         let _ = write!(text, "\n## {title}\n\n| eval | sizes | by hand |");
-        for nests in &ways {
-            let _ = write!(text, " {} | × as fast |", way(*nests));
+        for how in &ways {
+            let _ = write!(text, " {} | × as fast |", way(*how));
         }
         let _ = write!(text, "\n|---|---|--:|{}\n", "--:|--:|".repeat(ways.len()));
         for row in against {
             let by_hand = both(row.time(Who::ByHand, which));
             let _ = write!(text, "| {} | {} | {by_hand} |", row.eval, row.label);
-            for nests in &ways {
-                let time = both(row.time(Who::Lambada(*nests), which));
-                let _ = write!(text, " {time} | {} |", ratio(row.speed(*nests, which)));
+            for how in &ways {
+                let time = both(row.time(Who::Lambada(*how), which));
+                let _ = write!(text, " {time} | {} |", ratio(row.speed(*how, which)));
             }
             text.push('\n');
         }
@@ -97,7 +101,7 @@ pub fn page(rows: &[Row], machine: &Machine) -> String {
     text + &quotients(rows, &ways) + &optimizers(rows, &ways)
 }
 
-fn about(machine: &Machine) -> String {
+pub fn about(machine: &Machine) -> String {
     let Machine { processor, cores, compiler, flags, generated, date } = machine;
     format!(
         "Measured on {date}: {processor}, {cores} cores, one thread; {compiler}; by hand `{flags}`, generated code `{generated}`. \
@@ -106,7 +110,7 @@ fn about(machine: &Machine) -> String {
 }
 
 /// What a derivative costs, in values.
-fn quotients(rows: &[Row], ways: &[bool]) -> String {
+fn quotients(rows: &[Row], ways: &[How]) -> String {
     let quotient = |row: &Row, who: Who| {
         Some(row.least(who, Which::Derivative)? / row.least(who, Which::Value)?)
     };
@@ -118,15 +122,15 @@ fn quotients(rows: &[Row], ways: &[bool]) -> String {
         return String::new();
     }
     let mut text = "\n## Derivative ÷ value\n\n| eval | sizes | by hand |".to_string();
-    for nests in ways {
-        let _ = write!(text, " {} |", way(*nests));
+    for how in ways {
+        let _ = write!(text, " {} |", way(*how));
     }
     let _ = write!(text, "\n|---|---|--:|{}\n", "--:|".repeat(ways.len()));
     for row in rows {
         let by_hand = ratio(quotient(row, Who::ByHand));
         let _ = write!(text, "| {} | {} | {by_hand} |", row.eval, row.label);
-        for nests in ways {
-            let _ = write!(text, " {} |", ratio(quotient(row, Who::Lambada(*nests))));
+        for how in ways {
+            let _ = write!(text, " {} |", ratio(quotient(row, Who::Lambada(*how))));
         }
         text.push('\n');
     }
@@ -134,7 +138,7 @@ fn quotients(rows: &[Row], ways: &[bool]) -> String {
 }
 
 /// Times of what has no code by hand.
-fn optimizers(rows: &[Row], ways: &[bool]) -> String {
+fn optimizers(rows: &[Row], ways: &[How]) -> String {
     let alone = |row: &&Row| row.times.iter().all(|time| time.who != Who::ByHand);
     let rows: Vec<&Row> = rows.iter().filter(alone).collect();
     if rows.is_empty() {
@@ -143,8 +147,8 @@ fn optimizers(rows: &[Row], ways: &[bool]) -> String {
     let mut text =
         "\n## Derivatives inside of optimizers\n\nThe first letter is the mode of the outer derivative, the second that of the inner one: `r`everse or `f`orward.\n\n| eval | modes |"
             .to_string();
-    for nests in ways {
-        let _ = write!(text, " {} |", way(*nests));
+    for how in ways {
+        let _ = write!(text, " {} |", way(*how));
     }
     let _ = write!(text, "\n|---|---|{}\n", "--:|".repeat(ways.len()));
     for row in rows {
@@ -153,11 +157,11 @@ fn optimizers(rows: &[Row], ways: &[bool]) -> String {
         modes.truncate(row.times.len() / ways.len());
         for mode in modes {
             let _ = write!(text, "| {} | {mode} |", row.eval);
-            for nests in ways {
+            for how in ways {
                 let time = row
                     .times
                     .iter()
-                    .find(|time| time.definition == mode && time.who == Who::Lambada(*nests));
+                    .find(|time| time.definition == mode && time.who == Who::Lambada(*how));
                 let _ = write!(text, " {} |", both(time));
             }
             text.push('\n');
@@ -166,15 +170,15 @@ fn optimizers(rows: &[Row], ways: &[bool]) -> String {
     text
 }
 
-/// Puts what was measured into the page.
-pub fn write(path: &Path, measured: &str) -> Result<(), String> {
+/// Puts what was measured into a page, behind the line that begins it.
+pub fn write(path: &Path, begin: &str, measured: &str) -> Result<(), String> {
     let shown = path.display();
     let text = std::fs::read_to_string(path).map_err(|e| format!("cannot read {shown}: {e}"))?;
     let parts =
-        text.split_once(BEGIN).and_then(|(head, rest)| Some((head, rest.split_once(END)?.1)));
+        text.split_once(begin).and_then(|(head, rest)| Some((head, rest.split_once(END)?.1)));
     let Some((head, tail)) = parts else {
-        return Err(format!("{shown} has no lines `{BEGIN}` and `{END}` between which to write"));
+        return Err(format!("{shown} has no lines `{begin}` and `{END}` between which to write"));
     };
-    let text = format!("{head}{BEGIN}\n{measured}\n{END}{tail}");
+    let text = format!("{head}{begin}\n{measured}\n{END}{tail}");
     std::fs::write(path, text).map_err(|e| format!("cannot write {shown}: {e}"))
 }

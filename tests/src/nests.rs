@@ -4,11 +4,11 @@ use lambada::{Arrays, nested};
 use lambada_anf::Function;
 use lambada_loops as loops;
 use lambada_lower::{Nested, Nests, lower_with};
-use lambada_schedule::{Around, Choice, kernels};
+use lambada_schedule::{Around, Choice, Plan, kernels};
 
-/// Nests with so many lanes, and these placements.
+/// Nests with these lanes, and these placements.
 #[derive(Clone, Copy, Debug)]
-pub struct Lanes(pub u16, pub Choice);
+pub struct Lanes(pub Plan, pub Choice);
 
 impl Nests for Lanes {
     fn of(&self, function: &Function, often: bool) -> Option<Nested> {
@@ -19,5 +19,6 @@ impl Nests for Lanes {
 
 /// The loops of a program with nests wherever there can be any, worth it or not, for all sizes.
 pub fn everywhere(arrays: &Arrays) -> loops::Function {
-    lambada_source::stack::roomy(|| lower_with(&arrays.optimized, &Lanes(4, Choice::Any(0))))
+    let lanes = Lanes(Plan::of(4), Choice::Any(0));
+    lambada_source::stack::roomy(|| lower_with(&arrays.optimized, &lanes))
 }

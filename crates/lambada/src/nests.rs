@@ -5,13 +5,13 @@ use std::rc::Rc;
 
 use lambada_anf::{Function, Var};
 use lambada_lower::{Kernel, Nested, Nests};
-use lambada_schedule::{Around, Choice, Kernels};
+use lambada_schedule::{Around, Choice, Kernels, Plan};
 
-/// Nests with so many lanes.
+/// Nests with lanes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lanes {
-    /// How many.
-    pub lanes: u16,
+    /// How many, and what else is done.
+    pub plan: Plan,
     /// Is a placement that the checker refuses an error of the compiler? Else it is not used.
     pub checks: bool,
 }
@@ -19,7 +19,7 @@ pub(crate) struct Lanes {
 impl Nests for Lanes {
     fn of(&self, function: &Function, often: bool) -> Option<Nested> {
         let around = if often { Around::Loops } else { Around::Nothing };
-        let kernels = lambada_schedule::kernels(function, self.lanes, Choice::Best, around);
+        let kernels = lambada_schedule::kernels(function, self.plan, Choice::Best, around);
         nested(kernels, self.checks)
     }
 }

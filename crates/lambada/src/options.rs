@@ -3,8 +3,10 @@
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
+use lambada_anf::Function;
 use lambada_prim::{Memory, Precision};
 use lambada_run::Target;
+use lambada_schedule::{Mechanisms, Plan};
 
 /// Which way to run a program. All give the same results; they differ in speed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -41,6 +43,8 @@ pub struct Options {
     pub precision: Precision,
     /// Is arithmetic over arrays run as nests with lanes, where that seems to be worth it? Sums are then added in another order.
     pub nests: bool,
+    /// What is done to make nests fast; to measure what each mechanism is worth, leave it out.
+    pub mechanisms: Mechanisms,
     /// For which processors programs are compiled.
     pub target: Target,
     /// On how many threads programs run. What they give is the same for any number.
@@ -62,6 +66,7 @@ impl Default for Options {
             max_memory: None,
             precision: Precision::default(),
             nests: true,
+            mechanisms: Mechanisms::ALL,
             target: Target::Here,
             threads: NonZeroUsize::MIN,
             trap_nan: false,
@@ -72,6 +77,11 @@ impl Default for Options {
 }
 
 impl Options {
+    /// How a function is scheduled for some processors.
+    pub(crate) fn plan(&self, function: &Function, target: Target) -> Plan {
+        Plan { lanes: target.lanes(function.names.precision()), mechanisms: self.mechanisms }
+    }
+
     /// The limit on the memory for arrays.
     pub(crate) fn memory(&self) -> Memory {
         self.max_memory.map_or_else(crate::memory::limit, |limit| Memory { limit })

@@ -254,8 +254,8 @@ pub fn lower(arrays: &Arrays) -> loops::Function {
 
 /// The same with nests, where the options say so, for a processor, or a family of them, as the options say.
 pub fn lower_for(arrays: &Arrays, options: &Options, target: Target) -> loops::Function {
-    let precision = arrays.optimized.names.precision();
-    let lanes = Lanes { lanes: target.lanes(precision), checks: options.checks };
+    let plan = options.plan(&arrays.optimized, target);
+    let lanes = Lanes { plan, checks: options.checks };
     let nests: &dyn lambada_lower::Nests =
         if options.nests && !options.trap_nan { &lanes } else { &lambada_lower::NoNests };
     stack::roomy(|| {

@@ -2,7 +2,6 @@
 
 use lambada_anf as anf;
 use lambada_optimize::Reader;
-use lambada_run::Target;
 use lambada_schedule as schedule;
 use lambada_source::{Problem, stack};
 use lambada_surface::ast::Item;
@@ -103,8 +102,8 @@ impl Unit {
 fn scheduled(function: &anf::Function, options: &Options) -> String {
     if options.nests {
         let often = function.library.functions.iter().flatten();
-        let often = often.flat_map(|f| explained(f, options.target, schedule::Around::Loops));
-        let once = explained(function, options.target, schedule::Around::Nothing);
+        let often = often.flat_map(|f| explained(f, options, schedule::Around::Loops));
+        let once = explained(function, options, schedule::Around::Nothing);
         let nests: Vec<String> = often.chain(once).collect();
         if !nests.is_empty() {
             return nests.join("\n");
@@ -124,13 +123,9 @@ fn scheduled(function: &anf::Function, options: &Options) -> String {
 }
 
 /// The nests of a function, in order.
-fn explained(function: &anf::Function, target: Target, around: schedule::Around) -> Vec<String> {
-    let kernels = schedule::kernels(
-        function,
-        target.lanes(function.names.precision()),
-        schedule::Choice::Best,
-        around,
-    );
+fn explained(function: &anf::Function, options: &Options, around: schedule::Around) -> Vec<String> {
+    let plan = options.plan(function, options.target);
+    let kernels = schedule::kernels(function, plan, schedule::Choice::Best, around);
     let mut found: Vec<_> = kernels.found.into_iter().collect();
     found.sort_by_key(|(var, _)| *var);
     found.iter().map(|(_, kernel)| schedule::explained(kernel)).collect()

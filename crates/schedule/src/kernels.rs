@@ -16,17 +16,17 @@ use lambada_loops::Function as Loops;
 use lambada_prim::{Prim, Scalar};
 
 use crate::chosen::{chosen, is_chosen};
-use crate::cost::Target;
 use crate::distribute::{Distributed, distribute};
 use crate::emit::{Grain, emit_with};
 use crate::factor::Leave;
 use crate::graph::{Array, ArrayId, AxisId, Graph, Node, NodeId};
-use crate::place::{place, placeable};
+use crate::mechanisms::{Mechanism, Plan};
+use crate::place::{place_by, placeable};
 use crate::placed::{BufferId, Placed};
 use crate::regions::{Allowed, Region, fitting, mentions, needed, types};
 use crate::tile::tiled;
 use crate::worth::best;
-use crate::{Around, Outputs, prepared, without_literals};
+use crate::{Around, Outputs, prepared_by, without_literals};
 
 mod sizes;
 mod usual;
@@ -86,8 +86,8 @@ pub enum Choice {
     Any(usize),
 }
 
-/// The kernels of a function that is called in some surroundings, for so many lanes. Of its library nothing is said.
-pub fn kernels(function: &Function, lanes: u16, choice: Choice, around: Around) -> Kernels {
+/// The kernels of a function that is called in some surroundings. Of its library nothing is said.
+pub fn kernels(function: &Function, plan: Plan, choice: Choice, around: Around) -> Kernels {
     let copy = Function {
         name: function.name.clone(),
         names: function.names.clone(),
@@ -103,7 +103,7 @@ pub fn kernels(function: &Function, lanes: u16, choice: Choice, around: Around) 
     let kernels = Kernels { function: copy, found: HashMap::new(), refused: Vec::new() };
     let within = Within::of(function);
     let mut finder =
-        Finder { types, mentions, within, lanes, choice, kernels, known: Known::default(), around };
+        Finder { types, mentions, within, plan, choice, kernels, known: Known::default(), around };
     finder.known.sizes(function);
     let mut body = std::mem::take(&mut finder.kernels.function.body);
     finder.block(&mut body);
@@ -114,7 +114,7 @@ struct Finder {
     types: HashMap<Var, Ty>,
     mentions: HashMap<Var, usize>,
     within: Within,
-    lanes: u16,
+    plan: Plan,
     choice: Choice,
     kernels: Kernels,
     /// What is known where the next statement begins.
@@ -131,7 +131,8 @@ impl Finder {
         let fitting: Vec<Vec<bool>> =
             LEVELS.iter().map(|allowed| fitting(&all, *allowed)).collect();
         let fitting: Vec<&[bool]> = fitting.iter().map(Vec::as_slice).collect();
-        self.level((all, false), &fitting, &mut block.stms);
+        let first = usize::from(!self.plan.has(Mechanism::Loops));
+        self.level((all, false), &fitting[first..], &mut block.stms);
     }
 
     /// Statements, perhaps a run that has been tried; and for each of the levels that are left which of them fit.
@@ -263,6 +264,7 @@ impl Finder {
         let outputs = region.outputs;
         if added.iter().any(|acc| self.types[acc].dims.is_empty())
             || outputs.is_empty() && added.is_empty()
+            || !added.is_empty() && !self.plan.has(Mechanism::Additions)
         {
             return None;
         }
@@ -270,7 +272,7 @@ impl Finder {
         let sizes = usual(&graph, &inputs, &self.within);
         // What has been added is not taken back.
         let leave = if added.is_empty() { Leave::Apart } else { Leave::Finite };
-        let mut graph = without_literals(&prepared(&graph, &sizes, leave));
+        let mut graph = without_literals(&prepared_by(self.plan.mechanisms, &graph, &sizes, leave));
         (graph.chosen, graph.in_place) = (chosen, added.len());
         let last = &graph.outputs[graph.outputs.len() - added.len()..];
         if last.iter().any(|output| graph.added_in_place(output.array).is_none()) {
@@ -281,10 +283,12 @@ impl Finder {
         }
         let precision = self.kernels.function.names.precision();
         let placed = match self.choice {
-            Choice::Best => best(&graph, &sizes, self.lanes, precision)?,
+            Choice::Best => best(&graph, &sizes, self.plan, precision)?,
             Choice::Any(k) => {
                 let block = (k < graph.axes.len()).then_some(AxisId(k as u32));
-                tiled(place(&graph, block, &sizes)?, &sizes, &Target::of(self.lanes, precision))
+                let block = block.filter(|_| self.plan.has(Mechanism::Blocks));
+                let placed = place_by(self.plan.mechanisms, &graph, block, &sizes)?;
+                tiled(placed, &sizes, self.plan, precision)
             }
         };
         // Additions are to be no more than part of what is done in lanes: memory for what is added would be made each time the run begins.
@@ -295,7 +299,7 @@ impl Finder {
             self.kernels.refused.push(problem);
             return None;
         }
-        let least = match (self.choice, enough(&placed, &sizes, self.lanes)) {
+        let least = match (self.choice, enough(&placed, &sizes, self.plan.lanes)) {
             (Choice::Any(_), _) | (Choice::Best, Enough::Always) => None,
             // An `if` without results would have no name.
             (Choice::Best, Enough::AtLeast(..)) if outputs.is_empty() => None,
@@ -306,7 +310,7 @@ impl Finder {
             Choice::Best => Grain::USUAL,
             Choice::Any(_) => Grain::FINE,
         };
-        let code = emit_with(&placed, self.lanes, (Outputs::Given, self.around), grain);
+        let code = emit_with(&placed, self.plan, (Outputs::Given, self.around), grain);
         let checked = graph.outputs.len() > outputs.len() + added.len();
         let (statements, otherwise) = (stms.len(), false);
         Some(Kernel {

@@ -18,6 +18,7 @@ mod factor;
 mod guards;
 mod kernels;
 mod literals;
+mod mechanisms;
 mod merge;
 mod phases;
 mod place;
@@ -41,6 +42,7 @@ pub use extrema::without_places;
 pub use factor::{Leave, factored};
 pub use kernels::{Choice, Kernel, Kernels, kernels};
 pub use literals::without_literals;
+pub use mechanisms::{Mechanism, Mechanisms, Plan};
 pub use merge::merged;
 pub use phases::Phases;
 pub use place::{place, placeable};
@@ -57,10 +59,20 @@ use graph::Graph;
 /// A graph with the costs that its definitions need, whatever the loops of the program were: no order where none is needed, no index twice,
 /// and nothing in a sum that can stand outside.
 pub fn prepared(graph: &Graph, nominal: &Nominal, leave: Leave) -> Graph {
-    let graph = evident::without_evident_checks(&without_places(graph));
-    let graph = pushed(&settled(&graph));
-    let graph = simplified(&merged(&graph));
-    deferred(&simplified(&factored(&graph, nominal, leave)))
+    prepared_by(Mechanisms::ALL, graph, nominal, leave)
+}
+
+/// The same by some mechanisms.
+fn prepared_by(by: Mechanisms, graph: &Graph, nominal: &Nominal, leave: Leave) -> Graph {
+    let mut graph = settled(&evident::without_evident_checks(&without_places(graph)));
+    if by.has(Mechanism::Pushing) {
+        graph = pushed(&graph);
+    }
+    graph = simplified(&merged(&graph));
+    if by.has(Mechanism::Factoring) {
+        graph = simplified(&factored(&graph, nominal, leave));
+    }
+    deferred(&graph)
 }
 
 /// Rewrites the graph of each region of a function, and places the definitions as simply as possible.

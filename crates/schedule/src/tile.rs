@@ -7,10 +7,11 @@
 
 use std::collections::HashSet;
 
-use lambada_prim::{Cost, Prim, ReduceOp};
+use lambada_prim::{Cost, Precision, Prim, ReduceOp};
 
 use crate::cost::{Nominal, SMALLEST, Target};
 use crate::graph::{Axes, AxisId, Graph, Node, NodeId, Part};
+use crate::mechanisms::{Mechanism, Plan};
 use crate::placed::{Content, Item, Nest, Placed};
 
 /// The largest body, in operations, that is written out for all iterations of a tile.
@@ -23,7 +24,16 @@ const EXTREMUM: f64 = 2.0;
 const LONGER: f64 = 1.01;
 
 /// The nests of a program with their tiles.
-pub(crate) fn tiled(mut placed: Placed, sizes: &Nominal, target: &Target) -> Placed {
+pub(crate) fn tiled(
+    mut placed: Placed,
+    sizes: &Nominal,
+    plan: Plan,
+    precision: Precision,
+) -> Placed {
+    if !plan.has(Mechanism::Tiles) {
+        return placed;
+    }
+    let target = &Target::of(plan.width(), precision);
     let mut passes = std::mem::take(&mut placed.passes);
     for nest in passes.iter_mut().flat_map(|pass| &mut pass.nests) {
         if nest.carries.is_empty() && nest.whole.is_empty() {

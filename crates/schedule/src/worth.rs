@@ -4,10 +4,11 @@ use std::collections::HashSet;
 
 use lambada_prim::{Cost, Precision, Prim};
 
-use crate::cost::{Nominal, SMALLEST, Target};
+use crate::cost::{Nominal, SMALLEST};
 use crate::graph::{Array, ArrayId, Axes, AxisId, Graph, Node, NodeId};
 use crate::literals::ELEMENTS;
-use crate::place::{batched, place, runs_along};
+use crate::mechanisms::{Mechanism, Plan};
+use crate::place::{batched, place_by, runs_along};
 use crate::placed::{Buffer, Content, Item, Nest, Placed};
 use crate::scopes::batch;
 use crate::tile::tiled;
@@ -32,26 +33,27 @@ const ROOM: f64 = 8.0;
 const CHEAPER: f64 = 0.7;
 
 /// The cheapest placement, if it is cheaper than the program as it is.
-pub fn best(graph: &Graph, sizes: &Nominal, lanes: u16, precision: Precision) -> Option<Placed> {
+pub fn best(graph: &Graph, sizes: &Nominal, plan: Plan, precision: Precision) -> Option<Placed> {
     let plain = plain(graph, sizes);
     if plain < LITTLE {
         return None;
     }
-    let axes = (0..graph.axes.len() as u32).map(|k| Some(AxisId(k)));
+    let axes = if plan.has(Mechanism::Blocks) { graph.axes.len() } else { 0 };
+    let axes = (0..axes as u32).map(|k| Some(AxisId(k)));
     let blocks = std::iter::once(None).chain(axes.filter(|axis| is_open(graph, *axis)));
     let mut best: Option<(f64, Placed)> = None;
-    for placed in blocks.filter_map(|block| place(graph, block, sizes)) {
-        let placed = grouped(placed, sizes);
+    for placed in blocks.filter_map(|block| place_by(plan.mechanisms, graph, block, sizes)) {
+        let placed = if plan.has(Mechanism::Groups) { grouped(placed, sizes) } else { placed };
         if memory(&placed, sizes) > ROOM * given(graph, sizes) {
             continue;
         }
-        let cost = cost(&placed, sizes, lanes);
+        let cost = cost(&placed, sizes, plan.lanes);
         if best.as_ref().is_none_or(|(known, _)| cost < *known) {
             best = Some((cost, placed));
         }
     }
     best.filter(|(cost, _)| *cost < CHEAPER * plain)
-        .map(|(_, placed)| tiled(placed, sizes, &Target::of(lanes, precision)))
+        .map(|(_, placed)| tiled(placed, sizes, plan, precision))
 }
 
 /// What inputs and outputs take.

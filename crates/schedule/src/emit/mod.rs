@@ -10,6 +10,7 @@ use lambada_loops::{Buf, Cell, Function, Mode, Nest as Loops, Operand, Param, Re
 use lambada_prim::{Prim, Scalar, ScalarTy};
 
 use crate::graph::{Array, ArrayId, AxisId, Effect, Graph, NodeId};
+use crate::mechanisms::{Mechanisms, Plan};
 use crate::placed::{BufferId, Content, Item, Nest, Pass, Placed};
 
 mod carries;
@@ -115,17 +116,18 @@ struct Emitter<'a> {
     carried: Carried,
     /// Checks are being made, so what they say is not known.
     checking: bool,
+    mechanisms: Mechanisms,
 }
 
 /// The loops of a program, for so many lanes.
 pub fn emit(placed: &Placed, lanes: u16, outputs: Outputs, around: Around) -> Function {
-    emit_with(placed, lanes, (outputs, around), Grain::USUAL)
+    emit_with(placed, Plan::of(lanes), (outputs, around), Grain::USUAL)
 }
 
-/// The same with another division of work.
+/// The same by some mechanisms, with another division of work.
 pub(crate) fn emit_with(
     placed: &Placed,
-    lanes: u16,
+    plan: Plan,
     (outputs, around): (Outputs, Around),
     grain: Grain,
 ) -> Function {
@@ -133,7 +135,7 @@ pub(crate) fn emit_with(
         placed,
         outputs,
         code: Code::new(),
-        lanes,
+        lanes: plan.width(),
         inputs: Vec::new(),
         constants: Vec::new(),
         slots: Vec::new(),
@@ -151,6 +153,7 @@ pub(crate) fn emit_with(
         assumed: None,
         carried: Carried::default(),
         checking: true,
+        mechanisms: plan.mechanisms,
     };
     emitter.parameters();
     emitter.effects(&placed.graph.effects);

@@ -7,6 +7,7 @@ use lambada_prim::Prim;
 use super::Emitter;
 use super::sums::Sum;
 use crate::graph::{AxisId, Node, NodeId};
+use crate::mechanisms::Mechanism;
 use crate::placed::{Item, Nest};
 
 /// Consecutive indices of an axis.
@@ -70,6 +71,9 @@ impl Emitter<'_> {
     fn limit(&self, nest: &Nest, axis: AxisId, sums: &[Sum]) -> Option<Limit> {
         let finished = |item: &Item| !self.placed.comes_back(nest, *item);
         let reduces = |item: &Item| matches!(item, Item::Reduce(_)) && finished(item);
+        if !self.mechanisms.has(Mechanism::Ranges) {
+            return None;
+        }
         let (first, others) = sums.split_first()?;
         let (cond, _) = self.asked(first)?;
         let same = |sum: &Sum| self.asked(sum).is_some_and(|(other, _)| other == cond);

@@ -5,6 +5,7 @@ use lambada_prim::{Prim, ReduceOp};
 
 use super::{Copy, Emitter, Slot};
 use crate::graph::{Axes, AxisId, Node, NodeId};
+use crate::mechanisms::Mechanism;
 use crate::placed::{BufferId, Content, Item, Nest};
 
 /// A reduction in registers.
@@ -176,7 +177,8 @@ impl Emitter<'_> {
     fn optional(&self, sum: &Sum) -> Option<(NodeId, NodeId)> {
         let (cond, then) = self.asked(sum)?;
         let lanes = |axis: AxisId| self.axes.get(&axis).is_some_and(|bound| bound.lanes > 1);
-        let shared = !self.graph().free(cond).iter().any(lanes);
+        let shared =
+            self.mechanisms.has(Mechanism::Branches) && !self.graph().free(cond).iter().any(lanes);
         shared.then_some((cond, then))
     }
 

@@ -6,6 +6,7 @@ use super::guards;
 use crate::affine::Affine;
 use crate::chosen::is_chosen;
 use crate::graph::{Array, ArrayId, Axes, AxisId, Effect, Graph, Node, NodeId, Part};
+use crate::mechanisms::{Mechanism, Mechanisms};
 
 /// Is it a graph that we place?
 pub fn placeable(graph: &Graph) -> bool {
@@ -57,7 +58,7 @@ fn plain_checks(graph: &Graph) -> bool {
 }
 
 /// P6: the axes, those first that are contiguous in most of what is read and written; the blocked one before all.
-pub(super) fn order(graph: &Graph, block: Option<AxisId>) -> Vec<AxisId> {
+pub(super) fn order(graph: &Graph, block: Option<AxisId>, by: Mechanisms) -> Vec<AxisId> {
     let mut score = vec![0i64; graph.axes.len()];
     for node in &graph.nodes {
         if let Node::At(_, index) = node
@@ -74,7 +75,9 @@ pub(super) fn order(graph: &Graph, block: Option<AxisId>) -> Vec<AxisId> {
         }
     }
     let mut axes: Vec<AxisId> = (0..graph.axes.len() as u32).map(AxisId).collect();
-    axes.sort_by_key(|axis| (Some(*axis) != block, -score[axis.0 as usize]));
+    let contiguous = by.has(Mechanism::AxisOrder);
+    let score = |axis: &AxisId| if contiguous { -score[axis.0 as usize] } else { 0 };
+    axes.sort_by_key(|axis| (Some(*axis) != block, score(axis)));
     axes
 }
 

@@ -15,6 +15,7 @@ use crate::cost::Nominal;
 use crate::evident;
 use crate::graph::{Array, ArrayId, Axes, AxisId, Graph, LoopId, Node, NodeId};
 use crate::guards::guards;
+use crate::mechanisms::{Mechanism, Mechanisms};
 use crate::phases::Phases;
 use crate::placed::{Content, Placed};
 
@@ -31,13 +32,23 @@ pub(crate) use conditions::{is_safe, is_safe_unchecked, runs_along, slides};
 use carries::Current;
 use conditions::order;
 
-/// How many cheap operations are done again rather than stored.
+/// How many cheap operations are done again rather than stored, by [`Mechanism::Rematerialization`].
 const AGAIN: usize = 3;
 /// How many times smaller a definition's domain is than that of its user, if it gets a nest of its own.
 const SMALLER: f64 = 4.0;
 
 /// The placement with the given axis in blocks, if there is one.
 pub fn place(graph: &Graph, block: Option<AxisId>, sizes: &Nominal) -> Option<Placed> {
+    place_by(Mechanisms::ALL, graph, block, sizes)
+}
+
+/// The same by some mechanisms.
+pub(crate) fn place_by(
+    by: Mechanisms,
+    graph: &Graph,
+    block: Option<AxisId>,
+    sizes: &Nominal,
+) -> Option<Placed> {
     if !placeable(graph) {
         return None;
     }
@@ -47,7 +58,7 @@ pub fn place(graph: &Graph, block: Option<AxisId>, sizes: &Nominal) -> Option<Pl
     let mut graph = carries::with_states(graph);
     graph.checked = evident::checked(&graph);
     let graph = &graph;
-    let order = order(graph, block);
+    let order = order(graph, block, by);
     let phases = block.map(|axis| Phases::over(graph, axis));
     let mut placer = Placer {
         graph,
@@ -61,6 +72,7 @@ pub fn place(graph: &Graph, block: Option<AxisId>, sizes: &Nominal) -> Option<Pl
         order,
         current: Current::default(),
         compared: compared(graph),
+        again: if by.has(Mechanism::Rematerialization) { AGAIN } else { 0 },
     };
     let mut outputs = Vec::new();
     for output in &graph.outputs {
@@ -117,6 +129,8 @@ struct Placer<'a> {
     current: Current,
     /// What is compared with its own extremum: it is computed once, so that it is equal to it somewhere.
     compared: HashSet<NodeId>,
+    /// How many cheap operations are done again rather than stored.
+    again: usize,
 }
 
 impl Placer<'_> {
@@ -296,7 +310,7 @@ impl Placer<'_> {
         needs: &mut BTreeSet<usize>,
     ) -> Option<()> {
         let same = self.pass_of(node) == pass;
-        if same && !self.graph.free(node).is_empty() && self.cone(node) > AGAIN {
+        if same && !self.graph.free(node).is_empty() && self.cone(node) > self.again {
             let known = self.node(node, pass)?;
             self.need(known, pass, needs);
             return Some(());
@@ -318,15 +332,15 @@ impl Placer<'_> {
     /// How many cheap operations lead to a scalar of a pass from what is stored for that pass in any case: what earlier ones give that is costly.
     /// It is looked no deeper than is worth it.
     fn again(&mut self, node: NodeId, own: u32, depth: usize) -> usize {
-        const MANY: usize = AGAIN + 1;
+        let many = self.again + 1;
         let graph = self.graph;
         match graph.node(node) {
             Node::Prim(op, _) if !is_cheap(*op) && self.pass_of(node) < own => 0,
-            Node::Prim(op, args) if is_cheap(*op) && depth < MANY => {
+            Node::Prim(op, args) if is_cheap(*op) && depth < many => {
                 let args = args.iter().map(|arg| self.again(*arg, own, depth + 1));
-                1 + args.fold(0, usize::saturating_add).min(MANY)
+                1 + args.fold(0, usize::saturating_add).min(many)
             }
-            Node::Prim(..) | Node::Choose(..) => MANY,
+            Node::Prim(..) | Node::Choose(..) => many,
             Node::Lit(_) | Node::Index(_) | Node::At(..) | Node::Reduce(..) => 0,
         }
     }
@@ -370,7 +384,7 @@ impl Placer<'_> {
                     None
                 } else if own != pass {
                     let hoisted = pass % 2 == 1 && !self.blocks(free);
-                    (hoisted || self.again(node, own, 0) > AGAIN).then_some(own)
+                    (hoisted || self.again(node, own, 0) > self.again).then_some(own)
                 } else {
                     let smaller = domain.len() > free.len()
                         && !free.is_empty()

@@ -3,7 +3,7 @@
 use super::placed::{SIZES, agrees, int, placements, reals};
 use crate::graph::{self, Graph};
 use crate::tests::agree;
-use crate::{Leave, Nominal, best, placeable, placed, prepared};
+use crate::{Leave, Nominal, Plan, best, placeable, placed, prepared};
 
 /// A graph in which the axes that loops depend on are exact.
 fn read(text: &str) -> Graph {
@@ -162,7 +162,7 @@ fn the_nearest_point_is_placed() {
     assert!(placeable(&ready), "{}", graph::print(&ready));
     assert!(placements(&ready).len() > 2, "{}", graph::print(&ready));
     assert!(
-        best(&ready, &Nominal::default(), 8, lambada_prim::Precision::F64).is_some(),
+        best(&ready, &Nominal::default(), Plan::of(8), lambada_prim::Precision::F64).is_some(),
         "it is worth it"
     );
     for n in SIZES {

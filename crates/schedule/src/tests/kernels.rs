@@ -2,7 +2,7 @@
 
 use lambada_anf::{Function, check, read};
 
-use crate::{Around, Choice, Kernel, kernels};
+use crate::{Around, Choice, Kernel, Plan, kernels};
 
 /// Two steps backwards: `weights` is added to at two places, one after the other in lanes.
 const STEP: &str = "
@@ -40,7 +40,7 @@ fn function(text: &str) -> Function {
 }
 
 fn only_kernel(lanes: u16) -> Kernel {
-    let found = kernels(&function(STEP), lanes, Choice::Best, Around::Nothing);
+    let found = kernels(&function(STEP), Plan::of(lanes), Choice::Best, Around::Nothing);
     assert!(found.refused.is_empty(), "{:?}", found.refused);
     let mut inside = found.found.into_values().filter(|kernel| !kernel.added.is_empty());
     let kernel = inside.next().expect("the step is a kernel");
@@ -98,7 +98,7 @@ f [n] (x : [n]real) (y : [n]real) {
 }
 ";
     for choice in [Choice::Best, Choice::Any(0), Choice::Any(usize::MAX)] {
-        let found = kernels(&function(text), 4, choice, Around::Nothing);
+        let found = kernels(&function(text), Plan::of(4), choice, Around::Nothing);
         assert!(found.refused.is_empty(), "{:?}", found.refused);
         check(&found.function).unwrap_or_else(|e| panic!("{e:?}"));
         assert!(found.found.values().any(|kernel| !kernel.added.is_empty()));

@@ -5,13 +5,13 @@ use lambada_prim::{Data, Precision, Prim, Scalar, Tensor};
 use lambada_source::Failure;
 
 use super::{agree, inputs_of};
-use crate::cost::{Nominal, Target};
+use crate::cost::Nominal;
 use crate::emit::{Around, Grain, emit_with};
 use crate::graph::{self, AxisId, Graph};
 use crate::place::batched;
 use crate::placed::{self, Content, Placed};
 use crate::tile::tiled;
-use crate::{Outputs, best, place, placeable, whole, without_literals};
+use crate::{Outputs, Plan, best, place, placeable, whole, without_literals};
 
 /// All placements.
 pub(super) fn placements(graph: &Graph) -> Vec<Placed> {
@@ -25,7 +25,7 @@ pub(super) fn placements(graph: &Graph) -> Vec<Placed> {
         [vec![placed], groups].concat()
     };
     let all = plain.into_iter().flat_map(groups);
-    let tiles = |placed: Placed| tiled(placed, &Nominal::default(), &Target::of(8, Precision::F64));
+    let tiles = |placed: Placed| tiled(placed, &Nominal::default(), Plan::of(8), Precision::F64);
     all.flat_map(|placed| [placed.clone(), tiles(placed)]).collect()
 }
 
@@ -50,7 +50,7 @@ pub(super) fn agrees(graph: &Graph, args: &[Tensor]) {
             (8, 16, Around::Nothing),
         ] {
             let grain = Grain { blocks: [block; 2], work: 3, unit: block };
-            let loops = emit_with(&placed, lanes, (Outputs::Made, around), grain);
+            let loops = emit_with(&placed, Plan::of(lanes), (Outputs::Made, around), grain);
             let code = || lambada_loops::print(&loops);
             lambada_loops::check(&loops).unwrap_or_else(|e| panic!("{e}\n{}\n{}", text(), code()));
             let found = lambada_loops::eval(&loops, args);
@@ -307,7 +307,7 @@ graph (n : int, m : int, at : [n]int, x : [m]real) {
     );
     let placed = place(&graph, None, &Nominal::default()).expect("a placement");
     let at = Tensor { dims: vec![1], data: Data::Int(vec![9]) };
-    let loops = emit_with(&placed, 1, (Outputs::Made, Around::Nothing), Grain::USUAL);
+    let loops = emit_with(&placed, Plan::of(1), (Outputs::Made, Around::Nothing), Grain::USUAL);
     let found = lambada_loops::eval(&loops, &[int(1), int(2), at, reals(&[2])]);
     let failure = found.expect_err("the index is out of range");
     assert!(failure.message.contains("index 9 is out of range"), "{}", failure.message);
@@ -341,7 +341,7 @@ graph (n : int, x : [n]real) {
     let placed = place(&graph, Some(AxisId(0)), &Nominal::default()).expect("a placement");
     let nests: Vec<_> = placed.passes.iter().flat_map(|pass| &pass.nests).collect();
     assert!(matches!(nests[..], [nest] if nest.whole.len() == 2), "{}", placed::print(&placed));
-    let loops = emit_with(&placed, 4, (Outputs::Made, Around::Nothing), Grain::USUAL);
+    let loops = emit_with(&placed, Plan::of(4), (Outputs::Made, Around::Nothing), Grain::USUAL);
     let text = lambada_loops::print(&loops);
     // For each row one, in whole vectors and in the last one.
     assert_eq!(text.matches("exp(").count(), 4, "{text}");
@@ -384,7 +384,7 @@ fn a_mixture_is_placed() {
     let graph = read(include_str!("graphs/mixture.graph"));
     // Of the points there are many.
     let sizes = Nominal::of([(2, 1024)]);
-    let placed = best(&graph, &sizes, 8, Precision::F64).expect("it is worth it");
+    let placed = best(&graph, &sizes, Plan::of(8), Precision::F64).expect("it is worth it");
     let block = placed.block.map(|axis| graph.axis(axis).hint.to_string());
     assert_eq!(block.as_deref(), Some("i_3"), "{}", placed::print(&placed));
     assert_eq!(placed.passes.iter().filter(|pass| pass.blocked).count(), 1);

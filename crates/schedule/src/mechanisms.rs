@@ -1,0 +1,118 @@
+//! What the scheduler does beyond placing definitions one after the other. Each mechanism can be left out: what it is worth is measured that way, and tests say
+//! that no value hangs on it.
+
+/// Something that makes programs faster and leaves their values as they are, up to the order of sums.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Mechanism {
+    /// P2: factors leave sums, and sums of sums become sums ([`factored`](crate::factored)).
+    Factoring,
+    /// β for arrays: an element that is cheap is computed where it is read ([`pushed`](crate::pushed)).
+    Pushing,
+    /// Sequential loops run inside of nests, with their states in registers.
+    Loops,
+    /// Additions to accumulators from outside of a run of statements.
+    Additions,
+    /// P4: nests that share an axis run together, for one index after the other.
+    Groups,
+    /// P5: what is cheap is computed again rather than stored.
+    Rematerialization,
+    /// P6: vectors. Without, nests are the same with one lane.
+    Lanes,
+    /// P6: lanes run along the axis that is contiguous most often. Without, along the first one of the program.
+    AxisOrder,
+    /// P7: several iterations at once, in registers.
+    Tiles,
+    /// P7: iterations in which all terms are zero are not visited.
+    Ranges,
+    /// Terms that are zero for all lanes are not computed.
+    Branches,
+    /// P8: an axis in blocks that fit the caches.
+    Blocks,
+}
+
+impl Mechanism {
+    /// All of them.
+    pub const ALL: [Mechanism; 12] = [
+        Mechanism::Lanes,
+        Mechanism::AxisOrder,
+        Mechanism::Factoring,
+        Mechanism::Blocks,
+        Mechanism::Groups,
+        Mechanism::Tiles,
+        Mechanism::Ranges,
+        Mechanism::Branches,
+        Mechanism::Rematerialization,
+        Mechanism::Pushing,
+        Mechanism::Loops,
+        Mechanism::Additions,
+    ];
+
+    /// What it is called in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Mechanism::Factoring => "factoring of sums",
+            Mechanism::Pushing => "β for arrays",
+            Mechanism::Loops => "loops inside of nests",
+            Mechanism::Additions => "additions in lanes",
+            Mechanism::Groups => "nests in groups",
+            Mechanism::Rematerialization => "rematerialization",
+            Mechanism::Lanes => "lanes",
+            Mechanism::AxisOrder => "order of axes",
+            Mechanism::Tiles => "register tiles",
+            Mechanism::Ranges => "ranges without zeros",
+            Mechanism::Branches => "branches for all lanes",
+            Mechanism::Blocks => "blocks",
+        }
+    }
+}
+
+/// A set of mechanisms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Mechanisms(u16);
+
+impl Default for Mechanisms {
+    fn default() -> Mechanisms {
+        Mechanisms::ALL
+    }
+}
+
+impl Mechanisms {
+    /// All of them.
+    pub const ALL: Mechanisms = Mechanisms(u16::MAX);
+
+    /// The others.
+    pub fn without(self, mechanism: Mechanism) -> Mechanisms {
+        Mechanisms(self.0 & !(1 << mechanism as u16))
+    }
+
+    /// Is it one of them?
+    pub fn has(self, mechanism: Mechanism) -> bool {
+        self.0 & (1 << mechanism as u16) != 0
+    }
+}
+
+/// What programs are scheduled for, and how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// How many reals a vector has.
+    pub lanes: u16,
+    /// What is done.
+    pub mechanisms: Mechanisms,
+}
+
+impl Plan {
+    /// With all mechanisms.
+    pub fn of(lanes: u16) -> Plan {
+        Plan { lanes, mechanisms: Mechanisms::ALL }
+    }
+
+    /// Is a mechanism used?
+    pub(crate) fn has(self, mechanism: Mechanism) -> bool {
+        self.mechanisms.has(mechanism)
+    }
+
+    /// How many lanes the loops have.
+    pub(crate) fn width(self) -> u16 {
+        if self.has(Mechanism::Lanes) { self.lanes } else { 1 }
+    }
+}
