@@ -3,6 +3,7 @@
 mod campaign;
 mod checklist;
 mod layout;
+mod locks;
 mod messages;
 mod mutants;
 mod structure;

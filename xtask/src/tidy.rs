@@ -1,5 +1,5 @@
 //! The rules of the house that no compiler checks: crates depend on each other as ARCHITECTURE.md says, files and functions stay within
-//! reason, nothing is left unfinished, no path of a machine slips in, and every item of the paper has its place and its tests.
+//! reason, lock files are up to date, nothing is left unfinished, no path of a machine slips in, and every item of the paper has its place and its tests.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -20,6 +20,7 @@ pub fn run(root: &Path) -> ExitCode {
     complaints.extend(crate::messages::complaints(root, &sources));
     complaints.extend(crate::structure::complaints(root));
     complaints.extend(crate::layout::complaints(root));
+    complaints.extend(crate::locks::complaints(root));
     for file in &sources {
         let text = fs::read_to_string(file).expect("a listed file can be read");
         let name = file.strip_prefix(root).unwrap_or(file).display().to_string();

@@ -4,13 +4,14 @@ use lambada_chad::report::{self, Refusal};
 use lambada_source::{Problem, stack};
 
 use crate::messages::paper as messages;
-use crate::{Unit, operators};
+use crate::{Unit, fields, operators};
 use lambada_core::{DefId, Program};
 
 pub use lambada_chad::report::{Mode, Stage as PaperStage};
 
 impl Unit {
-    /// One stage of the derivative of a definition, in notation close to the paper, with respect to all parameters unless some are named.
+    /// One stage of the derivative of a definition, in notation close to the paper, with respect to all parameters unless some are named. A field of
+    /// a parameter, `p.mu`, is a parameter of its own, after the others.
     pub fn paper_stage(
         &self,
         entry: &str,
@@ -18,7 +19,9 @@ impl Unit {
         stage: PaperStage,
         wrt: Option<&[String]>,
     ) -> Result<String, Vec<Problem>> {
-        let (program, id) = self.definition(entry)?;
+        let (mut program, id) = self.definition(entry)?;
+        let widened = fields::widen(&mut program, id, wrt.unwrap_or_default());
+        let (id, _) = widened.map_err(|problem| vec![problem])?;
         let wrt = wrt.map(|names| operators::places(&program, id, names));
         let wrt = wrt.transpose().map_err(|problem| vec![problem])?;
         stack::roomy(|| report::derive(&program, id, mode, stage, wrt.as_deref()))

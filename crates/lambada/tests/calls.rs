@@ -1,4 +1,5 @@
-//! What a call costs besides the function itself. Bounds are far from what is measured, which `cargo test -p lambada --test calls -- --nocapture` prints.
+//! What a call costs besides the function itself: what it allocates, exactly, and how long it takes, with bounds far from what
+//! `cargo bench -p lambada --bench calls` measures.
 
 #![allow(unsafe_code)]
 
@@ -92,4 +93,31 @@ fn results_are_written_without_memory_of_their_own() {
     assert_eq!((y, ys[99], asked), (200.0, 2.0, 0));
     // The count can tell.
     assert!(allocations(|| drop(f.call(args![&x, 2.0]).unwrap())) > 0);
+}
+
+#[test]
+fn derivatives_are_written_without_memory_of_their_own() {
+    let text = "def f [n] (x : [n]real) (a : real) = a * sum (x * x)";
+    let f = Model::compile("f.lam", text).unwrap().function("f").unwrap();
+    let (gradient, along) = (f.value_and_grad(&["x", "a"]).unwrap(), f.jvp(&["a"]).unwrap());
+    let (x, mut out, mut pair) = (Array1::from_elem(4, 1.0), (0.0, vec![0.0; 4], 0.0), (0.0, 0.0));
+    let (given, tangents) = (args![x: &x, a: 2.0], args![a: 1.0]);
+    let mut both = || {
+        gradient.call_into(&given, &mut out).unwrap();
+        along.call_into(&given, &tangents, &mut pair).unwrap();
+    };
+    both();
+    assert_eq!(allocations(&mut both), 0);
+    assert_eq!((out, pair), ((8.0, vec![4.0; 4], 4.0), (8.0, 4.0)));
+}
+
+/// The list of the arguments, and the number.
+#[test]
+fn a_whole_call_allocates_what_it_takes_and_gives() {
+    let model = Model::compile("f.lam", "def f [n] (x : [n]real) (a : real) = a * sum x").unwrap();
+    let (f, x) = (model.function("f").unwrap(), Array1::from_elem(4, 1.0));
+    let call = || f64::try_from(f.call(args![x: &x, a: 2.0]).unwrap()).unwrap();
+    let mut y = call();
+    assert_eq!(allocations(|| y += call()), 2);
+    assert_eq!(y, 16.0);
 }

@@ -325,3 +325,21 @@ fn messages() {
         assert!(problems[0].hints[0].contains(instead), "{:?}", problems[0].hints);
     }
 }
+
+#[test]
+fn a_field_of_a_parameter_is_a_parameter_of_its_own() {
+    let unit = load("def f (p : {mu : real, b : real}) (x : real) = p.mu * x + p.b");
+    let wrt = |names: &[&str]| names.iter().map(ToString::to_string).collect::<Vec<_>>();
+    for mode in [Mode::Forward, Mode::Reverse] {
+        for stage in [PaperStage::Linear, PaperStage::Applied, PaperStage::Shared] {
+            let text = unit.paper_stage("f", mode, stage, Some(&wrt(&["p.mu"]))).unwrap();
+            assert!(text.contains("mu"), "{text}");
+        }
+    }
+    let at = |names: &[&str]| {
+        let (mode, stage) = (Mode::Reverse, PaperStage::Shared);
+        unit.paper_stage("f", mode, stage, Some(&wrt(names))).map_err(|problems| problems[0].code)
+    };
+    assert_eq!(at(&["p.nu"]), Err("E0510"));
+    assert!(at(&["p", "p.mu"]).is_err());
+}

@@ -60,11 +60,14 @@ impl Layout {
 
     /// The value with these tensors; takes as many as there are leaves. Panics on too few.
     pub fn unflatten(&self, tensors: &mut dyn Iterator<Item = Tensor>) -> Data {
-        let leaves: Vec<Tensor> =
-            self.leaves().iter().map(|_| tensors.next().expect("one tensor per leaf")).collect();
-        let (leaves, columns) = leaves.split_at(self.shape.leaves().len());
-        let mut rows = Reader::new(&self.table, columns);
-        build(&self.shape, leaves, &mut Vec::new(), &mut rows)
+        let mut next = || tensors.next().expect("one tensor per leaf");
+        if is_one_tensor(&self.shape) {
+            return Data::Tensor(next());
+        }
+        let mut leaves: Vec<Tensor> = (0..self.shape.leaf_count()).map(|_| next()).collect();
+        let columns: Vec<Tensor> = self.table.leaves().iter().map(|_| next()).collect();
+        let mut rows = Reader::new(&self.table, &columns);
+        build(&self.shape, &mut leaves, &mut Vec::new(), &mut rows)
     }
 }
 
@@ -251,6 +254,11 @@ fn scalar_array(shape: &Shape) -> Option<(ScalarTy, usize)> {
     }
 }
 
+/// Is every value of the shape a single tensor?
+fn is_one_tensor(shape: &Shape) -> bool {
+    scalar_array(shape).is_some()
+}
+
 fn scalars(elem: ScalarTy, rank: usize, tensor: &Tensor) -> Result<Tensor, String> {
     let mut tensor = tensor.clone();
     if tensor.data.is_empty() && tensor.dims.len() < rank && tensor.dims.last() == Some(&0) {
@@ -293,10 +301,18 @@ fn describe_data(data: &Data) -> String {
     }
 }
 
-/// The value at a position of the arrays around it.
-fn build(shape: &Shape, leaves: &[Tensor], at: &mut Vec<usize>, rows: &mut Reader) -> Data {
-    if scalar_array(shape).is_some() {
-        return Data::Tensor(part(&leaves[0], at));
+/// The leaf itself, of which nothing is left.
+fn taken(leaf: &mut Tensor) -> Tensor {
+    std::mem::replace(leaf, Tensor { dims: Vec::new(), data: Elements::Bool(Vec::new()) })
+}
+
+/// The value at a position of the arrays around it. Leaves that are no arrays of several values are taken.
+fn build(shape: &Shape, leaves: &mut [Tensor], at: &mut Vec<usize>, rows: &mut Reader) -> Data {
+    if is_one_tensor(shape) {
+        return Data::Tensor(match at.is_empty() {
+            true => taken(&mut leaves[0]),
+            false => part(&leaves[0], at),
+        });
     }
     match shape {
         Shape::Scalar(_) => Data::Tensor(part(&leaves[0], at)),
@@ -325,12 +341,12 @@ fn build(shape: &Shape, leaves: &[Tensor], at: &mut Vec<usize>, rows: &mut Reade
             let before: usize = constructors[..tag]
                 .iter()
                 .flat_map(|(_, fields)| fields)
-                .map(|t| t.leaves().len())
+                .map(Shape::leaf_count)
                 .sum();
             Data::Con {
                 name: name.clone(),
                 tag,
-                args: build_all(fields.iter(), &leaves[1 + before..], at, rows).into(),
+                args: build_all(fields.iter(), &mut leaves[1 + before..], at, rows).into(),
             }
         }
     }
@@ -338,13 +354,13 @@ fn build(shape: &Shape, leaves: &[Tensor], at: &mut Vec<usize>, rows: &mut Reade
 
 fn build_all<'a>(
     shapes: impl Iterator<Item = &'a Shape>,
-    mut leaves: &[Tensor],
+    mut leaves: &mut [Tensor],
     at: &mut Vec<usize>,
     rows: &mut Reader,
 ) -> Vec<Data> {
     let mut values = Vec::new();
     for shape in shapes {
-        let (own, rest) = leaves.split_at(shape.leaves().len());
+        let (own, rest) = leaves.split_at_mut(shape.leaf_count());
         values.push(build(shape, own, at, rows));
         leaves = rest;
     }
@@ -410,6 +426,7 @@ mod tests {
 
     fn check(shape: Shape, data: Data, expect: &[&[usize]]) {
         let layout = Layout::new(shape);
+        assert_eq!(layout.shape().leaf_count(), layout.shape().leaves().len());
         let tensors = layout.flatten(&data).expect("it fits");
         assert_eq!(tensors.iter().map(|t| &t.dims[..]).collect::<Vec<_>>(), expect);
         assert_eq!(layout.unflatten(&mut tensors.into_iter()), data);

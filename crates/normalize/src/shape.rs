@@ -143,6 +143,21 @@ impl Shape {
         leaves
     }
 
+    /// How many leaves there are.
+    pub fn leaf_count(&self) -> usize {
+        match self {
+            Shape::Scalar(_) | Shape::Node(_) => 1,
+            Shape::Tuple(items) => items.iter().map(Shape::leaf_count).sum(),
+            Shape::Record(fields) => fields.iter().map(|(_, t)| t.leaf_count()).sum(),
+            Shape::Array(_, elem) if elem.is_empty() => 1,
+            Shape::Array(_, elem) => elem.leaf_count(),
+            Shape::Variant(constructors) => {
+                let fields = constructors.iter().flat_map(|(_, fields)| fields);
+                1 + fields.map(Shape::leaf_count).sum::<usize>()
+            }
+        }
+    }
+
     fn collect(&self, path: String, dims: &mut Vec<Size>, leaves: &mut Vec<LeafLayout>) {
         match self {
             Shape::Scalar(elem) => {

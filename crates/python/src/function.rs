@@ -94,7 +94,7 @@ fn inspected(function: &lambada::Function, tell: Py<PyAny>) -> lambada::Function
 struct WithValue(f64, Places<'static>);
 
 impl Output for WithValue {
-    fn receive(&mut self, parts: &mut Parts<'_, '_>) -> Result<(), lambada::Error> {
+    fn receive(&mut self, parts: &mut Parts<'_>) -> Result<(), lambada::Error> {
         self.0.receive(parts)?;
         self.1.receive(parts)
     }

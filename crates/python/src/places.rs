@@ -15,7 +15,7 @@ pub(crate) enum Places<'py> {
 }
 
 impl Output for Places<'_> {
-    fn receive(&mut self, parts: &mut Parts<'_, '_>) -> Result<(), Error> {
+    fn receive(&mut self, parts: &mut Parts<'_>) -> Result<(), Error> {
         match self {
             Places::Array(Place::Real(view)) => received(view, parts),
             Places::Array(Place::Single(view)) => received(view, parts),
@@ -28,7 +28,7 @@ impl Output for Places<'_> {
 
 fn received<'v, T: Output>(
     view: &mut ArrayViewMutD<'v, T>,
-    parts: &mut Parts<'_, '_>,
+    parts: &mut Parts<'_>,
 ) -> Result<(), Error>
 where
     ArrayViewMutD<'v, T>: Output,

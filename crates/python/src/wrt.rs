@@ -2,7 +2,7 @@
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyString;
+use pyo3::types::{PyString, PyTuple};
 
 use crate::arrays::said;
 
@@ -28,10 +28,21 @@ impl Wrt {
                 said(wrt)
             ))
         };
-        let names = wrt.try_iter().map_err(|_| wrong())?;
-        let names: Vec<String> = names
-            .map(|name| name?.extract::<String>().map_err(|_| wrong()))
-            .collect::<PyResult<_>>()?;
+        let name = |name: &Bound<'_, PyAny>| match name.cast::<PyString>() {
+            Ok(name) => Ok(name.to_str()?.to_string()),
+            Err(_) => Err(wrong()),
+        };
+        // What a tuple holds is seen without an iterator, which costs more than a short call.
+        let names: Vec<String> = match wrt.cast::<PyTuple>() {
+            Ok(tuple) => tuple.iter_borrowed().map(|item| name(&item)).collect::<PyResult<_>>()?,
+            Err(_) => {
+                let mut names = wrt.try_iter().map_err(|_| wrong())?;
+                names.try_fold(Vec::new(), |mut all, item| {
+                    all.push(name(&item?)?);
+                    Ok::<_, PyErr>(all)
+                })?
+            }
+        };
         match names.is_empty() {
             true => Err(PyValueError::new_err(
                 "wrt names no parameter; leave it out to differentiate by all that hold reals",

@@ -8,19 +8,19 @@ use lambada_prim::{Data, Memory, Scalar, Tensor};
 use lambada_source::Failure;
 
 use crate::cancel::Cancel;
-use crate::elements::{Elements, Got, Lent};
+use crate::elements::{Elements, Got};
 use crate::native::{self, NativeCall};
 
-/// A call that is being prepared or has run; see [`Kernel::begin`](crate::Kernel::begin). As long as it lives, it has memory of its own, so any
-/// number of threads may call a kernel.
-pub struct Call<'a>(Way<'a>);
+/// A call that is ready to run or has run; see [`Kernel::with`](crate::Kernel::with). It has memory of its own, so any number of threads may call a
+/// kernel.
+pub struct Call<'c, 'a>(Way<'c, 'a>);
 
-enum Way<'a> {
-    Native(NativeCall<'a>),
-    Interpreted(Interpreted<'a>),
+enum Way<'c, 'a> {
+    Native(&'c mut NativeCall<'a>),
+    Interpreted(&'c mut Interpreted<'a>),
 }
 
-struct Interpreted<'a> {
+pub(crate) struct Interpreted<'a> {
     program: &'a Program,
     limit: Memory,
     args: Vec<Tensor>,
@@ -36,48 +36,21 @@ struct Column {
     bytes: Vec<u8>,
 }
 
-impl<'a> Call<'a> {
-    pub(crate) fn native(call: NativeCall<'a>) -> Call<'a> {
+impl<'c, 'a> Call<'c, 'a> {
+    #[inline]
+    pub(crate) fn native(call: &'c mut NativeCall<'a>) -> Call<'c, 'a> {
         Call(Way::Native(call))
     }
 
-    pub(crate) fn interpreted(program: &'a Program, limit: Memory) -> Call<'a> {
-        let (args, results) = (Vec::new(), Vec::new());
-        Call(Way::Interpreted(Interpreted { program, limit, args, results }))
-    }
-
-    /// The next argument, a scalar.
-    ///
-    /// # Errors
-    /// The function takes something else here.
-    pub fn scalar(&mut self, value: Scalar) -> Result<(), Failure> {
-        match &mut self.0 {
-            Way::Native(call) => call.scalar(value),
-            Way::Interpreted(call) => {
-                call.args.push(Tensor::scalar(value));
-                Ok(())
-            }
-        }
-    }
-
-    /// The next argument, an array of these sizes.
-    ///
-    /// # Errors
-    /// The function takes something else here.
-    pub fn array(&mut self, dims: &[usize], elements: Lent<'a>) -> Result<(), Failure> {
-        match &mut self.0 {
-            Way::Native(call) => call.array(elements),
-            Way::Interpreted(call) => {
-                call.args.push(Tensor { dims: dims.to_vec(), data: elements.copied() });
-                Ok(())
-            }
-        }
+    pub(crate) fn interpreted(call: &'c mut Interpreted<'a>) -> Call<'c, 'a> {
+        Call(Way::Interpreted(call))
     }
 
     /// Runs the function on the arguments; `seen` is told of what is inspected, in order: its number, and its parts. A call may run again.
     ///
     /// # Errors
     /// What the program fails with.
+    #[inline]
     pub fn run(&mut self, seen: Seen) -> Result<(), Failure> {
         match &mut self.0 {
             Way::Native(call) => call.run(seen),
@@ -101,6 +74,7 @@ impl<'a> Call<'a> {
     }
 
     /// The results of the run, in order.
+    #[inline]
     pub fn results(&self) -> Results<'_> {
         match &self.0 {
             Way::Native(call) => Results(Source::Native(call.results())),
@@ -109,7 +83,11 @@ impl<'a> Call<'a> {
     }
 }
 
-impl Interpreted<'_> {
+impl<'a> Interpreted<'a> {
+    pub fn new(program: &'a Program, limit: Memory, args: Vec<Tensor>) -> Interpreted<'a> {
+        Interpreted { program, limit, args, results: Vec::new() }
+    }
+
     fn run(&mut self, seen: Seen) -> Result<(), Failure> {
         let cancel = Cancel::current();
         let cancelled = cancel.as_ref().map(Cancel::flag);
@@ -148,12 +126,13 @@ enum Source<'a> {
 }
 
 impl<'a> Iterator for Results<'a> {
-    type Item = Result<Got<'a>, Failure>;
+    type Item = Got<'a>;
 
-    fn next(&mut self) -> Option<Result<Got<'a>, Failure>> {
+    #[inline]
+    fn next(&mut self) -> Option<Got<'a>> {
         match &mut self.0 {
             Source::Native(results) => results.next(),
-            Source::Interpreted(results) => results.next().map(|column| Ok(column.got())),
+            Source::Interpreted(results) => results.next().map(Column::got),
         }
     }
 }

@@ -62,6 +62,7 @@ impl Cancel {
     }
 
     /// What ends the calls of this thread.
+    #[inline]
     pub fn current() -> Option<Cancel> {
         CURRENT.with_borrow(Clone::clone)
     }

@@ -4,6 +4,8 @@ use std::borrow::Cow;
 
 use lambada_prim::{Data, Precision, Scalar, ScalarTy, Tensor};
 
+use crate::pages::copied;
+
 /// The elements of an array that a call is lent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Lent<'a> {
@@ -18,6 +20,7 @@ pub enum Lent<'a> {
 }
 
 impl<'a> From<&'a Data> for Lent<'a> {
+    #[inline]
     fn from(data: &'a Data) -> Lent<'a> {
         match data {
             Data::Real(values) => Lent::Real(values),
@@ -27,8 +30,49 @@ impl<'a> From<&'a Data> for Lent<'a> {
     }
 }
 
+/// An argument of a call.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Argument<'a> {
+    /// A number or a truth value.
+    Scalar(Scalar),
+    /// An array: its sizes, outermost first, and its elements in row-major order.
+    Array(&'a [usize], Lent<'a>),
+}
+
+impl<'a> From<&'a Tensor> for Argument<'a> {
+    #[inline]
+    fn from(tensor: &'a Tensor) -> Argument<'a> {
+        match tensor.as_scalar() {
+            Some(value) => Argument::Scalar(value),
+            None => Argument::Array(&tensor.dims, (&tensor.data).into()),
+        }
+    }
+}
+
+impl Argument<'_> {
+    /// The type of its elements, and whether it is a scalar.
+    #[inline]
+    pub(crate) fn ty(self) -> (ScalarTy, bool) {
+        match self {
+            Argument::Scalar(value) => (value.ty(), true),
+            Argument::Array(_, elements) => (elements.ty(), false),
+        }
+    }
+
+    /// A copy.
+    pub fn tensor(self) -> Tensor {
+        match self {
+            Argument::Scalar(value) => Tensor::scalar(value),
+            Argument::Array(dims, elements) => {
+                Tensor { dims: dims.to_vec(), data: elements.copied() }
+            }
+        }
+    }
+}
+
 impl<'a> Lent<'a> {
     /// The type of the elements.
+    #[inline]
     pub fn ty(self) -> ScalarTy {
         match self {
             Lent::Real(_) | Lent::Single(_) => ScalarTy::Real,
@@ -38,6 +82,7 @@ impl<'a> Lent<'a> {
     }
 
     /// A `bool` of Rust is a byte that is 0 or 1, as in C.
+    #[inline]
     pub(crate) fn address(self) -> u64 {
         match self {
             Lent::Real(values) => values.as_ptr() as u64,
@@ -47,18 +92,13 @@ impl<'a> Lent<'a> {
         }
     }
 
-    /// The elements as a program takes them whose reals have so many bits: themselves, or converted ones.
-    pub(crate) fn converted(self, precision: Precision) -> Converted<'a> {
+    /// The elements as a program takes them whose reals have so many bits; nothing if it takes them as they are.
+    #[inline]
+    pub(crate) fn converted(self, precision: Precision) -> Option<Converted> {
         match (self, precision) {
-            (Lent::Real(values), Precision::F32) => {
-                Converted::Single(values.iter().map(|x| *x as f32).collect())
-            }
-            (Lent::Single(values), Precision::F64) => {
-                Converted::Real(values.iter().map(|x| f64::from(*x)).collect())
-            }
-            (Lent::Real(_) | Lent::Single(_) | Lent::Int(_) | Lent::Bool(_), _) => {
-                Converted::As(self)
-            }
+            (Lent::Real(values), Precision::F32) => Some(Converted::narrowed(values)),
+            (Lent::Single(values), Precision::F64) => Some(Converted::widened(values)),
+            (Lent::Real(_) | Lent::Single(_) | Lent::Int(_) | Lent::Bool(_), _) => None,
         }
     }
 
@@ -74,10 +114,28 @@ impl<'a> Lent<'a> {
 }
 
 /// What a program takes instead of elements that it is lent.
-pub(crate) enum Converted<'a> {
-    As(Lent<'a>),
+pub(crate) enum Converted {
     Real(Box<[f64]>),
     Single(Box<[f32]>),
+}
+
+impl Converted {
+    #[cold]
+    fn narrowed(values: &[f64]) -> Converted {
+        Converted::Single(values.iter().map(|x| *x as f32).collect())
+    }
+
+    #[cold]
+    fn widened(values: &[f32]) -> Converted {
+        Converted::Real(values.iter().map(|x| f64::from(*x)).collect())
+    }
+
+    pub fn address(&self) -> u64 {
+        match self {
+            Converted::Real(values) => values.as_ptr() as u64,
+            Converted::Single(values) => values.as_ptr() as u64,
+        }
+    }
 }
 
 /// The elements of an array that a call gives.
@@ -134,11 +192,11 @@ impl Got<'_> {
             Got::Array(dims, elements) => Tensor {
                 dims: dims.iter().map(|size| *size as usize).collect(),
                 data: match elements {
-                    Elements::Real(values) => Data::Real(values.to_vec()),
+                    Elements::Real(values) => Data::Real(copied(values)),
                     Elements::Single(values) => {
                         Data::Real(values.iter().map(|x| f64::from(*x)).collect())
                     }
-                    Elements::Int(values) => Data::Int(values.to_vec()),
+                    Elements::Int(values) => Data::Int(copied(values)),
                     Elements::Bool(bytes) => Data::Bool(bytes.iter().map(|b| *b != 0).collect()),
                 },
             },

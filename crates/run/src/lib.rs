@@ -3,7 +3,9 @@
 //! - `compiler`: which C compiler, and how it is called;
 //! - `cache`: compiled units by the hash of everything that they depend on; `prune`: how they go again;
 //! - `native`: loaded units, and calls into them; `call`: calls as the façade makes them;
+//! - `pool`: the contexts that no call is using;
 //! - `cancel`: calls that are ended from outside; `running`: those of machine code;
+//! - `pages`: copies of large arrays;
 //! - `stack`: the stack of programs whose functions call each other;
 //! - `threads`: on which parallel loops run;
 //! - `streams`: was there a standard output, before the program began;
@@ -20,7 +22,9 @@ mod elements;
 mod memory;
 mod messages;
 mod native;
+mod pages;
 mod peak;
+mod pool;
 mod prune;
 mod running;
 mod stack;
@@ -32,13 +36,15 @@ use std::path::Path;
 use std::sync::{Once, OnceLock};
 
 use lambada_loops::{Function, Program, Seen};
-use lambada_prim::{Memory, Precision, ScalarTy, Tensor};
+use lambada_prim::{Memory, Precision, Scalar, ScalarTy, Tensor};
 use lambada_source::Failure;
+
+use call::Interpreted;
 
 pub use call::{Call, Results};
 pub use cancel::Cancel;
 pub use compiler::Compiler;
-pub use elements::{Elements, Got, Lent};
+pub use elements::{Argument, Elements, Got, Lent};
 pub use memory::{MAX_MEMORY, available, parse_size};
 pub use peak::Peak;
 pub use streams::output_was_closed;
@@ -252,19 +258,33 @@ impl Kernel {
         }
     }
 
-    /// Begins a call: what comes next are the arguments, first the sizes, as scalars of type `int`, then the parameters of the source. The sizes
-    /// must be those of the arrays: the code relies on it. Calls from several threads, or several at a time, have memory of their own.
+    /// Does something with a call, which has not run yet. The sizes that the code takes come first, then the parameters of the source; the sizes must be
+    /// those of the arrays: the code relies on it. Calls from several threads, or several at a time, have memory of their own.
     ///
     /// # Errors
-    /// The system has no memory for a call.
-    pub fn begin(&self) -> Result<Call<'_>, Failure> {
+    /// The function takes other arguments, or the system has no memory for a call.
+    #[inline]
+    pub fn with<'a, R>(
+        &'a self,
+        sizes: impl ExactSizeIterator<Item = i64>,
+        args: impl ExactSizeIterator<Item = Argument<'a>> + Clone,
+        then: impl FnOnce(&mut Call<'_, 'a>) -> R,
+    ) -> Result<R, Failure> {
         match &self.code {
-            Code::Native(native) => native.begin().map(Call::native),
-            Code::Interpreted(program) => Ok(Call::interpreted(program, self.limit)),
+            Code::Native(native) => {
+                let mut call = native.begin(sizes, args)?;
+                Ok(then(&mut Call::native(&mut call)))
+            }
+            Code::Interpreted(program) => {
+                let sizes = sizes.map(|size| Tensor::scalar(Scalar::Int(size)));
+                let args = sizes.chain(args.map(Argument::tensor)).collect();
+                let mut call = Interpreted::new(program, self.limit, args);
+                Ok(then(&mut Call::interpreted(&mut call)))
+            }
         }
     }
 
-    /// Runs it on its arguments, as [`begin`](Kernel::begin) takes them.
+    /// Runs it on its arguments, sizes first: see [`with`](Kernel::with).
     ///
     /// # Errors
     /// What the program fails with.
@@ -277,9 +297,10 @@ impl Kernel {
     /// # Errors
     /// What the program fails with.
     pub fn call_seen(&self, args: &[Tensor], seen: Seen) -> Result<Vec<Tensor>, Failure> {
-        let mut call = self.given(args)?;
-        call.run(seen)?;
-        call.results().map(|result| result.map(Got::tensor)).collect()
+        self.given(args, |call| {
+            call.run(seen)?;
+            Ok(call.results().map(Got::tensor).collect())
+        })?
     }
 
     /// As `call`, and the nanoseconds that the function itself took, without passing arguments and copying results.
@@ -287,10 +308,10 @@ impl Kernel {
     /// # Errors
     /// What the program fails with.
     pub fn call_timed(&self, args: &[Tensor]) -> Result<(Vec<Tensor>, u64), Failure> {
-        let mut call = self.given(args)?;
-        let nanoseconds = call.timed()?;
-        let results: Result<_, _> = call.results().map(|result| result.map(Got::tensor)).collect();
-        Ok((results?, nanoseconds))
+        self.given(args, |call| {
+            let nanoseconds = call.timed()?;
+            Ok((call.results().map(Got::tensor).collect(), nanoseconds))
+        })?
     }
 
     /// Runs it so many times on the same arguments and gives the nanoseconds of each, of the function itself; results are not copied.
@@ -298,21 +319,13 @@ impl Kernel {
     /// # Errors
     /// What the program fails with.
     pub fn time(&self, args: &[Tensor], repetitions: usize) -> Result<Vec<u64>, Failure> {
-        let mut call = self.given(args)?;
-        (0..repetitions).map(|_| call.timed()).collect()
+        self.given(args, |call| (0..repetitions).map(|_| call.timed()).collect())?
     }
 
-    /// A call with these arguments.
-    fn given<'a>(&'a self, args: &'a [Tensor]) -> Result<Call<'a>, Failure> {
+    /// Does something with a call of these arguments.
+    fn given<R>(&self, args: &[Tensor], then: impl FnOnce(&mut Call) -> R) -> Result<R, Failure> {
         lambada_loops::check_arguments(&self.name, self.params.iter().copied(), args)?;
-        let mut call = self.begin()?;
-        for ((_, scalar), arg) in self.params.iter().zip(args) {
-            match scalar {
-                true => call.scalar(arg.data.get(0))?,
-                false => call.array(&arg.dims, (&arg.data).into())?,
-            }
-        }
-        Ok(call)
+        self.with(std::iter::empty(), args.iter().map(Argument::from), then)
     }
 }
 

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Instant;
 
 use lambada_codegen::Unit;
@@ -17,7 +17,8 @@ use lambada_source::{Failure, Site, Span};
 use libloading::Library;
 
 use crate::cancel::Cancel;
-use crate::elements::{Converted, Elements, Got, Lent};
+use crate::elements::{Argument, Converted, Elements, Got};
+use crate::pool::Pool;
 use crate::running::{Running, SetCancelled};
 use crate::stack::Stack;
 use crate::threads::{SetThreads, Threads};
@@ -60,7 +61,7 @@ pub(crate) struct Native {
     /// By buffer: the type of its elements, and what in the program makes it.
     arrays: Vec<(ScalarTy, Span)>,
     /// The contexts that no call is using.
-    idle: Mutex<Vec<Taken>>,
+    idle: Pool<Owned>,
     /// Keeps the code; shared by the functions of a unit.
     library: Arc<Library>,
 }
@@ -73,14 +74,11 @@ struct Owned {
     /// Of a program whose functions call each other, reserved when it is called first.
     stack: Option<Stack>,
     /// One word per argument.
-    args: Vec<u64>,
+    args: Box<[u64]>,
     /// The results, or the numbers of a failing check.
-    words: Vec<u64>,
+    words: Box<[u64]>,
     _library: Arc<Library>,
 }
-
-/// A call takes it and puts it back, which moves a pointer.
-type Taken = Box<Owned>;
 
 // SAFETY: a context is memory that nothing else refers to, and machine code keeps nothing outside of it, so it may be used by one thread after another.
 unsafe impl Send for Owned {}
@@ -103,7 +101,6 @@ struct Shows {
 
 /// Who sees the values of a call.
 struct Watch<'a> {
-    name: &'a str,
     precision: Precision,
     values: &'a BTreeMap<u32, Vec<Output>>,
     seen: Seen<'a>,
@@ -195,7 +192,7 @@ impl Native {
             sites: function.all_sites(),
             shows: Shows::of(library, function)?,
             arrays: function.all().flat_map(arrays).collect(),
-            idle: Mutex::default(),
+            idle: Pool::default(),
             library: library.clone(),
         };
         let context = native.opened().ok_or_else(messages::no_memory)?;
@@ -204,7 +201,7 @@ impl Native {
     }
 
     /// A new context, if there is memory for it.
-    fn opened(&self) -> Option<Taken> {
+    fn opened(&self) -> Option<Box<Owned>> {
         let context = self.new_context();
         if context.is_null() {
             return None;
@@ -213,8 +210,8 @@ impl Native {
             context,
             close: self.close,
             stack: None,
-            args: Vec::with_capacity(self.params.len()),
-            words: vec![0; self.words],
+            args: vec![0; self.params.len()].into(),
+            words: vec![0; self.words].into(),
             _library: self.library.clone(),
         }))
     }
@@ -235,14 +232,10 @@ impl Native {
         context
     }
 
-    /// The contexts that no call is using. What a thread that has panicked left is in order: it is put and taken as a whole.
-    fn idle(&self) -> MutexGuard<'_, Vec<Taken>> {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn put_back(&self, context: Taken) {
+    #[inline]
+    fn put_back(&self, context: Box<Owned>) {
         if !context.context.is_null() {
-            self.idle().push(context);
+            self.idle.put(context);
         }
     }
 
@@ -254,28 +247,70 @@ impl Native {
         owned.context = self.new_context();
     }
 
-    /// Begins a call.
-    pub fn begin(&self) -> Result<NativeCall<'_>, Failure> {
-        let kept = self.idle().pop();
-        let owned = kept.or_else(|| self.opened());
-        let mut owned = owned.ok_or_else(|| failed_to_open(&self.name))?;
-        owned.args.clear();
-        Ok(NativeCall { native: self, owned: Some(owned), converted: Vec::new() })
+    /// Begins a call with these sizes and arguments, which are lent. Reals of another number of bits than the program's are copied.
+    #[inline]
+    pub fn begin<'a>(
+        &'a self,
+        sizes: impl ExactSizeIterator<Item = i64>,
+        args: impl ExactSizeIterator<Item = Argument<'a>> + Clone,
+    ) -> Result<NativeCall<'a>, Failure> {
+        let owned = self.idle.take().or_else(|| self.opened());
+        let owned = owned.ok_or_else(|| failed_to_open(&self.name))?;
+        let mut call = NativeCall { native: self, owned: Some(owned), converted: Vec::new() };
+        let given = sizes.len();
+        let mut fits = given + args.len() == self.params.len();
+        if fits {
+            for (k, size) in sizes.enumerate() {
+                fits &= call.give(k, Argument::Scalar(Scalar::Int(size)));
+            }
+            for (k, arg) in args.clone().enumerate() {
+                fits &= call.give(given + k, arg);
+            }
+        }
+        if fits { Ok(call) } else { Err(self.misfit(given, &args.collect::<Vec<_>>())) }
+    }
+
+    #[cold]
+    fn misfit(&self, sizes: usize, args: &[Argument]) -> Failure {
+        let of = |(elem, scalar): (ScalarTy, bool)| match scalar {
+            true => elem.to_string(),
+            false => format!("[]{elem}"),
+        };
+        let listed = |types: &mut dyn Iterator<Item = (ScalarTy, bool)>| {
+            types.map(of).collect::<Vec<_>>().join(", ")
+        };
+        let given = std::iter::repeat_n((ScalarTy::Int, true), sizes);
+        let given = listed(&mut given.chain(args.iter().map(|arg| arg.ty())));
+        let taken = listed(&mut self.params.iter().copied());
+        internal(format!("`{}` takes ({taken}) but is given ({given})", self.name))
     }
 
     /// Limits the memory for arrays.
     pub fn limit(&mut self, limit: Memory) {
         self.limit = limit;
-        for owned in self.idle().iter() {
-            // SAFETY: the context is open and ours, and no call is using it.
-            unsafe { (self.set_limit)(owned.context, limit.limit) }
-        }
+        // SAFETY: the context is open and ours, and no call is using it.
+        self.idle.each(|owned| unsafe { (self.set_limit)(owned.context, limit.limit) });
     }
 
     /// The most bytes that arrays have taken at a time.
     pub fn peak(&self) -> u64 {
+        let mut peak = 0;
         // SAFETY: as above.
-        self.idle().iter().map(|owned| unsafe { (self.peak)(owned.context) }).max().unwrap_or(0)
+        self.idle.each(|owned| peak = peak.max(unsafe { (self.peak)(owned.context) }));
+        peak
+    }
+
+    /// Why a call has failed that gave this.
+    #[cold]
+    fn why(&self, status: i32, words: &[u64]) -> Failure {
+        match status {
+            0 => internal(format!("`{}` gives an array of impossible sizes", self.name)),
+            1 => self.failure(words),
+            2 => self.no_memory(words),
+            3 => self.no_node(words),
+            4 => Failure { span: Span::default(), message: CANCELLED.into() },
+            status => internal(format!("`{}` returned {status}", self.name)),
+        }
     }
 
     fn no_memory(&self, words: &[u64]) -> Failure {
@@ -313,16 +348,17 @@ fn failed_to_open(name: &str) -> Failure {
     }
 }
 
-/// A call that is being prepared or has run. It has a context of its own, which it gives back.
+/// A call that is ready to run or has run. It has a context of its own, which it gives back.
 pub(crate) struct NativeCall<'a> {
     native: &'a Native,
     /// Until it is dropped.
-    owned: Option<Taken>,
+    owned: Option<Box<Owned>>,
     /// Arguments with another number of bits than the program's reals have.
-    converted: Vec<Converted<'a>>,
+    converted: Vec<Converted>,
 }
 
 impl Drop for NativeCall<'_> {
+    #[inline]
     fn drop(&mut self) {
         if let Some(owned) = self.owned.take() {
             self.native.put_back(owned);
@@ -331,50 +367,35 @@ impl Drop for NativeCall<'_> {
 }
 
 impl<'a> NativeCall<'a> {
+    #[inline]
     fn owned(&mut self) -> &mut Owned {
         self.owned.as_mut().expect("the context is there until the call is dropped")
     }
 
-    /// The next argument, a scalar.
-    pub fn scalar(&mut self, value: Scalar) -> Result<(), Failure> {
-        self.argument(value.ty(), true)?;
-        let word = word(self.native.precision, value);
-        self.owned().args.push(word);
-        Ok(())
-    }
-
-    /// The next argument, an array, which is lent. Reals of another number of bits than the program's are copied.
-    pub fn array(&mut self, elements: Lent<'a>) -> Result<(), Failure> {
-        self.argument(elements.ty(), false)?;
-        let converted = elements.converted(self.native.precision);
-        let address = match &converted {
-            Converted::As(elements) => elements.address(),
-            Converted::Real(values) => values.as_ptr() as u64,
-            Converted::Single(values) => values.as_ptr() as u64,
+    /// The argument of this number; no if another one belongs there.
+    #[inline(always)]
+    fn give(&mut self, k: usize, arg: Argument<'a>) -> bool {
+        let precision = self.native.precision;
+        let word = match arg {
+            Argument::Scalar(value) => word(precision, value),
+            Argument::Array(_, elements) => match elements.converted(precision) {
+                None => elements.address(),
+                Some(converted) => {
+                    let address = converted.address();
+                    self.converted.push(converted);
+                    address
+                }
+            },
         };
-        if !matches!(converted, Converted::As(_)) {
-            self.converted.push(converted);
-        }
-        self.owned().args.push(address);
-        Ok(())
-    }
-
-    /// Is this what comes next?
-    fn argument(&mut self, elem: ScalarTy, scalar: bool) -> Result<(), Failure> {
-        let k = self.owned().args.len();
-        if self.native.params.get(k) == Some(&(elem, scalar)) {
-            return Ok(());
-        }
-        let what = if scalar { "a scalar" } else { "an array" };
-        let name = &self.native.name;
-        Err(internal(format!("argument {k} of `{name}` is {what} of type {elem}")))
+        self.owned().args[k] = word;
+        self.native.params[k] == arg.ty()
     }
 
     /// Calls the function, which tells `seen` of what is inspected.
     pub fn run(&mut self, seen: Seen) -> Result<(), Failure> {
         let Some(shows) = &self.native.shows else { return self.enter() };
         let precision = self.native.precision;
-        let watch = Watch { name: &self.native.name, precision, values: &shows.values, seen };
+        let watch = Watch { precision, values: &shows.values, seen };
         let context = self.owned().context;
         // SAFETY: the context is open and ours. `see` is given `watch`, which outlives the call, and nothing after it.
         unsafe { (shows.set)(context, Some(see), (&raw const watch).cast()) };
@@ -394,14 +415,6 @@ impl<'a> NativeCall<'a> {
     fn enter(&mut self) -> Result<(), Failure> {
         let native = self.native;
         let owned = self.owned();
-        if owned.args.len() != native.params.len() {
-            return Err(internal(format!(
-                "`{}` takes {} arguments but is given {}",
-                native.name,
-                native.params.len(),
-                owned.args.len()
-            )));
-        }
         if owned.context.is_null() {
             return Err(failed_to_open(&native.name));
         }
@@ -412,7 +425,7 @@ impl<'a> NativeCall<'a> {
         let words = owned.words.as_mut_ptr();
         // SAFETY: the context is this call's alone. There are as many arguments, of the types, as the function has, the arrays among them are lent
         // for longer than the call, and there is room for its results. It only touches these and the memory of its context: the function has
-        // been checked, and its offsets are in range if the sizes are those of the arrays, as `Kernel::begin` demands.
+        // been checked, and its offsets are in range if the sizes are those of the arrays, as `Kernel::with` demands.
         let call = || unsafe { (native.entry)(context, args, words) };
         let run = || match &owned.stack {
             None => call(),
@@ -429,24 +442,24 @@ impl<'a> NativeCall<'a> {
                 status
             }
         };
+        if status == 0 && are_possible(&native.results, &owned.words) {
+            return Ok(());
+        }
         if let 2..=4 = status {
             native.renew(owned);
         }
-        match status {
-            0 => Ok(()),
-            1 => Err(native.failure(&owned.words)),
-            2 => Err(native.no_memory(&owned.words)),
-            3 => Err(native.no_node(&owned.words)),
-            4 => Err(Failure { span: Span::default(), message: CANCELLED.into() }),
-            status => Err(internal(format!("`{}` returned {status}", native.name))),
-        }
+        let failure = native.why(status, &owned.words);
+        // Whoever looks for results nevertheless finds zeros and empty arrays.
+        owned.words.fill(0);
+        Err(failure)
     }
 
     /// The results of the run, in order, where they are.
+    #[inline]
     pub fn results(&self) -> Results<'_> {
         let words = self.owned.as_ref().map_or(&[][..], |owned| &owned.words);
-        let Native { name, precision, results, .. } = self.native;
-        Results { name, precision: *precision, outputs: results.iter(), words }
+        let Native { precision, results, .. } = self.native;
+        Results { precision: *precision, outputs: results.iter(), words }
     }
 }
 
@@ -463,37 +476,44 @@ impl Owned {
     }
 }
 
-/// Values from words.
+/// Values from words. Their sizes are possible.
 pub(crate) struct Results<'a> {
-    name: &'a str,
     precision: Precision,
     outputs: std::slice::Iter<'a, Output>,
     words: &'a [u64],
 }
 
 impl<'a> Iterator for Results<'a> {
-    type Item = Result<Got<'a>, Failure>;
+    type Item = Got<'a>;
 
-    fn next(&mut self) -> Option<Result<Got<'a>, Failure>> {
+    #[inline]
+    fn next(&mut self) -> Option<Got<'a>> {
         let output = self.outputs.next()?;
         let (words, rest) = self.words.split_at(output.words());
         self.words = rest;
         Some(match output {
-            Output::Scalar(elem) => Ok(Got::Scalar(scalar(self.precision, *elem, words[0]))),
+            Output::Scalar(elem) => Got::Scalar(scalar(self.precision, *elem, words[0])),
             Output::Buffer(elem, _) => {
                 let dims = &words[1..];
-                let len = dims.iter().try_fold(1usize, |len, size| {
-                    usize::try_from(*size as i64).ok().and_then(|size| len.checked_mul(size))
-                });
-                match len {
-                    Some(len) => Ok(Got::Array(dims, lent(self.precision, *elem, words[0], len))),
-                    None => {
-                        Err(internal(format!("`{}` gives an array of impossible sizes", self.name)))
-                    }
-                }
+                // That this is no more than there is has been asked before.
+                let len = dims.iter().map(|size| *size as usize).product();
+                Got::Array(dims, lent(self.precision, *elem, words[0], len))
             }
         })
     }
+}
+
+/// Can there be arrays of these sizes?
+fn are_possible(outputs: &[Output], mut words: &[u64]) -> bool {
+    outputs.iter().all(|output| {
+        let (own, rest) = words.split_at(output.words());
+        words = rest;
+        let mut sizes = own[1..].iter();
+        let fits = |len: usize, size: &u64| {
+            usize::try_from(*size as i64).ok().and_then(|size| len.checked_mul(size))
+        };
+        sizes.try_fold(1, fits).is_some()
+    })
 }
 
 /// What machine code calls to show values.
@@ -509,10 +529,9 @@ unsafe extern "C" fn see(who: *const c_void, number: i64, words: *const u64) {
         // SAFETY: the code passes as many words as the values of this number take.
         _ => unsafe { std::slice::from_raw_parts(words, count) },
     };
-    let Watch { name, precision, .. } = *watch;
-    let parts = Results { name, precision, outputs: values.iter(), words };
-    if let Ok(tensors) = parts.map(|part| part.map(Got::tensor)).collect() {
-        (watch.seen)(number as u32, tensors);
+    if are_possible(values, words) {
+        let parts = Results { precision: watch.precision, outputs: values.iter(), words };
+        (watch.seen)(number as u32, parts.map(Got::tensor).collect());
     }
 }
 
@@ -536,6 +555,7 @@ impl Shows {
 
 impl Output {
     /// How many words it takes.
+    #[inline]
     fn words(&self) -> usize {
         match self {
             Output::Scalar(_) => 1,
@@ -562,6 +582,7 @@ fn arrays(function: &Function) -> impl Iterator<Item = (ScalarTy, Span)> {
     (0..).zip(&function.bufs).map(move |(k, (elem, _))| (*elem, origin(k)))
 }
 
+#[inline]
 fn word(precision: Precision, value: Scalar) -> u64 {
     match value {
         Scalar::Real(value) => match precision {
@@ -577,6 +598,7 @@ fn word(precision: Precision, value: Scalar) -> u64 {
     }
 }
 
+#[inline]
 fn scalar(precision: Precision, elem: ScalarTy, word: u64) -> Scalar {
     match elem {
         ScalarTy::Real => match precision {
@@ -592,6 +614,7 @@ fn scalar(precision: Precision, elem: ScalarTy, word: u64) -> Scalar {
 }
 
 /// The elements of a result.
+#[inline]
 fn lent<'a>(precision: Precision, elem: ScalarTy, data: u64, len: usize) -> Elements<'a> {
     if len == 0 {
         return match (elem, precision) {

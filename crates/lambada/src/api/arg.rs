@@ -31,6 +31,7 @@ pub(crate) enum Dims {
 }
 
 impl Dims {
+    #[inline]
     pub(crate) fn of(dims: &[usize]) -> Dims {
         let mut few = [0; 4];
         match few.get_mut(..dims.len()) {
@@ -42,6 +43,7 @@ impl Dims {
         }
     }
 
+    #[inline]
     pub(crate) fn all(&self) -> &[usize] {
         match self {
             Dims::Few(few, rank) => &few[..usize::from(*rank)],
@@ -409,12 +411,17 @@ impl<'a> Args<'a> {
         self
     }
 
-    /// The arguments in the order of the parameters, as far as there are any.
+    /// Writes the arguments in the order of the parameters, as far as there are any.
     pub(crate) fn in_order<'s>(
         &'s self,
         names: impl ExactSizeIterator<Item = &'s str> + Clone,
-    ) -> Result<Ordered<'s>, Misplaced<'s>> {
-        let mut ordered: Ordered = names.clone().map(|_| None).collect();
+        ordered: &mut Ordered<'s>,
+    ) -> Result<(), Misplaced<'s>> {
+        if self.items.len() == names.len() && self.items.iter().all(|(name, _)| name.is_none()) {
+            ordered.extend(self.items.iter().map(|(_, arg)| Some(arg)));
+            return Ok(());
+        }
+        ordered.resize(names.len(), None);
         let mut next = 0;
         for (name, arg) in &self.items {
             let place = match name {
@@ -444,7 +451,7 @@ impl<'a> Args<'a> {
             *slot = Some(arg);
             next = if place == next { next + 1 } else { next };
         }
-        Ok(ordered)
+        Ok(())
     }
 }
 

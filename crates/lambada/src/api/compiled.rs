@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use lambada_normalize::{Inspection, Layout, Shape};
-use lambada_prim::{Memory, Scalar, Tensor};
+use lambada_prim::{Memory, Tensor};
 use lambada_run::{Call, Cancel, Got, Kernel};
 use lambada_source::{Failure, Problem, Sources, stack};
 
 use super::arg::{Arg, Args, Misplaced, Ordered};
 use super::error::Error;
 use super::output::{Output, Parts};
-use super::plan::{Leaf, Plan};
+use super::plan::{Leaf, Leaves, Plan, Slot};
 use super::value::Value;
 use crate::messages::data as messages;
 use crate::pipeline::{arrays_with, lower_with, size_sources, trapped};
@@ -74,26 +74,42 @@ impl Compiled {
         }
     }
 
-    /// The arguments for the parameters from `from` to `to`, in order, each there or not.
+    /// Writes the arguments for the parameters from `from` to `to` into `ordered`, each there or not.
+    pub(crate) fn order<'s>(
+        &'s self,
+        args: &'s Args<'_>,
+        from: usize,
+        to: usize,
+        ordered: &mut Ordered<'s>,
+    ) -> Result<(), Error> {
+        let slots = &self.plan.slots[from..to];
+        let placed = args.in_order(slots.iter().map(|slot| &*slot.name), ordered);
+        placed.map_err(|misplaced| self.misplaced(&misplaced, slots))
+    }
+
+    /// The same, as a list of its own.
     pub(crate) fn ordered<'s>(
         &'s self,
         args: &'s Args<'_>,
         from: usize,
         to: usize,
     ) -> Result<Ordered<'s>, Error> {
-        let slots = &self.plan.slots[from..to];
-        args.in_order(slots.iter().map(|slot| &*slot.name)).map_err(|misplaced| {
-            let known: Vec<&str> = slots.iter().map(|slot| &*slot.name).collect();
-            Error::call(&match misplaced {
-                Misplaced::Unknown(name) => messages::unknown(&self.name, name, "the call", &known),
-                Misplaced::Twice("") => {
-                    messages::too_many(&self.name, "the last of the call", &known)
-                }
-                Misplaced::Twice(name) => messages::twice(name, "its place", "its name"),
-                Misplaced::TooMany => {
-                    messages::too_many(&self.name, "the last of the call", &known)
-                }
-            })
+        let mut ordered = Ordered::new();
+        self.order(args, from, to, &mut ordered)?;
+        Ok(ordered)
+    }
+
+    #[cold]
+    fn misplaced(&self, misplaced: &Misplaced<'_>, slots: &[Slot]) -> Error {
+        let known: Vec<&str> = slots.iter().map(|slot| &*slot.name).collect();
+        Error::call(&match misplaced {
+            Misplaced::Unknown(name) => messages::unknown(&self.name, name, "the call", &known),
+            Misplaced::Twice(name) if !name.is_empty() => {
+                messages::twice(name, "its place", "its name")
+            }
+            Misplaced::Twice(_) | Misplaced::TooMany => {
+                messages::too_many(&self.name, "the last of the call", &known)
+            }
         })
     }
 
@@ -108,25 +124,29 @@ impl Compiled {
         &self,
         given: &[Option<&Arg<'_>>],
         observer: Option<&Observer>,
-        take: impl FnOnce(&Call<'_>) -> Result<R, Error>,
+        take: impl FnOnce(&Call<'_, '_>) -> Result<R, Error>,
     ) -> Result<R, Error> {
-        let copies = self.plan.copies(given).map_err(|problem| Error::call(&problem))?;
-        let leaves = self.plan.leaves(given, &copies).map_err(|problem| Error::call(&problem))?;
-        let failed = |failure: Failure| match Cancel::current() {
-            Some(cancel) if cancel.is_cancelled() => Error::interrupted(&self.name),
-            _ => Error::running(&self.sources, &failure),
-        };
-        let mut call = self.kernel.begin().map_err(failed)?;
-        for size in self.plan.sizes(&leaves) {
-            call.scalar(Scalar::Int(size)).map_err(failed)?;
+        let (copies, filled);
+        let mut leaves = Leaves::new();
+        if !self.plan.lend(given, &mut leaves) {
+            copies = self.plan.copies(given).map_err(|problem| Error::call(&problem))?;
+            leaves.clear();
+            self.plan.leaves(given, &copies, &mut leaves);
         }
-        for leaf in &leaves.leaves {
-            match *leaf {
-                Leaf::Scalar(value) => call.scalar(value),
-                Leaf::Array(elements, from, to) => call.array(&leaves.dims[from..to], elements),
-            }
-            .map_err(failed)?;
+        filled = self.plan.compare(&leaves).map_err(|problem| Error::call(&problem))?;
+        for (k, tensor) in &filled {
+            leaves[*k] = Leaf::Tensor(tensor);
         }
+        let sizes = self.plan.sizes(&leaves);
+        let args = leaves.iter().map(|leaf| leaf.argument());
+        let done = self.kernel.with(sizes, args, |call| {
+            self.enter(call, observer).map_err(|failure| self.failed(&failure))?;
+            take(call)
+        });
+        done.unwrap_or_else(|failure| Err(self.failed(&failure)))
+    }
+
+    fn enter(&self, call: &mut Call<'_, '_>, observer: Option<&Observer>) -> Result<(), Failure> {
         let seen = |number: u32, parts: Vec<Tensor>| {
             if let (Some(observer), Some(shown)) = (observer, self.inspections.get(number as usize))
             {
@@ -137,8 +157,14 @@ impl Compiled {
             lambada_run::Engine::Native => call.run(&seen),
             lambada_run::Engine::Interpreter => stack::roomy(|| call.run(&seen)),
         }
-        .map_err(failed)?;
-        take(&call)
+    }
+
+    #[cold]
+    fn failed(&self, failure: &Failure) -> Error {
+        match Cancel::current() {
+            Some(cancel) if cancel.is_cancelled() => Error::interrupted(&self.name),
+            _ => Error::running(&self.sources, failure),
+        }
     }
 
     /// The result as a value.
@@ -148,10 +174,7 @@ impl Compiled {
         observer: Option<&Observer>,
     ) -> Result<Value, Error> {
         self.run(given, observer, |call| {
-            let parts = call.results().map(|part| part.map(Got::tensor));
-            let parts: Result<Vec<Tensor>, Failure> = parts.collect();
-            let parts = parts.map_err(|failure| Error::running(&self.sources, &failure))?;
-            Ok(Value::from(self.result.unflatten(&mut parts.into_iter())))
+            Ok(Value::from(self.result.unflatten(&mut call.results().map(Got::tensor))))
         })
     }
 
@@ -163,16 +186,9 @@ impl Compiled {
         output: &mut dyn Output,
     ) -> Result<(), Error> {
         self.run(given, observer, |call| {
-            let mut results = call.results();
-            let mut next = || {
-                let part = results.next()?;
-                Some(part.map_err(|failure| Error::running(&self.sources, &failure)))
-            };
-            output.receive(&mut Parts::new(&mut next))?;
-            match next() {
-                None => Ok(()),
-                Some(_) => Err(Error::misuse("the result has more parts than are taken".into())),
-            }
+            let mut parts = Parts::new(call.results());
+            output.receive(&mut parts)?;
+            parts.end()
         })
     }
 }

@@ -231,12 +231,10 @@ impl Derivative {
             true => self.compiled.ordered(tangents, own, all)?,
             false => return self.packed(tangents, &point, run),
         };
-        let zero = |(name, tangent): (&Arc<str>, &Option<&Arg>)| match tangent {
-            None => Some(self.zeros(name, &point)),
-            Some(_) => None,
-        };
-        let zeros: Vec<Option<Arg>> = self.wrt.iter().zip(&tangent).map(zero).collect();
-        let tangents = tangent.iter().zip(&zeros).map(|(given, zero)| given.or(zero.as_ref()));
+        let missing = self.wrt.iter().zip(&tangent).filter(|(_, tangent)| tangent.is_none());
+        let zeros: Vec<Arg> = missing.map(|(name, _)| self.zeros(name, &point)).collect();
+        let mut zeros = zeros.iter();
+        let tangents = tangent.iter().map(|given| given.or_else(|| zeros.next()));
         let given: Ordered = point.iter().copied().chain(tangents).collect();
         run(&given)
     }
@@ -248,10 +246,9 @@ impl Derivative {
         point: &Ordered<'_>,
         run: impl FnOnce(&[Option<&Arg<'_>>]) -> Result<R, Error>,
     ) -> Result<R, Error> {
-        let given = tangents.in_order(self.wrt.iter().map(|name| &**name));
-        let Ok(given) = given else {
-            return Err(Error::misuse("a tangent belongs to none of the parameters".into()));
-        };
+        let mut given = Ordered::new();
+        let placed = tangents.in_order(self.wrt.iter().map(|name| &**name), &mut given);
+        placed.map_err(|_| Error::misuse("a tangent belongs to none of the parameters".into()))?;
         let item = |(name, tangent): (&Arc<str>, &Option<&Arg>)| match tangent {
             Some(tangent) => tangent.data().into_owned(),
             None => self.zeros(name, point).data().into_owned(),

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use super::arg::{Arg, Args};
+use super::arg::{Arg, Args, Ordered};
 use super::compiled::Compiled;
 use super::error::Error;
 use super::model::{Model, Parameter, Task, What};
@@ -142,6 +142,7 @@ impl Function {
         Ok(self.ready()?.engine())
     }
 
+    #[inline]
     fn ready(&self) -> Result<&Compiled, Error> {
         if let Some(compiled) = self.compiled.get() {
             return Ok(compiled);
@@ -278,7 +279,8 @@ pub(crate) fn complete<R>(
     args: &Args<'_>,
     run: impl FnOnce(&[Option<&Arg<'_>>]) -> Result<R, Error>,
 ) -> Result<R, Error> {
-    let ordered = compiled.ordered(args, 0, compiled.plan.slots.len())?;
+    let mut ordered = Ordered::new();
+    compiled.order(args, 0, compiled.plan.slots.len(), &mut ordered)?;
     match ordered.iter().position(Option::is_none) {
         Some(slot) => Err(compiled.missing(slot)),
         None => run(&ordered),

@@ -3,28 +3,34 @@
 use std::borrow::Cow;
 
 use lambada_prim::Scalar;
-use lambada_run::{Elements as Lent, Got};
+use lambada_run::{Elements as Lent, Got, Results};
 use ndarray::{Array, ArrayViewMut, Dimension, IxDyn};
 
 use super::error::Error;
 
 /// The parts of a result, one after the other: scalars, and arrays of scalars. A tuple has those of its components.
-pub struct Parts<'p, 'r> {
-    next: Next<'p, 'r>,
+pub struct Parts<'r> {
+    results: Results<'r>,
 }
 
-/// What gives the parts.
-type Next<'p, 'r> = &'p mut (dyn FnMut() -> Option<Result<Got<'r>, Error>> + 'p);
-
-impl<'p, 'r> Parts<'p, 'r> {
-    pub(crate) fn new(next: Next<'p, 'r>) -> Parts<'p, 'r> {
-        Parts { next }
+impl<'r> Parts<'r> {
+    pub(crate) fn new(results: Results<'r>) -> Parts<'r> {
+        Parts { results }
     }
 
+    #[inline]
     fn take(&mut self, wanted: &str) -> Result<Got<'r>, Error> {
-        let none =
-            || Error::misuse(format!("the result has no more parts, where {wanted} belongs"));
-        (self.next)().unwrap_or_else(|| Err(none()))
+        self.results.next().ok_or_else(|| {
+            Error::misuse(format!("the result has no more parts, where {wanted} belongs"))
+        })
+    }
+
+    /// Has everything been taken?
+    pub(crate) fn end(mut self) -> Result<(), Error> {
+        match self.results.next() {
+            None => Ok(()),
+            Some(_) => Err(Error::misuse("the result has more parts than are taken".into())),
+        }
     }
 }
 
@@ -35,7 +41,7 @@ pub trait Output {
     ///
     /// # Errors
     /// What comes is something else.
-    fn receive(&mut self, parts: &mut Parts<'_, '_>) -> Result<(), Error>;
+    fn receive(&mut self, parts: &mut Parts<'_>) -> Result<(), Error>;
 }
 
 fn is_not(found: &Got, wanted: &str) -> Error {
@@ -96,10 +102,38 @@ fn copied<T: Place>(elements: Lent<'_>, to: &mut [T]) -> bool {
     }
 }
 
+fn is_shape(dims: &[u64], shape: &[usize]) -> bool {
+    dims.iter().copied().eq(shape.iter().map(|size| *size as u64))
+}
+
+/// Copies an array into one of the same sizes.
+fn fill<T: Place, D: Dimension>(
+    to: &mut ArrayViewMut<'_, T, D>,
+    got: Got<'_>,
+    wanted: &str,
+) -> Result<(), Error> {
+    let Got::Array(dims, elements) = got else { return Err(is_not(&got, wanted)) };
+    let Some(elements) = T::of(elements) else { return Err(is_not(&got, wanted)) };
+    if !is_shape(dims, to.shape()) {
+        return Err(is_not(&got, &format!("an array of the sizes {:?}", to.shape())));
+    }
+    match to.as_slice_mut() {
+        Some(place) => place.copy_from_slice(&elements),
+        None => to.iter_mut().zip(&*elements).for_each(|(place, x)| *place = *x),
+    }
+    Ok(())
+}
+
+macro_rules! array_of {
+    ($name:literal) => {
+        concat!("an array of elements of type ", $name)
+    };
+}
+
 macro_rules! outputs {
     ($($kind:ident: $ty:ty, $name:literal;)*) => {$(
         impl Output for $ty {
-            fn receive(&mut self, parts: &mut Parts<'_, '_>) -> Result<(), Error> {
+            fn receive(&mut self, parts: &mut Parts<'_>) -> Result<(), Error> {
                 match parts.take($name)? {
                     Got::Scalar(Scalar::$kind(value)) => *self = value as $ty,
                     other => return Err(is_not(&other, concat!("a scalar of type ", $name))),
@@ -109,9 +143,8 @@ macro_rules! outputs {
         }
 
         impl Output for [$ty] {
-            fn receive(&mut self, parts: &mut Parts<'_, '_>) -> Result<(), Error> {
-                let wanted = concat!("an array of elements of type ", $name);
-                match parts.take(wanted)? {
+            fn receive(&mut self, parts: &mut Parts<'_>) -> Result<(), Error> {
+                match parts.take(array_of!($name))? {
                     Got::Array(_, elements) if copied(elements, self) => Ok(()),
                     other => Err(is_not(&other, &format!("{} of type {}", self.len(), $name))),
                 }
@@ -119,53 +152,31 @@ macro_rules! outputs {
         }
 
         impl Output for Vec<$ty> {
-            fn receive(&mut self, parts: &mut Parts<'_, '_>) -> Result<(), Error> {
+            fn receive(&mut self, parts: &mut Parts<'_>) -> Result<(), Error> {
                 self.as_mut_slice().receive(parts)
             }
         }
 
         impl<D: Dimension> Output for ArrayViewMut<'_, $ty, D> {
-            fn receive(&mut self, parts: &mut Parts<'_, '_>) -> Result<(), Error> {
-                let wanted = concat!("an array of elements of type ", $name);
-                let got = parts.take(wanted)?;
-                let Got::Array(dims, elements) = got else {
-                    return Err(is_not(&got, wanted));
-                };
-                let Some(elements) = <$ty as Place>::of(elements) else {
-                    return Err(is_not(&got, wanted));
-                };
-                if !dims.iter().copied().eq(self.shape().iter().map(|size| *size as u64)) {
-                    return Err(is_not(&got, &format!("an array of the sizes {:?}", self.shape())));
-                }
-                match self.as_slice_mut() {
-                    Some(place) => place.copy_from_slice(&elements),
-                    None => {
-                        self.iter_mut().zip(&*elements).for_each(|(place, x)| *place = *x);
-                    }
-                }
-                Ok(())
+            fn receive(&mut self, parts: &mut Parts<'_>) -> Result<(), Error> {
+                fill(self, parts.take(array_of!($name))?, array_of!($name))
             }
         }
 
         impl<D: Dimension> Output for Array<$ty, D> {
-            fn receive(&mut self, parts: &mut Parts<'_, '_>) -> Result<(), Error> {
-                let wanted = concat!("an array of elements of type ", $name);
-                let got = parts.take(wanted)?;
-                let Got::Array(dims, elements) = got else {
-                    return Err(is_not(&got, wanted));
-                };
-                if !dims.iter().copied().eq(self.shape().iter().map(|size| *size as u64)) {
-                    let Some(elements) = <$ty as Place>::of(elements) else {
-                        return Err(is_not(&got, wanted));
-                    };
+            fn receive(&mut self, parts: &mut Parts<'_>) -> Result<(), Error> {
+                let got = parts.take(array_of!($name))?;
+                if let Got::Array(dims, elements) = got
+                    && !is_shape(dims, self.shape())
+                    && let Some(elements) = <$ty as Place>::of(elements)
+                {
                     let dims: Vec<usize> = dims.iter().map(|size| *size as usize).collect();
                     let array = Array::from_shape_vec(IxDyn(&dims), elements.into_owned());
                     let array = array.ok().and_then(|array| array.into_dimensionality::<D>().ok());
                     *self = array.ok_or_else(|| is_not(&got, "an array with as many axes"))?;
                     return Ok(());
                 }
-                let mut once = Some(got);
-                self.view_mut().receive(&mut Parts { next: &mut || once.take().map(Ok) })
+                fill(&mut self.view_mut(), got, array_of!($name))
             }
         }
     )*};
@@ -179,7 +190,7 @@ outputs! {
 }
 
 impl<T: Output + ?Sized> Output for &mut T {
-    fn receive(&mut self, parts: &mut Parts<'_, '_>) -> Result<(), Error> {
+    fn receive(&mut self, parts: &mut Parts<'_>) -> Result<(), Error> {
         T::receive(self, parts)
     }
 }
@@ -187,7 +198,7 @@ impl<T: Output + ?Sized> Output for &mut T {
 macro_rules! tuples {
     ($($item:ident),+) => {
         impl<$($item: Output),+> Output for ($($item,)+) {
-            fn receive(&mut self, parts: &mut Parts<'_, '_>) -> Result<(), Error> {
+            fn receive(&mut self, parts: &mut Parts<'_>) -> Result<(), Error> {
                 #[allow(non_snake_case)] // the items are called as their types
                 let ($($item,)+) = self;
                 $($item.receive(parts)?;)+

@@ -9,7 +9,7 @@ use lambada_anf::bounds::LONGEST_AXIS;
 use lambada_core::{Data, Size};
 use lambada_normalize::{Constructor, Layout, Shape};
 use lambada_prim::{Data as Elements, Scalar, ScalarTy, Tensor};
-use lambada_run::Lent;
+use lambada_run::Argument;
 use lambada_source::{Problem, stack};
 use smallvec::{SmallVec, smallvec};
 
@@ -49,26 +49,49 @@ enum Wanted {
     Named(usize),
 }
 
-/// A leaf of an argument.
+/// A leaf of an argument, where it is.
 #[derive(Clone, Copy)]
 pub(crate) enum Leaf<'a> {
-    Scalar(Scalar),
-    /// The elements, and where its sizes stand among those of all.
-    Array(Lent<'a>, usize, usize),
+    /// The argument itself.
+    Arg(&'a Arg<'a>),
+    /// An integer where a real belongs.
+    Integer(i64),
+    /// What has been made of an argument.
+    Tensor(&'a Tensor),
 }
 
-/// The leaves of all arguments, and their sizes.
-#[derive(Default)]
-pub(crate) struct Leaves<'a> {
-    pub leaves: SmallVec<[Leaf<'a>; 12]>,
-    pub dims: SmallVec<[usize; 24]>,
-}
+/// The leaves of all arguments.
+pub(crate) type Leaves<'a> = SmallVec<[Leaf<'a>; 12]>;
 
-impl Leaves<'_> {
-    fn dims(&self, leaf: usize) -> &[usize] {
-        match self.leaves[leaf] {
-            Leaf::Scalar(_) => &[],
-            Leaf::Array(_, from, to) => &self.dims[from..to],
+impl<'a> Leaf<'a> {
+    /// The same for a kernel. Inlined, so that it is taken apart where it is made.
+    #[inline(always)]
+    pub(crate) fn argument(self) -> Argument<'a> {
+        match self {
+            Leaf::Arg(Arg(Given::Scalar(value))) => Argument::Scalar(*value),
+            Leaf::Arg(Arg(Given::Array(dims, elements))) => Argument::Array(dims.all(), *elements),
+            Leaf::Arg(Arg(Given::Data(data))) => match &**data {
+                Data::Tensor(tensor) => tensor.into(),
+                // No plan takes these whole.
+                Data::Tuple(_) | Data::Record(_) | Data::Array(_) | Data::Con { .. } => {
+                    Argument::Scalar(Scalar::Bool(false))
+                }
+            },
+            Leaf::Integer(value) => Argument::Scalar(Scalar::Real(value as f64)),
+            Leaf::Tensor(tensor) => tensor.into(),
+        }
+    }
+
+    #[inline]
+    fn dims(self) -> &'a [usize] {
+        match self {
+            Leaf::Arg(Arg(Given::Array(dims, _))) => dims.all(),
+            Leaf::Arg(Arg(Given::Data(data))) => match &**data {
+                Data::Tensor(tensor) => &tensor.dims,
+                Data::Tuple(_) | Data::Record(_) | Data::Array(_) | Data::Con { .. } => &[],
+            },
+            Leaf::Tensor(tensor) => &tensor.dims,
+            Leaf::Arg(Arg(Given::Scalar(_))) | Leaf::Integer(_) => &[],
         }
     }
 }
@@ -97,31 +120,28 @@ impl Slot {
         &self.expected
     }
 
-    /// The argument itself, if it can be lent.
-    fn lend<'a>(&self, arg: &'a Arg<'a>) -> Option<(&'a [usize], Lent<'a>)> {
+    /// The argument itself, if it is what belongs here: a scalar, or an array that is lent. A real may be written as an integer.
+    #[inline]
+    fn whole<'a>(&self, arg: &'a Arg<'a>) -> Option<Leaf<'a>> {
         let (elem, rank) = self.plain?;
-        let (dims, elements) = match &arg.0 {
-            Given::Array(dims, elements) => (dims.all(), *elements),
-            Given::Data(data) => match &**data {
-                Data::Tensor(tensor) => (&tensor.dims[..], Lent::from(&tensor.data)),
-                Data::Tuple(_) | Data::Record(_) | Data::Array(_) | Data::Con { .. } => {
-                    return None;
-                }
-            },
-            Given::Scalar(_) => return None,
-        };
-        (elements.ty() == elem && dims.len() == rank && rank > 0).then_some((dims, elements))
-    }
-
-    /// The argument itself, if it is the scalar that belongs here. A real may be written as an integer.
-    fn scalar(&self, arg: &Arg) -> Option<Scalar> {
-        match (self.plain?, &arg.0) {
-            ((elem, 0), Given::Scalar(value)) if value.ty() == elem => Some(*value),
-            ((ScalarTy::Real, 0), Given::Scalar(Scalar::Int(value))) => {
-                Some(Scalar::Real(*value as f64))
+        let (found, axes) = match &arg.0 {
+            Given::Scalar(Scalar::Int(value)) if elem == ScalarTy::Real && rank == 0 => {
+                return Some(Leaf::Integer(*value));
             }
-            (_, Given::Scalar(_) | Given::Array(..) | Given::Data(_)) => None,
-        }
+            Given::Scalar(value) => (value.ty(), 0),
+            Given::Array(dims, elements) => (elements.ty(), dims.all().len()),
+            Given::Data(data) => match &**data {
+                Data::Tensor(tensor) if !tensor.dims.is_empty() => {
+                    (tensor.elem(), tensor.dims.len())
+                }
+                Data::Tensor(_)
+                | Data::Tuple(_)
+                | Data::Record(_)
+                | Data::Array(_)
+                | Data::Con { .. } => return None,
+            },
+        };
+        (found == elem && axes == rank).then_some(Leaf::Arg(arg))
     }
 
     /// The leaves of an argument that cannot be lent.
@@ -146,61 +166,68 @@ impl Plan {
         Plan { slots, names, sizes }
     }
 
-    /// Copies of what cannot be lent, one entry for each such argument.
-    pub(crate) fn copies(&self, given: &[Option<&Arg<'_>>]) -> Result<Vec<Vec<Tensor>>, Problem> {
-        let mut copies = Vec::new();
-        for (slot, arg) in self.slots.iter().zip(given.iter().flatten()) {
-            if slot.scalar(arg).is_none() && slot.lend(arg).is_none() {
-                copies.push(slot.tensors(arg)?);
-            }
-        }
-        Ok(copies)
+    /// Adds the arguments as they are; no if one of them must be copied.
+    pub(crate) fn lend<'a>(&self, given: &[Option<&'a Arg<'a>>], all: &mut Leaves<'a>) -> bool {
+        self.slots.iter().zip(given.iter().flatten()).all(|(slot, arg)| {
+            let Some(leaf) = slot.whole(arg) else { return false };
+            all.push(leaf);
+            true
+        })
     }
 
-    /// The leaves of all arguments.
+    /// Copies of what cannot be lent, one entry for each such argument.
+    pub(crate) fn copies(&self, given: &[Option<&Arg<'_>>]) -> Result<Vec<Vec<Tensor>>, Problem> {
+        let all = self.slots.iter().zip(given.iter().flatten());
+        let copied = all.filter(|(slot, arg)| slot.whole(arg).is_none());
+        copied.map(|(slot, arg)| slot.tensors(arg)).collect()
+    }
+
+    /// Adds the leaves of all arguments, those of the copies among them.
     pub(crate) fn leaves<'a>(
         &self,
         given: &[Option<&'a Arg<'a>>],
         copies: &'a [Vec<Tensor>],
-    ) -> Result<Leaves<'a>, Problem> {
-        let mut all = Leaves::default();
+        all: &mut Leaves<'a>,
+    ) {
         let mut copies = copies.iter();
         for (slot, arg) in self.slots.iter().zip(given.iter().flatten()) {
-            if let Some(value) = slot.scalar(arg) {
-                all.leaves.push(Leaf::Scalar(value));
-            } else if let Some((dims, elements)) = slot.lend(arg) {
-                all.array(dims, elements);
-            } else {
-                copies.next().into_iter().flatten().for_each(|tensor| all.tensor(tensor));
+            match slot.whole(arg) {
+                Some(leaf) => all.push(leaf),
+                None => all.extend(copies.next().into_iter().flatten().map(Leaf::Tensor)),
             }
         }
-        self.compare(&mut all)?;
-        Ok(all)
     }
 
     /// The sizes that the code takes, in order.
-    pub(crate) fn sizes<'s>(&'s self, leaves: &'s Leaves) -> impl Iterator<Item = i64> + 's {
-        self.sizes.iter().map(|(leaf, axis)| leaves.dims(*leaf)[*axis] as i64)
+    #[inline]
+    pub(crate) fn sizes<'s>(
+        &'s self,
+        leaves: &'s [Leaf<'_>],
+    ) -> impl ExactSizeIterator<Item = i64> + 's {
+        self.sizes.iter().map(|(leaf, axis)| leaves[*leaf].dims()[*axis] as i64)
     }
 
-    /// Compares the sizes with those that the parameters declare, and fills in those that cannot be seen, inside of arrays without elements.
-    fn compare(&self, all: &mut Leaves) -> Result<(), Problem> {
+    /// For each leaf, the parameter that it is of, and the sizes that it should have.
+    fn wanted(&self) -> impl Iterator<Item = (usize, &[Wanted])> {
+        let slots = self.slots.iter().enumerate();
+        slots.flat_map(|(s, slot)| slot.leaves.iter().map(move |leaf| (s, &leaf[..])))
+    }
+
+    /// Compares the sizes with those that the parameters declare. Gives the leaves that replace others: arrays without elements inside of which a size
+    /// cannot be seen, with the size that belongs there.
+    pub(crate) fn compare(&self, all: &[Leaf<'_>]) -> Result<Vec<(usize, Tensor)>, Problem> {
         let mut known: SmallVec<[Option<(usize, usize)>; 8]> = smallvec![None; self.names.len()];
         let mut unseen = false;
-        let leaves = self.slots.iter().enumerate();
-        let leaves = leaves.flat_map(|(s, slot)| slot.leaves.iter().map(move |leaf| (s, leaf)));
-        for (k, (s, wanted)) in leaves.clone().enumerate() {
-            let dims = all.dims(k);
-            for (axis, wanted) in wanted.iter().enumerate() {
-                let found = dims[axis];
+        for ((s, wanted), leaf) in self.wanted().zip(all) {
+            let dims = leaf.dims();
+            for (axis, (wanted, found)) in wanted.iter().zip(dims).enumerate() {
+                let found = *found;
                 if dims[..axis].contains(&0) {
                     unseen = true;
                     continue;
                 }
-                let slot = &self.slots[s];
                 if found as u64 > LONGEST_AXIS as u64 {
-                    let found = format!("an axis of {found} elements; {LONGEST_AXIS} are the most");
-                    return Err(messages::mismatch(&slot.name, &slot.expected, &found));
+                    return Err(self.too_long(s, found));
                 }
                 match *wanted {
                     Wanted::Any => {}
@@ -216,20 +243,49 @@ impl Plan {
                 }
             }
         }
-        if unseen {
-            for (k, (_, wanted)) in leaves.enumerate() {
-                all.fill_in(k, wanted, &known);
-            }
-        }
-        Ok(())
+        if unseen { Ok(self.filled_in(all, &known)) } else { Ok(Vec::new()) }
     }
 
+    /// The leaves of arrays without elements, with the sizes that are wanted where none can be seen.
+    #[cold]
+    fn filled_in(
+        &self,
+        all: &[Leaf<'_>],
+        known: &[Option<(usize, usize)>],
+    ) -> Vec<(usize, Tensor)> {
+        let mut filled = Vec::new();
+        for (k, ((_, wanted), leaf)) in self.wanted().zip(all).enumerate() {
+            if !leaf.dims().contains(&0) {
+                continue;
+            }
+            let mut tensor = leaf.argument().tensor();
+            for (place, wanted) in tensor.dims.iter_mut().zip(wanted) {
+                match *wanted {
+                    Wanted::Any => {}
+                    Wanted::Exactly(size) => *place = size,
+                    Wanted::Named(name) => *place = known[name].map_or(*place, |(value, _)| value),
+                }
+            }
+            filled.push((k, tensor));
+        }
+        filled
+    }
+
+    #[cold]
+    fn too_long(&self, slot: usize, found: usize) -> Problem {
+        let slot = &self.slots[slot];
+        let found = format!("an axis of {found} elements; {LONGEST_AXIS} are the most");
+        messages::mismatch(&slot.name, &slot.expected, &found)
+    }
+
+    #[cold]
     fn wrong_sizes(&self, slot: usize, dims: &[usize]) -> Problem {
         let slot = &self.slots[slot];
         let dims: String = dims.iter().map(|size| format!("[{size}]")).collect();
         messages::mismatch(&slot.name, &slot.expected, &format!("the sizes {dims}"))
     }
 
+    #[cold]
     fn conflict(
         &self,
         slot: usize,
@@ -242,32 +298,6 @@ impl Plan {
         let slot = &self.slots[slot];
         let size = &self.names[name];
         messages::size_conflict(&slot.name, &slot.expected, found, size, value, &origin)
-    }
-}
-
-impl<'a> Leaves<'a> {
-    fn array(&mut self, dims: &[usize], elements: Lent<'a>) {
-        let from = self.dims.len();
-        dims.iter().for_each(|size| self.dims.push(*size));
-        self.leaves.push(Leaf::Array(elements, from, from + dims.len()));
-    }
-
-    fn tensor(&mut self, tensor: &'a Tensor) {
-        match tensor.as_scalar() {
-            Some(value) => self.leaves.push(Leaf::Scalar(value)),
-            None => self.array(&tensor.dims, (&tensor.data).into()),
-        }
-    }
-
-    fn fill_in(&mut self, leaf: usize, wanted: &[Wanted], known: &[Option<(usize, usize)>]) {
-        let Leaf::Array(_, from, to) = self.leaves[leaf] else { return };
-        for (place, wanted) in self.dims[from..to].iter_mut().zip(wanted) {
-            match *wanted {
-                Wanted::Any => {}
-                Wanted::Exactly(size) => *place = size,
-                Wanted::Named(name) => *place = known[name].map_or(*place, |(value, _)| value),
-            }
-        }
     }
 }
 

@@ -107,7 +107,7 @@ impl<'a> Writer<'a> {
 
     fn records(&mut self, shapes: Vec<&Shape>, mut leaves: &[Tensor], depth: usize) {
         for shape in shapes {
-            let (own, rest) = leaves.split_at(shape.leaves().len());
+            let (own, rest) = leaves.split_at(shape.leaf_count());
             self.record(shape, own, depth);
             leaves = rest;
         }
@@ -187,7 +187,7 @@ impl Reader {
             let args = fields.iter().map(|shape| {
                 let mut leaves = Vec::new();
                 cursor.field(shape, &mut Vec::new(), &mut leaves);
-                super::build(shape, &leaves, &mut Vec::new(), &mut reader)
+                super::build(shape, &mut leaves, &mut Vec::new(), &mut reader)
             });
             let args = args.collect::<Vec<Data>>().into();
             reader.values.push(Some(Data::Con { name: name.clone(), tag, args }));

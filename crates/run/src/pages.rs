@@ -1,0 +1,41 @@
+//! Copies of large arrays. Where the system hands out new memory in small pages, that takes longer than the copy, so large pages are asked for.
+
+#![allow(unsafe_code)]
+
+/// The same elements, in memory of their own.
+pub(crate) fn copied<T: Copy>(elements: &[T]) -> Vec<T> {
+    let mut copy: Vec<T> = Vec::with_capacity(elements.len());
+    #[cfg(target_os = "linux")]
+    large::ask(copy.as_mut_ptr().cast(), size_of_val(elements));
+    copy.extend_from_slice(elements);
+    copy
+}
+
+#[cfg(target_os = "linux")]
+mod large {
+    /// The size of a large page.
+    const PAGE: usize = 1 << 21;
+
+    /// Asks for large pages between two places, if there is room for any. Where the system has none, nothing changes.
+    pub fn ask(memory: *mut u8, bytes: usize) {
+        let skipped = memory.addr().next_multiple_of(PAGE) - memory.addr();
+        let len = bytes.saturating_sub(skipped) / PAGE * PAGE;
+        if len > 0 {
+            // SAFETY: advice on whole pages inside of memory that the caller owns, which keeps what it holds.
+            unsafe { libc::madvise(memory.wrapping_add(skipped).cast(), len, libc::MADV_HUGEPAGE) };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::copied;
+
+    #[test]
+    fn copies_are_the_same_whatever_their_size() {
+        for count in [0, 1, 1000, 1 << 20, (1 << 20) + 7] {
+            let elements: Vec<i64> = (0..count).collect();
+            assert_eq!(copied(&elements), elements);
+        }
+    }
+}

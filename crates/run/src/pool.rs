@@ -1,0 +1,120 @@
+//! Things that calls take and put back. The one that was put back last is taken without a lock, so that a thread which calls alone waits for nobody and
+//! finds it in its cache.
+
+#![allow(unsafe_code)]
+
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// What nobody is using.
+#[derive(Debug)]
+pub(crate) struct Pool<T> {
+    /// The one that was put back last, or null. Owned by the pool.
+    last: AtomicPtr<T>,
+    /// All others. Boxes, so that putting one back moves a pointer.
+    #[allow(clippy::vec_box)]
+    others: Mutex<Vec<Box<T>>>,
+}
+
+// SAFETY: what a pool holds is used by one thread after another, never by two at a time.
+unsafe impl<T: Send> Sync for Pool<T> {}
+
+// SAFETY: a pool owns what it holds.
+unsafe impl<T: Send> Send for Pool<T> {}
+
+impl<T> Default for Pool<T> {
+    fn default() -> Pool<T> {
+        Pool { last: AtomicPtr::new(null_mut()), others: Mutex::default() }
+    }
+}
+
+impl<T> Pool<T> {
+    /// One that nobody is using; from now on, somebody is.
+    #[inline]
+    pub fn take(&self) -> Option<Box<T>> {
+        let last = self.exchange(null_mut());
+        last.or_else(|| self.others().pop())
+    }
+
+    /// Nobody is using it any more.
+    #[inline]
+    pub fn put(&self, item: Box<T>) {
+        if let Some(before) = self.exchange(Box::into_raw(item)) {
+            self.others().push(before);
+        }
+    }
+
+    /// Shows each that nobody is using while it looks.
+    pub fn each(&self, mut look: impl FnMut(&mut T)) {
+        let mut taken: Vec<Box<T>> = std::iter::from_fn(|| self.take()).collect();
+        taken.iter_mut().for_each(|item| look(item));
+        taken.into_iter().for_each(|item| self.put(item));
+    }
+
+    /// Puts a pointer where the last one is, which it gives back.
+    #[inline]
+    fn exchange(&self, item: *mut T) -> Option<Box<T>> {
+        let before = self.last.swap(item, Ordering::AcqRel);
+        // SAFETY: what is not null has come from `Box::into_raw` in `put`, and whoever swaps it out is the only one to have it.
+        (!before.is_null()).then(|| unsafe { Box::from_raw(before) })
+    }
+
+    /// A thread that has panicked leaves it in order: things are put and taken as a whole.
+    #[allow(clippy::vec_box)]
+    fn others(&self) -> MutexGuard<'_, Vec<Box<T>>> {
+        self.others.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<T> Drop for Pool<T> {
+    fn drop(&mut self) {
+        drop(self.exchange(null_mut()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::sync::Arc;
+
+    use super::Pool;
+
+    #[test]
+    fn what_was_put_back_last_is_taken_first_and_nothing_is_lost() {
+        let (pool, item) = (Pool::default(), Arc::new(()));
+        assert!(Pool::<i32>::default().take().is_none());
+        for k in 0..3 {
+            pool.put(Box::new((k, item.clone())));
+        }
+        assert_eq!(pool.take().map(|taken| taken.0), Some(2));
+        let mut seen = BTreeSet::new();
+        pool.each(|(k, _)| {
+            seen.insert(*k);
+        });
+        assert_eq!(seen, BTreeSet::from([0, 1]));
+        drop(pool);
+        assert_eq!(Arc::strong_count(&item), 1);
+    }
+
+    #[test]
+    fn no_two_threads_have_the_same() {
+        let pool = Pool::default();
+        (0..2).for_each(|_| pool.put(Box::new(0u64)));
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..10_000 {
+                        // Were it another thread's too, a number would be lost.
+                        let mut taken = pool.take().unwrap_or_default();
+                        *taken += 1;
+                        pool.put(taken);
+                    }
+                });
+            }
+        });
+        let mut sum = 0;
+        pool.each(|count| sum += *count);
+        assert_eq!(sum, 40_000);
+    }
+}
