@@ -12,6 +12,7 @@ use lambada_normalize::{Inspection, Layout, Normalized, layouts, normalize, norm
 use lambada_optimize::Reader;
 use lambada_prim::{Memory, Scalar, Tensor};
 use lambada_run::{Cancel, Kernel, Target};
+use lambada_schedule::Plan;
 use lambada_source::stack::{self, Deep};
 use lambada_source::{Failure, Problem, Site, Span};
 
@@ -254,7 +255,11 @@ pub fn lower(arrays: &Arrays) -> loops::Function {
 
 /// The same with nests, where the options say so, for a processor, or a family of them, as the options say.
 pub fn lower_for(arrays: &Arrays, options: &Options, target: Target) -> loops::Function {
-    let plan = options.plan(&arrays.optimized, target);
+    lower_by(arrays, options, options.plan(&arrays.optimized, target))
+}
+
+/// The same as a plan says.
+fn lower_by(arrays: &Arrays, options: &Options, plan: Plan) -> loops::Function {
     let lanes = Lanes { plan, checks: options.checks };
     let nests: &dyn lambada_lower::Nests =
         if options.nests && !options.trap_nan { &lanes } else { &lambada_lower::NoNests };
@@ -268,6 +273,15 @@ pub fn lower_for(arrays: &Arrays, options: &Options, target: Target) -> loops::F
 /// The same as the options say.
 pub(crate) fn lower_with(arrays: &Arrays, options: &Options) -> loops::Function {
     lower_for(arrays, options, options.target)
+}
+
+/// The same for what will run the loops: the interpreter, if the options say so, or if there is no C compiler.
+fn lower_to_run(arrays: &Arrays, options: &Options) -> loops::Function {
+    let mut plan = options.plan(&arrays.optimized, options.target);
+    if options.engine != Engine::Native || lambada_run::Compiler::find().is_none() {
+        plan.lanes = loops::LANES;
+    }
+    lower_by(arrays, options, plan)
 }
 
 /// Where checks are requested (always in debug builds), a program that a pass has broken stops the compiler at that pass.
@@ -352,12 +366,12 @@ impl Executable {
             match options.engine {
                 Engine::Native => {
                     let arrays = arrays()?;
-                    let kernel = compiled(&lower_with(&arrays, options), options)?;
+                    let kernel = compiled(&lower_to_run(&arrays, options), options)?;
                     Ok(Executable::optimized(&arrays, Code::Native(kernel)))
                 }
                 Engine::Loops => {
                     let arrays = arrays()?;
-                    let lowered = lower_with(&arrays, options);
+                    let lowered = lower_to_run(&arrays, options);
                     Ok(Executable::optimized(&arrays, Code::Loops(lowered)))
                 }
                 Engine::Anf => {
@@ -368,6 +382,20 @@ impl Executable {
             }
         })?;
         Ok(made.limited(options.memory()))
+    }
+
+    /// The loops of machine code in the interpreter, for those who count what it does.
+    pub(crate) fn as_machine_code(
+        mut program: Program,
+        entry: DefId,
+        options: &Options,
+    ) -> Result<Executable, Vec<Problem>> {
+        program.precision = options.precision;
+        stack::roomy(|| {
+            let arrays = trapped(arrays_with(&program, entry, options)?, options);
+            let lowered = lower_with(&arrays, options);
+            Ok(Executable::optimized(&arrays, Code::Loops(lowered)).limited(options.memory()))
+        })
     }
 
     /// A program for the evaluator of core: nothing is compiled, so what cannot be compiled runs too.

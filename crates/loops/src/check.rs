@@ -18,6 +18,9 @@ use crate::{
     print,
 };
 
+/// The most lanes that a register has: more than any processor, for the interpreter.
+const MOST_LANES: u16 = 64;
+
 /// Says what is wrong with the function or its library, if anything, naming the statement.
 pub fn check(function: &Function) -> Result<(), String> {
     let library = &function.library;
@@ -89,7 +92,7 @@ impl<'a> Checker<'a> {
             format!("{:?} is not an identifier of C", function.name)
         })?;
         for (ty, hint) in function.regs.iter().chain(&function.cells) {
-            ensure(matches!(ty.lanes, 1 | 2 | 4 | 8 | 16), || {
+            ensure(ty.lanes.is_power_of_two() && ty.lanes <= MOST_LANES, || {
                 format!("`{hint}` has {} lanes", ty.lanes)
             })?;
         }

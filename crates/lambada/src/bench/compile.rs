@@ -72,8 +72,8 @@ impl Ready {
 
     /// What a run does.
     pub fn work(&self) -> Result<Option<Work>, Failure> {
-        let options = Options { engine: Engine::Loops, ..self.options.clone() };
-        let Ok(loops) = Executable::with(self.program.clone(), self.entry, &options) else {
+        let loops = Executable::as_machine_code(self.program.clone(), self.entry, &self.options);
+        let Ok(loops) = loops else {
             return Ok(None);
         };
         let counts = loops.counts(&self.args)?;

@@ -31,6 +31,9 @@ pub use counts::Counts;
 use counts::{Counter, Silent};
 use machine::Machine;
 
+/// How many lanes functions should have that are interpreted: an instruction is decoded once for all of them, which takes as long as a few lanes.
+pub const LANES: u16 = 32;
+
 /// Runs the function on its arguments: first the sizes, as scalars, then the parameters of the source.
 pub fn eval(function: &Function, args: &[Tensor]) -> Result<Vec<Tensor>, Failure> {
     Program::new(function).run(args)
