@@ -175,15 +175,18 @@ impl Rehearsal<'_> {
     /// What it gives where it is out of range: zeros, or what was to be updated.
     fn instead(&mut self, op: &Op, binds: &[Param]) -> Block {
         let mut stms = Vec::new();
-        let given = binds.iter().map(|p| match op {
-            Op::Update { array, .. } => Atom::Var(*array),
-            _ if p.ty.dims.is_empty() => Atom::Lit(p.ty.elem.zero()),
-            _ => {
-                let zeros = self.fresh(p.ty.clone());
-                let atom = zeros.var.into();
-                stms.push(Stm::new(vec![zeros], Op::Fill(Atom::Lit(p.ty.elem.zero()))));
-                atom
+        let given = binds.iter().map(|p| {
+            let zero = Atom::Lit(p.ty.elem.zero());
+            if let Op::Update { array, .. } = op {
+                return Atom::Var(*array);
             }
+            if p.ty.dims.is_empty() {
+                return zero;
+            }
+            let zeros = self.fresh(p.ty.clone());
+            let atom = zeros.var.into();
+            stms.push(Stm::new(vec![zeros], Op::Fill(zero)));
+            atom
         });
         let results = given.collect();
         Block { stms, results }
