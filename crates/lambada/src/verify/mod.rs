@@ -64,8 +64,11 @@ struct Brought {
     pseudo: bool,
     span: Span,
     /// What people are told: this function and its rule; or, where it is private to the library, the one that they call, and where.
-    told: (Rc<str>, Span),
+    told: Named,
 }
+
+/// A function and the place where its rule, or a call of it, is.
+type Named = (Rc<str>, Span);
 
 /// So many points are drawn for a definition.
 const POINTS: usize = 3;
@@ -156,7 +159,7 @@ fn brought(program: &Program, entry: DefId) -> Vec<Brought> {
     let mut found: Vec<Brought> = Vec::new();
     let mut seen = HashSet::from([entry]);
     // With the call that led out of the user's file: what people know of a library are the functions that they call.
-    let mut pending: Vec<(&Term, Option<(Rc<str>, Span)>)> = vec![(&program.def(entry).body, None)];
+    let mut pending: Vec<(&Term, Option<Named>)> = vec![(&program.def(entry).body, None)];
     while let Some((term, called)) = pending.pop() {
         pending.extend(term.children().into_iter().map(|child| (child, called.clone())));
         if let TermKind::Global(id) = term.kind()
