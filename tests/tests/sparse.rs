@@ -70,3 +70,101 @@ fn sparse_matrices_cost_their_entries() {
         }
     }
 }
+
+/// The definition of the prelude, and those private ones that it mentions, under names that users may give.
+fn from_the_prelude(name: &str) -> String {
+    let (mut text, mut seen, mut open) = (String::new(), Vec::new(), vec![name.to_string()]);
+    while let Some(name) = open.pop() {
+        if seen.contains(&name) {
+            continue;
+        }
+        let from =
+            lambada::PRELUDE.find(&format!("\ndef {name} ")).expect("the prelude has it") + 1;
+        let definition = &lambada::PRELUDE[from..];
+        let definition = definition.split("\n\n").next().unwrap_or_default();
+        let code = definition.lines().filter(|line| !line.starts_with("--"));
+        let code = code.collect::<Vec<&str>>().join("\n");
+        open.extend(
+            code.split(|c: char| !(c.is_alphanumeric() || c == '_'))
+                .filter(|word| word.starts_with("prelude_"))
+                .map(str::to_string),
+        );
+        text += &code.replace("prelude_", "own_");
+        text += "\n\n";
+        seen.push(name);
+    }
+    text
+}
+
+/// A symmetric pattern with its diagonal, as rows of columns.
+fn symmetric(n: usize, edges: impl IntoIterator<Item = (usize, usize)>) -> Vec<Vec<usize>> {
+    let mut rows: Vec<Vec<usize>> = (0..n).map(|i| vec![i]).collect();
+    for (i, j) in edges {
+        rows[i].push(j);
+        rows[j].push(i);
+    }
+    for row in &mut rows {
+        row.sort_unstable();
+        row.dedup();
+    }
+    rows
+}
+
+fn ints(values: impl IntoIterator<Item = usize>) -> Data {
+    let values: Vec<i64> = values.into_iter().map(|value| value as i64).collect();
+    let dims = vec![values.len()];
+    Data::Tensor(Tensor { data: lambada_prim::Data::Int(values), dims })
+}
+
+/// Each entry of a symmetric matrix can be read from products with one vector per color: one of the two rows that have it has no other entry
+/// in columns of that color. The colors are few: those that are needed for bands, trees and arrows, and never more than the square of the
+/// longest short row asks for.
+#[test]
+fn star_colors_tell_entries_apart() {
+    let mut session = Session::new();
+    let text = from_the_prelude("prelude_star_colors");
+    let unit = session
+        .load_text("colors.lam", &text, None)
+        .unwrap_or_else(|p| panic!("{}", session.render(&p, false)));
+    let call = unit.call("own_star_colors", Operator::Value, None).expect("it is a definition");
+    let arrays = arrays(&call.program, call.entry).expect("it normalizes");
+    let colors_of = |rows: &[Vec<usize>]| -> Vec<usize> {
+        let mut starts = vec![0];
+        rows.iter().for_each(|row| starts.push(starts[starts.len() - 1] + row.len()));
+        let args = [ints(starts), ints(rows.iter().flatten().copied())];
+        let leaves = arrays.normalized.params.iter().zip(&args);
+        let leaves = leaves.flat_map(|((_, layout), data)| layout.flatten(data).expect("ints"));
+        let leaves: Vec<Tensor> = leaves.collect();
+        let ran = lambada_anf::eval(&arrays.optimized, &leaves).expect("it runs");
+        let color = &ran.results[1];
+        let color: Vec<usize> =
+            (0..rows.len()).map(|j| color.data.get(j).int().try_into().expect("a color")).collect();
+        let count = ran.results[0].data.get(0).int() as usize;
+        assert_eq!(count, color.iter().max().map_or(0, |most| most + 1), "all colors are used");
+        for (i, row) in rows.iter().enumerate() {
+            for &j in row {
+                let alone = |i: usize, j: usize| {
+                    rows[i].iter().filter(|k| color[**k] == color[j]).count() == 1
+                };
+                assert!(alone(i, j) || alone(j, i), "entry {i}, {j} of {rows:?}: {color:?}");
+            }
+        }
+        color
+    };
+    let count = |rows: &[Vec<usize>]| colors_of(rows).into_iter().max().map_or(0, |c| c + 1);
+    assert_eq!(count(&symmetric(40, [])), 1, "a diagonal");
+    assert_eq!(count(&symmetric(40, (1..40).map(|i| (i - 1, i)))), 3, "a chain");
+    assert_eq!(count(&symmetric(40, (1..40).map(|i| (0, i)))), 2, "an arrow");
+    let tied = (1..40).flat_map(|i| [(0, i), (i - 1, i)]);
+    assert_eq!(count(&symmetric(40, tied)), 4, "a chain with one parameter of all");
+    assert!(count(&symmetric(63, (1..63).map(|i| ((i - 1) / 2, i)))) <= 4, "a tree");
+    let mut random = lambada_testkit::Random(8);
+    for n in 1..60 {
+        let edges = random.below(3 * n);
+        let edges: Vec<(usize, usize)> =
+            (0..edges).map(|_| (random.below(n), random.below(n))).collect();
+        let rows = symmetric(n, edges);
+        let longest = rows.iter().map(Vec::len).max().unwrap_or_default();
+        assert!(count(&rows) <= longest * longest + 1);
+    }
+}

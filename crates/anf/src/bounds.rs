@@ -96,6 +96,17 @@ impl Frame {
             && self.ranges.is_empty()
             && !self.unreachable
     }
+
+    /// The variable is not negative in this block.
+    pub fn nonnegative(&mut self, var: Var) {
+        let range = self.ranges.entry(var).or_insert(ANY);
+        *range = both(*range, (0, ANY.1));
+    }
+
+    /// Is something known of the variable's range in this block, beyond what is known around it?
+    pub fn bounds(&self, var: Var) -> bool {
+        self.ranges.contains_key(&var)
+    }
 }
 
 impl Bounds {
@@ -389,7 +400,17 @@ impl Place<'_> {
     pub fn equal(&self, a: Atom, b: Atom) -> bool {
         a == b
             || self.modulo(self.bounds.raw(a)) == self.modulo(self.bounds.raw(b))
+            || self.larger(a).is_some_and(|a| self.equal(a, b))
+            || self.larger(b).is_some_and(|b| self.equal(a, b))
             || self.is_unreachable()
+    }
+
+    /// The operand that a maximum is, where one is known to be the larger one.
+    fn larger(&self, atom: Atom) -> Option<Atom> {
+        let (op, args) = self.bounds.computed.get(&self.itself(atom.as_var()?))?;
+        let ([a, b], Prim::MaxInt) = (&args[..], op) else { return None };
+        let is_larger = |a: Atom, b: Atom| self.at_least(a, b, 0).then_some(a);
+        is_larger(*a, *b).or_else(|| is_larger(*b, *a))
     }
 
     /// Is `a ≥ b + gap` known?

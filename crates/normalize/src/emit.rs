@@ -1,6 +1,6 @@
 //! Code under construction: a stack of open blocks, what each variable is, and the statements that `normalize` writes.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use lambada_anf::bounds::Frame;
@@ -89,6 +89,10 @@ pub(crate) struct Emit {
     loads: HashMap<(Var, Vec<Atom>), Atom>,
     pub prims: HashMap<(Prim, Vec<Atom>), Atom>,
     known: HashMap<Var, Known>,
+    /// Functions under construction whose results have sizes that an empty `for` would have had.
+    pub awaited: HashSet<FnId>,
+    /// Functions of the library, and their copies that cannot fail.
+    pub rehearsed: HashMap<FnId, FnId>,
 }
 
 impl Emit {
@@ -209,7 +213,7 @@ impl Emit {
             self.infos.resize(k + 1, None);
         }
         for dim in ty.dims.iter().filter_map(|d| d.as_var()) {
-            self.facts.nonnegative(dim);
+            self.facts.size_of_array(dim, level);
         }
         self.infos[k] = Some(Info { ty, block: self.open[level].id, level });
     }
@@ -431,7 +435,7 @@ impl Emit {
 
     /// Fails unless the two sizes are equal.
     pub fn check_equal(&mut self, a: Atom, b: Atom, span: Span, message: &str) {
-        if a != b {
+        if !self.facts.equal(a, b) {
             let cond = self.prim(Prim::EqInt, &[a, b]);
             self.check(cond, span, message, vec![a, b]);
         }

@@ -79,6 +79,15 @@ impl Facts {
         self.bounds.nonnegative(var);
     }
 
+    /// The variable is the size of an array that is bound in the block of the given level: it is not negative there.
+    pub fn size_of_array(&mut self, var: Var, level: usize) {
+        for (k, frame) in self.frames.iter_mut().enumerate().skip(level) {
+            if k == level || frame.bounds(var) {
+                frame.nonnegative(var);
+            }
+        }
+    }
+
     /// The variable is a size of an argument.
     pub fn size(&mut self, var: Var) {
         self.bounds.size(var);
@@ -103,7 +112,7 @@ impl Facts {
 
     /// Are the two sizes known to be equal?
     pub fn equal(&self, a: Atom, b: Atom) -> bool {
-        a == b || self.poly(a) == self.poly(b)
+        a == b || self.ask(|place| place.equal(a, b))
     }
 
     /// Are the two sizes known to be equal outside of the block of the given level?

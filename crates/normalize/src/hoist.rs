@@ -1,31 +1,52 @@
 //! Sizes of the elements of a `for` that only its body computes are computed outside of it, as of the first iteration.
 //!
-//! *Gives* code before the `for`: a copy of the part of the body that computes the sizes, with 0 for the index.
+//! *Gives* code before the `for`: a copy of the part of the body that computes the sizes, with 0 for the index; and where there may be no
+//! iteration, another one that cannot fail ([`crate::rehearsal`]), for the sizes that the first one would have had.
 //! *Keeps* failures: a part that could fail runs only if there is a first iteration, together with all checks that stand before it there, so
 //! whatever fails would have failed first anyway. Additions to accumulators that are no part of it are left out; calls make them to a
 //! scratch accumulator, so the copy adds to no accumulator but its own, and freezes all of these.
 
 use std::collections::HashSet;
 
-use lambada_anf::{Atom, Block, Effect, Exp, Nest, Op, Out, Param, Renaming, Stm, Ty, Var};
+use lambada_anf::{Atom, Effect, Exp, Nest, Op, Out, Param, Renaming, Stm, Ty, Var};
 use lambada_prim::{Prim, ReduceOp};
 
 use crate::emit::Emit;
+use crate::rehearsal::without_failures;
 
-/// The sizes, which the innermost block (the body of a `for`) binds, as they are in its first iteration; 0 if there is none.
+/// The sizes, which the innermost block (the body of a `for`) binds, as they are in its first iteration, or would be if there were one.
 pub(crate) fn hoist_sizes(emit: &mut Emit, index: Var, extent: Atom, sizes: &[Atom]) -> Vec<Atom> {
     if sizes.is_empty() {
         return Vec::new();
     }
     let (stms, pure) = slice(emit, sizes);
-    let copy = |emit: &mut Emit| copied(emit, index, Atom::int(0), &stms, sizes);
+    let copy = |emit: &mut Emit, stms: &[Stm], sizes: &[Atom]| {
+        let sizes = copied(emit, index, Atom::int(0), stms, sizes);
+        sizes.into_iter().map(|size| emit.not_negative(size)).collect()
+    };
+    if pure {
+        return emit.outside(emit.level() - 1, |emit| copy(emit, &stms, sizes));
+    }
+    let (rehearsed, known) = rehearsal(emit, sizes);
     emit.outside(emit.level() - 1, |emit| {
-        if pure {
-            return copy(emit);
-        }
         let cond = emit.prim(Prim::LtInt, &[Atom::int(0), extent]);
-        guarded(emit, cond, sizes.len(), copy)
+        let first = |emit: &mut Emit| copied(emit, index, Atom::int(0), &stms, sizes);
+        guarded(emit, cond, sizes.len(), first, |emit| copy(emit, &rehearsed, &known))
     })
+}
+
+/// The part of the innermost block that the sizes need, such that it cannot fail; and the sizes, 0 for those that nothing is known of.
+fn rehearsal(emit: &mut Emit, sizes: &[Atom]) -> (Vec<Stm>, Vec<Atom>) {
+    let mut cut = |sizes: &[Atom]| {
+        let stms = Slice::new(sizes).cut(emit, false);
+        without_failures(emit, stms)
+    };
+    let known = sizes.iter().map(|size| match cut(&[*size]) {
+        Some(_) => *size,
+        None => Atom::int(0),
+    });
+    let known: Vec<Atom> = known.collect();
+    (cut(&known).unwrap_or_default(), known)
 }
 
 /// A size as it is in the first iteration that is active; 0 if none is. Which one that is, a loop of its own finds.
@@ -51,7 +72,8 @@ pub(crate) fn hoist_active_size(
             Nest::For { index: i, extent, outs, body },
         );
         let cond = emit.prim(Prim::LtInt, &[first.into(), extent]);
-        guarded(emit, cond, 1, |emit| copied(emit, index, first.into(), &stms, &[size]))[0]
+        let size = |emit: &mut Emit| copied(emit, index, first.into(), &stms, &[size]);
+        guarded(emit, cond, 1, size, |_| vec![Atom::int(0)])[0]
     })
 }
 
@@ -100,20 +122,24 @@ fn place(emit: &mut Emit, renaming: &mut Renaming, stms: &[Stm]) {
     }
 }
 
-/// `if cond { fill } else { zeros }`
+/// `if cond { then } else { otherwise }`, of sizes
 fn guarded(
     emit: &mut Emit,
     cond: Atom,
     count: usize,
-    fill: impl FnOnce(&mut Emit) -> Vec<Atom>,
+    then: impl FnOnce(&mut Emit) -> Vec<Atom>,
+    otherwise: impl FnOnce(&mut Emit) -> Vec<Atom>,
 ) -> Vec<Atom> {
-    if cond == Atom::bool(true) {
-        return fill(emit);
+    if cond.as_lit().is_some() {
+        return if cond == Atom::bool(true) { then(emit) } else { otherwise(emit) };
     }
     emit.enter();
-    let results = fill(emit);
+    emit.learn(cond, true);
+    let results = then(emit);
     let then = emit.leave().finish(results);
-    let otherwise = Block { stms: Vec::new(), results: vec![Atom::int(0); count] };
+    emit.enter();
+    let results = otherwise(emit);
+    let otherwise = emit.leave().finish(results);
     let binds: Vec<Param> =
         (0..count).map(|_| Param { var: emit.fresh("n", Ty::int()), ty: Ty::int() }).collect();
     binds.iter().for_each(|p| emit.facts.nonnegative(p.var));

@@ -24,6 +24,7 @@ mod merge;
 mod messages;
 mod polys;
 mod prims;
+mod rehearsal;
 mod shape;
 mod sketch;
 mod tail;

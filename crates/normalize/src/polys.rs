@@ -40,6 +40,18 @@ impl Emit {
         poly.vars().all(|v| self.is_outside(v.into(), level))
     }
 
+    /// A size that is bound in the block of the given level, as it would be written outside of it: there the block may not be run, and what
+    /// would be negative is 0.
+    pub fn outer_size(&mut self, size: Atom, level: usize) -> Option<Atom> {
+        let outer = self.outer_form(size, level)?;
+        Some(self.outside(level - 1, |emit| emit.not_negative(outer)))
+    }
+
+    /// The integer, or 0 where it would be negative.
+    pub fn not_negative(&mut self, atom: Atom) -> Atom {
+        self.prim(Prim::MaxInt, &[atom, Atom::int(0)])
+    }
+
     /// An integer that is bound in the block of the given level, as it would be written outside of it.
     pub fn outer_form(&mut self, atom: Atom, level: usize) -> Option<Atom> {
         if self.is_outside(atom, level) {

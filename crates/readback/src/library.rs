@@ -172,7 +172,9 @@ fn expressible(function: &Function, library: &Library) -> Result<(), String> {
         matches!(stm.exp, Exp::Op(Op::Open { .. } | Op::Cell { .. } | Op::Node { cells: true, .. }))
     });
     if cells {
-        return Err("values of recursive types, or functions, stand in arrays there".into());
+        return Err("values of recursive types, or functions, stand in arrays there, and the language adds to numbers in arrays only; \
+            where they stand in a list instead (`type list a = Nil | Cons a (list a)`), it has one"
+            .into());
     }
     Ok(())
 }

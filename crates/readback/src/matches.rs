@@ -99,6 +99,11 @@ impl Printer<'_> {
             for (field, var) in read {
                 let bound = self.words.reading(id, tag, field, "".into()).0;
                 let hint = self.tokens.hint(var);
+                // Where only its size is read, the array still is what gets the name.
+                let hint = match self.words.is_size(id, tag, field) {
+                    true => hint.strip_suffix("_size").map_or(hint.clone(), Rc::from),
+                    false => hint,
+                };
                 let name = names.entry(bound).or_insert_with(|| self.tokens.fresh(&hint));
                 let (_, value) = self.words.reading(id, tag, field, name.clone());
                 self.handles.fields.insert((of, tag, field), value);

@@ -18,20 +18,37 @@ fn out_of_range<T>(span: Span, index: i64, size: usize) -> Run<T> {
     fail(span, format!("index {index} is out of range for size {size}"))
 }
 
-/// `xs[at…]`, in place. If only the shape is of interest, each element does.
-pub(crate) fn index<'v>(xs: &'v Value, at: &[i64], rehearsing: bool, span: Span) -> Run<&'v Value> {
+/// `xs[at…]`, in place.
+pub(crate) fn index<'v>(xs: &'v Value, at: &[i64], span: Span) -> Run<&'v Value> {
     let mut found = xs;
     for &k in at {
         let items = &found.as_array().items;
-        let item = usize::try_from(k).ok().and_then(|k| items.get(k));
-        found = match (item, items.first()) {
-            (Some(item), _) => item,
-            // An `int` may become a size, of which nothing is known then.
-            (None, Some(first)) if rehearsing && !matches!(first, Value::Int(_)) => first,
-            (None, _) => return out_of_range(span, k, items.len()),
+        found = match usize::try_from(k).ok().and_then(|k| items.get(k)) {
+            Some(item) => item,
+            None => return out_of_range(span, k, items.len()),
         };
     }
     Ok(found)
+}
+
+/// The shape of an element behind `depth` indices, whether there is one or not.
+pub(crate) fn shape_of_element(xs: &Value, depth: usize, form: &Form) -> Shape {
+    let mut found = xs;
+    for before in 0..depth {
+        let array = found.as_array();
+        let Some(first) = array.items.first() else {
+            let mut shape = array.elem.clone();
+            for _ in before + 1..depth {
+                shape = match shape {
+                    Shape::Array(_, elem) => *elem,
+                    Shape::Plain | Shape::Tuple(_) | Shape::Variant(_) => return form.empty(),
+                };
+            }
+            return shape;
+        };
+        found = first;
+    }
+    Shape::of(found, form)
 }
 
 /// `xs[at…]`, to be written to; arrays that are shared are copied on the way.

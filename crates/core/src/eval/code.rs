@@ -35,8 +35,9 @@ pub(crate) enum Code {
     Array(Vec<Code>, Box<ForInfo>),
     For(Slot, Box<[Code; 2]>, Box<ForInfo>),
     Dim(Box<Code>, usize),
-    /// The array stands last: it is looked into when the indices are known, so a variable need not be copied.
-    Index(Vec<Code>, Box<Code>, Span),
+    /// The array stands last: it is looked into when the indices are known, so a variable need not be copied. Then the form and the type
+    /// of the element.
+    Index(Vec<Code>, Box<Code>, Box<(ForInfo, Ty)>),
     /// The array, the indices, the new value with its form.
     Update(Box<[Code; 2]>, Vec<Code>, Box<ForInfo>),
     Reduce(ReduceOp, ScalarTy, Box<Code>, Span),

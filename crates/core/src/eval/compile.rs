@@ -206,7 +206,8 @@ impl Compiler<'_> {
             TermKind::Dim(xs, axis) => Code::Dim(self.boxed(xs), *axis),
             TermKind::Index(xs, at) => {
                 let xs = self.boxed(xs);
-                Code::Index(self.terms(at), xs, term.span())
+                let info = Box::new((self.info(term, term.ty()), term.ty().clone()));
+                Code::Index(self.terms(at), xs, info)
             }
             TermKind::Update(xs, at, value) => {
                 let info = self.info(term, value.ty());

@@ -135,9 +135,16 @@ pub(crate) fn seed(
     }
 }
 
+/// What is said of their arrays of another size.
+fn another_size(own: usize, given: usize) -> String {
+    format!(
+        "an array in this tangent or cotangent has size {given}, but {own} in the value that it belongs to"
+    )
+}
+
 fn same_size(a: &Array, b: &Array, span: Span) -> Run<()> {
     let (m, n) = (a.items.len(), b.items.len());
-    if m == n { Ok(()) } else { fail(span, format!("sizes differ: {m} and {n}")) }
+    if m == n { Ok(()) } else { fail(span, another_size(m, n)) }
 }
 
 /// The point with its tangent or marks, at a new level.

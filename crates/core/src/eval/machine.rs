@@ -45,8 +45,8 @@ pub(crate) struct Machine<'p> {
     pub(super) level: u64,
     /// How many rules are being transposed inside of each other.
     pub transposing: usize,
-    /// Are we only looking for the sizes of the elements of an empty array? Then nothing is accumulated.
-    pub(super) rehearsing: bool,
+    /// The bodies of empty `for`s that are evaluated to learn the shape of their first element ([`super::rehearsal`]), innermost last.
+    pub(super) rehearsals: Vec<*const Code>,
     /// Are values moved at their last mention? Results do not depend on it, as tests show.
     pub moves: bool,
     /// How much memory values may take.
@@ -68,12 +68,17 @@ impl<'p> Machine<'p> {
             calls: 0,
             level: 0,
             transposing: 0,
-            rehearsing: false,
+            rehearsals: Vec::new(),
             moves: true,
             limit: Memory::default(),
             trap_nan: false,
             seen: &|_, _, _| {},
         }
+    }
+
+    /// What is being run.
+    pub(super) fn program(&self) -> &'p Program {
+        self.program
     }
 
     /// How much memory the calls inside of each other take: what they are known to take at least, or what they are seen to.
@@ -95,7 +100,11 @@ impl<'p> Machine<'p> {
         }
         let program = self.program;
         let function = compile(program, &program.defs[k].body, self.moves, self.trap_nan);
-        let value = self.enter(&[function].into(), 0, &[].into(), [])?;
+        // It is no part of a body that is rehearsed, and may be mentioned later.
+        let around = std::mem::take(&mut self.rehearsals);
+        let value = self.enter(&[function].into(), 0, &[].into(), []);
+        self.rehearsals = around;
+        let value = value?;
         self.globals[k] = Some(value.clone());
         Ok(value)
     }
@@ -168,7 +177,7 @@ impl<'p> Machine<'p> {
         result
     }
 
-    fn set(&mut self, slot: Slot, value: Value) {
+    pub(super) fn set(&mut self, slot: Slot, value: Value) {
         self.stack[self.base + slot] = value;
     }
 
@@ -266,16 +275,24 @@ impl<'p> Machine<'p> {
                         &[self.eval(&args[0])?, self.eval(&args[1])?, self.eval(&args[2])?],
                     ));
                 }
-                Code::Array(items, info) => return arrays::regular(self.all(items)?, info),
+                Code::Array(items, info) => {
+                    return {
+                        let items = self.all(items)?;
+                        self.regular(items, info)
+                    };
+                }
                 Code::For(index, parts, info) => {
                     return self.for_(*index, &parts[0], &parts[1], info);
                 }
                 Code::Dim(xs, axis) => return Ok(Value::Int(self.dim(xs, *axis)? as i64)),
-                Code::Index(at, xs, span) => return self.index(at, xs, *span),
+                Code::Index(at, xs, info) => return self.index(at, xs, info),
                 Code::Update(parts, at, info) => {
                     let xs = self.eval(&parts[0])?;
                     let at = self.ints(at)?;
                     let value = self.eval(&parts[1])?;
+                    if self.rehearsing() && arrays::index(&xs, &at, info.span).is_err() {
+                        return Ok(xs);
+                    }
                     return arrays::update(xs, &at, value, info);
                 }
                 Code::Reduce(op, ty, xs, span) => {
@@ -291,7 +308,7 @@ impl<'p> Machine<'p> {
                 }
                 Code::Inspect(what, value) => {
                     let value = self.eval(value)?;
-                    if !self.rehearsing {
+                    if !self.rehearsing() {
                         let (site, ty) = &**what;
                         (self.seen)(site, &value, ty);
                     }
@@ -348,7 +365,7 @@ impl<'p> Machine<'p> {
                 Ok(())
             }
             Step::Check(cond, site, values) => {
-                if self.eval(cond)?.bool() {
+                if self.rehearsing() || self.eval(cond)?.bool() {
                     return Ok(());
                 }
                 let values = self.ints(values)?;
@@ -385,7 +402,7 @@ impl<'p> Machine<'p> {
                 self.make_room(extent, items[0].scalars(), info.span)?; // the others are as large
             }
         }
-        arrays::regular(items, info)
+        self.regular(items, info)
     }
 
     /// Is there room for an array of so many elements, of so many scalars each?
@@ -402,18 +419,6 @@ impl<'p> Machine<'p> {
         self.limit.more(bytes as u64, held()).or_else(|message| fail(span, message))
     }
 
-    /// The shape that elements of an empty array would have: that of the first one, if it can be computed.
-    fn rehearse(&mut self, index: Slot, body: &Code, form: &Form) -> Shape {
-        if *form == Form::Plain {
-            return Shape::Plain;
-        }
-        let around = std::mem::replace(&mut self.rehearsing, true);
-        self.set(index, Value::Int(0));
-        let shape = self.eval(body).map(|value| Shape::of(&value, form));
-        self.rehearsing = around;
-        shape.unwrap_or_else(|_| form.empty())
-    }
-
     fn dim(&mut self, xs: &Code, axis: usize) -> Run<usize> {
         match xs {
             Code::Local(slot, false) => Ok(arrays::dim(self.get(*slot), axis)),
@@ -421,18 +426,17 @@ impl<'p> Machine<'p> {
         }
     }
 
-    fn index(&mut self, at: &[Code], xs: &Code, span: Span) -> Run<Value> {
-        let rehearsing = self.rehearsing;
+    fn index(&mut self, at: &[Code], xs: &Code, info: &(ForInfo, Ty)) -> Run<Value> {
         match xs {
             Code::Local(slot, last) => {
                 let item = match at {
                     [k] => {
                         let k = self.eval(k)?.int();
-                        arrays::index(self.get(*slot), &[k], rehearsing, span)?.clone()
+                        self.element(self.get(*slot), &[k], info)?
                     }
                     _ => {
                         let at = self.ints(at)?;
-                        arrays::index(self.get(*slot), &at, rehearsing, span)?.clone()
+                        self.element(self.get(*slot), &at, info)?
                     }
                 };
                 if *last {
@@ -443,7 +447,7 @@ impl<'p> Machine<'p> {
             _ => {
                 let xs = self.eval(xs)?;
                 let at = self.ints(at)?;
-                arrays::index(&xs, &at, rehearsing, span).cloned()
+                self.element(&xs, &at, info)
             }
         }
     }
@@ -480,7 +484,10 @@ impl<'p> Machine<'p> {
             state = self.eval(&code.body)?;
             // Arrays and tapes that grow; a state that is dropped gives back what it held.
             self.room_for(1, code.info.span)?;
-            if !plain && let Err((old, new)) = shape.unite(Shape::of(&state, &code.info.form)) {
+            if !plain
+                && !self.rehearsing()
+                && let Err((old, new)) = shape.unite(Shape::of(&state, &code.info.form))
+            {
                 return fail(
                     code.info.span,
                     format!("the loop's state changes size: {old} becomes {new}"),
@@ -502,7 +509,7 @@ impl<'p> Machine<'p> {
 
     fn add(&mut self, slot: Slot, at: &[i64], value: &Value, info: &ForInfo) -> Run<Value> {
         let accumulator = self.get(slot).as_accumulator().clone();
-        if !self.rehearsing {
+        if !self.rehearsing() {
             let value = if self.level > accumulator.level {
                 &derive::strip(value, accumulator.level + 1)
             } else {

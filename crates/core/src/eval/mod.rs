@@ -14,6 +14,7 @@ mod levels;
 mod liveness;
 mod machine;
 mod real;
+mod rehearsal;
 mod rules;
 mod shape;
 mod value;

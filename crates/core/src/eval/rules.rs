@@ -213,7 +213,7 @@ impl Machine<'_> {
 
     /// `add (x, dy)`
     pub fn add_term(&mut self, adder: &Adder, term: Value) -> Value {
-        if !self.rehearsing {
+        if !self.rehearsing() {
             let later = self.level > adder.level;
             let term = if later { super::derive::strip(&term, adder.level + 1) } else { term };
             adder.terms.borrow_mut().push(term);

@@ -266,7 +266,7 @@ const NAMES: &[(&str, &str)] = &[
     ),
     (
         "ode_rk45 ode45 solve_ivp ODEProblem integrate_ode",
-        "`odeint f y0 ts` solves a differential equation; more is in `std/ode`",
+        "`odeint f y0 ts` solves y' = f y t; more is in `std/ode`",
     ),
     (
         "optim nlm fminsearch argmin_f optimise",

@@ -131,7 +131,8 @@ impl Derivatives {
         let value = compiled((program.clone(), entry))?;
         let jvp = compiled(derived(program, entry, Operator::Jvp)?)?;
         let vjp = compiled(reverse)?;
-        let solved = super::brought(program).iter().any(|rule| HELD.contains(&&*rule.function));
+        let solved =
+            super::brought(program, entry).iter().any(|rule| HELD.contains(&&*rule.function));
         Ok(Derivatives { wrt, precision, solved, precise, value, jvp, vjp, second })
     }
 

@@ -3,11 +3,12 @@
 mod checks;
 mod draw;
 
+use std::collections::HashSet;
 use std::fmt;
 use std::rc::Rc;
 
 use lambada_core::data::Data;
-use lambada_core::{Program, Term, TermKind};
+use lambada_core::{DefId, Program, Term, TermKind};
 use lambada_source::{Failure, Problem, Span, stack};
 use lambada_testkit::Random;
 
@@ -62,7 +63,12 @@ struct Brought {
     function: Rc<str>,
     pseudo: bool,
     span: Span,
+    /// What people are told: this function and its rule; or, where it is private to the library, the one that they call, and where.
+    told: Named,
 }
+
+/// A function and the place where its rule, or a call of it, is.
+type Named = (Rc<str>, Span);
 
 /// So many points are drawn for a definition.
 const POINTS: usize = 3;
@@ -140,7 +146,7 @@ impl Unit {
             let drawn = if is_given { 0 } else { points.len() };
             let checks = all_checks(&derivatives, &points)?;
             let def = program.def(entry);
-            let rules = brought(program);
+            let rules = brought(program, entry);
             Ok(Row { name: def.name.clone(), drawn, checks, span: def.span, rules })
         });
         Ok(found)
@@ -148,21 +154,40 @@ impl Unit {
 }
 
 /// The rules of all functions that a definition reaches, each once.
-fn brought(program: &Program) -> Vec<Brought> {
-    let mut pending: Vec<&Term> = program.defs.iter().map(|def| &def.body).collect();
+fn brought(program: &Program, entry: DefId) -> Vec<Brought> {
+    let own = program.def(entry).span.file;
     let mut found: Vec<Brought> = Vec::new();
-    while let Some(term) = pending.pop() {
-        pending.extend(term.children());
+    let mut seen = HashSet::from([entry]);
+    // With the call that led out of the user's file: what people know of a library are the functions that they call.
+    let mut pending: Vec<(&Term, Option<Named>)> = vec![(&program.def(entry).body, None)];
+    while let Some((term, called)) = pending.pop() {
+        pending.extend(term.children().into_iter().map(|child| (child, called.clone())));
+        if let TermKind::Global(id) = term.kind()
+            && seen.insert(*id)
+        {
+            let def = program.def(*id);
+            let call = || (def.span.file != own).then(|| (def.name.clone(), term.span()));
+            pending.push((&def.body, called.clone().or_else(call)));
+        }
         let TermKind::Ruled(ruled) = term.kind() else { continue };
         for rule in ruled.rules() {
             let (function, pseudo, span) = (ruled.name.clone(), rule.pseudo, rule.span);
             if found.iter().all(|known| known.span != span) {
-                found.push(Brought { function, pseudo, span });
+                let told = match &called {
+                    Some(call) if is_private(&function) => call.clone(),
+                    Some(_) | None => (function.clone(), span),
+                };
+                found.push(Brought { function, pseudo, span, told });
             }
         }
     }
     found.sort_by_key(|rule| rule.span);
     found
+}
+
+/// Is it a name that only the library mentions?
+fn is_private(name: &str) -> bool {
+    name.starts_with('_') || name.starts_with("prelude_")
 }
 
 fn failed(place: &str, failure: &Failure) -> String {
@@ -233,7 +258,12 @@ impl Verification {
     pub fn problems(&self) -> Vec<Problem> {
         let wrong = |row: &Row| {
             let (check, why) = row.wrong()?;
-            let rules = row.rules.iter().map(|rule| (&*rule.function, rule.span)).collect();
+            let mut rules: Vec<(&str, Span)> = Vec::new();
+            for rule in &row.rules {
+                if rules.iter().all(|(_, span)| *span != rule.told.1) {
+                    rules.push((&rule.told.0, rule.told.1));
+                }
+            }
             Some(messages::wrong(&row.name, check, why, row.span, rules))
         };
         self.rows.iter().filter_map(wrong).collect()

@@ -4,11 +4,14 @@
 //! * *Gives* a copy for every sketch of closure and arguments. Sketches of data are their types, and no code occurs in its own environment
 //!   there, so there are finitely many. The result is sketched by its type, for the body is not known yet when a function calls itself.
 
+use std::collections::HashMap;
 use std::rc::Rc;
 
 use lambada_anf as anf;
-use lambada_anf::{Atom, FnId, Op, Param, Ty};
+use lambada_anf::{Atom, Exp, FnId, Nest, Op, Param, Ty};
 use lambada_core::{DefId, Term, TermKind, Ty as CoreTy, Var};
+
+use lambada_prim::Prim;
 
 use super::{Evaluator, Hint, Key};
 use crate::Eval;
@@ -139,7 +142,10 @@ impl Evaluator<'_> {
         self.slots(&result, &hint, &mut slots);
         let Filled { atoms: args, accumulators, .. } = arguments;
         // Sizes that the function is given, or that are constants, are known here, too.
-        let known = self.emit.library.function(function).map(known_results).unwrap_or_default();
+        let known = match self.emit.library.function(function) {
+            Some(function) => known_results(function),
+            None => self.expected.get(&function).cloned().unwrap_or_default(),
+        };
         let (mut binds, mut atoms) = (Vec::new(), Vec::new());
         for (k, slot) in slots.values.iter().enumerate() {
             let ty = Slots::ty(slot, &atoms);
@@ -185,6 +191,9 @@ impl Evaluator<'_> {
     }
 
     /// Writes a function of the library: its parameters are the slots of some sketches, its result is of a type.
+    ///
+    /// Where an empty `for` inside asks for the sizes of the function's own results, it is written once more, in the expectation that these are
+    /// what all of its branches without such a call give. If they are then, they always are, by induction over the calls.
     pub(crate) fn function(
         &mut self,
         id: FnId,
@@ -194,18 +203,46 @@ impl Evaluator<'_> {
         ty: &CoreTy,
         body: &mut dyn FnMut(&mut Self, Vec<Val>) -> Eval<Val>,
     ) -> Eval<()> {
+        let (mut function, awaited) = self.write_once(id, name, sketches, hints, ty, body)?;
+        let expected = if awaited { expected_results(&function, id) } else { Vec::new() };
+        if expected.iter().any(Option::is_some) {
+            let before = self.emit.library.functions.len();
+            self.expected.insert(id, expected.clone());
+            let (again, _) = self.write_once(id, name, sketches, hints, ty, body)?;
+            self.expected.remove(&id);
+            let found = known_results(&again);
+            if expected.iter().zip(&found).all(|(e, found)| e.is_none() || e == found) {
+                function = again;
+            } else {
+                self.functions.retain(|_, f| (f.0 as usize) < before);
+            }
+        }
+        self.emit.library.functions[id.0 as usize] = Some(function);
+        Ok(())
+    }
+
+    /// The function, and whether it asks for the sizes of its own results.
+    fn write_once(
+        &mut self,
+        id: FnId,
+        name: &str,
+        sketches: &[Sketch],
+        hints: &[Rc<str>],
+        ty: &CoreTy,
+        body: &mut dyn FnMut(&mut Self, Vec<Val>) -> Eval<Val>,
+    ) -> Eval<(anf::Function, bool)> {
         self.under_construction.push((id, name.into()));
         let outside = self.leave_function();
         let head = self.head(sketches, hints)?;
         let value = body(self, head.vals)?;
         let result = self.canonical(ty);
         let results = self.results(&result, &value)?;
+        let awaited = self.emit.awaited.contains(&id);
         let function = self.enter_function(outside, |emit| {
             emit.library_function((id, name.to_string()), head.params, head.accumulators, results)
         });
-        self.emit.library.functions[id.0 as usize] = Some(function);
         self.under_construction.pop();
-        Ok(())
+        Ok((function, awaited))
     }
 
     fn head(&mut self, sketches: &[Sketch], hints: &[Rc<str>]) -> Eval<Head> {
@@ -271,7 +308,7 @@ impl Evaluator<'_> {
 }
 
 /// What the result of a function always is.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Known {
     /// The parameter at this position.
     Parameter(usize),
@@ -286,6 +323,45 @@ pub(super) fn known_results(function: &anf::Function) -> Vec<Option<Known>> {
         Atom::Var(x) => function.params.iter().position(|p| p.var == *x).map(Known::Parameter),
     };
     function.body.results.iter().zip(&function.results).map(known).collect()
+}
+
+/// What the sizes among the results of a function are in all branches that do not call it, where these agree.
+fn expected_results(function: &anf::Function, id: FnId) -> Vec<Option<Known>> {
+    let mut made = HashMap::new();
+    function.body.each(&mut |stm| {
+        made.extend(stm.binds.iter().enumerate().map(|(k, p)| (p.var, (stm.exp.clone(), k))));
+    });
+    let expected = |(k, ty): (usize, &Ty)| {
+        if *ty != Ty::int() {
+            return None;
+        }
+        let (mut open, mut found) = (vec![function.body.results[k]], None);
+        while let Some(atom) = open.pop() {
+            let known = match atom {
+                Atom::Lit(_) => Some(Known::Constant(atom)),
+                Atom::Var(x) => {
+                    function.params.iter().position(|p| p.var == x).map(Known::Parameter)
+                }
+            };
+            if known.is_some() {
+                if found.is_some() && found != known {
+                    return None;
+                }
+                found = known;
+                continue;
+            }
+            match atom.as_var().and_then(|x| made.get(&x)) {
+                Some((Exp::Op(Op::Prim(Prim::SelectInt, args)), _)) => open.extend(&args[1..]),
+                Some((Exp::Nest(Nest::If { then, otherwise, .. }), j)) => {
+                    open.extend([then.results[*j], otherwise.results[*j]]);
+                }
+                Some((Exp::Op(Op::Call { function, .. }), j)) if *function == id && *j == k => {}
+                Some((Exp::Op(_) | Exp::Nest(_), _)) | None => return None,
+            }
+        }
+        found
+    };
+    function.results.iter().enumerate().map(expected).collect()
 }
 
 /// The parameters that a function takes one after the other.

@@ -13,7 +13,9 @@ use crate::merge::{Merge, Place, ill_typed, merge};
 use crate::messages;
 use crate::val::{Leaf, Val};
 
-pub(super) const SIZES_DIFFER: &str = "sizes differ: {0} and {1}";
+/// Of a tangent or cotangent: `differentiate` says the same inside of recursive values, and `core::eval` everywhere.
+pub(super) const ANOTHER_SIZE: &str =
+    "an array in this tangent or cotangent has size {1}, but {0} in the value that it belongs to";
 
 impl Evaluator<'_> {
     /// The value; its real leaves are stored.
@@ -202,7 +204,7 @@ impl Merge for Along {
             && !emit.facts.equal(point, tangent)
         {
             let active = emit.active(&ways[0]);
-            emit.check_equal_if(active, point, tangent, self.span, SIZES_DIFFER);
+            emit.check_equal_if(active, point, tangent, self.span, ANOTHER_SIZE);
         }
         parts[0].or(parts[1]).ok_or_else(ill_typed)
     }

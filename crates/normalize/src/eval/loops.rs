@@ -82,7 +82,7 @@ impl Evaluator<'_> {
         let message = "elements have different sizes: {0} and {1}";
         let (mut known, mut unknown) = (HashMap::new(), Vec::new());
         for (size, ways) in guarded_extents(value) {
-            if let Some(outer) = self.emit.outer_form(size, level) {
+            if let Some(outer) = self.emit.outer_size(size, level) {
                 known.insert(size, outer);
             } else if ways.iter().all(|way| is_guarded(way)) {
                 let active = self.emit.any_active(&ways);

@@ -87,6 +87,8 @@ pub(crate) struct Evaluator<'a> {
     /// The functions of the library, by code and what is static of environment and arguments.
     functions: HashMap<Key, FnId>,
     under_construction: Vec<(FnId, Rc<str>)>,
+    /// Of functions that are written again: what is expected of their results.
+    expected: HashMap<FnId, Vec<Option<calls::Known>>>,
     unrolled: Unrolled,
     /// The number of the function that is being written.
     home: usize,
@@ -130,6 +132,7 @@ impl<'a> Evaluator<'a> {
             derivatives_around: 0,
             functions: HashMap::new(),
             under_construction: Vec::new(),
+            expected: HashMap::new(),
             unrolled: Unrolled::default(),
             home: 0,
             homes: 0,

@@ -12,7 +12,7 @@ use lambada_source::Span;
 use super::Evaluator;
 use super::arrays::stored;
 use super::derivatives::actual;
-use super::leaves::{SIZES_DIFFER, is_active, with_reals};
+use super::leaves::{ANOTHER_SIZE, is_active, with_reals};
 use crate::Eval;
 use crate::alpha::alike;
 use crate::emit::Emit;
@@ -104,7 +104,7 @@ impl Evaluator<'_> {
                     }
                     // One size, which was kept with each array.
                     Some(first) => {
-                        self.emit.check_equal(*first, atom, pullback.span, SIZES_DIFFER);
+                        self.emit.check_equal(*first, atom, pullback.span, ANOTHER_SIZE);
                     }
                 }
             }
@@ -201,7 +201,7 @@ impl Sizes<'_> {
                 let extent = sizes.as_ref().map_or(array.extent, |sizes| sizes[axes]);
                 // Which constructors its elements have was kept with the other size.
                 if axes == 0 && extent != array.extent {
-                    self.emit.check_equal(extent, array.extent, self.span, SIZES_DIFFER);
+                    self.emit.check_equal(extent, array.extent, self.span, ANOTHER_SIZE);
                 }
                 (Val::array(extent, elem), sizes)
             }

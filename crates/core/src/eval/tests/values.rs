@@ -211,7 +211,7 @@ fn failures_say_what_and_where() {
         p.clone(),
         body,
         &[vec![1.0].into(), vec![1.0, 2.0].into()],
-        "sizes differ: 1 and 2",
+        "an array in this tangent or cotangent has size 2, but 1 in the value that it belongs to",
     );
 }
 
