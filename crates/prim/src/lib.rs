@@ -19,7 +19,7 @@ mod vector;
 pub use array::{ArrayKernel, ArrayPrim, ArrayRow, Derivative, Spelling, Transpose, Version};
 pub use expr::{Expr, Instance};
 pub use kinks::{KINKS, Kink};
-pub use memory::{Memory, TOO_DEEP, elements, grow, made_nan, made_nan_by, size};
+pub use memory::{MOST_FOR_CALLS, Memory, TOO_DEEP, elements, grow, made_nan, made_nan_by, size};
 pub use precision::Precision;
 pub use prim::{Cost, Prim, ReduceOp};
 pub use row::{CText, Domain, Helper, Row, Surface, c_helper};

@@ -86,6 +86,10 @@ pub fn made_nan_by(name: &str) -> String {
     format!("here `{name}` makes the first NaN: none of its operands is one")
 }
 
+/// How many bytes calls inside of each other may take, on every engine, unless the limit for arrays is lower. A recursion without end has to touch all
+/// of them before it is an error, and the system gives about a gigabyte in a second.
+pub const MOST_FOR_CALLS: u64 = 4 << 30;
+
 /// What fails where calls inside of each other take all memory that they may, on every engine.
 pub const TOO_DEEP: &str =
     "the recursion is too deep: there is no memory for another call inside of the others";

@@ -17,12 +17,6 @@ pub(crate) struct Pool<T> {
     others: Mutex<Vec<Box<T>>>,
 }
 
-// SAFETY: what a pool holds is used by one thread after another, never by two at a time.
-unsafe impl<T: Send> Sync for Pool<T> {}
-
-// SAFETY: a pool owns what it holds.
-unsafe impl<T: Send> Send for Pool<T> {}
-
 impl<T> Default for Pool<T> {
     fn default() -> Pool<T> {
         Pool { last: AtomicPtr::new(null_mut()), others: Mutex::default() }

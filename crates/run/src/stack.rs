@@ -6,14 +6,11 @@
 /// How many bytes at the end of a stack are left to what does not measure: the frame that is made last, and functions of the system.
 const MARGIN: usize = 1 << 20;
 
-/// How many bytes calls inside of each other may take, on every engine, unless the limit for arrays is lower. A recursion without end has to
-/// touch all of them before it is an error, and the system gives about a gigabyte in a second.
-#[cfg(unix)]
-const MOST: usize = 4 << 30;
-
 #[cfg(unix)]
 mod reserved {
     use std::ptr::null_mut;
+
+    use lambada_prim::MOST_FOR_CALLS;
 
     /// The sizes that are asked for, the first that the system has.
     const SIZES: [usize; 5] = [1 << 33, 1 << 32, 1 << 30, 1 << 28, 1 << 26];
@@ -64,7 +61,7 @@ mod reserved {
 
         /// How many bytes the code may use: no more than half of the memory, for the system gives pages that it does not have.
         pub fn room(&self) -> usize {
-            (self.size - GUARD - super::MARGIN).min(memory() / 2).min(super::MOST)
+            (self.size - GUARD - super::MARGIN).min(memory() / 2).min(MOST_FOR_CALLS as usize)
         }
 
         /// Runs something on the stack, which does not unwind.

@@ -1,6 +1,6 @@
 //! Blocks that run: a frame each, on a stack of their own, so that calls may be inside of each other to any depth.
 
-use lambada_prim::{ReduceOp, Scalar, ScalarTy, TOO_DEEP, grow};
+use lambada_prim::{MOST_FOR_CALLS, ReduceOp, Scalar, ScalarTy, TOO_DEEP, grow};
 use lambada_source::Failure;
 
 use super::nodes::Mark;
@@ -8,9 +8,6 @@ use super::{Collected, Machine, Run, Value, combine, internal};
 use crate::Out;
 use crate::code::{Code, Driver, Instr, Operand, Step};
 use crate::counts::{Array, Memory, bytes, width};
-
-/// The stack may take so many bytes, so that a recursion without end fails before it takes all the memory of the machine.
-const STACK: u64 = 4 << 30;
 
 /// A block that runs.
 pub(super) struct Frame<'c> {
@@ -296,7 +293,8 @@ impl<'c> Machine<'c> {
     fn deeper(&mut self, step: &Step, slots: usize) -> Run<()> {
         let bytes = (self.slots.len() + slots) * size_of::<Value>()
             + (self.frames.len() + 1) * size_of::<Frame<'_>>();
-        let limit = STACK.min(self.room.limit.limit.saturating_sub(self.room.meter.live()));
+        let limit =
+            MOST_FOR_CALLS.min(self.room.limit.limit.saturating_sub(self.room.meter.live()));
         let spare = limit.checked_sub(bytes as u64).map(|spare| spare / 2);
         if spare.is_some_and(|spare| {
             grow(&mut self.slots, slots, spare).is_ok() && grow(&mut self.frames, 1, spare).is_ok()

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use lambada_prim::{Memory, TOO_DEEP, made_nan};
+use lambada_prim::{MOST_FOR_CALLS, Memory, TOO_DEEP, made_nan};
 use lambada_source::{Failure, Site, Span, stack};
 
 use super::arrays;
@@ -25,9 +25,7 @@ pub(crate) fn fail<T>(span: Span, message: impl Into<String>) -> Run<T> {
     Err(Box::new(Failure { span, message: message.into() }))
 }
 
-/// How much memory calls inside of each other may take, unless the limit for arrays is lower.
-const STACK: u64 = 4 << 30;
-/// How much of it a call takes at least: a recursion is evaluated by recursion, and this is measured without optimization.
+/// How much of [`MOST_FOR_CALLS`] a call takes at least: a recursion is evaluated by recursion, and this is measured without optimization.
 const CALL: u64 = 2048;
 
 /// A program that is running.
@@ -233,7 +231,7 @@ impl<'p> Machine<'p> {
                     let f = self.eval(f)?;
                     let args = self.all(args)?;
                     self.calls += 1;
-                    if self.taken() > self.limit.limit.min(STACK) {
+                    if self.taken() > self.limit.limit.min(MOST_FOR_CALLS) {
                         return fail(*span, TOO_DEEP);
                     }
                     let result = self.call(f, args);
