@@ -59,7 +59,11 @@ impl Emit {
             let larger = [(0, 1), (1, 0)]
                 .into_iter()
                 .find(|(a, b)| self.facts.exceeds(args[*a], args[*b], 0));
-            return larger.map(|(a, b)| args[if op == Prim::MaxInt { a } else { b }]);
+            let (a, b) = larger?;
+            // A size that has a name around keeps it where more is known: rows have the sizes that the array says.
+            let named = self.prims.get(&(op, args.to_vec())).copied();
+            let named = named.filter(|atom| self.is_visible(*atom));
+            return named.or(Some(args[if op == Prim::MaxInt { a } else { b }]));
         }
         if op == Prim::SelectInt { select(args) } else { None }
     }
