@@ -24,7 +24,7 @@ const WORKLOADS: &[(&str, &str)] = &[
     ("lse", ""),
     ("llsq", ""),
     ("kmeans", "n=10000 k=1000"),
-    ("ode", "n=1000"),
+    ("ode", "n=1000 "),
 ];
 
 /// The table, with where it was measured.
@@ -80,7 +80,9 @@ fn different(eval: &Eval) -> Result<Vec<How>, String> {
 /// A line for each mechanism, a column for each workload.
 fn table(rows: &[Row]) -> String {
     let mut text = "\n| without |".to_string();
-    rows.iter().for_each(|row| drop(write!(text, " {} {} |", row.eval, row.label)));
+    for row in rows {
+        let _ = write!(text, " {} {} |", row.eval, row.label);
+    }
     let _ = writeln!(text, "\n|---|{}", "--:|".repeat(rows.len()));
     for mechanism in Mechanism::ALL {
         let slower = |row: &Row| {
