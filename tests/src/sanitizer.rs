@@ -12,7 +12,7 @@ use lambada::{Elements, Failure, Scalar, Tensor};
 use lambada_codegen::{self as codegen, Memory, unit_with};
 use lambada_loops::{self as loops, Function, Operand, Return};
 use lambada_prim::ScalarTy;
-use lambada_run::Compiler;
+use lambada_run::{Compiler, Target};
 
 use crate::natives::{Complaint, Native, Unit, units};
 
@@ -27,8 +27,6 @@ const FLAGS: &[&str] = &[
     "-std=gnu11",
     "-O0",
     "-g1",
-    // Vectors of the machine's width: others are taken apart, which is half as much code again for the C compiler.
-    "-march=native",
     "-fno-sanitize-recover=all",
     "-fno-omit-frame-pointer",
     "-fno-math-errno",
@@ -180,6 +178,8 @@ fn compile(
     let output = compiler
         .command()
         .args(FLAGS)
+        // Vectors of the machine's width: others are taken apart, which is half as much code again for the C compiler.
+        .args(Target::Here.flags())
         .args(sanitizers.flags())
         .args(sources)
         .arg("-o")
