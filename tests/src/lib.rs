@@ -18,6 +18,10 @@ pub mod special;
 pub mod texts;
 pub mod watch;
 
+/// A tenth of the time of tests is that of the system's allocator.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// The seeds of a test: so many from 0 on, or those that `SEEDS=1000..1100` says.
 pub fn seeds(count: u64) -> std::ops::Range<u64> {
     let chosen = std::env::var("SEEDS").ok();

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 
 /// The folders of these workspaces.
-const WORKSPACES: [&str; 2] = ["crates/python", "examples/rust"];
+const WORKSPACES: [&str; 3] = ["crates/python", "examples/rust", "fuzz"];
 
 /// Tells which lock files lack a dependency of a crate of ours, or the crate.
 pub fn complaints(root: &Path) -> Vec<String> {

@@ -232,6 +232,12 @@ pub fn arithmetic(op: Prim, args: &[Poly]) -> Option<Poly> {
     }
 }
 
+/// `a - b - gap`
+fn difference(a: &Poly, b: &Poly, gap: i64) -> Poly {
+    let difference = a.plus(b, -1);
+    if gap == 0 { difference } else { difference.plus(&Poly::constant(gap), -1) }
+}
+
 fn is_tame(poly: &Poly) -> bool {
     poly.terms().all(|(_, k)| k.abs() <= TAME)
 }
@@ -417,10 +423,11 @@ impl Place<'_> {
     pub fn at_least(&self, a: Atom, b: Atom, gap: i64) -> bool {
         // What has been checked about the very same values is found at once.
         let opaque = (self.opaque(a), self.opaque(b));
-        let looked_into = (self.form(a), self.form(b));
-        self.exceeds(&opaque.0, &opaque.1, gap)
-            || looked_into != opaque && self.exceeds(&looked_into.0, &looked_into.1, gap)
-            || self.is_unreachable()
+        let by_definitions = || {
+            let looked_into = (self.form(a), self.form(b));
+            looked_into != opaque && self.exceeds(&looked_into.0, &looked_into.1, gap)
+        };
+        self.exceeds(&opaque.0, &opaque.1, gap) || by_definitions() || self.is_unreachable()
     }
 
     /// Is `0 ≤ index < size` known?
@@ -435,15 +442,13 @@ impl Place<'_> {
     }
 
     fn exceeds(&self, a: &Poly, b: &Poly, gap: i64) -> bool {
-        let difference = a.plus(b, -1).plus(&Poly::constant(gap), -1);
-        Proof::at(*self).never_negative(&difference)
+        Proof::at(*self).never_negative(&difference(a, b, gap))
     }
 
     fn facts(&self, comparison: Comparison) -> Vec<Fact> {
-        let difference = |a: Poly, b: Poly, gap| a.plus(&b, -1).plus(&Poly::constant(gap), -1);
         let at_least = |a, b, gap| {
-            let looked_into = difference(self.form(a), self.form(b), gap);
-            let opaque = difference(self.opaque(a), self.opaque(b), gap);
+            let looked_into = difference(&self.form(a), &self.form(b), gap);
+            let opaque = difference(&self.opaque(a), &self.opaque(b), gap);
             let second = (opaque != looked_into).then_some(opaque);
             second.into_iter().chain([looked_into]).map(Fact::AtLeastZero)
         };

@@ -57,9 +57,18 @@ fn of_operation(names: &Names, op: Prim, args: &[Atom]) -> Option<Rc<str>> {
             Some(word.map_or("inverse".into(), |word| format!("inverse_{word}").into()))
         }
         Surface::Infix("/") => Some("ratio".into()),
-        Surface::Infix("*") if args[0] == args[1] => {
+        Surface::Infix("*" | "**") if is_square(op, args) => {
             word.filter(|word| word.len() + 8 <= LONG).map(|word| format!("{word}_squared").into())
         }
         Surface::Infix(_) | Surface::Prefix(_) | Surface::Call(_) | Surface::If => None,
+    }
+}
+
+/// `x * x`, or `x ** 2`
+fn is_square(op: Prim, args: &[Atom]) -> bool {
+    match op {
+        Prim::PowInt => args[1] == Atom::int(2),
+        Prim::Pow => args[1] == Atom::real(2.0),
+        _ => args[0] == args[1], // a product
     }
 }

@@ -23,7 +23,7 @@ pub struct Poly {
 }
 
 /// Most are short: a size, an index, a constant.
-type Terms = SmallVec<[(Monomial, i128); 3]>;
+type Terms = SmallVec<[(Monomial, i128); 2]>;
 
 impl Poly {
     /// A constant.

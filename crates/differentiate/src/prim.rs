@@ -20,10 +20,16 @@ impl Tangents<'_> {
         let hint = self.hint(y.var);
         let mut rates: Vec<Option<Atom>> = args.iter().map(|arg| self.get(*arg)).collect();
         let mut products = Products::new(&mut self.b, y, args);
+        if let (Some((power, n)), Some(rate)) = (power(op, args), rates[0]) {
+            let scaled = products.times(rate, Atom::real(n), &hint);
+            let power = products.power(power);
+            let tangent = products.times(power, scaled, &hint);
+            return self.set(y.var, tangent);
+        }
         if is_square(op, args)
             && let [Some(rate), other] = &mut rates[..]
         {
-            *rate = products.doubled(*rate, &hint);
+            *rate = products.times(*rate, Atom::real(2.0), &hint);
             *other = None;
         }
         let mut sum: Option<Atom> = None;
@@ -43,7 +49,11 @@ impl Cotangents<'_> {
     pub(crate) fn prim(&mut self, y: &Param, op: Prim, args: &[Atom]) {
         let Some(y_ct) = self.take(y.var) else { return };
         if let Some((x, factor)) = self.square(op, args) {
-            return self.square_reverse(y, x, factor, y_ct);
+            return self.scaled_reverse(y, (x, x.into()), factor, y_ct);
+        }
+        if let (Some((power, n)), Some(x)) = (power(op, args), self.wants(args[0])) {
+            let power = Products::new(&mut self.b, y, args).power(power);
+            return self.scaled_reverse(y, (x, power), n, y_ct);
         }
         let hints: Vec<Option<String>> =
             args.iter().map(|arg| self.wants(*arg).map(|x| self.hint(x))).collect();
@@ -83,8 +93,8 @@ impl Cotangents<'_> {
         }
     }
 
-    /// `x̄ += x · (factor · ȳ)`
-    fn square_reverse(&mut self, y: &Param, x: Var, factor: f64, y_ct: Atom) {
+    /// `x̄ += by · (factor · ȳ)`
+    fn scaled_reverse(&mut self, y: &Param, (x, by): (Var, Atom), factor: f64, y_ct: Atom) {
         let known = y_ct.as_var().and_then(|var| self.multiples.get(&var)).copied();
         let both = known.map(|(d, k)| (d, self.folded(k, factor))).filter(|(_, k)| k.is_finite());
         let (d, k) = both.unwrap_or((y_ct, factor));
@@ -96,7 +106,7 @@ impl Cotangents<'_> {
                 self.bind_ct(y.var, &Ty::real(), product)
             }
         };
-        let term = self.bind_ct(x, &Ty::real(), Op::Prim(Prim::Mul, vec![x.into(), scaled]));
+        let term = self.bind_ct(x, &Ty::real(), Op::Prim(Prim::Mul, vec![by, scaled]));
         self.add(x.into(), term, &Ty::real());
     }
 }
@@ -104,6 +114,23 @@ impl Cotangents<'_> {
 /// Is it `x · x`, whose two tangents are the same?
 fn is_square(op: Prim, args: &[Atom]) -> bool {
     op == Prim::Mul && args[0] == args[1] && args[0].as_var().is_some()
+}
+
+/// Of `x ** n` with a constant n, which has the derivative `x ** (n - 1) · n`: the lower power, and n. The constant is a factor of the
+/// tangent or cotangent, where it meets others.
+fn power(op: Prim, args: &[Atom]) -> Option<((Prim, [Atom; 2]), f64)> {
+    let [x @ Atom::Var(_), Atom::Lit(n)] = args else { return None };
+    match (op, *n) {
+        // As its row has it: of `x ** 0` it is `x ** 0 · 0`.
+        (Prim::PowInt, Scalar::Int(n)) => {
+            let lower = if n == 0 { 0 } else { n.wrapping_sub(1) };
+            Some(((op, [*x, Atom::int(lower)]), n as f64))
+        }
+        (Prim::Pow, Scalar::Real(n)) if n != 0.0 && n.is_finite() => {
+            Some(((op, [*x, Atom::real(n - 1.0)]), n))
+        }
+        (_, _) => None, // no power, or one with a case of its own
+    }
 }
 
 /// A partial derivative that is not zero.
@@ -139,8 +166,12 @@ impl<'a, 'b> Products<'a, 'b> {
         }
     }
 
-    fn doubled(&mut self, x: Atom, hint: &str) -> Atom {
-        self.b.bind(hint, Ty::real(), Op::Prim(Prim::Mul, vec![x, Atom::real(2.0)]))
+    fn times(&mut self, x: Atom, y: Atom, hint: &str) -> Atom {
+        self.b.bind(hint, Ty::real(), Op::Prim(Prim::Mul, vec![x, y]))
+    }
+
+    fn power(&mut self, (op, args): (Prim, [Atom; 2])) -> Atom {
+        self.prim(op, args.to_vec())
     }
 
     fn plus(&mut self, x: Atom, y: Atom, hint: &str) -> Atom {

@@ -1,6 +1,6 @@
 //! Do arguments have the sizes that the parameters declare? Constants, and equal names for equal sizes: native code relies on it. It relies
 //! on a limit for them too: below it, products of two sizes do not wrap, and neither do indices that are computed from them. Sizes
-//! inside of an array without elements cannot be seen in data; they are taken from the other arguments. Computed sizes are the program's
+//! inside of an array without elements may not be told by it; they are taken from the other arguments. Computed sizes are the program's
 //! own concern.
 
 use std::collections::HashMap;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use lambada_anf::bounds::LONGEST_AXIS;
 use lambada_core::{Data, Signature, Size, SizedTy};
 use lambada_normalize::{Layout, LeafLayout};
-use lambada_prim::Tensor;
+use lambada_prim::{Tensor, tells};
 use lambada_source::{Failure, Span};
 
 /// An axis of a leaf of an argument.
@@ -24,7 +24,7 @@ struct Axis<'a> {
 pub(crate) fn fit(params: &[(Arc<str>, Layout)], leaves: &mut [Tensor]) -> Result<(), Failure> {
     let axes = axes(params);
     let mut known: HashMap<Arc<str>, (usize, &str)> = HashMap::new();
-    for axis in axes.iter().filter(|a| seen(&leaves[a.leaf], a.axis)) {
+    for axis in axes.iter().filter(|a| tells(&leaves[a.leaf].dims, a.axis)) {
         let found = leaves[axis.leaf].dims[axis.axis];
         match &axis.size {
             Size::Any | Size::Expr(_) => {}
@@ -68,11 +68,6 @@ fn axes(params: &[(Arc<str>, Layout)]) -> Vec<Axis<'_>> {
     leaves.enumerate().flat_map(axes).collect()
 }
 
-/// Is the axis outside of every empty one?
-fn seen(tensor: &Tensor, axis: usize) -> bool {
-    !tensor.dims[..axis].contains(&0)
-}
-
 /// The same as `fit` for data without a layout: the sizes outside of constructors are compared.
 pub(crate) fn fit_data(signature: &Signature, args: &[Data]) -> Result<Vec<Data>, Failure> {
     right_number(signature.params.len(), args.len())?;
@@ -99,7 +94,7 @@ impl DataSizes<'_> {
                 let mut at = ty;
                 for (axis, found) in tensor.dims.iter().enumerate() {
                     let SizedTy::Array(size, elem) = at else { break };
-                    if seen(tensor, axis) {
+                    if tells(&tensor.dims, axis) {
                         self.size(size, *found)?;
                     }
                     at = elem;
@@ -256,6 +251,15 @@ mod tests {
     fn sizes_inside_of_nothing_come_from_others() {
         let f = "def f [n] [m] (x : [n][m]real) (y : [m]real) : int = n + length y";
         check(f, &[&[0, 0], &[3]], Ok("3"));
+    }
+
+    #[test]
+    fn sizes_inside_of_nothing_are_compared_where_they_are_told() {
+        let f = "def f [n] [m] (x : [n][m]real) (y : [n][m]real) : int = m";
+        check(f, &[&[0, 3], &[0, 3]], Ok("3"));
+        check(f, &[&[0, 0], &[0, 3]], Ok("3"));
+        let message = "sizes differ: m is 3 in the argument `x`, but 4 in `y`";
+        check(f, &[&[0, 3], &[0, 4]], Err(message));
     }
 
     #[test]

@@ -1,6 +1,7 @@
-//! Constant folding and the laws of arithmetic, as rows of a table.
+//! Constant folding and the laws of arithmetic, as rows of two tables.
 //!
-//! Assumes: nothing. Gives: no primitive with constant arguments only, none that a row of the table matches. Keeps: values.
+//! Assumes: nothing. Gives: no primitive with constant arguments only, none that a row of the tables matches. Keeps: values; [`LAWS`]
+//! keep derivatives of every order too, [`POWERS`] do not.
 //!
 //! **What "keeps values" means for reals.** The laws are those of IEEE arithmetic: they hold for both zeros, infinities and NaN. So `x - 0`
 //! is `x`, but `x + 0` is not (`-0 + 0 = +0`), nor is `0 - x` the same as `-x`, nor `-(x - y)` the same as `y - x`; and `0 * x` and `x - x`
@@ -77,13 +78,6 @@ pub(crate) const LAWS: &[Law] = &[
     law!("divide by one": Div [X, ONE] = X),
     law!("divide by minus one": Div [X, Pattern::Real(-1.0)] = op!(Neg [X])),
     law!("negative over": Div [op!(Neg [X]), Y] = op!(Neg [op!(Div [X, Y])])),
-    law!("power one": Pow [X, ONE] = X),
-    law!("power two": Pow [X, Pattern::Real(2.0)] = op!(Mul [X, X])),
-    law!("int power zero": PowInt [X, I0] = ONE),
-    law!("int power one": PowInt [X, I1] = X),
-    law!("int power two": PowInt [X, Pattern::Int(2)] = op!(Mul [X, X])),
-    law!("int power three": PowInt [X, Pattern::Int(3)] = op!(Mul [op!(Mul [X, X]), X])),
-    law!("int power minus one": PowInt [X, Pattern::Int(-1)] = op!(Div [ONE, X])),
     law!("min same": Min [X, X] = X),
     law!("max same": Max [X, X] = X),
     law!("abs twice": Abs [op!(Abs [X])] = op!(Abs [X])),
@@ -103,7 +97,6 @@ pub(crate) const LAWS: &[Law] = &[
     law!("multiply by int one": MulInt [X, I1] = X),
     law!("divide by int one": DivInt [X, I1] = X),
     law!("remainder by int one": RemInt [X, I1] = I0),
-    law!("int power of int one": PowIntInt [X, I1] = X),
     law!("min int same": MinInt [X, X] = X),
     law!("max int same": MaxInt [X, X] = X),
     law!("int not less than itself": LtInt [X, X] = FALSE),
@@ -140,7 +133,20 @@ pub(crate) const LAWS: &[Law] = &[
     law!("select its negation": SelectBool [C, FALSE, TRUE] = op!(Not [C])),
 ];
 
-/// Folds a primitive with constant arguments, or applies a law.
+/// Laws of powers. Their sides have the same value, but not the same derivatives: the third derivative of `x ** 2` is a zero that is
+/// computed, so it makes NaN of an infinite tangent; `x * x` has none. They are for programs that are not differentiated again.
+pub(crate) const POWERS: &[Law] = &[
+    law!("power one": Pow [X, ONE] = X),
+    law!("power two": Pow [X, Pattern::Real(2.0)] = op!(Mul [X, X])),
+    law!("int power zero": PowInt [X, I0] = ONE),
+    law!("int power one": PowInt [X, I1] = X),
+    law!("int power two": PowInt [X, Pattern::Int(2)] = op!(Mul [X, X])),
+    law!("int power three": PowInt [X, Pattern::Int(3)] = op!(Mul [op!(Mul [X, X]), X])),
+    law!("int power minus one": PowInt [X, Pattern::Int(-1)] = op!(Div [ONE, X])),
+    law!("int power of int one": PowIntInt [X, I1] = X),
+];
+
+/// Folds a primitive with constant arguments, or applies one of the [`LAWS`].
 pub(crate) fn algebra(context: &mut Context, stm: &Stm) -> Option<Replacement> {
     let Exp::Op(Op::Prim(op, args)) = &stm.exp else { return None };
     if let Some(constants) = args.iter().map(|a| a.as_lit()).collect::<Option<Vec<Scalar>>>() {
@@ -154,13 +160,22 @@ pub(crate) fn algebra(context: &mut Context, stm: &Stm) -> Option<Replacement> {
     let special = constants_together(context, stm, *op, args)
         .or_else(|| at_most_or_nan(context, stm, *op, args))
         .or_else(|| chosen_constant(context, stm, *op, args));
-    special.or_else(|| {
-        LAWS.iter().filter(|law| law.op == *op).find_map(|law| {
-            let mut found = [None; 3];
-            let matches =
-                law.args.iter().zip(args).all(|(p, a)| matches(context.scope, *p, *a, &mut found));
-            matches.then(|| instance(context, stm, law.right, &found))
-        })
+    special.or_else(|| lawful(context, stm, LAWS))
+}
+
+/// Applies one of the laws of [`POWERS`].
+pub(crate) fn powers(context: &mut Context, stm: &Stm) -> Option<Replacement> {
+    lawful(context, stm, POWERS)
+}
+
+/// Applies the first of the laws that matches.
+fn lawful(context: &mut Context, stm: &Stm, laws: &[Law]) -> Option<Replacement> {
+    let Exp::Op(Op::Prim(op, args)) = &stm.exp else { return None };
+    laws.iter().filter(|law| law.op == *op).find_map(|law| {
+        let mut found = [None; 3];
+        let matches =
+            law.args.iter().zip(args).all(|(p, a)| matches(context.scope, *p, *a, &mut found));
+        matches.then(|| instance(context, stm, law.right, &found))
     })
 }
 
@@ -381,7 +396,7 @@ mod tests {
     #[test]
     fn laws_hold() {
         let mut random = Random(1);
-        for law in LAWS {
+        for law in LAWS.iter().chain(POWERS) {
             let mut types = [None; 3];
             law.args.iter().zip(law.op.args()).for_each(|(p, ty)| infer(*p, *ty, &mut types));
             for _ in 0..300 {
@@ -401,8 +416,9 @@ mod tests {
 
     #[test]
     fn laws_have_names_of_their_own() {
-        for (k, law) in LAWS.iter().enumerate() {
-            assert!(LAWS[..k].iter().all(|other| other.name != law.name), "{}", law.name);
+        let names: Vec<_> = LAWS.iter().chain(POWERS).map(|law| law.name).collect();
+        for (k, name) in names.iter().enumerate() {
+            assert!(!names[..k].contains(name), "{name}");
         }
     }
 }

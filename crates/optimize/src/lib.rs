@@ -190,11 +190,26 @@ pub fn passes() -> impl Iterator<Item = &'static Pass> {
 /// How often the round runs at most. Each only makes the program smaller or flatter, so few are needed.
 const ROUNDS: usize = 10;
 
-const LOCAL: &[Rule] =
+/// What holds of derivatives too.
+const DIFFERENTIABLE: &[Rule] =
     &[algebra::algebra, arrays::arrays, nodes::nodes, control::control, checks::checks];
+
+/// The same, and what holds of values only.
+const LOCAL: &[Rule] = &[
+    algebra::algebra,
+    algebra::powers,
+    arrays::arrays,
+    nodes::nodes,
+    control::control,
+    checks::checks,
+];
 
 fn local(function: &mut Function, calls: &Calls) -> bool {
     rewrite(function, calls, LOCAL)
+}
+
+fn differentiable(function: &mut Function, calls: &Calls) -> bool {
+    rewrite(function, calls, DIFFERENTIABLE)
 }
 
 fn inlined(function: &mut Function, calls: &Calls) -> bool {
@@ -332,7 +347,7 @@ pub fn simplify(
         ..Function::default()
     };
     for _ in 0..3 {
-        let mut changed = local(&mut function, calls);
+        let mut changed = differentiable(&mut function, calls);
         changed |= common_subexpressions::common_subexpressions(&mut function, calls);
         changed |= dead_code::dead_code(&mut function, calls);
         changed |= loop_fusion::loop_fusion(&mut function, calls);
@@ -345,9 +360,9 @@ pub fn simplify(
     }
     // Of an end of a recursion there is no tape.
     if reader == Reader::Machine && base_cases::base_cases(&mut function, calls) {
-        local(&mut function, calls);
+        differentiable(&mut function, calls);
         common_subexpressions::common_subexpressions(&mut function, calls);
-        local(&mut function, calls);
+        differentiable(&mut function, calls);
         dead_code::dead_code(&mut function, calls);
     }
     // What does not change in a loop is differentiated once, and no tape holds it for each iteration.

@@ -25,5 +25,5 @@ pub use prim::{Cost, Prim, ReduceOp};
 pub use row::{CText, Domain, Helper, Row, Surface, c_helper};
 pub use scalar::{Scalar, ScalarTy};
 pub use special::{digamma, floor_div, floor_rem, int_pow, max, min, polygamma, powi};
-pub use tensor::{Data, Tensor};
+pub use tensor::{Data, Tensor, tells};
 pub use vector::{VectorHelper, single_helper, vector_helper};

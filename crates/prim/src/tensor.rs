@@ -83,6 +83,12 @@ pub struct Tensor {
     pub data: Data,
 }
 
+/// Do the sizes of an array say how large this axis is? Inside of an array without elements a 0 may stand for a size that its source, an
+/// empty list, could not tell; a number has been said.
+pub fn tells(dims: &[usize], axis: usize) -> bool {
+    dims[axis] != 0 || !dims[..axis].contains(&0)
+}
+
 impl Tensor {
     /// A tensor of rank 0.
     pub fn scalar(value: Scalar) -> Tensor {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use lambada_anf::bounds::LONGEST_AXIS;
 use lambada_core::{Data, Size};
 use lambada_normalize::{Constructor, Layout, Shape};
-use lambada_prim::{Data as Elements, Scalar, ScalarTy, Tensor};
+use lambada_prim::{Data as Elements, Scalar, ScalarTy, Tensor, tells};
 use lambada_run::Argument;
 use lambada_source::{Problem, stack};
 use smallvec::{SmallVec, smallvec};
@@ -222,7 +222,7 @@ impl Plan {
             let dims = leaf.dims();
             for (axis, (wanted, found)) in wanted.iter().zip(dims).enumerate() {
                 let found = *found;
-                if dims[..axis].contains(&0) {
+                if !tells(dims, axis) {
                     unseen = true;
                     continue;
                 }

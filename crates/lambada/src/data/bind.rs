@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use lambada_core::data::Data;
 use lambada_core::{Program, Signature, Size, SizedTy, TypeId, sized};
-use lambada_prim::{Data as Elements, Scalar, ScalarTy, Tensor};
+use lambada_prim::{Data as Elements, Scalar, ScalarTy, Tensor, tells};
 use lambada_source::{Problem, stack, suggest};
 use serde_json::Value;
 
@@ -241,11 +241,10 @@ impl Sizes {
         match (ty, data) {
             (SizedTy::Array(..), Data::Tensor(tensor)) => {
                 let mut at = ty;
-                for found in &tensor.dims {
+                for (k, found) in tensor.dims.iter().enumerate() {
                     let SizedTy::Array(size, elem) = at else { break };
-                    self.size(reader, size, *found)?;
-                    if *found == 0 && tensor.dims.len() > 1 {
-                        break; // the sizes inside an empty list cannot be seen
+                    if tells(&tensor.dims, k) {
+                        self.size(reader, size, *found)?;
                     }
                     at = elem;
                 }
@@ -277,7 +276,7 @@ impl Sizes {
                         Size::Var(name) => self.known.get(name).map(|(n, _)| *n),
                         Size::Any | Size::Expr(_) => None,
                     };
-                    if tensor.dims[..k].contains(&0) {
+                    if !tells(&tensor.dims, k) {
                         tensor.dims[k] = known.unwrap_or(0);
                     }
                     at = elem;

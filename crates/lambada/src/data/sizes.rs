@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use lambada_core::{Data, Program, Size, SizedTy, Ty, TypeId, sized};
-use lambada_prim::Tensor;
+use lambada_prim::{Tensor, tells};
 use lambada_source::stack;
 
 /// A size that is two numbers at once.
@@ -179,7 +179,7 @@ impl Completion<'_> {
         }
     }
 
-    /// The sizes of an array of scalars; those inside of an empty one cannot be seen.
+    /// The sizes of an array of scalars. Those that it does not tell are what others say.
     fn tensor(
         &mut self,
         ty: &SizedTy,
@@ -191,7 +191,7 @@ impl Completion<'_> {
             let SizedTy::Array(size, elem) = at else { break };
             if let Size::Var(name) = size {
                 let cell = self.cell(size, scope);
-                if !tensor.dims[..axis].contains(&0) {
+                if tells(&tensor.dims, axis) {
                     self.learn(cell, name, tensor.dims[axis])?;
                 } else if self.writes {
                     tensor.dims[axis] = self.cells[cell].unwrap_or(tensor.dims[axis]);

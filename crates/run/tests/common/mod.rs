@@ -190,12 +190,16 @@ pub fn reg(operand: Operand) -> Reg {
 
 /// Machine code that rounds as the interpreter does.
 pub fn exact(functions: &[&Function]) -> Vec<Kernel> {
-    exact_in_parts(functions, Settings::default().part)
+    exact_with(functions, Settings::default())
 }
 
-/// The same, cut into C functions of about so many statements.
+/// The same, cut into C functions of about so many statements, for which the C compiler is to be done soon.
 pub fn exact_in_parts(functions: &[&Function], part: usize) -> Vec<Kernel> {
-    let settings = Settings { contract: false, part, ..Settings::default() };
+    exact_with(functions, Settings { part, quick: true, ..Settings::default() })
+}
+
+fn exact_with(functions: &[&Function], settings: Settings) -> Vec<Kernel> {
+    let settings = Settings { contract: false, ..settings };
     let kernels = Kernel::compile_with(functions, settings);
     let kernels =
         kernels.unwrap_or_else(|error| panic!("{error}\n{}", lambada_codegen::c_module(functions)));

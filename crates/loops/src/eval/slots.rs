@@ -1,0 +1,94 @@
+//! Live ranges: a register keeps its slots until the last statement that mentions it, in the order of the text. So slots are used again, what a
+//! machine works on stays in the cache, and callers keep little. A register from outside of a loop lives until the loop ends.
+
+use crate::{Binding, Function, Nest, Operand, Reg, Return, Stmt};
+
+/// The registers whose live ranges end with a statement, by its number. The compiler counts statements as [`Walk`] does: each at its begin, and one with
+/// bodies at its end too.
+pub(super) fn dying(function: &Function) -> Vec<Vec<Reg>> {
+    let count = function.regs.len();
+    let mut walk = Walk { last: vec![0; count], depth: vec![0; count], at: 0, loops: Vec::new() };
+    function.body.iter().for_each(|stmt| walk.stmt(stmt));
+    let mut kept = vec![false; count];
+    for result in &function.results {
+        match result {
+            Return::Scalar(value) => keep(&mut kept, *value),
+            Return::Buffer(_, dims) => dims.iter().for_each(|dim| keep(&mut kept, *dim)),
+        }
+    }
+    let mut dying = vec![Vec::new(); walk.at + 1];
+    for (reg, (last, kept)) in walk.last.into_iter().zip(kept).enumerate() {
+        // A parameter that nothing mentions is bound before the first statement.
+        if !kept && last > 0 {
+            dying[last].push(Reg(reg as u32));
+        }
+    }
+    dying
+}
+
+fn keep(kept: &mut [bool], operand: Operand) {
+    if let Operand::Reg(reg) = operand {
+        kept[reg.0 as usize] = true;
+    }
+}
+
+struct Walk {
+    /// By register: the number of the last statement that mentions it, so far.
+    last: Vec<usize>,
+    /// By register: how many loops are around what binds it.
+    depth: Vec<usize>,
+    /// How many statements have begun or ended.
+    at: usize,
+    /// By open loop: the registers from outside that are mentioned in it.
+    loops: Vec<Vec<Reg>>,
+}
+
+impl Walk {
+    fn stmt(&mut self, stmt: &Stmt) {
+        self.at += 1;
+        if let Stmt::Nest(nest) = stmt {
+            let is_loop = match nest {
+                Nest::For { .. } | Nest::Parallel { .. } | Nest::While { .. } => true,
+                Nest::If { .. } | Nest::Scope(_) => false,
+            };
+            if is_loop {
+                self.loops.push(Vec::new());
+            }
+            self.bind(stmt);
+            nest.bodies().into_iter().flatten().for_each(|stmt| self.stmt(stmt));
+            self.at += 1;
+            if is_loop {
+                // The next iteration needs the index, and what comes from outside.
+                let outside = self.loops.pop().expect("the loop is open");
+                outside.into_iter().for_each(|reg| self.mention(reg));
+                if let Some(Binding::Reg(index)) = stmt.binds() {
+                    self.last[index.0 as usize] = self.at;
+                }
+            }
+        }
+        let mut mentioned = Vec::new();
+        stmt.operands(&mut |operand| match operand {
+            Operand::Reg(reg) => mentioned.push(reg),
+            Operand::Lit(_) => {}
+        });
+        mentioned.into_iter().for_each(|reg| self.mention(reg));
+        if let Stmt::Step(_) = stmt {
+            self.bind(stmt);
+        }
+    }
+
+    fn bind(&mut self, stmt: &Stmt) {
+        if let Some(Binding::Reg(Reg(reg))) = stmt.binds() {
+            self.depth[reg as usize] = self.loops.len();
+            self.last[reg as usize] = self.at;
+        }
+    }
+
+    fn mention(&mut self, reg: Reg) {
+        let depth = self.depth[reg.0 as usize];
+        self.last[reg.0 as usize] = self.at;
+        if let Some(outermost) = self.loops.get_mut(depth) {
+            outermost.push(reg);
+        }
+    }
+}
