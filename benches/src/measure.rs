@@ -318,7 +318,7 @@ mod tests {
     #[test]
     fn by_hand_and_compiled_agree() {
         let root = crate::root();
-        for eval in EVALS {
+        lambada_testkit::parallel(EVALS, |eval| {
             let contest =
                 Contest::new(&root, eval, &[How::Plain, How::Nests], crate::baseline::FLAGS)
                     .unwrap_or_else(|error| panic!("{error}"));
@@ -326,6 +326,6 @@ mod tests {
                 let row = contest.run(&problem, Duration::ZERO);
                 row.unwrap_or_else(|error| panic!("{error}"));
             }
-        }
+        });
     }
 }

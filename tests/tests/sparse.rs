@@ -3,6 +3,7 @@
 
 use lambada::operators::Operator;
 use lambada::{Data, Scalar, Session, Tensor, arrays};
+use lambada_testkit::parallel;
 
 /// A band, the Hessian of a chain, a few cameras that see many points, and one result of many parameters. All take a size.
 const PROGRAMS: &str = "\
@@ -47,7 +48,6 @@ fn cost(session: &mut Session, entry: &str, n: usize) -> (f64, f64, usize) {
 
 #[test]
 fn sparse_matrices_cost_their_entries() {
-    let mut session = Session::new();
     let expected = [
         ("band", [64, 512, 4096], 2.0),
         ("chain", [64, 512, 4096], 3.0),
@@ -57,7 +57,8 @@ fn sparse_matrices_cost_their_entries() {
         ("sights", [32, 256, 2048], 11.0),
         ("total", [64, 512, 4096], 1.0),
     ];
-    for (entry, sizes, each) in expected {
+    parallel(&expected, |&(entry, sizes, each)| {
+        let mut session = Session::new();
         let costs = sizes.map(|n| cost(&mut session, entry, n));
         println!("{entry}: {costs:?}");
         for (pair, n) in costs.windows(2).zip(&sizes[1..]) {
@@ -68,7 +69,7 @@ fn sparse_matrices_cost_their_entries() {
             let entries = pair[1].2 as f64 / *n as f64;
             assert!((entries - each).abs() < 0.2 * each, "{entry} of {n}: {entries} for each");
         }
-    }
+    });
 }
 
 /// The definition of the prelude, and those private ones that it mentions, under names that users may give.

@@ -40,7 +40,7 @@ const RUNS: [&[&str]; 6] = [
 fn both_efforts_agree() {
     let cache = tempfile::tempdir().expect("a temporary folder");
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
-    for run in RUNS {
+    lambada_testkit::parallel(&RUNS, |run| {
         let args: Vec<String> = run
             .iter()
             .map(|arg| match arg.contains('.') {
@@ -58,7 +58,7 @@ fn both_efforts_agree() {
         for (k, (a, b)) in quick.iter().zip(&full).enumerate() {
             assert!((a - b).abs() <= 1e-13 * largest, "{run:?}, number {k}: {a} and {b}");
         }
-    }
+    });
 }
 
 const PROGRAM: &str = "def total (n : int) (x : real) : real = sum (for i < n => sin (x * real i))

@@ -116,7 +116,7 @@ const WORDS: &[&str] = &[
 ];
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 3000, failure_persistence: None, rng_seed: RngSeed::Fixed(7), ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, rng_seed: RngSeed::Fixed(7), ..ProptestConfig::default() })]
 
     #[test]
     fn token_soup(words in proptest::collection::vec(0..WORDS.len(), 0..120)) {
@@ -184,7 +184,7 @@ fn deep_nesting_is_a_problem() {
 
 #[test]
 fn long_is_not_deep() {
-    let n = 30_000;
+    let n = 10_000;
     let lets: String = (0..n).map(|k| format!("let x{k} = x + 1\n")).collect();
     let (module, problems) = check(&format!("def f x = {lets} in x"));
     assert_eq!((module.items.len(), problems), (1, 0));

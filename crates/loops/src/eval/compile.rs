@@ -1,13 +1,13 @@
-//! From the tree to instructions. Registers, cells and constants get slots, one per lane.
+//! From the tree to instructions. Registers, cells and constants get slots, one per lane; those of a register are used again behind its live range.
 
 use std::collections::HashMap;
 
 use lambada_prim::{Prim, Scalar, ScalarTy, Tensor};
 
 use super::items::Kernel;
-use super::lanes;
 use super::{Body, Output, Program, Range, Slot};
-use crate::{Function, Library, Nest, Op, Operand, Param, Return, Step, Stmt, Ty};
+use super::{lanes, slots};
+use crate::{Function, Library, Nest, Op, Operand, Param, Reg, Return, Step, Stmt, Ty};
 
 /// An operand of an instruction: a slot, and the distance to the slot of the next lane, 0 for a broadcast.
 #[derive(Clone, Copy, Debug)]
@@ -117,10 +117,15 @@ pub(super) struct Compiler<'a> {
     pub(super) program: Body,
     /// Constant arrays of the whole program, as far as it is compiled.
     constants: &'a mut Vec<u64>,
-    /// By register and by cell: the slot of the first lane.
+    /// By register, while it lives, and by cell: the slot of the first lane.
     pub(super) regs: Vec<u32>,
     pub(super) cells: Vec<u32>,
     literals: HashMap<(ScalarTy, u64), u32>,
+    /// By number of a statement: the registers whose live range it ends; and how many statements have begun or ended.
+    dying: Vec<Vec<Reg>>,
+    at: usize,
+    /// By number of lanes: slots that no register has.
+    free: HashMap<u16, Vec<u32>>,
 }
 
 impl<'a> Compiler<'a> {
@@ -129,21 +134,6 @@ impl<'a> Compiler<'a> {
         library: &'a Library,
         constants: &'a mut Vec<u64>,
     ) -> Compiler<'a> {
-        let mut count = 0;
-        let mut slots = |(ty, _): &(Ty, _)| {
-            count += u32::from(ty.lanes);
-            count - u32::from(ty.lanes)
-        };
-        let regs: Vec<u32> = function.regs.iter().map(&mut slots).collect();
-        let cells = function.cells.iter().map(&mut slots).collect();
-        let param = |param: &Param| match param {
-            Param::Scalar(reg) => {
-                Slot::Scalar(function.regs[reg.0 as usize].0.elem, regs[reg.0 as usize])
-            }
-            Param::Buffer(buf) | Param::Owned(buf) | Param::Shared(buf) => {
-                Slot::Buffer(function.bufs[buf.0 as usize].0, buf.0)
-            }
-        };
         let program = Body {
             name: function.name.clone(),
             code: Vec::new(),
@@ -153,8 +143,8 @@ impl<'a> Compiler<'a> {
             calls: Vec::new(),
             new_nodes: Vec::new(),
             fields: Vec::new(),
-            params: function.params.iter().map(param).collect(),
-            slots: vec![0; count as usize],
+            params: Vec::new(),
+            slots: Vec::new(),
             widths: function
                 .bufs
                 .iter()
@@ -165,8 +155,56 @@ impl<'a> Compiler<'a> {
             sites: function.sites.clone(),
             origins: function.origins.clone(),
         };
-        let literals = HashMap::new();
-        Compiler { function, library, program, constants, regs, cells, literals }
+        let mut compiler = Compiler {
+            function,
+            library,
+            program,
+            constants,
+            regs: vec![u32::MAX; function.regs.len()],
+            cells: Vec::new(),
+            literals: HashMap::new(),
+            dying: slots::dying(function),
+            at: 0,
+            free: HashMap::new(),
+        };
+        compiler.cells = function.cells.iter().map(|(ty, _)| compiler.slots(ty.lanes)).collect();
+        compiler.program.params = function.params.iter().map(|p| compiler.param(p)).collect();
+        compiler
+    }
+
+    fn param(&mut self, param: &Param) -> Slot {
+        match param {
+            Param::Scalar(reg) => {
+                Slot::Scalar(self.function.regs[reg.0 as usize].0.elem, self.bind(*reg))
+            }
+            Param::Buffer(buf) | Param::Owned(buf) | Param::Shared(buf) => {
+                Slot::Buffer(self.function.bufs[buf.0 as usize].0, buf.0)
+            }
+        }
+    }
+
+    /// New slots, one per lane; what they hold first does not matter.
+    fn slots(&mut self, lanes: u16) -> u32 {
+        let first = self.program.slots.len();
+        self.program.slots.resize(first + usize::from(lanes), 0);
+        first as u32
+    }
+
+    /// Slots for a register, whose live range begins.
+    pub(super) fn bind(&mut self, reg: Reg) -> u32 {
+        let lanes = self.function.regs[reg.0 as usize].0.lanes;
+        let free = self.free.entry(lanes).or_default().pop();
+        let first = free.unwrap_or_else(|| self.slots(lanes));
+        self.regs[reg.0 as usize] = first;
+        first
+    }
+
+    /// The live ranges that the statement has ended: what comes behind it may have their slots.
+    fn release(&mut self) {
+        for reg in std::mem::take(&mut self.dying[self.at]) {
+            let lanes = self.function.regs[reg.0 as usize].0.lanes;
+            self.free.entry(lanes).or_default().push(self.regs[reg.0 as usize]);
+        }
     }
 
     pub(super) fn put(&mut self, code: Code) {
@@ -183,15 +221,26 @@ impl<'a> Compiler<'a> {
     }
 
     fn stmt(&mut self, stmt: &Stmt) {
+        self.at += 1;
         match stmt {
             Stmt::Step(step) => self.step(step),
-            Stmt::Nest(Nest::For { index, start, end, step, body, .. }) => {
-                let index = self.regs[index.0 as usize];
+            Stmt::Nest(nest) => {
+                self.nest(nest);
+                self.at += 1;
+            }
+        }
+        self.release();
+    }
+
+    fn nest(&mut self, nest: &Nest) {
+        match nest {
+            Nest::For { index, start, end, step, body, .. } => {
+                let index = self.bind(*index);
                 self.counted(index, (*start, *end, *step), |compiler| compiler.body(body))
             }
             // In order, which is one of the ways.
-            Stmt::Nest(Nest::Parallel { index, count, body, merge }) => {
-                let index = self.regs[index.0 as usize];
+            Nest::Parallel { index, count, body, merge } => {
+                let index = self.bind(*index);
                 self.counted(index, (Operand::int(0), *count, 1), |compiler| {
                     compiler.put(Code::Enter);
                     compiler.body(body);
@@ -199,7 +248,7 @@ impl<'a> Compiler<'a> {
                     compiler.put(Code::Leave);
                 })
             }
-            Stmt::Nest(Nest::While { cond, body }) => {
+            Nest::While { cond, body } => {
                 let top = self.here();
                 self.body(&cond.before);
                 let exit = self.jump_unless(cond.test);
@@ -207,8 +256,8 @@ impl<'a> Compiler<'a> {
                 self.put(Code::Jump { target: top });
                 self.land(exit);
             }
-            Stmt::Nest(Nest::If { cond, then, otherwise }) => self.choice(*cond, then, otherwise),
-            Stmt::Nest(Nest::Scope(body)) => {
+            Nest::If { cond, then, otherwise } => self.choice(*cond, then, otherwise),
+            Nest::Scope(body) => {
                 self.put(Code::Enter);
                 self.body(body);
                 self.put(Code::Leave);
@@ -219,7 +268,8 @@ impl<'a> Compiler<'a> {
     fn step(&mut self, step: &Step) {
         match step {
             Step::Let(reg, op) => {
-                self.op(self.regs[reg.0 as usize], self.function.regs[reg.0 as usize].0, op)
+                let to = self.bind(*reg);
+                self.op(to, self.function.regs[reg.0 as usize].0, op)
             }
             Step::Cell(cell, value) | Step::Set(cell, value) => {
                 let (to, lanes) =

@@ -1,10 +1,14 @@
 //! Primitives on lanes. Those that most work consists of have a loop of their own, with nothing in it but the operation, so that the compiler of this program makes
-//! vector instructions of it. All others go lane by lane through their rows. A test compares both.
+//! vector instructions of it: those that every processor has, and on x86-64 also those of AVX2 and AVX-512, of which the widest that there are are chosen when a
+//! program runs. The loops give the same bits at all widths. All other primitives go lane by lane through their rows. A test compares all of them.
 
 use lambada_prim::{Precision, Prim, ScalarTy, max, min};
 
 /// A primitive on all lanes; operands that it does not have are ignored.
-pub(super) type OnLanes = fn(&mut [u64], [Words; 3]);
+///
+/// # Safety
+/// The processor has the instructions of the [`Loops`] that it is from.
+type OnLanes = unsafe fn(&mut [u64], [Words; 3]);
 
 /// An operand: a word for each lane, or one for all of them.
 #[derive(Clone, Copy, Debug)]
@@ -13,70 +17,156 @@ pub(super) enum Words<'a> {
     One(u64),
 }
 
-/// The number of its loop, if it has one. To 32 bits, an integer is rounded once, which [`computed`] would do twice.
+/// The number of its loop, if it has one. To 32 bits, an integer is rounded once, which [`Loops::compute`] would do twice.
 pub(super) fn number(prim: Prim, precision: Precision) -> Option<u16> {
     if precision == Precision::F32 && prim == Prim::ToReal {
         return None;
     }
-    LOOPS.iter().position(|(other, _)| *other == prim).map(|at| at as u16)
+    PRIMS.iter().position(|other| *other == prim).map(|at| at as u16)
 }
 
-/// The loop of a number, and what it computes.
+/// What the loop of a number computes.
 #[inline(always)]
-pub(super) fn of(number: u16) -> (Prim, OnLanes) {
-    LOOPS[usize::from(number)]
+pub(super) fn prim(number: u16) -> Prim {
+    PRIMS[usize::from(number)]
 }
 
-/// Runs the loop of a number; reals that it gives are of the precision.
+/// How many operands it has.
 #[inline(always)]
-pub(super) fn computed(number: u16, precision: Precision, to: &mut [u64], operands: [Words; 3]) {
-    let (prim, run) = of(number);
-    run(to, operands);
-    if precision == Precision::F32 && prim.result() == ScalarTy::Real {
-        to.iter_mut().for_each(|word| *word = precision.round(f64::from_bits(*word)).to_bits());
+pub(super) fn operands(number: u16) -> usize {
+    OPERANDS[usize::from(number)]
+}
+
+/// The loops for one kind of processor, by their numbers.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Loops(&'static [OnLanes]);
+
+impl Loops {
+    /// Those with the widest instructions of this processor.
+    pub(super) fn here() -> Loops {
+        Loops::all().last().expect("any processor has some")
+    }
+
+    /// All that this processor has the instructions for, the narrowest first.
+    #[cfg(target_arch = "x86_64")]
+    fn all() -> impl Iterator<Item = Loops> {
+        let avx2 = is_x86_feature_detected!("avx2").then_some(Loops(AVX2));
+        let avx512 = is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512dq");
+        let avx512 = avx512.then_some(Loops(AVX512));
+        [Some(Loops(EVERYWHERE)), avx2, avx512].into_iter().flatten()
+    }
+
+    /// All that this processor has the instructions for.
+    #[cfg(not(target_arch = "x86_64"))]
+    fn all() -> impl Iterator<Item = Loops> {
+        std::iter::once(Loops(EVERYWHERE))
+    }
+
+    /// Runs the loop of a number; reals that it gives are of the precision.
+    #[inline(always)]
+    pub(super) fn compute(
+        self,
+        number: u16,
+        precision: Precision,
+        to: &mut [u64],
+        operands: [Words; 3],
+    ) {
+        // SAFETY: `all` gives only loops whose instructions the processor has.
+        #[allow(unsafe_code)]
+        unsafe {
+            self.0[usize::from(number)](to, operands)
+        };
+        if precision == Precision::F32 && prim(number).result() == ScalarTy::Real {
+            to.iter_mut().for_each(|word| *word = precision.round(f64::from_bits(*word)).to_bits());
+        }
+    }
+
+    /// Combines the lanes k and k + half until one is left.
+    pub(super) fn fold(self, mut lanes: Vec<u64>, number: u16, precision: Precision) -> u64 {
+        let mut half = lanes.len() / 2;
+        let mut next = vec![0; half];
+        while half > 0 {
+            let (low, high) = lanes[..2 * half].split_at(half);
+            let operands = [Words::Each(low), Words::Each(high), Words::One(0)];
+            self.compute(number, precision, &mut next[..half], operands);
+            std::mem::swap(&mut lanes, &mut next);
+            half /= 2;
+        }
+        lanes[0]
     }
 }
 
-/// The primitives with loops.
-#[rustfmt::skip]
-const LOOPS: &[(Prim, OnLanes)] = &[
-    (Prim::Add, |to, [a, b, _]| binary(to, a, b, |x: f64, y: f64| x + y)),
-    (Prim::Sub, |to, [a, b, _]| binary(to, a, b, |x: f64, y: f64| x - y)),
-    (Prim::Mul, |to, [a, b, _]| binary(to, a, b, |x: f64, y: f64| x * y)),
-    (Prim::Div, |to, [a, b, _]| binary(to, a, b, |x: f64, y: f64| x / y)),
-    (Prim::Min, |to, [a, b, _]| binary(to, a, b, min)),
-    (Prim::Max, |to, [a, b, _]| binary(to, a, b, max)),
-    (Prim::Neg, |to, [a, _, _]| unary(to, a, |x: f64| -x)),
-    (Prim::Abs, |to, [a, _, _]| unary(to, a, f64::abs)),
+/// The loops, once for each kind of processor.
+macro_rules! loops {
+    ($($prim:ident: $shape:ident($($f:expr)?),)*) => {
+        /// The primitives with loops.
+        const PRIMS: &[Prim] = &[$(Prim::$prim),*];
+
+        const OPERANDS: &[usize] = &[$(loops!(@operands $shape)),*];
+
+        const EVERYWHERE: &[OnLanes] = loops!(@table [] $($shape($($f)?),)*);
+
+        #[cfg(target_arch = "x86_64")]
+        const AVX2: &[OnLanes] =
+            loops!(@table [#[target_feature(enable = "avx2")]] $($shape($($f)?),)*);
+
+        #[cfg(target_arch = "x86_64")]
+        const AVX512: &[OnLanes] =
+            loops!(@table [#[target_feature(enable = "avx512f,avx512dq")]] $($shape($($f)?),)*);
+    };
+    (@operands unary) => { 1 };
+    (@operands binary) => { 2 };
+    (@operands select) => { 3 };
+    (@table $with:tt $($shape:ident($($f:expr)?),)*) => {
+        &[$(loops!(@one $with $shape($($f)?))),*]
+    };
+    (@one [$($with:tt)*] $shape:ident($($f:expr)?)) => {{
+        $($with)*
+        fn run(to: &mut [u64], operands: [Words; 3]) {
+            $shape(to, operands, $($f)?);
+        }
+        run
+    }};
+}
+
+loops! {
+    Add: binary(|x: f64, y: f64| x + y),
+    Sub: binary(|x: f64, y: f64| x - y),
+    Mul: binary(|x: f64, y: f64| x * y),
+    Div: binary(|x: f64, y: f64| x / y),
+    Min: binary(min),
+    Max: binary(max),
+    Neg: unary(|x: f64| -x),
+    Abs: unary(f64::abs),
     // As its row has it: of -0.0 it is 0.0.
-    (Prim::Sqrt, |to, [a, _, _]| unary(to, a, |x: f64| (x + 0.0).sqrt())),
-    (Prim::Exp, |to, [a, _, _]| unary(to, a, f64::exp)),
-    (Prim::Log, |to, [a, _, _]| unary(to, a, f64::ln)),
-    (Prim::Log1p, |to, [a, _, _]| unary(to, a, f64::ln_1p)),
-    (Prim::Tanh, |to, [a, _, _]| unary(to, a, f64::tanh)),
-    (Prim::Sin, |to, [a, _, _]| unary(to, a, f64::sin)),
-    (Prim::Cos, |to, [a, _, _]| unary(to, a, f64::cos)),
-    (Prim::ToReal, |to, [a, _, _]| unary(to, a, |x: i64| x as f64)),
-    (Prim::Eq, |to, [a, b, _]| binary(to, a, b, |x: f64, y: f64| x == y)),
-    (Prim::Ne, |to, [a, b, _]| binary(to, a, b, |x: f64, y: f64| x != y)),
-    (Prim::Lt, |to, [a, b, _]| binary(to, a, b, |x: f64, y: f64| x < y)),
-    (Prim::Le, |to, [a, b, _]| binary(to, a, b, |x: f64, y: f64| x <= y)),
-    (Prim::EqInt, |to, [a, b, _]| binary(to, a, b, |x: i64, y: i64| x == y)),
-    (Prim::NeInt, |to, [a, b, _]| binary(to, a, b, |x: i64, y: i64| x != y)),
-    (Prim::LtInt, |to, [a, b, _]| binary(to, a, b, |x: i64, y: i64| x < y)),
-    (Prim::LeInt, |to, [a, b, _]| binary(to, a, b, |x: i64, y: i64| x <= y)),
-    (Prim::AddInt, |to, [a, b, _]| binary(to, a, b, i64::wrapping_add)),
-    (Prim::SubInt, |to, [a, b, _]| binary(to, a, b, i64::wrapping_sub)),
-    (Prim::MulInt, |to, [a, b, _]| binary(to, a, b, i64::wrapping_mul)),
-    (Prim::MinInt, |to, [a, b, _]| binary(to, a, b, i64::min)),
-    (Prim::MaxInt, |to, [a, b, _]| binary(to, a, b, i64::max)),
-    (Prim::And, |to, [a, b, _]| binary(to, a, b, |x: bool, y: bool| x & y)),
-    (Prim::Or, |to, [a, b, _]| binary(to, a, b, |x: bool, y: bool| x | y)),
-    (Prim::Not, |to, [a, _, _]| unary(to, a, |x: bool| !x)),
-    (Prim::Select, |to, [c, a, b]| select(to, c, a, b)),
-    (Prim::SelectInt, |to, [c, a, b]| select(to, c, a, b)),
-    (Prim::SelectBool, |to, [c, a, b]| select(to, c, a, b)),
-];
+    Sqrt: unary(|x: f64| (x + 0.0).sqrt()),
+    Exp: unary(f64::exp),
+    Log: unary(f64::ln),
+    Log1p: unary(f64::ln_1p),
+    Tanh: unary(f64::tanh),
+    Sin: unary(f64::sin),
+    Cos: unary(f64::cos),
+    ToReal: unary(|x: i64| x as f64),
+    Eq: binary(|x: f64, y: f64| x == y),
+    Ne: binary(|x: f64, y: f64| x != y),
+    Lt: binary(|x: f64, y: f64| x < y),
+    Le: binary(|x: f64, y: f64| x <= y),
+    EqInt: binary(|x: i64, y: i64| x == y),
+    NeInt: binary(|x: i64, y: i64| x != y),
+    LtInt: binary(|x: i64, y: i64| x < y),
+    LeInt: binary(|x: i64, y: i64| x <= y),
+    AddInt: binary(i64::wrapping_add),
+    SubInt: binary(i64::wrapping_sub),
+    MulInt: binary(i64::wrapping_mul),
+    MinInt: binary(i64::min),
+    MaxInt: binary(i64::max),
+    And: binary(|x: bool, y: bool| x & y),
+    Or: binary(|x: bool, y: bool| x | y),
+    Not: unary(|x: bool| !x),
+    Select: select(),
+    SelectInt: select(),
+    SelectBool: select(),
+}
 
 /// A scalar as a word.
 trait Word: Copy {
@@ -121,7 +211,7 @@ impl Word for bool {
 }
 
 #[inline(always)]
-fn unary<A: Word, R: Word>(to: &mut [u64], a: Words, f: impl Fn(A) -> R) {
+fn unary<A: Word, R: Word>(to: &mut [u64], [a, _, _]: [Words; 3], f: impl Fn(A) -> R) {
     match a {
         Words::Each(a) => to.iter_mut().zip(a).for_each(|(to, a)| *to = f(A::of(*a)).word()),
         Words::One(a) => to.fill(f(A::of(a)).word()),
@@ -129,7 +219,7 @@ fn unary<A: Word, R: Word>(to: &mut [u64], a: Words, f: impl Fn(A) -> R) {
 }
 
 #[inline(always)]
-fn binary<A: Word, B: Word, R: Word>(to: &mut [u64], a: Words, b: Words, f: impl Fn(A, B) -> R) {
+fn binary<A: Word, B: Word, R: Word>(to: &mut [u64], [a, b, _]: [Words; 3], f: impl Fn(A, B) -> R) {
     let f = |a: u64, b: u64| f(A::of(a), B::of(b)).word();
     match (a, b) {
         (Words::Each(a), Words::Each(b)) => {
@@ -143,7 +233,7 @@ fn binary<A: Word, B: Word, R: Word>(to: &mut [u64], a: Words, b: Words, f: impl
 
 /// A choice; what is chosen is words, of whatever type.
 #[inline(always)]
-fn select(to: &mut [u64], c: Words, a: Words, b: Words) {
+fn select(to: &mut [u64], [c, a, b]: [Words; 3]) {
     let one = |c: u64| if c != 0 { a } else { b };
     match c {
         Words::One(c) => match one(c) {
@@ -174,20 +264,6 @@ fn select(to: &mut [u64], c: Words, a: Words, b: Words) {
             }
         },
     }
-}
-
-/// Combines the lanes k and k + half until one is left.
-pub(super) fn folded(mut lanes: Vec<u64>, number: u16, precision: Precision) -> u64 {
-    let mut half = lanes.len() / 2;
-    let mut next = vec![0; half];
-    while half > 0 {
-        let (low, high) = lanes[..2 * half].split_at(half);
-        let operands = [Words::Each(low), Words::Each(high), Words::One(0)];
-        computed(number, precision, &mut next[..half], operands);
-        std::mem::swap(&mut lanes, &mut next);
-        half /= 2;
-    }
-    lanes[0]
 }
 
 #[cfg(test)]
@@ -222,10 +298,8 @@ mod tests {
     #[test]
     fn loops_are_what_rows_say() {
         let loops = |precision| {
-            let numbered = move |(prim, _): &(Prim, OnLanes)| {
-                Some((*prim, precision, number(*prim, precision)?))
-            };
-            LOOPS.iter().filter_map(numbered)
+            let numbered = move |prim: &Prim| Some((*prim, precision, number(*prim, precision)?));
+            PRIMS.iter().filter_map(numbered)
         };
         for (prim, precision, number) in Precision::ALL.into_iter().flat_map(loops) {
             let (row, all) = (prim.row(), combinations(prim.args()));
@@ -241,21 +315,28 @@ mod tests {
                     let one = shared & (1 << k) != 0;
                     operands[k] = if one { Words::One(column[0]) } else { Words::Each(column) };
                 }
-                let mut to = vec![0; all.len()];
-                computed(number, precision, &mut to, operands);
-                for (lane, given) in to.iter().enumerate() {
-                    let pick = |operand: &Words| match operand {
-                        Words::Each(words) => words[lane],
-                        Words::One(word) => *word,
-                    };
-                    let args: Vec<u64> = operands[..row.args.len()].iter().map(pick).collect();
-                    let (given, right) = (scalar(row.result, *given), eval(&args));
-                    let both_nan = matches!((given, right), (Scalar::Real(a), Scalar::Real(b)) if a.is_nan() && b.is_nan());
-                    assert!(
-                        both_nan || word(given) == word(right),
-                        "{} of {args:x?}: {given:?}, not {right:?}",
-                        row.name
-                    );
+                let pick = |lane: usize, operand: &Words| match operand {
+                    Words::Each(words) => words[lane],
+                    Words::One(word) => *word,
+                };
+                let right = (0..all.len()).map(|lane| {
+                    let args: Vec<u64> =
+                        operands[..row.args.len()].iter().map(|o| pick(lane, o)).collect();
+                    eval(&args)
+                });
+                let right: Vec<Scalar> = right.collect();
+                for loops in Loops::all() {
+                    let mut to = vec![0; all.len()];
+                    loops.compute(number, precision, &mut to, operands);
+                    for ((args, given), right) in all.iter().zip(to).zip(&right) {
+                        let given = scalar(row.result, given);
+                        let both_nan = matches!((given, right), (Scalar::Real(a), Scalar::Real(b)) if a.is_nan() && b.is_nan());
+                        assert!(
+                            both_nan || word(given) == word(*right),
+                            "{} of {args:x?}, {shared:b} for all lanes: {given:?}, not {right:?}",
+                            row.name
+                        );
+                    }
                 }
             }
         }
@@ -265,7 +346,7 @@ mod tests {
     fn folds_halve() {
         let lanes: Vec<u64> = [1.0, 2.0, 4.0, 8.0].map(f64::to_bits).to_vec();
         let minus = number(Prim::Sub, Precision::F64).expect("it has a loop");
-        let folded = folded(lanes, minus, Precision::F64);
+        let folded = Loops::here().fold(lanes, minus, Precision::F64);
         assert_eq!(f64::from_bits(folded), (1.0 - 4.0) - (2.0 - 8.0));
     }
 }

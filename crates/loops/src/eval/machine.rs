@@ -8,7 +8,7 @@ use lambada_source::{Failure, Span};
 use super::compile::{Arg, Code, scalar, word};
 use super::counts::Meter;
 use super::items::Frame;
-use super::lanes::{self, Words};
+use super::lanes::{self, Loops, Words};
 use super::{Body, CANCELLED, NEVER, Output, Program, Range, Seen, Slot, internal};
 
 /// What new memory holds: a NaN, a large integer, or true.
@@ -19,6 +19,7 @@ pub(super) const WORD: u64 = 8;
 pub(super) struct Machine<'a, M> {
     pub(super) program: &'a Program,
     pub(super) precision: Precision,
+    loops: Loops,
     /// The function that runs.
     pub(super) body: &'a Body,
     pub(super) slots: Vec<u64>,
@@ -46,6 +47,7 @@ impl<'a, M: Meter> Machine<'a, M> {
         let mut machine = Machine {
             program,
             precision: program.precision,
+            loops: Loops::here(),
             body,
             slots: body.slots.clone(),
             memory: program.constants.clone(),
@@ -280,7 +282,7 @@ impl<'a, M: Meter> Machine<'a, M> {
             Code::Prim { prim, .. } => self.meter.operation(on_reals(prim), 1),
             Code::Lanes { prim, lanes, .. } => self.meter.operation(on_reals(prim), lanes),
             Code::Loop { number, lanes, .. } => {
-                self.meter.operation(on_reals(lanes::of(number).0), lanes)
+                self.meter.operation(on_reals(lanes::prim(number)), lanes)
             }
             Code::Fold { elem, lanes, .. } => {
                 self.meter.operation(elem == ScalarTy::Real, lanes - 1)
@@ -381,19 +383,18 @@ impl<'a, M: Meter> Machine<'a, M> {
 
     /// A primitive that has a loop. Its result is a register that none of its operands is.
     fn on_lanes(&mut self, to: u32, number: u16, args: usize, lanes: u16) {
-        let (prim, _) = lanes::of(number);
         let (to, lanes) = (to as usize, usize::from(lanes));
         let (before, rest) = self.slots.split_at_mut(to);
         let (result, behind) = rest.split_at_mut(lanes);
         let mut operands = [Words::One(0); 3];
-        let args = &self.body.args[args..args + prim.row().args.len()];
+        let args = &self.body.args[args..args + lanes::operands(number)];
         for (operand, arg) in operands.iter_mut().zip(args) {
             let at = arg.slot as usize;
             let from: &[u64] = if at < to { &before[at..] } else { &behind[at - to - lanes..] };
             *operand =
                 if arg.stride == 0 { Words::One(from[0]) } else { Words::Each(&from[..lanes]) };
         }
-        lanes::computed(number, self.precision, result, operands);
+        self.loops.compute(number, self.precision, result, operands);
     }
 
     /// Combines lanes k and k + half until one is left.
@@ -401,7 +402,7 @@ impl<'a, M: Meter> Machine<'a, M> {
         let (from, lanes) = (from as usize, usize::from(lanes));
         let words = self.slots[from..from + lanes].to_vec();
         if let Some(number) = lanes::number(prim, self.precision) {
-            return self.put(to, lanes::folded(words, number, self.precision));
+            return self.put(to, self.loops.fold(words, number, self.precision));
         }
         let mut values: Vec<Scalar> = words.into_iter().map(|word| scalar(elem, word)).collect();
         while values.len() > 1 {

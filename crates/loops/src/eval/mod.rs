@@ -18,6 +18,7 @@ mod kernels;
 mod lanes;
 mod machine;
 mod nodes;
+mod slots;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
@@ -32,7 +33,7 @@ use counts::{Counter, Silent};
 use machine::Machine;
 
 /// How many lanes functions should have that are interpreted: an instruction is decoded once for all of them, which takes as long as a few lanes.
-pub const LANES: u16 = 32;
+pub const LANES: u16 = 64;
 
 /// Runs the function on its arguments: first the sizes, as scalars, then the parameters of the source.
 pub fn eval(function: &Function, args: &[Tensor]) -> Result<Vec<Tensor>, Failure> {
@@ -71,7 +72,7 @@ struct Body {
     calls: Vec<items::Call>,
     new_nodes: Vec<items::NewNode>,
     fields: Vec<items::Place>,
-    /// The first values of the slots: zeros, and the constants.
+    /// The first values of the slots: the constants, and zeros elsewhere.
     slots: Vec<u64>,
     /// By buffer: how many bytes an element takes.
     widths: Vec<u64>,

@@ -33,7 +33,8 @@ impl Compiler<'_> {
         let number = self.program.new_nodes.len() as u32;
         let first = first_word(node, tag);
         self.program.new_nodes.push(NewNode { first, words, fields, site });
-        self.put(Code::Node { to: self.regs[reg.0 as usize], number });
+        let to = self.bind(reg);
+        self.put(Code::Node { to, number });
     }
 
     pub(super) fn open(&mut self, buf: Buf, field: FieldId, of: Operand, dims: &[Operand]) {
