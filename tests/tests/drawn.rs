@@ -12,7 +12,7 @@ use lambada_tests::panics::caught;
 use lambada_tests::reduce::{Program, reduce};
 use lambada_tests::seeds;
 
-const PROGRAMS: u64 = 800;
+const PROGRAMS: u64 = 700;
 
 /// So many programs are compiled to one unit of C.
 const CHUNK: usize = 60;

@@ -93,7 +93,8 @@ impl All {
     }
 
     /// Machine code against the interpreter of loops: with optimization values and gradients, and every third time several tangents, since the C compiler takes
-    /// longer for these and the second order than for all else; under the sanitizers and without optimization both orders, in one direction.
+    /// longer for these and the second order than for all else; under the sanitizers and without optimization both orders, in one direction, and of the second order
+    /// one derivative of each.
     fn run(&mut self) -> [usize; 2] {
         let is_optimized = |(k, native): &(usize, &Native)| match native.what {
             What::Value | What::Vjp => true,
@@ -101,7 +102,7 @@ impl All {
             What::Jvp | What::JvpOfVjp | What::VjpOfVjp | What::JvpsOfVjp => false,
         };
         let optimized = self.natives.iter().enumerate().filter(is_optimized).map(|(_, n)| n);
-        let sanitized = self.natives.iter().filter(|n| !n.what.has_rows());
+        let sanitized = self.natives.iter().filter(|n| !n.what.has_rows() && n.is_drawn());
         let counts = [optimized.clone().count(), sanitized.clone().count()];
         let found = native_complaints(optimized);
         self.complaints.extend(found.iter().map(ToString::to_string));
@@ -146,6 +147,6 @@ fn all_programs_keep_their_promises() {
     assert!(complaints.is_empty(), "{} complaints:\n{}", complaints.len(), complaints.join("\n"));
     let Confirmed { decided, undecided } = differences;
     assert!(natives >= 1000 || !only.is_empty(), "only {natives} native calls");
-    assert!(sanitized >= 1200 || !only.is_empty(), "only {sanitized} under the sanitizers");
+    assert!(sanitized >= 1000 || !only.is_empty(), "only {sanitized} under the sanitizers");
     assert!(decided > 20 * undecided || !only.is_empty(), "{differences:?}");
 }

@@ -124,7 +124,8 @@ fn complaints(tasks: &[Vec<Task>], sanitizers: Sanitizers) -> (usize, Vec<String
         tasks.iter().for_each(|task| work.run(task));
         let Work { mut natives, mut complaints } = work;
         // Threads are slow when they are watched.
-        natives.retain(|n| sanitizers == Sanitizers::Memory || n.what.order() < 2);
+        let watched = |n: &Native| sanitizers == Sanitizers::Memory || n.what.order() < 2;
+        natives.retain(|n| watched(n) && n.is_drawn());
         let found = sanitized_complaints(&natives, sanitizers).unwrap_or_else(|e| panic!("{e}"));
         complaints.extend(found.iter().map(ToString::to_string));
         (natives.len(), complaints)

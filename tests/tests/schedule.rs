@@ -211,7 +211,7 @@ fn files() -> (Vec<PathBuf>, bool) {
 }
 
 /// Sizes around the numbers of lanes, and around those of the smallest block.
-const RAGGED: [i64; 10] = [0, 1, 2, 3, 5, 7, 8, 9, 31, 33];
+const RAGGED: [i64; 8] = [0, 1, 3, 5, 7, 9, 31, 33];
 /// Those of one axis where the others have another size, and those without a mechanism.
 const FEW: [i64; 5] = [0, 1, 3, 9, 33];
 /// The size of the other axes meanwhile.

@@ -381,6 +381,28 @@ fn numpy_files_are_read_and_written() {
 }
 
 #[test]
+fn an_array_without_rows_tells_its_width() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let program = file(
+        &folder,
+        "width.lam",
+        "def width [n] [d] (x : [n][d]real) = (d, for j < d => 1.0 + sum (for i < n => x[i, j]))\n",
+    );
+    let path = folder.path().join("x.npz");
+    let mut archive =
+        ndarray_npy::NpzWriter::new(std::fs::File::create(&path).expect("a temporary file"));
+    archive.add_array("x", &ndarray::Array2::<f64>::zeros((0, 3))).expect("written");
+    archive.finish().expect("written");
+    for engine in ["core", "anf", "loops", "native"] {
+        let input = path.display().to_string();
+        let found = succeeds(&["run", &program, "width", "--data", &input, "--engine", engine]);
+        assert_eq!(found, "(3, [1.0, 1.0, 1.0])\n", "{engine}");
+    }
+    // A list without rows tells nothing.
+    assert_eq!(succeeds(&["run", &program, "width", "x=[]"]), "(0, [])\n");
+}
+
+#[test]
 fn reals_of_32_bits() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let text =

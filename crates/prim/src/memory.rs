@@ -91,8 +91,7 @@ pub fn made_nan_by(name: &str) -> String {
 pub const MOST_FOR_CALLS: u64 = 4 << 30;
 
 /// What fails where calls inside of each other take all memory that they may, on every engine.
-pub const TOO_DEEP: &str =
-    "the recursion is too deep: there is no memory for another call inside of the others";
+pub const TOO_DEEP: &str = "the recursion is too deep: the calls inside of each other take all the memory that they may, 4 GiB at most";
 
 /// The number of elements of an array with these sizes; a negative size counts as 0. Nothing if it does not fit.
 pub fn elements(sizes: impl IntoIterator<Item = i64>) -> Option<u64> {

@@ -52,7 +52,7 @@ static int lam_fn_0_first_of_kernel_vectors(struct lambada_context *ctx, union l
 static int lam_fn_1_fill_of_kernel_vectors(struct lambada_context *ctx, union lambada_word *results, int64_t i, int64_t n, double *restrict xs) {
     if (i < n) {
         xs[i] *= 2.0;
-        if (unlikely(lam_is_deep(ctx))) return lam_too_deep(ctx, results, 6); // the recursion is too deep: there is no memory for another call inside of the others
+        if (unlikely(lam_is_deep(ctx))) return lam_too_deep(ctx, results, 6); // the recursion is too deep: the calls inside of each other take all the memory that they may, 4 GiB at most
         { int status = lam_fn_1_fill_of_kernel_vectors(ctx, results, i + 1, n, xs); if (unlikely(status)) return status; }
     }
     return 0;
@@ -66,7 +66,7 @@ static int lam_fn_2_add_of_kernel_vectors(struct lambada_context *ctx, union lam
     for (int64_t i = 0; i < n; i++) {
         g[i] += x;
     }
-    if (unlikely(lam_is_deep(ctx))) return lam_too_deep(ctx, results, 7); // the recursion is too deep: there is no memory for another call inside of the others
+    if (unlikely(lam_is_deep(ctx))) return lam_too_deep(ctx, results, 7); // the recursion is too deep: the calls inside of each other take all the memory that they may, 4 GiB at most
     { int status = lam_fn_3_add_to_of_kernel_vectors(ctx, results, x, s); if (unlikely(status)) return status; }
     return 0;
 }
@@ -80,10 +80,10 @@ static int kernel_vectors(struct lambada_context *ctx, union lambada_word *resul
     double *xs = lam_alloc(ctx, 0, 8);
     if (unlikely(!xs)) return lam_no_memory(ctx, results, 0);
     int64_t m = 0;
-    if (unlikely(lam_is_deep(ctx))) return lam_too_deep(ctx, results, 0); // the recursion is too deep: there is no memory for another call inside of the others
+    if (unlikely(lam_is_deep(ctx))) return lam_too_deep(ctx, results, 0); // the recursion is too deep: the calls inside of each other take all the memory that they may, 4 GiB at most
     { int status = lam_fn_0_first_of_kernel_vectors(ctx, results, n, &m, &xs); if (unlikely(status)) return status; }
     int64_t m_2 = m;
-    if (unlikely(lam_is_deep(ctx))) return lam_too_deep(ctx, results, 1); // the recursion is too deep: there is no memory for another call inside of the others
+    if (unlikely(lam_is_deep(ctx))) return lam_too_deep(ctx, results, 1); // the recursion is too deep: the calls inside of each other take all the memory that they may, 4 GiB at most
     { int status = lam_fn_1_fill_of_kernel_vectors(ctx, results, 0, m_2, xs); if (unlikely(status)) return status; }
     double *restrict zeros = lam_alloc(ctx, m_2, 8);
     if (unlikely(!zeros)) return lam_no_memory(ctx, results, 1);
@@ -96,11 +96,11 @@ static int kernel_vectors(struct lambada_context *ctx, union lambada_word *resul
     t_slots[1].real = 0.5;
     t_slots[3].integer = 1;
     int64_t t = (int64_t)(uintptr_t)t_slots;
-    if (unlikely(lam_is_deep(ctx))) return lam_too_deep(ctx, results, 3); // the recursion is too deep: there is no memory for another call inside of the others
+    if (unlikely(lam_is_deep(ctx))) return lam_too_deep(ctx, results, 3); // the recursion is too deep: the calls inside of each other take all the memory that they may, 4 GiB at most
     { int status = lam_fn_2_add_of_kernel_vectors(ctx, results, m_2, t, 1.5); if (unlikely(status)) return status; }
-    if (unlikely(lam_is_deep(ctx))) return lam_too_deep(ctx, results, 4); // the recursion is too deep: there is no memory for another call inside of the others
+    if (unlikely(lam_is_deep(ctx))) return lam_too_deep(ctx, results, 4); // the recursion is too deep: the calls inside of each other take all the memory that they may, 4 GiB at most
     { int status = lam_fn_2_add_of_kernel_vectors(ctx, results, m_2, t, 0.25); if (unlikely(status)) return status; }
-    if (unlikely(lam_is_deep(ctx))) return lam_too_deep(ctx, results, 5); // the recursion is too deep: there is no memory for another call inside of the others
+    if (unlikely(lam_is_deep(ctx))) return lam_too_deep(ctx, results, 5); // the recursion is too deep: the calls inside of each other take all the memory that they may, 4 GiB at most
     { int status = lam_fn_2_add_of_kernel_vectors(ctx, results, m_2, 0, 0.25); if (unlikely(status)) return status; }
     const double *ys = lam_array(ctx, t, 0, 4, m_2, 8);
     if (unlikely(!ys)) return lam_no_memory(ctx, results, 2);
