@@ -74,7 +74,7 @@ pub struct Native {
 
 impl Native {
     /// Is it compiled where the C compiler takes long? Of the two derivatives of the second order one is, this one or that one by the name of the definition.
-    pub fn is_drawn(&self) -> bool {
+    pub fn is_chosen(&self) -> bool {
         let definition = self.name.rsplit(": ").nth(1).unwrap_or_default();
         let even = definition.bytes().map(u32::from).sum::<u32>().is_multiple_of(2);
         match self.what {

@@ -102,7 +102,7 @@ impl All {
             What::Jvp | What::JvpOfVjp | What::VjpOfVjp | What::JvpsOfVjp => false,
         };
         let optimized = self.natives.iter().enumerate().filter(is_optimized).map(|(_, n)| n);
-        let sanitized = self.natives.iter().filter(|n| !n.what.has_rows() && n.is_drawn());
+        let sanitized = self.natives.iter().filter(|n| !n.what.has_rows() && n.is_chosen());
         let counts = [optimized.clone().count(), sanitized.clone().count()];
         let found = native_complaints(optimized);
         self.complaints.extend(found.iter().map(ToString::to_string));

@@ -125,7 +125,7 @@ fn complaints(tasks: &[Vec<Task>], sanitizers: Sanitizers) -> (usize, Vec<String
         let Work { mut natives, mut complaints } = work;
         // Threads are slow when they are watched.
         let watched = |n: &Native| sanitizers == Sanitizers::Memory || n.what.order() < 2;
-        natives.retain(|n| watched(n) && n.is_drawn());
+        natives.retain(|n| watched(n) && n.is_chosen());
         let found = sanitized_complaints(&natives, sanitizers).unwrap_or_else(|e| panic!("{e}"));
         complaints.extend(found.iter().map(ToString::to_string));
         (natives.len(), complaints)

@@ -97,6 +97,7 @@ pub(crate) const LAWS: &[Law] = &[
     law!("multiply by int one": MulInt [X, I1] = X),
     law!("divide by int one": DivInt [X, I1] = X),
     law!("remainder by int one": RemInt [X, I1] = I0),
+    law!("int power of int one": PowIntInt [X, I1] = X),
     law!("min int same": MinInt [X, X] = X),
     law!("max int same": MaxInt [X, X] = X),
     law!("int not less than itself": LtInt [X, X] = FALSE),
@@ -143,7 +144,6 @@ pub(crate) const POWERS: &[Law] = &[
     law!("int power two": PowInt [X, Pattern::Int(2)] = op!(Mul [X, X])),
     law!("int power three": PowInt [X, Pattern::Int(3)] = op!(Mul [op!(Mul [X, X]), X])),
     law!("int power minus one": PowInt [X, Pattern::Int(-1)] = op!(Div [ONE, X])),
-    law!("int power of int one": PowIntInt [X, I1] = X),
 ];
 
 /// Folds a primitive with constant arguments, or applies one of the [`LAWS`].

@@ -1,6 +1,5 @@
 //! Primitives on lanes. Those that most work consists of have a loop of their own, with nothing in it but the operation, so that the compiler of this program makes
-//! vector instructions of it: those that every processor has, and on x86-64 also those of AVX2 and AVX-512, of which the widest that there are are chosen when a
-//! program runs. The loops give the same bits at all widths. All other primitives go lane by lane through their rows. A test compares all of them.
+//! vector instructions of it: those that every processor has, and on x86-64 also those of AVX2 and AVX-512. A run takes the widest that the processor has. The loops give the same bits at all widths. All other primitives go lane by lane through their rows. A test compares all of them.
 
 use lambada_prim::{Precision, Prim, ScalarTy, max, min};
 

@@ -3,8 +3,8 @@
 
 use crate::{Binding, Function, Nest, Operand, Reg, Return, Stmt};
 
-/// The registers whose live ranges end with a statement, by its number. The compiler counts statements as [`Walk`] does: each at its begin, and one with
-/// bodies at its end too.
+/// The registers whose live ranges end with a statement, by its number. The compiler counts statements as [`Walk`] does: each where it begins, and one with
+/// bodies where it ends too.
 pub(super) fn dying(function: &Function) -> Vec<Vec<Reg>> {
     let count = function.regs.len();
     let mut walk = Walk { last: vec![0; count], depth: vec![0; count], at: 0, loops: Vec::new() };
@@ -66,12 +66,10 @@ impl Walk {
                 }
             }
         }
-        let mut mentioned = Vec::new();
         stmt.operands(&mut |operand| match operand {
-            Operand::Reg(reg) => mentioned.push(reg),
+            Operand::Reg(reg) => self.mention(reg),
             Operand::Lit(_) => {}
         });
-        mentioned.into_iter().for_each(|reg| self.mention(reg));
         if let Stmt::Step(_) = stmt {
             self.bind(stmt);
         }
