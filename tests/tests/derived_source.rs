@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use lambada::operators::Operator;
 use lambada::vectors::{numbers, with_reals};
-use lambada::{Data, Engine, Executable, Session, Unit};
+use lambada::{Data, Engine, Executable, Problem, Session, Unit};
 use lambada_testkit::{Random, Tolerance, all_close, parallel};
 use lambada_tests::draw::{Feature, draw};
 use lambada_tests::expectations::{
@@ -17,6 +17,19 @@ const MODES: [Operator; 2] = [Operator::Jvp, Operator::Vjp];
 
 /// Derivatives of derivatives are compared too, up to this order.
 const ORDERS: usize = 2;
+
+/// What the language has no form for yet.
+const WITHOUT_A_FORM: [&str; 5] = [
+    "the state of a loop changes its size",
+    "has sizes that its type takes",
+    "contains arrays of tuples or records",
+    "an array has a size there that the types refuse",
+    "would have to be written inside of itself without end",
+];
+
+fn has_no_form(problem: &Problem) -> bool {
+    problem.code == "E0532" && WITHOUT_A_FORM.iter().any(|why| problem.title.contains(why))
+}
 
 /// Compares the printed derivatives of a definition with the built-in ones, and theirs; gives the number of comparisons.
 /// `some`: only of those that have a form as source.
@@ -40,7 +53,7 @@ fn compare(
             .map_err(|e| format!("{entry}, {operator:?} itself: {e}"))?;
         let text = match unit.derivative_source(entry, operator, None) {
             // It says that there is none.
-            Err(problems) if problems.iter().all(|p| p.code == "E0532") && some => continue,
+            Err(problems) if some && problems.iter().all(has_no_form) => continue,
             printed => printed.map_err(told)?,
         };
         let name =
@@ -149,12 +162,12 @@ fn printed_derivatives_are_the_derivatives() {
     all(programs(&Path::new(env!("CARGO_MANIFEST_DIR")).join("programs")), false, 300);
 }
 
-/// Derivatives that add from call to call to one array, or to values of recursive types in arrays, have no form as source; the others are compared.
+/// A few have no form as source ([`WITHOUT_A_FORM`]); the others are compared.
 #[test]
 fn so_are_those_of_recursive_programs() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs");
     let folders = ["recursion", "rules", "exponential"].map(|part| programs(&folder.join(part)));
-    all(folders.concat(), true, 750);
+    all(folders.concat(), true, 1080);
 }
 
 /// Is it drawn with recursive functions, or with data that they are about?
@@ -173,7 +186,7 @@ fn so_are_those_of_drawn_programs() {
 #[test]
 fn so_are_those_of_drawn_recursive_programs() {
     let seeds: Vec<u64> = (0..).filter(|seed| is_recursive(*seed)).take(150).collect();
-    drawn_programs(&seeds, true, 200);
+    drawn_programs(&seeds, true, 250);
 }
 
 fn drawn_programs(seeds: &[u64], some: bool, least: usize) {

@@ -5,11 +5,12 @@
 //!   y = fill x          D→  ẏ = fill ẋ           D←  x̄ += Σ ȳ
 //! ```
 
-use lambada_anf::{Atom, Op, Param};
+use lambada_anf::{Atom, Elem, Op, Param, Ty};
 
 use crate::arrays;
 use crate::cotangents::Cotangents;
 use crate::tangents::Tangents;
+use crate::values;
 
 impl Tangents<'_> {
     pub(crate) fn array(&mut self, y: &Param, items: &[Atom]) {
@@ -30,7 +31,7 @@ impl Tangents<'_> {
 impl Cotangents<'_> {
     pub(crate) fn array(&mut self, y: &Param, items: &[Atom]) {
         let Some(y_ct) = self.take_var(y.var) else { return };
-        let ty = y.ty.indexed(1);
+        let ty = self.ct_of(&y.ty.indexed(1));
         for (k, x) in items.iter().enumerate() {
             if let Some(x) = self.wants(*x) {
                 let part = self.bind_ct(x, &ty, Op::Index(y_ct, vec![Atom::int(k as i64)]));
@@ -42,9 +43,14 @@ impl Cotangents<'_> {
     pub(crate) fn fill(&mut self, y: &Param, x: Atom) {
         let Some(y_ct) = self.take(y.var) else { return };
         if let Some(var) = self.wants(x) {
-            let hint = self.hint(var);
-            let sum = arrays::total(&mut self.b, &hint, &y.ty, y_ct);
-            self.add(x, sum, &lambada_anf::Ty::real());
+            let (hint, ty) = (self.hint(var), self.ct_of(&y.ty));
+            let sum = match ty.elem {
+                Elem::Ref(_) => {
+                    values::total(self.cx, &mut self.b, &hint, &ty, (y_ct, Atom::int(0)))
+                }
+                Elem::Scalar(_) => arrays::total(&mut self.b, &hint, &ty, y_ct),
+            };
+            self.add(x, sum, &Ty::scalar(ty.elem));
         }
     }
 }

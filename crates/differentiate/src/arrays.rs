@@ -1,7 +1,7 @@
 //! Linear algebra on whole arrays, as anf: the vocabulary that the rules of several constructs share.
 
-use lambada_anf::{Atom, Builder, NAMELESS, Nest, Op, Out, Ty, Var};
-use lambada_prim::{Prim, ReduceOp, ScalarTy};
+use lambada_anf::{Atom, Builder, Elem, NAMELESS, Nest, Op, Out, Ty, Var};
+use lambada_prim::{Prim, ReduceOp};
 
 /// The array of type `ty` whose element at `[i, j, …]` is `element [i, j, …]`: a nest of `for`s.
 pub(crate) fn tabulate(
@@ -33,21 +33,21 @@ fn nest(
 /// `x + y`, elementwise.
 pub(crate) fn plus(b: &mut Builder, hint: &str, ty: &Ty, x: Atom, y: Atom) -> Atom {
     tabulate(b, hint, ty, &mut |b, at| {
-        let (x, y) = (element(b, x, at), element(b, y, at));
+        let (x, y) = (real(b, x, at), real(b, y, at));
         b.bind(hint, Ty::real(), Op::Prim(Prim::Add, vec![x, y]))
     })
 }
 
 /// A copy with other names for the same sizes: where two sizes are equal, but only the program's checks know it.
 pub(crate) fn resized(b: &mut Builder, hint: &str, ty: &Ty, x: Atom) -> Atom {
-    tabulate(b, hint, ty, &mut |b, at| element(b, x, at))
+    tabulate(b, hint, ty, &mut |b, at| element(b, ty.elem, x, at))
 }
 
 /// The sum of all elements.
 pub(crate) fn total(b: &mut Builder, hint: &str, ty: &Ty, x: Atom) -> Atom {
     fn sum(b: &mut Builder, hint: &str, dims: &[Atom], x: Atom, at: &mut Vec<Atom>) -> Atom {
         let Some((extent, rest)) = dims.split_first() else {
-            return element(b, x, at);
+            return real(b, x, at);
         };
         let index = b.names.fresh("i");
         at.push(index.into());
@@ -64,23 +64,28 @@ pub(crate) fn total(b: &mut Builder, hint: &str, ty: &Ty, x: Atom) -> Atom {
 
 /// The transpose of the matrix `x`, as an array of type `ty`.
 pub(crate) fn transpose(b: &mut Builder, ty: &Ty, x: Var) -> Var {
-    let flipped = tabulate(b, "transposed", ty, &mut |b, at| element(b, x.into(), &[at[1], at[0]]));
+    let flipped = tabulate(b, "transposed", ty, &mut |b, at| real(b, x.into(), &[at[1], at[0]]));
     flipped.as_var().expect("an array is a variable")
 }
 
 /// `u vᵀ`, of type `ty`.
 pub(crate) fn outer(b: &mut Builder, hint: &str, ty: &Ty, u: Atom, v: Atom) -> Atom {
     tabulate(b, hint, ty, &mut |b, at| {
-        let (u, v) = (element(b, u, &at[..1]), element(b, v, &at[1..]));
+        let (u, v) = (real(b, u, &at[..1]), real(b, v, &at[1..]));
         b.prim(Prim::Mul, [u, v])
     })
 }
 
-/// `x[at]`, a real; `x` itself where there are no indices.
-fn element(b: &mut Builder, x: Atom, at: &[Atom]) -> Atom {
+/// `x[at]`, a real.
+fn real(b: &mut Builder, x: Atom, at: &[Atom]) -> Atom {
+    element(b, Elem::REAL, x, at)
+}
+
+/// `x[at]`, a scalar or a handle; `x` itself where there are no indices.
+pub(crate) fn element(b: &mut Builder, elem: Elem, x: Atom, at: &[Atom]) -> Atom {
     match x {
         Atom::Var(x) if !at.is_empty() => {
-            b.bind(NAMELESS, Ty::scalar(ScalarTy::Real), Op::Index(x, at.to_vec()))
+            b.bind(NAMELESS, Ty::scalar(elem), Op::Index(x, at.to_vec()))
         }
         Atom::Var(_) | Atom::Lit(_) => x,
     }

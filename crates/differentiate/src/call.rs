@@ -4,6 +4,7 @@
 //!   D→              y…, ẏ… = f→ (x…, ẋ…)
 //!   forward sweep   y…, ȳ…, tape = f⇒ (x…, x̄…)              shadows x̄, ȳ of handles
 //!   D←              x̄… += f⇐ (x…, x̄…, ȳ…, tape; x̄s)         cotangents ȳ, x̄ of reals; accumulators x̄s of arrays
+//!                   t̄s' = f⇐ (…, t̄s, tape)                    cotangents of arrays of handles, where they are values
 //! ```
 //!
 //! The two halves of a function are the two sweeps of its body. What the reverse sweep needs of the forward sweep is its tape, one node; what
@@ -164,13 +165,31 @@ impl Cotangents<'_> {
         let mut all: Vec<Atom> = given.chain(shadows).collect();
         all.extend(seeds.sizes.iter().map(|(k, _)| Atom::from(stm.binds[*k].var)));
         for (k, seed) in seeds.reals.iter().zip(taken) {
-            let seed = seed.unwrap_or_else(|| self.b.zero(&stm.binds[*k].ty));
+            let seed = seed.unwrap_or_else(|| {
+                let ty = self.ct_of(&stm.binds[*k].ty);
+                self.b.zero(&ty)
+            });
             all.push(seed);
         }
         for acc in active(accumulators, &derived.key.accumulators) {
             let ty = self.ty(acc).clone();
             let read = self.of_accumulator(acc).unwrap_or_else(|| self.b.zero(&ty));
             all.push(read);
+        }
+        let mut continued: Vec<Var> = Vec::new();
+        for k in 0..count {
+            if !self.cx.is_continued(&derived.key, k, &types[k]) {
+                continue;
+            }
+            let x = args[k].as_var().expect("what is active is a variable");
+            // That of an array that is passed twice is given once.
+            if continued.contains(&x) {
+                let ty = self.ct_of(&sizes.ty(&types[k]));
+                all.push(self.b.zero(&ty));
+            } else {
+                all.push(self.sum_or_zero(x));
+                continued.push(x);
+            }
         }
         all.extend(stm.binds.last().map(|tape| Atom::from(tape.var)));
         let (mut adds, mut binds, mut sums) = (Vec::new(), Vec::new(), Vec::new());
@@ -190,7 +209,16 @@ impl Cotangents<'_> {
         }
         let call = Op::Call { function: derived.pull, args: all, accumulators: adds };
         self.b.stms.push(Stm::new(binds, call));
-        sums.into_iter().for_each(|(x, sum)| self.add(x.into(), sum.var.into(), &sum.ty));
+        for (x, sum) in sums {
+            if let Some(at) = continued.iter().position(|y| *y == x) {
+                continued.remove(at);
+                let to = self.ct_ty(x);
+                let value = self.fit(x, sum.var.into(), &sum.ty, &to);
+                self.set(x, value);
+            } else {
+                self.add(x.into(), sum.var.into(), &sum.ty);
+            }
+        }
     }
 }
 
@@ -353,6 +381,13 @@ impl Subject<'_> {
                 let var = c.b.names.fresh(c.hint(acc.var));
                 c.set(acc.var, var.into());
                 params.push(Param { var, ty: acc.ty.clone() });
+            }
+            for (k, p) in self.f.params.iter().enumerate() {
+                if c.cx.is_continued(&self.derived.key, k, &p.ty) {
+                    let so_far = Param { var: c.b.names.fresh(c.hint(p.var)), ty: c.ct_ty(p.var) };
+                    c.set(p.var, so_far.var.into());
+                    params.push(so_far);
+                }
             }
             let mut forward = c.stms(&self.lambda.body.stms);
             let returned = self.returned(c.cx);

@@ -11,7 +11,8 @@
 //! is added to in place.
 //!
 //! A *frame* is a block of the reverse sweep under construction. A contribution to a variable that an outer block has bound crosses frames:
-//! * a scalar is summed inside and handed out: a `for` reduces, a `loop` carries the sum, an `if` carries it through both branches;
+//! * a scalar is summed inside and handed out: a `for` reduces, a `loop` carries the sum, an `if` carries it through both branches; so are
+//!   handles and arrays of handles, where their cotangents are values;
 //! * an array is an accumulator, made in the block that corresponds to the one that bound the array, and added to from wherever;
 //! * except that a whole array is handed out by an `if` as a scalar is, so that state flows through branches without being copied.
 //!
@@ -401,10 +402,12 @@ impl Cotangents<'_> {
     /// `x̄ += value`, where the value has the given type: that of `x` up to names of equal sizes.
     pub(crate) fn add(&mut self, x: Atom, value: Atom, ty: &Ty) {
         let Some(x) = self.wants(x) else { return };
-        if let Some(node) = self.facts.activity.node(x.into()) {
+        if self.facts.activity.node(x.into()).is_some() {
+            let to = self.ct_ty(x);
+            let value = self.fit(x, value, ty, &to);
             let (before, hint) = (self.sum(x), self.hint(x));
             let both = [before.unwrap_or(Atom::int(0)), value];
-            let sum = values::plus(self.cx, &mut self.b, &hint, node, both);
+            let sum = values::plus(self.cx, &mut self.b, &hint, &to, both);
             self.set(x, sum);
         } else if ty.dims.is_empty() {
             let sum = self.sum(x).map_or(value, |sum| {
@@ -421,8 +424,11 @@ impl Cotangents<'_> {
     /// `x̄[index] += value`
     pub(crate) fn add_at(&mut self, x: Var, index: &[Atom], value: Atom, ty: &Ty) {
         if self.wants(x).is_some() {
-            let to = self.ty(x).indexed(index.len());
+            let to = self.ct_ty(x).indexed(index.len());
             let value = self.fit(x, value, ty, &to);
+            if self.facts.activity.node(x.into()).is_some() {
+                return self.add_to_element(x, index, value);
+            }
             let acc = self.accumulator_of(x);
             self.b.effect(Op::Accumulate { acc, index: index.to_vec(), value });
         }
@@ -451,7 +457,10 @@ impl Cotangents<'_> {
     }
 
     pub(crate) fn take_or_zero(&mut self, p: &Param) -> Atom {
-        self.take(p.var).unwrap_or_else(|| self.b.zero(&p.ty))
+        self.take(p.var).unwrap_or_else(|| {
+            let ty = self.ct_of(&p.ty);
+            self.b.zero(&ty)
+        })
     }
 
     /// The cotangent of an accumulator of the program: its final value's, from whichever block froze it.
@@ -480,7 +489,7 @@ impl Cotangents<'_> {
         }
     }
 
-    /// The sum so far of a scalar, as it is known in the current block.
+    /// The sum so far of a scalar, or of handles, as it is known in the current block.
     pub(crate) fn sum(&mut self, x: Var) -> Option<Atom> {
         for depth in (0..self.frames.len()).rev() {
             let frame = &mut self.frames[depth];
@@ -595,8 +604,9 @@ impl Cotangents<'_> {
         accumulator_in(self.frames.iter().rev().skip(1).filter_map(|frame| frame.entries.get(&x)))
     }
 
-    pub(crate) fn is_scalar(&self, x: Var) -> bool {
-        self.ty(x).dims.is_empty()
+    /// Is its sum handed from block to block? That of an array of reals is in an accumulator.
+    pub(crate) fn is_handed(&self, x: Var) -> bool {
+        self.ty(x).dims.is_empty() || self.facts.activity.node(x.into()).is_some()
     }
 
     /// The outer variables that have an entry in the current block, in order.

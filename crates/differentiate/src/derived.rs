@@ -182,7 +182,13 @@ impl Context {
 
     /// Does the pullback return the cotangent of this parameter?
     pub(crate) fn returns(&self, key: &Key, k: usize, ty: &Ty) -> bool {
-        key.params[k] && self.valued(ty) && (ty.dims.is_empty() || key.returned[k])
+        let added = !ty.dims.is_empty() && ty.elem == Elem::REAL && !key.returned[k];
+        key.params[k] && self.valued(ty) && !added
+    }
+
+    /// Is the pullback given the cotangent of this parameter so far, which it goes on with in place? So it is with arrays of handles.
+    pub(crate) fn is_continued(&self, key: &Key, k: usize, ty: &Ty) -> bool {
+        self.returns(key, k, ty) && ty.elem.node().is_some() && !ty.dims.is_empty()
     }
 
     /// The node type of tangents or of shadows.

@@ -8,16 +8,21 @@
 //! This is the rule of the paper for `map` (`zipWith (f; snd) v w` and `zip v w` folded into the context), with arrays
 //! in place of lists. What the iterations contribute to the outside is added in place, or summed by the reverse loop if
 //! it is a scalar.
+//!
+//! Where cotangents of handles are values, an iteration gives that of its own element of an array of handles. One that adds to elements anywhere takes
+//! the whole array from the iteration before, so the reverse `for` is a `loop`, which updates it in place.
 
 use std::collections::{HashMap, HashSet};
 
-use lambada_anf::{Atom, Block, Nest, Op, Out, Param, Stm, Ty, Var};
+use lambada_anf::{Atom, Block, LoopKind, Nest, Op, Out, Param, Stm, Ty, Var, free_vars};
 use lambada_prim::ReduceOp;
 
 use crate::cotangents::{Cotangents, Kind};
+use crate::elements::own_elements;
 use crate::reach::combined;
 use crate::residuals::{Body, Place, Residuals, resolve};
 use crate::tangents::Tangents;
+use crate::values;
 
 impl Tangents<'_> {
     pub(crate) fn for_(&mut self, stm: &Stm, index: Var, extent: Atom, outs: &[Out], body: &Block) {
@@ -47,17 +52,33 @@ impl Cotangents<'_> {
         body: &Block,
     ) -> Vec<Stm> {
         let seeds: Vec<Option<Atom>> = stm.binds.iter().map(|p| self.take(p.var)).collect();
-        self.push(Kind::For, bound_in(&[index], body));
+        let own = own_elements(index, extent, body, &|x| self.is_table(x).then(|| self.ty(x)));
+        let (first, rest) = body.stms.split_at(own.len());
+        let bound = bound_in(&[index], body);
+        let elsewhere = free_vars(&Block { stms: rest.to_vec(), results: body.results.clone() });
+        let elsewhere = elsewhere.iter().any(|x| !bound.contains(x) && self.is_table(*x));
+        self.push(if elsewhere { Kind::Loop } else { Kind::For }, bound);
         for (k, seed) in seeds.iter().enumerate() {
             self.seed(outs[k], &stm.binds[k], *seed, index, body.results[k]);
         }
-        let mut sweep = self.stms(&body.stms);
+        let after = self.stms(rest);
+        let mut elements: Vec<(Var, Atom)> = Vec::new();
+        let mut sweep = if elsewhere {
+            self.stms(first)
+        } else {
+            elements.extend(own.iter().filter_map(|(y, x)| Some((*x, self.take(*y)?))));
+            first.to_vec()
+        };
+        sweep.extend(after);
         let sums = self.touched();
-        let results = sums
+        let mut results: Vec<Atom> = sums
             .iter()
             .map(|x| self.take(*x).expect("a touched variable has a cotangent"))
             .collect();
-        let mut reverse = Block { stms: self.pop().stms, results };
+        results.extend(elements.iter().map(|(_, element)| *element));
+        let elements: Vec<Var> = elements.into_iter().map(|(x, _)| x).collect();
+        let frame = self.pop();
+        let mut reverse = Block { stms: frame.stms, results };
         let again = self.b.names.again(index);
         let place = Place::Iteration { index, again: again.into(), extent };
         let body_of = Body {
@@ -73,7 +94,10 @@ impl Cotangents<'_> {
             resolve(self.b.names, self.cx, self.facts, self.undo, body_of, &mut reverse);
         residuals.keep_in_boxes(&mut sweep);
         let Residuals { before, stored, outside, .. } = residuals;
-        self.for_reverse(again, extent, &sums, reverse);
+        match elsewhere {
+            true => self.for_in_turn(again, extent, (&sums, &frame.carried), reverse),
+            false => self.for_reverse(again, extent, (&sums, &elements), reverse),
+        }
         // The forward sweep collects the residuals as well.
         let (mut binds, mut outs, mut results) =
             (stm.binds.clone(), outs.to_vec(), body.results.clone());
@@ -95,7 +119,7 @@ impl Cotangents<'_> {
         let (Some(seed), Some(x)) = (seed, self.wants(result)) else { return };
         match (out, seed) {
             (Out::Collect, Atom::Var(all)) => {
-                let ty = bind.ty.indexed(1);
+                let ty = self.ct_of(&bind.ty.indexed(1));
                 let part = self.bind_ct(x, &ty, Op::Index(all, vec![index.into()]));
                 self.add(result, part, &ty);
             }
@@ -112,26 +136,64 @@ impl Cotangents<'_> {
         }
     }
 
-    /// The reverse loop, which sums what the iterations contribute to outer scalars.
-    fn for_reverse(&mut self, index: Var, extent: Atom, sums: &[Var], body: Block) {
-        if body.stms.is_empty() && sums.is_empty() {
+    /// Is it an array of handles whose cotangent is a value?
+    fn is_table(&self, x: Var) -> bool {
+        let array = self.facts.known_ty(x).is_some_and(|ty| !ty.dims.is_empty());
+        array && self.wants(x).is_some() && self.facts.activity.node(x.into()).is_some()
+    }
+
+    /// The reverse loop, which sums what the iterations contribute to outer scalars and handles, and collects the cotangents of `elements`.
+    fn for_reverse(
+        &mut self,
+        index: Var,
+        extent: Atom,
+        (sums, elements): (&[Var], &[Var]),
+        body: Block,
+    ) {
+        if body.stms.is_empty() && body.results.is_empty() {
             return;
         }
         let (mut binds, mut outs) = (Vec::new(), Vec::new());
-        for x in sums {
+        for x in sums.iter().chain(elements) {
             let (ty, var) = (self.ct_ty(*x), self.b.names.fresh(self.hint(*x)));
             let handle = ty.elem.node().is_some();
             outs.push(if handle { Out::Collect } else { Out::Reduce(ReduceOp::Add) });
-            binds.push(Param { var, ty: if handle { ty.array_of(extent) } else { ty } });
+            let collected = handle && binds.len() < sums.len();
+            binds.push(Param { var, ty: if collected { ty.array_of(extent) } else { ty } });
         }
         self.b.stms.push(Stm::new(binds.clone(), Nest::For { index, extent, outs, body }));
-        for (x, bind) in sums.iter().zip(binds) {
-            let sum = match bind.ty.elem.node() {
-                Some(_) => self.sum_of_all(*x, bind.var, index, extent),
-                None => bind.var.into(),
-            };
-            self.add((*x).into(), sum, &Ty::real());
+        let (of_sums, of_elements) = binds.split_at(sums.len());
+        for (x, bind) in sums.iter().zip(of_sums) {
+            if bind.ty.elem.node().is_none() {
+                self.add((*x).into(), bind.var.into(), &Ty::real());
+                continue;
+            }
+            let (so_far, hint) = (self.sum_or_zero(*x), self.hint(*x));
+            let all = (bind.var.into(), so_far);
+            let sum = values::total(self.cx, &mut self.b, &hint, &bind.ty, all);
+            self.set(*x, sum);
         }
+        for (x, bind) in elements.iter().zip(of_elements) {
+            self.add((*x).into(), bind.var.into(), &bind.ty);
+        }
+    }
+
+    /// The reverse loop, whose iterations hand the sums on.
+    fn for_in_turn(
+        &mut self,
+        index: Var,
+        extent: Atom,
+        (sums, carried): (&[Var], &HashMap<Var, Var>),
+        body: Block,
+    ) {
+        let params: Vec<Param> =
+            sums.iter().map(|x| Param { var: carried[x], ty: self.ct_ty(*x) }).collect();
+        let inits = sums.iter().map(|x| self.sum_or_zero(*x)).collect();
+        let again = |p: &Param| Param { var: self.b.names.again(p.var), ty: p.ty.clone() };
+        let binds: Vec<Param> = params.iter().map(again).collect();
+        let kind = LoopKind::counted(index, extent);
+        self.b.stms.push(Stm::new(binds.clone(), Nest::Loop { params, inits, kind, body }));
+        sums.iter().zip(binds).for_each(|(x, p)| self.set(*x, p.var.into()));
     }
 }
 

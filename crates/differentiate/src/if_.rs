@@ -68,7 +68,7 @@ impl Cotangents<'_> {
         let (other_sweep, other_frame) = self.branch(stm, otherwise, &seeds, &back);
         let outer = self.outer(&then_frame, &other_frame);
         let starts: Vec<Option<Atom>> =
-            outer.iter().map(|x| if self.is_scalar(*x) { self.sum(*x) } else { None }).collect();
+            outer.iter().map(|x| if self.is_handed(*x) { self.sum(*x) } else { None }).collect();
         let then_block = self.leave(then_frame, &outer, &starts, &back);
         let other_block = self.leave(other_frame, &outer, &starts, &back);
         let (mut then_reverse, mut then_kept) = self.close(stm, then, &then_sweep, then_block);
@@ -191,7 +191,7 @@ impl Cotangents<'_> {
         }
         self.b.stms.push(Stm::new(binds.clone(), Nest::If { cond, then, otherwise }));
         for (x, p) in outer.iter().zip(binds) {
-            if self.is_scalar(*x) {
+            if self.is_handed(*x) {
                 self.set(*x, p.var.into());
             } else {
                 self.add((*x).into(), p.var.into(), &p.ty);

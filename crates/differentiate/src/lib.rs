@@ -13,7 +13,7 @@
 //!   `threaded`: what is there;
 //! * `values`, `node_values` and `guarded`: cotangents of handles where the derivative becomes source;
 //! * `residuals`, `tape`, `flat` and `thread`: what the reverse sweep needs from the forward sweep, stored or computed again;
-//! * `prepare`, `extrema`, `late`, `segments` and, for source, `counted`: rewritings that come first;
+//! * `prepare`, `extrema`, `late`, `segments` and, for source, `counted` and `elements`: rewritings that come first;
 //! * `snapshots`: loops that keep a given number of states;
 //! * `versions`, `undo` and `schedule`: arrays that a loop updates are carried backwards by undoing the updates;
 //! * `lanes`: derivatives along several directions at once; `reach`: which results can depend on what;
@@ -32,6 +32,7 @@ mod counted;
 mod crossing;
 mod derived;
 mod effects;
+mod elements;
 mod extrema;
 mod facts;
 mod flat;

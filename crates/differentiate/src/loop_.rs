@@ -190,7 +190,7 @@ impl Cotangents<'_> {
         let mut seeds = Vec::new();
         for k in active {
             let (bind, param) = (&stm.binds[*k], &params[*k]);
-            let ty = last.ty(&param.ty);
+            let ty = self.ct_of(&last.ty(&param.ty));
             let seed = match self.take(bind.var) {
                 Some(seed) => self.fit(param.var, seed, &bind.ty, &ty),
                 None => self.b.zero(&ty),

@@ -1,22 +1,29 @@
 //! Nodes, and their fields, where cotangents of handles are values ([`crate::values`]).
 
-use lambada_anf::{Atom, Block, Elem, LoopKind, Nest, NodeId, Op, Param, Ty, Var};
+use lambada_anf::{Atom, Block, Elem, NodeId, Op, Param, Ty, Var};
 
 use crate::cotangents::Cotangents;
 use crate::derived::{Mode, sized};
-use crate::values::{Made, chosen, plus};
+use crate::values::{self, Made, chosen};
 
 impl Cotangents<'_> {
     /// The type of the cotangent of a variable.
     pub(crate) fn ct_ty(&mut self, x: Var) -> Ty {
         let ty = self.ty(x).clone();
-        self.cx.ty(Mode::Tangent, &ty)
+        self.ct_of(&ty)
     }
 
-    /// The sum so far of a scalar or a handle, before a loop that carries it on.
+    /// The type of the cotangents of values of a type.
+    pub(crate) fn ct_of(&mut self, ty: &Ty) -> Ty {
+        self.cx.ty(Mode::Tangent, ty)
+    }
+
+    /// The sum so far of what is handed out of blocks, before a loop that carries it on.
     pub(crate) fn sum_or_zero(&mut self, x: Var) -> Atom {
-        let zero = Atom::Lit(self.ty(x).elem.zero());
-        self.sum(x).unwrap_or(zero)
+        self.sum(x).unwrap_or_else(|| {
+            let ty = self.ct_ty(x);
+            self.b.zero(&ty)
+        })
     }
 
     /// Of `t = node C (x…)`.
@@ -27,7 +34,7 @@ impl Cotangents<'_> {
             let Some(x) = self.wants(*x) else { continue };
             let Some(at) = self.cx.field(node, tag, k) else { continue };
             let ty = sized(&field.ty, fields);
-            let of_part = self.cx.ty(Mode::Tangent, &ty);
+            let of_part = self.ct_of(&ty);
             let part = self.bind_ct(x, &of_part, Op::Field { of: t_ct, tag, field: at });
             self.add(x.into(), part, &ty);
         }
@@ -80,7 +87,7 @@ impl Cotangents<'_> {
             let value = match (known, ty.elem) {
                 (Some(part), _) => part,
                 (None, Elem::REAL | Elem::Ref(_)) => {
-                    let ty = self.cx.ty(Mode::Tangent, &ty);
+                    let ty = self.ct_of(&ty);
                     self.b.zero(&ty)
                 }
                 // A size.
@@ -96,20 +103,15 @@ impl Cotangents<'_> {
         self.bind_ct(t, &ty, Op::Node { node, tag, fields, cells: false })
     }
 
-    /// The sum of what iterations give, in their order.
-    pub(crate) fn sum_of_all(&mut self, x: Var, all: Var, index: Var, extent: Atom) -> Atom {
+    /// `x̄[index] += value`, of an array of handles: the next version of `x̄`. Nobody has the one before, so it is updated in place.
+    pub(crate) fn add_to_element(&mut self, x: Var, index: &[Atom], value: Atom) {
+        let (all, hint) = (self.sum_or_zero(x), self.hint(x));
+        let array = all.as_var().expect("an array is a variable");
         let ty = self.ct_ty(x);
-        let Some(node) = self.facts.activity.node(x.into()) else { unreachable!("a handle") };
-        let hint = self.hint(x);
-        let sum = Param { var: self.b.names.fresh(hint.clone()), ty: ty.clone() };
-        let k = self.b.names.again(index);
-        let (cx, b) = (&mut *self.cx, &mut self.b);
-        let body = b.block(|b| {
-            let one = b.bind(&hint, ty.clone(), Op::Index(all, vec![k.into()]));
-            vec![plus(cx, b, &hint, node, [sum.var.into(), one])]
-        });
-        let kind = LoopKind::counted(k, extent);
-        let (params, inits) = (vec![sum], vec![Atom::int(0)]);
-        b.bind(&hint, ty, Nest::Loop { params, inits, kind, body })
+        let part = ty.indexed(index.len());
+        let before = self.bind_ct(x, &part, Op::Index(array, index.to_vec()));
+        let value = values::plus(self.cx, &mut self.b, &hint, &part, [before, value]);
+        let sum = self.bind_ct(x, &ty, Op::Update { array, index: index.to_vec(), value });
+        self.set(x, sum);
     }
 }

@@ -3,7 +3,8 @@
 use lambada_anf::{FnId, Lambda, Library, Names};
 
 use crate::activity::Scope;
-use crate::{counted, extrema, late, segments};
+use crate::known::Handles;
+use crate::{counted, elements, extrema, late, segments};
 
 /// What the pipeline does to the body of a function of the library before that is derived. `lib` has the functions that it calls; it may be one of
 /// them, `itself`.
@@ -30,6 +31,9 @@ pub(crate) fn rewritten(whiles: Whiles, names: &mut Names, scope: &Scope, f: &La
     let mut f = late::late_updates(f);
     if whiles == Whiles::Counted {
         f = counted::count_loops(names, scope, &f);
+    }
+    if scope.handles == Handles::Values {
+        f = elements::read_first(names, scope, &f);
     }
     segments::cut_loops(names, scope, &f)
 }

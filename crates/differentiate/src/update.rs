@@ -25,7 +25,8 @@ impl Tangents<'_> {
 impl Cotangents<'_> {
     pub(crate) fn update(&mut self, y: &Param, x: Var, index: &[Atom], value: Atom) {
         let Some(y_ct) = self.take_var(y.var) else { return };
-        let ty = y.ty.indexed(index.len());
+        let all = self.ct_of(&y.ty);
+        let ty = all.indexed(index.len());
         if let Some(value) = self.wants(value) {
             let part = self.bind_ct(value, &ty, Op::Index(y_ct, index.to_vec()));
             self.add(value.into(), part, &ty);
@@ -34,7 +35,7 @@ impl Cotangents<'_> {
             let zero = self.b.zero(&ty);
             let rest = self.bind_ct(
                 x,
-                &y.ty,
+                &all,
                 Op::Update { array: y_ct, index: index.to_vec(), value: zero },
             );
             self.add(x.into(), rest, &y.ty);

@@ -12,28 +12,34 @@
 //! one node of two. So all additions of a run together make fewer nodes than all other statements of its reverse sweep, and of these each makes one
 //! for a field that the forward sweep has read. A single addition may take long, as the nodes have that it adds.
 //!
+//! The cotangent of an array of handles is an array, which is handed from block to block as a handle is, and updated in place:
+//!
+//! ```text
+//!   y = ts[i]              t̄s = t̄s with [i] = t̄s[i] + ȳ      a reverse `for` that does this is a `loop` with the state t̄s
+//!   t = ts[i], own i       t̄s += for i < n { t̄ }             the own element of each iteration (elements)
+//!   y… = call f (ts, …)    t̄s = f⇐ (…, t̄s, tape)             the array so far, gone on with
+//! ```
+//!
 //! Arrays in nodes are the exception: a cotangent has all elements of such an array, also if one is read. With cells that one costs O(1).
 //!
-//! * Assumes: no array of handles carries a derivative, and there are no cells ([`handles`]).
+//! * Assumes: there are no cells ([`handles`]).
 //! * Gives: code without cells, and without the shadows of [`crate::shadows`].
 
 use std::collections::HashMap;
 
 use lambada_anf::{
-    Atom, Block, Builder, Elem, Exp, FnId, Function, Lambda, Names, Nest, NodeId, Op, Param, Stm,
-    Ty,
+    Atom, Block, Builder, Elem, Exp, FnId, Function, Lambda, LoopKind, Names, Nest, NodeId, Op,
+    Param, Stm, Ty,
 };
 use lambada_prim::Prim;
 
 use crate::arrays;
-use crate::derived::{Context, Mode, sized};
+use crate::derived::{Context, sized};
 use crate::known::{Handles, called};
 
 /// Values, where all cotangents can be that.
 pub(crate) fn handles(cx: &Context, f: &Lambda) -> Handles {
-    let carries = |ty: &Ty| ty.elem.node().is_some() && cx.known.carries(ty.elem);
-    let unfit =
-        |p: &Param| carries(&p.ty) && !p.ty.dims.is_empty() || cx.known.leads_to_cells(p.ty.elem);
+    let unfit = |p: &Param| cx.known.leads_to_cells(p.ty.elem);
     let unfit_stm = |stm: &Stm| {
         let state = match &stm.exp {
             Exp::Nest(Nest::Loop { params, .. }) => &params[..],
@@ -50,22 +56,58 @@ pub(crate) fn handles(cx: &Context, f: &Lambda) -> Handles {
     if any { Handles::Shadows } else { Handles::Values }
 }
 
-/// `x + y`, of cotangents of handles.
+/// `x + y`, of cotangents of handles, or of arrays of handles: of this type. Null is nothing, also in place of an array.
 pub(crate) fn plus(
     cx: &mut Context,
     b: &mut Builder,
     hint: &str,
-    node: NodeId,
+    ty: &Ty,
     [x, y]: [Atom; 2],
 ) -> Atom {
     let null = Atom::int(0);
     if x == null || y == null {
         return if x == null { y } else { x };
     }
-    let of = cx.node(Mode::Tangent, node);
+    let of = ty.elem.node().expect("a handle");
     let function = sum_of(cx, of);
-    let call = Op::Call { function, args: vec![x, y], accumulators: Vec::new() };
-    b.bind(hint, Ty::handle(of), call)
+    arrays::tabulate(b, hint, ty, &mut |b, at| {
+        let args = [x, y].map(|all| arrays::element(b, ty.elem, all, at));
+        let call = Op::Call { function, args: args.to_vec(), accumulators: Vec::new() };
+        b.bind(hint, Ty::handle(of), call)
+    })
+}
+
+/// The sum of all elements of an array of cotangents of handles, after `so_far`.
+pub(crate) fn total(
+    cx: &mut Context,
+    b: &mut Builder,
+    hint: &str,
+    ty: &Ty,
+    (x, so_far): (Atom, Atom),
+) -> Atom {
+    total_at(cx, b, hint, (&ty.dims, ty), x, &mut Vec::new(), so_far)
+}
+
+fn total_at(
+    cx: &mut Context,
+    b: &mut Builder,
+    hint: &str,
+    (dims, ty): (&[Atom], &Ty),
+    x: Atom,
+    at: &mut Vec<Atom>,
+    so_far: Atom,
+) -> Atom {
+    let one = Ty::scalar(ty.elem);
+    let Some((extent, rest)) = dims.split_first() else {
+        let element = arrays::element(b, ty.elem, x, at);
+        return plus(cx, b, hint, &one, [so_far, element]);
+    };
+    let (index, sum) = (b.names.fresh("i"), Param { var: b.names.fresh(hint), ty: one.clone() });
+    at.push(index.into());
+    let body = b.block(|b| vec![total_at(cx, b, hint, (rest, ty), x, at, sum.var.into())]);
+    at.pop();
+    let kind = LoopKind::counted(index, *extent);
+    b.bind(hint, one, Nest::Loop { params: vec![sum], inits: vec![so_far], kind, body })
 }
 
 /// The function that adds cotangents of this type.
@@ -116,20 +158,9 @@ fn both(cx: &mut Context, b: &mut Builder, of: NodeId, tag: u32, [x, y]: [Atom; 
                     let second = read(y);
                     arrays::plus(b, &field.name, &ty, first, second)
                 }
-                Elem::Ref(inner) => {
-                    let (second, function) = (read(y), sum_of(cx, inner));
-                    arrays::tabulate(b, &field.name, &ty, &mut |b, at| {
-                        let element = |b: &mut Builder, all: Atom| match all.as_var() {
-                            Some(all) if !at.is_empty() => {
-                                let element = Op::Index(all, at.to_vec());
-                                b.bind(&field.name, Ty::handle(inner), element)
-                            }
-                            Some(_) | None => all,
-                        };
-                        let args = vec![element(b, first), element(b, second)];
-                        let call = Op::Call { function, args, accumulators: Vec::new() };
-                        b.bind(&field.name, Ty::handle(inner), call)
-                    })
+                Elem::Ref(_) => {
+                    let second = read(y);
+                    plus(cx, b, &field.name, &ty, [first, second])
                 }
                 // A size.
                 Elem::Scalar(_) => first,

@@ -79,8 +79,15 @@ impl Unit {
         match Session::new().load_text("derivative.lam", &text, None) {
             Ok(_) => Ok(text),
             Err(problems) => {
-                let why = problems.first().map_or("it has no types", |problem| &problem.title);
-                Err(vec![messages::no_source_form(entry, why)])
+                let first = problems.first();
+                let why = first.map_or("it has no types", |problem| &problem.title);
+                // A branch that is never taken may have an array without elements.
+                let of_size = first.is_some_and(|p| ["E0302", "E0305"].contains(&p.code));
+                let no_form = || format!("an array has a size there that the types refuse: {why}");
+                Err(vec![match of_size {
+                    true => messages::no_source_form(entry, &no_form()),
+                    false => messages::broken_source(entry, why),
+                }])
             }
         }
     }

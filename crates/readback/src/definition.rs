@@ -317,6 +317,7 @@ impl Printer<'_> {
             let is_tape = |var| self.tokens.hint(var).ends_with("_tape");
             if let Some(mut of_loop) = phases::of_loop(stm, k >= forward, is_tape)
                 && self.uses.printed(stm)
+                && *self.tokens.hint(of_loop.index) != *lambada_anf::NAMELESS
             {
                 of_loop.place =
                     self.names.origin(of_loop.index).and_then(|span| (interface.place)(span));

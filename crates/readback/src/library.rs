@@ -49,6 +49,7 @@ pub fn items(function: &Function, interface: &Interface) -> Result<Vec<Item>, St
     words.made = made(&entry, &library);
     words.declared = Declared::by_node(&interface.types, &library);
     words.library = library;
+    words.name_zeros();
     // A null that only the text needs is one more constructor to match, so the text is written again until it asks for no other.
     loop {
         let items = written(&entry, interface, &words);
@@ -167,14 +168,12 @@ fn expressible(function: &Function, library: &Library) -> Result<(), String> {
     if grows {
         return Err("the state of a loop changes its size".into());
     }
-    // Cotangents are values, but those of values that stand in arrays.
+    // Cotangents are values, but those of values that a derivative within has cells for.
     let cells = function.body.any(&mut |stm| {
         matches!(stm.exp, Exp::Op(Op::Open { .. } | Op::Cell { .. } | Op::Node { cells: true, .. }))
     });
     if cells {
-        return Err("values of recursive types, or functions, stand in arrays there, and the language adds to numbers in arrays only; \
-            where they stand in a list instead (`type list a = Nil | Cons a (list a)`), it has one"
-            .into());
+        return Err("it adds to numbers in values of recursive types in place, and the language adds to arrays only".into());
     }
     Ok(())
 }

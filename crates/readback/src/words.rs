@@ -24,6 +24,8 @@ pub(crate) struct Words {
     pub(crate) labels: Labels,
     /// The types of which null is mentioned.
     pub(crate) nullable: BTreeSet<NodeId>,
+    /// By node type: what its null is called.
+    pub(crate) zeros: Vec<Rc<str>>,
     /// Those of which the text has asked for null while it was written: a part of a node that has another constructor.
     pub(crate) asked: RefCell<BTreeSet<NodeId>>,
     /// By function, and last of the entry: the variables that stand for nulls.
@@ -156,8 +158,24 @@ impl Words {
     }
 
     fn null(&self, node: NodeId) -> Rc<str> {
-        let name = self.labels.node(node);
-        format!("No_{name}").into()
+        self.zeros[node.0 as usize].clone()
+    }
+
+    /// Names nulls. A printed derivative that is differentiated again has constructors of such names already.
+    pub(crate) fn name_zeros(&mut self) {
+        let mut taken: HashSet<Rc<str>> = HashSet::new();
+        for (id, node) in (0..).map(NodeId).zip(&self.library.nodes) {
+            let tags = 0..node.constructors.len() as u32;
+            taken.extend(tags.map(|tag| self.constructor(id, tag)));
+        }
+        let nodes = (0..self.library.nodes.len() as u32).map(NodeId);
+        let zeros = nodes.map(|id| {
+            let name = format!("No_{}", self.labels.node(id));
+            let numbered = (2..).map(|k| Rc::from(format!("{name}_{k}")));
+            let mut names = std::iter::once(Rc::from(&*name)).chain(numbered);
+            names.find(|name: &Rc<str>| taken.insert(name.clone())).expect("numbers do not end")
+        });
+        self.zeros = zeros.collect();
     }
 
     // Types
@@ -165,7 +183,7 @@ impl Words {
     pub(crate) fn variant(&self, id: NodeId) -> TypeDef {
         let node = self.library.node(id);
         let mut constructors = Vec::new();
-        if self.nullable.contains(&id) {
+        if self.has_null(id) {
             constructors.push((build::name(self.null(id)), Vec::new()));
         }
         for tag in self.tags(id) {
@@ -270,12 +288,17 @@ impl Words {
         self.pattern(id, tag, (0..fields).map(field).collect())
     }
 
+    /// Is null one of its values? It is all that a type of functions has of which the program makes none.
+    fn has_null(&self, id: NodeId) -> bool {
+        self.nullable.contains(&id) || self.library.node(id).constructors.is_empty()
+    }
+
     /// May a node have the constructor? Those of types that have definitions are all there.
     fn is_made(&self, id: NodeId, tag: u32) -> bool {
         // A type has a constructor at least.
         let empty = || {
             let count = self.library.node(id).constructors.len() as u32;
-            !self.nullable.contains(&id) && (0..count).all(|tag| !self.made.contains(&(id, tag)))
+            !self.has_null(id) && (0..count).all(|tag| !self.made.contains(&(id, tag)))
         };
         self.declared(id).is_some() || self.made.contains(&(id, tag)) || empty()
     }
@@ -283,7 +306,7 @@ impl Words {
     /// The constructors that a node may have, null included.
     pub(crate) fn tags(&self, id: NodeId) -> Vec<i64> {
         let count = self.library.node(id).constructors.len() as u32;
-        let nullable = self.nullable.contains(&id) && self.declared(id).is_none();
+        let nullable = self.has_null(id) && self.declared(id).is_none();
         let first = if nullable { -1 } else { 0 };
         let made = (0..count).filter(|tag| self.is_made(id, *tag)).map(i64::from);
         (first..0).chain(made).collect()

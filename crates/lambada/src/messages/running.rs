@@ -19,6 +19,18 @@ pub fn broken_program(complaint: &str) -> Problem {
     .hint("this is a bug in lambada; please report it")
 }
 
+pub fn broken_source(entry: &str, why: &str) -> Problem {
+    Problem::general(
+        "E0702",
+        format!(
+            "internal error: what is printed as the derivative of `{entry}` is not a program: {why}"
+        ),
+    )
+    .hint(
+        "this is a bug in lambada; please report it. Meanwhile, `lambada grad` runs the derivative",
+    )
+}
+
 pub fn no_source_form(entry: &str, why: &str) -> Problem {
     Problem::general(
         "E0532",
