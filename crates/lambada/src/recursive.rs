@@ -59,10 +59,6 @@ fn group(program: &Program, ty: &Ty) -> Result<Group, &'static str> {
             let field = |(label, ty): &(Rc<str>, Ty)| Ok((label.clone(), group(program, ty)?));
             Ok(Group::Record(fields.iter().map(field).collect::<Result<_, &'static str>>()?))
         }
-        Ty::Array(elem) => match group(program, elem)? {
-            Group::One => Ok(Group::Array(1)),
-            Group::Array(rank) => Ok(Group::Array(rank + 1)),
-            Group::Tuple(_) | Group::Record(_) => Err("contains arrays of tuples or records"),
-        },
+        Ty::Array(elem) => Ok(Group::Array(Box::new(group(program, elem)?))),
     }
 }

@@ -17,9 +17,9 @@ use lambada_prim::Scalar;
 
 use crate::calls::Calls;
 use crate::ends::End;
-use crate::rewrite::{Context, Rule};
+use crate::rewrite::Context;
 use crate::scope::Scope;
-use crate::{algebra, checks, common_subexpressions as cse};
+use crate::{LOCAL, common_subexpressions as cse};
 
 /// The pass.
 pub(crate) fn base_cases(function: &mut Function, calls: &Calls) -> bool {
@@ -125,9 +125,10 @@ impl Pass<'_> {
             let mut stm = stm.clone();
             known.apply_stm(&mut stm);
             let mut context = Context { names: self.names, scope: &self.scope, calls: self.calls };
-            let mut simpler = [algebra::algebra, checks::checks]
-                .into_iter()
-                .filter_map(|rule: Rule| rule(&mut context, &stm))
+            // All that `simplify` knows, which would remove the test again.
+            let mut simpler = LOCAL
+                .iter()
+                .filter_map(|rule| rule(&mut context, &stm))
                 .filter(|replacement| replacement.stms.is_empty());
             let value = simpler.next().map(|replacement| replacement.values[0]);
             let computed = || self.computed.get(&cse::key(&stm)).map(|var| Atom::Var(*var));

@@ -63,8 +63,18 @@ impl Printer<'_> {
                 return self.call(stm, *function, args, accumulators, lines);
             }
             Exp::Op(Op::Node { node, tag, fields, .. }) => {
-                let values = fields.iter().map(|a| self.decided(*a)).collect();
-                self.words.made(*node, *tag, values)
+                let mut values: Vec<Expr> = fields.iter().map(|a| self.decided(*a)).collect();
+                // An array that is indexed is computed first.
+                for k in self.words.indexed(*node, *tag) {
+                    if !matches!(values[k].kind, ExprKind::Var(_)) {
+                        let hint =
+                            fields[k].as_var().map_or("part".into(), |x| self.tokens.hint(x));
+                        let name = self.tokens.fresh(&hint);
+                        let own = std::mem::replace(&mut values[k], build::var(name.clone()));
+                        lines.push(Line::named(&name, own, None));
+                    }
+                }
+                self.words.made(*node, *tag, values, &mut |hint| self.tokens.fresh(hint))
             }
             Exp::Op(Op::Tag(of)) => return self.tag(stm.binds[0].var, *of),
             Exp::Op(Op::Field { of, tag, field }) => match self.field(stm, *of, *tag, *field) {
@@ -197,9 +207,11 @@ impl Printer<'_> {
         let zero = self.words.zero(p.ty.elem);
         let zero = if p.ty.dims.is_empty() { zero } else { self.filled(&p.ty.dims, zero) };
         let Some((of, id)) = node else { return Some(zero) };
-        let hint = self.tokens.hint(p.var);
+        let hint = self.part_hint(id, (tag, field), p.var);
         let name = self.tokens.fresh(&hint);
-        Some(self.words.part(id, self.atom(of.into()), tag, field, name, zero))
+        let of = self.atom(of.into());
+        let fresh = &mut |hint: &str| self.tokens.fresh(hint);
+        Some(self.words.part(id, of, (tag, field), name, zero, fresh))
     }
 
     fn prim(&self, op: Prim, args: &[Atom]) -> Expr {

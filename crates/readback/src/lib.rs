@@ -15,6 +15,7 @@ mod declared;
 mod definition;
 mod fields;
 mod fors;
+mod group;
 mod interface;
 mod library;
 mod lines;
@@ -31,8 +32,9 @@ mod unused;
 mod uses;
 mod words;
 
-pub use declared::{Declared, Group};
+pub use declared::Declared;
 pub use definition::definition;
+pub use group::Group;
 pub use interface::{Interface, Leaf, Reading};
 pub use library::items;
 

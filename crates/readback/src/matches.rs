@@ -82,6 +82,15 @@ impl Printer<'_> {
         vec![Arm { pattern, body: write(self, block) }]
     }
 
+    /// What a field is called in a pattern. Where only its size is read, the array still is what gets the name.
+    pub(crate) fn part_hint(&self, id: NodeId, (tag, field): (u32, u32), var: Var) -> Rc<str> {
+        let hint = self.tokens.hint(var);
+        match self.words.is_size(id, tag, field) {
+            true => hint.strip_suffix("_size").map_or(hint.clone(), Rc::from),
+            false => hint,
+        }
+    }
+
     fn arm(
         &mut self,
         of: Var,
@@ -91,25 +100,31 @@ impl Printer<'_> {
         write: &mut dyn FnMut(&mut Self, &Block) -> Expr,
     ) -> Arm {
         let mut names: HashMap<u32, Rc<str>> = HashMap::new();
+        let mut computed: Vec<(Rc<str>, Expr)> = Vec::new();
         if let Ok(tag) = u32::try_from(tag) {
             let mut read = fields_read(block, of, tag);
             read.retain(|(_, var)| self.uses.any(*var));
             // A size is read from its array, which has its own name if it is read, too.
             read.sort_by_key(|(field, _)| self.words.is_size(id, tag, *field));
             for (field, var) in read {
-                let bound = self.words.reading(id, tag, field, "".into()).0;
-                let hint = self.tokens.hint(var);
-                // Where only its size is read, the array still is what gets the name.
-                let hint = match self.words.is_size(id, tag, field) {
-                    true => hint.strip_suffix("_size").map_or(hint.clone(), Rc::from),
-                    false => hint,
-                };
-                let name = names.entry(bound).or_insert_with(|| self.tokens.fresh(&hint));
-                let (_, value) = self.words.reading(id, tag, field, name.clone());
+                let bound = self.words.bound(id, tag, field);
+                let hint = self.part_hint(id, (tag, field), var);
+                let name = names.entry(bound).or_insert_with(|| self.tokens.fresh(&hint)).clone();
+                let fresh = &mut |hint: &str| self.tokens.fresh(hint);
+                let (_, mut value) = self.words.reading(id, tag, field, name, fresh);
+                // What takes a loop is computed once.
+                if matches!(value.kind, ExprKind::For(..) | ExprKind::LetFunctions(..)) {
+                    let name = self.tokens.fresh(&self.tokens.hint(var));
+                    let own = std::mem::replace(&mut value, build::var(name.clone()));
+                    computed.push((name, own));
+                }
                 self.handles.fields.insert((of, tag, field), value);
             }
         }
-        let body = write(self, block);
+        let mut body = write(self, block);
+        for (name, value) in computed.into_iter().rev() {
+            body = build::let_(build::binds(name), value, body);
+        }
         self.handles.fields.retain(|(node, _, _), _| *node != of);
         Arm { pattern: self.words.binding(id, tag, &names), body }
     }

@@ -309,7 +309,6 @@ impl Scopes {
     }
 
     fn clause(&mut self, clause: &Clause) {
-        self.groups += 1;
         match clause {
             Clause::Range(name, bound) => {
                 self.expr(bound);
@@ -352,12 +351,15 @@ impl Scopes {
                 }
                 ExprKind::Commented(_, rest) => rest,
                 ExprKind::For(clauses, body) => {
+                    // No two have one name.
+                    self.groups += 1;
                     clauses.iter().for_each(|clause| self.clause(clause));
                     body
                 }
                 ExprKind::Loop(state, init, kind, body) => {
                     self.expr(init);
                     if let LoopKind::For(clause, policy) = kind {
+                        self.groups += 1;
                         self.clause(clause);
                         if let Some(Checkpoint::States(states)) = policy {
                             self.expr(states);

@@ -14,9 +14,9 @@ use lambada_surface::ast::{Arm, Expr, ExprKind, Pattern, PatternKind, TypeBody, 
 use lambada_surface::ast::{TypeExpr, TypeKind};
 use lambada_surface::build;
 
-use crate::declared::{Declared, SizeOf};
+use crate::declared::Declared;
+use crate::group::Fresh;
 use crate::locals::Local;
-use crate::pieces::size_of;
 
 /// What the text calls the library, and what it needs to know of it.
 #[derive(Default)]
@@ -257,12 +257,17 @@ impl Words {
     // Nodes
 
     /// `C x y`
-    pub(crate) fn made(&self, id: NodeId, tag: u32, fields: Vec<Expr>) -> Expr {
+    pub(crate) fn made(&self, id: NodeId, tag: u32, fields: Vec<Expr>, fresh: Fresh) -> Expr {
         if let Some(declared) = self.declared(id) {
-            return declared.made(tag, fields);
+            return declared.made(tag, &fields, fresh);
         }
         let head = con(self.constructor(id, tag));
         if fields.is_empty() { head } else { build::call(head, fields) }
+    }
+
+    /// The fields that are indexed when a node is made: those that are parts of an array of tuples or records.
+    pub(crate) fn indexed(&self, id: NodeId, tag: u32) -> Vec<usize> {
+        self.declared(id).map_or_else(Vec::new, |declared| declared.indexed(tag))
     }
 
     fn pattern(&self, id: NodeId, tag: i64, fields: Vec<Pattern>) -> Pattern {
@@ -326,15 +331,15 @@ impl Words {
         &self,
         id: NodeId,
         of: Expr,
-        tag: u32,
-        field: u32,
+        (tag, field): (u32, u32),
         name: Rc<str>,
         zero: Expr,
+        fresh: Fresh,
     ) -> Expr {
         if !self.is_made(id, tag) {
             return zero;
         }
-        let (bound, body) = self.reading(id, tag, field, name.clone());
+        let (bound, body) = self.reading(id, tag, field, name.clone(), fresh);
         let names = HashMap::from([(bound, name)]);
         let mut arms = vec![Arm { pattern: self.binding(id, tag.into(), &names), body }];
         if self.tags(id).len() > 1 {
@@ -343,21 +348,33 @@ impl Words {
         build::match_(of, arms)
     }
 
+    /// The field that gets the name so that a field can be read.
+    pub(crate) fn bound(&self, id: NodeId, tag: u32, field: u32) -> u32 {
+        let place = self.declared(id).and_then(|declared| declared.place(tag, field));
+        place.map_or(field, |place| place.bound)
+    }
+
     /// Which field gets the name so that a field can be read, and the field: a size is read from its array.
-    pub(crate) fn reading(&self, id: NodeId, tag: u32, field: u32, name: Rc<str>) -> (u32, Expr) {
+    pub(crate) fn reading(
+        &self,
+        id: NodeId,
+        tag: u32,
+        field: u32,
+        name: Rc<str>,
+        fresh: Fresh,
+    ) -> (u32, Expr) {
         let named = build::var(name);
-        let Some(SizeOf { array, axis, rank }) =
-            self.declared(id).and_then(|declared| declared.size(tag, field))
-        else {
-            return (field, named);
-        };
+        let place = self.declared(id).and_then(|declared| declared.place(tag, field));
+        let Some(place) = place else { return (field, named) };
+        let array = place.size.map_or(field, |size| size.array);
         let elem = self.library.node(id).constructors[tag as usize].fields[array as usize].ty.elem;
-        (array, size_of(named, axis, (self.elem(elem), rank)))
+        (place.bound, place.read(named, self.elem(elem), fresh))
     }
 
     /// Is the field a size that only its array tells?
     pub(crate) fn is_size(&self, id: NodeId, tag: u32, field: u32) -> bool {
-        self.declared(id).is_some_and(|declared| declared.size(tag, field).is_some())
+        let place = self.declared(id).and_then(|declared| declared.place(tag, field));
+        place.is_some_and(|place| place.size.is_some())
     }
 
     /// What stands for a part of null.

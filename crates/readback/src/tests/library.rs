@@ -73,7 +73,12 @@ main (t : ref tree) {
 ";
     let f = read(text).unwrap_or_else(|message| panic!("{message}"));
     let record = Group::Record(vec![("k".into(), Group::One)]);
-    let fields = vec![Group::Tuple(vec![Group::One; 2]), Group::Array(1), record, Group::One];
+    let fields = vec![
+        Group::Tuple(vec![Group::One; 2]),
+        Group::Array(Box::new(Group::One)),
+        record,
+        Group::One,
+    ];
     let tree = Declared {
         node: "tree".into(),
         ty: build::named_ty("bush"),
@@ -206,7 +211,7 @@ def main (k : real) =
 fn what_has_no_form_is_refused() {
     let text = "type box {\n  Box (cell sum : real)\n}\nmain (x : real) {\n  b : ref box = node box.Box (x)\n  s : real = cell b Box.sum\n  => s : real\n}\n";
     let refused = shown(&read(text).expect("a program")).expect_err("it has cells");
-    assert!(refused.contains("stand in arrays"), "{refused}");
+    assert!(refused.contains("in place"), "{refused}");
 }
 
 #[test]

@@ -1,0 +1,292 @@
+//! Arguments of constructors as fields of nodes: a tuple or a record is its parts, and an array of these is an array for each part, after the sizes.
+//!
+//! ```text
+//!   Tree [](real, tree)        Tree (n : int) (xs : [n]real) (us : [n]ref tree)
+//!
+//!   made                       Tree (for i < n => (xs[i], us[i]))
+//!   read                       match t | Tree ps -> for p in ps => p.1
+//! ```
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use lambada_surface::ast::{Clause, Expr, ExprKind, Pattern, PatternKind, TypeExpr};
+use lambada_surface::build;
+
+use crate::pieces::size_of;
+
+/// The fields of a node that are one argument of a constructor, or a part of one.
+#[derive(Clone, Debug)]
+pub enum Group {
+    /// A scalar or a value of a recursive type.
+    One,
+    /// An array, after its size.
+    Array(Box<Group>),
+    /// The parts of a tuple.
+    Tuple(Vec<Group>),
+    /// The parts of a record.
+    Record(Vec<(Rc<str>, Group)>),
+}
+
+/// Gives a name that nothing else has.
+pub(crate) type Fresh<'a> = &'a mut dyn FnMut(&str) -> Rc<str>;
+
+/// Where a field stands.
+pub(crate) struct Place {
+    /// The field that a pattern gives a name so that this one can be read.
+    pub(crate) bound: u32,
+    /// From there to the elements.
+    steps: Vec<Step>,
+    /// If it is a size: along which axis, and of which array.
+    pub(crate) size: Option<SizeOf>,
+}
+
+/// A size of an array.
+#[derive(Clone, Copy)]
+pub(crate) struct SizeOf {
+    /// The field that is the array.
+    pub(crate) array: u32,
+    axis: usize,
+}
+
+#[derive(Clone)]
+enum Step {
+    Each,
+    Component(usize),
+    Field(Rc<str>),
+}
+
+impl Group {
+    /// How many fields it takes.
+    pub(crate) fn width(&self) -> u32 {
+        match self {
+            Group::One => 1,
+            Group::Array(of) => 1 + of.width(),
+            Group::Tuple(parts) => parts.iter().map(Group::width).sum(),
+            Group::Record(parts) => parts.iter().map(|(_, part)| part.width()).sum(),
+        }
+    }
+
+    /// The number of axes, if it is one array, or none.
+    fn rank(&self) -> Option<u32> {
+        match self {
+            Group::One => Some(0),
+            Group::Array(of) => of.rank().map(|rank| rank + 1),
+            Group::Tuple(_) | Group::Record(_) => None,
+        }
+    }
+
+    fn parts(&self) -> Vec<(Step, &Group)> {
+        match self {
+            Group::One => Vec::new(),
+            Group::Array(of) => vec![(Step::Each, of)],
+            Group::Tuple(parts) => {
+                parts.iter().enumerate().map(|(k, part)| (Step::Component(k), part)).collect()
+            }
+            Group::Record(parts) => {
+                parts.iter().map(|(label, part)| (Step::Field(label.clone()), part)).collect()
+            }
+        }
+    }
+
+    // Making
+
+    /// The argument, from its fields.
+    pub(crate) fn made(&self, fields: &[Expr], fresh: Fresh) -> Expr {
+        self.element(fields, &mut Vec::new(), fresh)
+    }
+
+    /// The same, of an element of arrays around it.
+    fn element(&self, fields: &[Expr], at: &mut Vec<Rc<str>>, fresh: Fresh) -> Expr {
+        let indexed = |array: &Expr, at: &[Rc<str>]| {
+            let places: Vec<Expr> = at.iter().map(|name| build::var(name.clone())).collect();
+            if places.is_empty() { array.clone() } else { build::index(array.clone(), places) }
+        };
+        if let Some(rank) = self.rank() {
+            return indexed(&fields[rank as usize], at);
+        }
+        match self {
+            Group::One => indexed(&fields[0], at),
+            Group::Array(of) => {
+                let index = fresh("i");
+                at.push(index.clone());
+                let body = of.element(&fields[1..], at, fresh);
+                at.pop();
+                build::for_(Clause::Range(build::name(index), fields[0].clone()), body)
+            }
+            Group::Tuple(parts) => {
+                build::expr(ExprKind::Tuple(elements(parts.iter(), fields, at, fresh)))
+            }
+            Group::Record(parts) => {
+                let values = elements(parts.iter().map(|(_, part)| part), fields, at, fresh);
+                let labels = parts.iter().map(|(label, _)| build::name(label.clone()));
+                build::expr(ExprKind::Record(labels.zip(values).collect()))
+            }
+        }
+    }
+
+    /// The fields of parts of arrays, which are indexed when the argument is made; the first field has the number `at`.
+    pub(crate) fn indexed(&self, at: u32, found: &mut Vec<usize>) {
+        if self.rank().is_some() {
+            return;
+        }
+        if let Group::Array(of) = self {
+            return of.arrays(at + 1, found);
+        }
+        let mut at = at;
+        for (_, part) in self.parts() {
+            part.indexed(at, found);
+            at += part.width();
+        }
+    }
+
+    /// All fields that are no sizes.
+    fn arrays(&self, at: u32, found: &mut Vec<usize>) {
+        if let Group::One = self {
+            return found.push(at as usize);
+        }
+        let mut at = at + u32::from(matches!(self, Group::Array(_)));
+        for (_, part) in self.parts() {
+            part.arrays(at, found);
+            at += part.width();
+        }
+    }
+
+    // Reading
+
+    /// A pattern that binds some of the fields, of which the first has the number `at`.
+    fn pattern(&self, at: u32, names: &HashMap<u32, Rc<str>>) -> Pattern {
+        let bound = |k: u32| match names.get(&k) {
+            Some(name) => build::binds(name.clone()),
+            None => build::pattern(PatternKind::Wildcard),
+        };
+        if !(at..at + self.width()).any(|k| names.contains_key(&k)) {
+            return build::pattern(PatternKind::Wildcard);
+        }
+        match self {
+            Group::One | Group::Array(_) => bound(self.bound(at)),
+            Group::Tuple(parts) => build::tuple_pattern(patterns(parts.iter(), at, names)),
+            Group::Record(parts) => {
+                let all = patterns(parts.iter().map(|(_, part)| part), at, names);
+                let labels = parts.iter().map(|(label, _)| build::name(label.clone()));
+                let bound = labels.zip(all).filter(|(_, p)| p.kind != PatternKind::Wildcard);
+                build::pattern(PatternKind::Record(bound.collect()))
+            }
+        }
+    }
+
+    /// Which field has the name of the whole in a pattern.
+    fn bound(&self, at: u32) -> u32 {
+        at + self.rank().unwrap_or_default()
+    }
+
+    /// Where a field is, if it is here.
+    pub(crate) fn place(&self, at: u32, field: u32) -> Option<Place> {
+        match self {
+            Group::One | Group::Array(_) => {
+                let (steps, size) = self.inside(at, field, 0)?;
+                Some(Place { bound: self.bound(at), steps, size })
+            }
+            // Patterns take tuples and records apart.
+            Group::Tuple(_) | Group::Record(_) => {
+                let mut at = at;
+                self.parts().into_iter().find_map(|(_, part)| {
+                    let place = part.place(at, field);
+                    at += part.width();
+                    place
+                })
+            }
+        }
+    }
+
+    /// The steps to the elements of a field, below so many axes; a size is one of the first array that has it.
+    fn inside(&self, at: u32, field: u32, depth: usize) -> Option<(Vec<Step>, Option<SizeOf>)> {
+        let mut part_at = at;
+        match self {
+            Group::One => return (at == field).then(|| (Vec::new(), None)),
+            Group::Array(of) if at == field => {
+                let (array, steps) = of.first(at + 1);
+                let steps = [vec![Step::Each], steps].concat();
+                return Some((steps, Some(SizeOf { array, axis: depth })));
+            }
+            Group::Array(_) => part_at += 1,
+            Group::Tuple(_) | Group::Record(_) => {}
+        }
+        let depth = depth + usize::from(matches!(self, Group::Array(_)));
+        self.parts().into_iter().find_map(|(step, part)| {
+            let found = part.inside(part_at, field, depth);
+            part_at += part.width();
+            found.map(|(steps, size)| ([vec![step], steps].concat(), size))
+        })
+    }
+
+    /// The first field that is no size, and the steps to it.
+    fn first(&self, at: u32) -> (u32, Vec<Step>) {
+        let inner = at + u32::from(matches!(self, Group::Array(_)));
+        match self.parts().into_iter().next() {
+            None => (at, Vec::new()),
+            Some((step, part)) => {
+                let (field, steps) = part.first(inner);
+                (field, [vec![step], steps].concat())
+            }
+        }
+    }
+}
+
+fn elements<'g>(
+    parts: impl Iterator<Item = &'g Group>,
+    fields: &[Expr],
+    at: &mut Vec<Rc<str>>,
+    fresh: Fresh,
+) -> Vec<Expr> {
+    let mut rest = fields;
+    let part = |part: &Group| {
+        let (own, others) = rest.split_at(part.width() as usize);
+        rest = others;
+        part.element(own, at, fresh)
+    };
+    parts.map(part).collect()
+}
+
+/// The patterns of arguments that stand side by side.
+pub(crate) fn patterns<'g>(
+    groups: impl Iterator<Item = &'g Group>,
+    mut at: u32,
+    names: &HashMap<u32, Rc<str>>,
+) -> Vec<Pattern> {
+    let pattern = |group: &Group| {
+        let pattern = group.pattern(at, names);
+        at += group.width();
+        pattern
+    };
+    groups.map(pattern).collect()
+}
+
+impl Place {
+    /// The field, read from what the pattern has named. `elem` is the type of the elements of the array that it is, or is a size of.
+    pub(crate) fn read(&self, named: Expr, elem: TypeExpr, fresh: Fresh) -> Expr {
+        match self.size {
+            None => along(named, &self.steps, fresh),
+            Some(SizeOf { axis: 0, .. }) => size_of(named, 0, (elem, 1)),
+            Some(SizeOf { axis, .. }) => {
+                let rank = self.steps.iter().filter(|step| matches!(step, Step::Each)).count();
+                size_of(along(named, &self.steps, fresh), axis, (elem, rank))
+            }
+        }
+    }
+}
+
+/// `for p in ps => p.1`
+fn along(e: Expr, steps: &[Step], fresh: Fresh) -> Expr {
+    let Some((step, rest)) = steps.split_first() else { return e };
+    match step {
+        Step::Component(k) => along(build::component(e, *k), rest, fresh),
+        Step::Field(label) => along(build::field(e, label), rest, fresh),
+        Step::Each if rest.iter().all(|step| matches!(step, Step::Each)) => e,
+        Step::Each => {
+            let name = fresh("p");
+            let body = along(build::var(name.clone()), rest, fresh);
+            build::for_(Clause::In(build::binds(name), e), body)
+        }
+    }
+}
