@@ -47,7 +47,7 @@ fn group(program: &Program, ty: &Ty) -> Result<Group, &'static str> {
     match ty {
         Ty::Scalar(_) => Ok(Group::One),
         Ty::Variant(id) if program.is_recursive_type(*id) => Ok(Group::One),
-        Ty::Variant(_) => Err("contains a variant that is not recursive"),
+        Ty::Variant(id) => variant(program, *id),
         Ty::Fun(..) => Err("contains functions"),
         Ty::Tuple(items) => {
             Ok(Group::Tuple(items.iter().map(|ty| group(program, ty)).collect::<Result<_, _>>()?))
@@ -61,4 +61,18 @@ fn group(program: &Program, ty: &Ty) -> Result<Group, &'static str> {
         }
         Ty::Array(elem) => Ok(Group::Array(Box::new(group(program, elem)?))),
     }
+}
+
+/// A variant that does not contain itself. An array in it would have no size where the value has another constructor.
+fn variant(program: &Program, id: TypeId) -> Result<Group, &'static str> {
+    let decl = program.type_decl(id);
+    let argument = |ty: &Ty| match group(program, ty)? {
+        of if of.has_arrays() => Err("contains a variant with arrays that does not contain itself"),
+        of => Ok(of),
+    };
+    let constructors = decl.constructors.iter().map(|(name, args)| {
+        let args: Vec<Group> = args.iter().map(argument).collect::<Result<_, _>>()?;
+        Ok((name.clone(), args))
+    });
+    Ok(Group::Variant(constructors.collect::<Result<_, &'static str>>()?))
 }

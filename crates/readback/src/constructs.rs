@@ -9,6 +9,7 @@ use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy, Spelling, Surface, Tensor};
 use lambada_surface::ast::{self, BinaryOp, Clause, Expr, ExprKind, PatternKind, UnaryOp};
 use lambada_surface::build;
 
+use crate::choices;
 use crate::lines::Line;
 use crate::locals;
 use crate::pieces::{call, infix, literal, reduced, width};
@@ -45,7 +46,12 @@ impl Printer<'_> {
                 if op.result() == ScalarTy::Int {
                     self.ints.insert(stm.binds[0].var);
                 }
-                self.prim(*op, args)
+                let value = self.prim(*op, args);
+                if choices::is_test(&value) {
+                    self.inline.insert(stm.binds[0].var, value);
+                    return;
+                }
+                value
             }
             Exp::Op(Op::Index(x, index)) => {
                 let places = self.atoms(index);
@@ -231,7 +237,7 @@ impl Printer<'_> {
             Surface::Prefix("-") => build::unary(UnaryOp::Neg, next()),
             Surface::Prefix(_) => build::unary(UnaryOp::Not, next()),
             Surface::Call(f) => call(f, values),
-            Surface::If => build::if_(next(), next(), next()),
+            Surface::If => choices::if_(next(), next(), next()),
         }
     }
 
@@ -511,6 +517,6 @@ fn conditional(cond: Expr, then: Expr, otherwise: Expr) -> Expr {
             build::binary(BinaryOp::Or, cond, otherwise)
         }
         (_, ExprKind::Bool(false)) if short(&then) => build::binary(BinaryOp::And, cond, then),
-        _ => build::if_(cond, then, otherwise),
+        _ => choices::if_(cond, then, otherwise),
     }
 }

@@ -10,10 +10,14 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use lambada_surface::ast::{Clause, Expr, ExprKind, Pattern, PatternKind, TypeExpr};
+use lambada_surface::ast::{Arm, BinaryOp, Clause, Expr, ExprKind, Pattern, PatternKind, TypeExpr};
 use lambada_surface::build;
 
+use crate::choices;
 use crate::pieces::size_of;
+
+/// The constructors of a variant, with their arguments.
+pub type Constructors = Rc<[(Rc<str>, Vec<Group>)]>;
 
 /// The fields of a node that are one argument of a constructor, or a part of one.
 #[derive(Clone, Debug)]
@@ -26,6 +30,8 @@ pub enum Group {
     Tuple(Vec<Group>),
     /// The parts of a record.
     Record(Vec<(Rc<str>, Group)>),
+    /// The number of the constructor of a variant that does not contain itself, and the parts of all constructors. No part is an array.
+    Variant(Constructors),
 }
 
 /// Gives a name that nothing else has.
@@ -54,6 +60,10 @@ enum Step {
     Each,
     Component(usize),
     Field(Rc<str>),
+    /// The number of the constructor.
+    Tag(Constructors),
+    /// An argument of a constructor: which of the constructors, and which of its arguments.
+    Argument(usize, usize, Constructors),
 }
 
 impl Group {
@@ -64,6 +74,7 @@ impl Group {
             Group::Array(of) => 1 + of.width(),
             Group::Tuple(parts) => parts.iter().map(Group::width).sum(),
             Group::Record(parts) => parts.iter().map(|(_, part)| part.width()).sum(),
+            Group::Variant(_) => self.parts().iter().map(|(_, part)| part.width()).sum(),
         }
     }
 
@@ -72,8 +83,13 @@ impl Group {
         match self {
             Group::One => Some(0),
             Group::Array(of) => of.rank().map(|rank| rank + 1),
-            Group::Tuple(_) | Group::Record(_) => None,
+            Group::Tuple(_) | Group::Record(_) | Group::Variant(_) => None,
         }
+    }
+
+    /// Is it an array, or has it one among its parts?
+    pub fn has_arrays(&self) -> bool {
+        matches!(self, Group::Array(_)) || self.parts().iter().any(|(_, part)| part.has_arrays())
     }
 
     fn parts(&self) -> Vec<(Step, &Group)> {
@@ -85,6 +101,15 @@ impl Group {
             }
             Group::Record(parts) => {
                 parts.iter().map(|(label, part)| (Step::Field(label.clone()), part)).collect()
+            }
+            Group::Variant(constructors) => {
+                let arguments = constructors.iter().enumerate().flat_map(|(c, (_, parts))| {
+                    let argument = move |k| Step::Argument(c, k, constructors.clone());
+                    parts.iter().enumerate().map(move |(k, part)| (argument(k), part))
+                });
+                std::iter::once((Step::Tag(constructors.clone()), &Group::One))
+                    .chain(arguments)
+                    .collect()
             }
         }
     }
@@ -105,6 +130,9 @@ impl Group {
         if let Some(rank) = self.rank() {
             return indexed(&fields[rank as usize], at);
         }
+        if let Some(same) = self.unchanged(fields).filter(|_| at.is_empty()) {
+            return same;
+        }
         match self {
             Group::One => indexed(&fields[0], at),
             Group::Array(of) => {
@@ -121,6 +149,28 @@ impl Group {
                 let values = elements(parts.iter().map(|(_, part)| part), fields, at, fresh);
                 let labels = parts.iter().map(|(label, _)| build::name(label.clone()));
                 build::expr(ExprKind::Record(labels.zip(values).collect()))
+            }
+            Group::Variant(constructors) => {
+                let mut rest = &fields[1..];
+                let made = constructors.iter().map(|(name, parts)| {
+                    let width: u32 = parts.iter().map(Group::width).sum();
+                    let (own, others) = rest.split_at(width as usize);
+                    rest = others;
+                    let args = elements(parts.iter(), own, at, fresh);
+                    let head = build::expr(ExprKind::Con(name.clone()));
+                    if args.is_empty() { head } else { build::call(head, args) }
+                });
+                let made: Vec<Expr> = made.collect();
+                let tag = indexed(&fields[0], at);
+                let choose = |otherwise: Option<Expr>, (k, made): (usize, Expr)| {
+                    let is = build::binary(BinaryOp::Eq, tag.clone(), build::int(k as i64));
+                    Some(match otherwise {
+                        Some(otherwise) => choices::if_(is, made, otherwise),
+                        None => made,
+                    })
+                };
+                let chosen = made.into_iter().enumerate().rev().fold(None, choose);
+                chosen.expect("a variant has constructors")
             }
         }
     }
@@ -152,6 +202,25 @@ impl Group {
         }
     }
 
+    /// The variant that all fields have been read from.
+    fn unchanged(&self, fields: &[Expr]) -> Option<Expr> {
+        let (Group::Variant(_), ExprKind::Match(whole, arms)) = (self, &fields[0].kind) else {
+            return None;
+        };
+        let zero = |k: usize| match &fields[k].kind {
+            ExprKind::Match(_, arms) => arms.last().map(|arm| arm.body.clone()),
+            _ => None,
+        };
+        let same = |k: usize| {
+            let (steps, _) = self.inside(0, k as u32, 0)?;
+            let zero = zero(k)?;
+            (along((**whole).clone(), &steps, &zero, &mut |hint| hint.into()) == fields[k])
+                .then_some(())
+        };
+        (!arms.is_empty() && (0..fields.len()).all(|k| same(k).is_some()))
+            .then(|| (**whole).clone())
+    }
+
     // Reading
 
     /// A pattern that binds some of the fields, of which the first has the number `at`.
@@ -164,7 +233,7 @@ impl Group {
             return build::pattern(PatternKind::Wildcard);
         }
         match self {
-            Group::One | Group::Array(_) => bound(self.bound(at)),
+            Group::One | Group::Array(_) | Group::Variant(_) => bound(self.bound(at)),
             Group::Tuple(parts) => build::tuple_pattern(patterns(parts.iter(), at, names)),
             Group::Record(parts) => {
                 let all = patterns(parts.iter().map(|(_, part)| part), at, names);
@@ -183,7 +252,7 @@ impl Group {
     /// Where a field is, if it is here.
     pub(crate) fn place(&self, at: u32, field: u32) -> Option<Place> {
         match self {
-            Group::One | Group::Array(_) => {
+            Group::One | Group::Array(_) | Group::Variant(_) => {
                 let (steps, size) = self.inside(at, field, 0)?;
                 Some(Place { bound: self.bound(at), steps, size })
             }
@@ -210,7 +279,7 @@ impl Group {
                 return Some((steps, Some(SizeOf { array, axis: depth })));
             }
             Group::Array(_) => part_at += 1,
-            Group::Tuple(_) | Group::Record(_) => {}
+            Group::Tuple(_) | Group::Record(_) | Group::Variant(_) => {}
         }
         let depth = depth + usize::from(matches!(self, Group::Array(_)));
         self.parts().into_iter().find_map(|(step, part)| {
@@ -264,29 +333,52 @@ pub(crate) fn patterns<'g>(
 
 impl Place {
     /// The field, read from what the pattern has named. `elem` is the type of the elements of the array that it is, or is a size of.
-    pub(crate) fn read(&self, named: Expr, elem: TypeExpr, fresh: Fresh) -> Expr {
+    pub(crate) fn read(&self, named: Expr, (elem, zero): (TypeExpr, &Expr), fresh: Fresh) -> Expr {
         match self.size {
-            None => along(named, &self.steps, fresh),
+            None => along(named, &self.steps, zero, fresh),
             Some(SizeOf { axis: 0, .. }) => size_of(named, 0, (elem, 1)),
             Some(SizeOf { axis, .. }) => {
                 let rank = self.steps.iter().filter(|step| matches!(step, Step::Each)).count();
-                size_of(along(named, &self.steps, fresh), axis, (elem, rank))
+                size_of(along(named, &self.steps, zero, fresh), axis, (elem, rank))
             }
         }
     }
 }
 
 /// `for p in ps => p.1`
-fn along(e: Expr, steps: &[Step], fresh: Fresh) -> Expr {
+fn along(e: Expr, steps: &[Step], zero: &Expr, fresh: Fresh) -> Expr {
     let Some((step, rest)) = steps.split_first() else { return e };
     match step {
-        Step::Component(k) => along(build::component(e, *k), rest, fresh),
-        Step::Field(label) => along(build::field(e, label), rest, fresh),
+        Step::Component(k) => along(build::component(e, *k), rest, zero, fresh),
+        Step::Field(label) => along(build::field(e, label), rest, zero, fresh),
+        Step::Tag(constructors) => {
+            let arm = |(k, (name, parts)): (usize, &(Rc<str>, Vec<Group>))| Arm {
+                pattern: constructor(name, vec![build::binds("_"); parts.len()]),
+                body: build::annotated(build::int(k as i64), build::named_ty("int")),
+            };
+            build::match_(e, constructors.iter().enumerate().map(arm).collect())
+        }
+        Step::Argument(c, k, constructors) => {
+            let (name, parts) = &constructors[*c];
+            let argument = fresh("x");
+            let mut patterns = vec![build::binds("_"); parts.len()];
+            patterns[*k] = build::binds(argument.clone());
+            let body = along(build::var(argument), rest, zero, fresh);
+            let mut arms = vec![Arm { pattern: constructor(name, patterns), body }];
+            if constructors.len() > 1 {
+                arms.push(Arm { pattern: build::binds("_"), body: zero.clone() });
+            }
+            build::match_(e, arms)
+        }
         Step::Each if rest.iter().all(|step| matches!(step, Step::Each)) => e,
         Step::Each => {
             let name = fresh("p");
-            let body = along(build::var(name.clone()), rest, fresh);
+            let body = along(build::var(name.clone()), rest, zero, fresh);
             build::for_(Clause::In(build::binds(name), e), body)
         }
     }
+}
+
+fn constructor(name: &Rc<str>, arguments: Vec<Pattern>) -> Pattern {
+    build::pattern(PatternKind::Con(build::name(name.clone()), arguments))
 }

@@ -10,6 +10,7 @@
 
 mod aligned;
 mod checking;
+mod choices;
 mod constructs;
 mod declared;
 mod definition;
@@ -34,7 +35,7 @@ mod words;
 
 pub use declared::Declared;
 pub use definition::definition;
-pub use group::Group;
+pub use group::{Constructors, Group};
 pub use interface::{Interface, Leaf, Reading};
 pub use library::items;
 

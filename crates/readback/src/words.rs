@@ -368,7 +368,7 @@ impl Words {
         let Some(place) = place else { return (field, named) };
         let array = place.size.map_or(field, |size| size.array);
         let elem = self.library.node(id).constructors[tag as usize].fields[array as usize].ty.elem;
-        (place.bound, place.read(named, self.elem(elem), fresh))
+        (place.bound, place.read(named, (self.elem(elem), &self.zero(elem)), fresh))
     }
 
     /// Is the field a size that only its array tells?
