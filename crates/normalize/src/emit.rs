@@ -5,7 +5,8 @@ use std::rc::Rc;
 
 use lambada_anf::bounds::Frame;
 use lambada_anf::{
-    Atom, Block, Elem, Exp, FnId, Function, Library, NAMELESS, Names, Nest, Op, Param, Stm, Ty, Var,
+    Atom, Block, Elem, Exp, FnId, Function, Library, NAMELESS, Names, Nest, NodeId, Op, Param, Stm,
+    Ty, Var,
 };
 use lambada_prim::{Precision, Prim, Scalar, Tensor};
 use lambada_source::{Site, Span};
@@ -89,6 +90,8 @@ pub(crate) struct Emit {
     loads: HashMap<(Var, Vec<Atom>), Atom>,
     pub prims: HashMap<(Prim, Vec<Atom>), Atom>,
     known: HashMap<Var, Known>,
+    /// The nodes that are values of recursive types, and not functions.
+    pub variants: HashSet<NodeId>,
     /// Functions under construction whose results have sizes that an empty `for` would have had.
     pub awaited: HashSet<FnId>,
     /// Functions of the library, and their copies that cannot fail.

@@ -1,13 +1,15 @@
 //! Code that cannot fail, for the sizes that the elements of an empty `for` would have. It is what `core::eval` does to learn them.
 //!
 //! * *Assumes* statements of the body that compute sizes.
-//! * *Gives* statements that make no checks, read zeros out of range, and update nothing there. A size that they cannot compute, because it
-//!   takes an element that is a node, or a function that may fail or is being written, is not known.
+//! * *Gives* statements that make no checks, read zeros out of range, and update nothing there; a node of zeros is of the first constructor that
+//!   needs no other node of its type. A size that they cannot compute, because it takes an element that is a function, or a function that may
+//!   fail or is being written, is not known.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use lambada_anf::{
-    Atom, Block, Exp, FnId, NAMELESS, Names, Nest, Op, Param, Stm, Ty, Var, free_vars,
+    Atom, Block, Elem, Exp, FnId, NAMELESS, Names, Nest, NodeId, NodeType, Op, Param, Stm, Ty, Var,
+    free_vars,
 };
 use lambada_prim::Prim;
 
@@ -23,8 +25,9 @@ pub(crate) fn without_failures(emit: &mut Emit, mut stms: Vec<Stm>) -> Option<Ve
     for var in free_vars(&Block { stms: stms.clone(), results: Vec::new() }) {
         types.insert(var, emit.ty(var.into()).dims);
     }
-    let names = &mut emit.names;
-    Rehearsal { names, types, copies: &copies }.all(&mut stms).then_some(stms)
+    let Emit { names, library, variants, .. } = emit;
+    let (nodes, variants) = (&library.nodes[..], &*variants);
+    Rehearsal { names, types, copies: &copies, nodes, variants }.all(&mut stms).then_some(stms)
 }
 
 /// A copy of a function that cannot fail, nor those that it calls.
@@ -51,7 +54,9 @@ fn copy(emit: &mut Emit, id: FnId) -> Option<FnId> {
         let given = function.params.iter().chain(&function.accumulators);
         let types = given.map(|p| (p.var, p.ty.dims.clone())).collect();
         let names = &mut function.names;
-        if !(Rehearsal { names, types, copies: &copies }.all(&mut function.body.stms)) {
+        let (nodes, variants) = (&emit.library.nodes[..], &emit.variants);
+        let rehearsal = Rehearsal { names, types, copies: &copies, nodes, variants };
+        if !rehearsal.all(&mut function.body.stms) {
             return None;
         }
         function.rules = None;
@@ -80,6 +85,9 @@ struct Rehearsal<'a> {
     types: HashMap<Var, Vec<Atom>>,
     /// What is called instead of functions.
     copies: &'a HashMap<FnId, FnId>,
+    nodes: &'a [NodeType],
+    /// Those that are values of recursive types.
+    variants: &'a HashSet<NodeId>,
 }
 
 impl Rehearsal<'_> {
@@ -109,7 +117,6 @@ impl Rehearsal<'_> {
             }
             match &stm.exp {
                 Exp::Op(Op::Check { .. } | Op::Inspect { .. }) => {}
-                Exp::Op(Op::Index(..)) if stm.binds[0].ty.elem.node().is_some() => return false,
                 Exp::Op(Op::Open { .. } | Op::Cell { .. }) => return false,
                 Exp::Op(
                     op @ (Op::Index(array, index)
@@ -117,7 +124,7 @@ impl Rehearsal<'_> {
                     | Op::Accumulate { acc: array, index, .. }),
                 ) => {
                     let in_range = self.in_range(*array, index, &mut after);
-                    let otherwise = self.instead(op, &stm.binds);
+                    let Some(otherwise) = self.instead(op, &stm.binds) else { return false };
                     let then = self.again(op, &stm.binds);
                     after.push(Stm::new(stm.binds, Nest::If { cond: in_range, then, otherwise }));
                 }
@@ -173,22 +180,71 @@ impl Rehearsal<'_> {
     }
 
     /// What it gives where it is out of range: zeros, or what was to be updated.
-    fn instead(&mut self, op: &Op, binds: &[Param]) -> Block {
+    fn instead(&mut self, op: &Op, binds: &[Param]) -> Option<Block> {
         let mut stms = Vec::new();
         let given = binds.iter().map(|p| {
-            let zero = Atom::Lit(p.ty.elem.zero());
             if let Op::Update { array, .. } = op {
-                return Atom::Var(*array);
+                return Some(Atom::Var(*array));
             }
-            if p.ty.dims.is_empty() {
-                return zero;
-            }
-            let zeros = self.fresh(p.ty.clone());
-            let atom = zeros.var.into();
-            stms.push(Stm::new(vec![zeros], Op::Fill(zero)));
-            atom
+            let zero = match p.ty.elem {
+                Elem::Ref(node) => self.node(node, &mut Vec::new(), &mut stms)?,
+                Elem::Scalar(_) => Atom::Lit(p.ty.elem.zero()),
+            };
+            Some(self.filled(&p.ty, zero, &mut stms))
         });
-        let results = given.collect();
-        Block { stms, results }
+        let results = given.collect::<Option<_>>()?;
+        Some(Block { stms, results })
+    }
+
+    /// The scalar, or an array of this type that is full of it.
+    fn filled(&mut self, ty: &Ty, value: Atom, stms: &mut Vec<Stm>) -> Atom {
+        if ty.dims.is_empty() {
+            return value;
+        }
+        let all = self.fresh(ty.clone());
+        let atom = all.var.into();
+        stms.push(Stm::new(vec![all], Op::Fill(value)));
+        atom
+    }
+
+    /// A node of zeros. There is none of a function.
+    fn node(
+        &mut self,
+        node: NodeId,
+        inside: &mut Vec<NodeId>,
+        stms: &mut Vec<Stm>,
+    ) -> Option<Atom> {
+        if !self.variants.contains(&node) || inside.contains(&node) {
+            return None;
+        }
+        inside.push(node);
+        let nodes = self.nodes;
+        let constructors = nodes[node.0 as usize].constructors.iter().zip(0..);
+        let mut made = constructors.filter_map(|(constructor, tag)| {
+            let mut made = Vec::new();
+            let mut fields: Vec<Atom> = Vec::with_capacity(constructor.fields.len());
+            for field in &constructor.fields {
+                // All sizes are zero.
+                let dims = vec![Atom::int(0); field.ty.dims.len()];
+                let ty = Ty { elem: field.ty.elem, dims };
+                let zero = match ty.elem {
+                    Elem::Ref(inner) if ty.dims.is_empty() => {
+                        self.node(inner, inside, &mut made)?
+                    }
+                    Elem::Ref(_) | Elem::Scalar(_) => Atom::Lit(ty.elem.zero()),
+                };
+                fields.push(self.filled(&ty, zero, &mut made));
+            }
+            let p = self.fresh(Ty::handle(node));
+            let atom = p.var.into();
+            made.push(Stm::new(vec![p], Op::Node { node, tag, fields, cells: false }));
+            Some((made, atom))
+        });
+        let first = made.next();
+        drop(made);
+        inside.pop();
+        let (made, atom) = first?;
+        stms.extend(made);
+        Some(atom)
     }
 }

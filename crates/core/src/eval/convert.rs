@@ -10,7 +10,47 @@ use super::arrays;
 use super::shape::{Form, Shape};
 use super::value::{Array, Value};
 use crate::data::FUNCTION;
-use crate::{Data, Program, Ty, print_type, sized};
+use crate::{Data, Program, Size, SizedTy, Ty, print_type, sized};
+
+/// The value, in which arrays without elements have the inner sizes that the type says.
+pub(crate) fn with_sizes(value: Value, ty: &SizedTy) -> Value {
+    match (&value, ty) {
+        (Value::Tuple(items), SizedTy::Tuple(types)) => parts(items, types.iter()),
+        (Value::Tuple(items), SizedTy::Record(types)) => {
+            parts(items, types.iter().map(|(_, ty)| ty))
+        }
+        (Value::Array(array), SizedTy::Array(_, ty)) if array.items.is_empty() => {
+            arrays::empty(sized_shape(array.elem.clone(), ty))
+        }
+        _ => value, // elements are regular, so an array of empty arrays has its sizes from these
+    }
+}
+
+fn parts<'t>(items: &[Value], types: impl Iterator<Item = &'t SizedTy>) -> Value {
+    Value::tuple(items.iter().cloned().zip(types).map(|(item, ty)| with_sizes(item, ty)).collect())
+}
+
+fn sized_shape(shape: Shape, ty: &SizedTy) -> Shape {
+    let all = |shapes: Vec<Shape>, types: &mut dyn Iterator<Item = &SizedTy>| {
+        shapes.into_iter().zip(types).map(|(shape, ty)| sized_shape(shape, ty)).collect()
+    };
+    match (shape, ty) {
+        (Shape::Array(0, inner), SizedTy::Array(Size::Const(size), ty)) => {
+            let size = usize::try_from(*size).unwrap_or_default();
+            Shape::Array(size, Box::new(sized_shape(*inner, ty)))
+        }
+        (Shape::Array(size, inner), SizedTy::Array(_, ty)) => {
+            Shape::Array(size, Box::new(sized_shape(*inner, ty)))
+        }
+        (Shape::Tuple(shapes), SizedTy::Tuple(types)) => {
+            Shape::Tuple(all(shapes, &mut types.iter()))
+        }
+        (Shape::Tuple(shapes), SizedTy::Record(types)) => {
+            Shape::Tuple(all(shapes, &mut types.iter().map(|(_, ty)| ty)))
+        }
+        (shape, _) => shape,
+    }
+}
 
 /// The value of data, or why it does not have the type.
 pub(crate) fn to_value(program: &Program, data: &Data, ty: &Ty) -> Result<Value, String> {

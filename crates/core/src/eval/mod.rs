@@ -19,10 +19,12 @@ mod rules;
 mod shape;
 mod value;
 
+use std::rc::Rc;
+
 use lambada_prim::Memory;
 use lambada_source::{Failure, Site, Span};
 
-use crate::{Data, DefId, Program, Term, Ty};
+use crate::{Data, DefId, Program, SizedTy, Term, Ty};
 use machine::{Machine, Run, fail};
 use value::Value;
 
@@ -62,11 +64,10 @@ pub fn run_with(
     real::made();
     let def = program.def(entry);
     let function = machine.global(entry.0 as usize);
-    finish(
-        function.and_then(|function| {
-            apply(program, &mut machine, function, def.body.ty(), args, def.span)
-        }),
-    )
+    finish(function.and_then(|function| {
+        let types = Types { ty: def.body.ty(), sized: &def.signature.params };
+        apply(program, &mut machine, function, types, args, def.span)
+    }))
 }
 
 /// A closed term applied to arguments.
@@ -74,32 +75,41 @@ pub fn run_term(program: &Program, term: &Term, args: &[Data]) -> Result<Data, F
     let _precision = real::computing(program.precision);
     let mut machine = Machine::new(program);
     let function = machine.closed(term);
-    finish(
-        function.and_then(|function| {
-            apply(program, &mut machine, function, term.ty(), args, term.span())
-        }),
-    )
+    finish(function.and_then(|function| {
+        let types = Types { ty: term.ty(), sized: &[] };
+        apply(program, &mut machine, function, types, args, term.span())
+    }))
 }
 
 fn finish<T>(result: Run<T>) -> Result<T, Failure> {
     result.map_err(|failure| *failure)
 }
 
+/// The type of a function.
+struct Types<'a> {
+    ty: &'a Ty,
+    /// Those of its parameters, where their sizes are known.
+    sized: &'a [(Rc<str>, SizedTy)],
+}
+
 fn apply(
     program: &Program,
     machine: &mut Machine,
     function: Value,
-    ty: &Ty,
+    Types { mut ty, sized }: Types,
     args: &[Data],
     span: Span,
 ) -> Run<Data> {
-    let (mut ty, mut values) = (ty, Vec::new());
+    let mut values = Vec::new();
     for (k, arg) in args.iter().enumerate() {
         let Ty::Fun(from, to) = ty else {
             return fail(span, format!("{} arguments were given, but {k} are taken", args.len()));
         };
         match convert::to_value(program, arg, from) {
-            Ok(value) => values.push(value),
+            Ok(value) => values.push(match sized.get(k) {
+                Some((_, ty)) => convert::with_sizes(value, ty),
+                None => value,
+            }),
             Err(why) => return fail(span, format!("argument {}: {why}", k + 1)),
         }
         ty = to;

@@ -30,6 +30,7 @@ impl Evaluator<'_> {
             }
         }
         if let CoreTy::Variant(id) = ty {
+            self.emit.variants.insert(node);
             let decl = self.program.type_decl(*id);
             let constructors: Vec<anf::Constructor> = (0..decl.constructors.len())
                 .map(|tag| {
