@@ -1,7 +1,7 @@
 //! Generated programs: that values are moved at their last mention, and arrays updated in place, shows in no result.
 
 use super::super::machine::Machine;
-use super::super::{apply, finish};
+use super::super::{Types, apply, finish};
 use super::*;
 use crate::{if_, lit};
 use lambada_prim::Scalar;
@@ -142,9 +142,9 @@ fn result(program: &Program, moves: bool) -> Result<Data, String> {
     let mut machine = Machine::new(program);
     machine.moves = moves;
     let body = &program.defs[0].body;
-    let value = machine
-        .global(0)
-        .and_then(|value| apply(program, &mut machine, value, body.ty(), &[], NOWHERE));
+    let value = machine.global(0).and_then(|value| {
+        apply(program, &mut machine, value, Types { ty: body.ty(), sized: &[] }, &[], NOWHERE)
+    });
     finish(value).map_err(|failure| failure.message)
 }
 
