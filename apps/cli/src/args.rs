@@ -1,6 +1,5 @@
 //! The command line as data.
 
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::error::Error;
@@ -54,8 +53,9 @@ pub struct Args {
 
     /// On how many threads programs run; what they give is the same for any number
     #[arg(long, global = true, value_name = "N", default_value = "1", hide_default_value = true)]
+    #[arg(value_parser = clap::value_parser!(u16).range(1..=1024))]
     #[arg(display_order = 92)]
-    pub threads: NonZeroUsize,
+    pub threads: u16,
 
     /// How many bits reals have, in all arithmetic and data: f64 or f32
     #[arg(

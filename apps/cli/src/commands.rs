@@ -1,5 +1,6 @@
 //! One function per command.
 
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
@@ -36,7 +37,7 @@ pub fn run(args: Args) -> Result<(), Report> {
         max_memory,
         precision: args.precision,
         nests: !args.no_nests,
-        threads: args.threads,
+        threads: NonZeroUsize::new(args.threads.into()).unwrap_or(usual.threads),
         quick: args.effort == Some(args::Effort::Quick),
         ..usual
     };

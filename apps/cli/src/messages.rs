@@ -104,6 +104,11 @@ pub fn no_such_command(word: &str, near: Option<&str>) -> String {
     }
 }
 
+/// A mode of differentiation that is none.
+pub fn no_such_mode(word: &str) -> String {
+    format!("error: `{word}` is no mode: `:derive F forward` or `:derive F reverse`\n")
+}
+
 /// A command without what it is about.
 pub fn needs_an_argument(command: &str, argument: &str) -> String {
     format!("error: `{command}` needs an argument: {command} {argument}\n")

@@ -12,10 +12,11 @@ use lambada_surface::free_variables;
 use serde_json::Value;
 
 use crate::data::{Column, Inputs, Raw, is_identifier};
+use crate::session::Text;
 use crate::{Session, Unit};
 
 /// What the definition of an expression is called.
-pub const RESULT: &str = "it";
+pub const RESULT: &str = "this_expression";
 
 /// A text that is an expression, and what is known where it stands.
 #[derive(Clone, Debug, Default)]
@@ -46,16 +47,38 @@ impl Session {
                 Some(ty) => format!(" ({} : {ty})", p.name),
                 None => format!(" {}", p.name),
             });
-            let head = parameters.collect::<String>();
-            format!("def {RESULT}{head} = {}\n\n{}", expression.text.trim(), expression.definitions)
+            let head = format!("def {RESULT}{} = ", parameters.collect::<String>());
+            let text = format!("{head}{}\n\n{}", expression.text.trim(), expression.definitions);
+            (text, head.len())
         };
-        let folder = || Some(expression.folder.clone());
-        let first = self.load_text(name, &text(|p| &p.real), folder());
+        let mut load = |(text, shown_from): (String, usize)| {
+            let text = Text { name, text: &text, shown_from };
+            self.load_from(text, &expression.folder, None)
+        };
+        let first = load(text(|p| &p.real));
         if first.is_ok() || parameters.iter().all(|p| p.real == p.int) {
             return first;
         }
         // Numbers without fractions may be integers, which only the expression knows.
-        self.load_text(name, &text(|p| &p.int), folder()).or(first)
+        load(text(|p| &p.int)).or(first)
+    }
+}
+
+impl Session {
+    /// Checks a function that is an expression: a file that defines [`RESULT`], a function of one parameter.
+    ///
+    /// # Errors
+    /// All that is wrong with it.
+    pub fn load_function(
+        &mut self,
+        name: &str,
+        expression: &Expression,
+    ) -> Result<Unit, Vec<Problem>> {
+        let head = format!("def {RESULT} x = let given = ");
+        let (own, definitions) = (expression.text.trim(), expression.definitions);
+        let text = format!("{head}{own}\n  in given x\n\n{definitions}");
+        let text = Text { name, text: &text, shown_from: head.len() };
+        self.load_from(text, &expression.folder, None)
     }
 }
 

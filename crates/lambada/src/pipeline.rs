@@ -523,24 +523,28 @@ impl Executable {
         runs: usize,
         seconds: f64,
     ) -> Result<(Data, Vec<u64>), Failure> {
-        let enough = |times: &[u64]| {
-            times.len() >= runs && times.iter().sum::<u64>() as f64 >= seconds * 1e9
-        };
-        let mut times = Vec::new();
+        let enough =
+            |times: &[u64], total: u64| times.len() >= runs && total as f64 >= seconds * 1e9;
+        let (mut times, mut total) = (Vec::new(), 0);
         if let Code::Native(kernel) = &*self.code {
             let tensors = self.tensors(args)?;
             let (results, first) = kernel.call_timed(&tensors)?;
             times.push(first);
-            while !enough(&times) {
-                times.extend(kernel.time(&tensors, 1)?);
+            total += first;
+            while !enough(&times, total) {
+                let more = kernel.time(&tensors, 1)?;
+                total += more.iter().sum::<u64>();
+                times.extend(more);
             }
             return Ok((self.result.unflatten(&mut results.into_iter()), times));
         }
         loop {
             let start = Instant::now();
             let result = self.run(args)?;
-            times.push(start.elapsed().as_nanos() as u64);
-            if enough(&times) {
+            let own = start.elapsed().as_nanos() as u64;
+            times.push(own);
+            total += own;
+            if enough(&times, total) {
                 return Ok((result, times));
             }
         }

@@ -55,6 +55,22 @@ pub struct Unit {
     pub(crate) options: Options,
 }
 
+/// A text that is checked.
+#[derive(Clone, Copy)]
+pub(crate) struct Text<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) text: &'a str,
+    /// Where what a person has written begins.
+    pub(crate) shown_from: usize,
+}
+
+impl<'a> Text<'a> {
+    /// One that a person has written.
+    pub(crate) fn of(name: &'a str, text: &'a str) -> Text<'a> {
+        Text { name, text, shown_from: 0 }
+    }
+}
+
 impl Session {
     /// Files of the system, and the usual options.
     pub fn new() -> Session {
@@ -80,7 +96,7 @@ impl Session {
         let parent = path.parent().unwrap_or(Path::new("")).to_path_buf();
         let name = path.display().to_string();
         let canonical = self.files.canonical(path).ok();
-        timed(&ELABORATE, || self.load_from(&name, &text, &parent, canonical))
+        timed(&ELABORATE, || self.load_from(Text::of(&name, &text), &parent, canonical))
     }
 
     /// Checks a text that is not a file; `folder` is where its imports are looked for.
@@ -90,17 +106,17 @@ impl Session {
         text: &str,
         folder: Option<PathBuf>,
     ) -> Result<Unit, Vec<Problem>> {
-        timed(&ELABORATE, || self.load_from(name, text, &folder.unwrap_or_default(), None))
+        let folder = folder.unwrap_or_default();
+        timed(&ELABORATE, || self.load_from(Text::of(name, text), &folder, None))
     }
 
-    fn load_from(
+    pub(crate) fn load_from(
         &mut self,
-        name: &str,
-        text: &str,
+        text: Text,
         folder: &Path,
         path: Option<PathBuf>,
     ) -> Result<Unit, Vec<Problem>> {
-        stack::roomy(|| match self.elaborated(name, text, folder, path) {
+        stack::roomy(|| match self.elaborated(text, folder, path) {
             (_, problems) if problems.iter().any(is_error) => Err(problems),
             (unit, warnings) => Ok(Unit { warnings, ..unit }),
         })
@@ -109,13 +125,13 @@ impl Session {
     /// All that is known of a text, and everything wrong with it.
     pub(crate) fn elaborated(
         &mut self,
-        name: &str,
-        text: &str,
+        Text { name, text, shown_from }: Text,
         folder: &Path,
         path: Option<PathBuf>,
     ) -> (Unit, Vec<Problem>) {
         let prelude = prelude();
         let file = self.sources.add(name, text);
+        self.sources.show_from(file, shown_from);
         let (module, problems) = lambada_surface::parse(text, file);
         let mut loader = Loader {
             sources: &mut self.sources,

@@ -8,7 +8,7 @@ use lambada_source::stack::{self, Deep};
 use lambada_surface::ast::{Item, Module};
 
 use crate::messages::program as messages;
-use crate::session::{Session, is_error};
+use crate::session::{Session, Text, is_error};
 
 /// What is known of a file, whether it has problems or not.
 pub struct Survey {
@@ -51,7 +51,7 @@ impl Session {
 
     fn surveyed(&mut self, name: &str, text: &str, folder: &Path, path: Option<PathBuf>) -> Survey {
         stack::roomy(|| {
-            let (unit, problems) = self.elaborated(name, text, folder, path);
+            let (unit, problems) = self.elaborated(Text::of(name, text), folder, path);
             let definitions = unit.checked.definitions();
             Survey { module: unit.module, definitions, problems }
         })

@@ -50,10 +50,23 @@ pub(crate) fn no_memory() -> CompileError {
     of_system("the system has no memory left".to_string())
 }
 
+/// The C compiler that is asked for.
+fn chosen() -> Option<String> {
+    std::env::var("LAMBADA_CC").ok().filter(|command| !command.trim().is_empty())
+}
+
 /// What is told once where the interpreter runs.
 pub(crate) fn interpreted(reason: Option<&CompileError>) -> String {
     match reason {
-        None => "warning: no C compiler found; running the slower interpreter. Install gcc or clang, or set LAMBADA_CC".to_string(),
-        Some(reason) => format!("warning: {reason}; running the slower interpreter. LAMBADA_CC sets the C compiler"),
+        None => {
+            let cure = chosen().map_or_else(
+                || "Install gcc or clang, or set LAMBADA_CC".to_string(),
+                |command| format!("LAMBADA_CC is `{command}`, which does not run as one"),
+            );
+            format!("warning: no C compiler found; running the slower interpreter. {cure}")
+        }
+        Some(reason) => format!(
+            "warning: {reason}; running the slower interpreter. LAMBADA_CC sets the C compiler"
+        ),
     }
 }

@@ -6,13 +6,32 @@ use annotate_snippets::{
 };
 
 use crate::messages::failed;
-use crate::{Failure, FileId, Label, Problem, Severity, Sources, Span};
+use crate::{Failure, FileId, Label, Problem, Severity, Sources, Span, counted};
+
+/// So many errors, and so many warnings, are shown; of more, only the number is told.
+const SHOWN: usize = 100;
 
 /// All problems as text, in the order of files and places, each told once. Problems without a place come last.
 /// `color` adds terminal colors. The text ends in a line break unless there are no problems.
 pub fn render(sources: &Sources, problems: &[Problem], color: bool) -> String {
-    let blocks: Vec<String> =
-        in_order(problems).into_iter().map(|problem| render_one(sources, problem, color)).collect();
+    let ordered = in_order(problems);
+    let mut blocks: Vec<String> = Vec::new();
+    for (severity, word) in [(Severity::Error, "error"), (Severity::Warning, "warning")] {
+        let all = ordered.iter().filter(|problem| problem.severity == severity).count();
+        if all > SHOWN {
+            let more = counted(all - SHOWN, &format!("more {word}"));
+            blocks.push(format!("{word}: {more} not shown here\n"));
+        }
+    }
+    let mut shown = [0; 2];
+    let few = |problem: &&Problem| {
+        let count = &mut shown[usize::from(problem.severity == Severity::Warning)];
+        *count += 1;
+        *count <= SHOWN
+    };
+    let first = ordered.into_iter().filter(few).map(|problem| render_one(sources, problem, color));
+    let first: Vec<String> = first.collect();
+    blocks.splice(0..0, first);
     blocks.join("\n")
 }
 
@@ -71,33 +90,36 @@ fn excerpt<'a>(
     labels: &'a [Label],
 ) -> Snippet<'a, Annotation<'a>> {
     let source = sources.get(file);
+    let hidden = source.shown_from;
+    let text = &source.text[hidden..];
     let spans: Vec<(usize, usize)> =
-        labels.iter().map(|label| clamp(&source.text, label.span)).collect();
+        labels.iter().map(|label| clamp(text, hidden, label.span)).collect();
     let here = |k: &usize| labels[*k].span.file == file;
     let first = (0..labels.len()).filter(here).map(|k| spans[k].0).min().unwrap_or(0);
     let last = (0..labels.len()).filter(here).map(|k| spans[k].1).max().unwrap_or(0);
-    let start = source.text[..first].rfind('\n').map_or(0, |k| k + 1);
-    let end = source.text[last..].find('\n').map_or(source.text.len(), |k| last + k);
-    let line = source.text[..start].matches('\n').count() + 1;
+    let start = text[..first].rfind('\n').map_or(0, |k| k + 1);
+    let end = text[last..].find('\n').map_or(text.len(), |k| last + k);
+    let line = text[..start].matches('\n').count() + 1;
     let mut snippet =
-        Snippet::source(&source.text[start..end]).path(source.name.as_str()).line_start(line);
+        Snippet::source(&text[start..end]).path(source.name.as_str()).line_start(line);
     for k in (0..labels.len()).filter(here) {
         let kind = if k == 0 { AnnotationKind::Primary } else { AnnotationKind::Context };
         let annotation = kind.span(spans[k].0 - start..spans[k].1 - start);
-        let text = &labels[k].text;
-        snippet = snippet.annotation(if text.is_empty() {
+        let said = &labels[k].text;
+        snippet = snippet.annotation(if said.is_empty() {
             annotation
         } else {
-            annotation.label(text.as_str())
+            annotation.label(said.as_str())
         });
     }
     snippet
 }
 
-/// The span within the text and on the edges of characters, whatever it was.
-fn clamp(text: &str, span: Span) -> (usize, usize) {
-    let start = floor(text, span.start as usize);
-    (start, floor(text, span.end as usize).max(start))
+/// The span within the text that is shown, after so many bytes that are not, and on the edges of characters, whatever it was.
+fn clamp(text: &str, hidden: usize, span: Span) -> (usize, usize) {
+    let at = |place: u32| floor(text, (place as usize).saturating_sub(hidden));
+    let start = at(span.start);
+    (start, at(span.end).max(start))
 }
 
 fn floor(text: &str, at: usize) -> usize {

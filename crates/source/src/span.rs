@@ -71,6 +71,8 @@ pub struct Source {
     pub name: String,
     /// The contents.
     pub text: Arc<str>,
+    /// Where what a person has written begins; what stands before is not shown, and not counted in lines and columns.
+    pub shown_from: usize,
 }
 
 /// All files of one compilation.
@@ -87,8 +89,13 @@ impl Sources {
 
     /// Adds a file.
     pub fn add(&mut self, name: impl Into<String>, text: impl Into<Arc<str>>) -> FileId {
-        self.files.push(Source { name: name.into(), text: text.into() });
+        self.files.push(Source { name: name.into(), text: text.into(), shown_from: 0 });
         FileId((self.files.len() - 1) as u16)
+    }
+
+    /// States where what a person has written begins in a file.
+    pub fn show_from(&mut self, id: FileId, at: usize) {
+        self.files[id.0 as usize].shown_from = at;
     }
 
     /// The file with this id.
@@ -108,7 +115,9 @@ impl Sources {
 
     /// Line and column of the start of a span, both from 1; columns count characters.
     pub fn line_column(&self, span: Span) -> (usize, usize) {
-        let before = &self.get(span.file).text[..span.start as usize];
+        let source = self.get(span.file);
+        let start = (span.start as usize).max(source.shown_from);
+        let before = &source.text[source.shown_from..start];
         let line_start = before.rfind('\n').map_or(0, |k| k + 1);
         (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
     }

@@ -1,6 +1,6 @@
 //! The commands: words that begin with a colon.
 
-use std::path::Path;
+use std::path::PathBuf;
 
 use lambada::Operator;
 
@@ -75,12 +75,12 @@ impl State<'_> {
         let answer = match command.does {
             Does::Type => self.type_of(rest),
             Does::Derive => {
-                let (function, operator) = mode(rest);
+                let (function, operator) = mode(rest, &self.names())?;
                 self.derive(function, operator)
             }
             Does::Time => self.time(rest),
             Does::Doc => self.doc(rest),
-            Does::Load => self.load(Path::new(rest)),
+            Does::Load => self.load(&file(rest)),
             Does::Help => Ok(help()),
             Does::Quit => return Ok((String::new(), Next::Quit)),
         };
@@ -88,13 +88,32 @@ impl State<'_> {
     }
 }
 
-/// What to derive, and how.
-fn mode(text: &str) -> (&str, Operator) {
-    match text.rsplit_once(char::is_whitespace) {
-        Some((function, "forward")) => (function.trim_end(), Operator::Jvp),
-        Some((function, "reverse")) => (function.trim_end(), Operator::Vjp),
-        Some(_) | None => (text, Operator::Vjp),
+/// What to derive, and how. `names` are those that an expression may use.
+fn mode<'t>(text: &'t str, names: &[String]) -> Result<(&'t str, Operator), Report> {
+    let Some((function, last)) = text.rsplit_once(char::is_whitespace) else {
+        return Ok((text, Operator::Vjp));
+    };
+    let word = |c: char| c.is_alphabetic() || c == '_';
+    match last {
+        "forward" => Ok((function.trim_end(), Operator::Jvp)),
+        "reverse" => Ok((function.trim_end(), Operator::Vjp)),
+        // A name of something is an argument.
+        _ if last.chars().all(word)
+            && !names.iter().any(|name| name == last)
+            && names.iter().any(|name| name == function.trim()) =>
+        {
+            Err(messages::no_such_mode(last))
+        }
+        _ => Ok((text, Operator::Vjp)),
     }
+}
+
+/// A file as people name one: perhaps in quotes, perhaps in their home.
+fn file(text: &str) -> PathBuf {
+    let quoted = text.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
+    let text = quoted.unwrap_or(text);
+    let home = || Some(PathBuf::from(std::env::var_os("HOME")?).join(text.strip_prefix("~/")?));
+    home().unwrap_or_else(|| text.into())
 }
 
 fn help() -> String {

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
 
-use rustyline::completion::Completer;
+use rustyline::completion::{Completer, FilenameCompleter};
 use rustyline::error::ReadlineError;
 use rustyline::highlight::Highlighter;
 use rustyline::hint::Hinter;
@@ -20,8 +20,8 @@ const PROMPT: &str = "> ";
 
 /// A source of inputs.
 pub enum Input {
-    /// A person.
-    Terminal(Box<Editor<Names, FileHistory>>, Option<PathBuf>),
+    /// A person, the file of the history, and inputs that have been typed, or pasted, together with one before.
+    Terminal(Box<Editor<Names, FileHistory>>, Option<PathBuf>, VecDeque<String>),
     /// Lines that are there already.
     Lines(VecDeque<String>),
 }
@@ -62,7 +62,7 @@ impl Input {
             // Without a history there is nothing to remember.
             let _ = editor.load_history(file);
         }
-        Ok(Input::Terminal(Box::new(editor), history))
+        Ok(Input::Terminal(Box::new(editor), history, VecDeque::new()))
     }
 
     /// Does a person type it?
@@ -74,12 +74,18 @@ impl Input {
     pub fn read(&mut self, names: &[String]) -> Result<Read, Report> {
         match self {
             Input::Lines(lines) => Ok(paragraph(lines)),
-            Input::Terminal(editor, history) => {
+            Input::Terminal(editor, history, waiting) => {
+                if let Some(text) = waiting.pop_front() {
+                    return Ok(Read::Text(text));
+                }
                 if let Some(helper) = editor.helper_mut() {
-                    helper.0 = names.to_vec();
+                    helper.names = names.to_vec();
                 }
                 let read = match editor.readline(PROMPT) {
-                    Ok(text) => Read::Text(text),
+                    Ok(text) => {
+                        waiting.extend(paragraphs(&text));
+                        waiting.pop_front().map_or(Read::Nothing, Read::Text)
+                    }
                     Err(ReadlineError::Interrupted) => Read::Nothing,
                     Err(ReadlineError::Eof) => Read::End,
                     Err(error) => return Err(messages::no_terminal(&error)),
@@ -92,6 +98,17 @@ impl Input {
             }
         }
     }
+}
+
+/// The inputs in a text, without those that are comments only.
+fn paragraphs(text: &str) -> Vec<String> {
+    let mut lines: VecDeque<String> = text.lines().map(str::to_string).collect();
+    let mut found = Vec::new();
+    while let Read::Text(text) = paragraph(&mut lines) {
+        found.push(text);
+    }
+    found.retain(|text| !text.lines().all(|line| line.trim_start().starts_with("--")));
+    found
 }
 
 /// The next lines that belong together: up to an empty line, or a line that is complete and that no indented line follows.
@@ -126,12 +143,14 @@ fn continues(line: &str) -> bool {
     word.is_some_and(|word| line.starts_with(char::is_whitespace) || INSIDE.contains(&word))
 }
 
-/// Does more have to come? `let x = 1` may be all there is.
+/// Does more have to come? `let x = 1` may be all there is, and `f x =` is the beginning of a definition.
 fn unfinished(text: &str) -> bool {
     let binding = text.strip_prefix("let ").map(|rest| format!("def {rest}"));
     let command = text.trim_start().starts_with(':');
     let complete = binding.is_some_and(|definition| lambada::items(&definition).is_some());
-    !command && !complete && lambada::is_incomplete(text)
+    let definition = || text.contains('=') && lambada::is_incomplete(&format!("def {text}"));
+    let begins = || lambada::is_incomplete(text) || definition();
+    !command && !complete && !text.trim().is_empty() && begins()
 }
 
 /// Where the history is kept.
@@ -145,7 +164,35 @@ fn history_file() -> Option<PathBuf> {
 
 /// Names that can be completed.
 #[derive(Default)]
-pub struct Names(Vec<String>);
+pub struct Names {
+    names: Vec<String>,
+    files: FilenameCompleter,
+}
+
+impl Names {
+    /// The modules of the library.
+    fn modules(&self) -> Vec<String> {
+        let module = |name: &String| Some(format!("std/{}", name.split_once('.')?.0));
+        let mut modules: Vec<String> = self.names.iter().filter_map(module).collect();
+        modules.sort_unstable();
+        modules.dedup();
+        modules
+    }
+
+    /// In a string: what can be imported.
+    fn imports(&self, line: &str, at: usize) -> rustyline::Result<(usize, Vec<String>)> {
+        let start = line[..at].rfind('"').map_or(at, |k| k + 1);
+        let typed = &line[start..at];
+        let found: Vec<String> =
+            self.modules().into_iter().filter(|module| module.starts_with(typed)).collect();
+        if found.is_empty() { self.files_at(line, at) } else { Ok((start, found)) }
+    }
+
+    fn files_at(&self, line: &str, at: usize) -> rustyline::Result<(usize, Vec<String>)> {
+        let (start, found) = self.files.complete_path(line, at)?;
+        Ok((start, found.into_iter().map(|pair| pair.replacement).collect()))
+    }
+}
 
 impl Completer for Names {
     type Candidate = String;
@@ -156,6 +203,12 @@ impl Completer for Names {
         at: usize,
         _: &Context<'_>,
     ) -> rustyline::Result<(usize, Vec<String>)> {
+        if line[..at].matches('"').count() % 2 == 1 {
+            return self.imports(line, at);
+        }
+        if line.starts_with(":l") && line[..at].contains(' ') {
+            return self.files_at(line, at);
+        }
         let part = |c: char| c.is_alphanumeric() || "_.':".contains(c);
         let start = line[..at]
             .rfind(|c| !part(c))
@@ -163,7 +216,7 @@ impl Completer for Names {
         let word = &line[start..at];
         let commands = COMMANDS.iter().map(|command| command.name.to_string());
         let commands = commands.filter(|_| start == 0);
-        let all = self.0.iter().cloned().chain(commands);
+        let all = self.names.iter().cloned().chain(commands);
         let mut found: Vec<String> =
             all.filter(|name| !word.is_empty() && name.starts_with(word)).collect();
         found.sort_unstable();
@@ -173,15 +226,24 @@ impl Completer for Names {
 }
 
 impl Validator for Names {
-    /// An input of several lines ends with an empty one, or with one that is not indented.
+    /// An input of several lines ends with an empty one, or with one that is not indented. What is typed below it is the next one.
     fn validate(&self, context: &mut ValidationContext) -> rustyline::Result<ValidationResult> {
         let text = context.input();
-        let last = text.rsplit('\n').next().unwrap_or_default();
-        let inside = text.contains('\n') && continues(last);
-        let given_up = text.contains('\n') && last.trim().is_empty();
-        let open = !given_up && (inside || unfinished(text));
+        let open = is_open(text);
         Ok(if open { ValidationResult::Incomplete } else { ValidationResult::Valid(None) })
     }
+}
+
+/// Does what has been typed go on?
+fn is_open(text: &str) -> bool {
+    let last = text.rsplit('\n').next().unwrap_or_default();
+    if last.trim().is_empty() {
+        return false;
+    }
+    let documents = last.starts_with("--|");
+    let inside = text.contains('\n') && continues(last);
+    let own = paragraphs(text).pop().unwrap_or_default();
+    documents || inside || unfinished(&own)
 }
 
 impl Highlighter for Names {}
@@ -220,7 +282,8 @@ mod tests {
 
     #[test]
     fn names_are_completed() {
-        let names = Names(vec!["softmax".into(), "sort".into(), "linalg.solve".into()]);
+        let names = vec!["softmax".into(), "sort".into(), "linalg.solve".into()];
+        let names = Names { names, files: FilenameCompleter::new() };
         let history = FileHistory::new();
         let complete =
             |line: &str| names.complete(line, line.len(), &Context::new(&history)).expect("names");
@@ -228,5 +291,26 @@ mod tests {
         assert_eq!(complete("(linalg.s"), (1, vec!["linalg.solve".to_string()]));
         assert_eq!(complete(":ty"), (0, vec![":type".to_string()]));
         assert_eq!(complete("").1, Vec::<String>::new());
+        assert_eq!(complete("import \"std/li"), (8, vec!["std/linalg".to_string()]));
+    }
+
+    #[test]
+    fn what_is_typed_goes_on() {
+        for open in [
+            "f x =",
+            "def g x =\n  let a = x",
+            "(1,",
+            "--| doc",
+            "1 + 1\n  + 2",
+            "def g x =\n  x\nh y =",
+        ] {
+            assert!(is_open(open), "{open}");
+        }
+        for complete in
+            ["", "-- a comment", "1 + 1", "def g x =\n  x\ng 2", "def g x =\n  x\n", ":type 1"]
+        {
+            assert!(!is_open(complete), "{complete}");
+        }
+        assert_eq!(paragraphs("def g x =\n  x\ng 2\n-- no\n"), ["def g x =\n  x", "g 2"]);
     }
 }

@@ -113,7 +113,7 @@ impl State<'_> {
         let expression = Expression { text, definitions: &definitions, inputs: None, folder };
         let unit = self.shell.session.load_expression(NAME, &expression);
         let unit = unit.map_err(|problems| self.shell.told(problems))?;
-        self.warn(&unit, text.len());
+        self.warn(&unit, format!("def {RESULT} = {text}").len());
         Ok(unit)
     }
 
@@ -140,8 +140,10 @@ impl State<'_> {
         let (unit, entry) = if own {
             (self.checked(&joined(&self.items), 0)?, text)
         } else {
-            let applied = format!("def {RESULT} x = ({text}) x\n\n{}", joined(&self.items));
-            (self.checked(&applied, 0)?, RESULT)
+            let (definitions, folder) = (joined(&self.items), self.folder.clone());
+            let expression = Expression { text, definitions: &definitions, inputs: None, folder };
+            let unit = self.shell.session.load_function(NAME, &expression);
+            (unit.map_err(|problems| self.shell.told(problems))?, RESULT)
         };
         unit.derivative_source(entry, operator, None).map_err(|p| self.shell.told(p))
     }

@@ -49,6 +49,9 @@ fn written(
     if !names::is_prefix(&request.name) {
         return Err(vec![messages::no_prefix(&request.name)]);
     }
+    if names::is_of_the_system(&request.name) {
+        return Err(vec![messages::of_the_system(&request.name)]);
+    }
     if request.entries.is_empty() {
         return Err(vec![messages::nothing_to_offer()]);
     }

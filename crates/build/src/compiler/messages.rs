@@ -28,6 +28,15 @@ pub(crate) fn no_prefix(name: &str) -> Problem {
     .hint("use letters, digits and underscores, first a letter; --name sets it")
 }
 
+/// A library of the system would be hidden by it.
+pub(crate) fn of_the_system(name: &str) -> Problem {
+    Problem::general(
+        "E0482",
+        format!("`lib{name}` is a library of the system, which this one would hide"),
+    )
+    .hint("--name sets another name")
+}
+
 pub(crate) fn no_compiler() -> Problem {
     Problem::general("E0483", "a C library needs a C compiler, and there is none".to_string())
         .hint("install gcc or clang, or set LAMBADA_CC")

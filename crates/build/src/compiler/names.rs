@@ -42,6 +42,11 @@ pub(crate) fn is_prefix(name: &str) -> bool {
         && !RESERVED.contains(&name)
 }
 
+/// Would the library have the name of one that all programs are linked with?
+pub(crate) fn is_of_the_system(name: &str) -> bool {
+    ["c", "dl", "gcc", "gcc_s", "gfortran", "m", "pthread", "resolv", "rt", "util"].contains(&name)
+}
+
 /// The words of C and C++, and what the header declares, in small letters.
 const RESERVED: &[&str] = &[
     "alignas",

@@ -299,9 +299,10 @@ impl Sizes {
         match size {
             Size::Any | Size::Expr(_) => Ok(()),
             Size::Const(n) if *n as usize == found => Ok(()),
-            Size::Const(n) => {
-                Err(reader.mismatch(format!("an array with {found} elements where {n} belong")))
-            }
+            Size::Const(n) => Err(reader.mismatch(format!(
+                "an array with {} where {n} belong",
+                lambada_source::counted(found, "element")
+            ))),
             Size::Var(name) => {
                 let from = || format!("the shape of `{}`", reader.name);
                 let (value, origin) =
@@ -458,6 +459,10 @@ impl Reader<'_> {
             Value::String(name) => (name.as_str(), &no_arguments),
             Value::Object(members) if members.len() == 1 => match members.iter().next() {
                 Some((name, Value::Array(args))) => (name.as_str(), args),
+                Some((name, _)) if decl.constructors.iter().any(|(known, _)| **known == **name) => {
+                    let problem = self.mismatch(json::describe(value));
+                    return Err(problem.hint(messages::arguments_in_brackets(name)));
+                }
                 _ => return Err(self.mismatch(json::describe(value))),
             },
             other => return Err(self.mismatch(json::describe(other))),
@@ -486,9 +491,9 @@ impl Reader<'_> {
         let found = || {
             let dims: String = tensor.dims.iter().map(|n| format!("[{n}]")).collect();
             if dims.is_empty() {
-                format!("a NumPy scalar of type {}", tensor.elem())
+                format!("a number of type {}", tensor.elem())
             } else {
-                format!("a NumPy array of shape {dims} of type {}", tensor.elem())
+                format!("an array of shape {dims} of type {}", tensor.elem())
             }
         };
         let (elem, rank) = scalar_leaf(ty).ok_or_else(|| self.mismatch(found()))?;

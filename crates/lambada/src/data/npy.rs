@@ -24,6 +24,9 @@ struct Header {
 pub fn read(bytes: &[u8]) -> Result<Tensor, String> {
     let (text, data) = parts(bytes)?;
     let header = header(&text)?;
+    if !is_known(&header) {
+        return Err(unknown(header.kind, header.size));
+    }
     let claimed = header.dims.iter().map(|n| i64::try_from(*n).ok()).collect::<Option<Vec<i64>>>();
     let claimed = claimed.and_then(elements).and_then(|n| n.checked_mul(header.size as u64));
     match claimed {
@@ -107,11 +110,20 @@ fn scalars(header: &Header, data: &[u8]) -> Result<Elements, String> {
             None => Ok(Elements::Bool(each(header, data, |[byte]| byte == 1))),
             Some(byte) => Err(format!("a truth value is {byte}, neither 0 nor 1")),
         },
-        (kind, size) => {
-            let kind = char::from(kind);
-            Err(format!("elements of NumPy's type `{kind}{size}`"))
-        }
+        (kind, size) => Err(unknown(kind, size)),
     }
+}
+
+/// Are elements of this type read? Before it is asked how many bytes they take, which is another matter for texts.
+fn is_known(header: &Header) -> bool {
+    matches!(
+        (header.kind, header.size),
+        (b'f', 4 | 8) | (b'i', 1 | 2 | 4 | 8) | (b'u', 1 | 2 | 4) | (b'b', 1)
+    )
+}
+
+fn unknown(kind: u8, size: usize) -> String {
+    format!("elements of NumPy's type `{}{size}`", char::from(kind))
 }
 
 /// The elements, from their bytes with the lowest first.

@@ -28,6 +28,13 @@ pub fn spelled(spelling: &str) -> String {
     format!("it is written {spelling}")
 }
 
+/// A constructor whose arguments are no list.
+pub fn arguments_in_brackets(constructor: &str) -> String {
+    format!(
+        "the arguments of a constructor are a list, also a single one: {{\"{constructor}\": [x]}}"
+    )
+}
+
 /// A parameter whose type nobody has written.
 pub fn unannotated(name: &str, rank: usize) -> String {
     let brackets = "[]".repeat(rank);
