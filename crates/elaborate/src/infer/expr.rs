@@ -366,15 +366,23 @@ impl Infer<'_> {
         for arm in arms {
             let scope = self.env.mark();
             let names = self.declare_names(&[&arm.pattern]);
+            let count = self.problems.len();
             let mut pattern = self.pattern(&arm.pattern, value.ty, &names, None);
             pattern.span = arm.pattern.span;
+            // An arm that stands below the arms of a `match` within belongs to that one.
+            if !patterns.is_empty() && self.arms > 0 && self.problems.len() > count {
+                let problem = &mut self.problems[count];
+                problem.hints.push(messages::arm_of_another_match().to_string());
+            }
             patterns.push(pattern);
             let count = self.problems.len();
+            self.arms += 1;
             let body = match (inside, bodies.first()) {
                 (None, Some(first)) if !wrong => self.other_branch(&arm.body, first),
                 (None, Some(_)) => self.expression(&arm.body, expected),
                 (Some(_), _) | (None, None) => self.first_branch(&arm.body, inside, outside),
             };
+            self.arms -= 1;
             // The others are not compared with a first that is wrong itself.
             wrong |= outside.is_some() && bodies.is_empty() && self.problems.len() > count;
             bodies.push(body);

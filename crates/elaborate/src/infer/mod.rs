@@ -120,6 +120,8 @@ pub(crate) struct Infer<'a> {
     expanding: Vec<(usize, Rc<str>)>,
     /// Has the alias that is being expanded been found to be too large? Then the rest of it is not expanded.
     too_large: bool,
+    /// How many arms of `match` are around.
+    arms: usize,
     /// Calls inside of the recursive group that is being elaborated, at types of their own.
     own_calls: Vec<OwnCall>,
     /// Calls inside of the recursive groups that are being elaborated, whose signatures leave something open.
@@ -158,6 +160,7 @@ impl<'a> Infer<'a> {
             sized_calls: Vec::new(),
             trying: false,
             incomplete: false,
+            arms: 0,
             modes_differ: false,
         };
         let mut modules: Vec<(Rc<str>, &'a Module)> = vec![("prelude".into(), input.prelude)];

@@ -57,6 +57,11 @@ pub(crate) enum Why {
     Form(&'static str),
 }
 
+/// What may be wrong with an arm whose pattern is of another type.
+pub(crate) fn arm_of_another_match() -> &'static str {
+    "if this belongs to the `match` around, put the inner `match` in parentheses: it takes all arms that follow"
+}
+
 impl Why {
     /// As part of a sentence about the expected type.
     fn reason(&self) -> String {
