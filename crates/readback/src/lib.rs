@@ -6,7 +6,7 @@
 //! only check ([`checking`]).
 //!
 //! Accumulators become regions ([`regions`]), functions that are given some local functions in these ([`locals`]), loops with several results tuples, cheap values that are used once are written where they are
-//! used ([`uses`]), a `for` that gives the elements of an array is the array ([`fors`]), tests of constructors are `match` ([`mod@matches`]), what nothing mentions is dropped ([`unused`]), names are given when all is said ([`names`]), and the two sweeps of a reverse derivative are put apart ([`phases`]).
+//! used ([`uses`]), a `for` that gives the elements of an array is the array ([`fors`]), tests of constructors are `match` ([`mod@matches`], [`choices`]), fields of nodes are arguments of constructors again ([`group`]), what nothing mentions is dropped ([`unused`]), names are given when all is said ([`names`]), and the two sweeps of a reverse derivative are put apart ([`phases`]).
 
 mod aligned;
 mod checking;
