@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Codes of messages that no program shows, with the reason.
-const UNSEEN: [(&str, &str); 8] = [
+const UNSEEN: [(&str, &str); 9] = [
     (
         "E0119",
         "only for users of the compiler as a library, who go on after problems of the syntax",
@@ -17,6 +17,7 @@ const UNSEEN: [(&str, &str); 8] = [
     ("E0518", "the checker of types says E0501 first"),
     ("E0701", "a mistake of the compiler"),
     ("E0702", "a mistake of the compiler"),
+    ("E0706", "a mistake of the compiler"),
     ("E0799", "a mistake of the compiler"),
 ];
 

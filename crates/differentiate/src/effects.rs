@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use lambada_anf::{Atom, Effect, Exp, Op, Stm, Var};
+use lambada_anf::{Atom, Block, Effect, Exp, Op, Stm, Var};
 use lambada_prim::Prim;
 
 /// The statement without its additions to accumulators that it has not made and that are not among the given ones, nor to cells of nodes
@@ -72,4 +72,15 @@ fn made(stm: &Stm, is: &dyn Fn(&Stm) -> bool, vars: &mut HashSet<Var>) {
 /// Does it call a function, or make a node?
 pub(crate) fn calls_or_makes(exp: &Exp) -> bool {
     matches!(exp, Exp::Op(Op::Call { .. } | Op::Node { .. }))
+}
+
+/// What a block binds, with its index and state.
+pub(crate) fn bound_in(outer: &[Var], block: &Block) -> HashSet<Var> {
+    block
+        .stms
+        .iter()
+        .flat_map(|stm| &stm.binds)
+        .map(|p| p.var)
+        .chain(outer.iter().copied())
+        .collect()
 }

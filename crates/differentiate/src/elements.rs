@@ -14,7 +14,7 @@ use std::collections::{HashMap, HashSet};
 use lambada_anf::{Atom, Block, Builder, Exp, Lambda, Names, Nest, Op, Param, Stm, Ty, Var};
 
 use crate::activity::{Activity, Scope};
-use crate::for_::bound_in;
+use crate::effects::bound_in;
 
 /// Reads own elements first, in all of the function.
 pub(crate) fn read_first(names: &mut Names, scope: &Scope, f: &Lambda) -> Lambda {

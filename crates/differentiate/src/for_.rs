@@ -12,12 +12,13 @@
 //! Where cotangents of handles are values, an iteration gives that of its own element of an array of handles. One that adds to elements anywhere takes
 //! the whole array from the iteration before, so the reverse `for` is a `loop`, which updates it in place.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use lambada_anf::{Atom, Block, LoopKind, Nest, Op, Out, Param, Stm, Ty, Var, free_vars};
 use lambada_prim::ReduceOp;
 
 use crate::cotangents::{Cotangents, Kind};
+use crate::effects::bound_in;
 use crate::elements::own_elements;
 use crate::reach::combined;
 use crate::residuals::{Body, Place, Residuals, resolve};
@@ -195,17 +196,6 @@ impl Cotangents<'_> {
         self.b.stms.push(Stm::new(binds.clone(), Nest::Loop { params, inits, kind, body }));
         sums.iter().zip(binds).for_each(|(x, p)| self.set(*x, p.var.into()));
     }
-}
-
-/// What a block binds, with its index and state.
-pub(crate) fn bound_in(outer: &[Var], block: &Block) -> HashSet<Var> {
-    block
-        .stms
-        .iter()
-        .flat_map(|stm| &stm.binds)
-        .map(|p| p.var)
-        .chain(outer.iter().copied())
-        .collect()
 }
 
 /// Results of the body that the `for` collects anyway.

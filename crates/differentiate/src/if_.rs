@@ -14,7 +14,7 @@ use lambada_anf::{Atom, Block, Nest, Op, Param, Renaming, Stm, Ty, Var, free_var
 
 use crate::cotangents::{Cotangents, Frame, Kind};
 use crate::derived::is_int;
-use crate::for_::bound_in;
+use crate::effects::bound_in;
 use crate::known::Handles;
 use crate::residuals::{Body, Place, Residual, Residuals, resolve};
 use crate::tangents::Tangents;

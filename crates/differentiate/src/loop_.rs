@@ -25,7 +25,7 @@ use lambada_prim::Prim;
 
 use crate::cotangents::{Cotangents, Kind};
 use crate::derived::Mode;
-use crate::for_::bound_in;
+use crate::effects::bound_in;
 use crate::residuals::{Body, Entry, Place, Residual, Residuals, position_after, resolve};
 use crate::snapshots::Snapshots;
 use crate::tangents::Tangents;

@@ -18,7 +18,7 @@ use lambada_prim::Prim;
 
 use crate::cotangents::{Cotangents, Kind};
 use crate::derived::is_int;
-use crate::for_::bound_in;
+use crate::effects::bound_in;
 use crate::loop_::{naming, sizes_of};
 use crate::residuals::{Body, Place, resolve};
 use crate::tape::Layout;

@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use lambada_anf::{Atom, Function, Ty, name_values};
 use lambada_core::{Signature, Size, SizedTy, sized};
+use lambada_elaborate::messages::is_of_sizes;
 use lambada_readback::{Declared, Interface, Leaf, Reading, items};
 use lambada_source::{FileId, Problem, Sources, Span, stack};
 use lambada_surface::ast::{Def, Expr, Item, Module, TypeExpr, TypeKind};
@@ -82,7 +83,7 @@ impl Unit {
                 let first = problems.first();
                 let why = first.map_or("it has no types", |problem| &problem.title);
                 // A branch that is never taken may have an array without elements.
-                let of_size = first.is_some_and(|p| ["E0302", "E0305"].contains(&p.code));
+                let of_size = first.is_some_and(is_of_sizes);
                 let no_form = || format!("an array has a size there that the types refuse: {why}");
                 Err(vec![match of_size {
                     true => messages::no_source_form(entry, &no_form()),

@@ -80,11 +80,12 @@ impl Group {
 
     /// The number of axes, if it is one array, or none.
     fn rank(&self) -> Option<u32> {
-        match self {
-            Group::One => Some(0),
-            Group::Array(of) => of.rank().map(|rank| rank + 1),
-            Group::Tuple(_) | Group::Record(_) | Group::Variant(_) => None,
+        let mut rank = 0;
+        let mut inner = self;
+        while let Group::Array(of) = inner {
+            (rank, inner) = (rank + 1, of);
         }
+        matches!(inner, Group::One).then_some(rank)
     }
 
     /// Is it an array, or has it one among its parts?
@@ -270,18 +271,18 @@ impl Group {
 
     /// The steps to the elements of a field, below so many axes; a size is one of the first array that has it.
     fn inside(&self, at: u32, field: u32, depth: usize) -> Option<(Vec<Step>, Option<SizeOf>)> {
-        let mut part_at = at;
-        match self {
-            Group::One => return (at == field).then(|| (Vec::new(), None)),
-            Group::Array(of) if at == field => {
+        if let Group::One = self {
+            return (at == field).then(|| (Vec::new(), None));
+        }
+        let (mut part_at, mut depth) = (at, depth);
+        if let Group::Array(of) = self {
+            if at == field {
                 let (array, steps) = of.first(at + 1);
                 let steps = [vec![Step::Each], steps].concat();
                 return Some((steps, Some(SizeOf { array, axis: depth })));
             }
-            Group::Array(_) => part_at += 1,
-            Group::Tuple(_) | Group::Record(_) | Group::Variant(_) => {}
+            (part_at, depth) = (part_at + 1, depth + 1);
         }
-        let depth = depth + usize::from(matches!(self, Group::Array(_)));
         self.parts().into_iter().find_map(|(step, part)| {
             let found = part.inside(part_at, field, depth);
             part_at += part.width();

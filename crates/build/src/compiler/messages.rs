@@ -31,7 +31,7 @@ pub(crate) fn no_prefix(name: &str) -> Problem {
 /// A library of the system would be hidden by it.
 pub(crate) fn of_the_system(name: &str) -> Problem {
     Problem::general(
-        "E0482",
+        "E0487",
         format!("`lib{name}` is a library of the system, which this one would hide"),
     )
     .hint("--name sets another name")

@@ -17,6 +17,7 @@ pub(crate) use derivatives::*;
 pub(crate) use doubts::*;
 pub use names::*;
 pub(crate) use patterns::*;
+pub use sizes::is_of_sizes;
 pub(crate) use sizes::*;
 pub(crate) use types::*;
 

@@ -18,12 +18,23 @@ pub(crate) fn clashing_sizes(a: &str, b: &str, span: Span, why: Option<&Why>) ->
     problem.hint(format!("use one name for both in the signature, such as `{a}`"))
 }
 
+/// Two sizes that are never equal.
+const DIFFER: &str = "E0302";
+
+/// An index that no element has.
+const OUT_OF_RANGE: &str = "E0305";
+
+/// Is it about sizes that are never equal, or an index that no element has?
+pub fn is_of_sizes(problem: &Problem) -> bool {
+    [DIFFER, OUT_OF_RANGE].contains(&problem.code)
+}
+
 pub(crate) fn different_sizes(a: &str, b: &str, span: Span, why: Option<&Why>) -> Problem {
     let label = match why {
         Some(why) => format!("{} has size {a}, this has size {b}", why.reason()),
         None => format!("{a} and {b} are never equal"),
     };
-    let problem = Problem::error("E0302", format!("sizes differ: {a} and {b}"), span, label);
+    let problem = Problem::error(DIFFER, format!("sizes differ: {a} and {b}"), span, label);
     match why.and_then(Why::place) {
         Some((place, text)) => problem.label(place, text),
         None => problem,
@@ -66,7 +77,7 @@ pub(crate) fn unknown_size(name: &str, span: Span, near: Option<String>) -> Prob
 
 pub(crate) fn index_out_of_range(index: &str, size: &str, span: Span) -> Problem {
     let problem = Problem::error(
-        "E0305",
+        OUT_OF_RANGE,
         format!("index {index} is out of range for size {size}"),
         span,
         "indices go from 0 to the size less 1",

@@ -21,7 +21,7 @@ pub fn broken_program(complaint: &str) -> Problem {
 
 pub fn broken_source(entry: &str, why: &str) -> Problem {
     Problem::general(
-        "E0702",
+        "E0706",
         format!(
             "internal error: what is printed as the derivative of `{entry}` is not a program: {why}"
         ),
