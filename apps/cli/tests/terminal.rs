@@ -1,0 +1,160 @@
+//! The prompt as a person uses it: on a terminal, key by key.
+#![cfg(unix)]
+
+use std::fs::File;
+use std::io::{Read as _, Write as _};
+use std::path::Path;
+use std::process::{Child, Command};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
+
+/// Longer than any answer takes on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A prompt on a terminal of its own.
+struct Terminal {
+    keys: File,
+    shown: Receiver<Vec<u8>>,
+    /// What has been shown and not been waited for.
+    text: String,
+    child: Child,
+}
+
+impl Terminal {
+    fn new(home: &Path) -> Terminal {
+        let keys = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
+        grantpt(&keys).expect("it is ours");
+        unlockpt(&keys).expect("it is ours");
+        let size = Winsize { ws_row: 40, ws_col: 120, ws_xpixel: 0, ws_ypixel: 0 };
+        tcsetwinsize(&keys, size).expect("a terminal has a size");
+        let name = ptsname(&keys, Vec::new()).expect("it has a name");
+        let name = name.to_str().expect("names of terminals are ASCII");
+        let screen = || File::options().read(true).write(true).open(name).expect("its other end");
+        let child = Command::new(env!("CARGO_BIN_EXE_lambada"))
+            .args(["repl", "--engine", "loops"])
+            .env("HOME", home)
+            .env("TERM", "xterm")
+            .env_remove("XDG_STATE_HOME")
+            .env_remove("NO_COLOR")
+            .current_dir(home)
+            .stdin(screen())
+            .stdout(screen())
+            .stderr(screen())
+            .spawn()
+            .expect("the command starts");
+        let keys = File::from(keys);
+        let mut reader = keys.try_clone().expect("a second handle");
+        let (tell, shown) = channel();
+        std::thread::spawn(move || {
+            let mut bytes = [0; 4096];
+            // The terminal ends with the command.
+            while let Ok(count @ 1..) = reader.read(&mut bytes) {
+                if tell.send(bytes[..count].to_vec()).is_err() {
+                    break;
+                }
+            }
+        });
+        let mut terminal = Terminal { keys, shown, text: String::new(), child };
+        terminal.until("> ");
+        terminal
+    }
+
+    fn press(&mut self, keys: &str) {
+        self.keys.write_all(keys.as_bytes()).expect("the terminal takes keys");
+    }
+
+    /// Waits until the text is shown, and forgets what comes before its end.
+    fn until(&mut self, expected: &str) {
+        let start = Instant::now();
+        loop {
+            if let Some(at) = self.text.find(expected) {
+                self.text.drain(..at + expected.len());
+                return;
+            }
+            match self.shown.recv_timeout(PATIENCE.saturating_sub(start.elapsed())) {
+                Ok(bytes) => self.text += &without_controls(&bytes),
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
+                    panic!("`{expected}` is not shown, but:\n{}", self.text)
+                }
+            }
+        }
+    }
+
+    /// Types an input, of which the keys end with Enter, and waits for the answer and the next prompt: what is typed before that is lost, as the
+    /// terminal is not the prompt's while an answer is computed.
+    fn answers(&mut self, keys: &str, answer: &str) {
+        self.press(keys);
+        self.press("\r");
+        self.until(answer);
+        self.until("\n> ");
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        // It may have ended.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The characters without what moves the cursor and colors them.
+fn without_controls(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    let mut plain = String::new();
+    let mut characters = text.chars();
+    while let Some(c) = characters.next() {
+        match c {
+            '\u{1b}' => _ = characters.by_ref().skip(1).find(char::is_ascii_alphabetic),
+            '\r' => {}
+            c => plain.push(c),
+        }
+    }
+    plain
+}
+
+#[test]
+fn a_session() {
+    let home = tempfile::tempdir().expect("a temporary folder");
+    std::fs::write(home.path().join("model.lam"), "def twice (x : real) = 2 * x\n")
+        .expect("a file");
+    let mut terminal = Terminal::new(home.path());
+    // Nothing is no input, and a comment is none.
+    terminal.answers("", "");
+    terminal.answers("-- nothing", "");
+    terminal.answers("1 + 1", "2.0");
+    // What is typed below a definition is the next input. A comment belongs to what it is about.
+    let keys = "--| its square\rdef g (x : real) : real =\r  let y = x\r  in x * y\rg 3";
+    terminal.press(keys);
+    terminal.press("\r");
+    terminal.until("g : real -> real");
+    terminal.until("9.0");
+    terminal.until("\n> ");
+    terminal.answers(":doc g", "its square");
+    terminal.answers("h x =\r  x + 1\r", "h : ");
+    // The line before, and names that are completed.
+    terminal.answers("g 4", "16.0");
+    terminal.answers("\u{1b}[A", "16.0");
+    terminal.answers(":load mod\t", "twice : ");
+    terminal.answers("twi\t 4", "8.0");
+    terminal.answers(":derive g forward", "def g_forward");
+    // Places are those of what was typed.
+    terminal.answers("1 + nosuch", "<repl>:1:5");
+    // A line that is given up, and the end.
+    terminal.press("1 + (2\u{3}");
+    terminal.until("\n> ");
+    terminal.answers("2 + 3", "5.0");
+    terminal.press("\u{4}");
+    let start = Instant::now();
+    while terminal.child.try_wait().expect("it is ours").is_none() {
+        assert!(start.elapsed() < PATIENCE, "it goes on after Ctrl-D");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    // The next session remembers.
+    drop(terminal);
+    let mut terminal = Terminal::new(home.path());
+    terminal.answers("\u{1b}[A", "5.0");
+}
