@@ -22,7 +22,19 @@ pub(crate) fn with_sizes(value: Value, ty: &SizedTy) -> Value {
         (Value::Array(array), SizedTy::Array(_, ty)) if array.items.is_empty() => {
             arrays::empty(sized_shape(array.elem.clone(), ty))
         }
-        _ => value, // elements are regular, so an array of empty arrays has its sizes from these
+        (Value::Array(array), SizedTy::Array(_, ty)) if array.items.first().is_some_and(lacks) => {
+            Value::array(array.items.iter().map(|item| with_sizes(item.clone(), ty)).collect())
+        }
+        _ => value, // it has all its sizes
+    }
+}
+
+/// Is there an array without elements in it, which alone does not know its inner sizes? Elements are regular, so one shows it.
+fn lacks(value: &Value) -> bool {
+    match value {
+        Value::Array(array) => array.items.first().is_none_or(lacks),
+        Value::Tuple(items) => items.iter().any(lacks),
+        _ => false, // a scalar, or a variant, whose type does not say sizes
     }
 }
 

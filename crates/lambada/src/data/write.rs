@@ -116,7 +116,7 @@ pub fn replace_file(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     let path = &*target;
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     // What is wrong with the folder is told of itself, not of the temporary file.
-    std::fs::read_dir(folder)?;
+    std::fs::metadata(folder)?;
     let mut file = temporary().tempfile_in(folder)?;
     let _unfinished = lambada_run::Unfinished::at(file.path());
     file.write_all(bytes)?;
