@@ -595,8 +595,10 @@ pub enum Effort {
 /// A way to run a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Engine {
-    /// Native code
+    /// Native code, made by the C compiler
     Native,
+    /// Native code, made by Lambada itself: there at once
+    Jit,
     /// The interpreter of loops
     Loops,
     /// The evaluator of array programs

@@ -622,6 +622,7 @@ fn paper_mode(mode: Mode) -> paper::Mode {
 pub(crate) fn engine(choice: args::Engine) -> Engine {
     match choice {
         args::Engine::Native => Engine::Native,
+        args::Engine::Jit => Engine::Jit,
         args::Engine::Loops => Engine::Loops,
         args::Engine::Anf => Engine::Anf,
         args::Engine::Core => Engine::Core,

@@ -14,7 +14,9 @@ pub enum Engine {
     /// Native code, through the system's C compiler.
     #[default]
     Native,
-    /// The interpreter of loops: what runs where there is no C compiler.
+    /// Machine code that Lambada makes itself, for x86-64 with AVX2: there at once, and what runs where there is no C compiler. Elsewhere the interpreter of loops.
+    Jit,
+    /// The interpreter of loops.
     Loops,
     /// The evaluator of array programs.
     Anf,

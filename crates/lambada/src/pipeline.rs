@@ -279,7 +279,7 @@ pub(crate) fn lower_with(arrays: &Arrays, options: &Options) -> loops::Function 
 fn lower_to_run(arrays: &Arrays, options: &Options) -> loops::Function {
     let mut plan = options.plan(&arrays.optimized, options.target);
     if options.engine != Engine::Native || lambada_run::Compiler::find().is_none() {
-        plan.lanes = loops::LANES;
+        plan.lanes = lambada_run::interpreted_lanes(engine(options), options.precision);
     }
     lower_by(arrays, options, plan)
 }
@@ -364,7 +364,7 @@ impl Executable {
                 Ok::<_, Vec<Problem>>(trapped(arrays, options))
             };
             match options.engine {
-                Engine::Native => {
+                Engine::Native | Engine::Jit => {
                     let arrays = arrays()?;
                     let kernel = compiled(&lower_to_run(&arrays, options), options)?;
                     Ok(Executable::optimized(&arrays, Code::Native(kernel)))
@@ -615,12 +615,8 @@ pub(crate) fn compiled(
     options: &Options,
 ) -> Result<Kernel, Vec<Problem>> {
     let cache = options.cache.as_deref();
-    let engine = match options.engine {
-        Engine::Native => lambada_run::Engine::Native,
-        Engine::Loops | Engine::Anf | Engine::Core => lambada_run::Engine::Interpreter,
-    };
     let settings = lambada_run::Settings {
-        engine,
+        engine: engine(options),
         target: options.target,
         threads: options.threads.get(),
         quick: options.quick,
@@ -629,4 +625,13 @@ pub(crate) fn compiled(
     timed(&COMPILE, || Kernel::compile_in(&[function], settings, cache))
         .map(|mut kernels| kernels.remove(0))
         .map_err(|e| vec![messages::broken_compilation(&e)])
+}
+
+/// What runs loops.
+fn engine(options: &Options) -> lambada_run::Engine {
+    match options.engine {
+        Engine::Native => lambada_run::Engine::Native,
+        Engine::Jit => lambada_run::Engine::Jit,
+        Engine::Loops | Engine::Anf | Engine::Core => lambada_run::Engine::Interpreter,
+    }
 }

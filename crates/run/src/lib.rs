@@ -55,6 +55,8 @@ pub use unfinished::{Unfinished, remove_unfinished};
 pub enum Engine {
     /// Machine code, made by the C compiler.
     Native,
+    /// Machine code, made here (`lambada_jit`), and the interpreter for what is not translated: there at once, and half as fast or so.
+    Jit,
     /// The interpreter of `loops`: some thirty times slower, never different.
     Interpreter,
 }
@@ -107,7 +109,7 @@ fn lanes_here() -> u16 {
 /// How functions are to be compiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// What runs them. Where there is no C compiler, the interpreter does.
+    /// What runs them. Where there is no C compiler, machine code is made here; where the processor is none that is known here, the interpreter runs.
     pub engine: Engine,
     /// May `a * b + c` be rounded once? Faster and usually more precise, but then not what the interpreter gives, to the last bit.
     pub contract: bool,
@@ -173,7 +175,7 @@ pub struct Kernel {
 #[derive(Debug)]
 enum Code {
     Native(native::Native),
-    Interpreted(Program),
+    Interpreted(Program, Engine),
 }
 
 impl Kernel {
@@ -206,7 +208,7 @@ impl Kernel {
         }
         let compiler = match settings.engine {
             Engine::Native => Compiler::find(),
-            Engine::Interpreter => return Ok(interpret(functions)),
+            Engine::Jit | Engine::Interpreter => return Ok(interpret(functions, settings)),
         };
         match compiler {
             Some(compiler) => match native::compile(compiler, functions, settings, kept) {
@@ -218,13 +220,13 @@ impl Kernel {
                 }
                 Err(error) if error.fault == Fault::System => {
                     warn_once(Some(&error));
-                    Ok(interpret(functions))
+                    Ok(interpret(functions, settings))
                 }
                 Err(error) => Err(error),
             },
             None => {
                 warn_once(None);
-                Ok(interpret(functions))
+                Ok(interpret(functions, settings))
             }
         }
     }
@@ -246,7 +248,7 @@ impl Kernel {
     pub fn peak(&self) -> Option<u64> {
         match &self.code {
             Code::Native(native) => Some(native.peak()),
-            Code::Interpreted(_) => None,
+            Code::Interpreted(..) => None,
         }
     }
 
@@ -254,7 +256,7 @@ impl Kernel {
     pub fn engine(&self) -> Engine {
         match self.code {
             Code::Native(_) => Engine::Native,
-            Code::Interpreted(_) => Engine::Interpreter,
+            Code::Interpreted(_, engine) => engine,
         }
     }
 
@@ -275,7 +277,7 @@ impl Kernel {
                 let mut call = native.begin(sizes, args)?;
                 Ok(then(&mut Call::native(&mut call)))
             }
-            Code::Interpreted(program) => {
+            Code::Interpreted(program, _) => {
                 let sizes = sizes.map(|size| Tensor::scalar(Scalar::Int(size)));
                 let args = sizes.chain(args.map(Argument::tensor)).collect();
                 let mut call = Interpreted::new(program, self.limit, args);
@@ -329,11 +331,29 @@ impl Kernel {
     }
 }
 
-fn interpret(functions: &[&Function]) -> Vec<Kernel> {
-    functions
-        .iter()
-        .map(|function| Kernel::new(function, Code::Interpreted(Program::new(function))))
-        .collect()
+/// Without a C compiler: with machine code that is made here, unless the settings say that there is to be none.
+fn interpret(functions: &[&Function], settings: Settings) -> Vec<Kernel> {
+    let code = |function: &Function| {
+        let translator = match settings.engine {
+            Engine::Native | Engine::Jit => lambada_jit::translator(settings.contract),
+            Engine::Interpreter => None,
+        };
+        match translator {
+            Some(translator) => {
+                Code::Interpreted(Program::translated(function, translator), Engine::Jit)
+            }
+            None => Code::Interpreted(Program::new(function), Engine::Interpreter),
+        }
+    };
+    functions.iter().map(|function| Kernel::new(function, code(function))).collect()
+}
+
+/// How many lanes functions should have that are not compiled by a C compiler.
+pub fn interpreted_lanes(engine: Engine, precision: Precision) -> u16 {
+    let translated = engine != Engine::Interpreter
+        && precision == Precision::F64
+        && lambada_jit::translator(true).is_some();
+    if translated { lambada_jit::LANES } else { lambada_loops::LANES }
 }
 
 /// Has somebody else told of warnings, which are written to standard error otherwise. Only the first one is.

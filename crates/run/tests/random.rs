@@ -8,7 +8,7 @@ mod common;
 use common::*;
 use lambada_loops::{Buf, Cell, Function, Nest, Op, Operand, Return, Step, Stmt, While};
 use lambada_prim::{Data, Precision, Prim, ReduceOp, Scalar, ScalarTy, Tensor};
-use lambada_run::Kernel;
+use lambada_run::{Engine, Kernel, Settings};
 use lambada_testkit::Random;
 
 /// A buffer that may be used: at least `len` elements.
@@ -37,13 +37,15 @@ struct Generator {
     arenas: usize,
     /// How many statements may still be drawn.
     fuel: usize,
+    /// How many lanes values may have.
+    lanes: &'static [u16],
 }
 
 const ELEMS: [ScalarTy; 3] = [REAL, INT, BOOL];
-const LANES: [u16; 4] = [1, 2, 4, 8];
+const LANES: &[u16] = &[1, 2, 4, 8];
 
 impl Generator {
-    fn program(seed: u64) -> (Function, Vec<Tensor>) {
+    fn program(seed: u64, lanes: &'static [u16]) -> (Function, Vec<Tensor>) {
         let chance = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
         let mut g = Generator {
             b: Builder::new(&format!("f{seed}")),
@@ -52,6 +54,7 @@ impl Generator {
             arena: 0,
             arenas: 1,
             fuel: 80,
+            lanes,
         };
         let mut args = Vec::new();
         g.params(&mut args);
@@ -220,7 +223,7 @@ impl Generator {
     }
 
     fn load(&mut self) {
-        let lanes = self.chance.pick(&LANES);
+        let lanes = self.chance.pick(self.lanes);
         if let Some(known) = self.buffer(|known| known.len >= i64::from(lanes)) {
             let offset = self.offset(known, lanes);
             let value = self.b.load(known.buf, offset, lanes);
@@ -229,7 +232,7 @@ impl Generator {
     }
 
     fn store(&mut self) {
-        let lanes = self.chance.pick(&LANES);
+        let lanes = self.chance.pick(self.lanes);
         if let Some(known) = self.buffer(|known| known.writable && known.len >= i64::from(lanes)) {
             let value = self.value(known.elem, lanes);
             let offset = self.offset(known, lanes);
@@ -247,7 +250,7 @@ impl Generator {
 
     /// A load that is used once, after what it has read has changed, directly or under another name.
     fn change_after_read(&mut self) {
-        let lanes = self.chance.pick(&LANES);
+        let lanes = self.chance.pick(self.lanes);
         let Some(known) = self.buffer(|known| known.writable && known.len >= i64::from(lanes))
         else {
             return;
@@ -312,7 +315,7 @@ impl Generator {
     }
 
     fn cell(&mut self) {
-        let (elem, lanes) = (self.chance.pick(&ELEMS), self.chance.pick(&LANES));
+        let (elem, lanes) = (self.chance.pick(&ELEMS), self.chance.pick(self.lanes));
         let value = self.value(elem, lanes);
         let cell = self.b.cell(elem, lanes, "c", value);
         self.scope.cells.push(cell);
@@ -395,7 +398,7 @@ impl Generator {
             let elem = self.chance.pick(&ELEMS);
             let ops: Vec<ReduceOp> =
                 ReduceOp::ALL.into_iter().filter(|op| op.accepts(elem)).collect();
-            let (op, lanes) = (self.chance.pick(&ops), self.chance.pick(&LANES));
+            let (op, lanes) = (self.chance.pick(&ops), self.chance.pick(self.lanes));
             let value = self.value(elem, lanes);
             let folded = self.b.bind(elem, 1, "s", Op::Fold(op, value));
             return self.scope.values.push(folded);
@@ -475,28 +478,42 @@ impl Generator {
 
 #[test]
 fn interpreter_and_machine_agree() {
-    agreement(250, Precision::F64, exact);
+    agreement(250, (Precision::F64, LANES), exact);
 }
 
 /// All of them are cut: what the parts share goes through the frame.
 #[test]
 fn programs_in_small_parts_agree() {
-    agreement(400, Precision::F64, |functions| exact_in_parts(functions, 3));
-    agreement(400, Precision::F64, |functions| exact_in_parts(functions, 8));
+    agreement(400, (Precision::F64, LANES), |functions| exact_in_parts(functions, 3));
+    agreement(400, (Precision::F64, LANES), |functions| exact_in_parts(functions, 8));
+}
+
+/// Machine code that is made here.
+#[test]
+fn interpreter_and_own_machine_code_agree() {
+    agreement(2000, (Precision::F64, &[1, 4]), |functions| {
+        let settings =
+            Settings { engine: Engine::Jit, contract: false, ..Settings::default() };
+        Kernel::compile_with(functions, settings).expect("nothing can be rejected")
+    });
 }
 
 /// To the last bit: what 64 bits give, rounded, is what 32 bits give.
 #[test]
 fn reals_of_32_bits_agree() {
-    agreement(150, Precision::F32, exact);
+    agreement(150, (Precision::F32, LANES), exact);
 }
 
-fn agreement(count: u64, precision: Precision, compile: impl Fn(&[&Function]) -> Vec<Kernel>) {
+fn agreement(
+    count: u64,
+    (precision, lanes): (Precision, &'static [u16]),
+    compile: impl Fn(&[&Function]) -> Vec<Kernel>,
+) {
     const PER_UNIT: u64 = 50;
     let (mut failures, mut statements) = (0, 0);
     for unit in 0..count / PER_UNIT {
         let programs: Vec<(Function, Vec<Tensor>)> = (1..=PER_UNIT)
-            .map(|k| Generator::program(unit * PER_UNIT + k))
+            .map(|k| Generator::program(unit * PER_UNIT + k, lanes))
             .map(|(function, args)| (function.with_precision(precision), args))
             .collect();
         let kernels = compile(&programs.iter().map(|(function, _)| function).collect::<Vec<_>>());

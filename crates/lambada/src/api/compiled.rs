@@ -70,6 +70,7 @@ impl Compiled {
     pub(crate) fn engine(&self) -> Engine {
         match self.kernel.engine() {
             lambada_run::Engine::Native => Engine::Native,
+            lambada_run::Engine::Jit => Engine::Jit,
             lambada_run::Engine::Interpreter => Engine::Loops,
         }
     }
@@ -155,7 +156,9 @@ impl Compiled {
         };
         match self.kernel.engine() {
             lambada_run::Engine::Native => call.run(&seen),
-            lambada_run::Engine::Interpreter => stack::roomy(|| call.run(&seen)),
+            lambada_run::Engine::Jit | lambada_run::Engine::Interpreter => {
+                stack::roomy(|| call.run(&seen))
+            }
         }
     }
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use lambada_prim::{Prim, Scalar, ScalarTy, Tensor};
 
 use super::items::Kernel;
-use super::{Body, Output, Program, Range, Slot};
+use super::{Body, Output, Program, Range, Region, Slot, Translate};
 use super::{lanes, slots};
 use crate::{Function, Library, Nest, Op, Operand, Param, Reg, Return, Step, Stmt, Ty};
 
@@ -76,6 +76,8 @@ pub(super) enum Code {
     Field { to: u32, of: u32, number: u32 },
     Open { buf: u32, of: u32, number: u32, args: u32, count: u16 },
     Call { number: u32 },
+    /// Machine code.
+    Region { number: u32 },
     Done,
 }
 
@@ -97,10 +99,11 @@ const FAST: &[(Prim, Fast)] = &[
     (Prim::And, |to, a, b| Code::And { to, a, b }),
 ];
 
-pub(super) fn compile(function: &Function) -> Program {
+pub(super) fn compile(function: &Function, mut translate: Option<&mut dyn Translate>) -> Program {
     let mut constants = Vec::new();
     let mut compile = |each: &Function| {
-        let mut compiler = Compiler::new(each, &function.library, &mut constants);
+        let translate = translate.as_mut().map(|translate| &mut **translate as &mut dyn Translate);
+        let mut compiler = Compiler::new(each, &function.library, &mut constants, translate);
         compiler.body(&each.body);
         compiler.put(Code::Done);
         let results = each.results.iter().map(|result| compiler.result(result)).collect();
@@ -108,7 +111,7 @@ pub(super) fn compile(function: &Function) -> Program {
     };
     let entry = compile(function);
     let functions = function.library.functions.iter().map(compile).collect();
-    Program { entry, functions, precision: function.precision, constants }
+    Program { entry, functions, precision: function.precision, constants, regions: None }
 }
 
 pub(super) struct Compiler<'a> {
@@ -121,11 +124,13 @@ pub(super) struct Compiler<'a> {
     pub(super) regs: Vec<u32>,
     pub(super) cells: Vec<u32>,
     literals: HashMap<(ScalarTy, u64), u32>,
-    /// By number of a statement: the registers whose live range it ends; and how many statements have begun or ended.
-    dying: Vec<Vec<Reg>>,
+    /// Until when registers live; and how many statements have begun or ended.
+    live: slots::Live,
     at: usize,
     /// By number of lanes: slots that no register has.
     free: HashMap<u16, Vec<u32>>,
+    /// Who makes machine code of what it can.
+    translate: Option<&'a mut dyn Translate>,
 }
 
 impl<'a> Compiler<'a> {
@@ -133,6 +138,7 @@ impl<'a> Compiler<'a> {
         function: &'a Function,
         library: &'a Library,
         constants: &'a mut Vec<u64>,
+        translate: Option<&'a mut dyn Translate>,
     ) -> Compiler<'a> {
         let program = Body {
             name: function.name.clone(),
@@ -163,9 +169,10 @@ impl<'a> Compiler<'a> {
             regs: vec![u32::MAX; function.regs.len()],
             cells: Vec::new(),
             literals: HashMap::new(),
-            dying: slots::dying(function),
+            live: slots::live(function),
             at: 0,
             free: HashMap::new(),
+            translate,
         };
         compiler.cells = function.cells.iter().map(|(ty, _)| compiler.slots(ty.lanes)).collect();
         compiler.program.params = function.params.iter().map(|p| compiler.param(p)).collect();
@@ -201,7 +208,7 @@ impl<'a> Compiler<'a> {
 
     /// The live ranges that the statement has ended: what comes behind it may have their slots.
     fn release(&mut self) {
-        for reg in std::mem::take(&mut self.dying[self.at]) {
+        for reg in std::mem::take(&mut self.live.dying[self.at]) {
             let lanes = self.function.regs[reg.0 as usize].0.lanes;
             self.free.entry(lanes).or_default().push(self.regs[reg.0 as usize]);
         }
@@ -216,8 +223,42 @@ impl<'a> Compiler<'a> {
         self.program.code.len() as u32
     }
 
-    fn body(&mut self, body: &[Stmt]) {
-        body.iter().for_each(|stmt| self.stmt(stmt));
+    fn body(&mut self, mut body: &[Stmt]) {
+        while let Some((first, rest)) = body.split_first() {
+            let accepts = |stmt: &&Stmt| {
+                let translate = self.translate.as_ref();
+                translate.is_some_and(|translate| translate.accepts(self.function, stmt))
+            };
+            let region = body.iter().take_while(accepts).count();
+            if region > 0 {
+                self.region(&body[..region]);
+                body = &body[region..];
+            } else {
+                self.stmt(first);
+                body = rest;
+            }
+        }
+    }
+
+    /// Statements that are machine code if that is worth it. They get slots, and instructions in case that there is none.
+    fn region(&mut self, stmts: &[Stmt]) {
+        let before = self.program.code.len();
+        let translate = self.translate.take();
+        stmts.iter().for_each(|stmt| self.stmt(stmt));
+        self.translate = translate;
+        let (at, live) = (self.at, &self.live);
+        let region = Region {
+            function: self.function,
+            stmts,
+            regs: &self.regs,
+            cells: &self.cells,
+            lives_on: &|reg| live.last[reg.0 as usize] > at,
+        };
+        let translated = self.translate.as_mut().and_then(|translate| translate.region(&region));
+        if let Some(number) = translated {
+            self.program.code.truncate(before);
+            self.put(Code::Region { number });
+        }
     }
 
     fn stmt(&mut self, stmt: &Stmt) {

@@ -9,7 +9,9 @@ use super::compile::{Arg, Code, scalar, word};
 use super::counts::Meter;
 use super::items::Frame;
 use super::lanes::{self, Loops, Words};
-use super::{Body, CANCELLED, NEVER, Output, Program, Range, Seen, Slot, internal};
+use super::{
+    Body, CANCELLED, NEVER, Outcome, Output, Program, Range, Seen, Slot, State, internal,
+};
 
 /// What new memory holds: a NaN, a large integer, or true.
 const UNWRITTEN: u64 = 0x7ff8_0bad_0bad_0bad;
@@ -254,6 +256,7 @@ impl<'a, M: Meter> Machine<'a, M> {
                     self.enter(number, at)?;
                     (instructions, at) = (&self.body.code, 0);
                 }
+                Code::Region { number } => self.region(number)?,
                 Code::Done => match self.leave()? {
                     Some(next) => (instructions, at) = (&self.body.code, next),
                     None => return Ok(()),
@@ -326,6 +329,7 @@ impl<'a, M: Meter> Machine<'a, M> {
             | Code::Field { .. }
             | Code::Open { .. }
             | Code::Call { .. }
+            | Code::Region { .. }
             | Code::Done => {}
         }
     }
@@ -364,6 +368,22 @@ impl<'a, M: Meter> Machine<'a, M> {
     #[inline(always)]
     fn put_real(&mut self, slot: u32, value: f64) {
         self.put(slot, self.precision.round(value).to_bits());
+    }
+
+    /// Statements that are machine code.
+    fn region(&mut self, number: u32) -> Result<(), Failure> {
+        let regions = self.program.regions.as_ref().expect("it has been translated");
+        let state = State {
+            slots: &mut self.slots,
+            memory: &mut self.memory,
+            ranges: &mut self.ranges,
+            cancelled: self.cancelled,
+        };
+        match regions.run(number, state) {
+            Outcome::Done => Ok(()),
+            Outcome::Cancelled => Err(cancelled()),
+            Outcome::Failed(site, values) => Err(self.failed(site, &values)),
+        }
     }
 
     /// One lane of a primitive.
@@ -514,8 +534,12 @@ impl<'a, M: Meter> Machine<'a, M> {
     pub(super) fn failure(&self, site: u32, args: usize, count: usize) -> Failure {
         let values: Vec<i64> =
             self.body.args[args..args + count].iter().map(|arg| self.int(arg.slot)).collect();
+        self.failed(site, &values)
+    }
+
+    fn failed(&self, site: u32, values: &[i64]) -> Failure {
         let site = &self.body.sites[site as usize];
-        Failure { span: site.span, message: site.describe(&values) }
+        Failure { span: site.span, message: site.describe(values) }
     }
 
     fn result(&self, result: &Output) -> Result<Tensor, Failure> {

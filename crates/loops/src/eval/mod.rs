@@ -8,6 +8,8 @@
 //! A call keeps what its caller needs on a list of frames, so recursion may be as deep as there is memory. Nodes are in memory as arrays are;
 //! a handle is the place behind the first word of its node, which says what the node is.
 //!
+//! Statements that only compute may be machine code (`translate`), which somebody else makes; the interpreter keeps memory, calls and nodes.
+//!
 //! The order of operations is that of the text, and `Fold` halves: the lanes k and k + L/2 are combined for L = lanes, lanes/2, …, 2.
 
 mod calls;
@@ -19,8 +21,10 @@ mod lanes;
 mod machine;
 mod nodes;
 mod slots;
+mod translate;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use lambada_prim::{Memory, Precision, ScalarTy, Tensor};
@@ -31,6 +35,7 @@ use compile::Code;
 pub use counts::Counts;
 use counts::{Counter, Silent};
 use machine::Machine;
+pub use translate::{Outcome, Range, Region, Regions, State, Translate};
 
 /// How many lanes functions should have that are interpreted: an instruction is decoded once for all of them, which takes as long as a few lanes.
 pub const LANES: u16 = 64;
@@ -57,6 +62,8 @@ pub struct Program {
     precision: Precision,
     /// What memory starts with: constant arrays.
     constants: Vec<u64>,
+    /// What is machine code.
+    regions: Option<Arc<dyn Regions>>,
 }
 
 /// One function of a program.
@@ -93,15 +100,6 @@ static NEVER: AtomicBool = AtomicBool::new(false);
 /// Who is told of what is inspected.
 pub type Seen<'a> = &'a dyn Fn(u32, Vec<Tensor>);
 
-/// A part of memory: what a buffer may touch, and where its offset 0 is.
-#[derive(Clone, Copy, Debug, Default)]
-struct Range {
-    low: usize,
-    high: usize,
-    /// May be outside, where a view begins before the buffer does.
-    origin: i64,
-}
-
 /// Where a parameter goes.
 #[derive(Clone, Copy, Debug)]
 enum Slot {
@@ -119,7 +117,19 @@ enum Output {
 impl Program {
     /// Compiles a function that has passed the checker.
     pub fn new(function: &Function) -> Program {
-        compile::compile(function)
+        compile::compile(function, None)
+    }
+
+    /// The same with machine code where the translator makes some. Accesses of memory are not compared with the sizes of buffers there.
+    pub fn translated(function: &Function, mut translator: Box<dyn Translate>) -> Program {
+        let mut program = compile::compile(function, Some(&mut *translator));
+        match translator.finish() {
+            Some(regions) => {
+                program.regions = Some(regions);
+                program
+            }
+            None => Program::new(function),
+        }
     }
 
     /// Runs it, see [`eval`].

@@ -3,9 +3,15 @@
 
 use crate::{Binding, Function, Nest, Operand, Reg, Return, Stmt};
 
-/// The registers whose live ranges end with a statement, by its number. The compiler counts statements as [`Walk`] does: each where it begins, and one with
-/// bodies where it ends too.
-pub(super) fn dying(function: &Function) -> Vec<Vec<Reg>> {
+/// Until when registers live. The compiler counts statements as [`Walk`] does: each where it begins, and one with bodies where it ends too.
+pub(super) struct Live {
+    /// By number of a statement: the registers whose live ranges end with it.
+    pub(super) dying: Vec<Vec<Reg>>,
+    /// By register: the number of the statement that ends its live range.
+    pub(super) last: Vec<usize>,
+}
+
+pub(super) fn live(function: &Function) -> Live {
     let count = function.regs.len();
     let mut walk = Walk { last: vec![0; count], depth: vec![0; count], at: 0, loops: Vec::new() };
     function.body.iter().for_each(|stmt| walk.stmt(stmt));
@@ -17,13 +23,16 @@ pub(super) fn dying(function: &Function) -> Vec<Vec<Reg>> {
         }
     }
     let mut dying = vec![Vec::new(); walk.at + 1];
-    for (reg, (last, kept)) in walk.last.into_iter().zip(kept).enumerate() {
+    let mut last = walk.last;
+    for (reg, (last, kept)) in last.iter_mut().zip(kept).enumerate() {
+        if kept {
+            *last = usize::MAX;
         // A parameter that nothing mentions is bound before the first statement.
-        if !kept && last > 0 {
-            dying[last].push(Reg(reg as u32));
+        } else if *last > 0 {
+            dying[*last].push(Reg(reg as u32));
         }
     }
-    dying
+    Live { dying, last }
 }
 
 fn keep(kept: &mut [bool], operand: Operand) {

@@ -1,0 +1,514 @@
+//! Bytes of x86-64: the general instructions on 64 bits, and those of AVX2 and FMA on vectors of four.
+//!
+//! A source is the Intel manual, volume 2: a VEX prefix has three bytes here, always, and a branch 32 bits, always, so that lengths do not depend on distances.
+
+/// A general register, by its number: 0 is `rax`, 4 `rsp`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Gpr(pub u8);
+
+/// A vector register, by its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Ymm(pub u8);
+
+pub(crate) const RAX: Gpr = Gpr(0);
+pub(crate) const RCX: Gpr = Gpr(1);
+pub(crate) const RDX: Gpr = Gpr(2);
+pub(crate) const RBX: Gpr = Gpr(3);
+pub(crate) const RSP: Gpr = Gpr(4);
+pub(crate) const RBP: Gpr = Gpr(5);
+pub(crate) const RSI: Gpr = Gpr(6);
+pub(crate) const RDI: Gpr = Gpr(7);
+pub(crate) const R8: Gpr = Gpr(8);
+pub(crate) const R9: Gpr = Gpr(9);
+pub(crate) const R10: Gpr = Gpr(10);
+pub(crate) const R11: Gpr = Gpr(11);
+pub(crate) const R12: Gpr = Gpr(12);
+pub(crate) const R13: Gpr = Gpr(13);
+pub(crate) const R14: Gpr = Gpr(14);
+pub(crate) const R15: Gpr = Gpr(15);
+
+/// Where an operand is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// In a register; of which kind, the instruction says.
+    Reg(u8),
+    /// At base + 8 · index + displacement.
+    Memory { base: Gpr, index: Option<u8>, displacement: i32 },
+    /// Among the constants behind the code.
+    Constant(u32),
+}
+
+impl From<Gpr> for Place {
+    fn from(reg: Gpr) -> Place {
+        Place::Reg(reg.0)
+    }
+}
+
+impl From<Ymm> for Place {
+    fn from(reg: Ymm) -> Place {
+        Place::Reg(reg.0)
+    }
+}
+
+/// Memory at base + displacement.
+pub(crate) fn at(base: Gpr, displacement: i32) -> Place {
+    Place::Memory { base, index: None, displacement }
+}
+
+/// Conditions, by the number that instructions have for them. Those of reals are the unsigned ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Condition {
+    Overflow = 0x0,
+    Below = 0x2,
+    AboveOrEqual = 0x3,
+    Equal = 0x4,
+    NotEqual = 0x5,
+    BelowOrEqual = 0x6,
+    Above = 0x7,
+    Less = 0xc,
+    GreaterOrEqual = 0xd,
+    LessOrEqual = 0xe,
+    Greater = 0xf,
+}
+
+impl Condition {
+    /// The one that holds where this one does not.
+    pub fn not(self) -> Condition {
+        match self {
+            Condition::Overflow => unreachable!("nobody branches where nothing overflows"),
+            Condition::Below => Condition::AboveOrEqual,
+            Condition::AboveOrEqual => Condition::Below,
+            Condition::Equal => Condition::NotEqual,
+            Condition::NotEqual => Condition::Equal,
+            Condition::BelowOrEqual => Condition::Above,
+            Condition::Above => Condition::BelowOrEqual,
+            Condition::Less => Condition::GreaterOrEqual,
+            Condition::GreaterOrEqual => Condition::Less,
+            Condition::LessOrEqual => Condition::Greater,
+            Condition::Greater => Condition::LessOrEqual,
+        }
+    }
+}
+
+/// The general instructions with two operands: the opcode that reads a register or memory, and the number of the form with a constant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Alu {
+    Add,
+    Or,
+    And,
+    Sub,
+    Xor,
+    Cmp,
+}
+
+impl Alu {
+    fn codes(self) -> (u8, u8) {
+        match self {
+            Alu::Add => (0x03, 0),
+            Alu::Or => (0x0b, 1),
+            Alu::And => (0x23, 4),
+            Alu::Sub => (0x2b, 5),
+            Alu::Xor => (0x33, 6),
+            Alu::Cmp => (0x3b, 7),
+        }
+    }
+}
+
+/// Shifts by constants, by their number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shift {
+    Left = 4,
+    Right = 5,
+    RightSigned = 7,
+}
+
+/// A vector instruction: prefix, map, opcode, and whether it has the bit W and works on 256 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Vex {
+    prefix: u8,
+    map: u8,
+    opcode: u8,
+    wide: bool,
+    long: bool,
+}
+
+/// With prefix 66, on 256 bits.
+const fn vex(map: u8, opcode: u8) -> Vex {
+    Vex { prefix: 1, map, opcode, wide: false, long: true }
+}
+
+impl Vex {
+    const fn wide(self) -> Vex {
+        Vex { wide: true, ..self }
+    }
+
+    const fn short(self) -> Vex {
+        Vex { long: false, ..self }
+    }
+
+    const fn double(self) -> Vex {
+        Vex { prefix: 3, ..self }
+    }
+}
+
+pub(crate) const ADD: Vex = vex(1, 0x58);
+pub(crate) const MUL: Vex = vex(1, 0x59);
+pub(crate) const SUB: Vex = vex(1, 0x5c);
+pub(crate) const MIN: Vex = vex(1, 0x5d);
+pub(crate) const DIV: Vex = vex(1, 0x5e);
+pub(crate) const MAX: Vex = vex(1, 0x5f);
+pub(crate) const AND: Vex = vex(1, 0x54);
+pub(crate) const OR: Vex = vex(1, 0x56);
+pub(crate) const XOR: Vex = vex(1, 0x57);
+/// With a predicate.
+pub(crate) const COMPARE: Vex = vex(1, 0xc2);
+pub(crate) const SQRT: Vex = vex(1, 0x51);
+pub(crate) const ADD_INT: Vex = vex(1, 0xd4);
+pub(crate) const SUB_INT: Vex = vex(1, 0xfb);
+/// Of the low halves of all words.
+pub(crate) const MUL_LOW: Vex = vex(1, 0xf4);
+pub(crate) const EQUAL_INT: Vex = vex(2, 0x29);
+pub(crate) const GREATER_INT: Vex = vex(2, 0x37);
+/// Half words of one or the other, by a constant.
+pub(crate) const BLEND_HALVES: Vex = vex(3, 0x02);
+/// A vector from memory or a register.
+pub(crate) const LOAD: Vex = vex(1, 0x10);
+pub(crate) const STORE: Vex = vex(1, 0x11);
+/// One word for all lanes.
+pub(crate) const BROADCAST: Vex = vex(2, 0x19);
+pub(crate) const STORE_LOW: Vex = vex(1, 0x13).short();
+pub(crate) const STORE_HIGH: Vex = vex(1, 0x17).short();
+pub(crate) const FROM_WORD: Vex = vex(1, 0x6e).wide().short();
+pub(crate) const TO_WORD: Vex = vex(1, 0x7e).wide().short();
+pub(crate) const EXTRACT_WORD: Vex = vex(3, 0x16).wide().short();
+pub(crate) const EXTRACT_HALF: Vex = vex(3, 0x19);
+/// Halves of two vectors, by a constant.
+pub(crate) const HALVES: Vex = vex(3, 0x06);
+/// The words of each half in another order, by a constant.
+pub(crate) const PERMUTE: Vex = vex(3, 0x05);
+pub(crate) const BLEND: Vex = vex(3, 0x4b);
+pub(crate) const ROUND: Vex = vex(3, 0x09);
+pub(crate) const GATHER: Vex = vex(2, 0x93).wide();
+pub(crate) const STORE_MASKED: Vex = vex(2, 0x2f);
+pub(crate) const SIGNS: Vex = vex(1, 0x50);
+pub(crate) const FROM_INT: Vex = vex(1, 0x2a).wide().short().double();
+pub(crate) const COMPARE_FLAGS: Vex = vex(1, 0x2e).short();
+pub(crate) const SHIFT_IMMEDIATE: Vex = vex(1, 0x73);
+
+/// Products with a sum, `± a b ± c`, in the three orders of operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fused {
+    /// a b + c
+    Add = 0x98,
+    /// a b − c
+    Sub = 0x9a,
+    /// c − a b
+    SubFrom = 0x9c,
+}
+
+/// Which operand of a fused product is the result: see the manual. In all, `to` is read and written, and the last one may be in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// to = to · last ± other
+    TimesLast = 0x00,
+    /// to = other · to ± last
+    PlusLast = 0x10,
+    /// to = other · last ± to
+    PlusTo = 0x20,
+}
+
+impl Fused {
+    pub fn vex(self, order: Order) -> Vex {
+        vex(2, self as u8 + order as u8).wide()
+    }
+}
+
+/// A place in the code that branches lead to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Label(pub u32);
+
+/// Code that grows.
+#[derive(Debug, Default)]
+pub(crate) struct Assembler {
+    pub code: Vec<u8>,
+    /// By label: where it is.
+    labels: Vec<Option<usize>>,
+    /// Branches: where their distance is, and where they lead.
+    branches: Vec<(usize, Label)>,
+    /// Operands among the constants: where their distance is, from which place it counts, and the number of the constant.
+    constants: Vec<(usize, usize, u32)>,
+}
+
+impl Assembler {
+    pub fn label(&mut self) -> Label {
+        self.labels.push(None);
+        Label(self.labels.len() as u32 - 1)
+    }
+
+    /// The label is here.
+    pub fn bind(&mut self, label: Label) {
+        self.labels[label.0 as usize] = Some(self.code.len());
+    }
+
+    fn byte(&mut self, byte: u8) {
+        self.code.push(byte);
+    }
+
+    fn four(&mut self, value: i32) {
+        self.code.extend(value.to_le_bytes());
+    }
+
+    /// The operands: a register or a number of an opcode, and a place. `behind` is how many bytes of the instruction follow.
+    fn operands(&mut self, reg: u8, place: Place, behind: usize) {
+        let reg = (reg & 7) << 3;
+        match place {
+            Place::Reg(other) => self.byte(0xc0 | reg | (other & 7)),
+            Place::Constant(number) => {
+                self.byte(0x05 | reg);
+                let at = self.code.len();
+                self.constants.push((at, at + 4 + behind, number));
+                self.four(0);
+            }
+            Place::Memory { base, index, displacement } => {
+                let low = base.0 & 7;
+                // Without a displacement, the numbers of rbp and r13 mean something else.
+                let short = i8::try_from(displacement);
+                let size = match displacement {
+                    0 if low != 5 => 0x00,
+                    _ if short.is_ok() => 0x40,
+                    _ => 0x80,
+                };
+                match index {
+                    Some(index) => {
+                        self.byte(size | reg | 4);
+                        self.byte(0xc0 | ((index & 7) << 3) | low);
+                    }
+                    None if low == 4 => {
+                        self.byte(size | reg | 4);
+                        self.byte(0x24);
+                    }
+                    None => self.byte(size | reg | low),
+                }
+                match (size, short) {
+                    (0x40, Ok(short)) => self.byte(short as u8),
+                    (0x80, _) => self.four(displacement),
+                    (_, _) => {}
+                }
+            }
+        }
+    }
+
+    /// The bits above the low three of the registers of a place: index, base.
+    fn high(place: Place) -> (u8, u8) {
+        match place {
+            Place::Reg(reg) => (0, reg >> 3),
+            Place::Memory { base, index, .. } => (index.map_or(0, |index| index >> 3), base.0 >> 3),
+            Place::Constant(_) => (0, 0),
+        }
+    }
+
+    /// A general instruction on 64 bits.
+    fn general(&mut self, opcode: &[u8], reg: u8, place: Place, behind: usize) {
+        let (index, base) = Assembler::high(place);
+        self.byte(0x48 | ((reg >> 3) << 2) | (index << 1) | base);
+        self.code.extend(opcode);
+        self.operands(reg, place, behind);
+    }
+
+    pub fn load(&mut self, to: Gpr, from: Place) {
+        self.general(&[0x8b], to.0, from, 0);
+    }
+
+    pub fn store(&mut self, to: Place, from: Gpr) {
+        self.general(&[0x89], from.0, to, 0);
+    }
+
+    pub fn store_constant(&mut self, to: Place, value: i32) {
+        self.general(&[0xc7], 0, to, 4);
+        self.four(value);
+    }
+
+    /// A register becomes another one, or a constant.
+    pub fn copy(&mut self, to: Gpr, from: Gpr) {
+        if to != from {
+            self.load(to, from.into());
+        }
+    }
+
+    pub fn constant(&mut self, to: Gpr, value: i64) {
+        if let Ok(short) = i32::try_from(value) {
+            return self.store_constant(to.into(), short);
+        }
+        self.byte(0x48 | (to.0 >> 3));
+        self.byte(0xb8 | (to.0 & 7));
+        self.code.extend(value.to_le_bytes());
+    }
+
+    pub fn address(&mut self, to: Gpr, of: Place) {
+        self.general(&[0x8d], to.0, of, 0);
+    }
+
+    /// a + b, of three registers: the sum of a base and an index of one byte each.
+    pub fn sum(&mut self, to: Gpr, a: Gpr, b: Gpr) {
+        // rsp is no index, and rbp and r13 need a displacement as bases.
+        let (base, index) = if a.0 & 7 == 5 { (b, a) } else { (a, b) };
+        let displaced = base.0 & 7 == 5;
+        self.byte(0x48 | ((to.0 >> 3) << 2) | ((index.0 >> 3) << 1) | (base.0 >> 3));
+        self.byte(0x8d);
+        self.byte(if displaced { 0x44 } else { 0x04 } | ((to.0 & 7) << 3));
+        self.byte(((index.0 & 7) << 3) | (base.0 & 7));
+        if displaced {
+            self.byte(0);
+        }
+    }
+
+    pub fn alu(&mut self, op: Alu, to: Gpr, from: Place) {
+        self.general(&[op.codes().0], to.0, from, 0);
+    }
+
+    pub fn alu_constant(&mut self, op: Alu, to: Place, value: i32) {
+        match i8::try_from(value) {
+            Ok(short) => {
+                self.general(&[0x83], op.codes().1, to, 1);
+                self.byte(short as u8);
+            }
+            Err(_) => {
+                self.general(&[0x81], op.codes().1, to, 4);
+                self.four(value);
+            }
+        }
+    }
+
+    pub fn multiply(&mut self, to: Gpr, by: Place) {
+        self.general(&[0x0f, 0xaf], to.0, by, 0);
+    }
+
+    pub fn multiply_constant(&mut self, to: Gpr, from: Place, by: i32) {
+        self.general(&[0x69], to.0, from, 4);
+        self.four(by);
+    }
+
+    pub fn shift(&mut self, op: Shift, to: Gpr, by: u8) {
+        self.general(&[0xc1], op as u8, to.into(), 1);
+        self.byte(by);
+    }
+
+    pub fn test(&mut self, reg: Gpr) {
+        self.general(&[0x85], reg.0, reg.into(), 0);
+    }
+
+    /// 1 where the condition holds, else 0.
+    pub fn set(&mut self, condition: Condition, to: Gpr) {
+        // On the low byte, and then extended. The prefix makes `sil` of what would be `dh`.
+        self.byte(0x40 | (to.0 >> 3));
+        self.code.extend([0x0f, 0x90 | condition as u8, 0xc0 | (to.0 & 7)]);
+        self.general(&[0x0f, 0xb6], to.0, to.into(), 0);
+    }
+
+    pub fn copy_if(&mut self, condition: Condition, to: Gpr, from: Place) {
+        self.general(&[0x0f, 0x40 | condition as u8], to.0, from, 0);
+    }
+
+    pub fn exchange(&mut self, reg: Gpr, with: Place) {
+        self.general(&[0x87], reg.0, with, 0);
+    }
+
+    pub fn compare_byte(&mut self, place: Place, with: u8) {
+        self.general_byte(0x80, 7, place);
+        self.byte(with);
+    }
+
+    fn general_byte(&mut self, opcode: u8, number: u8, place: Place) {
+        let (index, base) = Assembler::high(place);
+        self.byte(0x40 | (index << 1) | base);
+        self.byte(opcode);
+        self.operands(number, place, 1);
+    }
+
+    pub fn push(&mut self, reg: Gpr) {
+        self.byte(0x40 | (reg.0 >> 3));
+        self.byte(0x50 | (reg.0 & 7));
+    }
+
+    pub fn pop(&mut self, reg: Gpr) {
+        self.byte(0x40 | (reg.0 >> 3));
+        self.byte(0x58 | (reg.0 & 7));
+    }
+
+    pub fn call(&mut self, reg: Gpr) {
+        self.general(&[0xff], 2, reg.into(), 0);
+    }
+
+    pub fn give_back(&mut self) {
+        self.byte(0xc3);
+    }
+
+    pub fn jump(&mut self, to: Label) {
+        self.byte(0xe9);
+        self.branches.push((self.code.len(), to));
+        self.four(0);
+    }
+
+    pub fn jump_if(&mut self, condition: Condition, to: Label) {
+        self.code.extend([0x0f, 0x80 | condition as u8]);
+        self.branches.push((self.code.len(), to));
+        self.four(0);
+    }
+
+    /// Forgets the upper halves of vectors: what code that does not know them has to wait for otherwise.
+    pub fn zero_upper(&mut self) {
+        self.code.extend([0xc5, 0xf8, 0x77]);
+    }
+
+    /// A vector instruction: `to` and `place` are its first and its last operand, `between` the one between them, which not all have.
+    pub fn vector(&mut self, vex: Vex, to: u8, between: Option<u8>, place: Place) {
+        self.vector_with(vex, to, between, place, None);
+    }
+
+    /// The same with a constant.
+    pub fn vector_with(
+        &mut self,
+        vex: Vex,
+        to: u8,
+        between: Option<u8>,
+        place: Place,
+        constant: Option<u8>,
+    ) {
+        let (index, base) = Assembler::high(place);
+        self.byte(0xc4);
+        self.byte(((!(to >> 3) & 1) << 7) | ((!index & 1) << 6) | ((!base & 1) << 5) | vex.map);
+        let between = !between.unwrap_or(0) & 15;
+        self.byte(
+            (u8::from(vex.wide) << 7) | (between << 3) | (u8::from(vex.long) << 2) | vex.prefix,
+        );
+        self.byte(vex.opcode);
+        self.operands(to, place, constant.map_or(0, |_| 1));
+        if let Some(constant) = constant {
+            self.byte(constant);
+        }
+    }
+
+    /// Puts constants of four words behind the code, and all distances into it.
+    pub fn finish(mut self, constants: &[[u64; 4]]) -> Vec<u8> {
+        for (at, label) in std::mem::take(&mut self.branches) {
+            let target = self.labels[label.0 as usize].expect("every label is bound");
+            let distance = target as i64 - (at as i64 + 4);
+            self.patch(at, distance);
+        }
+        while self.code.len() % 32 != 0 {
+            self.byte(0xcc);
+        }
+        let first = self.code.len();
+        constants.iter().flatten().for_each(|word| self.code.extend(word.to_le_bytes()));
+        for (at, from, number) in std::mem::take(&mut self.constants) {
+            let distance = (first + 32 * number as usize) as i64 - from as i64;
+            self.patch(at, distance);
+        }
+        self.code
+    }
+
+    fn patch(&mut self, at: usize, distance: i64) {
+        let distance = i32::try_from(distance).expect("code has less than two gigabytes");
+        self.code[at..at + 4].copy_from_slice(&distance.to_le_bytes());
+    }
+}

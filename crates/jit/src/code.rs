@@ -1,0 +1,334 @@
+//! Instructions before registers are allocated: those of the processor, on virtual registers of two classes.
+
+use crate::assembler::{Alu, Condition, Fused, Label, Shift, Vex};
+
+/// A virtual register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Virtual(pub u32);
+
+/// What a virtual register holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Class {
+    /// An integer, a truth value (0 or 1), or an address.
+    Word,
+    /// Four words. A real is in all of them; so scalars and lanes are computed alike. Truth values are all ones or all zeros.
+    Vector,
+}
+
+/// Memory at base + 8 · index + displacement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Address {
+    pub base: Virtual,
+    pub index: Option<Virtual>,
+    pub displacement: i32,
+}
+
+/// The last operand of a vector instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    Virtual(Virtual),
+    Memory(Address),
+    /// By its number.
+    Constant(u32),
+}
+
+/// An operand of a general instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Value {
+    Virtual(Virtual),
+    Constant(i64),
+}
+
+/// What a branch depends on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Test {
+    /// A word that is not 0.
+    True(Virtual),
+    /// A comparison of integers.
+    Ints(Condition, Virtual, Value),
+    /// Of reals: is the first one less than the second one, or equal if it need not be strict? False where one is NaN.
+    Less { a: Virtual, b: Virtual, strict: bool },
+}
+
+/// How a value of the interpreter is in a virtual register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// A word.
+    Word,
+    /// A word in all lanes.
+    Spread,
+    /// Four words.
+    Lanes,
+    /// Four truth values, as words 0 or 1 there and as masks here.
+    Masks,
+}
+
+/// The instructions. The result is written when all operands have been read, unless something else is said.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Inst {
+    /// A vector instruction with one or two operands, and perhaps a constant.
+    Vector { op: Vex, to: Virtual, a: Option<Virtual>, b: Source, constant: Option<u8> },
+    /// A product and a sum.
+    Fused { op: Fused, to: Virtual, a: Virtual, b: Source, c: Virtual },
+    /// By lanes of a mask.
+    Blend { to: Virtual, mask: Virtual, yes: Source, no: Virtual },
+    /// The words of a vector, shifted to the left or right.
+    ShiftLanes { left: bool, to: Virtual, from: Virtual, by: u8 },
+    /// Four elements.
+    StoreVector { to: Address, from: Virtual },
+    /// One element.
+    StoreLow { to: Address, from: Virtual },
+    /// Those of the mask.
+    StoreMasked { to: Address, from: Virtual, mask: Virtual },
+    /// The elements at each offset; those out of the mask are zero.
+    Gather { to: Virtual, from: Address, offsets: Virtual, mask: Option<Virtual> },
+    /// The other way, lane after lane.
+    Scatter { to: Address, from: Virtual, offsets: Virtual },
+    /// A word in all lanes.
+    Spread { to: Virtual, from: Virtual },
+    /// The first word.
+    First { to: Virtual, from: Virtual },
+    /// An integer as a real, in all lanes.
+    Real { to: Virtual, from: Virtual },
+    /// The signs of the lanes, as the low bits of a word.
+    Signs { to: Virtual, from: Virtual },
+    /// A word.
+    Copy { to: Virtual, from: Value },
+    /// On two words.
+    Arithmetic { op: Alu, to: Virtual, a: Virtual, b: Value },
+    /// The product of two words.
+    Multiply { to: Virtual, a: Virtual, b: Value },
+    /// A word, shifted.
+    ShiftWord { op: Shift, to: Virtual, from: Virtual, by: u8 },
+    /// 1 if the test holds.
+    Set { to: Virtual, test: Test },
+    /// One word or another.
+    Choose { to: Virtual, test: Test, yes: Value, no: Value },
+    /// An element.
+    Load { to: Virtual, from: Address },
+    /// An element.
+    Store { to: Address, from: Value },
+    /// An address.
+    AddressOf { to: Virtual, of: Address },
+    /// A branch leads here.
+    Bind(Label),
+    /// Goes there.
+    Jump(Label),
+    /// Goes there unless the test holds.
+    Unless { test: Test, to: Label },
+    /// A loop begins: what lives into it lives until it ends.
+    Enter,
+    /// It ends.
+    Leave,
+    /// The next index; goes there if it is below the end, and there was no overflow.
+    Next { index: Virtual, step: i32, end: Value, top: Label },
+    /// Ends the region if the run is cancelled.
+    Poll,
+    /// Ends the region unless the test holds, with the number of a check and values for its message.
+    Check { test: Test, number: u32, values: Vec<Value> },
+    /// An argument of a call.
+    Pass { argument: u8, value: Virtual },
+    /// Calls a function on what has been passed, with a number.
+    Call { function: usize, number: u32 },
+    /// The result of the call.
+    Take { to: Virtual },
+    /// Reads a slot of the interpreter.
+    ReadSlot { to: Virtual, slot: u32, form: Form },
+    /// Writes it.
+    WriteSlot { from: Virtual, slot: u32, form: Form },
+    /// The address of the first element of a buffer of the interpreter.
+    Buffer { to: Virtual, number: u32 },
+    /// Exchanges what the interpreter knows of two buffers.
+    Exchange { a: u32, b: u32 },
+    /// Exchanges two words.
+    Swap { a: Virtual, b: Virtual },
+}
+
+/// What an instruction does with a virtual register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    Read,
+    Written,
+    /// Read and written.
+    Changed,
+}
+
+impl Address {
+    fn visit(&self, f: &mut dyn FnMut(Virtual, Role)) {
+        f(self.base, Role::Read);
+        self.index.iter().for_each(|index| f(*index, Role::Read));
+    }
+}
+
+impl Source {
+    fn visit(&self, f: &mut dyn FnMut(Virtual, Role)) {
+        match self {
+            Source::Virtual(v) => f(*v, Role::Read),
+            Source::Memory(address) => address.visit(f),
+            Source::Constant(_) => {}
+        }
+    }
+}
+
+impl Value {
+    fn visit(&self, f: &mut dyn FnMut(Virtual, Role)) {
+        match self {
+            Value::Virtual(v) => f(*v, Role::Read),
+            Value::Constant(_) => {}
+        }
+    }
+}
+
+impl Test {
+    fn visit(&self, f: &mut dyn FnMut(Virtual, Role)) {
+        match self {
+            Test::True(v) => f(*v, Role::Read),
+            Test::Ints(_, a, b) => {
+                f(*a, Role::Read);
+                b.visit(f);
+            }
+            Test::Less { a, b, .. } => {
+                f(*a, Role::Read);
+                f(*b, Role::Read);
+            }
+        }
+    }
+}
+
+impl Inst {
+    /// Calls `f` on every virtual register of it.
+    pub fn visit(&self, f: &mut dyn FnMut(Virtual, Role)) {
+        match self {
+            Inst::Vector { to, a, b, .. } => {
+                a.iter().for_each(|a| f(*a, Role::Read));
+                b.visit(f);
+                f(*to, Role::Written);
+            }
+            Inst::Fused { to, a, b, c, .. } => {
+                f(*a, Role::Read);
+                b.visit(f);
+                f(*c, Role::Read);
+                f(*to, Role::Written);
+            }
+            Inst::Blend { to, mask, yes, no } => {
+                f(*mask, Role::Read);
+                yes.visit(f);
+                f(*no, Role::Read);
+                f(*to, Role::Written);
+            }
+            Inst::StoreVector { to, from } | Inst::StoreLow { to, from } => {
+                to.visit(f);
+                f(*from, Role::Read);
+            }
+            Inst::StoreMasked { to, from, mask: other }
+            | Inst::Scatter { to, from, offsets: other } => {
+                to.visit(f);
+                f(*from, Role::Read);
+                f(*other, Role::Read);
+            }
+            Inst::Gather { to, from, offsets, mask } => {
+                from.visit(f);
+                f(*offsets, Role::Read);
+                mask.iter().for_each(|mask| f(*mask, Role::Read));
+                f(*to, Role::Written);
+            }
+            Inst::ShiftLanes { to, from, .. }
+            | Inst::Spread { to, from }
+            | Inst::First { to, from }
+            | Inst::Real { to, from }
+            | Inst::Signs { to, from }
+            | Inst::ShiftWord { to, from, .. } => {
+                f(*from, Role::Read);
+                f(*to, Role::Written);
+            }
+            Inst::Copy { to, from } => {
+                from.visit(f);
+                f(*to, Role::Written);
+            }
+            Inst::Arithmetic { to, a, b, .. } | Inst::Multiply { to, a, b } => {
+                f(*a, Role::Read);
+                b.visit(f);
+                f(*to, Role::Written);
+            }
+            Inst::Set { to, test } => {
+                test.visit(f);
+                f(*to, Role::Written);
+            }
+            Inst::Choose { to, test, yes, no } => {
+                test.visit(f);
+                yes.visit(f);
+                no.visit(f);
+                f(*to, Role::Written);
+            }
+            Inst::Load { to, from } | Inst::AddressOf { to, of: from } => {
+                from.visit(f);
+                f(*to, Role::Written);
+            }
+            Inst::Store { to, from } => {
+                to.visit(f);
+                from.visit(f);
+            }
+            Inst::Unless { test, .. } => test.visit(f),
+            Inst::Next { index, end, .. } => {
+                end.visit(f);
+                f(*index, Role::Changed);
+            }
+            Inst::Check { test, values, .. } => {
+                test.visit(f);
+                values.iter().for_each(|value| value.visit(f));
+            }
+            Inst::Pass { value, .. } => f(*value, Role::Read),
+            Inst::Take { to } | Inst::ReadSlot { to, .. } | Inst::Buffer { to, .. } => {
+                f(*to, Role::Written);
+            }
+            Inst::WriteSlot { from, .. } => f(*from, Role::Read),
+            Inst::Swap { a, b } => {
+                f(*a, Role::Changed);
+                f(*b, Role::Changed);
+            }
+            Inst::Bind(_)
+            | Inst::Jump(_)
+            | Inst::Enter
+            | Inst::Leave
+            | Inst::Poll
+            | Inst::Call { .. }
+            | Inst::Exchange { .. } => {}
+        }
+    }
+}
+
+/// The instructions of a region.
+#[derive(Debug, Default)]
+pub(crate) struct Listing {
+    pub insts: Vec<Inst>,
+    /// By virtual register.
+    pub classes: Vec<Class>,
+    /// Four words each.
+    pub constants: Vec<[u64; 4]>,
+    /// By number of a check: its site, and how many values its message has.
+    pub sites: Vec<(u32, usize)>,
+    /// How many values the message of a check has at most.
+    pub values: usize,
+    /// How many labels there are.
+    pub labels: u32,
+}
+
+impl Listing {
+    pub fn new_virtual(&mut self, class: Class) -> Virtual {
+        self.classes.push(class);
+        Virtual(self.classes.len() as u32 - 1)
+    }
+
+    pub fn put(&mut self, inst: Inst) {
+        self.insts.push(inst);
+    }
+
+    pub fn label(&mut self) -> Label {
+        self.labels += 1;
+        Label(self.labels - 1)
+    }
+
+    pub fn class(&self, v: Virtual) -> Class {
+        self.classes[v.0 as usize]
+    }
+}

@@ -1,0 +1,132 @@
+//! What generated code calls: primitives without instructions, and loops over memory. A call has a list of three arguments of four words each, the first of which is also
+//! the place of the result, and a number.
+
+use lambada_prim::{Prim, Scalar, ScalarTy};
+
+use crate::LANES;
+use crate::math;
+
+/// The words of an argument.
+const WORDS: usize = LANES as usize;
+
+/// What is called.
+type Helper = unsafe extern "sysv64" fn(*mut u64, u32);
+
+/// Copies elements: to, from, how many.
+pub(crate) const COPY: Called = Called(copy);
+/// Sets elements: to, the value, how many.
+pub(crate) const FILL: Called = Called(fill);
+
+/// A function that code calls.
+#[derive(Clone, Copy)]
+pub(crate) struct Called(Helper);
+
+impl Called {
+    /// Where it is.
+    pub fn address(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// The function for a primitive, on lanes or on scalars.
+pub(crate) fn of(prim: Prim, lanes: bool) -> Called {
+    match (prim, lanes) {
+        (Prim::Exp, true) => Called(math::exp),
+        (Prim::Log, true) => Called(math::log),
+        (Prim::DivInt, false) => Called(div_int),
+        (Prim::RemInt, false) => Called(rem_int),
+        (_, true) => Called(on_lanes),
+        (_, false) => Called(on_scalars),
+    }
+}
+
+fn scalar(elem: ScalarTy, word: u64) -> Scalar {
+    match elem {
+        ScalarTy::Real => Scalar::Real(f64::from_bits(word)),
+        ScalarTy::Int => Scalar::Int(word.cast_signed()),
+        ScalarTy::Bool => Scalar::Bool(word != 0),
+    }
+}
+
+fn word(value: Scalar) -> u64 {
+    match value {
+        Scalar::Real(value) => value.to_bits(),
+        Scalar::Int(value) => value.cast_unsigned(),
+        Scalar::Bool(value) => u64::from(value),
+    }
+}
+
+/// One lane of a primitive.
+fn lane(prim: Prim, words: &[u64], k: usize) -> u64 {
+    let types = prim.args();
+    let arg = |n: usize| scalar(types[n], words[WORDS * n + k]);
+    word(match types.len() {
+        1 => prim.eval(&[arg(0)]),
+        2 => prim.eval(&[arg(0), arg(1)]),
+        _ => prim.eval(&[arg(0), arg(1), arg(2)]),
+    })
+}
+
+/// The arguments.
+///
+/// # Safety
+/// They are those of generated code, which has room for three of them.
+#[allow(unsafe_code)]
+unsafe fn arguments<'a>(words: *mut u64) -> &'a mut [u64] {
+    // SAFETY: as the caller says.
+    unsafe { std::slice::from_raw_parts_mut(words, 3 * WORDS) }
+}
+
+#[allow(unsafe_code)]
+unsafe extern "sysv64" fn on_lanes(words: *mut u64, number: u32) {
+    // SAFETY: generated code has called.
+    let words = unsafe { arguments(words) };
+    let prim = Prim::ALL[number as usize];
+    let results: [u64; WORDS] = std::array::from_fn(|k| lane(prim, words, k));
+    words[..WORDS].copy_from_slice(&results);
+}
+
+/// The result is in all lanes.
+#[allow(unsafe_code)]
+unsafe extern "sysv64" fn on_scalars(words: *mut u64, number: u32) {
+    // SAFETY: generated code has called.
+    let words = unsafe { arguments(words) };
+    let result = lane(Prim::ALL[number as usize], words, 0);
+    words[..WORDS].fill(result);
+}
+
+#[allow(unsafe_code)]
+unsafe extern "sysv64" fn div_int(words: *mut u64, _: u32) {
+    // SAFETY: generated code has called.
+    let words = unsafe { arguments(words) };
+    let (a, b) = (words[0].cast_signed(), words[WORDS].cast_signed());
+    words[0] = lambada_prim::floor_div(a, b).cast_unsigned();
+}
+
+#[allow(unsafe_code)]
+unsafe extern "sysv64" fn rem_int(words: *mut u64, _: u32) {
+    // SAFETY: generated code has called.
+    let words = unsafe { arguments(words) };
+    let (a, b) = (words[0].cast_signed(), words[WORDS].cast_signed());
+    words[0] = lambada_prim::floor_rem(a, b).cast_unsigned();
+}
+
+#[allow(unsafe_code)]
+unsafe extern "sysv64" fn copy(words: *mut u64, _: u32) {
+    // SAFETY: generated code has called.
+    let words = unsafe { arguments(words) };
+    let (to, from) = (words[0] as *mut u64, words[WORDS] as *const u64);
+    let len = words[2 * WORDS].cast_signed().max(0) as usize;
+    // SAFETY: the statement says that both buffers have so many elements.
+    unsafe { std::ptr::copy(from, to, len) };
+}
+
+#[allow(unsafe_code)]
+unsafe extern "sysv64" fn fill(words: *mut u64, _: u32) {
+    // SAFETY: generated code has called.
+    let words = unsafe { arguments(words) };
+    let (to, value) = (words[0] as *mut u64, words[WORDS]);
+    let len = words[2 * WORDS].cast_signed().max(0) as usize;
+    // SAFETY: the statement says that the buffer has so many elements, which are words of any value.
+    unsafe { std::slice::from_raw_parts_mut(to, len) }.fill(value);
+}

@@ -1,0 +1,112 @@
+//! The regions of a program: their bytes, and how they run.
+
+use std::fmt;
+use std::sync::Arc;
+
+use lambada_loops::{Function, Outcome, Region, Regions, State, Stmt, Translate};
+use memmap2::{Mmap, MmapMut};
+
+use crate::emit::{self, CANCELLED, Context, DONE, FAILED};
+use crate::facts::Facts;
+use crate::{allocate, facts, select};
+
+/// Fewer statements without a loop are not worth a call.
+const WORTH: usize = 24;
+
+/// Regions of a program that is being compiled.
+pub(crate) struct Unit {
+    /// May products and sums be fused?
+    contract: bool,
+    bytes: Vec<u8>,
+    regions: Vec<Entry>,
+}
+
+/// A region: where it begins, the sites of its checks, and how many values their messages have at most.
+#[derive(Debug)]
+struct Entry {
+    at: usize,
+    sites: Vec<(u32, usize)>,
+    values: usize,
+}
+
+impl Unit {
+    pub fn new(contract: bool) -> Unit {
+        Unit { contract, bytes: Vec::new(), regions: Vec::new() }
+    }
+}
+
+impl Translate for Unit {
+    fn accepts(&self, function: &Function, stmt: &Stmt) -> bool {
+        facts::accepts(function, stmt)
+    }
+
+    fn region(&mut self, region: &Region) -> Option<u32> {
+        let facts = Facts::of(region.function, region.stmts, region.lives_on);
+        if !facts.loops && facts.size < WORTH {
+            return None;
+        }
+        let listing = select::select(region, facts, self.contract);
+        let allocation = allocate::allocate(&listing, emit::TAKEN);
+        let bytes = emit::emit(&listing, &allocation)?;
+        let at = self.bytes.len().next_multiple_of(32);
+        self.bytes.resize(at, 0xcc);
+        self.bytes.extend(bytes);
+        self.regions.push(Entry { at, sites: listing.sites, values: listing.values });
+        Some(self.regions.len() as u32 - 1)
+    }
+
+    fn finish(self: Box<Self>) -> Option<Arc<dyn Regions>> {
+        let mut pages = MmapMut::map_anon(self.bytes.len().max(1)).ok()?;
+        pages[..self.bytes.len()].copy_from_slice(&self.bytes);
+        let pages = pages.make_exec().ok()?;
+        Some(Arc::new(Ready { pages, regions: self.regions }))
+    }
+}
+
+/// Regions in memory that can be executed.
+struct Ready {
+    pages: Mmap,
+    regions: Vec<Entry>,
+}
+
+impl fmt::Debug for Ready {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ready").field("regions", &self.regions).finish_non_exhaustive()
+    }
+}
+
+impl Regions for Ready {
+    fn run(&self, number: u32, state: State) -> Outcome {
+        let entry = &self.regions[number as usize];
+        let mut values = [0; 8];
+        let mut more = Vec::new();
+        let values: &mut [i64] = if entry.values <= values.len() {
+            &mut values
+        } else {
+            more.resize(entry.values, 0);
+            &mut more
+        };
+        let mut context = Context {
+            slots: state.slots.as_mut_ptr(),
+            memory: state.memory.as_mut_ptr(),
+            ranges: state.ranges.as_mut_ptr(),
+            cancelled: state.cancelled.as_ptr().cast(),
+            values: values.as_mut_ptr(),
+        };
+        // SAFETY: the bytes are a function of this type, made for these slots and buffers; what it touches in memory is in range if the program has passed the checker.
+        #[allow(unsafe_code)]
+        let result = unsafe {
+            let first = self.pages.as_ptr().add(entry.at);
+            let run: unsafe extern "sysv64" fn(*mut Context) -> u32 = std::mem::transmute(first);
+            run(&raw mut context)
+        };
+        match result {
+            DONE => Outcome::Done,
+            CANCELLED => Outcome::Cancelled,
+            number => {
+                let (site, count) = entry.sites[(number - FAILED) as usize];
+                Outcome::Failed(site, values[..count].to_vec())
+            }
+        }
+    }
+}

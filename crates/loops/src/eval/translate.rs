@@ -1,0 +1,73 @@
+//! Runs of statements as machine code: what the interpreter asks of whoever makes it, and what it lends to code that runs.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use crate::{Function, Reg, Stmt};
+
+/// Makes machine code of statements, for one program.
+pub trait Translate {
+    /// Can the statement be part of a region? Allocation, calls and nodes are the interpreter's own.
+    fn accepts(&self, function: &Function, stmt: &Stmt) -> bool;
+
+    /// Translates statements that follow one another, all of which have been accepted. Gives the number of the code, or nothing if the interpreter is to run them.
+    fn region(&mut self, region: &Region) -> Option<u32>;
+
+    /// All regions, ready to run; nothing where the system does not allow new machine code.
+    fn finish(self: Box<Self>) -> Option<Arc<dyn Regions>>;
+}
+
+/// Statements that are to be translated, and where the interpreter keeps what they share with what is around them.
+pub struct Region<'a> {
+    /// The function that they are from.
+    pub function: &'a Function,
+    /// The statements.
+    pub stmts: &'a [Stmt],
+    /// By register: the slot of its first lane.
+    pub regs: &'a [u32],
+    /// By cell: the slot of its first lane.
+    pub cells: &'a [u32],
+    /// Does anything behind the statements mention the register?
+    pub lives_on: &'a dyn Fn(Reg) -> bool,
+}
+
+/// Regions that are ready to run.
+pub trait Regions: Send + Sync + std::fmt::Debug {
+    /// Runs a region.
+    fn run(&self, number: u32, state: State) -> Outcome;
+}
+
+/// What a region reads and writes.
+pub struct State<'a> {
+    /// Registers, cells and constants, one word per lane.
+    pub slots: &'a mut [u64],
+    /// The arena, one word per element.
+    pub memory: &'a mut [u64],
+    /// By buffer.
+    pub ranges: &'a mut [Range],
+    /// Is the run to end? Asked at every backward jump.
+    pub cancelled: &'a AtomicBool,
+}
+
+/// How a region ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// At its end.
+    Done,
+    /// Early, since it was cancelled.
+    Cancelled,
+    /// With a check that does not hold: its site, and the values for its message.
+    Failed(u32, Vec<i64>),
+}
+
+/// A part of memory, in words: what a buffer may touch, and where its offset 0 is.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+pub struct Range {
+    /// The first word.
+    pub low: usize,
+    /// One past the last word.
+    pub high: usize,
+    /// May be outside, where a view begins before the buffer does.
+    pub origin: i64,
+}
