@@ -376,9 +376,18 @@ pub fn agreed(
         &loops::eval(&lambada::lower(&arrays), &tensors),
         &result,
     )?;
+    close(&format!("{name}, translated"), &result, &translated(&function, &tensors))?;
     let name = name.clone();
     natives.push(Native { name, what, function, args: tensors, expected: result });
     Ok(expected.map_err(|failure| failure.message))
+}
+
+/// Run as machine code that is made here, where the processor has the instructions.
+pub fn translated(function: &loops::Function, args: &[Tensor]) -> Results {
+    match lambada_jit::translator(true) {
+        Some(translator) => loops::Program::translated(function, translator).run(args),
+        None => loops::eval(function, args),
+    }
 }
 
 /// The same, up to the order of sums, or the same failure.

@@ -7,7 +7,8 @@ use lambada::{Engine, Options, gradbench};
 use lambada_testkit::Tolerance;
 use serde_json::{Value, json};
 
-const ENGINES: [Engine; 4] = [Engine::Native, Engine::Loops, Engine::Anf, Engine::Core];
+const ENGINES: [Engine; 5] =
+    [Engine::Native, Engine::Jit, Engine::Loops, Engine::Anf, Engine::Core];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))

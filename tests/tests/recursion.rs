@@ -12,7 +12,8 @@ use lambada_tests::expectations::{
 };
 
 /// All of them promise the same.
-const ENGINES: [Engine; 4] = [Engine::Core, Engine::Anf, Engine::Loops, Engine::Native];
+const ENGINES: [Engine; 5] =
+    [Engine::Core, Engine::Anf, Engine::Loops, Engine::Jit, Engine::Native];
 
 /// A step of differences, and how far they may be from the derivative.
 const STEP: f64 = 1e-6;

@@ -299,7 +299,14 @@ fn ragged(case: &Case) -> Compared {
     let mut seen = HashSet::from([loops::print(&lambada_lower::lower(f))]);
     let lowered = ways.map(|(choice, plan)| (choice, plan, lower_with(f, &Lanes(plan, choice))));
     let lowered = lowered.filter(|(.., loops)| seen.insert(loops::print(loops)));
-    let lowered: Vec<_> = lowered.map(|(c, plan, l)| (c, plan, loops::Program::new(&l))).collect();
+    let programs = |(choice, plan, lowered): (Choice, Plan, loops::Function)| {
+        // With four lanes, as machine code too.
+        let translator = if plan.lanes == lambada_jit::LANES { lambada_jit::translator(true) } else { None };
+        let translated = translator.map(|translator| loops::Program::translated(&lowered, translator));
+        let programs = [Some(loops::Program::new(&lowered)), translated].into_iter().flatten();
+        programs.map(move |program| (choice, plan, program)).collect::<Vec<_>>()
+    };
+    let lowered: Vec<_> = lowered.flat_map(programs).collect();
     if lowered.is_empty() {
         return compared;
     }
