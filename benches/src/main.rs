@@ -34,9 +34,9 @@ struct Args {
     /// Only evals whose names contain this
     #[arg(long, value_name = "NAME")]
     only: Option<String>,
-    /// Arithmetic over arrays as nests with lanes
-    #[arg(long, value_enum, default_value_t = Nests::Both)]
-    nests: Nests,
+    /// How programs are compiled, separated by commas
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "WAYS", default_values_t = [Way::Native, Way::Jit])]
+    ways: Vec<Way>,
     /// Flags of the C compiler for the code written by hand, in place of -O2 -march=native
     #[arg(long, value_name = "FLAGS", allow_hyphen_values = true)]
     cflags: Option<String>,
@@ -48,20 +48,23 @@ struct Args {
     write: bool,
 }
 
-/// Which ways of compiling are measured.
+/// How programs are compiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Nests {
-    On,
-    Off,
-    Both,
+enum Way {
+    /// By the C compiler
+    Native,
+    /// Without a C compiler
+    Jit,
+    /// By the C compiler, without nests
+    Plain,
 }
 
-impl Nests {
-    fn each(self) -> &'static [How] {
+impl Way {
+    fn how(self) -> How {
         match self {
-            Nests::On => &[How::Nests],
-            Nests::Off => &[How::Plain],
-            Nests::Both => &[How::Nests, How::Plain],
+            Way::Native => How::Nests,
+            Way::Jit => How::Jit,
+            Way::Plain => How::Plain,
         }
     }
 }
@@ -104,8 +107,9 @@ fn run(args: &Args) -> Result<(), String> {
         };
     }
     let mut rows = Vec::new();
+    let ways: Vec<How> = args.ways.iter().map(|way| way.how()).collect();
     for eval in evals {
-        let contest = measure::Contest::new(&root(), eval, args.nests.each(), flags)?;
+        let contest = measure::Contest::new(&root(), eval, &ways, flags)?;
         for problem in (eval.problems)(args.quick) {
             let row = contest.run(&problem, patience)?;
             println!("{}", table::line(&row));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use lambada::{
-    Data, Disk, Elements, Executable, Mechanism, Mechanisms, Operator, Options, Session,
+    Data, Disk, Elements, Engine, Executable, Mechanism, Mechanisms, Operator, Options, Session,
 };
 
 use crate::baseline::{Baseline, Results, Which};
@@ -25,6 +25,8 @@ pub enum Who {
 pub enum How {
     /// As usual: with nests.
     Nests,
+    /// Without a C compiler.
+    Jit,
     /// One element after the other.
     Plain,
     /// With nests, without one of the mechanisms that make them fast.
@@ -36,6 +38,7 @@ impl How {
         let usual = Options::default();
         match self {
             How::Nests => usual,
+            How::Jit => Options { engine: Engine::Jit, ..usual },
             How::Plain => Options { nests: false, ..usual },
             How::Without(mechanism) => {
                 Options { mechanisms: Mechanisms::ALL.without(mechanism), ..usual }
@@ -320,7 +323,7 @@ mod tests {
         let root = crate::root();
         lambada_testkit::parallel(EVALS, |eval| {
             let contest =
-                Contest::new(&root, eval, &[How::Plain, How::Nests], crate::baseline::FLAGS)
+                Contest::new(&root, eval, &[How::Plain, How::Jit, How::Nests], crate::baseline::FLAGS)
                     .unwrap_or_else(|error| panic!("{error}"));
             for problem in (eval.problems)(true) {
                 let row = contest.run(&problem, Duration::ZERO);

@@ -16,8 +16,8 @@ const GAP: f64 = 8.0;
 
 /// What is drawn: how it is compiled, value or derivative, its color, and what it is called.
 const MARKS: [(How, Which, &str, &str); 4] = [
-    (How::Plain, Which::Value, "#9aa5b1", "value, without nests"),
-    (How::Plain, Which::Derivative, "#3e4c59", "derivative, without nests"),
+    (How::Jit, Which::Value, "#9aa5b1", "value, without a C compiler"),
+    (How::Jit, Which::Derivative, "#3e4c59", "derivative, without a C compiler"),
     (How::Nests, Which::Value, "#f4b183", "value"),
     (How::Nests, Which::Derivative, "#c2410c", "derivative"),
 ];

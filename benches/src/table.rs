@@ -18,6 +18,7 @@ pub fn line(row: &Row) -> String {
             Who::ByHand => "by hand",
             Who::Lambada(How::Plain) => "plain",
             Who::Lambada(How::Nests) => "nests",
+            Who::Lambada(How::Jit) => "jit",
             Who::Lambada(How::Without(mechanism)) => mechanism.name(),
         };
         let _ = write!(text, "  {} {who} {}", time.definition, seconds(Some(time.least)));
@@ -57,17 +58,18 @@ fn ratio(speed: Option<f64>) -> String {
     speed.map(digits).unwrap_or_default()
 }
 
-/// Which of both ways were measured.
+/// Which ways were measured.
 fn ways(rows: &[Row]) -> Vec<How> {
     let measured = |how: &How| {
         rows.iter().flat_map(|row| &row.times).any(|time| time.who == Who::Lambada(*how))
     };
-    [How::Nests, How::Plain].into_iter().filter(measured).collect()
+    [How::Nests, How::Jit, How::Plain].into_iter().filter(measured).collect()
 }
 
 fn way(how: How) -> &'static str {
     match how {
         How::Nests => "Lambada",
+        How::Jit => "without a C compiler",
         How::Plain => "with `--no-nests`",
         How::Without(mechanism) => mechanism.name(),
     }

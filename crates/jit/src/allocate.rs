@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
 
 use crate::assembler::{
-    Gpr, R8, R9, R10, R11, R12, R13, R14, RBP, RBX, RDI, RSI, Ymm,
+    self as asm, Gpr, R8, R9, R10, R11, R12, R13, R14, RBP, RBX, RDI, RSI, Ymm,
 };
-use crate::code::{Class, Inst, Listing, Role, Virtual};
+use crate::code::{Class, Inst, Listing, Role, Source, Value, Virtual};
 
 /// General registers that calls leave as they are, and those that calls change. `rax`, `rcx` and `rdx` are for the instructions themselves, `r15` has what the
 /// region was called with.
@@ -56,6 +56,7 @@ pub(crate) fn allocate(listing: &Listing, taken: i32) -> Allocation {
         .filter(|(_, inst)| matches!(inst, Inst::Call { .. }))
         .map(|(at, _)| at)
         .collect();
+    let partners = partners(listing);
     let mut used: HashMap<(Class, u8), BTreeMap<u32, u32>> = HashMap::new();
     let mut homes = vec![Home::Frame(0); live.len()];
     let mut spilled = Vec::new();
@@ -72,7 +73,9 @@ pub(crate) fn allocate(listing: &Listing, taken: i32) -> Allocation {
                 a.iter().chain(b).map(|reg| reg.0).collect()
             }
         };
-        let free = candidates.into_iter().find(|reg| {
+        let partners = partners[v].iter().map(|partner| homes[partner.0 as usize]);
+        let liked = partners.filter_map(Home::register);
+        let free = liked.chain(candidates).find(|reg| {
             let taken = used.get(&(class, *reg));
             !taken.is_some_and(|ranges| overlaps(ranges, range))
         });
@@ -107,6 +110,35 @@ pub(crate) fn allocate(listing: &Listing, taken: i32) -> Allocation {
         across.insert(at as usize, saved);
     }
     Allocation { homes, across, frame }
+}
+
+impl Home {
+    fn register(self) -> Option<u8> {
+        match self {
+            Home::Gpr(reg) => Some(reg.0),
+            Home::Ymm(reg) => Some(reg.0),
+            Home::Frame(_) => None,
+        }
+    }
+}
+
+/// By virtual register: others of its class that would save a move in the same register.
+fn partners(listing: &Listing) -> Vec<Vec<Virtual>> {
+    let mut partners = vec![Vec::new(); listing.classes.len()];
+    for inst in &listing.insts {
+        let pair = match inst {
+            Inst::Vector { op: asm::LOAD, to, b: Source::Virtual(from), .. }
+            | Inst::Fused { to, c: Source::Virtual(from), .. }
+            | Inst::Fused { to, a: from, .. }
+            | Inst::Copy { to, from: Value::Virtual(from) }
+            | Inst::ShiftWord { to, from, .. }
+            | Inst::Arithmetic { to, a: from, .. } => (*to, *from),
+            _ => continue,
+        };
+        partners[pair.0.0 as usize].push(pair.1);
+        partners[pair.1.0 as usize].push(pair.0);
+    }
+    partners
 }
 
 /// Does any of the ranges, which do not overlap, overlap another one?

@@ -68,8 +68,8 @@ pub(crate) enum Form {
 pub(crate) enum Inst {
     /// A vector instruction with one or two operands, and perhaps a constant.
     Vector { op: Vex, to: Virtual, a: Option<Virtual>, b: Source, constant: Option<u8> },
-    /// A product and a sum.
-    Fused { op: Fused, to: Virtual, a: Virtual, b: Source, c: Virtual },
+    /// A product and a sum. At most `b` is in memory that has an address.
+    Fused { op: Fused, to: Virtual, a: Virtual, b: Source, c: Source },
     /// By lanes of a mask.
     Blend { to: Virtual, mask: Virtual, yes: Source, no: Virtual },
     /// The words of a vector, shifted to the left or right.
@@ -153,6 +153,12 @@ pub(crate) enum Role {
     Changed,
 }
 
+impl From<Virtual> for Source {
+    fn from(v: Virtual) -> Source {
+        Source::Virtual(v)
+    }
+}
+
 impl Address {
     fn visit(&self, f: &mut dyn FnMut(Virtual, Role)) {
         f(self.base, Role::Read);
@@ -207,7 +213,7 @@ impl Inst {
             Inst::Fused { to, a, b, c, .. } => {
                 f(*a, Role::Read);
                 b.visit(f);
-                f(*c, Role::Read);
+                c.visit(f);
                 f(*to, Role::Written);
             }
             Inst::Blend { to, mask, yes, no } => {

@@ -322,32 +322,41 @@ impl Emitter<'_> {
         }
     }
 
-    fn fused(&mut self, op: Fused, to: Virtual, a: Virtual, b: Source, c: Virtual) {
+    fn fused(&mut self, op: Fused, to: Virtual, a: Virtual, b: Source, c: Source) {
         let result = self.vector_result(to);
-        let a = self.vector(a, SCRATCH[0]);
+        let mut a = self.vector(a, SCRATCH[0]);
         let b = self.source(b);
-        let c = self.place(c);
-        if a == result && b == result.into() {
-            // a² + c
-            self.asm.vector(op.vex(Order::PlusLast), result.0, Some(result.0), c);
-        } else if c == result.into() {
-            self.asm.vector(op.vex(Order::PlusTo), result.0, Some(a.0), b);
-        } else if a == result {
-            match (b, c) {
-                (Place::Reg(b), c) => self.asm.vector(op.vex(Order::PlusLast), result.0, Some(b), c),
-                (b, Place::Reg(c)) => self.asm.vector(op.vex(Order::TimesLast), result.0, Some(c), b),
-                (b, c) => {
-                    self.asm.vector(asm::LOAD, SCRATCH[1].0, None, c);
-                    let c = SCRATCH[1].0;
-                    self.asm.vector(op.vex(Order::TimesLast), result.0, Some(c), b);
+        let mut c = self.source(c);
+        let in_register = |place: Place| matches!(place, Place::Reg(_));
+        if !in_register(b) && !in_register(c) {
+            self.asm.vector(asm::LOAD, SCRATCH[1].0, None, c);
+            c = SCRATCH[1].into();
+        }
+        // The result is one of the three; if it is none, it becomes one.
+        if c != result.into() && a != result && b != result.into() {
+            match c {
+                Place::Reg(_) => {
+                    self.asm.vector(asm::LOAD, result.0, None, c);
+                    c = result.into();
+                }
+                Place::Memory { .. } | Place::Constant(_) => {
+                    self.asm.vector(asm::LOAD, result.0, None, a.into());
+                    a = result;
                 }
             }
-        } else if b == result.into() {
-            self.asm.vector(op.vex(Order::PlusLast), result.0, Some(a.0), c);
-        } else {
-            self.asm.vector(asm::LOAD, result.0, None, c);
-            self.asm.vector(op.vex(Order::PlusTo), result.0, Some(a.0), b);
         }
+        let (order, between, last) = if c == result.into() {
+            (Order::PlusTo, a.0, b)
+        } else if let (true, Place::Reg(b)) = (a == result, b) {
+            (Order::PlusLast, b, c)
+        } else if b == result.into() {
+            (Order::PlusLast, a.0, c)
+        } else if let Place::Reg(c) = c {
+            (Order::TimesLast, c, b)
+        } else {
+            unreachable!("one of two operands is in a register")
+        };
+        self.asm.vector(op.vex(order), result.0, Some(between), last);
         self.vector_computed(to, result);
     }
 

@@ -4,7 +4,6 @@
 use lambada_prim::{Prim, Scalar, ScalarTy};
 
 use crate::LANES;
-use crate::math;
 
 /// The words of an argument.
 const WORDS: usize = LANES as usize;
@@ -31,8 +30,6 @@ impl Called {
 /// The function for a primitive, on lanes or on scalars.
 pub(crate) fn of(prim: Prim, lanes: bool) -> Called {
     match (prim, lanes) {
-        (Prim::Exp, true) => Called(math::exp),
-        (Prim::Log, true) => Called(math::log),
         (Prim::DivInt, false) => Called(div_int),
         (Prim::RemInt, false) => Called(rem_int),
         (_, true) => Called(on_lanes),

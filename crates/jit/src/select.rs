@@ -14,6 +14,7 @@ use crate::code::{Address, Class, Form, Inst, Listing, Source, Test, Value, Virt
 use crate::LANES;
 use crate::facts::{Facts, Use};
 use crate::helpers::{self, Called};
+use crate::math;
 
 /// Predicates of [`asm::COMPARE`], which are false where a number is NaN, but for the last two.
 const EQUAL: u8 = 0x00;
@@ -107,7 +108,7 @@ impl Selector<'_> {
         }
     }
 
-    fn put(&mut self, inst: Inst) {
+    pub(crate) fn put(&mut self, inst: Inst) {
         self.code.put(inst);
     }
 
@@ -130,11 +131,11 @@ impl Selector<'_> {
         self.code.new_virtual(class(ty))
     }
 
-    fn vector(&mut self) -> Virtual {
+    pub(crate) fn vector(&mut self) -> Virtual {
         self.code.new_virtual(Class::Vector)
     }
 
-    fn word(&mut self) -> Virtual {
+    pub(crate) fn word(&mut self) -> Virtual {
         self.code.new_virtual(Class::Word)
     }
 
@@ -148,7 +149,7 @@ impl Selector<'_> {
     }
 
     /// A constant in all lanes.
-    fn constant(&mut self, word: u64) -> Source {
+    pub(crate) fn constant(&mut self, word: u64) -> Source {
         self.constant_lanes([word; 4])
     }
 
@@ -192,7 +193,7 @@ impl Selector<'_> {
         }
     }
 
-    fn copy(&mut self, to: Virtual, from: Virtual) {
+    pub(crate) fn copy(&mut self, to: Virtual, from: Virtual) {
         self.put(match self.code.class(to) {
             Class::Word => Inst::Copy { to, from: Value::Virtual(from) },
             Class::Vector => unary(asm::LOAD, to, Source::Virtual(from)),
@@ -358,7 +359,7 @@ impl Selector<'_> {
         self.in_register(source)
     }
 
-    fn in_register(&mut self, source: Source) -> Virtual {
+    pub(crate) fn in_register(&mut self, source: Source) -> Virtual {
         match source {
             Source::Virtual(v) => v,
             Source::Memory(_) | Source::Constant(_) => {
@@ -370,7 +371,7 @@ impl Selector<'_> {
     }
 
     /// A new vector: op(a, b).
-    fn on_lanes(&mut self, op: Vex, a: Virtual, b: Source) -> Virtual {
+    pub(crate) fn on_lanes(&mut self, op: Vex, a: Virtual, b: Source) -> Virtual {
         let to = self.vector();
         self.put(binary(op, to, a, b));
         to
@@ -796,6 +797,11 @@ impl Selector<'_> {
                 let to = self.target(reg);
                 self.lanes_prim(to, prim, &sources);
             }
+            (_, [x]) if vectors && math::is_known(prim) => {
+                let x = self.vector_of(*x);
+                let to = self.target(reg);
+                self.function(to, prim, x);
+            }
             (_, _) if !vectors && self.word_prim(reg, prim, args) => {}
             (_, _) => self.by_call(reg, prim, args),
         }
@@ -831,7 +837,7 @@ impl Selector<'_> {
                 .map(|product| (product, b, if adds { Fused::Add } else { Fused::Sub })),
         };
         if let Some(((x, y), other, op)) = fused {
-            let c = self.vector_of(other);
+            let c = self.vector_of(other).into();
             let (a, b) = self.commuted(x, y);
             let to = self.target(reg);
             return self.put(Inst::Fused { op, to, a, b, c });
@@ -1129,7 +1135,7 @@ impl Selector<'_> {
         self.put(Inst::Take { to });
     }
 
-    fn call(&mut self, function: Called, number: u32, args: &[Virtual]) {
+    pub(crate) fn call(&mut self, function: Called, number: u32, args: &[Virtual]) {
         for (argument, value) in args.iter().enumerate() {
             self.put(Inst::Pass { argument: argument as u8, value: *value });
         }

@@ -9,7 +9,7 @@ use std::f64::consts::{FRAC_1_SQRT_2, FRAC_PI_2, FRAC_PI_4, PI, SQRT_2};
 use common::*;
 use lambada_loops::{Function, Return};
 use lambada_prim::{Data, Prim, Scalar, ScalarTy, Tensor};
-use lambada_run::{Kernel, Settings, Target};
+use lambada_run::{Engine, Kernel, Settings, Target};
 use lambada_testkit::Random;
 use precise::Precise;
 
@@ -220,7 +220,10 @@ fn errors_are_within_their_bounds() {
     let mut random = Random(7);
     let ways = [(Target::Here, true), (Target::Here, false), (Target::Any, false)]
         .map(|(target, contract)| Settings { target, contract, ..Settings::default() });
-    let all: Vec<Vec<Kernel>> = ways.iter().map(|settings| kernels(8, *settings)).collect();
+    let own = Settings { engine: Engine::Jit, ..Settings::default() };
+    let ways: Vec<Settings> = ways.into_iter().chain([own]).collect();
+    let all = ways.iter().map(|way| kernels(if *way == own { 4 } else { 8 }, *way));
+    let all: Vec<Vec<Kernel>> = all.collect();
     let mut complaints = Vec::new();
     for (k, case) in CASES.iter().enumerate() {
         let columns = arguments(case, &mut random);
@@ -236,6 +239,10 @@ fn errors_are_within_their_bounds() {
             }
             let exact = (case.exact)(&args.iter().map(|x| Precise::new(*x)).collect::<Vec<_>>());
             for (result, way) in results.iter().zip(&ways) {
+                // There it is the one for scalars, which has a bound of its own.
+                if case.prim == Prim::Digamma && *way == own {
+                    continue;
+                }
                 let found = result[point];
                 let mut error = error(found, &exact);
                 if args[0] < 0.0 && (found - exact.to_f64()).abs() <= case.absolute {
@@ -314,11 +321,14 @@ fn ends_are_exact() {
         all.map(|prim| (prim, elementwise(prim, lanes))).collect()
     };
     let functions = functions(4);
-    let settings = Settings::default();
-    let kernels =
-        Kernel::compile_with(&functions.iter().map(|(_, f)| f).collect::<Vec<_>>(), settings)
-            .unwrap();
-    for ((prim, _), kernel) in functions.iter().zip(&kernels) {
+    let compiled = |engine| {
+        let settings = Settings { engine, ..Settings::default() };
+        let functions: Vec<&Function> = functions.iter().map(|(_, f)| f).collect();
+        Kernel::compile_with(&functions, settings).unwrap()
+    };
+    let kernels = [compiled(Engine::Native), compiled(Engine::Jit)];
+    let with = |kernels| functions.iter().zip(kernels);
+    for ((prim, _), kernel) in kernels.iter().flat_map(with) {
         let pairs = ENDS.iter().flat_map(|x| ENDS.iter().map(move |y| (*x, *y)));
         let columns: Vec<Vec<f64>> = match prim.args().len() {
             1 => vec![ENDS.to_vec()],
@@ -339,7 +349,8 @@ fn ends_are_exact() {
             } else {
                 (found - expected).abs() <= 1e-14 * expected.abs() + 1e-15 || tiny
             };
-            assert!(same, "{} {args:?} is {found:e}, not {expected:e}", prim.name());
+            let by = kernel.engine();
+            assert!(same, "{} {args:?} is {found:e}, not {expected:e}, {by:?}", prim.name());
         }
     }
 }

@@ -1,6 +1,7 @@
 //! From the tree to instructions. Registers, cells and constants get slots, one per lane; those of a register are used again behind its live range.
 
 use std::collections::HashMap;
+use std::sync::Mutex;
 
 use lambada_prim::{Prim, Scalar, ScalarTy, Tensor};
 
@@ -111,7 +112,7 @@ pub(super) fn compile(function: &Function, mut translate: Option<&mut dyn Transl
     };
     let entry = compile(function);
     let functions = function.library.functions.iter().map(compile).collect();
-    Program { entry, functions, precision: function.precision, constants, regions: None }
+    Program { entry, functions, precision: function.precision, constants, regions: None, kept: Mutex::new(None) }
 }
 
 pub(super) struct Compiler<'a> {

@@ -2,9 +2,10 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use lambada_prim::{Data, Memory, Precision, Prim, Scalar, ScalarTy, Tensor, elements, grow};
+use lambada_prim::{Data, Memory, Precision, Prim, Scalar, ScalarTy, Tensor, elements};
 use lambada_source::{Failure, Span};
 
+use super::arena::Arena;
 use super::compile::{Arg, Code, scalar, word};
 use super::counts::Meter;
 use super::items::Frame;
@@ -13,8 +14,6 @@ use super::{
     Body, CANCELLED, NEVER, Outcome, Output, Program, Range, Seen, Slot, State, internal,
 };
 
-/// What new memory holds: a NaN, a large integer, or true.
-const UNWRITTEN: u64 = 0x7ff8_0bad_0bad_0bad;
 /// The bytes of an element, of any type.
 pub(super) const WORD: u64 = 8;
 
@@ -25,7 +24,7 @@ pub(super) struct Machine<'a, M> {
     /// The function that runs.
     pub(super) body: &'a Body,
     pub(super) slots: Vec<u64>,
-    pub(super) memory: Vec<u64>,
+    pub(super) memory: Arena,
     /// By buffer.
     pub(super) ranges: Vec<Range>,
     /// The callers, outermost first, and how many bytes they keep.
@@ -52,7 +51,7 @@ impl<'a, M: Meter> Machine<'a, M> {
             loops: Loops::here(),
             body,
             slots: body.slots.clone(),
-            memory: program.constants.clone(),
+            memory: program.arena(),
             ranges: body.ranges.clone(),
             frames: Vec::new(),
             kept: 0,
@@ -63,6 +62,7 @@ impl<'a, M: Meter> Machine<'a, M> {
             seen: &|_, _| {},
             cancelled: &NEVER,
         };
+        machine.memory.extend(program.constants.iter().copied());
         for (param, arg) in body.params.iter().zip(args) {
             match param {
                 Slot::Scalar(_, slot) => {
@@ -71,12 +71,12 @@ impl<'a, M: Meter> Machine<'a, M> {
                 Slot::Buffer(_, buf) => machine.argument(*buf, &arg.data),
             }
         }
-        machine.own = machine.memory.len();
+        machine.own = machine.memory.taken();
         machine
     }
 
     fn argument(&mut self, buf: u32, data: &Data) {
-        let low = self.memory.len();
+        let low = self.memory.taken();
         match data {
             Data::Real(values) => {
                 let precision = self.precision;
@@ -85,7 +85,7 @@ impl<'a, M: Meter> Machine<'a, M> {
             Data::Int(values) => self.memory.extend(values.iter().map(|value| *value as u64)),
             Data::Bool(values) => self.memory.extend(values.iter().map(|value| u64::from(*value))),
         }
-        self.ranges[buf as usize] = Range { low, high: self.memory.len(), origin: low as i64 };
+        self.ranges[buf as usize] = Range { low, high: self.memory.taken(), origin: low as i64 };
     }
 
     /// Runs to the end, unless it is cancelled, and gives the results.
@@ -93,7 +93,9 @@ impl<'a, M: Meter> Machine<'a, M> {
         self.go_on()?;
         self.execute()?;
         let results = self.body.results.iter().map(|result| self.result(result));
-        Ok((results.collect::<Result<_, _>>()?, self.meter))
+        let results = results.collect::<Result<_, _>>()?;
+        self.program.keep(self.memory);
+        Ok((results, self.meter))
     }
 
     fn execute(&mut self) -> Result<(), Failure> {
@@ -204,12 +206,12 @@ impl<'a, M: Meter> Machine<'a, M> {
                 Code::Kernel { number } => self.kernel(number)?,
                 Code::Enter => {
                     self.meter.enter();
-                    self.marks.push(self.memory.len());
+                    self.marks.push(self.memory.taken());
                 }
                 Code::Leave => {
                     self.meter.leave();
                     let mark = self.marks.pop().expect("a scope is open");
-                    self.memory.truncate(mark);
+                    self.memory.release(mark);
                 }
                 Code::Jump { target } => {
                     at = target as usize;
@@ -496,26 +498,25 @@ impl<'a, M: Meter> Machine<'a, M> {
     pub(super) fn alloc(&mut self, buf: u32, args: usize, count: usize) -> Result<(), Failure> {
         let program = self.body;
         let sizes = program.args[args..args + count].iter().map(|arg| self.int(arg.slot));
-        let (low, span) = (self.memory.len(), program.origin(buf));
+        let span = program.origin(buf);
         let in_use = self.in_use();
         let failure = |message| Failure { span, message };
         let len = self.limit.room(sizes, WORD, in_use).map_err(failure)?;
         let refused = |_| failure(self.limit.refused(Some((len as u64, WORD)), in_use));
         let spare = self.limit.limit.saturating_sub(in_use + len as u64 * WORD);
-        grow(&mut self.memory, len, spare).map_err(refused)?;
-        self.memory.resize(low + len, UNWRITTEN);
+        let low = self.memory.take(len, spare).map_err(refused)?;
         self.ranges[buf as usize] = Range { low, high: low + len, origin: low as i64 };
         Ok(())
     }
 
     /// How many bytes it has reserved: what arrays and nodes have released stays.
     pub(super) fn reserved(&self) -> u64 {
-        (self.memory.capacity() - self.own) as u64 * WORD + self.kept
+        (self.memory.most() - self.own) as u64 * WORD + self.kept
     }
 
     /// How many bytes the run takes for arrays, nodes and callers.
     pub(super) fn in_use(&self) -> u64 {
-        (self.memory.len() - self.own) as u64 * WORD + self.kept
+        (self.memory.taken() - self.own) as u64 * WORD + self.kept
     }
 
     fn copy(&mut self, to: u32, from: u32, len: i64) -> Result<(), Failure> {

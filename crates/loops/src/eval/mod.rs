@@ -12,6 +12,7 @@
 //!
 //! The order of operations is that of the text, and `Fold` halves: the lanes k and k + L/2 are combined for L = lanes, lanes/2, …, 2.
 
+mod arena;
 mod calls;
 mod compile;
 mod counts;
@@ -24,13 +25,14 @@ mod slots;
 mod translate;
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::sync::atomic::AtomicBool;
 
 use lambada_prim::{Memory, Precision, ScalarTy, Tensor};
 use lambada_source::{Failure, Site, Span};
 
 use crate::{Buf, Function, Param};
+use arena::Arena;
 use compile::Code;
 pub use counts::Counts;
 use counts::{Counter, Silent};
@@ -64,6 +66,8 @@ pub struct Program {
     constants: Vec<u64>,
     /// What is machine code.
     regions: Option<Arc<dyn Regions>>,
+    /// The memory of a run that has ended, for the next one.
+    kept: Mutex<Option<Arena>>,
 }
 
 /// One function of a program.
@@ -129,6 +133,19 @@ impl Program {
                 program
             }
             None => Program::new(function),
+        }
+    }
+
+    /// Memory for a run. Machine code does not say whether it reads what has been written, so it is given memory as it is.
+    fn arena(&self) -> Arena {
+        let used = self.kept.lock().ok().and_then(|mut kept| kept.take());
+        Arena::new(used, self.regions.is_none())
+    }
+
+    /// Keeps the memory of a run.
+    fn keep(&self, arena: Arena) {
+        if let Ok(mut kept) = self.kept.lock() {
+            *kept = Some(arena);
         }
     }
 

@@ -1,7 +1,6 @@
 //! Nodes: words in memory. The first says of what type a node is and by which constructor, so that a wrong handle is noticed. An array
 //! stands behind its node; of its two words one says where it begins and one where it ends.
 
-use lambada_prim::grow;
 use lambada_source::Failure;
 
 use super::compile::{Code, Compiler};
@@ -63,25 +62,24 @@ impl<M: Meter> Machine<'_, M> {
                 lens.push((self.place(*buf, 0, len)?, len as usize));
             }
         }
-        let low = self.memory.len();
         let words = lens.iter().fold(node.words, |sum, (_, len)| sum.saturating_add(*len));
-        self.room_for_node(words, node.site)?;
+        let low = self.room_for_node(words, node.site)?;
         if M::COUNTS {
             self.meter.allocate(words as u64 * WORD);
             self.meter.write(words as u64 * WORD);
         }
-        self.memory.resize(low + node.words, 0);
+        self.memory[low..low + node.words].fill(0);
         self.memory[low] = node.first;
-        let mut lens = lens.into_iter();
+        let (mut start, mut lens) = (low + node.words, lens.into_iter());
         for (at, from) in &node.fields {
             match from {
                 Source::Slot(slot) => self.memory[low + at] = self.get(*slot),
                 Source::Buffer { .. } => {
                     let (from, len) = lens.next().expect("as many as there are arrays");
-                    let start = self.memory.len();
-                    self.memory.extend_from_within(from..from + len);
+                    self.memory.copy_within(from..from + len, start);
                     self.memory[low + at] = start as u64;
-                    self.memory[low + at + 1] = (start + len) as u64;
+                    start += len;
+                    self.memory[low + at + 1] = start as u64;
                 }
             }
         }
@@ -89,11 +87,12 @@ impl<M: Meter> Machine<'_, M> {
         Ok(())
     }
 
-    fn room_for_node(&mut self, words: usize, site: u32) -> Result<(), Failure> {
+    /// Where in memory a node is to be.
+    fn room_for_node(&mut self, words: usize, site: u32) -> Result<usize, Failure> {
         let (bytes, in_use) = ((words as u64).saturating_mul(WORD), self.in_use());
         let spare = self.limit.limit.saturating_sub(in_use).checked_sub(bytes);
-        if spare.is_some_and(|spare| grow(&mut self.memory, words, spare).is_ok()) {
-            return Ok(());
+        if let Some(low) = spare.and_then(|spare| self.memory.take(words, spare).ok()) {
+            return Ok(low);
         }
         let span = self.body.sites[site as usize].span;
         Err(Failure { span, message: self.limit.refused_node(bytes, in_use) })

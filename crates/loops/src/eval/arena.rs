@@ -1,0 +1,83 @@
+//! The memory of a run: one list of words, one per element whatever its type, that is filled from the front.
+
+use std::collections::TryReserveError;
+use std::ops::{Deref, DerefMut};
+
+use lambada_prim::grow;
+
+/// What new memory holds: a NaN, a large integer, or true.
+const UNWRITTEN: u64 = 0x7ff8_0bad_0bad_0bad;
+
+/// Words, of which the first ones are taken. What is behind them has been taken before, or is room.
+#[derive(Debug, Default)]
+pub(super) struct Arena {
+    words: Vec<u64>,
+    taken: usize,
+    /// The most words that have been taken at a time.
+    most: usize,
+    /// Is new memory overwritten, so that whoever reads before writing gets what shows?
+    wiped: bool,
+}
+
+impl Arena {
+    /// An empty one, in the memory of one that nobody needs any more.
+    pub fn new(used: Option<Arena>, wiped: bool) -> Arena {
+        Arena { words: used.unwrap_or_default().words, taken: 0, most: 0, wiped }
+    }
+
+    /// How many words are taken.
+    pub fn taken(&self) -> usize {
+        self.taken
+    }
+
+    /// How many words it has needed.
+    pub fn most(&self) -> usize {
+        self.most
+    }
+
+    /// Takes words, and gives the first one's place. What the system has no memory for, or takes more than `spare` bytes beyond it, is refused.
+    pub fn take(&mut self, count: usize, spare: u64) -> Result<usize, TryReserveError> {
+        let (first, end) = (self.taken, self.taken.saturating_add(count));
+        let known = self.words.len();
+        if end > known {
+            grow(&mut self.words, end - known, spare)?;
+            self.words.resize(end, UNWRITTEN);
+        }
+        if self.wiped {
+            self.words[first..end.min(known).max(first)].fill(UNWRITTEN);
+        }
+        self.taken = end;
+        self.most = self.most.max(end);
+        Ok(first)
+    }
+
+    /// Takes as many words as there are, for these.
+    pub fn extend(&mut self, words: impl ExactSizeIterator<Item = u64>) {
+        let end = self.taken + words.len();
+        self.words.resize(self.words.len().max(end), UNWRITTEN);
+        self.words[self.taken..end].iter_mut().zip(words).for_each(|(to, word)| *to = word);
+        self.taken = end;
+        self.most = self.most.max(end);
+    }
+
+    /// Gives back all words but the first ones.
+    pub fn release(&mut self, taken: usize) {
+        self.taken = taken;
+    }
+}
+
+impl Deref for Arena {
+    type Target = [u64];
+
+    #[inline(always)]
+    fn deref(&self) -> &[u64] {
+        &self.words
+    }
+}
+
+impl DerefMut for Arena {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut [u64] {
+        &mut self.words
+    }
+}
