@@ -1,11 +1,12 @@
-//! Registers: each virtual register has one of the processor's for all of its live range, or a place in the frame. Those that are used most for their length come first.
+//! Registers: each virtual register has one of the processor's for all of its live range, or a place in the frame. Those that are used most for their length choose first.
 
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
 
 use crate::assembler::{
     self as asm, Gpr, R8, R9, R10, R11, R12, R13, R14, RBP, RBX, RDI, RSI, Ymm,
 };
-use crate::code::{Class, Inst, Listing, Role, Source, Value, Virtual};
+use crate::code::{Class, Inst, Listing, Source, Value, Virtual};
+use crate::live::{self, Live};
 
 /// General registers that calls leave as they are, and those that calls change. `rax`, `rcx` and `rdx` are for the instructions themselves, `r15` has what the
 /// region was called with.
@@ -37,37 +38,31 @@ pub(crate) struct Allocation {
     pub frame: i32,
 }
 
-/// A live range, in half instructions: operands are read at the number of an instruction times 2, results written at that plus 1.
-#[derive(Clone, Copy, Debug)]
-struct Live {
-    start: u32,
-    end: u32,
-    weight: f64,
-}
+/// What a register is taken for: disjoint segments, by their first positions.
+type Taken = BTreeMap<u32, u32>;
 
 /// Allocates, with a frame whose first bytes are taken.
 pub(crate) fn allocate(listing: &Listing, taken: i32) -> Allocation {
-    let live = live(listing);
-    let mut order: Vec<usize> = (0..live.len()).filter(|v| live[*v].is_some()).collect();
-    let weight = |v: &usize| live[*v].as_ref().map_or(0.0, |live| live.weight / f64::from(live.end - live.start + 2));
-    order.sort_by(|a, b| weight(b).total_cmp(&weight(a)).then(a.cmp(b)));
-    let calls: Vec<u32> = (0u32..)
-        .zip(&listing.insts)
-        .filter(|(_, inst)| matches!(inst, Inst::Call { .. }))
-        .map(|(at, _)| at)
-        .collect();
+    let live = live::live(listing);
+    let density = |v: &usize| live[*v].weight / f64::from(live[*v].len() + 1);
+    let mut order: Vec<usize> = (0..live.len()).filter(|v| live[*v].hull().is_some()).collect();
+    order.sort_by(|a, b| density(b).total_cmp(&density(a)).then(a.cmp(b)));
+    let is_call = |inst: &Inst| matches!(inst, Inst::Call { .. });
+    let calls: Vec<u32> =
+        (0u32..).zip(&listing.insts).filter(|(_, inst)| is_call(inst)).map(|(at, _)| at).collect();
     let partners = partners(listing);
-    let mut used: HashMap<(Class, u8), BTreeMap<u32, u32>> = HashMap::new();
+    let mut used: HashMap<(Class, u8), Taken> = HashMap::new();
     let mut homes = vec![Home::Frame(0); live.len()];
     let mut spilled = Vec::new();
     for v in order {
-        let range = live[v].expect("it is live");
-        let class = listing.classes[v];
+        let (range, class) = (&live[v], listing.classes[v]);
         let candidates: Vec<u8> = match class {
             Class::Vector => (0..VECTORS).collect(),
             Class::Word => {
-                let first = calls.partition_point(|at| 2 * at < range.start);
-                let crosses = calls.get(first).is_some_and(|at| 2 * at < range.end);
+                let crosses = range.segments.iter().any(|(first, last)| {
+                    let next = calls.partition_point(|at| 2 * at < *first);
+                    calls.get(next).is_some_and(|at| 2 * at < *last)
+                });
                 let (a, b): (&[Gpr], &[Gpr]) =
                     if crosses { (&KEPT, &CHANGED) } else { (&CHANGED, &KEPT) };
                 a.iter().chain(b).map(|reg| reg.0).collect()
@@ -77,11 +72,11 @@ pub(crate) fn allocate(listing: &Listing, taken: i32) -> Allocation {
         let liked = partners.filter_map(Home::register);
         let free = liked.chain(candidates).find(|reg| {
             let taken = used.get(&(class, *reg));
-            !taken.is_some_and(|ranges| overlaps(ranges, range))
+            taken.is_none_or(|taken| !range.segments.iter().any(|segment| overlaps(taken, *segment)))
         });
         match free {
             Some(reg) => {
-                used.entry((class, reg)).or_default().insert(range.start, range.end);
+                used.entry((class, reg)).or_default().extend(range.segments.iter().copied());
                 homes[v] = match class {
                     Class::Word => Home::Gpr(Gpr(reg)),
                     Class::Vector => Home::Ymm(Ymm(reg)),
@@ -94,8 +89,8 @@ pub(crate) fn allocate(listing: &Listing, taken: i32) -> Allocation {
     let mut across = HashMap::new();
     for at in calls {
         let (read, written) = (2 * at, 2 * at + 1);
-        let lives = |ranges: &BTreeMap<u32, u32>| {
-            ranges.range(..=read).next_back().is_some_and(|(_, end)| *end > written)
+        let lives = |taken: &Taken| {
+            taken.range(..=read).next_back().is_some_and(|(_, last)| *last > written)
         };
         let mut saved = Vec::new();
         let at_risk = CHANGED.iter().map(|reg| (Class::Word, reg.0));
@@ -141,21 +136,21 @@ fn partners(listing: &Listing) -> Vec<Vec<Virtual>> {
     partners
 }
 
-/// Does any of the ranges, which do not overlap, overlap another one?
-fn overlaps(ranges: &BTreeMap<u32, u32>, range: Live) -> bool {
-    ranges.range(..=range.end).next_back().is_some_and(|(_, end)| *end >= range.start)
+/// Is a register taken anywhere in a segment?
+fn overlaps(taken: &Taken, (first, last): (u32, u32)) -> bool {
+    taken.range(..=last).next_back().is_some_and(|(_, end)| *end >= first)
 }
 
 /// Places in the frame for those without a register; they are used again behind live ranges.
 fn spill(
     listing: &Listing,
-    live: &[Option<Live>],
+    live: &[Live],
     mut spilled: Vec<usize>,
     homes: &mut [Home],
     taken: i32,
 ) -> i32 {
-    let range = |v: usize| live[v].expect("it is live");
-    spilled.sort_by_key(|v| range(*v).start);
+    let hull = |v: usize| live[v].hull().expect("it is live");
+    spilled.sort_by_key(|v| hull(*v));
     let mut frame = taken;
     let mut ending: BinaryHeap<(std::cmp::Reverse<u32>, i32, i32)> = BinaryHeap::new();
     let mut free: HashMap<i32, Vec<i32>> = HashMap::new();
@@ -165,7 +160,7 @@ fn spill(
             Class::Vector => 32,
         };
         while let Some((end, place, size)) = ending.peek().copied()
-            && end.0 < range(v).start
+            && end.0 < hull(v).0
         {
             ending.pop();
             free.entry(size).or_default().push(place);
@@ -175,53 +170,7 @@ fn spill(
             frame - size
         });
         homes[v] = Home::Frame(place);
-        ending.push((std::cmp::Reverse(range(v).end), place, size));
+        ending.push((std::cmp::Reverse(hull(v).1), place, size));
     }
     frame
-}
-
-/// The live ranges: from the first mention to the last one, in the order of the text. What lives into a loop lives until it ends.
-fn live(listing: &Listing) -> Vec<Option<Live>> {
-    let mut live: Vec<Option<Live>> = vec![None; listing.classes.len()];
-    // By open loop: where it begins, and what is mentioned in it.
-    let mut loops: Vec<(u32, Vec<Virtual>)> = Vec::new();
-    for (at, inst) in (0u32..).zip(&listing.insts) {
-        match inst {
-            Inst::Enter => loops.push((2 * at, Vec::new())),
-            Inst::Leave => {
-                let (start, mentioned) = loops.pop().expect("the loop is open");
-                for v in mentioned {
-                    let range = live[v.0 as usize].as_mut().expect("it is mentioned");
-                    if range.start < start {
-                        range.end = range.end.max(2 * at + 1);
-                        if let Some((_, outer)) = loops.last_mut() {
-                            outer.push(v);
-                        }
-                    }
-                }
-            }
-            _ => {}
-        }
-        let weight = 8f64.powi(loops.len().min(12) as i32);
-        inst.visit(&mut |v, role| {
-            let here = match role {
-                Role::Read => (2 * at, 2 * at),
-                Role::Written => (2 * at + 1, 2 * at + 1),
-                Role::Changed => (2 * at, 2 * at + 1),
-            };
-            let range = live[v.0 as usize].get_or_insert(Live {
-                start: here.0,
-                end: here.1,
-                weight: 0.0,
-            });
-            range.end = range.end.max(here.1);
-            range.weight += weight;
-            if let Some((start, mentioned)) = loops.last_mut()
-                && range.start < *start
-            {
-                mentioned.push(v);
-            }
-        });
-    }
-    live
 }

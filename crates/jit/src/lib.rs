@@ -2,16 +2,14 @@
 //! are the interpreter's, which also runs everything on other processors.
 //!
 //! - `facts`: which statements can be a region, and what is known of it;
-//! - `select`: statements to instructions ([`code`]) on virtual registers;
-//! - `allocate`: registers and places in the frame;
+//! - `select`: statements to instructions (`code`) on virtual registers; `math`: elementary functions;
+//! - `live`: live ranges; `allocate`: registers and places in the frame;
 //! - `emit` and `assembler`: bytes;
-//! - `helpers` and `math`: what code calls;
+//! - `helpers`: what code calls;
 //! - here: [`translator`], and how code is made executable and run.
 //!
 //! Accesses of memory are not compared with the sizes of buffers, as in C: that they are in range is what the checker of anf and the checks of a program say. A loop asks at every
 //! backward jump whether the run is cancelled.
-//!
-//! * A source: Poletto and Sarkar, *Linear scan register allocation*, 1999, for live ranges as intervals.
 
 #[cfg(all(target_arch = "x86_64", any(unix, windows)))]
 mod allocate;
@@ -25,6 +23,8 @@ mod emit;
 mod facts;
 #[cfg(all(target_arch = "x86_64", any(unix, windows)))]
 mod helpers;
+#[cfg(all(target_arch = "x86_64", any(unix, windows)))]
+mod live;
 #[cfg(all(target_arch = "x86_64", any(unix, windows)))]
 mod math;
 #[cfg(all(target_arch = "x86_64", any(unix, windows)))]
