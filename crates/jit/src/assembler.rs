@@ -59,6 +59,7 @@ pub(crate) fn at(base: Gpr, displacement: i32) -> Place {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Condition {
     Overflow = 0x0,
+    Negative = 0x8,
     Below = 0x2,
     AboveOrEqual = 0x3,
     Equal = 0x4,
@@ -75,7 +76,9 @@ impl Condition {
     /// The one that holds where this one does not.
     pub fn not(self) -> Condition {
         match self {
-            Condition::Overflow => unreachable!("nobody branches where nothing overflows"),
+            Condition::Overflow | Condition::Negative => {
+                unreachable!("nobody branches where {self:?} does not hold")
+            }
             Condition::Below => Condition::AboveOrEqual,
             Condition::AboveOrEqual => Condition::Below,
             Condition::Equal => Condition::NotEqual,
@@ -413,18 +416,6 @@ impl Assembler {
         self.general(&[0x87], reg.0, with, 0);
     }
 
-    pub fn compare_byte(&mut self, place: Place, with: u8) {
-        self.general_byte(0x80, 7, place);
-        self.byte(with);
-    }
-
-    fn general_byte(&mut self, opcode: u8, number: u8, place: Place) {
-        let (index, base) = Assembler::high(place);
-        self.byte(0x40 | (index << 1) | base);
-        self.byte(opcode);
-        self.operands(number, place, 1);
-    }
-
     pub fn push(&mut self, reg: Gpr) {
         self.byte(0x40 | (reg.0 >> 3));
         self.byte(0x50 | (reg.0 & 7));
@@ -437,6 +428,13 @@ impl Assembler {
 
     pub fn call(&mut self, reg: Gpr) {
         self.general(&[0xff], 2, reg.into(), 0);
+    }
+
+    /// Calls code of the same region.
+    pub fn call_label(&mut self, to: Label) {
+        self.byte(0xe8);
+        self.branches.push((self.code.len(), to));
+        self.four(0);
     }
 
     pub fn give_back(&mut self) {

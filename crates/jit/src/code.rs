@@ -122,7 +122,7 @@ pub(crate) enum Inst {
     Leave,
     /// The next index; goes there if it is below the end, and there was no overflow.
     Next { index: Virtual, step: i32, end: Value, top: Label },
-    /// Ends the region if the run is cancelled.
+    /// Takes fuel, and ends the region where there is none.
     Poll,
     /// Ends the region unless the test holds, with the number of a check and values for its message.
     Check { test: Test, number: u32, values: Vec<Value> },

@@ -5,13 +5,14 @@
 
 use std::mem::offset_of;
 
-use lambada_loops::Range;
+use lambada_loops::{Fuel, Range};
 
 use crate::allocate::{Allocation, Home};
 use crate::assembler::{
     self as asm, Alu, Assembler, Condition, Fused, Gpr, Label, Order, Place, R12, R13, R14, R15,
     RAX, RBP, RBX, RCX, RDI, RDX, RSI, RSP, Ymm, at,
 };
+use crate::helpers;
 use crate::code::{Address, Class, Form, Inst, Listing, Source, Test, Value, Virtual};
 
 /// What a region is called with.
@@ -20,22 +21,25 @@ pub(crate) struct Context {
     pub slots: *mut u64,
     pub memory: *mut u64,
     pub ranges: *mut Range,
-    pub cancelled: *const u8,
+    pub fuel: *mut Fuel,
     /// Room for the values of a check that fails.
     pub values: *mut i64,
 }
 
-/// What a region gives: it is done, or cancelled; anything above is the number of a check that fails, and this.
+/// What a region gives: it is done, or may not go on; anything above is the number of a check that fails, and this.
 pub(crate) const DONE: u32 = 0;
 pub(crate) const CANCELLED: u32 = 1;
-pub(crate) const FAILED: u32 = 2;
+pub(crate) const EXHAUSTED: u32 = 2;
+pub(crate) const FAILED: u32 = 3;
 
 /// Bytes of an argument of a call, and where vector and general registers are saved.
 const ARGUMENT: i32 = 32;
 const VECTORS: i32 = 3 * ARGUMENT;
 const WORDS: i32 = VECTORS + 13 * 32;
+/// How many backward jumps are left.
+const LEFT: i32 = WORDS + 16 * 8;
 /// Where virtual registers begin.
-pub(crate) const TAKEN: i32 = WORDS + 16 * 8;
+pub(crate) const TAKEN: i32 = LEFT + 32;
 
 /// A larger frame is none: threads have small stacks.
 const LARGEST: i32 = 128 << 10;
@@ -51,7 +55,7 @@ const SCRATCH: [Ymm; 3] = [Ymm(13), Ymm(14), Ymm(15)];
 const SLOTS: i32 = offset_of!(Context, slots) as i32;
 const MEMORY: i32 = offset_of!(Context, memory) as i32;
 const RANGES: i32 = offset_of!(Context, ranges) as i32;
-const CANCEL: i32 = offset_of!(Context, cancelled) as i32;
+const FUEL: i32 = offset_of!(Context, fuel) as i32;
 const MESSAGE: i32 = offset_of!(Context, values) as i32;
 
 /// A check that fails: where it goes, its number, and the values of its message.
@@ -66,8 +70,11 @@ struct Emitter<'a> {
     allocation: &'a Allocation,
     asm: Assembler,
     end: Label,
-    cancelled: Label,
+    /// Asks whether to go on.
+    refill: Label,
     failing: Vec<Failing>,
+    /// Backward jumps without fuel: where they go, and where they come back.
+    polls: Vec<(Label, Label)>,
 }
 
 /// The bytes of a region, or nothing if its frame is too large.
@@ -81,19 +88,26 @@ pub(crate) fn emit(listing: &Listing, allocation: &Allocation) -> Option<Vec<u8>
     for _ in 0..listing.labels {
         asm.label();
     }
-    let (end, cancelled) = (asm.label(), asm.label());
-    let mut emitter = Emitter { listing, allocation, asm, end, cancelled, failing: Vec::new() };
+    let (end, refill) = (asm.label(), asm.label());
+    let mut emitter = Emitter { listing, allocation, asm, end, refill, failing: Vec::new(), polls: Vec::new() };
     CALLER.into_iter().for_each(|reg| emitter.asm.push(reg));
     for page in 1..=frame / PAGE {
         emitter.asm.alu_constant(Alu::Or, at(RSP, -page * PAGE), 0);
     }
     emitter.asm.alu_constant(Alu::Sub, RSP.into(), frame);
     emitter.asm.copy(R15, RDI);
+    let left = offset_of!(Fuel, left) as i32;
+    emitter.asm.load(RAX, at(R15, FUEL));
+    emitter.asm.load(RAX, at(RAX, left));
+    emitter.asm.store(at(RSP, LEFT), RAX);
     for (number, inst) in listing.insts.iter().enumerate() {
         emitter.inst(number, inst);
     }
     emitter.asm.constant(RAX, i64::from(DONE));
     emitter.asm.bind(end);
+    emitter.asm.load(RCX, at(R15, FUEL));
+    emitter.asm.load(RDX, at(RSP, LEFT));
+    emitter.asm.store(at(RCX, left), RDX);
     emitter.asm.zero_upper();
     emitter.asm.alu_constant(Alu::Add, RSP.into(), frame);
     CALLER.into_iter().rev().for_each(|reg| emitter.asm.pop(reg));
@@ -105,9 +119,14 @@ pub(crate) fn emit(listing: &Listing, allocation: &Allocation) -> Option<Vec<u8>
 impl Emitter<'_> {
     /// How a region ends early.
     fn exits(&mut self) {
-        self.asm.bind(self.cancelled);
-        self.asm.constant(RAX, i64::from(CANCELLED));
-        self.asm.jump(self.end);
+        if !self.polls.is_empty() {
+            self.ask();
+        }
+        for (from, back) in std::mem::take(&mut self.polls) {
+            self.asm.bind(from);
+            self.asm.call_label(self.refill);
+            self.asm.jump(back);
+        }
         for Failing { label, number, values } in std::mem::take(&mut self.failing) {
             self.asm.bind(label);
             self.asm.load(RDX, at(R15, MESSAGE));
@@ -117,6 +136,52 @@ impl Emitter<'_> {
             }
             self.asm.constant(RAX, i64::from(number + FAILED));
             self.asm.jump(self.end);
+        }
+    }
+
+    /// A function of the region that changes no register: comes back if there is more fuel, and else ends the region.
+    fn ask(&mut self) {
+        // What is in the frame is farther away, by the way back.
+        let vectors = (0..16).map(|k| (Home::Ymm(Ymm(k)), at(RSP, VECTORS + 32 * i32::from(k) + 8)));
+        let words = (0..16).filter(|k| ![RAX.0, RSP.0].contains(k));
+        let words = words.map(|k| (Home::Gpr(Gpr(k)), at(RSP, WORDS + 8 * i32::from(k) + 8)));
+        let places: Vec<(Home, Place)> = vectors.take(13).chain(words).collect();
+        self.asm.bind(self.refill);
+        places.iter().for_each(|(home, place)| self.save(*home, *place));
+        self.asm.load(RDI, at(R15, FUEL));
+        self.asm.load(RAX, at(RSP, LEFT + 8));
+        self.asm.store(at(RDI, offset_of!(Fuel, left) as i32), RAX);
+        self.asm.constant(RAX, helpers::REFILL.address() as i64);
+        self.asm.zero_upper();
+        self.asm.alu_constant(Alu::Sub, RSP.into(), 8);
+        self.asm.call(RAX);
+        self.asm.alu_constant(Alu::Add, RSP.into(), 8);
+        places.iter().for_each(|(home, place)| self.restore(*home, *place));
+        let stop = self.asm.label();
+        self.asm.test(RAX);
+        self.asm.jump_if(Condition::NotEqual, stop);
+        self.asm.load(RAX, at(R15, FUEL));
+        self.asm.load(RAX, at(RAX, offset_of!(Fuel, left) as i32));
+        self.asm.store(at(RSP, LEFT + 8), RAX);
+        self.asm.give_back();
+        self.asm.bind(stop);
+        self.asm.alu_constant(Alu::Add, RSP.into(), 8);
+        self.asm.jump(self.end);
+    }
+
+    fn save(&mut self, home: Home, place: Place) {
+        match home {
+            Home::Gpr(reg) => self.asm.store(place, reg),
+            Home::Ymm(reg) => self.asm.vector(asm::STORE, reg.0, None, place),
+            Home::Frame(_) => unreachable!("it has a register"),
+        }
+    }
+
+    fn restore(&mut self, home: Home, place: Place) {
+        match home {
+            Home::Gpr(reg) => self.asm.load(reg, place),
+            Home::Ymm(reg) => self.asm.vector(asm::LOAD, reg.0, None, place),
+            Home::Frame(_) => unreachable!("it has a register"),
         }
     }
 
@@ -415,31 +480,20 @@ impl Emitter<'_> {
     // Everything else.
 
     fn call(&mut self, number: usize, function: usize, argument: u32) {
-        let saved = &self.allocation.across[&number];
+        let allocation = self.allocation;
+        let saved = &allocation.across[&number];
         let place = |home: &Home| match home {
             Home::Gpr(reg) => at(RSP, WORDS + 8 * i32::from(reg.0)),
             Home::Ymm(reg) => at(RSP, VECTORS + 32 * i32::from(reg.0)),
             Home::Frame(_) => unreachable!("it has a register"),
         };
-        for home in saved {
-            match home {
-                Home::Gpr(reg) => self.asm.store(place(home), *reg),
-                Home::Ymm(reg) => self.asm.vector(asm::STORE, reg.0, None, place(home)),
-                Home::Frame(_) => unreachable!("it has a register"),
-            }
-        }
+        saved.iter().for_each(|home| self.save(*home, place(home)));
         self.asm.copy(RDI, RSP);
         self.asm.constant(RSI, i64::from(argument));
         self.asm.constant(RAX, function as i64);
         self.asm.zero_upper();
         self.asm.call(RAX);
-        for home in saved {
-            match home {
-                Home::Gpr(reg) => self.asm.load(*reg, place(home)),
-                Home::Ymm(reg) => self.asm.vector(asm::LOAD, reg.0, None, place(home)),
-                Home::Frame(_) => unreachable!("it has a register"),
-            }
-        }
+        saved.iter().for_each(|home| self.restore(*home, place(home)));
     }
 
     fn read_slot(&mut self, to: Virtual, slot: u32, form: Form) {
@@ -645,9 +699,11 @@ impl Emitter<'_> {
                 self.asm.bind(exit);
             }
             Inst::Poll => {
-                self.asm.load(RAX, at(R15, CANCEL));
-                self.asm.compare_byte(at(RAX, 0), 0);
-                self.asm.jump_if(Condition::NotEqual, self.cancelled);
+                let (out, back) = (self.asm.label(), self.asm.label());
+                self.asm.alu_constant(Alu::Sub, at(RSP, LEFT), 1);
+                self.asm.jump_if(Condition::Negative, out);
+                self.asm.bind(back);
+                self.polls.push((out, back));
             }
             Inst::Check { test, number, ref values } => {
                 let label = self.asm.label();

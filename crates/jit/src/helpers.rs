@@ -1,9 +1,11 @@
 //! What generated code calls: primitives without instructions, and loops over memory. A call has a list of three arguments of four words each, the first of which is also
 //! the place of the result, and a number.
 
+use lambada_loops::{Fuel, Stop};
 use lambada_prim::{Prim, Scalar, ScalarTy};
 
 use crate::LANES;
+use crate::emit::{CANCELLED, DONE, EXHAUSTED};
 
 /// The words of an argument.
 const WORDS: usize = LANES as usize;
@@ -15,6 +17,20 @@ type Helper = unsafe extern "sysv64" fn(*mut u64, u32);
 pub(crate) const COPY: Called = Called(copy);
 /// Sets elements: to, the value, how many.
 pub(crate) const FILL: Called = Called(fill);
+
+/// Asks for fuel: what it gives is 0, or how the region ends.
+pub(crate) const REFILL: Refill = Refill(refill);
+
+/// The function that asks for fuel.
+#[derive(Clone, Copy)]
+pub(crate) struct Refill(unsafe extern "sysv64" fn(*mut Fuel) -> u64);
+
+impl Refill {
+    /// Where it is.
+    pub fn address(self) -> usize {
+        self.0 as usize
+    }
+}
 
 /// A function that code calls.
 #[derive(Clone, Copy)]
@@ -34,6 +50,16 @@ pub(crate) fn of(prim: Prim, lanes: bool) -> Called {
         (Prim::RemInt, false) => Called(rem_int),
         (_, true) => Called(on_lanes),
         (_, false) => Called(on_scalars),
+    }
+}
+
+#[allow(unsafe_code)]
+unsafe extern "sysv64" fn refill(fuel: *mut Fuel) -> u64 {
+    // SAFETY: it is that of the run, to which nobody else has access while the region runs.
+    match unsafe { &mut *fuel }.refill() {
+        Ok(()) => u64::from(DONE),
+        Err(Stop::Cancelled) => u64::from(CANCELLED),
+        Err(Stop::Exhausted) => u64::from(EXHAUSTED),
     }
 }
 

@@ -3,10 +3,10 @@
 use std::fmt;
 use std::sync::Arc;
 
-use lambada_loops::{Function, Outcome, Region, Regions, State, Stmt, Translate};
+use lambada_loops::{Function, Outcome, Region, Regions, State, Stmt, Stop, Translate};
 use memmap2::{Mmap, MmapMut};
 
-use crate::emit::{self, CANCELLED, Context, DONE, FAILED};
+use crate::emit::{self, CANCELLED, Context, DONE, EXHAUSTED, FAILED};
 use crate::facts::Facts;
 use crate::{allocate, facts, select};
 
@@ -90,7 +90,7 @@ impl Regions for Ready {
             slots: state.slots.as_mut_ptr(),
             memory: state.memory.as_mut_ptr(),
             ranges: state.ranges.as_mut_ptr(),
-            cancelled: state.cancelled.as_ptr().cast(),
+            fuel: state.fuel,
             values: values.as_mut_ptr(),
         };
         // SAFETY: the bytes are a function of this type, made for these slots and buffers; what it touches in memory is in range if the program has passed the checker.
@@ -102,7 +102,8 @@ impl Regions for Ready {
         };
         match result {
             DONE => Outcome::Done,
-            CANCELLED => Outcome::Cancelled,
+            CANCELLED => Outcome::Stopped(Stop::Cancelled),
+            EXHAUSTED => Outcome::Stopped(Stop::Exhausted),
             number => {
                 let (site, count) = entry.sites[(number - FAILED) as usize];
                 Outcome::Failed(site, values[..count].to_vec())

@@ -3,6 +3,7 @@
 
 mod api;
 mod bench;
+mod brief;
 mod call;
 mod data;
 mod effort;

@@ -16,6 +16,7 @@ use lambada_schedule::Plan;
 use lambada_source::stack::{self, Deep};
 use lambada_source::{Failure, Problem, Site, Span};
 
+use crate::brief::Brief;
 use crate::messages::running as messages;
 use crate::nests::Lanes;
 use crate::passes::{COMPILE, FORWARD, LOWER, Lap, NORMALIZE, REVERSE, SIMPLIFY, timed};
@@ -255,16 +256,16 @@ pub fn lower(arrays: &Arrays) -> loops::Function {
 
 /// The same with nests, where the options say so, for a processor, or a family of them, as the options say.
 pub fn lower_for(arrays: &Arrays, options: &Options, target: Target) -> loops::Function {
-    lower_by(arrays, options, options.plan(&arrays.optimized, target))
+    lower_by(&arrays.optimized, options, options.plan(&arrays.optimized, target))
 }
 
 /// The same as a plan says.
-fn lower_by(arrays: &Arrays, options: &Options, plan: Plan) -> loops::Function {
+fn lower_by(function: &anf::Function, options: &Options, plan: Plan) -> loops::Function {
     let lanes = Lanes { plan, checks: options.checks };
     let nests: &dyn lambada_lower::Nests =
         if options.nests && !options.trap_nan { &lanes } else { &lambada_lower::NoNests };
     stack::roomy(|| {
-        let lowered = timed(&LOWER, || lambada_lower::lower_with(&arrays.optimized, nests));
+        let lowered = timed(&LOWER, || lambada_lower::lower_with(function, nests));
         verify(options, "lower", || loops::check(&lowered), || loops::print(&lowered));
         lowered
     })
@@ -275,13 +276,13 @@ pub(crate) fn lower_with(arrays: &Arrays, options: &Options) -> loops::Function 
     lower_for(arrays, options, options.target)
 }
 
-/// The same for what will run the loops: the interpreter, if the options say so, or if there is no C compiler.
-fn lower_to_run(arrays: &Arrays, options: &Options) -> loops::Function {
-    let mut plan = options.plan(&arrays.optimized, options.target);
+/// The same for what will run the loops: as the options say, or what runs where there is no C compiler.
+pub(crate) fn lower_to_run(function: &anf::Function, options: &Options) -> loops::Function {
+    let mut plan = options.plan(function, options.target);
     if options.engine != Engine::Native || lambada_run::Compiler::find().is_none() {
         plan.lanes = lambada_run::interpreted_lanes(engine(options), options.precision);
     }
-    lower_by(arrays, options, plan)
+    lower_by(function, options, plan)
 }
 
 /// Where checks are requested (always in debug builds), a program that a pass has broken stops the compiler at that pass.
@@ -319,6 +320,7 @@ pub type Observer = Arc<dyn Fn(&Site, &Data) + Send + Sync>;
 
 enum Code {
     Native(Kernel),
+    Brief(Brief),
     Loops(loops::Function),
     Anf(anf::Function),
     Core(Program, DefId),
@@ -366,12 +368,18 @@ impl Executable {
             match options.engine {
                 Engine::Native | Engine::Jit => {
                     let arrays = arrays()?;
-                    let kernel = compiled(&lower_to_run(&arrays, options), options)?;
+                    let shows = !arrays.normalized.inspections.is_empty();
+                    let translated = lambada_run::translates(options.precision);
+                    if options.engine == Engine::Native && options.quick && translated && !shows {
+                        let brief = Brief::new(&arrays.optimized, options)?;
+                        return Ok(Executable::optimized(&arrays, Code::Brief(brief)));
+                    }
+                    let kernel = compiled(&lower_to_run(&arrays.optimized, options), options)?;
                     Ok(Executable::optimized(&arrays, Code::Native(kernel)))
                 }
                 Engine::Loops => {
                     let arrays = arrays()?;
-                    let lowered = lower_to_run(&arrays, options);
+                    let lowered = lower_to_run(&arrays.optimized, options);
                     Ok(Executable::optimized(&arrays, Code::Loops(lowered)))
                 }
                 Engine::Anf => {
@@ -471,8 +479,10 @@ impl Executable {
 
     fn limited(mut self, memory: Memory) -> Executable {
         self.memory = memory;
-        if let Code::Native(kernel) = &mut *self.code {
-            kernel.limit(memory);
+        match &mut *self.code {
+            Code::Native(kernel) => kernel.limit(memory),
+            Code::Brief(brief) => brief.limit(memory),
+            Code::Loops(_) | Code::Anf(_) | Code::Core(..) | Code::Recursive(..) => {}
         }
         self
     }
@@ -485,13 +495,15 @@ impl Executable {
         let settings = Settings { limit: memory, trap_nan: self.trap_nan, seen: show };
         let results = match &*self.code {
             Code::Native(kernel) => kernel.call_seen(&self.tensors(args)?, seen)?,
+            Code::Brief(brief) => {
+                let tensors = self.tensors(args)?;
+                stack::roomy(|| brief.run(&tensors, memory, seen))?
+            }
             Code::Loops(function) => {
                 let tensors = self.tensors(args)?;
-                let cancel = Cancel::current();
-                let cancelled = cancel.as_ref().map(Cancel::flag);
-                stack::roomy(|| {
-                    loops::Program::new(function).run_within(&tensors, memory, seen, cancelled)
-                })?
+                let cancelled = Cancel::current().map(|cancel| cancel.flag());
+                let terms = loops::Terms { memory, seen: Some(seen), cancelled, jumps: None };
+                stack::roomy(|| loops::Program::new(function).run_within(&tensors, &terms))?
             }
             Code::Anf(function) => {
                 let leaves = self.leaves(args)?;
@@ -554,7 +566,11 @@ impl Executable {
     pub fn time(&self, args: &[Data], repetitions: usize) -> Result<Vec<u64>, Failure> {
         match &*self.code {
             Code::Native(kernel) => kernel.time(&self.tensors(args)?, repetitions),
-            Code::Loops(_) | Code::Anf(_) | Code::Core(..) | Code::Recursive(..) => Ok(Vec::new()),
+            Code::Brief(_)
+            | Code::Loops(_)
+            | Code::Anf(_)
+            | Code::Core(..)
+            | Code::Recursive(..) => Ok(Vec::new()),
         }
     }
 

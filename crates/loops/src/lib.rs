@@ -13,8 +13,9 @@ mod walk;
 
 pub use check::check;
 pub use eval::{
-    CANCELLED, Counts, LANES, Outcome, Program, Range, Region, Regions, Seen, State, Translate,
-    check_arguments, eval, eval_counted, internal, param_types, sizes,
+    CANCELLED, Counts, EXHAUSTED, Fuel, LANES, Outcome, Program, Range, Region, Regions, Seen,
+    State, Stop, Terms, Translate, check_arguments, eval, eval_counted, internal, param_types,
+    sizes,
 };
 pub use names::{Names, identifier};
 pub use nodes::{Field, FieldId, FnId, NodeId, NodeType};

@@ -1,6 +1,6 @@
 //! Programs with libraries: functions that call themselves, nodes, arrays by reference.
 
-use lambada_loops::{Function, Program, check, eval, eval_counted, print, read};
+use lambada_loops::{Function, Program, Terms, check, eval, eval_counted, print, read};
 use lambada_prim::{Data, Memory, Scalar, Tensor};
 
 fn program(text: &str) -> Function {
@@ -71,12 +71,8 @@ fn scopes_release_nodes() {
 #[test]
 fn endless_recursion_ends_with_the_memory() {
     let text = "function f(n : int)\n  cell c = 0\n  call f(n) => c\n  c_2 = c\n  return c_2\n\nf(n : int)\n  cell c = 0\n  call f(n) => c\n  c_2 = c\n  return c_2\n";
-    let failure = Program::new(&program(text)).run_within(
-        &[int(1)],
-        Memory { limit: 1 << 20 },
-        &|_, _| {},
-        None,
-    );
+    let terms = Terms { memory: Memory { limit: 1 << 20 }, ..Terms::default() };
+    let failure = Program::new(&program(text)).run_within(&[int(1)], &terms);
     let message = failure.expect_err("it never ends").message;
     assert!(message.contains("too deep"), "{message}");
 }
@@ -85,11 +81,9 @@ fn endless_recursion_ends_with_the_memory() {
 fn nodes_count_as_memory() {
     let text = "type list\n  0(int, int)\n\nf(n : int)\n  cell t = 0\n  for i in 0 .. n\n    t_2 = t\n    t_3 = node list:0(i, t_2)\n    t := t_3\n  return\n";
     let program = Program::new(&program(text));
-    assert_eq!(
-        program.run_within(&[int(1000)], Memory { limit: 24_000 }, &|_, _| {}, None),
-        Ok(vec![])
-    );
-    let failure = program.run_within(&[int(1001)], Memory { limit: 24_000 }, &|_, _| {}, None);
+    let terms = Terms { memory: Memory { limit: 24_000 }, ..Terms::default() };
+    assert_eq!(program.run_within(&[int(1000)], &terms), Ok(vec![]));
+    let failure = program.run_within(&[int(1001)], &terms);
     let message = failure.expect_err("there is no room").message;
     assert!(message.contains("this value needs 24 bytes"), "{message}");
 }

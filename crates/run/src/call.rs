@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use lambada_loops::{Program, Seen};
+use lambada_loops::{Program, Seen, Terms};
 use lambada_prim::{Data, Memory, Scalar, Tensor};
 use lambada_source::Failure;
 
@@ -89,9 +89,13 @@ impl<'a> Interpreted<'a> {
     }
 
     fn run(&mut self, seen: Seen) -> Result<(), Failure> {
-        let cancel = Cancel::current();
-        let cancelled = cancel.as_ref().map(Cancel::flag);
-        let tensors = self.program.run_within(&self.args, self.limit, seen, cancelled)?;
+        let terms = Terms {
+            memory: self.limit,
+            seen: Some(seen),
+            cancelled: Cancel::current().map(|cancel| cancel.flag()),
+            jumps: None,
+        };
+        let tensors = self.program.run_within(&self.args, &terms)?;
         self.results = tensors.into_iter().map(Column::of).collect();
         Ok(())
     }

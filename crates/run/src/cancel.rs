@@ -15,7 +15,7 @@ pub struct Cancel(Arc<Shared>);
 
 #[derive(Debug, Default)]
 struct Shared {
-    cancelled: AtomicBool,
+    cancelled: Arc<AtomicBool>,
     /// The contexts in which calls run.
     running: Mutex<Vec<Running>>,
 }
@@ -68,8 +68,8 @@ impl Cancel {
     }
 
     /// What interpreters ask: is it true?
-    pub fn flag(&self) -> &AtomicBool {
-        &self.0.cancelled
+    pub fn flag(&self) -> Arc<AtomicBool> {
+        self.0.cancelled.clone()
     }
 
     fn running(&self) -> MutexGuard<'_, Vec<Running>> {

@@ -35,7 +35,7 @@ mod unfinished;
 use std::path::Path;
 use std::sync::{Once, OnceLock};
 
-use lambada_loops::{Function, Program, Seen};
+use lambada_loops::{EXHAUSTED, Function, Program, Seen, Terms};
 use lambada_prim::{Memory, Precision, Scalar, ScalarTy, Tensor};
 use lambada_source::Failure;
 
@@ -305,6 +305,27 @@ impl Kernel {
         })?
     }
 
+    /// As `call_seen`, where that takes no more than so many backward jumps and calls; otherwise nothing. Machine code of the C compiler does not count them, and
+    /// runs to its end.
+    ///
+    /// # Errors
+    /// What the program fails with.
+    pub fn call_briefly(
+        &self,
+        args: &[Tensor],
+        seen: Seen,
+        jumps: u64,
+    ) -> Option<Result<Vec<Tensor>, Failure>> {
+        let Code::Interpreted(program, _) = &self.code else {
+            return Some(self.call_seen(args, seen));
+        };
+        let cancelled = Cancel::current().map(|cancel| cancel.flag());
+        let terms = Terms { memory: self.limit, seen: Some(seen), cancelled, jumps: Some(jumps) };
+        let result = program.run_within(args, &terms);
+        let exhausted = |failure: &Failure| failure.message == EXHAUSTED;
+        if result.as_ref().is_err_and(exhausted) { None } else { Some(result) }
+    }
+
     /// As `call`, and the nanoseconds that the function itself took, without passing arguments and copying results.
     ///
     /// # Errors
@@ -350,10 +371,13 @@ fn interpret(functions: &[&Function], settings: Settings) -> Vec<Kernel> {
 
 /// How many lanes functions should have that are not compiled by a C compiler.
 pub fn interpreted_lanes(engine: Engine, precision: Precision) -> u16 {
-    let translated = engine != Engine::Interpreter
-        && precision == Precision::F64
-        && lambada_jit::translator(true).is_some();
+    let translated = engine != Engine::Interpreter && translates(precision);
     if translated { lambada_jit::LANES } else { lambada_loops::LANES }
+}
+
+/// Is machine code made here, for this processor, of reals of so many bits?
+pub fn translates(precision: Precision) -> bool {
+    precision == Precision::F64 && lambada_jit::translator(true).is_some()
 }
 
 /// Has somebody else told of warnings, which are written to standard error otherwise. Only the first one is.

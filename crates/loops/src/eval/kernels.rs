@@ -7,12 +7,17 @@ use super::compile::word;
 use super::counts::Meter;
 use super::machine::{Machine, WORD};
 
+/// So many operations take as long as an iteration of a loop or so.
+const PER_JUMP: u64 = 16;
+
 impl<M: Meter> Machine<'_, M> {
     pub(super) fn kernel(&mut self, number: u32) -> Result<(), Failure> {
         let kernel = &self.body.kernels[number as usize];
         let row = kernel.prim.row();
         let sizes: Vec<usize> =
             kernel.sizes.iter().map(|size| self.int(*size).max(0) as usize).collect();
+        let work = (row.work)(&sizes.iter().map(|size| *size as u64).collect::<Vec<u64>>());
+        self.worked(work / PER_JUMP)?;
         let len = |axes: &str| -> usize {
             axes.chars().filter_map(|axis| Some(sizes[row.axes.find(axis)?])).product()
         };
@@ -36,8 +41,7 @@ impl<M: Meter> Machine<'_, M> {
             words.iter_mut().enumerate().for_each(|(k, to)| *to = word(data.get(k)));
         }
         if M::COUNTS {
-            let sizes: Vec<u64> = sizes.iter().map(|size| *size as u64).collect();
-            self.meter.operations((row.work)(&sizes));
+            self.meter.operations(work);
             self.meter.load(args.iter().map(|arg| arg.len() as u64).sum());
             let written: usize = results.iter().map(Data::len).sum();
             self.meter.write(written as u64 * WORD);

@@ -1,6 +1,6 @@
 //! Runs instructions.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Arc;
 
 use lambada_prim::{Data, Memory, Precision, Prim, Scalar, ScalarTy, Tensor, elements};
 use lambada_source::{Failure, Span};
@@ -11,7 +11,8 @@ use super::counts::Meter;
 use super::items::Frame;
 use super::lanes::{self, Loops, Words};
 use super::{
-    Body, CANCELLED, NEVER, Outcome, Output, Program, Range, Seen, Slot, State, internal,
+    Body, CANCELLED, EXHAUSTED, Fuel, Outcome, Output, Program, Range, Seen, Slot, State, Stop,
+    internal,
 };
 
 /// The bytes of an element, of any type.
@@ -37,8 +38,8 @@ pub(super) struct Machine<'a, M> {
     own: usize,
     pub(super) limit: Memory,
     pub(super) seen: Seen<'a>,
-    /// Is the run to end? It asks when it begins, at every backward jump and at every call.
-    pub(super) cancelled: &'a AtomicBool,
+    /// Taken from when it begins, at every backward jump and at every call.
+    pub(super) fuel: Fuel,
 }
 
 impl<'a, M: Meter> Machine<'a, M> {
@@ -60,7 +61,7 @@ impl<'a, M: Meter> Machine<'a, M> {
             own: 0,
             limit,
             seen: &|_, _| {},
-            cancelled: &NEVER,
+            fuel: Fuel::new(Arc::default(), None),
         };
         machine.memory.extend(program.constants.iter().copied());
         for (param, arg) in body.params.iter().zip(args) {
@@ -337,8 +338,15 @@ impl<'a, M: Meter> Machine<'a, M> {
     }
 
     #[inline(always)]
-    fn go_on(&self) -> Result<(), Failure> {
-        if self.cancelled.load(Ordering::Relaxed) { Err(cancelled()) } else { Ok(()) }
+    fn go_on(&mut self) -> Result<(), Failure> {
+        self.fuel.left -= 1;
+        if self.fuel.left < 0 { self.fuel.refill().map_err(stopped) } else { Ok(()) }
+    }
+
+    /// Work that counts as so many jumps.
+    pub(super) fn worked(&mut self, jumps: u64) -> Result<(), Failure> {
+        self.fuel.left = self.fuel.left.saturating_sub_unsigned(jumps);
+        if self.fuel.left < 0 { self.fuel.refill().map_err(stopped) } else { Ok(()) }
     }
 
     #[inline(always)]
@@ -379,11 +387,11 @@ impl<'a, M: Meter> Machine<'a, M> {
             slots: &mut self.slots,
             memory: &mut self.memory,
             ranges: &mut self.ranges,
-            cancelled: self.cancelled,
+            fuel: &mut self.fuel,
         };
         match regions.run(number, state) {
             Outcome::Done => Ok(()),
-            Outcome::Cancelled => Err(cancelled()),
+            Outcome::Stopped(why) => Err(stopped(why)),
             Outcome::Failed(site, values) => Err(self.failed(site, &values)),
         }
     }
@@ -557,8 +565,12 @@ impl<'a, M: Meter> Machine<'a, M> {
 }
 
 #[cold]
-fn cancelled() -> Failure {
-    Failure { span: Span::default(), message: CANCELLED.into() }
+fn stopped(why: Stop) -> Failure {
+    let message = match why {
+        Stop::Cancelled => CANCELLED,
+        Stop::Exhausted => EXHAUSTED,
+    };
+    Failure { span: Span::default(), message: message.into() }
 }
 
 fn data(elem: ScalarTy, words: &[u64]) -> Data {

@@ -37,7 +37,7 @@ use compile::Code;
 pub use counts::Counts;
 use counts::{Counter, Silent};
 use machine::Machine;
-pub use translate::{Outcome, Range, Region, Regions, State, Translate};
+pub use translate::{Fuel, Outcome, Range, Region, Regions, State, Stop, Translate};
 
 /// How many lanes functions should have that are interpreted: an instruction is decoded once for all of them, which takes as long as a few lanes.
 pub const LANES: u16 = 64;
@@ -98,8 +98,21 @@ struct Body {
 /// What a run that has been cancelled fails with.
 pub const CANCELLED: &str = "the run has been cancelled";
 
-/// Of runs that are not cancelled.
-static NEVER: AtomicBool = AtomicBool::new(false);
+/// What a run fails with that has made as many backward jumps and calls as it may.
+pub const EXHAUSTED: &str = "the run has made as many jumps as it may";
+
+/// On what terms a run is made.
+#[derive(Default)]
+pub struct Terms<'a> {
+    /// The limit on the memory for arrays, those among the arguments not counted.
+    pub memory: Memory,
+    /// Who is told of what is inspected, in order: its number, and its parts.
+    pub seen: Option<Seen<'a>>,
+    /// The run fails with [`CANCELLED`] soon after this has become true.
+    pub cancelled: Option<Arc<AtomicBool>>,
+    /// It fails with [`EXHAUSTED`] after so many backward jumps and calls, the same ones each time.
+    pub jumps: Option<u64>,
+}
 
 /// Who is told of what is inspected.
 pub type Seen<'a> = &'a dyn Fn(u32, Vec<Tensor>);
@@ -151,22 +164,20 @@ impl Program {
 
     /// Runs it, see [`eval`].
     pub fn run(&self, args: &[Tensor]) -> Result<Vec<Tensor>, Failure> {
-        self.run_within(args, Memory::default(), &|_, _| {}, None)
+        self.run_within(args, &Terms::default())
     }
 
-    /// The same with a limit on the memory for arrays, those among the arguments not counted; `seen` is told of what is inspected, in order:
-    /// its number, and its parts. The run fails soon after `cancelled` has become true.
-    pub fn run_within(
-        &self,
-        args: &[Tensor],
-        limit: Memory,
-        seen: Seen,
-        cancelled: Option<&AtomicBool>,
-    ) -> Result<Vec<Tensor>, Failure> {
+    /// The same on some terms.
+    ///
+    /// # Errors
+    /// What the program fails with, or what the terms say.
+    pub fn run_within(&self, args: &[Tensor], terms: &Terms) -> Result<Vec<Tensor>, Failure> {
         check_arguments(&self.entry.name, self.entry.params.iter().map(Slot::ty), args)?;
-        let mut machine = Machine::new(self, args, limit, Silent);
-        machine.seen = seen;
-        machine.cancelled = cancelled.unwrap_or(&NEVER);
+        let mut machine = Machine::new(self, args, terms.memory, Silent);
+        if let Some(seen) = terms.seen {
+            machine.seen = seen;
+        }
+        machine.fuel = Fuel::new(terms.cancelled.clone().unwrap_or_default(), terms.jumps);
         Ok(machine.run()?.0)
     }
 

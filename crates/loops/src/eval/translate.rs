@@ -1,7 +1,7 @@
 //! Runs of statements as machine code: what the interpreter asks of whoever makes it, and what it lends to code that runs.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::{Function, Reg, Stmt};
 
@@ -45,8 +45,53 @@ pub struct State<'a> {
     pub memory: &'a mut [u64],
     /// By buffer.
     pub ranges: &'a mut [Range],
-    /// Is the run to end? Asked at every backward jump.
-    pub cancelled: &'a AtomicBool,
+    /// Taken from at every backward jump.
+    pub fuel: &'a mut Fuel,
+}
+
+/// How many backward jumps and calls a run may make before it asks whether it may go on.
+#[derive(Debug)]
+#[repr(C)]
+pub struct Fuel {
+    /// How many until it asks; negative when it is to ask.
+    pub left: i64,
+    /// How many after that.
+    budget: u64,
+    /// Whoever sets it ends the run.
+    cancelled: Arc<AtomicBool>,
+}
+
+/// Why a run ends that might go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// Somebody has cancelled it.
+    Cancelled,
+    /// It has made as many jumps as it may.
+    Exhausted,
+}
+
+/// A run asks after so many.
+const PORTION: i64 = 4096;
+
+impl Fuel {
+    /// For so many jumps, or any number.
+    pub fn new(cancelled: Arc<AtomicBool>, jumps: Option<u64>) -> Fuel {
+        Fuel { left: -1, budget: jumps.unwrap_or(u64::MAX), cancelled }
+    }
+
+    /// Asks whether the run may go on, and for how long.
+    ///
+    /// # Errors
+    /// It may not.
+    pub fn refill(&mut self) -> Result<(), Stop> {
+        if self.cancelled.load(Ordering::Relaxed) {
+            return Err(Stop::Cancelled);
+        }
+        let wanted = PORTION.saturating_sub(self.left).unsigned_abs();
+        self.budget = self.budget.checked_sub(wanted).ok_or(Stop::Exhausted)?;
+        self.left = PORTION;
+        Ok(())
+    }
 }
 
 /// How a region ends.
@@ -54,8 +99,8 @@ pub struct State<'a> {
 pub enum Outcome {
     /// At its end.
     Done,
-    /// Early, since it was cancelled.
-    Cancelled,
+    /// Early, since it may not go on.
+    Stopped(Stop),
     /// With a check that does not hold: its site, and the values for its message.
     Failed(u32, Vec<i64>),
 }
