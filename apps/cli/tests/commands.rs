@@ -264,13 +264,13 @@ fn derived_source_parses_checks_and_runs_again() {
 }
 
 #[test]
-fn without_a_c_compiler_the_interpreter_runs_and_says_so_once() {
+fn without_a_c_compiler_programs_run_and_it_says_so_once() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let program = file(&folder, "p.lam", "def f (x : real) = x * x\n");
     for (variable, value) in [("LAMBADA_CC", "/nonexistent/cc"), ("PATH", "/nonexistent")] {
         let mut command = Command::new(env!("CARGO_BIN_EXE_lambada"));
         let command = command
-            .args(["grad", &program, "f", "x=3"])
+            .args(["grad", &program, "f", "x=3", "--effort", "full"])
             .env_remove("CC")
             .env_remove("LAMBADA_CC")
             .env(variable, value);
@@ -283,6 +283,39 @@ fn without_a_c_compiler_the_interpreter_runs_and_says_so_once() {
             "{}",
             text(&output.stderr)
         );
+    }
+}
+
+/// Does Lambada make machine code itself, for this processor?
+#[cfg(target_arch = "x86_64")]
+fn has_own_machine_code() -> bool {
+    is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma")
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn has_own_machine_code() -> bool {
+    false
+}
+
+/// A run on little data asks for the C compiler only if it takes long, and begins again then.
+#[test]
+fn a_long_run_goes_on_with_the_c_compiler() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let source = "def f (n : int) (x : real) : real = loop s = x for i < n * n do s + 1.0\n";
+    let program = file(&folder, "p.lam", source);
+    for (n, expected, asks) in
+        [("n=100", "10000.5\n", !has_own_machine_code()), ("n=4000", "16000000.5\n", true)]
+    {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_lambada"));
+        let command = command.args(["run", &program, "f", n, "x=0.5"]);
+        let output = command
+            .env_remove("CC")
+            .env("LAMBADA_CC", "/nonexistent/cc")
+            .output()
+            .expect("the command starts");
+        assert_eq!(text(&output.stdout), expected);
+        let told = text(&output.stderr);
+        assert_eq!(told.contains("no C compiler found"), asks, "{told}");
     }
 }
 

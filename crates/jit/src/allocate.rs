@@ -34,6 +34,8 @@ pub(crate) struct Allocation {
     pub homes: Vec<Home>,
     /// By number of an instruction that is a call: registers that it changes and that live across it.
     pub across: HashMap<usize, Vec<Home>>,
+    /// By number of an instruction that allocates: where addresses are that live across it.
+    pub addresses: HashMap<usize, Vec<Home>>,
     /// How many bytes of the frame are taken.
     pub frame: i32,
 }
@@ -47,7 +49,7 @@ pub(crate) fn allocate(listing: &Listing, taken: i32) -> Allocation {
     let density = |v: &usize| live[*v].weight / f64::from(live[*v].len() + 1);
     let mut order: Vec<usize> = (0..live.len()).filter(|v| live[*v].hull().is_some()).collect();
     order.sort_by(|a, b| density(b).total_cmp(&density(a)).then(a.cmp(b)));
-    let is_call = |inst: &Inst| matches!(inst, Inst::Call { .. });
+    let is_call = |inst: &Inst| matches!(inst, Inst::Call { .. } | Inst::Alloc { .. });
     let calls: Vec<u32> =
         (0u32..).zip(&listing.insts).filter(|(_, inst)| is_call(inst)).map(|(at, _)| at).collect();
     let partners = partners(listing);
@@ -86,7 +88,7 @@ pub(crate) fn allocate(listing: &Listing, taken: i32) -> Allocation {
         }
     }
     let frame = spill(listing, &live, spilled, &mut homes, taken);
-    let mut across = HashMap::new();
+    let (mut across, mut addresses) = (HashMap::new(), HashMap::new());
     for at in calls {
         let (read, written) = (2 * at, 2 * at + 1);
         let lives = |taken: &Taken| {
@@ -103,8 +105,16 @@ pub(crate) fn allocate(listing: &Listing, taken: i32) -> Allocation {
             }
         }
         across.insert(at as usize, saved);
+        if let Inst::Alloc { .. } = listing.insts[at as usize] {
+            let lives = |v: &&Virtual| {
+                let segments = &live[v.0 as usize].segments;
+                segments.iter().any(|(first, last)| *first <= read && *last > written)
+            };
+            let moved = listing.addresses.iter().filter(lives);
+            addresses.insert(at as usize, moved.map(|v| homes[v.0 as usize]).collect());
+        }
     }
-    Allocation { homes, across, frame }
+    Allocation { homes, across, addresses, frame }
 }
 
 impl Home {

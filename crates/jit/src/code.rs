@@ -138,6 +138,12 @@ pub(crate) enum Inst {
     WriteSlot { from: Virtual, slot: u32, form: Form },
     /// The address of the first element of a buffer of the interpreter.
     Buffer { to: Virtual, number: u32 },
+    /// A new buffer of the interpreter. The arena may move: addresses move with it.
+    Alloc { number: u32, sizes: Vec<Value> },
+    /// How many words of the arena are taken.
+    Mark { to: Virtual },
+    /// No more than these are taken.
+    Release { from: Virtual },
     /// Exchanges what the interpreter knows of two buffers.
     Exchange { a: u32, b: u32 },
     /// Exchanges two words.
@@ -284,10 +290,12 @@ impl Inst {
                 values.iter().for_each(|value| value.visit(f));
             }
             Inst::Pass { value, .. } => f(*value, Role::Read),
-            Inst::Take { to } | Inst::ReadSlot { to, .. } | Inst::Buffer { to, .. } => {
-                f(*to, Role::Written);
-            }
-            Inst::WriteSlot { from, .. } => f(*from, Role::Read),
+            Inst::Take { to }
+            | Inst::ReadSlot { to, .. }
+            | Inst::Buffer { to, .. }
+            | Inst::Mark { to } => f(*to, Role::Written),
+            Inst::WriteSlot { from, .. } | Inst::Release { from } => f(*from, Role::Read),
+            Inst::Alloc { sizes, .. } => sizes.iter().for_each(|size| size.visit(f)),
             Inst::Swap { a, b } => {
                 f(*a, Role::Changed);
                 f(*b, Role::Changed);
@@ -309,6 +317,8 @@ pub(crate) struct Listing {
     pub insts: Vec<Inst>,
     /// By virtual register.
     pub classes: Vec<Class>,
+    /// Those that are addresses in the arena.
+    pub addresses: Vec<Virtual>,
     /// Four words each.
     pub constants: Vec<[u64; 4]>,
     /// By number of a check: its site, and how many values its message has.

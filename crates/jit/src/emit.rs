@@ -3,9 +3,11 @@
 //! The frame begins with three arguments of calls, of four words each, and what is saved across them; then come virtual registers without a register. `rax`, `rcx`, `rdx`
 //! and the last three vector registers are changed within an instruction and hold nothing between two; `r15` is the address of the [`Context`].
 
+use std::ffi::c_void;
 use std::mem::offset_of;
 
 use lambada_loops::{Fuel, Range};
+use lambada_source::Failure;
 
 use crate::allocate::{Allocation, Home};
 use crate::assembler::{
@@ -22,6 +24,13 @@ pub(crate) struct Context {
     pub memory: *mut u64,
     pub ranges: *mut Range,
     pub fuel: *mut Fuel,
+    /// How many words of the arena are taken.
+    pub taken: *mut usize,
+    /// The arena, for whoever allocates; and what there is no room for.
+    pub room: *mut c_void,
+    pub failure: Option<Failure>,
+    /// Is there no room?
+    pub refused: u64,
     /// Room for the values of a check that fails.
     pub values: *mut i64,
 }
@@ -30,7 +39,8 @@ pub(crate) struct Context {
 pub(crate) const DONE: u32 = 0;
 pub(crate) const CANCELLED: u32 = 1;
 pub(crate) const EXHAUSTED: u32 = 2;
-pub(crate) const FAILED: u32 = 3;
+pub(crate) const NO_ROOM: u32 = 3;
+pub(crate) const FAILED: u32 = 4;
 
 /// Bytes of an argument of a call, and where vector and general registers are saved.
 const ARGUMENT: i32 = 32;
@@ -42,7 +52,7 @@ const LEFT: i32 = WORDS + 16 * 8;
 pub(crate) const TAKEN: i32 = LEFT + 32;
 
 /// A larger frame is none: threads have small stacks.
-const LARGEST: i32 = 128 << 10;
+const LARGEST: i32 = 512 << 10;
 /// The system notices that a stack grows where it is touched, page by page.
 const PAGE: i32 = 4096;
 
@@ -57,6 +67,8 @@ const MEMORY: i32 = offset_of!(Context, memory) as i32;
 const RANGES: i32 = offset_of!(Context, ranges) as i32;
 const FUEL: i32 = offset_of!(Context, fuel) as i32;
 const MESSAGE: i32 = offset_of!(Context, values) as i32;
+const TAKEN_WORDS: i32 = offset_of!(Context, taken) as i32;
+const REFUSED: i32 = offset_of!(Context, refused) as i32;
 
 /// A check that fails: where it goes, its number, and the values of its message.
 struct Failing {
@@ -73,6 +85,8 @@ struct Emitter<'a> {
     /// Asks whether to go on.
     refill: Label,
     failing: Vec<Failing>,
+    /// Where there is no room.
+    refused: Label,
     /// Backward jumps without fuel: where they go, and where they come back.
     polls: Vec<(Label, Label)>,
 }
@@ -88,8 +102,8 @@ pub(crate) fn emit(listing: &Listing, allocation: &Allocation) -> Option<Vec<u8>
     for _ in 0..listing.labels {
         asm.label();
     }
-    let (end, refill) = (asm.label(), asm.label());
-    let mut emitter = Emitter { listing, allocation, asm, end, refill, failing: Vec::new(), polls: Vec::new() };
+    let [end, refill, refused] = [(); 3].map(|()| asm.label());
+    let mut emitter = Emitter { listing, allocation, asm, end, refill, failing: Vec::new(), refused, polls: Vec::new() };
     CALLER.into_iter().for_each(|reg| emitter.asm.push(reg));
     for page in 1..=frame / PAGE {
         emitter.asm.alu_constant(Alu::Or, at(RSP, -page * PAGE), 0);
@@ -116,9 +130,21 @@ pub(crate) fn emit(listing: &Listing, allocation: &Allocation) -> Option<Vec<u8>
     Some(emitter.asm.finish(&listing.constants))
 }
 
+/// Where a register is saved across calls.
+fn saved_at(home: &Home) -> Place {
+    match home {
+        Home::Gpr(reg) => at(RSP, WORDS + 8 * i32::from(reg.0)),
+        Home::Ymm(reg) => at(RSP, VECTORS + 32 * i32::from(reg.0)),
+        Home::Frame(_) => unreachable!("it has a register"),
+    }
+}
+
 impl Emitter<'_> {
     /// How a region ends early.
     fn exits(&mut self) {
+        self.asm.bind(self.refused);
+        self.asm.constant(RAX, i64::from(NO_ROOM));
+        self.asm.jump(self.end);
         if !self.polls.is_empty() {
             self.ask();
         }
@@ -482,18 +508,49 @@ impl Emitter<'_> {
     fn call(&mut self, number: usize, function: usize, argument: u32) {
         let allocation = self.allocation;
         let saved = &allocation.across[&number];
-        let place = |home: &Home| match home {
-            Home::Gpr(reg) => at(RSP, WORDS + 8 * i32::from(reg.0)),
-            Home::Ymm(reg) => at(RSP, VECTORS + 32 * i32::from(reg.0)),
-            Home::Frame(_) => unreachable!("it has a register"),
-        };
-        saved.iter().for_each(|home| self.save(*home, place(home)));
+        saved.iter().for_each(|home| self.save(*home, saved_at(home)));
         self.asm.copy(RDI, RSP);
         self.asm.constant(RSI, i64::from(argument));
         self.asm.constant(RAX, function as i64);
         self.asm.zero_upper();
         self.asm.call(RAX);
-        saved.iter().for_each(|home| self.restore(*home, place(home)));
+        saved.iter().for_each(|home| self.restore(*home, saved_at(home)));
+    }
+
+    fn alloc(&mut self, number: usize, buf: u32, sizes: &[Value]) {
+        let allocation = self.allocation;
+        let saved = &allocation.across[&number];
+        for (k, size) in sizes.iter().enumerate() {
+            let size = self.word_of(*size, RAX);
+            self.asm.store(at(RSP, 8 * k as i32), size);
+        }
+        saved.iter().for_each(|home| self.save(*home, saved_at(home)));
+        self.asm.copy(RDI, RSP);
+        self.asm.copy(RSI, R15);
+        self.asm.constant(RDX, i64::from(buf));
+        self.asm.constant(RCX, sizes.len() as i64);
+        self.asm.constant(RAX, helpers::ALLOC.address() as i64);
+        self.asm.zero_upper();
+        self.asm.call(RAX);
+        saved.iter().for_each(|home| self.restore(*home, saved_at(home)));
+        self.asm.alu_constant(Alu::Cmp, at(R15, REFUSED), 0);
+        self.asm.jump_if(Condition::NotEqual, self.refused);
+        // By how many bytes the arena has moved.
+        let stayed = self.asm.label();
+        self.asm.test(RAX);
+        self.asm.jump_if(Condition::Equal, stayed);
+        for home in &allocation.addresses[&number] {
+            match home {
+                Home::Gpr(reg) => self.asm.alu(Alu::Add, *reg, RAX.into()),
+                Home::Frame(offset) => {
+                    self.asm.load(RCX, at(RSP, *offset));
+                    self.asm.alu(Alu::Add, RCX, RAX.into());
+                    self.asm.store(at(RSP, *offset), RCX);
+                }
+                Home::Ymm(_) => unreachable!("it is a word"),
+            }
+        }
+        self.asm.bind(stayed);
     }
 
     fn read_slot(&mut self, to: Virtual, slot: u32, form: Form) {
@@ -749,6 +806,18 @@ impl Emitter<'_> {
                 self.asm.shift(asm::Shift::Left, RAX, 3);
                 self.asm.alu(Alu::Add, RAX, at(R15, MEMORY));
                 self.computed(to, RAX);
+            }
+            Inst::Alloc { number: buf, ref sizes } => self.alloc(number, buf, sizes),
+            Inst::Mark { to } => {
+                self.asm.load(RAX, at(R15, TAKEN_WORDS));
+                let result = self.result(to, RAX);
+                self.asm.load(result, at(RAX, 0));
+                self.computed(to, result);
+            }
+            Inst::Release { from } => {
+                let from = self.word(from, RCX);
+                self.asm.load(RAX, at(R15, TAKEN_WORDS));
+                self.asm.store(at(RAX, 0), from);
             }
             Inst::Exchange { a, b } => {
                 self.asm.load(RAX, at(R15, RANGES));

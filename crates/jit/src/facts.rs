@@ -36,9 +36,14 @@ fn match_widths(function: &Function, stmt: &Stmt) -> bool {
     all
 }
 
-/// Does the statement neither allocate nor call? A name for a part of a buffer must not be known outside of the region, so it is within a body.
+/// As many sizes as there is room for where a call has its arguments.
+pub(crate) const MOST_DIMS: usize = 12;
+
+/// Does the statement neither call nor make nodes? A name for a part of a buffer must not be known outside of the region, so it is within a body.
 fn is_known(stmt: &Stmt, outermost: bool) -> bool {
     let step = match stmt {
+        // A step is added to an index as a constant of 32 bits.
+        Stmt::Nest(Nest::For { step, .. }) if i32::try_from(*step).is_err() => return false,
         Stmt::Nest(nest) => {
             return nest.bodies().into_iter().flatten().all(|stmt| is_known(stmt, false));
         }
@@ -55,6 +60,7 @@ fn is_known(stmt: &Stmt, outermost: bool) -> bool {
             Op::Tag(_) | Op::Field(..) => false,
         },
         Step::View { .. } => !outermost,
+        Step::Alloc { dims, .. } => dims.len() <= MOST_DIMS,
         Step::Cell(..)
         | Step::Set(..)
         | Step::Store { .. }
@@ -64,8 +70,7 @@ fn is_known(stmt: &Stmt, outermost: bool) -> bool {
         | Step::Copy { .. }
         | Step::Fill { .. }
         | Step::Check { .. } => true,
-        Step::Alloc { .. }
-        | Step::Kernel { .. }
+        Step::Kernel { .. }
         | Step::Inspect { .. }
         | Step::Node { .. }
         | Step::Open { .. }
@@ -298,7 +303,7 @@ impl Walk<'_> {
             }
             // A constant has its place before the program runs.
             Some(Binding::Buf(buf)) => {
-                if let Step::View { .. } = step {
+                if let Step::View { .. } | Step::Alloc { .. } = step {
                     self.bufs.insert(buf);
                 }
             }

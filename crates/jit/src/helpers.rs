@@ -1,11 +1,11 @@
 //! What generated code calls: primitives without instructions, and loops over memory. A call has a list of three arguments of four words each, the first of which is also
 //! the place of the result, and a number.
 
-use lambada_loops::{Fuel, Stop};
+use lambada_loops::{Fuel, Room, Stop};
 use lambada_prim::{Prim, Scalar, ScalarTy};
 
 use crate::LANES;
-use crate::emit::{CANCELLED, DONE, EXHAUSTED};
+use crate::emit::{CANCELLED, Context, DONE, EXHAUSTED};
 
 /// The words of an argument.
 const WORDS: usize = LANES as usize;
@@ -18,6 +18,11 @@ pub(crate) const COPY: Called = Called(copy);
 /// Sets elements: to, the value, how many.
 pub(crate) const FILL: Called = Called(fill);
 
+/// An address as a number. Rustc is not to know which one: it folds arithmetic on it into relocations, which then are out of range.
+fn address(of: usize) -> usize {
+    std::hint::black_box(of)
+}
+
 /// Asks for fuel: what it gives is 0, or how the region ends.
 pub(crate) const REFILL: Refill = Refill(refill);
 
@@ -28,7 +33,21 @@ pub(crate) struct Refill(unsafe extern "sysv64" fn(*mut Fuel) -> u64);
 impl Refill {
     /// Where it is.
     pub fn address(self) -> usize {
-        self.0 as usize
+        address(self.0 as usize)
+    }
+}
+
+/// Makes a buffer: sizes, with what the region was called, which buffer, how many sizes. Gives by how many bytes the arena has moved.
+pub(crate) const ALLOC: Alloc = Alloc(alloc);
+
+/// The function that makes a buffer.
+#[derive(Clone, Copy)]
+pub(crate) struct Alloc(unsafe extern "sysv64" fn(*const i64, *mut Context, u32, u32) -> i64);
+
+impl Alloc {
+    /// Where it is.
+    pub fn address(self) -> usize {
+        address(self.0 as usize)
     }
 }
 
@@ -39,7 +58,7 @@ pub(crate) struct Called(Helper);
 impl Called {
     /// Where it is.
     pub fn address(self) -> usize {
-        self.0 as usize
+        address(self.0 as usize)
     }
 }
 
@@ -61,6 +80,27 @@ unsafe extern "sysv64" fn refill(fuel: *mut Fuel) -> u64 {
         Err(Stop::Cancelled) => u64::from(CANCELLED),
         Err(Stop::Exhausted) => u64::from(EXHAUSTED),
     }
+}
+
+#[allow(unsafe_code)]
+unsafe extern "sysv64" fn alloc(
+    sizes: *const i64,
+    context: *mut Context,
+    buf: u32,
+    count: u32,
+) -> i64 {
+    // SAFETY: generated code has called, with what the region was called with, which has what the interpreter has lent.
+    let (sizes, context) =
+        unsafe { (std::slice::from_raw_parts(sizes, count as usize), &mut *context) };
+    // SAFETY: as above.
+    let room = unsafe { &mut *context.room.cast::<Room>() };
+    let before = context.memory;
+    if let Err(failure) = room.alloc(buf, sizes.iter().copied()) {
+        (context.failure, context.refused) = (Some(failure), 1);
+        return 0;
+    }
+    context.memory = room.words();
+    (context.memory as i64).wrapping_sub(before as i64)
 }
 
 fn scalar(elem: ScalarTy, word: u64) -> Scalar {

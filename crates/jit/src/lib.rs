@@ -34,11 +34,11 @@ mod unit;
 
 use lambada_loops::Translate;
 
-/// Makes machine code, where the processor has the instructions. May `a * b + c` be rounded once?
+/// Makes machine code, where the processor has the instructions and the system allows it. May `a * b + c` be rounded once?
 #[cfg(all(target_arch = "x86_64", any(unix, windows)))]
 pub fn translator(contract: bool) -> Option<Box<dyn Translate>> {
-    let here = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
-    here.then(|| Box::new(unit::Unit::new(contract)) as Box<dyn Translate>)
+    let known = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
+    (known && unit::is_allowed()).then(|| Box::new(unit::Unit::new(contract)) as Box<dyn Translate>)
 }
 
 /// Makes machine code, where the processor has the instructions: here it has not.

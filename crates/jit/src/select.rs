@@ -88,10 +88,26 @@ impl Selector<'_> {
             self.put(Inst::ReadSlot { to, slot, form });
         }
         for buf in self.facts.bufs_in.clone() {
-            let to = self.code.new_virtual(Class::Word);
-            self.put(Inst::Buffer { to, number: buf.0 });
-            self.bufs.insert(buf, to);
+            self.buffer(buf);
         }
+    }
+
+    /// The address of a buffer that the interpreter knows.
+    fn buffer(&mut self, buf: Buf) {
+        let to = self.new_address(buf);
+        self.put(Inst::Buffer { to, number: buf.0 });
+    }
+
+    /// A place for the address of a buffer.
+    fn new_address(&mut self, buf: Buf) -> Virtual {
+        // A buffer that is made in a loop has one place.
+        let known = self.bufs.get(&buf).copied();
+        known.unwrap_or_else(|| {
+            let to = self.word();
+            self.code.addresses.push(to);
+            self.bufs.insert(buf, to);
+            to
+        })
     }
 
     /// Writes what may be known behind.
@@ -222,7 +238,9 @@ impl Selector<'_> {
             // In order, which is one of the ways.
             Nest::Parallel { index, count, body, merge } => {
                 let ends = (Value::Constant(0), self.value(*count));
-                self.counted(*index, ends, 1, |selector| selector.body(body.iter().chain(merge)));
+                self.counted(*index, ends, 1, |selector| {
+                    selector.scope(body.iter().chain(merge));
+                });
             }
             Nest::While { cond, body } => {
                 self.settle();
@@ -242,9 +260,29 @@ impl Selector<'_> {
             }
             Nest::Scope(body) => {
                 self.settle();
-                self.body(body.iter());
-                self.settle();
+                self.scope(body.iter());
             }
+        }
+    }
+
+    /// Statements after which the arena is as it was before.
+    fn scope<'s>(&mut self, stmts: impl Iterator<Item = &'s Stmt> + Clone) {
+        let mut allocates = false;
+        stmts.clone().for_each(|stmt| {
+            let mut note = |stmt: &Stmt| {
+                allocates |= matches!(stmt, Stmt::Step(Step::Alloc { .. }));
+            };
+            lambada_loops::visit(std::slice::from_ref(stmt), &mut note);
+        });
+        let mark = allocates.then(|| {
+            let to = self.word();
+            self.put(Inst::Mark { to });
+            to
+        });
+        self.body(stmts);
+        self.settle();
+        if let Some(from) = mark {
+            self.put(Inst::Release { from });
         }
     }
 
@@ -265,8 +303,7 @@ impl Selector<'_> {
         body(self);
         self.settle();
         self.put(Inst::Poll);
-        // A step that is larger than any distance is one that ends the loop.
-        let step = i32::try_from(step).unwrap_or(i32::MAX);
+        let step = i32::try_from(step).expect("others are not accepted");
         self.put(Inst::Next { index, step, end, top });
         self.put(Inst::Leave);
         self.put(Inst::Bind(exit));
@@ -506,9 +543,13 @@ impl Selector<'_> {
             }
             Step::View { buf, base, offset } => {
                 let of = self.address(*base, *offset);
-                let to = self.word();
+                let to = self.new_address(*buf);
                 self.put(Inst::AddressOf { to, of });
-                self.bufs.insert(*buf, to);
+            }
+            Step::Alloc { buf, dims } => {
+                let sizes = dims.iter().map(|dim| self.value(*dim)).collect();
+                self.put(Inst::Alloc { number: buf.0, sizes });
+                self.buffer(*buf);
             }
             Step::Swap(a, b) => {
                 self.write_loads();
@@ -535,8 +576,7 @@ impl Selector<'_> {
                 self.code.values = self.code.values.max(values.len());
                 self.put(Inst::Check { test, number, values });
             }
-            Step::Alloc { .. }
-            | Step::Kernel { .. }
+            Step::Kernel { .. }
             | Step::Inspect { .. }
             | Step::Node { .. }
             | Step::Open { .. }

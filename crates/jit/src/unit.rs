@@ -1,12 +1,12 @@
 //! The regions of a program: their bytes, and how they run.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use lambada_loops::{Function, Outcome, Region, Regions, State, Stmt, Stop, Translate};
 use memmap2::{Mmap, MmapMut};
 
-use crate::emit::{self, CANCELLED, Context, DONE, EXHAUSTED, FAILED};
+use crate::emit::{self, CANCELLED, Context, DONE, EXHAUSTED, FAILED, NO_ROOM};
 use crate::facts::Facts;
 use crate::{allocate, facts, select};
 
@@ -27,6 +27,12 @@ struct Entry {
     at: usize,
     sites: Vec<(u32, usize)>,
     values: usize,
+}
+
+/// Does the system allow new machine code? It is asked once, with a page that nobody runs.
+pub(crate) fn is_allowed() -> bool {
+    static ALLOWED: OnceLock<bool> = OnceLock::new();
+    *ALLOWED.get_or_init(|| MmapMut::map_anon(1).and_then(MmapMut::make_exec).is_ok())
 }
 
 impl Unit {
@@ -76,7 +82,7 @@ impl fmt::Debug for Ready {
 }
 
 impl Regions for Ready {
-    fn run(&self, number: u32, state: State) -> Outcome {
+    fn run(&self, number: u32, mut state: State) -> Outcome {
         let entry = &self.regions[number as usize];
         let mut values = [0; 8];
         let mut more = Vec::new();
@@ -88,9 +94,13 @@ impl Regions for Ready {
         };
         let mut context = Context {
             slots: state.slots.as_mut_ptr(),
-            memory: state.memory.as_mut_ptr(),
-            ranges: state.ranges.as_mut_ptr(),
+            memory: state.room.words(),
+            ranges: state.room.ranges(),
             fuel: state.fuel,
+            taken: state.room.taken(),
+            room: (&raw mut state.room).cast(),
+            failure: None,
+            refused: 0,
             values: values.as_mut_ptr(),
         };
         // SAFETY: the bytes are a function of this type, made for these slots and buffers; what it touches in memory is in range if the program has passed the checker.
@@ -103,6 +113,9 @@ impl Regions for Ready {
         match result {
             DONE => Outcome::Done,
             CANCELLED => Outcome::Stopped(Stop::Cancelled),
+            NO_ROOM => {
+                Outcome::NoRoom(context.failure.expect("the allocation has been refused"))
+            }
             EXHAUSTED => Outcome::Stopped(Stop::Exhausted),
             number => {
                 let (site, count) = entry.sites[(number - FAILED) as usize];

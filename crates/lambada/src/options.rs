@@ -53,8 +53,8 @@ pub struct Options {
     pub threads: NonZeroUsize,
     /// Does a program fail at the first operation that makes a NaN out of numbers?
     pub trap_nan: bool,
-    /// Is machine code that is there sooner worth more than machine code that runs faster? It is compiled in a third to half of the time, runs up to a quarter longer, and may
-    /// round differently in the last digits; see [`soon`](crate::soon).
+    /// Is a result that is there sooner worth more than machine code that runs faster? Then a run begins with machine code that Lambada makes itself, and if that takes long, goes
+    /// on to code that the C compiler makes in a third to half of the time, and that runs up to a quarter longer. It may round differently in the last digits; see [`soon`](crate::soon).
     pub quick: bool,
     /// Where compiled units are kept from run to run. If nothing is said, in `$LAMBADA_CACHE`, or in the user's directory for caches.
     pub cache: Option<PathBuf>,

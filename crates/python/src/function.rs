@@ -174,6 +174,7 @@ impl Function {
     fn engine(&self, py: Python<'_>) -> PyResult<&'static str> {
         Ok(match self.run(py, lambada::Function::engine)? {
             lambada::Engine::Native => "native",
+            lambada::Engine::Jit => "jit",
             lambada::Engine::Loops | lambada::Engine::Anf | lambada::Engine::Core => "interpreter",
         })
     }

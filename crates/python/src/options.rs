@@ -34,8 +34,9 @@ fn set(options: &mut Options, name: &str, value: &Bound<'_, PyAny>) -> PyResult<
             let engine: String = value.extract().map_err(|_| wrong("a name"))?;
             options.engine = match &*engine {
                 "native" => Engine::Native,
+                "jit" => Engine::Jit,
                 "interpreter" => Engine::Loops,
-                _ => return Err(unknown("engine", &engine, &["native", "interpreter"])),
+                _ => return Err(unknown("engine", &engine, &["native", "jit", "interpreter"])),
             };
         }
         "checks" => options.checks = flag()?,

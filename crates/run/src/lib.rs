@@ -219,13 +219,13 @@ impl Kernel {
                         .collect())
                 }
                 Err(error) if error.fault == Fault::System => {
-                    warn_once(Some(&error));
+                    warn_once(Some(&error), functions);
                     Ok(interpret(functions, settings))
                 }
                 Err(error) => Err(error),
             },
             None => {
-                warn_once(None);
+                warn_once(None, functions);
                 Ok(interpret(functions, settings))
             }
         }
@@ -355,11 +355,8 @@ impl Kernel {
 /// Without a C compiler: with machine code that is made here, unless the settings say that there is to be none.
 fn interpret(functions: &[&Function], settings: Settings) -> Vec<Kernel> {
     let code = |function: &Function| {
-        let translator = match settings.engine {
-            Engine::Native | Engine::Jit => lambada_jit::translator(settings.contract),
-            Engine::Interpreter => None,
-        };
-        match translator {
+        let wanted = settings.engine != Engine::Interpreter && translates(function.precision);
+        match lambada_jit::translator(settings.contract).filter(|_| wanted) {
             Some(translator) => {
                 Code::Interpreted(Program::translated(function, translator), Engine::Jit)
             }
@@ -388,10 +385,11 @@ pub fn warn_with(tell: fn(&str)) {
 
 static TELL: OnceLock<fn(&str)> = OnceLock::new();
 
-fn warn_once(reason: Option<&CompileError>) {
+fn warn_once(reason: Option<&CompileError>, functions: &[&Function]) {
     static WARNED: Once = Once::new();
     WARNED.call_once(|| {
-        let text = messages::interpreted(reason);
+        let translated = functions.iter().all(|function| translates(function.precision));
+        let text = messages::interpreted(reason, translated);
         match TELL.get() {
             Some(tell) => tell(&text),
             None => eprintln!("{text}"),

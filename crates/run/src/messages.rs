@@ -55,18 +55,19 @@ fn chosen() -> Option<String> {
     std::env::var("LAMBADA_CC").ok().filter(|command| !command.trim().is_empty())
 }
 
-/// What is told once where the interpreter runs.
-pub(crate) fn interpreted(reason: Option<&CompileError>) -> String {
+/// What is told once where there is no C compiler: what runs is our own machine code, or the interpreter.
+pub(crate) fn interpreted(reason: Option<&CompileError>, translated: bool) -> String {
+    let what = if translated { "Lambada's own machine code, which is slower" } else { "the slower interpreter" };
     match reason {
         None => {
             let cure = chosen().map_or_else(
                 || "Install gcc or clang, or set LAMBADA_CC".to_string(),
                 |command| format!("LAMBADA_CC is `{command}`, which does not run as one"),
             );
-            format!("warning: no C compiler found; running the slower interpreter. {cure}")
+            format!("warning: no C compiler found; running {what}. {cure}")
         }
         Some(reason) => format!(
-            "warning: {reason}; running the slower interpreter. LAMBADA_CC sets the C compiler"
+            "warning: {reason}; running {what}. LAMBADA_CC sets the C compiler"
         ),
     }
 }

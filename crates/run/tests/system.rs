@@ -39,8 +39,8 @@ fn tests() -> Vec<Trial> {
     };
     vec![
         test(
-            "without_a_compiler_it_interprets_and_says_so_once",
-            without_a_compiler_it_interprets_and_says_so_once,
+            "without_a_compiler_it_runs_and_says_so_once",
+            without_a_compiler_it_runs_and_says_so_once,
         ),
         test("units_are_cached_and_damage_is_repaired", units_are_cached_and_damage_is_repaired),
         test(
@@ -109,15 +109,11 @@ fn entries(path: &Path) -> Vec<PathBuf> {
     std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()).collect()
 }
 
-fn without_a_compiler_it_interprets_and_says_so_once() {
+fn without_a_compiler_it_runs_and_says_so_once() {
     let (out, err) =
         said(&command(2, &[("LAMBADA_CC", Path::new("/nonexistent/cc"))]).output().unwrap());
     assert_eq!(out.matches("engine=interpreter").count(), 2);
-    assert_eq!(
-        err.matches("no C compiler found; running the slower interpreter").count(),
-        1,
-        "{err}"
-    );
+    assert_eq!(err.matches("no C compiler found; running").count(), 1, "{err}");
 }
 
 fn units_are_cached_and_damage_is_repaired() {

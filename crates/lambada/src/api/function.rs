@@ -134,7 +134,7 @@ impl Function {
         self.ready().map(|_| ())
     }
 
-    /// What runs it: native code, or the interpreter where there is no C compiler. It is compiled first.
+    /// What runs it: native code, or what runs where there is no C compiler. It is compiled first.
     ///
     /// # Errors
     /// It cannot be compiled.

@@ -30,6 +30,11 @@ impl Arena {
         self.taken
     }
 
+    /// The same, to be set to less.
+    pub fn taken_mut(&mut self) -> &mut usize {
+        &mut self.taken
+    }
+
     /// How many words it has needed.
     pub fn most(&self) -> usize {
         self.most

@@ -8,7 +8,7 @@ use lambada_prim::{Prim, Scalar, ScalarTy, Tensor};
 use super::items::Kernel;
 use super::{Body, Output, Program, Range, Region, Slot, Translate};
 use super::{lanes, slots};
-use crate::{Function, Library, Nest, Op, Operand, Param, Reg, Return, Step, Stmt, Ty};
+use crate::{Function, Library, Nest, Op, Operand, Param, Reg, Return, Step, Stmt, Ty, visit};
 
 /// An operand of an instruction: a slot, and the distance to the slot of the next lane, 0 for a broadcast.
 #[derive(Clone, Copy, Debug)]
@@ -81,6 +81,9 @@ pub(super) enum Code {
     Region { number: u32 },
     Done,
 }
+
+/// About how many statements a region has at most: what there is to know of one grows faster than its length.
+const LARGEST: usize = 2000;
 
 /// The primitives with an instruction of their own.
 type Fast = fn(u32, u32, u32) -> Code;
@@ -230,7 +233,14 @@ impl<'a> Compiler<'a> {
                 let translate = self.translate.as_ref();
                 translate.is_some_and(|translate| translate.accepts(self.function, stmt))
             };
-            let region = body.iter().take_while(accepts).count();
+            let mut room = LARGEST;
+            let fits = |stmt: &&Stmt| {
+                let fits = room > 0;
+                let mut count = |_: &Stmt| room = room.saturating_sub(1);
+                visit(std::slice::from_ref(*stmt), &mut count);
+                fits
+            };
+            let region = body.iter().take_while(accepts).take_while(fits).count();
             if region > 0 {
                 self.region(&body[..region]);
                 body = &body[region..];

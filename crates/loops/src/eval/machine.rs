@@ -11,8 +11,8 @@ use super::counts::Meter;
 use super::items::Frame;
 use super::lanes::{self, Loops, Words};
 use super::{
-    Body, CANCELLED, EXHAUSTED, Fuel, Outcome, Output, Program, Range, Seen, Slot, State, Stop,
-    internal,
+    Body, CANCELLED, EXHAUSTED, Fuel, Outcome, Output, Program, Range, Room, Seen, Slot, State,
+    Stop, internal,
 };
 
 /// The bytes of an element, of any type.
@@ -382,16 +382,12 @@ impl<'a, M: Meter> Machine<'a, M> {
 
     /// Statements that are machine code.
     fn region(&mut self, number: u32) -> Result<(), Failure> {
-        let regions = self.program.regions.as_ref().expect("it has been translated");
-        let state = State {
-            slots: &mut self.slots,
-            memory: &mut self.memory,
-            ranges: &mut self.ranges,
-            fuel: &mut self.fuel,
-        };
-        match regions.run(number, state) {
+        let program = self.program;
+        let regions = program.regions.as_ref().expect("it has been translated");
+        match regions.run(number, self.state()) {
             Outcome::Done => Ok(()),
             Outcome::Stopped(why) => Err(stopped(why)),
+            Outcome::NoRoom(failure) => Err(failure),
             Outcome::Failed(site, values) => Err(self.failed(site, &values)),
         }
     }
@@ -504,17 +500,22 @@ impl<'a, M: Meter> Machine<'a, M> {
     }
 
     pub(super) fn alloc(&mut self, buf: u32, args: usize, count: usize) -> Result<(), Failure> {
-        let program = self.body;
-        let sizes = program.args[args..args + count].iter().map(|arg| self.int(arg.slot));
-        let span = program.origin(buf);
-        let in_use = self.in_use();
-        let failure = |message| Failure { span, message };
-        let len = self.limit.room(sizes, WORD, in_use).map_err(failure)?;
-        let refused = |_| failure(self.limit.refused(Some((len as u64, WORD)), in_use));
-        let spare = self.limit.limit.saturating_sub(in_use + len as u64 * WORD);
-        let low = self.memory.take(len, spare).map_err(refused)?;
-        self.ranges[buf as usize] = Range { low, high: low + len, origin: low as i64 };
-        Ok(())
+        let args = self.body.args[args..args + count].iter();
+        let State { slots, mut room, .. } = self.state();
+        room.alloc(buf, args.map(|arg| slots[arg.slot as usize] as i64))
+    }
+
+    /// What runs in the machine's place works on.
+    fn state(&mut self) -> State<'_> {
+        let room = Room {
+            arena: &mut self.memory,
+            ranges: &mut self.ranges,
+            own: self.own,
+            kept: self.kept,
+            limit: self.limit,
+            origins: &self.body.origins,
+        };
+        State { slots: &mut self.slots, room, fuel: &mut self.fuel }
     }
 
     /// How many bytes it has reserved: what arrays and nodes have released stays.

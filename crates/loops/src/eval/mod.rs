@@ -37,7 +37,7 @@ use compile::Code;
 pub use counts::Counts;
 use counts::{Counter, Silent};
 use machine::Machine;
-pub use translate::{Fuel, Outcome, Range, Region, Regions, State, Stop, Translate};
+pub use translate::{Fuel, Outcome, Range, Region, Regions, Room, State, Stop, Translate};
 
 /// How many lanes functions should have that are interpreted: an instruction is decoded once for all of them, which takes as long as a few lanes.
 pub const LANES: u16 = 64;
@@ -191,10 +191,6 @@ impl Program {
 }
 
 impl Body {
-    /// What in the program makes an array.
-    fn origin(&self, buf: u32) -> Span {
-        self.origins.get(&Buf(buf)).copied().unwrap_or_default()
-    }
 }
 
 impl Slot {

@@ -1,13 +1,19 @@
 //! Runs of statements as machine code: what the interpreter asks of whoever makes it, and what it lends to code that runs.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::{Function, Reg, Stmt};
+use lambada_prim::Memory;
+use lambada_source::{Failure, Span};
+
+use super::arena::Arena;
+use super::machine::WORD;
+use crate::{Buf, Function, Reg, Stmt};
 
 /// Makes machine code of statements, for one program.
 pub trait Translate {
-    /// Can the statement be part of a region? Allocation, calls and nodes are the interpreter's own.
+    /// Can the statement be part of a region? Calls and nodes are the interpreter's own.
     fn accepts(&self, function: &Function, stmt: &Stmt) -> bool;
 
     /// Translates statements that follow one another, all of which have been accepted. Gives the number of the code, or nothing if the interpreter is to run them.
@@ -41,12 +47,64 @@ pub trait Regions: Send + Sync + std::fmt::Debug {
 pub struct State<'a> {
     /// Registers, cells and constants, one word per lane.
     pub slots: &'a mut [u64],
-    /// The arena, one word per element.
-    pub memory: &'a mut [u64],
-    /// By buffer.
-    pub ranges: &'a mut [Range],
+    /// Where arrays are.
+    pub room: Room<'a>,
     /// Taken from at every backward jump.
     pub fuel: &'a mut Fuel,
+}
+
+/// The arena, and what is known of buffers.
+pub struct Room<'a> {
+    pub(super) arena: &'a mut Arena,
+    pub(super) ranges: &'a mut [Range],
+    /// How many words do not count, how many bytes count beside the arena, and the limit on all of them.
+    pub(super) own: usize,
+    pub(super) kept: u64,
+    pub(super) limit: Memory,
+    /// By buffer: what in the program makes it.
+    pub(super) origins: &'a BTreeMap<Buf, Span>,
+}
+
+impl Room<'_> {
+    /// The arena, one word per element.
+    pub fn words(&mut self) -> *mut u64 {
+        self.arena.as_mut_ptr()
+    }
+
+    /// By buffer.
+    pub fn ranges(&mut self) -> *mut Range {
+        self.ranges.as_mut_ptr()
+    }
+
+    /// How many words are taken. Whoever sets it to less gives back the last ones.
+    pub fn taken(&mut self) -> *mut usize {
+        self.arena.taken_mut()
+    }
+
+    /// How many bytes count.
+    pub(super) fn in_use(&self) -> u64 {
+        (self.arena.taken() - self.own) as u64 * WORD + self.kept
+    }
+
+    /// A new buffer; its size is the product of these. The arena may be elsewhere afterwards.
+    ///
+    /// # Errors
+    /// There is no room.
+    pub fn alloc(
+        &mut self,
+        buf: u32,
+        sizes: impl Iterator<Item = i64> + Clone,
+    ) -> Result<(), Failure> {
+        let span = self.origins.get(&Buf(buf)).copied().unwrap_or_default();
+        let in_use = self.in_use();
+        let failure = |message| Failure { span, message };
+        let len = self.limit.room(sizes, WORD, in_use).map_err(failure)?;
+        let refused = |_| failure(self.limit.refused(Some((len as u64, WORD)), in_use));
+        let spare = self.limit.limit.saturating_sub(in_use + len as u64 * WORD);
+        let low = self.arena.take(len, spare).map_err(refused)?;
+        self.ranges[buf as usize] = Range { low, high: low + len, origin: low as i64 };
+        Ok(())
+    }
 }
 
 /// How many backward jumps and calls a run may make before it asks whether it may go on.
@@ -95,7 +153,7 @@ impl Fuel {
 }
 
 /// How a region ends.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
     /// At its end.
     Done,
@@ -103,6 +161,8 @@ pub enum Outcome {
     Stopped(Stop),
     /// With a check that does not hold: its site, and the values for its message.
     Failed(u32, Vec<i64>),
+    /// Since there is no memory.
+    NoRoom(Failure),
 }
 
 /// A part of memory, in words: what a buffer may touch, and where its offset 0 is.

@@ -43,7 +43,7 @@ class Function:
     def __new__(cls, model: Model, name: str, tell: Optional[Callable[[str, Any], object]] = None, /) -> Function: ...
     @property
     def engine(self) -> str:
-        """What runs it: ``"native"``, or ``"interpreter"``. It is compiled first."""
+        """What runs it: ``"native"``, ``"jit"`` or ``"interpreter"``. It is compiled first."""
 
     def prepare(self) -> None:
         """Compiles it, unless it has been."""
