@@ -301,10 +301,10 @@ fn has_own_machine_code() -> bool {
 #[test]
 fn a_long_run_goes_on_with_the_c_compiler() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let source = "def f (n : int) (x : real) : real = loop s = x for i < n * n do s + 1.0\n";
+    let source = "def f (n : int) (x : real) : real = loop s = x for i < n * n do 0.5 * s + 1.0\n";
     let program = file(&folder, "p.lam", source);
     for (n, expected, asks) in
-        [("n=100", "10000.5\n", !has_own_machine_code()), ("n=4000", "16000000.5\n", true)]
+        [("n=100", "2.0\n", !has_own_machine_code()), ("n=20000", "2.0\n", true)]
     {
         let mut command = Command::new(env!("CARGO_BIN_EXE_lambada"));
         let command = command.args(["run", &program, "f", n, "x=0.5"]);

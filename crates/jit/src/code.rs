@@ -123,7 +123,7 @@ pub(crate) enum Inst {
     /// The next index; goes there if it is below the end, and there was no overflow.
     Next { index: Virtual, step: i32, end: Value, top: Label },
     /// Takes fuel, and ends the region where there is none.
-    Poll,
+    Poll { work: i32 },
     /// Ends the region unless the test holds, with the number of a check and values for its message.
     Check { test: Test, number: u32, values: Vec<Value> },
     /// An argument of a call.
@@ -304,7 +304,7 @@ impl Inst {
             | Inst::Jump(_)
             | Inst::Enter
             | Inst::Leave
-            | Inst::Poll
+            | Inst::Poll { .. }
             | Inst::Call { .. }
             | Inst::Exchange { .. } => {}
         }

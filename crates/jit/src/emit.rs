@@ -46,7 +46,7 @@ pub(crate) const FAILED: u32 = 4;
 const ARGUMENT: i32 = 32;
 const VECTORS: i32 = 3 * ARGUMENT;
 const WORDS: i32 = VECTORS + 13 * 32;
-/// How many backward jumps are left.
+/// How much fuel is left.
 const LEFT: i32 = WORDS + 16 * 8;
 /// Where virtual registers begin.
 pub(crate) const TAKEN: i32 = LEFT + 32;
@@ -755,9 +755,9 @@ impl Emitter<'_> {
                 self.asm.jump_if(Condition::Less, top);
                 self.asm.bind(exit);
             }
-            Inst::Poll => {
+            Inst::Poll { work } => {
                 let (out, back) = (self.asm.label(), self.asm.label());
-                self.asm.alu_constant(Alu::Sub, at(RSP, LEFT), 1);
+                self.asm.alu_constant(Alu::Sub, at(RSP, LEFT), work);
                 self.asm.jump_if(Condition::Negative, out);
                 self.asm.bind(back);
                 self.polls.push((out, back));

@@ -47,6 +47,8 @@ pub(crate) struct Selector<'a> {
     /// By register that the region binds: how many uses are still to come.
     remaining: HashMap<Reg, u32>,
     constants: HashMap<[u64; 4], u32>,
+    /// How many instructions the loops inside of the open loop have.
+    inner: usize,
     /// May products and sums be fused?
     contract: bool,
 }
@@ -65,6 +67,7 @@ pub(crate) fn select(region: &Region, facts: Facts, contract: bool) -> Listing {
         aliases: HashMap::new(),
         remaining,
         constants: HashMap::new(),
+        inner: 0,
         contract,
     };
     selector.enter();
@@ -245,15 +248,14 @@ impl Selector<'_> {
             Nest::While { cond, body } => {
                 self.settle();
                 let (top, exit) = (self.code.label(), self.code.label());
-                self.put(Inst::Enter);
-                self.put(Inst::Bind(top));
+                let around = self.enter_loop(top);
                 self.body(cond.before.iter());
                 let test = self.test(cond.test);
                 self.settle();
                 self.put(Inst::Unless { test, to: exit });
                 self.body(body.iter());
                 self.settle();
-                self.put(Inst::Poll);
+                self.poll(around);
                 self.put(Inst::Jump(top));
                 self.put(Inst::Leave);
                 self.put(Inst::Bind(exit));
@@ -263,6 +265,21 @@ impl Selector<'_> {
                 self.scope(body.iter());
             }
         }
+    }
+
+    /// A loop begins. Gives where, and how many instructions of inner loops there are around so far.
+    fn enter_loop(&mut self, top: asm::Label) -> (usize, usize) {
+        self.put(Inst::Enter);
+        self.put(Inst::Bind(top));
+        (self.code.insts.len(), std::mem::take(&mut self.inner))
+    }
+
+    /// An iteration ends, which has taken as many instructions as the loop has, but for inner loops, which have their own.
+    fn poll(&mut self, (first, around): (usize, usize)) {
+        let length = self.code.insts.len() - first;
+        let work = i32::try_from(length - self.inner + 1).unwrap_or(i32::MAX);
+        self.inner = around + length;
+        self.put(Inst::Poll { work });
     }
 
     /// Statements after which the arena is as it was before.
@@ -298,11 +315,10 @@ impl Selector<'_> {
         self.regs.insert(reg, index);
         self.put(Inst::Copy { to: index, from: start });
         self.put(Inst::Unless { test: Test::Ints(Condition::Less, index, end), to: exit });
-        self.put(Inst::Enter);
-        self.put(Inst::Bind(top));
+        let around = self.enter_loop(top);
         body(self);
         self.settle();
-        self.put(Inst::Poll);
+        self.poll(around);
         let step = i32::try_from(step).expect("others are not accepted");
         self.put(Inst::Next { index, step, end, top });
         self.put(Inst::Leave);

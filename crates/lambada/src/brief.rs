@@ -1,5 +1,5 @@
 //! A single run on little data: by machine code that is made here, which is there at once. A run that takes long starts again, with the C compiler's. Which one gives the
-//! result depends on the program and its arguments alone, since backward jumps are counted, not seconds: the same command prints the same digits again.
+//! result depends on the program and its arguments alone, since instructions are counted, not seconds: the same command prints the same digits again.
 
 use std::sync::OnceLock;
 
@@ -12,8 +12,8 @@ use lambada_source::{Failure, Span};
 use crate::options::{Engine, Options};
 use crate::pipeline;
 
-/// How many backward jumps and calls are few: some tenths of a second. The C compiler takes longer.
-const FEW: u64 = 1 << 23;
+/// So many instructions or so take some tenths of a second. The C compiler takes longer.
+const FEW: u64 = 1 << 30;
 
 /// A program that is ready to run once.
 pub(crate) struct Brief {

@@ -502,7 +502,7 @@ impl Executable {
             Code::Loops(function) => {
                 let tensors = self.tensors(args)?;
                 let cancelled = Cancel::current().map(|cancel| cancel.flag());
-                let terms = loops::Terms { memory, seen: Some(seen), cancelled, jumps: None };
+                let terms = loops::Terms { memory, seen: Some(seen), cancelled, work: None };
                 stack::roomy(|| loops::Program::new(function).run_within(&tensors, &terms))?
             }
             Code::Anf(function) => {

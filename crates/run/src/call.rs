@@ -93,7 +93,7 @@ impl<'a> Interpreted<'a> {
             memory: self.limit,
             seen: Some(seen),
             cancelled: Cancel::current().map(|cancel| cancel.flag()),
-            jumps: None,
+            work: None,
         };
         let tensors = self.program.run_within(&self.args, &terms)?;
         self.results = tensors.into_iter().map(Column::of).collect();

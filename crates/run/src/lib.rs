@@ -305,8 +305,8 @@ impl Kernel {
         })?
     }
 
-    /// As `call_seen`, where that takes no more than so many backward jumps and calls; otherwise nothing. Machine code of the C compiler does not count them, and
-    /// runs to its end.
+    /// As `call_seen`, where that takes no more than so many instructions or so; otherwise nothing. Machine code of the C compiler does not count them, and runs to
+    /// its end.
     ///
     /// # Errors
     /// What the program fails with.
@@ -314,13 +314,13 @@ impl Kernel {
         &self,
         args: &[Tensor],
         seen: Seen,
-        jumps: u64,
+        work: u64,
     ) -> Option<Result<Vec<Tensor>, Failure>> {
         let Code::Interpreted(program, _) = &self.code else {
             return Some(self.call_seen(args, seen));
         };
         let cancelled = Cancel::current().map(|cancel| cancel.flag());
-        let terms = Terms { memory: self.limit, seen: Some(seen), cancelled, jumps: Some(jumps) };
+        let terms = Terms { memory: self.limit, seen: Some(seen), cancelled, work: Some(work) };
         let result = program.run_within(args, &terms);
         let exhausted = |failure: &Failure| failure.message == EXHAUSTED;
         if result.as_ref().is_err_and(exhausted) { None } else { Some(result) }

@@ -7,9 +7,6 @@ use super::compile::word;
 use super::counts::Meter;
 use super::machine::{Machine, WORD};
 
-/// So many operations take as long as an iteration of a loop or so.
-const PER_JUMP: u64 = 16;
-
 impl<M: Meter> Machine<'_, M> {
     pub(super) fn kernel(&mut self, number: u32) -> Result<(), Failure> {
         let kernel = &self.body.kernels[number as usize];
@@ -17,7 +14,7 @@ impl<M: Meter> Machine<'_, M> {
         let sizes: Vec<usize> =
             kernel.sizes.iter().map(|size| self.int(*size).max(0) as usize).collect();
         let work = (row.work)(&sizes.iter().map(|size| *size as u64).collect::<Vec<u64>>());
-        self.worked(work / PER_JUMP)?;
+        self.worked(work)?;
         let len = |axes: &str| -> usize {
             axes.chars().filter_map(|axis| Some(sizes[row.axes.find(axis)?])).product()
         };

@@ -1,5 +1,5 @@
 //! Primitives on lanes. Those that most work consists of have a loop of their own, with nothing in it but the operation, so that the compiler of this program makes
-//! vector instructions of it: those that every processor has, and on x86-64 also those of AVX2 and AVX-512. A run takes the widest that the processor has. The loops give the same bits at all widths. All other primitives go lane by lane through their rows. A test compares all of them.
+//! vector instructions of it: those that every processor has, and on x86-64 also those of AVX2. A run takes the widest that the processor has. The loops give the same bits at all widths. All other primitives go lane by lane through their rows. A test compares all of them.
 
 use lambada_prim::{Precision, Prim, ScalarTy, max, min};
 
@@ -50,9 +50,7 @@ impl Loops {
     #[cfg(target_arch = "x86_64")]
     fn all() -> impl Iterator<Item = Loops> {
         let avx2 = is_x86_feature_detected!("avx2").then_some(Loops(AVX2));
-        let avx512 = is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512dq");
-        let avx512 = avx512.then_some(Loops(AVX512));
-        [Some(Loops(EVERYWHERE)), avx2, avx512].into_iter().flatten()
+        [Some(Loops(EVERYWHERE)), avx2].into_iter().flatten()
     }
 
     /// All that this processor has the instructions for.
@@ -108,10 +106,6 @@ macro_rules! loops {
         #[cfg(target_arch = "x86_64")]
         const AVX2: &[OnLanes] =
             loops!(@table [#[target_feature(enable = "avx2")]] $($shape($($f)?),)*);
-
-        #[cfg(target_arch = "x86_64")]
-        const AVX512: &[OnLanes] =
-            loops!(@table [#[target_feature(enable = "avx512f,avx512dq")]] $($shape($($f)?),)*);
     };
     (@operands unary) => { 1 };
     (@operands binary) => { 2 };

@@ -15,6 +15,8 @@ use super::{
     Stop, internal,
 };
 
+/// What an iteration counts as, or a call, in instructions of machine code.
+const JUMP: u64 = 16;
 /// The bytes of an element, of any type.
 pub(super) const WORD: u64 = 8;
 
@@ -339,13 +341,13 @@ impl<'a, M: Meter> Machine<'a, M> {
 
     #[inline(always)]
     fn go_on(&mut self) -> Result<(), Failure> {
-        self.fuel.left -= 1;
-        if self.fuel.left < 0 { self.fuel.refill().map_err(stopped) } else { Ok(()) }
+        self.worked(JUMP)
     }
 
-    /// Work that counts as so many jumps.
-    pub(super) fn worked(&mut self, jumps: u64) -> Result<(), Failure> {
-        self.fuel.left = self.fuel.left.saturating_sub_unsigned(jumps);
+    /// So much has been done.
+    #[inline(always)]
+    pub(super) fn worked(&mut self, work: u64) -> Result<(), Failure> {
+        self.fuel.left = self.fuel.left.saturating_sub_unsigned(work);
         if self.fuel.left < 0 { self.fuel.refill().map_err(stopped) } else { Ok(()) }
     }
 

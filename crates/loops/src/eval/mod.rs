@@ -98,8 +98,8 @@ struct Body {
 /// What a run that has been cancelled fails with.
 pub const CANCELLED: &str = "the run has been cancelled";
 
-/// What a run fails with that has made as many backward jumps and calls as it may.
-pub const EXHAUSTED: &str = "the run has made as many jumps as it may";
+/// What a run fails with that has done as much as it may.
+pub const EXHAUSTED: &str = "the run has done as much as it may";
 
 /// On what terms a run is made.
 #[derive(Default)]
@@ -110,8 +110,8 @@ pub struct Terms<'a> {
     pub seen: Option<Seen<'a>>,
     /// The run fails with [`CANCELLED`] soon after this has become true.
     pub cancelled: Option<Arc<AtomicBool>>,
-    /// It fails with [`EXHAUSTED`] after so many backward jumps and calls, the same ones each time.
-    pub jumps: Option<u64>,
+    /// It fails with [`EXHAUSTED`] after so many instructions or so, counted alike each time.
+    pub work: Option<u64>,
 }
 
 /// Who is told of what is inspected.
@@ -177,7 +177,7 @@ impl Program {
         if let Some(seen) = terms.seen {
             machine.seen = seen;
         }
-        machine.fuel = Fuel::new(terms.cancelled.clone().unwrap_or_default(), terms.jumps);
+        machine.fuel = Fuel::new(terms.cancelled.clone().unwrap_or_default(), terms.work);
         Ok(machine.run()?.0)
     }
 

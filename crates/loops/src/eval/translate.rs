@@ -49,7 +49,7 @@ pub struct State<'a> {
     pub slots: &'a mut [u64],
     /// Where arrays are.
     pub room: Room<'a>,
-    /// Taken from at every backward jump.
+    /// Taken from at every backward jump, by the length of the loop.
     pub fuel: &'a mut Fuel,
 }
 
@@ -107,13 +107,13 @@ impl Room<'_> {
     }
 }
 
-/// How many backward jumps and calls a run may make before it asks whether it may go on.
+/// How much a run may do before it asks whether it may go on, in instructions or so. It is taken at backward jumps and calls: what the loop takes, or the call.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Fuel {
-    /// How many until it asks; negative when it is to ask.
+    /// How much until it asks; negative when it is to ask.
     pub left: i64,
-    /// How many after that.
+    /// How much after that.
     budget: u64,
     /// Whoever sets it ends the run.
     cancelled: Arc<AtomicBool>,
@@ -124,17 +124,17 @@ pub struct Fuel {
 pub enum Stop {
     /// Somebody has cancelled it.
     Cancelled,
-    /// It has made as many jumps as it may.
+    /// It has done as much as it may.
     Exhausted,
 }
 
-/// A run asks after so many.
-const PORTION: i64 = 4096;
+/// A run asks after so much.
+const PORTION: i64 = 1 << 16;
 
 impl Fuel {
-    /// For so many jumps, or any number.
-    pub fn new(cancelled: Arc<AtomicBool>, jumps: Option<u64>) -> Fuel {
-        Fuel { left: -1, budget: jumps.unwrap_or(u64::MAX), cancelled }
+    /// For so much work, or any amount.
+    pub fn new(cancelled: Arc<AtomicBool>, work: Option<u64>) -> Fuel {
+        Fuel { left: -1, budget: work.unwrap_or(u64::MAX), cancelled }
     }
 
     /// Asks whether the run may go on, and for how long.
