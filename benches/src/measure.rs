@@ -322,9 +322,13 @@ mod tests {
     fn by_hand_and_compiled_agree() {
         let root = crate::root();
         lambada_testkit::parallel(EVALS, |eval| {
-            let contest =
-                Contest::new(&root, eval, &[How::Plain, How::Jit, How::Nests], crate::baseline::FLAGS)
-                    .unwrap_or_else(|error| panic!("{error}"));
+            let contest = Contest::new(
+                &root,
+                eval,
+                &[How::Plain, How::Jit, How::Nests],
+                crate::baseline::FLAGS,
+            )
+            .unwrap_or_else(|error| panic!("{error}"));
             for problem in (eval.problems)(true) {
                 let row = contest.run(&problem, Duration::ZERO);
                 row.unwrap_or_else(|error| panic!("{error}"));

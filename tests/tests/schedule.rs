@@ -301,8 +301,10 @@ fn ragged(case: &Case) -> Compared {
     let lowered = lowered.filter(|(.., loops)| seen.insert(loops::print(loops)));
     let programs = |(choice, plan, lowered): (Choice, Plan, loops::Function)| {
         // With four lanes, as machine code too.
-        let translator = if plan.lanes == lambada_jit::LANES { lambada_jit::translator(true) } else { None };
-        let translated = translator.map(|translator| loops::Program::translated(&lowered, translator));
+        let translator =
+            if plan.lanes == lambada_jit::LANES { lambada_jit::translator(true) } else { None };
+        let translated =
+            translator.map(|translator| loops::Program::translated(&lowered, translator));
         let programs = [Some(loops::Program::new(&lowered)), translated].into_iter().flatten();
         programs.map(move |program| (choice, plan, program)).collect::<Vec<_>>()
     };

@@ -59,7 +59,7 @@ const IDLE_ARMS: &[(&str, usize)] = &[
     ("core", 10),
     ("differentiate", 5),
     ("elaborate", 24),
-    ("lambada", 10),
+    ("lambada", 9),
     ("loops", 4),
     ("lower", 1),
     ("normalize", 6),

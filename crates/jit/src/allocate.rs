@@ -74,7 +74,8 @@ pub(crate) fn allocate(listing: &Listing, taken: i32) -> Allocation {
         let liked = partners.filter_map(Home::register);
         let free = liked.chain(candidates).find(|reg| {
             let taken = used.get(&(class, *reg));
-            taken.is_none_or(|taken| !range.segments.iter().any(|segment| overlaps(taken, *segment)))
+            taken
+                .is_none_or(|taken| !range.segments.iter().any(|segment| overlaps(taken, *segment)))
         });
         match free {
             Some(reg) => {

@@ -493,7 +493,7 @@ impl Assembler {
             let distance = target as i64 - (at as i64 + 4);
             self.patch(at, distance);
         }
-        while self.code.len() % 32 != 0 {
+        while !self.code.len().is_multiple_of(32) {
             self.byte(0xcc);
         }
         let first = self.code.len();

@@ -110,20 +110,12 @@ pub(crate) enum Inst {
     Store { to: Address, from: Value },
     /// An address.
     AddressOf { to: Virtual, of: Address },
-    /// A branch leads here.
-    Bind(Label),
-    /// Goes there.
-    Jump(Label),
+    /// What touches no virtual register.
+    Control(Control),
     /// Goes there unless the test holds.
     Unless { test: Test, to: Label },
-    /// A loop begins: what lives into it lives until it ends.
-    Enter,
-    /// It ends.
-    Leave,
     /// The next index; goes there if it is below the end, and there was no overflow.
     Next { index: Virtual, step: i32, end: Value, top: Label },
-    /// Takes fuel, and ends the region where there is none.
-    Poll { work: i32 },
     /// Ends the region unless the test holds, with the number of a check and values for its message.
     Check { test: Test, number: u32, values: Vec<Value> },
     /// An argument of a call.
@@ -144,10 +136,23 @@ pub(crate) enum Inst {
     Mark { to: Virtual },
     /// No more than these are taken.
     Release { from: Virtual },
-    /// Exchanges what the interpreter knows of two buffers.
-    Exchange { a: u32, b: u32 },
-    /// Exchanges two words.
-    Swap { a: Virtual, b: Virtual },
+    /// Exchanges two buffers: their addresses, and what the interpreter knows of them by their numbers.
+    Swap { a: Virtual, b: Virtual, numbers: [u32; 2] },
+}
+
+/// The instructions without virtual registers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Control {
+    /// A branch leads here.
+    Bind(Label),
+    /// Goes there.
+    Jump(Label),
+    /// A loop begins, in which a mention counts for many.
+    Enter,
+    /// It ends.
+    Leave,
+    /// Takes fuel, and ends the region where there is none.
+    Poll { work: i32 },
 }
 
 /// What an instruction does with a virtual register.
@@ -296,17 +301,11 @@ impl Inst {
             | Inst::Mark { to } => f(*to, Role::Written),
             Inst::WriteSlot { from, .. } | Inst::Release { from } => f(*from, Role::Read),
             Inst::Alloc { sizes, .. } => sizes.iter().for_each(|size| size.visit(f)),
-            Inst::Swap { a, b } => {
+            Inst::Swap { a, b, .. } => {
                 f(*a, Role::Changed);
                 f(*b, Role::Changed);
             }
-            Inst::Bind(_)
-            | Inst::Jump(_)
-            | Inst::Enter
-            | Inst::Leave
-            | Inst::Poll { .. }
-            | Inst::Call { .. }
-            | Inst::Exchange { .. } => {}
+            Inst::Control(_) | Inst::Call { .. } => {}
         }
     }
 }

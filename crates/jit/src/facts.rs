@@ -70,11 +70,11 @@ fn is_known(stmt: &Stmt, outermost: bool) -> bool {
         | Step::Copy { .. }
         | Step::Fill { .. }
         | Step::Check { .. } => true,
-        Step::Kernel { .. }
-        | Step::Inspect { .. }
-        | Step::Node { .. }
-        | Step::Open { .. }
-        | Step::Call { .. } => false,
+        // The interpreter alone knows nodes,
+        Step::Node { .. } | Step::Open { .. } => false,
+        // keeps callers, and calls what is none of the program's.
+        Step::Call { .. } => false,
+        Step::Kernel { .. } | Step::Inspect { .. } => false,
     }
 }
 
@@ -246,8 +246,8 @@ impl Walk<'_> {
         match step {
             Step::Let(_, Op::Prim(prim, args)) => {
                 for (k, arg) in args.iter().enumerate() {
-                    let is_test = k == 0
-                        && matches!(prim, Prim::Select | Prim::SelectInt | Prim::SelectBool);
+                    let is_test =
+                        k == 0 && matches!(prim, Prim::Select | Prim::SelectInt | Prim::SelectBool);
                     let by = if is_test { Use::Test } else { Use::Operand(*prim) };
                     self.mention(*arg, by, true, body);
                 }

@@ -5,7 +5,7 @@ use lambada_loops::{Fuel, Room, Stop};
 use lambada_prim::{Prim, Scalar, ScalarTy};
 
 use crate::LANES;
-use crate::emit::{CANCELLED, Context, DONE, EXHAUSTED};
+use crate::context::{CANCELLED, Context, DONE, EXHAUSTED};
 
 /// The words of an argument.
 const WORDS: usize = LANES as usize;

@@ -18,6 +18,8 @@ mod assembler;
 #[cfg(all(target_arch = "x86_64", any(unix, windows)))]
 mod code;
 #[cfg(all(target_arch = "x86_64", any(unix, windows)))]
+mod context;
+#[cfg(all(target_arch = "x86_64", any(unix, windows)))]
 mod emit;
 #[cfg(all(target_arch = "x86_64", any(unix, windows)))]
 mod facts;
@@ -31,6 +33,10 @@ mod math;
 mod select;
 #[cfg(all(target_arch = "x86_64", any(unix, windows)))]
 mod unit;
+#[cfg(all(target_arch = "x86_64", any(unix, windows)))]
+mod vectors;
+#[cfg(all(target_arch = "x86_64", any(unix, windows)))]
+mod writer;
 
 use lambada_loops::Translate;
 

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use crate::code::{Inst, Listing, Role, Virtual};
+use crate::code::{Control, Inst, Listing, Role, Virtual};
 
 /// A live range. Positions are half instructions: operands are read at twice the number of an instruction, results are written at that plus 1.
 #[derive(Clone, Debug, Default)]
@@ -117,8 +117,8 @@ fn weigh(listing: &Listing, live: &mut [Live]) {
     let mut depth = 0;
     for inst in &listing.insts {
         match inst {
-            Inst::Enter => depth += 1,
-            Inst::Leave => depth -= 1,
+            Inst::Control(Control::Enter) => depth += 1,
+            Inst::Control(Control::Leave) => depth -= 1,
             _ => {}
         }
         let weight = 8f64.powi(depth.min(12));
@@ -137,11 +137,11 @@ fn blocks(listing: &Listing) -> Vec<Block> {
     let mut first = 0;
     for (at, inst) in listing.insts.iter().enumerate() {
         match inst {
-            Inst::Bind(_) => {
+            Inst::Control(Control::Bind(_)) => {
                 begin(first..at);
                 first = at;
             }
-            Inst::Jump(_) | Inst::Unless { .. } | Inst::Next { .. } => {
+            Inst::Control(Control::Jump(_)) | Inst::Unless { .. } | Inst::Next { .. } => {
                 begin(first..at + 1);
                 first = at + 1;
             }
@@ -152,14 +152,14 @@ fn blocks(listing: &Listing) -> Vec<Block> {
     let mut places = vec![0; listing.labels as usize];
     for (k, block) in blocks.iter().enumerate() {
         // Only the first instruction of a block can be a label.
-        if let Inst::Bind(label) = listing.insts[block.insts.start] {
+        if let Inst::Control(Control::Bind(label)) = listing.insts[block.insts.start] {
             places[label.0 as usize] = k;
         }
     }
     let count = blocks.len();
     for (k, block) in blocks.iter_mut().enumerate() {
         let (falls, target) = match &listing.insts[block.insts.end - 1] {
-            Inst::Jump(label) => (false, Some(label)),
+            Inst::Control(Control::Jump(label)) => (false, Some(label)),
             Inst::Unless { to, .. } => (true, Some(to)),
             Inst::Next { top, .. } => (true, Some(top)),
             _ => (true, None),

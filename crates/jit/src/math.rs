@@ -3,10 +3,10 @@
 
 use lambada_prim::Prim;
 
-use crate::assembler::{self as asm, Fused, Vex};
-use crate::code::{Inst, Source, Test, Value, Virtual};
-use crate::select::Selector;
-use crate::{assembler::Condition, helpers};
+use crate::assembler::{self as asm, Condition, Fused, Vex};
+use crate::code::{Control, Inst, Source, Test, Value, Virtual};
+use crate::helpers;
+use crate::writer::Writer;
 
 /// 1.5 · 2⁵²: a sum with it is rounded to an integer, in its low bits.
 const MAGIC: f64 = 6_755_399_441_055_744.0;
@@ -87,7 +87,7 @@ pub(crate) fn is_known(prim: Prim) -> bool {
     )
 }
 
-impl Selector<'_> {
+impl Writer {
     /// A function that has instructions; the last one writes `to`.
     pub(crate) fn function(&mut self, to: Virtual, prim: Prim, x: Virtual) {
         let result = match prim {
@@ -352,13 +352,13 @@ impl Selector<'_> {
         let rest = self.constant(!(1 << 63));
         let size = self.of(asm::AND, x, rest);
         let large = self.where_is(size, 1_048_576.0, GREATER);
-        let (signs, end) = (self.word(), self.code.label());
+        let (signs, end) = (self.word(), self.label());
         self.put(Inst::Signs { to: signs, from: large });
         let test = Test::Ints(Condition::NotEqual, signs, Value::Constant(0));
         self.put(Inst::Unless { test, to: end });
         self.call(helpers::of(prim, true), prim as u32, &[x]);
         self.put(Inst::Take { to });
-        self.put(Inst::Bind(end));
+        self.put(Inst::Control(Control::Bind(end)));
         to
     }
 

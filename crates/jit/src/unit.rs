@@ -6,7 +6,8 @@ use std::sync::{Arc, OnceLock};
 use lambada_loops::{Function, Outcome, Region, Regions, State, Stmt, Stop, Translate};
 use memmap2::{Mmap, MmapMut};
 
-use crate::emit::{self, CANCELLED, Context, DONE, EXHAUSTED, FAILED, NO_ROOM};
+use crate::context::{CANCELLED, Context, DONE, EXHAUSTED, FAILED, NO_ROOM};
+use crate::emit;
 use crate::facts::Facts;
 use crate::{allocate, facts, select};
 
@@ -113,9 +114,7 @@ impl Regions for Ready {
         match result {
             DONE => Outcome::Done,
             CANCELLED => Outcome::Stopped(Stop::Cancelled),
-            NO_ROOM => {
-                Outcome::NoRoom(context.failure.expect("the allocation has been refused"))
-            }
+            NO_ROOM => Outcome::NoRoom(context.failure.expect("the allocation has been refused")),
             EXHAUSTED => Outcome::Stopped(Stop::Exhausted),
             number => {
                 let (site, count) = entry.sites[(number - FAILED) as usize];

@@ -3,14 +3,10 @@
 
 use std::sync::OnceLock;
 
-use lambada_anf::Function;
 use lambada_loops::Seen;
 use lambada_prim::{Memory, Tensor};
 use lambada_run::Kernel;
 use lambada_source::{Failure, Span};
-
-use crate::options::{Engine, Options};
-use crate::pipeline;
 
 /// So many instructions or so take some tenths of a second. The C compiler takes longer.
 const FEW: u64 = 1 << 30;
@@ -18,37 +14,27 @@ const FEW: u64 = 1 << 30;
 /// A program that is ready to run once.
 pub(crate) struct Brief {
     first: Kernel,
-    function: Function,
-    options: Options,
+    /// What the C compiler makes, or why it makes nothing.
+    compile: Box<dyn Fn() -> Result<Kernel, String>>,
     later: OnceLock<Result<Kernel, String>>,
 }
 
 impl Brief {
     /// A program that shows nothing while it runs: what has been shown could not be taken back.
-    pub fn new(function: &Function, options: &Options) -> Result<Brief, Vec<crate::Problem>> {
-        let quick = Options { engine: Engine::Jit, ..options.clone() };
-        let first = pipeline::compiled(&pipeline::lower_to_run(function, &quick), &quick)?;
-        let (function, options) = (function.clone(), options.clone());
-        Ok(Brief { first, function, options, later: OnceLock::new() })
+    pub fn new(first: Kernel, compile: impl Fn() -> Result<Kernel, String> + 'static) -> Brief {
+        Brief { first, compile: Box::new(compile), later: OnceLock::new() }
     }
 
     pub fn limit(&mut self, memory: Memory) {
         self.first.limit(memory);
     }
 
-    pub fn run(
-        &self,
-        args: &[Tensor],
-        memory: Memory,
-        seen: Seen,
-    ) -> Result<Vec<Tensor>, Failure> {
+    pub fn run(&self, args: &[Tensor], memory: Memory, seen: Seen) -> Result<Vec<Tensor>, Failure> {
         if let Some(result) = self.first.call_briefly(args, seen, FEW) {
             return result;
         }
         let compile = || {
-            let lowered = pipeline::lower_to_run(&self.function, &self.options);
-            let mut kernel = pipeline::compiled(&lowered, &self.options)
-                .map_err(|problems| problems.into_iter().map(|p| p.title).collect::<String>())?;
+            let mut kernel = (self.compile)()?;
             kernel.limit(memory);
             Ok(kernel)
         };

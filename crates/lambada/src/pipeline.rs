@@ -320,7 +320,7 @@ pub type Observer = Arc<dyn Fn(&Site, &Data) + Send + Sync>;
 
 enum Code {
     Native(Kernel),
-    Brief(Brief),
+    Brief(Box<Brief>),
     Loops(loops::Function),
     Anf(anf::Function),
     Core(Program, DefId),
@@ -371,8 +371,8 @@ impl Executable {
                     let shows = !arrays.normalized.inspections.is_empty();
                     let translated = lambada_run::translates(options.precision);
                     if options.engine == Engine::Native && options.quick && translated && !shows {
-                        let brief = Brief::new(&arrays.optimized, options)?;
-                        return Ok(Executable::optimized(&arrays, Code::Brief(brief)));
+                        let brief = brief(&arrays.optimized, options)?;
+                        return Ok(Executable::optimized(&arrays, Code::Brief(Box::new(brief))));
                     }
                     let kernel = compiled(&lower_to_run(&arrays.optimized, options), options)?;
                     Ok(Executable::optimized(&arrays, Code::Native(kernel)))
@@ -479,10 +479,10 @@ impl Executable {
 
     fn limited(mut self, memory: Memory) -> Executable {
         self.memory = memory;
-        match &mut *self.code {
-            Code::Native(kernel) => kernel.limit(memory),
-            Code::Brief(brief) => brief.limit(memory),
-            Code::Loops(_) | Code::Anf(_) | Code::Core(..) | Code::Recursive(..) => {}
+        if let Code::Native(kernel) = &mut *self.code {
+            kernel.limit(memory);
+        } else if let Code::Brief(brief) = &mut *self.code {
+            brief.limit(memory);
         }
         self
     }
@@ -564,14 +564,8 @@ impl Executable {
 
     /// Nanoseconds of each of so many runs of the native function alone, without reading and writing data; nothing for other engines.
     pub fn time(&self, args: &[Data], repetitions: usize) -> Result<Vec<u64>, Failure> {
-        match &*self.code {
-            Code::Native(kernel) => kernel.time(&self.tensors(args)?, repetitions),
-            Code::Brief(_)
-            | Code::Loops(_)
-            | Code::Anf(_)
-            | Code::Core(..)
-            | Code::Recursive(..) => Ok(Vec::new()),
-        }
+        let Code::Native(kernel) = &*self.code else { return Ok(Vec::new()) };
+        kernel.time(&self.tensors(args)?, repetitions)
     }
 
     /// The most bytes that arrays have taken at a time in any run so far, arguments not counted; nothing for interpreters.
@@ -641,6 +635,19 @@ pub(crate) fn compiled(
     timed(&COMPILE, || Kernel::compile_in(&[function], settings, cache))
         .map(|mut kernels| kernels.remove(0))
         .map_err(|e| vec![messages::broken_compilation(&e)])
+}
+
+/// A program that is to run once, soon.
+fn brief(function: &anf::Function, options: &Options) -> Result<Brief, Vec<Problem>> {
+    let quick = Options { engine: Engine::Jit, ..options.clone() };
+    let first = compiled(&lower_to_run(function, &quick), &quick)?;
+    let (function, options) = (function.clone(), options.clone());
+    let title = |problems: Vec<Problem>| problems.into_iter().map(|problem| problem.title);
+    let later = move || {
+        let kernel = compiled(&lower_to_run(&function, &options), &options);
+        kernel.map_err(|problems| title(problems).collect::<String>())
+    };
+    Ok(Brief::new(first, later))
 }
 
 /// What runs loops.

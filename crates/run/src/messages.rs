@@ -57,7 +57,11 @@ fn chosen() -> Option<String> {
 
 /// What is told once where there is no C compiler: what runs is our own machine code, or the interpreter.
 pub(crate) fn interpreted(reason: Option<&CompileError>, translated: bool) -> String {
-    let what = if translated { "Lambada's own machine code, which is slower" } else { "the slower interpreter" };
+    let what = if translated {
+        "Lambada's own machine code, which is slower"
+    } else {
+        "the slower interpreter"
+    };
     match reason {
         None => {
             let cure = chosen().map_or_else(
@@ -66,8 +70,8 @@ pub(crate) fn interpreted(reason: Option<&CompileError>, translated: bool) -> St
             );
             format!("warning: no C compiler found; running {what}. {cure}")
         }
-        Some(reason) => format!(
-            "warning: {reason}; running {what}. LAMBADA_CC sets the C compiler"
-        ),
+        Some(reason) => {
+            format!("warning: {reason}; running {what}. LAMBADA_CC sets the C compiler")
+        }
     }
 }

@@ -492,8 +492,7 @@ fn programs_in_small_parts_agree() {
 #[test]
 fn interpreter_and_own_machine_code_agree() {
     agreement(2000, (Precision::F64, &[1, 4]), |functions| {
-        let settings =
-            Settings { engine: Engine::Jit, contract: false, ..Settings::default() };
+        let settings = Settings { engine: Engine::Jit, contract: false, ..Settings::default() };
         Kernel::compile_with(functions, settings).expect("nothing can be rejected")
     });
 }

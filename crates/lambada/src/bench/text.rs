@@ -55,7 +55,10 @@ impl fmt::Display for Benched {
             )?;
         }
         if self.rows.iter().any(|row| !row.native) {
-            writeln!(f, "There is no C compiler: the times are those of Lambada's own machine code, or of the interpreter.")?;
+            writeln!(
+                f,
+                "There is no C compiler: the times are those of Lambada's own machine code, or of the interpreter."
+            )?;
         }
         let longest = self.rows.iter().filter_map(|row| row.counting).reduce(f64::max);
         longest.map_or(Ok(()), |time| {

@@ -8,6 +8,9 @@ use lambada_prim::grow;
 /// What new memory holds: a NaN, a large integer, or true.
 const UNWRITTEN: u64 = 0x7ff8_0bad_0bad_0bad;
 
+/// The bytes of an element, of any type.
+pub(super) const WORD: u64 = 8;
+
 /// Words, of which the first ones are taken. What is behind them has been taken before, or is room.
 #[derive(Debug, Default)]
 pub(super) struct Arena {

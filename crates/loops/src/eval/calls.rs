@@ -3,10 +3,11 @@
 use lambada_prim::grow;
 use lambada_source::Failure;
 
+use super::arena::WORD;
 use super::compile::{Code, Compiler};
 use super::counts::Meter;
 use super::items::{Call, Frame, Passed, Taken};
-use super::machine::{Machine, WORD};
+use super::machine::Machine;
 use super::{Output, Range, Slot};
 use crate::{Arg, FnId, Given};
 

@@ -115,7 +115,14 @@ pub(super) fn compile(function: &Function, mut translate: Option<&mut dyn Transl
     };
     let entry = compile(function);
     let functions = function.library.functions.iter().map(compile).collect();
-    Program { entry, functions, precision: function.precision, constants, regions: None, kept: Mutex::new(None) }
+    Program {
+        entry,
+        functions,
+        precision: function.precision,
+        constants,
+        regions: None,
+        kept: Mutex::new(None),
+    }
 }
 
 pub(super) struct Compiler<'a> {

@@ -3,9 +3,10 @@
 use lambada_prim::Data;
 use lambada_source::Failure;
 
+use super::arena::WORD;
 use super::compile::word;
 use super::counts::Meter;
-use super::machine::{Machine, WORD};
+use super::machine::Machine;
 
 impl<M: Meter> Machine<'_, M> {
     pub(super) fn kernel(&mut self, number: u32) -> Result<(), Failure> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use lambada_prim::{Data, Memory, Precision, Prim, Scalar, ScalarTy, Tensor, elements};
 use lambada_source::{Failure, Span};
 
-use super::arena::Arena;
+use super::arena::{Arena, WORD};
 use super::compile::{Arg, Code, scalar, word};
 use super::counts::Meter;
 use super::items::Frame;
@@ -17,8 +17,6 @@ use super::{
 
 /// What an iteration counts as, or a call, in instructions of machine code.
 const JUMP: u64 = 16;
-/// The bytes of an element, of any type.
-pub(super) const WORD: u64 = 8;
 
 pub(super) struct Machine<'a, M> {
     pub(super) program: &'a Program,

@@ -25,8 +25,8 @@ mod slots;
 mod translate;
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
 
 use lambada_prim::{Memory, Precision, ScalarTy, Tensor};
 use lambada_source::{Failure, Site, Span};
@@ -190,8 +190,7 @@ impl Program {
     }
 }
 
-impl Body {
-}
+impl Body {}
 
 impl Slot {
     fn ty(&self) -> (ScalarTy, bool) {

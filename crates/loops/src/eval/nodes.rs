@@ -3,10 +3,11 @@
 
 use lambada_source::Failure;
 
+use super::arena::WORD;
 use super::compile::{Code, Compiler};
 use super::counts::Meter;
 use super::items::{NewNode, Place, Source};
-use super::machine::{Machine, WORD};
+use super::machine::Machine;
 use super::{Range, internal};
 use crate::{Buf, FieldId, NodeId, Operand, Part, Reg};
 

@@ -7,8 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use lambada_prim::Memory;
 use lambada_source::{Failure, Span};
 
-use super::arena::Arena;
-use super::machine::WORD;
+use super::arena::{Arena, WORD};
 use crate::{Buf, Function, Reg, Stmt};
 
 /// Makes machine code of statements, for one program.

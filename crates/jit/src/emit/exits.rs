@@ -1,0 +1,69 @@
+//! How a region ends early.
+
+use std::mem::offset_of;
+
+use lambada_loops::Fuel;
+
+use super::{Emitter, FUEL, Failing, LEFT, MESSAGE, VECTORS, WORDS};
+use crate::allocate::Home;
+use crate::assembler::{Alu, Condition, Gpr, Place, R15, RAX, RDI, RDX, RSP, Ymm, at};
+use crate::context::{FAILED, NO_ROOM};
+use crate::helpers;
+
+impl Emitter<'_> {
+    /// How a region ends early.
+    pub(super) fn exits(&mut self) {
+        self.asm.bind(self.refused);
+        self.asm.constant(RAX, i64::from(NO_ROOM));
+        self.asm.jump(self.end);
+        if !self.polls.is_empty() {
+            self.ask();
+        }
+        for (from, back) in std::mem::take(&mut self.polls) {
+            self.asm.bind(from);
+            self.asm.call_label(self.refill);
+            self.asm.jump(back);
+        }
+        for Failing { label, number, values } in std::mem::take(&mut self.failing) {
+            self.asm.bind(label);
+            self.asm.load(RDX, at(R15, MESSAGE));
+            for (k, value) in values.into_iter().enumerate() {
+                let from = self.word_of(value, RAX);
+                self.asm.store(at(RDX, 8 * k as i32), from);
+            }
+            self.asm.constant(RAX, i64::from(number + FAILED));
+            self.asm.jump(self.end);
+        }
+    }
+
+    /// A function of the region that changes no register: comes back if there is more fuel, and else ends the region.
+    pub(super) fn ask(&mut self) {
+        // What is in the frame is farther away, by the way back.
+        let vectors =
+            (0..16).map(|k| (Home::Ymm(Ymm(k)), at(RSP, VECTORS + 32 * i32::from(k) + 8)));
+        let words = (0..16).filter(|k| ![RAX.0, RSP.0].contains(k));
+        let words = words.map(|k| (Home::Gpr(Gpr(k)), at(RSP, WORDS + 8 * i32::from(k) + 8)));
+        let places: Vec<(Home, Place)> = vectors.take(13).chain(words).collect();
+        self.asm.bind(self.refill);
+        places.iter().for_each(|(home, place)| self.save(*home, *place));
+        self.asm.load(RDI, at(R15, FUEL));
+        self.asm.load(RAX, at(RSP, LEFT + 8));
+        self.asm.store(at(RDI, offset_of!(Fuel, left) as i32), RAX);
+        self.asm.constant(RAX, helpers::REFILL.address() as i64);
+        self.asm.zero_upper();
+        self.asm.alu_constant(Alu::Sub, RSP.into(), 8);
+        self.asm.call(RAX);
+        self.asm.alu_constant(Alu::Add, RSP.into(), 8);
+        places.iter().for_each(|(home, place)| self.restore(*home, *place));
+        let stop = self.asm.label();
+        self.asm.test(RAX);
+        self.asm.jump_if(Condition::NotEqual, stop);
+        self.asm.load(RAX, at(R15, FUEL));
+        self.asm.load(RAX, at(RAX, offset_of!(Fuel, left) as i32));
+        self.asm.store(at(RSP, LEFT + 8), RAX);
+        self.asm.give_back();
+        self.asm.bind(stop);
+        self.asm.alu_constant(Alu::Add, RSP.into(), 8);
+        self.asm.jump(self.end);
+    }
+}

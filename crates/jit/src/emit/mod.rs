@@ -1,0 +1,255 @@
+//! From instructions on virtual registers to bytes.
+//!
+//! - here: the frame, control, and which instruction is written where;
+//! - `words` and `vectors`: instructions on either; `calls`: those that leave the region for a while, and slots; `exits`: how a region ends early.
+//!
+//! The frame begins with three arguments of calls, of four words each, and what is saved across them; then come virtual registers without a register. `rax`, `rcx`, `rdx`
+//! and the last three vector registers are changed within an instruction and hold nothing between two; `r15` is the address of the [`Context`].
+
+mod calls;
+mod exits;
+mod vectors;
+mod words;
+
+use std::mem::offset_of;
+
+use lambada_loops::Fuel;
+
+use crate::allocate::{Allocation, Home};
+use crate::assembler::{
+    self as asm, Alu, Assembler, Condition, Gpr, Label, Place, R12, R13, R14, R15, RAX, RBP, RBX,
+    RCX, RDI, RDX, RSP, Ymm, at,
+};
+use crate::code::{Control, Inst, Listing, Value, Virtual};
+use crate::context::{Context, DONE};
+
+/// Bytes of an argument of a call, and where vector and general registers are saved.
+const ARGUMENT: i32 = 32;
+const VECTORS: i32 = 3 * ARGUMENT;
+const WORDS: i32 = VECTORS + 13 * 32;
+/// How much fuel is left.
+const LEFT: i32 = WORDS + 16 * 8;
+/// Where virtual registers begin.
+pub(crate) const TAKEN: i32 = LEFT + 32;
+
+/// A larger frame is none: threads have small stacks.
+const LARGEST: i32 = 512 << 10;
+/// The system notices that a stack grows where it is touched, page by page.
+const PAGE: i32 = 4096;
+
+/// Registers that whoever calls a region expects to stay.
+const CALLER: [Gpr; 6] = [RBX, RBP, R12, R13, R14, R15];
+
+/// Within an instruction.
+const SCRATCH: [Ymm; 3] = [Ymm(13), Ymm(14), Ymm(15)];
+
+const SLOTS: i32 = offset_of!(Context, slots) as i32;
+const MEMORY: i32 = offset_of!(Context, memory) as i32;
+const RANGES: i32 = offset_of!(Context, ranges) as i32;
+const FUEL: i32 = offset_of!(Context, fuel) as i32;
+const MESSAGE: i32 = offset_of!(Context, values) as i32;
+const TAKEN_WORDS: i32 = offset_of!(Context, taken) as i32;
+const REFUSED: i32 = offset_of!(Context, refused) as i32;
+
+/// A check that fails: where it goes, its number, and the values of its message.
+struct Failing {
+    label: Label,
+    number: u32,
+    values: Vec<Value>,
+}
+
+struct Emitter<'a> {
+    listing: &'a Listing,
+    allocation: &'a Allocation,
+    asm: Assembler,
+    end: Label,
+    /// Asks whether to go on.
+    refill: Label,
+    failing: Vec<Failing>,
+    /// Where there is no room.
+    refused: Label,
+    /// Backward jumps without fuel: where they go, and where they come back.
+    polls: Vec<(Label, Label)>,
+}
+
+/// The bytes of a region, or nothing if its frame is too large.
+pub(crate) fn emit(listing: &Listing, allocation: &Allocation) -> Option<Vec<u8>> {
+    // Six registers and the way back are on the stack, which is to be aligned to 16 bytes.
+    let frame = (allocation.frame + 15) / 16 * 16 + 8;
+    if frame > LARGEST {
+        return None;
+    }
+    let mut asm = Assembler::default();
+    for _ in 0..listing.labels {
+        asm.label();
+    }
+    let [end, refill, refused] = [(); 3].map(|()| asm.label());
+    let mut emitter = Emitter {
+        listing,
+        allocation,
+        asm,
+        end,
+        refill,
+        failing: Vec::new(),
+        refused,
+        polls: Vec::new(),
+    };
+    CALLER.into_iter().for_each(|reg| emitter.asm.push(reg));
+    for page in 1..=frame / PAGE {
+        emitter.asm.alu_constant(Alu::Or, at(RSP, -page * PAGE), 0);
+    }
+    emitter.asm.alu_constant(Alu::Sub, RSP.into(), frame);
+    emitter.asm.copy(R15, RDI);
+    let left = offset_of!(Fuel, left) as i32;
+    emitter.asm.load(RAX, at(R15, FUEL));
+    emitter.asm.load(RAX, at(RAX, left));
+    emitter.asm.store(at(RSP, LEFT), RAX);
+    for (number, inst) in listing.insts.iter().enumerate() {
+        emitter.inst(number, inst);
+    }
+    emitter.asm.constant(RAX, i64::from(DONE));
+    emitter.asm.bind(end);
+    emitter.asm.load(RCX, at(R15, FUEL));
+    emitter.asm.load(RDX, at(RSP, LEFT));
+    emitter.asm.store(at(RCX, left), RDX);
+    emitter.asm.zero_upper();
+    emitter.asm.alu_constant(Alu::Add, RSP.into(), frame);
+    CALLER.into_iter().rev().for_each(|reg| emitter.asm.pop(reg));
+    emitter.asm.give_back();
+    emitter.exits();
+    Some(emitter.asm.finish(&listing.constants))
+}
+
+impl Emitter<'_> {
+    fn home(&self, v: Virtual) -> Home {
+        self.allocation.homes[v.0 as usize]
+    }
+
+    /// Where it is, as an operand that may be in memory.
+    fn place(&self, v: Virtual) -> Place {
+        match self.home(v) {
+            Home::Gpr(reg) => reg.into(),
+            Home::Ymm(reg) => reg.into(),
+            Home::Frame(offset) => at(RSP, offset),
+        }
+    }
+
+    fn inst(&mut self, number: usize, inst: &Inst) {
+        match *inst {
+            Inst::Vector { op, to, a, b, constant } => self.lanes(op, to, (a, b), constant),
+            Inst::Fused { op, to, a, b, c } => self.fused(op, to, a, b, c),
+            Inst::Blend { to, mask, yes, no } => self.blend(to, mask, yes, no),
+            Inst::ShiftLanes { left, to, from, by } => {
+                let result = self.vector_result(to);
+                let from = self.vector(from, SCRATCH[0]);
+                self.shift_lanes(left, result, from, by);
+                self.vector_computed(to, result);
+            }
+            Inst::StoreVector { to, from } => self.store_lanes(asm::STORE, to, from, None),
+            Inst::StoreLow { to, from } => self.store_lanes(asm::STORE_LOW, to, from, None),
+            Inst::StoreMasked { to, from, mask } => {
+                self.store_lanes(asm::STORE_MASKED, to, from, Some(mask));
+            }
+            Inst::Gather { to, from, offsets, mask } => self.gather(to, from, offsets, mask),
+            Inst::Scatter { to, from, offsets } => self.scatter(to, from, offsets),
+            Inst::Spread { to, from } => self.spread(to, from),
+            Inst::First { to, from } => {
+                let from = self.vector(from, SCRATCH[0]);
+                let result = self.result(to, RAX);
+                self.asm.vector(asm::TO_WORD, from.0, None, result.into());
+                self.computed(to, result);
+            }
+            Inst::Real { to, from } => self.real(to, from),
+            Inst::Signs { to, from } => {
+                let from = self.vector(from, SCRATCH[0]);
+                let result = self.result(to, RAX);
+                self.asm.vector(asm::SIGNS, result.0, None, from.into());
+                self.computed(to, result);
+            }
+            Inst::Copy { to, from } => self.copy(to, from),
+            Inst::Arithmetic { op, to, a, b } => self.arithmetic(op, to, a, b),
+            Inst::Multiply { to, a, b } => self.multiply(to, a, b),
+            Inst::ShiftWord { op, to, from, by } => {
+                let result = self.result(to, RAX);
+                let from = self.place(from);
+                if from != result.into() {
+                    self.asm.load(result, from);
+                }
+                self.asm.shift(op, result, by);
+                self.computed(to, result);
+            }
+            Inst::Set { to, test } => self.set(to, test),
+            Inst::Choose { to, test, yes, no } => self.choose(to, test, yes, no),
+            Inst::Load { to, from } => {
+                let result = self.result(to, RAX);
+                let from = self.address(from);
+                self.asm.load(result, from);
+                self.computed(to, result);
+            }
+            Inst::Store { to, from } => self.store(to, from),
+            Inst::AddressOf { to, of } => {
+                let of = self.address(of);
+                let result = self.result(to, RAX);
+                self.asm.address(result, of);
+                self.computed(to, result);
+            }
+            Inst::Control(control) => self.control(control),
+            Inst::Unless { test, to } => {
+                let condition = self.flags(test);
+                self.asm.jump_if(condition.not(), to);
+            }
+            Inst::Next { index, step, end, top } => self.next(index, step, end, top),
+            Inst::Check { test, number, ref values } => {
+                let label = self.asm.label();
+                let condition = self.flags(test);
+                self.asm.jump_if(condition.not(), label);
+                self.failing.push(Failing { label, number, values: values.clone() });
+            }
+            Inst::Pass { argument, value } => self.pass(argument, value),
+            Inst::Call { function, number: argument } => self.call(number, function, argument),
+            Inst::Take { to } => self.take(to),
+            Inst::ReadSlot { to, slot, form } => self.read_slot(to, slot, form),
+            Inst::WriteSlot { from, slot, form } => self.write_slot(from, slot, form),
+            Inst::Buffer { to, number } => self.buffer(to, number),
+            Inst::Alloc { number: buf, ref sizes } => self.alloc(number, buf, sizes),
+            Inst::Mark { to } => {
+                self.asm.load(RAX, at(R15, TAKEN_WORDS));
+                let result = self.result(to, RAX);
+                self.asm.load(result, at(RAX, 0));
+                self.computed(to, result);
+            }
+            Inst::Release { from } => {
+                let from = self.word(from, RCX);
+                self.asm.load(RAX, at(R15, TAKEN_WORDS));
+                self.asm.store(at(RAX, 0), from);
+            }
+            Inst::Swap { a, b, numbers } => self.swap(a, b, numbers),
+        }
+    }
+
+    fn control(&mut self, control: Control) {
+        match control {
+            Control::Bind(label) => self.asm.bind(label),
+            Control::Jump(label) => self.asm.jump(label),
+            Control::Enter | Control::Leave => {}
+            Control::Poll { work } => {
+                let (out, back) = (self.asm.label(), self.asm.label());
+                self.asm.alu_constant(Alu::Sub, at(RSP, LEFT), work);
+                self.asm.jump_if(Condition::Negative, out);
+                self.asm.bind(back);
+                self.polls.push((out, back));
+            }
+        }
+    }
+
+    fn next(&mut self, index: Virtual, step: i32, end: Value, top: Label) {
+        let exit = self.asm.label();
+        let reg = self.word(index, RAX);
+        self.asm.alu_constant(Alu::Add, reg.into(), step);
+        self.asm.jump_if(Condition::Overflow, exit);
+        self.computed(index, reg);
+        self.apply(Alu::Cmp, reg, end);
+        self.asm.jump_if(Condition::Less, top);
+        self.asm.bind(exit);
+    }
+}

@@ -1,0 +1,268 @@
+//! Statements without bodies.
+
+use lambada_loops::{Buf, Cell, Op, Operand, Reg, Step};
+use lambada_prim::{ReduceOp, ScalarTy};
+
+use super::{Late, Selector, class};
+use crate::LANES;
+use crate::assembler::{self as asm, Alu, Condition};
+use crate::code::{Address, Class, Inst, Source, Test, Value, Virtual};
+use crate::facts::Use;
+use crate::helpers;
+use crate::writer::{binary, unary};
+
+impl Selector<'_> {
+    pub(super) fn step(&mut self, step: &Step) {
+        match step {
+            Step::Let(reg, op) => self.bind(*reg, op),
+            Step::Cell(cell, value) => {
+                self.settle_cell(*cell);
+                self.set(*cell, *value);
+            }
+            Step::Set(cell, value) => {
+                if let Operand::Reg(reg) = value
+                    && self.regs.get(reg) == self.cells.get(cell)
+                    && !self.late.contains_key(reg)
+                {
+                    return self.used(*reg);
+                }
+                self.set(*cell, *value);
+            }
+            Step::Store { buf, offset, value } => self.store(*buf, *offset, *value),
+            Step::StoreSome { buf, offset, count, value } => {
+                let from = self.stored(*value);
+                let count = self.vector_of(*count);
+                let iota = self.code.iota();
+                let mask = self.code.on_lanes(asm::GREATER_INT, count, iota);
+                let to = self.address(*buf, *offset);
+                self.write_loads();
+                self.code.put(Inst::StoreMasked { to, from, mask });
+            }
+            Step::View { buf, base, offset } => {
+                let of = self.address(*base, *offset);
+                let to = self.new_address(*buf);
+                self.code.put(Inst::AddressOf { to, of });
+            }
+            Step::Alloc { buf, dims } => {
+                let sizes = dims.iter().map(|dim| self.value(*dim)).collect();
+                self.code.put(Inst::Alloc { number: buf.0, sizes });
+                self.buffer(*buf);
+            }
+            Step::Swap(a, b) => {
+                self.write_loads();
+                let numbers = [a.0, b.0];
+                self.code.put(Inst::Swap { a: self.bufs[a], b: self.bufs[b], numbers });
+            }
+            // It has a place before the program runs.
+            Step::Constant(..) => {}
+            Step::Copy { to, from, len } => {
+                self.write_loads();
+                let args = [self.bufs[to], self.bufs[from], self.word_of(*len)];
+                self.code.call(helpers::COPY, 0, &args);
+            }
+            Step::Fill { buf, value, len } => {
+                self.write_loads();
+                let args = [self.bufs[buf], self.operand(*value), self.word_of(*len)];
+                self.code.call(helpers::FILL, 0, &args);
+            }
+            Step::Check { cond, site, values } => {
+                let test = self.test(*cond);
+                let values: Vec<Value> = values.iter().map(|value| self.value(*value)).collect();
+                let number = self.code.listing.sites.len() as u32;
+                self.code.listing.sites.push((*site, values.len()));
+                self.code.listing.values = self.code.listing.values.max(values.len());
+                self.code.put(Inst::Check { test, number, values });
+            }
+            Step::Kernel { .. }
+            | Step::Inspect { .. }
+            | Step::Node { .. }
+            | Step::Open { .. }
+            | Step::Call { .. } => unreachable!("{step:?} is not accepted"),
+        }
+    }
+
+    pub(super) fn set(&mut self, cell: Cell, value: Operand) {
+        let ty = self.cell_ty(cell);
+        if class(ty) == Class::Word {
+            let from = self.value(value);
+            self.settle_cell(cell);
+            let to = self.cell(cell);
+            return self.code.put(Inst::Copy { to, from });
+        }
+        let from = self.source(value);
+        self.settle_cell(cell);
+        let to = self.cell(cell);
+        self.code.put(unary(asm::LOAD, to, from));
+    }
+
+    /// A vector as it is in memory: truth values as words.
+    pub(super) fn stored(&mut self, value: Operand) -> Virtual {
+        let from = self.vector_of(value);
+        match self.operand_ty(value).elem {
+            ScalarTy::Bool => self.code.ones(from),
+            ScalarTy::Real | ScalarTy::Int => from,
+        }
+    }
+
+    pub(super) fn store(&mut self, buf: Buf, offset: Operand, value: Operand) {
+        let (ty, lanes) = (self.operand_ty(value), self.operand_ty(offset).lanes);
+        if ty.lanes == 1 && lanes == 1 {
+            if ty.elem == ScalarTy::Real {
+                let from = self.vector_of(value);
+                let to = self.address(buf, offset);
+                self.write_loads();
+                return self.code.put(Inst::StoreLow { to, from });
+            }
+            let from = self.value(value);
+            let to = self.address(buf, offset);
+            self.write_loads();
+            return self.code.put(Inst::Store { to, from });
+        }
+        let from = self.stored(value);
+        if lanes == 1 {
+            let to = self.address(buf, offset);
+            self.write_loads();
+            return self.code.put(Inst::StoreVector { to, from });
+        }
+        let offsets = self.vector_of(offset);
+        self.write_loads();
+        let to = Address { base: self.bufs[&buf], index: None, displacement: 0 };
+        self.code.put(Inst::Scatter { to, from, offsets });
+    }
+
+    pub(super) fn bind(&mut self, reg: Reg, op: &Op) {
+        let ty = self.ty(reg);
+        match op {
+            Op::Prim(prim, args) => self.prim(reg, *prim, args),
+            Op::Load(buf, offset) => self.load(reg, *buf, *offset),
+            Op::LoadSome(buf, [offset, count]) => {
+                let count = self.value(*count);
+                let last = self.code.word();
+                let first = match count {
+                    Value::Virtual(a) => a,
+                    Value::Constant(_) => {
+                        let to = self.code.word();
+                        self.code.put(Inst::Copy { to, from: count });
+                        to
+                    }
+                };
+                let b = Value::Constant(-1);
+                self.code.put(Inst::Arithmetic { op: Alu::Add, to: last, a: first, b });
+                let [count, last] = [first, last].map(|word| self.code.spread(word, ScalarTy::Int));
+                let zero = self.code.constant(0);
+                let mask = self.code.on_lanes(asm::GREATER_INT, count, zero);
+                let iota = self.code.iota();
+                let iota = self.code.in_register(iota);
+                let offsets = self.code.least(iota, last);
+                let from = self.address(*buf, *offset);
+                self.gather(reg, from, offsets, Some(mask));
+            }
+            Op::Get(cell) => {
+                let from = self.cell(*cell);
+                if self.facts.is_local(reg) {
+                    self.regs.insert(reg, from);
+                    return self.aliases.entry(*cell).or_default().push(reg);
+                }
+                let to = self.target(reg);
+                self.code.copy(to, from);
+            }
+            Op::Fold(op, value) => self.fold(reg, *op, *value),
+            Op::Iota => {
+                let iota = self.code.iota();
+                let to = self.target(reg);
+                self.code.put(unary(asm::LOAD, to, iota));
+            }
+            Op::Tag(_) | Op::Field(..) => unreachable!("{op:?} of {ty:?} is not accepted"),
+        }
+    }
+
+    pub(super) fn gather(
+        &mut self,
+        reg: Reg,
+        from: Address,
+        offsets: Virtual,
+        mask: Option<Virtual>,
+    ) {
+        if self.ty(reg).elem == ScalarTy::Bool {
+            let words = self.code.vector();
+            self.code.put(Inst::Gather { to: words, from, offsets, mask });
+            let zero = self.code.constant(0);
+            let zero = self.code.in_register(zero);
+            let to = self.target(reg);
+            return self.code.put(binary(asm::SUB_INT, to, zero, Source::Virtual(words)));
+        }
+        let to = self.target(reg);
+        self.code.put(Inst::Gather { to, from, offsets, mask });
+    }
+
+    pub(super) fn load(&mut self, reg: Reg, buf: Buf, offset: Operand) {
+        let ty = self.ty(reg);
+        if self.operand_ty(offset).lanes == LANES {
+            let offsets = self.vector_of(offset);
+            let from = Address { base: self.bufs[&buf], index: None, displacement: 0 };
+            return self.gather(reg, from, offsets, None);
+        }
+        if ty.lanes == 1 {
+            let from = self.address(buf, offset);
+            let to = self.target(reg);
+            return self.code.put(match ty.elem {
+                ScalarTy::Real => unary(asm::BROADCAST, to, Source::Memory(from)),
+                ScalarTy::Int | ScalarTy::Bool => Inst::Load { to, from },
+            });
+        }
+        if ty.elem == ScalarTy::Bool {
+            let from = self.address(buf, offset);
+            let zero = self.code.constant(0);
+            let zero = self.code.in_register(zero);
+            let to = self.target(reg);
+            return self.code.put(binary(asm::SUB_INT, to, zero, Source::Memory(from)));
+        }
+        if let Some(Use::Operand(_)) = self.facts.only_use(reg) {
+            self.late.insert(reg, Late::Load(buf, offset));
+            return;
+        }
+        let from = self.address(buf, offset);
+        let to = self.target(reg);
+        self.code.put(unary(asm::LOAD, to, Source::Memory(from)));
+    }
+
+    /// All lanes combined, in halves.
+    pub(super) fn fold(&mut self, reg: Reg, op: ReduceOp, value: Operand) {
+        let ty = self.operand_ty(value);
+        if ty.lanes == 1 {
+            let from = self.operand(value);
+            let to = self.target(reg);
+            return self.code.copy(to, from);
+        }
+        let from = self.vector_of(value);
+        if ty.elem == ScalarTy::Bool {
+            let signs = self.code.word();
+            self.code.put(Inst::Signs { to: signs, from });
+            let test = match op {
+                ReduceOp::And => Test::Ints(Condition::Equal, signs, Value::Constant(15)),
+                _ => Test::Ints(Condition::NotEqual, signs, Value::Constant(0)),
+            };
+            let to = self.target(reg);
+            return self.code.put(Inst::Set { to, test });
+        }
+        let prim = op.prim(ty.elem);
+        let mut all = from;
+        for half in [true, false] {
+            let other = self.code.vector();
+            let (op, a, by) =
+                if half { (asm::HALVES, Some(all), 0x01) } else { (asm::PERMUTE, None, 0x05) };
+            let b = Source::Virtual(all);
+            self.code.put(Inst::Vector { op, to: other, a, b, constant: Some(by) });
+            let to = self.code.vector();
+            self.code.lanes_prim(to, prim, &[Source::Virtual(all), Source::Virtual(other)]);
+            all = to;
+        }
+        if ty.elem == ScalarTy::Real {
+            // The first lane, in all lanes: of equal numbers with different signs, and of NaNs, they differ.
+            let to = self.target(reg);
+            return self.code.put(unary(asm::BROADCAST, to, Source::Virtual(all)));
+        }
+        let to = self.target(reg);
+        self.code.put(Inst::First { to, from: all });
+    }
+}
