@@ -149,6 +149,27 @@ impl Program {
         }
     }
 
+    /// How many instructions on lanes are interpreted: few at a time are slow.
+    pub fn lane_instructions(&self) -> usize {
+        let on_lanes = |code: &&Code| {
+            matches!(
+                code,
+                Code::Lanes { .. }
+                    | Code::Loop { .. }
+                    | Code::Fold { .. }
+                    | Code::MoveLanes { .. }
+                    | Code::LoadLanes { .. }
+                    | Code::StoreLanes { .. }
+                    | Code::LoadSome { .. }
+                    | Code::StoreSome { .. }
+                    | Code::Gather { .. }
+                    | Code::Scatter { .. }
+            )
+        };
+        let bodies = std::iter::once(&self.entry).chain(&self.functions);
+        bodies.map(|body| body.code.iter().filter(on_lanes).count()).sum()
+    }
+
     /// Memory for a run. Machine code does not say whether it reads what has been written, so it is given memory as it is.
     fn arena(&self) -> Arena {
         let used = self.kept.lock().ok().and_then(|mut kept| kept.take());
