@@ -376,17 +376,17 @@ pub fn agreed(
         &loops::eval(&lambada::lower(&arrays), &tensors),
         &result,
     )?;
-    close(&format!("{name}, translated"), &result, &translated(&function, &tensors))?;
+    close(&format!("{name}, translated"), &result, &translated(&function).run(&tensors))?;
     let name = name.clone();
     natives.push(Native { name, what, function, args: tensors, expected: result });
     Ok(expected.map_err(|failure| failure.message))
 }
 
-/// Run as machine code that is made here, where the processor has the instructions.
-pub fn translated(function: &loops::Function, args: &[Tensor]) -> Results {
+/// Machine code that is made here, where the processor has the instructions.
+pub fn translated(function: &loops::Function) -> loops::Program {
     match lambada_jit::translator(true) {
-        Some(translator) => loops::Program::translated(function, translator).run(args),
-        None => loops::eval(function, args),
+        Some(translator) => loops::Program::translated(function, translator),
+        None => loops::Program::new(function),
     }
 }
 

@@ -13,6 +13,7 @@ use lambada_prim::ScalarTy;
 use lambada_run::Kernel;
 use lambada_testkit::parallel;
 use lambada_tests::nests;
+use lambada_tests::oracle::translated;
 
 const INF: f64 = f64::INFINITY;
 const NAN: f64 = f64::NAN;
@@ -146,6 +147,7 @@ struct Row {
     entry: DefId,
     stages: [Executable; 3],
     function: lambada_loops::Function,
+    translated: lambada_loops::Program,
     calls: Vec<Vec<Data>>,
     derivative: bool,
     /// Does the sign of a zero count?
@@ -164,7 +166,8 @@ impl Row {
         let signs = !derivative && !SUMS.contains(&what.as_str());
         let arrays = lambada::arrays(&program, entry).unwrap_or_else(|p| panic!("{what}: {p:?}"));
         let (stages, function) = (Executable::stages(&arrays), nests::everywhere(&arrays));
-        Row { what, program, entry, stages, function, calls, derivative, signs }
+        let translated = translated(&function);
+        Row { what, program, entry, stages, function, translated, calls, derivative, signs }
     }
 
     /// Compares all engines, at all points: the compiled ones with each other, and what `normalize` gives with the language's meaning.
@@ -173,10 +176,12 @@ impl Row {
         for args in &self.calls {
             let core = lambada_core::eval::run(&self.program, self.entry, args);
             let core = core.map(|data| numbers(&data));
-            let native = self.stages[2].tensors(args).and_then(|tensors| kernel.call(&tensors));
-            let native = native.map(|tensors| {
+            let given = |tensors: Vec<Tensor>| {
                 numbers(&Data::Tuple(tensors.into_iter().map(Data::Tensor).collect()))
-            });
+            };
+            let tensors = self.stages[2].tensors(args);
+            let own = tensors.clone().and_then(|tensors| self.translated.run(&tensors)).map(given);
+            let native = tensors.and_then(|tensors| kernel.call(&tensors)).map(given);
             let [normalized, optimized, loops] =
                 [0, 1, 2].map(|k| self.stages[k].run(args).map(|data| numbers(&data)));
             let nothing = |data: &Data| matches!(data, Data::Tensor(t) if t.dims == [0]);
@@ -187,6 +192,7 @@ impl Row {
                 ("normalized against core", self.agree(&core, &normalized, absent)),
                 ("optimized", self.agree(&normalized, &optimized, false)),
                 ("loops", self.agree(&optimized, &loops, false)),
+                ("jit", self.agree(&loops, &own, false)),
                 ("native", self.agree(&loops, &native, false)),
             ];
             for (engine, verdict) in verdicts {
@@ -353,6 +359,7 @@ fn loops_without_end_do_not_end() {
             "core" => Engine::Core,
             "anf" => Engine::Anf,
             "loops" => Engine::Loops,
+            "jit" => Engine::Jit,
             _ => Engine::Native,
         };
         let executable = Executable::new(program, entry, engine).expect("it compiles");
@@ -368,7 +375,7 @@ fn loops_without_end_do_not_end() {
             .spawn()
             .expect("this test can be started")
     };
-    let engines = ["core", "anf", "loops", "native"];
+    let engines = ["core", "anf", "loops", "jit", "native"];
     // Long enough for the same work at -1, where the loops end.
     let before = std::time::Instant::now();
     for engine in engines {
