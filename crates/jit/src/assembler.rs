@@ -510,3 +510,106 @@ impl Assembler {
         self.code[at..at + 4].copy_from_slice(&distance.to_le_bytes());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bytes(write: impl FnOnce(&mut Assembler)) -> String {
+        let mut asm = Assembler::default();
+        write(&mut asm);
+        asm.code.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    fn indexed(base: Gpr, index: u8, displacement: i32) -> Place {
+        Place::Memory { base, index: Some(index), displacement }
+    }
+
+    /// As GNU `as` writes them: bases that need a byte more, registers above the eighth, all kinds of operands.
+    #[test]
+    fn instructions_are_those_of_other_assemblers() {
+        let said = [
+            ("mov rax, [rsp]", "488b0424", bytes(|a| a.load(RAX, at(RSP, 0)))),
+            ("mov r8, [r12+8]", "4d8b442408", bytes(|a| a.load(R8, at(R12, 8)))),
+            ("mov rcx, [rbp]", "488b4d00", bytes(|a| a.load(RCX, at(RBP, 0)))),
+            ("mov rcx, [r13]", "498b4d00", bytes(|a| a.load(RCX, at(R13, 0)))),
+            (
+                "mov rdx, [r13+r9*8+0x400]",
+                "4b8b94cd00040000",
+                bytes(|a| a.load(RDX, indexed(R13, 9, 0x400))),
+            ),
+            ("lea rbx, [rsi+rbp]", "488d1c2e", bytes(|a| a.sum(RBX, RBP, RSI))),
+            ("lea r10, [r12+r11]", "4f8d141c", bytes(|a| a.sum(R10, R12, R11))),
+            (
+                "imul rax, [rsp+8], 1000",
+                "48694424 08e8030000",
+                bytes(|a| a.multiply_constant(RAX, at(RSP, 8), 1000)),
+            ),
+            (
+                "setl sil; movzx rsi, sil",
+                "400f9cc6 480fb6f6",
+                bytes(|a| a.set(Condition::Less, RSI)),
+            ),
+            (
+                "vaddpd ymm1, ymm2, [rsp+0x40]",
+                "c4e16d584c2440",
+                bytes(|a| a.vector(ADD, 1, Some(2), at(RSP, 0x40))),
+            ),
+            (
+                "vaddpd ymm9, ymm10, ymm11",
+                "c4412d58cb",
+                bytes(|a| a.vector(ADD, 9, Some(10), Ymm(11).into())),
+            ),
+            (
+                "vmovupd [r14+rdi*8], ymm13",
+                "c4417d112cfe",
+                bytes(|a| a.vector(STORE, 13, None, indexed(R14, 7, 0))),
+            ),
+            (
+                "vbroadcastsd ymm8, [rax+r15*8-8]",
+                "c4227d1944f8f8",
+                bytes(|a| a.vector(BROADCAST, 8, None, indexed(RAX, 15, -8))),
+            ),
+            (
+                "vblendvpd ymm1, ymm2, ymm3, ymm4",
+                "c4e36d4bcb40",
+                bytes(|a| a.vector_with(BLEND, 1, Some(2), Ymm(3).into(), Some(4 << 4))),
+            ),
+            (
+                "vgatherqpd ymm14, [rcx+ymm13*8+16], ymm15",
+                "c42285937 4e910",
+                bytes(|a| a.vector(GATHER, 14, Some(15), indexed(RCX, 13, 16))),
+            ),
+            (
+                "vfmadd231pd ymm3, ymm4, [rsp+32]",
+                "c4e2ddb85c2420",
+                bytes(|a| a.vector(Fused::Add.vex(Order::PlusTo), 3, Some(4), at(RSP, 32))),
+            ),
+            ("vmovq rax, xmm9", "c461f97ec8", bytes(|a| a.vector(TO_WORD, 9, None, RAX.into()))),
+            (
+                "vpextrq rax, xmm9, 1",
+                "c463f916c801",
+                bytes(|a| a.vector_with(EXTRACT_WORD, 9, None, RAX.into(), Some(1))),
+            ),
+        ];
+        for (text, expected, found) in said {
+            assert_eq!(found, expected.replace(' ', ""), "{text}");
+        }
+    }
+
+    /// A branch counts from behind itself, and a constant from behind its instruction.
+    #[test]
+    fn distances() {
+        let mut asm = Assembler::default();
+        let top = asm.label();
+        asm.bind(top);
+        asm.vector_with(COMPARE, 0, Some(1), Place::Constant(1), Some(0x11));
+        asm.jump(top);
+        let code = asm.finish(&[[0; 4], [7; 4]]);
+        assert_eq!(code.len(), 32 + 64);
+        // The instruction has ten bytes, the last of which is its own constant.
+        assert_eq!(code[5..9], (32 + 32 - 10_i32).to_le_bytes());
+        assert_eq!(code[11..15], (-15_i32).to_le_bytes());
+        assert_eq!(code[64..72], 7_u64.to_le_bytes());
+    }
+}
