@@ -15,7 +15,7 @@ pub use check::check;
 pub use eval::{
     CANCELLED, Counts, EXHAUSTED, Fuel, LANES, Outcome, Program, Range, Region, Regions, Room,
     Seen, State, Stop, Terms, Translate, check_arguments, eval, eval_counted, internal,
-    param_types, sizes,
+    param_types, scalar, sizes, word,
 };
 pub use names::{Names, identifier};
 pub use nodes::{Field, FieldId, FnId, NodeId, NodeType};

@@ -55,7 +55,7 @@ pub use unfinished::{Unfinished, remove_unfinished};
 pub enum Engine {
     /// Machine code, made by the C compiler.
     Native,
-    /// Machine code, made here (`lambada_jit`), and the interpreter for what is not translated: there at once, and half as fast or so.
+    /// Machine code, made here (`lambada_jit`), and the interpreter for what is not translated: there at once, and two to four times as slow in most programs.
     Jit,
     /// The interpreter of `loops`: some thirty times slower, never different.
     Interpreter,

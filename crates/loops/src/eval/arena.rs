@@ -16,6 +16,8 @@ pub(super) const WORD: u64 = 8;
 pub(super) struct Arena {
     words: Vec<u64>,
     taken: usize,
+    /// How many of them are there before the run begins: they do not count.
+    own: usize,
     /// The most words that have been taken at a time.
     most: usize,
     /// Is new memory overwritten, so that whoever reads before writing gets what shows?
@@ -25,7 +27,7 @@ pub(super) struct Arena {
 impl Arena {
     /// An empty one, in the memory of one that nobody needs any more.
     pub fn new(used: Option<Arena>, wiped: bool) -> Arena {
-        Arena { words: used.unwrap_or_default().words, taken: 0, most: 0, wiped }
+        Arena { words: used.unwrap_or_default().words, taken: 0, own: 0, most: 0, wiped }
     }
 
     /// How many words are taken.
@@ -38,9 +40,19 @@ impl Arena {
         &mut self.taken
     }
 
-    /// How many words it has needed.
-    pub fn most(&self) -> usize {
-        self.most
+    /// What is taken now does not count.
+    pub fn begin(&mut self) {
+        self.own = self.taken;
+    }
+
+    /// How many bytes count.
+    pub fn in_use(&self) -> u64 {
+        (self.taken - self.own) as u64 * WORD
+    }
+
+    /// The most bytes that have counted at a time: what has been released stays.
+    pub fn reserved(&self) -> u64 {
+        (self.most - self.own) as u64 * WORD
     }
 
     /// Takes words, and gives the first one's place. What the system has no memory for, or takes more than `spare` bytes beyond it, is refused.

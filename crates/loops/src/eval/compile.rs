@@ -236,18 +236,7 @@ impl<'a> Compiler<'a> {
 
     fn body(&mut self, mut body: &[Stmt]) {
         while let Some((first, rest)) = body.split_first() {
-            let accepts = |stmt: &&Stmt| {
-                let translate = self.translate.as_ref();
-                translate.is_some_and(|translate| translate.accepts(self.function, stmt))
-            };
-            let mut room = LARGEST;
-            let fits = |stmt: &&Stmt| {
-                let fits = room > 0;
-                let mut count = |_: &Stmt| room = room.saturating_sub(1);
-                visit(std::slice::from_ref(*stmt), &mut count);
-                fits
-            };
-            let region = body.iter().take_while(accepts).take_while(fits).count();
+            let region = self.translatable(body);
             if region > 0 {
                 self.region(&body[..region]);
                 body = &body[region..];
@@ -256,6 +245,20 @@ impl<'a> Compiler<'a> {
                 body = rest;
             }
         }
+    }
+
+    /// How many of the first statements can be a region.
+    fn translatable(&mut self, body: &[Stmt]) -> usize {
+        let Some(translate) = self.translate.as_mut() else { return 0 };
+        let (mut count, mut size) = (0, 0);
+        for stmt in body {
+            if size >= LARGEST || !translate.accepts(self.function, stmt) {
+                break;
+            }
+            count += 1;
+            visit(std::slice::from_ref(stmt), &mut |_| size += 1);
+        }
+        count
     }
 
     /// Statements that are machine code if that is worth it. They get slots, and instructions in case that there is none.
@@ -561,8 +564,8 @@ impl<'a> Compiler<'a> {
     }
 }
 
-/// A scalar as a word.
-pub(super) fn word(value: Scalar) -> u64 {
+/// A scalar as a word of the interpreter, the bits of a real.
+pub fn word(value: Scalar) -> u64 {
     match value {
         Scalar::Real(value) => value.to_bits(),
         Scalar::Int(value) => value as u64,
@@ -570,8 +573,8 @@ pub(super) fn word(value: Scalar) -> u64 {
     }
 }
 
-/// A word as a scalar.
-pub(super) fn scalar(elem: ScalarTy, word: u64) -> Scalar {
+/// A word of the interpreter as a scalar.
+pub fn scalar(elem: ScalarTy, word: u64) -> Scalar {
     match elem {
         ScalarTy::Real => Scalar::Real(f64::from_bits(word)),
         ScalarTy::Int => Scalar::Int(word as i64),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use lambada_prim::{Data, Memory, Precision, Prim, Scalar, ScalarTy, Tensor, elements};
 use lambada_source::{Failure, Span};
 
-use super::arena::{Arena, WORD};
+use super::arena::Arena;
 use super::compile::{Arg, Code, scalar, word};
 use super::counts::Meter;
 use super::items::Frame;
@@ -34,8 +34,6 @@ pub(super) struct Machine<'a, M> {
     /// By open scope: how much memory there was at its entry.
     marks: Vec<usize>,
     pub(super) meter: M,
-    /// How much of the memory constants and arguments take, which do not count.
-    own: usize,
     pub(super) limit: Memory,
     pub(super) seen: Seen<'a>,
     /// Taken from when it begins, at every backward jump and at every call.
@@ -58,7 +56,6 @@ impl<'a, M: Meter> Machine<'a, M> {
             kept: 0,
             marks: Vec::new(),
             meter,
-            own: 0,
             limit,
             seen: &|_, _| {},
             fuel: Fuel::new(Arc::default(), None),
@@ -72,7 +69,7 @@ impl<'a, M: Meter> Machine<'a, M> {
                 Slot::Buffer(_, buf) => machine.argument(*buf, &arg.data),
             }
         }
-        machine.own = machine.memory.taken();
+        machine.memory.begin();
         machine
     }
 
@@ -510,7 +507,6 @@ impl<'a, M: Meter> Machine<'a, M> {
         let room = Room {
             arena: &mut self.memory,
             ranges: &mut self.ranges,
-            own: self.own,
             kept: self.kept,
             limit: self.limit,
             origins: &self.body.origins,
@@ -520,12 +516,12 @@ impl<'a, M: Meter> Machine<'a, M> {
 
     /// How many bytes it has reserved: what arrays and nodes have released stays.
     pub(super) fn reserved(&self) -> u64 {
-        (self.memory.most() - self.own) as u64 * WORD + self.kept
+        self.memory.reserved() + self.kept
     }
 
     /// How many bytes the run takes for arrays, nodes and callers.
     pub(super) fn in_use(&self) -> u64 {
-        (self.memory.taken() - self.own) as u64 * WORD + self.kept
+        self.memory.in_use() + self.kept
     }
 
     fn copy(&mut self, to: u32, from: u32, len: i64) -> Result<(), Failure> {

@@ -8,7 +8,7 @@
 //! A call keeps what its caller needs on a list of frames, so recursion may be as deep as there is memory. Nodes are in memory as arrays are;
 //! a handle is the place behind the first word of its node, which says what the node is.
 //!
-//! Statements that only compute may be machine code (`translate`), which somebody else makes; the interpreter keeps memory, calls and nodes.
+//! Statements that neither call nor make nodes may be machine code (`translate`), which somebody else makes.
 //!
 //! The order of operations is that of the text, and `Fold` halves: the lanes k and k + L/2 are combined for L = lanes, lanes/2, …, 2.
 
@@ -34,6 +34,7 @@ use lambada_source::{Failure, Site, Span};
 use crate::{Buf, Function, Param};
 use arena::Arena;
 use compile::Code;
+pub use compile::{scalar, word};
 pub use counts::Counts;
 use counts::{Counter, Silent};
 use machine::Machine;

@@ -13,7 +13,7 @@ use crate::{Buf, Function, Reg, Stmt};
 /// Makes machine code of statements, for one program.
 pub trait Translate {
     /// Can the statement be part of a region? Calls and nodes are the interpreter's own.
-    fn accepts(&self, function: &Function, stmt: &Stmt) -> bool;
+    fn accepts(&mut self, function: &Function, stmt: &Stmt) -> bool;
 
     /// Translates statements that follow one another, all of which have been accepted. Gives the number of the code, or nothing if the interpreter is to run them.
     fn region(&mut self, region: &Region) -> Option<u32>;
@@ -56,8 +56,7 @@ pub struct State<'a> {
 pub struct Room<'a> {
     pub(super) arena: &'a mut Arena,
     pub(super) ranges: &'a mut [Range],
-    /// How many words do not count, how many bytes count beside the arena, and the limit on all of them.
-    pub(super) own: usize,
+    /// How many bytes count beside the arena, and the limit on all of them.
     pub(super) kept: u64,
     pub(super) limit: Memory,
     /// By buffer: what in the program makes it.
@@ -80,11 +79,6 @@ impl Room<'_> {
         self.arena.taken_mut()
     }
 
-    /// How many bytes count.
-    pub(super) fn in_use(&self) -> u64 {
-        (self.arena.taken() - self.own) as u64 * WORD + self.kept
-    }
-
     /// A new buffer; its size is the product of these. The arena may be elsewhere afterwards.
     ///
     /// # Errors
@@ -95,7 +89,7 @@ impl Room<'_> {
         sizes: impl Iterator<Item = i64> + Clone,
     ) -> Result<(), Failure> {
         let span = self.origins.get(&Buf(buf)).copied().unwrap_or_default();
-        let in_use = self.in_use();
+        let in_use = self.arena.in_use() + self.kept;
         let failure = |message| Failure { span, message };
         let len = self.limit.room(sizes, WORD, in_use).map_err(failure)?;
         let refused = |_| failure(self.limit.refused(Some((len as u64, WORD)), in_use));

@@ -5,11 +5,12 @@ use lambada_prim::{Prim, Scalar, ScalarTy};
 
 use super::{Late, Selector, class};
 use crate::LANES;
-use crate::assembler::{self as asm, Alu, Condition, Fused};
-use crate::code::{Class, Inst, Source, Test, Value, Virtual};
-use crate::facts::Use;
-use crate::writer::binary;
-use crate::{helpers, math, vectors};
+use crate::x86_64::assembler::{self as asm, Alu, Condition, Fused};
+use crate::x86_64::code::{Class, Inst, Source, Test, Value, Virtual};
+use crate::x86_64::facts::Use;
+use crate::x86_64::helpers::Helper;
+use crate::x86_64::writer::binary;
+use crate::x86_64::{math, vectors};
 
 fn is_power(value: i64) -> bool {
     value > 0 && value.count_ones() == 1 && value <= 1 << 30
@@ -256,7 +257,7 @@ impl Selector<'_> {
                 (false, _) => self.operand(*arg),
             });
         }
-        self.code.call(helpers::of(prim, lanes), prim as u32, &passed);
+        self.code.call(Helper::Primitive { prim, lanes }, &passed);
         if self.ty(reg).elem == ScalarTy::Bool && lanes {
             let words = self.code.vector();
             self.code.put(Inst::Take { to: words });

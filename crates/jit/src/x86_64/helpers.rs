@@ -1,74 +1,54 @@
 //! What generated code calls: primitives without instructions, and loops over memory. A call has a list of three arguments of four words each, the first of which is also
 //! the place of the result, and a number.
 
-use lambada_loops::{Fuel, Room, Stop};
-use lambada_prim::{Prim, Scalar, ScalarTy};
+use lambada_loops::{Fuel, Room, Stop, scalar, word};
+use lambada_prim::Prim;
 
 use crate::LANES;
-use crate::context::{CANCELLED, Context, DONE, EXHAUSTED};
+use crate::x86_64::context::{CANCELLED, Context, DONE, EXHAUSTED};
 
 /// The words of an argument.
 const WORDS: usize = LANES as usize;
 
-/// What is called.
-type Helper = unsafe extern "sysv64" fn(*mut u64, u32);
-
-/// Copies elements: to, from, how many.
-pub(crate) const COPY: Called = Called(copy);
-/// Sets elements: to, the value, how many.
-pub(crate) const FILL: Called = Called(fill);
-
-/// An address as a number. Rustc is not to know which one: it folds arithmetic on it into relocations, which then are out of range.
-fn address(of: usize) -> usize {
-    std::hint::black_box(of)
+/// What generated code calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Helper {
+    /// Copies elements: to, from, how many.
+    Copy,
+    /// Sets elements: to, the value, how many.
+    Fill,
+    /// A primitive, on lanes or on scalars.
+    Primitive { prim: Prim, lanes: bool },
+    /// Asks for fuel: what it gives is 0, or how the region ends.
+    Refill,
+    /// Makes a buffer: sizes, what the region was called with, which buffer, how many sizes. Gives by how many bytes the arena has moved.
+    Alloc,
 }
 
-/// Asks for fuel: what it gives is 0, or how the region ends.
-pub(crate) const REFILL: Refill = Refill(refill);
-
-/// The function that asks for fuel.
-#[derive(Clone, Copy)]
-pub(crate) struct Refill(unsafe extern "sysv64" fn(*mut Fuel) -> u64);
-
-impl Refill {
+impl Helper {
     /// Where it is.
-    pub fn address(self) -> usize {
-        address(self.0 as usize)
+    pub fn address(self) -> i64 {
+        let address = match self {
+            Helper::Copy => copy as *const (),
+            Helper::Fill => fill as *const (),
+            Helper::Primitive { prim: Prim::DivInt, lanes: false } => div_int as *const (),
+            Helper::Primitive { prim: Prim::RemInt, lanes: false } => rem_int as *const (),
+            Helper::Primitive { lanes: true, .. } => on_lanes as *const (),
+            Helper::Primitive { lanes: false, .. } => on_scalars as *const (),
+            Helper::Refill => refill as *const (),
+            Helper::Alloc => alloc as *const (),
+        };
+        // Rustc is not to know which one: it folds arithmetic on an address into relocations, which then are out of range.
+        std::hint::black_box(address as i64)
     }
-}
 
-/// Makes a buffer: sizes, with what the region was called, which buffer, how many sizes. Gives by how many bytes the arena has moved.
-pub(crate) const ALLOC: Alloc = Alloc(alloc);
-
-/// The function that makes a buffer.
-#[derive(Clone, Copy)]
-pub(crate) struct Alloc(unsafe extern "sysv64" fn(*const i64, *mut Context, u32, u32) -> i64);
-
-impl Alloc {
-    /// Where it is.
-    pub fn address(self) -> usize {
-        address(self.0 as usize)
-    }
-}
-
-/// A function that code calls.
-#[derive(Clone, Copy)]
-pub(crate) struct Called(Helper);
-
-impl Called {
-    /// Where it is.
-    pub fn address(self) -> usize {
-        address(self.0 as usize)
-    }
-}
-
-/// The function for a primitive, on lanes or on scalars.
-pub(crate) fn of(prim: Prim, lanes: bool) -> Called {
-    match (prim, lanes) {
-        (Prim::DivInt, false) => Called(div_int),
-        (Prim::RemInt, false) => Called(rem_int),
-        (_, true) => Called(on_lanes),
-        (_, false) => Called(on_scalars),
+    /// The number that it is called with.
+    pub fn number(self) -> u32 {
+        match self {
+            Helper::Primitive { prim, .. } => prim as u32,
+            Helper::Copy | Helper::Fill => 0,
+            Helper::Refill | Helper::Alloc => 0,
+        }
     }
 }
 
@@ -101,22 +81,6 @@ unsafe extern "sysv64" fn alloc(
     }
     context.memory = room.words();
     (context.memory as i64).wrapping_sub(before as i64)
-}
-
-fn scalar(elem: ScalarTy, word: u64) -> Scalar {
-    match elem {
-        ScalarTy::Real => Scalar::Real(f64::from_bits(word)),
-        ScalarTy::Int => Scalar::Int(word.cast_signed()),
-        ScalarTy::Bool => Scalar::Bool(word != 0),
-    }
-}
-
-fn word(value: Scalar) -> u64 {
-    match value {
-        Scalar::Real(value) => value.to_bits(),
-        Scalar::Int(value) => value.cast_unsigned(),
-        Scalar::Bool(value) => u64::from(value),
-    }
 }
 
 /// One lane of a primitive.
@@ -180,8 +144,11 @@ unsafe extern "sysv64" fn copy(words: *mut u64, _: u32) {
     let words = unsafe { arguments(words) };
     let (to, from) = (words[0] as *mut u64, words[WORDS] as *const u64);
     let len = words[2 * WORDS].cast_signed().max(0) as usize;
-    // SAFETY: the statement says that both buffers have so many elements.
-    unsafe { std::ptr::copy(from, to, len) };
+    // Nothing may be nowhere.
+    if len > 0 {
+        // SAFETY: the statement says that both buffers have so many elements.
+        unsafe { std::ptr::copy(from, to, len) };
+    }
 }
 
 #[allow(unsafe_code)]
@@ -190,6 +157,9 @@ unsafe extern "sysv64" fn fill(words: *mut u64, _: u32) {
     let words = unsafe { arguments(words) };
     let (to, value) = (words[0] as *mut u64, words[WORDS]);
     let len = words[2 * WORDS].cast_signed().max(0) as usize;
-    // SAFETY: the statement says that the buffer has so many elements, which are words of any value.
-    unsafe { std::slice::from_raw_parts_mut(to, len) }.fill(value);
+    // Nothing may be nowhere.
+    if len > 0 {
+        // SAFETY: the statement says that the buffer has so many elements, which are words of any value.
+        unsafe { std::slice::from_raw_parts_mut(to, len) }.fill(value);
+    }
 }

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use crate::code::{Control, Inst, Listing, Role, Virtual};
+use crate::x86_64::code::{Control, Inst, Listing, Role, Virtual};
 
 /// A live range. Positions are half instructions: operands are read at twice the number of an instruction, results are written at that plus 1.
 #[derive(Clone, Debug, Default)]

@@ -5,11 +5,11 @@ use lambada_prim::{ReduceOp, ScalarTy};
 
 use super::{Late, Selector, class};
 use crate::LANES;
-use crate::assembler::{self as asm, Alu, Condition};
-use crate::code::{Address, Class, Inst, Source, Test, Value, Virtual};
-use crate::facts::Use;
-use crate::helpers;
-use crate::writer::{binary, unary};
+use crate::x86_64::assembler::{self as asm, Alu, Condition};
+use crate::x86_64::code::{Address, Class, Inst, Source, Test, Value, Virtual};
+use crate::x86_64::facts::Use;
+use crate::x86_64::helpers::Helper;
+use crate::x86_64::writer::{binary, unary};
 
 impl Selector<'_> {
     pub(super) fn step(&mut self, step: &Step) {
@@ -58,12 +58,12 @@ impl Selector<'_> {
             Step::Copy { to, from, len } => {
                 self.write_loads();
                 let args = [self.bufs[to], self.bufs[from], self.word_of(*len)];
-                self.code.call(helpers::COPY, 0, &args);
+                self.code.call(Helper::Copy, &args);
             }
             Step::Fill { buf, value, len } => {
                 self.write_loads();
                 let args = [self.bufs[buf], self.operand(*value), self.word_of(*len)];
-                self.code.call(helpers::FILL, 0, &args);
+                self.code.call(Helper::Fill, &args);
             }
             Step::Check { cond, site, values } => {
                 let test = self.test(*cond);

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use lambada_prim::ScalarTy;
 
-use crate::assembler::{self as asm, Label, Vex};
-use crate::code::{Class, Inst, Listing, Source, Value, Virtual};
-use crate::helpers::Called;
+use crate::x86_64::assembler::{self as asm, Label, Vex};
+use crate::x86_64::code::{Class, Inst, Listing, Source, Value, Virtual};
+use crate::x86_64::helpers::Helper;
 
 /// A listing that is written, and where its constants are.
 #[derive(Default)]
@@ -103,11 +103,11 @@ impl Writer {
         to
     }
 
-    pub(crate) fn call(&mut self, function: Called, number: u32, args: &[Virtual]) {
+    pub(crate) fn call(&mut self, helper: Helper, args: &[Virtual]) {
         for (argument, value) in args.iter().enumerate() {
             self.put(Inst::Pass { argument: argument as u8, value: *value });
         }
-        self.put(Inst::Call { function: function.address(), number });
+        self.put(Inst::Call(helper));
     }
 
     pub(crate) fn label(&mut self) -> Label {

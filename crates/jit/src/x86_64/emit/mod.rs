@@ -15,13 +15,13 @@ use std::mem::offset_of;
 
 use lambada_loops::Fuel;
 
-use crate::allocate::{Allocation, Home};
-use crate::assembler::{
+use crate::x86_64::allocate::{Allocation, Home};
+use crate::x86_64::assembler::{
     self as asm, Alu, Assembler, Condition, Gpr, Label, Place, R12, R13, R14, R15, RAX, RBP, RBX,
     RCX, RDI, RDX, RSP, Ymm, at,
 };
-use crate::code::{Control, Inst, Listing, Value, Virtual};
-use crate::context::{Context, DONE};
+use crate::x86_64::code::{Control, Inst, Listing, Value, Virtual};
+use crate::x86_64::context::{Context, DONE};
 
 /// Bytes of an argument of a call, and where vector and general registers are saved.
 const ARGUMENT: i32 = 32;
@@ -206,7 +206,7 @@ impl Emitter<'_> {
                 self.failing.push(Failing { label, number, values: values.clone() });
             }
             Inst::Pass { argument, value } => self.pass(argument, value),
-            Inst::Call { function, number: argument } => self.call(number, function, argument),
+            Inst::Call(helper) => self.call(number, helper),
             Inst::Take { to } => self.take(to),
             Inst::ReadSlot { to, slot, form } => self.read_slot(to, slot, form),
             Inst::WriteSlot { from, slot, form } => self.write_slot(from, slot, form),

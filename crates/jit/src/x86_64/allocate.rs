@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
 
-use crate::assembler::{
+use crate::x86_64::assembler::{
     self as asm, Gpr, R8, R9, R10, R11, R12, R13, R14, RBP, RBX, RDI, RSI, Ymm,
 };
-use crate::code::{Class, Inst, Listing, Source, Value, Virtual};
-use crate::live::{self, Live};
+use crate::x86_64::code::{Class, Inst, Listing, Source, Value, Virtual};
+use crate::x86_64::live::{self, Live};
 
 /// General registers that calls leave as they are, and those that calls change. `rax`, `rcx` and `rdx` are for the instructions themselves, `r15` has what the
 /// region was called with.
@@ -49,7 +49,7 @@ pub(crate) fn allocate(listing: &Listing, taken: i32) -> Allocation {
     let density = |v: &usize| live[*v].weight / f64::from(live[*v].len() + 1);
     let mut order: Vec<usize> = (0..live.len()).filter(|v| live[*v].hull().is_some()).collect();
     order.sort_by(|a, b| density(b).total_cmp(&density(a)).then(a.cmp(b)));
-    let is_call = |inst: &Inst| matches!(inst, Inst::Call { .. } | Inst::Alloc { .. });
+    let is_call = |inst: &Inst| matches!(inst, Inst::Call(_) | Inst::Alloc { .. });
     let calls: Vec<u32> =
         (0u32..).zip(&listing.insts).filter(|(_, inst)| is_call(inst)).map(|(at, _)| at).collect();
     let partners = partners(listing);

@@ -6,10 +6,10 @@ use std::sync::{Arc, OnceLock};
 use lambada_loops::{Function, Outcome, Region, Regions, State, Stmt, Stop, Translate};
 use memmap2::{Mmap, MmapMut};
 
-use crate::context::{CANCELLED, Context, DONE, EXHAUSTED, FAILED, NO_ROOM};
-use crate::emit;
-use crate::facts::Facts;
-use crate::{allocate, facts, select};
+use crate::x86_64::context::{CANCELLED, Context, DONE, EXHAUSTED, FAILED, NO_ROOM};
+use crate::x86_64::emit;
+use crate::x86_64::facts::{Facts, Nests};
+use crate::x86_64::{allocate, facts, select};
 
 /// Fewer statements without a loop are not worth a call.
 const WORTH: usize = 24;
@@ -18,6 +18,8 @@ const WORTH: usize = 24;
 pub(crate) struct Unit {
     /// May products and sums be fused?
     contract: bool,
+    /// What can be within a region.
+    nests: Nests,
     bytes: Vec<u8>,
     regions: Vec<Entry>,
 }
@@ -38,13 +40,13 @@ pub(crate) fn is_allowed() -> bool {
 
 impl Unit {
     pub fn new(contract: bool) -> Unit {
-        Unit { contract, bytes: Vec::new(), regions: Vec::new() }
+        Unit { contract, nests: Nests::new(), bytes: Vec::new(), regions: Vec::new() }
     }
 }
 
 impl Translate for Unit {
-    fn accepts(&self, function: &Function, stmt: &Stmt) -> bool {
-        facts::accepts(function, stmt)
+    fn accepts(&mut self, function: &Function, stmt: &Stmt) -> bool {
+        facts::accepts(function, stmt, &mut self.nests)
     }
 
     fn region(&mut self, region: &Region) -> Option<u32> {

@@ -165,6 +165,14 @@ pub(crate) const OR: Vex = vex(1, 0x56);
 pub(crate) const XOR: Vex = vex(1, 0x57);
 /// With a predicate.
 pub(crate) const COMPARE: Vex = vex(1, 0xc2);
+/// Predicates of [`COMPARE`], which are false where a number is NaN, but for the last three.
+pub(crate) const WHERE_EQUAL: u8 = 0x00;
+pub(crate) const WHERE_LESS: u8 = 0x11;
+pub(crate) const WHERE_LESS_OR_EQUAL: u8 = 0x12;
+pub(crate) const WHERE_GREATER: u8 = 0x1e;
+pub(crate) const WHERE_UNORDERED: u8 = 0x03;
+pub(crate) const WHERE_NOT_EQUAL: u8 = 0x04;
+pub(crate) const WHERE_NOT_LESS: u8 = 0x05;
 pub(crate) const SQRT: Vex = vex(1, 0x51);
 pub(crate) const ADD_INT: Vex = vex(1, 0xd4);
 pub(crate) const SUB_INT: Vex = vex(1, 0xfb);

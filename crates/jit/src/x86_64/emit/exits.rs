@@ -5,10 +5,10 @@ use std::mem::offset_of;
 use lambada_loops::Fuel;
 
 use super::{Emitter, FUEL, Failing, LEFT, MESSAGE, VECTORS, WORDS};
-use crate::allocate::Home;
-use crate::assembler::{Alu, Condition, Gpr, Place, R15, RAX, RDI, RDX, RSP, Ymm, at};
-use crate::context::{FAILED, NO_ROOM};
-use crate::helpers;
+use crate::x86_64::allocate::Home;
+use crate::x86_64::assembler::{Alu, Condition, Gpr, Place, R15, RAX, RDI, RDX, RSP, Ymm, at};
+use crate::x86_64::context::{FAILED, NO_ROOM};
+use crate::x86_64::helpers::Helper;
 
 impl Emitter<'_> {
     /// How a region ends early.
@@ -49,7 +49,7 @@ impl Emitter<'_> {
         self.asm.load(RDI, at(R15, FUEL));
         self.asm.load(RAX, at(RSP, LEFT + 8));
         self.asm.store(at(RDI, offset_of!(Fuel, left) as i32), RAX);
-        self.asm.constant(RAX, helpers::REFILL.address() as i64);
+        self.asm.constant(RAX, Helper::Refill.address());
         self.asm.zero_upper();
         self.asm.alu_constant(Alu::Sub, RSP.into(), 8);
         self.asm.call(RAX);

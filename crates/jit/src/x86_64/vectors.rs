@@ -2,16 +2,9 @@
 
 use lambada_prim::Prim;
 
-use crate::assembler::{self as asm, Vex};
-use crate::code::{Inst, Source, Virtual};
-use crate::writer::{Writer, binary, unary};
-
-/// Predicates of [`asm::COMPARE`], which are false where a number is NaN, but for the last two.
-const EQUAL: u8 = 0x00;
-const LESS: u8 = 0x11;
-const LESS_OR_EQUAL: u8 = 0x12;
-const UNORDERED: u8 = 0x03;
-const NOT_EQUAL: u8 = 0x04;
+use crate::x86_64::assembler::{self as asm, Vex};
+use crate::x86_64::code::{Inst, Source, Virtual};
+use crate::x86_64::writer::{Writer, binary, unary};
 
 /// Has the primitive instructions on vectors? All others are calls.
 pub(crate) fn has_instructions(prim: Prim) -> bool {
@@ -74,10 +67,14 @@ impl Writer {
             Prim::Div => self.in_order(asm::DIV, to, args[0], args[1], None),
             Prim::SubInt => self.in_order(asm::SUB_INT, to, args[0], args[1], None),
             Prim::LtInt => self.in_order(asm::GREATER_INT, to, args[1], args[0], None),
-            Prim::Eq => self.in_order(asm::COMPARE, to, args[0], args[1], Some(EQUAL)),
-            Prim::Ne => self.in_order(asm::COMPARE, to, args[0], args[1], Some(NOT_EQUAL)),
-            Prim::Lt => self.in_order(asm::COMPARE, to, args[0], args[1], Some(LESS)),
-            Prim::Le => self.in_order(asm::COMPARE, to, args[0], args[1], Some(LESS_OR_EQUAL)),
+            Prim::Eq => self.in_order(asm::COMPARE, to, args[0], args[1], Some(asm::WHERE_EQUAL)),
+            Prim::Ne => {
+                self.in_order(asm::COMPARE, to, args[0], args[1], Some(asm::WHERE_NOT_EQUAL))
+            }
+            Prim::Lt => self.in_order(asm::COMPARE, to, args[0], args[1], Some(asm::WHERE_LESS)),
+            Prim::Le => {
+                self.in_order(asm::COMPARE, to, args[0], args[1], Some(asm::WHERE_LESS_OR_EQUAL))
+            }
             Prim::LeInt => self.inverted(to, asm::GREATER_INT, args[0], args[1]),
             Prim::NeInt => self.inverted(to, asm::EQUAL_INT, args[0], args[1]),
             Prim::EqBool => self.inverted(to, asm::XOR, args[0], args[1]),
@@ -114,7 +111,7 @@ impl Writer {
                 let (x, y) = (args[0], self.in_register(args[1]));
                 let least = self.on_lanes(op, y, x);
                 let nan = self.vector();
-                let (a, b, constant) = (Some(y), Source::Virtual(y), Some(UNORDERED));
+                let (a, b, constant) = (Some(y), Source::Virtual(y), Some(asm::WHERE_UNORDERED));
                 self.put(Inst::Vector { op: asm::COMPARE, to: nan, a, b, constant });
                 self.put(Inst::Blend { to, mask: nan, yes: Source::Virtual(y), no: least });
             }

@@ -13,13 +13,13 @@ mod steps;
 
 use std::collections::HashMap;
 
-use lambada_loops::{Buf, Cell, Nest, Operand, Reg, Region, Step, Stmt, Ty};
+use lambada_loops::{Buf, Cell, Nest, Operand, Reg, Region, Stmt, Ty};
 use lambada_prim::{Prim, ScalarTy};
 
-use crate::assembler::{Condition, Label};
-use crate::code::{Class, Control, Form, Inst, Listing, Test, Value, Virtual};
-use crate::facts::Facts;
-use crate::writer::Writer;
+use crate::x86_64::assembler::{Condition, Label};
+use crate::x86_64::code::{Class, Control, Form, Inst, Listing, Test, Value, Virtual};
+use crate::x86_64::facts::Facts;
+use crate::x86_64::writer::Writer;
 
 /// A register whose instruction has not been written.
 #[derive(Clone, Copy, Debug)]
@@ -244,24 +244,12 @@ impl Selector<'_> {
     }
 
     /// Statements after which the arena is as it was before.
-    fn scope<'s>(&mut self, stmts: impl Iterator<Item = &'s Stmt> + Clone) {
-        let mut allocates = false;
-        stmts.clone().for_each(|stmt| {
-            let mut note = |stmt: &Stmt| {
-                allocates |= matches!(stmt, Stmt::Step(Step::Alloc { .. }));
-            };
-            lambada_loops::visit(std::slice::from_ref(stmt), &mut note);
-        });
-        let mark = allocates.then(|| {
-            let to = self.code.word();
-            self.code.put(Inst::Mark { to });
-            to
-        });
+    fn scope<'s>(&mut self, stmts: impl Iterator<Item = &'s Stmt>) {
+        let mark = self.code.word();
+        self.code.put(Inst::Mark { to: mark });
         self.body(stmts);
         self.settle();
-        if let Some(from) = mark {
-            self.code.put(Inst::Release { from });
-        }
+        self.code.put(Inst::Release { from: mark });
     }
 
     fn counted(

@@ -1,6 +1,7 @@
 //! Instructions before registers are allocated: those of the processor, on virtual registers of two classes.
 
-use crate::assembler::{Alu, Condition, Fused, Label, Shift, Vex};
+use crate::x86_64::assembler::{Alu, Condition, Fused, Label, Shift, Vex};
+use crate::x86_64::helpers::Helper;
 
 /// A virtual register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -120,8 +121,8 @@ pub(crate) enum Inst {
     Check { test: Test, number: u32, values: Vec<Value> },
     /// An argument of a call.
     Pass { argument: u8, value: Virtual },
-    /// Calls a function on what has been passed, with a number.
-    Call { function: usize, number: u32 },
+    /// Calls a function on what has been passed.
+    Call(Helper),
     /// The result of the call.
     Take { to: Virtual },
     /// Reads a slot of the interpreter.
@@ -305,7 +306,7 @@ impl Inst {
                 f(*a, Role::Changed);
                 f(*b, Role::Changed);
             }
-            Inst::Control(_) | Inst::Call { .. } => {}
+            Inst::Control(_) | Inst::Call(_) => {}
         }
     }
 }

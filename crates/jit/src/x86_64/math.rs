@@ -3,10 +3,10 @@
 
 use lambada_prim::Prim;
 
-use crate::assembler::{self as asm, Condition, Fused, Vex};
-use crate::code::{Control, Inst, Source, Test, Value, Virtual};
-use crate::helpers;
-use crate::writer::Writer;
+use crate::x86_64::assembler::{self as asm, Condition, Fused, Vex};
+use crate::x86_64::code::{Control, Inst, Source, Test, Value, Virtual};
+use crate::x86_64::helpers::Helper;
+use crate::x86_64::writer::Writer;
 
 /// 1.5 · 2⁵²: a sum with it is rounded to an integer, in its low bits.
 const MAGIC: f64 = 6_755_399_441_055_744.0;
@@ -14,12 +14,6 @@ const MAGIC: f64 = 6_755_399_441_055_744.0;
 const LOG2: (f64, f64) = (0.6931471805598903, 5.497923018708371e-14);
 /// The bits of an exponent.
 const EXPONENT: u8 = 52;
-/// Predicates of comparisons: less, less or equal, greater, equal; not less is true of NaN, too.
-const LESS: u8 = 0x11;
-const GREATER: u8 = 0x1e;
-const EQUAL: u8 = 0x00;
-const NOT_LESS: u8 = 0x05;
-
 /// (e^r - 1 - r) / r² for |r| <= 0.35.
 const EXP: [f64; 10] = [
     2.5100383205533054e-8,
@@ -229,7 +223,7 @@ impl Writer {
         let one = self.from(asm::SUB, 1.0, inverse);
         let sum = self.of(asm::ADD, e, one);
         let y = self.scaled(sum, n);
-        let zero = self.where_is(x0, 0.0, EQUAL);
+        let zero = self.where_is(x0, 0.0, asm::WHERE_EQUAL);
         self.blend(zero, x0.into(), y)
     }
 
@@ -266,7 +260,7 @@ impl Writer {
         let rest = self.fused(Fused::Add, e, low, lost.into());
         let y = self.log_near(e, f, s, rest);
         let y = self.log_ends(u, y);
-        let zero = self.where_is(x, 0.0, EQUAL);
+        let zero = self.where_is(x, 0.0, asm::WHERE_EQUAL);
         self.blend(zero, x.into(), y)
     }
 
@@ -292,17 +286,17 @@ impl Writer {
 
     /// y, but the logarithm of x where that is no finite number: of infinity and NaN, of zeros, and of what is negative.
     fn log_ends(&mut self, x: Virtual, y: Virtual) -> Virtual {
-        let large = self.where_is(x, f64::INFINITY, NOT_LESS);
+        let large = self.where_is(x, f64::INFINITY, asm::WHERE_NOT_LESS);
         let y = self.blend(large, x.into(), y);
-        let (zero, least) = (self.where_is(x, 0.0, EQUAL), self.real(f64::NEG_INFINITY));
+        let (zero, least) = (self.where_is(x, 0.0, asm::WHERE_EQUAL), self.real(f64::NEG_INFINITY));
         let y = self.blend(zero, least, y);
-        let (negative, nan) = (self.where_is(x, 0.0, LESS), self.real(f64::NAN));
+        let (negative, nan) = (self.where_is(x, 0.0, asm::WHERE_LESS), self.real(f64::NAN));
         self.blend(negative, nan, y)
     }
 
     /// x = 2^e (1 + f) with 1 + f between the roots of 1/2 and 2, for a positive x that is finite, subnormal numbers included.
     fn log_split(&mut self, x: Virtual) -> (Virtual, Virtual) {
-        let small = self.where_is(x, f64::MIN_POSITIVE, LESS);
+        let small = self.where_is(x, f64::MIN_POSITIVE, asm::WHERE_LESS);
         // 2⁵⁴ times as large.
         let larger = self.with(asm::MUL, x, 18_014_398_509_481_984.0);
         let x = self.blend(small, larger.into(), x);
@@ -337,7 +331,7 @@ impl Writer {
         let p = self.polynomial(z, &TANH);
         let cube = self.of(asm::MUL, size, z);
         let near = self.fused(Fused::Add, cube, p.into(), size.into());
-        let small = self.where_is(size, 0.55, LESS);
+        let small = self.where_is(size, 0.55, asm::WHERE_LESS);
         let y = self.blend(small, near.into(), far);
         let sign = self.constant(1 << 63);
         let sign = self.of(asm::AND, x, sign);
@@ -351,12 +345,12 @@ impl Writer {
         self.copy(to, near);
         let rest = self.constant(!(1 << 63));
         let size = self.of(asm::AND, x, rest);
-        let large = self.where_is(size, 1_048_576.0, GREATER);
+        let large = self.where_is(size, 1_048_576.0, asm::WHERE_GREATER);
         let (signs, end) = (self.word(), self.label());
         self.put(Inst::Signs { to: signs, from: large });
         let test = Test::Ints(Condition::NotEqual, signs, Value::Constant(0));
         self.put(Inst::Unless { test, to: end });
-        self.call(helpers::of(prim, true), prim as u32, &[x]);
+        self.call(Helper::Primitive { prim, lanes: true }, &[x]);
         self.put(Inst::Take { to });
         self.put(Inst::Control(Control::Bind(end)));
         to
@@ -414,7 +408,7 @@ impl Writer {
             return y;
         }
         // Of zeros, the sign stays.
-        let zero = self.where_is(x, 0.0, EQUAL);
+        let zero = self.where_is(x, 0.0, asm::WHERE_EQUAL);
         self.blend(zero, x.into(), y)
     }
 

@@ -1,9 +1,9 @@
 //! Instructions on words.
 
 use super::{Emitter, SCRATCH};
-use crate::allocate::Home;
-use crate::assembler::{self as asm, Alu, Condition, Gpr, Place, RAX, RCX, RDX, RSP, at};
-use crate::code::{Address, Test, Value, Virtual};
+use crate::x86_64::allocate::Home;
+use crate::x86_64::assembler::{self as asm, Alu, Condition, Gpr, Place, RAX, RCX, RDX, RSP, at};
+use crate::x86_64::code::{Address, Test, Value, Virtual};
 
 impl Emitter<'_> {
     /// A register with the word, which is the scratch register if it has none.

@@ -5,10 +5,12 @@ use std::mem::offset_of;
 use lambada_loops::Range;
 
 use super::{ARGUMENT, Emitter, MEMORY, RANGES, REFUSED, SCRATCH, SLOTS, VECTORS, WORDS};
-use crate::allocate::Home;
-use crate::assembler::{self as asm, Alu, Condition, Place, R15, RAX, RCX, RDI, RDX, RSI, RSP, at};
-use crate::code::{Class, Form, Value, Virtual};
-use crate::helpers;
+use crate::x86_64::allocate::Home;
+use crate::x86_64::assembler::{
+    self as asm, Alu, Condition, Place, R15, RAX, RCX, RDI, RDX, RSI, RSP, at,
+};
+use crate::x86_64::code::{Class, Form, Value, Virtual};
+use crate::x86_64::helpers::Helper;
 
 /// Where a register is saved across calls.
 fn saved_at(home: &Home) -> Place {
@@ -36,13 +38,13 @@ impl Emitter<'_> {
         }
     }
 
-    pub(super) fn call(&mut self, number: usize, function: usize, argument: u32) {
+    pub(super) fn call(&mut self, number: usize, helper: Helper) {
         let allocation = self.allocation;
         let saved = &allocation.across[&number];
         saved.iter().for_each(|home| self.save(*home, saved_at(home)));
         self.asm.copy(RDI, RSP);
-        self.asm.constant(RSI, i64::from(argument));
-        self.asm.constant(RAX, function as i64);
+        self.asm.constant(RSI, i64::from(helper.number()));
+        self.asm.constant(RAX, helper.address());
         self.asm.zero_upper();
         self.asm.call(RAX);
         saved.iter().for_each(|home| self.restore(*home, saved_at(home)));
@@ -60,7 +62,7 @@ impl Emitter<'_> {
         self.asm.copy(RSI, R15);
         self.asm.constant(RDX, i64::from(buf));
         self.asm.constant(RCX, sizes.len() as i64);
-        self.asm.constant(RAX, helpers::ALLOC.address() as i64);
+        self.asm.constant(RAX, Helper::Alloc.address());
         self.asm.zero_upper();
         self.asm.call(RAX);
         saved.iter().for_each(|home| self.restore(*home, saved_at(home)));

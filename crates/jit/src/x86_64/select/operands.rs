@@ -4,10 +4,10 @@ use lambada_loops::{Buf, Operand, Reg};
 use lambada_prim::{Prim, Scalar};
 
 use super::{Late, Selector, class};
-use crate::assembler::{self as asm, Alu, Condition};
-use crate::code::{Address, Class, Inst, Source, Test, Value, Virtual};
-use crate::facts::Use;
-use crate::writer::{binary, mask, unary};
+use crate::x86_64::assembler::{self as asm, Alu, Condition};
+use crate::x86_64::code::{Address, Class, Inst, Source, Test, Value, Virtual};
+use crate::x86_64::facts::Use;
+use crate::x86_64::writer::{binary, mask, unary};
 
 fn condition(prim: Prim) -> Condition {
     match prim {

@@ -1,9 +1,11 @@
 //! Instructions on vectors.
 
 use super::{Emitter, SCRATCH};
-use crate::allocate::Home;
-use crate::assembler::{self as asm, Fused, Gpr, Order, Place, RAX, RCX, RSP, Vex, Ymm, at};
-use crate::code::{Address, Source, Virtual};
+use crate::x86_64::allocate::Home;
+use crate::x86_64::assembler::{
+    self as asm, Fused, Gpr, Order, Place, RAX, RCX, RSP, Vex, Ymm, at,
+};
+use crate::x86_64::code::{Address, Source, Virtual};
 
 impl Emitter<'_> {
     pub(super) fn vector(&mut self, v: Virtual, scratch: Ymm) -> Ymm {

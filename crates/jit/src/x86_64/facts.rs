@@ -7,48 +7,66 @@ use lambada_prim::{Precision, Prim};
 
 use crate::LANES;
 
-/// Can the statement be part of a region?
-pub(crate) fn accepts(function: &Function, stmt: &Stmt) -> bool {
-    function.precision == Precision::F64 && match_widths(function, stmt) && is_known(stmt, true)
-}
-
-/// Have all registers and cells one lane or four?
-fn match_widths(function: &Function, stmt: &Stmt) -> bool {
-    let fits = |ty: Ty| ty.lanes == 1 || ty.lanes == LANES;
-    let mut all = true;
-    lambada_loops::visit(std::slice::from_ref(stmt), &mut |stmt| {
-        all &= match stmt.binds() {
-            Some(Binding::Reg(reg)) => fits(function.regs[reg.0 as usize].0),
-            Some(Binding::Cell(cell)) => fits(function.cells[cell.0 as usize].0),
-            Some(Binding::Buf(_)) | None => true,
-        };
-        stmt.operands(&mut |operand| match operand {
-            Operand::Reg(reg) => all &= fits(function.regs[reg.0 as usize].0),
-            Operand::Lit(_) => {}
-        });
-        if let Stmt::Step(step) = stmt {
-            step.places(&mut |place| match place {
-                Binding::Cell(cell) => all &= fits(function.cells[cell.0 as usize].0),
-                Binding::Reg(_) | Binding::Buf(_) => {}
-            });
-        }
-    });
-    all
-}
-
 /// As many sizes as there is room for where a call has its arguments.
 pub(crate) const MOST_DIMS: usize = 12;
 
-/// Does the statement neither call nor make nodes? A name for a part of a buffer must not be known outside of the region, so it is within a body.
-fn is_known(stmt: &Stmt, outermost: bool) -> bool {
-    let step = match stmt {
-        // A step is added to an index as a constant of 32 bits.
-        Stmt::Nest(Nest::For { step, .. }) if i32::try_from(*step).is_err() => return false,
+/// Statements with bodies, by their places in a program that stays where it is: can they be within a region?
+pub(crate) type Nests = HashMap<*const Nest, bool>;
+
+/// Can the statement be part of a region? A name for a part of a buffer must not be known outside of the region, so it is within a body.
+pub(crate) fn accepts(function: &Function, stmt: &Stmt, nests: &mut Nests) -> bool {
+    let is_view = matches!(stmt, Stmt::Step(Step::View { .. }));
+    function.precision == Precision::F64 && !is_view && is_known(function, stmt, nests)
+}
+
+/// Can the statement be within a region? It neither calls nor makes nodes.
+fn is_known(function: &Function, stmt: &Stmt, nests: &mut Nests) -> bool {
+    let fits = match stmt {
+        Stmt::Step(step) => is_known_step(step),
         Stmt::Nest(nest) => {
-            return nest.bodies().into_iter().flatten().all(|stmt| is_known(stmt, false));
+            let place = std::ptr::from_ref(nest);
+            if let Some(known) = nests.get(&place) {
+                return *known;
+            }
+            let known = is_known_nest(function, nest, nests);
+            nests.insert(place, known);
+            known
         }
-        Stmt::Step(step) => step,
     };
+    fits && match_widths(function, stmt)
+}
+
+fn is_known_nest(function: &Function, nest: &Nest, nests: &mut Nests) -> bool {
+    let steps = match nest {
+        // A step is added to an index as a constant of 32 bits.
+        Nest::For { step, .. } => i32::try_from(*step).is_ok(),
+        Nest::While { .. } | Nest::If { .. } => true,
+        Nest::Scope(_) | Nest::Parallel { .. } => true,
+    };
+    let mut inside = nest.bodies().into_iter().flatten();
+    steps && inside.all(|stmt| is_known(function, stmt, nests))
+}
+
+/// Have the registers and cells of the statement itself one lane or four?
+fn match_widths(function: &Function, stmt: &Stmt) -> bool {
+    let fits = |ty: Ty| ty.lanes == 1 || ty.lanes == LANES;
+    let place = |place| match place {
+        Binding::Reg(reg) => fits(function.regs[reg.0 as usize].0),
+        Binding::Cell(cell) => fits(function.cells[cell.0 as usize].0),
+        Binding::Buf(_) => true,
+    };
+    let mut all = stmt.binds().is_none_or(place);
+    stmt.operands(&mut |operand| match operand {
+        Operand::Reg(reg) => all &= place(Binding::Reg(reg)),
+        Operand::Lit(_) => {}
+    });
+    if let Stmt::Step(step) = stmt {
+        step.places(&mut |other| all &= place(other));
+    }
+    all
+}
+
+fn is_known_step(step: &Step) -> bool {
     match step {
         Step::Let(_, op) => match op {
             Op::Prim(..)
@@ -59,12 +77,12 @@ fn is_known(stmt: &Stmt, outermost: bool) -> bool {
             | Op::Iota => true,
             Op::Tag(_) | Op::Field(..) => false,
         },
-        Step::View { .. } => !outermost,
         Step::Alloc { dims, .. } => dims.len() <= MOST_DIMS,
         Step::Cell(..)
         | Step::Set(..)
         | Step::Store { .. }
         | Step::StoreSome { .. }
+        | Step::View { .. }
         | Step::Swap(..)
         | Step::Constant(..)
         | Step::Copy { .. }
