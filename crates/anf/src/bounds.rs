@@ -84,6 +84,8 @@ pub enum Comparison {
     AtLeast(Atom, Atom, i64),
     /// `a = b`
     Equal(Atom, Atom),
+    /// `a ≠ b`
+    Differ(Atom, Atom),
     /// What cannot be.
     Never,
 }
@@ -196,7 +198,7 @@ impl Bounds {
     }
 
     fn compare(&self, cond: Atom, holds: bool, found: &mut Vec<Comparison>) {
-        use Comparison::{AtLeast, Equal, Never};
+        use Comparison::{AtLeast, Differ, Equal, Never};
         if found.len() >= CONJUNCTS {
             return;
         }
@@ -212,6 +214,7 @@ impl Bounds {
                 args.iter().for_each(|a| self.compare(*a, holds, found))
             }
             (Prim::EqInt, true) | (Prim::NeInt, false) => found.push(Equal(args[0], args[1])),
+            (Prim::EqInt, false) | (Prim::NeInt, true) => found.push(Differ(args[0], args[1])),
             (Prim::LtInt, true) => found.push(AtLeast(args[1], args[0], 1)),
             (Prim::LtInt, false) => found.push(AtLeast(args[0], args[1], 0)),
             (Prim::LeInt, true) => found.push(AtLeast(args[1], args[0], 0)),
@@ -470,6 +473,10 @@ impl Place<'_> {
                 }
                 facts
             }
+            // An index that is not the first one has one before it.
+            Comparison::Differ(a, b) if self.at_least(a, b, 0) => at_least(a, b, 1).collect(),
+            Comparison::Differ(a, b) if self.at_least(b, a, 0) => at_least(b, a, 1).collect(),
+            Comparison::Differ(..) => Vec::new(),
             Comparison::Never => vec![Fact::Never],
         }
     }

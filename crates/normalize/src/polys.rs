@@ -19,9 +19,9 @@ impl Emit {
     pub fn learn(&mut self, cond: Atom, holds: bool) {
         for comparison in self.facts.comparisons(cond, holds) {
             let is_known = match comparison {
-                Comparison::AtLeast(a, b, _) | Comparison::Equal(a, b) => {
-                    self.is_known_here(a) && self.is_known_here(b)
-                }
+                Comparison::AtLeast(a, b, _)
+                | Comparison::Equal(a, b)
+                | Comparison::Differ(a, b) => self.is_known_here(a) && self.is_known_here(b),
                 Comparison::Never => false, // decided, and folded away
             };
             if is_known {

@@ -66,6 +66,27 @@ fn the_index_of_a_loop_is_in_range() {
     );
 }
 
+/// An index that is not the first one has a neighbor before it; one that is not the last one, behind it.
+#[test]
+fn neighbors_of_what_is_not_at_the_end_are_in_range() {
+    let neighbor = |step: i64, end: &str, before: &str| {
+        format!(
+            "{before}for i < n () {{\n t : bool = eq_int i, {end}\n if t {{\n  =>\n }} else {{\n  j : int = add_int i, {step}\n  e : real = xs[j]\n  =>\n }}\n =>\n}}"
+        )
+    };
+    let last = "l : int = sub_int n, 1\n";
+    accepts(&neighbor(-1, "0", ""));
+    accepts(&neighbor(1, "l", last));
+    rejects(&neighbor(1, "0", ""));
+    rejects(&neighbor(-1, "l", last));
+    rejects(&neighbor(-2, "0", ""));
+    rejects(&neighbor(-1, "m", ""));
+    // In the interior of a matrix, `i == 0 || i == n - 1` does not hold.
+    accepts(
+        "l : int = sub_int n, 1\nfor i < n () {\n a : bool = eq_int i, 0\n t : bool = if a {\n  => true\n } else {\n  b : bool = eq_int i, l\n  => b\n }\n if t {\n  =>\n } else {\n  j : int = add_int i, 1\n  e : real = xs[j]\n  k1 : int = sub_int i, 1\n  d : real = xs[k1]\n  =>\n }\n =>\n}",
+    );
+}
+
 #[test]
 fn a_quotient_is_below_what_its_dividend_is_a_multiple_of() {
     let rows = |size: &str, lines: &str| {
