@@ -6,13 +6,14 @@
 //!
 //! **Costly work is not done where the loop would not have run.** A loop in a loop may have no iterations in most of the outer ones
 //! (`for j < i`); if something that takes a loop itself leaves it, both come under the condition that there is an iteration.
+//! What a branch computes leaves the loop under the condition of the branch.
 
 use std::collections::HashSet;
 
 use lambada_anf::{
-    Atom, Block, Exp, Function, LoopKind, Names, Nest, Op, Out, Param, Renaming, Stm, Ty, Var,
+    Atom, Block, Elem, Exp, Function, LoopKind, Names, Nest, Op, Out, Param, Renaming, Stm, Ty, Var,
 };
-use lambada_prim::{ArrayPrim, Prim};
+use lambada_prim::{ArrayPrim, Prim, ScalarTy};
 
 use crate::calls::Calls;
 use crate::scope::Scope;
@@ -54,7 +55,9 @@ impl Motion<'_> {
             self.scope.enter(&stm.exp);
             self.nested(&mut stm);
             self.scope.reset(inside);
-            let out = invariant(&mut stm, &mut self.scope, self.calls);
+            let out =
+                Leaving { names: &mut *self.names, scope: &mut self.scope, calls: self.calls };
+            let out = out.invariant(&mut stm);
             self.changed |= !out.is_empty();
             if self.needs_guard(&stm, &out) {
                 let guarded = self.guarded(stm, out);
@@ -151,33 +154,144 @@ impl Motion<'_> {
     }
 }
 
-/// Takes the invariant statements out of a loop.
-fn invariant(stm: &mut Stm, scope: &mut Scope, calls: &Calls) -> Vec<Stm> {
-    if !stm.exp.repeats() {
-        return Vec::new();
-    }
-    let surely_runs = stm.exp.extent().is_some_and(|n| scope.proves(Atom::int(0), n, true));
-    let mut inside: HashSet<Var> = stm.exp.bound().into_iter().collect();
-    let mut out = Vec::new();
-    for body in stm.exp.blocks_mut() {
-        let (mut unchecked, mut checked) = (surely_runs, false);
-        for s in std::mem::take(&mut body.stms) {
-            let mut depends = false;
-            s.mentioned(&mut |v| depends |= inside.contains(&v));
-            unchecked &= !calls.may_fail(&s) && !calls.may_not_end(&s);
-            let typed = !checked || !rests_on_sizes(&s);
-            let pure = calls.is_pure(&s);
-            if !depends && typed && worthwhile(&s) && pure && safe(&s, scope, unchecked) {
-                scope.pass(&s);
-                out.push(s);
-            } else {
-                checked |= matches!(s.exp, Exp::Op(Op::Check { .. }));
+/// What leaves a loop.
+struct Leaving<'a> {
+    names: &'a mut Names,
+    scope: &'a mut Scope,
+    calls: &'a Calls,
+}
+
+/// What is known at a place in a loop.
+#[derive(Clone, Copy)]
+struct Here {
+    /// It is reached, and nothing before it fails.
+    unchecked: bool,
+    /// There has been a check.
+    checked: bool,
+}
+
+impl Leaving<'_> {
+    /// Takes the invariant statements out of a loop.
+    fn invariant(mut self, stm: &mut Stm) -> Vec<Stm> {
+        if !stm.exp.repeats() {
+            return Vec::new();
+        }
+        let surely_runs =
+            stm.exp.extent().is_some_and(|n| self.scope.proves(Atom::int(0), n, true));
+        let mut inside: HashSet<Var> = stm.exp.bound().into_iter().collect();
+        let mut out = Vec::new();
+        for body in stm.exp.blocks_mut() {
+            let mut here = Here { unchecked: surely_runs, checked: false };
+            for mut s in std::mem::take(&mut body.stms) {
+                here.unchecked &= !self.calls.may_fail(&s) && !self.calls.may_not_end(&s);
+                if self.may_leave(&s, &inside, here) {
+                    self.scope.pass(&s);
+                    out.push(s);
+                    continue;
+                }
+                for part in self.of_branches(&mut s, &inside, here) {
+                    self.scope.pass(&part);
+                    out.push(part);
+                }
+                here.checked |= matches!(s.exp, Exp::Op(Op::Check { .. }));
                 inside.extend(s.binds.iter().map(|p| p.var));
                 body.stms.push(s);
             }
         }
+        out
     }
-    out
+
+    fn may_leave(&mut self, s: &Stm, inside: &HashSet<Var>, here: Here) -> bool {
+        let mut depends = false;
+        s.mentioned(&mut |v| depends |= inside.contains(&v));
+        let typed = !here.checked || !rests_on_sizes(s);
+        let pure = self.calls.is_pure(s);
+        !depends && typed && worthwhile(s) && pure && safe(s, self.scope, here.unchecked)
+    }
+
+    /// What leaves the branches of an invariant condition, under that condition: costly work, and what it needs.
+    fn of_branches(&mut self, s: &mut Stm, inside: &HashSet<Var>, here: Here) -> Vec<Stm> {
+        let Exp::Nest(Nest::If { cond, then, otherwise }) = &mut s.exp else { return Vec::new() };
+        if cond.as_var().is_none_or(|v| inside.contains(&v)) {
+            return Vec::new();
+        }
+        let cond = *cond;
+        let branches = [(then, true), (otherwise, false)];
+        let parts = branches.map(|(block, holds)| {
+            let mark = self.scope.mark();
+            self.scope.assume(cond, holds);
+            let moved = self.of_branch(block, inside, here);
+            self.scope.reset(mark);
+            moved.map(|(binds, then)| self.under(cond, holds, binds, then))
+        });
+        parts.into_iter().flatten().collect()
+    }
+
+    /// The statements that leave a branch, and the results of the costly ones. The others are cheap, and stay besides: they may be what says that an index is in range.
+    fn of_branch(
+        &mut self,
+        block: &mut Block,
+        inside: &HashSet<Var>,
+        mut here: Here,
+    ) -> Option<(Vec<Param>, Vec<Stm>)> {
+        if !block.stms.iter().any(Stm::is_costly) {
+            return None;
+        }
+        let mut inside = inside.clone();
+        let (mut moved, mut left) = (Vec::new(), Vec::new());
+        for s in &block.stms {
+            here.unchecked &= !self.calls.may_fail(s) && !self.calls.may_not_end(s);
+            if self.may_leave(s, &inside, here) {
+                moved.push(s.clone());
+                left.extend((!s.is_costly()).then(|| s.clone()));
+            } else {
+                here.checked |= matches!(s.exp, Exp::Op(Op::Check { .. }));
+                inside.extend(s.binds.iter().map(|p| p.var));
+                left.push(s.clone());
+            }
+            self.scope.pass(s);
+        }
+        let binds = moved.iter().filter(|s| s.is_costly()).flat_map(|s| s.binds.iter().cloned());
+        let binds: Vec<Param> = binds.collect();
+        // The sizes of what is given must be known outside; and where an integer comes from may be what says that it is in range.
+        let own: HashSet<Var> = moved.iter().flat_map(|s| &s.binds).map(|p| p.var).collect();
+        let is_own = |size: &Atom| size.as_var().is_some_and(|v| own.contains(&v));
+        let real = Elem::Scalar(ScalarTy::Real);
+        let known = |p: &Param| p.ty.elem == real && !p.ty.dims.iter().any(is_own);
+        if binds.is_empty() || !binds.iter().all(known) {
+            return None;
+        }
+        block.stms = left;
+        Some((binds, moved))
+    }
+
+    /// `if cond { … } else { zeros }`, or the other way round.
+    fn under(&mut self, cond: Atom, holds: bool, binds: Vec<Param>, stms: Vec<Stm>) -> Stm {
+        let (mut renaming, mut taken) = (Renaming::new(), Block::default());
+        taken.stms = stms.iter().map(|s| renaming.copy_stm(s, self.names)).collect();
+        taken.results = binds.iter().map(|p| renaming.atom(p.var.into())).collect();
+        let other = nothing(&binds, self.names);
+        let (then, otherwise) = if holds { (taken, other) } else { (other, taken) };
+        Stm::new(binds, Nest::If { cond, then, otherwise })
+    }
+}
+
+/// Zeros.
+fn nothing(binds: &[Param], names: &mut Names) -> Block {
+    let mut block = Block::default();
+    for p in binds {
+        let zero = Atom::Lit(p.ty.elem.zero());
+        block.results.push(match p.ty.rank() {
+            0 => zero,
+            _ => {
+                let empty = Param { var: names.again(p.var), ty: p.ty.clone() };
+                let var = empty.var;
+                block.stms.push(Stm::new(vec![empty], Op::Fill(zero)));
+                var.into()
+            }
+        });
+    }
+    block
 }
 
 /// Is keeping the value better than computing it again? Arrays that are filled or updated may be built in place.
