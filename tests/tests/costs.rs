@@ -385,6 +385,44 @@ fn directions_take_bounded_memory() {
     assert!(beyond[2] <= 2.2 * beyond[1] && beyond[1] <= 2.2 * beyond[0], "{beyond:?}");
 }
 
+/// A product of matrices, written where one of its elements is wanted, is computed once, and so is its derivative.
+#[test]
+fn what_a_loop_repeats_is_differentiated_once() {
+    let source = "\
+def f [n] [d] [h] (x : [n][d]real) (w : [d][h]real) (b : [h]real) : real =
+  sum (for i < n => sum (for j < h => tanh ((x @ w)[i, j] + b[j])))
+";
+    let mut session = Session::new();
+    let unit = session.load_text("layer.lam", source, None).expect("it is well typed");
+    for n in [4, 8, 16] {
+        let mut random = Random(1);
+        let args =
+            [reals(&mut random, &[n, n]), reals(&mut random, &[n, n]), reals(&mut random, &[n])];
+        let (value, _) = operations(&unit, "f", Operator::Value, None, &args);
+        let (gradient, _) = operations(&unit, "f", Operator::Grad, Some("x,w,b"), &args);
+        assert!(gradient <= 6 * value, "n = {n}: {value}, with the gradient {gradient}");
+    }
+}
+
+/// What a loop keeps for its derivative grows with its state, not with what an iteration does with it: the distances of all pairs are computed again.
+#[test]
+fn a_loop_keeps_no_more_axes_than_its_state_has() {
+    let source = "\
+def f [n] (p : [n]real) (steps : int) : real =
+  let last = loop p = p for _k < steps do
+    for i < n => p[i] + 0.01 * sum (for j < n => let d = p[j] - p[i] in d / sqrt (d * d + 0.1))
+  in dot last last
+";
+    let mut session = Session::new();
+    let unit = session.load_text("bodies.lam", source, None).expect("it is well typed");
+    let (n, steps) = (64, 50);
+    let args = [reals(&mut Random(1), &[n]), int(steps)];
+    let peak = counts(&unit, "f", Operator::Grad, Some("p"), &args).peak;
+    let states = (8 * n * steps) as u64;
+    println!("{peak} bytes, the states take {states}");
+    assert!(peak <= 4 * states, "{peak} bytes, the states take {states}");
+}
+
 #[test]
 fn reading_does_not_cost_the_array() {
     let source =

@@ -5,12 +5,14 @@
 //! 2. *free*: computed by cheap primitives and reads of arrays from what is outside: computed again, as it would cost as much to load it;
 //! 3. cheap to compute from other demanded values, in a few steps: computed again; in a `loop`, arrays of such values too; what an update
 //!    has written to an array that is carried backwards: read from there before it is undone;
-//! 4. of sizes that are known outside: *stored* by the forward sweep, one element per iteration; what a `loop` in a `loop` gives also where
+//! 4. given by a nest of `for`s in a `loop`, and of more axes than the state of the loop: computed again, so that memory grows with the state and not with
+//!    what an iteration does with it;
+//! 5. of sizes that are known outside: *stored* by the forward sweep, one element per iteration; what a `loop` in a `loop` gives also where
 //!    its sizes differ from iteration to iteration, if they can be summed up before ([`crate::flat`]);
-//! 5. computed again by its statement, whose operands are demanded in turn; state whose size is state itself, by the loop from its start.
+//! 6. computed again by its statement, whose operands are demanded in turn; state whose size is state itself, by the loop from its start.
 //!
 //! So what was costly is stored, memory grows with the work of the program and not with the arrays that it reads, and a nest
-//! whose inner sizes are regular is run once forward and once in reverse, whatever its depth. Rule 5 concerns what is irregular (inner
+//! whose inner sizes are regular is run once or twice forward and once in reverse, whatever its depth. Rule 6 concerns what is irregular (inner
 //! sizes that depend on outer iterations): it runs once more per level.
 //!
 //! Arrays that are carried backwards ([`crate::versions`]) are there in the reverse code. In inner blocks rule 2 reads their elements again;
@@ -308,7 +310,8 @@ impl<'a> Choice<'a> {
         }
         let cheap = self.cheap(stm, &|choice, x| choice.in_reach(x, STEPS))
             || self.cheap_elements(stm, unknown.len());
-        if !cheap && unknown.iter().all(|p| self.storable(stm, &p.ty)) {
+        let stored = !cheap && !self.outgrows_state(stm, &unknown);
+        if stored && unknown.iter().all(|p| self.storable(stm, &p.ty)) {
             unknown.into_iter().for_each(|p| self.store(p));
         } else if !cheap
             && matches!(stm.exp, Exp::Nest(Nest::Loop { .. }))
@@ -408,6 +411,21 @@ impl<'a> Choice<'a> {
             kept += 1;
         }
         kept <= arrays
+    }
+
+    /// Rule 4: does a nest, without loops of its own, give arrays of more axes of unknown sizes than the state of the loop that it is in?
+    fn outgrows_state(&self, stm: &Stm, given: &[&Param]) -> bool {
+        let nests = |stm: &Stm| match &stm.exp {
+            Exp::Nest(nest) => matches!(nest, Nest::For { .. } | Nest::If { .. }),
+            Exp::Op(op) => !matches!(op, Op::Call { .. } | Op::ArrayPrim(..)),
+        };
+        let axes = |p: &Param| p.ty.dims.iter().filter(|size| size.as_var().is_some()).count();
+        let state = self.body.params.iter().map(axes).max().unwrap_or(0);
+        self.body.whole.is_some()
+            && matches!(stm.exp, Exp::Nest(Nest::For { .. }))
+            && given.iter().any(|p| axes(p) > state)
+            && !stm.any(&mut |stm| !nests(stm))
+            && !self.runs_once(stm)
     }
 
     /// Stores what must be kept; is that possible?
