@@ -316,6 +316,14 @@ impl<'a> Printer<'a> {
                 );
                 self.line(&call);
             }
+            Step::Transpose { to, to_row, from, from_row, rows, cols, lanes } => {
+                let name = self.needs.vector(Helper::Transpose(self.elem(*to), *lanes));
+                let numbers = [to_row, from_row, rows, cols];
+                let [to_row, from_row, rows, cols] = numbers.map(|of| self.operand(*of).text);
+                self.changes(*to);
+                let (to, from) = (self.buf(*to), self.buf(*from));
+                self.line(&format!("{name}({to}, {to_row}, {from}, {from_row}, {rows}, {cols});"));
+            }
             Step::Fill { buf, value, len } => {
                 let (value, len) = (self.operand(*value).text, self.operand(*len).text);
                 self.changes(*buf);

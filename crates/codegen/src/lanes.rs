@@ -10,6 +10,7 @@ use lambada_prim::{
 };
 
 use crate::text::{self, Level, Text};
+use crate::transpose::{self, Elements};
 
 /// How C names the type of a register.
 pub(crate) fn register_type(precision: Precision, ty: Ty) -> String {
@@ -70,6 +71,8 @@ pub(crate) enum Helper {
     Gather(ScalarTy, u16),
     /// To an element of memory for each lane.
     Scatter(ScalarTy, u16),
+    /// Rows that become columns.
+    Transpose(ScalarTy, u16),
     /// A choice by lane.
     Select(ScalarTy, u16),
     /// All lanes combined.
@@ -102,6 +105,7 @@ impl Helper {
             Helper::StoreSome(elem, lanes) => format!("lam_store_some_{}", tag(elem, lanes)),
             Helper::Gather(elem, lanes) => format!("lam_gather_{}", tag(elem, lanes)),
             Helper::Scatter(elem, lanes) => format!("lam_scatter_{}", tag(elem, lanes)),
+            Helper::Transpose(elem, lanes) => format!("lam_transpose_{}", tag(elem, lanes)),
             Helper::Select(elem, lanes) => format!("lam_select_{}", tag(elem, lanes)),
             Helper::Fold(op, elem, lanes) => format!("lam_fold_{}_{}", op.name(), tag(elem, lanes)),
             Helper::Math(name, lanes) => match precision {
@@ -170,6 +174,20 @@ impl Helper {
                 let statement = |k| format!("p[at[{k}]]");
                 let name = self.name(precision);
                 store_lanes(precision, &name, Ty { elem, lanes }, &params, "", statement)
+            }
+            Helper::Transpose(elem, lanes) => {
+                let index = match elem {
+                    ScalarTy::Real | ScalarTy::Bool => mask_type(precision, lanes),
+                    ScalarTy::Int => format!("i64x{lanes}"),
+                };
+                let of = Elements {
+                    memory: memory_type(elem),
+                    vector: register_type(Ty { elem, lanes }),
+                    index,
+                    load: Helper::Load(elem, lanes).name(precision),
+                    store: Helper::Store(elem, lanes).name(precision),
+                };
+                transpose::definition(&self.name(precision), &of, lanes)
             }
             Helper::Select(elem, lanes) => {
                 let ty = Ty { elem, lanes };

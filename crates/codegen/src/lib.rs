@@ -43,6 +43,7 @@ mod runtime;
 mod shares;
 mod taken;
 mod text;
+mod transpose;
 
 use lambada_loops::{Function, Names, Return, Step, Stmt, visit};
 

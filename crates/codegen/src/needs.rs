@@ -71,6 +71,10 @@ impl Needs {
             Helper::StoreSome(elem, lanes) => {
                 self.vector(Helper::Store(elem, lanes));
             }
+            Helper::Transpose(elem, lanes) => {
+                self.vector(Helper::Load(elem, lanes));
+                self.vector(Helper::Store(elem, lanes));
+            }
             Helper::Math(name, lanes) => {
                 self.math(name, lanes);
                 return helper.name(self.precision);

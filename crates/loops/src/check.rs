@@ -254,6 +254,7 @@ impl<'a> Checker<'a> {
                 | Step::View { .. }
                 | Step::Constant(..)
                 | Step::Copy { .. }
+                | Step::Transpose { .. }
                 | Step::Fill { .. }
                 | Step::Kernel { .. }
         );
@@ -317,6 +318,13 @@ impl<'a> Checker<'a> {
             Step::Copy { to, from, len } => {
                 self.int(*len)?;
                 same(self.writable(*to)?, self.buf(*from)?)
+            }
+            Step::Transpose { to, to_row, from, from_row, rows, cols, lanes } => {
+                [to_row, from_row, rows, cols].into_iter().try_for_each(|of| self.int(*of))?;
+                let elem = self.writable(*to)?;
+                ensure(elem != ScalarTy::Bool, || "truth values are not transposed".to_string())?;
+                several(Ty { elem, lanes: *lanes })?;
+                same(elem, self.buf(*from)?)
             }
             Step::Fill { buf, value, len } => {
                 self.int(*len)?;

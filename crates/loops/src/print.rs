@@ -281,6 +281,13 @@ impl<'a> Printer<'a> {
             Step::Copy { to, from, len } => {
                 format!("copy {}[0 ..+ {}] := {}", self.buf(*to), operand(len), self.buf(*from))
             }
+            Step::Transpose { to, to_row, from, from_row, rows, cols, lanes } => {
+                let matrix = |buf: Buf, rows: &Operand, row: &Operand| {
+                    format!("{}[{} by {}]", self.buf(buf), operand(rows), operand(row))
+                };
+                let (to, from) = (matrix(*to, cols, to_row), matrix(*from, rows, from_row));
+                format!("transpose {lanes} {to} := {from}")
+            }
             Step::Fill { buf, value, len } => {
                 format!("fill {}[0 ..+ {}] := {}", self.buf(*buf), operand(len), operand(value))
             }

@@ -282,6 +282,14 @@ impl Reader {
                 self.end_of_line()?;
                 Ok(stmt)
             }
+            "transpose" => {
+                let lanes = self.lanes()?;
+                let (to, cols, to_row) = self.matrix()?;
+                self.expect(":=")?;
+                let (from, rows, from_row) = self.matrix()?;
+                self.end_of_line()?;
+                Ok(Step::Transpose { to, to_row, from, from_row, rows, cols, lanes }.into())
+            }
             "fill" => {
                 let (buf, len) = self.beginning()?;
                 let stmt = Stmt::Step(Step::Fill { buf, value: self.operand()?, len });
@@ -308,6 +316,17 @@ impl Reader {
         self.expect("]")?;
         self.expect(":=")?;
         Ok((buf, len))
+    }
+
+    /// `x[rows by row]`
+    fn matrix(&mut self) -> Read<(Buf, Operand, Operand)> {
+        let buf = self.buf()?;
+        self.expect("[")?;
+        let rows = self.operand()?;
+        self.expect("by")?;
+        let row = self.operand()?;
+        self.expect("]")?;
+        Ok((buf, rows, row))
     }
 
     /// `kernel name x, y[n, m] := a, b`, behind the first word.

@@ -77,7 +77,8 @@ impl Renaming {
             | Step::Open { buf, .. } => self.buf(buf),
             Step::View { buf: a, base: b, .. }
             | Step::Swap(a, b)
-            | Step::Copy { to: a, from: b, .. } => {
+            | Step::Copy { to: a, from: b, .. }
+            | Step::Transpose { to: a, from: b, .. } => {
                 self.buf(a);
                 self.buf(b);
             }

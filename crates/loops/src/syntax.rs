@@ -168,6 +168,23 @@ pub enum Step {
         /// In elements.
         len: Operand,
     },
+    /// Rows become columns: `to[c · to_row + r] = from[r · from_row + c]` for all `r < rows` and `c < cols`. The buffers do not overlap.
+    Transpose {
+        /// Where to.
+        to: Buf,
+        /// From one row to the next, in elements.
+        to_row: Operand,
+        /// Where from.
+        from: Buf,
+        /// From one row to the next, in elements.
+        from_row: Operand,
+        /// Of `from`.
+        rows: Operand,
+        /// Of `from`.
+        cols: Operand,
+        /// How many of both at once is fast.
+        lanes: u16,
+    },
     /// `len` elements set to one value.
     Fill {
         /// Which buffer.

@@ -50,6 +50,12 @@ macro_rules! children {
                     }
                     Step::Alloc { dims, .. } => dims.into_iter().for_each(|dim| $give(dim, f)),
                     Step::Copy { len, .. } => $give(len, f),
+                    Step::Transpose { to_row, from_row, rows, cols, .. } => {
+                        $give(to_row, f);
+                        $give(from_row, f);
+                        $give(rows, f);
+                        $give(cols, f);
+                    }
                     Step::View { offset, .. } => $give(offset, f),
                     Step::Swap(..) | Step::Constant(..) => {}
                     Step::Fill { value, len, .. } => {
@@ -169,6 +175,7 @@ impl Step {
             | Step::StoreSome { .. }
             | Step::Swap(..)
             | Step::Copy { .. }
+            | Step::Transpose { .. }
             | Step::Fill { .. }
             | Step::Kernel { .. }
             | Step::Check { .. }
@@ -186,7 +193,9 @@ impl Step {
             | Step::Fill { buf, .. }
             | Step::View { base: buf, .. } => f(Binding::Buf(*buf)),
             Step::Let(_, Op::Get(cell)) | Step::Set(cell, _) => f(Binding::Cell(*cell)),
-            Step::Swap(a, b) | Step::Copy { to: a, from: b, .. } => {
+            Step::Swap(a, b)
+            | Step::Copy { to: a, from: b, .. }
+            | Step::Transpose { to: a, from: b, .. } => {
                 f(Binding::Buf(*a));
                 f(Binding::Buf(*b));
             }
@@ -238,7 +247,7 @@ impl Step {
             Step::Store { buf, .. } | Step::StoreSome { buf, .. } | Step::Fill { buf, .. } => {
                 vec![*buf]
             }
-            Step::Copy { to, .. } => vec![*to],
+            Step::Copy { to, .. } | Step::Transpose { to, .. } => vec![*to],
             Step::Kernel { to, .. } => to.clone(),
             Step::Let(..)
             | Step::Cell(..)

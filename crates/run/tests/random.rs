@@ -341,8 +341,9 @@ impl Generator {
     }
 
     fn memory(&mut self) {
-        match self.chance.below(6) {
+        match self.chance.below(7) {
             0 => self.alloc(),
+            5 => self.transpose(),
             1 => {
                 let Some(base) = self.buffer(|known| known.len > 1) else { return };
                 let skipped = self.chance.below(base.len as usize - 1) as i64;
@@ -382,6 +383,31 @@ impl Generator {
                 self.b.put(Stmt::Step(Step::Fill { buf: to.buf, value, len }));
             }
         }
+    }
+
+    fn transpose(&mut self) {
+        let numbers = |known: &Known| known.elem != BOOL;
+        let Some(to) = self.buffer(|known| known.alloc.is_some() && numbers(known)) else { return };
+        let Some(from) = self.buffer(|from| from.elem == to.elem && !from.writable) else { return };
+        let room = to.len.min(from.len);
+        // Rows with nothing between them, and with some.
+        let rows = self.chance.below(4) as i64;
+        let cols = self.chance.below(1 + (room / rows.max(1)).min(5) as usize) as i64;
+        let most = |len: i64, rows: i64, cols: i64| {
+            if rows > 1 { (len - cols) / (rows - 1) } else { cols }
+        };
+        let from_row = self.chance.pick(&[cols, most(from.len, rows, cols)]);
+        let to_row = self.chance.pick(&[rows, most(to.len, cols, rows)]);
+        let lanes = self.chance.pick(&[2, 4, 8]);
+        self.b.put(Stmt::Step(Step::Transpose {
+            to: to.buf,
+            to_row: int(to_row),
+            from: from.buf,
+            from_row: int(from_row),
+            rows: int(rows),
+            cols: int(cols),
+            lanes,
+        }));
     }
 
     fn alloc(&mut self) {

@@ -86,6 +86,7 @@ fn is_known_step(step: &Step) -> bool {
         | Step::Swap(..)
         | Step::Constant(..)
         | Step::Copy { .. }
+        | Step::Transpose { .. }
         | Step::Fill { .. }
         | Step::Check { .. } => true,
         // The interpreter alone knows nodes,

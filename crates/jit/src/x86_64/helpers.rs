@@ -1,5 +1,5 @@
-//! What generated code calls: primitives without instructions, and loops over memory. A call has a list of three arguments of four words each, the first of which is also
-//! the place of the result, and a number.
+//! What generated code calls: primitives without instructions, and loops over memory. A call has a list of arguments of four words each, the first of which is also the
+//! place of the result, and a number.
 
 use lambada_loops::{Fuel, Room, Stop, scalar, word};
 use lambada_prim::Prim;
@@ -9,12 +9,16 @@ use crate::x86_64::context::{CANCELLED, Context, DONE, EXHAUSTED};
 
 /// The words of an argument.
 const WORDS: usize = LANES as usize;
+/// For how many arguments there is room.
+pub(crate) const ARGUMENTS: usize = 6;
 
 /// What generated code calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Helper {
     /// Copies elements: to, from, how many.
     Copy,
+    /// Rows that become columns: to, from one row to the next, from, from one row to the next, rows, columns.
+    Transpose,
     /// Sets elements: to, the value, how many.
     Fill,
     /// A primitive, on lanes or on scalars.
@@ -31,6 +35,7 @@ impl Helper {
         let address = match self {
             Helper::Copy => copy as *const (),
             Helper::Fill => fill as *const (),
+            Helper::Transpose => transpose as *const (),
             Helper::Primitive { prim: Prim::DivInt, lanes: false } => div_int as *const (),
             Helper::Primitive { prim: Prim::RemInt, lanes: false } => rem_int as *const (),
             Helper::Primitive { lanes: true, .. } => on_lanes as *const (),
@@ -46,7 +51,7 @@ impl Helper {
     pub fn number(self) -> u32 {
         match self {
             Helper::Primitive { prim, .. } => prim as u32,
-            Helper::Copy | Helper::Fill => 0,
+            Helper::Copy | Helper::Fill | Helper::Transpose => 0,
             Helper::Refill | Helper::Alloc => 0,
         }
     }
@@ -97,11 +102,11 @@ fn lane(prim: Prim, words: &[u64], k: usize) -> u64 {
 /// The arguments.
 ///
 /// # Safety
-/// They are those of generated code, which has room for three of them.
+/// They are those of generated code, which has room for so many of them.
 #[allow(unsafe_code)]
 unsafe fn arguments<'a>(words: *mut u64) -> &'a mut [u64] {
     // SAFETY: as the caller says.
-    unsafe { std::slice::from_raw_parts_mut(words, 3 * WORDS) }
+    unsafe { std::slice::from_raw_parts_mut(words, ARGUMENTS * WORDS) }
 }
 
 #[allow(unsafe_code)]
@@ -161,5 +166,23 @@ unsafe extern "sysv64" fn fill(words: *mut u64, _: u32) {
     if len > 0 {
         // SAFETY: the statement says that the buffer has so many elements, which are words of any value.
         unsafe { std::slice::from_raw_parts_mut(to, len) }.fill(value);
+    }
+}
+
+#[allow(unsafe_code)]
+unsafe extern "sysv64" fn transpose(words: *mut u64, _: u32) {
+    // SAFETY: generated code has called.
+    let words = unsafe { arguments(words) };
+    let (to, from) = (words[0] as *mut u64, words[2 * WORDS] as *const u64);
+    let number = |k: usize| words[k * WORDS].cast_signed() as isize;
+    let (to_row, from_row, rows, cols) = (number(1), number(3), number(4), number(5));
+    // As many columns as rows at a time, so that both are in the cache.
+    for first in (0..cols).step_by(WORDS) {
+        for row in 0..rows {
+            for col in first..cols.min(first + WORDS as isize) {
+                // SAFETY: the statement says that both buffers have these elements.
+                unsafe { *to.offset(col * to_row + row) = *from.offset(row * from_row + col) };
+            }
+        }
     }
 }

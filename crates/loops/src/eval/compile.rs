@@ -58,6 +58,7 @@ pub(super) enum Code {
     View { buf: u32, base: u32, offset: u32 },
     Swap { a: u32, b: u32 },
     Copy { to: u32, from: u32, len: u32 },
+    Transpose { to: u32, from: u32, args: u32 },
     Fill { buf: u32, value: u32, len: u32 },
     Enter,
     Leave,
@@ -358,6 +359,10 @@ impl<'a> Compiler<'a> {
             Step::Copy { to, from, len } => {
                 let len = self.slot(*len);
                 self.put(Code::Copy { to: to.0, from: from.0, len });
+            }
+            Step::Transpose { to, to_row, from, from_row, rows, cols, .. } => {
+                let args = self.args(&[*to_row, *from_row, *rows, *cols]);
+                self.put(Code::Transpose { to: to.0, from: from.0, args });
             }
             Step::Fill { buf, value, len } => {
                 let (value, len) = (self.slot(*value), self.slot(*len));

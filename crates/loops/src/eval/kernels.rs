@@ -1,4 +1,4 @@
-//! Array primitives: their rows say what they compute, and how much work that counts as.
+//! Array primitives: their rows say what they compute, and how much work that counts as. And rows that become columns.
 
 use lambada_prim::Data;
 use lambada_source::Failure;
@@ -43,6 +43,25 @@ impl<M: Meter> Machine<'_, M> {
             self.meter.load(args.iter().map(|arg| arg.len() as u64).sum());
             let written: usize = results.iter().map(Data::len).sum();
             self.meter.write(written as u64 * WORD);
+        }
+        Ok(())
+    }
+
+    /// From one row to the next, there and here; how many rows and columns there are here.
+    pub(super) fn matrices(&self, args: usize) -> [i64; 4] {
+        let arg = |k: usize| self.int(self.body.args[args + k].slot);
+        [arg(0), arg(1), arg(2).max(0), arg(3).max(0)]
+    }
+
+    pub(super) fn transpose(&mut self, to: u32, from: u32, args: usize) -> Result<(), Failure> {
+        let [to_row, from_row, rows, cols] = self.matrices(args);
+        self.worked(rows.saturating_mul(cols).cast_unsigned())?;
+        for row in 0..rows {
+            let first = self.place(from, row * from_row, cols)?;
+            for col in 0..cols {
+                let place = self.place(to, col * to_row + row, 1)?;
+                self.memory[place] = self.memory[first + col as usize];
+            }
         }
         Ok(())
     }

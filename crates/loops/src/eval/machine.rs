@@ -195,6 +195,7 @@ impl<'a, M: Meter> Machine<'a, M> {
                 }
                 Code::Swap { a, b } => self.ranges.swap(a as usize, b as usize),
                 Code::Copy { to, from, len } => self.copy(to, from, self.int(len))?,
+                Code::Transpose { to, from, args } => self.transpose(to, from, args as usize)?,
                 Code::Fill { buf, value, len } => {
                     let len = self.int(len).max(0);
                     let place = self.place(buf, 0, len)?;
@@ -304,6 +305,10 @@ impl<'a, M: Meter> Machine<'a, M> {
             }
             Code::Copy { to, len, .. } => self.written(to, self.int(len)),
             Code::Fill { buf, len, .. } => self.written(buf, self.int(len)),
+            Code::Transpose { to, args, .. } => {
+                let [_, _, rows, cols] = self.matrices(args as usize);
+                self.written(to, rows * cols);
+            }
             Code::Alloc { buf, args, count } => {
                 let width = self.body.widths[buf as usize];
                 let args = &self.body.args[args as usize..args as usize + count as usize];

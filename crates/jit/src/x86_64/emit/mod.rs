@@ -3,7 +3,7 @@
 //! - here: the frame, control, and which instruction is written where;
 //! - `words` and `vectors`: instructions on either; `calls`: those that leave the region for a while, and slots; `exits`: how a region ends early.
 //!
-//! The frame begins with three arguments of calls, of four words each, and what is saved across them; then come virtual registers without a register. `rax`, `rcx`, `rdx`
+//! The frame begins with the arguments of calls, of four words each, and what is saved across them; then come virtual registers without a register. `rax`, `rcx`, `rdx`
 //! and the last three vector registers are changed within an instruction and hold nothing between two; `r15` is the address of the [`Context`].
 
 mod calls;
@@ -22,10 +22,11 @@ use crate::x86_64::assembler::{
 };
 use crate::x86_64::code::{Control, Inst, Listing, Value, Virtual};
 use crate::x86_64::context::{Context, DONE};
+use crate::x86_64::helpers::ARGUMENTS;
 
 /// Bytes of an argument of a call, and where vector and general registers are saved.
 const ARGUMENT: i32 = 32;
-const VECTORS: i32 = 3 * ARGUMENT;
+const VECTORS: i32 = ARGUMENTS as i32 * ARGUMENT;
 const WORDS: i32 = VECTORS + 13 * 32;
 /// How much fuel is left.
 const LEFT: i32 = WORDS + 16 * 8;

@@ -60,6 +60,13 @@ impl Selector<'_> {
                 let args = [self.bufs[to], self.bufs[from], self.word_of(*len)];
                 self.code.call(Helper::Copy, &args);
             }
+            Step::Transpose { to, to_row, from, from_row, rows, cols, .. } => {
+                self.write_loads();
+                let [to_row, from_row, rows, cols] =
+                    [to_row, from_row, rows, cols].map(|of| self.word_of(*of));
+                let args = [self.bufs[to], to_row, self.bufs[from], from_row, rows, cols];
+                self.code.call(Helper::Transpose, &args);
+            }
             Step::Fill { buf, value, len } => {
                 self.write_loads();
                 let args = [self.bufs[buf], self.operand(*value), self.word_of(*len)];
