@@ -16,16 +16,17 @@ use lambada_loops::Function as Loops;
 use lambada_prim::{Prim, Scalar};
 
 use crate::chosen::{chosen, is_chosen};
+use crate::cost::Nominal;
 use crate::distribute::{Distributed, distribute};
 use crate::emit::{Grain, emit_with};
 use crate::factor::Leave;
 use crate::graph::{Array, ArrayId, AxisId, Graph, Node, NodeId};
 use crate::mechanisms::{Mechanism, Plan};
 use crate::place::{place_by, placeable};
-use crate::placed::{BufferId, Placed};
+use crate::placed::Placed;
 use crate::regions::{Allowed, Region, fitting, mentions, needed, types};
 use crate::tile::tiled;
-use crate::worth::best;
+use crate::worth::{best, is_light};
 use crate::{Around, Outputs, prepared_by, without_literals};
 
 mod sizes;
@@ -102,8 +103,9 @@ pub fn kernels(function: &Function, plan: Plan, choice: Choice, around: Around) 
     let (types, mentions) = (types(function), mentions(function));
     let kernels = Kernels { function: copy, found: HashMap::new(), refused: Vec::new() };
     let within = Within::of(function);
+    let (known, apart) = (Known::default(), HashSet::new());
     let mut finder =
-        Finder { types, mentions, within, plan, choice, kernels, known: Known::default(), around };
+        Finder { types, mentions, within, plan, choice, kernels, known, apart, around };
     finder.known.sizes(function);
     let mut body = std::mem::take(&mut finder.kernels.function.body);
     finder.block(&mut body);
@@ -119,28 +121,62 @@ struct Finder {
     kernels: Kernels,
     /// What is known where the next statement begins.
     known: Known,
+    /// Statements that are part of no run, as they fit none: what they bind.
+    apart: HashSet<Var>,
     /// What is around it.
     around: Around,
+}
+
+/// A run is no kernel for the sake of a few statements, which stand apart from now on.
+struct Again;
+
+/// What a run of statements computes.
+struct Computed {
+    graph: Graph,
+    sizes: Nominal,
+    /// The statements that give sizes of outputs.
+    before: Vec<usize>,
+    inputs: Vec<Var>,
+    outputs: Vec<Param>,
+    added: Vec<Var>,
 }
 
 impl Finder {
     /// Runs with sequential loops first; where one is no kernel, those between the loops; then those that add to accumulators from outside.
     fn block(&mut self, block: &mut Block) {
         let all = std::mem::take(&mut block.stms);
-        // Whether all that is about an accumulator is in one run, the whole block tells.
-        let fitting: Vec<Vec<bool>> =
-            LEVELS.iter().map(|allowed| fitting(&all, *allowed)).collect();
-        let fitting: Vec<&[bool]> = fitting.iter().map(Vec::as_slice).collect();
         let first = usize::from(!self.plan.has(Mechanism::Loops));
-        self.level((all, false), &fitting[first..], &mut block.stms);
+        let before: HashSet<Var> = self.kernels.found.keys().copied().collect();
+        loop {
+            let mark = self.known.mark();
+            // Whether all that is about an accumulator is in one run, the whole block tells.
+            let apart = |stm: &Stm| key(stm).is_some_and(|key| self.apart.contains(&key));
+            let fitting: Vec<Vec<bool>> =
+                LEVELS.iter().map(|allowed| fitting(&all, *allowed, &apart)).collect();
+            let fitting: Vec<&[bool]> = fitting.iter().map(Vec::as_slice).collect();
+            match self.level((all.clone(), false), &fitting[first..], &mut block.stms) {
+                Ok(()) => return,
+                Err(Again) => {
+                    self.known.reset(mark);
+                    self.kernels.found.retain(|first, _| before.contains(first));
+                    block.stms.clear();
+                }
+            }
+        }
     }
 
     /// Statements, perhaps a run that has been tried; and for each of the levels that are left which of them fit.
-    fn level(&mut self, (all, tried): (Vec<Stm>, bool), fitting: &[&[bool]], stms: &mut Vec<Stm>) {
+    fn level(
+        &mut self,
+        (all, tried): (Vec<Stm>, bool),
+        fitting: &[&[bool]],
+        stms: &mut Vec<Stm>,
+    ) -> Result<(), Again> {
         let (count, mut all, mut at) = (all.len(), all.into_iter(), 0);
         let Some((own, others)) = fitting.split_first() else {
             let alone = count > 1 || !tried;
-            return all.for_each(|stm| self.statement(stm, alone, stms));
+            all.for_each(|stm| self.statement(stm, alone, stms));
+            return Ok(());
         };
         let with_loops = fitting.len() == LEVELS.len();
         for (len, fits) in runs(own) {
@@ -149,13 +185,31 @@ impl Finder {
             let new = fits && !known && (!with_loops || has_loops(&run));
             match if new { self.run(&run) } else { None } {
                 Some(new) => self.replaced(&run, new, stms),
+                None if new && self.stand_apart(&run) => return Err(Again),
                 None => {
                     let others: Vec<&[bool]> = others.iter().map(|f| &f[at..at + len]).collect();
-                    self.level((run, new || known), &others, stms);
+                    self.level((run, new || known), &others, stms)?;
                 }
             }
             at += len;
         }
+        Ok(())
+    }
+
+    /// Are there statements in a run that fit no run, and others that may?
+    fn stand_apart(&mut self, run: &[Stm]) -> bool {
+        let nests: Vec<usize> = (0..run.len()).filter(|k| is_nest(&run[*k])).collect();
+        if nests.len() < 2 {
+            return false;
+        }
+        let alone = |k: &usize| self.computed(std::slice::from_ref(&run[*k])).is_none();
+        let found: Vec<usize> = nests.iter().copied().filter(alone).collect();
+        let others = found.len() < nests.len();
+        let before = self.apart.len();
+        if others {
+            self.apart.extend(found.iter().filter_map(|k| key(&run[*k])));
+        }
+        self.apart.len() > before
     }
 
     /// What is known after a run is known after what stands for it, too.
@@ -168,7 +222,7 @@ impl Finder {
     fn statement(&mut self, mut stm: Stm, alone: bool, stms: &mut Vec<Stm>) {
         let one = std::slice::from_ref(&stm);
         if alone
-            && fitting(one, ALONE)[0]
+            && fitting(one, ALONE, &|_| false)[0]
             && let Some(new) = self.run(one)
         {
             return self.replaced(one, new, stms);
@@ -210,9 +264,7 @@ impl Finder {
         // What only checks needs no lanes; and a kernel is known by a variable.
         let start = stms.iter().position(|stm| !stm.binds.is_empty()).unwrap_or(stms.len());
         let (checks, stms) = stms.split_at(start);
-        let nests =
-            |stm: &Stm| matches!(stm.exp, Exp::Nest(Nest::For { .. }) | Exp::Op(Op::ArrayPrim(..)));
-        if !stms.iter().any(nests) {
+        if !stms.iter().any(is_nest) {
             return None;
         }
         let kernel = self.kernel(stms)?;
@@ -252,7 +304,8 @@ impl Finder {
         new
     }
 
-    fn kernel(&mut self, stms: &[Stm]) -> Option<Kernel> {
+    /// What a run computes, if that can be placed.
+    fn computed(&mut self, stms: &[Stm]) -> Option<Computed> {
         let mut outputs = needed(stms, &self.mentions);
         let before = sizes_before(stms, &outputs)?;
         let known: HashSet<Var> =
@@ -278,9 +331,12 @@ impl Finder {
         if last.iter().any(|output| graph.added_in_place(output.array).is_none()) {
             return None;
         }
-        if !placeable(&graph) || steps_outside(&graph) || copies(&graph) {
-            return None;
-        }
+        let fits = placeable(&graph) && !steps_outside(&graph) && !copies(&graph);
+        fits.then_some(Computed { graph, sizes, before, inputs, outputs, added })
+    }
+
+    fn kernel(&mut self, stms: &[Stm]) -> Option<Kernel> {
+        let Computed { graph, sizes, before, inputs, outputs, added } = self.computed(stms)?;
         let precision = self.kernels.function.names.precision();
         let placed = match self.choice {
             Choice::Best => best(&graph, &sizes, self.plan, precision)?,
@@ -291,8 +347,8 @@ impl Finder {
                 tiled(placed, &sizes, self.plan, precision)
             }
         };
-        // Additions are to be no more than part of what is done in lanes: memory for what is added would be made each time the run begins.
-        if self.choice == Choice::Best && !added.is_empty() && has_memory(&placed) {
+        // Memory for what is added is made each time the run begins, so there should be more to do.
+        if self.choice == Choice::Best && !added.is_empty() && !is_light(&placed) {
             return None;
         }
         if let Err(problem) = crate::placed::check(&placed) {
@@ -326,6 +382,16 @@ impl Finder {
             least,
         })
     }
+}
+
+/// Is it a loop, or does it stand for one?
+fn is_nest(stm: &Stm) -> bool {
+    matches!(stm.exp, Exp::Nest(Nest::For { .. }) | Exp::Op(Op::ArrayPrim(..)))
+}
+
+/// A variable that tells a statement from others.
+fn key(stm: &Stm) -> Option<Var> {
+    stm.binds.first().map(|p| p.var).or_else(|| stm.exp.bound().first().copied())
 }
 
 /// How long the runs of statements are of which all belong to a region, or none.
@@ -388,13 +454,6 @@ fn sizes_before(stms: &[Stm], outputs: &[Param]) -> Option<Vec<usize>> {
     }
     before.sort_unstable();
     Some(before)
-}
-
-/// Does it hand on arrays from nest to nest?
-fn has_memory(placed: &Placed) -> bool {
-    let buffers = placed.buffers.iter().zip(0..);
-    let mut own = buffers.filter(|(_, k)| !placed.outputs.contains(&BufferId(*k)));
-    own.any(|(buffer, _)| !buffer.axes.is_empty())
 }
 
 /// Does it add to a copy of an array that it is given? Loops of statements take the array over where nobody needs the old one.

@@ -16,7 +16,9 @@ mod explain;
 mod extrema;
 mod factor;
 mod guards;
+mod invariant;
 mod kernels;
+mod lanes;
 mod literals;
 mod mechanisms;
 mod merge;
@@ -26,8 +28,10 @@ mod reads;
 mod regions;
 mod restore;
 mod scopes;
+mod share;
 mod states;
 mod tile;
+mod work;
 mod worth;
 
 use lambada_anf::{Function, Library};
@@ -40,6 +44,7 @@ pub use emit::{Around, Outputs, emit};
 pub use explain::explained;
 pub use extrema::without_places;
 pub use factor::{Leave, factored};
+pub use invariant::without_invariant_axes;
 pub use kernels::{Choice, Kernel, Kernels, kernels};
 pub use literals::without_literals;
 pub use mechanisms::{Mechanism, Mechanisms, Plan};
@@ -68,7 +73,7 @@ fn prepared_by(by: Mechanisms, graph: &Graph, nominal: &Nominal, leave: Leave) -
     if by.has(Mechanism::Pushing) {
         graph = pushed(&graph);
     }
-    graph = simplified(&merged(&graph));
+    graph = simplified(&merged(&without_invariant_axes(&graph)));
     if by.has(Mechanism::Factoring) {
         graph = simplified(&factored(&graph, nominal, leave));
     }

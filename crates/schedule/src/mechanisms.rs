@@ -26,16 +26,19 @@ pub enum Mechanism {
     Ranges,
     /// Terms that are zero for all lanes are not computed.
     Branches,
+    /// P6: what lies along another axis than that of the lanes is turned around block by block.
+    Transposes,
     /// P8: an axis in blocks that fit the caches.
     Blocks,
 }
 
 impl Mechanism {
     /// All of them.
-    pub const ALL: [Mechanism; 12] = [
+    pub const ALL: [Mechanism; 13] = [
         Mechanism::Lanes,
         Mechanism::AxisOrder,
         Mechanism::Factoring,
+        Mechanism::Transposes,
         Mechanism::Blocks,
         Mechanism::Groups,
         Mechanism::Tiles,
@@ -59,6 +62,7 @@ impl Mechanism {
             Mechanism::Lanes => "lanes",
             Mechanism::AxisOrder => "order of axes",
             Mechanism::Tiles => "register tiles",
+            Mechanism::Transposes => "transposes",
             Mechanism::Ranges => "ranges without zeros",
             Mechanism::Branches => "branches for all lanes",
             Mechanism::Blocks => "blocks",

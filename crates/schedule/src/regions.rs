@@ -90,7 +90,7 @@ struct Pass<'a> {
 impl Pass<'_> {
     fn block(&mut self, block: &mut Block) {
         let mut stms = std::mem::take(&mut block.stms);
-        let fitting = fitting(&stms, Allowed { loops: true, additions: false });
+        let fitting = fitting(&stms, Allowed { loops: true, additions: false }, &|_| false);
         let mut at = 0;
         while at < stms.len() {
             let len = fitting[at..].iter().take_while(|fits| **fits == fitting[at]).count();
@@ -144,8 +144,8 @@ pub(crate) struct Allowed {
 }
 
 /// Which statements of a block belong to a region. An accumulator does if all that is about it is in one run; where there may be additions to others, each of the
-/// block is one from outside, so that parts of a run are runs.
-pub(crate) fn fitting(stms: &[Stm], allowed: Allowed) -> Vec<bool> {
+/// block is one from outside, so that parts of a run are runs. No statement does that stands apart.
+pub(crate) fn fitting(stms: &[Stm], allowed: Allowed, apart: &dyn Fn(&Stm) -> bool) -> Vec<bool> {
     let makes = |stm: &Stm| match &stm.exp {
         Exp::Op(Op::Accumulator(_)) => Some(stm.binds[0].var),
         Exp::Op(_) | Exp::Nest(_) => None,
@@ -153,7 +153,8 @@ pub(crate) fn fitting(stms: &[Stm], allowed: Allowed) -> Vec<bool> {
     let mut own: HashSet<Var> =
         if allowed.additions { HashSet::new() } else { stms.iter().filter_map(makes).collect() };
     loop {
-        let fitting: Vec<bool> = stms.iter().map(|stm| fits(stm, &own, allowed)).collect();
+        let fits = |stm: &Stm| !apart(stm) && fits(stm, &own, allowed);
+        let fitting: Vec<bool> = stms.iter().map(fits).collect();
         let before = own.len();
         let (mut run, mut runs) = (0, HashMap::new());
         for (stm, fits) in stms.iter().zip(&fitting) {

@@ -81,11 +81,42 @@ impl Distributor<'_> {
         for term in known.terms {
             match self.inverses(&term, array) {
                 Some(inverses) => array = self.summed(array, &inverses, &term),
+                None if term.over.is_empty() && self.is_written(array) => {
+                    array = self.added_at(array, term);
+                }
                 None => others.push(self.summed_first(term)),
             }
         }
         let array = self.to.scatter(array, others);
         self.bind_array(p, array);
+    }
+
+    /// Is it written element by element, so that one more operation for each matters little?
+    fn is_written(&self, array: ArrayId) -> bool {
+        self.to.graph.elements(array).is_some_and(|(axes, _)| !axes.is_empty())
+    }
+
+    /// An array to one element of which something is added, and nothing to the others.
+    fn added_at(&mut self, array: ArrayId, Term { when, index, value, .. }: Term) -> ArrayId {
+        let mut taken: Vec<AxisId> = Vec::new();
+        let mut axes = Vec::new();
+        for size in self.to.dims(array) {
+            let axis = self.free_axis("k".into(), size, &taken);
+            taken.push(axis);
+            axes.push(axis);
+        }
+        let places: Vec<NodeId> = axes.iter().map(|axis| self.to.index(*axis)).collect();
+        let mut cond = when;
+        for (own, place) in index.iter().zip(&places) {
+            let here = self.to.prim(Prim::EqInt, [*own, *place]);
+            cond = self.both(cond, here);
+        }
+        let elem = self.to.graph.facts(value).elem;
+        let zero = self.to.lit(elem.zero());
+        let more = cond.map_or(value, |cond| self.to.choose(cond, value, zero));
+        let before = read(&mut self.to, array, places);
+        let sum = self.to.prim(ReduceOp::Add.prim(elem), [before, more]);
+        self.to.map(axes, sum)
     }
 
     /// An accumulator from outside, after all additions: each is done where it says, as the array stays where it is.

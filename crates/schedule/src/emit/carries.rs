@@ -92,6 +92,15 @@ impl Emitter<'_> {
         }
     }
 
+    /// The same of elements that are kept for a block only.
+    pub(super) fn begin_additions_of_block(&mut self, nest: &Nest) {
+        for item in nest.items.iter().filter(|item| self.placed.comes_back(nest, **item)) {
+            if self.placed.buffer(item.buffer()).local {
+                self.units(item.buffer());
+            }
+        }
+    }
+
     /// A copy of the elements for each lane, if the lanes are what is reduced.
     fn private(&mut self, nest: &Nest, id: BufferId) {
         let Some((axis, unit, elem)) = self.of_additions(nest, id) else { return };

@@ -22,6 +22,7 @@ mod slide;
 mod stride;
 mod sums;
 mod tile;
+mod transpose;
 mod value;
 
 use carries::Carried;
@@ -359,21 +360,15 @@ impl<'a> Emitter<'a> {
 
     fn pass(&mut self, pass: &Pass) {
         let Some(block) = self.placed.block.filter(|_| pass.blocked) else {
-            for nest in &pass.nests {
-                if let Some((axis, totals)) = self.divided(nest) {
-                    self.nest_in_parts(nest, axis, &totals);
-                    continue;
-                }
-                self.begin_additions(std::slice::from_ref(nest), false);
-                self.nest(nest, 0, None);
-                self.end_additions();
-            }
+            pass.nests.iter().for_each(|nest| self.once(nest));
             return;
         };
         for nest in &pass.nests {
             for item in &nest.items {
-                let total = !self.placed.buffer(item.buffer()).axes.contains(&block);
-                if matches!(item, Item::Reduce(_)) && total {
+                let buffer = self.placed.buffer(item.buffer());
+                let total = !buffer.axes.contains(&block);
+                let whole = !buffer.local && self.placed.comes_back(nest, *item);
+                if matches!(item, Item::Reduce(_)) && (total || whole) {
                     self.units(item.buffer());
                 }
             }
@@ -390,6 +385,32 @@ impl<'a> Emitter<'a> {
                 self.blocks(pass, block, (Operand::int(0), count));
                 self.end_additions();
             }
+        }
+    }
+
+    /// A nest that stands alone. What only nests over another axis read is not computed where that has no indices.
+    fn once(&mut self, nest: &Nest) {
+        let mut exist = None;
+        for axis in self.placed.read_along(nest) {
+            let end = self.extent(axis);
+            let more = self.code.prim(Prim::LtInt, &[Operand::int(0), end]);
+            exist = Some(exist.map_or(more, |all| self.code.prim(Prim::And, &[all, more])));
+        }
+        let cond = exist.filter(|cond| *cond != Operand::Lit(Scalar::Bool(true)));
+        if cond.is_some() {
+            self.code.open();
+        }
+        match self.divided(nest) {
+            Some((axis, totals)) => self.nest_in_parts(nest, axis, &totals),
+            None => {
+                self.begin_additions(std::slice::from_ref(nest), false);
+                self.nest(nest, 0, None);
+                self.end_additions();
+            }
+        }
+        if let Some(cond) = cond {
+            let then = self.code.close();
+            self.code.push(Loops::If { cond, then, otherwise: Vec::new() });
         }
     }
 

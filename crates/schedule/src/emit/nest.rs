@@ -17,7 +17,10 @@ impl Emitter<'_> {
         self.since = self.code.depth();
         self.part_of = part_of;
         self.tile = nest.tile.iter().map(|(axis, _)| *axis).chain(nest.whole.clone()).collect();
-        self.loops(nest, first, &mut Vec::new());
+        if !self.transposed(nest, first) {
+            self.begin_additions_of_block(nest);
+            self.loops(nest, first, &mut Vec::new());
+        }
         // What has been computed for one index of an axis that was written out depends on no loop. Elsewhere it is another value.
         if !nest.whole.is_empty() {
             let graph = &self.placed.graph;
@@ -314,8 +317,7 @@ impl Emitter<'_> {
             return;
         };
         let unit: Scalar = op.unit(self.graph().facts(body).elem);
-        let axes = self.placed.buffer(id).axes.clone();
-        let dims: Vec<Operand> = axes.iter().map(|axis| self.extent(*axis)).collect();
+        let dims = self.held_sizes(id);
         let len = self.product(&dims);
         self.code.push(Step::Fill { buf, value: Operand::Lit(unit), len });
     }

@@ -1,5 +1,5 @@
-//! Reads by lanes of elements of which some may be out of range, as of neighbors: all at once where all are in range, else each at the nearest index that is. What
-//! is read there instead is never asked for.
+//! Reads by lanes of elements of which some may be out of range, as of neighbors, or at places that have been computed: all at once where they are one after the other
+//! and in range, else each at the nearest index that is. What is read there instead is never asked for.
 
 use lambada_loops::{Buf, Operand};
 use lambada_prim::Prim;
@@ -45,9 +45,10 @@ impl Emitter<'_> {
             let mut in_range = Vec::new();
             for (k, (i, dim)) in first.iter().zip(dims).enumerate() {
                 let further = if k + 1 == dims.len() { i64::from(lanes) } else { 1 };
-                let end = self.code.int(Prim::AddInt, *i, Operand::int(further));
+                // The index may be any number, so it is not added to.
+                let last = self.code.int(Prim::SubInt, *dim, Operand::int(further));
                 in_range.push(self.code.prim(Prim::LeInt, &[zero, *i]));
-                in_range.push(self.code.prim(Prim::LeInt, &[end, *dim]));
+                in_range.push(self.code.prim(Prim::LeInt, &[*i, last]));
             }
             (self.all(&in_range), self.offset(&first, dims))
         });

@@ -233,14 +233,13 @@ impl Emitter<'_> {
 
     /// Where the buffer's element is for the current indices, and how many lanes are consecutive from there on.
     pub(super) fn place(&mut self, id: BufferId, copy: Copy) -> (Operand, Option<u16>) {
-        let buffer = self.placed.buffer(id);
-        let (axes, local) = (self.held(id), buffer.local);
-        let (mut index, mut dims) = (Vec::new(), Vec::new());
+        let local = self.placed.buffer(id).local;
+        let (axes, dims) = (self.held(id), self.held_sizes(id));
+        let mut index = Vec::new();
         let mut consecutive = None;
         for (k, axis) in axes.iter().enumerate() {
             let (is_last, lanes) = (k + 1 == axes.len(), self.lanes(*axis));
             let blocked = local && Some(*axis) == self.placed.block;
-            dims.push(if blocked { self.block_len } else { self.extent(*axis) });
             let global = match (is_last, lanes) {
                 (true, 2..) => {
                     consecutive = Some(lanes);
@@ -257,6 +256,22 @@ impl Emitter<'_> {
             });
         }
         (self.offset(&index, &dims), consecutive)
+    }
+
+    /// The sizes that a buffer has in memory.
+    pub(super) fn held_sizes(&mut self, id: BufferId) -> Vec<Operand> {
+        let local = self.placed.buffer(id).local;
+        let blocked = |axis: AxisId| local && Some(axis) == self.placed.block;
+        let (axes, len) = (self.held(id), self.block_len);
+        axes.into_iter().map(|a| if blocked(a) { len } else { self.extent(a) }).collect()
+    }
+
+    /// How far from each other the elements of a buffer are for neighbors along an axis.
+    pub(super) fn row(&mut self, id: BufferId, axis: AxisId) -> Operand {
+        let sizes = self.held_sizes(id);
+        let position = self.held(id).iter().position(|own| *own == axis);
+        let position = position.expect("it is an axis of the buffer");
+        self.product(&sizes[position + 1..])
     }
 
     fn within(&mut self, index: Operand, start: Operand) -> Operand {

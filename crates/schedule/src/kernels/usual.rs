@@ -2,10 +2,12 @@
 //!
 //! In a posterior the coordinates are *within* the components, and both within the points, as its loops say: the points are the data. Programs also say it both
 //! ways round. Then what more parameters have is within what fewer have: all parameters of a mixture are about components, and only one is about points.
+//! What contractions sum over and no loop runs over, as the features of a layer of neurons, is within, too.
 
 use std::collections::{HashMap, HashSet};
 
-use lambada_anf::{Block, Exp, Function, Nest, Var};
+use lambada_anf::{Atom, Block, Exp, Function, Nest, Op, Var};
+use lambada_prim::ArrayPrim;
 
 use crate::cost::Nominal;
 use crate::graph::{Array, AxisId, Graph, Node, NodeId};
@@ -22,6 +24,10 @@ pub(super) struct Within {
     pairs: HashSet<(Var, Var)>,
     /// How many parameters have a size.
     parameters: HashMap<Var, usize>,
+    /// What loops run over.
+    loops: HashSet<Var>,
+    /// What contractions sum over.
+    summed: HashSet<Var>,
 }
 
 impl Within {
@@ -31,35 +37,74 @@ impl Within {
             let dims: HashSet<Var> = param.ty.dims.iter().filter_map(|dim| dim.as_var()).collect();
             dims.into_iter().for_each(|size| *parameters.entry(size).or_insert(0) += 1);
         }
-        let mut within = Within { pairs: HashSet::new(), parameters };
-        within.block(&function.body, &mut Vec::new());
+        let (pairs, loops, summed) = (HashSet::new(), HashSet::new(), HashSet::new());
+        let mut within = Within { pairs, parameters, loops, summed };
+        let mut types: HashMap<Var, &[Atom]> = HashMap::new();
+        types.extend(function.params.iter().map(|param| (param.var, &param.ty.dims[..])));
+        within.block(&function.body, &mut types, &mut Vec::new());
         within
     }
 
-    fn block(&mut self, block: &Block, around: &mut Vec<Var>) {
+    fn block<'a>(
+        &mut self,
+        block: &'a Block,
+        types: &mut HashMap<Var, &'a [Atom]>,
+        around: &mut Vec<Var>,
+    ) {
         for stm in &block.stms {
+            types.extend(stm.binds.iter().map(|p| (p.var, &p.ty.dims[..])));
+            if let Exp::Op(Op::ArrayPrim(prim, args)) = &stm.exp {
+                self.contraction(*prim, args, types);
+            }
             let own = match &stm.exp {
-                Exp::Nest(Nest::For { extent, .. }) => extent.as_var(),
+                Exp::Nest(Nest::For { extent, body, .. }) if computes(body) => extent.as_var(),
+                Exp::Nest(Nest::For { .. }) => None,
                 Exp::Nest(Nest::Loop { .. } | Nest::If { .. }) | Exp::Op(_) => None,
             };
             if let Some(own) = own {
+                self.loops.insert(own);
                 let outer = around.iter().filter(|outer| **outer != own);
                 self.pairs.extend(outer.map(|outer| (own, *outer)));
             }
             around.extend(own);
-            stm.exp.blocks().into_iter().for_each(|block| self.block(block, around));
+            for block in stm.exp.blocks() {
+                self.block(block, types, around);
+            }
             around.truncate(around.len() - usize::from(own.is_some()));
+        }
+    }
+
+    fn contraction(&mut self, prim: ArrayPrim, args: &[Var], types: &HashMap<Var, &[Atom]>) {
+        let dims: Option<Vec<&[Atom]>> = args.iter().map(|arg| types.get(arg).copied()).collect();
+        let Some(dims) = dims.filter(|_| prim.is_contraction()) else { return };
+        let ranks: Vec<usize> = dims.iter().map(|dims| dims.len()).collect();
+        let Some(version) = prim.version(&ranks) else { return };
+        for (axes, dims) in version.args.iter().zip(dims) {
+            let summed =
+                axes.chars().zip(dims).filter(|(axis, _)| !version.result().contains(*axis));
+            self.summed.extend(summed.filter_map(|(_, size)| size.as_var()));
         }
     }
 
     /// Is a size that of data?
     fn is_outermost(&self, size: Var) -> bool {
+        if self.summed.contains(&size) && !self.loops.contains(&size) {
+            return false;
+        }
         let parameters = |size| self.parameters.get(&size).copied().unwrap_or(0);
         !self.pairs.iter().any(|(inner, outer)| {
             let both = || self.pairs.contains(&(*outer, *inner));
             *inner == size && (!both() || parameters(*inner) > parameters(*outer))
         })
     }
+}
+
+/// Is there more than reads? What transposes an array says nothing of its sizes.
+fn computes(block: &Block) -> bool {
+    block.stms.iter().any(|stm| match &stm.exp {
+        Exp::Op(op) => !matches!(op, Op::Index(..)),
+        exp @ Exp::Nest(_) => exp.blocks().into_iter().any(computes),
+    })
 }
 
 /// Nominal sizes of a graph with these inputs.

@@ -132,14 +132,9 @@ pub(crate) fn runs_along(graph: &Graph, index: &[NodeId], axis: AxisId) -> bool 
         && !others.iter().any(|i| graph.free(*i).contains(axis))
 }
 
-/// Is it an access, perhaps out of range, of which lanes that are consecutive read elements that are consecutive?
+/// Is it an access, perhaps out of range, that lanes may make all the same, each at the nearest place in the array?
 pub(crate) fn slides(graph: &Graph, array: ArrayId, index: &[NodeId]) -> bool {
     let written = matches!(graph.array(array), Array::Input(_) | Array::Map(..));
     let whole = written && graph.array_facts(array).free.is_empty();
-    let sum = |i: &NodeId| {
-        let free = graph.free(*i);
-        let along = Affine::of(graph, *i).along(graph, free);
-        free.is_empty() || along.is_some_and(|(times, _, _)| times == 1)
-    };
-    whole && index.iter().all(sum)
+    whole && !index.is_empty()
 }

@@ -146,9 +146,10 @@ impl Inside<'_> {
                 let split = block.is_none_or(|b| !axes.contains(b) || !buffer.axes.contains(&b));
                 ensure(split, || "a total for each block".into())?;
                 if self.placed.comes_back(self.nest, item) {
-                    // Its units are made where the pass begins.
+                    // Its units are made where the pass begins, or the nest.
                     let begins = block.is_none_or(|b| axes.contains(b));
-                    let runs = !self.nest.carries.is_empty() && self.nest.guard.is_none();
+                    let begins = begins || self.nest.carries.is_empty();
+                    let runs = self.nest.guard.is_none() && self.nest.group.is_none();
                     ensure(begins && runs, || "a result inside of its reduction".into())?;
                 } else {
                     self.grouped(buffer, axes)?;

@@ -176,6 +176,37 @@ impl Placed {
         matches!(item, Item::Reduce(_)) && reduced.is_some() && reduced < kept
     }
 
+    /// Are all sums that a nest finishes one after the other sums over the same axes? Their registers begin at one place.
+    pub fn finishes_at_once(&self, nest: &Nest) -> bool {
+        let finishes =
+            |item: &&Item| matches!(item, Item::Reduce(_)) && !self.comes_back(nest, **item);
+        let kept =
+            |item: &Item| -> Axes { self.buffer(item.buffer()).axes.iter().copied().collect() };
+        let mut kept = nest.items.iter().filter(finishes).map(kept);
+        let first = kept.next();
+        kept.all(|other| Some(other) == first)
+    }
+
+    /// The axes, other than its own, that all nests have which read what a nest gives.
+    pub fn read_along(&self, nest: &Nest) -> Vec<AxisId> {
+        let given: Vec<BufferId> = nest.items.iter().map(|item| item.buffer()).collect();
+        let all = self.passes.iter().flat_map(|pass| &pass.nests);
+        let reads = |other: &&Nest| {
+            let itself = std::ptr::eq(*other, nest);
+            !itself && other.reads.iter().any(|id| given.contains(id))
+        };
+        let mut readers = all.filter(reads);
+        let wanted = given.iter().any(|id| self.outputs.contains(id));
+        let Some(first) = readers.next().filter(|_| !wanted) else { return Vec::new() };
+        let others: Vec<&Nest> = readers.collect();
+        // The state of a loop without iterations is what it begins with.
+        if !first.carries.is_empty() || others.iter().any(|nest| !nest.carries.is_empty()) {
+            return Vec::new();
+        }
+        let all = |axis: &&AxisId| others.iter().all(|nest| nest.axes.contains(axis));
+        first.axes.iter().filter(all).filter(|axis| !nest.axes.contains(axis)).copied().collect()
+    }
+
     /// What stands in an array at first, by index.
     fn element(&self, array: ArrayId) -> Option<NodeId> {
         match self.graph.array(array) {

@@ -111,3 +111,43 @@ fn indices_that_stay_in_range_are_not_asked_about() {
     let code = lambada_loops::print(&only_kernel(8).code);
     assert!(!code.contains("if "), "{code}");
 }
+
+/// A loop that no nest can do, before others, which are one run nevertheless.
+#[test]
+fn a_statement_that_fits_no_run_stands_apart() {
+    let text = "
+f [n] [m] (x : [n]real) (y : [m][n]real) (at : [n]int) {
+  w : [n][n]real = for i < n (collect) {
+    x1 : real = x[i]
+    row : [n]real = fill x1
+    k : int = at[i]
+    low : bool = le_int 0, k
+    high : bool = lt_int k, n
+    fits : bool = and low, high
+    check fits \"index {0} is out of range for size {1}\" (k, n)
+    row1 : [n]real = row with [k] = 0.0
+    => row1
+  }
+  z : [m]real = for j < m (collect) {
+    s : real = for i < n (reduce add) {
+      y1 : real = y[j, i]
+      w1 : real = w[i, i]
+      t1 : real = mul y1, w1
+      => t1
+    }
+    => s
+  }
+  o : [m]real = for j < m (collect) {
+    z1 : real = z[j]
+    t1 : real = exp z1
+    => t1
+  }
+  => o : [m]real
+}
+";
+    let found = kernels(&function(text), Plan::of(8), Choice::Best, Around::Nothing);
+    assert!(found.refused.is_empty(), "{:?}", found.refused);
+    check(&found.function).unwrap_or_else(|e| panic!("{e:?}"));
+    let outputs: Vec<usize> = found.found.values().map(|kernel| kernel.outputs.len()).collect();
+    assert_eq!(outputs, [1], "{}", lambada_anf::print(&found.function));
+}

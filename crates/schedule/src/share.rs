@@ -1,0 +1,105 @@
+//! Nests that compute the same are one. What is summed over some axes and what is summed over others may have most of their terms in common, as the forces between
+//! bodies and what each body contributes to the derivative of all others do. In one nest the terms are computed once: some sums are finished one after the other, and
+//! the nest comes back to the others. That costs an access of memory for each term, so it is done where that is cheaper than to compute the terms again.
+
+use std::collections::HashSet;
+
+use crate::cost::Nominal;
+use crate::graph::AxisId;
+use crate::lanes::others;
+use crate::placed::{BufferId, Content, Item, Nest, Placed};
+use crate::work::{near, work};
+
+/// Of so many axes all orders are tried.
+const MOST_AXES: usize = 4;
+
+/// The placement with such nests together.
+pub(crate) fn shared(placed: Placed, sizes: &Nominal, lanes: u16) -> Placed {
+    let near = near(&placed, sizes);
+    let mut passes = placed.passes.clone();
+    for pass in &mut passes {
+        let blocked = placed.block.filter(|_| pass.blocked);
+        let mut at = 0;
+        while at < pass.nests.len() {
+            let cost = |nest: &Nest| work(&placed, nest, sizes, &near, lanes);
+            let found = (at + 1..pass.nests.len()).find_map(|other| {
+                let both = together(&placed, &pass.nests, at, other)?;
+                let fixed = blocked.is_some_and(|axis| both.axes.contains(&axis));
+                let mut lanes = vec![both.vector];
+                if !fixed {
+                    lanes.extend(others(&placed, &both).into_iter().map(Some));
+                }
+                let orders = orders(&both.axes);
+                let all = lanes.iter().flat_map(|vector| {
+                    let nest = |axes: &Vec<AxisId>| Nest {
+                        axes: axes.clone(),
+                        vector: *vector,
+                        ..both.clone()
+                    };
+                    orders.iter().map(nest)
+                });
+                let all = all.filter(|nest| placed.finishes_at_once(nest));
+                let best = all.min_by(|a, b| cost(a).total_cmp(&cost(b)))?;
+                let apart = cost(&pass.nests[at]) + cost(&pass.nests[other]);
+                (cost(&best) < apart).then_some((other, best))
+            });
+            match found {
+                Some((other, both)) => {
+                    pass.nests[at] = both;
+                    pass.nests.remove(other);
+                }
+                None => at += 1,
+            }
+        }
+    }
+    Placed { passes, ..placed }
+}
+
+/// The first nest with what another one does, if it may be done there.
+fn together(placed: &Placed, nests: &[Nest], at: usize, other: usize) -> Option<Nest> {
+    let (first, second) = (&nests[at], &nests[other]);
+    let plain = |nest: &Nest| {
+        let only = |item: &Item| matches!(item, Item::Store(_) | Item::Reduce(_));
+        nest.carries.is_empty()
+            && nest.whole.is_empty()
+            && nest.group.is_none()
+            && nest.items.iter().all(only)
+    };
+    let alike = first.domain() == second.domain()
+        && first.guard == second.guard
+        && first.vector == second.vector;
+    let few = first.axes.len() <= MOST_AXES && first.vector.is_some();
+    if !(alike && few && plain(first) && plain(second)) {
+        return None;
+    }
+    // What the second one reads is there, or is computed for the same indices.
+    let same = |id: &BufferId| {
+        matches!(placed.buffer(*id).content, Content::Node(_))
+            && first.items.contains(&Item::Store(*id))
+    };
+    let written = nests[at..other].iter().flat_map(|nest| &nest.items).map(|item| item.buffer());
+    let written: HashSet<BufferId> = written.collect();
+    if !second.reads.iter().all(|id| !written.contains(id) || same(id)) {
+        return None;
+    }
+    let mut both = first.clone();
+    both.items.extend(&second.items);
+    both.reads.extend(&second.reads);
+    both.reads.sort_unstable();
+    both.reads.dedup();
+    Some(both)
+}
+
+/// All orders of some axes.
+fn orders(axes: &[AxisId]) -> Vec<Vec<AxisId>> {
+    if axes.is_empty() {
+        return vec![Vec::new()];
+    }
+    let with = |k: usize| {
+        let mut rest = axes.to_vec();
+        let first = rest.remove(k);
+        let after = orders(&rest).into_iter();
+        after.map(move |rest| [vec![first], rest].concat()).collect::<Vec<_>>()
+    };
+    (0..axes.len()).flat_map(with).collect()
+}

@@ -1,0 +1,198 @@
+//! What a nest costs, in operations on vector registers.
+
+use std::collections::HashSet;
+
+use lambada_prim::{Cost, Prim};
+
+use crate::cost::{Nominal, SMALLEST};
+use crate::graph::{Array, Axes, AxisId, Graph, Node, NodeId};
+use crate::literals::ELEMENTS;
+use crate::place::runs_along;
+use crate::placed::{Buffer, Content, Item, Nest, Placed};
+
+/// A division or a root, in additions.
+const COSTLY: f64 = 12.0;
+/// A function: a polynomial, and what brings its argument into range.
+const FUNCTION: f64 = 24.0;
+/// An access that goes to memory rather than to a cache, in additions.
+const FAR: f64 = 3.0;
+/// How many elements a cache holds, the last one aside.
+const CACHED: f64 = 262_144.0;
+
+/// What a scalar costs, once what it needs is there.
+pub(crate) fn weight(graph: &Graph, node: NodeId) -> f64 {
+    match graph.node(node) {
+        Node::Lit(_) | Node::Index(_) => 0.0,
+        Node::Prim(op, _) => match op.cost() {
+            Cost::Cheap => 1.0,
+            Cost::Costly if *op != Prim::Sqrt && op.row().c.on_lanes().is_some() => FUNCTION,
+            Cost::Costly => COSTLY,
+        },
+        Node::Choose(c, ..) if is_place(graph, *c) => 0.0,
+        Node::Choose(..) | Node::At(..) | Node::Reduce(..) => 1.0,
+    }
+}
+
+/// Does it say which element of a literal is meant? The program writes each where it belongs.
+fn is_place(graph: &Graph, cond: NodeId) -> bool {
+    let Some((Prim::EqInt, [index, place])) = graph.operation(cond) else { return false };
+    let few = |axis: AxisId| {
+        let extent = graph.lit(graph.axis(axis).extent);
+        extent.is_some_and(|extent| extent.int() <= ELEMENTS as i64)
+    };
+    graph.index(*index).is_some_and(few) && graph.lit(*place).is_some()
+}
+
+/// How many elements a local buffer has, in the smallest blocks.
+pub(crate) fn held(placed: &Placed, buffer: &Buffer, sizes: &Nominal) -> f64 {
+    let one =
+        |axis: &AxisId| Some(*axis) == placed.block || buffer.single && Some(*axis) == placed.batch;
+    let others: Axes = buffer.axes.iter().copied().filter(|axis| !one(axis)).collect();
+    SMALLEST * sizes.volume(&placed.graph, &others)
+}
+
+/// What an access of each buffer costs: those that are local share the cache, in the smallest blocks at least.
+pub(crate) fn near(placed: &Placed, sizes: &Nominal) -> Vec<f64> {
+    let local = placed.buffers.iter().filter(|buffer| buffer.local);
+    let block = local.map(|buffer| held(placed, buffer, sizes)).sum::<f64>();
+    let cost = |buffer: &Buffer| {
+        let all: Axes = buffer.axes.iter().copied().collect();
+        let size = if buffer.local { block } else { sizes.volume(&placed.graph, &all) };
+        if size <= CACHED { 1.0 } else { FAR }
+    };
+    placed.buffers.iter().map(cost).collect()
+}
+
+/// What a nest costs. `near` says by buffer what an access does.
+pub(crate) fn work(placed: &Placed, nest: &Nest, sizes: &Nominal, near: &[f64], lanes: u16) -> f64 {
+    Work { placed, nest, sizes, near, lanes: f64::from(lanes), seen: HashSet::new() }.total()
+}
+
+/// A nest that is to be weighed.
+struct Work<'a> {
+    /// By buffer: what an access costs.
+    near: &'a [f64],
+    placed: &'a Placed,
+    nest: &'a Nest,
+    sizes: &'a Nominal,
+    lanes: f64,
+    seen: HashSet<NodeId>,
+}
+
+impl Work<'_> {
+    fn total(mut self) -> f64 {
+        let graph = &self.placed.graph;
+        let found: HashSet<Content> =
+            self.placed.found(self.nest).into_iter().map(|(content, _)| content).collect();
+        let mut total = 0.0;
+        for (init, next) in self.nest.carries.iter().flat_map(|l| self.placed.states(*l)) {
+            total += self.node(init, &found) + self.node(next, &found);
+        }
+        for item in &self.nest.items {
+            let buffer = self.placed.buffer(item.buffer());
+            let near = self.near[item.buffer().0 as usize];
+            match item {
+                Item::Store(_) => {
+                    let value = self.placed.value(*item).into_iter();
+                    total += value.map(|value| self.node(value, &found)).sum::<f64>();
+                    let lane = buffer.axes.last().copied();
+                    total += near * self.access(&self.nest.domain(), lane);
+                }
+                Item::Reduce(_) => {
+                    let value = self.placed.value(*item).into_iter();
+                    total += value.map(|value| self.node(value, &found)).sum::<f64>();
+                    let kept: Axes = buffer.axes.iter().copied().collect();
+                    total += self.volume(&self.nest.domain()) + 8.0 * self.volume(&kept);
+                    // Where states are carried, the elements are few.
+                    if self.placed.comes_back(self.nest, *item) && self.nest.carries.is_empty() {
+                        total += 2.0 * near * self.volume(&self.nest.domain());
+                    }
+                }
+                Item::List(_) | Item::Copy(_) => total += 4.0,
+                Item::Last(_) => {
+                    let kept: Axes = buffer.axes.iter().copied().collect();
+                    total += near * self.volume(&kept);
+                }
+                Item::Add(_, k) => {
+                    let Content::Array(array) = buffer.content else { continue };
+                    let Array::Scatter(_, terms) = graph.array(array) else { continue };
+                    let term = &terms[*k as usize];
+                    for part in term.index.iter().chain(&term.when).chain([&term.value]) {
+                        total += self.node(*part, &found);
+                    }
+                    total += 2.0 * self.volume(&self.nest.domain());
+                }
+            }
+        }
+        total
+    }
+
+    /// How often something is computed, in vectors.
+    fn volume(&self, free: &Axes) -> f64 {
+        let axes = &self.nest.axes;
+        let depth = axes.iter().rposition(|axis| free.contains(*axis)).map_or(0, |k| k + 1);
+        let own = |axis: &AxisId| free.contains(*axis) || !self.nest.whole.contains(axis);
+        let around: Axes = axes[..depth].iter().copied().filter(own).collect();
+        let all = self.sizes.volume(&self.placed.graph, &around);
+        let vector = self.nest.vector.filter(|axis| around.contains(*axis));
+        let Some(axis) = vector else { return all };
+        let extent = self.sizes.extent(&self.placed.graph, axis);
+        all / extent * (extent / self.lanes).ceil()
+    }
+
+    /// The same of accesses, whose lanes are one after the other along an axis.
+    fn access(&self, free: &Axes, lane: Option<AxisId>) -> f64 {
+        let strided = self.nest.vector.is_some_and(|v| free.contains(v) && lane != Some(v));
+        self.volume(free) * if strided { self.lanes } else { 1.0 }
+    }
+
+    /// How much of what lanes save is not saved: no processor divides integers in lanes.
+    fn one_by_one(&self, node: NodeId) -> f64 {
+        let graph = &self.placed.graph;
+        let divides = matches!(graph.operation(node), Some((Prim::DivInt | Prim::RemInt, _)));
+        let lanes = self.nest.vector.is_some_and(|axis| graph.free(node).contains(axis));
+        if divides && lanes { self.lanes } else { 1.0 }
+    }
+
+    fn node(&mut self, node: NodeId, found: &HashSet<Content>) -> f64 {
+        if !self.seen.insert(node) {
+            return 0.0;
+        }
+        let graph = &self.placed.graph;
+        let free = graph.free(node);
+        let id = Content::Node(node);
+        if found.contains(&id) {
+            let at = self.placed.buffers.iter().position(|buffer| buffer.content == id);
+            let (lane, near) = at.map_or((None, 1.0), |at| {
+                (self.placed.buffers[at].axes.last().copied(), self.near[at])
+            });
+            return near * self.access(free, lane);
+        }
+        // What is known of indices that are written out is decided by the compiler.
+        let decided = |node: NodeId| {
+            let whole = |axis| self.nest.whole.contains(&axis);
+            !graph.free(node).is_empty() && graph.free(node).iter().all(whole)
+        };
+        match graph.node(node) {
+            Node::Lit(_) | Node::Index(_) => 0.0,
+            Node::Prim(..) if decided(node) => 0.0,
+            Node::Choose(c, a, b) if decided(*c) => self.node(*a, found) + self.node(*b, found),
+            Node::Prim(_, args) => {
+                let args: f64 = args.iter().map(|arg| self.node(*arg, found)).sum();
+                args + weight(graph, node) * self.volume(free) * self.one_by_one(node)
+            }
+            Node::Choose(c, a, b) => {
+                let parts: f64 = [c, a, b].into_iter().map(|n| self.node(*n, found)).sum();
+                parts + self.volume(free)
+            }
+            // A state is in a register.
+            Node::At(array, _) if graph.state_of(*array).is_some() => 0.0,
+            Node::At(_, index) => {
+                let parts: f64 = index.iter().map(|i| self.node(*i, found)).sum();
+                let lane = self.nest.vector.filter(|axis| runs_along(graph, index, *axis));
+                parts + self.access(free, lane)
+            }
+            Node::Reduce(..) => 0.0,
+        }
+    }
+}
