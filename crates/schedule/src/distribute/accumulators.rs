@@ -28,6 +28,9 @@ struct Inverse {
 /// How much longer than an axis the array may be whose places it adds to, for all places to be asked which index adds to them.
 const SLACK: i64 = 4;
 
+/// Of how many additions to one element each all elements of the array may ask whether they are meant.
+const SINGLE: usize = 4;
+
 impl Distributor<'_> {
     pub(super) fn accumulator(&mut self, acc: Var, value: Atom) {
         let init = self.array(value);
@@ -78,10 +81,11 @@ impl Distributor<'_> {
         let known = self.accumulators.remove(&acc).expect("it has been made in the region");
         let mut array = known.init;
         let mut others = Vec::new();
+        let few = known.terms.iter().filter(|term| term.over.is_empty()).count() <= SINGLE;
         for term in known.terms {
             match self.inverses(&term, array) {
                 Some(inverses) => array = self.summed(array, &inverses, &term),
-                None if term.over.is_empty() && self.is_written(array) => {
+                None if few && term.over.is_empty() && self.is_written(array) => {
                     array = self.added_at(array, term);
                 }
                 None => others.push(self.summed_first(term)),
