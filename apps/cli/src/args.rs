@@ -282,8 +282,8 @@ pub enum Command {
         /// The definition, and values of its parameters in JSON; points are drawn at random for definitions without values
         #[arg(value_name = "ENTRY|[NAME=]VALUE", allow_negative_numbers = true)]
         words: Vec<String>,
-        /// Values by parameter name, from a .json, .npz or .npy file, or JSON from standard input (-). May be repeated
-        #[arg(long = "data", value_name = "FILE")]
+        /// Values by parameter name, from a .json, .npz or .npy file, or JSON from standard input (-); NAME=FILE is the value of one parameter. May be repeated
+        #[arg(long = "data", value_name = "[NAME=]FILE")]
         files: Vec<PathBuf>,
         #[command(flatten)]
         wrt: Wrt,
@@ -315,8 +315,8 @@ pub enum Command {
     Bench {
         #[command(flatten)]
         target: Target,
-        /// Values by parameter name, from a .json, .npz, .npy, .csv or .parquet file, or JSON from standard input (-). May be repeated
-        #[arg(long = "data", value_name = "FILE")]
+        /// Values by parameter name, from a .json, .npz, .npy, .csv or .parquet file, or JSON from standard input (-); NAME=FILE is the value of one parameter. May be repeated
+        #[arg(long = "data", value_name = "[NAME=]FILE")]
         files: Vec<PathBuf>,
         #[command(flatten)]
         wrt: Wrt,
@@ -367,8 +367,8 @@ pub struct Target {
 /// Where inputs come from and results go to.
 #[derive(Clone, Debug, ArgGroup)]
 pub struct DataArgs {
-    /// Values by parameter name, from a .json, .npz, .npy, .csv or .parquet file, or JSON from standard input (-). May be repeated
-    #[arg(long = "data", value_name = "FILE")]
+    /// Values by parameter name, from a .json, .npz, .npy, .csv or .parquet file, or JSON from standard input (-); NAME=FILE is the value of one parameter. May be repeated
+    #[arg(long = "data", value_name = "[NAME=]FILE")]
     pub files: Vec<PathBuf>,
     /// Write the result to a .json, .npz, .csv, .parquet or .arrow file instead of standard output
     #[arg(long, short, value_name = "FILE")]

@@ -450,8 +450,17 @@ impl<'a> Printer<'a> {
         let size = self.memory_size(self.elem(buf));
         let pointer =
             self.pointer(buf, if self.facts.swapped[buf.0 as usize] { "" } else { "restrict " });
-        self.line(&format!("{pointer} = lam_alloc(ctx, {len}, {size});"));
+        match size == 8 && self.is_result(buf) && self.needs.hosted() {
+            true => self.line(&format!("{pointer} = lam_alloc_result(ctx, {len});")),
+            false => self.line(&format!("{pointer} = lam_alloc(ctx, {len}, {size});")),
+        }
         self.is_there(buf);
+    }
+
+    /// Is it, where it is made, what the program gives?
+    fn is_result(&self, buf: Buf) -> bool {
+        let is = |result: &Return| matches!(result, Return::Buffer(result, _) if *result == buf);
+        self.is_entry && self.loops == 0 && self.function.results.iter().any(is)
     }
 
     /// The product of sizes.

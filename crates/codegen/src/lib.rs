@@ -94,6 +94,8 @@ pub fn c_module(functions: &[&Function]) -> String {
 pub enum Memory {
     /// From an arena that is kept from call to call: fast.
     Arena,
+    /// As [`Arena`](Memory::Arena), but large results may lie in memory that the host gives and keeps, so that nobody copies them.
+    Hosted,
     /// From the system, each array in a block of exactly its size: what sanitizers need to see an access out of bounds, or after the end of
     /// a scope.
     Exact,
@@ -122,9 +124,10 @@ pub fn internal_unit(functions: &[&Function]) -> Unit {
 /// What a unit may define as macros.
 pub const MACROS: &[&str] = &["unlikely", "INFINITY", "NAN", "INT64_MAX", "INT64_MIN"];
 
-/// As [`unit()`]; functions that are much larger are cut into parts of about so many statements, each a C function.
+/// As [`unit()`]; functions that are much larger are cut into parts of about so many statements, each a C function. Large results may lie in memory of
+/// the host.
 pub fn unit_in_parts(functions: &[&Function], part: usize) -> Unit {
-    printed(functions, part, Memory::Arena, Linkage::External)
+    printed(functions, part, Memory::Hosted, Linkage::External)
 }
 
 /// As [`unit()`], with other memory.
@@ -136,9 +139,10 @@ fn printed(functions: &[&Function], part: usize, memory: Memory, linkage: Linkag
     let precision = functions.first().map_or(Precision::default(), |first| first.precision);
     let all = functions.iter().flat_map(|function| function.all());
     debug_assert!(all.into_iter().all(|each| each.precision == precision), "reals of one kind");
-    let mut needs = Needs::new(precision);
+    let mut needs = Needs::new(precision, memory == Memory::Hosted);
     let mut names = Names::new([
         "context_open",
+        "context_host",
         "context_cancel",
         "context_limit",
         "context_peak",

@@ -25,11 +25,14 @@ pub(crate) struct Needs {
     nodes: bool,
     inspections: bool,
     teams: bool,
+    /// Some results may lie in memory of the host, and some do.
+    may_host: bool,
+    hosted: bool,
 }
 
 impl Needs {
-    /// Nothing, of a unit with such reals.
-    pub fn new(precision: Precision) -> Needs {
+    /// Nothing, of a unit with such reals, whose results the host may have in memory of its own.
+    pub fn new(precision: Precision, may_host: bool) -> Needs {
         Needs {
             precision,
             prims: BTreeSet::new(),
@@ -42,6 +45,8 @@ impl Needs {
             nodes: false,
             inspections: false,
             teams: false,
+            may_host,
+            hosted: false,
         }
     }
 
@@ -141,6 +146,12 @@ impl Needs {
         self.inspections = true;
     }
 
+    /// Results whose memory the host may give; no if it may not.
+    pub fn hosted(&mut self) -> bool {
+        self.hosted |= self.may_host;
+        self.may_host
+    }
+
     /// Loops whose iterations run on several threads.
     pub fn teams(&mut self) {
         self.teams = true;
@@ -153,10 +164,12 @@ impl Needs {
             nodes: self.nodes,
             inspections: self.inspections,
             teams: self.teams,
+            hosted: self.hosted,
         };
         let runtime = runtime::memory(memory, kinds);
         let mut helpers = vec![runtime, runtime::sizes(kinds)];
         helpers.extend(self.teams.then(|| runtime::TEAMS.to_string()));
+        helpers.extend(self.hosted.then(|| runtime::HOSTED.to_string()));
         helpers.extend(self.calls.then(|| runtime::CALLS.to_string()));
         helpers.extend(self.inspections.then(|| runtime::INSPECTIONS.to_string()));
         helpers.extend(self.nodes.then(|| runtime::nodes(memory, self.precision)));
@@ -360,6 +373,7 @@ const KEYWORDS: &[&str] = &[
     "int",
     "int64_t",
     "lam_alloc",
+    "lam_alloc_result",
     "lam_chunk",
     "lam_copy",
     "lam_fail",

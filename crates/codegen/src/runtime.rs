@@ -12,12 +12,14 @@ pub(crate) struct Kinds {
     pub nodes: bool,
     pub inspections: bool,
     pub teams: bool,
+    /// Results whose memory the host may give.
+    pub hosted: bool,
 }
 
 /// Memory of a kind, for programs that have these.
 pub(crate) fn memory(memory: Memory, kinds: Kinds) -> String {
     match memory {
-        Memory::Arena => chosen(ARENA, kinds),
+        Memory::Arena | Memory::Hosted => chosen(ARENA, kinds),
         Memory::Exact => chosen(EXACT, kinds),
     }
 }
@@ -28,11 +30,16 @@ pub(crate) fn sizes(kinds: Kinds) -> String {
 }
 
 /// A text with what programs of some kinds have.
-fn chosen(text: &str, Kinds { calls, nodes, inspections, teams }: Kinds) -> String {
+fn chosen(text: &str, Kinds { calls, nodes, inspections, teams, hosted }: Kinds) -> String {
     let chosen = |line: &str| {
         match line {
         "@stack" => calls.then_some("    uint64_t stack; /* bytes of stack that calls may use */\n    uintptr_t lowest; /* where these end */\n").map(String::from),
         "@seen" => inspections.then_some("    void (*seen)(const void *, int64_t, const union lambada_word *); /* who is told of what is inspected */\n    const void *who;\n").map(String::from),
+        "@host" => hosted.then_some("    void *(*host)(void *guest, int64_t count); /* who gives memory for large results, if somebody does */\n    void *guest;\n    uint64_t hosted; /* bytes that it has given in this call, by which the limit is lower */\n").map(String::from),
+        "@hosted" => hosted.then_some("    in_use += ctx->hosted;\n").map(String::from),
+        "@returned" => hosted.then_some("    ctx->limit += ctx->hosted;\n    ctx->hosted = 0;\n").map(String::from),
+        "@unhosted" => hosted.then_some("    ctx->hosted = 0;\n").map(String::from),
+        "@beside" => hosted.then_some("    results[2].integer += (int64_t)ctx->hosted;\n").map(String::from),
         "@cancel" => calls.then_some("    if (cancelled) __atomic_store_n(&ctx->lowest, ~(uintptr_t)0, __ATOMIC_SEQ_CST);\n").map(String::from),
         "@open" => Some(
             [
@@ -63,7 +70,7 @@ fn chosen(text: &str, Kinds { calls, nodes, inspections, teams }: Kinds) -> Stri
 /// Nodes, in memory of a kind.
 pub(crate) fn nodes(memory: Memory, precision: Precision) -> String {
     let made = match memory {
-        Memory::Arena => NODES_IN_ARENA,
+        Memory::Arena | Memory::Hosted => NODES_IN_ARENA,
         Memory::Exact => NODES_EXACT,
     };
     with_reals(&format!("{SLOTS}{made}{NODES}"), precision)
@@ -125,6 +132,7 @@ static __attribute__((cold, noinline)) int lam_no_memory(struct lambada_context 
     results[0].integer = array;
     results[1].integer = ctx->wanted;
     results[2].integer = (int64_t)lam_in_use(ctx);
+@beside
     return 2;
 }
 ";
@@ -146,6 +154,7 @@ struct lambada_context {
     int cancelled; /* is the call to end? */
     uint64_t limit, peak; /* bytes */
     int64_t wanted; /* elements of the array that there was no room for */
+@host
 @stack
 @seen
 @team
@@ -190,12 +199,14 @@ static void lam_enter_chunk(struct lambada_context *ctx, struct lam_chunk *chunk
 
 static inline void lam_note_peak(struct lambada_context *ctx) {
     uint64_t in_use = lam_in_use(ctx);
+@hosted
     if (unlikely(in_use > ctx->peak)) ctx->peak = in_use;
 }
 
 /* Everything is free again. */
 static void lam_reset(struct lambada_context *ctx) {
     lam_note_peak(ctx);
+@returned
     if (ctx->first) lam_enter_chunk(ctx, ctx->first, ctx->first->start);
 }
 
@@ -268,6 +279,7 @@ static inline void lam_release(struct lambada_context *ctx, struct lam_mark mark
 /* Arrays may take so many bytes from now on. */
 @export void lambada_context_limit(struct lambada_context *ctx, uint64_t bytes) {
     ctx->limit = bytes;
+@unhosted
 }
 
 /* The most bytes that arrays have taken at a time. */
@@ -493,6 +505,29 @@ pub(crate) const INSPECTIONS: &str = "\
 
 static __attribute__((cold, noinline)) void lam_inspect(const struct lambada_context *ctx, int64_t number, const union lambada_word *values) {
     if (ctx->seen) ctx->seen(ctx->who, number, values);
+}
+";
+
+/// Results whose memory the host gives. It keeps that memory, so nobody copies them.
+pub(crate) const HOSTED: &str = "\
+/* Who is asked from now on for memory for each result of many words: so many words, or null. It is the host's, and may hold anything. */
+@export void lambada_context_host(struct lambada_context *ctx, void *(*host)(void *guest, int64_t count), void *guest) {
+    ctx->host = host;
+    ctx->guest = guest;
+}
+
+/* Memory for a result of words. */
+static __attribute__((noinline)) void *lam_alloc_result(struct lambada_context *ctx, int64_t count) {
+    if (!ctx->host || count < 8192 || count > INT64_MAX / 16) return lam_alloc(ctx, count, 8);
+    uint64_t bytes = (uint64_t)count * 8, in_use = lam_in_use(ctx);
+    if (bytes > ctx->limit || in_use > ctx->limit - bytes) return lam_refuse(ctx, count);
+    void *memory = ctx->host(ctx->guest, count);
+    if (!memory) return lam_refuse(ctx, count);
+    ctx->hosted += bytes;
+    ctx->limit -= bytes;
+    if (ctx->current) lam_enter_chunk(ctx, ctx->current, ctx->at);
+    lam_note_peak(ctx);
+    return memory;
 }
 ";
 

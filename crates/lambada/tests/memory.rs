@@ -1,6 +1,9 @@
 //! Sizes that are too large: every engine refuses them with a message that says how much is needed, at the construct that needs it. Nothing aborts,
 //! nothing panics, and nothing runs until the machine has no memory left.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use lambada::{Data, Engine, Executable, Inputs, Operator, Session, Tensor};
 
 const ENGINES: [Engine; 4] = [Engine::Native, Engine::Loops, Engine::Anf, Engine::Core];
@@ -150,6 +153,75 @@ fn the_limit_is_exact_and_a_kernel_goes_on_after_it() {
             assert!(told.contains("1001 elements needs 8008 bytes"), "{told}");
             assert!(told.contains("the limit of 8000 bytes (see --max-memory)"), "{told}");
         }
+    }
+}
+
+/// Large results lie in memory that the caller gets, and count as any other.
+#[test]
+fn large_results_are_the_callers_and_count() {
+    let text = "def f (n : int) : ([n]real, [n]int, [n]real, real) =\n\
+                \x20 let xs = for i < n => real i\n\
+                \x20 let ys = scan (\\a b -> a + b) 0.0 xs\n\
+                \x20 in (xs, for i < n => 2 * i, xs, ys[n - 1] + sum ys)\n";
+    for n in [1, 100, 8191, 8192, 8193, 100_000] {
+        let own = program(text, Operator::Value, LIMIT);
+        let first = own.executables[0].run(&[int(n)]).expect("there is memory");
+        let Data::Tuple(parts) = &first else { panic!("{first}") };
+        assert_eq!(parts[0], parts[2]);
+        let copy = first.clone();
+        let less = own.executables[0].run(&[int(n - 1)]);
+        assert!(less.is_ok() || n == 1, "{n}");
+        assert_eq!(first, copy, "{n}: a result stays when the program runs again");
+        for executable in &own.executables[1..] {
+            assert_eq!(executable.run(&[int(n)]).expect("there is memory"), first, "{n}");
+        }
+        // Two arrays of results at least; none is free before the end.
+        let tight = program(text, Operator::Value, 16 * n as u64 - 1);
+        for _ in 0..3 {
+            let told = tight.executables[0].run(&[int(n)]).expect_err("it is refused").message;
+            assert!(told.contains("out of memory"), "{n}: {told}");
+        }
+    }
+    // What has been refused leaves nothing: three arrays of 80000 bytes, or what the program takes for them, again and again.
+    let enough = program(text, Operator::Value, 400_000);
+    for k in 0..20 {
+        let ended = enough.executables[0].run(&[int(if k % 2 == 0 { 10_000 } else { 50_000 })]);
+        assert_eq!(ended.is_ok(), k % 2 == 0, "{k}");
+    }
+}
+
+/// A result may be an argument.
+#[test]
+fn an_argument_that_is_a_result_is_copied() {
+    let text = "def f (xs : [n]real) : ([n]real, [n]real) = (xs, for i < n => 2.0 * xs[i])\n";
+    let own = program(text, Operator::Value, LIMIT);
+    let xs = Data::Tensor(Tensor::reals(vec![20_000], vec![0.5; 20_000]));
+    let expected =
+        Data::Tuple(vec![xs.clone(), Data::Tensor(Tensor::reals(vec![20_000], vec![1.0; 20_000]))]);
+    for executable in &own.executables {
+        assert_eq!(executable.run(std::slice::from_ref(&xs)).expect("it runs"), expected);
+    }
+}
+
+/// After a call that has found no memory, what looks on is told of the next one.
+#[test]
+fn what_looks_on_sees_calls_after_one_without_memory() {
+    let text = "def f (n : int) : real =\n  let k = inspect n\n  in sum (scan (\\a b -> a + b) 0.0 (for i < k => real i))\n";
+    let mut session = Session::new();
+    let unit = session.load_text("m.lam", text, None).expect("it is a program");
+    let call = unit.call("f", Operator::Value, None).expect("it has a type");
+    let seen = Arc::new(AtomicUsize::new(0));
+    let count = seen.clone();
+    let executable = Executable::new(call.program, call.entry, Engine::Native)
+        .expect("it is compiled")
+        .with_memory(8000)
+        .with_observer(Arc::new(move |_, _| {
+            count.fetch_add(1, Ordering::Relaxed);
+        }));
+    for k in 1..=10 {
+        let n = if k % 2 == 0 { 10 } else { 1 << 20 };
+        assert_eq!(executable.run(&[int(n)]).is_ok(), k % 2 == 0);
+        assert_eq!(seen.load(Ordering::Relaxed), k);
     }
 }
 

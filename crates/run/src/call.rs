@@ -58,6 +58,21 @@ impl<'c, 'a> Call<'c, 'a> {
         }
     }
 
+    /// As [`run`](Call::run), and does something with the results, which are the caller's. Large ones of machine code are made in memory that becomes theirs.
+    ///
+    /// # Errors
+    /// What the program fails with.
+    pub fn take<R>(
+        &mut self,
+        seen: Seen,
+        then: impl FnOnce(&mut dyn Iterator<Item = Tensor>) -> R,
+    ) -> Result<R, Failure> {
+        match &mut self.0 {
+            Way::Native(call) => call.take(seen, then),
+            Way::Interpreted(call) => Ok(then(&mut call.take(seen)?.into_iter())),
+        }
+    }
+
     /// As [`run`](Call::run), and the nanoseconds that the function itself took.
     ///
     /// # Errors
@@ -89,15 +104,18 @@ impl<'a> Interpreted<'a> {
     }
 
     fn run(&mut self, seen: Seen) -> Result<(), Failure> {
+        self.results = self.take(seen)?.into_iter().map(Column::of).collect();
+        Ok(())
+    }
+
+    fn take(&self, seen: Seen) -> Result<Vec<Tensor>, Failure> {
         let terms = Terms {
             memory: self.limit,
             seen: Some(seen),
             cancelled: Cancel::current().map(|cancel| cancel.flag()),
             work: None,
         };
-        let tensors = self.program.run_within(&self.args, &terms)?;
-        self.results = tensors.into_iter().map(Column::of).collect();
-        Ok(())
+        self.program.run_within(&self.args, &terms)
     }
 }
 

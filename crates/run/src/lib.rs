@@ -5,7 +5,7 @@
 //! - `native`: loaded units, and calls into them; `call`: calls as the façade makes them;
 //! - `pool`: the contexts that no call is using;
 //! - `cancel`: calls that are ended from outside; `running`: those of machine code;
-//! - `pages`: copies of large arrays;
+//! - `pages`: memory of large arrays; `hosted`: that of results that stay when a call ends;
 //! - `stack`: the stack of programs whose functions call each other;
 //! - `threads`: on which parallel loops run;
 //! - `streams`: was there a standard output, before the program began;
@@ -19,6 +19,7 @@ mod call;
 mod cancel;
 mod compiler;
 mod elements;
+mod hosted;
 mod memory;
 mod messages;
 mod native;
@@ -299,10 +300,7 @@ impl Kernel {
     /// # Errors
     /// What the program fails with.
     pub fn call_seen(&self, args: &[Tensor], seen: Seen) -> Result<Vec<Tensor>, Failure> {
-        self.given(args, |call| {
-            call.run(seen)?;
-            Ok(call.results().map(Got::tensor).collect())
-        })?
+        self.given(args, |call| call.take(seen, |results| results.collect()))?
     }
 
     /// As `call_seen`, where that takes no more than so many instructions or so; otherwise nothing. Machine code of the C compiler does not count them, and runs to

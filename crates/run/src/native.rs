@@ -12,12 +12,13 @@ use lambada_codegen::Unit;
 use lambada_loops::{
     Buf, CANCELLED, Function, Operand, Return, Seen, Step, Stmt, internal, is_parallel, param_types,
 };
-use lambada_prim::{Memory, Precision, Scalar, ScalarTy};
+use lambada_prim::{Memory, Precision, Scalar, ScalarTy, Tensor};
 use lambada_source::{Failure, Site, Span};
 use libloading::Library;
 
 use crate::cancel::Cancel;
 use crate::elements::{Argument, Converted, Elements, Got};
+use crate::hosted::{self, Hosted};
 use crate::pool::Pool;
 use crate::running::{Running, SetCancelled};
 use crate::stack::Stack;
@@ -31,6 +32,8 @@ type Limit = unsafe extern "C" fn(Context, u64);
 type Peak = unsafe extern "C" fn(Context) -> u64;
 type SetStack = unsafe extern "C" fn(Context, u64);
 type See = unsafe extern "C" fn(*const c_void, i64, *const u64);
+type Host = unsafe extern "C" fn(*mut c_void, i64) -> *mut c_void;
+type SetHost = unsafe extern "C" fn(Context, Option<Host>, *mut c_void);
 type SetSeen = unsafe extern "C" fn(Context, Option<See>, *const c_void);
 type Entry = unsafe extern "C" fn(Context, *const u64, *mut u64) -> i32;
 
@@ -47,6 +50,8 @@ pub(crate) struct Native {
     limit: Memory,
     /// Of a program whose functions call each other.
     set_stack: Option<SetStack>,
+    /// Of a program that asks for memory for its results.
+    set_host: Option<SetHost>,
     /// Of a program with parallel loops that runs on several threads.
     threads: Option<(SetThreads, Threads)>,
     /// How many bits reals have.
@@ -184,6 +189,7 @@ impl Native {
             set_cancelled: symbol::<SetCancelled>(library, "lambada_context_cancel")?,
             limit: Memory::default(),
             set_stack,
+            set_host: symbol::<SetHost>(library, "lambada_context_host").ok(),
             threads,
             precision: function.precision,
             params: param_types(function),
@@ -396,13 +402,46 @@ impl<'a> NativeCall<'a> {
         let Some(shows) = &self.native.shows else { return self.enter() };
         let precision = self.native.precision;
         let watch = Watch { precision, values: &shows.values, seen };
-        let context = self.owned().context;
-        // SAFETY: the context is open and ours. `see` is given `watch`, which outlives the call, and nothing after it.
-        unsafe { (shows.set)(context, Some(see), (&raw const watch).cast()) };
+        if let Some(context) = self.context() {
+            // SAFETY: the context is open and ours. `see` is given `watch`, which outlives the call, and nothing after it.
+            unsafe { (shows.set)(context, Some(see), (&raw const watch).cast()) };
+        }
         let ended = self.enter();
-        // SAFETY: as above.
-        unsafe { (shows.set)(context, None, std::ptr::null()) };
+        if let Some(context) = self.context() {
+            // SAFETY: as above; it may be another context than before.
+            unsafe { (shows.set)(context, None, std::ptr::null()) };
+        }
         ended
+    }
+
+    /// Calls the function and does something with its results. Large ones are made in memory that becomes theirs.
+    pub fn take<R>(
+        &mut self,
+        seen: Seen,
+        then: impl FnOnce(&mut dyn Iterator<Item = Tensor>) -> R,
+    ) -> Result<R, Failure> {
+        let mut hosted = Hosted::default();
+        let set = self.native.set_host;
+        if let (Some(set), Some(context)) = (set, self.context()) {
+            // SAFETY: the context is open and ours. `hosted::give` is given `hosted`, which outlives the call, and nothing after it.
+            unsafe { set(context, Some(hosted::give), (&raw mut hosted).cast()) };
+        }
+        let ended = self.run(seen);
+        if let (Some(set), Some(context)) = (set, self.context()) {
+            // SAFETY: as above; it may be another context than before.
+            unsafe { set(context, None, std::ptr::null_mut()) };
+        }
+        ended?;
+        if hosted.is_empty() {
+            return Ok(then(&mut self.results().map(Got::tensor)));
+        }
+        // SAFETY: the call has returned and given these.
+        Ok(then(&mut unsafe { hosted.tensors(self.results()) }.into_iter()))
+    }
+
+    /// The context; none if there has been no memory for a new one.
+    fn context(&mut self) -> Option<Context> {
+        Some(self.owned().context).filter(|context| !context.is_null())
     }
 
     /// Calls the function and gives the nanoseconds that it took.
@@ -477,6 +516,7 @@ impl Owned {
 }
 
 /// Values from words. Their sizes are possible.
+#[derive(Clone)]
 pub(crate) struct Results<'a> {
     precision: Precision,
     outputs: std::slice::Iter<'a, Output>,

@@ -1,14 +1,21 @@
-//! Copies of large arrays. Where the system hands out new memory in small pages, that takes longer than the copy, so large pages are asked for.
+//! Memory of large arrays. Where the system hands out new memory in small pages, that takes longer than a copy, so large pages are asked for.
 
 #![allow(unsafe_code)]
 
 /// The same elements, in memory of their own.
 pub(crate) fn copied<T: Copy>(elements: &[T]) -> Vec<T> {
     let mut copy: Vec<T> = Vec::with_capacity(elements.len());
-    #[cfg(target_os = "linux")]
-    large::ask(copy.as_mut_ptr().cast(), size_of_val(elements));
+    ask_for_large(&mut copy);
     copy.extend_from_slice(elements);
     copy
+}
+
+/// Asks for large pages for the elements that a vector has room for.
+pub(crate) fn ask_for_large<T>(vector: &mut Vec<T>) {
+    #[cfg(target_os = "linux")]
+    large::ask(vector.as_mut_ptr().cast(), vector.capacity() * size_of::<T>());
+    #[cfg(not(target_os = "linux"))]
+    let _ = vector;
 }
 
 #[cfg(target_os = "linux")]

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use lambada_loops::Seen;
 use lambada_normalize::{Inspection, Layout, Shape};
 use lambada_prim::{Memory, Tensor};
-use lambada_run::{Call, Cancel, Got, Kernel};
+use lambada_run::{Call, Cancel, Kernel};
 use lambada_source::{Failure, Problem, Sources, stack};
 
 use super::arg::{Arg, Args, Misplaced, Ordered};
@@ -120,12 +121,11 @@ impl Compiled {
         Error::call(&messages::no_value(&self.name, &slot.name, slot.expected()))
     }
 
-    /// Runs the program on one argument per parameter, and has somebody look at the results.
-    pub(crate) fn run<R>(
+    /// Does something with a call on one argument per parameter.
+    fn with<R>(
         &self,
         given: &[Option<&Arg<'_>>],
-        observer: Option<&Observer>,
-        take: impl FnOnce(&Call<'_, '_>) -> Result<R, Error>,
+        then: impl FnOnce(&mut Call<'_, '_>) -> Result<R, Error>,
     ) -> Result<R, Error> {
         let (copies, filled);
         let mut leaves = Leaves::new();
@@ -140,26 +140,29 @@ impl Compiled {
         }
         let sizes = self.plan.sizes(&leaves);
         let args = leaves.iter().map(|leaf| leaf.argument());
-        let done = self.kernel.with(sizes, args, |call| {
-            self.enter(call, observer).map_err(|failure| self.failed(&failure))?;
-            take(call)
-        });
+        let done = self.kernel.with(sizes, args, then);
         done.unwrap_or_else(|failure| Err(self.failed(&failure)))
     }
 
-    fn enter(&self, call: &mut Call<'_, '_>, observer: Option<&Observer>) -> Result<(), Failure> {
+    /// Runs the program, which tells the observer of what it inspects.
+    fn run<R>(
+        &self,
+        observer: Option<&Observer>,
+        run: impl FnOnce(Seen) -> Result<R, Failure>,
+    ) -> Result<R, Error> {
         let seen = |number: u32, parts: Vec<Tensor>| {
             if let (Some(observer), Some(shown)) = (observer, self.inspections.get(number as usize))
             {
                 observer(&shown.site, &shown.layout.unflatten(&mut parts.into_iter()));
             }
         };
-        match self.kernel.engine() {
-            lambada_run::Engine::Native => call.run(&seen),
+        let ended = match self.kernel.engine() {
+            lambada_run::Engine::Native => run(&seen),
             lambada_run::Engine::Jit | lambada_run::Engine::Interpreter => {
-                stack::roomy(|| call.run(&seen))
+                stack::roomy(|| run(&seen))
             }
-        }
+        };
+        ended.map_err(|failure| self.failed(&failure))
     }
 
     #[cold]
@@ -176,8 +179,10 @@ impl Compiled {
         given: &[Option<&Arg<'_>>],
         observer: Option<&Observer>,
     ) -> Result<Value, Error> {
-        self.run(given, observer, |call| {
-            Ok(Value::from(self.result.unflatten(&mut call.results().map(Got::tensor))))
+        self.with(given, |call| {
+            self.run(observer, |seen| {
+                call.take(seen, |results| Value::from(self.result.unflatten(results)))
+            })
         })
     }
 
@@ -188,7 +193,8 @@ impl Compiled {
         observer: Option<&Observer>,
         output: &mut dyn Output,
     ) -> Result<(), Error> {
-        self.run(given, observer, |call| {
+        self.with(given, |call| {
+            self.run(observer, |seen| call.run(seen))?;
             let mut parts = Parts::new(call.results());
             output.receive(&mut parts)?;
             parts.end()

@@ -1,6 +1,7 @@
 //! Raw values to typed data, guided by a signature: names, types, shapes and the sizes that the values fix.
 
 use std::collections::HashMap;
+use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -10,9 +11,9 @@ use lambada_prim::{Data as Elements, Scalar, ScalarTy, Tensor, tells};
 use lambada_source::{Problem, stack, suggest};
 use serde_json::Value;
 
-use super::raw::Entry;
+use super::raw::{self, Entry};
 use super::sizes::{Conflict, complete, unsized_ty};
-use super::table::{Column, Table};
+use super::table::{self, Column, Table};
 use super::{Inputs, Raw, is_identifier, json, names_match};
 use crate::messages::data as messages;
 
@@ -51,14 +52,10 @@ pub fn bind_or(
         match (given.get(&**name), &otherwise[k]) {
             (None, None) => {
                 let near = misspelled(name, &names, inputs);
-                let expected = print_type(program, ty);
-                wrong.push(messages::missing(
-                    definition,
-                    name,
-                    &expected,
-                    is_identifier(name),
-                    near,
-                ));
+                let file = unused(&names, inputs).find_map(|entry| entry.file.as_deref());
+                let file = file.and_then(Path::to_str);
+                let (expected, plain) = (print_type(program, ty), is_identifier(name));
+                wrong.push(messages::missing(definition, name, &expected, plain, near, file));
             }
             (None, Some(value)) => values.push((k, value.clone())),
             (Some(entry), _) => match one(program, name, ty, &entry.value, &mut sizes) {
@@ -119,13 +116,18 @@ fn by_name<'i>(
     given
 }
 
+/// The values that no parameter is called by.
+fn unused<'i>(names: &[&str], inputs: &'i Inputs) -> impl Iterator<Item = &'i Entry> {
+    let known = |entry: &Entry| {
+        let known = |other: &str| names.iter().any(|name| names_match(name, other));
+        entry.name.as_deref().is_none_or(known)
+    };
+    inputs.entries.iter().filter(move |entry| !known(entry))
+}
+
 /// A member of a file that no parameter is called by, whose name is near to this one.
 fn misspelled<'i>(name: &str, names: &[&str], inputs: &'i Inputs) -> Option<(&'i str, String)> {
-    let unused = inputs.entries.iter().filter(|entry| {
-        let known = |other: &str| names.iter().any(|name| names_match(name, other));
-        entry.shared && entry.name.as_deref().is_some_and(|name| !known(name))
-    });
-    let unused: Vec<&Entry> = unused.collect();
+    let unused: Vec<&Entry> = unused(names, inputs).filter(|entry| entry.shared).collect();
     let near = suggest(name, unused.iter().filter_map(|entry| entry.name.as_deref()))?;
     let entry = unused.into_iter().find(|entry| entry.name.as_deref() == Some(&*near))?;
     Some((&entry.origin, near))
@@ -166,13 +168,8 @@ fn one(
     sizes: &mut Sizes,
 ) -> Result<Data, Problem> {
     let expected = print_type(program, ty);
-    let reader = Reader { program, name, expected: &expected };
-    let data = match value {
-        Raw::Json(value) => reader.json(ty, value)?,
-        Raw::Tensor(tensor) => reader.tensor(ty, tensor)?,
-        Raw::Table(table) => reader.table(ty, table)?,
-        Raw::Foreign(what) => return Err(reader.mismatch(format!("a column of {what}"))),
-    };
+    let reader = Reader { program, name, expected: &expected, place: None };
+    let data = reader.raw(ty, value)?;
     if let (SizedTy::Scalar(ScalarTy::Int), Data::Tensor(tensor)) = (ty, &data)
         && let Some(Scalar::Int(n)) = tensor.as_scalar()
         && n >= 0
@@ -323,15 +320,76 @@ impl Sizes {
     }
 }
 
+#[derive(Clone, Copy)]
 struct Reader<'a> {
     program: &'a Program,
     name: &'a str,
     expected: &'a str,
+    /// Where in the value it reads.
+    place: Option<&'a Place<'a>>,
+}
+
+/// Where in a value another one is.
+struct Place<'a> {
+    outer: Option<&'a Place<'a>>,
+    step: At<'a>,
+}
+
+enum At<'a> {
+    /// An element of a list.
+    Index(usize),
+    /// A member of an object.
+    Field(&'a str),
+}
+
+impl std::fmt::Display for Place<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if let Some(outer) = self.outer {
+            write!(f, "{outer}")?;
+        }
+        match self.step {
+            At::Index(k) => write!(f, "[{k}]"),
+            At::Field(name) => write!(f, ".{name}"),
+        }
+    }
 }
 
 impl Reader<'_> {
     fn mismatch(&self, found: impl Into<String>) -> Problem {
-        messages::mismatch(self.name, self.expected, &found.into())
+        messages::mismatch(self.name, self.expected, &self.found(found))
+    }
+
+    /// What was found, and where.
+    fn found(&self, found: impl Into<String>) -> String {
+        let found = found.into();
+        match self.place {
+            Some(place) => format!("{found} at `{}{place}`", self.name),
+            None => found,
+        }
+    }
+
+    /// Reads what is inside of a value.
+    fn inside<R>(&self, step: At, read: impl FnOnce(&Reader) -> R) -> R {
+        read(&Reader { place: Some(&Place { outer: self.place, step }), ..*self })
+    }
+
+    /// Reads the elements of a list.
+    fn each<T, R>(
+        &self,
+        items: impl IntoIterator<Item = T>,
+        mut read: impl FnMut(&Reader, T) -> Result<R, Problem>,
+    ) -> Result<Vec<R>, Problem> {
+        let items = items.into_iter().enumerate();
+        items.map(|(k, item)| self.inside(At::Index(k), |inner| read(inner, item))).collect()
+    }
+
+    fn raw(&self, ty: &SizedTy, value: &Raw) -> Result<Data, Problem> {
+        match value {
+            Raw::Json(value) => self.json(ty, value),
+            Raw::Tensor(tensor) => self.tensor(ty, tensor),
+            Raw::Table(table) => self.table(ty, table),
+            Raw::Foreign(what) => Err(self.mismatch(format!("a column of {what}"))),
+        }
     }
 
     fn json(&self, ty: &SizedTy, value: &Value) -> Result<Data, Problem> {
@@ -345,12 +403,10 @@ impl Reader<'_> {
                 None => self.list(ty, value),
             },
             SizedTy::Tuple(types) => match value {
-                Value::Array(items) if items.len() == types.len() => types
-                    .iter()
-                    .zip(items)
-                    .map(|(t, v)| self.json(t, v))
-                    .collect::<Result<_, _>>()
-                    .map(Data::Tuple),
+                Value::Array(items) if items.len() == types.len() => {
+                    let items = types.iter().zip(items);
+                    self.each(items, |inner, (t, v)| inner.json(t, v)).map(Data::Tuple)
+                }
                 other => Err(self.mismatch(json::describe(other))),
             },
             SizedTy::Record(types) => self.record(types, value),
@@ -365,7 +421,7 @@ impl Reader<'_> {
     fn list(&self, ty: &SizedTy, value: &Value) -> Result<Data, Problem> {
         let SizedTy::Array(_, elem) = ty else { return Err(self.mismatch(json::describe(value))) };
         let Value::Array(items) = value else { return Err(self.mismatch(json::describe(value))) };
-        items.iter().map(|item| self.json(elem, item)).collect::<Result<_, _>>().map(Data::Array)
+        self.each(items, |inner, item| inner.json(elem, item)).map(Data::Array)
     }
 
     fn scalar(&self, elem: ScalarTy, value: &Value) -> Result<Scalar, Problem> {
@@ -377,11 +433,15 @@ impl Reader<'_> {
         match (read, elem, value) {
             (Some(scalar), ..) => Ok(scalar),
             (None, ScalarTy::Int, Value::Number(n)) => {
-                Err(messages::not_integral(self.name, self.expected, &n.to_string()))
+                let found = self.found(n.to_string());
+                Err(messages::not_integral(self.name, self.expected, &found))
             }
             _ => {
                 let problem = self.mismatch(json::describe(value));
                 Err(match json::spelling(elem, value) {
+                    Some(spelling) if value.as_str().is_some_and(json::overflows) => {
+                        problem.hint(messages::overflows(spelling))
+                    }
                     Some(spelling) => problem.hint(messages::spelled(spelling)),
                     None => problem,
                 })
@@ -411,7 +471,7 @@ impl Reader<'_> {
                 data,
                 match self.scalar(elem, value) {
                     Err(_) if axis > 0 && matches!(value, Value::Array(_)) => {
-                        return Err(self.mismatch(json::describe(whole)));
+                        return Err(self.misshapen(axis, whole));
                     }
                     read => read?,
                 },
@@ -419,16 +479,27 @@ impl Reader<'_> {
             return Ok(());
         }
         let Value::Array(items) = value else {
-            return Err(self.mismatch(json::describe(if axis == 0 { value } else { whole })));
+            return Err(self.misshapen(axis, whole));
         };
         match dims[axis] {
             Some(first) if first != items.len() => {
-                let place = format!("a list at depth {}", axis + 1);
+                let place = self.found("a list");
                 return Err(messages::ragged(self.name, self.expected, &place, items.len(), first));
             }
             _ => dims[axis] = Some(items.len()),
         }
-        items.iter().try_for_each(|item| self.gather(elem, item, axis + 1, dims, data, whole))
+        items.iter().enumerate().try_for_each(|(k, item)| {
+            self.inside(At::Index(k), |inner| inner.gather(elem, item, axis + 1, dims, data, whole))
+        })
+    }
+
+    /// A list of lists of another depth: of the whole of it is told, not of the place so many lists inside.
+    fn misshapen(&self, depth: usize, whole: &Value) -> Problem {
+        let mut place = self.place;
+        for _ in 0..depth {
+            place = place.and_then(|place| place.outer);
+        }
+        Reader { place, ..*self }.mismatch(json::describe(whole))
     }
 
     fn record(&self, types: &[(Rc<str>, SizedTy)], value: &Value) -> Result<Data, Problem> {
@@ -447,7 +518,10 @@ impl Reader<'_> {
         }
         types
             .iter()
-            .map(|(n, t)| Ok((Arc::from(&**n), self.json(t, &members[&**n])?)))
+            .map(|(n, t)| {
+                let value = self.inside(At::Field(n), |inner| inner.json(t, &members[&**n]))?;
+                Ok((Arc::from(&**n), value))
+            })
             .collect::<Result<_, _>>()
             .map(Data::Record)
     }
@@ -469,6 +543,7 @@ impl Reader<'_> {
         };
         let known: Vec<&str> = decl.constructors.iter().map(|(n, _)| &**n).collect();
         let Some(tag) = known.iter().position(|n| *n == found) else {
+            let found = (found, &*self.found(""));
             return Err(messages::no_constructor(self.name, &decl.name, found, &known));
         };
         let (constructor, types) = &decl.constructors[tag];
@@ -479,12 +554,11 @@ impl Reader<'_> {
                 types.len()
             )));
         }
-        let args = types
-            .iter()
-            .zip(args)
-            .map(|(t, v)| stack::deeper(|| self.json(&unsized_ty(t), v)))
-            .collect::<Result<_, _>>()?;
-        Ok(Data::Con { name: Arc::from(&**constructor), tag, args })
+        let args = self.inside(At::Field(found), |inner| {
+            let args = types.iter().zip(args);
+            inner.each(args, |inner, (t, v)| stack::deeper(|| inner.json(&unsized_ty(t), v)))
+        })?;
+        Ok(Data::Con { name: Arc::from(&**constructor), tag, args: args.into() })
     }
 
     fn tensor(&self, ty: &SizedTy, tensor: &Tensor) -> Result<Data, Problem> {
@@ -513,9 +587,14 @@ impl Reader<'_> {
 
 /// Tables.
 impl Reader<'_> {
-    /// A matrix of all columns, or an array of records or tuples with a row for each.
+    /// A matrix of all columns, or an array of records or tuples with a row for each; or the only column.
     fn table(&self, ty: &SizedTy, table: &Table) -> Result<Data, Problem> {
         let SizedTy::Array(_, row) = ty else { return Err(self.mismatch(table.describe())) };
+        if let ([(_, column)], SizedTy::Scalar(_) | SizedTy::Variant(_)) =
+            (&table.columns[..], &**row)
+        {
+            return self.raw(ty, &raw::raw(column));
+        }
         let columns = match &**row {
             SizedTy::Record(types) => {
                 let column = |name: &str| table.columns.iter().find(|(known, _)| known == name);
@@ -524,11 +603,11 @@ impl Reader<'_> {
                 if !missing.is_empty() {
                     return Err(messages::fields(self.name, self.expected, &missing, &[]));
                 }
-                let fields = types.iter().filter_map(|(n, t)| Some((t, &column(n)?.1)));
+                let fields = types.iter().filter_map(|(n, t)| Some((t, column(n)?)));
                 self.columns(fields)?
             }
             SizedTy::Tuple(types) if types.len() == table.columns.len() => {
-                self.columns(types.iter().zip(table.columns.iter().map(|(_, column)| column)))?
+                self.columns(types.iter().zip(&table.columns))?
             }
             SizedTy::Array(_, elem) => {
                 let SizedTy::Scalar(elem) = **elem else {
@@ -559,9 +638,9 @@ impl Reader<'_> {
     /// The cells of columns, as values of these types.
     fn columns<'t>(
         &self,
-        columns: impl Iterator<Item = (&'t SizedTy, &'t Column)>,
+        columns: impl Iterator<Item = (&'t SizedTy, &'t (String, Column))>,
     ) -> Result<Vec<Vec<Data>>, Problem> {
-        let column = |(ty, column): (&SizedTy, &Column)| match column {
+        let column = |(ty, (name, column)): (&SizedTy, &(String, Column))| match column {
             Column::Numbers(tensor) => {
                 let all = SizedTy::Array(Size::Any, Box::new(ty.clone()));
                 match self.tensor(&all, tensor)? {
@@ -571,9 +650,9 @@ impl Reader<'_> {
                     }
                 }
             }
-            Column::Words(words) => {
-                words.iter().map(|word| self.json(ty, &Value::String(word.clone()))).collect()
-            }
+            Column::Words(words) => self.each(words, |inner, word| {
+                inner.inside(At::Field(name), |inner| inner.json(ty, &table::cell(word)))
+            }),
             Column::Foreign(what) => Err(self.mismatch(format!("a column of {what}"))),
         };
         columns.map(column).collect()

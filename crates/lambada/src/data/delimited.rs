@@ -6,6 +6,7 @@ use std::path::Path;
 use lambada_prim::{Data as Elements, Memory, Scalar, Tensor};
 use lambada_source::Problem;
 
+use super::json::overflows;
 use super::table::{Column, Table};
 use crate::messages::data as messages;
 
@@ -45,7 +46,7 @@ fn read(text: &str, origin: &str) -> Result<Table, Problem> {
     let Some(first) = records.first() else {
         return Err(messages::not_a_table(origin, "it has no rows"));
     };
-    let head = first.iter().any(|cell| number(cell).is_none());
+    let head = first.iter().any(|cell| number(cell).is_none() && !overflows(cell));
     let names: Vec<String> = match head {
         true => first.iter().map(str::to_string).collect(),
         false => (0..first.len()).map(|k| k.to_string()).collect(),
@@ -74,7 +75,10 @@ fn wording(error: &csv::Error) -> String {
 }
 
 fn number(cell: &str) -> Option<f64> {
-    if MISSING.contains(&cell) { Some(f64::NAN) } else { cell.parse().ok() }
+    match MISSING.contains(&cell) {
+        true => Some(f64::NAN),
+        false => cell.parse().ok().filter(|_| !overflows(cell)),
+    }
 }
 
 fn truth(cell: &str) -> Option<bool> {

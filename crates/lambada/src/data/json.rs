@@ -198,6 +198,11 @@ pub fn real(value: &Value) -> Option<f64> {
     }
 }
 
+/// Is it a number beyond all reals?
+pub fn overflows(text: &str) -> bool {
+    text.parse::<f64>().is_ok_and(f64::is_infinite) && text.contains(|c: char| c.is_ascii_digit())
+}
+
 /// How a value that is nearly a scalar of this type is written.
 pub fn spelling(elem: ScalarTy, value: &Value) -> Option<&'static str> {
     let text = match value {
@@ -206,6 +211,9 @@ pub fn spelling(elem: ScalarTy, value: &Value) -> Option<&'static str> {
         _ => return None,
     };
     match (elem, &*text) {
+        (ScalarTy::Real, number) if overflows(number) => {
+            Some(if number.starts_with('-') { "\"-inf\"" } else { "\"inf\"" })
+        }
         (ScalarTy::Real, "nan") => Some("\"nan\""),
         (ScalarTy::Real, "inf" | "+inf" | "infinity" | "+infinity") => Some("\"inf\""),
         (ScalarTy::Real, "-inf" | "-infinity") => Some("\"-inf\""),

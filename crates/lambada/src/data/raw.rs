@@ -1,6 +1,6 @@
 //! Data as it comes: values by parameter name, not yet typed.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use lambada_prim::{Memory, Tensor};
@@ -9,8 +9,8 @@ use lambada_source::stack::Deep;
 use serde_json::Value;
 
 use super::formats::{Format, Read};
-use super::table::{Column, Table};
-use super::{is_definition, json, split_assignment};
+use super::table::{self, Column, Table};
+use super::{is_definition, is_identifier, json, split_assignment};
 use crate::messages::data as messages;
 
 /// As the name of a file: standard input.
@@ -45,6 +45,8 @@ pub(crate) struct Entry {
     pub origin: String,
     /// One of the members of a file, which may serve several definitions: left aside where no parameter has the name.
     pub shared: bool,
+    /// The file, of a value that goes by the name of the file.
+    pub file: Option<PathBuf>,
 }
 
 impl Inputs {
@@ -82,7 +84,14 @@ impl Inputs {
     }
 
     fn push(&mut self, name: Option<String>, value: Raw, origin: String, shared: bool) {
-        self.entries.push(Entry { name, value, origin, shared });
+        self.entries.push(Entry { name, value, origin, shared, file: None });
+    }
+
+    /// The whole of a file, under its name.
+    fn push_file(&mut self, path: &Path, value: Raw, origin: String, shared: bool) {
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let file = Some(path.to_path_buf());
+        self.entries.push(Entry { name: Some(name), value, origin, shared, file });
     }
 
     /// The names of the values that have one, with where they come from, but for those of files that hold other values too.
@@ -92,17 +101,19 @@ impl Inputs {
     }
 
     /// All values of a `.json` or `.npz` file, the columns of a table and the whole under the file's base name; a `.npy` file gives one value, under the file's base name. `-` is JSON from standard input.
-    /// Tables are `.csv` and `.tsv` files, and with the feature `arrow` also `.parquet`, `.arrow` and `.feather` files.
+    /// `name=FILE` is the file as the value of the parameter. Tables are `.csv` and `.tsv` files, and with the feature `arrow` also `.parquet`, `.arrow` and `.feather` files.
     pub fn read_file(&mut self, path: &Path) -> Result<(), Problem> {
         if path == Path::new(STANDARD_INPUT) {
             return self.read_json(&text(path)?, "the standard input");
         }
+        if let Some((name, path)) = named_file(path) {
+            return self.read_named(name, Path::new(path));
+        }
         let origin = format!("`{}`", path.display());
-        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         match Format::of(path)?.read {
             Read::Json => self.read_json(&text(path)?, &origin),
             Read::Table(read) => {
-                self.insert_table(read(path, &origin, self.memory())?, name, &origin);
+                self.insert_table(read(path, &origin, self.memory())?, path, &origin);
                 Ok(())
             }
             Read::Arrays(read) => {
@@ -112,21 +123,50 @@ impl Inputs {
                 Ok(())
             }
             Read::Array(read) => {
+                let name = path.file_stem().unwrap_or_default().to_string_lossy();
                 let tensor = read(path, &origin, &name)?;
-                self.insert(name, Raw::Tensor(tensor), origin);
+                self.push_file(path, Raw::Tensor(tensor), origin, false);
                 Ok(())
             }
         }
     }
 
+    /// The value of one parameter: all of a JSON file, or its only member if that has the name; a table; a `.npy` file; an archive's only
+    /// array, or that of the name.
+    fn read_named(&mut self, name: &str, path: &Path) -> Result<(), Problem> {
+        let origin = format!("`{}`", path.display());
+        let value = if path == Path::new(STANDARD_INPUT) {
+            json_member(name, json::read(&text(path)?, "the standard input")?)
+        } else {
+            match Format::of(path)?.read {
+                Read::Json => json_member(name, json::read(&text(path)?, &origin)?),
+                Read::Table(read) => Raw::Table(Arc::new(read(path, &origin, self.memory())?)),
+                Read::Array(read) => Raw::Tensor(read(path, &origin, name)?),
+                Read::Arrays(read) => {
+                    let mut arrays = read(path, &origin, self.memory())?;
+                    let named = arrays.iter().position(|(known, _)| known == name);
+                    let at =
+                        named.or_else(|| (arrays.len() == 1).then_some(0)).ok_or_else(|| {
+                            let known: Vec<&str> = arrays.iter().map(|(name, _)| &**name).collect();
+                            messages::several_arrays(&origin, name, &known)
+                        })?;
+                    Raw::Tensor(arrays.swap_remove(at).1)
+                }
+            }
+        };
+        self.insert(name, value, origin);
+        Ok(())
+    }
+
     /// The columns, if they have names, and the whole.
-    fn insert_table(&mut self, table: Table, name: String, origin: &str) {
+    fn insert_table(&mut self, table: Table, path: &Path, origin: &str) {
         let named = table.columns.iter().filter(|_| table.head);
         for (column, cells) in named {
             self.push(Some(column.clone()), raw(cells), origin.to_string(), true);
         }
+        let name = path.file_stem().unwrap_or_default().to_string_lossy();
         if table.columns.iter().all(|(column, _)| *column != name) {
-            self.push(Some(name), Raw::Table(Arc::new(table)), origin.to_string(), true);
+            self.push_file(path, Raw::Table(Arc::new(table)), origin.to_string(), true);
         }
     }
 
@@ -145,11 +185,7 @@ impl Inputs {
             }
         } else if let Read::Table(read) = Format::of(path)?.read {
             let table = read(path, &origin, self.memory())?;
-            let value = match &table.columns[..] {
-                [(_, column)] => raw(column),
-                _ => Raw::Table(Arc::new(table)),
-            };
-            inputs.insert(name, value, origin);
+            inputs.insert(name, Raw::Table(Arc::new(table)), origin);
         } else {
             inputs.read_file(path)?;
         }
@@ -189,12 +225,29 @@ impl Inputs {
     }
 }
 
+/// `name=FILE`, unless there is a file that is called so as a whole.
+fn named_file(path: &Path) -> Option<(&str, &str)> {
+    let (name, file) = path.to_str()?.split_once('=')?;
+    (is_identifier(name) && !file.is_empty() && !path.exists()).then_some((name, file))
+}
+
+/// A JSON value, or the member of the name, if there is no other.
+fn json_member(name: &str, value: Deep<Value>) -> Raw {
+    let value = match value.into_inner() {
+        Value::Object(mut members) if members.len() == 1 && members.contains_key(name) => {
+            members.remove(name).unwrap_or_default()
+        }
+        value => value,
+    };
+    Raw::Json(value.into())
+}
+
 /// A column as a value.
-fn raw(column: &Column) -> Raw {
+pub(super) fn raw(column: &Column) -> Raw {
     match column {
         Column::Numbers(tensor) => Raw::Tensor(tensor.clone()),
         Column::Words(words) => {
-            let words = words.iter().cloned().map(Value::String).collect();
+            let words = words.iter().map(|word| table::cell(word)).collect();
             Raw::Json(Value::Array(words).into())
         }
         Column::Foreign(what) => Raw::Foreign(what.clone()),

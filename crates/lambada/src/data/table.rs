@@ -45,6 +45,13 @@ impl Table {
     }
 }
 
+/// The value of a cell in a column that has not only numbers.
+pub fn cell(word: &str) -> serde_json::Value {
+    let int = || word.parse::<i64>().ok().map(Into::into);
+    let real = || word.parse().ok().and_then(serde_json::Number::from_f64);
+    int().or_else(real).map_or_else(|| word.into(), serde_json::Value::Number)
+}
+
 /// A result as a table: an array of records of scalars, or arrays of one length, which have names here. Nothing if it is none.
 pub fn of(data: &Data, arrays: &[(String, Tensor)]) -> Option<Table> {
     let columns = match data {

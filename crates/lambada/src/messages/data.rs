@@ -28,6 +28,11 @@ pub fn spelled(spelling: &str) -> String {
     format!("it is written {spelling}")
 }
 
+/// How infinity is written, where a number is too large.
+pub fn overflows(spelling: &str) -> String {
+    format!("no real is as large; infinity is written {spelling}")
+}
+
 /// A constructor whose arguments are no list.
 pub fn arguments_in_brackets(constructor: &str) -> String {
     format!(
@@ -50,6 +55,18 @@ pub fn not_an_object(origin: &str, found: &str) -> Problem {
         format!("{origin} holds {found}, not an object from parameter names to values"),
     )
     .hint("write {\"x\": 1.0, \"y\": [1.0, 2.0]} for the parameters x and y")
+}
+
+/// A file of several arrays, none of which has the name, for one parameter.
+pub fn several_arrays(origin: &str, name: &str, arrays: &[&str]) -> Problem {
+    let held = match arrays {
+        [] => "no array".to_string(),
+        names => format!("the arrays {}", quoted(names)),
+    };
+    Problem::general("E0664", format!("{origin} holds {held}, none of which is called `{name}`"))
+        .hint(format!(
+            "give the value of `{name}` as a file with one array, or with one of that name"
+        ))
 }
 
 /// A file whose kind we do not know.
@@ -97,13 +114,15 @@ pub fn no_value(definition: &str, name: &str, expected: &str) -> Problem {
     )
 }
 
-/// The same on the command line; `identifier` says whether it can be named in a shell without quotes.
+/// The same on the command line; `identifier` says whether it can be named in a shell without quotes, `near` which member of a file has a similar name,
+/// and `file` which file has one value or table, whose name is that of the file.
 pub fn missing(
     definition: &str,
     name: &str,
     expected: &str,
     identifier: bool,
     near: Option<(&str, String)>,
+    file: Option<&str>,
 ) -> Problem {
     let argument = if identifier {
         format!("as `{name}=…`")
@@ -117,9 +136,14 @@ pub fn missing(
         }
         None => problem,
     };
-    problem.hint(format!(
-        "give it {argument} on the command line, or as a member \"{name}\" of the --data file"
-    ))
+    match file {
+        Some(path) if identifier => problem.hint(format!(
+            "what is in `{path}` goes by the name of the file; to give it to `{name}`, write `--data {name}={path}`"
+        )),
+        Some(_) | None => problem.hint(format!(
+            "give it {argument} on the command line, or as a member \"{name}\" of the --data file"
+        )),
+    }
 }
 
 /// A value without a parameter.
@@ -172,7 +196,8 @@ pub fn ragged(name: &str, expected: &str, place: &str, this: usize, first: usize
     Problem::general(
         "E0610",
         format!(
-            "the parameter `{name} : {expected}` should be a regular array, but {place} has {this} elements where those before it have {first}"
+            "the parameter `{name} : {expected}` should be a regular array, but {place} has {} where those before it have {first}",
+            counted(this, "element")
         ),
     )
 }
@@ -206,10 +231,17 @@ pub fn variant_sizes(
 }
 
 /// A constructor that the variant type does not have.
-pub fn no_constructor(name: &str, ty: &str, found: &str, known: &[&str]) -> Problem {
+pub fn no_constructor(
+    name: &str,
+    ty: &str,
+    (found, place): (&str, &str),
+    known: &[&str],
+) -> Problem {
     let problem = Problem::general(
         "E0612",
-        format!("the parameter `{name}` should be a `{ty}`, which has no constructor `{found}`"),
+        format!(
+            "the parameter `{name}` should be a `{ty}`, which has no constructor `{found}`{place}"
+        ),
     );
     near_or(problem, found, known, || format!("its constructors are {}", quoted(known)))
 }

@@ -7,10 +7,13 @@ use lambada_source::{Problem, quoted};
 use super::near_or;
 
 pub fn no_such_parameter(definition: &str, name: &str, known: &[&str]) -> Problem {
-    let problem = Problem::general(
-        "E0510",
-        format!("`{definition}` has no parameter `{name}` to differentiate with respect to"),
-    );
+    let title = match name {
+        "" => "a parameter to differentiate with respect to has no name".to_string(),
+        name => {
+            format!("`{definition}` has no parameter `{name}` to differentiate with respect to")
+        }
+    };
+    let problem = Problem::general("E0510", title);
     near_or(problem, name, known, || format!("its parameters are {}", quoted(known)))
 }
 

@@ -1,0 +1,148 @@
+//! Memory that machine code gets for large results: vectors that stay when the call ends, and become tensors without a copy.
+
+#![allow(unsafe_code)]
+
+use std::ffi::c_void;
+use std::mem::ManuallyDrop;
+
+use lambada_prim::{Data, Tensor};
+
+use crate::elements::{Elements, Got};
+use crate::pages;
+
+/// What a call has been given so far. The vectors have room, and no elements.
+#[derive(Default)]
+pub(crate) struct Hosted(Vec<Vec<u64>>);
+
+/// What machine code calls for memory of so many words; null if there is none.
+pub(crate) unsafe extern "C" fn give(hosted: *mut c_void, count: i64) -> *mut c_void {
+    // SAFETY: `NativeCall::take` has given the address, and does nothing with it until machine code has returned.
+    let Hosted(blocks) = unsafe { &mut *hosted.cast::<Hosted>() };
+    let mut block: Vec<u64> = Vec::new();
+    let Ok(count) = usize::try_from(count) else { return std::ptr::null_mut() };
+    if block.try_reserve_exact(count).is_err() || blocks.try_reserve(1).is_err() {
+        return std::ptr::null_mut();
+    }
+    pages::ask_for_large(&mut block);
+    let memory = block.as_mut_ptr();
+    blocks.push(block);
+    memory.cast()
+}
+
+impl Hosted {
+    /// Has nothing been asked for?
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The results of the call that this memory was for. A result with a vector of its own becomes a tensor where it is; all others are copied.
+    ///
+    /// # Safety
+    /// The call has returned, and what it gives lies in this memory or elsewhere.
+    pub unsafe fn tensors<'r>(
+        mut self,
+        results: impl Iterator<Item = Got<'r>> + Clone,
+    ) -> Vec<Tensor> {
+        let starts: Vec<*const u8> = results.clone().map(start).collect();
+        // Until the last result has been copied, no vector goes.
+        let owned: Vec<Option<usize>> = (starts.iter())
+            .map(|place| {
+                let is_alone = starts.iter().filter(|other| *other == place).count() == 1;
+                let is_here = |block: &Vec<u64>| block.as_ptr().cast() == *place;
+                self.0.iter().position(is_here).filter(|_| is_alone && !place.is_null())
+            })
+            .collect();
+        let tensor = |(got, owned): (Got, Option<usize>)| {
+            let (Got::Array(dims, elements), Some(block)) = (got, owned) else {
+                return got.tensor();
+            };
+            let data = match elements {
+                // SAFETY: so many elements of the type are there, which has the size and the alignment of a word, and no other result lies there.
+                Elements::Real(values) => {
+                    Data::Real(unsafe { filled(std::mem::take(&mut self.0[block]), values.len()) })
+                }
+                // SAFETY: as above.
+                Elements::Int(values) => {
+                    Data::Int(unsafe { filled(std::mem::take(&mut self.0[block]), values.len()) })
+                }
+                Elements::Single(_) | Elements::Bool(_) => return got.tensor(),
+            };
+            Tensor { dims: dims.iter().map(|size| *size as usize).collect(), data }
+        };
+        results.zip(owned).map(tensor).collect()
+    }
+}
+
+/// Where the elements of an array are; null for those that are nowhere.
+fn start(got: Got) -> *const u8 {
+    match got {
+        Got::Array(_, Elements::Real(values)) if !values.is_empty() => values.as_ptr().cast(),
+        Got::Array(_, Elements::Int(values)) if !values.is_empty() => values.as_ptr().cast(),
+        Got::Array(..) | Got::Scalar(_) => std::ptr::null(),
+    }
+}
+
+/// The vector with the elements that lie in it.
+///
+/// # Safety
+/// `T` has the size and the alignment of a word, any of whose values it takes, and the first `len` of the vector are such.
+unsafe fn filled<T>(block: Vec<u64>, len: usize) -> Vec<T> {
+    const { assert!(size_of::<T>() == size_of::<u64>() && align_of::<T>() == align_of::<u64>()) };
+    let mut block = ManuallyDrop::new(block);
+    debug_assert!(len <= block.capacity(), "a result is no larger than its memory");
+    // SAFETY: the memory is that of a vector of words, which is the same allocation for elements of this type, and the elements are there.
+    unsafe { Vec::from_raw_parts(block.as_mut_ptr().cast::<T>(), len, block.capacity()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use lambada_prim::Data;
+
+    use super::{Hosted, give};
+    use crate::elements::{Elements, Got};
+
+    #[test]
+    fn a_result_with_memory_of_its_own_stays_where_it_is() {
+        let mut hosted = Hosted::default();
+        let mut made = |count: i64| {
+            // SAFETY: the address is that of what nobody else looks at; there is room for what is written.
+            unsafe {
+                let memory = give((&raw mut hosted).cast(), count).cast::<f64>();
+                (0..count as usize).for_each(|k| memory.add(k).write(k as f64));
+                std::slice::from_raw_parts(memory, count as usize)
+            }
+        };
+        let (alone, twice, unused) = (made(10), made(20), made(30));
+        let elsewhere = [1.0, 2.0];
+        let sizes = [10, 20, 2, 0];
+        let results = [
+            Got::Array(&sizes[..1], Elements::Real(alone)),
+            Got::Array(&sizes[1..2], Elements::Real(twice)),
+            Got::Array(&sizes[1..2], Elements::Real(twice)),
+            Got::Array(&sizes[2..3], Elements::Real(&elsewhere)),
+            Got::Array(&sizes[3..], Elements::Real(&[])),
+        ];
+        let (place, copied) = (alone.as_ptr(), twice.as_ptr());
+        let expected: Vec<_> = results.iter().map(|got| got.tensor()).collect();
+        assert_eq!(unused.len(), 30);
+        // SAFETY: what wrote to the memory is over.
+        let tensors = unsafe { hosted.tensors(results.into_iter()) };
+        assert_eq!(tensors, expected);
+        let places = tensors.iter().map(|tensor| match &tensor.data {
+            Data::Real(values) => values.as_ptr(),
+            Data::Int(_) | Data::Bool(_) => std::ptr::null(),
+        });
+        let places: Vec<*const f64> = places.collect();
+        assert_eq!(places[0], place);
+        assert!(places[1..].iter().all(|other| *other != copied));
+    }
+
+    #[test]
+    fn where_there_is_no_memory_none_is_given() {
+        let mut hosted = Hosted::default();
+        for count in [-1, i64::MAX, i64::MAX / 16] {
+            // SAFETY: as above; nothing is written.
+            assert!(unsafe { give((&raw mut hosted).cast(), count) }.is_null(), "{count}");
+        }
+    }
+}
