@@ -5,7 +5,8 @@
 //! range, `while` loops that might not end. Keeps: values and failures: a `Check` never moves.
 //!
 //! **Costly work is not done where the loop would not have run.** A loop in a loop may have no iterations in most of the outer ones
-//! (`for j < i`); if something that takes a loop itself leaves it, both come under the condition that there is an iteration.
+//! (`for j < i`); if something that takes a loop itself leaves it, both come under the condition that there is an iteration, unless it costs
+//! nothing where there is none.
 //! What a branch computes leaves the loop under the condition of the branch.
 
 use std::collections::HashSet;
@@ -104,7 +105,7 @@ impl Motion<'_> {
         let Some(extent) = stm.exp.extent() else { return false };
         let varies = extent.as_var().is_some_and(|v| self.varying.contains(&v));
         (varies || !self.is_size(extent))
-            && out.iter().any(Stm::is_costly)
+            && out.iter().any(|s| !costs_nothing_without(s, extent))
             && !self.scope.proves(Atom::int(0), extent, true)
     }
 
@@ -273,6 +274,23 @@ impl Leaving<'_> {
         let other = nothing(&binds, self.names);
         let (then, otherwise) = if holds { (taken, other) } else { (other, taken) };
         Stm::new(binds, Nest::If { cond, then, otherwise })
+    }
+}
+
+/// Is it cheap, or does it do nothing where the extent is 0, as a product of matrices with as many columns?
+fn costs_nothing_without(stm: &Stm, extent: Atom) -> bool {
+    if !stm.is_costly() || stm.exp.extent() == Some(extent) {
+        return true;
+    }
+    match &stm.exp {
+        Exp::Op(Op::ArrayPrim(prim, _)) => {
+            prim.is_contraction() && stm.binds.iter().all(|p| p.ty.dims.contains(&extent))
+        }
+        Exp::Nest(Nest::If { then, otherwise, .. }) => {
+            let mut stms = then.stms.iter().chain(&otherwise.stms);
+            stms.all(|s| costs_nothing_without(s, extent))
+        }
+        Exp::Op(_) | Exp::Nest(Nest::For { .. } | Nest::Loop { .. }) => false,
     }
 }
 

@@ -13,8 +13,27 @@ pub fn simplified(graph: &Graph) -> Graph {
     rewritten(graph, &mut |to, _, node| match node {
         Node::Prim(op, args) => prim(to, op, args),
         Node::Reduce(op, axes, body) => reduce(to, op, axes, body),
-        node => rebuilt(to, node),
+        Node::Choose(cond, then, otherwise) => choose(to, cond, then, otherwise),
+        node @ (Node::Lit(_) | Node::Index(_) | Node::At(..)) => rebuilt(to, node),
     })
+}
+
+/// A choice by whether an axis has indices: where an index of it is at hand, it has; and a sum over none is zero.
+fn choose(to: &mut Builder, cond: NodeId, then: NodeId, otherwise: NodeId) -> NodeId {
+    let graph = &to.graph;
+    if let Some((Prim::LtInt, [low, extent])) = graph.operation(cond)
+        && graph.lit(*low) == Some(Scalar::Int(0))
+    {
+        let along = |axes: &Axes| axes.iter().any(|axis| graph.axis(axis).extent == *extent);
+        let is_sum = |(op, axes, _): (ReduceOp, &Axes, NodeId)| {
+            let zero = graph.lit(otherwise) == Some(Scalar::Real(0.0));
+            op == ReduceOp::Add && along(axes) && zero
+        };
+        if along(graph.free(then)) || graph.reduction(then).is_some_and(is_sum) {
+            return then;
+        }
+    }
+    rebuilt(to, Node::Choose(cond, then, otherwise))
 }
 
 /// `-x`, if it is that.

@@ -10,7 +10,10 @@ use crate::graph::{Array, Axes, AxisId, Graph, Node, NodeId};
 pub const USUAL: i64 = 32;
 
 /// The smallest block.
-pub const SMALLEST: f64 = 32.0;
+pub const SMALLEST: i64 = 64;
+
+/// The smallest block of which totals are folded from lanes.
+pub const SMALLEST_WITH_TOTALS: i64 = 256;
 
 /// What decides on lanes and tiles: a row for each width of vectors.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -100,7 +100,15 @@ impl Words<'_> {
     fn buffer(&self, id: BufferId) -> String {
         match self.placed.buffer(id).content {
             Content::Node(node) => {
-                self.printed.nodes.get(&node).map_or("a scalar".into(), |k| format!("v{k}"))
+                let name =
+                    self.printed.nodes.get(&node).map_or("a scalar".into(), |k| format!("v{k}"));
+                match self.placed.outputs.iter().position(|output| *output == id) {
+                    None => name,
+                    Some(k) => {
+                        let result = self.placed.graph.outputs[k].hint.trim_start_matches('?');
+                        format!("{name}, the result {result}")
+                    }
+                }
             }
             Content::Array(array) => {
                 let outputs = &self.placed.graph.outputs;

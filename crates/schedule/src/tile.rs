@@ -69,7 +69,8 @@ fn candidates(
         let lanes = if nest.vector == Some(axis) { target.lanes } else { 1 };
         let extent = body.graph.lit(body.graph.axis(axis).extent).map(|extent| extent.int());
         let known = extent.map_or(sizes.extent(body.graph, axis), |extent| extent as f64);
-        let block = if placed.block == Some(axis) { SMALLEST } else { f64::INFINITY };
+        // Two at least fit the smallest block, so that little is left over.
+        let block = if placed.block == Some(axis) { SMALLEST as f64 / 2.0 } else { f64::INFINITY };
         let most = known.min(block);
         let fits = move |count: &u8| f64::from(*count) * f64::from(lanes) <= most;
         [2, 4, 8].into_iter().filter(fits)

@@ -4,10 +4,10 @@ use std::collections::HashSet;
 
 use lambada_prim::{Cost, Prim};
 
-use crate::cost::{Nominal, SMALLEST};
+use crate::cost::{Nominal, SMALLEST, SMALLEST_WITH_TOTALS};
 use crate::graph::{Array, Axes, AxisId, Graph, Node, NodeId};
 use crate::literals::ELEMENTS;
-use crate::place::runs_along;
+use crate::place::{OFTEN, runs_along};
 use crate::placed::{Buffer, Content, Item, Nest, Placed};
 
 /// A division or a root, in additions.
@@ -16,6 +16,10 @@ const COSTLY: f64 = 12.0;
 const FUNCTION: f64 = 24.0;
 /// An access that goes to memory rather than to a cache, in additions.
 const FAR: f64 = 3.0;
+/// To fold the lanes of a total, in additions.
+pub(crate) const FOLD: f64 = 8.0;
+/// An access, again and again, of rows of an input.
+const APART: f64 = 1.25;
 /// How many elements a cache holds, the last one aside.
 const CACHED: f64 = 262_144.0;
 
@@ -48,7 +52,11 @@ pub(crate) fn held(placed: &Placed, buffer: &Buffer, sizes: &Nominal) -> f64 {
     let one =
         |axis: &AxisId| Some(*axis) == placed.block || buffer.single && Some(*axis) == placed.batch;
     let others: Axes = buffer.axes.iter().copied().filter(|axis| !one(axis)).collect();
-    SMALLEST * sizes.volume(&placed.graph, &others)
+    let block = if placed.has_totals() { SMALLEST_WITH_TOTALS } else { SMALLEST };
+    let block = placed
+        .block
+        .map_or(block as f64, |axis| sizes.extent(&placed.graph, axis).min(block as f64));
+    block * sizes.volume(&placed.graph, &others)
 }
 
 /// What an access of each buffer costs: those that are local share the cache, in the smallest blocks at least.
@@ -102,7 +110,7 @@ impl Work<'_> {
                     let value = self.placed.value(*item).into_iter();
                     total += value.map(|value| self.node(value, &found)).sum::<f64>();
                     let kept: Axes = buffer.axes.iter().copied().collect();
-                    total += self.volume(&self.nest.domain()) + 8.0 * self.volume(&kept);
+                    total += self.volume(&self.nest.domain()) + FOLD * self.volume(&kept);
                     // Where states are carried, the elements are few.
                     if self.placed.comes_back(self.nest, *item) && self.nest.carries.is_empty() {
                         total += 2.0 * near * self.volume(&self.nest.domain());
@@ -187,10 +195,15 @@ impl Work<'_> {
             }
             // A state is in a register.
             Node::At(array, _) if graph.state_of(*array).is_some() => 0.0,
-            Node::At(_, index) => {
+            Node::At(array, index) => {
                 let parts: f64 = index.iter().map(|i| self.node(*i, found)).sum();
                 let lane = self.nest.vector.filter(|axis| runs_along(graph, index, *axis));
-                parts + self.access(free, lane)
+                // Rows of an input are not aligned, and may be apart as caches do not like it.
+                let given = matches!(graph.array(*array), Array::Input(_));
+                let apart = given && lane.is_some() && free.len() > 1;
+                let domain = self.sizes.volume(graph, &self.nest.domain());
+                let often = domain >= OFTEN * self.sizes.volume(graph, free);
+                parts + self.access(free, lane) * if apart && often { APART } else { 1.0 }
             }
             Node::Reduce(..) => 0.0,
         }

@@ -2,16 +2,16 @@
 
 use lambada_prim::Precision;
 
-use crate::cost::Nominal;
+use crate::cost::{Nominal, SMALLEST_WITH_TOTALS};
 use crate::graph::{Array, ArrayId, AxisId, Graph, NodeId};
 use crate::lanes::along_cheapest;
 use crate::mechanisms::{Mechanism, Plan};
 use crate::place::{batched, place_by};
-use crate::placed::{BufferId, Placed};
+use crate::placed::{BufferId, Item, Nest, Placed};
 use crate::scopes::batch;
 use crate::share::shared;
 use crate::tile::tiled;
-use crate::work::{held, near, weight, work};
+use crate::work::{FOLD, held, near, weight, work};
 
 /// A nest that is begun, once for each block.
 const BEGIN: f64 = 8.0;
@@ -131,10 +131,25 @@ fn cost(placed: &Placed, sizes: &Nominal, lanes: u16) -> f64 {
         for nest in &pass.nests {
             total += BEGIN * blocks + work(placed, nest, sizes, &near, lanes);
         }
+        if let Some(axis) = placed.block.filter(|_| pass.blocked) {
+            let times = (block(axis) / SMALLEST_WITH_TOTALS as f64).ceil() - 1.0;
+            total += times * folds(placed, &pass.nests, axis, sizes);
+        }
     }
     // What a block hands on takes room that other things want.
     let kept = placed.buffers.iter().filter(|buffer| buffer.local);
     total + HELD * kept.map(|buffer| held(placed, buffer, sizes)).sum::<f64>()
+}
+
+/// What it costs to fold the lanes of totals over an axis, once.
+fn folds(placed: &Placed, nests: &[Nest], axis: AxisId, sizes: &Nominal) -> f64 {
+    let lanes = nests.iter().filter(|nest| nest.vector == Some(axis));
+    let totals = lanes.flat_map(|nest| &nest.items).filter_map(|item| {
+        let buffer = placed.buffer(item.buffer());
+        let total = matches!(item, Item::Reduce(_)) && !buffer.axes.contains(&axis);
+        total.then(|| sizes.volume(&placed.graph, &buffer.axes.iter().copied().collect()))
+    });
+    FOLD * totals.sum::<f64>()
 }
 
 /// What memory costs that is not for one block only: it is made for each call.

@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use lambada_loops::{Buf, Cell, Function, Mode, Nest as Loops, Operand, Param, Return, Step, Ty};
 use lambada_prim::{Prim, Scalar, ScalarTy};
 
+use crate::cost::{SMALLEST, SMALLEST_WITH_TOTALS};
 use crate::graph::{Array, ArrayId, AxisId, Effect, Graph, NodeId};
 use crate::mechanisms::{Mechanisms, Plan};
 use crate::placed::{BufferId, Content, Item, Nest, Pass, Placed};
@@ -38,8 +39,8 @@ const BLOCKS: i64 = 8;
 /// How work is divided.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Grain {
-    /// The smallest and the largest block. What is combined in lanes is folded once per block, so blocks are not small.
-    pub blocks: [i64; 2],
+    /// The smallest block with totals, which are folded from lanes once per block; the smallest without; and the largest.
+    pub blocks: [i64; 3],
     /// What runs on a thread of its own does the work of at least so many scalars, so that what threads cost does not matter.
     pub work: i64,
     /// It has a multiple of so many indices of an axis of lanes.
@@ -48,9 +49,10 @@ pub(crate) struct Grain {
 
 impl Grain {
     /// What is good for the machines of today.
-    pub const USUAL: Grain = Grain { blocks: [256, 1024], work: 1 << 17, unit: 256 };
+    pub const USUAL: Grain =
+        Grain { blocks: [SMALLEST_WITH_TOTALS, SMALLEST, 1024], work: 1 << 17, unit: 256 };
     /// Little data has several blocks and threads.
-    pub const FINE: Grain = Grain { blocks: [8, 8], work: 4, unit: 8 };
+    pub const FINE: Grain = Grain { blocks: [8, 8, 8], work: 4, unit: 8 };
 }
 
 /// Where a definition is.
@@ -343,17 +345,24 @@ impl<'a> Emitter<'a> {
         let each = self.code.int(Prim::MaxInt, each, Operand::int(1));
         let fits = self.code.int(Prim::DivInt, Operand::int(CACHED), each);
         let whole = self.code.int(Prim::BitAnd, fits, Operand::int(-16));
-        let low = self.code.int(Prim::MaxInt, whole, Operand::int(self.grain.blocks[0]));
-        let len = self.code.int(Prim::MinInt, low, Operand::int(self.grain.blocks[1]));
+        let least = Operand::int(self.least_block());
+        let low = self.code.int(Prim::MaxInt, whole, least);
+        let len = self.code.int(Prim::MinInt, low, Operand::int(self.grain.blocks[2]));
         let all = self.extent(block);
         // Threads share the blocks, so there should be some.
         let share = self.code.int(Prim::DivInt, all, Operand::int(BLOCKS));
         let share = self.code.int(Prim::BitAnd, share, Operand::int(-16));
-        let share = self.code.int(Prim::MaxInt, share, Operand::int(self.grain.blocks[0]));
+        let share = self.code.int(Prim::MaxInt, share, least);
         let len = self.code.int(Prim::MinInt, len, share);
         // No more than there are: memory for a block is not larger than that for all indices.
         let all = self.code.int(Prim::MaxInt, all, Operand::int(1));
         self.block_len = self.code.int(Prim::MinInt, len, all);
+    }
+
+    /// The smallest block that is worth it. Where totals over blocks are folded once for each, blocks are not small.
+    fn least_block(&self) -> i64 {
+        let [folded, others, _] = self.grain.blocks;
+        if self.placed.has_totals() { folded } else { others }
     }
 
     // Passes
@@ -456,8 +465,10 @@ impl<'a> Emitter<'a> {
                     self.code.function.params.push(Param::Owned(buf));
                 }
                 Slot::Memory(buf) => {
-                    let Content::Array(array) = self.placed.buffer(*id).content else { continue };
-                    let dims = self.dims(array);
+                    let dims = match self.placed.buffer(*id).content {
+                        Content::Array(array) => self.dims(array),
+                        Content::Node(_) => self.held_sizes(*id),
+                    };
                     let natural = |e: &mut Self, d| e.code.int(Prim::MaxInt, d, Operand::int(0));
                     let dims = dims.into_iter().map(|d| natural(self, d)).collect();
                     self.code.function.results.push(Return::Buffer(buf, dims));

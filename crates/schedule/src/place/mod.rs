@@ -22,6 +22,7 @@ use crate::placed::{Content, Placed};
 mod batch;
 mod carries;
 mod conditions;
+mod direct;
 mod nests;
 mod whole;
 
@@ -31,9 +32,12 @@ pub(crate) use conditions::{is_safe, is_safe_unchecked, runs_along, slides};
 
 use carries::Current;
 use conditions::order;
+use direct::direct;
 
 /// How many cheap operations are done again rather than stored, by [`Mechanism::Rematerialization`].
 const AGAIN: usize = 3;
+/// How often what an input holds is read, if it is worth a copy.
+pub(crate) const OFTEN: f64 = 48.0;
 /// How many times smaller a definition's domain is than that of its user, if it gets a nest of its own.
 const SMALLER: f64 = 4.0;
 
@@ -80,8 +84,9 @@ pub(crate) fn place_by(
         outputs.push(placer.array(output.array, pass)?);
     }
     let distinct: BTreeSet<usize> = outputs.iter().copied().collect();
-    (distinct.len() == outputs.len()).then(|| placer.finish(&outputs))
+    (distinct.len() == outputs.len()).then(|| direct(placer.finish(&outputs)))
 }
+
 /// A definition with a buffer.
 struct Definition {
     content: Content,
@@ -369,8 +374,9 @@ impl Placer<'_> {
             Node::At(..) if self.loop_of(node).is_some() => Some(own),
             Node::At(array, index) => {
                 let unsafe_ = !is_safe(graph, *array, index) && !slides(graph, *array, index);
-                let packed =
-                    self.is_given(*array) && self.is_strided(index) && domain.len() > free.len();
+                let again = domain.len() > free.len();
+                let packed = self.is_given(*array)
+                    && (again && self.is_strided(index) || self.is_packed(index, free, domain));
                 let stored = (unsafe_ || packed) && !free.is_empty();
                 stored.then_some(if self.is_given(*array) && self.blocks(free) {
                     pass
@@ -431,6 +437,15 @@ impl Placer<'_> {
         let Some(block) = self.block else { return false };
         let inner = index.split_last().map_or(&[][..], |(_, inner)| inner);
         inner.iter().any(|i| self.graph.free(*i).contains(block))
+    }
+
+    /// Is it read in rows of the blocked axis that do not follow one another, and so often that a copy is worth it, whose vectors are aligned and
+    /// of which a block fits a cache wherever the rows are?
+    fn is_packed(&self, index: &[NodeId], free: &Axes, domain: &Axes) -> bool {
+        let Some(block) = self.block else { return false };
+        free.len() > 1
+            && runs_along(self.graph, index, block)
+            && self.volume(domain) >= OFTEN * self.volume(free)
     }
 
     fn parts(

@@ -133,6 +133,14 @@ impl Nest {
 }
 
 impl Placed {
+    /// Does a pass over blocks combine something of all blocks?
+    pub fn has_totals(&self) -> bool {
+        let passes = self.passes.iter().filter(|pass| pass.blocked);
+        let mut items = passes.flat_map(|pass| &pass.nests).flat_map(|nest| &nest.items);
+        let Some(block) = self.block else { return false };
+        !items.all(|item| self.buffer(item.buffer()).axes.contains(&block))
+    }
+
     /// A buffer.
     pub fn buffer(&self, id: BufferId) -> &Buffer {
         &self.buffers[id.0 as usize]

@@ -151,3 +151,39 @@ f [n] [m] (x : [n]real) (y : [m][n]real) (at : [n]int) {
     let outputs: Vec<usize> = found.found.values().map(|kernel| kernel.outputs.len()).collect();
     assert_eq!(outputs, [1], "{}", lambada_anf::print(&found.function));
 }
+
+/// What is asked of an axis that has an index is known, and a result is computed where it belongs, from rows that are copied once for many.
+#[test]
+fn a_product_of_matrices_is_its_result() {
+    let text = "
+f [n] [k] [m] (a : [n][k]real) (b : [k][m]real) {
+  runs : bool = lt_int 0, m
+  p : [n][m]real = matmul a, b
+  c : [n][m]real = for i < n (collect) {
+    row : [m]real = for j < m (collect) {
+      s : real = p[i, j]
+      z : real = if runs {
+        => s
+      } else {
+        => 0.0
+      }
+      => z
+    }
+    => row
+  }
+  => c : [n][m]real
+}
+";
+    let found = kernels(&function(text), Plan::of(8), Choice::Best, Around::Nothing);
+    assert!(found.refused.is_empty(), "{:?}", found.refused);
+    let kernel = found.found.values().next().expect("it is a kernel");
+    let told = crate::explain::placement(&kernel.placed);
+    assert!(told.contains("the result c"), "{told}");
+    assert!(!told.contains("store the result"), "{told}");
+    let items = kernel.placed.passes.iter().flat_map(|pass| &pass.nests);
+    let items: Vec<_> = items.flat_map(|nest| &nest.items).collect();
+    assert_eq!(items.len(), 2, "a copy of rows of `b`, and the sums: {told}");
+    assert_eq!(kernel.placed.buffers.iter().filter(|buffer| buffer.local).count(), 1, "{told}");
+    let code = lambada_loops::print(&kernel.code);
+    assert!(!code.contains("select"), "{code}");
+}

@@ -1,0 +1,68 @@
+//! Results that are computed where they belong. An output that is a definition for all of its indices, as what a product of matrices sums is, needs no buffer
+//! beside that of the definition: nothing is kept for a block, and nothing copied.
+
+use crate::graph::{Array, Axes};
+use crate::placed::{Buffer, BufferId, Content, Item, Nest, Pass, Placed};
+
+/// The placement in which such definitions are the outputs.
+pub(super) fn direct(mut placed: Placed) -> Placed {
+    for k in 0..placed.outputs.len() {
+        let copy = placed.outputs[k];
+        if let Some(own) = defined(&placed, copy) {
+            let buffer = Buffer {
+                local: false,
+                axes: placed.buffer(copy).axes.clone(),
+                ..placed.buffer(own).clone()
+            };
+            placed.buffers[own.0 as usize] = buffer;
+            placed.outputs[k] = own;
+            remove(&mut placed, copy);
+        }
+    }
+    placed
+}
+
+/// The buffer of which an output is a copy, if it can be the output.
+fn defined(placed: &Placed, output: BufferId) -> Option<BufferId> {
+    let Content::Array(array) = placed.buffer(output).content else { return None };
+    let Array::Map(axes, body) = placed.graph.array(array) else { return None };
+    let nests = || placed.passes.iter().flat_map(|pass| &pass.nests);
+    if nests().any(|nest| nest.reads.contains(&output)) {
+        return None;
+    }
+    let stores = nests().find(|nest| nest.items.contains(&Item::Store(output)))?;
+    let (_, own) =
+        placed.found(stores).into_iter().find(|(content, _)| *content == Content::Node(*body))?;
+    let buffer = placed.buffer(own);
+    let all = |axes: &[_]| axes.iter().copied().collect::<Axes>();
+    // With another axis in lanes, a copy turns it around.
+    let alike = all(&buffer.axes) == all(axes) && buffer.axes.last() == axes.last();
+    let writer = nests().find(|nest| nest.items.iter().any(|item| item.buffer() == own))?;
+    let always = writer.guard.is_none() && !buffer.single;
+    (alike && always && !buffer.axes.is_empty() && !placed.outputs.contains(&own)).then_some(own)
+}
+
+/// Removes a buffer that nobody reads.
+fn remove(placed: &mut Placed, id: BufferId) {
+    let renumbered = |other: &mut BufferId| other.0 -= u32::from(other.0 > id.0);
+    let items = |nest: &mut Nest| {
+        nest.items.retain(|item| item.buffer() != id);
+        nest.items.iter_mut().for_each(|item| match item {
+            Item::Store(other)
+            | Item::Reduce(other)
+            | Item::List(other)
+            | Item::Copy(other)
+            | Item::Last(other)
+            | Item::Add(other, _) => renumbered(other),
+        });
+        nest.reads.iter_mut().for_each(renumbered);
+    };
+    let nests = |pass: &mut Pass| {
+        pass.nests.iter_mut().for_each(items);
+        pass.nests.retain(|nest| !nest.items.is_empty());
+    };
+    placed.passes.iter_mut().for_each(nests);
+    placed.passes.retain(|pass| !pass.nests.is_empty());
+    placed.outputs.iter_mut().for_each(renumbered);
+    placed.buffers.remove(id.0 as usize);
+}
