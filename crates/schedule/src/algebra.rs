@@ -18,11 +18,12 @@ pub fn simplified(graph: &Graph) -> Graph {
     })
 }
 
-/// A choice by whether an axis has indices: where an index of it is at hand, it has; and a sum over none is zero.
+/// A choice by whether an axis has indices: where an index of it is at hand, it has; and a sum over none is zero. What is costly keeps its condition.
 fn choose(to: &mut Builder, cond: NodeId, then: NodeId, otherwise: NodeId) -> NodeId {
     let graph = &to.graph;
     if let Some((Prim::LtInt, [low, extent])) = graph.operation(cond)
         && graph.lit(*low) == Some(Scalar::Int(0))
+        && !graph.facts(then).lazy
     {
         let along = |axes: &Axes| axes.iter().any(|axis| graph.axis(axis).extent == *extent);
         let is_sum = |(op, axes, _): (ReduceOp, &Axes, NodeId)| {

@@ -187,3 +187,33 @@ f [n] [k] [m] (a : [n][k]real) (b : [k][m]real) {
     let code = lambada_loops::print(&kernel.code);
     assert!(!code.contains("select"), "{code}");
 }
+
+/// A costly sum that the program takes only where there is something to sum stays under that condition, and is a kernel.
+#[test]
+fn a_sum_under_a_condition_keeps_it() {
+    let text = "
+f [n] [m] (x : [n][m]real) {
+  runs : bool = lt_int 0, m
+  c : [n]real = for i < n (collect) {
+    z : real = if runs {
+      s : real = for j < m (reduce add) {
+        x1 : real = x[i, j]
+        t : real = exp x1
+        => t
+      }
+      => s
+    } else {
+      => 0.0
+    }
+    => z
+  }
+  => c : [n]real
+}
+";
+    let found = kernels(&function(text), Plan::of(8), Choice::Best, Around::Nothing);
+    assert!(found.refused.is_empty(), "{:?}", found.refused);
+    let kernel = found.found.values().next().expect("it is a kernel");
+    assert!(lambada_loops::print(&kernel.code).contains("if "));
+    let nests = kernel.placed.passes.iter().flat_map(|pass| &pass.nests);
+    assert!(nests.into_iter().any(|nest| nest.guard.is_some()));
+}
