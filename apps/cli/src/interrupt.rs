@@ -1,5 +1,7 @@
-//! What Ctrl-C does. At the prompt it ends an answer; elsewhere it ends the command, of which nothing stays behind.
+//! What Ctrl-C does, and what the system does that ends a process (SIGTERM, SIGHUP). At the prompt it ends an answer; elsewhere it ends the command, of which nothing
+//! stays behind.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -23,7 +25,11 @@ pub fn pressed() -> bool {
 }
 
 /// Ends what runs in [`Interrupt::ends`] when Ctrl-C is pressed: native code and the interpreter of loops.
-pub struct Interrupt(Cancel);
+pub struct Interrupt {
+    cancel: Cancel,
+    /// Does anything run?
+    runs: Arc<AtomicBool>,
+}
 
 impl Interrupt {
     /// From now on Ctrl-C ends the command, and after a while the process. Where interrupts are ignored, as they are in the background of a
@@ -41,15 +47,16 @@ impl Interrupt {
         };
         // Without a handler, Ctrl-C ends the process at once.
         let _ = ctrlc::try_set_handler(end);
-        Interrupt(cancel)
+        Interrupt { cancel, runs: Arc::default() }
     }
 
-    /// From now on Ctrl-C ends an answer; the process if it is pressed again while the answer does not end.
+    /// From now on Ctrl-C ends an answer; the process if it is pressed again while the answer does not end. The prompt reads it as a key, so a signal that
+    /// comes where no answer is computed is one that ends the process.
     pub fn of_answers() -> Interrupt {
-        let cancel = Cancel::new();
-        let told = cancel.clone();
+        let (cancel, runs) = (Cancel::new(), Arc::<AtomicBool>::default());
+        let (told, computes) = (cancel.clone(), runs.clone());
         let end = move || {
-            if told.is_cancelled() {
+            if told.is_cancelled() || !computes.load(Ordering::Relaxed) {
                 progress::end();
                 lambada::remove_unfinished();
                 std::process::exit(INTERRUPTED.into());
@@ -58,17 +65,20 @@ impl Interrupt {
         };
         // Without a handler, Ctrl-C ends the process.
         let _ = ctrlc::set_handler(end);
-        Interrupt(cancel)
+        Interrupt { cancel, runs }
     }
 
     /// Does something that Ctrl-C ends.
     pub fn ends<R>(&self, run: impl FnOnce() -> R) -> R {
-        self.0.reset();
-        self.0.run(run)
+        self.cancel.reset();
+        self.runs.store(true, Ordering::Relaxed);
+        let done = self.cancel.run(run);
+        self.runs.store(false, Ordering::Relaxed);
+        done
     }
 
     /// Was the last of these ended?
     pub fn has_ended(&self) -> bool {
-        self.0.is_cancelled()
+        self.cancel.is_cancelled()
     }
 }

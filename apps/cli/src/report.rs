@@ -73,8 +73,11 @@ pub fn failure(session: &Session, failure: &Failure, color: bool) -> String {
     session.render_failure(failure, color)
 }
 
-/// How long the lines of a result are.
+/// How long the lines of a result are in a file, and in a terminal that is not narrower.
 const WIDTH: usize = 100;
+
+/// The narrowest terminal that lines are fitted to: a number with its sign and its exponent takes 25 places.
+const NARROWEST: usize = 40;
 
 /// How many elements of an array a person is shown; a file or another program gets all.
 const MOST: usize = 100;
@@ -82,11 +85,18 @@ const MOST: usize = 100;
 /// How a result is printed.
 pub fn style(look: Look, reals: Precision) -> Style {
     Style {
-        width: Some(WIDTH),
+        width: Some(width()),
         digits: look.digits.map(usize::from),
         reals,
         most: std::io::stdout().is_terminal().then_some(MOST),
     }
+}
+
+/// How long the lines of a result are here.
+fn width() -> usize {
+    let terminal = terminal_size::terminal_size_of(std::io::stdout());
+    let columns = terminal.map_or(WIDTH, |(terminal_size::Width(columns), _)| columns.into());
+    columns.clamp(NARROWEST, WIDTH)
 }
 
 /// `name = value`, with long values on lines of their own.

@@ -503,7 +503,7 @@ fn what_is_read_from_a_pipe() {
     });
 }
 
-/// Ctrl-C, as shells send it: the command ends within a second with their exit code, and nothing of it is left, whatever it was doing.
+/// Ctrl-C, as shells send it, and what ends a process or closes its terminal: the command ends within a second with their exit code, and nothing of it is left, whatever it was doing.
 #[test]
 fn interrupted_commands_leave_nothing() {
     let folder = folder();
@@ -515,23 +515,27 @@ fn interrupted_commands_leave_nothing() {
     std::fs::write(folder.path().join("large.lam"), large).expect("a file can be written");
     std::fs::create_dir(&cache).expect("a folder can be made");
     let before = files(folder.path());
-    let commands: [&[&str]; 4] = [
-        &["run", "endless.lam", "x=1", "-o", "out.json"],
-        &["run", "endless.lam", "x=1", "-o", "out.json", "--engine", "loops"],
-        &["run", "endless.lam", "x=1", "--engine", "core"],
-        &["build", "large.lam", "large", "--grad", "x0", "-o", "out"],
+    let run = ["run", "endless.lam", "x=1", "-o", "out.json"];
+    let build = ["build", "large.lam", "large", "--grad", "x0", "-o", "out"];
+    let commands: [(&[&str], &str); 6] = [
+        (&run, "-INT"),
+        (&["run", "endless.lam", "x=1", "-o", "out.json", "--engine", "loops"], "-INT"),
+        (&["run", "endless.lam", "x=1", "--engine", "core"], "-INT"),
+        (&build, "-INT"),
+        (&run, "-HUP"),
+        (&build, "-TERM"),
     ];
-    for args in commands {
+    for (args, signal) in commands {
         // Whoever runs the tests in the background has interrupts ignored, and what they start inherits that.
         let mut command = Command::new("env");
-        command.args(["--default-signal=INT", env!("CARGO_BIN_EXE_lambada")]).args(args);
+        command.args(["--default-signal=INT,TERM,HUP", env!("CARGO_BIN_EXE_lambada")]).args(args);
         command.current_dir(folder.path()).env("LAMBADA_CACHE", &cache).stdin(Stdio::null());
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("it starts");
         std::thread::sleep(Duration::from_millis(1500));
         assert!(child.try_wait().expect("its state").is_none(), "{args:?} has ended by itself");
         let pressed = Instant::now();
-        let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+        let kill = Command::new("kill").args([signal, &child.id().to_string()]).status();
         assert!(kill.expect("`kill` starts").success());
         let output = child.wait_with_output().expect("it ends");
         assert!(pressed.elapsed() < Duration::from_secs(3), "{args:?}: {:?}", pressed.elapsed());

@@ -265,7 +265,7 @@ mod tests {
             ("ok".into(), numbers(Elements::Bool((0..9).map(|k| k % 3 == 0).collect()))),
             ("w".into(), Column::Words(words)),
         ];
-        Table { columns, rows: 9, head: true }
+        Table { columns, rows: 9, head: true, lines: None }
     }
 
     #[test]
@@ -312,7 +312,7 @@ mod tests {
         let column = Column::Numbers(Tensor::reals(vec![64], (0..64).map(f64::from).collect()));
         let words = Column::Words((0..64).map(|k| format!("w{}", k % 5)).collect());
         let columns = vec![("x".to_string(), column), ("w".to_string(), words)];
-        let table = Table { columns, rows: 64, head: true };
+        let table = Table { columns, rows: 64, head: true, lines: None };
         let folder = tempfile::tempdir().expect("a folder");
         for (write, read) in OWN {
             let whole = write(&table).expect("written");

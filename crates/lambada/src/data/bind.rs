@@ -1,5 +1,7 @@
 //! Raw values to typed data, guided by a signature: names, types, shapes and the sizes that the values fix.
 
+mod tables;
+
 use std::collections::HashMap;
 use std::path::Path;
 use std::rc::Rc;
@@ -11,9 +13,9 @@ use lambada_prim::{Data as Elements, Scalar, ScalarTy, Tensor, tells};
 use lambada_source::{Problem, stack, suggest};
 use serde_json::Value;
 
-use super::raw::{self, Entry};
+use super::raw::Entry;
 use super::sizes::{Conflict, complete, unsized_ty};
-use super::table::{self, Column, Table};
+use super::table::Lines;
 use super::{Inputs, Raw, is_identifier, json, names_match};
 use crate::messages::data as messages;
 
@@ -58,7 +60,7 @@ pub fn bind_or(
                 wrong.push(messages::missing(definition, name, &expected, plain, near, file));
             }
             (None, Some(value)) => values.push((k, value.clone())),
-            (Some(entry), _) => match one(program, name, ty, &entry.value, &mut sizes) {
+            (Some(entry), _) => match one(program, name, ty, entry.place(), &mut sizes) {
                 Ok(data) => values.push((k, data)),
                 Err(problem) => wrong.push(match rank_of(&entry.value) {
                     rank @ 1.. if inferred(k) && *ty == SizedTy::Scalar(ScalarTy::Real) => {
@@ -145,7 +147,7 @@ fn rank_of(value: &Raw) -> usize {
 /// A single value of a type, called `name` in messages: a tangent or a cotangent. Its sizes are not compared with others.
 pub fn bind_one(program: &Program, name: &str, ty: &SizedTy, value: &Raw) -> Result<Data, Problem> {
     let mut sizes = Sizes::default();
-    let mut data = one(program, name, ty, value, &mut sizes)?;
+    let mut data = one(program, name, ty, (value, None), &mut sizes)?;
     match sizes.complete(program, &mut [(ty, &mut data)]) {
         Ok(()) => Ok(data),
         Err(Conflict { size, known, found, .. }) => {
@@ -164,11 +166,11 @@ fn one(
     program: &Program,
     name: &str,
     ty: &SizedTy,
-    value: &Raw,
+    (value, lines): (&Raw, Option<&Lines>),
     sizes: &mut Sizes,
 ) -> Result<Data, Problem> {
     let expected = print_type(program, ty);
-    let reader = Reader { program, name, expected: &expected, place: None };
+    let reader = Reader { program, name, expected: &expected, place: None, lines };
     let data = reader.raw(ty, value)?;
     if let (SizedTy::Scalar(ScalarTy::Int), Data::Tensor(tensor)) = (ty, &data)
         && let Some(Scalar::Int(n)) = tensor.as_scalar()
@@ -327,6 +329,8 @@ struct Reader<'a> {
     expected: &'a str,
     /// Where in the value it reads.
     place: Option<&'a Place<'a>>,
+    /// Where the elements of the value are in a text.
+    lines: Option<&'a Lines>,
 }
 
 /// Where in a value another one is.
@@ -340,6 +344,17 @@ enum At<'a> {
     Index(usize),
     /// A member of an object.
     Field(&'a str),
+}
+
+impl Place<'_> {
+    /// The element of the value that it is in.
+    fn row(&self) -> Option<usize> {
+        match (self.outer, &self.step) {
+            (Some(outer), _) => outer.row(),
+            (None, At::Index(row)) => Some(*row),
+            (None, At::Field(_)) => None,
+        }
+    }
 }
 
 impl std::fmt::Display for Place<'_> {
@@ -363,7 +378,12 @@ impl Reader<'_> {
     fn found(&self, found: impl Into<String>) -> String {
         let found = found.into();
         match self.place {
-            Some(place) => format!("{found} at `{}{place}`", self.name),
+            Some(place) => {
+                let line = self.lines.and_then(|lines| Some((place.row()?, lines)));
+                let line = line.and_then(|(row, lines)| Some((lines.of.get(row)?, &lines.origin)));
+                let line = line.map(|(line, origin)| format!(", line {line} of {origin}"));
+                format!("{found} at `{}{place}`{}", self.name, line.unwrap_or_default())
+            }
             None => found,
         }
     }
@@ -381,6 +401,20 @@ impl Reader<'_> {
     ) -> Result<Vec<R>, Problem> {
         let items = items.into_iter().enumerate();
         items.map(|(k, item)| self.inside(At::Index(k), |inner| read(inner, item))).collect()
+    }
+
+    /// The first element that is no integer, of a column of a text.
+    fn fraction(&self, values: &[f64], column: Option<&str>) -> Option<Problem> {
+        let is_one = |x: &f64| json::int(&Value::from(*x)).is_some();
+        let row = values.iter().position(|x| !is_one(x))?;
+        let told = |inner: &Reader| {
+            let found = inner.found(values[row].to_string());
+            messages::not_integral(self.name, self.expected, &found)
+        };
+        Some(self.inside(At::Index(row), |inner| match column {
+            Some(name) => inner.inside(At::Field(name), told),
+            None => told(inner),
+        }))
     }
 
     fn raw(&self, ty: &SizedTy, value: &Raw) -> Result<Data, Problem> {
@@ -579,106 +613,15 @@ impl Reader<'_> {
                 Elements::Real(v.iter().map(|x| *x as f64).collect())
             }
             (_, data) if data.ty() == elem => data.clone(),
+            (ScalarTy::Int, Elements::Real(v)) if self.lines.is_some() => {
+                match self.fraction(v, None) {
+                    None => Elements::Int(v.iter().map(|x| *x as i64).collect()),
+                    Some(problem) => return Err(problem),
+                }
+            }
             _ => return Err(self.mismatch(found())),
         };
         Ok(Data::Tensor(Tensor { dims: tensor.dims.clone(), data }))
-    }
-}
-
-/// Tables.
-impl Reader<'_> {
-    /// A matrix of all columns, or an array of records or tuples with a row for each; or the only column.
-    fn table(&self, ty: &SizedTy, table: &Table) -> Result<Data, Problem> {
-        let SizedTy::Array(_, row) = ty else { return Err(self.mismatch(table.describe())) };
-        if let ([(_, column)], SizedTy::Scalar(_) | SizedTy::Variant(_)) =
-            (&table.columns[..], &**row)
-        {
-            return self.raw(ty, &raw::raw(column));
-        }
-        let columns = match &**row {
-            SizedTy::Record(types) => {
-                let column = |name: &str| table.columns.iter().find(|(known, _)| known == name);
-                let missing: Vec<&str> =
-                    types.iter().map(|(n, _)| &**n).filter(|n| column(n).is_none()).collect();
-                if !missing.is_empty() {
-                    return Err(messages::fields(self.name, self.expected, &missing, &[]));
-                }
-                let fields = types.iter().filter_map(|(n, t)| Some((t, column(n)?)));
-                self.columns(fields)?
-            }
-            SizedTy::Tuple(types) if types.len() == table.columns.len() => {
-                self.columns(types.iter().zip(&table.columns))?
-            }
-            SizedTy::Array(_, elem) => {
-                let SizedTy::Scalar(elem) = **elem else {
-                    return Err(self.mismatch(table.describe()));
-                };
-                return self.matrix(elem, table);
-            }
-            SizedTy::Scalar(_) | SizedTy::Tuple(_) | SizedTy::Variant(_) | SizedTy::Fun(..) => {
-                return Err(self.mismatch(table.describe()));
-            }
-        };
-        let names: Option<Vec<_>> = match &**row {
-            SizedTy::Record(types) => Some(types.iter().map(|(name, _)| name).collect()),
-            _ => None,
-        };
-        let rows = (0..table.rows).map(|k| {
-            let cells = columns.iter().map(|column| column[k].clone());
-            match &names {
-                Some(names) => {
-                    Data::Record(names.iter().map(|name| (***name).into()).zip(cells).collect())
-                }
-                None => Data::Tuple(cells.collect()),
-            }
-        });
-        Ok(Data::Array(rows.collect()))
-    }
-
-    /// The cells of columns, as values of these types.
-    fn columns<'t>(
-        &self,
-        columns: impl Iterator<Item = (&'t SizedTy, &'t (String, Column))>,
-    ) -> Result<Vec<Vec<Data>>, Problem> {
-        let column = |(ty, (name, column)): (&SizedTy, &(String, Column))| match column {
-            Column::Numbers(tensor) => {
-                let all = SizedTy::Array(Size::Any, Box::new(ty.clone()));
-                match self.tensor(&all, tensor)? {
-                    Data::Tensor(tensor) => Ok(tensor.rows().map(Data::Tensor).collect()),
-                    Data::Tuple(_) | Data::Record(_) | Data::Array(_) | Data::Con { .. } => {
-                        Err(self.mismatch("a column of numbers"))
-                    }
-                }
-            }
-            Column::Words(words) => self.each(words, |inner, word| {
-                inner.inside(At::Field(name), |inner| inner.json(ty, &table::cell(word)))
-            }),
-            Column::Foreign(what) => Err(self.mismatch(format!("a column of {what}"))),
-        };
-        columns.map(column).collect()
-    }
-
-    /// All columns side by side.
-    fn matrix(&self, elem: ScalarTy, table: &Table) -> Result<Data, Problem> {
-        let all = SizedTy::Array(Size::Any, Box::new(SizedTy::Scalar(elem)));
-        let mut columns = Vec::new();
-        for (_, column) in &table.columns {
-            match column {
-                Column::Numbers(tensor) => columns.push(self.tensor(&all, tensor)?),
-                Column::Words(_) | Column::Foreign(_) => {
-                    return Err(self.mismatch(table.describe()));
-                }
-            }
-        }
-        let mut data = Elements::zeros(elem, 0);
-        for row in 0..table.rows {
-            for column in &columns {
-                if let Data::Tensor(tensor) = column {
-                    push(&mut data, tensor.data.get(row));
-                }
-            }
-        }
-        Ok(Data::Tensor(Tensor { dims: vec![table.rows, columns.len()], data }))
     }
 }
 

@@ -2,12 +2,13 @@
 
 use std::io::Read as _;
 use std::path::Path;
+use std::sync::Arc;
 
 use lambada_prim::{Data as Elements, Memory, Scalar, Tensor};
 use lambada_source::Problem;
 
 use super::json::overflows;
-use super::table::{Column, Table};
+use super::table::{Column, Lines, Table};
 use crate::messages::data as messages;
 
 /// The signs that may separate columns.
@@ -59,7 +60,16 @@ fn read(text: &str, origin: &str) -> Result<Table, Problem> {
     let rows = &records[usize::from(head)..];
     let column = |k: usize| column(rows.iter().map(|row| row.get(k).unwrap_or_default()));
     let columns = names.into_iter().enumerate().map(|(k, name)| (name, column(k))).collect();
-    Ok(Table { columns, rows: rows.len(), head })
+    let line = |row: &csv::StringRecord| row.position().map_or(0, |at| line(text, at));
+    let lines = Lines { origin: origin.to_string(), of: rows.iter().map(line).collect() };
+    Ok(Table { columns, rows: rows.len(), head, lines: Some(Arc::new(lines)) })
+}
+
+/// The line of the record that the reader has found after this place, where empty lines may be.
+fn line(text: &str, at: &csv::Position) -> u64 {
+    let rest = text.as_bytes().iter().skip(at.byte() as usize);
+    let empty = rest.take_while(|byte| matches!(**byte, b'\n' | b'\r'));
+    at.line() + empty.filter(|byte| **byte == b'\n').count() as u64
 }
 
 /// What is wrong with a record, and on which line.
@@ -146,6 +156,9 @@ mod tests {
             })
             .collect();
         assert_eq!(kinds, ["x real", "n int", "ok bool", "kind AB"]);
+        let lines = |text: &str| read(text, "t").ok().and_then(|t| Some(t.lines?.of.clone()));
+        assert_eq!(lines("x,k\n1,\"a\nb\"\n\n2,c\n3,d"), Some(vec![2, 5, 6]));
+        assert_eq!(lines("1\n2\n"), Some(vec![1, 2]));
         assert!(!read("1,2\n3,4\n", "t").expect("a table").head);
         assert!(read("a,b\n", "t").is_ok_and(|table| table.rows == 0));
     }

@@ -192,6 +192,6 @@ impl Reader {
         for (field, column) in self.fields.into_iter().zip(self.columns) {
             columns.push((field.name, column.finish(self.rows)?));
         }
-        Ok(Table { columns, rows: self.rows, head: true })
+        Ok(Table { columns, rows: self.rows, head: true, lines: None })
     }
 }

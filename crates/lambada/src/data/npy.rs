@@ -1,8 +1,13 @@
 //! NumPy's format for one array: a magic, a header in Python's notation, and the elements.
 
+use std::io::Read;
+
 use lambada_prim::{Data as Elements, Precision, Tensor, elements};
 
-const MAGIC: &[u8] = b"\x93NUMPY";
+const MAGIC: &[u8; 6] = b"\x93NUMPY";
+
+/// So many bytes are read at a time: elements of any size fill them.
+const BLOCK: usize = 1 << 16;
 
 /// The elements begin at a multiple of this.
 const ALIGNMENT: usize = 64;
@@ -20,50 +25,66 @@ struct Header {
     dims: Vec<usize>,
 }
 
-/// The array that these bytes are.
-pub fn read(bytes: &[u8]) -> Result<Tensor, String> {
-    let (text, data) = parts(bytes)?;
+/// The array that these bytes are. There are `length` of them, of which no more is kept than the elements.
+pub fn read(mut bytes: impl Read, length: u64) -> Result<Tensor, String> {
+    let (text, before) = preamble(&mut bytes)?;
     let header = header(&text)?;
     if !is_known(&header) {
         return Err(unknown(header.kind, header.size));
     }
+    let held = length.saturating_sub(before);
     let claimed = header.dims.iter().map(|n| i64::try_from(*n).ok()).collect::<Option<Vec<i64>>>();
     let claimed = claimed.and_then(elements).and_then(|n| n.checked_mul(header.size as u64));
     match claimed {
-        Some(claimed) if claimed == data.len() as u64 => {}
-        Some(claimed) if claimed < data.len() as u64 => {
-            let more = lambada_source::counted(data.len() - claimed as usize, "byte");
+        Some(claimed) if claimed == held => {}
+        Some(claimed) if claimed < held => {
+            let more = lambada_source::counted((held - claimed) as usize, "byte");
             return Err(format!("{more} follow its elements"));
         }
         Some(_) | None => {
             let dims: Vec<String> = header.dims.iter().map(usize::to_string).collect();
             return Err(format!(
-                "its header claims {} elements, but it holds {} bytes",
-                dims.join(" × "),
-                data.len()
+                "its header claims {} elements, but it holds {held} bytes",
+                dims.join(" × ")
             ));
         }
     }
-    let data = scalars(&header, data)?;
+    let data = scalars(&header, &mut bytes, held as usize / header.size)?;
+    // An archive compares checksums when there is nothing more.
+    if bytes.read(&mut [0]).map_err(|error| error.to_string())? > 0 {
+        return Err("more bytes follow its elements".into());
+    }
     let tensor = Tensor { dims: header.dims, data };
     Ok(if header.fortran { rows_first(tensor) } else { tensor })
 }
 
-/// The header's text, and the elements.
-fn parts(bytes: &[u8]) -> Result<(String, &[u8]), String> {
-    let Some(rest) = bytes.strip_prefix(MAGIC) else {
+/// The header's text, and how many bytes come before the elements.
+fn preamble(bytes: &mut impl Read) -> Result<(String, u64), String> {
+    let cut = || "its header is cut off".to_string();
+    let magic: [u8; 6] = next(bytes).ok_or("it does not begin as NumPy's files do")?;
+    if magic != *MAGIC {
         return Err("it does not begin as NumPy's files do".into());
-    };
-    let (length, rest) = match rest {
-        [1, _, a, b, rest @ ..] => (usize::from(u16::from_le_bytes([*a, *b])), rest),
-        [2 | 3, _, a, b, c, d, rest @ ..] => (u32::from_le_bytes([*a, *b, *c, *d]) as usize, rest),
-        [1..=3, ..] | [] => return Err("its header is cut off".into()),
-        [version, ..] => return Err(format!("version {version} of the format is not known")),
-    };
-    match rest.split_at_checked(length) {
-        Some((header, data)) => Ok((String::from_utf8_lossy(header).into_owned(), data)),
-        None => Err("its header is cut off".into()),
     }
+    let [version, _] = next(bytes).ok_or_else(cut)?;
+    let (length, size) = match version {
+        1 => (u16::from_le_bytes(next(bytes).ok_or_else(cut)?).into(), 2),
+        2 | 3 => (u32::from_le_bytes(next(bytes).ok_or_else(cut)?), 4),
+        version => return Err(format!("version {version} of the format is not known")),
+    };
+    let mut text = Vec::new();
+    let read = bytes.by_ref().take(length.into()).read_to_end(&mut text);
+    if read.map_err(|error| error.to_string())? < length as usize {
+        return Err(cut());
+    }
+    let before = MAGIC.len() as u64 + 2 + size + u64::from(length);
+    Ok((String::from_utf8_lossy(&text).into_owned(), before))
+}
+
+/// So many bytes, if there are any more.
+fn next<const SIZE: usize>(bytes: &mut impl Read) -> Option<[u8; SIZE]> {
+    let mut read = [0; SIZE];
+    bytes.read_exact(&mut read).ok()?;
+    Some(read)
 }
 
 fn header(text: &str) -> Result<Header, String> {
@@ -95,21 +116,30 @@ fn field<'t>(header: &'t str, key: &str) -> Option<&'t str> {
 }
 
 /// The elements in the order of the file.
-fn scalars(header: &Header, data: &[u8]) -> Result<Elements, String> {
+fn scalars(header: &Header, bytes: &mut impl Read, count: usize) -> Result<Elements, String> {
+    let big = header.big_endian;
     match (header.kind, header.size) {
-        (b'f', 8) => Ok(Elements::Real(each(header, data, f64::from_le_bytes))),
-        (b'f', 4) => Ok(Elements::Real(each(header, data, |x| f32::from_le_bytes(x).into()))),
-        (b'i', 8) => Ok(Elements::Int(each(header, data, i64::from_le_bytes))),
-        (b'i', 4) => Ok(Elements::Int(each(header, data, |n| i32::from_le_bytes(n).into()))),
-        (b'i', 2) => Ok(Elements::Int(each(header, data, |n| i16::from_le_bytes(n).into()))),
-        (b'i', 1) => Ok(Elements::Int(each(header, data, |n| i8::from_le_bytes(n).into()))),
-        (b'u', 4) => Ok(Elements::Int(each(header, data, |n| u32::from_le_bytes(n).into()))),
-        (b'u', 2) => Ok(Elements::Int(each(header, data, |n| u16::from_le_bytes(n).into()))),
-        (b'u', 1) => Ok(Elements::Int(each(header, data, |[n]| n.into()))),
-        (b'b', 1) => match data.iter().find(|byte| **byte > 1) {
-            None => Ok(Elements::Bool(each(header, data, |[byte]| byte == 1))),
-            Some(byte) => Err(format!("a truth value is {byte}, neither 0 nor 1")),
-        },
+        (b'f', 8) => each(bytes, count, big, f64::from_le_bytes).map(Elements::Real),
+        (b'f', 4) => each(bytes, count, big, |x| f32::from_le_bytes(x).into()).map(Elements::Real),
+        (b'i', 8) => each(bytes, count, big, i64::from_le_bytes).map(Elements::Int),
+        (b'i', 4) => each(bytes, count, big, |n| i32::from_le_bytes(n).into()).map(Elements::Int),
+        (b'i', 2) => each(bytes, count, big, |n| i16::from_le_bytes(n).into()).map(Elements::Int),
+        (b'i', 1) => each(bytes, count, big, |n| i8::from_le_bytes(n).into()).map(Elements::Int),
+        (b'u', 4) => each(bytes, count, big, |n| u32::from_le_bytes(n).into()).map(Elements::Int),
+        (b'u', 2) => each(bytes, count, big, |n| u16::from_le_bytes(n).into()).map(Elements::Int),
+        (b'u', 1) => each(bytes, count, big, |[n]| n.into()).map(Elements::Int),
+        (b'b', 1) => {
+            let mut wrong = None;
+            let truth = |[byte]: [u8; 1]| {
+                wrong = wrong.or((byte > 1).then_some(byte));
+                byte == 1
+            };
+            let truths = each(bytes, count, big, truth)?;
+            match wrong {
+                None => Ok(Elements::Bool(truths)),
+                Some(byte) => Err(format!("a truth value is {byte}, neither 0 nor 1")),
+            }
+        }
         (kind, size) => Err(unknown(kind, size)),
     }
 }
@@ -126,21 +156,26 @@ fn unknown(kind: u8, size: usize) -> String {
     format!("elements of NumPy's type `{}{size}`", char::from(kind))
 }
 
-/// The elements, from their bytes with the lowest first.
+/// So many elements; `value` takes their bytes, the lowest first.
 fn each<const SIZE: usize, T>(
-    header: &Header,
-    data: &[u8],
-    value: impl Fn([u8; SIZE]) -> T,
-) -> Vec<T> {
-    let (elements, _) = data.as_chunks::<SIZE>();
-    let ordered = |bytes: &[u8; SIZE]| {
-        let mut bytes = *bytes;
-        if header.big_endian {
-            bytes.reverse();
+    bytes: &mut impl Read,
+    count: usize,
+    big_endian: bool,
+    mut value: impl FnMut([u8; SIZE]) -> T,
+) -> Result<Vec<T>, String> {
+    let mut elements = Vec::new();
+    elements.try_reserve_exact(count).map_err(|_| "there is no memory for it".to_string())?;
+    let mut block = vec![0; BLOCK.min(count * SIZE)];
+    while elements.len() < count {
+        let block = &mut block[..BLOCK.min((count - elements.len()) * SIZE)];
+        bytes.read_exact(block).map_err(|error| error.to_string())?;
+        let (items, _) = block.as_chunks_mut::<SIZE>();
+        if big_endian {
+            items.iter_mut().for_each(|item| item.reverse());
         }
-        value(bytes)
-    };
-    elements.iter().map(ordered).collect()
+        elements.extend(items.iter().map(|item| value(*item)));
+    }
+    Ok(elements)
 }
 
 /// An array whose elements stand with the first index fastest, with the last index fastest.
@@ -215,10 +250,14 @@ mod tests {
         bytes
     }
 
+    fn held(bytes: &[u8]) -> Result<Tensor, String> {
+        read(bytes, bytes.len() as u64)
+    }
+
     fn array(ty: &str, fortran: &str, shape: &str, data: &[u8]) -> Result<Tensor, String> {
         let header =
             format!("{{'descr': '{ty}', 'fortran_order': {fortran}, 'shape': {shape}, }}\n");
-        read(&with_header(1, &header, data))
+        held(&with_header(1, &header, data))
     }
 
     #[test]
@@ -227,7 +266,7 @@ mod tests {
             let shape = |shape: &str| {
                 let header =
                     format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({shape}), }}\n");
-                read(&with_header(version, &header, &[0; 48]))
+                held(&with_header(version, &header, &[0; 48]))
             };
             for held in ["6,", "2, 3"] {
                 assert!(shape(held).is_ok(), "{held}");
@@ -247,6 +286,22 @@ mod tests {
         assert!(array("|b1", "False", "(3,)", &[0, 1, 1]).is_ok());
         assert!(array("|b1", "False", "(3,)", &[0, 1, 2]).is_err());
         assert!(array("<f8", "False", "(0, 1000000000000)", &[]).is_ok());
+    }
+
+    #[test]
+    fn what_is_cut_off_is_told() {
+        let file =
+            write(&Tensor { dims: vec![2], data: Elements::Int(vec![1, 2]) }, Precision::F64);
+        for length in 0..file.len() {
+            assert!(held(&file[..length]).is_err(), "{length}");
+            // As if it were longer than it is.
+            assert!(read(&file[..length], file.len() as u64).is_err(), "{length}");
+            assert!(read(&file[..], length as u64).is_err(), "{length}");
+        }
+        let many =
+            Tensor { dims: vec![3 * BLOCK], data: Elements::Int((0..3 * BLOCK as i64).collect()) };
+        let file = write(&many, Precision::F64);
+        assert_eq!(held(&file), Ok(many));
     }
 
     #[test]
@@ -271,7 +326,7 @@ mod tests {
         for array in arrays {
             for precision in [Precision::F64, Precision::F32] {
                 let file = write(&array, precision);
-                assert_eq!(read(&file).as_ref(), Ok(&array));
+                assert_eq!(held(&file).as_ref(), Ok(&array));
             }
         }
     }

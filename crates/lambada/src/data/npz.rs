@@ -1,6 +1,6 @@
 //! NumPy's files: one array, or an archive of several.
 
-use std::io::{Cursor, Read, Seek, Write};
+use std::io::{BufReader, Cursor, Read, Seek, Write};
 use std::path::Path;
 
 use lambada_prim::{Data as Elements, Memory, Precision, Tensor};
@@ -24,14 +24,12 @@ pub fn read_npz(
     names.sort_unstable();
     let mut arrays = Vec::with_capacity(names.len());
     for name in names {
-        let mut bytes = Vec::new();
         let member = archive.by_name(&name).map_err(|e| broken(&e))?;
-        // One more than is allowed, to see that there is more.
-        member.take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(|e| broken(&e))?;
-        if bytes.len() as u64 > limit {
+        let length = member.size();
+        if length > limit {
             return Err(messages::too_large(&format!("the array `{name}` of {origin}"), limit));
         }
-        let tensor = npy::read(&bytes).map_err(|e| messages::npz_type(origin, &name, e))?;
+        let tensor = npy::read(member, length).map_err(|e| messages::npz_type(origin, &name, e))?;
         arrays.push((name.trim_end_matches(".npy").to_string(), tensor));
     }
     Ok(arrays)
@@ -39,8 +37,18 @@ pub fn read_npz(
 
 /// The array of a `.npy` file, called `name` in messages.
 pub fn read_npy_file(path: &Path, origin: &str, name: &str) -> Result<Tensor, Problem> {
-    let bytes = std::fs::read(path).map_err(|e| messages::io(path, "read", e))?;
-    npy::read(&bytes).map_err(|e| messages::npz_type(origin, name, e))
+    let failed = |e| messages::io(path, "read", e);
+    let mut file = std::fs::File::open(path).map_err(failed)?;
+    let about = file.metadata().map_err(failed)?;
+    let tensor = match about.is_file() {
+        true => npy::read(BufReader::new(file), about.len()),
+        false => {
+            let mut bytes = Vec::new();
+            file.read_to_end(&mut bytes).map_err(failed)?;
+            npy::read(&bytes[..], bytes.len() as u64)
+        }
+    };
+    tensor.map_err(|e| messages::npz_type(origin, name, e))
 }
 
 /// An archive of arrays.

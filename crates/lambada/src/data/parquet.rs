@@ -37,7 +37,7 @@ pub fn read(file: File, memory: Memory) -> Result<Table, Wrong> {
         columns.push((field.name().to_string(), reader.column(field, leaf)?));
         leaf += leaves(field);
     }
-    Ok(Table { columns, rows, head: true })
+    Ok(Table { columns, rows, head: true, lines: None })
 }
 
 /// How many columns a field takes in the file.

@@ -9,7 +9,7 @@ use lambada_source::stack::Deep;
 use serde_json::Value;
 
 use super::formats::{Format, Read};
-use super::table::{self, Column, Table};
+use super::table::{self, Column, Lines, Table};
 use super::{is_definition, is_identifier, json, split_assignment};
 use crate::messages::data as messages;
 
@@ -47,6 +47,8 @@ pub(crate) struct Entry {
     pub shared: bool,
     /// The file, of a value that goes by the name of the file.
     pub file: Option<PathBuf>,
+    /// Of a column of a text: where the elements are.
+    pub lines: Option<Arc<Lines>>,
 }
 
 impl Inputs {
@@ -84,14 +86,14 @@ impl Inputs {
     }
 
     fn push(&mut self, name: Option<String>, value: Raw, origin: String, shared: bool) {
-        self.entries.push(Entry { name, value, origin, shared, file: None });
+        self.entries.push(Entry { name, value, origin, shared, file: None, lines: None });
     }
 
     /// The whole of a file, under its name.
     fn push_file(&mut self, path: &Path, value: Raw, origin: String, shared: bool) {
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let file = Some(path.to_path_buf());
-        self.entries.push(Entry { name: Some(name), value, origin, shared, file });
+        self.entries.push(Entry { name: Some(name), value, origin, shared, file, lines: None });
     }
 
     /// The names of the values that have one, with where they come from, but for those of files that hold other values too.
@@ -162,7 +164,16 @@ impl Inputs {
     fn insert_table(&mut self, table: Table, path: &Path, origin: &str) {
         let named = table.columns.iter().filter(|_| table.head);
         for (column, cells) in named {
-            self.push(Some(column.clone()), raw(cells), origin.to_string(), true);
+            let (name, origin, lines) = (column.clone(), origin.to_string(), table.lines.clone());
+            let entry = Entry {
+                name: Some(name),
+                value: raw(cells),
+                origin,
+                shared: true,
+                file: None,
+                lines,
+            };
+            self.entries.push(entry);
         }
         let name = path.file_stem().unwrap_or_default().to_string_lossy();
         if table.columns.iter().all(|(column, _)| *column != name) {
@@ -222,6 +233,17 @@ impl Inputs {
         let json = json_value(value, &format!("the value of `{name}`"))?;
         self.insert(name, Raw::Json(json), format!("the argument `{name}={}`", shortened(value)));
         Ok(())
+    }
+}
+
+impl Entry {
+    /// The value, and where its elements are in a text.
+    pub(super) fn place(&self) -> (&Raw, Option<&Lines>) {
+        let lines = match &self.value {
+            Raw::Table(table) => &table.lines,
+            Raw::Json(_) | Raw::Tensor(_) | Raw::Foreign(_) => &self.lines,
+        };
+        (&self.value, lines.as_deref())
     }
 }
 

@@ -15,6 +15,17 @@ pub struct Table {
     pub rows: usize,
     /// Does the file name the columns?
     pub head: bool,
+    /// Of a text: where its rows are.
+    pub lines: Option<Arc<Lines>>,
+}
+
+/// On which lines of a text the rows of a table begin.
+#[derive(Debug)]
+pub struct Lines {
+    /// What the text is called in messages.
+    pub origin: String,
+    /// By row, from 1.
+    pub of: Vec<u64>,
 }
 
 /// What a column holds.
@@ -63,7 +74,7 @@ pub fn of(data: &Data, arrays: &[(String, Tensor)]) -> Option<Table> {
     };
     let rows = columns.first().map_or(0, |(_, column)| column.len());
     let even = columns.iter().all(|(_, column)| column.len() == rows);
-    even.then_some(Table { columns, rows, head: true })
+    even.then_some(Table { columns, rows, head: true, lines: None })
 }
 
 impl Column {
