@@ -4,7 +4,7 @@ use lambada::{Arrays, nested};
 use lambada_anf::Function;
 use lambada_loops as loops;
 use lambada_lower::{Nested, Nests, lower_with};
-use lambada_schedule::{Around, Choice, Plan, kernels};
+use lambada_schedule::{Along, Around, Choice, Plan, kernels};
 
 /// Nests with these lanes, and these placements.
 #[derive(Clone, Copy, Debug)]
@@ -19,6 +19,6 @@ impl Nests for Lanes {
 
 /// The loops of a program with nests wherever there can be any, worth it or not, for all sizes.
 pub fn everywhere(arrays: &Arrays) -> loops::Function {
-    let lanes = Lanes(Plan::of(4), Choice::Any(0));
+    let lanes = Lanes(Plan::of(4), Choice::Any(0, Along::Block));
     lambada_source::stack::roomy(|| lower_with(&arrays.optimized, &lanes))
 }

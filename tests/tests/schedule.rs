@@ -12,7 +12,7 @@ use lambada_loops as loops;
 use lambada_lower::lower_with;
 use lambada_prim::{Scalar, ScalarTy};
 use lambada_schedule::{
-    Choice, Distributed, Leave, Mechanism, Mechanisms, Nominal, Plan, graph, prepared,
+    Along, Choice, Distributed, Leave, Mechanism, Mechanisms, Nominal, Plan, graph, prepared,
     through_graphs, whole,
 };
 use lambada_testkit::{Random, Tolerance, all_close, parallel};
@@ -288,11 +288,18 @@ fn ragged(case: &Case) -> Compared {
         return compared;
     }
     let f = &*case.arrays.optimized;
-    let choices = [Choice::Best, Choice::Any(usize::MAX), Choice::Any(0), Choice::Any(1)];
+    let choices = [
+        Choice::Best,
+        Choice::Any(usize::MAX, Along::Rows),
+        Choice::Any(0, Along::Block),
+        Choice::Any(0, Along::Rows),
+        Choice::Any(1, Along::Block),
+        Choice::Any(1, Along::Rows),
+    ];
     let whole = choices.into_iter().flat_map(|c| [1, 2, 4, 8].map(|lanes| (c, Plan::of(lanes))));
     let without = |mechanism: &Mechanism| {
         let mechanisms = Mechanisms::ALL.without(*mechanism);
-        (Choice::Any(0), Plan { lanes: 4, mechanisms })
+        (Choice::Any(0, Along::Block), Plan { lanes: 4, mechanisms })
     };
     let ways = whole.chain(Mechanism::ALL.iter().map(without));
     // Most mechanisms make no difference to most programs.

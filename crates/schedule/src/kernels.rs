@@ -22,7 +22,7 @@ use crate::emit::{Grain, emit_with};
 use crate::factor::Leave;
 use crate::graph::{Array, ArrayId, AxisId, Graph, Node, NodeId};
 use crate::mechanisms::{Mechanism, Plan};
-use crate::place::{place_by, placeable};
+use crate::place::{Along, Blocks, place_by, placeable};
 use crate::placed::Placed;
 use crate::regions::{Allowed, Region, fitting, mentions, needed, types};
 use crate::tile::tiled;
@@ -82,9 +82,9 @@ pub struct Kernels {
 pub enum Choice {
     /// The cheapest, if it is worth it, for sizes for which it is.
     Best,
-    /// That with the k-th axis in blocks, or the one without blocks if there is no such axis; for all sizes,
+    /// That with the k-th axis in blocks, or the one without blocks if there is no such axis, and lanes as given; for all sizes,
     /// and divided finely, so that small data meet what large ones do.
-    Any(usize),
+    Any(usize, Along),
 }
 
 /// The kernels of a function that is called in some surroundings. Of its library nothing is said.
@@ -340,8 +340,9 @@ impl Finder {
         let precision = self.kernels.function.names.precision();
         let placed = match self.choice {
             Choice::Best => best(&graph, &sizes, self.plan, precision)?,
-            Choice::Any(k) => {
-                let block = (k < graph.axes.len()).then_some(AxisId(k as u32));
+            Choice::Any(k, lanes) => {
+                let axis = (k < graph.axes.len()).then_some(AxisId(k as u32));
+                let block = axis.map(|axis| Blocks { axis, lanes });
                 let block = block.filter(|_| self.plan.has(Mechanism::Blocks));
                 let placed = place_by(self.plan.mechanisms, &graph, block, &sizes)?;
                 tiled(placed, &sizes, self.plan, precision)
@@ -356,7 +357,7 @@ impl Finder {
             return None;
         }
         let least = match (self.choice, enough(&placed, &sizes, self.plan.lanes)) {
-            (Choice::Any(_), _) | (Choice::Best, Enough::Always) => None,
+            (Choice::Any(..), _) | (Choice::Best, Enough::Always) => None,
             // An `if` without results would have no name.
             (Choice::Best, Enough::AtLeast(..)) if outputs.is_empty() => None,
             (Choice::Best, Enough::Never) => return None,
@@ -364,7 +365,7 @@ impl Finder {
         };
         let grain = match self.choice {
             Choice::Best => Grain::USUAL,
-            Choice::Any(_) => Grain::FINE,
+            Choice::Any(..) => Grain::FINE,
         };
         let code = emit_with(&placed, self.plan, (Outputs::Given, self.around), grain);
         let checked = graph.outputs.len() > outputs.len() + added.len();

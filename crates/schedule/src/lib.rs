@@ -50,7 +50,7 @@ pub use literals::without_literals;
 pub use mechanisms::{Mechanism, Mechanisms, Plan};
 pub use merge::merged;
 pub use phases::Phases;
-pub use place::{place, placeable};
+pub use place::{Along, Blocks, place, placeable};
 pub use reads::pushed;
 pub use regions::{Region, Replaced, replace_regions};
 pub use restore::restore;

@@ -6,7 +6,7 @@ use crate::cost::{Nominal, SMALLEST_WITH_TOTALS};
 use crate::graph::{Array, ArrayId, AxisId, Graph, NodeId};
 use crate::lanes::along_cheapest;
 use crate::mechanisms::{Mechanism, Plan};
-use crate::place::{batched, place_by};
+use crate::place::{Along, Blocks, batched, place_by};
 use crate::placed::{BufferId, Item, Nest, Placed};
 use crate::scopes::batch;
 use crate::share::shared;
@@ -19,6 +19,8 @@ const BEGIN: f64 = 8.0;
 const LITTLE: f64 = 2000.0;
 /// What an element of a block costs that is handed on from nest to nest, in additions.
 const HELD: f64 = 0.01;
+/// How much more it costs, as far as is known, that lanes are left over in each row of a block rather than in the last block.
+const RESTS: f64 = 1.03;
 /// How many times the memory of inputs and outputs buffers may take that are not for one block only.
 const ROOM: f64 = 8.0;
 /// By how much a placement must be cheaper.
@@ -31,8 +33,12 @@ pub fn best(graph: &Graph, sizes: &Nominal, plan: Plan, precision: Precision) ->
         return None;
     }
     let axes = if plan.has(Mechanism::Blocks) { graph.axes.len() } else { 0 };
-    let axes = (0..axes as u32).map(|k| Some(AxisId(k)));
-    let blocks = std::iter::once(None).chain(axes.filter(|axis| is_open(graph, *axis)));
+    let axes = (0..axes as u32).map(AxisId).filter(|axis| is_open(graph, *axis));
+    let rows = plan.has(Mechanism::AxisOrder) && plan.has(Mechanism::Lanes);
+    let along = if rows { &[Along::Block, Along::Rows][..] } else { &[Along::Block] };
+    let axes =
+        axes.flat_map(|axis| along.iter().map(move |lanes| Some(Blocks { axis, lanes: *lanes })));
+    let blocks = std::iter::once(None).chain(axes);
     let mut best: Option<(f64, Placed)> = None;
     for placed in blocks.filter_map(|block| place_by(plan.mechanisms, graph, block, sizes)) {
         let placed = shared(placed, sizes, plan.lanes);
@@ -40,7 +46,8 @@ pub fn best(graph: &Graph, sizes: &Nominal, plan: Plan, precision: Precision) ->
         if memory(&placed, sizes) > ROOM * given(graph, sizes) {
             continue;
         }
-        let cost = cost(&placed, sizes, plan.lanes);
+        let rests = if is_along_rows(&placed) { RESTS } else { 1.0 };
+        let cost = rests * cost(&placed, sizes, plan.lanes);
         if best.as_ref().is_none_or(|(known, _)| cost < *known) {
             best = Some((cost, placed));
         }
@@ -90,9 +97,16 @@ fn grouped(placed: Placed, sizes: &Nominal) -> Placed {
     axis.and_then(|axis| batched(&placed, axis)).unwrap_or(placed)
 }
 
+/// Do lanes run along rows in blocks of them?
+fn is_along_rows(placed: &Placed) -> bool {
+    let Some(block) = placed.block else { return false };
+    let nests = placed.passes.iter().filter(|pass| pass.blocked).flat_map(|pass| &pass.nests);
+    let mut along = nests.filter(|nest| nest.axes.contains(&block)).filter_map(|nest| nest.vector);
+    along.any(|axis| axis != block)
+}
+
 /// An axis of unknown or large extent.
-fn is_open(graph: &Graph, axis: Option<AxisId>) -> bool {
-    let Some(axis) = axis else { return false };
+fn is_open(graph: &Graph, axis: AxisId) -> bool {
     let extent = graph.lit(graph.axis(axis).extent);
     extent.is_none_or(|extent| extent.int() >= 64)
 }

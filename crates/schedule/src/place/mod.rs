@@ -41,8 +41,26 @@ pub(crate) const OFTEN: f64 = 48.0;
 /// How many times smaller a definition's domain is than that of its user, if it gets a nest of its own.
 const SMALLER: f64 = 4.0;
 
+/// An axis in blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Blocks {
+    /// The axis.
+    pub axis: AxisId,
+    /// Where do lanes run?
+    pub lanes: Along,
+}
+
+/// Where lanes run in the nests of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Along {
+    /// Along the axis that is in blocks: what a block keeps has it innermost.
+    Block,
+    /// Along the axes of rows: what a block keeps is laid out as it is elsewhere.
+    Rows,
+}
+
 /// The placement with the given axis in blocks, if there is one.
-pub fn place(graph: &Graph, block: Option<AxisId>, sizes: &Nominal) -> Option<Placed> {
+pub fn place(graph: &Graph, block: Option<Blocks>, sizes: &Nominal) -> Option<Placed> {
     place_by(Mechanisms::ALL, graph, block, sizes)
 }
 
@@ -50,23 +68,26 @@ pub fn place(graph: &Graph, block: Option<AxisId>, sizes: &Nominal) -> Option<Pl
 pub(crate) fn place_by(
     by: Mechanisms,
     graph: &Graph,
-    block: Option<AxisId>,
+    blocks: Option<Blocks>,
     sizes: &Nominal,
 ) -> Option<Placed> {
     if !placeable(graph) {
         return None;
     }
+    let block = blocks.map(|blocks| blocks.axis);
+    let across = blocks.filter(|blocks| blocks.lanes == Along::Block).map(|blocks| blocks.axis);
     if block.is_some_and(|axis| graph.loops.iter().any(|l| l.axis == axis)) {
         return None;
     }
     let mut graph = carries::with_states(graph);
     graph.checked = evident::checked(&graph);
     let graph = &graph;
-    let order = order(graph, block, by);
+    let order = order(graph, across, by);
     let phases = block.map(|axis| Phases::over(graph, axis));
     let mut placer = Placer {
         graph,
         block,
+        across,
         phases,
         sizes,
         guards: guards(graph),
@@ -123,6 +144,8 @@ enum Kind {
 struct Placer<'a> {
     graph: &'a Graph,
     block: Option<AxisId>,
+    /// The same axis, if lanes run along it.
+    across: Option<AxisId>,
     phases: Option<Phases<'a>>,
     sizes: &'a Nominal,
     guards: HashMap<NodeId, (NodeId, bool)>,
@@ -434,7 +457,7 @@ impl Placer<'_> {
 
     /// Does it step through memory along the blocked axis?
     fn is_strided(&self, index: &[NodeId]) -> bool {
-        let Some(block) = self.block else { return false };
+        let Some(block) = self.across else { return false };
         let inner = index.split_last().map_or(&[][..], |(_, inner)| inner);
         inner.iter().any(|i| self.graph.free(*i).contains(block))
     }
@@ -442,7 +465,7 @@ impl Placer<'_> {
     /// Is it read in rows of the blocked axis that do not follow one another, and so often that a copy is worth it, whose vectors are aligned and
     /// of which a block fits a cache wherever the rows are?
     fn is_packed(&self, index: &[NodeId], free: &Axes, domain: &Axes) -> bool {
-        let Some(block) = self.block else { return false };
+        let Some(block) = self.across else { return false };
         free.len() > 1
             && runs_along(self.graph, index, block)
             && self.volume(domain) >= OFTEN * self.volume(free)

@@ -176,7 +176,7 @@ impl Placer<'_> {
                 self.is_scalar(self.definitions[buffer.0 as usize].content)
             }
         };
-        let block = if blocked { self.block } else { None };
+        let block = if blocked { self.across } else { None };
         let runs = |axis: &AxisId| self.runs(*axis, &built.carries);
         let fit =
             |axis: &AxisId| built.domain.contains(*axis) && self.is_long(*axis) && !runs(axis);

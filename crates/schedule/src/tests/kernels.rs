@@ -2,7 +2,7 @@
 
 use lambada_anf::{Function, check, read};
 
-use crate::{Around, Choice, Kernel, Plan, kernels};
+use crate::{Along, Around, Choice, Kernel, Plan, kernels};
 
 /// Two steps backwards: `weights` is added to at two places, one after the other in lanes.
 const STEP: &str = "
@@ -97,7 +97,12 @@ f [n] (x : [n]real) (y : [n]real) {
   => u : [n]real, w : [n]real, last : [n]real, all : [n]real
 }
 ";
-    for choice in [Choice::Best, Choice::Any(0), Choice::Any(usize::MAX)] {
+    for choice in [
+        Choice::Best,
+        Choice::Any(0, Along::Block),
+        Choice::Any(0, Along::Rows),
+        Choice::Any(usize::MAX, Along::Rows),
+    ] {
         let found = kernels(&function(text), Plan::of(4), choice, Around::Nothing);
         assert!(found.refused.is_empty(), "{:?}", found.refused);
         check(&found.function).unwrap_or_else(|e| panic!("{e:?}"));

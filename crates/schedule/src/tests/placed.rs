@@ -8,15 +8,21 @@ use super::{agree, inputs_of};
 use crate::cost::Nominal;
 use crate::emit::{Around, Grain, emit_with};
 use crate::graph::{self, AxisId, Graph};
-use crate::place::batched;
+use crate::place::{Along, Blocks, batched};
 use crate::placed::{self, Content, Placed};
 use crate::tile::tiled;
 use crate::{Outputs, Plan, best, place, placeable, whole, without_literals};
 
+/// Blocks of the first axis.
+fn first() -> Option<Blocks> {
+    Some(Blocks { axis: AxisId(0), lanes: Along::Block })
+}
+
 /// All placements.
 pub(super) fn placements(graph: &Graph) -> Vec<Placed> {
-    let axes = (0..graph.axes.len() as u32).map(|k| Some(AxisId(k)));
-    let blocks = std::iter::once(None).chain(axes);
+    let axes = (0..graph.axes.len() as u32).map(AxisId);
+    let along = |axis| [Along::Block, Along::Rows].map(|lanes| Some(Blocks { axis, lanes }));
+    let blocks = std::iter::once(None).chain(axes.flat_map(along));
     let plain: Vec<Placed> =
         blocks.filter_map(|block| place(graph, block, &Nominal::default())).collect();
     let groups = |placed: Placed| {
@@ -160,7 +166,7 @@ graph (n : int, x : [n]real) {
     for n in SIZES {
         agrees(&graph, &[int(n.max(1)), reals(&[n.max(1)])]);
     }
-    let placed = place(&graph, Some(AxisId(0)), &Nominal::default()).unwrap();
+    let placed = place(&graph, first(), &Nominal::default()).unwrap();
     let long = placed.buffers.iter().filter(|buffer| !buffer.axes.is_empty());
     let stored: Vec<Content> = long.map(|buffer| buffer.content).collect();
     let [Content::Node(only), Content::Array(_)] = stored[..] else {
@@ -271,7 +277,7 @@ graph (n : int, m : int, at : [n]int, x : [m][3]real) {
 }
 ",
     );
-    let placed = place(&graph, Some(AxisId(0)), &Nominal::default()).expect("a placement");
+    let placed = place(&graph, first(), &Nominal::default()).expect("a placement");
     let nests: Vec<_> = placed.passes.iter().flat_map(|pass| &pass.nests).collect();
     assert!(matches!(nests[..], [nest] if nest.vector.is_some()), "{}", placed::print(&placed));
     for n in SIZES {
@@ -338,7 +344,7 @@ graph (n : int, x : [n]real) {
     assert!(!placeable(&graph));
     let graph = without_literals(&graph);
     assert!(placeable(&graph));
-    let placed = place(&graph, Some(AxisId(0)), &Nominal::default()).expect("a placement");
+    let placed = place(&graph, first(), &Nominal::default()).expect("a placement");
     let nests: Vec<_> = placed.passes.iter().flat_map(|pass| &pass.nests).collect();
     assert!(matches!(nests[..], [nest] if nest.whole.len() == 2), "{}", placed::print(&placed));
     let loops = emit_with(&placed, Plan::of(4), (Outputs::Made, Around::Nothing), Grain::USUAL);
@@ -370,7 +376,7 @@ graph (n : int, x : [n]real, w : [2]real) {
 }
 ",
     );
-    let placed = place(&graph, Some(AxisId(0)), &Nominal::default()).expect("a placement");
+    let placed = place(&graph, first(), &Nominal::default()).expect("a placement");
     let whole = placed.passes.iter().flat_map(|pass| &pass.nests).map(|nest| nest.whole.len());
     assert_eq!(whole.collect::<Vec<_>>(), [1, 0], "{}", placed::print(&placed));
     for n in SIZES {
@@ -414,6 +420,26 @@ fn a_mixture_is_placed() {
             reals(&[k, d]),
         ];
         agrees(&graph, &args);
+    }
+}
+
+/// The gradient of a logistic regression reads its data once, in blocks of rows, with lanes along the features.
+#[test]
+fn rows_are_read_once() {
+    let graph = read(include_str!("graphs/regression.graph"));
+    let sizes = Nominal::of([(0, 1024), (1, 12)]);
+    let placed = best(&graph, &sizes, Plan::of(8), Precision::F64).expect("it is worth it");
+    let words = crate::explain::placement(&placed);
+    let block = placed.block.map(|axis| graph.axis(axis).hint.to_string());
+    assert_eq!(block.as_deref(), Some("i"), "{words}");
+    let data = placed.passes.iter().filter(|pass| pass.blocked);
+    assert_eq!(data.count(), 1, "{words}");
+    for told in ["    i (8 at once), i_1 (lanes): reduce v3\n", "    i_1 (lanes), i: store "] {
+        assert!(words.contains(told), "{told}{words}");
+    }
+    for (n, d) in [(0, 3), (3, 0), (1, 1), (9, 8), (17, 9), (65, 2)] {
+        let (w, x, y) = (reals(&[d]), reals(&[n, d]), reals(&[n]));
+        agrees(&graph, &[int(n), int(d), w, x, y, Tensor::scalar(Scalar::Real(0.5))]);
     }
 }
 
