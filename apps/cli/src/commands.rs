@@ -24,8 +24,12 @@ pub(crate) type Report = String;
 
 /// Runs a command.
 pub fn run(args: Args) -> Result<(), Report> {
-    let mut shell =
-        Shell { session: Session::new(), color: report::colored(args.color), effort: None };
+    let mut shell = Shell {
+        session: Session::new(),
+        color: report::colored(args.color),
+        effort: None,
+        input: None,
+    };
     let limited = match args.max_memory.as_deref() {
         Some(text) => lambada::memory_size(text).map(Some),
         None => lambada::check_environment().map(|()| None),
@@ -124,6 +128,8 @@ pub(crate) struct Shell {
     pub(crate) color: bool,
     /// If it has been given.
     effort: Option<args::Effort>,
+    /// What standard input has been read as.
+    input: Option<&'static str>,
 }
 
 impl Shell {
@@ -132,9 +138,17 @@ impl Shell {
     }
 
     fn load(&mut self, file: &Path) -> Result<Unit, Report> {
+        self.reads(file, "the program");
         let unit = self.session.load(file).map_err(|p| self.told(p))?;
         report::tell(&self.told(unit.warnings.clone()));
         Ok(unit)
+    }
+
+    /// A file is read, perhaps standard input.
+    fn reads(&mut self, file: &Path, what: &'static str) {
+        if file == Path::new(lambada::STANDARD_INPUT) {
+            self.input = Some(what);
+        }
     }
 
     fn check(&mut self, file: &Path) -> Result<(), Report> {
@@ -208,6 +222,7 @@ impl Shell {
             .try_for_each(|t| inputs.read_argument(t))
             .and_then(|()| file.map_or(Ok(()), |f| inputs.read_file(f)));
         read.map_err(|p| self.told([p]))?;
+        file.into_iter().for_each(|file| self.reads(file, "the tangent"));
         let unit = self.load(&target.file)?;
         let result = self.apply(
             &unit,
@@ -238,6 +253,7 @@ impl Shell {
             (None, None) => Ok(()),
         };
         read.map_err(|p| self.told([p]))?;
+        file.into_iter().for_each(|file| self.reads(file, "the cotangent"));
         let unit = self.load(&target.file)?;
         let result = self.apply(
             &unit,
@@ -357,6 +373,9 @@ impl Shell {
 
     pub(crate) fn inputs(&self, data: &DataArgs, words: &[String]) -> Result<Inputs, Report> {
         let mut inputs = Inputs::new().with_memory(self.session.options().max_memory);
+        if let Some(what) = self.input {
+            inputs = inputs.with_input_as(what);
+        }
         self.assignments(words)?;
         let mut wrong = Vec::new();
         wrong.extend(data.output.iter().filter_map(|path| lambada::check_output(path).err()));

@@ -76,7 +76,12 @@ pub fn there_already(path: &str) -> String {
 
 /// A new project.
 pub fn made(path: &str) -> String {
-    format!("made `{path}`; try: cd {path} && lambada run main.lam --data data.json\n")
+    let plain = |c: char| c.is_alphanumeric() || "_-./".contains(c);
+    let word = match path.chars().all(plain) {
+        true => path.to_string(),
+        false => format!("'{}'", path.replace('\'', r"'\''")),
+    };
+    format!("made `{path}`; try: cd {word} && lambada run main.lam --data data.json\n")
 }
 
 /// The first words to a person.

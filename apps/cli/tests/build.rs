@@ -111,6 +111,50 @@ fn a_library_of_32_bits_takes_floats() {
     }
 }
 
+/// Derivatives by fields of parameters take what the definition takes, and give what belongs to the fields, under their names.
+#[test]
+fn fields_are_differentiated_by() {
+    let folder = TempDir::new().expect("a folder");
+    let write = |name: &str, text: &str| {
+        std::fs::write(folder.path().join(name), text).expect("a file can be written");
+    };
+    write(
+        "fields.lam",
+        "type inner = {scale : real, shift : real}
+type model = {weights : []real, k : int, inner : inner}
+def loss [n] (p : {weights : [n]real, k : int, inner : inner}) (x : [n]real) : real =
+  p.inner.scale * p.inner.scale * sum (p.weights * x) + p.inner.shift
+",
+    );
+    write(
+        "main.c",
+        "#include \"fields.h\"
+int main(void) {
+    fields_context *ctx = fields_open();
+    double weights[2] = {1, 2}, x[2] = {3, 4}, value, scale_ct, weights_ct[2], tan = 1, weights_tan[2] = {1, 0}, value_tan, x_ct[2];
+    if (fields_loss_grad(ctx, 2, weights, 7, 2, 5, x, &value, &scale_ct, weights_ct)) return 1;
+    if (value != 49 || scale_ct != 44 || weights_ct[0] != 12 || weights_ct[1] != 16) return 2;
+    if (fields_loss_jvp(ctx, 2, weights, 7, 2, 5, x, weights_tan, &value, &value_tan)) return 3;
+    if (value != 49 || value_tan != 12) return 4;
+    if (fields_loss_vjp(ctx, 2, weights, 7, 2, 5, x, 2, &value, &tan, &scale_ct, x_ct)) return 5;
+    if (tan != 88 || scale_ct != 2 || x_ct[0] != 8 || x_ct[1] != 16) return 6;
+    fields_close(ctx);
+    return 0;
+}
+",
+    );
+    let args = "build fields.lam loss --grad p.inner.scale,p.weights --jvp p.weights --vjp p.inner,x --portable -o .";
+    succeeds(lambada(&args.split(' ').collect::<Vec<_>>()).current_dir(folder.path()));
+    let header = std::fs::read_to_string(folder.path().join("fields.h")).expect("a header");
+    for promised in ["double *p_inner_scale_ct", "double *p_weights_ct", "*p_weights_tan"] {
+        assert!(header.contains(promised), "no `{promised}` in\n{header}");
+    }
+    let mut command = Command::new("cc");
+    command.current_dir(folder.path()).args(STRICT).args(["-std=c99", "main.c", "libfields.a"]);
+    succeeds(command.args(["-lm", "-o", "program"]));
+    succeeds(&mut Command::new(folder.path().join("program")));
+}
+
 #[test]
 fn cpp_calls_all_that_is_offered() {
     if !there_is("c++") {

@@ -25,8 +25,10 @@ pub struct Call {
     signature: Signature,
     /// Which arguments are differentiated with respect to: parameters, and after these fields of parameters.
     wrt: Vec<usize>,
-    /// Fields of parameters that are differentiated with respect to; each is an argument of its own after those of the definition.
+    /// Fields of parameters that are differentiated with respect to.
     fields: Vec<Field>,
+    /// The entry with an argument more for each field, after those of the definition; the entry itself without fields.
+    wide: DefId,
     /// What is differentiated with respect to, with its type.
     chosen: Vec<(Rc<str>, SizedTy)>,
     /// Which parameters of the definition have no written type.
@@ -58,14 +60,18 @@ impl Unit {
         let inferred = self.without_types(entry);
         if operator == Operator::Value {
             let (wrt, fields, chosen) = (Vec::new(), Vec::new(), Vec::new());
-            return Ok(Call { program, entry: id, name, signature, wrt, fields, chosen, inferred });
+            let (entry, wide) = (id, id);
+            let call =
+                Call { program, entry, name, signature, wrt, fields, wide, chosen, inferred };
+            return Ok(call);
         }
         let (id, fields) =
             fields::widen(&mut program, id, wrt.unwrap_or_default()).map_err(|p| vec![p])?;
         let wrt = operators::choose(&program, id, wrt).map_err(|p| vec![p])?;
         let chosen = chosen(&program.def(id).signature, &wrt);
-        let entry = operators::derive(&mut program, id, operator, &wrt).map_err(|p| vec![p])?;
-        Ok(Call { program, entry, name, signature, wrt, fields, chosen, inferred })
+        let wide = operators::derive(&mut program, id, operator, &wrt).map_err(|p| vec![p])?;
+        let entry = fields::narrow(&mut program, wide, signature.params.len(), &fields);
+        Ok(Call { program, entry, name, signature, wrt, fields, wide, chosen, inferred })
     }
 }
 
@@ -89,16 +95,14 @@ impl Call {
     ) -> Call {
         let inferred = unit.without_types(&name);
         let chosen = chosen(&signature, &wrt);
-        Call { program, entry, name, signature, wrt, fields: Vec::new(), chosen, inferred }
+        let (fields, wide) = (Vec::new(), entry);
+        Call { program, entry, name, signature, wrt, fields, wide, chosen, inferred }
     }
 
     /// The definition's arguments, from inputs by name.
     pub fn arguments(&self, inputs: &Inputs) -> Result<Vec<Data>, Vec<Problem>> {
         let inferred = |k: usize| self.inferred.get(k).copied().unwrap_or(false);
-        let mut args = data::bind(&self.program, &self.name, &self.signature, inputs, &inferred)?;
-        let fields: Vec<Data> = self.fields.iter().filter_map(|field| field.of(&args)).collect();
-        args.extend(fields);
-        Ok(args)
+        data::bind(&self.program, &self.name, &self.signature, inputs, &inferred)
     }
 
     /// The definition.
@@ -108,9 +112,10 @@ impl Call {
 
     /// The derivative of this derivative along a tangent of the same parameters.
     pub(crate) fn along_tangent(mut self) -> Result<Call, Vec<Problem>> {
-        let operator = Operator::Jvp;
-        self.entry = operators::derive(&mut self.program, self.entry, operator, &self.wrt)
+        let (program, operator) = (&mut self.program, Operator::Jvp);
+        self.wide = operators::derive(program, self.wide, operator, &self.wrt)
             .map_err(|problem| vec![problem])?;
+        self.entry = fields::narrow(program, self.wide, self.signature.params.len(), &self.fields);
         Ok(self)
     }
 
@@ -129,19 +134,14 @@ impl Call {
         &self.chosen
     }
 
-    /// The derivative as one that reads the fields at the point itself, instead of taking them as arguments.
-    pub(crate) fn narrowed(mut self) -> Call {
-        if !self.fields.is_empty() {
-            let count = self.signature.params.len();
-            self.entry = fields::narrow(&mut self.program, self.entry, count, &self.fields);
-            self.fields = Vec::new();
-        }
-        self
-    }
-
-    /// Which arguments are differentiated with respect to.
-    pub(crate) fn wrt_places(&self) -> &[usize] {
-        &self.wrt
+    /// What is differentiated with respect to, in the arguments of the definition.
+    pub(crate) fn point(&self, args: &[Data]) -> Vec<Data> {
+        let count = self.signature.params.len();
+        let of = |place: &usize| match place.checked_sub(count) {
+            None => args.get(*place).cloned(),
+            Some(field) => self.fields.get(field).and_then(|field| field.of(args)),
+        };
+        self.wrt.iter().filter_map(of).collect()
     }
 
     /// The names of the parameters, and of the fields of parameters, that are differentiated with respect to.
@@ -157,7 +157,7 @@ impl Call {
             return Err(misplaced);
         }
         let params = self.chosen.clone();
-        let zeros = self.wrt.iter().map(|k| Some(zeros_like(&args[*k]))).collect();
+        let zeros = self.point(args).iter().map(|part| Some(zeros_like(part))).collect();
         if inputs.is_empty() {
             return Err(vec![derivatives::no_tangent(&self.name, &self.wrt_names())]);
         }

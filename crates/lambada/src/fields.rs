@@ -99,8 +99,12 @@ pub(crate) fn widen(
     Ok((entry, fields.into_iter().map(|(_, field, _)| field).collect()))
 }
 
-/// A derivative of a widened definition with the parameters of the definition, of which there are `count`: it reads the fields at the point itself.
+/// A derivative of a widened definition with the parameters of the definition, of which there are `count`: it reads the fields at the point itself. Without
+/// fields, the derivative itself.
 pub(crate) fn narrow(program: &mut Program, entry: DefId, count: usize, fields: &[Field]) -> DefId {
+    if fields.is_empty() {
+        return entry;
+    }
     let def = program.def(entry).clone();
     let mut signature = def.signature.clone();
     let types = parameter_types(def.body.ty(), signature.params.len());

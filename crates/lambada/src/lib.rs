@@ -49,8 +49,8 @@ pub use call::Call;
 #[cfg(feature = "arrow")]
 pub use data::panics_are_told;
 pub use data::{
-    Inputs, Raw, check_output, is_definition, is_identifier, json_text, replace_file,
-    spaced_assignment, split_names, to_json, write_file, write_sparse,
+    Inputs, Raw, STANDARD_INPUT, check_output, is_definition, is_identifier, json_text,
+    replace_file, spaced_assignment, split_names, to_json, write_file, write_sparse,
 };
 pub use effort::soon;
 pub use evaluate::{Expression, Place, RESULT, is_incomplete, items};

@@ -40,7 +40,7 @@ impl Unit {
         operator: Operator,
         wrt: Option<&[String]>,
     ) -> Result<String, Vec<Problem>> {
-        let call = self.call(entry, operator, wrt)?.narrowed();
+        let call = self.call(entry, operator, wrt)?;
         let signature = &call.program.def(call.entry).signature;
         let types = || signature.params.iter().map(|(_, ty)| ty).chain(&signature.result);
         let declared = declared(&call.program, types())

@@ -50,7 +50,7 @@ pub(crate) struct Native {
     limit: Memory,
     /// Of a program whose functions call each other.
     set_stack: Option<SetStack>,
-    /// Of a program that asks for memory for its results.
+    /// Of a program that asks for memory for its results: some of them are arrays.
     set_host: Option<SetHost>,
     /// Of a program with parallel loops that runs on several threads.
     threads: Option<(SetThreads, Threads)>,
@@ -179,6 +179,10 @@ impl Native {
             }
             None => None,
         };
+        let results: Vec<Output> =
+            function.results.iter().map(|result| Output::of(function, result)).collect();
+        let has_arrays = results.iter().any(|result| matches!(result, Output::Buffer(..)));
+        let set_host = has_arrays.then(|| symbol(library, "lambada_context_host").ok()).flatten();
         let native = Native {
             name: function.name.clone(),
             entry: symbol::<Entry>(library, name)?,
@@ -189,11 +193,11 @@ impl Native {
             set_cancelled: symbol::<SetCancelled>(library, "lambada_context_cancel")?,
             limit: Memory::default(),
             set_stack,
-            set_host: symbol::<SetHost>(library, "lambada_context_host").ok(),
+            set_host,
             threads,
             precision: function.precision,
             params: param_types(function),
-            results: function.results.iter().map(|result| Output::of(function, result)).collect(),
+            results,
             words: lambada_codegen::result_words(function),
             sites: function.all_sites(),
             shows: Shows::of(library, function)?,

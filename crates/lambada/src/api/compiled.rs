@@ -212,8 +212,8 @@ fn limited(mut kernel: Kernel, memory: Memory) -> Kernel {
 pub(crate) enum Extra {
     /// Nothing.
     None,
-    /// A tangent of each of these parameters.
-    Tangents(Vec<Arc<str>>),
+    /// A tangent of each of these parameters or fields of parameters, with their types.
+    Tangents(Vec<(Arc<str>, String)>),
     /// A cotangent of the result.
     Cotangent,
 }
@@ -226,18 +226,13 @@ impl Extra {
     fn split(&self, mut params: Vec<Param>) -> Vec<Param> {
         let Extra::Tangents(names) = self else { return params };
         let Some((name, expected, layout)) = params.pop() else { return params };
-        let of = |name: &Arc<str>, params: &[Param]| {
-            let param = params.iter().find(|(known, _, _)| known == name);
-            param.map_or_else(String::new, |(_, expected, _)| expected.clone())
-        };
         match (layout.shape(), &names[..]) {
-            (_, [single]) => params.push((single.clone(), expected, layout)),
+            (_, [(single, _)]) => params.push((single.clone(), expected, layout)),
             (Shape::Tuple(shapes), names)
                 if layout.table().types.is_empty() && shapes.len() == names.len() =>
             {
-                for (name, shape) in names.iter().zip(shapes) {
-                    let expected = of(name, &params);
-                    params.push((name.clone(), expected, Layout::new(shape.clone())));
+                for ((name, expected), shape) in names.iter().zip(shapes) {
+                    params.push((name.clone(), expected.clone(), Layout::new(shape.clone())));
                 }
             }
             _ => params.push((name, expected, layout)),

@@ -1,6 +1,5 @@
 //! Derivatives of functions: each is compiled once, and may be called often, from many threads.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use lambada_core::Data;
@@ -13,6 +12,7 @@ use super::model::What;
 use super::output::Output;
 use super::value::Value;
 use crate::call::zeros_like;
+use crate::data::names_match;
 use crate::{Observer, Operator, Sparse};
 
 impl Function {
@@ -168,41 +168,13 @@ impl Derivative {
     }
 
     fn call(&self, args: &Args<'_>) -> Result<(Value, Value), Error> {
-        complete(&self.compiled, &*self.with_fields(args)?, |given| self.pair(given))
+        complete(&self.compiled, args, |given| self.pair(given))
     }
 
     fn call_into(&self, args: &Args<'_>, output: &mut dyn Output) -> Result<(), Error> {
-        complete(&self.compiled, &*self.with_fields(args)?, |given| {
+        complete(&self.compiled, args, |given| {
             self.compiled.write(given, self.observer.as_ref(), output)
         })
-    }
-
-    /// The arguments, and the fields of them that are differentiated with respect to, which are parameters of the derivative.
-    fn with_fields<'s, 'a>(&self, args: &'s Args<'a>) -> Result<Cow<'s, Args<'a>>, Error> {
-        if !self.wrt.iter().any(|name| name.contains('.')) {
-            return Ok(Cow::Borrowed(args));
-        }
-        let slots = &self.compiled.plan.slots;
-        let given = self.compiled.ordered(args, 0, slots.len())?;
-        let mut all = args.clone();
-        for name in self.wrt.iter() {
-            let mut path = name.split('.').map(str::trim);
-            let root = path.next().unwrap_or_default();
-            let root = slots.iter().position(|slot| crate::data::names_match(&slot.name, root));
-            let Some(arg) = root.and_then(|slot| given[slot]) else { continue };
-            let field = |data: Data, name: &str| {
-                let Data::Record(fields) = data else { return None };
-                fields.into_iter().find(|(known, _)| **known == *name).map(|(_, data)| data)
-            };
-            let mut path = path.peekable();
-            if path.peek().is_none() {
-                continue;
-            }
-            if let Some(data) = path.try_fold(arg.to_data(), field) {
-                all.insert(name.to_string(), data);
-            }
-        }
-        Ok(Cow::Owned(all))
     }
 
     /// How many parameters the definition has itself.
@@ -222,7 +194,6 @@ impl Derivative {
         run: impl FnOnce(&[Option<&Arg<'_>>]) -> Result<R, Error>,
     ) -> Result<R, Error> {
         let (own, all) = (self.own(), self.compiled.plan.slots.len());
-        let args = &*self.with_fields(args)?;
         let point = self.compiled.ordered(args, 0, own)?;
         if let Some(slot) = point.iter().position(Option::is_none) {
             return Err(self.compiled.missing(slot));
@@ -261,9 +232,19 @@ impl Derivative {
 
     /// A tangent that is zero at the point.
     fn zeros(&self, name: &Arc<str>, point: &Ordered<'_>) -> Arg<'static> {
-        let slot = self.compiled.plan.slots.iter().position(|slot| slot.name == *name);
-        let at = slot.and_then(|slot| point.get(slot).copied().flatten());
-        at.map_or_else(|| Data::unit().into_arg(), |at| zeros_like(&at.data()).into_arg())
+        let slots = || self.compiled.plan.slots.iter().zip(point);
+        let of = |name: &str| slots().find(|(slot, _)| names_match(&slot.name, name));
+        let whole = |name: &str| Some((*of(name)?.1)?.to_data());
+        let inside = || {
+            let mut path = name.split('.').map(str::trim);
+            let root = whole(path.next()?)?;
+            path.try_fold(root, |at, name| {
+                let Data::Record(fields) = at else { return None };
+                fields.into_iter().find(|(known, _)| **known == *name).map(|(_, data)| data)
+            })
+        };
+        let at = whole(name).or_else(inside);
+        at.map_or_else(|| Data::unit().into_arg(), |at| zeros_like(&at).into_arg())
     }
 }
 
@@ -489,12 +470,10 @@ impl Vjp {
     /// Arguments that do not fit, and what the program fails with.
     pub fn call(&self, args: Args<'_>) -> Result<(Value, Pullback), Error> {
         let own = self.derivative.compiled.plan.slots.len() - 1;
-        let with_fields = self.derivative.with_fields(&args)?;
-        let point = self.derivative.compiled.ordered(&with_fields, 0, own)?;
+        let point = self.derivative.compiled.ordered(&args, 0, own)?;
         let kept = point.iter().flatten().map(|arg| arg.data().into_owned());
         let kept: Vec<Data> = kept.collect();
         drop(point);
-        drop(with_fields);
         let value = self.function.call(args)?;
         Ok((value, Pullback { derivative: self.derivative.clone(), point: kept }))
     }
@@ -510,7 +489,6 @@ impl Vjp {
     ) -> Result<(Value, Gradient), Error> {
         let cotangent = cotangent.into_arg();
         let own = self.derivative.compiled.plan.slots.len() - 1;
-        let args = self.derivative.with_fields(&args)?;
         let point = self.derivative.compiled.ordered(&args, 0, own)?;
         if let Some(slot) = point.iter().position(Option::is_none) {
             return Err(self.derivative.compiled.missing(slot));

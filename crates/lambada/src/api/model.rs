@@ -10,6 +10,7 @@ use lambada_source::{Problem, Sources};
 use super::compiled::{Compiled, Extra};
 use super::error::{Diagnostic, Error};
 use super::ty::Type;
+use crate::data::print_type;
 use crate::files::{Disk, Files, InMemory, Recorded};
 use crate::{Call, Operator, Options, Session, Sparse, Unit};
 
@@ -288,8 +289,11 @@ impl Task {
     /// The program that is compiled, and what it takes besides the arguments of the definition.
     fn prepare(&self, unit: &Unit) -> Result<(Call, Extra), Vec<Problem>> {
         let wrt = self.wrt.as_deref();
-        let tangents =
-            |call: &Call| Extra::Tangents(call.wrt_names().iter().map(|n| (&**n).into()).collect());
+        let tangents = |call: &Call| {
+            let typed = call.chosen().iter();
+            let typed = typed.map(|(n, ty)| ((&**n).into(), print_type(&call.program, ty)));
+            Extra::Tangents(typed.collect())
+        };
         Ok(match self.what {
             What::Plain(operator) => {
                 let call = unit.call(&self.entry, operator, wrt)?;

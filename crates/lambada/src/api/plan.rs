@@ -25,6 +25,18 @@ pub(crate) struct Plan {
     names: Vec<Arc<str>>,
     /// Where the sizes are that the code takes: a leaf, and its axis.
     sizes: Vec<(usize, usize)>,
+    /// The axes of all leaves, one after the other.
+    axes: Vec<Axis>,
+}
+
+/// An axis of a leaf.
+#[derive(Clone, Copy, Debug)]
+struct Axis {
+    /// The parameter that the leaf is of.
+    slot: usize,
+    leaf: usize,
+    axis: usize,
+    wanted: Wanted,
 }
 
 /// A parameter.
@@ -36,8 +48,6 @@ pub(crate) struct Slot {
     layout: Layout,
     /// Of a scalar or an array of scalars: its elements and the number of its axes.
     plain: Option<(ScalarTy, usize)>,
-    /// The sizes that its leaves should have.
-    leaves: Vec<Vec<Wanted>>,
 }
 
 /// What a size should be.
@@ -97,7 +107,13 @@ impl<'a> Leaf<'a> {
 }
 
 impl Slot {
-    fn new(name: Arc<str>, expected: String, layout: Layout, names: &mut Vec<Arc<str>>) -> Slot {
+    fn new(name: Arc<str>, expected: String, layout: Layout) -> Slot {
+        let plain = plain(layout.shape());
+        Slot { name, expected, layout, plain }
+    }
+
+    /// The sizes that its leaves should have.
+    fn wanted(&self, names: &mut Vec<Arc<str>>) -> Vec<Vec<Wanted>> {
         let mut wanted = |size: Size| match size {
             Size::Any | Size::Expr(_) => Wanted::Any,
             Size::Const(size) => Wanted::Exactly(usize::try_from(size).unwrap_or(usize::MAX)),
@@ -109,10 +125,8 @@ impl Slot {
                 }))
             }
         };
-        let leaves = layout.leaves().into_iter();
-        let leaves = leaves.map(|leaf| leaf.dims.into_iter().map(&mut wanted).collect()).collect();
-        let plain = plain(layout.shape());
-        Slot { name, expected, layout, plain, leaves }
+        let leaves = self.layout.leaves().into_iter();
+        leaves.map(|leaf| leaf.dims.into_iter().map(&mut wanted).collect()).collect()
     }
 
     /// Its type.
@@ -160,10 +174,17 @@ impl Slot {
 impl Plan {
     /// The parameters, with the types that messages tell. `sizes` are places of sizes among the leaves.
     pub(crate) fn new(params: Vec<(Arc<str>, String, Layout)>, sizes: Vec<(usize, usize)>) -> Plan {
-        let mut names = Vec::new();
-        let slot = |(name, expected, layout)| Slot::new(name, expected, layout, &mut names);
-        let slots = params.into_iter().map(slot).collect();
-        Plan { slots, names, sizes }
+        let slot = |(name, expected, layout)| Slot::new(name, expected, layout);
+        let slots: Vec<Slot> = params.into_iter().map(slot).collect();
+        let (mut names, mut axes, mut leaf) = (Vec::new(), Vec::new(), 0);
+        for (slot, each) in slots.iter().enumerate() {
+            for wanted in each.wanted(&mut names) {
+                let of = |(axis, wanted)| Axis { slot, leaf, axis, wanted };
+                axes.extend(wanted.into_iter().enumerate().map(of));
+                leaf += 1;
+            }
+        }
+        Plan { slots, names, sizes, axes }
     }
 
     /// Adds the arguments as they are; no if one of them must be copied.
@@ -207,38 +228,30 @@ impl Plan {
         self.sizes.iter().map(|(leaf, axis)| leaves[*leaf].dims()[*axis] as i64)
     }
 
-    /// For each leaf, the parameter that it is of, and the sizes that it should have.
-    fn wanted(&self) -> impl Iterator<Item = (usize, &[Wanted])> {
-        let slots = self.slots.iter().enumerate();
-        slots.flat_map(|(s, slot)| slot.leaves.iter().map(move |leaf| (s, &leaf[..])))
-    }
-
     /// Compares the sizes with those that the parameters declare. Gives the leaves that replace others: arrays without elements inside of which a size
     /// cannot be seen, with the size that belongs there.
     pub(crate) fn compare(&self, all: &[Leaf<'_>]) -> Result<Vec<(usize, Tensor)>, Problem> {
         let mut known: SmallVec<[Option<(usize, usize)>; 8]> = smallvec![None; self.names.len()];
         let mut unseen = false;
-        for ((s, wanted), leaf) in self.wanted().zip(all) {
-            let dims = leaf.dims();
-            for (axis, (wanted, found)) in wanted.iter().zip(dims).enumerate() {
-                let found = *found;
-                if !tells(dims, axis) {
-                    unseen = true;
-                    continue;
-                }
-                if found as u64 > LONGEST_AXIS as u64 {
-                    return Err(self.too_long(s, found));
-                }
-                match *wanted {
-                    Wanted::Any => {}
-                    Wanted::Exactly(size) if size == found => {}
-                    Wanted::Exactly(_) => return Err(self.wrong_sizes(s, dims)),
-                    Wanted::Named(name) => {
-                        let known = &mut known[name];
-                        let (value, first) = *known.get_or_insert((found, s));
-                        if value != found {
-                            return Err(self.conflict(s, name, found, value, first));
-                        }
+        for Axis { slot, leaf, axis, wanted } in &self.axes {
+            let dims = all[*leaf].dims();
+            let found = dims[*axis];
+            if !tells(dims, *axis) {
+                unseen = true;
+                continue;
+            }
+            if found as u64 > LONGEST_AXIS as u64 {
+                return Err(self.too_long(*slot, found));
+            }
+            match *wanted {
+                Wanted::Any => {}
+                Wanted::Exactly(size) if size == found => {}
+                Wanted::Exactly(_) => return Err(self.wrong_sizes(*slot, dims)),
+                Wanted::Named(name) => {
+                    let known = &mut known[name];
+                    let (value, first) = *known.get_or_insert((found, *slot));
+                    if value != found {
+                        return Err(self.conflict(*slot, name, found, value, first));
                     }
                 }
             }
@@ -253,22 +266,20 @@ impl Plan {
         all: &[Leaf<'_>],
         known: &[Option<(usize, usize)>],
     ) -> Vec<(usize, Tensor)> {
-        let mut filled = Vec::new();
-        for (k, ((_, wanted), leaf)) in self.wanted().zip(all).enumerate() {
-            if !leaf.dims().contains(&0) {
-                continue;
-            }
+        let empty = all.iter().enumerate().filter(|(_, leaf)| leaf.dims().contains(&0));
+        let filled = empty.map(|(k, leaf)| {
             let mut tensor = leaf.argument().tensor();
-            for (place, wanted) in tensor.dims.iter_mut().zip(wanted) {
+            for Axis { axis, wanted, .. } in self.axes.iter().filter(|axis| axis.leaf == k) {
+                let place = &mut tensor.dims[*axis];
                 match *wanted {
                     Wanted::Any => {}
                     Wanted::Exactly(size) => *place = size,
                     Wanted::Named(name) => *place = known[name].map_or(*place, |(value, _)| value),
                 }
             }
-            filled.push((k, tensor));
-        }
-        filled
+            (k, tensor)
+        });
+        filled.collect()
     }
 
     #[cold]

@@ -84,6 +84,6 @@ impl Ready {
 
 /// A tangent of ones, packed as operators pack them.
 fn tangent(call: &Call, args: &[Data]) -> Data {
-    let mut parts: Vec<Data> = call.wrt_places().iter().map(|k| ones(&args[*k])).collect();
+    let mut parts: Vec<Data> = call.point(args).iter().map(ones).collect();
     if parts.len() == 1 { parts.remove(0) } else { Data::Tuple(parts) }
 }

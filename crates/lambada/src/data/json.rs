@@ -91,22 +91,42 @@ fn repeated_key(text: &str) -> Option<String> {
     None
 }
 
-/// Numbers that other writers of JSON have and JSON has not, with their spelling here.
-const CONSTANTS: [(&str, &str); 3] =
-    [("-Infinity", "\"-inf\""), ("Infinity", "\"inf\""), ("NaN", "\"nan\"")];
+/// Numbers that JSON has not, as other writers of JSON and results of programs have them, with their spelling here.
+const CONSTANTS: [(&str, &str); 6] = [
+    ("NaN", "\"nan\""),
+    ("nan", "\"nan\""),
+    ("Infinity", "\"inf\""),
+    ("inf", "\"inf\""),
+    ("-Infinity", "\"-inf\""),
+    ("-inf", "\"-inf\""),
+];
 
-/// The text with the numbers of other writers as it has them here.
+/// The text with such numbers as it has them here.
 fn spelled(text: &str) -> Cow<'_, str> {
     if !CONSTANTS.iter().any(|(name, _)| text.contains(name)) {
         return text.into();
     }
+    let word = |word: &str| {
+        let known = CONSTANTS.iter().find(|(name, _)| *name == word);
+        known.map_or_else(|| word.to_string(), |(_, spelling)| spelling.to_string())
+    };
     let part = |(quoted, _, part): (bool, usize, &str)| match quoted {
         true => part.to_string(),
-        false => CONSTANTS
-            .iter()
-            .fold(part.to_string(), |part, (name, spelling)| part.replace(name, spelling)),
+        // A word ends where no letter follows.
+        false => part
+            .split_inclusive(|c: char| !is_of_word(c))
+            .map(|piece| {
+                let end = piece.trim_end_matches(|c| !is_of_word(c)).len();
+                word(&piece[..end]) + &piece[end..]
+            })
+            .collect(),
     };
     strings(text).map(part).collect::<String>().into()
+}
+
+/// Words outside of strings: numbers too, so that `1e-5` is one.
+fn is_of_word(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '-' | '+' | '.' | '_')
 }
 
 /// What kind of value it is, with its article.
@@ -131,6 +151,9 @@ pub fn describe(value: &Value) -> String {
         Value::Array(items) if items.is_empty() => "an empty list".to_string(),
         Value::Array(_) => {
             let (dims, leaf) = shape(value);
+            if dims.len() > MANY {
+                return format!("lists inside of each other, {} deep", dims.len());
+            }
             let dims: String = dims.iter().map(|n| format!("[{n}]")).collect();
             match leaf {
                 Some(_) if !regular(value) => {
@@ -150,6 +173,9 @@ pub fn describe(value: &Value) -> String {
         }
     }
 }
+
+/// The sizes of so many axes are told.
+const MANY: usize = 16;
 
 /// Are all elements of the same kind and shape, all the way down?
 fn regular(value: &Value) -> bool {

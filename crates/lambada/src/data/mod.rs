@@ -35,8 +35,7 @@ pub use bind::{bind, bind_one, bind_or, print_type};
 pub use names::{
     is_definition, is_identifier, names_match, spaced_assignment, split_assignment, split_names,
 };
-pub(crate) use raw::STANDARD_INPUT;
-pub use raw::{Inputs, Raw};
+pub use raw::{Inputs, Raw, STANDARD_INPUT};
 pub use sizes::unsized_ty;
 pub(crate) use stream::{Json, Typed};
 pub(crate) use table::Column;

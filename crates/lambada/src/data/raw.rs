@@ -14,7 +14,7 @@ use super::{is_definition, is_identifier, json, split_assignment};
 use crate::messages::data as messages;
 
 /// As the name of a file: standard input.
-pub(crate) const STANDARD_INPUT: &str = "-";
+pub const STANDARD_INPUT: &str = "-";
 
 /// A value as read.
 #[derive(Clone, Debug)]
@@ -35,6 +35,8 @@ pub struct Inputs {
     pub(crate) entries: Vec<Entry>,
     /// Arrays of files may take so much memory, if it is said.
     limit: Option<Memory>,
+    /// What has been read from standard input, which ends.
+    input: Option<String>,
 }
 
 #[derive(Clone, Debug)]
@@ -61,6 +63,23 @@ impl Inputs {
     #[must_use]
     pub fn with_memory(self, bytes: Option<u64>) -> Inputs {
         Inputs { limit: bytes.map(|limit| Memory { limit }), ..self }
+    }
+
+    /// The same where the standard input has been read already: it is this.
+    #[must_use]
+    pub fn with_input_as(self, what: impl Into<String>) -> Inputs {
+        Inputs { input: Some(what.into()), ..self }
+    }
+
+    /// The text of a file, or of standard input.
+    fn text(&mut self, path: &Path) -> Result<String, Problem> {
+        if path == Path::new(STANDARD_INPUT) {
+            let data = || "data".to_string();
+            if let Some(what) = self.input.replace(data()) {
+                return Err(messages::input_twice(&what));
+            }
+        }
+        text(path)
     }
 
     fn memory(&self) -> Memory {
@@ -106,7 +125,8 @@ impl Inputs {
     /// `name=FILE` is the file as the value of the parameter. Tables are `.csv` and `.tsv` files, and with the feature `arrow` also `.parquet`, `.arrow` and `.feather` files.
     pub fn read_file(&mut self, path: &Path) -> Result<(), Problem> {
         if path == Path::new(STANDARD_INPUT) {
-            return self.read_json(&text(path)?, "the standard input");
+            let text = self.text(path)?;
+            return self.read_json(&text, "the standard input");
         }
         if let Some((name, path)) = named_file(path) {
             return self.read_named(name, Path::new(path));
@@ -138,7 +158,7 @@ impl Inputs {
     fn read_named(&mut self, name: &str, path: &Path) -> Result<(), Problem> {
         let origin = format!("`{}`", path.display());
         let value = if path == Path::new(STANDARD_INPUT) {
-            json_member(name, json::read(&text(path)?, "the standard input")?)
+            json_member(name, json::read(&self.text(path)?, "the standard input")?)
         } else {
             match Format::of(path)?.read {
                 Read::Json => json_member(name, json::read(&text(path)?, &origin)?),
@@ -186,7 +206,7 @@ impl Inputs {
         let mut inputs = Inputs { limit: self.limit, ..Inputs::new() };
         let origin = format!("`{}`", path.display());
         if path == Path::new(STANDARD_INPUT) || matches!(Format::of(path)?.read, Read::Json) {
-            match json::read(&text(path)?, &origin)?.into_inner() {
+            match json::read(&self.text(path)?, &origin)?.into_inner() {
                 Value::Object(members) if members.len() == 1 => {
                     members.into_iter().for_each(|(_, value)| {
                         inputs.insert(name, Raw::Json(value.into()), origin.clone())

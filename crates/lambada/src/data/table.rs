@@ -63,18 +63,18 @@ pub fn cell(word: &str) -> serde_json::Value {
     int().or_else(real).map_or_else(|| word.into(), serde_json::Value::Number)
 }
 
-/// A result as a table: an array of records of scalars, or arrays of one length, which have names here. Nothing if it is none.
-pub fn of(data: &Data, arrays: &[(String, Tensor)]) -> Option<Table> {
+/// A result as a table: an array of records of scalars, or arrays of one length, which have names here, if it consists of arrays. Nothing if it is none.
+pub fn of(data: &Data, arrays: Option<&[(String, Tensor)]>) -> Option<Table> {
     let columns = match data {
         Data::Array(records) => records_as_columns(records)?,
         Data::Tensor(_) | Data::Tuple(_) | Data::Record(_) | Data::Con { .. } => {
-            let each = arrays.iter().map(|(name, tensor)| columns(name, tensor));
+            let each = arrays?.iter().map(|(name, tensor)| columns(name, tensor));
             each.collect::<Option<Vec<_>>>()?.concat()
         }
     };
     let rows = columns.first().map_or(0, |(_, column)| column.len());
     let even = columns.iter().all(|(_, column)| column.len() == rows);
-    even.then_some(Table { columns, rows, head: true, lines: None })
+    (even && !columns.is_empty()).then_some(Table { columns, rows, head: true, lines: None })
 }
 
 impl Column {

@@ -49,8 +49,8 @@ fn bytes(path: &Path, data: &Data, precision: Precision) -> Result<Vec<u8>, Prob
         Some(Write::Json) => Ok((json_text(&decimals(data, precision)) + "\n").into_bytes()),
         Some(Write::Table(write)) => {
             let data = &*decimals(data, precision);
-            let named = arrays(data).unwrap_or_default();
-            write(&table::of(data, &named).ok_or_else(|| messages::no_table(path))?)
+            let named = arrays(data).ok();
+            write(&table::of(data, named.as_deref()).ok_or_else(|| messages::no_table(path))?)
         }
         Some(Write::Arrays(write)) => write(&arrays(data)?, precision),
     };

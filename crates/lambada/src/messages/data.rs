@@ -99,6 +99,12 @@ pub fn not_an_archive(origin: &str, error: impl Display) -> Problem {
     Problem::general("E0625", format!("{origin} is not a readable .npz archive: {error}"))
 }
 
+/// Standard input is asked for a second time.
+pub fn input_twice(what: &str) -> Problem {
+    Problem::general("E0665", format!("the standard input is read once, and it is {what} already"))
+        .hint("give one of the two as a file")
+}
+
 /// More than may be kept in memory.
 pub fn too_large(what: &str, limit: u64) -> Problem {
     let limit = lambada_prim::size(limit);

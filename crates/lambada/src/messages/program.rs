@@ -7,6 +7,9 @@ use lambada_source::{Problem, suggest};
 /// A program that cannot be read; perhaps another file was meant.
 pub fn unreadable(path: &Path, error: &std::io::Error) -> Problem {
     let problem = Problem::general("E0113", format!("cannot read `{}`: {error}", path.display()));
+    if error.kind() != std::io::ErrorKind::NotFound {
+        return problem;
+    }
     let beside = path.parent().unwrap_or(Path::new(""));
     let folder = if beside.as_os_str().is_empty() { Path::new(".") } else { beside };
     let wanted = path.file_name().unwrap_or_default().to_string_lossy().into_owned();

@@ -12,6 +12,7 @@ use lambada_core::{DefId, Program, Term, TermKind};
 use lambada_source::{Failure, Problem, Span, stack};
 use lambada_testkit::Random;
 
+use crate::fields;
 use crate::messages::verify as messages;
 use crate::operators::{self, Operator};
 use crate::vectors::reals;
@@ -119,10 +120,18 @@ impl Unit {
     /// A definition's row, or why it has none.
     fn checked(&self, name: &str, what: &Verify) -> Result<Result<Row, String>, Vec<Problem>> {
         let call = self.call(name, Operator::Value, None)?;
-        let (program, entry) = (&call.program, call.entry);
-        let wrt = operators::choose(program, entry, what.wrt).map_err(|p| vec![p])?;
+        let (mut program, entry) = (call.program.clone(), call.entry);
+        let wide = fields::widen(&mut program, entry, what.wrt.unwrap_or_default());
+        let (wide, fields) = wide.map_err(|p| vec![p])?;
+        let wrt = operators::choose(&program, wide, what.wrt).map_err(|p| vec![p])?;
+        let program = &program;
+        let widened = |mut args: Vec<Data>| {
+            let more: Vec<Data> = fields.iter().filter_map(|field| field.of(&args)).collect();
+            args.extend(more);
+            args
+        };
         let given = match call.arguments(what.inputs) {
-            Ok(args) => Some(args),
+            Ok(args) => Some(widened(args)),
             // Values that are given are for this definition if it is named.
             Err(problems) if what.entry.is_some() && !what.inputs.is_empty() => {
                 return Err(problems);
@@ -130,7 +139,7 @@ impl Unit {
             Err(_) => None,
         };
         let options = Options { engine: what.engine, ..self.options.clone() };
-        let derivatives = Derivatives::compile(program, entry, wrt, &options)?;
+        let derivatives = Derivatives::compile(program, wide, wrt, &options)?;
         let is_given = given.is_some();
         let points = match given {
             Some(args) => match derivatives.value(&args) {
@@ -139,7 +148,7 @@ impl Unit {
             },
             None => {
                 (what.drawing)(name);
-                points(&call, &derivatives)
+                points(&call, &derivatives, &widened)
             }
         };
         let found = points.and_then(|points| {
@@ -195,11 +204,15 @@ fn failed(place: &str, failure: &Failure) -> String {
 }
 
 /// Points at which the definition has a finite value; or why there are none.
-fn points(call: &Call, derivatives: &Derivatives) -> Result<Vec<(Vec<Data>, Data)>, String> {
+fn points(
+    call: &Call,
+    derivatives: &Derivatives,
+    widened: &dyn Fn(Vec<Data>) -> Vec<Data>,
+) -> Result<Vec<(Vec<Data>, Data)>, String> {
     let mut random = Random(1);
     let (mut points, mut last) = (Vec::new(), None);
     for range in RANGES.into_iter().cycle().take(DRAWS) {
-        let args = draw::draw(&call.program, call.signature(), &mut random, range);
+        let args = widened(draw::draw(&call.program, call.signature(), &mut random, range));
         match derivatives.value(&args) {
             Ok(value) if reals(&value).iter().all(|x| x.is_finite()) => points.push((args, value)),
             Ok(_) => last = Some("has no finite value at any point drawn".to_string()),

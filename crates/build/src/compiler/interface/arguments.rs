@@ -1,6 +1,7 @@
 //! The arguments of a function: the parameters of the definition, the sizes of their arrays, and a tangent or a cotangent.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use lambada_anf::{Atom, Var};
 use lambada_core::Size;
@@ -11,7 +12,7 @@ use super::super::describe::{Input, Role};
 use super::super::leaves::{Kind, Leaf, leaves};
 use super::super::messages;
 use super::super::sizes::{Extent, traced, written};
-use super::{Builder, Word, constructors, part_of, word};
+use super::{Builder, Word, Wrt, constructors, part_of, word};
 
 /// What the parameters of a signature say of their sizes, before these have names.
 struct Declared {
@@ -159,14 +160,15 @@ impl Builder<'_> {
     pub(super) fn tangent(&mut self) -> Result<(), Box<Problem>> {
         let wrt = self.wrt();
         let layout = &self.arrays.normalized.params[self.own().len()].1;
-        if wrt.len() > 1 && !layout.table().types.is_empty() {
+        let one = |wrt: &[Wrt]| matches!(wrt, [Wrt { param, leaves, .. }] if leaves.len() == self.points[*param].len());
+        if !one(&wrt) && !layout.table().types.is_empty() {
             return Err(Box::new(messages::several_recursive(self.target.entry)));
         }
         let before: usize = self.points.iter().map(Vec::len).sum();
-        let points: Vec<(Leaf, String)> =
-            wrt.iter().flat_map(|k| self.points[*k].clone()).collect();
+        let own = |wrt: &Wrt| self.points[wrt.param][wrt.leaves.clone()].to_vec();
+        let points: Vec<(Leaf, String)> = wrt.iter().flat_map(own).collect();
         // The tangent has the shape of the point, so its sizes are those of the point.
-        let places: Vec<usize> = wrt.iter().flat_map(|k| self.places(*k)).collect();
+        let places: Vec<usize> = wrt.iter().flat_map(|part| self.places(part)).collect();
         for (k, place) in places.iter().enumerate() {
             let extents = self.extents(*place);
             for (dim, extent) in self.dims(before + k).iter().zip(extents) {
@@ -196,19 +198,19 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// The leaves of a parameter among all leaves.
-    fn places(&self, param: usize) -> std::ops::Range<usize> {
-        let before: usize = self.points[..param].iter().map(Vec::len).sum();
-        before..before + self.points[param].len()
+    /// The leaves of a parameter, or of a field of one, among all leaves.
+    fn places(&self, wrt: &Wrt) -> Range<usize> {
+        let before: usize = self.points[..wrt.param].iter().map(Vec::len).sum();
+        before + wrt.leaves.start..before + wrt.leaves.end
     }
 
-    /// The leaves of these parameters in the order in which they are passed: the place among them, and the name.
-    fn declared_order(&self, wrt: &[usize]) -> Vec<(usize, String)> {
+    /// The leaves of these in the order in which they are passed: the place among them, and the name.
+    fn declared_order(&self, wrt: &[Wrt]) -> Vec<(usize, String)> {
         let mut all = Vec::new();
         let mut before = 0;
-        for k in wrt {
+        for part in wrt {
             let passed = |name: &String| self.inputs.iter().position(|input| input.name == *name);
-            let mut leaves: Vec<(usize, String)> = self.points[*k]
+            let mut leaves: Vec<(usize, String)> = self.points[part.param][part.leaves.clone()]
                 .iter()
                 .enumerate()
                 .map(|(place, (_, name))| (before + place, name.clone()))

@@ -9,6 +9,7 @@ mod arguments;
 mod results;
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use lambada::{Arrays, Operator, Unit};
 use lambada_anf::{Atom, Var};
@@ -80,6 +81,15 @@ impl Target<'_> {
 enum Extra {
     Tangent,
     Cotangent,
+}
+
+/// What is differentiated with respect to: a parameter, or a field of one.
+struct Wrt {
+    param: usize,
+    /// Its leaves among those of the parameter.
+    leaves: Range<usize>,
+    /// What it is called in C.
+    name: String,
 }
 
 /// The function of a target, whose code is `arrays`.
@@ -156,10 +166,29 @@ impl<'a> Builder<'a> {
         &self.arrays.optimized.params[place].ty.dims
     }
 
-    /// The places of the parameters that are differentiated with respect to.
-    fn wrt(&self) -> Vec<usize> {
-        let place = |name: &String| self.own().iter().position(|(own, _)| own.as_ref() == name);
-        self.target.wrt.iter().filter_map(place).collect()
+    /// What is differentiated with respect to: parameters and fields of parameters.
+    fn wrt(&self) -> Vec<Wrt> {
+        self.target.wrt.iter().filter_map(|name| self.part(name)).collect()
+    }
+
+    fn part(&self, name: &str) -> Option<Wrt> {
+        let place = |name: &str| self.own().iter().position(|(own, _)| own.as_ref() == name);
+        if let Some(param) = place(name) {
+            let leaves = 0..self.points[param].len();
+            return Some(Wrt { param, leaves, name: self.point_name(param) });
+        }
+        let mut path = name.split('.').map(str::trim);
+        let param = place(path.next()?)?;
+        let (mut name, mut shape, mut start) =
+            (self.point_name(param), self.own()[param].1.shape(), 0);
+        for label in path {
+            let Shape::Record(fields) = shape else { return None };
+            let at = fields.iter().position(|(known, _)| **known == *label)?;
+            start += fields[..at].iter().map(|(_, shape)| shape.leaf_count()).sum::<usize>();
+            shape = &fields[at].1;
+            name = format!("{name}_{label}");
+        }
+        Some(Wrt { param, leaves: start..start + shape.leaf_count(), name })
     }
 
     /// What a parameter is called.

@@ -13,7 +13,7 @@ impl Builder<'_> {
     /// All results.
     pub(super) fn results(&mut self) {
         let layout = &self.arrays.normalized.result;
-        let wrt: Vec<String> = self.wrt().iter().map(|k| self.point_name(*k)).collect();
+        let wrt: Vec<String> = self.wrt().into_iter().map(|part| part.name).collect();
         let given: Vec<(Leaf, Role, String)> = match self.target.operator {
             Operator::Value => values(leaves(layout, "value", self.order)),
             Operator::Jvp => {
