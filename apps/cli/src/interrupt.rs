@@ -27,8 +27,8 @@ pub fn pressed() -> bool {
 /// Ends what runs in [`Interrupt::ends`] when Ctrl-C is pressed: native code and the interpreter of loops.
 pub struct Interrupt {
     cancel: Cancel,
-    /// Does anything run?
-    runs: Arc<AtomicBool>,
+    /// Does the prompt wait for an input?
+    waits: Arc<AtomicBool>,
 }
 
 impl Interrupt {
@@ -47,16 +47,16 @@ impl Interrupt {
         };
         // Without a handler, Ctrl-C ends the process at once.
         let _ = ctrlc::try_set_handler(end);
-        Interrupt { cancel, runs: Arc::default() }
+        Interrupt { cancel, waits: Arc::default() }
     }
 
-    /// From now on Ctrl-C ends an answer; the process if it is pressed again while the answer does not end. The prompt reads it as a key, so a signal that
-    /// comes where no answer is computed is one that ends the process.
+    /// From now on Ctrl-C ends an answer; the process if it is pressed again while the answer does not end. While the prompt waits, it is a key
+    /// that the prompt reads, so a signal that comes then is one that ends the process.
     pub fn of_answers() -> Interrupt {
-        let (cancel, runs) = (Cancel::new(), Arc::<AtomicBool>::default());
-        let (told, computes) = (cancel.clone(), runs.clone());
+        let (cancel, waits) = (Cancel::new(), Arc::<AtomicBool>::default());
+        let (told, idle) = (cancel.clone(), waits.clone());
         let end = move || {
-            if told.is_cancelled() || !computes.load(Ordering::Relaxed) {
+            if told.is_cancelled() || idle.load(Ordering::Relaxed) {
                 progress::end();
                 lambada::remove_unfinished();
                 std::process::exit(INTERRUPTED.into());
@@ -65,16 +65,21 @@ impl Interrupt {
         };
         // Without a handler, Ctrl-C ends the process.
         let _ = ctrlc::set_handler(end);
-        Interrupt { cancel, runs }
+        Interrupt { cancel, waits }
     }
 
     /// Does something that Ctrl-C ends.
     pub fn ends<R>(&self, run: impl FnOnce() -> R) -> R {
         self.cancel.reset();
-        self.runs.store(true, Ordering::Relaxed);
-        let done = self.cancel.run(run);
-        self.runs.store(false, Ordering::Relaxed);
-        done
+        self.cancel.run(run)
+    }
+
+    /// Waits for an input.
+    pub fn waits<R>(&self, read: impl FnOnce() -> R) -> R {
+        self.waits.store(true, Ordering::Relaxed);
+        let input = read();
+        self.waits.store(false, Ordering::Relaxed);
+        input
     }
 
     /// Was the last of these ended?

@@ -40,7 +40,12 @@ pub fn run(
     let interrupt = input.terminal().then(Interrupt::of_answers);
     let mut failed = false;
     loop {
-        let text = match input.read(&state.names())? {
+        let names = state.names();
+        let read = match &interrupt {
+            Some(interrupt) => interrupt.waits(|| input.read(&names)),
+            None => input.read(&names),
+        };
+        let text = match read? {
             Read::Text(text) => text,
             Read::Nothing => continue,
             Read::End => break,

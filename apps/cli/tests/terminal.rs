@@ -3,6 +3,7 @@
 
 use std::fs::File;
 use std::io::{Read as _, Write as _};
+use std::os::fd::AsFd;
 use std::path::Path;
 use std::process::{Child, Command};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -28,8 +29,7 @@ impl Terminal {
         let keys = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
         grantpt(&keys).expect("it is ours");
         unlockpt(&keys).expect("it is ours");
-        let size = Winsize { ws_row: 40, ws_col: 120, ws_xpixel: 0, ws_ypixel: 0 };
-        tcsetwinsize(&keys, size).expect("a terminal has a size");
+        resize(&keys, 120);
         let name = ptsname(&keys, Vec::new()).expect("it has a name");
         let name = name.to_str().expect("names of terminals are ASCII");
         let screen = || File::options().read(true).write(true).open(name).expect("its other end");
@@ -66,13 +66,12 @@ impl Terminal {
         self.keys.write_all(keys.as_bytes()).expect("the terminal takes keys");
     }
 
-    /// Waits until the text is shown, and forgets what comes before its end.
-    fn until(&mut self, expected: &str) {
+    /// Waits until the text is shown, and forgets what comes up to its end, which it gives.
+    fn until(&mut self, expected: &str) -> String {
         let start = Instant::now();
         loop {
             if let Some(at) = self.text.find(expected) {
-                self.text.drain(..at + expected.len());
-                return;
+                return self.text.drain(..at + expected.len()).collect();
             }
             match self.shown.recv_timeout(PATIENCE.saturating_sub(start.elapsed())) {
                 Ok(bytes) => self.text += &without_controls(&bytes),
@@ -101,6 +100,12 @@ impl Drop for Terminal {
     }
 }
 
+/// A terminal with so many columns.
+fn resize(keys: impl AsFd, columns: u16) {
+    let size = Winsize { ws_row: 40, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+    tcsetwinsize(keys, size).expect("a terminal has a size");
+}
+
 /// The characters without what moves the cursor and colors them.
 fn without_controls(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
@@ -114,6 +119,41 @@ fn without_controls(bytes: &[u8]) -> String {
         }
     }
     plain
+}
+
+#[test]
+fn results_fit_the_terminal() {
+    let home = tempfile::tempdir().expect("a folder");
+    let mut terminal = Terminal::new(home.path());
+    let mut longest = |columns: u16| {
+        resize(&terminal.keys, columns);
+        terminal.press("for i < 40 => 1 / real (i + 1)\r");
+        terminal.until("\n[");
+        let shown = terminal.until("]");
+        terminal.until("\n> ");
+        shown.lines().map(|line| line.trim_end().len()).max().unwrap_or(0)
+    };
+    let found = [60, 200].map(&mut longest);
+    assert!((40..=60).contains(&found[0]) && (80..=100).contains(&found[1]), "{found:?}");
+}
+
+/// What the system sends to end a process is no key, and the prompt does not wait any longer.
+#[test]
+fn a_signal_ends_a_session() {
+    let home = tempfile::tempdir().expect("a folder");
+    let mut terminal = Terminal::new(home.path());
+    terminal.answers("1 + 1", "2");
+    let kill = Command::new("kill").args(["-TERM", &terminal.child.id().to_string()]).status();
+    assert!(kill.expect("`kill` starts").success());
+    let start = Instant::now();
+    let status = loop {
+        match terminal.child.try_wait().expect("its state") {
+            Some(status) => break status,
+            None => assert!(start.elapsed() < PATIENCE, "it goes on"),
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    assert_eq!(status.code(), Some(130));
 }
 
 #[test]
