@@ -439,5 +439,10 @@ fn fields_of_parameters_are_differentiated_by() {
         assert_eq!(back.get("p.b").unwrap().view::<Ix1>(), array![6.0, 6.0]);
         let (_, both) = f.vjp(&["p.a"]).unwrap().at(call(), 2.0).unwrap();
         assert_eq!(both.get("p.a").unwrap(), &12.0.into());
+        // One of two tangents is left out, so it is zero.
+        let along = f.hvp(&["p.a", "p.b"]).unwrap();
+        let product = along.call(call(), Args::new().with("p.a", 1.0)).unwrap();
+        assert_eq!(product.get("p.a").unwrap(), &0.0.into());
+        assert_eq!(product.get("p.b").unwrap().view::<Ix1>(), array![2.0, 2.0]);
     }
 }
