@@ -23,18 +23,24 @@ pub(crate) struct Field {
 impl Field {
     /// Its value, in the arguments of the definition.
     pub(crate) fn of(&self, args: &[Data]) -> Option<Data> {
-        let mut at = args.get(self.param)?;
-        for name in &self.path {
-            let Data::Record(fields) = at else { return None };
-            at = &fields.iter().find(|(known, _)| **known == **name)?.1;
-        }
-        Some(at.clone())
+        inside(args.get(self.param)?, self.path.iter().map(|name| &**name)).cloned()
     }
 
     fn overlaps(&self, other: &Field) -> bool {
         let shorter = self.path.len().min(other.path.len());
         self.param == other.param && self.path[..shorter] == other.path[..shorter]
     }
+}
+
+/// The field of a record, or a field of that, and so on.
+pub(crate) fn inside<'d, 'n>(
+    data: &'d Data,
+    mut path: impl Iterator<Item = &'n str>,
+) -> Option<&'d Data> {
+    path.try_fold(data, |at, name| {
+        let Data::Record(fields) = at else { return None };
+        fields.iter().find(|(known, _)| **known == *name).map(|(_, data)| data)
+    })
 }
 
 /// The definition with a parameter more for each field among the names, and these fields. Without fields, the definition itself.

@@ -13,6 +13,7 @@ use super::output::Output;
 use super::value::Value;
 use crate::call::zeros_like;
 use crate::data::names_match;
+use crate::fields::inside;
 use crate::{Observer, Operator, Sparse};
 
 impl Function {
@@ -235,15 +236,12 @@ impl Derivative {
         let slots = || self.compiled.plan.slots.iter().zip(point);
         let of = |name: &str| slots().find(|(slot, _)| names_match(&slot.name, name));
         let whole = |name: &str| Some((*of(name)?.1)?.to_data());
-        let inside = || {
+        let field = || {
             let mut path = name.split('.').map(str::trim);
             let root = whole(path.next()?)?;
-            path.try_fold(root, |at, name| {
-                let Data::Record(fields) = at else { return None };
-                fields.into_iter().find(|(known, _)| **known == *name).map(|(_, data)| data)
-            })
+            inside(&root, path).cloned()
         };
-        let at = whole(name).or_else(inside);
+        let at = whole(name).or_else(field);
         at.map_or_else(|| Data::unit().into_arg(), |at| zeros_like(&at).into_arg())
     }
 }

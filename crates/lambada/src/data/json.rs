@@ -106,22 +106,21 @@ fn spelled(text: &str) -> Cow<'_, str> {
     if !CONSTANTS.iter().any(|(name, _)| text.contains(name)) {
         return text.into();
     }
-    let word = |word: &str| {
-        let known = CONSTANTS.iter().find(|(name, _)| *name == word);
-        known.map_or_else(|| word.to_string(), |(_, spelling)| spelling.to_string())
-    };
-    let part = |(quoted, _, part): (bool, usize, &str)| match quoted {
-        true => part.to_string(),
-        // A word ends where no letter follows.
-        false => part
-            .split_inclusive(|c: char| !is_of_word(c))
-            .map(|piece| {
-                let end = piece.trim_end_matches(|c| !is_of_word(c)).len();
-                word(&piece[..end]) + &piece[end..]
-            })
-            .collect(),
-    };
-    strings(text).map(part).collect::<String>().into()
+    let mut spelled = String::with_capacity(text.len());
+    for (quoted, _, part) in strings(text) {
+        if quoted {
+            spelled.push_str(part);
+            continue;
+        }
+        // A word ends where no character of one follows.
+        for piece in part.split_inclusive(|c: char| !is_of_word(c)) {
+            let word = piece.trim_end_matches(|c| !is_of_word(c));
+            let known = CONSTANTS.iter().find(|(name, _)| *name == word);
+            spelled.push_str(known.map_or(word, |(_, spelling)| spelling));
+            spelled.push_str(&piece[word.len()..]);
+        }
+    }
+    spelled.into()
 }
 
 /// Words outside of strings: numbers too, so that `1e-5` is one.
@@ -284,5 +283,17 @@ mod tests {
         assert_eq!(spelled(r#"{"x": [1, NaN]}"#), r#"{"x": [1, "nan"]}"#);
         assert_eq!(spelled(r#"[-Infinity, Infinity]"#), r#"["-inf", "inf"]"#);
         assert_eq!(spelled(r#"{"NaN": "Infinity"}"#), r#"{"NaN": "Infinity"}"#);
+    }
+
+    #[test]
+    fn numbers_that_json_has_not_stand_anywhere() {
+        let text = r#"{"nan": [nan, -inf,inf ,-Infinity], "inf x": "inf", "e": [1e-5, NaN]}"#;
+        let strings =
+            r#"{"nan": ["nan", "-inf","inf" ,"-inf"], "inf x": "inf", "e": [1e-5, "nan"]}"#;
+        let expected: Value = serde_json::from_str(strings).expect("it is JSON");
+        assert_eq!(read(text, "t").expect("it is read").into_inner(), expected);
+        for broken in ["[nano]", "[inf-]", "[--inf]", "[infinf]", "[+inf]", "[1inf]"] {
+            assert!(read(broken, "t").is_err(), "{broken}");
+        }
     }
 }

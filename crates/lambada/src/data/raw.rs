@@ -73,11 +73,10 @@ impl Inputs {
 
     /// The text of a file, or of standard input.
     fn text(&mut self, path: &Path) -> Result<String, Problem> {
-        if path == Path::new(STANDARD_INPUT) {
-            let data = || "data".to_string();
-            if let Some(what) = self.input.replace(data()) {
-                return Err(messages::input_twice(&what));
-            }
+        if path == Path::new(STANDARD_INPUT)
+            && let Some(what) = self.input.replace("data".to_string())
+        {
+            return Err(messages::input_twice(&what));
         }
         text(path)
     }

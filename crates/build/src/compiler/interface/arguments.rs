@@ -160,8 +160,9 @@ impl Builder<'_> {
     pub(super) fn tangent(&mut self) -> Result<(), Box<Problem>> {
         let wrt = self.wrt();
         let layout = &self.arrays.normalized.params[self.own().len()].1;
-        let one = |wrt: &[Wrt]| matches!(wrt, [Wrt { param, leaves, .. }] if leaves.len() == self.points[*param].len());
-        if !one(&wrt) && !layout.table().types.is_empty() {
+        let is_whole = |part: &Wrt| part.leaves.len() == self.points[part.param].len();
+        let recursive = !layout.table().types.is_empty();
+        if recursive && (wrt.len() > 1 || !wrt.iter().all(is_whole)) {
             return Err(Box::new(messages::several_recursive(self.target.entry)));
         }
         let before: usize = self.points.iter().map(Vec::len).sum();
