@@ -70,7 +70,8 @@ pub struct Args {
 
     /// How much memory arrays may take, such as 500MB or 4GB; most of what the machine has free unless given
     #[arg(long, global = true, value_name = "SIZE", display_order = 93)]
-    pub max_memory: Option<String>,
+    #[arg(value_parser = memory)]
+    pub max_memory: Option<u64>,
 
     /// Tell on standard error how long each pass of the compiler took
     #[arg(long, global = true, display_order = 94)]
@@ -410,11 +411,23 @@ fn precision(text: &str) -> Result<Precision, String> {
     }
 }
 
+fn memory(text: &str) -> Result<u64, String> {
+    lambada::memory_size(text).map_err(|problem| problem.hints.join("; "))
+}
+
+/// Names between commas, none of which is missing.
+fn names(text: &str) -> Result<String, String> {
+    match lambada::split_names(text).iter().any(String::is_empty) {
+        true => Err("a name is missing; they are separated by commas: `a,b`".into()),
+        false => Ok(text.into()),
+    }
+}
+
 /// The parameters to differentiate with respect to.
 #[derive(Clone, Debug, ArgGroup)]
 pub struct Wrt {
     /// The parameters to differentiate with respect to, separated by commas; all that hold reals unless given. May be repeated
-    #[arg(long, value_name = "NAMES")]
+    #[arg(long, value_name = "NAMES", value_parser = names)]
     wrt: Vec<String>,
 }
 
@@ -450,10 +463,16 @@ impl ArgGroup for Offered {
         let entries = Arg::new("entries")
             .value_name("ENTRY")
             .num_args(1..)
+            .required(true)
             .action(ArgAction::Append)
             .help("The definitions");
         let derivative = |(name, _, help): (&'static str, Operator, &'static str)| {
-            Arg::new(name).long(name).value_name("NAMES").action(ArgAction::Append).help(help)
+            Arg::new(name)
+                .long(name)
+                .value_name("NAMES")
+                .value_parser(names)
+                .action(ArgAction::Append)
+                .help(help)
         };
         interface.arg(entries).args(DERIVATIVES.map(derivative))
     }

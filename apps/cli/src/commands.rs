@@ -7,8 +7,8 @@ use std::time::Instant;
 
 use lambada::paper;
 use lambada::{
-    Bench, Data, Disk, Ended, Engine, Executable, Expression, Inputs, Operator, Options, Problem,
-    RESULT, Session, Sparse, Stopped, Style, Unit, Verify,
+    Bench, Data, Disk, Ended, Engine, Executable, Expression, FieldOrder, Inputs, Operator,
+    Options, Problem, RESULT, Session, Sparse, Stopped, Style, Unit, Verify,
 };
 
 use lambada_build::{Entry, Request};
@@ -30,15 +30,13 @@ pub fn run(args: Args) -> Result<(), Report> {
         effort: None,
         input: None,
     };
-    let limited = match args.max_memory.as_deref() {
-        Some(text) => lambada::memory_size(text).map(Some),
-        None => lambada::check_environment().map(|()| None),
-    };
-    let max_memory = limited.map_err(|problem| shell.told([problem]))?;
+    if args.max_memory.is_none() {
+        lambada::check_environment().map_err(|problem| shell.told([problem]))?;
+    }
     let usual = Options::default();
     let options = Options {
         checks: args.check || usual.checks,
-        max_memory,
+        max_memory: args.max_memory,
         precision: args.precision,
         nests: !args.no_nests,
         threads: NonZeroUsize::new(args.threads.into()).unwrap_or(usual.threads),
@@ -170,7 +168,7 @@ impl Shell {
         let entry = named.map_or_else(|| "main".to_string(), |k| words.remove(k));
         let target = Target { file: file.to_path_buf(), entry, words };
         let result = self.apply(&unit, &target, data, Operator::Value, None, |_, _| Ok(()))?;
-        self.show_value(data, result.value)
+        self.show_value(data, result.value, &result.fields)
     }
 
     /// A derivative that takes nothing but the arguments.
@@ -277,8 +275,9 @@ impl Shell {
             self.session.load_expression("<expression>", &expression).map_err(|p| self.told(p))?;
         report::tell(&self.told(unit.warnings.clone()));
         let call = unit.call(RESULT, Operator::Value, None).map_err(|p| self.told(p))?;
+        let fields = call.program.fields.clone();
         let value = self.value(call, &inputs, data.engine, data.trap_nan)?;
-        self.show_value(data, value)
+        self.show_value(data, value, &fields)
     }
 
     /// Runs a call that takes nothing but the definition's arguments.
@@ -290,22 +289,32 @@ impl Shell {
         trap_nan: bool,
     ) -> Result<Data, Report> {
         let args = call.arguments(inputs).map_err(|p| self.told(p))?;
-        let session = self.session.clone();
         let options = Options {
             engine: engine(choice),
             trap_nan,
             quick: self.quick(&args),
             ..self.session.options().clone()
         };
+        self.executed(call, &args, &options)
+    }
+
+    /// Compiles a call and runs it.
+    fn executed(
+        &self,
+        call: lambada::Call,
+        args: &[Data],
+        options: &Options,
+    ) -> Result<Data, Report> {
+        let session = self.session.clone();
         let compiling = progress::working("compiling");
-        let executable = Executable::with(call.program, call.entry, &options)
+        let executable = Executable::with(call.program, call.entry, options)
             .map_err(|p| self.told(p))?
             .with_observer(Arc::new(move |site, value| {
                 report::tell(&session.inspected(site, value));
             }));
         drop(compiling);
         let working = progress::working("running");
-        let value = executable.run(&args);
+        let value = executable.run(args);
         drop(working);
         value.map_err(|f| report::failure(&self.session, &f, self.color))
     }
@@ -336,20 +345,10 @@ impl Shell {
         let mut args = call.arguments(&inputs).map_err(|p| self.told(p))?;
         complete(&call, &mut args).map_err(|p| self.told(p))?;
         let names = call.wrt_names();
-        let session = self.session.clone();
         let options = Options { quick: self.quick(&args), ..self.options(data) };
-        let compiling = progress::working("compiling");
-        let executable = Executable::with(call.program, call.entry, &options)
-            .map_err(|p| self.told(p))?
-            .with_observer(Arc::new(move |site, value| {
-                report::tell(&session.inspected(site, value));
-            }));
-        drop(compiling);
-        let working = progress::working("running");
-        let value = executable.run(&args);
-        drop(working);
-        let value = value.map_err(|f| report::failure(&self.session, &f, self.color))?;
-        Ok(Outcome { value, names, operator })
+        let fields = call.program.fields.clone();
+        let value = self.executed(call, &args, &options)?;
+        Ok(Outcome { operator, value, fields, names })
     }
 
     /// Is a single run on these arguments compiled quickly?
@@ -389,19 +388,24 @@ impl Shell {
         report::style(look, self.session.options().precision)
     }
 
-    fn show_value(&self, data: &DataArgs, value: Data) -> Result<(), Report> {
-        self.show_result(data, value, |value| value.show(self.style(data.look)) + "\n")
+    fn show_value(&self, data: &DataArgs, value: Data, fields: &FieldOrder) -> Result<(), Report> {
+        self.show_result(data, value, fields, |value| value.show(self.style(data.look)) + "\n")
     }
 
+    /// Prints a result, its records in the order of the alphabet, or writes it to a file, these in the order in which their types declare their fields.
     fn show_result(
         &self,
         data: &DataArgs,
-        value: Data,
+        mut value: Data,
+        fields: &FieldOrder,
         print: impl FnOnce(&Data) -> String,
     ) -> Result<(), Report> {
         match &data.output {
-            Some(path) => lambada::write_file(path, &value, self.session.options().precision)
-                .map_err(|p| self.told([p])),
+            Some(path) => {
+                fields.arrange(&mut value);
+                lambada::write_file(path, &value, self.session.options().precision)
+                    .map_err(|p| self.told([p]))
+            }
             None => report::result(&print(&value)),
         }
     }
@@ -419,7 +423,7 @@ impl Shell {
             ("value".into(), first.clone()),
         ]);
         let style = self.style(data.look);
-        self.show_result(data, both, |_| {
+        self.show_result(data, both, &outcome.fields, |_| {
             let lines = match (&second, outcome.names.len() > 1) {
                 (Data::Record(fields), true) => fields
                     .iter()
@@ -628,6 +632,8 @@ impl Shell {
 struct Outcome {
     operator: Operator,
     value: Data,
+    /// In which order files have the fields of records.
+    fields: FieldOrder,
     names: Vec<std::rc::Rc<str>>,
 }
 

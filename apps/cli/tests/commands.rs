@@ -469,6 +469,39 @@ fn reals_of_32_bits() {
     assert!(succeeds(&["verify", &program, "--precision", "f32"]).contains("big"));
     let old = misused(&["run", &program, "--precision", "3"]);
     assert!(old.contains("--digits 3"), "{old}");
+    let large = fails(&["run", &program, "f", "xs=[1, -1e39]", "--precision", "f32"]);
+    assert!(large.contains("has -1e39 at `xs[1]`, and no real of 32 bits is as large"), "{large}");
+    assert_eq!(single(&["big", "x=\"inf\""]), "inf\n");
+    assert!(
+        fails(&["run", &program, "big", "x=3.5e38", "--precision", "f32"]).contains("3.5e38, ")
+    );
+}
+
+/// In types and files, fields of records stand as their type, or else the first expression with these fields, has them; results that are printed have
+/// them in the order of the alphabet.
+#[test]
+fn records_have_the_order_of_their_declaration() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let source = "type point = {x : real, name : int, a : [2]real}
+def f (p : point) : {zed : real, at : point} = {zed = p.x, at = p}
+def g (n : int) = for i < n => {k = i, half = 0.5 * real i}
+def h (p : {half : real, k : int}) = p.half
+";
+    let program = file(&folder, "p.lam", source);
+    let scheme = "f : {x : real, name : int, a : [2]real} -> {zed : real, at : {x : real, name : int, a : [2]real}}\n";
+    assert!(succeeds(&["check", &program]).starts_with(scheme));
+    let p = "p={\"a\": [1, 2], \"name\": 2, \"x\": 1}";
+    let printed = "{at = {a = [1.0, 2.0], name = 2, x = 1.0}, zed = 1.0}\n";
+    assert_eq!(succeeds(&["run", &program, "f", p]), printed);
+    let out = folder.path().join("out.json").display().to_string();
+    succeeds(&["run", &program, "f", p, "-o", &out]);
+    let written = "{\"zed\":1.0,\"at\":{\"x\":1.0,\"name\":2,\"a\":[1.0,2.0]}}\n";
+    assert_eq!(std::fs::read_to_string(&out).expect("written"), written);
+    let wrong = fails(&["run", &program, "h", "p={\"k\": 1}"]);
+    assert!(wrong.contains("should be `{half : real, k : int}`"), "{wrong}");
+    let out = folder.path().join("out.csv").display().to_string();
+    succeeds(&["run", &program, "g", "n=2", "-o", &out]);
+    assert_eq!(std::fs::read_to_string(&out).expect("written"), "half,k\n0.0,0\n0.5,1\n");
 }
 
 #[test]

@@ -162,7 +162,7 @@ const TABLES: [&str; 16] = [
 ];
 
 /// Command lines that are none: exit code 2.
-const USAGE: [&[&str]; 34] = [
+const USAGE: [&[&str]; 39] = [
     &[],
     &["nothing"],
     &["chekc", "good.lam"],
@@ -186,6 +186,11 @@ const USAGE: [&[&str]; 34] = [
     &["derive", "good.lam"],
     &["run", "good.lam", "f", "x=1", "--threads", "0"],
     &["run", "good.lam", "f", "x=1", "--threads", "all"],
+    &["run", "good.lam", "f", "x=1", "--max-memory", "much"],
+    &["grad", "good.lam", "f", "x=1", "--wrt", ""],
+    &["grad", "good.lam", "f", "x=1", "--wrt", "x,"],
+    &["build", "good.lam"],
+    &["build", "good.lam", "f", "--grad", ",x"],
     &["derive", "good.lam", "f", "--mode", "sideways"],
     &["derive", "good.lam", "f", "--stage", "last"],
     &["show", "good.lam", "f"],
@@ -200,7 +205,7 @@ const USAGE: [&[&str]; 34] = [
 ];
 
 /// Commands with arguments that do not fit: exit code 1.
-const COMMANDS: [&[&str]; 50] = [
+const COMMANDS: [&[&str]; 49] = [
     &["check", "nowhere.lam"],
     &["check", "."],
     &["check", "binary.lam"],
@@ -236,7 +241,6 @@ const COMMANDS: [&[&str]; 50] = [
     &["run", "good.lam", "ends", "xs=[1, 2]", "-o", "out.csv"],
     &["run", "good.lam", "some", "1", "-o", "out.npz"],
     &["run", "good.lam", "f", "x=1", "-o", "/dev/full.json/out.json"],
-    &["run", "good.lam", "f", "x=1", "--max-memory", "much"],
     &["run", "good.lam", "fails", "3"],
     &["run", "good.lam", "twice"],
     &["grad", "good.lam", "ends", "xs=[1]"],

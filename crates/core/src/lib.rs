@@ -4,6 +4,7 @@ pub mod build;
 mod check;
 pub mod data;
 pub mod eval;
+mod fields;
 mod jacobian;
 mod print;
 mod program;
@@ -16,6 +17,7 @@ mod walk;
 pub use build::*;
 pub use check::{check, first_order}; // the term constructor is `build::check`
 pub use data::{Args, Data};
+pub use fields::FieldOrder;
 pub use jacobian::{hessian, jacobian};
 pub use print::{print_program, print_term, print_type};
 pub use program::{Def, DefId, Program, Signature};

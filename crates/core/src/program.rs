@@ -7,7 +7,7 @@ use std::rc::Rc;
 use lambada_prim::Precision;
 use lambada_source::Span;
 
-use crate::{SizedTy, Term, Ty, TypeDecl, TypeId};
+use crate::{FieldOrder, SizedTy, Term, Ty, TypeDecl, TypeId};
 
 /// Index of a definition in [`Program::defs`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -26,6 +26,8 @@ pub struct Program {
     pub precision: Precision,
     /// Does the user mean the modes to differ somewhere? Then Jacobians are reverse derivatives, whatever their sizes.
     pub modes_differ: bool,
+    /// The order in which people see the fields of records.
+    pub fields: FieldOrder,
 }
 
 /// A definition at fixed types.

@@ -5,7 +5,7 @@ use lambada_core::{
     TypeDecl, TypeId, Var, app, build, check, dim, for_, if_, index, int, jvp, lam, let_, lit,
     loop_, match_, prim, proj, real, reduce, tuple, update, var, vjp,
 };
-use lambada_prim::{ArrayPrim, Precision, Prim, ReduceOp, Scalar, ScalarTy};
+use lambada_prim::{ArrayPrim, Prim, ReduceOp, Scalar, ScalarTy};
 use lambada_source::{Site, Span};
 
 fn at() -> Span {
@@ -36,13 +36,7 @@ fn empty() -> Program {
         constructors: vec![("F".into(), vec![Ty::fun(Ty::REAL, Ty::REAL)])],
         ..TypeDecl::default()
     };
-    Program {
-        types: vec![t, f],
-        defs: Vec::new(),
-        next_var: 100,
-        modes_differ: false,
-        precision: Precision::F64,
-    }
+    Program { types: vec![t, f], defs: Vec::new(), next_var: 100, ..Program::default() }
 }
 
 fn with(body: Term, signature: Signature) -> Program {

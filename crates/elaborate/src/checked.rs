@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use lambada_core::Program;
+use lambada_core::{FieldOrder, Program};
 use lambada_source::{Problem, Severity, Span};
 
 use crate::doubts::doubts;
@@ -122,6 +122,11 @@ impl Checked {
                 || self.elaborated.solver.is_function(global.scheme.ty),
         };
         main.map(definition).collect()
+    }
+
+    /// The order in which the program declares the fields of records.
+    pub fn field_order(&self) -> &FieldOrder {
+        &self.elaborated.solver.fields
     }
 
     /// The core program of a definition of the main file, which is its last definition. Overloads that nothing decides are real.

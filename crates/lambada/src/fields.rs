@@ -43,6 +43,17 @@ pub(crate) fn inside<'d, 'n>(
     })
 }
 
+/// The same, to be written.
+pub(crate) fn inside_mut<'d, 'n>(
+    data: &'d mut Data,
+    mut path: impl Iterator<Item = &'n str>,
+) -> Option<&'d mut Data> {
+    path.try_fold(data, |at, name| {
+        let Data::Record(fields) = at else { return None };
+        fields.iter_mut().find(|(known, _)| **known == *name).map(|(_, data)| data)
+    })
+}
+
 /// The definition with a parameter more for each field among the names, and these fields. Without fields, the definition itself.
 pub(crate) fn widen(
     program: &mut Program,

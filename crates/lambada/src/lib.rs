@@ -57,6 +57,7 @@ pub use evaluate::{Expression, Place, RESULT, is_incomplete, items};
 pub use explain::{Example, Explanation, explain_code, explanations};
 pub use files::{Disk, Files, InMemory};
 pub use gradbench::{Ended, gradbench};
+pub use lambada_core::FieldOrder;
 pub use lambada_core::data::{Data, Style};
 pub use lambada_prim::{Data as Elements, Precision, Scalar, Tensor};
 pub use lambada_run::{Cancel, Target, output_was_closed, remove_unfinished, warn_with};

@@ -1,7 +1,7 @@
 //! Tuples, records, variants and arrays of them, in source: how their parts are read, and how they are put together again. The parts are those
 //! of array code, in its order.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::rc::Rc;
 
 use lambada_core::{Program, Size, SizedTy, Ty, TypeId, sized};
@@ -258,10 +258,7 @@ impl<'a> Parts<'a> {
                 for (label, ty) in fields {
                     given.push((label.clone(), self.put_together(ty, parts, depth)));
                 }
-                let labels: BTreeSet<Rc<str>> = fields.iter().map(|(n, _)| n.clone()).collect();
-                if let Some(order) = self.files.field_order(&labels) {
-                    given.sort_by_key(|(label, _)| order.iter().position(|name| name == label));
-                }
+                self.program.fields.sort(&mut given, |(label, _)| label);
                 let fields = given.into_iter().map(|(label, e)| (build::name(label), e));
                 build::expr(ExprKind::Record(fields.collect()))
             }

@@ -290,14 +290,11 @@ impl Source<'_> {
                 build::ty(TypeKind::Tuple(items.iter().map(|ty| self.ty(ty)).collect()))
             }
             SizedTy::Record(fields) => {
-                let labels = fields.iter().map(|(label, _)| label.clone()).collect();
-                let order = self.files.field_order(&labels);
-                let order = order.unwrap_or_else(|| labels.into_iter().collect());
-                let field = |label: &Rc<str>| {
-                    let found = fields.iter().find(|(name, _)| name == label);
-                    found.map(|(_, ty)| (build::name(label.clone()), self.ty(ty)))
-                };
-                let whole = build::ty(TypeKind::Record(order.iter().filter_map(field).collect()));
+                let mut fields: Vec<&(Rc<str>, SizedTy)> = fields.iter().collect();
+                self.call.program.fields.sort(&mut fields, |(label, _)| label);
+                let field =
+                    |(label, ty): &(Rc<str>, SizedTy)| (build::name(label.clone()), self.ty(ty));
+                let whole = build::ty(TypeKind::Record(fields.into_iter().map(field).collect()));
                 self.files.alias(&whole).unwrap_or(whole)
             }
             SizedTy::Array(size, elem) => {

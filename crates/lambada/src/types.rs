@@ -44,13 +44,6 @@ impl Unit {
         }
         files.items(&needed)
     }
-
-    /// The order in which a type of the program declares the fields of a record, if one does; without one they stand in the order of the alphabet.
-    pub fn field_order(&self, labels: &[&str]) -> Option<Vec<String>> {
-        let labels = labels.iter().map(|label| (*label).into()).collect();
-        let order = Files::of(self).field_order(&labels)?;
-        Some(order.iter().map(|label| label.to_string()).collect())
-    }
 }
 
 /// The variant types in a type, and in those that they take.
@@ -121,37 +114,6 @@ impl<'a> Files<'a> {
         size_variables(ty, &mut mentioned);
         let fits = mentioned.is_subset(sizes) && all_names(ty).iter().all(known);
         fits.then(|| bare(ty))
-    }
-
-    /// The order in which a type of the program declares the fields of a record.
-    pub(crate) fn field_order(&self, labels: &BTreeSet<Rc<str>>) -> Option<Vec<Rc<str>>> {
-        let mut found = None;
-        let mut look = |ty: &TypeExpr| {
-            records(ty, &mut |fields| {
-                let set: BTreeSet<Rc<str>> = fields.iter().map(|(n, _)| n.text.clone()).collect();
-                if found.is_none() && set == *labels {
-                    found = Some(fields.iter().map(|(n, _)| n.text.clone()).collect());
-                }
-            });
-        };
-        for (_, module) in self.modules.iter().rev() {
-            for item in &module.items {
-                match item {
-                    Item::Type(def) => match &def.body {
-                        TypeBody::Alias(ty) => look(ty),
-                        TypeBody::Variant(cases) => {
-                            cases.iter().flat_map(|(_, args)| args).for_each(&mut look)
-                        }
-                    },
-                    Item::Def(def) => {
-                        let types = def.params.iter().filter_map(|p| p.ty.as_ref());
-                        types.chain(&def.result).for_each(&mut look);
-                    }
-                    Item::Import { .. } => {}
-                }
-            }
-        }
-        found
     }
 
     /// The name of a type of the program that stands for exactly this one.
@@ -366,26 +328,6 @@ pub(crate) fn size_variables(ty: &TypeExpr, all: &mut BTreeSet<Rc<str>>) {
 }
 
 /// The fields of a record as they are written.
-type Fields = [(Name, TypeExpr)];
-
-/// The records in a type.
-fn records(ty: &TypeExpr, f: &mut dyn FnMut(&Fields)) {
-    match &ty.kind {
-        TypeKind::Name(_, _, args) => args.iter().for_each(|ty| records(ty, f)),
-        TypeKind::Tuple(items) => items.iter().for_each(|ty| records(ty, f)),
-        TypeKind::Record(fields) => {
-            f(fields);
-            fields.iter().for_each(|(_, ty)| records(ty, f));
-        }
-        TypeKind::Array(_, elem) => records(elem, f),
-        TypeKind::Function(from, to) => {
-            records(from, f);
-            records(to, f);
-        }
-        TypeKind::Error => {}
-    }
-}
-
 /// The definition, in which no type says its file.
 fn unqualified(def: &TypeDef) -> TypeDef {
     let body = match &def.body {

@@ -444,5 +444,19 @@ fn fields_of_parameters_are_differentiated_by() {
         let product = along.call(call(), Args::new().with("p.a", 1.0)).unwrap();
         assert_eq!(product.get("p.a").unwrap(), &0.0.into());
         assert_eq!(product.get("p.b").unwrap().view::<Ix1>(), array![2.0, 2.0]);
+        // A field's tangent is that of its parameter, which is zero otherwise.
+        let along = f.hvp(&["p", "x"]).unwrap();
+        let tangents = || Args::new().with("p.a", 1.0).with("p.b", [0.0, 1.0]).with("x", 1.0);
+        let product = along.call(call(), tangents()).unwrap();
+        assert_eq!(product.get("p").unwrap().field("a").unwrap(), 5.0.into());
+        let b = product.get("p").unwrap().field("b").unwrap();
+        assert_eq!(b.view::<Ix1>(), array![5.0, 5.0]);
+        assert_eq!(product.get("x").unwrap(), &6.0.into());
+        let (_, tangent) = f.jvp(&["p", "x"]).unwrap().call(call(), tangents()).unwrap();
+        assert_eq!(f64::try_from(tangent).unwrap(), 6.0 + 6.0 + 9.0);
+        let unknown = along.call(call(), Args::new().with("p.c", 1.0)).unwrap_err();
+        assert!(unknown.to_string().contains("p.c"), "{unknown}");
+        let twice = Args::new().with("p.a", 1.0).with("p", &p);
+        assert!(along.call(call(), twice).is_err());
     }
 }

@@ -147,7 +147,12 @@ impl<'f> Interface<'f> {
         let mut args = Args::new();
         let mut names = Vec::new();
         for (name, value) in items {
-            if !chosen.contains(&name) && (!wrt.names.is_empty() || self.type_of(&name).is_none()) {
+            // A field stands for its parameter's tangent, which is zero otherwise.
+            let is_field = |known: &String| {
+                name.strip_prefix(&**known).is_some_and(|rest| rest.starts_with('.'))
+            };
+            let is_own = chosen.iter().any(|known| *known == name || is_field(known));
+            if !is_own && (!wrt.names.is_empty() || self.type_of(&name).is_none()) {
                 let text =
                     format!("{what} has a value for `{name}`, but it is by {}", listed(&chosen));
                 return Err(PyValueError::new_err(text));

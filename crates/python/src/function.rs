@@ -291,7 +291,13 @@ impl Function {
         let value = this.interface().writer(py).value(value, this.function.result())?;
         Ok((
             value,
-            Pullback { function: this.function.clone(), pullback, alone: wrt.alone, experience },
+            Pullback {
+                function: this.function.clone(),
+                of: slf.clone().into_any().unbind(),
+                pullback,
+                wrt,
+                experience,
+            },
         ))
     }
 

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use lambada::IntoArg;
+use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 
 use crate::call::Interface;
 use crate::input::{Reader, natural};
@@ -14,8 +16,10 @@ use crate::wrt::Wrt;
 #[pyclass(frozen, module = "lambada._lambada")]
 pub(crate) struct Pullback {
     pub function: lambada::Function,
+    /// The same as an object of the package.
+    pub of: Py<PyAny>,
     pub pullback: lambada::Pullback,
-    pub alone: bool,
+    pub wrt: Wrt,
     pub experience: Arc<Experience>,
 }
 
@@ -27,10 +31,10 @@ impl Pullback {
         py: Python<'py>,
         cotangent: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let function = Interface(&self.function);
+        let function = &self.function;
         let mut kept = Vec::new();
-        let variants = self.function.variants();
-        let arg = match self.function.result() {
+        let variants = function.variants();
+        let arg = match function.result() {
             Some(ty) => {
                 Reader { name: "the cotangent", ty, variants, kept: &mut kept }.arg(cotangent)?
             }
@@ -41,11 +45,25 @@ impl Pullback {
         let pullback = self.pullback.clone();
         // The point is the pullback's own: only what the function has shown tells how long it takes.
         let gradient = self.experience.run(py, 0, kept, move || pullback.call(arg))?;
-        let wrt = Wrt { names: Vec::new(), alone: self.alone };
-        function.by_parameter(py, gradient, &wrt)
+        Interface(function).by_parameter(py, gradient, &self.wrt)
     }
 
     fn __repr__(&self) -> String {
         format!("<pullback of {}>", self.function)
+    }
+
+    /// As its function, its point and what it is by: where it is read back, the function runs once more.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let writer = Interface(&self.function).writer(py);
+        let point = self.function.parameters().iter().zip(self.pullback.point());
+        let point = point.map(|(param, at)| writer.value(at.clone().into(), Some(&param.ty)));
+        let point = PyTuple::new(py, point.collect::<PyResult<Vec<_>>>()?)?;
+        let wrt = match &self.wrt {
+            Wrt { names, alone: true } => (&names[0]).into_bound_py_any(py)?,
+            Wrt { names, .. } if names.is_empty() => py.None().into_bound(py),
+            Wrt { names, .. } => PyTuple::new(py, names)?.into_any(),
+        };
+        let again = py.import("lambada._model")?.getattr("_pullback_again")?;
+        (again, (&self.of, point, wrt)).into_pyobject(py)
     }
 }

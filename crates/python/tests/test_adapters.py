@@ -83,6 +83,29 @@ class TestSciPy:
         np.testing.assert_array_equal(gradient, [-2.0, -2.0, -4.0])
         assert fun.unpack(theta)["p"].b[1] == 2.0
 
+    def test_fields_of_records(self):
+        optimize = pytest.importorskip("scipy.optimize")
+        source = "def f (p : {mu : [2]real, s : real}) (x : real) = (x - 1.0) ** 2 + p.s * sum (map (\\m -> (m - p.s) ** 2) p.mu)"
+        f = lambada.compile(source).f
+        for p in ({"s": 3.0, "mu": [1.0, 2.0]}, lambada.Record(mu=np.ones(2), s=3.0)):
+            fun = lambada.scipy.objective(f, wrt=("x", "p.mu"), p=p)
+            theta = fun.pack({"x": 0.5, "p.mu": [1.0, 2.0]})
+            value, gradient = fun(theta)
+            assert value == 0.25 + 3.0 * 5.0
+            np.testing.assert_allclose(gradient, [-1.0, -12.0, -6.0])
+            np.testing.assert_allclose(fun.hess(theta), np.diag([2.0, 6.0, 6.0]))
+            np.testing.assert_allclose(fun.hessp(theta, [1.0, 0.0, 1.0]), [2.0, 0.0, 6.0])
+            found = optimize.minimize(fun, theta, jac=True)
+            np.testing.assert_allclose(fun.unpack(found.x)["p.mu"], [3.0, 3.0], rtol=1e-4)
+            # Where a field is all that varies, the record has its shape.
+            alone = lambada.scipy.objective(f, wrt="p.mu", p=p, x=1.0)
+            assert alone.fun(np.zeros(2)) == 3.0 * 18.0
+            np.testing.assert_array_equal(alone.pack(), p["mu"])
+        with pytest.raises(TypeError, match="give values for the other parameters of 'f': p"):
+            lambada.scipy.objective(f, wrt="p.mu", x=1.0)
+        with pytest.raises(ValueError, match="wrt names 'p.nu'"):
+            lambada.scipy.objective(f, wrt="p.nu", p=p, x=1.0)
+
     @pytest.mark.parametrize(
         ("wrt", "fixed", "text"),
         [

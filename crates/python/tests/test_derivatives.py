@@ -1,5 +1,7 @@
 """Derivatives, against each other and against equations."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -67,6 +69,29 @@ def test_second_derivatives(m):
     f = lambada.compile("def f [n] (x : [n]real) : real = sum (for i < n - 1 => x[i] * x[i + 1] ** 2)").f
     sparse = f.sparse_hessian(np.arange(1.0, 5.0))
     np.testing.assert_allclose(sparse.toarray(), f.hessian(np.arange(1.0, 5.0), wrt="x"))
+
+
+def test_fields_of_records(m):
+    f = lambada.compile("def f (p : {a : real, b : [2]real}) (x : real) = x * p.a * sum p.b").f
+    p = {"a": 3.0, "b": [1.0, 2.0]}
+    np.testing.assert_array_equal(f.grad(p, 2.0, wrt="p.b"), [6.0, 6.0])
+    along = f.hvp(p, 2.0, v={"p.b": [0.0, 1.0]})
+    assert along["p"].a == 2.0 and along["x"] == 3.0
+    np.testing.assert_array_equal(along["p"].b, [0.0, 0.0])
+    assert f.hvp(p, 2.0, v={"p.b": [0.0, 1.0]}, wrt=("p",)) == {"p": along["p"]}
+    np.testing.assert_array_equal(f.hvp(p, 2.0, v={"p.a": 1.0}, wrt=("p.a", "p.b"))["p.b"], [2.0, 2.0])
+    with pytest.raises(ValueError, match="`p.a`, but it is by `x`"):
+        f.hvp(p, 2.0, v={"p.a": 1.0}, wrt="x")
+
+
+@pytest.mark.parametrize("wrt", [None, "p.b", ("x", "p")])
+def test_pullbacks_are_pickled(wrt):
+    f = lambada.compile("def f (p : {b : [2]real, a : real}) (x : real) = map ((*) (x * p.a)) p.b").f
+    _, pullback = f.vjp({"a": 3.0, "b": [1.0, 2.0]}, 2.0, wrt=wrt)
+    again = pickle.loads(pickle.dumps(pullback))
+    assert repr(again) == repr(pullback)
+    before, after = pullback([1.0, 0.0]), again([1.0, 0.0])
+    np.testing.assert_equal(after if wrt == "p.b" else dict(after), before if wrt == "p.b" else dict(before))
 
 
 def test_pullbacks_keep_their_point(m):

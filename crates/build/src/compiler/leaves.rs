@@ -1,6 +1,6 @@
 //! A value as arguments of C: the arrays of scalars that it consists of, with names, records in the order of their declaration.
 
-use lambada_core::{Size, sized};
+use lambada_core::{FieldOrder, Size, sized};
 use lambada_normalize::{Layout, Shape};
 use lambada_prim::ScalarTy;
 
@@ -37,11 +37,8 @@ impl Leaf {
     }
 }
 
-/// The order in which the fields of a record are declared, if they are.
-pub(crate) type Order<'a> = &'a dyn Fn(&[&str]) -> Option<Vec<String>>;
-
 /// The leaves of a value that is called `name`; the rows of recursive types come last.
-pub(crate) fn leaves(layout: &Layout, name: &str, order: Order) -> Vec<Leaf> {
+pub(crate) fn leaves(layout: &Layout, name: &str, order: &FieldOrder) -> Vec<Leaf> {
     let mut walk = Walk { order, next: 0 };
     let mut leaves = walk.value(layout.shape(), name, &[]);
     leaves.extend(walk.columns(layout, name));
@@ -53,7 +50,7 @@ pub(crate) fn components(
     layout: &Layout,
     names: &[String],
     rest: &str,
-    order: Order,
+    order: &FieldOrder,
 ) -> (Vec<Vec<Leaf>>, Vec<Leaf>) {
     let mut walk = Walk { order, next: 0 };
     let values = match layout.shape() {
@@ -67,7 +64,7 @@ pub(crate) fn components(
 }
 
 struct Walk<'a> {
-    order: Order<'a>,
+    order: &'a FieldOrder,
     next: usize,
 }
 
@@ -88,14 +85,11 @@ impl Walk<'_> {
                 items.flat_map(|(k, item)| self.value(item, &format!("{name}_{k}"), axes)).collect()
             }
             Shape::Record(fields) => {
-                let labels: Vec<&str> = fields.iter().map(|(label, _)| &**label).collect();
                 let mut parts: Vec<(&str, Vec<Leaf>)> = fields
                     .iter()
                     .map(|(label, t)| (&**label, self.value(t, &part_of(name, label), axes)))
                     .collect();
-                if let Some(order) = (self.order)(&labels) {
-                    parts.sort_by_key(|(label, _)| order.iter().position(|known| known == label));
-                }
+                self.order.sort(&mut parts, |(label, _)| label);
                 parts.into_iter().flat_map(|(_, leaves)| leaves).collect()
             }
             Shape::Array(..) => self.array(shape, name, axes),

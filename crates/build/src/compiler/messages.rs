@@ -55,5 +55,5 @@ pub(crate) fn not_written(path: &Path, error: &std::io::Error) -> Problem {
 /// There is no definition to offer.
 pub(crate) fn nothing_to_offer() -> Problem {
     Problem::general("E0486", "a library offers at least one definition".to_string())
-        .hint("name the definitions behind the file: lambada build model.lam loss --grad w,b")
+        .hint("name the definitions: `.entry(\"loss\")`")
 }

@@ -167,6 +167,7 @@ impl Infer<'_> {
     }
 
     fn record(&mut self, fields: &[(Name, Expr)], span: Span) -> Exp {
+        self.solver.fields.declare(fields.iter().map(|(name, _)| &name.text));
         let mut typed = self.fields(fields, |infer, _, value| infer.infer(value));
         typed.sort_by(|a, b| a.0.cmp(&b.0));
         let types = typed.iter().map(|(name, value)| (name.clone(), value.ty)).collect();

@@ -12,6 +12,7 @@ mod construct;
 mod declare;
 mod env;
 mod expr;
+mod fields;
 mod functions;
 mod missing;
 mod operators;
@@ -193,6 +194,11 @@ impl<'a> Infer<'a> {
             self.declare_types(k, module);
         }
         self.resolve_constructors(modules);
+        // The program's own file first, then those that it imports, as they are read.
+        modules
+            .iter()
+            .rev()
+            .for_each(|(_, module)| fields::declare(module, &mut self.solver.fields));
         (0..modules.len()).for_each(|k| self.find_recursion(k));
         self.module = modules.len() - 1;
     }

@@ -14,7 +14,7 @@ pub(crate) mod weight;
 use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
 
-use lambada_core::sized;
+use lambada_core::{FieldOrder, sized};
 use lambada_prim::ScalarTy;
 use lambada_source::Span;
 
@@ -44,6 +44,8 @@ pub(crate) struct Solver {
     pub level: u32,
     /// What is being elaborated now, to blame for undecided equations.
     pub here: Span,
+    /// The order in which the fields of records are shown.
+    pub fields: FieldOrder,
 }
 
 impl Solver {

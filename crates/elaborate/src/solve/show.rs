@@ -178,6 +178,8 @@ impl Solver {
                 self.show_sized(&sizes, value, namer)
             }
             Node::Record(fields) => {
+                let mut fields = fields.to_vec();
+                self.fields.sort(&mut fields, |(name, _)| name);
                 let shown: Vec<String> = fields
                     .iter()
                     .map(|(name, ty)| {

@@ -71,7 +71,11 @@ impl<'e> Specialize<'e> {
     pub fn program(from: &'e Elaborated, entry: GlobalId) -> Program {
         let mut this = Specialize {
             from,
-            program: Program { modes_differ: from.modes_differ, ..Program::default() },
+            program: Program {
+                modes_differ: from.modes_differ,
+                fields: from.solver.fields.clone(),
+                ..Program::default()
+            },
             defs: Vec::new(),
             finished: Vec::new(),
             started: Vec::new(),

@@ -411,6 +411,11 @@ impl<'a> Args<'a> {
         self
     }
 
+    /// All, with the names of those that have one.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (Option<&str>, &Arg<'a>)> {
+        self.items.iter().map(|(name, arg)| (name.as_deref(), arg))
+    }
+
     /// Writes the arguments in the order of the parameters, as far as there are any.
     pub(crate) fn in_order<'s>(
         &'s self,

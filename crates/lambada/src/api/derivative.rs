@@ -11,9 +11,6 @@ use super::function::{Function, complete};
 use super::model::What;
 use super::output::Output;
 use super::value::Value;
-use crate::call::zeros_like;
-use crate::data::names_match;
-use crate::fields::inside;
 use crate::{Observer, Operator, Sparse};
 
 impl Function {
@@ -151,9 +148,9 @@ impl Gradient {
 
 /// A compiled derivative, and the names that it is taken with respect to.
 #[derive(Clone)]
-struct Derivative {
-    compiled: Arc<Compiled>,
-    wrt: Arc<[Arc<str>]>,
+pub(super) struct Derivative {
+    pub(super) compiled: Arc<Compiled>,
+    pub(super) wrt: Arc<[Arc<str>]>,
     observer: Option<Observer>,
 }
 
@@ -176,73 +173,6 @@ impl Derivative {
         complete(&self.compiled, args, |given| {
             self.compiled.write(given, self.observer.as_ref(), output)
         })
-    }
-
-    /// How many parameters the definition has itself.
-    fn own(&self) -> usize {
-        let slots = &self.compiled.plan.slots;
-        let names = self.wrt.len();
-        let split = slots.len() >= names
-            && slots[slots.len() - names..].iter().map(|slot| &slot.name).eq(self.wrt.iter());
-        slots.len() - if split { names } else { 1 }
-    }
-
-    /// Runs something on arguments and tangents; those that are not given are zero.
-    fn along<R>(
-        &self,
-        args: &Args<'_>,
-        tangents: &Args<'_>,
-        run: impl FnOnce(&[Option<&Arg<'_>>]) -> Result<R, Error>,
-    ) -> Result<R, Error> {
-        let (own, all) = (self.own(), self.compiled.plan.slots.len());
-        let point = self.compiled.ordered(args, 0, own)?;
-        if let Some(slot) = point.iter().position(Option::is_none) {
-            return Err(self.compiled.missing(slot));
-        }
-        let tangent = match all - own == self.wrt.len() {
-            true => self.compiled.ordered(tangents, own, all)?,
-            false => return self.packed(tangents, &point, run),
-        };
-        let missing = self.wrt.iter().zip(&tangent).filter(|(_, tangent)| tangent.is_none());
-        let zeros: Vec<Arg> = missing.map(|(name, _)| self.zeros(name, &point)).collect();
-        let mut zeros = zeros.iter();
-        let tangents = tangent.iter().map(|given| given.or_else(|| zeros.next()));
-        let given: Ordered = point.iter().copied().chain(tangents).collect();
-        run(&given)
-    }
-
-    /// The same where all tangents are one argument, since they hold recursive data.
-    fn packed<R>(
-        &self,
-        tangents: &Args<'_>,
-        point: &Ordered<'_>,
-        run: impl FnOnce(&[Option<&Arg<'_>>]) -> Result<R, Error>,
-    ) -> Result<R, Error> {
-        let mut given = Ordered::new();
-        let placed = tangents.in_order(self.wrt.iter().map(|name| &**name), &mut given);
-        placed.map_err(|_| Error::misuse("a tangent belongs to none of the parameters".into()))?;
-        let item = |(name, tangent): (&Arc<str>, &Option<&Arg>)| match tangent {
-            Some(tangent) => tangent.data().into_owned(),
-            None => self.zeros(name, point).data().into_owned(),
-        };
-        let items: Vec<Data> = self.wrt.iter().zip(&given).map(item).collect();
-        let packed = Data::Tuple(items).into_arg();
-        let given: Ordered = point.iter().copied().chain([Some(&packed)]).collect();
-        run(&given)
-    }
-
-    /// A tangent that is zero at the point.
-    fn zeros(&self, name: &Arc<str>, point: &Ordered<'_>) -> Arg<'static> {
-        let slots = || self.compiled.plan.slots.iter().zip(point);
-        let of = |name: &str| slots().find(|(slot, _)| names_match(&slot.name, name));
-        let whole = |name: &str| Some((*of(name)?.1)?.to_data());
-        let field = || {
-            let mut path = name.split('.').map(str::trim);
-            let root = whole(path.next()?)?;
-            inside(&root, path).cloned()
-        };
-        let at = whole(name).or_else(field);
-        at.map_or_else(|| Data::unit().into_arg(), |at| zeros_like(&at).into_arg())
     }
 }
 
@@ -506,6 +436,11 @@ pub struct Pullback {
 }
 
 impl Pullback {
+    /// The arguments that it is at.
+    pub fn point(&self) -> &[Data] {
+        &self.point
+    }
+
     /// The cotangents of the parameters, for a cotangent of the result.
     ///
     /// # Errors

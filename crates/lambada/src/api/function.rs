@@ -12,7 +12,6 @@ use super::ty::{Type, Variant};
 use super::value::Value;
 #[cfg(feature = "paper")]
 use crate::paper::{Mode, PaperStage};
-use crate::types::Files as Modules;
 use crate::{Engine, Observer, Operator, Stage, Verification, Verify, operators};
 
 /// A definition of a program. It is compiled when it is called first, and may be called from many threads, each of which has memory of its own.
@@ -60,8 +59,7 @@ impl Model {
     pub fn function(&self, name: &str) -> Result<Function, Error> {
         self.with_unit(|unit| {
             let call = unit.call(name, Operator::Value, None)?;
-            let files = Modules::of(unit);
-            let of = |ty: &_| Type::of(&call.program, &files, ty);
+            let of = |ty: &_| Type::of(&call.program, ty);
             let parameter = |(name, ty): &(std::rc::Rc<str>, _)| Parameter {
                 name: (&**name).into(),
                 ty: of(ty),
@@ -69,7 +67,7 @@ impl Model {
             };
             let parameters = call.signature().params.iter().map(parameter).collect();
             let result = call.signature().result.as_ref().map(of);
-            let variants = Type::variants(&call.program, &files, call.signature());
+            let variants = Type::variants(&call.program, call.signature());
             let about =
                 About { model: self.clone(), name: name.into(), parameters, result, variants };
             Ok(Function { about: Arc::new(about), compiled: Arc::default(), observer: None })

@@ -13,6 +13,7 @@ mod function;
 mod model;
 mod output;
 mod plan;
+mod tangents;
 mod ty;
 mod value;
 

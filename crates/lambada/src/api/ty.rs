@@ -9,7 +9,7 @@ use lambada_core::{Program, Signature, Size, SizedTy, Ty, TypeId, sized};
 use lambada_prim::ScalarTy;
 
 use crate::data::unsized_ty;
-use crate::types::{Files, variants_of};
+use crate::types::variants_of;
 
 /// A type of Lambada, with the sizes that a signature names.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -43,8 +43,8 @@ pub struct Variant {
 
 impl Type {
     /// The type of core, where records have the order in which files declare them.
-    pub(crate) fn of(program: &Program, files: &Files, ty: &SizedTy) -> Type {
-        let inside = |ty: &SizedTy| Type::of(program, files, ty);
+    pub(crate) fn of(program: &Program, ty: &SizedTy) -> Type {
+        let inside = |ty: &SizedTy| Type::of(program, ty);
         if let Some((_, id)) = sized::of(ty) {
             return inside(&SizedTy::Variant(id));
         }
@@ -56,12 +56,7 @@ impl Type {
             SizedTy::Record(fields) => {
                 let field = |(name, ty): &(Rc<str>, SizedTy)| (Arc::from(&**name), inside(ty));
                 let mut fields: Vec<(Arc<str>, Type)> = fields.iter().map(field).collect();
-                let labels: BTreeSet<Rc<str>> =
-                    fields.iter().map(|(name, _)| Rc::from(&**name)).collect();
-                if let Some(order) = files.field_order(&labels) {
-                    fields
-                        .sort_by_key(|(name, _)| order.iter().position(|label| **label == **name));
-                }
+                program.fields.sort(&mut fields, |(name, _)| name);
                 Type::Record(fields)
             }
             SizedTy::Array(size, elem) => {
@@ -78,17 +73,13 @@ impl Type {
     }
 
     /// The variant types in the types of a signature.
-    pub(crate) fn variants(
-        program: &Program,
-        files: &Files,
-        signature: &Signature,
-    ) -> Vec<Variant> {
+    pub(crate) fn variants(program: &Program, signature: &Signature) -> Vec<Variant> {
         let types = signature.params.iter().map(|(_, ty)| ty).chain(&signature.result);
         let mut ids: BTreeSet<TypeId> = BTreeSet::new();
         types.for_each(|ty| variants_of(program, ty, &mut ids));
         let variant = |id: TypeId| {
             let decl = program.type_decl(id);
-            let of = |ty: &Ty| Type::of(program, files, &unsized_ty(ty));
+            let of = |ty: &Ty| Type::of(program, &unsized_ty(ty));
             let constructors = decl.constructors.iter();
             let constructors = constructors
                 .map(|(name, args)| (Arc::from(&**name), args.iter().map(of).collect()));

@@ -1,5 +1,6 @@
 //! Raw values to typed data, guided by a signature: names, types, shapes and the sizes that the values fix.
 
+mod reals;
 mod tables;
 
 use std::collections::HashMap;
@@ -9,7 +10,7 @@ use std::sync::Arc;
 
 use lambada_core::data::Data;
 use lambada_core::{Program, Signature, Size, SizedTy, TypeId, sized};
-use lambada_prim::{Data as Elements, Scalar, ScalarTy, Tensor, tells};
+use lambada_prim::{Data as Elements, Precision, Scalar, ScalarTy, Tensor, tells};
 use lambada_source::{Problem, stack, suggest};
 use serde_json::Value;
 
@@ -172,6 +173,11 @@ fn one(
     let expected = print_type(program, ty);
     let reader = Reader { program, name, expected: &expected, place: None, lines };
     let data = reader.raw(ty, value)?;
+    if program.precision == Precision::F32
+        && let Some((place, x)) = reals::beyond(&data)
+    {
+        return Err(messages::beyond_single(name, &expected, &place, x));
+    }
     if let (SizedTy::Scalar(ScalarTy::Int), Data::Tensor(tensor)) = (ty, &data)
         && let Some(Scalar::Int(n)) = tensor.as_scalar()
         && n >= 0
@@ -195,6 +201,8 @@ pub fn print_type(program: &Program, ty: &SizedTy) -> String {
             items.iter().map(|t| print_type(program, t)).collect::<Vec<_>>().join(", ")
         ),
         SizedTy::Record(fields) => {
+            let mut fields: Vec<&(Rc<str>, SizedTy)> = fields.iter().collect();
+            program.fields.sort(&mut fields, |(name, _)| name);
             let fields: Vec<String> = fields
                 .iter()
                 .map(|(name, t)| format!("{name} : {}", print_type(program, t)))

@@ -40,6 +40,10 @@ fn read(text: &str, origin: &str) -> Result<Table, Problem> {
         .delimiter(separator as u8)
         .trim(csv::Trim::All)
         .from_reader(text.as_bytes());
+    if let Some(line) = unclosed(text, separator) {
+        let what = format!("a quotation mark on line {line} is not closed");
+        return Err(messages::not_a_table(origin, &what));
+    }
     let mut records = Vec::new();
     for record in reader.records() {
         records.push(record.map_err(|error| messages::not_a_table(origin, &wording(&error)))?);
@@ -63,6 +67,23 @@ fn read(text: &str, origin: &str) -> Result<Table, Problem> {
     let line = |row: &csv::StringRecord| row.position().map_or(0, |at| line(text, at));
     let lines = Lines { origin: origin.to_string(), of: rows.iter().map(line).collect() };
     Ok(Table { columns, rows: rows.len(), head, lines: Some(Arc::new(lines)) })
+}
+
+/// The line of a quotation mark that opens a cell which no other one closes.
+fn unclosed(text: &str, separator: char) -> Option<u64> {
+    let (mut open, mut line, mut begins) = (None, 1, true);
+    let mut signs = text.chars().peekable();
+    while let Some(sign) = signs.next() {
+        line += u64::from(sign == '\n');
+        match (open, sign) {
+            (None, '"') if begins => open = Some(line),
+            // Two stand for one inside of a cell.
+            (Some(_), '"') if signs.next_if_eq(&'"').is_none() => open = None,
+            _ => {}
+        }
+        begins = open.is_none() && (sign == separator || sign == '\n' || sign == '\r');
+    }
+    open
 }
 
 /// The line of the record that the reader has found after this place, where empty lines may be.
@@ -169,5 +190,10 @@ mod tests {
         assert!(told("").contains("it has no rows"));
         assert!(told("a,b\n1,2\n3\n").contains("line 3 has 1 cell "), "{}", told("a,b\n1,2\n3\n"));
         assert!(told("a,a\n1,2\n").contains("two columns"));
+        for open in ["a,b\n1,\"2\n3,4\n", "a,b\r\n1,\"2\"\"\r\n", "a,b\n1,\""] {
+            assert!(told(open).ends_with("a quotation mark on line 2 is not closed"), "{open}");
+        }
+        let closed = "a;b\n\"1\"\"\n;\";5\" pipe\n\"\";\"x\"\n";
+        assert!(read(closed, "t").is_ok_and(|table| table.rows == 2));
     }
 }

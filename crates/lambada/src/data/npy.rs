@@ -121,10 +121,26 @@ fn scalars(header: &Header, bytes: &mut impl Read, count: usize) -> Result<Eleme
     match (header.kind, header.size) {
         (b'f', 8) => each(bytes, count, big, f64::from_le_bytes).map(Elements::Real),
         (b'f', 4) => each(bytes, count, big, |x| f32::from_le_bytes(x).into()).map(Elements::Real),
+        (b'f', 2) => each(bytes, count, big, |x| half(u16::from_le_bytes(x))).map(Elements::Real),
         (b'i', 8) => each(bytes, count, big, i64::from_le_bytes).map(Elements::Int),
         (b'i', 4) => each(bytes, count, big, |n| i32::from_le_bytes(n).into()).map(Elements::Int),
         (b'i', 2) => each(bytes, count, big, |n| i16::from_le_bytes(n).into()).map(Elements::Int),
         (b'i', 1) => each(bytes, count, big, |n| i8::from_le_bytes(n).into()).map(Elements::Int),
+        (b'u', 8) => {
+            let mut large = None;
+            let integer = |bytes| {
+                let n = u64::from_le_bytes(bytes);
+                i64::try_from(n).unwrap_or_else(|_| {
+                    large = Some(n);
+                    0
+                })
+            };
+            let integers = each(bytes, count, big, integer)?;
+            match large {
+                None => Ok(Elements::Int(integers)),
+                Some(n) => Err(format!("{n} is too large for an integer, which has 64 bits")),
+            }
+        }
         (b'u', 4) => each(bytes, count, big, |n| u32::from_le_bytes(n).into()).map(Elements::Int),
         (b'u', 2) => each(bytes, count, big, |n| u16::from_le_bytes(n).into()).map(Elements::Int),
         (b'u', 1) => each(bytes, count, big, |[n]| n.into()).map(Elements::Int),
@@ -148,7 +164,7 @@ fn scalars(header: &Header, bytes: &mut impl Read, count: usize) -> Result<Eleme
 fn is_known(header: &Header) -> bool {
     matches!(
         (header.kind, header.size),
-        (b'f', 4 | 8) | (b'i', 1 | 2 | 4 | 8) | (b'u', 1 | 2 | 4) | (b'b', 1)
+        (b'f', 2 | 4 | 8) | (b'i' | b'u', 1 | 2 | 4 | 8) | (b'b', 1)
     )
 }
 
@@ -176,6 +192,18 @@ fn each<const SIZE: usize, T>(
         elements.extend(items.iter().map(|item| value(*item)));
     }
     Ok(elements)
+}
+
+/// A real of 16 bits: a sign, 5 bits of the exponent and 10 of the significand.
+fn half(bits: u16) -> f64 {
+    let (exponent, significand) = (i32::from(bits >> 10 & 0x1f), f64::from(bits & 0x3ff));
+    let size = match exponent {
+        0 => significand * 2f64.powi(-24),
+        31 if significand == 0.0 => f64::INFINITY,
+        31 => f64::NAN,
+        _ => (1024.0 + significand) * 2f64.powi(exponent - 25),
+    };
+    if bits >> 15 == 1 { -size } else { size }
 }
 
 /// An array whose elements stand with the first index fastest, with the last index fastest.
@@ -286,6 +314,38 @@ mod tests {
         assert!(array("|b1", "False", "(3,)", &[0, 1, 1]).is_ok());
         assert!(array("|b1", "False", "(3,)", &[0, 1, 2]).is_err());
         assert!(array("<f8", "False", "(0, 1000000000000)", &[]).is_ok());
+    }
+
+    #[test]
+    fn halves_and_integers_without_a_sign() {
+        let halves = [0x3c00, 0xc000, 0x7bff, 0x0001, 0x0400, 0x8000, 0x7c00, 0xfc00, 0x3555]
+            .map(u16::to_le_bytes);
+        let Tensor { data: Elements::Real(found), .. } =
+            array("<f2", "False", "(9,)", halves.as_flattened()).expect("an array")
+        else {
+            panic!("reals")
+        };
+        // From the standard's tables.
+        let least = 5.960464477539063e-8;
+        let wanted = [
+            1.0,
+            -2.0,
+            65504.0,
+            least,
+            6.103515625e-5,
+            -0.0,
+            f64::INFINITY,
+            f64::NEG_INFINITY,
+            0.333251953125,
+        ];
+        let bits = |values: &[f64]| values.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+        assert_eq!(bits(&found), bits(&wanted));
+        assert!(half(0x7e01).is_nan());
+        let integers = |n: u64| array(">u8", "False", "(1,)", &n.to_be_bytes()).map(|t| t.data);
+        assert_eq!(integers(i64::MAX as u64), Ok(Elements::Int(vec![i64::MAX])));
+        assert!(
+            integers(1 << 63).is_err_and(|told| told.contains("9223372036854775808 is too large"))
+        );
     }
 
     #[test]

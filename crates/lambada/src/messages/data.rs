@@ -197,6 +197,13 @@ pub fn mismatch(name: &str, expected: &str, found: &str) -> Problem {
     )
 }
 
+/// A number that is infinite where reals have 32 bits.
+pub fn beyond_single(name: &str, expected: &str, place: &str, x: f64) -> Problem {
+    let at = if place.is_empty() { String::new() } else { format!(" at `{name}{place}`") };
+    mismatch(name, expected, &format!("{x:e}{at}, and no real of 32 bits is as large"))
+        .hint("without `--precision f32`, reals have 64 bits; infinity is written \"inf\"")
+}
+
 /// Rows of different lengths.
 pub fn ragged(name: &str, expected: &str, place: &str, this: usize, first: usize) -> Problem {
     Problem::general(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import builtins
+import os
+import re
 from typing import NamedTuple, Optional
 
 
@@ -42,7 +44,33 @@ class _Told(Exception):
 
     def _render_traceback_(self) -> list[str]:
         # In notebooks: what the command prints, without the frames of this package.
-        return self.message.splitlines()
+        return colored(self.message).splitlines()
+
+
+_BOLD, _RED, _YELLOW, _BLUE, _END = "\x1b[1m", "\x1b[1;91m", "\x1b[1;93m", "\x1b[1;94m", "\x1b[0m"
+
+
+def colored(message: str) -> str:
+    """A message in the colors that the command has on a terminal; notebooks and IPython show them, too."""
+    if os.environ.get("NO_COLOR"):
+        return message
+    return "\n".join(map(_colored, message.splitlines()))
+
+
+def _colored(line: str) -> str:
+    title = re.match(r"(error|warning)(\[\w+\])?:", line)
+    if title:
+        color = _RED if title[1] == "error" else _YELLOW
+        return f"{color}{title[0][:-1]}{_END}{_BOLD}:{line[title.end():]}{_END}"
+    margin = re.match(r"\s*(\d+ )?\s*(-->|\.\.\.|\||=|:::)", line)
+    if not margin:
+        return line
+    rest = line[margin.end() :]
+    # Marks stand under source, in lines without a number.
+    mark = None if margin[1] or margin[2] != "|" else re.match(r"\s*([|\s]*)(\^+|-+|_+)", rest)
+    if mark:
+        rest = (_RED if "^" in mark[0] else _BLUE) + rest + _END
+    return f"{_BLUE}{margin[0]}{_END}{rest}"
 
 
 class Error(_Told, ValueError):

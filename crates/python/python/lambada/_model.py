@@ -258,5 +258,9 @@ def _function_again(model: Model, name: str) -> Function:
     return model[name]
 
 
+def _pullback_again(f: Function, point: tuple[Any, ...], wrt: Wrt) -> Any:
+    return f.vjp(*point, wrt=wrt)[1]
+
+
 for _class in (Model, Function, options):
     _class.__module__ = "lambada"

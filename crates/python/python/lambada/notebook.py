@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from ._errors import Error
+from ._errors import Error, colored
 from ._model import compile
 
 __all__ = ["load"]
@@ -27,10 +27,11 @@ def load(shell: Any) -> None:
             model = compile(text, name=name or "<cell>")
         except Error as error:
             # As the command prints it: the cell itself is what the message shows, so frames of Python say nothing.
-            print(error, file=sys.stderr)
+            print(colored(str(error)), file=sys.stderr)
             return None
         for problem in model.problems:
-            print(f"{problem.severity}[{problem.code}]: {problem.title} (line {problem.line})", file=sys.stderr)
+            told = f"{problem.severity}[{problem.code}]: {problem.title} (line {problem.line})"
+            print(colored(told), file=sys.stderr)
         if name:
             shell.user_ns[name] = model
         else:
@@ -50,7 +51,10 @@ _MODE = """
 
 
 def _highlight(shell: Any) -> None:
-    """Classic notebooks color such cells as Haskell, which is near enough."""
+    """Classic notebooks, before Notebook 7, color such cells as Haskell, which is near enough.
+
+    JupyterLab 4 and Notebook 7 have an extension for it, which is installed with the package; what is displayed here does nothing there.
+    """
     if not hasattr(shell, "kernel"):
         return
     from IPython.display import Javascript, display

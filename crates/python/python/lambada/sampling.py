@@ -61,17 +61,17 @@ def compiled(
     first = flat.learn(start)
     for name, type_ in flat.types.items():
         if not _is_plain(type_):
-            raise TypeError(f"the parameter {name!r} is {f.parameters[name]}; draws are of reals and arrays of reals")
+            raise TypeError(f"{name!r} is {f.parameters.get(name, type_)}; draws are of reals and arrays of reals")
     if f.result != "real":
         raise TypeError(f"the result of {f.__name__!r} is {f.result}; it should be a real, the logarithm of a density")
-    value = f(**fixed, **flat.template)
+    value = f(**flat.arguments(first))
     if not np.isfinite(value):
         raise ValueError(f"{f.__name__!r} is {value} at the start; begin where the density is not zero")
 
     def density() -> Any:
         def log_density(theta: np.ndarray) -> tuple[float, np.ndarray]:
             try:
-                value, gradient = f.value_and_grad(wrt=flat.names, **fixed, **flat.unpack(theta))
+                value, gradient = f.value_and_grad(wrt=flat.names, **flat.arguments(theta))
             except _Failure as error:
                 raise _Outside(str(error)) from error
             if not np.isfinite(value):

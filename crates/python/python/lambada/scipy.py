@@ -20,7 +20,8 @@ __all__ = ["Objective", "objective"]
 def objective(f: Function, wrt: Union[str, Sequence[str], None] = None, **fixed: Any) -> Objective:
     """The function of the parameters ``wrt``, as one vector, where the others are ``fixed``.
 
-    ``wrt`` may be left out: then it is all parameters that hold reals and are not fixed. For ``minimize(..., jac=True)`` the objective itself is called;
+    ``wrt`` may be left out: then it is all parameters that hold reals and are not fixed. It may name fields of a record, ``"p.mu"``, which is then among
+    the ``fixed``: its fields that are not named stay as they are. For ``minimize(..., jac=True)`` the objective itself is called;
     ``.fun``, ``.jac``, ``.hess`` and ``.hessp`` are there by themselves. ``-f`` is minimized by ``objective(f, sign=-1)`` if ``f`` has no parameter ``sign``.
     """
     sign = 1.0
@@ -34,29 +35,25 @@ class Objective:
 
     def __init__(self, f: Function, wrt: Any, fixed: Mapping[str, Any], sign: float = 1.0) -> None:
         self.function = f
-        self.fixed = dict(fixed)
         self.sign = sign
-        self.flat = Flat(f, wrt, self.fixed)
+        self.flat = Flat(f, wrt, fixed)
         self.names = self.flat.names
 
     def pack(self, values: Optional[Mapping[str, Any]] = None, /, **more: Any) -> np.ndarray:
-        """The vector for values of the parameters, whose shapes it remembers."""
+        """The vector for values of the parameters, whose shapes it remembers. Fields of records that are left out are as they are in the record."""
         return self.flat.learn({**(values or {}), **more})
 
     def unpack(self, theta: Any) -> dict[str, Any]:
         """The values of the parameters in a vector."""
         return self.flat.unpack(theta)
 
-    def _all(self, theta: Any) -> dict[str, Any]:
-        return {**self.fixed, **self.unpack(theta)}
-
     def __call__(self, theta: Any) -> tuple[float, np.ndarray]:
-        value, gradient = self.function.value_and_grad(wrt=self.names, **self._all(theta))
+        value, gradient = self.function.value_and_grad(wrt=self.names, **self.flat.arguments(theta))
         return self.sign * value, self.sign * self.flat.pack(gradient)
 
     def fun(self, theta: Any) -> float:
         """The value."""
-        return self.sign * self.function(**self._all(theta))
+        return self.sign * self.function(**self.flat.arguments(theta))
 
     def jac(self, theta: Any) -> np.ndarray:
         """The gradient."""
@@ -65,13 +62,13 @@ class Objective:
     def hessp(self, theta: Any, direction: Any) -> np.ndarray:
         """The Hessian times a vector, at a few times the cost of the value."""
         along = self.unpack(np.asarray(direction, dtype=float))
-        product = self.function.hvp(v=along, wrt=self.names, **self._all(theta))
+        product = self.function.hvp(v=along, wrt=self.names, **self.flat.arguments(theta))
         return self.sign * self.flat.pack(product)
 
     def hess(self, theta: Any) -> np.ndarray:
         """The Hessian."""
         values = self.unpack(theta)
-        blocks = self.function.hessian(wrt=self.names, **{**self.fixed, **values})
+        blocks = self.function.hessian(wrt=self.names, **self.flat.arguments(theta))
         sizes = {name: np.size(values[name]) for name in self.names}
         rows = [
             [np.reshape(blocks[a][b], (sizes[a], sizes[b])) for b in self.names] for a in self.names

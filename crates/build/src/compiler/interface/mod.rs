@@ -13,14 +13,14 @@ use std::ops::Range;
 
 use lambada::{Arrays, Operator, Unit};
 use lambada_anf::{Atom, Var};
-use lambada_core::Size;
+use lambada_core::{FieldOrder, Size};
 use lambada_normalize::{Layout, Shape};
 use lambada_prim::ScalarTy;
 use lambada_source::Problem;
 use lambada_surface::ast::Item;
 
 use super::describe::{Function, Input, Output, Rows};
-use super::leaves::{Kind, Leaf, Order};
+use super::leaves::{Kind, Leaf};
 use super::names::Names;
 use super::sizes::{Extent, traced};
 
@@ -98,8 +98,7 @@ pub(crate) fn interface(
     name: &str,
     arrays: &Arrays,
 ) -> Result<Interface, Vec<Problem>> {
-    let order = |labels: &[&str]| target.unit.field_order(labels);
-    let mut builder = Builder::new(target, arrays, &order);
+    let mut builder = Builder::new(target, arrays);
     builder.parameters();
     match target.extra() {
         Some(Extra::Tangent) => builder.tangent().map_err(|problem| vec![*problem])?,
@@ -113,7 +112,7 @@ pub(crate) fn interface(
 struct Builder<'a> {
     target: &'a Target<'a>,
     arrays: &'a Arrays,
-    order: Order<'a>,
+    order: &'a FieldOrder,
     names: Names,
     doc: Option<String>,
     /// The sizes that the definition binds.
@@ -134,12 +133,12 @@ struct Builder<'a> {
 }
 
 impl<'a> Builder<'a> {
-    fn new(target: &'a Target, arrays: &'a Arrays, order: Order<'a>) -> Builder<'a> {
+    fn new(target: &'a Target, arrays: &'a Arrays) -> Builder<'a> {
         let (bound, doc) = target.written();
         Builder {
             target,
             arrays,
-            order,
+            order: target.unit.checked.field_order(),
             names: Names::default(),
             doc,
             bound,
