@@ -3,6 +3,7 @@
 mod campaign;
 mod checklist;
 mod layout;
+mod limits;
 mod locks;
 mod messages;
 mod mutants;
@@ -17,6 +18,7 @@ const USAGE: &str = "\
 usage: cargo xtask tidy         check the rules of the house that no compiler checks
        cargo xtask checklist    write the book's page on where the code has each item of the paper
        cargo xtask suite        run all tests, and tell how long each takes and which is over its budget
+       cargo xtask limits       build the command as it is shipped and the library as a dependency: is one too large, or the other too slow?
        cargo xtask campaign --minutes N [--seed S] [--folder DIR]
                                 random programs, texts and data, until the time is over; what fails is reduced and written as a test
        cargo xtask mutants [--crates A,B] [--count N] [--seed S] [--minutes N]
@@ -30,6 +32,7 @@ fn main() -> ExitCode {
         "tidy" => tidy::run(root),
         "checklist" => checklist::run(root),
         "suite" => suite::run(root),
+        "limits" => limits::run(root),
         "campaign" => campaign::run(root, &words[1..]),
         "mutants" => mutants::run(root, &words[1..]),
         _ => {

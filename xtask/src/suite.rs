@@ -119,7 +119,7 @@ fn build(root: &Path) -> Result<Vec<Test>, String> {
 }
 
 /// What finished child processes and theirs have taken of the processor, where the system tells.
-fn processor_seconds() -> Option<f64> {
+pub(crate) fn processor_seconds() -> Option<f64> {
     let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
     // After the name, which stands in parentheses, cutime and cstime are the 14th and 15th, in hundredths of a second.
     let fields: Vec<&str> = stat.rsplit(") ").next()?.split(' ').collect();

@@ -310,13 +310,17 @@ class TestNotebook:
         shell.run_line_magic("load_ext", "lambada")
         return shell
 
-    def test_cells_bind_programs(self, shell, capsys):
+    def test_cells_bind_programs(self, shell, capsys, monkeypatch):
+        monkeypatch.delenv("NO_COLOR", raising=False)
         shell.run_cell_magic("lambada", "one", "def f (x : real) : real = x * x")
         assert shell.user_ns["one"].f(3.0) == 9.0
         shell.run_cell_magic("lambada", "", "def g (x : real) : real = 2.0 * x")
         assert shell.user_ns["g"](3.0) == 6.0
         shell.run_cell_magic("lambada", "bad", "def f (x : real) : real = y")
-        assert "error[E0101]" in capsys.readouterr().err and "bad" not in shell.user_ns
+        red, blue, end = "\x1b[1;91m", "\x1b[1;94m", "\x1b[0m"
+        told = capsys.readouterr().err
+        assert told.startswith(f"{red}error[E0101]{end}") and "bad" not in shell.user_ns
+        assert f"{blue}1 |{end} def f" in told and f"{red}" + " " * 27 + "^ not defined" in told
         shell.run_cell_magic("lambada", "no name", "def f (x : real) : real = x")
         assert "takes the name to bind" in capsys.readouterr().err
         html = shell.user_ns["one"].f.derive("reverse")._repr_html_()

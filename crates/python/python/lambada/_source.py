@@ -6,7 +6,7 @@ import html
 import re
 
 _KEYWORDS = (
-    "def let in if then else for while do loop match with type import reduce open module rule"
+    "def rec let in if then else match for loop do while with type import accumulate checkpoint true false not and"
 ).split()
 
 _TOKEN = re.compile(
