@@ -30,7 +30,7 @@ pub fn run(root: &Path) -> ExitCode {
     println!(
         "as a dependency, the library takes {seconds:.0} s of the processor, of {DEPENDENCY:.0} s that it may take"
     );
-    ExitCode::from(u8::from(size > COMMAND || seconds > DEPENDENCY))
+    ExitCode::from(u8::from(size >= COMMAND || seconds > DEPENDENCY))
 }
 
 /// The size of the command.

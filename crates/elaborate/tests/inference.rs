@@ -71,7 +71,7 @@ fn records_and_components() {
     check(
         "def f (p : {y : real, x : int}) = {p with y = 2}",
         "f",
-        "{x : int, y : real} -> {x : int, y : real}",
+        "{y : real, x : int} -> {y : real, x : int}",
     );
     check(
         "def f [n] (ps : [n]{x : real, y : real}) = map (\\p -> p.x) ps",
