@@ -9,8 +9,9 @@ cargo test --quiet --locked --release --workspace
 for example in fit sample shipped; do
     cargo run --quiet --locked --release -p "$example"
 done
-# What is shipped has nothing of Lambada in it.
-if cargo tree --locked -p shipped -e normal | grep -q lambada; then
-    echo "error: the program that is shipped depends on lambada" >&2
+# Of Lambada, what is shipped has the macro that includes the generated module, in a crate that depends on nothing.
+found=$(cargo tree --locked -p shipped -e normal --prefix none --format '{p}' | grep '^lambada' | cut -d ' ' -f 1 | sort -u)
+if [ "$found" != lambada-build ]; then
+    echo "error: the program that is shipped depends on" $found >&2
     exit 1
 fi
