@@ -71,6 +71,9 @@ fn read(text: &str, origin: &str) -> Result<Table, Problem> {
 
 /// The line of a quotation mark that opens a cell which no other one closes.
 fn unclosed(text: &str, separator: char) -> Option<u64> {
+    if !text.contains('"') {
+        return None;
+    }
     let (mut open, mut line, mut begins) = (None, 1, true);
     let mut signs = text.chars().peekable();
     while let Some(sign) = signs.next() {
