@@ -46,8 +46,11 @@ pub fn nested(kernels: Kernels, checks: bool) -> Option<Nested> {
             Kernel { statements, before, otherwise, checked, inputs, outputs, added, code };
         (var, Rc::new(kernel))
     };
-    let Kernels { function, found, refused } = kernels;
+    let Kernels { function, found, concatenations, refused } = kernels;
     assert!(!checks || refused.is_empty(), "after placing: {}", refused.join("\n"));
     let kernels: HashMap<Var, Rc<Kernel>> = found.into_iter().map(kernel).collect();
-    (!kernels.is_empty()).then_some(Nested { function, kernels })
+    let concatenations: HashMap<Var, Rc<[Var]>> =
+        concatenations.into_iter().map(|(array, parts)| (array, parts.into())).collect();
+    let any = !kernels.is_empty() || !concatenations.is_empty();
+    any.then_some(Nested { function, kernels, concatenations })
 }

@@ -236,3 +236,20 @@ fn a_file_that_claims_more_than_it_holds() {
     let problem = Inputs::new().read_file(file.path()).unwrap_err();
     assert!(problem.title.contains("1000000000000"), "{}", problem.title);
 }
+
+/// Of a result that consists of computed arrays there is memory for one copy: its parts are built in it.
+#[test]
+fn parts_are_built_where_they_end_up() {
+    let text = "def f [n] (x : [n]real) : [2*n]real =\n  let a = cumsum x\n  let b = cumsum a\n  in concat a b\n";
+    let mut session = Session::new();
+    let unit = session.load_text("m.lam", text, None).expect("it is a program");
+    let n = 1000;
+    let ones = Data::Tensor(Tensor::reals(vec![n], vec![1.0; n]));
+    for engine in [Engine::Native, Engine::Loops] {
+        let call = unit.call("f", Operator::Value, None).expect("it has a type");
+        let executable = Executable::new(call.program, call.entry, engine)
+            .expect("it is compiled")
+            .with_memory(2 * 8 * n as u64 + 1000);
+        assert!(executable.run(std::slice::from_ref(&ones)).is_ok(), "{engine:?}");
+    }
+}

@@ -39,6 +39,9 @@ impl<'a> Lower<'a> {
     }
 
     pub(crate) fn statement(&mut self, stm: &'a Stm) {
+        if self.concatenated(stm) {
+            return;
+        }
         match &stm.exp {
             Exp::Op(op) => self.op(stm, op),
             Exp::Nest(Nest::For { index, extent, outs, body }) => {
@@ -96,6 +99,7 @@ impl<'a> Lower<'a> {
                 parts.drain().for_each(|part| drop(wishes.remove(&part)));
             }
             self.literal_rows(stm, &mut wishes);
+            self.want_parts(&block.stms[..=k], &mut wishes);
             parts.extend(self.new_part(block, k, &mut wishes));
             for (which, bind) in stm.binds.iter().enumerate() {
                 // Sizes may be equal only where a branch has found them so; what is built before that would not fit.
@@ -184,7 +188,7 @@ impl<'a> Lower<'a> {
     }
 
     /// Has an array that is yet to be built evidently the sizes of the place?
-    fn fits(&self, bind: &Param, place: &Place) -> bool {
+    pub(crate) fn fits(&self, bind: &Param, place: &Place) -> bool {
         self.is_known(bind) && self.env.dims(&bind.ty) == place.dims
     }
 

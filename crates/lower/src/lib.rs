@@ -20,6 +20,7 @@ mod blocks;
 mod branches;
 mod calls;
 mod code;
+mod concatenations;
 mod env;
 mod facts;
 mod fors;
@@ -95,6 +96,10 @@ struct Lower<'a> {
     signatures: &'a Signatures,
     /// The loops that somebody else has made, by the first variable of the statements that they are for.
     kernels: HashMap<Var, Rc<Kernel>>,
+    /// By array that a statement puts together from others: these.
+    concatenations: HashMap<Var, Rc<[Var]>>,
+    /// By such an array: where its parts are wanted.
+    planned: HashMap<Var, Vec<Place>>,
 }
 
 impl<'a> Lower<'a> {
@@ -112,6 +117,8 @@ impl<'a> Lower<'a> {
             library,
             signatures,
             kernels: nested.map(|nested| nested.kernels.clone()).unwrap_or_default(),
+            concatenations: nested.map(|nested| nested.concatenations.clone()).unwrap_or_default(),
+            planned: HashMap::new(),
         }
     }
 

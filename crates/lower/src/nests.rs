@@ -28,6 +28,8 @@ pub struct Nested {
     pub function: Function,
     /// The loops, by the first variable that each run binds.
     pub kernels: HashMap<Var, Rc<Kernel>>,
+    /// By array that a statement puts together from others, one after the other: these. Together they have its elements, and none is of negative size.
+    pub concatenations: HashMap<Var, Rc<[Var]>>,
 }
 
 /// No run has loops.
@@ -171,6 +173,16 @@ impl<'a> Lower<'a> {
         let results = kernel.code.results.iter().filter_map(scalar);
         body.extend(cells.zip(results).map(|(cell, value)| Step::Set(*cell, value).into()));
         self.code.push(Nest::Scope(body));
+    }
+
+    /// An array, in memory.
+    pub(crate) fn in_memory(&mut self, var: Var) -> Place {
+        match self.input(var) {
+            Value::Array(place) => place,
+            Value::Scalar(_) | Value::Elements(_) | Value::Cell(_) => {
+                unreachable!("{var:?} is no array")
+            }
+        }
     }
 
     /// An input: arrays are in memory.

@@ -16,6 +16,7 @@ use lambada_loops::Function as Loops;
 use lambada_prim::{Prim, Scalar};
 
 use crate::chosen::{chosen, is_chosen};
+use crate::concatenations::{Concatenations, Found, concatenations};
 use crate::cost::Nominal;
 use crate::distribute::{Distributed, distribute};
 use crate::emit::{Grain, emit_with};
@@ -73,6 +74,8 @@ pub struct Kernels {
     pub function: Function,
     /// The loops, by the first variable that each run binds.
     pub found: HashMap<Var, Kernel>,
+    /// By array that is put together from others by a statement of its own, which is part of no run: those that it consists of.
+    pub concatenations: Concatenations,
     /// What is wrong with placements that have not become loops: nothing.
     pub refused: Vec<String>,
 }
@@ -89,7 +92,7 @@ pub enum Choice {
 
 /// The kernels of a function that is called in some surroundings. Of its library nothing is said.
 pub fn kernels(function: &Function, plan: Plan, choice: Choice, around: Around) -> Kernels {
-    let copy = Function {
+    let mut copy = Function {
         name: function.name.clone(),
         names: function.names.clone(),
         sizes: function.sizes.clone(),
@@ -100,10 +103,12 @@ pub fn kernels(function: &Function, plan: Plan, choice: Choice, around: Around) 
         library: Library::default(),
         rules: None,
     };
-    let (types, mentions) = (types(function), mentions(function));
-    let kernels = Kernels { function: copy, found: HashMap::new(), refused: Vec::new() };
-    let within = Within::of(function);
-    let (known, apart) = (Known::default(), HashSet::new());
+    let Found { arrays: concatenations, sizes } = concatenations(&mut copy);
+    let (types, mentions) = (types(&copy), mentions(&copy));
+    let within = Within::of(&copy);
+    let (known, apart) = (Known::default(), concatenations.keys().copied().chain(sizes).collect());
+    let kernels =
+        Kernels { function: copy, found: HashMap::new(), concatenations, refused: Vec::new() };
     let mut finder =
         Finder { types, mentions, within, plan, choice, kernels, known, apart, around };
     finder.known.sizes(function);
@@ -221,6 +226,9 @@ impl Finder {
     /// A statement of a run that is no kernel: perhaps it is one alone, or what is in it.
     fn statement(&mut self, mut stm: Stm, alone: bool, stms: &mut Vec<Stm>) {
         let one = std::slice::from_ref(&stm);
+        if key(&stm).is_some_and(|key| self.kernels.concatenations.contains_key(&key)) {
+            return self.replaced(one, vec![stm.clone()], stms);
+        }
         if alone
             && fitting(one, ALONE, &|_| false)[0]
             && let Some(new) = self.run(one)

@@ -7,6 +7,7 @@ mod affine;
 mod algebra;
 mod chosen;
 mod clamp;
+mod concatenations;
 mod cost;
 mod defer;
 mod distribute;

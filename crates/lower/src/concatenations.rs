@@ -1,0 +1,104 @@
+//! Arrays that consist of others, one after the other. Where these are built there, nothing is copied.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use lambada_anf::{Atom, Exp, Op, Param, Stm, Var};
+use lambada_loops::Operand;
+use lambada_prim::Prim;
+
+use crate::Lower;
+use crate::memory::{Place, Value};
+
+impl<'a> Lower<'a> {
+    /// The array that the statement puts together from others, and these.
+    fn concatenation<'s>(&self, stm: &'s Stm) -> Option<(&'s Param, Rc<[Var]>)> {
+        let [bind] = stm.binds.as_slice() else { return None };
+        Some((bind, self.concatenations.get(&bind.var)?.clone()))
+    }
+
+    /// Gives the array that the last of these statements puts together its memory before its parts are built, and says that they are wanted there.
+    pub(crate) fn want_parts(&mut self, stms: &'a [Stm], wishes: &mut HashMap<Var, Place>) {
+        let Some((stm, before)) = stms.split_last() else { return };
+        let Some((bind, parts)) = self.concatenation(stm) else { return };
+        let made = |part: Var| before.iter().flat_map(|stm| &stm.binds).find(|p| p.var == part);
+        let made: Vec<Option<&Param>> = parts.iter().map(|part| made(*part)).collect();
+        let sizes = made.iter().flatten().chain([&bind]).flat_map(|p| &p.ty.dims);
+        if !sizes.into_iter().all(|size| self.foresee(before, *size)) {
+            return;
+        }
+        let dims =
+            parts.iter().zip(&made).map(|(part, made)| match (made, self.env.known(*part)) {
+                (Some(made), _) => Some(self.env.dims(&made.ty)),
+                (None, Some(Value::Array(place))) => Some(place.dims.clone()),
+                (None, _) => None,
+            });
+        let Some(dims) = dims.collect::<Option<Vec<_>>>() else { return };
+        let wish = wishes.get(&bind.var).filter(|place| self.fits(bind, place)).cloned();
+        let place = wish.unwrap_or_else(|| self.alloc(bind));
+        wishes.insert(bind.var, place.clone());
+        let slots = self.parts_of(&place, dims);
+        for ((part, made), slot) in parts.iter().zip(made).zip(&slots) {
+            if made.is_some() && self.env.last_mention(*part) == Some(before.len()) {
+                wishes.entry(*part).or_insert_with(|| slot.clone());
+            }
+        }
+        self.planned.insert(bind.var, slots);
+    }
+
+    /// Is a size known, perhaps as it can be computed now? What computes it is sums and products, and computed again where it stands.
+    fn foresee(&mut self, before: &'a [Stm], size: Atom) -> bool {
+        let Some(var) = size.as_var().filter(|var| !self.env.is_bound(*var)) else { return true };
+        let found = before.iter().find(|stm| stm.binds.iter().any(|p| p.var == var));
+        let Some(stm) = found else { return false };
+        match &stm.exp {
+            Exp::Op(Op::Prim(op, args))
+                if matches!(op, Prim::AddInt | Prim::SubInt | Prim::MulInt) =>
+            {
+                let known = args.iter().all(|arg| self.foresee(before, *arg));
+                if known {
+                    self.statement(stm);
+                }
+                known
+            }
+            Exp::Op(_) | Exp::Nest(_) => false,
+        }
+    }
+
+    /// Parts of a place with these sizes, one after the other.
+    fn parts_of(&mut self, place: &Place, dims: Vec<Rc<[Operand]>>) -> Vec<Place> {
+        let mut before = vec![place.offset];
+        let mut parts = Vec::with_capacity(dims.len());
+        for dims in dims {
+            let offset = self.code.sum(before.clone());
+            before.push(self.code.len(&dims));
+            parts.push(Place { storage: self.memory.slot(place.storage), offset, dims });
+        }
+        parts
+    }
+
+    /// Puts an array together, if the statement does that; says whether. Parts that have been built where they belong are there already.
+    pub(crate) fn concatenated(&mut self, stm: &'a Stm) -> bool {
+        let Some((bind, parts)) = self.concatenation(stm) else { return false };
+        let found: Vec<Place> = parts.iter().map(|part| self.in_memory(*part)).collect();
+        let planned = self.planned.remove(&bind.var).zip(self.memory.wanted(bind.var).cloned());
+        let planned = planned.filter(|(slots, place)| {
+            let pairs = parts.iter().zip(found.iter().zip(slots));
+            let at_home = pairs.filter(|(_, (part, slot))| self.memory.same_start(part, slot));
+            let at_home: Vec<Var> = at_home.map(|(var, _)| *var).collect();
+            self.is_free(place, &at_home)
+        });
+        let (slots, place) = planned.unwrap_or_else(|| {
+            let place = self.alloc(bind);
+            let dims = found.iter().map(|part| part.dims.clone()).collect();
+            (self.parts_of(&place, dims), place)
+        });
+        for (part, slot) in found.iter().zip(&slots) {
+            if !self.memory.same_start(part, slot) {
+                self.copy(part, slot);
+            }
+        }
+        self.bind(bind.var, Value::Array(place));
+        true
+    }
+}

@@ -1,0 +1,363 @@
+//! Arrays that consist of others, one after the other, as `concat` makes them: `for e < n + m => if e < n then xs[e] else ys[e - n]`. Whoever lowers the function can
+//! build `xs` and `ys` in the memory of the result, so that nothing is copied (array short-circuiting). That is worth it where the result leaves its block;
+//! elsewhere, those that read it had better read its parts.
+//!
+//! *Assumes* a function that `lambada_anf::check` accepts. *Gives* one that computes the same, in which each such array has a statement of its own, and of which
+//! arrays it consists. Their sizes are not negative, together they are its size, and no number of elements wraps: so each has its part of the memory.
+
+use std::collections::{HashMap, HashSet};
+
+use lambada_anf::bounds::{Known, LONGEST_AXIS, arithmetic};
+use lambada_anf::{Atom, Block, Exp, Function, LoopKind, Names, Nest, Op, Out, Param, Poly};
+use lambada_anf::{Renaming, Stm, Ty, Var};
+use lambada_prim::{Prim, Scalar};
+
+use crate::regions::types;
+
+/// By array: those that it consists of.
+pub(crate) type Concatenations = HashMap<Var, Vec<Var>>;
+
+/// The arrays that are put together, and the sizes that have to be known before the first of their parts is built.
+#[derive(Default)]
+pub(crate) struct Found {
+    pub(crate) arrays: Concatenations,
+    pub(crate) sizes: HashSet<Var>,
+}
+
+/// Finds them, and gives them statements of their own. What computes their sizes moves to the start of their block.
+pub(crate) fn concatenations(function: &mut Function) -> Found {
+    let types = types(function);
+    let mut known = Known::default();
+    known.sizes(function);
+    let mut body = std::mem::take(&mut function.body);
+    let mut finder = Finder { types, known, names: &mut function.names, found: Found::default() };
+    finder.block(&mut body);
+    let found = finder.found;
+    function.body = body;
+    found
+}
+
+struct Finder<'a> {
+    types: HashMap<Var, Ty>,
+    /// What is known where the next statement begins.
+    known: Known,
+    names: &'a mut Names,
+    found: Found,
+}
+
+impl Finder<'_> {
+    fn block(&mut self, block: &mut Block) {
+        let mark = self.known.mark();
+        let (mut made, mut sizes) = (HashSet::new(), HashSet::new());
+        let stms = std::mem::take(&mut block.stms);
+        let mut mentions: HashMap<Var, usize> = HashMap::new();
+        stms.iter()
+            .for_each(|stm| stm.mentioned(&mut |var| *mentions.entry(var).or_default() += 1));
+        for mut stm in stms {
+            let leaves =
+                |p: &Param| block.results.contains(&p.var.into()) && !mentions.contains_key(&p.var);
+            let parts: Vec<Option<Vec<Var>>> = stm
+                .binds
+                .iter()
+                .enumerate()
+                .map(|(k, p)| {
+                    let parts = if leaves(p) { self.parts(&stm, k) } else { None };
+                    parts.filter(|parts| parts.iter().any(|part| made.contains(part)))
+                })
+                .collect();
+            if parts.iter().all(Option::is_none) {
+                self.inside(&mut stm.exp);
+            }
+            self.known.pass(&stm);
+            if matches!(stm.exp, Exp::Nest(Nest::For { .. } | Nest::Loop { .. }))
+                || matches!(stm.exp, Exp::Op(Op::ArrayPrim(..)))
+            {
+                made.extend(stm.binds.iter().map(|p| p.var));
+            }
+            self.apart(stm, parts, &mut block.stms, &mut sizes);
+        }
+        self.first(&mut block.stms, sizes);
+        self.known.reset(mark);
+    }
+
+    /// What computes these sizes comes first, where it is sums and products of what is known before the block.
+    fn first(&mut self, stms: &mut Vec<Stm>, mut sizes: HashSet<Var>) {
+        if sizes.is_empty() {
+            return;
+        }
+        for stm in stms.iter().rev() {
+            if let Some((size, args)) = arithmetic_of(stm)
+                && sizes.contains(&size)
+            {
+                sizes.extend(args.iter().filter_map(|a| a.as_var()));
+            }
+        }
+        let mut late: HashSet<Var> = HashSet::new();
+        let (mut first, mut others) = (Vec::new(), Vec::new());
+        for stm in std::mem::take(stms) {
+            let known = |a: &Atom| a.as_var().is_none_or(|a| !late.contains(&a));
+            match arithmetic_of(&stm) {
+                Some((size, args)) if sizes.contains(&size) && args.iter().all(known) => {
+                    self.found.sizes.insert(size);
+                    first.push(stm);
+                }
+                Some(_) | None => {
+                    late.extend(stm.binds.iter().map(|p| p.var));
+                    others.push(stm);
+                }
+            }
+        }
+        stms.extend(first.into_iter().chain(others));
+    }
+
+    fn inside(&mut self, exp: &mut Exp) {
+        let mark = self.known.mark();
+        self.known.enter(exp);
+        match exp {
+            Exp::Op(_) => {}
+            Exp::Nest(Nest::For { body, .. }) => self.block(body),
+            Exp::Nest(Nest::Loop { kind, body, .. }) => {
+                if let LoopKind::While(cond) = kind {
+                    self.known.assume(cond.results[0], true);
+                }
+                self.block(body);
+            }
+            Exp::Nest(Nest::If { cond, then, otherwise }) => {
+                for (branch, holds) in [(then, true), (otherwise, false)] {
+                    let mark = self.known.mark();
+                    self.known.assume(*cond, holds);
+                    self.block(branch);
+                    self.known.reset(mark);
+                }
+            }
+        }
+        self.known.reset(mark);
+    }
+
+    /// The statement, without those results that are put together, and a statement for each of these.
+    fn apart(
+        &mut self,
+        mut stm: Stm,
+        parts: Vec<Option<Vec<Var>>>,
+        stms: &mut Vec<Stm>,
+        sizes_of: &mut HashSet<Var>,
+    ) {
+        let mut alone = Vec::new();
+        for (k, parts) in parts.into_iter().enumerate().rev() {
+            let Some(parts) = parts else { continue };
+            let array = stm.binds[k].clone();
+            let parts_of = |part: &Var| self.types.get(part).into_iter().flat_map(|ty| &ty.dims);
+            let sizes = array.ty.dims.iter().chain(parts.iter().flat_map(parts_of));
+            sizes_of.extend(sizes.filter_map(|d| d.as_var()));
+            self.found.arrays.insert(array.var, parts);
+            if stm.binds.len() == 1 {
+                break;
+            }
+            let mut own = stm.clone();
+            (0..stm.binds.len()).rev().filter(|j| *j != k).for_each(|j| drop_result(&mut own, j));
+            let mut own = Renaming::new().copy_stm(&own, self.names);
+            own.binds = vec![array];
+            alone.push(own);
+            drop_result(&mut stm, k);
+        }
+        stms.push(stm);
+        stms.extend(alone.into_iter().rev());
+    }
+
+    /// The arrays that the k-th result of a statement consists of.
+    fn parts(&self, stm: &Stm, k: usize) -> Option<Vec<Var>> {
+        let Exp::Nest(Nest::For { index, extent, outs, body }) = &stm.exp else { return None };
+        let plain = |stm: &Stm| {
+            matches!(stm.exp, Exp::Op(Op::Prim(..) | Op::Index(..)) | Exp::Nest(Nest::If { .. }))
+        };
+        if outs[k] != Out::Collect || body.any(&mut |stm| !plain(stm)) {
+            return None;
+        }
+        let mut defined = HashMap::new();
+        body.each(&mut |stm| {
+            if let (Exp::Op(Op::Prim(op, args)), [p]) = (&stm.exp, stm.binds.as_slice()) {
+                defined.insert(p.var, (*op, args.clone()));
+            }
+        });
+        let reader = Reader {
+            known: &self.known,
+            types: &self.types,
+            index: *index,
+            whole: &stm.binds[k].ty,
+            defined,
+        };
+        let mut parts = Vec::new();
+        let end = self.known.bounds.raw(*extent);
+        reader.parts(body.results[k], body, (Poly::default(), end), &mut parts)?;
+        let distinct: HashSet<Var> = parts.iter().copied().collect();
+        (parts.len() > 1 && distinct.len() == parts.len()).then_some(parts)
+    }
+}
+
+/// Reads the body of a `for`.
+struct Reader<'a> {
+    known: &'a Known,
+    types: &'a HashMap<Var, Ty>,
+    index: Var,
+    /// The type of the array that is put together.
+    whole: &'a Ty,
+    /// What computes the scalars of the body.
+    defined: HashMap<Var, (Prim, Vec<Atom>)>,
+}
+
+impl Reader<'_> {
+    /// The arrays of which the elements `[from, to)` consist, if those of the result do.
+    fn parts(
+        &self,
+        result: Atom,
+        block: &Block,
+        (from, to): (Poly, Poly),
+        parts: &mut Vec<Var>,
+    ) -> Option<()> {
+        let var = result.as_var()?;
+        let binds = |stm: &Stm| stm.binds.iter().position(|p| p.var == var);
+        let (stm, k) = block.stms.iter().find_map(|stm| Some((stm, binds(stm)?)))?;
+        match &stm.exp {
+            Exp::Nest(Nest::If { cond, then, otherwise }) => {
+                let (x, y) = self.binary(*cond, Prim::LtInt)?;
+                let cut = self.before(x).plus(&self.poly(y), 1);
+                if cut.mentions(self.index) {
+                    return None;
+                }
+                self.parts(then.results[k], then, (from, cut.clone()), parts)?;
+                self.parts(otherwise.results[k], otherwise, (cut, to), parts)
+            }
+            Exp::Op(Op::Index(array, index)) => {
+                let ty = self.types.get(array)?;
+                let start = self.before(self.joined(index, &ty.dims)?);
+                let (rows, row) = ty.dims.split_at(index.len());
+                let fits = ty.elem == self.whole.elem
+                    && row == &self.whole.dims[1..]
+                    && self.equal(&start, &from)
+                    && self.equal(&self.count(rows), &to.plus(&from, -1))
+                    && self.is_count(&ty.dims)
+                    && self.is_bounded(&to.times(&self.count(row)));
+                fits.then(|| parts.push(*array))
+            }
+            Exp::Op(_) | Exp::Nest(_) => None,
+        }
+    }
+
+    /// How much larger the index of the loop is.
+    fn before(&self, atom: Atom) -> Poly {
+        Poly::var(self.index).plus(&self.poly(atom), -1)
+    }
+
+    /// The one index of which the given ones are quotients and rests, by the sizes of their axes.
+    fn joined(&self, index: &[Atom], dims: &[Atom]) -> Option<Atom> {
+        let (mut whole, others) = (*index.first()?, &index[1..]);
+        for (i, size) in others.iter().zip(&dims[1..]) {
+            let Atom::Lit(Scalar::Int(1..)) = size else { return None };
+            let (x, m) = self.binary(whole, Prim::DivInt)?;
+            let (y, n) = self.binary(*i, Prim::RemInt)?;
+            let same = x == y || self.rest_of_quotient(x, y, size);
+            if (m, n) != (*size, *size) || !same {
+                return None;
+            }
+            whole = x;
+        }
+        Some(whole)
+    }
+
+    /// Is `y % m` what `x % m` is, as `y` is the rest of `x` by a multiple of `m`?
+    fn rest_of_quotient(&self, x: Atom, y: Atom, m: &Atom) -> bool {
+        let multiple = |n: Atom| match (n, m) {
+            (Atom::Lit(Scalar::Int(n)), Atom::Lit(Scalar::Int(m))) => n > 0 && n % m == 0,
+            (_, _) => false,
+        };
+        self.binary(y, Prim::RemInt).is_some_and(|(z, n)| z == x && multiple(n))
+    }
+
+    /// The operands of an operation of the body.
+    fn binary(&self, result: Atom, op: Prim) -> Option<(Atom, Atom)> {
+        match self.defined.get(&result.as_var()?)? {
+            (found, args) if *found == op => Some((args[0], args[1])),
+            _ => None, // something else
+        }
+    }
+
+    fn count(&self, dims: &[Atom]) -> Poly {
+        dims.iter().fold(Poly::constant(1), |count, d| count.times(&self.poly(*d)))
+    }
+
+    /// Are these sizes, none of them negative, of an array whose number of elements does not wrap?
+    fn is_count(&self, dims: &[Atom]) -> bool {
+        let natural = |d: &Atom| self.known.ask(|place| place.at_least(*d, Atom::int(0), 0));
+        dims.iter().all(natural) && self.is_bounded(&self.count(dims))
+    }
+
+    /// Is it the same without a modulus, as its variables are sizes of arguments or smaller?
+    fn is_bounded(&self, poly: &Poly) -> bool {
+        let poly = self.known.ask(|place| place.modulo(poly.clone()));
+        let largest = Atom::int(LONGEST_AXIS);
+        let small = |var: Var| {
+            self.known.ask(|place| {
+                place.at_least(var.into(), Atom::int(0), 0)
+                    && place.at_least(largest, var.into(), 0)
+            })
+        };
+        let most = poly.terms().try_fold(0i128, |sum, (monomial, factor)| {
+            let term = monomial
+                .iter()
+                .try_fold(factor.checked_abs()?, |term, _| term.checked_mul(LONGEST_AXIS.into()));
+            sum.checked_add(term?)
+        });
+        most.is_some_and(|most| most <= i64::MAX.into()) && poly.vars().all(small)
+    }
+
+    fn equal(&self, a: &Poly, b: &Poly) -> bool {
+        self.known.ask(|place| place.modulo(a.clone()) == place.modulo(b.clone()))
+    }
+
+    fn poly(&self, atom: Atom) -> Poly {
+        let inside = |var: Var| {
+            let (op, args) = self.defined.get(&var)?;
+            arithmetic(*op, &args.iter().map(|a| self.poly(*a)).collect::<Vec<_>>())
+        };
+        atom.as_var().and_then(inside).unwrap_or_else(|| self.known.bounds.raw(atom))
+    }
+}
+
+/// A sum or product of integers.
+fn arithmetic_of(stm: &Stm) -> Option<(Var, &[Atom])> {
+    match (&stm.exp, stm.binds.as_slice()) {
+        (Exp::Op(Op::Prim(Prim::AddInt | Prim::SubInt | Prim::MulInt, args)), [p]) => {
+            Some((p.var, args))
+        }
+        (Exp::Op(_) | Exp::Nest(_), _) => None,
+    }
+}
+
+/// The loop without one of its results.
+fn drop_result(stm: &mut Stm, k: usize) {
+    if let Exp::Nest(Nest::For { outs, body, .. }) = &mut stm.exp {
+        stm.binds.remove(k);
+        outs.remove(k);
+        let result = body.results.remove(k);
+        forget(body, result);
+    }
+}
+
+/// Drops what computes a result that the block no longer gives, as far as nothing else mentions it.
+fn forget(block: &mut Block, result: Atom) {
+    let Some(var) = result.as_var() else { return };
+    let mut mentioned = block.results.contains(&result);
+    block.stms.iter().for_each(|stm| stm.mentioned(&mut |other| mentioned |= other == var));
+    let place = |stm: &Stm| stm.binds.iter().position(|p| p.var == var);
+    let found = block.stms.iter().enumerate().find_map(|(at, stm)| Some((at, place(stm)?)));
+    let (false, Some((at, k))) = (mentioned, found) else { return };
+    if let Exp::Nest(Nest::If { then, otherwise, .. }) = &mut block.stms[at].exp {
+        for branch in [then, otherwise] {
+            let result = branch.results.remove(k);
+            forget(branch, result);
+        }
+        block.stms[at].binds.remove(k);
+    } else if block.stms[at].binds.len() == 1 {
+        block.stms.remove(at);
+    }
+}
