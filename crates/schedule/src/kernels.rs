@@ -13,7 +13,7 @@ use lambada_anf::bounds::Known;
 use lambada_anf::{Atom, Block, Exp, Function, Library, LoopKind, Names, Nest, Op, Param, Stm, Ty};
 use lambada_anf::{Builder, Renaming, Var};
 use lambada_loops::Function as Loops;
-use lambada_prim::{Prim, Scalar};
+use lambada_prim::{Prim, Scalar, ScalarTy};
 
 use crate::chosen::{chosen, is_chosen};
 use crate::concatenations::{Concatenations, Found, concatenations};
@@ -21,7 +21,7 @@ use crate::cost::Nominal;
 use crate::distribute::{Distributed, distribute};
 use crate::emit::{Grain, emit_with};
 use crate::factor::Leave;
-use crate::graph::{Array, ArrayId, AxisId, Graph, Node, NodeId};
+use crate::graph::{Array, ArrayId, AxisId, Graph, Node, NodeId, Output, Part};
 use crate::mechanisms::{Mechanism, Plan};
 use crate::place::{Along, Blocks, place_by, placeable};
 use crate::placed::Placed;
@@ -339,7 +339,8 @@ impl Finder {
         if last.iter().any(|output| graph.added_in_place(output.array).is_none()) {
             return None;
         }
-        let fits = placeable(&graph) && !steps_outside(&graph) && !copies(&graph);
+        let fits =
+            placeable(&graph) && !steps_outside(&graph) && !copies(&graph) && !divides(&graph);
         fits.then_some(Computed { graph, sizes, before, inputs, outputs, added })
     }
 
@@ -472,6 +473,34 @@ fn copies(graph: &Graph) -> bool {
         let Array::Scatter(init, _) = graph.array(array) else { return false };
         matches!(graph.array(*init), Array::Input(_)) && !in_place(array)
     })
+}
+
+/// Is one of its results an array of integers that are made from quotients of their places? No processor divides integers in lanes, and loops of statements do not
+/// divide: there is one for the quotient, and one inside for the rest.
+fn divides(graph: &Graph) -> bool {
+    let by_constant = |node: NodeId| match graph.operation(node) {
+        Some((Prim::DivInt | Prim::RemInt, [x, y])) => {
+            matches!(graph.node(*x), Node::Index(_))
+                && matches!(graph.lit(*y), Some(Scalar::Int(1..)))
+        }
+        Some(_) | None => false,
+    };
+    let divided = |output: &Output| {
+        let Some((_, value)) = graph.elements(output.array) else { return false };
+        let (mut open, mut seen) = (vec![value], HashSet::new());
+        while let Some(node) = open.pop() {
+            if by_constant(node) {
+                return true;
+            }
+            graph.node(node).parts(&mut |part| match part {
+                Part::Node(inner) if seen.insert(inner) => open.push(inner),
+                Part::Node(_) | Part::Array(_) | Part::Axis(_) | Part::Loop(_) => {}
+            });
+        }
+        false
+    };
+    let ints = |output: &&Output| graph.array_facts(output.array).elem == ScalarTy::Int;
+    graph.outputs.iter().filter(ints).any(divided)
 }
 
 /// Does it read parts of arrays that a loop around has chosen? That they are in range is known there, not here.
