@@ -52,9 +52,7 @@ impl<'a> Lower<'a> {
         let found = before.iter().find(|stm| stm.binds.iter().any(|p| p.var == var));
         let Some(stm) = found else { return false };
         match &stm.exp {
-            Exp::Op(Op::Prim(op, args))
-                if matches!(op, Prim::AddInt | Prim::SubInt | Prim::MulInt) =>
-            {
+            Exp::Op(Op::Prim(Prim::AddInt | Prim::SubInt | Prim::MulInt, args)) => {
                 let known = args.iter().all(|arg| self.foresee(before, *arg));
                 if known {
                     self.statement(stm);

@@ -492,9 +492,12 @@ fn divides(graph: &Graph) -> bool {
             if by_constant(node) {
                 return true;
             }
-            graph.node(node).parts(&mut |part| match part {
-                Part::Node(inner) if seen.insert(inner) => open.push(inner),
-                Part::Node(_) | Part::Array(_) | Part::Axis(_) | Part::Loop(_) => {}
+            graph.node(node).parts(&mut |part| {
+                if let Part::Node(inner) = part
+                    && seen.insert(inner)
+                {
+                    open.push(inner);
+                }
             });
         }
         false
