@@ -8,7 +8,7 @@
 use std::collections::{HashMap, HashSet};
 
 use lambada_anf::bounds::{Known, LONGEST_AXIS, arithmetic};
-use lambada_anf::{Atom, Block, Exp, Function, LoopKind, Names, Nest, Op, Out, Param, Poly};
+use lambada_anf::{Atom, Block, Exp, Function, LoopKind, Names, Nest, Op, Out, Poly};
 use lambada_anf::{Renaming, Stm, Ty, Var};
 use lambada_prim::{Prim, Scalar};
 
@@ -50,19 +50,17 @@ impl Finder<'_> {
         let mark = self.known.mark();
         let (mut made, mut sizes) = (HashSet::new(), HashSet::new());
         let stms = std::mem::take(&mut block.stms);
-        let mut mentions: HashMap<Var, usize> = HashMap::new();
-        stms.iter()
-            .for_each(|stm| stm.mentioned(&mut |var| *mentions.entry(var).or_default() += 1));
-        for mut stm in stms {
-            let leaves =
-                |p: &Param| block.results.contains(&p.var.into()) && !mentions.contains_key(&p.var);
-            let parts: Vec<Option<Vec<Var>>> = stm
-                .binds
-                .iter()
-                .enumerate()
-                .map(|(k, p)| {
-                    let parts = if leaves(p) { self.parts(&stm, k) } else { None };
-                    parts.filter(|parts| parts.iter().any(|part| made.contains(part)))
+        let mut stms = stms.into_iter();
+        while let Some(mut stm) = stms.next() {
+            let parts: Vec<Option<Vec<Var>>> = (0..stm.binds.len())
+                .map(|k| {
+                    let array = stm.binds[k].var;
+                    let leaves = block.results.contains(&array.into());
+                    let parts = if leaves { self.parts(&stm, k) } else { None };
+                    parts.filter(|parts| {
+                        parts.iter().any(|part| made.contains(part))
+                            && !is_mentioned(stms.as_slice(), array)
+                    })
                 })
                 .collect();
             if parts.iter().all(Option::is_none) {
@@ -323,6 +321,13 @@ impl Reader<'_> {
     }
 }
 
+/// Does one of the statements mention the variable?
+fn is_mentioned(stms: &[Stm], var: Var) -> bool {
+    let mut found = false;
+    stms.iter().for_each(|stm| stm.mentioned(&mut |other| found |= other == var));
+    found
+}
+
 /// A sum or product of integers.
 fn arithmetic_of(stm: &Stm) -> Option<(Var, &[Atom])> {
     match (&stm.exp, stm.binds.as_slice()) {
@@ -346,8 +351,7 @@ fn drop_result(stm: &mut Stm, k: usize) {
 /// Drops what computes a result that the block no longer gives, as far as nothing else mentions it.
 fn forget(block: &mut Block, result: Atom) {
     let Some(var) = result.as_var() else { return };
-    let mut mentioned = block.results.contains(&result);
-    block.stms.iter().for_each(|stm| stm.mentioned(&mut |other| mentioned |= other == var));
+    let mentioned = block.results.contains(&result) || is_mentioned(&block.stms, var);
     let place = |stm: &Stm| stm.binds.iter().position(|p| p.var == var);
     let found = block.stms.iter().enumerate().find_map(|(at, stm)| Some((at, place(stm)?)));
     let (false, Some((at, k))) = (mentioned, found) else { return };
