@@ -19,7 +19,9 @@ impl<'a> Lower<'a> {
             return self.bind(bind.var, Value::Scalar(value));
         }
         let place = self.target(bind);
-        self.fill_place(&place, value);
+        if !self.env.facts().is_overwritten(bind.var) {
+            self.fill_place(&place, value);
+        }
         self.bind(bind.var, Value::Array(place));
     }
 

@@ -8,6 +8,7 @@ use std::rc::Rc;
 
 use lambada_anf::{Atom, Block, Exp, Function, Nest, NodeId, Op, Param, Stm, Var};
 
+use crate::overwritten::overwritten;
 use crate::signatures::Signatures;
 
 /// By variable: the position of the last statement of a block that mentions it, in nested blocks too; the number of statements for a
@@ -28,6 +29,8 @@ pub(crate) struct Facts<'a> {
     passed: HashSet<Var>,
     /// By handle: the type of its node.
     nodes: HashMap<Var, NodeId>,
+    /// Fills that nobody sees.
+    overwritten: HashSet<Var>,
 }
 
 impl<'a> Facts<'a> {
@@ -40,6 +43,7 @@ impl<'a> Facts<'a> {
             whole: HashSet::new(),
             passed: HashSet::new(),
             nodes: HashMap::new(),
+            overwritten: overwritten(function),
         };
         facts.handles(&function.params);
         facts.block(&function.body);
@@ -54,6 +58,11 @@ impl<'a> Facts<'a> {
     /// Is it an array literal of which only elements at constant indices are wanted?
     pub(crate) fn is_elements(&self, var: Var) -> bool {
         self.literals.contains(&var) && !self.whole.contains(&var)
+    }
+
+    /// Is it filled with what nobody sees?
+    pub(crate) fn is_overwritten(&self, var: Var) -> bool {
+        self.overwritten.contains(&var)
     }
 
     /// Is it an accumulator that a call is given?

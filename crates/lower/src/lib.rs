@@ -31,6 +31,7 @@ mod moves;
 mod nests;
 mod nodes;
 mod offsets;
+mod overwritten;
 mod ownership;
 mod scalars;
 mod signatures;

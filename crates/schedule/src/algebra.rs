@@ -1,12 +1,17 @@
 //! P3: laws of arithmetic that hold for all numbers, IEEE's included: signs, the order of the operands of a commutative operation, nested reductions.
-//! They make equal what is written differently, so that it is computed once.
+//! They make equal what is written differently, so that it is computed once. And a sum with one term is that term.
 //!
 //! *Gives* a graph in which a sign stands outside of products, where that is no more operations, constants are folded, and reductions of reductions are one. *Keeps* values, bit for bit; of reductions, up to
 //! the order of their terms.
 
 use lambada_prim::{Prim, ReduceOp, Scalar};
 
-use crate::graph::{Axes, Builder, Graph, Node, NodeId, rebuilt, rewritten};
+use crate::affine::Affine;
+use crate::graph::{Around, Axes, Builder, Graph, Node, NodeId, rebuilt, rewritten};
+use crate::reads::at_one;
+
+/// No index is so large that this much more is no `int`.
+const MOST: i64 = 1 << 32;
 
 /// The graph with the laws applied.
 pub fn simplified(graph: &Graph) -> Graph {
@@ -18,9 +23,13 @@ pub fn simplified(graph: &Graph) -> Graph {
     })
 }
 
-/// A choice by whether an axis has indices: where an index of it is at hand, it has; and a sum over none is zero. What is costly keeps its condition.
+/// A condition chosen by itself. A choice by whether an axis has indices: where an index of it is at hand, it has; and a sum over none is zero. What is costly keeps its condition.
 fn choose(to: &mut Builder, cond: NodeId, then: NodeId, otherwise: NodeId) -> NodeId {
     let graph = &to.graph;
+    let both = graph.lit(then).zip(graph.lit(otherwise));
+    if both == Some((Scalar::Bool(true), Scalar::Bool(false))) {
+        return cond;
+    }
     if let Some((Prim::LtInt, [low, extent])) = graph.operation(cond)
         && graph.lit(*low) == Some(Scalar::Int(0))
         && !graph.facts(then).lazy
@@ -45,10 +54,21 @@ fn negated(to: &Builder, node: NodeId) -> Option<NodeId> {
 
 /// Operations on constants that all engines round in the same way.
 fn folded(to: &mut Builder, op: Prim, args: &[NodeId]) -> Option<NodeId> {
-    let exact = matches!(op, Prim::Add | Prim::Sub | Prim::Mul | Prim::Neg | Prim::ToReal);
+    let exact =
+        matches!(op, Prim::Add | Prim::Sub | Prim::Mul | Prim::Neg | Prim::ToReal | Prim::Not);
+    if op == Prim::EqInt && (is_behind(to, args[0], args[1]) || is_behind(to, args[1], args[0])) {
+        return Some(to.lit(Scalar::Bool(false)));
+    }
     let values = args.iter().map(|a| to.graph.lit(*a)).collect::<Option<Vec<_>>>()?;
     let value = exact.then(|| op.eval(&values))?;
     Some(to.lit(value))
+}
+
+/// Is the first one an index and more than the second one, a constant, whatever the index is?
+fn is_behind(to: &Builder, place: NodeId, constant: NodeId) -> bool {
+    let difference = Affine::of(&to.graph, place).plus(-1, &Affine::of(&to.graph, constant));
+    let (axes, rest) = difference.axes(&to.graph);
+    matches!(axes[..], [(_, 1)]) && rest.known().is_some_and(|more| (1..=MOST).contains(&more))
 }
 
 /// `x` of `1·x` and `x / 1`.
@@ -104,7 +124,46 @@ fn prim(to: &mut Builder, op: Prim, mut args: Vec<NodeId>) -> NodeId {
     }
 }
 
+/// `Σ over i of (if i == e then x else 0)` is `x` at `e`.
+fn of_one_index(to: &mut Builder, axes: &Axes, body: NodeId) -> Option<NodeId> {
+    let graph = &to.graph;
+    let (cond, term, zero) = graph.choice(body)?;
+    let Some((Prim::EqInt, &[a, b])) = graph.operation(cond) else { return None };
+    if graph.lit(zero) != Some(Scalar::Real(0.0)) {
+        return None;
+    }
+    let own = |place: NodeId, index: NodeId| {
+        let axis = graph.index(index).filter(|axis| axes.contains(*axis))?;
+        let others = axes.iter().filter(|other| *other != axis);
+        let mut extents = others.map(|other| graph.axis(other).extent);
+        let is_free = |node: NodeId| !graph.free(node).contains(axis);
+        let alone = is_free(place) && is_free(zero) && extents.all(is_free);
+        alone.then_some((axis, place))
+    };
+    let (axis, place) = own(a, b).or_else(|| own(b, a))?;
+    let extent = graph.axis(axis).extent;
+    let fits = graph.index(place).is_some_and(|other| graph.axis(other).extent == extent);
+    let none = to.lit(Scalar::Int(0));
+    let mut in_range = to.prim(Prim::LtInt, [place, extent]);
+    if to.graph.lit(place).is_none_or(|place| place.int() < 0) {
+        let low = to.prim(Prim::LeInt, [none, place]);
+        in_range = to.prim(Prim::And, [low, in_range]);
+    }
+    let around = to.around.len();
+    to.around.extend((!fits).then_some(Around::Branch));
+    let term = at_one(to, axis, place, term);
+    to.around.truncate(around);
+    let term = if fits { term? } else { to.choose(in_range, term?, zero) };
+    let others = axes.without(&Axes::one(axis));
+    Some(if others.is_empty() { term } else { reduce(to, ReduceOp::Add, others, term) })
+}
+
 fn reduce(to: &mut Builder, op: ReduceOp, axes: Axes, body: NodeId) -> NodeId {
+    if op == ReduceOp::Add
+        && let Some(one) = of_one_index(to, &axes, body)
+    {
+        return one;
+    }
     if let Node::Reduce(inner_op, inner, term) = to.graph.node(body)
         && *inner_op == op
         && !inner.meets(&axes)

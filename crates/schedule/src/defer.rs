@@ -1,5 +1,5 @@
 //! What is needed in branches only is computed there: a reduction or an array that nothing needs but one side of a choice, a term under a
-//! condition, or another such definition. A reduction has to have a condition of its own indices: without, it would be computed for each index of the branch.
+//! condition, or another such definition. It has to have a condition of its own indices: without, it would be computed for each index of the branch.
 
 use std::collections::HashSet;
 
@@ -16,11 +16,12 @@ pub fn deferred(graph: &Graph) -> Graph {
     for (k, node) in graph.nodes.iter().enumerate() {
         let (id, costs) = (NodeId(k as u32), matches!(node, Node::Reduce(..)));
         graph.of_nodes[k].lazy |=
-            costs && !needed.contains(&Part::Node(id)) && guarded.contains_key(&id);
+            costs && !needed.contains(&Part::Node(id)) && guarded.contains_key(&Part::Node(id));
     }
     for (k, array) in graph.arrays.iter().enumerate() {
         let costs = matches!(array, Array::Map(..) | Array::Scatter(..) | Array::Update(..));
-        graph.of_arrays[k].lazy |= costs && !needed.contains(&Part::Array(ArrayId(k as u32)));
+        let part = Part::Array(ArrayId(k as u32));
+        graph.of_arrays[k].lazy |= costs && !needed.contains(&part) && guarded.contains_key(&part);
     }
     graph
 }

@@ -1,4 +1,4 @@
-//! Under which conditions is a scalar asked for? Those that hold on every way from what the program gives to it.
+//! Under which conditions is a definition asked for? Those that hold on every way from what the program gives to it.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -18,11 +18,15 @@ struct Guards<'a> {
 pub(crate) fn guards(graph: &Graph) -> HashMap<NodeId, (NodeId, bool)> {
     let plain =
         |conditions: Conditions| conditions.into_iter().find(|(cond, _)| is_plain(graph, *cond));
-    conditions(graph).into_iter().filter_map(|(node, all)| Some((node, plain(all)?))).collect()
+    let of_node = |(part, all): (Part, Conditions)| {
+        let Part::Node(node) = part else { return None };
+        Some((node, plain(all)?))
+    };
+    conditions(graph).into_iter().filter_map(of_node).collect()
 }
 
-/// For each reduction that is asked for in branches only: the conditions of its own indices without which it is not.
-pub(crate) fn conditions(graph: &Graph) -> HashMap<NodeId, Conditions> {
+/// For each reduction and each array that is asked for in branches only: the conditions of its own indices without which it is not.
+pub(crate) fn conditions(graph: &Graph) -> HashMap<Part, Conditions> {
     let mut guards = Guards { graph, known: HashMap::new(), changed: Vec::new() };
     for output in &graph.outputs {
         guards.ask(Part::Array(output.array), &Conditions::new());
@@ -33,14 +37,19 @@ pub(crate) fn conditions(graph: &Graph) -> HashMap<NodeId, Conditions> {
     while let Some(part) = guards.changed.pop() {
         guards.spread(part);
     }
-    let all = (0..graph.nodes.len() as u32).map(NodeId);
-    let own = |node: NodeId| {
-        let free = graph.free(node);
-        let mut own = guards.known.get(&Part::Node(node))?.clone();
+    let own = |(part, conditions): (&Part, &Conditions)| {
+        let free = if let Part::Array(array) = part {
+            &graph.array_facts(*array).free
+        } else {
+            let Part::Node(node) = part else { return None };
+            graph.reduction(*node)?;
+            graph.free(*node)
+        };
+        let mut own = conditions.clone();
         own.retain(|(cond, _)| graph.free(*cond).is_subset(free));
-        (!own.is_empty()).then_some((node, own))
+        (!own.is_empty()).then_some((*part, own))
     };
-    all.filter(|node| graph.reduction(*node).is_some()).filter_map(own).collect()
+    guards.known.iter().filter_map(own).collect()
 }
 
 /// Is it arithmetic on indices and sizes?
@@ -90,23 +99,30 @@ impl Guards<'_> {
                 // Elements are asked for at other indices.
                 Node::At(array, index) => {
                     index.iter().for_each(|i| self.ask(Part::Node(*i), &under));
-                    self.ask(Part::Array(*array), &Conditions::new());
+                    let free = &self.graph.array_facts(*array).free;
+                    let says = |(cond, _): &&_| self.graph.free(*cond).is_subset(free);
+                    self.ask(Part::Array(*array), &under.iter().filter(says).copied().collect());
                 }
             },
             Part::Array(array) => match self.graph.array(array) {
                 Array::Scatter(init, terms) => {
-                    self.ask(Part::Array(*init), &Conditions::new());
+                    self.ask(Part::Array(*init), &under);
                     for term in terms {
-                        let holds = term.when.map(|when| (when, true));
-                        let inside: Conditions = holds.into_iter().collect();
+                        let under = self.outside(&under, &term.over.iter().copied().collect());
+                        let mut inside = under.clone();
+                        inside.extend(term.when.map(|when| (when, true)));
                         for node in term.index.iter().chain([&term.value]) {
                             self.ask(Part::Node(*node), &inside);
                         }
-                        let always = Conditions::new();
-                        term.when.iter().for_each(|n| self.ask(Part::Node(*n), &always));
+                        term.when.iter().for_each(|n| self.ask(Part::Node(*n), &under));
                     }
                 }
-                array => array.parts(&mut |part| self.ask(part, &Conditions::new())),
+                Array::Map(axes, body) => {
+                    let under = self.outside(&under, &axes.iter().copied().collect());
+                    self.ask(Part::Node(*body), &under);
+                    axes.iter().for_each(|axis| self.ask(Part::Axis(*axis), &under));
+                }
+                array => array.parts(&mut |part| self.ask(part, &under)),
             },
             Part::Axis(axis) => {
                 let extent = self.graph.axis(axis).extent;

@@ -23,11 +23,11 @@ use crate::emit::{Grain, emit_with};
 use crate::factor::Leave;
 use crate::graph::{Array, ArrayId, AxisId, Graph, Node, NodeId, Output, Part};
 use crate::mechanisms::{Mechanism, Plan};
-use crate::place::{Along, Blocks, place_by, placeable};
+use crate::place::{Along, Blocks, place_by, placeable, rows_of};
 use crate::placed::Placed;
-use crate::regions::{Allowed, Region, fitting, mentions, needed, types};
+use crate::regions::{Allowed, Region, fills, fitting, mentions, needed, types};
 use crate::tile::tiled;
-use crate::worth::{best, is_light};
+use crate::worth::{best, is_light, plain};
 use crate::{Around, Outputs, prepared_by, without_literals};
 
 mod sizes;
@@ -36,11 +36,18 @@ mod usual;
 use sizes::{Enough, enough};
 use usual::{Within, kept, usual};
 
-/// What runs may have, in the order in which they are tried.
-const LEVELS: [Allowed; 3] =
-    [Allowed { loops: true, additions: false }, Allowed { loops: false, additions: false }, ALONE];
+/// What runs may have, in the order in which they are tried. What is added is not taken back, so a run with additions is not for a program that computes much less
+/// where factors are finite.
+const LEVELS: [Allowed; 4] = [
+    Allowed { loops: true, additions: false, accumulators: true },
+    Allowed { loops: false, additions: true, accumulators: true },
+    Allowed { loops: false, additions: false, accumulators: true },
+    ALONE,
+];
 /// What a statement may have that is a run by itself.
-const ALONE: Allowed = Allowed { loops: false, additions: true };
+const ALONE: Allowed = Allowed { loops: false, additions: true, accumulators: false };
+/// How much less.
+const FACTORED: f64 = 0.7;
 
 /// Loops for a run of statements.
 #[derive(Debug)]
@@ -104,13 +111,13 @@ pub fn kernels(function: &Function, plan: Plan, choice: Choice, around: Around) 
         rules: None,
     };
     let Found { arrays: concatenations, sizes } = concatenations(&mut copy);
-    let (types, mentions) = (types(&copy), mentions(&copy));
+    let (types, mentions, fills) = (types(&copy), mentions(&copy), fills(&copy));
     let within = Within::of(&copy);
     let (known, apart) = (Known::default(), concatenations.keys().copied().chain(sizes).collect());
     let kernels =
         Kernels { function: copy, found: HashMap::new(), concatenations, refused: Vec::new() };
     let mut finder =
-        Finder { types, mentions, within, plan, choice, kernels, known, apart, around };
+        Finder { types, fills, mentions, within, plan, choice, kernels, known, apart, around };
     finder.known.sizes(function);
     let mut body = std::mem::take(&mut finder.kernels.function.body);
     finder.block(&mut body);
@@ -119,6 +126,7 @@ pub fn kernels(function: &Function, plan: Plan, choice: Choice, around: Around) 
 
 struct Finder {
     types: HashMap<Var, Ty>,
+    fills: HashMap<Var, Scalar>,
     mentions: HashMap<Var, usize>,
     within: Within,
     plan: Plan,
@@ -147,19 +155,14 @@ struct Computed {
 }
 
 impl Finder {
-    /// Runs with sequential loops first; where one is no kernel, those between the loops; then those that add to accumulators from outside.
+    /// Runs with sequential loops first; where one is no kernel, those between the loops: with additions to accumulators from outside, if there are any, and without.
     fn block(&mut self, block: &mut Block) {
         let all = std::mem::take(&mut block.stms);
         let first = usize::from(!self.plan.has(Mechanism::Loops));
         let before: HashSet<Var> = self.kernels.found.keys().copied().collect();
         loop {
             let mark = self.known.mark();
-            // Whether all that is about an accumulator is in one run, the whole block tells.
-            let apart = |stm: &Stm| key(stm).is_some_and(|key| self.apart.contains(&key));
-            let fitting: Vec<Vec<bool>> =
-                LEVELS.iter().map(|allowed| fitting(&all, *allowed, &apart)).collect();
-            let fitting: Vec<&[bool]> = fitting.iter().map(Vec::as_slice).collect();
-            match self.level((all.clone(), false), &fitting[first..], &mut block.stms) {
+            match self.level((all.clone(), false), &LEVELS[first..], &mut block.stms) {
                 Ok(()) => return,
                 Err(Again) => {
                     self.known.reset(mark);
@@ -170,44 +173,42 @@ impl Finder {
         }
     }
 
-    /// Statements, perhaps a run that has been tried; and for each of the levels that are left which of them fit.
+    /// Statements, perhaps a run that has been tried; and the levels that are left.
     fn level(
         &mut self,
         (all, tried): (Vec<Stm>, bool),
-        fitting: &[&[bool]],
+        levels: &[Allowed],
         stms: &mut Vec<Stm>,
     ) -> Result<(), Again> {
-        let (count, mut all, mut at) = (all.len(), all.into_iter(), 0);
-        let Some((own, others)) = fitting.split_first() else {
-            let alone = count > 1 || !tried;
-            all.for_each(|stm| self.statement(stm, alone, stms));
+        let (count, Some((allowed, others))) = (all.len(), levels.split_first()) else {
+            let alone = all.len() > 1 || !tried;
+            all.into_iter().for_each(|stm| self.statement(stm, alone, stms));
             return Ok(());
         };
-        let with_loops = fitting.len() == LEVELS.len();
-        for (len, fits) in runs(own) {
+        let apart = |stm: &Stm| key(stm).is_some_and(|key| self.apart.contains(&key));
+        let fitting = fitting(&all, *allowed, &self.mentions, &apart);
+        let mut all = all.into_iter();
+        let counts = |run: &[Stm]| run.iter().any(is_nest) && (!allowed.loops || has_loops(run));
+        for (len, fits) in runs(all.as_slice(), &fitting, &counts) {
             let run: Vec<Stm> = all.by_ref().take(len).collect();
             let known = tried && len == count;
-            let new = fits && !known && (!with_loops || has_loops(&run));
-            match if new { self.run(&run) } else { None } {
+            let new = fits && !known;
+            match if new { self.run(&run, *allowed) } else { None } {
                 Some(new) => self.replaced(&run, new, stms),
-                None if new && self.stand_apart(&run) => return Err(Again),
-                None => {
-                    let others: Vec<&[bool]> = others.iter().map(|f| &f[at..at + len]).collect();
-                    self.level((run, new || known), &others, stms)?;
-                }
+                None if new && self.stand_apart(&run, *allowed) => return Err(Again),
+                None => self.level((run, new || known), others, stms)?,
             }
-            at += len;
         }
         Ok(())
     }
 
     /// Are there statements in a run that fit no run, and others that may?
-    fn stand_apart(&mut self, run: &[Stm]) -> bool {
+    fn stand_apart(&mut self, run: &[Stm], allowed: Allowed) -> bool {
         let nests: Vec<usize> = (0..run.len()).filter(|k| is_nest(&run[*k])).collect();
         if nests.len() < 2 {
             return false;
         }
-        let alone = |k: &usize| self.computed(std::slice::from_ref(&run[*k])).is_none();
+        let alone = |k: &usize| self.computed(std::slice::from_ref(&run[*k]), allowed).is_none();
         let found: Vec<usize> = nests.iter().copied().filter(alone).collect();
         let others = found.len() < nests.len();
         let before = self.apart.len();
@@ -230,8 +231,8 @@ impl Finder {
             return self.replaced(one, vec![stm.clone()], stms);
         }
         if alone
-            && fitting(one, ALONE, &|_| false)[0]
-            && let Some(new) = self.run(one)
+            && fitting(one, ALONE, &self.mentions, &|_| false)[0]
+            && let Some(new) = self.run(one, ALONE)
         {
             return self.replaced(one, new, stms);
         }
@@ -268,14 +269,14 @@ impl Finder {
     }
 
     /// A run that becomes a kernel.
-    fn run(&mut self, stms: &[Stm]) -> Option<Vec<Stm>> {
+    fn run(&mut self, stms: &[Stm], allowed: Allowed) -> Option<Vec<Stm>> {
         // What only checks needs no lanes; and a kernel is known by a variable.
         let start = stms.iter().position(|stm| !stm.binds.is_empty()).unwrap_or(stms.len());
         let (checks, stms) = stms.split_at(start);
         if !stms.iter().any(is_nest) {
             return None;
         }
-        let kernel = self.kernel(stms)?;
+        let kernel = self.kernel(stms, allowed)?;
         let mut new = checks.to_vec();
         new.extend(self.placed(stms, kernel));
         Some(new)
@@ -313,13 +314,13 @@ impl Finder {
     }
 
     /// What a run computes, if that can be placed.
-    fn computed(&mut self, stms: &[Stm]) -> Option<Computed> {
+    fn computed(&mut self, stms: &[Stm], allowed: Allowed) -> Option<Computed> {
         let mut outputs = needed(stms, &self.mentions);
         let before = sizes_before(stms, &outputs)?;
         let known: HashSet<Var> =
             before.iter().flat_map(|k| &stms[*k].binds).map(|p| p.var).collect();
         outputs.retain(|p| !known.contains(&p.var));
-        let region = Region { stms, outputs, types: &self.types };
+        let region = Region { stms, outputs, types: &self.types, fills: &self.fills };
         let Distributed { graph, inputs, added, .. } =
             distribute(&self.kernels.function.names, &region);
         let outputs = region.outputs;
@@ -333,19 +334,30 @@ impl Finder {
         let sizes = usual(&graph, &inputs, &self.within);
         // What has been added is not taken back.
         let leave = if added.is_empty() { Leave::Apart } else { Leave::Finite };
-        let mut graph = without_literals(&prepared_by(self.plan.mechanisms, &graph, &sizes, leave));
-        (graph.chosen, graph.in_place) = (chosen, added.len());
-        let last = &graph.outputs[graph.outputs.len() - added.len()..];
-        if last.iter().any(|output| graph.added_in_place(output.array).is_none()) {
+        let mechanisms = self.plan.mechanisms;
+        let prepared = |leave| without_literals(&prepared_by(mechanisms, &graph, &sizes, leave));
+        let mut ready = prepared(leave);
+        (ready.chosen, ready.in_place) = (chosen, added.len());
+        let last = &ready.outputs[ready.outputs.len() - added.len()..];
+        if last.iter().any(|output| ready.added_in_place(output.array).is_none())
+            || !placeable(&ready)
+            || steps_outside(&ready)
+            || copies(&ready)
+            || divides(&ready)
+        {
             return None;
         }
-        let fits =
-            placeable(&graph) && !steps_outside(&graph) && !copies(&graph) && !divides(&graph);
-        fits.then_some(Computed { graph, sizes, before, inputs, outputs, added })
+        let is_last = added.is_empty() || !allowed.accumulators;
+        let less = |than: f64| plain(&prepared(Leave::Apart), &sizes) < FACTORED * than;
+        if !is_last && less(plain(&ready, &sizes)) {
+            return None;
+        }
+        Some(Computed { graph: ready, sizes, before, inputs, outputs, added })
     }
 
-    fn kernel(&mut self, stms: &[Stm]) -> Option<Kernel> {
-        let Computed { graph, sizes, before, inputs, outputs, added } = self.computed(stms)?;
+    fn kernel(&mut self, stms: &[Stm], allowed: Allowed) -> Option<Kernel> {
+        let Computed { graph, sizes, before, inputs, outputs, added } =
+            self.computed(stms, allowed)?;
         let precision = self.kernels.function.names.precision();
         let placed = match self.choice {
             Choice::Best => best(&graph, &sizes, self.plan, precision)?,
@@ -358,7 +370,10 @@ impl Finder {
             }
         };
         // Memory for what is added is made each time the run begins, so there should be more to do.
-        if self.choice == Choice::Best && !added.is_empty() && !is_light(&placed) {
+        if self.choice == Choice::Best
+            && !added.is_empty()
+            && !is_light(&placed, made(stms, &outputs))
+        {
             return None;
         }
         if let Err(problem) = crate::placed::check(&placed) {
@@ -394,6 +409,21 @@ impl Finder {
     }
 }
 
+/// The most axes of unknown sizes that an array has which statements make for themselves.
+fn made(stms: &[Stm], outputs: &[Param]) -> usize {
+    let unknown = |p: &Param| p.ty.dims.iter().filter(|dim| dim.as_var().is_some()).count();
+    let mut given: HashSet<Var> = outputs.iter().map(|p| p.var).collect();
+    for stm in stms {
+        if let Exp::Op(Op::Freeze(acc)) = stm.exp
+            && given.contains(&stm.binds[0].var)
+        {
+            given.insert(acc);
+        }
+    }
+    let own = stms.iter().flat_map(|stm| &stm.binds).filter(|p| !given.contains(&p.var));
+    own.map(unknown).max().unwrap_or(0)
+}
+
 /// Is it a loop, or does it stand for one?
 fn is_nest(stm: &Stm) -> bool {
     matches!(stm.exp, Exp::Nest(Nest::For { .. }) | Exp::Op(Op::ArrayPrim(..)))
@@ -404,13 +434,16 @@ fn key(stm: &Stm) -> Option<Var> {
     stm.binds.first().map(|p| p.var).or_else(|| stm.exp.bound().first().copied())
 }
 
-/// How long the runs of statements are of which all belong to a region, or none.
-fn runs(fitting: &[bool]) -> Vec<(usize, bool)> {
-    let (mut at, mut runs) = (0, Vec::new());
-    while at < fitting.len() {
-        let len = fitting[at..].iter().take_while(|fits| **fits == fitting[at]).count();
-        runs.push((len, fitting[at]));
-        at += len;
+/// How long the runs of statements are of which all belong to a region, or none. Statements without nests make no run of their own.
+fn runs(stms: &[Stm], fitting: &[bool], counts: &dyn Fn(&[Stm]) -> bool) -> Vec<(usize, bool)> {
+    let mut runs: Vec<(usize, bool)> = Vec::new();
+    for run in fitting.chunk_by(|a, b| a == b) {
+        let at = runs.iter().map(|(len, _)| len).sum::<usize>();
+        let fits = run[0] && counts(&stms[at..at + run.len()]);
+        match runs.last_mut() {
+            Some((len, false)) if !fits => *len += run.len(),
+            Some(_) | None => runs.push((run.len(), fits)),
+        }
     }
     runs
 }
@@ -475,35 +508,48 @@ fn copies(graph: &Graph) -> bool {
     })
 }
 
-/// Is one of its results an array of integers that are made from quotients of their places? No processor divides integers in lanes, and loops of statements do not
-/// divide: there is one for the quotient, and one inside for the rest.
+/// Is one of its results an array of integers that are made from quotients of their places, or of elements of arrays at such quotients? No processor divides
+/// integers in lanes, and loops of statements do not divide: there is one for the quotient, and one inside for the rest. A matrix row by row is no copy.
 fn divides(graph: &Graph) -> bool {
-    let by_constant = |node: NodeId| match graph.operation(node) {
-        Some((Prim::DivInt | Prim::RemInt, [x, y])) => {
-            matches!(graph.node(*x), Node::Index(_))
-                && matches!(graph.lit(*y), Some(Scalar::Int(1..)))
-        }
+    let is_quotient = |node: &NodeId| match graph.operation(*node) {
+        Some((Prim::DivInt | Prim::RemInt, [x, _])) => matches!(graph.node(*x), Node::Index(_)),
         Some(_) | None => false,
+    };
+    let by_constant = |node: &NodeId| {
+        let size = graph.operation(*node).and_then(|(_, args)| graph.lit(*args.last()?));
+        is_quotient(node) && matches!(size, Some(Scalar::Int(1..)))
     };
     let divided = |output: &Output| {
         let Some((_, value)) = graph.elements(output.array) else { return false };
         let (mut open, mut seen) = (vec![value], HashSet::new());
+        let is_int = graph.array_facts(output.array).elem == ScalarTy::Int;
+        let copies = !is_int && rows_of(graph, output.array).is_none();
         while let Some(node) = open.pop() {
-            if by_constant(node) {
+            let found = match graph.node(node) {
+                Node::At(_, index) if copies => index.iter().any(is_quotient),
+                _ => is_int && by_constant(&node),
+            };
+            if found {
                 return true;
             }
-            graph.node(node).parts(&mut |part| {
+            let mut next = |part: Part| {
                 if let Part::Node(inner) = part
                     && seen.insert(inner)
                 {
                     open.push(inner);
                 }
-            });
+            };
+            match graph.node(node) {
+                Node::Choose(_, then, otherwise) if copies => {
+                    [then, otherwise].into_iter().for_each(|side| next(Part::Node(*side)));
+                }
+                node if is_int => node.parts(&mut next),
+                _ => {}
+            }
         }
         false
     };
-    let ints = |output: &&Output| graph.array_facts(output.array).elem == ScalarTy::Int;
-    graph.outputs.iter().filter(ints).any(divided)
+    graph.outputs.iter().any(divided)
 }
 
 /// Does it read parts of arrays that a loop around has chosen? That they are in range is known there, not here.

@@ -10,11 +10,16 @@ use crate::graph::{
 /// How many operations on reals, and on others, are cheaper than to write and read an element.
 const CHEAP: (usize, usize) = (3, 12);
 
+/// How many are written down again where one constant takes the place of all indices.
+const ONCE: (usize, usize) = (64, 64);
+
 /// The indices that take the place of those of axes.
 struct Push {
     places: Vec<(AxisId, NodeId)>,
     axes: Axes,
     left: (usize, usize),
+    /// Are operations that cost more than additions computed again, too?
+    any: bool,
 }
 
 /// The graph with elements computed where they are read, if that is cheap.
@@ -29,17 +34,35 @@ pub fn pushed(graph: &Graph) -> Graph {
 pub(crate) fn read(to: &mut Builder, array: ArrayId, index: Vec<NodeId>) -> NodeId {
     let array = before(&to.graph, array, &index);
     if let Array::Map(axes, body) = to.graph.array(array) {
-        let (axes, body) = (axes.clone(), *body);
-        let mut push = Push {
-            places: axes.iter().copied().zip(index.iter().copied()).collect(),
-            axes: axes.iter().copied().collect(),
-            left: CHEAP,
-        };
-        if let Some(element) = push.node(to, body) {
+        let places: Vec<_> = axes.iter().copied().zip(index.iter().copied()).collect();
+        let body = *body;
+        if let Some(element) = substituted(to, &places, body) {
             return element;
         }
     }
     to.at(array, index)
+}
+
+/// A definition with others in the places of some indices, if it is cheap.
+pub(crate) fn substituted(
+    to: &mut Builder,
+    places: &[(AxisId, NodeId)],
+    node: NodeId,
+) -> Option<NodeId> {
+    let axes = places.iter().map(|(axis, _)| *axis).collect();
+    Push { places: places.to_vec(), axes, left: CHEAP, any: false }.node(to, node)
+}
+
+/// A definition with another one in the place of an index. What is costly is computed for each index of that one, so there should be none; nor is a reduction.
+pub(crate) fn at_one(
+    to: &mut Builder,
+    axis: AxisId,
+    place: NodeId,
+    node: NodeId,
+) -> Option<NodeId> {
+    let any = to.graph.free(place).is_empty();
+    let left = if any { ONCE } else { CHEAP };
+    Push { places: vec![(axis, place)], axes: Axes::one(axis), left, any }.node(to, node)
 }
 
 /// The array before updates at other places.
@@ -67,7 +90,7 @@ impl Push {
                 self.places.iter().find(|(own, _)| *own == axis).map(|(_, place)| *place)
             }
             Node::Prim(op, args) => {
-                if !is_cheap(op) {
+                if !self.any && !is_cheap(op) {
                     return None;
                 }
                 let left = match op.result() {

@@ -8,6 +8,7 @@ use std::collections::{HashMap, HashSet};
 use lambada_anf::{
     Atom, Block, Elem, Exp, Function, LoopKind, Names, Nest, Op, Param, Renaming, Stm, Ty, Var,
 };
+use lambada_prim::Scalar;
 
 /// A maximal run of statements.
 #[derive(Debug)]
@@ -18,6 +19,8 @@ pub struct Region<'a> {
     pub outputs: Vec<Param>,
     /// The types of all variables of the function.
     pub types: &'a HashMap<Var, Ty>,
+    /// What all elements of arrays of the function are, where that is one constant.
+    pub fills: &'a HashMap<Var, Scalar>,
 }
 
 /// What takes the place of a region: statements, and an atom for each output.
@@ -31,10 +34,11 @@ pub fn replace_regions(
     for callee in function.library.functions.iter_mut().flatten() {
         replace_regions(callee, replace);
     }
-    let (types, mentions) = (types(function), mentions(function));
+    let (types, mentions, fills) = (types(function), mentions(function), fills(function));
     let mut body = std::mem::take(&mut function.body);
     let mut pass = Pass {
         types: &types,
+        fills: &fills,
         mentions: &mentions,
         names: &mut function.names,
         replace,
@@ -68,6 +72,17 @@ pub(crate) fn types(function: &Function) -> HashMap<Var, Ty> {
     types
 }
 
+/// The arrays that consist of one constant.
+pub(crate) fn fills(function: &Function) -> HashMap<Var, Scalar> {
+    let mut fills = HashMap::new();
+    function.body.each(&mut |stm| {
+        if let Exp::Op(Op::Fill(Atom::Lit(value))) = &stm.exp {
+            fills.insert(stm.binds[0].var, *value);
+        }
+    });
+    fills
+}
+
 /// How often each variable is mentioned.
 pub(crate) fn mentions(function: &Function) -> HashMap<Var, usize> {
     let mut count = HashMap::new();
@@ -81,6 +96,7 @@ pub(crate) fn mentions(function: &Function) -> HashMap<Var, usize> {
 
 struct Pass<'a> {
     types: &'a HashMap<Var, Ty>,
+    fills: &'a HashMap<Var, Scalar>,
     mentions: &'a HashMap<Var, usize>,
     names: &'a mut Names,
     replace: &'a mut dyn FnMut(&mut Names, &Region) -> Replaced,
@@ -90,7 +106,8 @@ struct Pass<'a> {
 impl Pass<'_> {
     fn block(&mut self, block: &mut Block) {
         let mut stms = std::mem::take(&mut block.stms);
-        let fitting = fitting(&stms, Allowed { loops: true, additions: false }, &|_| false);
+        let allowed = Allowed { loops: true, additions: false, accumulators: true };
+        let fitting = fitting(&stms, allowed, self.mentions, &|_| false);
         let mut at = 0;
         while at < stms.len() {
             let len = fitting[at..].iter().take_while(|fits| **fits == fitting[at]).count();
@@ -98,7 +115,7 @@ impl Pass<'_> {
             if fitting[at] {
                 let region = &stms[run];
                 let outputs = needed(region, self.mentions);
-                let region = Region { stms: region, outputs, types: self.types };
+                let region = Region { stms: region, outputs, types: self.types, fills: self.fills };
                 let (new, atoms) = (self.replace)(self.names, &region);
                 for (output, atom) in region.outputs.iter().zip(atoms) {
                     // It may be an input, which has been replaced itself.
@@ -141,17 +158,27 @@ pub(crate) struct Allowed {
     pub(crate) loops: bool,
     /// Additions to accumulators from outside.
     pub(crate) additions: bool,
+    /// Accumulators of its own. Where there are none, and additions, each of the block is one from outside, so that parts of a run are runs.
+    pub(crate) accumulators: bool,
 }
 
-/// Which statements of a block belong to a region. An accumulator does if all that is about it is in one run; where there may be additions to others, each of the
-/// block is one from outside, so that parts of a run are runs. No statement does that stands apart.
-pub(crate) fn fitting(stms: &[Stm], allowed: Allowed, apart: &dyn Fn(&Stm) -> bool) -> Vec<bool> {
+/// Which statements of a block belong to a region. An accumulator does if all that is about it is in one run. No statement does that stands apart.
+pub(crate) fn fitting(
+    stms: &[Stm],
+    allowed: Allowed,
+    mentions: &HashMap<Var, usize>,
+    apart: &dyn Fn(&Stm) -> bool,
+) -> Vec<bool> {
     let makes = |stm: &Stm| match &stm.exp {
         Exp::Op(Op::Accumulator(_)) => Some(stm.binds[0].var),
         Exp::Op(_) | Exp::Nest(_) => None,
     };
     let mut own: HashSet<Var> =
-        if allowed.additions { HashSet::new() } else { stms.iter().filter_map(makes).collect() };
+        if allowed.accumulators { stms.iter().filter_map(makes).collect() } else { HashSet::new() };
+    let mut inside: HashMap<Var, usize> = own.iter().map(|acc| (*acc, 0)).collect();
+    let mut count = |var: Var| inside.get_mut(&var).into_iter().for_each(|count| *count += 1);
+    stms.iter().for_each(|stm| stm.mentioned(&mut count));
+    own.retain(|acc| mentions.get(acc).is_none_or(|all| *all == inside[acc]));
     loop {
         let fits = |stm: &Stm| !apart(stm) && fits(stm, &own, allowed);
         let fitting: Vec<bool> = stms.iter().map(fits).collect();

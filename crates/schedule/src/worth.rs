@@ -58,8 +58,9 @@ pub fn best(graph: &Graph, sizes: &Nominal, plan: Plan, precision: Precision) ->
     Some(tiled(placed, sizes, plan, precision))
 }
 
-/// Has all memory that is made fewer axes of unknown sizes than what is done? Then what is allocated grows less, however often it is made.
-pub(crate) fn is_light(placed: &Placed) -> bool {
+/// Has all memory that is made fewer axes of unknown sizes than what is done, or no more than what is made anyway? Then what is allocated grows no more,
+/// however often it is made.
+pub(crate) fn is_light(placed: &Placed, anyway: usize) -> bool {
     let graph = &placed.graph;
     let unknown = |axes: &[AxisId]| {
         axes.iter().filter(|axis| graph.lit(graph.axis(**axis).extent).is_none()).count()
@@ -68,7 +69,7 @@ pub(crate) fn is_light(placed: &Placed) -> bool {
     let most = nests.map(|nest| unknown(&nest.axes)).max().unwrap_or(0);
     let is_given = |k: u32| placed.outputs.contains(&BufferId(k));
     let made = (0..).zip(&placed.buffers).filter(|(k, _)| !is_given(*k));
-    made.map(|(_, buffer)| unknown(&buffer.axes)).all(|axes| axes == 0 || axes < most)
+    made.map(|(_, buffer)| unknown(&buffer.axes)).all(|axes| axes <= anyway || axes < most)
 }
 
 /// What inputs and outputs take.
@@ -112,7 +113,7 @@ fn is_open(graph: &Graph, axis: AxisId) -> bool {
 }
 
 /// Each scalar once for all indices that it depends on.
-fn plain(graph: &Graph, sizes: &Nominal) -> f64 {
+pub(crate) fn plain(graph: &Graph, sizes: &Nominal) -> f64 {
     let all = (0..graph.nodes.len() as u32).map(NodeId);
     let cost = |node: NodeId| {
         let inner = graph.reduction(node).map(|(_, axes, _)| axes.clone()).unwrap_or_default();

@@ -2,7 +2,7 @@
 
 use lambada_anf::{Atom, Builder, Nest, Op, Out, Ty};
 use lambada_loops::{self as loops, Step, Stmt};
-use lambada_prim::{Prim, ReduceOp};
+use lambada_prim::{Prim, ReduceOp, Scalar, Tensor};
 
 use super::{
     agrees, allocs, collect, copies, count, each, function, loop_bodies, loop_for, numbers, update,
@@ -250,4 +250,82 @@ fn memory_is_used_again() {
     });
     let lowered = agrees(&f, &[numbers(&[3])]);
     assert_eq!(allocs(&lowered.body), 2);
+}
+
+/// A tape is not filled before a loop that gives it all of its rows; one of which anything else could be seen is.
+#[test]
+fn what_nobody_sees_is_not_filled() {
+    let program = |rows: &str, body: &str, after: &str| {
+        format!(
+            "
+f [n] (x : [n]real) (m : int) {{
+  more : int = add_int m, 1
+  tape : [{rows}][n]real = fill 0.5
+  y : [n]real, all : [{rows}][n]real = loop (y : [n]real = x, all : [{rows}][n]real = tape) for k < m {{
+    {body}
+    z : [n]real = for i < n (collect) {{
+      y1 : real = y[i]
+      z1 : real = sin y1
+      => z1
+    }}
+    => z, new
+  }}
+  {after}
+  => y : [n]real, all : [{rows}][n]real
+}}
+"
+        )
+    };
+    let replaced = "new : [m][n]real = all with [k] = y";
+    let cases = [
+        (program("m", replaced, ""), 0),
+        // There is a row more than iterations.
+        (program("more", "new : [more][n]real = all with [k] = y", ""), 1),
+        // Another row.
+        (
+            program(
+                "m",
+                "t1 : int = sub_int m, 1
+    last : int = sub_int t1, k
+    new : [m][n]real = all with [last] = y",
+                "",
+            ),
+            1,
+        ),
+        // The body reads.
+        (
+            program(
+                "m",
+                "first : real = all[0, 0]
+    row : [n]real = fill first
+    new : [m][n]real = all with [k] = row",
+                "",
+            ),
+            2,
+        ),
+        // Only sometimes.
+        (
+            program(
+                "m",
+                "odd : bool = lt_int 1, k
+    new : [m][n]real = if odd {
+      all1 : [m][n]real = all with [k] = y
+      => all1
+    } else {
+      => all
+    }",
+                "",
+            ),
+            1,
+        ),
+    ];
+    for (text, fills) in cases {
+        let f = lambada_anf::read(&text).unwrap_or_else(|e| panic!("{e:?}\n{text}"));
+        for m in [0, 1, 3] {
+            let args = [numbers(&[2]), Tensor::scalar(Scalar::Int(m))];
+            let lowered = agrees(&f, &args);
+            let fill = |stmt: &Stmt| matches!(stmt, Stmt::Step(Step::Fill { .. }));
+            assert_eq!(count(&lowered.body, fill), fills, "{text}");
+        }
+    }
 }

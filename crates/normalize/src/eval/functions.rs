@@ -153,10 +153,19 @@ impl Evaluator<'_> {
     pub fn entry(&mut self, id: DefId, arguments: Vec<Val>, ty: &Ty) -> Eval<Val> {
         self.file = self.program.def(id).span.file;
         let mut value = self.global(id)?;
+        let body = self.program.def(id).body.clone();
         let mut arguments = arguments.into_iter();
+        let mut rest = body.ty();
         while arguments.len() > 0 {
-            let xs = arguments.by_ref().take(arity(&value)).collect();
-            value = self.apply_to(&value, xs, ty, None)?;
+            let xs: Vec<Val> = arguments.by_ref().take(arity(&value)).collect();
+            // A function that has been made at run time takes the arguments that are left.
+            for _ in &xs {
+                if let Ty::Fun(_, to) = rest {
+                    rest = to;
+                }
+            }
+            let own = if arguments.len() == 0 { ty } else { rest };
+            value = self.apply_to(&value, xs, own, None)?;
         }
         Ok(value)
     }

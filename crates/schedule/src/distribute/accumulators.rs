@@ -6,7 +6,7 @@ use lambada_prim::{Prim, ReduceOp, Scalar};
 use super::{Distributor, Place, Value};
 use crate::affine::Affine;
 use crate::graph::{Around, ArrayId, Axes, AxisId, NodeId, Term};
-use crate::reads::read;
+use crate::reads::{read, substituted};
 
 /// An accumulator that has not been frozen.
 pub(super) struct Accumulator {
@@ -126,8 +126,31 @@ impl Distributor<'_> {
     /// An accumulator from outside, after all additions: each is done where it says, as the array stays where it is.
     pub(super) fn sum_of_additions(&mut self, acc: Var) -> ArrayId {
         let known = self.accumulators.remove(&acc).expect("something has been added to it");
-        let terms = known.terms.into_iter().map(|term| self.summed_first(term)).collect();
+        let mut terms = Vec::new();
+        for term in known.terms {
+            let term = self.summed_first(term);
+            terms.push(self.for_all(known.init, term));
+        }
         self.to.scatter(known.init, terms)
+    }
+
+    /// The same without a condition, where each index adds at its own place, so that lanes add: zero, where the condition does not hold.
+    fn for_all(&mut self, init: ArrayId, term: Term) -> Term {
+        let graph = &self.to.graph;
+        let Some(when) = term.when else { return term };
+        let own = |i: &NodeId| graph.index(*i).filter(|axis| term.over.contains(axis));
+        let places: Option<Vec<AxisId>> = term.index.iter().map(own).collect();
+        let Some(places) = places else { return term };
+        let depends = places.last().is_some_and(|axis| graph.free(when).contains(*axis));
+        let dims = self.to.dims(init);
+        let graph = &self.to.graph;
+        let mut both = places.iter().zip(&dims);
+        if !depends || !both.all(|(axis, size)| graph.axis(*axis).extent == *size) {
+            return term;
+        }
+        let zero = graph.facts(term.value).elem.zero();
+        let zero = self.to.lit(zero);
+        Term { when: None, value: self.to.choose(when, term.value, zero), ..term }
     }
 
     /// For each index which axis adds there, if there is one, and another one for each.
@@ -193,45 +216,76 @@ impl Distributor<'_> {
     /// `array[places] + Σ value`. That nothing is added to a zero changes the sign of a zero at most.
     fn summed(&mut self, array: ArrayId, inverses: &[Inverse], term: &Term) -> ArrayId {
         let zero = self.to.graph.facts(term.value).elem.zero();
+        let zero = self.to.lit(zero);
         let mut cond = None;
         for known in inverses.iter().flat_map(|i| &i.in_range) {
             cond = self.both(cond, *known);
         }
-        if let Some(when) = term.when {
-            let when = self.at_places(when, inverses, cond.is_some());
-            cond = self.both(cond, when);
-        }
-        let mut sum = self.at_places(term.value, inverses, cond.is_some());
-        let zero = self.to.lit(zero);
-        if let Some(cond) = cond {
-            sum = self.to.choose(cond, sum, zero);
-        }
-        let own: Axes = inverses.iter().map(|i| i.axis).collect();
-        for axis in term.over.iter().rev().filter(|axis| !own.contains(**axis)) {
-            sum = self.to.reduce(ReduceOp::Add, Axes::one(*axis), sum);
-        }
+        let sum = match self.at_places(inverses, term, cond.is_some()) {
+            Some((when, value)) => {
+                let cond = when.map_or(cond, |when| self.both(cond, when));
+                let value = cond.map_or(value, |cond| self.to.choose(cond, value, zero));
+                self.over_others(value, inverses, term)
+            }
+            None => self.elements_at_places(inverses, term, (cond, zero)),
+        };
         let axes: Vec<AxisId> = inverses.iter().map(|i| i.place).collect();
         let index = axes.iter().map(|axis| self.to.index(*axis)).collect();
         let before = read(&mut self.to, array, index);
-        if before != zero {
-            let add: Prim = ReduceOp::Add.prim(self.to.graph.facts(sum).elem);
-            sum = self.to.prim(add, [before, sum]);
+        if before == zero {
+            return self.to.map(axes, sum);
         }
+        let add: Prim = ReduceOp::Add.prim(self.to.graph.facts(sum).elem);
+        let sum = self.to.prim(add, [before, sum]);
         self.to.map(axes, sum)
     }
 
-    /// What there is for the indices that add to a place.
-    fn at_places(&mut self, node: NodeId, inverses: &[Inverse], conditional: bool) -> NodeId {
-        let moved: Vec<&Inverse> = inverses.iter().filter(|i| i.axis != i.place).collect();
-        if moved.is_empty() {
-            return node;
+    /// What is added to each place, and when, if that is cheap arithmetic on the indices that add there.
+    fn at_places(
+        &mut self,
+        inverses: &[Inverse],
+        term: &Term,
+        conditional: bool,
+    ) -> Option<(Option<NodeId>, NodeId)> {
+        let moved = inverses.iter().filter(|i| i.axis != i.place);
+        let places: Vec<(AxisId, NodeId)> = moved.map(|i| (i.axis, i.index)).collect();
+        let own: Axes = places.iter().map(|(axis, _)| *axis).collect();
+        let graph = &self.to.graph;
+        if term.over.iter().any(|axis| graph.free(graph.axis(*axis).extent).meets(&own)) {
+            return None;
         }
         let around = self.to.around.len();
         self.to.around.extend(conditional.then_some(Around::Branch));
-        let elements = self.to.map(moved.iter().map(|i| i.axis).collect(), node);
-        let element = read(&mut self.to, elements, moved.iter().map(|i| i.index).collect());
+        let when = term.when.map(|when| substituted(&mut self.to, &places, when));
+        let value = substituted(&mut self.to, &places, term.value);
         self.to.around.truncate(around);
-        element
+        Some((when.map_or(Some(None), |when| when.map(Some))?, value?))
+    }
+
+    /// The same, where each index computes once what it adds, if only to be read at one place.
+    fn elements_at_places(
+        &mut self,
+        inverses: &[Inverse],
+        term: &Term,
+        (cond, zero): (Option<NodeId>, NodeId),
+    ) -> NodeId {
+        let value = term.when.map_or(term.value, |when| self.to.choose(when, term.value, zero));
+        let sum = self.over_others(value, inverses, term);
+        let (own, index) =
+            inverses.iter().filter(|i| i.axis != i.place).map(|i| (i.axis, i.index)).unzip();
+        let elements = self.to.map(own, sum);
+        let around = self.to.around.len();
+        self.to.around.extend(cond.map(|_| Around::Branch));
+        let element = self.to.at(elements, index);
+        self.to.around.truncate(around);
+        cond.map_or(element, |cond| self.to.choose(cond, element, zero))
+    }
+
+    /// The sum over all axes that say nothing of the place.
+    fn over_others(&mut self, value: NodeId, inverses: &[Inverse], term: &Term) -> NodeId {
+        let own: Axes = inverses.iter().map(|i| i.axis).collect();
+        let others = term.over.iter().rev().filter(|axis| !own.contains(**axis));
+        others.fold(value, |sum, axis| self.to.reduce(ReduceOp::Add, Axes::one(*axis), sum))
     }
 
     /// The same with what is added to a place by several indices added first.

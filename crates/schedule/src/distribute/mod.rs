@@ -9,7 +9,7 @@
 use std::collections::{HashMap, HashSet};
 
 use lambada_anf::{Atom, Block, Exp, Names, Op, Param, Stm, Ty, Var};
-use lambada_prim::{ArrayPrim, Prim, ReduceOp};
+use lambada_prim::{ArrayPrim, Prim, ReduceOp, Scalar};
 
 use crate::graph::{
     Around, Array, ArrayId, Axes, AxisId, Builder, Effect, Graph, Input, NodeId, Output, cleaned,
@@ -51,6 +51,7 @@ pub fn distribute(names: &Names, region: &Region) -> Distributed {
     let mut distributor = Distributor {
         names,
         types: region.types,
+        fills: region.fills,
         bound,
         to: Builder::default(),
         values: HashMap::new(),
@@ -85,6 +86,7 @@ enum Place {
 struct Distributor<'a> {
     names: &'a Names,
     types: &'a HashMap<Var, Ty>,
+    fills: &'a HashMap<Var, Scalar>,
     /// The variables that the region binds.
     bound: HashSet<Var>,
     to: Builder,
@@ -126,6 +128,14 @@ impl Distributor<'_> {
             return value.clone();
         }
         let ty = self.types[&var].clone();
+        if let Some(value) = self.fills.get(&var).filter(|_| ty.rank() > 0) {
+            let around = std::mem::take(&mut self.to.around);
+            let (axes, value) = (self.axes_of(&ty, None), self.to.lit(*value));
+            let value = Value::Array(View::of(self.to.map(axes, value)));
+            self.to.around = around;
+            self.values.insert(var, value.clone());
+            return value;
+        }
         let dims: Vec<NodeId> = ty.dims.iter().map(|d| self.scalar(*d)).collect();
         let rank = dims.len();
         let input = Input { hint: self.names.hint(var), elem: ty.elem.scalar(), dims };

@@ -459,14 +459,14 @@ impl<'a> Emitter<'a> {
     }
 
     fn results(&mut self) {
-        for id in &self.placed.outputs {
+        for (id, output) in self.placed.outputs.iter().zip(&self.graph().outputs) {
             match self.slots[id.0 as usize] {
                 Slot::Memory(buf) if self.outputs == Outputs::Given => {
                     self.code.function.params.push(Param::Owned(buf));
                 }
                 Slot::Memory(buf) => {
                     let dims = match self.placed.buffer(*id).content {
-                        Content::Array(array) => self.dims(array),
+                        Content::Array(_) => self.dims(output.array),
                         Content::Node(_) => self.held_sizes(*id),
                     };
                     let natural = |e: &mut Self, d| e.code.int(Prim::MaxInt, d, Operand::int(0));

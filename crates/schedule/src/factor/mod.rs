@@ -239,8 +239,11 @@ impl Factor<'_> {
     /// The sum, if what has left it is finite, and as it was written if not.
     fn checked(&mut self, left: &[Checked], sum: NodeId, axes: &Axes, body: NodeId) -> NodeId {
         let mut cond = None;
+        // What is asked for in a branch is there for the indices that take the branch: each of them has a condition of its own.
+        let lazy = !self.to.around.is_empty();
+        let own = if lazy { self.free(sum).clone() } else { Axes::default() };
         for Checked { factor, when } in left {
-            let all = self.all_finite(*factor, when);
+            let all = self.all_finite(*factor, when, &own);
             cond = Some(cond.map_or(all, |cond| self.to.prim(Prim::And, [cond, all])));
         }
         let Some(cond) = cond else { return sum };
@@ -254,8 +257,8 @@ impl Factor<'_> {
         self.to.choose(cond, sum, written)
     }
 
-    /// Is a factor finite for all indices for which the conditions hold?
-    fn all_finite(&mut self, factor: NodeId, when: &[NodeId]) -> NodeId {
+    /// Is a factor finite for all indices for which the conditions hold, but for some that are given?
+    fn all_finite(&mut self, factor: NodeId, when: &[NodeId], given: &Axes) -> NodeId {
         let infinite = self.to.lit(Scalar::Real(f64::INFINITY));
         let yes = self.to.lit(Scalar::Bool(true));
         self.to.around.push(Around::Branch);
@@ -266,7 +269,7 @@ impl Factor<'_> {
             all = self.to.choose(*cond, all, yes);
         }
         // The innermost axes first: extents may depend on those around.
-        let mut axes: Vec<AxisId> = self.free(all).iter().collect();
+        let mut axes: Vec<AxisId> = self.free(all).without(given).iter().collect();
         axes.sort_by_key(|axis| self.free(self.to.graph.axis(*axis).extent).len());
         for axis in axes.into_iter().rev() {
             all = self.to.reduce(ReduceOp::And, Axes::one(axis), all);

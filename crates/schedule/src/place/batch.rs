@@ -157,11 +157,12 @@ impl Batch<'_> {
         stages
     }
 
-    /// Does a nest compute each index of the axis by itself?
+    /// Does a nest compute each index of the axis by itself, and finish it?
     fn is_inside(&self, nest: &Nest) -> bool {
         let kept = |id: &BufferId| self.placed.buffer(*id).axes.contains(&self.axis);
         let own = |item: &Item| {
-            matches!(item, Item::Store(_)) || matches!(item, Item::Reduce(id) if kept(id))
+            let ends = !self.placed.comes_back(nest, *item);
+            matches!(item, Item::Store(_)) || matches!(item, Item::Reduce(id) if kept(id) && ends)
         };
         nest.axes.contains(&self.axis)
             && nest.vector != Some(self.axis)

@@ -28,12 +28,13 @@ pub fn placeable(graph: &Graph) -> bool {
         && graph.axes.iter().all(simple)
         && !(0..graph.nodes.len()).any(costly)
         && (0..graph.arrays.len()).all(array)
-        && plain_checks(graph)
+        && is_plain(graph)
 }
 
-/// Do all checks ask only for what needs no nest?
-fn plain_checks(graph: &Graph) -> bool {
-    let mut wanted = Vec::new();
+/// Do all checks and all extents ask only for what needs no nest? They are there before the nests.
+fn is_plain(graph: &Graph) -> bool {
+    let extents = graph.axes.iter().map(|axis| Part::Node(axis.extent));
+    let mut wanted: Vec<Part> = extents.collect();
     graph.effects.iter().for_each(|effect: &Effect| effect.parts(&mut |part| wanted.push(part)));
     let mut seen: HashSet<NodeId> = HashSet::new();
     while let Some(part) = wanted.pop() {

@@ -1,6 +1,7 @@
 //! Results that are computed where they belong. An output that is a definition for all of its indices, as what a product of matrices sums is, needs no buffer
-//! beside that of the definition: nothing is kept for a block, and nothing copied.
+//! beside that of the definition: nothing is kept for a block, and nothing copied. Nor does one that is a matrix row by row.
 
+use super::flat::rows_of;
 use crate::graph::{Array, Axes};
 use crate::placed::{Buffer, BufferId, Content, Item, Nest, Pass, Placed};
 
@@ -8,7 +9,13 @@ use crate::placed::{Buffer, BufferId, Content, Item, Nest, Pass, Placed};
 pub(super) fn direct(mut placed: Placed) -> Placed {
     for k in 0..placed.outputs.len() {
         let copy = placed.outputs[k];
-        if let Some(own) = defined(&placed, copy) {
+        if let Some(matrix) = matrix(&placed, copy) {
+            placed.outputs[k] = matrix;
+            remove(&mut placed, copy);
+            while let Some(id) = unread(&placed) {
+                remove(&mut placed, id);
+            }
+        } else if let Some(own) = defined(&placed, copy) {
             let buffer = Buffer {
                 local: false,
                 axes: placed.buffer(copy).axes.clone(),
@@ -20,6 +27,18 @@ pub(super) fn direct(mut placed: Placed) -> Placed {
         }
     }
     placed
+}
+
+/// The buffer of the matrix that an output is, if it can be the output.
+fn matrix(placed: &Placed, output: BufferId) -> Option<BufferId> {
+    let Content::Array(array) = placed.buffer(output).content else { return None };
+    let content = Content::Array(rows_of(&placed.graph, array)?);
+    let mut ids = (0..placed.buffers.len() as u32).map(BufferId);
+    let own = ids.find(|id| placed.buffer(*id).content == content)?;
+    let is_read = |nest: &Nest| nest.reads.contains(&output);
+    let mut nests = placed.passes.iter().flat_map(|pass| &pass.nests);
+    let fits = !placed.buffer(own).local && !nests.any(is_read);
+    (fits && !placed.outputs.contains(&own)).then_some(own)
 }
 
 /// The buffer of which an output is a copy, if it can be the output.
@@ -40,6 +59,17 @@ fn defined(placed: &Placed, output: BufferId) -> Option<BufferId> {
     let writer = nests().find(|nest| nest.items.iter().any(|item| item.buffer() == own))?;
     let always = writer.guard.is_none() && !buffer.single;
     (alike && always && !buffer.axes.is_empty() && !placed.outputs.contains(&own)).then_some(own)
+}
+
+/// A stored scalar that nobody reads any more.
+fn unread(placed: &Placed) -> Option<BufferId> {
+    let nests = || placed.passes.iter().flat_map(|pass| &pass.nests);
+    let is_read = |id: BufferId| nests().any(|nest| nest.reads.contains(&id));
+    let stored = nests()
+        .flat_map(|nest| &nest.items)
+        .filter_map(|item| if let Item::Store(id) = item { Some(*id) } else { None });
+    let is_node = |id: &BufferId| matches!(placed.buffer(*id).content, Content::Node(_));
+    stored.filter(is_node).find(|id| !is_read(*id) && !placed.outputs.contains(id))
 }
 
 /// Removes a buffer that nobody reads.

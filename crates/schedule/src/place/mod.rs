@@ -23,12 +23,14 @@ mod batch;
 mod carries;
 mod conditions;
 mod direct;
+mod flat;
 mod nests;
 mod whole;
 
 pub(crate) use batch::batched;
 pub use conditions::placeable;
 pub(crate) use conditions::{is_safe, is_safe_unchecked, runs_along, slides};
+pub(crate) use flat::rows_of;
 
 use carries::Current;
 use conditions::order;

@@ -40,7 +40,8 @@ pub fn eval(placed: &Placed, args: &[Tensor], block: i64) -> Vec<Tensor> {
             }
         }
     }
-    placed.outputs.iter().map(|id| (*machine.whole(*id)).clone()).collect()
+    let outputs = placed.outputs.iter().zip(&placed.graph.outputs);
+    outputs.map(|(id, output)| machine.result(*id, output.array)).collect()
 }
 
 /// Of an axis, those from the first on and below the second.
@@ -64,6 +65,17 @@ impl Machine<'_> {
         let extent = self.node(self.placed.graph.axis(axis).extent).int().max(0);
         (self.found, self.known) = (found, known);
         extent
+    }
+
+    /// An output, which may be a matrix row by row.
+    fn result(&mut self, id: BufferId, array: ArrayId) -> Tensor {
+        let mut tensor = (*self.whole(id)).clone();
+        if let Some((axes, _)) = self.placed.graph.elements(array)
+            && axes.len() != tensor.dims.len()
+        {
+            tensor.dims = axes.iter().map(|axis| self.extent(*axis).max(0) as usize).collect();
+        }
+        tensor
     }
 
     fn whole(&self, id: BufferId) -> Rc<Tensor> {

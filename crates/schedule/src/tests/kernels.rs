@@ -222,3 +222,92 @@ f [n] [m] (x : [n][m]real) {
     let nests = kernel.placed.passes.iter().flat_map(|pass| &pass.nests);
     assert!(nests.into_iter().any(|nest| nest.guard.is_some()));
 }
+
+/// What is added at `i + 1` by each `i` of a loop that adds to an accumulator from outside, too: the neighbor reads it, in lanes.
+#[test]
+fn what_neighbors_add_is_read() {
+    let text = "
+f [n] (x : [n]real) (y : [n]real) {
+  zeros : [n]real = fill 0.0
+  all : [n]real = accumulator zeros
+  last : [n]real = loop (z : [n]real = y) for k < 3 {
+    a : [n]real = accumulator zeros
+    s : real = for i < n (reduce add) {
+      first : bool = eq_int i, 0
+      z1 : real = z[i]
+      t1 : real = exp z1
+      u : real = if first {
+        => t1
+      } else {
+        before : int = add_int i, -1
+        x1 : real = x[i]
+        t2 : real = mul t1, x1
+        accumulate a[before] += t2
+        accumulate all[i] += t1
+        => 0.0
+      }
+      => u
+    }
+    half : real = mul s, 0.5
+    b : [n]real = freeze a
+    c : [n]real = for i < n (collect) {
+      b1 : real = b[i]
+      t3 : real = mul b1, half
+      => t3
+    }
+    => c
+  }
+  w : [n]real = freeze all
+  => last : [n]real, w : [n]real
+}
+";
+    let found = kernels(&function(text), Plan::of(8), Choice::Best, Around::Nothing);
+    assert!(found.refused.is_empty(), "{:?}", found.refused);
+    check(&found.function).unwrap_or_else(|e| panic!("{e:?}"));
+    let [kernel] = &found.found.into_values().collect::<Vec<_>>()[..] else {
+        panic!("the step is one kernel")
+    };
+    assert_eq!((kernel.outputs.len(), kernel.added.len()), (1, 1));
+    let graph = &kernel.placed.graph;
+    // `all` is the only array to which something is added; the sum with one term is that term.
+    let scatters = graph.arrays.iter().filter(|a| matches!(a, crate::graph::Array::Scatter(..)));
+    assert_eq!(scatters.count(), 1, "{}", crate::graph::print(graph));
+    let reduces = graph.nodes.iter().filter(|n| matches!(n, crate::graph::Node::Reduce(..)));
+    assert_eq!(reduces.count(), 0, "{}", crate::graph::print(graph));
+    let nests = kernel.placed.passes.iter().flat_map(|pass| &pass.nests);
+    assert!(
+        nests.into_iter().all(|nest| nest.axes.is_empty() || nest.vector.is_some()),
+        "{}",
+        crate::explain::placement(&kernel.placed)
+    );
+}
+
+/// A result that is a matrix row by row is computed there, and neither copied nor divided for.
+#[test]
+fn a_matrix_row_by_row_is_no_copy() {
+    let text = "
+f [n] (x : [n][3]real) {
+  a : [n][3]real = for i < n (collect) {
+    row : [3]real = for j < 3 (collect) {
+      x1 : real = x[i, j]
+      t1 : real = exp x1
+      => t1
+    }
+    => row
+  }
+  size : int = mul_int n, 3
+  flat : [size]real = for e < size (collect) {
+    i : int = div_int e, 3
+    j : int = rem_int e, 3
+    a1 : real = a[i, j]
+    => a1
+  }
+  => flat : [size]real
+}
+";
+    let found = kernels(&function(text), Plan::of(8), Choice::Best, Around::Nothing);
+    assert!(found.refused.is_empty(), "{:?}", found.refused);
+    let kernel = found.found.values().next().expect("it is a kernel");
+    let code = lambada_loops::print(&kernel.code);
+    assert!(!code.contains("alloc") && !code.contains('%'), "{code}");
+}
