@@ -218,7 +218,7 @@ impl Printer<'_> {
 fn is_straight(stmts: &[Stmt]) -> bool {
     stmts.iter().all(|stmt| match stmt {
         Stmt::Nest(Nest::For { .. } | Nest::While { .. } | Nest::Parallel { .. }) => false,
-        Stmt::Nest(Nest::If { .. } | Nest::Scope(_)) => {
+        Stmt::Nest(Nest::If { .. } | Nest::Scope(..)) => {
             stmt.bodies().into_iter().all(|body| is_straight(body))
         }
         Stmt::Step(_) => true,

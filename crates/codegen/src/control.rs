@@ -1,6 +1,6 @@
 //! Statements with bodies.
 
-use lambada_loops::{Mode, Nest, Operand, Reg, Step, Stmt, While};
+use lambada_loops::{Given, Mode, Nest, Operand, Reg, Release, Step, Stmt, While};
 
 use crate::function::{Printer, Waiting};
 use crate::polls;
@@ -126,35 +126,47 @@ impl Printer<'_> {
         }
     }
 
-    pub fn scope(&mut self, body: &[Stmt]) {
+    pub fn scope(&mut self, release: Release, body: &[Stmt]) {
         self.declare(|_| true);
         self.line("{");
         self.names.enter();
         self.depth += 1;
-        let mark = self.allocates(body).then(|| self.fresh("mark"));
+        let mark = self.allocates(release, body).then(|| self.fresh("mark"));
         if let Some(mark) = &mark {
             self.line(&format!("struct lam_mark {mark} = lam_mark(ctx);"));
         }
         self.stmts(body);
         self.waiting.clear();
         if let Some(mark) = &mark {
-            self.line(&format!("lam_release(ctx, {mark});"));
+            let end = match release {
+                Release::All => "lam_release",
+                Release::Arrays => "lam_release_arrays",
+            };
+            self.line(&format!("{end}(ctx, {mark});"));
         }
         self.depth -= 1;
         self.names.leave();
         self.line("}");
     }
 
-    /// Does the body allocate in its own scope, perhaps by what it calls?
-    fn allocates(&self, body: &[Stmt]) -> bool {
+    /// Does the body take memory that its own scope releases, perhaps by what it calls?
+    fn allocates(&self, release: Release, body: &[Stmt]) -> bool {
+        let all = release == Release::All;
         body.iter().any(|stmt| match stmt {
-            Stmt::Step(Step::Alloc { buf, .. }) => self.local(*buf).is_none(),
-            Stmt::Step(step) => {
-                matches!(step, Step::Node { .. } | Step::Open { .. } | Step::Call { .. })
+            Stmt::Step(Step::Alloc { buf, .. }) => {
+                self.local(*buf).is_none() && (all || !self.facts.is_taken(*buf))
             }
-            Stmt::Nest(Nest::Scope(_) | Nest::Parallel { .. }) => false,
+            Stmt::Step(Step::Call { results, .. }) => {
+                all || results.iter().any(|result| matches!(result, Given::Buffer(_)))
+            }
+            Stmt::Step(Step::Open { .. }) => true,
+            Stmt::Step(step) => all && matches!(step, Step::Node { .. }),
+            Stmt::Nest(Nest::Scope(Release::Arrays, inner)) => {
+                all && self.allocates(Release::All, inner)
+            }
+            Stmt::Nest(Nest::Scope(Release::All, _) | Nest::Parallel { .. }) => false,
             Stmt::Nest(nest @ (Nest::For { .. } | Nest::While { .. } | Nest::If { .. })) => {
-                nest.bodies().into_iter().any(|body| self.allocates(body))
+                nest.bodies().into_iter().any(|body| self.allocates(release, body))
             }
         })
     }

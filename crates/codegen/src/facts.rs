@@ -27,6 +27,8 @@ pub(crate) struct Facts {
     pub local: Vec<Option<i64>>,
     /// The fields of nodes, by handle and number, that take over their arrays.
     pub taken: HashSet<(Reg, u32)>,
+    /// The memory of what they take over, by number.
+    kept: HashSet<u32>,
 }
 
 /// The most elements of an array that is the C function's own.
@@ -52,19 +54,27 @@ impl Facts {
             swapped: Vec::new(),
             local: vec![None; function.bufs.len()],
             taken: HashSet::new(),
+            kept: HashSet::new(),
         };
         facts.outside = outside(function, library);
         facts.swapped = vec![false; function.bufs.len()];
         shared(function, library).into_iter().for_each(|buf| facts.write(buf));
         visit(&function.body, &mut |stmt| facts.note(stmt, library));
         visit(&function.body, &mut |stmt| {
-            if let Stmt::Nest(Nest::Scope(body)) = stmt {
+            if let Stmt::Nest(Nest::Scope(_, body)) = stmt {
                 facts.locals(body);
             }
         });
         let is_local = |buf: Buf| facts.local[buf.0 as usize].is_some();
-        facts.taken = taken(function, library, &facts.memory, &is_local);
+        let taken = taken(function, library, &facts.memory, &is_local);
+        facts.kept = taken.values().copied().collect();
+        facts.taken = taken.into_keys().collect();
         facts
+    }
+
+    /// Does a node take over the memory of the buffer?
+    pub fn is_taken(&self, buf: Buf) -> bool {
+        self.kept.contains(&self.memory[buf.0 as usize])
     }
 
     fn write(&mut self, buf: Buf) {

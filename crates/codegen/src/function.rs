@@ -263,7 +263,7 @@ impl<'a> Printer<'a> {
                 self.declare(|_| true);
                 self.choice(&format!("if ({cond}) {{"), then, otherwise);
             }
-            Stmt::Nest(Nest::Scope(body)) => self.scope(body),
+            Stmt::Nest(Nest::Scope(release, body)) => self.scope(*release, body),
             Stmt::Nest(Nest::Parallel { .. }) => self.parallel(stmt),
         }
     }
@@ -450,9 +450,12 @@ impl<'a> Printer<'a> {
         let size = self.memory_size(self.elem(buf));
         let pointer =
             self.pointer(buf, if self.facts.swapped[buf.0 as usize] { "" } else { "restrict " });
-        match size == 8 && self.is_result(buf) && self.needs.hosted() {
-            true => self.line(&format!("{pointer} = lam_alloc_result(ctx, {len});")),
-            false => self.line(&format!("{pointer} = lam_alloc(ctx, {len}, {size});")),
+        if self.facts.is_taken(buf) {
+            self.line(&format!("{pointer} = lam_alloc_kept(ctx, {len}, {size});"));
+        } else if size == 8 && self.is_result(buf) && self.needs.hosted() {
+            self.line(&format!("{pointer} = lam_alloc_result(ctx, {len});"));
+        } else {
+            self.line(&format!("{pointer} = lam_alloc(ctx, {len}, {size});"));
         }
         self.is_there(buf);
     }

@@ -53,7 +53,8 @@ pub use parts::PART;
 pub use shares::Shares;
 
 /// How the text is to be compiled. Integers wrap; floating point is strict but for the contraction of `a * b + c`. Straight lines of scalars are not packed into
-/// vectors: GCC then stores lanes and loads vectors of them at once, which no processor forwards (two times slower on ba and on small determinants, nothing faster).
+/// vectors: GCC then stores lanes and loads vectors of them at once, which no processor forwards (two times slower on ba and on small determinants, nothing faster). Nor are loops turned into calls of the C library: what is worth one is a copy or a fill already, and
+/// most loops that are left are short.
 pub const FLAGS: &[&str] = &[
     "-std=gnu99",
     "-O2",
@@ -62,6 +63,7 @@ pub const FLAGS: &[&str] = &[
     "-ffp-contract=fast",
     "-fopenmp-simd",
     "-fno-tree-slp-vectorize",
+    "-fno-tree-loop-distribute-patterns",
     "-fwrapv",
     "-fPIC",
     "-shared",

@@ -169,7 +169,7 @@ impl Needs {
         let runtime = runtime::memory(memory, kinds);
         let mut helpers = vec![runtime, runtime::sizes(kinds)];
         helpers.extend(self.teams.then(|| runtime::TEAMS.to_string()));
-        helpers.extend(self.hosted.then(|| runtime::HOSTED.to_string()));
+        helpers.extend(self.hosted.then(|| runtime::hosted(kinds)));
         helpers.extend(self.calls.then(|| runtime::CALLS.to_string()));
         helpers.extend(self.inspections.then(|| runtime::INSPECTIONS.to_string()));
         helpers.extend(self.nodes.then(|| runtime::nodes(memory, self.precision)));
@@ -253,11 +253,20 @@ fn with_math(
     out.push(text);
 }
 
+/// The first elements one by one; then what has been filled is copied, as far as it is in the cache.
 fn fill(precision: Precision, elem: ScalarTy) -> String {
-    let value = register_type(precision, lambada_loops::Ty::scalar(elem));
+    let (memory, value) =
+        (memory_type(precision, elem), register_type(precision, lambada_loops::Ty::scalar(elem)));
     format!(
-        "static inline void lam_fill_{elem}({} *to, {value} x, int64_t count) {{\n    for (int64_t k = 0; k < count; k++) to[k] = x;\n}}\n",
-        memory_type(precision, elem)
+        "static inline void lam_fill_{elem}({memory} *to, {value} x, int64_t count) {{
+    for (int64_t k = 0; k < count && k < 32; k++) to[k] = x;
+    for (int64_t k = 32, more; k < count; k += more) {{
+        more = k < count - k ? k : count - k;
+        if (more > 1024) more = 1024;
+        __builtin_memcpy(to + k, to, (uint64_t)more * sizeof *to);
+    }}
+}}
+"
     )
 }
 
@@ -373,6 +382,7 @@ const KEYWORDS: &[&str] = &[
     "int",
     "int64_t",
     "lam_alloc",
+    "lam_alloc_kept",
     "lam_alloc_result",
     "lam_chunk",
     "lam_copy",
@@ -382,6 +392,7 @@ const KEYWORDS: &[&str] = &[
     "lam_fill_real",
     "lam_mark",
     "lam_release",
+    "lam_release_arrays",
     "lambada_word",
     "linux",
     "long",

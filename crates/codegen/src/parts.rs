@@ -113,7 +113,7 @@ impl Parts {
                 Stmt::Nest(Nest::While { cond, body }) => {
                     weight(&cond.before) + self.cut(body, part)
                 }
-                Stmt::Nest(Nest::For { .. } | Nest::If { .. } | Nest::Scope(_)) => {
+                Stmt::Nest(Nest::For { .. } | Nest::If { .. } | Nest::Scope(..)) => {
                     stmt.bodies().into_iter().map(|inner| self.cut(inner, part)).sum()
                 }
                 // Its iterations are functions.
@@ -242,7 +242,7 @@ impl<'p> Homes<'p> {
                 self.body(body, own);
                 self.body(merge, own);
             }
-            Stmt::Nest(nest @ (Nest::For { .. } | Nest::If { .. } | Nest::Scope(_))) => {
+            Stmt::Nest(nest @ (Nest::For { .. } | Nest::If { .. } | Nest::Scope(..))) => {
                 nest.operands(&mut |operand| self.operand(operand, part));
                 nest.bodies().into_iter().for_each(|inner| self.body(inner, part));
             }

@@ -38,7 +38,7 @@ fn height(body: &[Stmt]) -> u32 {
         Stmt::Step(_) | Stmt::Nest(Nest::While { .. }) => 0,
         Stmt::Nest(Nest::For { body, .. }) => (1 + height(body)).min(2),
         Stmt::Nest(Nest::Parallel { .. }) => 2,
-        Stmt::Nest(nest @ (Nest::If { .. } | Nest::Scope(_))) => {
+        Stmt::Nest(nest @ (Nest::If { .. } | Nest::Scope(..))) => {
             nest.bodies().into_iter().map(|body| height(body)).max().unwrap_or_default()
         }
     });
@@ -64,7 +64,7 @@ fn length(body: &[Stmt]) -> Option<i64> {
             let count = iterations(*start, *end, *step)?;
             length(body)?.max(1).checked_mul(count)
         }
-        Stmt::Nest(nest @ (Nest::If { .. } | Nest::Scope(_))) => {
+        Stmt::Nest(nest @ (Nest::If { .. } | Nest::Scope(..))) => {
             nest.bodies().into_iter().map(|body| length(body)).sum()
         }
     });

@@ -5,6 +5,13 @@ use lambada_prim::Precision;
 
 use crate::Memory;
 
+mod memory;
+
+use memory::{
+    ALLOC, ALLOC_FROM_BACK, ARENA, EXACT, EXACT_KEPT, EXACT_MARKS, EXACT_MARKS_OF_BOTH, HOSTED,
+    MARKS, MARKS_AT_BOTH_ENDS,
+};
+
 /// What only some programs have.
 #[derive(Clone, Copy)]
 pub(crate) struct Kinds {
@@ -22,6 +29,11 @@ pub(crate) fn memory(memory: Memory, kinds: Kinds) -> String {
         Memory::Arena | Memory::Hosted => chosen(ARENA, kinds),
         Memory::Exact => chosen(EXACT, kinds),
     }
+}
+
+/// Results whose memory the host gives.
+pub(crate) fn hosted(kinds: Kinds) -> String {
+    chosen(HOSTED, kinds)
 }
 
 /// Sizes of arrays, and what is said where there is no room.
@@ -53,14 +65,29 @@ fn chosen(text: &str, Kinds { calls, nodes, inspections, teams, hosted }: Kinds)
         "@asked" => Some(format!("    return unlikely(__atomic_load_n({}, __ATOMIC_RELAXED));\n", if teams { "ctx->asked" } else { "&ctx->cancelled" })),
         "@peak" => teams.then_some("    for (int64_t k = 1; k < ctx->threads; k++) peak += lambada_context_peak(ctx->workers[k - 1]);\n").map(String::from),
         "@close" => teams.then_some("    for (int64_t k = 1; k < ctx->threads; k++) lambada_context_close(ctx->workers[k - 1]);\n    __builtin_free(ctx->workers);\n").map(String::from),
-        "@align" if nodes => Some(
-            "    uint64_t skip = -(uintptr_t)ctx->at & 63, bytes = skip + (count > 0 ? ((uint64_t)(count * size) + 63) & ~(uint64_t)63 : 64);\n".to_string(),
+        "@top" => nodes.then_some("    char *top; /* where arrays begin, the first of which is last */\n    uint64_t lost; /* bytes in front of them that the limit has taken away */\n").map(String::from),
+        "@kept" => nodes.then_some("    struct lam_block *kept; /* those of nodes */\n").map(String::from),
+        "@alloc" => Some(if nodes { ALLOC_FROM_BACK } else { ALLOC }.to_string()),
+        "@in_use" => Some(
+            if nodes {
+                "    return ctx->current ? ctx->current->before + (uint64_t)(ctx->at - ctx->current->start) + (uint64_t)(ctx->top - ctx->end) - ctx->lost : 0;\n"
+            } else {
+                "    return ctx->current ? ctx->current->before + (uint64_t)(ctx->at - ctx->current->start) : 0;\n"
+            }
+            .to_string(),
         ),
-        "@align" => Some(
-            "    uint64_t bytes = count > 0 ? ((uint64_t)(count * size) + 63) & ~(uint64_t)63 : 64;\n".to_string(),
+        "@entered" => nodes.then_some("    ctx->top = ctx->end;\n    ctx->lost = 0;\n").map(String::from),
+        "@mark" => Some(if nodes { MARKS_AT_BOTH_ENDS } else { MARKS }.to_string()),
+        "@exact" => Some(if nodes { EXACT_KEPT } else { "" }.to_string()),
+        "@marked" => Some(if nodes { EXACT_MARKS_OF_BOTH } else { EXACT_MARKS }.to_string()),
+        "@limited" => Some(
+            if nodes {
+                "    if (ctx->current) lam_lose_room(ctx);\n"
+            } else {
+                "    if (ctx->current) lam_enter_chunk(ctx, ctx->current, ctx->at);\n"
+            }
+            .to_string(),
         ),
-        "@at" if nodes => Some("    void *memory = ctx->at + (-(uintptr_t)ctx->at & 63);\n".to_string()),
-        "@at" => Some("    void *memory = ctx->at;\n".to_string()),
         line => Some(format!("{line}\n")),
     }
     };
@@ -134,276 +161,6 @@ static __attribute__((cold, noinline)) int lam_no_memory(struct lambada_context 
     results[2].integer = (int64_t)lam_in_use(ctx);
 @beside
     return 2;
-}
-";
-
-/// Memory for arrays: chunks, filled from the front, kept from call to call. A call finds the chunks as the one before it has left them, so that only
-/// the first one meets pages that the system has yet to supply; it asks for large ones where it can.
-const ARENA: &str = "\
-@fork
-/* The arena: chunks of memory that are filled from the front and kept from call to call. */
-struct lam_chunk {
-    struct lam_chunk *next;
-    char *start, *end;
-    uint64_t before; /* bytes in use in the chunks before it */
-};
-
-struct lambada_context {
-    struct lam_chunk *first, *current;
-    char *at, *end;
-    int cancelled; /* is the call to end? */
-    uint64_t limit, peak; /* bytes */
-    int64_t wanted; /* elements of the array that there was no room for */
-@host
-@stack
-@seen
-@team
-};
-
-struct lam_mark {
-    struct lam_chunk *chunk;
-    char *at;
-};
-
-int posix_memalign(void **, __SIZE_TYPE__, __SIZE_TYPE__);
-#ifdef __linux__
-int madvise(void *, __SIZE_TYPE__, int);
-#endif
-
-static struct lam_chunk *lam_new_chunk(uint64_t bytes) {
-    void *memory;
-    uint64_t large = 1 << 21, size = sizeof(struct lam_chunk) + 64 + bytes;
-    if (posix_memalign(&memory, bytes < 2 * large ? 64 : large, size)) return 0;
-#ifdef __linux__
-    if (bytes >= 2 * large) madvise(memory, size, 14); /* MADV_HUGEPAGE */
-#endif
-    struct lam_chunk *chunk = memory;
-    chunk->next = 0;
-    chunk->start = (char *)(((uintptr_t)(chunk + 1) + 63) & ~(uintptr_t)63);
-    chunk->end = chunk->start + bytes;
-    chunk->before = 0;
-    return chunk;
-}
-
-static inline uint64_t lam_in_use(const struct lambada_context *ctx) {
-    return ctx->current ? ctx->current->before + (uint64_t)(ctx->at - ctx->current->start) : 0;
-}
-
-/* What is behind the limit is not there. */
-static void lam_enter_chunk(struct lambada_context *ctx, struct lam_chunk *chunk, char *at) {
-    uint64_t room = ctx->limit > chunk->before ? ctx->limit - chunk->before : 0;
-    ctx->current = chunk;
-    ctx->at = at;
-    ctx->end = room < (uint64_t)(chunk->end - chunk->start) ? chunk->start + room : chunk->end;
-}
-
-static inline void lam_note_peak(struct lambada_context *ctx) {
-    uint64_t in_use = lam_in_use(ctx);
-@hosted
-    if (unlikely(in_use > ctx->peak)) ctx->peak = in_use;
-}
-
-/* Everything is free again. */
-static void lam_reset(struct lambada_context *ctx) {
-    lam_note_peak(ctx);
-@returned
-    if (ctx->first) lam_enter_chunk(ctx, ctx->first, ctx->first->start);
-}
-
-/* Moves on to a chunk with room, a new one if there is none. */
-static __attribute__((cold, noinline)) int lam_grow(struct lambada_context *ctx, uint64_t bytes) {
-    uint64_t in_use = lam_in_use(ctx), size = 65536;
-    if (bytes > ctx->limit || in_use > ctx->limit - bytes) return 0;
-    struct lam_chunk *last = ctx->current;
-    while (last) {
-        uint64_t room = (uint64_t)(last->end - last->start);
-        if (size < 2 * room) size = 2 * room;
-        if (!last->next) break;
-        last = last->next;
-        last->before = in_use;
-        if ((uint64_t)(last->end - last->start) < bytes) continue;
-        lam_enter_chunk(ctx, last, last->start);
-        return 1;
-    }
-    if (size > ctx->limit - in_use) size = ctx->limit - in_use;
-    struct lam_chunk *chunk = lam_new_chunk(size < bytes ? bytes : size);
-    if (!chunk) chunk = lam_new_chunk(bytes);
-    if (!chunk) return 0;
-    chunk->before = in_use;
-    if (last) last->next = chunk;
-    else ctx->first = chunk;
-    lam_enter_chunk(ctx, chunk, chunk->start);
-    return 1;
-}
-
-static __attribute__((cold, noinline)) void *lam_refuse(struct lambada_context *ctx, int64_t count) {
-    ctx->wanted = count;
-    return 0;
-}
-
-/* Memory for so many elements, aligned for vectors; null if there is none. */
-static inline void *lam_alloc(struct lambada_context *ctx, int64_t count, int64_t size) {
-    if (unlikely(count > INT64_MAX / 16)) return lam_refuse(ctx, count);
-@align
-    if (unlikely((uint64_t)(ctx->end - ctx->at) < bytes) && !lam_grow(ctx, bytes)) return lam_refuse(ctx, count);
-@at
-    ctx->at += bytes;
-    return memory;
-}
-
-static inline struct lam_mark lam_mark(struct lambada_context *ctx) {
-    return (struct lam_mark){ctx->current, ctx->at};
-}
-
-/* What has been allocated since the mark is free again. */
-static inline void lam_release(struct lambada_context *ctx, struct lam_mark mark) {
-    lam_note_peak(ctx);
-    if (mark.chunk == ctx->current) ctx->at = mark.at;
-    else if (mark.chunk) lam_enter_chunk(ctx, mark.chunk, mark.at);
-    else if (ctx->first) lam_enter_chunk(ctx, ctx->first, ctx->first->start);
-}
-
-@export struct lambada_context *lambada_context_open(void) {
-    struct lambada_context *ctx = __builtin_calloc(1, sizeof *ctx);
-    if (ctx) ctx->limit = INT64_MAX;
-@open
-    return ctx;
-}
-
-/* From any thread, or from the handler of a signal: the call that runs ends soon and returns 4; if none does, the next one. 0 takes that back. */
-@export void lambada_context_cancel(struct lambada_context *ctx, int cancelled) {
-    __atomic_store_n(&ctx->cancelled, cancelled, __ATOMIC_SEQ_CST);
-@cancel
-}
-
-/* Arrays may take so many bytes from now on. */
-@export void lambada_context_limit(struct lambada_context *ctx, uint64_t bytes) {
-    ctx->limit = bytes;
-@unhosted
-}
-
-/* The most bytes that arrays have taken at a time. */
-@export uint64_t lambada_context_peak(struct lambada_context *ctx) {
-    lam_note_peak(ctx);
-    uint64_t peak = ctx->peak;
-@peak
-    return peak;
-}
-
-@export void lambada_context_close(struct lambada_context *ctx) {
-@close
-    for (struct lam_chunk *chunk = ctx->first, *next; chunk; chunk = next) {
-        next = chunk->next;
-        __builtin_free(chunk);
-    }
-    __builtin_free(ctx);
-}
-";
-
-/// Memory for arrays: each in its own block of exactly its size, freed when its scope ends, so that sanitizers see what an arena hides. New memory
-/// holds NaNs, impossible truth values and large integers.
-const EXACT: &str = "\
-@fork
-/* Each array has a block of memory of exactly its size, for sanitizers. */
-struct lam_block {
-    struct lam_block *next;
-    void *memory;
-    uint64_t bytes;
-};
-
-struct lambada_context {
-    struct lam_block *last;
-    uint64_t in_use, limit, peak; /* bytes */
-    int cancelled; /* is the call to end? */
-    int64_t wanted; /* elements of the array that there was no room for */
-@stack
-@seen
-@team
-};
-
-struct lam_mark {
-    struct lam_block *last;
-};
-
-static inline uint64_t lam_in_use(const struct lambada_context *ctx) {
-    return ctx->in_use;
-}
-
-static void lam_free_until(struct lambada_context *ctx, struct lam_block *last) {
-    while (ctx->last != last) {
-        struct lam_block *block = ctx->last;
-        ctx->last = block->next;
-        ctx->in_use -= block->bytes;
-        __builtin_free(block->memory);
-        __builtin_free(block);
-    }
-}
-
-static void lam_reset(struct lambada_context *ctx) {
-    lam_free_until(ctx, 0);
-}
-
-static __attribute__((cold, noinline)) void *lam_refuse(struct lambada_context *ctx, int64_t count) {
-    ctx->wanted = count;
-    return 0;
-}
-
-static void *lam_alloc(struct lambada_context *ctx, int64_t count, int64_t size) {
-    if (count > INT64_MAX / 16) return lam_refuse(ctx, count);
-    uint64_t bytes = count > 0 ? (uint64_t)(count * size) : 0;
-    if (bytes > ctx->limit || ctx->in_use > ctx->limit - bytes) return lam_refuse(ctx, count);
-    struct lam_block *block = __builtin_malloc(sizeof *block);
-    void *memory = __builtin_malloc(bytes);
-    if (!block || !memory) {
-        __builtin_free(block);
-        __builtin_free(memory);
-        return lam_refuse(ctx, count);
-    }
-    __builtin_memset(memory, 0xff, bytes);
-    *block = (struct lam_block){ctx->last, memory, bytes};
-    ctx->last = block;
-    ctx->in_use += bytes;
-    if (ctx->in_use > ctx->peak) ctx->peak = ctx->in_use;
-    return memory;
-}
-
-static inline struct lam_mark lam_mark(struct lambada_context *ctx) {
-    return (struct lam_mark){ctx->last};
-}
-
-static inline void lam_release(struct lambada_context *ctx, struct lam_mark mark) {
-    lam_free_until(ctx, mark.last);
-}
-
-@export struct lambada_context *lambada_context_open(void) {
-    struct lambada_context *ctx = __builtin_calloc(1, sizeof *ctx);
-    if (ctx) ctx->limit = INT64_MAX;
-@open
-    return ctx;
-}
-
-/* From any thread, or from the handler of a signal: the call that runs ends soon and returns 4; if none does, the next one. 0 takes that back. */
-@export void lambada_context_cancel(struct lambada_context *ctx, int cancelled) {
-    __atomic_store_n(&ctx->cancelled, cancelled, __ATOMIC_SEQ_CST);
-@cancel
-}
-
-/* Arrays may take so many bytes from now on. */
-@export void lambada_context_limit(struct lambada_context *ctx, uint64_t bytes) {
-    ctx->limit = bytes;
-}
-
-/* The most bytes that arrays have taken at a time. */
-@export uint64_t lambada_context_peak(struct lambada_context *ctx) {
-    uint64_t peak = ctx->peak;
-@peak
-    return peak;
-}
-
-@export void lambada_context_close(struct lambada_context *ctx) {
-@close
-    lam_free_until(ctx, 0);
-    __builtin_free(ctx);
 }
 ";
 
@@ -508,29 +265,6 @@ static __attribute__((cold, noinline)) void lam_inspect(const struct lambada_con
 }
 ";
 
-/// Results whose memory the host gives. It keeps that memory, so nobody copies them.
-pub(crate) const HOSTED: &str = "\
-/* Who is asked from now on for memory for each result of many words: so many words, or null. It is the host's, and may hold anything. */
-@export void lambada_context_host(struct lambada_context *ctx, void *(*host)(void *guest, int64_t count), void *guest) {
-    ctx->host = host;
-    ctx->guest = guest;
-}
-
-/* Memory for a result of words. */
-static __attribute__((noinline)) void *lam_alloc_result(struct lambada_context *ctx, int64_t count) {
-    if (!ctx->host || count < 8192 || count > INT64_MAX / 16) return lam_alloc(ctx, count, 8);
-    uint64_t bytes = (uint64_t)count * 8, in_use = lam_in_use(ctx);
-    if (bytes > ctx->limit || in_use > ctx->limit - bytes) return lam_refuse(ctx, count);
-    void *memory = ctx->host(ctx->guest, count);
-    if (!memory) return lam_refuse(ctx, count);
-    ctx->hosted += bytes;
-    ctx->limit -= bytes;
-    if (ctx->current) lam_enter_chunk(ctx, ctx->current, ctx->at);
-    lam_note_peak(ctx);
-    return memory;
-}
-";
-
 /// Functions that call each other: how deep they may.
 pub(crate) const CALLS: &str = "\
 /* Calls may use so many bytes of the stack from now on. */
@@ -580,7 +314,7 @@ static inline union lam_slot *lam_node(struct lambada_context *ctx, int64_t slot
 /// Each has its block.
 const NODES_EXACT: &str = "\
 static inline union lam_slot *lam_node(struct lambada_context *ctx, int64_t slots, int64_t tag) {
-    union lam_slot *node = lam_alloc(ctx, slots, sizeof *node);
+    union lam_slot *node = lam_alloc_kept(ctx, slots, sizeof *node);
     if (node) node[0].integer = tag;
     return node;
 }
@@ -630,7 +364,7 @@ static inline void *lam_cell(struct lambada_context *ctx, int64_t node, int64_t 
 /* Puts a copy of an array into a node. */
 static inline int lam_keep(struct lambada_context *ctx, union lam_slot *slot, const void *from, int64_t count, int64_t size) {
     if (count < 0) count = 0;
-    slot[0].data = lam_alloc(ctx, count, size);
+    slot[0].data = lam_alloc_kept(ctx, count, size);
     slot[1].integer = count;
     if (slot[0].data && count) __builtin_memcpy(slot[0].data, from, (uint64_t)(count * size));
     return slot[0].data != 0;
@@ -643,9 +377,13 @@ static inline void lam_take(union lam_slot *slot, void *array, int64_t count) {
 }
 ";
 
-/// Copies elements that do not overlap.
+/// Copies elements that do not overlap. A call would take longer than the copy of a short row.
 pub(crate) const COPY: &str = "\
 static inline void lam_copy(void *restrict to, const void *restrict from, int64_t bytes) {
-    if (bytes > 0) __builtin_memcpy(to, from, (uint64_t)bytes);
+    if (bytes > 128 || bytes & 7) {
+        if (bytes > 0) __builtin_memcpy(to, from, (uint64_t)bytes);
+        return;
+    }
+    for (int64_t k = 0; k < bytes; k += 8) __builtin_memcpy((char *)to + k, (const char *)from + k, 8);
 }
 ";

@@ -7,14 +7,14 @@ use std::collections::{HashMap, HashSet};
 
 use lambada_loops::{Binding, Buf, Function, Library, Part, Reg, Return, Step, Stmt, visit};
 
-/// The fields of nodes, by handle and number, that take over their arrays. `memory` says by buffer which others share its memory, `local` whether that is the C
+/// The fields of nodes, by handle and number, that take over their arrays, with the memory of these. `memory` says by buffer which others share its memory, `local` whether that is the C
 /// function's own.
 pub(crate) fn taken(
     function: &Function,
     library: &Library,
     memory: &[u32],
     local: &dyn Fn(Buf) -> bool,
-) -> HashSet<(Reg, u32)> {
+) -> HashMap<(Reg, u32), u32> {
     // Memory that comes from one `Alloc`, and is not a result.
     let mut sources: HashMap<u32, usize> = HashMap::new();
     let mut views = HashSet::new();
@@ -33,7 +33,7 @@ pub(crate) fn taken(
         }
     }
     let is_own = |buf: Buf| sources.get(&memory[buf.0 as usize]) == Some(&1) && !local(buf);
-    let mut all = HashSet::new();
+    let mut all = HashMap::new();
     let mut bodies = vec![&function.body];
     visit(&function.body, &mut |stmt| bodies.extend(stmt.bodies()));
     for body in bodies {
@@ -66,7 +66,7 @@ pub(crate) fn taken(
                             && let Some(owner @ None) = made.get_mut(&memory[buf.0 as usize])
                         {
                             *owner = Some((*reg, field));
-                            all.insert((*reg, field));
+                            all.insert((*reg, field), memory[buf.0 as usize]);
                         }
                     }
                 }

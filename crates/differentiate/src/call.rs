@@ -18,10 +18,12 @@
 //! * Assumes: functions that are called are complete, and have no free variables.
 //! * Gives: functions of the library.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use lambada_anf::{Atom, Block, Builder, FnId, Function, Lambda, Names, Op, Param, Stm, Ty, Var};
+use lambada_anf::{
+    Atom, Block, Builder, Exp, FnId, Function, Lambda, Names, Op, Param, Renaming, Stm, Ty, Var,
+};
 
 use crate::activity::{Activity, Scope};
 use crate::cotangents::{Cotangents, planned};
@@ -419,6 +421,26 @@ impl Subject<'_> {
         self.params.iter().enumerate().filter(|(k, _)| !key.is_state(*k)).map(|(_, p)| p)
     }
 
+    /// The checks of the body that are about integers among the parameters of both halves. The forward sweep has passed them, and so will the reverse
+    /// sweep: there they are evidence for its accesses, which need no checks of their own.
+    fn passed_checks(&self, names: &mut Names) -> Vec<Stm> {
+        let ints = self.passed().filter(|p| p.ty == Ty::int());
+        let mut known: HashSet<Var> = ints.map(|p| p.var).collect();
+        let (mut checks, mut renaming) = (Block::default(), Renaming::new());
+        for stm in &self.lambda.body.stms {
+            let mut of_ints = matches!(stm.exp, Exp::Op(Op::Check { .. } | Op::Prim(..)));
+            stm.exp.atoms(&mut |atom| {
+                of_ints &= atom.as_var().is_none_or(|var| known.contains(&var));
+            });
+            if of_ints {
+                known.extend(stm.binds.iter().map(|p| p.var));
+                checks.stms.push(renaming.copy_stm(stm, names));
+            }
+        }
+        trim_first(&mut checks, &[]);
+        checks.stms
+    }
+
     /// The results that are active handles with shadows.
     fn handles(&self, cx: &Context) -> Vec<usize> {
         let results = self.derived.results.iter().zip(&self.f.results).enumerate();
@@ -458,7 +480,12 @@ impl Subject<'_> {
         };
         cx.complete(self.derived.sweep, sweep);
 
-        let mut stms = layout.read_all(tape.var.into(), &kept);
+        let mut stms = match cx.handles {
+            Handles::Shadows => self.passed_checks(&mut names),
+            // It is for people to read.
+            Handles::Values => Vec::new(),
+        };
+        stms.extend(layout.read_all(tape.var.into(), &kept));
         stms.extend(reverse.stms);
         // In source, `f_reverse` is the derivative that is asked for.
         let back = if cx.handles == Handles::Values { "back" } else { "reverse" };

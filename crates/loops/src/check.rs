@@ -216,7 +216,7 @@ impl<'a> Checker<'a> {
                 self.regs[index.0 as usize] = Bound::Gone;
                 Ok(())
             }
-            Stmt::Nest(Nest::Scope(body)) => {
+            Stmt::Nest(Nest::Scope(_, body)) => {
                 self.arenas.push(self.arena_count);
                 self.arena_count += 1;
                 self.body(body)?;

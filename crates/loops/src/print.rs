@@ -8,8 +8,8 @@ use lambada_prim::{Precision, Prim, Scalar, ScalarTy, Surface, Tensor};
 
 use crate::names::Names;
 use crate::{
-    Binding, Buf, Cell, Function, Library, Mode, Nest, Op, Operand, Param, Reg, Return, Step, Stmt,
-    Ty,
+    Binding, Buf, Cell, Function, Library, Mode, Nest, Op, Operand, Param, Reg, Release, Return,
+    Step, Stmt, Ty,
 };
 use library::Labels;
 
@@ -180,8 +180,8 @@ impl<'a> Printer<'a> {
                 });
                 self.names.leave();
             }
-            Stmt::Nest(Nest::Scope(body)) => {
-                self.put("scope");
+            Stmt::Nest(Nest::Scope(release, body)) => {
+                self.put(scope(*release));
                 self.nested(body);
             }
             Stmt::Step(_) => {
@@ -237,7 +237,7 @@ impl<'a> Printer<'a> {
             }
             Stmt::Nest(Nest::While { cond, .. }) => format!("while … {}", self.operand(cond.test)),
             Stmt::Nest(Nest::If { cond, .. }) => format!("if {}", self.operand(*cond)),
-            Stmt::Nest(Nest::Scope(_)) => "scope".to_string(),
+            Stmt::Nest(Nest::Scope(release, _)) => scope(*release).to_string(),
             Stmt::Nest(Nest::Parallel { index, count, .. }) => {
                 format!("parallel {} < {}", self.reg(*index), self.operand(*count))
             }
@@ -414,6 +414,13 @@ fn ty(ty: Ty) -> String {
     match ty.lanes {
         1 => ty.elem.to_string(),
         lanes => format!("{} x {lanes}", ty.elem),
+    }
+}
+
+fn scope(release: Release) -> &'static str {
+    match release {
+        Release::All => "scope",
+        Release::Arrays => "scope, nodes stay",
     }
 }
 

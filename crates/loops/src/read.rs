@@ -16,8 +16,8 @@ use lambada_source::scan::{Cursor, Reads, Token};
 use lambada_source::{Site, Span};
 
 use crate::{
-    Buf, Cell, FnId, Function, Library, Mode, Nest, NodeId, Op, Operand, Param, Reg, Return, Step,
-    Stmt, Ty, While,
+    Buf, Cell, FnId, Function, Library, Mode, Nest, NodeId, Op, Operand, Param, Reg, Release,
+    Return, Step, Stmt, Ty, While,
 };
 
 type Read<T> = Result<T, String>;
@@ -265,8 +265,15 @@ impl Reader {
             "if" => self.if_(indent),
             "parallel" => self.parallel(indent),
             "scope" => {
+                let release = if self.eat(",") {
+                    self.expect_word("nodes")?;
+                    self.expect_word("stay")?;
+                    Release::Arrays
+                } else {
+                    Release::All
+                };
                 self.end_of_line()?;
-                self.nested(indent).map(|body| Nest::Scope(body).into())
+                self.nested(indent).map(|body| Nest::Scope(release, body).into())
             }
             "cell" => self.new_cell(),
             "swap" => {

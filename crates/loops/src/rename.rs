@@ -25,7 +25,7 @@ impl Renaming {
                 Stmt::Nest(Nest::For { index, .. } | Nest::Parallel { index, .. }) => {
                     self.bound(index);
                 }
-                Stmt::Nest(Nest::While { .. } | Nest::If { .. } | Nest::Scope(_)) => {}
+                Stmt::Nest(Nest::While { .. } | Nest::If { .. } | Nest::Scope(..)) => {}
             }
             stmt.bodies_mut().into_iter().for_each(|body| self.apply(body));
         }

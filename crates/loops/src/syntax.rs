@@ -91,6 +91,15 @@ pub enum Mode {
     Reduction,
 }
 
+/// Which memory a [`Nest::Scope`] gives back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Release {
+    /// All that has been taken in it.
+    All,
+    /// That of arrays. Nodes, with the arrays in them, stay: handles of them leave the block.
+    Arrays,
+}
+
 /// A `while` condition: statements, then the operand that decides.
 #[derive(Clone, Debug, PartialEq)]
 pub struct While {
@@ -320,8 +329,8 @@ pub enum Nest {
         /// If false.
         otherwise: Vec<Stmt>,
     },
-    /// A block after which the arena is as it was before.
-    Scope(Vec<Stmt>),
+    /// A block after which memory is free again that it has taken from the arena.
+    Scope(Release, Vec<Stmt>),
     /// `for (index = 0; index < count; index++) { body; merge }`, each iteration in a scope of its own, of which several may run at the same time, on
     /// threads. No body touches memory from outside that another iteration, or any `merge`, writes; the `merge`s run one after the other in order,
     /// so what they make of it is the same for any number of threads. No cell from outside is set, and nothing fails but for want of memory.

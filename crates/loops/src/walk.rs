@@ -113,7 +113,7 @@ macro_rules! children {
                         $give(cond, f);
                     }
                     Nest::Parallel { count, .. } => $give(count, f),
-                    Nest::Scope(_) => {}
+                    Nest::Scope(..) => {}
                 }
             }
 
@@ -121,7 +121,7 @@ macro_rules! children {
             /// the second one also sees the names of the first.
             pub fn $bodies(&$($mutable)? self) -> Vec<&$($mutable)? Vec<Stmt>> {
                 match self {
-                    Nest::For { body, .. } | Nest::Scope(body) => vec![body],
+                    Nest::For { body, .. } | Nest::Scope(_, body) => vec![body],
                     Nest::While { cond: While { before, .. }, body } => vec![before, body],
                     Nest::If { then, otherwise, .. } => vec![then, otherwise],
                     Nest::Parallel { body, merge, .. } => vec![body, merge],
@@ -273,7 +273,7 @@ impl Stmt {
             Stmt::Nest(Nest::For { index, .. } | Nest::Parallel { index, .. }) => {
                 Some(Binding::Reg(*index))
             }
-            Stmt::Nest(Nest::While { .. } | Nest::If { .. } | Nest::Scope(_)) => None,
+            Stmt::Nest(Nest::While { .. } | Nest::If { .. } | Nest::Scope(..)) => None,
         }
     }
 

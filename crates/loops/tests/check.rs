@@ -1,7 +1,8 @@
 //! The checker rejects what is wrong and says where.
 
 use lambada_loops::{
-    Buf, Function, Mode, Nest, Op, Operand, Param, Reg, Return, Step, Stmt, Ty, While, check,
+    Buf, Function, Mode, Nest, Op, Operand, Param, Reg, Release, Return, Step, Stmt, Ty, While,
+    check,
 };
 use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy, Tensor};
 use lambada_source::{Site, Span};
@@ -180,7 +181,7 @@ fn names_are_bound_once_and_mentioned_in_scope() {
     });
     expect("register `t.1` is mentioned outside its scope", |p| {
         let t = reg(p, INT, 1);
-        p.f.body.push(Nest::Scope(vec![Stmt::Step(Step::Let(t, Op::Iota))]).into());
+        p.f.body.push(Nest::Scope(Release::All, vec![Stmt::Step(Step::Let(t, Op::Iota))]).into());
         p.f.results.push(Return::Scalar(t.into()));
     });
     expect("", |p| {
@@ -277,19 +278,24 @@ fn memory() {
     expect("the buffers are of different scopes", |p| {
         let (y, make_y) = alloc(p, REAL, "y");
         let (z, make_z) = alloc(p, REAL, "z");
-        p.f.body =
-            vec![make_y, Stmt::Nest(Nest::Scope(vec![make_z, Stmt::Step(Step::Swap(y, z))]))];
+        p.f.body = vec![
+            make_y,
+            Stmt::Nest(Nest::Scope(Release::All, vec![make_z, Stmt::Step(Step::Swap(y, z))])),
+        ];
     });
     expect("", |p| {
         let (y, make_y) = alloc(p, REAL, "y");
         let (z, make_z) = alloc(p, REAL, "z");
-        p.f.body =
-            vec![make_y, make_z, Stmt::Nest(Nest::Scope(vec![Stmt::Step(Step::Swap(y, z))]))];
+        p.f.body = vec![
+            make_y,
+            make_z,
+            Stmt::Nest(Nest::Scope(Release::All, vec![Stmt::Step(Step::Swap(y, z))])),
+        ];
         p.f.results = vec![Return::Buffer(y, vec![p.n, int(2)])];
     });
     expect("buffer `y.1` is mentioned outside its scope", |p| {
         let (y, make) = alloc(p, REAL, "y");
-        p.f.body = vec![Stmt::Nest(Nest::Scope(vec![make]))];
+        p.f.body = vec![Stmt::Nest(Nest::Scope(Release::All, vec![make]))];
         p.f.results = vec![Return::Buffer(y, vec![int(4)])];
     });
 }

@@ -1,7 +1,8 @@
 //! What the interpreter counts.
 
 use lambada_loops::{
-    Counts, Function, Mode, Nest, Op, Operand, Param, Return, Step, Stmt, Ty, check, eval_counted,
+    Counts, Function, Mode, Nest, Op, Operand, Param, Release, Return, Step, Stmt, Ty, check,
+    eval_counted,
 };
 use lambada_prim::{Prim, Scalar, ScalarTy, Tensor};
 
@@ -16,15 +17,18 @@ fn scoped() -> Function {
     f.params = vec![Param::Scalar(n), Param::Buffer(x)];
     f.sizes = 1;
     let one = Operand::Lit(Scalar::Real(1.0));
-    let body = vec![Stmt::Nest(Nest::Scope(vec![
-        Stmt::Step(Step::Alloc { buf: t, dims: vec![n.into()] }),
-        Stmt::Step(Step::Fill { buf: t, value: one, len: n.into() }),
-        Stmt::Step(Step::Let(a, Op::Load(t, i.into()))),
-        Stmt::Step(Step::Let(b, Op::Load(x, i.into()))),
-        Stmt::Step(Step::Let(sum, Op::Prim(Prim::Add, vec![a.into(), b.into()]))),
-        Stmt::Step(Step::Store { buf: t, offset: i.into(), value: sum.into() }),
-        Stmt::Step(Step::Copy { to: y, from: t, len: n.into() }),
-    ]))];
+    let body = vec![Stmt::Nest(Nest::Scope(
+        Release::All,
+        vec![
+            Stmt::Step(Step::Alloc { buf: t, dims: vec![n.into()] }),
+            Stmt::Step(Step::Fill { buf: t, value: one, len: n.into() }),
+            Stmt::Step(Step::Let(a, Op::Load(t, i.into()))),
+            Stmt::Step(Step::Let(b, Op::Load(x, i.into()))),
+            Stmt::Step(Step::Let(sum, Op::Prim(Prim::Add, vec![a.into(), b.into()]))),
+            Stmt::Step(Step::Store { buf: t, offset: i.into(), value: sum.into() }),
+            Stmt::Step(Step::Copy { to: y, from: t, len: n.into() }),
+        ],
+    ))];
     f.body = vec![
         Stmt::Step(Step::Alloc { buf: y, dims: vec![n.into()] }),
         Stmt::Nest(Nest::For {

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use lambada_anf::{Atom, FnId, Function, Stm, Ty, Var};
-use lambada_loops::{Arg, Given, Operand};
+use lambada_loops::{Arg, Given, Operand, Release};
 use lambada_prim::TOO_DEEP;
 
 use crate::Lower;
@@ -56,7 +56,7 @@ impl<'a> Lower<'a> {
         }
         let given = results.iter().filter_map(|result| result.as_ref().err().copied()).collect();
         let origin = stm.binds.first().and_then(|bind| self.env.origin(bind.var));
-        let blame = (TOO_DEEP.into(), origin, !signature.releases());
+        let blame = (TOO_DEEP.into(), origin, signature.releases() != Some(Release::All));
         self.code.call(lambada_loops::FnId(function.0), passed, given, blame);
         self.bind_results(stm, results);
     }

@@ -6,6 +6,7 @@
 //! may be costly and is not wanted where its branch is not taken. An equal primitive that is known at its level is used again. Finished loops are split
 //! where that leaves tests and divisions out ([`split`]).
 
+mod copies;
 mod library;
 mod splice;
 mod split;
@@ -13,7 +14,9 @@ mod split;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use lambada_loops::{Buf, Cell, Function, Nest, Op, Operand, Param, Reg, Return, Step, Stmt, Ty};
+use lambada_loops::{
+    Buf, Cell, Function, Nest, Op, Operand, Param, Reg, Release, Return, Step, Stmt, Ty,
+};
 use lambada_prim::{Precision, Prim, Scalar, ScalarTy};
 use lambada_source::{Site, Span};
 
@@ -30,8 +33,9 @@ pub(crate) enum Kind {
     Branch,
     /// A loop.
     Loop,
-    /// A loop whose memory outlives the iteration: its state changes size, so each iteration makes the buffers of the next, or holds nodes that
-    /// iterations make.
+    /// A loop or a function that hands out nodes: these outlive an iteration, or the call, and other memory does not.
+    Keeping,
+    /// A loop whose memory outlives the iteration: its state changes size, so each iteration makes the buffers of the next.
     Growing,
 }
 
@@ -159,15 +163,24 @@ impl Code {
         });
     }
 
-    /// Closes the innermost body. A loop's body that allocates becomes a `Scope`, so that its memory is free again after each iteration.
+    /// Closes the innermost body. A loop's body that allocates becomes a `Scope`, so that its memory is free again after each iteration; nodes stay
+    /// where the loop hands them on, which is memory of the body around.
     pub(crate) fn close(&mut self) -> Vec<Stmt> {
         let level = self.levels.pop().expect("a body is open");
-        match level.kind {
-            Kind::Loop if level.allocates => return vec![Nest::Scope(level.stmts).into()],
-            Kind::Branch | Kind::Growing => self.innermost().allocates |= level.allocates,
-            Kind::Loop | Kind::Function => {}
+        let release = match level.kind {
+            Kind::Loop => Some(Release::All),
+            Kind::Keeping => Some(Release::Arrays),
+            Kind::Branch | Kind::Growing => None,
+            Kind::Function => None, // who calls does it
+        };
+        // What is not released is memory of the body around.
+        if level.kind != Kind::Function && release != Some(Release::All) {
+            self.innermost().allocates |= level.allocates;
         }
-        level.stmts
+        match release {
+            Some(release) if level.allocates => vec![Nest::Scope(release, level.stmts).into()],
+            Some(_) | None => level.stmts,
+        }
     }
 
     fn innermost(&mut self) -> &mut Level {

@@ -26,7 +26,7 @@ impl<'a> Lower<'a> {
         let end = self.env.operand(extent);
         let sinks = self.sinks(stm, outs);
         let keeps = self.signatures.keeps_nodes(&stm.binds, body);
-        self.code.open(if keeps { Kind::Growing } else { Kind::Loop });
+        self.code.open(if keeps { Kind::Keeping } else { Kind::Loop });
         let counter = self.code.index(self.env.hint(index));
         self.within(body, &[body], |lower| {
             lower.bind(index, Value::Scalar(counter.into()));

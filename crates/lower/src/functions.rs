@@ -1,7 +1,7 @@
 //! Functions of the library: their parameters, and how they give their results; see [`crate::signatures`].
 
 use lambada_anf::Function;
-use lambada_loops::{Function as Loops, Operand, Return};
+use lambada_loops::{Function as Loops, Operand, Release, Return};
 
 use crate::Lower;
 use crate::code::Kind;
@@ -20,15 +20,18 @@ impl<'a> Lower<'a> {
     /// Lowers a function of the library.
     pub(crate) fn function(mut self, source: &'a Function, signature: &Signature) -> Loops {
         let places = self.signature(source, signature);
-        if signature.releases() {
-            self.code.open(Kind::Loop);
+        let release = signature.releases();
+        match release {
+            Some(Release::All) => self.code.open(Kind::Loop),
+            Some(Release::Arrays) => self.code.open(Kind::Keeping),
+            None => {}
         }
         let body = &source.body;
         let left = self.within(body, &[], |lower| {
             let results = lower.block(body, &places);
             lower.leave(results, &places)
         });
-        if signature.releases() {
+        if release.is_some() {
             let body = self.code.close();
             body.into_iter().for_each(|stmt| self.code.push(stmt));
         }

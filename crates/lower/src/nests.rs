@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use lambada_anf::{Atom, Block, Function, Param, Stm, Var};
 use lambada_loops::{
-    Cell, Function as Loops, Nest, Operand, Param as Slot, Renaming, Return, Step,
+    Cell, Function as Loops, Nest, Operand, Param as Slot, Release, Renaming, Return, Step,
 };
 use lambada_prim::{Prim, ScalarTy};
 
@@ -172,7 +172,7 @@ impl<'a> Lower<'a> {
         let cells = given.scalars.iter().chain(&right);
         let results = kernel.code.results.iter().filter_map(scalar);
         body.extend(cells.zip(results).map(|(cell, value)| Step::Set(*cell, value).into()));
-        self.code.push(Nest::Scope(body));
+        self.code.push(Nest::Scope(Release::All, body));
     }
 
     /// An array, in memory.

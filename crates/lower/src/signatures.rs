@@ -11,6 +11,7 @@
 //! Which it is follows from all functions of the library ([`crate::ownership`]).
 
 use lambada_anf::{Atom, Block, Exp, FnId, Function, Op, Param, Stm, Ty, Var};
+use lambada_loops::Release;
 
 /// Where a result of a function goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,9 +54,11 @@ impl Signature {
         }
     }
 
-    /// Is all memory that it takes free again when it returns?
-    pub(crate) fn releases(&self) -> bool {
-        !(self.ways.contains(&Way::HandedOut) || self.makes_nodes && self.gives_handles)
+    /// What it does with the memory that it takes when it returns; nothing, if it hands out some.
+    pub(crate) fn releases(&self) -> Option<Release> {
+        let keeps = self.makes_nodes && self.gives_handles;
+        let release = if keeps { Release::Arrays } else { Release::All };
+        (!self.ways.contains(&Way::HandedOut)).then_some(release)
     }
 }
 

@@ -307,8 +307,10 @@ impl<'a> Lower<'a> {
 
 impl Loop<'_> {
     fn level(&self) -> Kind {
-        if self.keeps_nodes || self.roles.contains(&Role::Grows) {
+        if self.roles.contains(&Role::Grows) {
             Kind::Growing
+        } else if self.keeps_nodes {
+            Kind::Keeping
         } else {
             Kind::Loop
         }

@@ -1,6 +1,7 @@
 //! Tests: the lowered function gives what the evaluator of anf gives, bit for bit, and makes no copy where none is needed.
 
 mod aliasing;
+mod copies;
 mod cost;
 mod library;
 mod random;
@@ -187,7 +188,7 @@ fn loop_bodies(f: &loops::Function) -> Vec<&[Stmt]> {
         }
         Stmt::Step(_)
         | Stmt::Nest(
-            loops::Nest::If { .. } | loops::Nest::Scope(_) | loops::Nest::Parallel { .. },
+            loops::Nest::If { .. } | loops::Nest::Scope(..) | loops::Nest::Parallel { .. },
         ) => None,
     });
     bodies.collect()

@@ -26,6 +26,7 @@ mod rewrite;
 mod rules;
 mod scalar_replacement;
 mod scope;
+mod unboxing;
 mod unrolling;
 mod unused;
 
@@ -90,11 +91,18 @@ impl Pass {
 }
 
 /// The passes that run once, before the first round.
-pub const FIRST: &[Pass] = &[Pass {
-    name: "rules",
-    what: "functions with derivatives of their own are functions like others, as no derivative follows",
-    how: How::Whole(rules::rules),
-}];
+pub const FIRST: &[Pass] = &[
+    Pass {
+        name: "rules",
+        what: "functions with derivatives of their own are functions like others, as no derivative follows",
+        how: How::Whole(rules::rules),
+    },
+    Pass {
+        name: "unboxing",
+        what: "nodes that hold one handle or one integer are that",
+        how: How::Whole(unboxing::unboxing),
+    },
+];
 
 /// The passes that are repeated until the program no longer changes, in order.
 pub const ROUND: &[Pass] = &[
@@ -239,8 +247,8 @@ pub enum Reader {
     Person,
 }
 
-/// The passes that write the same computation out several times, for speed alone.
-const LONGER: &[&str] = &["recursion-unrolling", "base-cases"];
+/// The passes that are for speed alone: they write the same computation out several times, or change the types of the program.
+const FOR_SPEED: &[&str] = &["unboxing", "recursion-unrolling", "base-cases"];
 
 /// Runs the passes. In debug builds the result of every pass is checked.
 pub fn optimize(function: Function) -> Function {
@@ -265,7 +273,7 @@ pub fn optimize_observed(
     let mut guarded = false;
     let mut calls = None;
     let mut run = |function: &mut Function, pass: &'static Pass| {
-        if reader == Reader::Person && LONGER.contains(&pass.name) {
+        if reader == Reader::Person && FOR_SPEED.contains(&pass.name) {
             return false;
         }
         let before = cfg!(debug_assertions).then(|| function.clone());

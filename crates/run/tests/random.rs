@@ -6,7 +6,7 @@
 mod common;
 
 use common::*;
-use lambada_loops::{Buf, Cell, Function, Nest, Op, Operand, Return, Step, Stmt, While};
+use lambada_loops::{Buf, Cell, Function, Nest, Op, Operand, Release, Return, Step, Stmt, While};
 use lambada_prim::{Data, Precision, Prim, ReduceOp, Scalar, ScalarTy, Tensor};
 use lambada_run::{Engine, Kernel, Settings};
 use lambada_testkit::Random;
@@ -202,7 +202,7 @@ impl Generator {
                 self.arenas += 1;
                 let body = self.body(depth, &[]);
                 self.arena = outer;
-                self.b.put(Stmt::Nest(Nest::Scope(body)));
+                self.b.put(Stmt::Nest(Nest::Scope(Release::All, body)));
             }
         }
     }

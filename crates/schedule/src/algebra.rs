@@ -137,7 +137,7 @@ fn of_one_index(to: &mut Builder, axes: &Axes, body: NodeId) -> Option<NodeId> {
         let others = axes.iter().filter(|other| *other != axis);
         let mut extents = others.map(|other| graph.axis(other).extent);
         let is_free = |node: NodeId| !graph.free(node).contains(axis);
-        let alone = is_free(place) && is_free(zero) && extents.all(is_free);
+        let alone = is_free(place) && extents.all(is_free);
         alone.then_some((axis, place))
     };
     let (axis, place) = own(a, b).or_else(|| own(b, a))?;

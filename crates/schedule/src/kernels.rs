@@ -21,7 +21,7 @@ use crate::cost::Nominal;
 use crate::distribute::{Distributed, distribute};
 use crate::emit::{Grain, emit_with};
 use crate::factor::Leave;
-use crate::graph::{Array, ArrayId, AxisId, Graph, Node, NodeId, Output, Part};
+use crate::graph::{Array, ArrayId, AxisId, Graph, Node, NodeId, Part};
 use crate::mechanisms::{Mechanism, Plan};
 use crate::place::{Along, Blocks, place_by, placeable, rows_of};
 use crate::placed::Placed;
@@ -511,45 +511,61 @@ fn copies(graph: &Graph) -> bool {
 /// Is one of its results an array of integers that are made from quotients of their places, or of elements of arrays at such quotients? No processor divides
 /// integers in lanes, and loops of statements do not divide: there is one for the quotient, and one inside for the rest. A matrix row by row is no copy.
 fn divides(graph: &Graph) -> bool {
-    let is_quotient = |node: &NodeId| match graph.operation(*node) {
-        Some((Prim::DivInt | Prim::RemInt, [x, _])) => matches!(graph.node(*x), Node::Index(_)),
-        Some(_) | None => false,
-    };
-    let by_constant = |node: &NodeId| {
-        let size = graph.operation(*node).and_then(|(_, args)| graph.lit(*args.last()?));
-        is_quotient(node) && matches!(size, Some(Scalar::Int(1..)))
-    };
-    let divided = |output: &Output| {
-        let Some((_, value)) = graph.elements(output.array) else { return false };
-        let (mut open, mut seen) = (vec![value], HashSet::new());
+    graph.outputs.iter().any(|output| {
         let is_int = graph.array_facts(output.array).elem == ScalarTy::Int;
-        let copies = !is_int && rows_of(graph, output.array).is_none();
-        while let Some(node) = open.pop() {
-            let found = match graph.node(node) {
-                Node::At(_, index) if copies => index.iter().any(is_quotient),
-                _ => is_int && by_constant(&node),
-            };
-            if found {
-                return true;
+        match graph.elements(output.array) {
+            Some((_, value)) if is_int => is_made_of_quotients(graph, value),
+            Some((_, value)) => {
+                rows_of(graph, output.array).is_none() && is_copy_at_quotient(graph, value)
             }
-            let mut next = |part: Part| {
-                if let Part::Node(inner) = part
-                    && seen.insert(inner)
-                {
-                    open.push(inner);
-                }
-            };
-            match graph.node(node) {
-                Node::Choose(_, then, otherwise) if copies => {
-                    [then, otherwise].into_iter().for_each(|side| next(Part::Node(*side)));
-                }
-                node if is_int => node.parts(&mut next),
-                _ => {}
-            }
+            None => false,
         }
-        false
+    })
+}
+
+/// Is it the quotient or the rest of a place?
+fn is_quotient(graph: &Graph, node: NodeId) -> bool {
+    match graph.operation(node) {
+        Some((Prim::DivInt | Prim::RemInt, [x, _])) => graph.index(*x).is_some(),
+        Some(_) | None => false,
+    }
+}
+
+/// Does it depend on a place divided by a constant?
+fn is_made_of_quotients(graph: &Graph, value: NodeId) -> bool {
+    let by_constant = |node: NodeId| {
+        let size = graph.operation(node).and_then(|(_, args)| graph.lit(*args.last()?));
+        is_quotient(graph, node) && matches!(size, Some(Scalar::Int(1..)))
     };
-    graph.outputs.iter().any(divided)
+    any_below(value, |node, open| {
+        graph.node(node).parts(&mut |part| {
+            if let Part::Node(inner) = part {
+                open.push(inner);
+            }
+        });
+        by_constant(node)
+    })
+}
+
+/// Is it, perhaps in a branch, an element of an array at a place that is divided?
+fn is_copy_at_quotient(graph: &Graph, value: NodeId) -> bool {
+    any_below(value, |node, open| {
+        if let Node::Choose(_, then, otherwise) = graph.node(node) {
+            open.extend([then, otherwise]);
+        }
+        matches!(graph.node(node), Node::At(_, index) if index.iter().any(|k| is_quotient(graph, *k)))
+    })
+}
+
+/// Is there a node, from one on, for which `is` holds? It says what else to look at, too.
+fn any_below(from: NodeId, mut is: impl FnMut(NodeId, &mut Vec<NodeId>) -> bool) -> bool {
+    let (mut open, mut seen) = (vec![from], HashSet::new());
+    while let Some(node) = open.pop() {
+        if seen.insert(node) && is(node, &mut open) {
+            return true;
+        }
+    }
+    false
 }
 
 /// Does it read parts of arrays that a loop around has chosen? That they are in range is known there, not here.

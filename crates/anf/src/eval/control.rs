@@ -1,5 +1,7 @@
 //! Blocks that run: a frame each, on a stack of their own, so that calls may be inside of each other to any depth.
 
+use std::rc::{Rc, Weak};
+
 use lambada_prim::{MOST_FOR_CALLS, ReduceOp, Scalar, ScalarTy, TOO_DEEP, grow};
 use lambada_source::Failure;
 
@@ -42,7 +44,7 @@ struct Loop<'c> {
     /// Is it the condition that runs?
     asks: bool,
     /// The memory of the state when the body began.
-    before: Vec<Option<*const Memory>>,
+    before: Vec<Option<Weak<Memory>>>,
     mark: Mark,
 }
 
@@ -235,20 +237,22 @@ impl<'c> Machine<'c> {
     }
 
     /// The memory of its own that an array has.
-    fn memory(&self, slot: usize) -> Option<*const Memory> {
+    fn memory(&self, slot: usize) -> Option<Weak<Memory>> {
         match &self.slots[self.base + slot] {
-            Value::Array(array) => array.memory.as_ref().map(std::rc::Rc::as_ptr),
+            Value::Array(array) => array.memory.as_ref().map(Rc::downgrade),
             _ => None,
         }
     }
 
     /// Counts what an iteration has replaced: scalars, and arrays that have not been updated in place.
-    fn replaced(&mut self, before: &[Option<*const Memory>], state: &[Value]) {
+    fn replaced(&mut self, before: &[Option<Weak<Memory>>], state: &[Value]) {
         for (before, value) in before.iter().zip(state) {
             self.counts.overwritten += match value {
                 Value::Scalar(value) => width(value.ty()),
                 Value::Array(Array { memory: Some(memory), .. })
-                    if Some(std::rc::Rc::as_ptr(memory)) == *before =>
+                    if before
+                        .as_ref()
+                        .is_some_and(|before| before.as_ptr() == Rc::as_ptr(memory)) =>
                 {
                     0
                 }

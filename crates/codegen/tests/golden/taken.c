@@ -1,5 +1,5 @@
 /* Made by Lambada. Compile with
- *   cc -std=gnu99 -O2 -fno-math-errno -fno-trapping-math -ffp-contract=fast -fopenmp-simd -fno-tree-slp-vectorize -fwrapv -fPIC -shared -w -march=native -lm
+ *   cc -std=gnu99 -O2 -fno-math-errno -fno-trapping-math -ffp-contract=fast -fopenmp-simd -fno-tree-slp-vectorize -fno-tree-loop-distribute-patterns -fwrapv -fPIC -shared -w -march=native -lm
  *
  * Each function takes a context (see lambada_context_open), its arguments and room for its results, one word each: sizes first, then
  * parameters; of an array among the results a pointer and then its sizes. It returns 0, or 1 if a check failed (results: its number and
@@ -34,7 +34,7 @@ static __attribute__((cold, noinline)) int lam_fail(union lambada_word *results,
 /* The runtime. */
 
 static int kernel_f(struct lambada_context *ctx, union lambada_word *results, int64_t n) {
-    double *restrict kept = lam_alloc(ctx, n, 8);
+    double *restrict kept = lam_alloc_kept(ctx, n, 8);
     if (unlikely(!kept)) return lam_no_memory(ctx, results, 0);
     lam_fill_real(kept, 1.0, n);
     double *restrict changed = lam_alloc(ctx, n, 8);

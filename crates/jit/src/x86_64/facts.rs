@@ -41,7 +41,7 @@ fn is_known_nest(function: &Function, nest: &Nest, nests: &mut Nests) -> bool {
         // A step is added to an index as a constant of 32 bits.
         Nest::For { step, .. } => i32::try_from(*step).is_ok(),
         Nest::While { .. } | Nest::If { .. } => true,
-        Nest::Scope(_) | Nest::Parallel { .. } => true,
+        Nest::Scope(..) | Nest::Parallel { .. } => true,
     };
     let mut inside = nest.bodies().into_iter().flatten();
     steps && inside.all(|stmt| is_known(function, stmt, nests))
@@ -238,7 +238,7 @@ impl Walk<'_> {
                 self.mention(cond.test, Use::Test, false, body);
                 self.body(inner.iter(), false);
             }
-            Nest::Scope(inner) => self.body(inner.iter(), false),
+            Nest::Scope(_, inner) => self.body(inner.iter(), false),
         }
     }
 

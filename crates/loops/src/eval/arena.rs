@@ -5,6 +5,8 @@ use std::ops::{Deref, DerefMut};
 
 use lambada_prim::grow;
 
+use crate::Release;
+
 /// What new memory holds: a NaN, a large integer, or true.
 const UNWRITTEN: u64 = 0x7ff8_0bad_0bad_0bad;
 
@@ -16,6 +18,8 @@ pub(super) const WORD: u64 = 8;
 pub(super) struct Arena {
     words: Vec<u64>,
     taken: usize,
+    /// Where the last node ends. All that is behind it is arrays.
+    kept: usize,
     /// How many of them are there before the run begins: they do not count.
     own: usize,
     /// The most words that have been taken at a time.
@@ -27,7 +31,7 @@ pub(super) struct Arena {
 impl Arena {
     /// An empty one, in the memory of one that nobody needs any more.
     pub fn new(used: Option<Arena>, wiped: bool) -> Arena {
-        Arena { words: used.unwrap_or_default().words, taken: 0, own: 0, most: 0, wiped }
+        Arena { words: used.unwrap_or_default().words, taken: 0, kept: 0, own: 0, most: 0, wiped }
     }
 
     /// How many words are taken.
@@ -80,9 +84,18 @@ impl Arena {
         self.most = self.most.max(end);
     }
 
-    /// Gives back all words but the first ones.
-    pub fn release(&mut self, taken: usize) {
-        self.taken = taken;
+    /// What has been taken so far stays where only arrays are released.
+    pub fn keep(&mut self) {
+        self.kept = self.taken;
+    }
+
+    /// Gives back all words but the first ones, as far as it may.
+    pub fn release(&mut self, taken: usize, release: Release) {
+        match release {
+            Release::All => self.kept = self.kept.min(taken),
+            Release::Arrays => {}
+        }
+        self.taken = taken.max(self.kept);
     }
 }
 

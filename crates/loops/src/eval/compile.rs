@@ -8,7 +8,9 @@ use lambada_prim::{Prim, Scalar, ScalarTy, Tensor};
 use super::items::Kernel;
 use super::{Body, Output, Program, Range, Region, Slot, Translate};
 use super::{lanes, slots};
-use crate::{Function, Library, Nest, Op, Operand, Param, Reg, Return, Step, Stmt, Ty, visit};
+use crate::{
+    Function, Library, Nest, Op, Operand, Param, Reg, Release, Return, Step, Stmt, Ty, visit,
+};
 
 /// An operand of an instruction: a slot, and the distance to the slot of the next lane, 0 for a broadcast.
 #[derive(Clone, Copy, Debug)]
@@ -61,7 +63,9 @@ pub(super) enum Code {
     Transpose { to: u32, from: u32, args: u32 },
     Fill { buf: u32, value: u32, len: u32 },
     Enter,
-    Leave,
+    Leave {
+        release: Release,
+    },
     // Control. Targets are numbers of instructions.
     Jump { target: u32 },
     JumpUnless { cond: u32, target: u32 },
@@ -308,7 +312,7 @@ impl<'a> Compiler<'a> {
                     compiler.put(Code::Enter);
                     compiler.body(body);
                     compiler.body(merge);
-                    compiler.put(Code::Leave);
+                    compiler.put(Code::Leave { release: Release::All });
                 })
             }
             Nest::While { cond, body } => {
@@ -320,10 +324,10 @@ impl<'a> Compiler<'a> {
                 self.land(exit);
             }
             Nest::If { cond, then, otherwise } => self.choice(*cond, then, otherwise),
-            Nest::Scope(body) => {
+            Nest::Scope(release, body) => {
                 self.put(Code::Enter);
                 self.body(body);
-                self.put(Code::Leave);
+                self.put(Code::Leave { release: *release });
             }
         }
     }

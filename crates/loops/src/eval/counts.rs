@@ -1,5 +1,7 @@
 //! What a run costs. The machine tells a [`Meter`] what it does; the one that counts nothing costs nothing.
 
+use crate::Release;
+
 /// How much work a run did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
@@ -28,10 +30,12 @@ pub(super) trait Meter {
     fn load(&mut self, elements: u64);
     fn write(&mut self, bytes: u64);
     fn allocate(&mut self, bytes: u64);
+    /// So many of the bytes that have been allocated are those of a node.
+    fn keep(&mut self, bytes: u64);
     /// A scope begins.
     fn enter(&mut self);
-    /// The innermost scope ends: what has been allocated in it is free again.
-    fn leave(&mut self);
+    /// The innermost scope ends: what has been allocated in it is free again, as far as the scope releases it.
+    fn leave(&mut self, release: Release);
 }
 
 /// Counts nothing.
@@ -45,10 +49,11 @@ impl Meter for Silent {
     fn load(&mut self, _elements: u64) {}
     fn write(&mut self, _bytes: u64) {}
     fn allocate(&mut self, _bytes: u64) {}
+    fn keep(&mut self, _bytes: u64) {}
     #[inline(always)]
     fn enter(&mut self) {}
     #[inline(always)]
-    fn leave(&mut self) {}
+    fn leave(&mut self, _release: Release) {}
 }
 
 /// Counts everything.
@@ -57,8 +62,10 @@ pub(super) struct Counter {
     pub(super) counts: Counts,
     /// Bytes in use.
     live: u64,
-    /// By open scope: bytes in use at its entry.
-    marks: Vec<u64>,
+    /// Bytes of nodes that are in use.
+    nodes: u64,
+    /// By open scope: bytes in use at its entry, and those of nodes among them.
+    marks: Vec<(u64, u64)>,
 }
 
 impl Meter for Counter {
@@ -87,11 +94,20 @@ impl Meter for Counter {
         self.counts.peak = self.counts.peak.max(self.live);
     }
 
-    fn enter(&mut self) {
-        self.marks.push(self.live);
+    fn keep(&mut self, bytes: u64) {
+        self.nodes = self.nodes.saturating_add(bytes);
     }
 
-    fn leave(&mut self) {
-        self.live = self.marks.pop().expect("a scope is open");
+    fn enter(&mut self) {
+        self.marks.push((self.live, self.nodes));
+    }
+
+    fn leave(&mut self, release: Release) {
+        let (live, nodes) = self.marks.pop().expect("a scope is open");
+        match release {
+            Release::All => self.nodes = nodes,
+            Release::Arrays => {}
+        }
+        self.live = live + (self.nodes - nodes);
     }
 }

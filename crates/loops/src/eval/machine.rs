@@ -207,10 +207,10 @@ impl<'a, M: Meter> Machine<'a, M> {
                     self.meter.enter();
                     self.marks.push(self.memory.taken());
                 }
-                Code::Leave => {
-                    self.meter.leave();
+                Code::Leave { release } => {
+                    self.meter.leave(release);
                     let mark = self.marks.pop().expect("a scope is open");
-                    self.memory.release(mark);
+                    self.memory.release(mark, release);
                 }
                 Code::Jump { target } => {
                     at = target as usize;
@@ -322,7 +322,7 @@ impl<'a, M: Meter> Machine<'a, M> {
             | Code::Kernel { .. }
             | Code::Swap { .. }
             | Code::Enter
-            | Code::Leave
+            | Code::Leave { .. }
             | Code::Jump { .. }
             | Code::JumpUnless { .. }
             | Code::First { .. }

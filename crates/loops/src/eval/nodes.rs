@@ -65,8 +65,10 @@ impl<M: Meter> Machine<'_, M> {
         }
         let words = lens.iter().fold(node.words, |sum, (_, len)| sum.saturating_add(*len));
         let low = self.room_for_node(words, node.site)?;
+        self.memory.keep();
         if M::COUNTS {
             self.meter.allocate(words as u64 * WORD);
+            self.meter.keep(words as u64 * WORD);
             self.meter.write(words as u64 * WORD);
         }
         self.memory[low..low + node.words].fill(0);

@@ -58,7 +58,7 @@ impl Walk {
         if let Stmt::Nest(nest) = stmt {
             let is_loop = match nest {
                 Nest::For { .. } | Nest::Parallel { .. } | Nest::While { .. } => true,
-                Nest::If { .. } | Nest::Scope(_) => false,
+                Nest::If { .. } | Nest::Scope(..) => false,
             };
             if is_loop {
                 self.loops.push(Vec::new());

@@ -99,7 +99,7 @@ impl Code {
                 Split::Outside(cond) => self.outside(each, cond, room),
                 Split::Divided(by) => self.divided(each, by, room),
             },
-            Some(_) | None => each.behind_checks(),
+            Some(_) | None => self.as_copy(&each).unwrap_or_else(|| each.behind_checks()),
         }
     }
 
@@ -309,7 +309,7 @@ fn is_plain(stmt: &Stmt) -> bool {
                 | Step::Check { .. }
         ),
         Stmt::Nest(Nest::For { step, .. }) => *step == 1,
-        Stmt::Nest(Nest::If { .. } | Nest::Scope(_)) => true,
+        Stmt::Nest(Nest::If { .. } | Nest::Scope(..)) => true,
         Stmt::Nest(Nest::While { .. } | Nest::Parallel { .. }) => false,
     }
 }
@@ -321,7 +321,7 @@ fn tested(stmt: &Stmt) -> Option<Reg> {
         Stmt::Step(Step::Let(_, Op::Prim(Prim::Select | Prim::SelectInt, args))) => args[0],
         Stmt::Step(_)
         | Stmt::Nest(
-            Nest::For { .. } | Nest::While { .. } | Nest::Scope(_) | Nest::Parallel { .. },
+            Nest::For { .. } | Nest::While { .. } | Nest::Scope(..) | Nest::Parallel { .. },
         ) => return None,
     };
     match cond {

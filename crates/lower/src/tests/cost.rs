@@ -136,7 +136,10 @@ fn rows_are_built_in_their_slots() {
             b.bind("frozen", row.clone(), Op::Freeze(acc))
         });
         let pair = collect(b, n, &row.array_of(Atom::int(2)), |b, i| {
-            let first = collect(b, m, &Ty::real(), |b, j| element(b, x, &ty, &[i, j]));
+            let first = collect(b, m, &Ty::real(), |b, j| {
+                let e = element(b, x, &ty, &[i, j]);
+                b.prim(Prim::Neg, [e])
+            });
             let second = b.bind("second", row.clone(), Op::Fill(Atom::real(2.0)));
             b.bind("pair", row.array_of(Atom::int(2)), Op::Array(vec![first, second]))
         });

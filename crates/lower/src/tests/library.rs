@@ -360,3 +360,60 @@ main (m : int) {
     );
     assert_eq!(all_copies(&f), 0, "{}", loops::print(&f));
 }
+
+/// A function and loops that make nodes, and need arrays for that.
+const LISTS: &str = "type list {
+  nil
+  cons (x : real, next : ref list)
+}
+def cell (i : int) (next : ref list) {
+  k : int = rem_int i, 7
+  size : int = add_int k, 90
+  xs : [size]real = for j < size (collect) {
+    ij : int = mul_int i, j
+    x : real = to_real ij
+    => x
+  }
+  x : real = xs[1]
+  list : ref list = node list.cons (x, next)
+  => list : ref list
+}
+main (n : int) {
+  all : [n]ref list = for i < n (collect) {
+    size : int = add_int i, 1
+    xs : [size]real = for j < size (collect) {
+      ij : int = sub_int j, i
+      x : real = to_real ij
+      => x
+    }
+    x : real = xs[0]
+    last : ref list = node list.cons (x, 0)
+    list : ref list = call cell (i, last)
+    => list
+  }
+  list : ref list = loop (list : ref list = 0) for i < n {
+    next : ref list = call cell (i, list)
+    => next
+  }
+  first : real = field list cons.x
+  s : real = for i < n (reduce add) {
+    list : ref list = all[i]
+    x : real = field list cons.x
+    next : ref list = field list cons.next
+    y : real = field next cons.x
+    z : real = add x, y
+    => z
+  }
+  => first : real, s : real
+}
+";
+
+#[test]
+fn what_makes_nodes_keeps_nothing_else() {
+    let f = program(LISTS, &[0, 1, 5, 20]);
+    let text = loops::print(&f);
+    assert_eq!(text.matches("scope, nodes stay").count(), 3, "{text}");
+    let [few, many] = [200, 400].map(|n| costs(&f, n).peak);
+    // Three nodes of three words for each number, one handle in an array, and an array of the numbers so far.
+    assert!(many - few <= 200 * 8 * (9 + 1 + 2), "{few} and {many} bytes");
+}

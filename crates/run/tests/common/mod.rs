@@ -2,7 +2,7 @@
 #![allow(dead_code)] // not every test file uses all of it
 
 use lambada_loops::{
-    Buf, Cell, Function, Mode, Nest, Op, Operand, Param, Reg, Return, Step, Stmt, Ty,
+    Buf, Cell, Function, Mode, Nest, Op, Operand, Param, Reg, Release, Return, Step, Stmt, Ty,
 };
 use lambada_prim::{Data, Prim, Scalar, ScalarTy, Tensor};
 use lambada_run::{Engine, Kernel, Settings};
@@ -162,7 +162,7 @@ impl Builder {
         self.open();
         body(self);
         let body = self.close();
-        self.put(Stmt::Nest(Nest::Scope(body)));
+        self.put(Stmt::Nest(Nest::Scope(Release::All, body)));
     }
 
     pub fn check(&mut self, cond: Operand, message: &str, values: &[Operand]) {

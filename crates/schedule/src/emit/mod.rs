@@ -16,6 +16,7 @@ use crate::placed::{BufferId, Content, Item, Nest, Pass, Placed};
 
 mod carries;
 mod code;
+mod in_place;
 mod nest;
 mod parallel;
 mod ranges;
@@ -28,6 +29,7 @@ mod value;
 
 use carries::Carried;
 use code::Code;
+use in_place::in_outputs;
 pub(crate) use parallel::totals;
 use tile::Copy;
 
@@ -261,10 +263,12 @@ impl<'a> Emitter<'a> {
     fn memory(&mut self) {
         self.block_size();
         let own = self.of_iterations();
+        let mut shared = in_outputs(self.placed);
+        shared.retain(|id, output| !own.contains(id) && !own.contains(output));
         for k in 0..self.placed.buffers.len() {
             let id = BufferId(k as u32);
-            if own.contains(&id) {
-                // Made in each iteration, and read nowhere else.
+            if own.contains(&id) || shared.contains_key(&id) {
+                // Made in each iteration, and read nowhere else; or in the memory of an output.
                 self.slots.push(Slot::Scalar(Operand::Lit(Scalar::Int(0))));
                 continue;
             }
@@ -273,6 +277,9 @@ impl<'a> Emitter<'a> {
             if self.outputs == Outputs::Made {
                 self.given_first(id, slot);
             }
+        }
+        for (id, output) in shared {
+            self.slots[id.0 as usize] = self.slots[output.0 as usize];
         }
     }
 

@@ -356,6 +356,38 @@ graph (n : int, x : [n]real) {
     }
 }
 
+/// What is stored to be read once more, where an element of the output is made of it, stands in the output. Where two outputs are made of it, or a
+/// sum reads it, nothing changes.
+#[test]
+fn what_becomes_an_output_stands_in_its_memory() {
+    let softmax = "
+graph (n : int, x : [n]real) {
+  axis i < n
+  v0 = x[i]
+  v1 = exp v0
+  v2 = reduce add [i] v1
+  v3 = div v1, v2
+  a0 = map [i] v3
+";
+    let one = format!("{softmax}  => y = a0\n}}\n");
+    let two = format!("{softmax}  v4 = mul v1, v1\n  a1 = map [i] v4\n  => y = a0, z = a1\n}}\n");
+    // A term that reads what is stored for other indices, too.
+    let other = format!(
+        "{softmax}  axis j < n\n  v4 = le_int j, i\n  v5 = x[j]\n  v6 = exp v5\n  v7 = mul v6, v1\n  v8 = select v4, v7, 0.0\n  v9 = reduce add [j] v8\n  \
+         v10 = div v9, v2\n  a1 = map [i] v10\n  => y = a1\n}}\n"
+    );
+    for text in [&one, &two, &other] {
+        let graph = read(text);
+        for n in SIZES {
+            agrees(&graph, &[int(n), reals(&[n])]);
+        }
+    }
+    let placed = place(&read(&one), None, &Nominal::default()).expect("a placement");
+    let loops = emit_with(&placed, Plan::of(4), (Outputs::Made, Around::Nothing), Grain::USUAL);
+    let text = lambada_loops::print(&loops);
+    assert_eq!(text.matches("alloc real[n]").count(), 1, "{text}");
+}
+
 /// One nest writes out an axis, the next one loops over it: it does not find what has been computed for the first index.
 #[test]
 fn what_is_written_out_is_known_to_one_nest() {

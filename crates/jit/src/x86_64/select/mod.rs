@@ -221,7 +221,7 @@ impl Selector<'_> {
                 self.code.put(Inst::Control(Control::Leave));
                 self.code.put(Inst::Control(Control::Bind(exit)));
             }
-            Nest::Scope(body) => {
+            Nest::Scope(_, body) => {
                 self.settle();
                 self.scope(body.iter());
             }
