@@ -7,7 +7,7 @@ import pytest
 
 import lambada
 
-REPOSITORY = pathlib.Path(os.environ.get("LAMBADA_REPOSITORY", pathlib.Path(__file__).resolve().parents[3]))
+REPOSITORY = pathlib.Path(os.environ.get("LAMBADA_REPOSITORY") or pathlib.Path(__file__).resolve().parents[3])
 
 PROGRAM = """
 --| Half the squared distance.
