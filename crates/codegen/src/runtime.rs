@@ -65,7 +65,7 @@ fn chosen(text: &str, Kinds { calls, nodes, inspections, teams, hosted }: Kinds)
         "@asked" => Some(format!("    return unlikely(__atomic_load_n({}, __ATOMIC_RELAXED));\n", if teams { "ctx->asked" } else { "&ctx->cancelled" })),
         "@peak" => teams.then_some("    for (int64_t k = 1; k < ctx->threads; k++) peak += lambada_context_peak(ctx->workers[k - 1]);\n").map(String::from),
         "@close" => teams.then_some("    for (int64_t k = 1; k < ctx->threads; k++) lambada_context_close(ctx->workers[k - 1]);\n    __builtin_free(ctx->workers);\n").map(String::from),
-        "@top" => nodes.then_some("    char *top; /* where arrays begin, the first of which is last */\n    uint64_t lost; /* bytes in front of them that the limit has taken away */\n").map(String::from),
+        "@top" => nodes.then_some("    char *top; /* the end of the chunk, from which arrays are taken downwards */\n    uint64_t lost; /* bytes between nodes and arrays that the limit forbids */\n").map(String::from),
         "@kept" => nodes.then_some("    struct lam_block *kept; /* those of nodes */\n").map(String::from),
         "@alloc" => Some(if nodes { ALLOC_FROM_BACK } else { ALLOC }.to_string()),
         "@in_use" => Some(

@@ -64,6 +64,11 @@ impl Code {
             match step {
                 Step::Let(reg, Op::Prim(op, args)) if stored.is_none() => {
                     let is = |k: usize| follows(&moving, args[k]);
+                    // What has been loaded changes, too.
+                    let read = loaded.map(|(reg, _, _)| Operand::from(reg));
+                    if args.iter().any(|arg| Some(*arg) == read) {
+                        return None;
+                    }
                     let along = match op {
                         Prim::AddInt => is(0) != is(1),
                         Prim::SubInt => is(0) && !is(1),
