@@ -19,8 +19,9 @@ pub struct Machine {
 impl Machine {
     pub fn found(flags: &str) -> Machine {
         let target = lambada_run::Target::Here;
-        let generated: Vec<&str> =
-            lambada_codegen::FLAGS.iter().chain(target.flags()).copied().collect();
+        let own = lambada_run::Compiler::find().map(|compiler| compiler.flags());
+        let own = own.into_iter().flatten();
+        let generated: Vec<&str> = own.chain(target.flags().iter().copied()).collect();
         Machine {
             processor: processor(),
             cores: std::thread::available_parallelism().map_or(1, usize::from),

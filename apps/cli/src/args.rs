@@ -308,7 +308,7 @@ pub enum Command {
         /// What the library is called; every name in it begins so. The name of the program unless given
         #[arg(long)]
         name: Option<String>,
-        /// Make code for all processors of this architecture, not only for this one's kind
+        /// Make code for all processors of this architecture, not only for this one's kind: in versions for several widths of vectors, of which calls use what the processor has
         #[arg(long)]
         portable: bool,
     },

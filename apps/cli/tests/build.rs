@@ -169,16 +169,35 @@ fn cpp_calls_all_that_is_offered() {
 #[test]
 fn the_text_itself_compiles_strictly_and_passes_the_sanitizers() {
     let file = source("model.c");
-    let sanitized = [
-        "-std=c99",
-        "-g",
-        "-fsanitize=address,undefined",
-        "-fno-sanitize-recover=all",
-        &*file,
-        "model.c",
-    ];
-    let all = [&sanitized[..], &STRICT].concat();
-    let made = program("cc", "sanitized", &all, &["-lm"]);
+    let sanitized = ["-std=c99", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
+    let strict = [&sanitized[..], &STRICT].concat();
+    // As the text itself says: in one run without versions for wider vectors, or in one run for each.
+    let text = std::fs::read_to_string(folder().join("model.c")).expect("the text is there");
+    let runs = text.lines().take_while(|line| line.starts_with(['/', ' ']));
+    let mut runs = runs.filter_map(|line| line.strip_prefix(" *   "));
+    let alone = runs.next().expect("the text says how it is compiled");
+    assert!(alone.starts_with("cc ") && alone.ends_with(" -c model.c"), "{alone}");
+    let mut objects = Vec::new();
+    for run in runs {
+        let (flags, object) = run.split_once(" -o ").unwrap_or((run, "model.o"));
+        let object = format!("sanitized-{object}");
+        let flags = flags.split(' ').chain(["-o", &object]);
+        let mut command = Command::new("cc");
+        succeeds(command.current_dir(folder()).args(&strict).args(flags));
+        objects.push(object);
+    }
+    if cfg!(target_arch = "x86_64") {
+        assert_eq!(objects.len(), 3, "{text}");
+    } else {
+        objects = vec!["model.c".to_string()];
+    }
+    let linked: Vec<&str> = objects.iter().map(String::as_str).chain(["-lm"]).collect();
+    let all = [&strict[..], &[&*file]].concat();
+    let made = program("cc", "sanitized", &all, &linked);
+    succeeds(&mut Command::new(made));
+    // Without the others, calls have the one for all processors.
+    let alone = [&strict[..], &["-DALONE", &*file, "model.c"]].concat();
+    let made = program("cc", "alone", &alone, &["-lm"]);
     succeeds(&mut Command::new(made));
 }
 

@@ -50,11 +50,12 @@ use lambada_loops::{Function, Names, Return, Step, Stmt, visit};
 use lambada_prim::Precision;
 use needs::Needs;
 pub use parts::PART;
+use runtime::Kinds;
 pub use shares::Shares;
 
 /// How the text is to be compiled. Integers wrap; floating point is strict but for the contraction of `a * b + c`. Straight lines of scalars are not packed into
-/// vectors: GCC then stores lanes and loads vectors of them at once, which no processor forwards (two times slower on ba and on small determinants, nothing faster). Nor are loops turned into calls of the C library: what is worth one is a copy or a fill already, and
-/// most loops that are left are short.
+/// vectors: GCC then stores lanes and loads vectors of them at once, which no processor forwards (two times slower on ba and on small determinants, nothing faster).
+/// GCC and Clang know all of these; [`GCC_FLAGS`] are for GCC alone.
 pub const FLAGS: &[&str] = &[
     "-std=gnu99",
     "-O2",
@@ -63,12 +64,14 @@ pub const FLAGS: &[&str] = &[
     "-ffp-contract=fast",
     "-fopenmp-simd",
     "-fno-tree-slp-vectorize",
-    "-fno-tree-loop-distribute-patterns",
     "-fwrapv",
     "-fPIC",
     "-shared",
     "-w",
 ];
+
+/// Flags that Clang refuses. Loops are not turned into calls of the C library: what is worth one is a copy or a fill already, and most loops that are left are short.
+pub const GCC_FLAGS: &[&str] = &["-fno-tree-loop-distribute-patterns"];
 
 /// A unit of C with one or more functions.
 #[derive(Clone, Debug)]
@@ -114,13 +117,23 @@ enum Linkage {
 
 /// Several functions as one unit of C, and how they are called.
 pub fn unit(functions: &[&Function]) -> Unit {
-    printed(functions, PART, Memory::Arena, Linkage::External)
+    unit_with(functions, Memory::Arena)
 }
 
-/// As [`unit()`], but no name is seen outside of the file: for libraries whose own functions stand behind this text. Macros that it defines are those
-/// of [`MACROS`].
-pub fn internal_unit(functions: &[&Function]) -> Unit {
-    printed(functions, PART, Memory::Arena, Linkage::Internal)
+/// Versions of functions, each a unit of which no name is seen outside of the file: for libraries whose own functions stand behind such a text. A context of one version is
+/// one of all, so that whoever opens it need not know which one it is for. Macros that a text defines are those of [`MACROS`].
+pub fn internal_units(versions: &[Vec<&Function>]) -> Vec<Unit> {
+    let print = |functions: &Vec<&Function>| print(functions, PART, false);
+    let mut printed: Vec<Printed> = versions.iter().map(print).collect();
+    let kinds = printed.iter().map(|version| version.needs.kinds);
+    let kinds = kinds.reduce(Kinds::or).unwrap_or_default();
+    for version in &mut printed {
+        version.needs.kinds = kinds;
+    }
+    let unit = |(version, functions): (Printed, &Vec<&Function>)| {
+        version.unit(functions, Memory::Arena, Linkage::Internal)
+    };
+    printed.into_iter().zip(versions).map(unit).collect()
 }
 
 /// What a unit may define as macros.
@@ -129,19 +142,28 @@ pub const MACROS: &[&str] = &["unlikely", "INFINITY", "NAN", "INT64_MAX", "INT64
 /// As [`unit()`]; functions that are much larger are cut into parts of about so many statements, each a C function. Large results may lie in memory of
 /// the host.
 pub fn unit_in_parts(functions: &[&Function], part: usize) -> Unit {
-    printed(functions, part, Memory::Hosted, Linkage::External)
+    print(functions, part, true).unit(functions, Memory::Hosted, Linkage::External)
 }
 
 /// As [`unit()`], with other memory.
 pub fn unit_with(functions: &[&Function], memory: Memory) -> Unit {
-    printed(functions, PART, memory, Linkage::External)
+    let hosted = memory == Memory::Hosted;
+    print(functions, PART, hosted).unit(functions, memory, Linkage::External)
 }
 
-fn printed(functions: &[&Function], part: usize, memory: Memory, linkage: Linkage) -> Unit {
+/// Functions as C, and what that needs to stand in front.
+struct Printed {
+    body: String,
+    symbols: Vec<String>,
+    needs: Needs,
+}
+
+/// Functions as C; large results may lie in memory of the host if it is `hosted`.
+fn print(functions: &[&Function], part: usize, hosted: bool) -> Printed {
     let precision = functions.first().map_or(Precision::default(), |first| first.precision);
     let all = functions.iter().flat_map(|function| function.all());
     debug_assert!(all.into_iter().all(|each| each.precision == precision), "reals of one kind");
-    let mut needs = Needs::new(precision, memory == Memory::Hosted);
+    let mut needs = Needs::new(precision, hosted);
     let mut names = Names::new([
         "context_open",
         "context_host",
@@ -163,19 +185,25 @@ fn printed(functions: &[&Function], part: usize, memory: Memory, linkage: Linkag
         texts.push(function::print(function, (&kernel, &symbol), part, &mut needs));
         symbols.push(symbol);
     }
-    let body = texts.join("\n");
-    let text = format!("\n{}\n{body}", needs.text(&body, memory));
-    let is_cut = body.lines().any(|line| line == "@end");
-    let (text, shares) = match linkage {
-        Linkage::External if is_cut => shares::shared(&head(functions, &symbols), &text),
-        Linkage::External => {
-            (head(functions, &symbols) + &shares::alone(&text, ""), Shares::default())
-        }
-        Linkage::Internal => {
-            (shares::alone(&text, "static __attribute__((unused)) "), Shares::default())
-        }
-    };
-    Unit { text, symbols, shares }
+    Printed { body: texts.join("\n"), symbols, needs }
+}
+
+impl Printed {
+    fn unit(self, functions: &[&Function], memory: Memory, linkage: Linkage) -> Unit {
+        let Printed { body, symbols, needs } = self;
+        let text = format!("\n{}\n{body}", needs.text(&body, memory));
+        let is_cut = body.lines().any(|line| line == "@end");
+        let (text, shares) = match linkage {
+            Linkage::External if is_cut => shares::shared(&head(functions, &symbols), &text),
+            Linkage::External => {
+                (head(functions, &symbols) + &shares::alone(&text, ""), Shares::default())
+            }
+            Linkage::Internal => {
+                (shares::alone(&text, "static __attribute__((unused)) "), Shares::default())
+            }
+        };
+        Unit { text, symbols, shares }
+    }
 }
 
 /// How many words the results of a function take, or the numbers of a failing check.
@@ -212,12 +240,13 @@ fn head(functions: &[&Function], symbols: &[String]) -> String {
         ""
     };
     format!(
-        "/* Made by Lambada. Compile with\n *   cc {} -march=native -lm\n *\n\
+        "/* Made by Lambada. Compile with\n *   cc {} -march=native -lm\n * and GCC also with {}.\n *\n\
          \x20* Each function takes a context (see lambada_context_open), its arguments and room for its results, one word each: sizes first, then\n\
          \x20* parameters; of an array among the results a pointer and then its sizes. It returns 0, or 1 if a check failed (results: its number and\n\
          \x20* values), or 2 if there is not enough memory (results: number and elements of the array, bytes in use), or 4 if it\n\
          \x20* has been cancelled (see lambada_context_cancel). Results are valid until the next call with the same context.{nodes}\n *\n{list} */\n",
-        FLAGS.join(" ")
+        FLAGS.join(" "),
+        GCC_FLAGS.join(" ")
     )
 }
 

@@ -21,13 +21,10 @@ pub(crate) struct Needs {
     kernels: BTreeSet<ArrayPrim>,
     fills: BTreeSet<ScalarTy>,
     copies: bool,
-    calls: bool,
-    nodes: bool,
-    inspections: bool,
-    teams: bool,
-    /// Some results may lie in memory of the host, and some do.
+    /// What the runtime must know of.
+    pub kinds: runtime::Kinds,
+    /// Results may lie in memory of the host.
     may_host: bool,
-    hosted: bool,
 }
 
 impl Needs {
@@ -41,12 +38,8 @@ impl Needs {
             kernels: BTreeSet::new(),
             fills: BTreeSet::new(),
             copies: false,
-            calls: false,
-            nodes: false,
-            inspections: false,
-            teams: false,
+            kinds: runtime::Kinds::default(),
             may_host,
-            hosted: false,
         }
     }
 
@@ -133,46 +126,40 @@ impl Needs {
 
     /// Functions that call each other.
     pub fn calls(&mut self) {
-        self.calls = true;
+        self.kinds.calls = true;
     }
 
     /// Nodes.
     pub fn nodes(&mut self) {
-        self.nodes = true;
+        self.kinds.nodes = true;
     }
 
     /// Values that are shown.
     pub fn inspections(&mut self) {
-        self.inspections = true;
+        self.kinds.inspections = true;
     }
 
     /// Results whose memory the host may give; no if it may not.
     pub fn hosted(&mut self) -> bool {
-        self.hosted |= self.may_host;
+        self.kinds.hosted |= self.may_host;
         self.may_host
     }
 
     /// Loops whose iterations run on several threads.
     pub fn teams(&mut self) {
-        self.teams = true;
+        self.kinds.teams = true;
     }
 
     /// All of it, in front of the functions, which are given to see what they mention.
     pub fn text(&self, functions: &str, memory: Memory) -> String {
-        let kinds = runtime::Kinds {
-            calls: self.calls,
-            nodes: self.nodes,
-            inspections: self.inspections,
-            teams: self.teams,
-            hosted: self.hosted,
-        };
+        let kinds = self.kinds;
         let runtime = runtime::memory(memory, kinds);
         let mut helpers = vec![runtime, runtime::sizes(kinds)];
-        helpers.extend(self.teams.then(|| runtime::TEAMS.to_string()));
-        helpers.extend(self.hosted.then(|| runtime::hosted(kinds)));
-        helpers.extend(self.calls.then(|| runtime::CALLS.to_string()));
-        helpers.extend(self.inspections.then(|| runtime::INSPECTIONS.to_string()));
-        helpers.extend(self.nodes.then(|| runtime::nodes(memory, self.precision)));
+        helpers.extend(kinds.teams.then(|| runtime::TEAMS.to_string()));
+        helpers.extend(kinds.hosted.then(|| runtime::hosted(kinds)));
+        helpers.extend(kinds.calls.then(|| runtime::CALLS.to_string()));
+        helpers.extend(kinds.inspections.then(|| runtime::INSPECTIONS.to_string()));
+        helpers.extend(kinds.nodes.then(|| runtime::nodes(memory, self.precision)));
         let mut scalar: Vec<&str> = self
             .prims
             .iter()

@@ -13,7 +13,7 @@ use memory::{
 };
 
 /// What only some programs have.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(crate) struct Kinds {
     pub calls: bool,
     pub nodes: bool,
@@ -21,6 +21,19 @@ pub(crate) struct Kinds {
     pub teams: bool,
     /// Results whose memory the host may give.
     pub hosted: bool,
+}
+
+impl Kinds {
+    /// What has what either has.
+    pub fn or(self, other: Kinds) -> Kinds {
+        Kinds {
+            calls: self.calls || other.calls,
+            nodes: self.nodes || other.nodes,
+            inspections: self.inspections || other.inspections,
+            teams: self.teams || other.teams,
+            hosted: self.hosted || other.hosted,
+        }
+    }
 }
 
 /// Memory of a kind, for programs that have these.

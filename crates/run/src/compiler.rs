@@ -58,8 +58,14 @@ impl Compiler {
         self.identity.contains("clang")
     }
 
+    /// The arguments for every unit, for whatever processor.
+    pub fn flags(&self) -> impl Iterator<Item = &'static str> {
+        let own = if self.is_clang() { &[] } else { lambada_codegen::GCC_FLAGS };
+        lambada_codegen::FLAGS.iter().chain(own).copied()
+    }
+
     /// All arguments for a unit but those that name files.
-    pub(crate) fn flags(&self, settings: Settings) -> Vec<&'static str> {
+    pub(crate) fn flags_for(&self, settings: Settings) -> Vec<&'static str> {
         let flag = |flag: &'static str| {
             let off = flag == "-ffp-contract=fast" && !settings.contract;
             if off { "-ffp-contract=off" } else { flag }
@@ -71,7 +77,7 @@ impl Compiler {
             false => &[],
         };
         let effort = effort.iter().copied();
-        lambada_codegen::FLAGS.iter().copied().map(flag).chain(target).chain(effort).collect()
+        self.flags().map(flag).chain(target).chain(effort).collect()
     }
 
     /// All that machine code depends on besides the C text: compiler, flags, and the machine that `native` stands for.
@@ -80,7 +86,7 @@ impl Compiler {
             "{} | {} | {} | {}",
             self.command.join(" "),
             self.identity,
-            self.flags(settings).join(" "),
+            self.flags_for(settings).join(" "),
             machine()
         )
     }
@@ -125,7 +131,7 @@ impl Compiler {
     ) -> Result<Running, String> {
         let child = self
             .command()
-            .args(self.flags(settings))
+            .args(self.flags_for(settings))
             .args(flags)
             .args(sources)
             .arg("-o")
@@ -284,7 +290,7 @@ mod tests {
         let of = |identity: &str| {
             let identity = identity.to_string();
             let quick = Settings { quick: true, ..Settings::default() };
-            Compiler { command: vec!["cc".into()], identity }.flags(quick)
+            Compiler { command: vec!["cc".into()], identity }.flags_for(quick)
         };
         let (gcc, clang) = (of("cc (Debian 12.2.0-14) 12.2.0"), of("Debian clang version 14.0.6"));
         let at = |flag: &str| gcc.iter().position(|each| *each == flag);
@@ -292,6 +298,22 @@ mod tests {
         assert!(at("-O2") < at("-O1") && at("-fexpensive-optimizations").is_some(), "{gcc:?}");
         assert!(gcc.contains(&"-ffp-contract=fast") && clang.contains(&"-ffp-contract=fast"));
         assert_eq!(clang.last(), Some(&"-O1"));
+    }
+
+    /// It refuses to compile with flags that it does not know.
+    #[test]
+    fn clang_is_given_no_flags_of_gcc() {
+        let identity = "Apple clang version 15.0.0 (clang-1500.3.9.4)".to_string();
+        let clang = Compiler { command: vec!["cc".into()], identity };
+        for quick in [false, true] {
+            let flags = clang.flags_for(Settings { quick, ..Settings::default() });
+            assert!(
+                lambada_codegen::GCC_FLAGS.iter().all(|flag| !flags.contains(flag)),
+                "{flags:?}"
+            );
+            let refused = |flag: &&str| QUICK.contains(flag) && !QUICK_CLANG.contains(flag);
+            assert!(!flags.iter().any(refused), "{flags:?}");
+        }
     }
 
     #[test]

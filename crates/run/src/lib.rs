@@ -69,17 +69,47 @@ pub enum Target {
     Here,
     /// All of its architecture: what the C compiler makes unless told otherwise.
     Any,
+    /// Those of x86-64 with vectors of 256 bits: with AVX2 and FMA.
+    Avx2,
+    /// Those of x86-64 with vectors of 512 bits: with the parts of AVX-512 that servers have had from the start.
+    Avx512,
 }
 
 impl Target {
+    /// For which processors a program has versions that is to run on all of the architecture, those with narrower vectors first.
+    pub fn versions() -> &'static [Target] {
+        if cfg!(target_arch = "x86_64") {
+            &[Target::Any, Target::Avx2, Target::Avx512]
+        } else {
+            &[Target::Any]
+        }
+    }
+
+    /// How many bits its vector registers have.
+    pub fn vector_bits(self) -> u16 {
+        64 * self.words()
+    }
+
+    /// What processors must have beyond those of the architecture, as C compilers call it.
+    pub fn features(self) -> impl Iterator<Item = &'static str> {
+        let flags = if self == Target::Here { &[] } else { self.flags() };
+        flags.iter().filter_map(|flag| flag.strip_prefix("-m"))
+    }
+
     /// How many reals its vector registers hold, and so how many lanes loops should have: 8, 4 or 2 of 64 bits, twice as many of 32. Found out when the program runs; a unit of
     /// C works with any number of lanes on any processor, and gives the same.
     pub fn lanes(self, precision: Precision) -> u16 {
-        let words = match self {
-            Target::Here => lanes_here(),
+        self.words() * precision.per_word()
+    }
+
+    /// How many words of 64 bits its vector registers hold.
+    fn words(self) -> u16 {
+        match self {
+            Target::Here => words_here(),
             Target::Any => 2,
-        };
-        words * precision.per_word()
+            Target::Avx2 => 4,
+            Target::Avx512 => 8,
+        }
     }
 
     /// What tells a C compiler so.
@@ -87,12 +117,24 @@ impl Target {
         match self {
             Target::Here => compiler::flags_here(),
             Target::Any => &[],
+            Target::Avx2 => &["-mavx2", "-mfma", "-mbmi", "-mbmi2"],
+            Target::Avx512 => &[
+                "-mavx2",
+                "-mfma",
+                "-mbmi",
+                "-mbmi2",
+                "-mavx512f",
+                "-mavx512bw",
+                "-mavx512cd",
+                "-mavx512dq",
+                "-mavx512vl",
+            ],
         }
     }
 }
 
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-fn lanes_here() -> u16 {
+fn words_here() -> u16 {
     if std::is_x86_feature_detected!("avx512f") && std::is_x86_feature_detected!("avx512dq") {
         8
     } else if std::is_x86_feature_detected!("avx2") {
@@ -103,7 +145,7 @@ fn lanes_here() -> u16 {
 }
 
 #[cfg(not(any(target_arch = "x86", target_arch = "x86_64")))]
-fn lanes_here() -> u16 {
+fn words_here() -> u16 {
     2
 }
 

@@ -109,15 +109,54 @@ static void mistakes(model_context *c) {
     model_close(0);
 }
 
+/* What a version of the code computes, as far as it has lanes. */
+static void lanes(model_context *c, double results[9]) {
+    enum { N = 1003, D = 7 };
+    static double x[N][D], y[N];
+    double w[D], b_ct;
+    for (int j = 0; j < D; j++) w[j] = 0.1 * j - 0.2;
+    for (int i = 0; i < N; i++) {
+        y[i] = i % 5;
+        for (int j = 0; j < D; j++) x[i][j] = (7 * i + 3 * j) % 11 - 5;
+    }
+    CHECK(model_loss_grad(c, N, D, w, 0.5, x[0], y, results, results + 1, &b_ct) == 0);
+    results[8] = b_ct;
+}
+
+/* All versions of the code do the same. */
+static void versions(model_context *c) {
+    double first[9], again[9], other[9];
+    lanes(c, first);
+    for (int64_t bits = 128; bits <= 512; bits *= 2) {
+        int64_t given = model_vector_bits(c, bits);
+        CHECK(given >= 128 && given <= bits);
+#if defined(__GNUC__) && defined(__x86_64__) && !defined(ALONE)
+        if (bits == 256 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) CHECK(given == 256);
+        if (bits == 512 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl")) CHECK(given == 512);
+#endif
+        lanes(c, other);
+        lanes(c, again);
+        CHECK(!memcmp(other, again, sizeof other));
+        for (int k = 0; k < 9; k++) CHECK(near(first[k], other[k]));
+        derivatives(c);
+        structures(c);
+        sizes(c);
+        recursion(c);
+        mistakes(c);
+        derivatives(c);
+    }
+    /* A context opens with the widest one. */
+    CHECK(model_vector_bits(c, 127) == 128);
+    CHECK(model_vector_bits(0, 512) == 0);
+    model_vector_bits(c, INT64_MAX);
+    lanes(c, again);
+    CHECK(!memcmp(first, again, sizeof first));
+}
+
 int main(void) {
     model_context *c = model_open();
     CHECK(c != 0 && strlen(MODEL_VERSION) > 0);
-    derivatives(c);
-    structures(c);
-    sizes(c);
-    recursion(c);
-    mistakes(c);
-    derivatives(c);
+    versions(c);
     model_close(c);
     return failures != 0;
 }

@@ -1,6 +1,6 @@
 //! What a C library offers, as data: for each function its arguments and results, with names, types and sizes.
 
-use lambada::Operator;
+use lambada::{Operator, Target};
 use lambada_prim::{Precision, ScalarTy};
 
 use super::sizes::Extent;
@@ -16,8 +16,8 @@ pub struct Library {
     pub doc: Option<String>,
     /// How many bits its reals have.
     pub precision: Precision,
-    /// Does it run on all processors of the architecture?
-    pub portable: bool,
+    /// For which processors it has versions of its code. The first one runs where no other does.
+    pub processors: Vec<Target>,
     /// The functions.
     pub functions: Vec<Function>,
 }

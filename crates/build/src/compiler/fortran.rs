@@ -33,6 +33,11 @@ pub(crate) fn common(library: &Library) -> String {
          \x20   import :: c_ptr\n\
          \x20   type(c_ptr), value :: context\n\
          \x20 end subroutine\n\
+         \x20 integer(c_int64_t) function {name}_vector_bits(context, most) bind(c)\n\
+         \x20   import :: c_ptr, c_int64_t\n\
+         \x20   type(c_ptr), value :: context\n\
+         \x20   integer(c_int64_t), value :: most\n\
+         \x20 end function\n\
          \x20 integer(c_int) function {name}_threads(context, threads, fork, pool) bind(c)\n\
          \x20   import :: c_ptr, c_int, c_int64_t, c_funptr\n\
          \x20   type(c_ptr), value :: context, pool\n\

@@ -4,6 +4,7 @@
     if (!context) return 0;
     context->memory = lambada_context_open();
     context->limit = (uint64_t)1 << 62;
+    lam_choose(context, INT64_MAX);
     if (context->memory) return context;
     __builtin_free(context);
     return 0;
@@ -24,6 +25,12 @@ void @_limit(@_context *context, uint64_t bytes) {
     if (!context) return;
     context->limit = bytes < (uint64_t)1 << 62 ? bytes : (uint64_t)1 << 62;
     lambada_context_limit(context->memory, context->limit);
+}
+
+int64_t @_vector_bits(@_context *context, int64_t most) {
+    if (!context) return 0;
+    lam_choose(context, most);
+    return context->bits;
 }
 
 void @_cancel(@_context *context) {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use lambada::{Call, Operator, Options, Session, Unit};
+use lambada::{Call, Operator, Options, Session, Target as Processor, Unit};
 use lambada_source::{Problem, stack};
 
 use super::describe::Library;
@@ -24,8 +24,20 @@ pub struct Sources {
 }
 
 /// The functions that all libraries have, besides those of their entries.
-const COMMON: [&str; 8] =
-    ["open", "close", "message", "limit", "cancel", "threads", "fork", "context"];
+const COMMON: [&str; 12] = [
+    "open",
+    "close",
+    "message",
+    "limit",
+    "cancel",
+    "threads",
+    "fork",
+    "context",
+    "vector_bits",
+    "code_128",
+    "code_256",
+    "code_512",
+];
 
 /// Makes the C text and the description of a library.
 ///
@@ -56,19 +68,20 @@ fn written(
         return Err(vec![messages::nothing_to_offer()]);
     }
     let functions = functions(&request.entries)?;
+    let processors = if request.portable { Processor::versions() } else { &[Processor::Here] };
     let mut parts = Vec::new();
     for (name, entry, operator, wrt) in functions {
         let call = unit.call(entry, operator, wrt)?;
         let wrt = call.wrt_names().iter().map(|name| name.to_string()).collect();
         let target = Target { unit, entry, operator, wrt };
-        parts.push(part(session.options(), request.portable, &name, &call, target)?);
+        parts.push(part(session.options(), processors, &name, &call, target)?);
     }
     let library = Library {
         name: request.name.clone(),
         source: file.to_string(),
         doc: unit.module.doc.as_ref().map(|doc| doc.to_string()),
         precision: session.options().precision,
-        portable: request.portable,
+        processors: processors.to_vec(),
         functions: parts.iter().map(|part| part.interface.function.clone()).collect(),
     };
     let code = text(&library, &parts, session.sources());
@@ -112,14 +125,13 @@ fn functions(entries: &[Entry]) -> Result<Vec<Wanted<'_>>, Vec<Problem>> {
 
 fn part(
     options: &Options,
-    portable: bool,
+    processors: &[Processor],
     name: &str,
     call: &Call,
     target: Target,
 ) -> Result<Part, Vec<Problem>> {
     let arrays = lambada::arrays(&call.program, call.entry)?;
     let interface = interface(&target, name, &arrays)?;
-    // Code for all processors has no more lanes than all of them have.
-    let processor = if portable { lambada_run::Target::Any } else { lambada_run::Target::Here };
-    Ok(Part { interface, code: lambada::lower_for(&arrays, options, processor) })
+    let code = |processor: &Processor| lambada::lower_for(&arrays, options, *processor);
+    Ok(Part { interface, versions: processors.iter().map(code).collect() })
 }

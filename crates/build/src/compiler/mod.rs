@@ -14,6 +14,7 @@ mod request;
 mod rust;
 mod sizes;
 mod text;
+mod versions;
 
 pub use describe::{Dims, Function, Input, Library, Output, Role, Rows};
 pub use header::header;

@@ -82,7 +82,8 @@ impl Model {
         self.derive(name, Operator::Vjp, wrt)
     }
 
-    /// Makes code for the processor that it is built on, instead of all of the architecture.
+    /// Makes code for the processor that it is built on only, instead of code for all of the architecture, which has versions for vectors of 128, 256 and 512 bits and takes the
+    /// widest that the processor has.
     #[must_use]
     pub fn native(self, native: bool) -> Model {
         Model { native, ..self }

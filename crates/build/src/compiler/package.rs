@@ -3,13 +3,14 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
-use lambada_run::{Compiler, Target, Unfinished};
+use lambada_run::{Compiler, Unfinished};
 use lambada_source::Problem;
 
 use super::library::Sources;
 use super::messages;
+use super::versions::{object, version_flags, versions_macro};
 
 /// Writes `NAME.c`, `NAME.h`, `libNAME.a`, `libNAME.so` (`.dylib` on macOS) and `NAME.pc` into a folder, which is made if need be; gives their paths.
 ///
@@ -25,12 +26,12 @@ pub fn write_library(sources: &Sources, folder: &Path) -> Result<Vec<PathBuf>, P
             write(&scratch, &format!("{name}.h"), &sources.header)?,
             write(&scratch, &format!("{name}.pc"), &package(sources))?,
         ];
-        let object = object(sources, scratch.path())?;
+        let objects = objects(sources, scratch.path())?;
         let files: Vec<String> = files
             .into_iter()
             .chain([
-                archive(sources, scratch.path(), &object)?,
-                shared(sources, scratch.path(), &object)?,
+                archive(sources, scratch.path(), &objects)?,
+                shared(sources, scratch.path(), &objects)?,
             ])
             .collect();
         publish(scratch.path(), folder, &files)
@@ -53,8 +54,8 @@ pub fn write_static(sources: &Sources, folder: &Path) -> Result<Vec<PathBuf>, Pr
         write(&scratch, &format!("{name}.c"), &sources.code)?,
         write(&scratch, &format!("{name}.h"), &sources.header)?,
     ];
-    let object = object(sources, scratch.path())?;
-    let archive = archive(sources, scratch.path(), &object)?;
+    let objects = objects(sources, scratch.path())?;
+    let archive = archive(sources, scratch.path(), &objects)?;
     let files: Vec<String> = files.into_iter().chain([archive]).collect();
     publish(scratch.path(), folder, &files)
 }
@@ -109,29 +110,44 @@ fn publish(from: &Path, to: &Path, files: &[String]) -> Result<Vec<PathBuf>, Pro
     moved.collect()
 }
 
-/// Compiles the text; gives the name of the file.
-fn object(sources: &Sources, folder: &Path) -> Result<String, Problem> {
-    let name = &sources.library.name;
+/// Compiles all versions of the code, at the same time; gives the names of the files.
+fn objects(sources: &Sources, folder: &Path) -> Result<Vec<String>, Problem> {
+    let library = &sources.library;
     let compiler = Compiler::find().ok_or_else(messages::no_compiler)?;
-    let target = if sources.library.portable { Target::Any } else { Target::Here };
-    let object = format!("{name}.o");
-    let mut command = compiler.command();
-    command.args(lambada_codegen::FLAGS.iter().filter(|flag| **flag != "-shared"));
-    command.args(target.flags()).args(["-c", &format!("{name}.c"), "-o", &object]);
-    run(command, folder)?;
-    Ok(object)
+    let mut objects = Vec::new();
+    let mut running = Vec::new();
+    for (version, processor) in library.processors.iter().enumerate() {
+        let object = object(library, *processor);
+        let mut command = compiler.command();
+        command.args(compiler.flags().filter(|flag| *flag != "-shared"));
+        match version {
+            0 => command.args(processor.flags()),
+            _ => command.args(version_flags(library, *processor)),
+        };
+        if version == 0 && library.processors.len() > 1 {
+            command.arg(format!("-D{}", versions_macro(library)));
+        }
+        command.args(["-c", &format!("{}.c", library.name), "-o", &object]);
+        running.push(Tool::start(command, folder));
+        objects.push(object);
+    }
+    // All are waited for before anything is told, so that none goes on writing.
+    let ended: Vec<Result<(), Problem>> =
+        running.into_iter().map(|tool| tool.and_then(Tool::end)).collect();
+    ended.into_iter().collect::<Result<(), Problem>>()?;
+    Ok(objects)
 }
 
-fn archive(sources: &Sources, folder: &Path, object: &str) -> Result<String, Problem> {
+fn archive(sources: &Sources, folder: &Path, objects: &[String]) -> Result<String, Problem> {
     let name = format!("lib{}.a", sources.library.name);
     let archiver = std::env::var("AR").ok().filter(|ar| !ar.trim().is_empty());
     let mut command = Command::new(archiver.unwrap_or_else(|| "ar".to_string()));
-    command.args(["rcs", &name, object]);
+    command.args(["rcs", &name]).args(objects);
     run(command, folder)?;
     Ok(name)
 }
 
-fn shared(sources: &Sources, folder: &Path, object: &str) -> Result<String, Problem> {
+fn shared(sources: &Sources, folder: &Path, objects: &[String]) -> Result<String, Problem> {
     let apple = cfg!(target_os = "macos");
     let name = format!("lib{}.{}", sources.library.name, if apple { "dylib" } else { "so" });
     let compiler = Compiler::find().ok_or_else(messages::no_compiler)?;
@@ -141,26 +157,47 @@ fn shared(sources: &Sources, folder: &Path, object: &str) -> Result<String, Prob
         format!("-Wl,-soname,{name}")
     };
     let mut command = compiler.command();
-    command.args(["-shared", "-fPIC", object, "-o", &name, &own_name, "-lm"]);
+    command.args(["-shared", "-fPIC"]).args(objects).args(["-o", &name, &own_name, "-lm"]);
     run(command, folder)?;
     Ok(name)
 }
 
-fn run(mut command: Command, folder: &Path) -> Result<(), Problem> {
-    let name = command.get_program().to_string_lossy().into_owned();
-    let output = command.current_dir(folder).stdin(Stdio::null()).output();
-    let output =
-        output.map_err(|error| messages::no_tool(&name, &format!("does not start: {error}")))?;
-    if output.status.success() {
-        return Ok(());
+fn run(command: Command, folder: &Path) -> Result<(), Problem> {
+    Tool::start(command, folder)?.end()
+}
+
+/// A compiler or an archiver that has been started.
+struct Tool {
+    name: String,
+    child: Child,
+}
+
+impl Tool {
+    fn start(mut command: Command, folder: &Path) -> Result<Tool, Problem> {
+        let name = command.get_program().to_string_lossy().into_owned();
+        command.current_dir(folder).stdin(Stdio::null());
+        let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn();
+        let child =
+            child.map_err(|error| messages::no_tool(&name, &format!("does not start: {error}")))?;
+        Ok(Tool { name, child })
     }
-    let said = String::from_utf8_lossy(&output.stderr);
-    let said = said
-        .lines()
-        .map(str::trim)
-        .find(|line| !line.is_empty())
-        .map_or_else(|| format!("ends with {}", output.status), |line| format!("says: {line}"));
-    Err(messages::no_tool(&name, &said))
+
+    fn end(self) -> Result<(), Problem> {
+        let Tool { name, child } = self;
+        let output = child.wait_with_output();
+        let output = output
+            .map_err(|error| messages::no_tool(&name, &format!("cannot be waited for: {error}")))?;
+        if output.status.success() {
+            return Ok(());
+        }
+        let said = String::from_utf8_lossy(&output.stderr);
+        let said = said
+            .lines()
+            .map(str::trim)
+            .find(|line| !line.is_empty())
+            .map_or_else(|| format!("ends with {}", output.status), |line| format!("says: {line}"));
+        Err(messages::no_tool(&name, &said))
+    }
 }
 
 /// `NAME.pc`: the library is where this file is.

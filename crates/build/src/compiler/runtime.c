@@ -1,19 +1,9 @@
 /* What the functions of the library have in common. */
 
-/* A check, or another place in the program that can fail. */
-struct lam_site {
-    const char *place, *text;
-    int error;
-};
-
-/* What makes an array: where it stands, and how many bytes an element has. */
-struct lam_array_site {
-    const char *place;
-    int64_t each;
-};
-
 struct @_context {
     struct lambada_context *memory;
+    const struct lam_code *code; /* the version of the functions that calls run */
+    int64_t bits; /* of the vectors that it is for */
     void *zeros; /* as many zero bytes as parts of cotangents have needed so far */
     uint64_t zero_bytes, limit;
     uintptr_t low, high; /* the stack of the thread that called last */
@@ -92,8 +82,7 @@ static __attribute__((unused)) int lam_no_room(struct @_context *context, char *
 }
 
 /* Says why a call has failed. */
-static __attribute__((cold, noinline)) int lam_explain(struct @_context *context, int status, const union lambada_word *words,
-                                                       const struct lam_site *sites, const struct lam_array_site *arrays) {
+static __attribute__((cold, noinline)) int lam_explain(struct @_context *context, int status, const union lambada_word *words, const struct lam_code *code) {
     char *at = context->message;
     int64_t bytes;
     if (status == 4) {
@@ -102,16 +91,16 @@ static __attribute__((cold, noinline)) int lam_explain(struct @_context *context
         return @@_ERROR_CANCELLED;
     }
     if (status == 1) {
-        const struct lam_site *site = &sites[words[0].integer];
+        const struct lam_site *site = &code->sites[words[0].integer];
         lam_say_filled(lam_say(at, site->place), site->text, words + 1);
         return site->error;
     }
     if (status == 3) {
-        at = lam_say(lam_say(at, sites[words[0].integer].place), "out of memory: this value");
+        at = lam_say(lam_say(at, code->sites[words[0].integer].place), "out of memory: this value");
         return lam_no_room(context, at, words[1].integer, words[2].integer);
     }
-    at = lam_say(at, arrays[words[0].integer].place);
-    if (__builtin_mul_overflow(words[1].integer, arrays[words[0].integer].each, &bytes)) {
+    at = lam_say(at, code->arrays[words[0].integer].place);
+    if (__builtin_mul_overflow(words[1].integer, code->arrays[words[0].integer].each, &bytes)) {
         lam_say(at, "out of memory: this array has more elements than can be addressed");
         return @@_ERROR_MEMORY;
     }

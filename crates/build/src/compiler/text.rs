@@ -1,5 +1,7 @@
 //! The C of a library: the code of its functions, then what their callers see.
 
+use lambada::Target;
+use lambada_codegen::Unit;
 use lambada_loops::{Buf, Function as Loops};
 use lambada_prim::{ScalarTy, TOO_DEEP};
 use lambada_source::{Sources, Span};
@@ -8,10 +10,12 @@ use super::describe::{Dims, Function, Library, Output};
 use super::header::{prototype, scalar_type};
 use super::interface::{Interface, Word};
 use super::sizes::{Extent, Spelling};
+use super::versions::{by_version, choice, code_name, object, version_flags, versions_macro};
 
 /// An axis of an argument has no more elements: then products of two sizes do not wrap, on which the code relies.
 const LONGEST_AXIS: i64 = lambada_anf::bounds::LONGEST_AXIS;
 
+const SITES: &str = include_str!("sites.c");
 const RUNTIME: &str = include_str!("runtime.c");
 const STACK: &str = include_str!("stack.c");
 const FUNCTIONS: &str = include_str!("functions.c");
@@ -28,6 +32,7 @@ const QUIET: &str = "\
 #pragma GCC diagnostic ignored \"-Wunused-but-set-variable\"
 #pragma GCC diagnostic ignored \"-Wsign-compare\"
 #pragma GCC diagnostic ignored \"-Wpsabi\"
+#pragma GCC diagnostic ignored \"-Wundef\"
 #endif
 #if defined(__clang__)
 #pragma GCC diagnostic ignored \"-Wtypedef-redefinition\"
@@ -40,61 +45,108 @@ const QUIET: &str = "\
 /// A function with its code.
 pub(crate) struct Part {
     pub interface: Interface,
-    pub code: Loops,
+    /// For each of the library's processors.
+    pub versions: Vec<Loops>,
+}
+
+impl Part {
+    fn has_calls(&self) -> bool {
+        self.versions.iter().any(|code| !code.library.functions.is_empty())
+    }
 }
 
 /// The text of `NAME.c`.
 pub(crate) fn text(library: &Library, parts: &[Part], sources: &Sources) -> String {
-    let codes: Vec<&Loops> = parts.iter().map(|part| &part.code).collect();
-    let unit = lambada_codegen::internal_unit(&codes);
+    let versions = (0..library.processors.len())
+        .map(|version| parts.iter().map(|part| &part.versions[version]).collect());
+    let versions: Vec<Vec<&Loops>> = versions.collect();
+    let units = lambada_codegen::internal_units(&versions);
+    let tables = versions.iter().map(|codes| tables(codes, sources)).collect::<Vec<_>>();
+    let longest = tables.iter().flatten().map(|tables| tables.longest).max().unwrap_or_default();
     let undefined: String =
         lambada_codegen::MACROS.iter().map(|name| format!("#undef {name}\n")).collect();
     let named =
         |text: &str| text.replace("@@", &library.name.to_uppercase()).replace('@', &library.name);
-    let calls = codes.iter().any(|code| !code.library.functions.is_empty());
-    let tables = parts.iter().enumerate().map(|(k, part)| Tables::of(k, part, sources));
-    let tables: Vec<Tables> = tables.collect();
-    let longest = tables.iter().map(|tables| tables.longest).max().unwrap_or_default();
-    let mut text = format!(
-        "{}{}{QUIET}{}\n{undefined}#define LAM_MESSAGE {}\n\n#include \"{}.h\"\n\n",
+    let calls = parts.iter().any(Part::has_calls);
+    let all = versions.iter().flatten();
+    let parallel = all.into_iter().any(|code| lambada_loops::is_parallel(code));
+
+    let mut own = tables_text(library, 0, &units[0], &tables[0]);
+    own += &format!("\n{}", named(RUNTIME));
+    own += &choice(library);
+    if calls {
+        own += &format!("\n{}", named(STACK));
+    }
+    own += &named(FUNCTIONS);
+    own += &named(if parallel { THREADS } else { THREAD });
+    for (k, part) in parts.iter().enumerate() {
+        own += &format!("\n{}", Wrapper { library, part, number: k, out: String::new() }.print());
+    }
+    let codes: Vec<&str> = units.iter().map(|unit| unit.text.as_str()).collect();
+    let rest = (1..units.len())
+        .map(|version| tables_text(library, version, &units[version], &tables[version]));
+    let rest: Vec<String> = std::iter::once(own).chain(rest).collect();
+    let rest: Vec<&str> = rest.iter().map(String::as_str).collect();
+    format!(
+        "{}{}{QUIET}{}\n{undefined}#define LAM_MESSAGE {}\n\n#include \"{}.h\"\n\n{SITES}\n{}",
         head(library),
         if calls {
             "#define _GNU_SOURCE\n#include <pthread.h>\n#if defined(__linux__)\n#pragma weak pthread_getattr_np\n#endif\n"
         } else {
             ""
         },
-        unit.text,
+        by_version(library, &codes),
         longest + 400,
         library.name,
-    );
-    text += &named(RUNTIME);
-    if calls {
-        text += &format!("\n{}", named(STACK));
-    }
-    text += &named(FUNCTIONS);
-    let parallel = codes.iter().any(|code| lambada_loops::is_parallel(code));
-    text += &named(if parallel { THREADS } else { THREAD });
-    for ((part, tables), symbol) in parts.iter().zip(&tables).zip(&unit.symbols) {
-        text += &format!("\n{}\n", tables.text);
-        text += &Wrapper { library, part, symbol, tables, out: String::new() }.print();
-    }
-    text
+        by_version(library, &rest),
+    )
 }
 
 fn head(library: &Library) -> String {
     let flags =
         lambada_codegen::FLAGS.iter().filter(|flag| !["-fPIC", "-shared", "-w"].contains(flag));
     let flags: Vec<&str> = flags.copied().collect();
-    let native = if library.portable { "" } else { " -march=native" };
-    format!(
-        "/* {}, made by Lambada {} from {}: what it offers is declared and described in {}.h. Compile it with\n *   cc {}{native} -c {}.c\n * and link with -lm. */\n",
-        library.name,
+    let native = if library.processors == [Target::Here] { " -march=native" } else { "" };
+    let (name, flags) = (&library.name, flags.join(" "));
+    let mut text = format!(
+        "/* {name}, made by Lambada {} from {}: what it offers is declared and described in {name}.h. Compile it with\n *   cc {flags}{native} -c {name}.c\n * and link with -lm. GCC makes faster code of it with {}.",
         env!("CARGO_PKG_VERSION"),
         super::header::comment(&library.source),
-        library.name,
-        flags.join(" "),
-        library.name,
-    )
+        lambada_codegen::GCC_FLAGS.join(" "),
+    );
+    if library.processors.len() > 1 {
+        text += &format!(
+            " There are versions of its code for wider vectors, of which a context takes what suits the processor. To have them, compile with the same flags and\n *   -D{} -c {name}.c",
+            versions_macro(library)
+        );
+        for processor in &library.processors[1..] {
+            let flags = version_flags(library, *processor).join(" ");
+            let object = object(library, *processor);
+            text += &format!("\n *   {flags} -c {name}.c -o {object}");
+        }
+        text += "\n * and link all of these.";
+    }
+    text + " */\n"
+}
+
+fn tables(codes: &[&Loops], sources: &Sources) -> Vec<Tables> {
+    codes.iter().enumerate().map(|(number, code)| Tables::of(number, code, sources)).collect()
+}
+
+/// The functions of a version, with what is said where they fail.
+fn tables_text(library: &Library, version: usize, unit: &Unit, tables: &[Tables]) -> String {
+    let mut text: String = tables.iter().map(|tables| format!("{}\n", tables.text)).collect();
+    let name = code_name(library, version);
+    text += &match version {
+        0 => format!("static const struct lam_code {name}[] = {{\n"),
+        _ => format!(
+            "extern const struct lam_code {name}[] __attribute__((visibility(\"hidden\")));\nconst struct lam_code {name}[] = {{\n"
+        ),
+    };
+    for (tables, symbol) in tables.iter().zip(&unit.symbols) {
+        text += &format!("    {{{symbol}, {}, {}}},\n", tables.sites, tables.arrays);
+    }
+    text + "};\n"
 }
 
 /// What is said where a function fails.
@@ -107,8 +159,7 @@ struct Tables {
 }
 
 impl Tables {
-    fn of(number: usize, part: &Part, sources: &Sources) -> Tables {
-        let code = &part.code;
+    fn of(number: usize, code: &Loops, sources: &Sources) -> Tables {
         let place = |span: Span| {
             if span == Span::default() {
                 return String::new();
@@ -169,9 +220,8 @@ fn literal(text: &str) -> String {
 struct Wrapper<'a> {
     library: &'a Library,
     part: &'a Part,
-    /// What the code is called.
-    symbol: &'a str,
-    tables: &'a Tables,
+    /// Where it stands in the table of a version.
+    number: usize,
     out: String,
 }
 
@@ -186,7 +236,8 @@ impl Wrapper<'_> {
 
     fn print(mut self) -> String {
         let words = self.part.interface.words.len().max(1);
-        let results = lambada_codegen::result_words(&self.part.code).max(1);
+        let results = self.part.versions.iter().map(lambada_codegen::result_words).max();
+        let results = results.unwrap_or_default().max(1);
         self.out = format!("{} {{\n", prototype(self.library, self.function()));
         self.line(&format!("union lambada_word lam_args[{words}], lam_results[{results}];"));
         self.line("int lam_status;");
@@ -196,16 +247,16 @@ impl Wrapper<'_> {
         self.sizes(&error);
         self.arguments(&error);
         self.words(&error);
-        if !self.part.code.library.functions.is_empty() {
+        if self.part.has_calls() {
             self.line("lambada_context_stack(context->memory, lam_stack(context));");
         }
         self.line(&format!(
-            "lam_status = {}(context->memory, lam_args, lam_results);",
-            self.symbol
+            "lam_status = context->code[{}].call(context->memory, lam_args, lam_results);",
+            self.number
         ));
         self.line(&format!(
-            "if (lam_status) return lam_explain(context, lam_status, lam_results, {}, {});",
-            self.tables.sites, self.tables.arrays
+            "if (lam_status) return lam_explain(context, lam_status, lam_results, &context->code[{}]);",
+            self.number
         ));
         self.results(&error);
         self.line("return 0;");

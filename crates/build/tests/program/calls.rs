@@ -32,6 +32,11 @@ fn main() -> Result<(), Error> {
     assert_eq!(model::triangle(y.view(), y.view())?, 12.0);
     assert_eq!(model::table(3)?, array![0.0, 1.0, 2.0]);
 
+    for bits in [128, 256, 512] {
+        assert!(model::vector_bits(bits) <= bits);
+        assert_eq!(model::loss(w.view(), 0.5, x.view(), y.view())?, value);
+    }
+
     let failed = model::pick(y.view(), 7).unwrap_err();
     assert_eq!(failed.kind, ErrorKind::Check);
     assert!(failed.to_string().ends_with("index 7 is out of range for size 3"), "{failed}");
