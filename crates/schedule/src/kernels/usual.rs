@@ -2,7 +2,8 @@
 //!
 //! In a posterior the coordinates are *within* the components, and both within the points, as its loops say: the points are the data. Programs also say it both
 //! ways round. Then what more parameters have is within what fewer have: all parameters of a mixture are about components, and only one is about points.
-//! What contractions sum over and no loop runs over, as the features of a layer of neurons, is within, too.
+//! What contractions sum over and no loop runs over, as the features of a layer of neurons, is within, too; and what loops do run over, if a parameter has it after another
+//! size that loops run over, as the features of a regression: data are rows of features.
 
 use std::collections::{HashMap, HashSet};
 
@@ -22,6 +23,8 @@ const FEW: i64 = 12;
 pub(super) struct Within {
     /// Something runs over the first one for each index up to the second one.
     pairs: HashSet<(Var, Var)>,
+    /// A parameter has the first one after the second.
+    rows: HashSet<(Var, Var)>,
     /// How many parameters have a size.
     parameters: HashMap<Var, usize>,
     /// What loops run over.
@@ -32,13 +35,18 @@ pub(super) struct Within {
 
 impl Within {
     pub(super) fn of(function: &Function) -> Within {
-        let mut parameters = HashMap::new();
+        let (mut parameters, mut rows) = (HashMap::new(), HashSet::new());
         for param in &function.params {
-            let dims: HashSet<Var> = param.ty.dims.iter().filter_map(|dim| dim.as_var()).collect();
-            dims.into_iter().for_each(|size| *parameters.entry(size).or_insert(0) += 1);
+            let sizes: Vec<Var> = param.ty.dims.iter().filter_map(|dim| dim.as_var()).collect();
+            for (k, inner) in sizes.iter().enumerate() {
+                let outer = sizes[..k].iter().filter(|outer| *outer != inner);
+                rows.extend(outer.map(|outer| (*inner, *outer)));
+            }
+            let sizes: HashSet<Var> = sizes.into_iter().collect();
+            sizes.into_iter().for_each(|size| *parameters.entry(size).or_insert(0) += 1);
         }
         let (pairs, loops, summed) = (HashSet::new(), HashSet::new(), HashSet::new());
-        let mut within = Within { pairs, parameters, loops, summed };
+        let mut within = Within { pairs, rows, parameters, loops, summed };
         let mut types: HashMap<Var, &[Atom]> = HashMap::new();
         types.extend(function.params.iter().map(|param| (param.var, &param.ty.dims[..])));
         within.block(&function.body, &mut types, &mut Vec::new());
@@ -88,14 +96,23 @@ impl Within {
 
     /// Is a size that of data?
     fn is_outermost(&self, size: Var) -> bool {
-        if self.summed.contains(&size) && !self.loops.contains(&size) {
+        let is_summed = self.summed.contains(&size);
+        if is_summed && !self.loops.contains(&size) {
             return false;
         }
         let parameters = |size| self.parameters.get(&size).copied().unwrap_or(0);
-        !self.pairs.iter().any(|(inner, outer)| {
+        let within = |(inner, outer): &(Var, Var)| {
             let both = || self.pairs.contains(&(*outer, *inner));
             *inner == size && (!both() || parameters(*inner) > parameters(*outer))
-        })
+        };
+        let after = |(inner, outer): &(Var, Var)| {
+            let known = [(*inner, *outer), (*outer, *inner)].iter().any(|p| self.pairs.contains(p));
+            *inner == size
+                && self.loops.contains(outer)
+                && !known
+                && !self.rows.contains(&(*outer, *inner))
+        };
+        !self.pairs.iter().any(within) && !(is_summed && self.rows.iter().any(after))
     }
 }
 
@@ -131,5 +148,73 @@ pub(super) fn kept(graph: &Graph, extent: NodeId) -> Option<u32> {
         Node::Lit(_) | Node::Index(_) | Node::Prim(..) | Node::Choose(..) | Node::Reduce(..) => {
             None
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The sizes of a function's parameters that are those of data, by their names.
+    fn outermost(text: &str) -> Vec<String> {
+        let function = lambada_anf::read(text).unwrap_or_else(|e| panic!("{e:?}"));
+        lambada_anf::check(&function).unwrap_or_else(|e| panic!("{e:?}"));
+        let within = Within::of(&function);
+        let sizes = function.params.iter().flat_map(|param| &param.ty.dims);
+        let sizes: HashSet<Var> = sizes.filter_map(|dim| dim.as_var()).collect();
+        let found = sizes.into_iter().filter(|size| within.is_outermost(*size));
+        let mut found: Vec<String> =
+            found.map(|size| function.names.hint(size).to_string()).collect();
+        found.sort();
+        found
+    }
+
+    #[test]
+    fn features_of_a_regression_are_within_its_data() {
+        let found = outermost(
+            "loss [n] [d] (x : [n][d]real) (w : [d]real) {
+  z : [n]real = x @ w
+  s : real, z_ct : [n]real = for i < n (reduce add, collect) {
+    z1 : real = z[i]
+    exp_z : real = exp z1
+    => exp_z, exp_z
+  }
+  w_ct : [d]real = z_ct @ x
+  s1 : real, w_ct1 : [d]real = for i < d (reduce add, collect) {
+    w1 : real = w[i]
+    w_squared : real = mul w1, w1
+    w_ct1 : real = mul w1, 2.0
+    b : real = w_ct[i]
+    w_ct2 : real = add w_ct1, b
+    => w_squared, w_ct2
+  }
+  both_0 : real = add s, s1
+  => both_0 : real, w_ct1 : [d]real
+}
+",
+        );
+        assert_eq!(found, ["n"]);
+    }
+
+    /// Steps follow one another, and no loop runs over them at once: what is summed in each is data.
+    #[test]
+    fn what_each_step_sums_is_not_within_the_steps() {
+        let found = outermost(
+            "steps [t] [b] [h] (x : [t][b][h]real) (y : [b]real) (start : [h]real) {
+  last : [h]real = loop (s : [h]real = start) for k < t {
+    batch : [b][h]real = x[k]
+    weights : [b]real = for i < b (collect) {
+      z : real = y[i]
+      e : real = exp z
+      => e
+    }
+    next : [h]real = weights @ batch
+    => next
+  }
+  => last : [h]real
+}
+",
+        );
+        assert!(found.contains(&"b".to_string()), "{found:?}");
     }
 }
