@@ -105,9 +105,11 @@ pub enum Kind {
     Vjp,
     /// The forward derivative of the reverse one.
     Hvp,
+    /// Value and cotangent of one of the parameters that have some, by its place among these; the others are captured.
+    VjpBy(usize),
 }
 
-/// All of them.
+/// All of them but those by one parameter.
 pub const KINDS: [Kind; 4] = [Kind::Value, Kind::Jvp, Kind::Vjp, Kind::Hvp];
 
 impl Subject {
@@ -183,7 +185,13 @@ fn derived(unit: &Unit, entry: &str, kind: Kind) -> Result<Option<(Program, DefI
     if kind == Kind::Value {
         return Ok(Some((program, id)));
     }
-    let Ok(wrt) = operators::choose(&program, id, None) else { return Ok(None) };
+    let Ok(mut wrt) = operators::choose(&program, id, None) else { return Ok(None) };
+    if let Kind::VjpBy(place) = kind {
+        if place >= wrt.len() || wrt.len() == 1 {
+            return Ok(None);
+        }
+        wrt = vec![wrt[place]];
+    }
     let first = if kind == Kind::Jvp { Operator::Jvp } else { Operator::Vjp };
     let derive =
         |program: &mut Program, id, operator| operators::derive(program, id, operator, &wrt).ok();

@@ -96,7 +96,7 @@ fn one(name: &str, unit: &Unit, promise: &Expectation, report: &mut Report) -> R
         report.measured += 1;
         let derived_from = match kind {
             Kind::Value => None,
-            Kind::Jvp | Kind::Vjp => value,
+            Kind::Jvp | Kind::Vjp | Kind::VjpBy(_) => value,
             Kind::Hvp => reverse,
         };
         if let Some(of) = derived_from {
@@ -113,8 +113,17 @@ fn one(name: &str, unit: &Unit, promise: &Expectation, report: &mut Report) -> R
                 }
                 reverse = Some(cost);
             }
-            Kind::Jvp | Kind::Hvp => {}
+            Kind::Jvp | Kind::Hvp | Kind::VjpBy(_) => {}
         }
+    }
+    let Some(value) = value else { return Ok(()) };
+    for place in 0.. {
+        let kind = Kind::VjpBy(place);
+        let Some(subject) = Subject::new(unit, promise, kind, factor, ints)? else { break };
+        let optimized = lambada_optimize::optimize(subject.function.clone());
+        let Ok(costs) = subject.costs(&optimized) else { break };
+        let results = subject.arguments(2) / 8;
+        report.work.push((ratio(costs[2].work, value.work + results), format!("{name} {kind:?}")));
     }
     Ok(())
 }

@@ -31,7 +31,7 @@ pub struct Reverse {
 }
 
 /// Forward and reverse derivatives of first-order code, with respect to parameters that are real (scalars or arrays) or handles.
-/// Free variables are constants. The functions that the code calls are complete; the library grows by their derivatives. The tangents and
+/// Free variables are constants; `captured` are those of `f`, with their types. The functions that the code calls are complete; the library grows by their derivatives. The tangents and
 /// cotangents of handles are handles of values of the same node type, whose components that are not real are those of the point.
 ///
 /// A call of a function with rules has the derivatives that these give. Rules that do not suffice are a problem of the program.
@@ -42,6 +42,7 @@ pub trait Derivatives {
         library: &mut Library,
         names: &mut Names,
         f: &Lambda,
+        captured: &[Param],
     ) -> Result<Lambda, Box<Problem>>;
 
     /// `D→f` with marks in place of tangents: reals that are not negative. That of a result is positive where a way leads to it from a positive one,
@@ -54,11 +55,18 @@ pub trait Derivatives {
         library: &mut Library,
         names: &mut Names,
         f: &Lambda,
+        captured: &[Param],
     ) -> Result<Lambda, Box<Problem>>;
 
     /// The diagonals between which all partial derivatives of a function from a vector to a vector lie that can differ from zero, where few of them are evident
     /// from the program: the lowest and the highest, `j - i` for column `j` of row `i`.
-    fn band(&self, library: &Library, names: &mut Names, f: &Lambda) -> Option<(i64, i64)>;
+    fn band(
+        &self,
+        library: &Library,
+        names: &mut Names,
+        f: &Lambda,
+        captured: &[Param],
+    ) -> Option<(i64, i64)>;
 
     /// `D←f`.
     fn reverse(
@@ -66,6 +74,7 @@ pub trait Derivatives {
         library: &mut Library,
         names: &mut Names,
         f: &Lambda,
+        captured: &[Param],
     ) -> Result<Reverse, Box<Problem>>;
 
     /// A `for` whose iterations take forward derivatives, in which what they have in common is computed once: statements that bind the

@@ -72,7 +72,7 @@ mod values;
 mod versions;
 mod while_;
 
-use lambada_anf::{Derivatives, Lambda, Library, Names, Reverse, Stm};
+use lambada_anf::{Derivatives, Lambda, Library, Names, Param, Reverse, Stm};
 
 use lambada_prim::Precision;
 use lambada_source::Problem;
@@ -93,6 +93,7 @@ impl Derivatives for Differentiate {
         library: &mut Library,
         names: &mut Names,
         f: &Lambda,
+        _: &[Param],
     ) -> Result<Lambda, Box<Problem>> {
         forward(library, names, f)
     }
@@ -102,6 +103,7 @@ impl Derivatives for Differentiate {
         library: &mut Library,
         names: &mut Names,
         f: &Lambda,
+        _: &[Param],
     ) -> Result<Lambda, Box<Problem>> {
         reach_with(prepare::as_it_is, library, names, f)
     }
@@ -111,11 +113,12 @@ impl Derivatives for Differentiate {
         library: &mut Library,
         names: &mut Names,
         f: &Lambda,
+        _: &[Param],
     ) -> Result<Reverse, Box<Problem>> {
         reverse(library, names, f)
     }
 
-    fn band(&self, _: &Library, _: &mut Names, f: &Lambda) -> Option<(i64, i64)> {
+    fn band(&self, _: &Library, _: &mut Names, f: &Lambda, _: &[Param]) -> Option<(i64, i64)> {
         band(f)
     }
 

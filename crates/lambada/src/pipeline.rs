@@ -32,8 +32,9 @@ impl anf::Derivatives for Staged {
         library: &mut anf::Library,
         names: &mut anf::Names,
         f: &anf::Lambda,
+        captured: &[anf::Param],
     ) -> Result<anf::Lambda, Box<Problem>> {
-        let f = prepare(library, names, f, None);
+        let f = simplified(library, names, f, captured, None, Reader::Machine);
         timed(&FORWARD, || lambada_differentiate::forward_with(prepare, library, names, &f))
     }
 
@@ -42,8 +43,9 @@ impl anf::Derivatives for Staged {
         library: &mut anf::Library,
         names: &mut anf::Names,
         f: &anf::Lambda,
+        captured: &[anf::Param],
     ) -> Result<anf::Lambda, Box<Problem>> {
-        let f = prepare(library, names, f, None);
+        let f = simplified(library, names, f, captured, None, Reader::Machine);
         timed(&FORWARD, || lambada_differentiate::reach_with(prepare, library, names, &f))
     }
 
@@ -52,8 +54,9 @@ impl anf::Derivatives for Staged {
         library: &mut anf::Library,
         names: &mut anf::Names,
         f: &anf::Lambda,
+        captured: &[anf::Param],
     ) -> Result<anf::Reverse, Box<Problem>> {
-        let f = prepare(library, names, f, None);
+        let f = simplified(library, names, f, captured, None, Reader::Machine);
         timed(&REVERSE, || lambada_differentiate::reverse_with(prepare, library, names, &f))
     }
 
@@ -62,8 +65,9 @@ impl anf::Derivatives for Staged {
         library: &anf::Library,
         names: &mut anf::Names,
         f: &anf::Lambda,
+        captured: &[anf::Param],
     ) -> Option<(i64, i64)> {
-        let f = prepare(library, names, f, None);
+        let f = simplified(library, names, f, captured, None, Reader::Machine);
         lambada_differentiate::band(&f)
     }
 
@@ -82,8 +86,9 @@ impl anf::Derivatives for Readable {
         library: &mut anf::Library,
         names: &mut anf::Names,
         f: &anf::Lambda,
+        captured: &[anf::Param],
     ) -> Result<anf::Lambda, Box<Problem>> {
-        let f = readable(library, names, f, None);
+        let f = simplified(library, names, f, captured, None, Reader::Person);
         timed(&FORWARD, || lambada_differentiate::forward_as_source(readable, library, names, &f))
     }
 
@@ -92,8 +97,9 @@ impl anf::Derivatives for Readable {
         library: &mut anf::Library,
         names: &mut anf::Names,
         f: &anf::Lambda,
+        captured: &[anf::Param],
     ) -> Result<anf::Lambda, Box<Problem>> {
-        Staged.reach(library, names, f)
+        Staged.reach(library, names, f, captured)
     }
 
     fn reverse(
@@ -101,8 +107,9 @@ impl anf::Derivatives for Readable {
         library: &mut anf::Library,
         names: &mut anf::Names,
         f: &anf::Lambda,
+        captured: &[anf::Param],
     ) -> Result<anf::Reverse, Box<Problem>> {
-        let f = readable(library, names, f, None);
+        let f = simplified(library, names, f, captured, None, Reader::Person);
         timed(&REVERSE, || lambada_differentiate::reverse_as_source(readable, library, names, &f))
     }
 
@@ -111,8 +118,9 @@ impl anf::Derivatives for Readable {
         library: &anf::Library,
         names: &mut anf::Names,
         f: &anf::Lambda,
+        captured: &[anf::Param],
     ) -> Option<(i64, i64)> {
-        Staged.band(library, names, f)
+        Staged.band(library, names, f, captured)
     }
 
     fn together(&self, names: &mut anf::Names, directions: &anf::Stm) -> Option<Vec<anf::Stm>> {
@@ -127,7 +135,7 @@ fn prepare(
     f: &anf::Lambda,
     itself: Option<anf::FnId>,
 ) -> anf::Lambda {
-    simplified(library, names, f, itself, Reader::Machine)
+    simplified(library, names, f, &[], itself, Reader::Machine)
 }
 
 /// The same, where people read the derivative: nothing is written out only for speed.
@@ -137,17 +145,19 @@ fn readable(
     f: &anf::Lambda,
     itself: Option<anf::FnId>,
 ) -> anf::Lambda {
-    simplified(library, names, f, itself, Reader::Person)
+    simplified(library, names, f, &[], itself, Reader::Person)
 }
 
 fn simplified(
     library: &anf::Library,
     names: &mut anf::Names,
     f: &anf::Lambda,
+    captured: &[anf::Param],
     itself: Option<anf::FnId>,
     reader: Reader,
 ) -> anf::Lambda {
-    let f = timed(&SIMPLIFY, || lambada_optimize::simplify(library, names, f, itself, reader));
+    let simplify = || lambada_optimize::simplify(library, names, f, captured, itself, reader);
+    let f = timed(&SIMPLIFY, simplify);
     anf::name_values(names, &f.body);
     f
 }

@@ -33,7 +33,7 @@ pub(crate) fn base_cases(function: &mut Function, calls: &Calls) -> bool {
     });
     let given = function.body.results.iter().filter_map(|a| a.as_var());
     given.for_each(|var| *uses.entry(var).or_insert(0) += 1);
-    let scope = Scope::new(function);
+    let scope = Scope::new(function, calls);
     let (computed, log, assumed) = (HashMap::new(), Vec::new(), Vec::new());
     let names = &mut function.names;
     let mut pass = Pass { names, calls, uses, scope, computed, log, assumed, changed: false };

@@ -19,9 +19,11 @@ use crate::ends::{End, end};
 /// A function of more statements is called.
 const STATEMENTS: usize = 24;
 
-/// What is known of the functions of a library.
+/// What is known outside of a function: of the library that it calls, and of variables that it captures.
 #[derive(Clone, Debug, Default)]
 pub struct Calls {
+    /// Free variables of the code at hand, with their types.
+    captured: Vec<Param>,
     of: Vec<Summary>,
     /// The functions that are written out where they are called.
     small: Vec<Option<Function>>,
@@ -92,7 +94,7 @@ impl Calls {
         let of = library.functions.iter().map(start).collect();
         let graph = Graph::of(library);
         let (small, ends) = (graph.small(library), graph.ends(library));
-        let mut calls = Calls { of, small, ends };
+        let mut calls = Calls { captured: Vec::new(), of, small, ends };
         for id in graph.circular(library) {
             calls.of[id.0 as usize].endless = true;
         }
@@ -109,6 +111,16 @@ impl Calls {
                 return calls;
             }
         }
+    }
+
+    /// The same where code captures variables of these types.
+    pub(crate) fn capturing(self, captured: &[Param]) -> Calls {
+        Calls { captured: captured.to_vec(), ..self }
+    }
+
+    /// What the code at hand captures, as far as that is known.
+    pub(crate) fn captured(&self) -> &[Param] {
+        &self.captured
     }
 
     /// The function, if it is written out where it is called.

@@ -33,7 +33,7 @@ mod unused;
 #[cfg(test)]
 mod tests;
 
-use lambada_anf::{FnId, Function, Lambda, Library, Names, print};
+use lambada_anf::{FnId, Function, Lambda, Library, Names, Param, print};
 
 use calls::Calls;
 pub use handed_on::handed_on;
@@ -337,14 +337,16 @@ fn verify(pass: &Pass, before: &Function, after: &Function) {
 /// The cheap passes and fusion, on code with free variables: used before differentiation. What the results and their sizes do not need
 /// goes away. Loops are fused so that what they hand to each other is a local value, which the reverse sweep may compute again, and no
 /// array that it would have to keep. The library is that of the functions that it calls, which stay as they are; it may be one of them itself.
+/// What it captures should be told with types: without, a product of matrices is not known to have sizes that fit, and stays in a loop.
 pub fn simplify(
     library: &Library,
     names: &mut Names,
     f: &Lambda,
+    captured: &[Param],
     itself: Option<FnId>,
     reader: Reader,
 ) -> Lambda {
-    let calls = &Calls::new(library);
+    let calls = &Calls::new(library).capturing(captured);
     let mut function = Function {
         name: String::new(),
         sizes: Vec::new(),

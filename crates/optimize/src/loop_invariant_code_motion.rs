@@ -21,7 +21,7 @@ use crate::scope::Scope;
 
 /// The pass.
 pub(crate) fn loop_invariant_code_motion(function: &mut Function, calls: &Calls) -> bool {
-    let scope = Scope::new(function);
+    let scope = Scope::new(function, calls);
     let mut motion = Motion {
         names: &mut function.names,
         calls,

@@ -28,10 +28,10 @@ const CHEAP: usize = 8;
 const LARGE: usize = 400;
 
 /// The pass.
-pub(crate) fn producer_inlining(function: &mut Function, _: &Calls) -> bool {
+pub(crate) fn producer_inlining(function: &mut Function, calls: &Calls) -> bool {
     let mut reads = Reads::default();
     reads.block(&function.body, &mut Vec::new());
-    let scope = Scope::new(function);
+    let scope = Scope::new(function, calls);
     let mut pass = Inliner {
         names: &mut function.names,
         reads,

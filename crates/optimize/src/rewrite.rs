@@ -62,7 +62,7 @@ pub(crate) type Rule = fn(&mut Context, &Stm) -> Option<Replacement>;
 
 /// Applies the rules everywhere; gives whether the program has changed.
 pub(crate) fn rewrite(function: &mut Function, calls: &Calls, rules: &[Rule]) -> bool {
-    let scope = Scope::new(function);
+    let scope = Scope::new(function, calls);
     let names = &mut function.names;
     let mut rewriter = Rewriter { names, scope, calls, image: Vec::new(), rules, changed: false };
     rewriter.block(&mut function.body);

@@ -5,6 +5,8 @@ use lambada_anf::bounds::Known;
 use lambada_anf::{Atom, Exp, Function, LoopKind, Nest, Op, Param, Stm, Ty, Var};
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
+use crate::calls::Calls;
+
 /// What is known at a place.
 #[derive(Debug, Default)]
 pub(crate) struct Scope {
@@ -16,14 +18,15 @@ pub(crate) struct Scope {
 }
 
 impl Scope {
-    /// The scope of a function's body. The sizes of arguments are not negative.
-    pub(crate) fn new(function: &Function) -> Scope {
+    /// The scope of a function's body. The sizes of arguments are not negative; of what is captured, only the types are known.
+    pub(crate) fn new(function: &Function, calls: &Calls) -> Scope {
         let mut scope = Scope::default();
         for size in &function.sizes {
             scope.types.insert(*size, Ty::int());
         }
         scope.params(&function.params);
         scope.params(&function.accumulators);
+        scope.params(calls.captured());
         scope.known.sizes(function);
         scope
     }
@@ -34,7 +37,7 @@ impl Scope {
         }
     }
 
-    /// The type of a variable; none if it is free in the code at hand.
+    /// The type of a variable, if it is known.
     pub(crate) fn ty(&self, var: Var) -> Option<&Ty> {
         self.types.get(&var)
     }

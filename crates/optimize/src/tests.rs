@@ -81,7 +81,8 @@ fn simplifying_keeps_generated_programs_with_libraries() {
         let mut after = function.clone();
         let (params, results) = (function.params.clone(), function.results.clone());
         let lambda = Lambda { params, results, body: function.body.clone() };
-        let simple = simplify(&function.library, &mut after.names, &lambda, None, Reader::Machine);
+        let simple =
+            simplify(&function.library, &mut after.names, &lambda, &[], None, Reader::Machine);
         (after.body, after.results) = (simple.body, simple.results);
         guard(&mut after);
         check(&after).unwrap_or_else(|message| panic!("seed {seed}: {message}"));
@@ -109,7 +110,8 @@ fn simplifying_keeps_generated_functions() {
             results: function.results.clone(),
             body: function.body.clone(),
         };
-        let simple = simplify(&function.library, &mut after.names, &lambda, None, Reader::Machine);
+        let simple =
+            simplify(&function.library, &mut after.names, &lambda, &[], None, Reader::Machine);
         (after.body, after.results) = (simple.body, simple.results);
         check(&after).unwrap_or_else(|message| panic!("seed {seed}: {message}"));
         same(&function, &after, &args, &format!("seed {seed}"));

@@ -1,5 +1,6 @@
 /* Made by Lambada. Compile with
- *   cc -std=gnu99 -O2 -fno-math-errno -fno-trapping-math -ffp-contract=fast -fopenmp-simd -fno-tree-slp-vectorize -fno-tree-loop-distribute-patterns -fwrapv -fPIC -shared -w -march=native -lm
+ *   cc -std=gnu99 -O2 -fno-math-errno -fno-trapping-math -ffp-contract=fast -fopenmp-simd -fno-tree-slp-vectorize -fwrapv -fPIC -shared -w -march=native -lm
+ * and GCC also with -fno-tree-loop-distribute-patterns.
  *
  * Each function takes a context (see lambada_context_open), its arguments and room for its results, one word each: sizes first, then
  * parameters; of an array among the results a pointer and then its sizes. It returns 0, or 1 if a check failed (results: its number and

@@ -84,8 +84,9 @@ impl Evaluator<'_> {
         let f = self.eval(f, None)?;
         let point = self.point(x, span)?;
         let traced = self.trace(&f, &point, to, span)?;
+        let captured = traced.captured(&self.emit);
         let (library, names) = (&self.emit.library, &mut self.emit.names);
-        let found = self.derivatives.band(library, names, &traced.lambda);
+        let found = self.derivatives.band(library, names, &traced.lambda, &captured);
         let (low, high) = found.unwrap_or((0, -1));
         Ok(Val::tuple([low, high].map(|k| Val::scalar(Atom::int(k)))))
     }
@@ -115,10 +116,12 @@ impl Evaluator<'_> {
     }
 
     fn pushed(&mut self, traced: &Traced, tangents: &[Atom], kind: Forward) -> Eval<[Val; 2]> {
+        let captured = traced.captured(&self.emit);
         let (library, names) = (&mut self.emit.library, &mut self.emit.names);
+        let f = &traced.lambda;
         let mut forward = match kind {
-            Forward::Tangent => self.derivatives.forward(library, names, &traced.lambda)?,
-            Forward::Marks => self.derivatives.reach(library, names, &traced.lambda)?,
+            Forward::Tangent => self.derivatives.forward(library, names, f, &captured)?,
+            Forward::Marks => self.derivatives.reach(library, names, f, &captured)?,
         };
         self.directions.tangents += 1;
         let actuals: Vec<Atom> = traced.actuals.iter().chain(tangents).copied().collect();
@@ -133,7 +136,9 @@ impl Evaluator<'_> {
 
     /// The two sweeps of a function that has been traced.
     fn reverse(&mut self, traced: &Traced) -> Eval<anf::Reverse> {
-        self.derivatives.reverse(&mut self.emit.library, &mut self.emit.names, &traced.lambda)
+        let captured = traced.captured(&self.emit);
+        let (library, names) = (&mut self.emit.library, &mut self.emit.names);
+        self.derivatives.reverse(library, names, &traced.lambda, &captured)
     }
 
     /// The cotangents of what a function that has been traced was applied to.
@@ -224,6 +229,13 @@ impl Evaluator<'_> {
 }
 
 impl Traced {
+    /// What the block mentions of the code around it, with types.
+    fn captured(&self, emit: &Emit) -> Vec<Param> {
+        let is_own = |var: &anf::Var| self.lambda.params.iter().any(|p| p.var == *var);
+        let free = anf::free_vars(&self.lambda.body).into_iter().filter(|var| !is_own(var));
+        free.map(|var| Param { var, ty: emit.ty(var.into()) }).collect()
+    }
+
     /// The value, with the results of a differentiated block for those of the original.
     fn rebuild(&self, emit: &Emit, results: &[Atom]) -> Val {
         let reals: Vec<Atom> = self.reals.iter().map(|k| results[*k]).collect();
