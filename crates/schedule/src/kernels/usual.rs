@@ -112,7 +112,7 @@ impl Within {
                 && !known
                 && !self.rows.contains(&(*outer, *inner))
         };
-        !self.pairs.iter().any(within) && !(is_summed && self.rows.iter().any(after))
+        !(self.pairs.iter().any(within) || is_summed && self.rows.iter().any(after))
     }
 }
 
