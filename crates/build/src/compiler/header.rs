@@ -48,9 +48,9 @@ pub fn header(library: &Library) -> String {
          /* Ends the call that runs in the context, or if none does, the next one: it returns {big}_ERROR_CANCELLED soon, and calls after it run again.\n\
          \x20* May be called from any thread, and by the handler of a signal; the context must be open. */\n\
          void {name}_cancel({name}_context *);\n\n\
-         /* From now on calls that use the context run the version of their code for the widest vectors of at most so many bits, 128, 256 or 512, that the\n\
-         \x20* processor has; gives how many bits that are. Unless told, as wide as possible. A library that is no portable one has a single version. Versions agree\n\
-         \x20* but for rounding; the same one runs the same instructions on all processors. */\n\
+         /* Limits the width of vectors to so many bits, 128, 256 or 512, in calls that use the context from now on; returns the width in use. Without this, it is\n\
+         \x20* the widest that the processor has. A library that is not portable has a single width. Versions for different widths agree but for rounding; each\n\
+         \x20* runs the same instructions on all processors. */\n\
          int64_t {name}_vector_bits({name}_context *, int64_t most);\n\n\
          /* Runs work(team, k) for the k below `workers`, at the same time. With OpenMP:\n\
          \x20*   #pragma omp parallel num_threads(workers)\n\

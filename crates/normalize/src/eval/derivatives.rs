@@ -1,7 +1,7 @@
 //! `jvp` and `vjp`: the function is applied to parameters in a block of its own, that block is differentiated, and the derivative is
 //! placed here.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use lambada_anf as anf;
 use lambada_anf::{Atom, Elem, Param, Renaming, without_rules};
@@ -231,8 +231,8 @@ impl Evaluator<'_> {
 impl Traced {
     /// What the block mentions of the code around it, with types.
     fn captured(&self, emit: &Emit) -> Vec<Param> {
-        let is_own = |var: &anf::Var| self.lambda.params.iter().any(|p| p.var == *var);
-        let free = anf::free_vars(&self.lambda.body).into_iter().filter(|var| !is_own(var));
+        let own: HashSet<anf::Var> = self.lambda.params.iter().map(|p| p.var).collect();
+        let free = anf::free_vars(&self.lambda.body).into_iter().filter(|var| !own.contains(var));
         free.map(|var| Param { var, ty: emit.ty(var.into()) }).collect()
     }
 
