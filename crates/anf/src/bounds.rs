@@ -516,10 +516,15 @@ impl Place<'_> {
         (*op == Prim::DivInt && divisor > 0).then(|| (self.form(args[0]), divisor))
     }
 
-    /// The two integers of which a variable is one.
-    fn cases(&self, var: Var) -> Option<[Poly; 2]> {
+    /// The two integers of which a variable is one, and the condition that decides, if one is computed.
+    fn cases(&self, var: Var) -> Option<(Option<Atom>, [Poly; 2])> {
         let (op, args) = self.bounds.computed.get(&var)?;
-        (*op == Prim::SelectInt).then(|| [self.form(args[1]), self.form(args[2])])
+        let (cond, cases) = match (op, &args[..]) {
+            (Prim::SelectInt, [cond, then, otherwise]) => (Some(*cond), [*then, *otherwise]),
+            (Prim::MinInt | Prim::MaxInt, [a, b]) => (None, [*a, *b]),
+            (_, _) => return None,
+        };
+        Some((cond, cases.map(|case| self.form(case))))
     }
 
     /// What is never negative of what a variable is computed from: its distances from other integers.

@@ -84,6 +84,25 @@ impl Affine {
         (self.terms.iter().filter_map(own).collect(), rest)
     }
 
+    /// How many indices an axis has, if it has any: without what makes the number of a loop that does not run 0.
+    pub(crate) fn extent(graph: &Graph, axis: AxisId) -> Affine {
+        let extent = graph.axis(axis).extent;
+        let natural = |node: NodeId| graph.lit(node).is_some_and(|least| least.int() <= 0);
+        match graph.operation(extent) {
+            Some((Prim::MaxInt, [a, b])) if natural(*b) => Affine::of(graph, *a),
+            Some((Prim::MaxInt, [a, b])) if natural(*a) => Affine::of(graph, *b),
+            _ => Affine::of(graph, extent), // as it is written
+        }
+    }
+
+    /// Is it about an axis alone, and indices: a sum of these, of its extent, and of a constant, that does not wrap?
+    pub(crate) fn is_along(&self, graph: &Graph, axis: AxisId) -> bool {
+        let extent = Affine::extent(graph, axis);
+        let own = |term: &NodeId| graph.index(*term).is_some() || extent.terms.contains_key(term);
+        let small = |k: i64, most: i64| (-most..=most).contains(&k);
+        small(self.constant, 1 << 32) && self.terms.iter().all(|(t, k)| own(t) && small(*k, 8))
+    }
+
     /// The node that it is, if it is one.
     pub(crate) fn single(&self) -> Option<NodeId> {
         let mut terms = self.terms.iter();

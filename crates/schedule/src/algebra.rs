@@ -10,9 +10,6 @@ use crate::affine::Affine;
 use crate::graph::{Around, Axes, Builder, Graph, Node, NodeId, rebuilt, rewritten};
 use crate::reads::at_one;
 
-/// No index is so large that this much more is no `int`.
-const MOST: i64 = 1 << 32;
-
 /// The graph with the laws applied.
 pub fn simplified(graph: &Graph) -> Graph {
     rewritten(graph, &mut |to, _, node| match node {
@@ -56,19 +53,40 @@ fn negated(to: &Builder, node: NodeId) -> Option<NodeId> {
 fn folded(to: &mut Builder, op: Prim, args: &[NodeId]) -> Option<NodeId> {
     let exact =
         matches!(op, Prim::Add | Prim::Sub | Prim::Mul | Prim::Neg | Prim::ToReal | Prim::Not);
-    if op == Prim::EqInt && (is_behind(to, args[0], args[1]) || is_behind(to, args[1], args[0])) {
-        return Some(to.lit(Scalar::Bool(false)));
+    if let Some(known) = compared(&to.graph, op, args) {
+        return Some(to.lit(Scalar::Bool(known)));
     }
     let values = args.iter().map(|a| to.graph.lit(*a)).collect::<Option<Vec<_>>>()?;
     let value = exact.then(|| op.eval(&values))?;
     Some(to.lit(value))
 }
 
-/// Is the first one an index and more than the second one, a constant, whatever the index is?
-fn is_behind(to: &Builder, place: NodeId, constant: NodeId) -> bool {
-    let difference = Affine::of(&to.graph, place).plus(-1, &Affine::of(&to.graph, constant));
-    let (axes, rest) = difference.axes(&to.graph);
-    matches!(axes[..], [(_, 1)]) && rest.known().is_some_and(|more| (1..=MOST).contains(&more))
+/// What a comparison of an index with an end of its axis is, if it is that for all indices.
+fn compared(graph: &Graph, op: Prim, args: &[NodeId]) -> Option<bool> {
+    let (Prim::EqInt | Prim::LtInt | Prim::LeInt, [a, b]) = (op, args) else { return None };
+    let (least, most) = ends(graph, &Affine::of(graph, *a), &Affine::of(graph, *b));
+    let is_positive = least.is_some_and(|least| least > 0);
+    let is_negative = most.is_some_and(|most| most < 0);
+    match op {
+        Prim::EqInt => (is_positive || is_negative).then_some(false),
+        Prim::LtInt if is_negative => Some(true),
+        Prim::LtInt => least.filter(|least| *least >= 0).map(|_| false),
+        _ if is_positive => Some(false),
+        _ => most.filter(|most| *most <= 0).map(|_| true),
+    }
+}
+
+/// The least and the greatest value of the difference of an index and an end of its axis, where they are known.
+pub(crate) fn ends(graph: &Graph, a: &Affine, b: &Affine) -> (Option<i64>, Option<i64>) {
+    let (axes, rest) = a.plus(-1, b).axes(graph);
+    let [(axis, times @ (1 | -1))] = axes[..] else { return (None, None) };
+    if !a.is_along(graph, axis) || !b.is_along(graph, axis) {
+        return (None, None);
+    }
+    let extent = Affine::extent(graph, axis);
+    let first = rest.known();
+    let last = rest.plus(times, &extent.plus_constant(-1)).known();
+    if times == 1 { (first, last) } else { (last, first) }
 }
 
 /// `x` of `1·x` and `x / 1`.
@@ -140,7 +158,22 @@ fn of_one_index(to: &mut Builder, axes: &Axes, body: NodeId) -> Option<NodeId> {
         let alone = is_free(place) && extents.all(is_free);
         alone.then_some((axis, place))
     };
-    let (axis, place) = own(a, b).or_else(|| own(b, a))?;
+    let (axis, place) = match own(a, b).or_else(|| own(b, a)) {
+        Some(known) => known,
+        // i + k = e, so i = e - k.
+        None => {
+            let sum = Affine::of(graph, a).plus(-1, &Affine::of(graph, b));
+            let (times @ (1 | -1), axis, rest) = sum.along(graph, axes)? else { return None };
+            let place = Affine::default().plus(-times, &rest).node(to);
+            let graph = &to.graph;
+            let mut extents = axes.iter().map(|axis| graph.axis(axis).extent);
+            if extents.any(|extent| graph.free(extent).contains(axis)) {
+                return None;
+            }
+            (axis, place)
+        }
+    };
+    let graph = &to.graph;
     let extent = graph.axis(axis).extent;
     let fits = graph.index(place).is_some_and(|other| graph.axis(other).extent == extent);
     let none = to.lit(Scalar::Int(0));

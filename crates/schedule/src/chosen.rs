@@ -15,11 +15,12 @@ pub(crate) fn chosen(
     stms: &[Stm],
     inputs: &[Var],
     types: &HashMap<Var, Ty>,
+    sums: &HashMap<Var, (Var, i64)>,
     known: &mut Known,
 ) -> Vec<Chosen> {
     let numbers = inputs.iter().copied().zip(0..).collect();
     let (forms, around) = (HashMap::new(), Vec::new());
-    let mut finder = Finder { numbers, forms, types, around, found: Vec::new() };
+    let mut finder = Finder { numbers, forms, types, sums, around, found: Vec::new() };
     let mark = known.mark();
     for stm in stms {
         finder.outside(stm, known);
@@ -60,6 +61,7 @@ struct Finder<'a> {
     numbers: HashMap<Var, u32>,
     forms: HashMap<Var, Form>,
     types: &'a HashMap<Var, Ty>,
+    sums: &'a HashMap<Var, (Var, i64)>,
     /// The indices of the loops around, with the extents of those where these come from outside.
     around: Vec<(Var, Option<Sum>)>,
     found: Vec<Chosen>,
@@ -75,6 +77,10 @@ impl Finder<'_> {
                 Some(Form { sum: Sum::default(), along: BTreeMap::from([(var, 1)]) })
             }
             Atom::Var(var) => self.forms.get(&var).cloned().or_else(|| {
+                if let Some((other, more)) = self.sums.get(&var) {
+                    let more = of(Sum { constant: *more, ..Sum::default() });
+                    return Some(self.form(Atom::Var(*other))?.plus(1, &more));
+                }
                 let number = *self.numbers.get(&var)?;
                 Some(of(Sum { terms: BTreeMap::from([(number, 1)]), constant: 0 }))
             }),

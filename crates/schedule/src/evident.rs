@@ -7,6 +7,8 @@ use std::collections::HashSet;
 
 use lambada_prim::{Prim, Scalar};
 
+use crate::affine::Affine;
+use crate::algebra::ends;
 use crate::graph::{Axes, Effect, Graph, NodeId};
 
 /// The graph without such checks.
@@ -32,9 +34,23 @@ impl Known<'_> {
                 if parts.iter().all(|part| self.holds(*part)))
     }
 
+    /// A condition holds, and all of its parts.
+    fn learn(&mut self, cond: NodeId) {
+        self.holds.push(cond);
+        let graph = self.graph;
+        let is_no = |node: NodeId| graph.lit(node) == Some(Scalar::Bool(false));
+        let parts = match (graph.choice(cond), graph.operation(cond)) {
+            (Some((a, b, no)), _) if is_no(no) => [a, b],
+            (_, Some((Prim::SelectBool, &[a, b, no]))) if is_no(no) => [a, b],
+            (_, Some((Prim::And, &[a, b]))) => [a, b],
+            _ => return, // it has none
+        };
+        parts.into_iter().for_each(|part| self.learn(part));
+    }
+
     fn inside(&mut self, cond: Option<NodeId>, effects: &[Effect]) -> Vec<Effect> {
         let mark = self.holds.len();
-        self.holds.extend(cond);
+        cond.into_iter().for_each(|cond| self.learn(cond));
         let effects = self.effects(effects);
         self.holds.truncate(mark);
         effects
@@ -70,7 +86,12 @@ pub(crate) fn checked(graph: &Graph) -> HashSet<(NodeId, NodeId)> {
     let mut passed = Passed { graph, low: HashSet::new(), high: HashSet::new() };
     passed.effects(&graph.effects, &Axes::default());
     let Passed { low, high, .. } = passed;
-    high.into_iter().filter(|(index, _)| low.contains(index)).collect()
+    let natural = |index: NodeId| {
+        let (least, _) = ends(graph, &Affine::of(graph, index), &Affine::default());
+        least.is_some_and(|least| least >= 0)
+    };
+    let in_range = |(index, _): &(NodeId, NodeId)| low.contains(index) || natural(*index);
+    high.into_iter().filter(in_range).collect()
 }
 
 /// What has been checked without a condition around.

@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use crate::emit::totals;
+use crate::emit::{Interior, totals};
 use crate::graph::{AxisId, Printed, printed};
 use crate::kernels::Kernel;
 use crate::placed::{BufferId, Content, Item, Nest, Placed};
@@ -125,15 +125,16 @@ impl Words<'_> {
 
     fn nest(&self, nest: &Nest, shared: Option<AxisId>) -> String {
         let around = nest.axes.iter().copied().filter(|axis| Some(*axis) != shared);
+        let ends = if Interior::of(self.placed, nest).is_some() { ", ends apart" } else { "" };
         let count = |axis: AxisId| {
             if nest.whole.contains(&axis) {
                 return " (written out)".into();
             }
             let tile = nest.tile.iter().find(|(own, _)| *own == axis);
             match (tile, nest.vector == Some(axis)) {
-                (Some((_, count)), true) => format!(" ({count} vectors)"),
+                (Some((_, count)), true) => format!(" ({count} vectors{ends})"),
                 (Some((_, count)), false) => format!(" ({count} at once)"),
-                (None, true) => " (lanes)".into(),
+                (None, true) => format!(" (lanes{ends})"),
                 (None, false) => String::new(),
             }
         };

@@ -25,7 +25,7 @@ use crate::graph::{Array, ArrayId, AxisId, Graph, Node, NodeId, Part};
 use crate::mechanisms::{Mechanism, Plan};
 use crate::place::{Along, Blocks, place_by, placeable, rows_of};
 use crate::placed::Placed;
-use crate::regions::{Allowed, Region, fills, fitting, mentions, needed, types};
+use crate::regions::{Allowed, Region, fills, fitting, mentions, needed, sums, types};
 use crate::tile::tiled;
 use crate::worth::{best, is_light, plain};
 use crate::{Around, Outputs, prepared_by, without_literals};
@@ -112,12 +112,24 @@ pub fn kernels(function: &Function, plan: Plan, choice: Choice, around: Around) 
     };
     let Found { arrays: concatenations, sizes } = concatenations(&mut copy);
     let (types, mentions, fills) = (types(&copy), mentions(&copy), fills(&copy));
+    let sums = sums(&copy, &types);
     let within = Within::of(&copy);
     let (known, apart) = (Known::default(), concatenations.keys().copied().chain(sizes).collect());
     let kernels =
         Kernels { function: copy, found: HashMap::new(), concatenations, refused: Vec::new() };
-    let mut finder =
-        Finder { types, fills, mentions, within, plan, choice, kernels, known, apart, around };
+    let mut finder = Finder {
+        types,
+        fills,
+        sums,
+        mentions,
+        within,
+        plan,
+        choice,
+        kernels,
+        known,
+        apart,
+        around,
+    };
     finder.known.sizes(function);
     let mut body = std::mem::take(&mut finder.kernels.function.body);
     finder.block(&mut body);
@@ -127,6 +139,7 @@ pub fn kernels(function: &Function, plan: Plan, choice: Choice, around: Around) 
 struct Finder {
     types: HashMap<Var, Ty>,
     fills: HashMap<Var, Scalar>,
+    sums: HashMap<Var, (Var, i64)>,
     mentions: HashMap<Var, usize>,
     within: Within,
     plan: Plan,
@@ -320,7 +333,8 @@ impl Finder {
         let known: HashSet<Var> =
             before.iter().flat_map(|k| &stms[*k].binds).map(|p| p.var).collect();
         outputs.retain(|p| !known.contains(&p.var));
-        let region = Region { stms, outputs, types: &self.types, fills: &self.fills };
+        let (types, fills, sums) = (&self.types, &self.fills, &self.sums);
+        let region = Region { stms, outputs, types, fills, sums };
         let Distributed { graph, inputs, added, .. } =
             distribute(&self.kernels.function.names, &region);
         let outputs = region.outputs;
@@ -330,7 +344,7 @@ impl Finder {
         {
             return None;
         }
-        let chosen = chosen(stms, &inputs, &self.types, &mut self.known);
+        let chosen = chosen(stms, &inputs, &self.types, &self.sums, &mut self.known);
         let sizes = usual(&graph, &inputs, &self.within);
         // What has been added is not taken back.
         let leave = if added.is_empty() { Leave::Apart } else { Leave::Finite };

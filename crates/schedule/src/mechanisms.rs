@@ -26,6 +26,8 @@ pub enum Mechanism {
     Ranges,
     /// Terms that are zero for all lanes are not computed.
     Branches,
+    /// The ends of an axis of lanes are apart from its interior, where conditions on boundaries are known.
+    Interior,
     /// P6: what lies along another axis than that of the lanes is turned around block by block.
     Transposes,
     /// P8: an axis in blocks that fit the caches.
@@ -34,7 +36,7 @@ pub enum Mechanism {
 
 impl Mechanism {
     /// All of them.
-    pub const ALL: [Mechanism; 13] = [
+    pub const ALL: [Mechanism; 14] = [
         Mechanism::Lanes,
         Mechanism::AxisOrder,
         Mechanism::Factoring,
@@ -44,6 +46,7 @@ impl Mechanism {
         Mechanism::Tiles,
         Mechanism::Ranges,
         Mechanism::Branches,
+        Mechanism::Interior,
         Mechanism::Rematerialization,
         Mechanism::Pushing,
         Mechanism::Loops,
@@ -65,6 +68,7 @@ impl Mechanism {
             Mechanism::Transposes => "transposes",
             Mechanism::Ranges => "ranges without zeros",
             Mechanism::Branches => "branches for all lanes",
+            Mechanism::Interior => "ends apart",
             Mechanism::Blocks => "blocks",
         }
     }

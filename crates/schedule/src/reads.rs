@@ -20,6 +20,17 @@ struct Push {
     left: (usize, usize),
     /// Are operations that cost more than additions computed again, too?
     any: bool,
+    /// What is costly is an element of an array.
+    stored: Option<Stored>,
+}
+
+/// What is costly is an element of an array that holds it for all indices of the axes whose indices change.
+#[derive(Clone)]
+pub(crate) struct Stored {
+    /// It holds it for all indices of these axes, too, if it depends on them.
+    pub(crate) also: Vec<AxisId>,
+    /// What depends on these axes would be stored too often.
+    pub(crate) but: Axes,
 }
 
 /// The graph with elements computed where they are read, if that is cheap.
@@ -50,7 +61,19 @@ pub(crate) fn substituted(
     node: NodeId,
 ) -> Option<NodeId> {
     let axes = places.iter().map(|(axis, _)| *axis).collect();
-    Push { places: places.to_vec(), axes, left: CHEAP, any: false }.node(to, node)
+    Push { places: places.to_vec(), axes, left: CHEAP, any: false, stored: None }.node(to, node)
+}
+
+/// The same, where what is costly may be an element of an array.
+pub(crate) fn substituted_or_stored(
+    to: &mut Builder,
+    places: &[(AxisId, NodeId)],
+    node: NodeId,
+    stored: Option<Stored>,
+) -> Option<NodeId> {
+    let axes = places.iter().map(|(axis, _)| *axis).collect();
+    let places = places.to_vec();
+    Push { places, axes, left: CHEAP, any: false, stored }.node(to, node)
 }
 
 /// A definition with another one in the place of an index. What is costly is computed for each index of that one, so there should be none; nor is a reduction.
@@ -62,7 +85,8 @@ pub(crate) fn at_one(
 ) -> Option<NodeId> {
     let any = to.graph.free(place).is_empty();
     let left = if any { ONCE } else { CHEAP };
-    Push { places: vec![(axis, place)], axes: Axes::one(axis), left, any }.node(to, node)
+    Push { places: vec![(axis, place)], axes: Axes::one(axis), left, any, stored: None }
+        .node(to, node)
 }
 
 /// The array before updates at other places.
@@ -80,8 +104,40 @@ fn before(graph: &Graph, mut array: ArrayId, index: &[NodeId]) -> ArrayId {
 }
 
 impl Push {
-    /// The definition at other indices, if it is cheap. Reductions are not, so no index is captured.
+    /// The definition at other indices, or an element of an array that holds it.
     fn node(&mut self, to: &mut Builder, node: NodeId) -> Option<NodeId> {
+        let Some(stored) = self.stored.take() else { return self.cheap(to, node) };
+        let left = self.left;
+        let cheap = self.cheap(to, node);
+        self.stored = Some(stored.clone());
+        if cheap.is_some() {
+            return cheap;
+        }
+        self.left = left;
+        // A factor that is there for fewer indices, or for others, stays outside.
+        if let Some((op, args)) = to.graph.operation(node)
+            && is_cheap(op)
+            && args.iter().filter(|arg| to.graph.free(**arg).meets(&self.axes)).count() == 1
+        {
+            let args = args.to_vec();
+            let args = self.all(to, &args)?;
+            return Some(to.prim(op, args));
+        }
+        if to.graph.free(node).meets(&stored.but) || to.graph.facts(node).lazy {
+            return None;
+        }
+        let also = stored.also.iter().filter(|axis| to.graph.free(node).contains(**axis));
+        let also: Vec<AxisId> = also.copied().collect();
+        let also: Vec<(AxisId, NodeId)> = also.into_iter().map(|a| (a, to.index(a))).collect();
+        let (axes, index) = self.places.iter().copied().chain(also).unzip();
+        let around = std::mem::take(&mut to.around);
+        let elements = to.map(axes, node);
+        to.around = around;
+        Some(to.at(elements, index))
+    }
+
+    /// The definition at other indices, if it is cheap. Reductions are not, so no index is captured.
+    fn cheap(&mut self, to: &mut Builder, node: NodeId) -> Option<NodeId> {
         if !to.graph.free(node).meets(&self.axes) {
             return Some(node);
         }

@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use lambada_anf::{
     Atom, Block, Elem, Exp, Function, LoopKind, Names, Nest, Op, Param, Renaming, Stm, Ty, Var,
 };
-use lambada_prim::Scalar;
+use lambada_prim::{Prim, Scalar};
 
 /// A maximal run of statements.
 #[derive(Debug)]
@@ -21,6 +21,8 @@ pub struct Region<'a> {
     pub types: &'a HashMap<Var, Ty>,
     /// What all elements of arrays of the function are, where that is one constant.
     pub fills: &'a HashMap<Var, Scalar>,
+    /// Integers of the function that are a parameter, or a size of one, and a constant.
+    pub sums: &'a HashMap<Var, (Var, i64)>,
 }
 
 /// What takes the place of a region: statements, and an atom for each output.
@@ -35,10 +37,12 @@ pub fn replace_regions(
         replace_regions(callee, replace);
     }
     let (types, mentions, fills) = (types(function), mentions(function), fills(function));
+    let sums = sums(function, &types);
     let mut body = std::mem::take(&mut function.body);
     let mut pass = Pass {
         types: &types,
         fills: &fills,
+        sums: &sums,
         mentions: &mentions,
         names: &mut function.names,
         replace,
@@ -83,6 +87,24 @@ pub(crate) fn fills(function: &Function) -> HashMap<Var, Scalar> {
     fills
 }
 
+/// The integers that are a parameter, or a size of one, and a constant: these are in scope everywhere. Sizes of arrays stand for themselves.
+pub(crate) fn sums(function: &Function, types: &HashMap<Var, Ty>) -> HashMap<Var, (Var, i64)> {
+    let params = function.params.iter().map(|p| p.var);
+    let given: HashSet<Var> = function.sizes.iter().copied().chain(params).collect();
+    let mut sums = HashMap::new();
+    function.body.each(&mut |stm| {
+        if let Exp::Op(Op::Prim(Prim::AddInt, args)) = &stm.exp
+            && let [Atom::Var(var), Atom::Lit(Scalar::Int(more))] = args[..]
+            && given.contains(&var)
+        {
+            sums.insert(stm.binds[0].var, (var, more));
+        }
+    });
+    let sizes = types.values().flat_map(|ty| &ty.dims).filter_map(|dim| dim.as_var());
+    sizes.for_each(|size| _ = sums.remove(&size));
+    sums
+}
+
 /// How often each variable is mentioned.
 pub(crate) fn mentions(function: &Function) -> HashMap<Var, usize> {
     let mut count = HashMap::new();
@@ -97,6 +119,7 @@ pub(crate) fn mentions(function: &Function) -> HashMap<Var, usize> {
 struct Pass<'a> {
     types: &'a HashMap<Var, Ty>,
     fills: &'a HashMap<Var, Scalar>,
+    sums: &'a HashMap<Var, (Var, i64)>,
     mentions: &'a HashMap<Var, usize>,
     names: &'a mut Names,
     replace: &'a mut dyn FnMut(&mut Names, &Region) -> Replaced,
@@ -115,7 +138,8 @@ impl Pass<'_> {
             if fitting[at] {
                 let region = &stms[run];
                 let outputs = needed(region, self.mentions);
-                let region = Region { stms: region, outputs, types: self.types, fills: self.fills };
+                let (types, fills, sums) = (self.types, self.fills, self.sums);
+                let region = Region { stms: region, outputs, types, fills, sums };
                 let (new, atoms) = (self.replace)(self.names, &region);
                 for (output, atom) in region.outputs.iter().zip(atoms) {
                     // It may be an input, which has been replaced itself.

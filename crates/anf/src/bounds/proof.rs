@@ -1,10 +1,12 @@
 //! Is an integer never negative? A search with a budget: variables are replaced by bounds that make it smaller, until ranges decide.
 
+use std::cell::RefCell;
+
 use rustc_hash::FxHashMap as HashMap;
 use smallvec::SmallVec;
 
-use super::{ANY, Place, TRIED, is_tame};
-use crate::{Poly, Var};
+use super::{ANY, Comparison, Frame, Place, TRIED, difference, is_tame};
+use crate::{Atom, Poly, Var};
 
 /// How many inequalities are chained.
 const CHAINED: usize = 5;
@@ -77,10 +79,53 @@ impl<'a> Proof<'a> {
             || self.with_cases(poly, var, chained)
     }
 
-    /// What is chosen is one of two: what follows with either follows.
+    /// What is chosen is one of two: what follows with either follows. If that it is chosen says something, this is known, too.
     fn with_cases(&mut self, poly: &Poly, var: Var, chained: usize) -> bool {
-        let Some(cases) = self.place.cases(var) else { return false };
-        cases.iter().all(|case| self.with(case, poly, var, chained))
+        let Some((cond, cases)) = self.place.cases(var) else { return false };
+        cases.iter().zip([true, false]).all(|(case, holds)| {
+            self.with(case, poly, var, chained)
+                || cond.is_some_and(|cond| {
+                    let frame = self.chosen(cond, holds, chained);
+                    self.within(&frame, |proof| proof.with(case, poly, var, chained))
+                })
+        })
+    }
+
+    /// What a condition says of integers.
+    fn chosen(&mut self, cond: Atom, holds: bool, chained: usize) -> Frame {
+        let mut frame = Frame::default();
+        for comparison in self.place.bounds.comparisons(cond, holds) {
+            let comparison = match comparison {
+                // Of what may be equal, and is not, one is less.
+                Comparison::Differ(a, b) => {
+                    let [x, y] = [a, b].map(|atom| self.place.form(atom));
+                    if self.follows(&difference(&x, &y, 0), chained - 1) {
+                        Comparison::AtLeast(a, b, 1)
+                    } else if self.follows(&difference(&y, &x, 0), chained - 1) {
+                        Comparison::AtLeast(b, a, 1)
+                    } else {
+                        continue;
+                    }
+                }
+                other => other,
+            };
+            self.place.learned(comparison).into_frame(&mut frame);
+        }
+        frame
+    }
+
+    /// The same search, where more is known.
+    fn within(&mut self, frame: &Frame, search: impl FnOnce(&mut Proof) -> bool) -> bool {
+        if frame.is_empty() || frame.unreachable {
+            return frame.unreachable;
+        }
+        let frames: Vec<&Frame> = self.place.frames.iter().copied().chain([frame]).collect();
+        let place =
+            Place { bounds: self.place.bounds, frames: &frames, ranges: &RefCell::default() };
+        let mut inner = Proof { place, steps: self.steps, open: HashMap::default() };
+        let found = search(&mut inner);
+        self.steps = inner.steps;
+        found
     }
 
     /// A quotient `q = a / k` has `k·q ≤ a`, of which no bound of `q` itself follows that is a polynomial. So the whole is multiplied:

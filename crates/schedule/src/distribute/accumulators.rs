@@ -3,10 +3,11 @@
 use lambada_anf::{Atom, Param, Var};
 use lambada_prim::{Prim, ReduceOp, Scalar};
 
+use super::choices::Seen;
 use super::{Distributor, Place, Value};
 use crate::affine::Affine;
 use crate::graph::{Around, ArrayId, Axes, AxisId, NodeId, Term};
-use crate::reads::{read, substituted};
+use crate::reads::{Stored, read, substituted_or_stored};
 
 /// An accumulator that has not been frozen.
 pub(super) struct Accumulator {
@@ -18,15 +19,28 @@ pub(super) struct Accumulator {
 
 /// Where something is added along an axis, seen from the place: `place` runs over all places, and the index of `axis` that
 /// adds there is `index`, if it is one of its indices.
-struct Inverse {
+pub(super) struct Inverse {
     axis: AxisId,
     place: AxisId,
     index: NodeId,
     in_range: Vec<NodeId>,
+    /// That it is the one place which all indices add to.
+    only: Option<NodeId>,
+}
+
+/// What is added to places.
+enum At {
+    /// A value at each, under a condition.
+    Places(Option<NodeId>, NodeId),
+    /// Elements of an array that holds what each index adds.
+    Elements,
 }
 
 /// How much longer than an axis the array may be whose places it adds to, for all places to be asked which index adds to them.
 const SLACK: i64 = 4;
+
+/// How many arrays may hold what is added to another one, before it is read there. Beyond, all is added where the indices say, and takes no memory.
+const ARRAYS: usize = 4;
 
 /// Of how many additions to one element each all elements of the array may ask whether they are meant.
 const SINGLE: usize = 4;
@@ -70,7 +84,7 @@ impl Distributor<'_> {
     }
 
     /// The second condition may only be asked for where the first one holds.
-    fn both(&mut self, first: Option<NodeId>, second: NodeId) -> Option<NodeId> {
+    pub(super) fn both(&mut self, first: Option<NodeId>, second: NodeId) -> Option<NodeId> {
         Some(first.map_or(second, |first| {
             let no = self.to.lit(Scalar::Bool(false));
             self.to.choose(first, second, no)
@@ -82,9 +96,19 @@ impl Distributor<'_> {
         let mut array = known.init;
         let mut others = Vec::new();
         let few = known.terms.iter().filter(|term| term.over.is_empty()).count() <= SINGLE;
+        let crowded = known.terms.len() > ARRAYS;
         for term in known.terms {
-            match self.inverses(&term, array) {
-                Some(inverses) => array = self.summed(array, &inverses, &term),
+            let cases = self.cases(&term, array).or_else(|| {
+                let inverses = self.inverses(&term, array, false)?;
+                Some(vec![(inverses, term.clone())])
+            });
+            let all = |cases: Vec<Seen>| {
+                let one =
+                    |array, (inverses, term): &Seen| self.summed(array, inverses, term, !crowded);
+                cases.iter().try_fold(array, one)
+            };
+            match cases.and_then(all) {
+                Some(sum) => array = sum,
                 None if few && term.over.is_empty() && self.is_written(array) => {
                     array = self.added_at(array, term);
                 }
@@ -154,20 +178,46 @@ impl Distributor<'_> {
     }
 
     /// For each index which axis adds there, if there is one, and another one for each.
-    fn inverses(&mut self, term: &Term, array: ArrayId) -> Option<Vec<Inverse>> {
+    pub(super) fn inverses(
+        &mut self,
+        term: &Term,
+        array: ArrayId,
+        constants: bool,
+    ) -> Option<Vec<Inverse>> {
         let dims = self.to.dims(array);
         let over: Axes = term.over.iter().copied().collect();
         let mut taken = term.over.clone();
         let mut inverses: Vec<Inverse> = Vec::new();
         for (index, size) in term.index.iter().zip(&dims) {
-            let inverse = self.inverse(*index, *size, &over, &mut taken)?;
+            let inverse = match self.inverse(*index, *size, &over, &mut taken) {
+                Some(inverse) => inverse,
+                None if constants && !self.to.graph.free(*index).meets(&over) => {
+                    self.only_place(*index, *size, &mut taken)
+                }
+                None => return None,
+            };
             if inverses.iter().any(|known| known.axis == inverse.axis) {
                 return None;
             }
             inverses.push(inverse);
         }
+        // The index of one axis is not found by that of another one which is to be found itself.
+        let moved = |i: &&Inverse| i.axis != i.place;
+        let found: Axes = inverses.iter().filter(moved).map(|i| i.axis).collect();
+        if inverses.iter().any(|i| self.to.graph.free(i.index).meets(&found)) {
+            return None;
+        }
         let places: Axes = inverses.iter().flat_map(|i| [i.axis, i.place]).collect();
         (!self.to.graph.array_facts(array).free.meets(&places)).then_some(inverses)
+    }
+
+    /// All indices add to one place.
+    fn only_place(&mut self, index: NodeId, size: NodeId, taken: &mut Vec<AxisId>) -> Inverse {
+        let place = self.free_axis("k".into(), size, taken);
+        taken.push(place);
+        let own = self.to.index(place);
+        let here = self.to.prim(Prim::EqInt, [own, index]);
+        Inverse { axis: place, place, index: own, in_range: Vec::new(), only: Some(here) }
     }
 
     fn inverse(
@@ -178,18 +228,12 @@ impl Distributor<'_> {
         taken: &mut Vec<AxisId>,
     ) -> Option<Inverse> {
         let graph = &self.to.graph;
-        let (sign, axis, rest) = Affine::of(graph, index).along(graph, over)?;
+        let (sign, axis, rest) = self.one_of(index, size, over)?;
         let extent = graph.axis(axis).extent;
-        if graph.free(extent).meets(over) || sign.abs() != 1 {
-            return None;
-        }
-        let (size_sum, extent_sum) = (Affine::of(graph, size), Affine::of(graph, extent));
+        let (size_sum, extent_sum) = (Affine::of(graph, size), Affine::extent(graph, axis));
         let longer = size_sum.plus(-1, &extent_sum).known()?;
-        if longer > SLACK {
-            return None;
-        }
         if sign == 1 && rest.known() == Some(0) && longer == 0 {
-            return Some(Inverse { axis, place: axis, index, in_range: Vec::new() });
+            return Some(Inverse { axis, place: axis, index, in_range: Vec::new(), only: None });
         }
         let place = self.free_axis("k".into(), size, taken);
         taken.push(place);
@@ -210,56 +254,107 @@ impl Distributor<'_> {
         if !is_surely_positive(room) {
             in_range.push(self.to.prim(Prim::LtInt, [index, extent]));
         }
-        Some(Inverse { axis, place, index, in_range })
+        Some(Inverse { axis, place, index, in_range, only: None })
+    }
+
+    /// `coefficient · axis + rest`: the axis whose index is found for each place. There may be others, as in a convolution, which are summed over; then what the
+    /// array has more places than the axis has indices is no more than that of all of them.
+    fn one_of(&self, index: NodeId, size: NodeId, over: &Axes) -> Option<(i64, AxisId, Affine)> {
+        let graph = &self.to.graph;
+        let sum = Affine::of(graph, index);
+        let own = |axis: &AxisId| over.contains(*axis);
+        let (axes, _) = sum.axes(graph);
+        let axes: Vec<(AxisId, i64)> = axes.into_iter().filter(|(axis, _)| own(axis)).collect();
+        let short = |axis: AxisId| graph.lit(graph.axis(axis).extent).map(Scalar::int);
+        let fits = |(axis, times): &(AxisId, i64)| {
+            let extent = graph.axis(*axis).extent;
+            let longer = Affine::of(graph, size).plus(-1, &Affine::extent(graph, *axis)).known()?;
+            let others = axes.iter().filter(|(other, _)| other != axis);
+            let reach = others.filter_map(|(other, _)| short(*other)).fold(0, i64::saturating_add);
+            let fits = times.abs() == 1
+                && !graph.free(extent).meets(over)
+                && longer <= SLACK.saturating_add(reach);
+            fits.then_some((longer, *axis, *times))
+        };
+        let (_, axis, times) = axes.iter().filter_map(fits).min_by_key(|(longer, ..)| *longer)?;
+        let (term, _) = sum.terms().find(|(term, _)| graph.index(*term) == Some(axis))?;
+        let rest = sum.plus(-times, &Affine::of(graph, term));
+        // Nothing else depends on it, and the others are indices.
+        let plain = |(term, _): (NodeId, i64)| {
+            let free = graph.free(term);
+            graph.index(term).is_some_and(|other| other != axis) || !free.meets(over)
+        };
+        let alone = rest.terms().all(plain);
+        alone.then_some((times, axis, rest))
     }
 
     /// `array[places] + Σ value`. That nothing is added to a zero changes the sign of a zero at most.
-    fn summed(&mut self, array: ArrayId, inverses: &[Inverse], term: &Term) -> ArrayId {
+    fn summed(
+        &mut self,
+        array: ArrayId,
+        inverses: &[Inverse],
+        term: &Term,
+        arrays: bool,
+    ) -> Option<ArrayId> {
         let zero = self.to.graph.facts(term.value).elem.zero();
         let zero = self.to.lit(zero);
         let mut cond = None;
         for known in inverses.iter().flat_map(|i| &i.in_range) {
             cond = self.both(cond, *known);
         }
-        let sum = match self.at_places(inverses, term, cond.is_some()) {
-            Some((when, value)) => {
+        let sum = match self.at_places(inverses, term, cond.is_some())? {
+            At::Places(when, value) => {
                 let cond = when.map_or(cond, |when| self.both(cond, when));
                 let value = cond.map_or(value, |cond| self.to.choose(cond, value, zero));
                 self.over_others(value, inverses, term)
             }
-            None => self.elements_at_places(inverses, term, (cond, zero)),
+            At::Elements if !arrays => return None,
+            At::Elements => self.elements_at_places(inverses, term, (cond, zero)),
         };
+        // What is added there is summed once.
+        let mut only = None;
+        for here in inverses.iter().filter_map(|i| i.only) {
+            only = self.both(only, here);
+        }
+        let sum = only.map_or(sum, |only| self.to.choose(only, sum, zero));
         let axes: Vec<AxisId> = inverses.iter().map(|i| i.place).collect();
         let index = axes.iter().map(|axis| self.to.index(*axis)).collect();
         let before = read(&mut self.to, array, index);
         if before == zero {
-            return self.to.map(axes, sum);
+            return Some(self.to.map(axes, sum));
         }
         let add: Prim = ReduceOp::Add.prim(self.to.graph.facts(sum).elem);
         let sum = self.to.prim(add, [before, sum]);
-        self.to.map(axes, sum)
+        Some(self.to.map(axes, sum))
     }
 
     /// What is added to each place, and when, if that is cheap arithmetic on the indices that add there.
-    fn at_places(
-        &mut self,
-        inverses: &[Inverse],
-        term: &Term,
-        conditional: bool,
-    ) -> Option<(Option<NodeId>, NodeId)> {
+    fn at_places(&mut self, inverses: &[Inverse], term: &Term, conditional: bool) -> Option<At> {
         let moved = inverses.iter().filter(|i| i.axis != i.place);
         let places: Vec<(AxisId, NodeId)> = moved.map(|i| (i.axis, i.index)).collect();
         let own: Axes = places.iter().map(|(axis, _)| *axis).collect();
         let graph = &self.to.graph;
+        // The index that adds to a place is another one for each index of what is summed over: there is no element for it.
+        let placed: Axes = inverses.iter().map(|i| i.axis).collect();
+        let but: Axes = term.over.iter().copied().filter(|axis| !placed.contains(*axis)).collect();
+        let mixed = places.iter().any(|(_, index)| graph.free(*index).meets(&but));
+        let elements = (!mixed).then_some(At::Elements);
         if term.over.iter().any(|axis| graph.free(graph.axis(*axis).extent).meets(&own)) {
-            return None;
+            return elements;
         }
         let around = self.to.around.len();
         self.to.around.extend(conditional.then_some(Around::Branch));
-        let when = term.when.map(|when| substituted(&mut self.to, &places, when));
-        let value = substituted(&mut self.to, &places, term.value);
+        let also = inverses.iter().filter(|i| i.axis == i.place).map(|i| i.axis).collect();
+        let stored = Stored { also, but };
+        let if_mixed = mixed.then(|| stored.clone());
+        let when =
+            term.when.map(|when| substituted_or_stored(&mut self.to, &places, when, if_mixed));
+        let value = substituted_or_stored(&mut self.to, &places, term.value, Some(stored));
         self.to.around.truncate(around);
-        Some((when.map_or(Some(None), |when| when.map(Some))?, value?))
+        match (when, value) {
+            (Some(None), _) | (_, None) => elements,
+            (when, Some(value)) => Some(At::Places(when.flatten(), value)),
+        }
     }
 
     /// The same, where each index computes once what it adds, if only to be read at one place.
@@ -271,8 +366,9 @@ impl Distributor<'_> {
     ) -> NodeId {
         let value = term.when.map_or(term.value, |when| self.to.choose(when, term.value, zero));
         let sum = self.over_others(value, inverses, term);
-        let (own, index) =
-            inverses.iter().filter(|i| i.axis != i.place).map(|i| (i.axis, i.index)).unzip();
+        // For all indices, also of axes along which each adds at its own place: an array depends on nothing outside.
+        let own = |i: &&Inverse| i.only.is_none();
+        let (own, index) = inverses.iter().filter(own).map(|i| (i.axis, i.index)).unzip();
         let elements = self.to.map(own, sum);
         let around = self.to.around.len();
         self.to.around.extend(cond.map(|_| Around::Branch));

@@ -19,6 +19,7 @@ use crate::regions::Region;
 mod accumulators;
 mod arrays;
 mod axes;
+mod choices;
 mod effects;
 mod nests;
 
@@ -52,6 +53,7 @@ pub fn distribute(names: &Names, region: &Region) -> Distributed {
         names,
         types: region.types,
         fills: region.fills,
+        sums: region.sums,
         bound,
         to: Builder::default(),
         values: HashMap::new(),
@@ -87,6 +89,7 @@ struct Distributor<'a> {
     names: &'a Names,
     types: &'a HashMap<Var, Ty>,
     fills: &'a HashMap<Var, Scalar>,
+    sums: &'a HashMap<Var, (Var, i64)>,
     /// The variables that the region binds.
     bound: HashSet<Var>,
     to: Builder,
@@ -132,6 +135,15 @@ impl Distributor<'_> {
             let around = std::mem::take(&mut self.to.around);
             let (axes, value) = (self.axes_of(&ty, None), self.to.lit(*value));
             let value = Value::Array(View::of(self.to.map(axes, value)));
+            self.to.around = around;
+            self.values.insert(var, value.clone());
+            return value;
+        }
+        // What an index has to do with a size is seen where both are.
+        if let Some((other, more)) = self.sums.get(&var) {
+            let around = std::mem::take(&mut self.to.around);
+            let (other, more) = (self.scalar(Atom::Var(*other)), self.to.lit(Scalar::Int(*more)));
+            let value = Value::Scalar(self.to.prim(Prim::AddInt, [other, more]));
             self.to.around = around;
             self.values.insert(var, value.clone());
             return value;

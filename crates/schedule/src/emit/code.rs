@@ -276,6 +276,8 @@ fn simplify(op: Prim, args: &[Operand]) -> Option<Operand> {
         }
         Prim::And if truth(0).is_some() => Some(args[usize::from(truth(0) == Some(true))]),
         Prim::And if truth(1).is_some() => Some(args[usize::from(truth(1) == Some(false))]),
+        Prim::Or if truth(0).is_some() => Some(args[usize::from(truth(0) == Some(false))]),
+        Prim::Or if truth(1).is_some() => Some(args[usize::from(truth(1) == Some(true))]),
         Prim::Not => truth(0).map(|holds| Operand::Lit(Scalar::Bool(!holds))),
         // Exact.
         Prim::Mul if one(0) => Some(args[1]),

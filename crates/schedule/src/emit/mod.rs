@@ -17,6 +17,7 @@ use crate::placed::{BufferId, Content, Item, Nest, Pass, Placed};
 mod carries;
 mod code;
 mod in_place;
+mod interior;
 mod nest;
 mod parallel;
 mod ranges;
@@ -30,6 +31,7 @@ mod value;
 use carries::Carried;
 use code::Code;
 use in_place::in_outputs;
+pub(crate) use interior::Interior;
 pub(crate) use parallel::totals;
 use tile::Copy;
 
@@ -118,6 +120,10 @@ struct Emitter<'a> {
     copies: Vec<Copy>,
     /// A condition that holds for all of them.
     assumed: Option<NodeId>,
+    /// What is known where the current nest is in its interior.
+    interior: Option<Interior>,
+    /// It is not there: iterations with too few indices for all lanes share their code with others.
+    apart: bool,
     carried: Carried,
     /// Checks are being made, so what they say is not known.
     checking: bool,
@@ -156,6 +162,8 @@ pub(crate) fn emit_with(
         tile: Vec::new(),
         copies: vec![Copy::FIRST],
         assumed: None,
+        interior: None,
+        apart: false,
         carried: Carried::default(),
         checking: true,
         mechanisms: plan.mechanisms,

@@ -6,8 +6,9 @@ use lambada_prim::{Prim, ReduceOp, Scalar};
 use super::ranges::Range;
 use super::stride::Stride;
 use super::sums::Sum;
-use super::{Bound, Copy, Emitter, Slot};
+use super::{Bound, Copy, Emitter, Interior, Slot};
 use crate::graph::{Array, AxisId, NodeId, Term};
+use crate::mechanisms::Mechanism;
 use crate::placed::{BufferId, Content, Item, Nest};
 
 impl Emitter<'_> {
@@ -118,9 +119,15 @@ impl Emitter<'_> {
             }
             return;
         }
-        let (mut start, end) = self.range(axis);
         let mut strides = vec![Stride::whole(count, lanes), Stride::whole(1, lanes)];
         strides.dedup();
+        let apart = lanes > 1 && self.mechanisms.has(Mechanism::Interior);
+        if let Some(interior) = Interior::of(self.placed, nest).filter(|_| apart)
+            && self.ends_apart(nest, depth, interior, &strides, sums)
+        {
+            return;
+        }
+        let (mut start, end) = self.range(axis);
         for stride in strides {
             let to = if stride.len() == 1 { end } else { self.whole(start, end, stride.len()) };
             // Where the extent is known, there may be nothing to do.
@@ -152,7 +159,7 @@ impl Emitter<'_> {
     }
 
     /// `for index in start..end`, so many iterations at once.
-    fn counted(
+    pub(super) fn counted(
         &mut self,
         nest: &Nest,
         depth: usize,
@@ -171,6 +178,12 @@ impl Emitter<'_> {
         }
         // Past the last whole step.
         let left = partial.then(|| self.code.int(Prim::SubInt, end, index.into()));
+        let left = match left {
+            Some(left) if self.apart => {
+                Some(self.code.int(Prim::MinInt, left, Operand::int(lanes.into())))
+            }
+            left => left,
+        };
         self.axes.insert(axis, Bound { copies: all, lanes, left });
         let tile = &self.tile;
         let with = |copy: &Copy| (0..count).map(|k| copy.with(tile, axis, k)).collect::<Vec<_>>();
@@ -185,7 +198,7 @@ impl Emitter<'_> {
     }
 
     /// Where the last whole step ends; a step is a power of two.
-    fn whole(&mut self, start: Operand, end: Operand, step: i64) -> Operand {
+    pub(super) fn whole(&mut self, start: Operand, end: Operand, step: i64) -> Operand {
         let all = self.code.int(Prim::SubInt, end, start);
         let all = self.code.int(Prim::MaxInt, all, Operand::int(0));
         let whole = self.code.int(Prim::BitAnd, all, Operand::int(-step));

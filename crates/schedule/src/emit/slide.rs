@@ -37,12 +37,17 @@ impl Emitter<'_> {
         }
         let nearest = self.offset(&nearest, dims);
         let exist = self.all(&exist);
-        // What lanes without an iteration would read there is not what the last one reads.
-        let consecutive = self.left().is_none() && runs_along(self.graph(), index, axis);
+        let some_whole = self.left().is_none() || self.apart;
+        let consecutive = some_whole && runs_along(self.graph(), index, axis);
         let whole = consecutive.then(|| {
             let first: Vec<Operand> =
                 index.iter().map(|i| self.first_lane(*i, axis, copy)).collect();
             let mut in_range = Vec::new();
+            // What lanes without an iteration would read there is not what the last one reads.
+            if let Some(left) = self.left() {
+                let all = Operand::int(i64::from(lanes));
+                in_range.push(self.code.prim(Prim::LeInt, &[all, left]));
+            }
             for (k, (i, dim)) in first.iter().zip(dims).enumerate() {
                 let further = if k + 1 == dims.len() { i64::from(lanes) } else { 1 };
                 // The index may be any number, so it is not added to.
@@ -61,10 +66,14 @@ impl Emitter<'_> {
         if !graph.free(node).contains(axis) {
             return self.node(node, copy);
         }
-        let affine = Affine::of(graph, node);
+        self.sum(&Affine::of(graph, node), axis, copy)
+    }
+
+    /// The same of a sum.
+    pub(super) fn sum(&mut self, affine: &Affine, axis: AxisId, copy: Copy) -> Operand {
         let mut sum = None;
         for (term, times) in affine.terms() {
-            let own = graph.index(term) == Some(axis);
+            let own = self.graph().index(term) == Some(axis);
             let value = if own { self.first(axis, copy) } else { self.node(term, copy) };
             sum = Some(self.plus(sum, times, value));
         }

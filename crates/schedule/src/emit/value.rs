@@ -19,6 +19,9 @@ impl Emitter<'_> {
             Node::Index(axis) => return self.index(*axis, copy),
             Node::Prim(..) | Node::Choose(..) | Node::At(..) | Node::Reduce(..) => {}
         }
+        if let Some(known) = self.known_inside(node) {
+            return Operand::Lit(Scalar::Bool(known));
+        }
         if let Some(known) = self.code.known(node, copy) {
             return known;
         }
@@ -59,7 +62,10 @@ impl Emitter<'_> {
             }
             Node::At(array, index) => match self.state(*array, copy) {
                 Some(state) => state,
-                None => self.at(*array, index, copy),
+                None => match self.inside_at(node, *array, copy) {
+                    Some(element) => element,
+                    None => self.at(*array, index, copy),
+                },
             },
             Node::Reduce(..) => unreachable!("a reduction is read from its buffer"),
         }

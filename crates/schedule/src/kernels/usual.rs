@@ -8,8 +8,9 @@
 use std::collections::{HashMap, HashSet};
 
 use lambada_anf::{Atom, Block, Exp, Function, Nest, Op, Var};
-use lambada_prim::ArrayPrim;
+use lambada_prim::{ArrayPrim, Prim};
 
+use crate::affine::Affine;
 use crate::cost::Nominal;
 use crate::graph::{Array, AxisId, Graph, Node, NodeId};
 
@@ -31,6 +32,8 @@ pub(super) struct Within {
     loops: HashSet<Var>,
     /// What contractions sum over.
     summed: HashSet<Var>,
+    /// Of an extent that is a size and a constant, or 0 if that is less: the size.
+    of: HashMap<Var, Var>,
 }
 
 impl Within {
@@ -46,7 +49,8 @@ impl Within {
             sizes.into_iter().for_each(|size| *parameters.entry(size).or_insert(0) += 1);
         }
         let (pairs, loops, summed) = (HashSet::new(), HashSet::new(), HashSet::new());
-        let mut within = Within { pairs, rows, parameters, loops, summed };
+        let of = HashMap::new();
+        let mut within = Within { pairs, rows, parameters, loops, summed, of };
         let mut types: HashMap<Var, &[Atom]> = HashMap::new();
         types.extend(function.params.iter().map(|param| (param.var, &param.ty.dims[..])));
         within.block(&function.body, &mut types, &mut Vec::new());
@@ -64,8 +68,15 @@ impl Within {
             if let Exp::Op(Op::ArrayPrim(prim, args)) = &stm.exp {
                 self.contraction(*prim, args, types);
             }
+            if let Exp::Op(Op::Prim(Prim::AddInt | Prim::MaxInt, args)) = &stm.exp
+                && let [Atom::Var(size), Atom::Lit(_)] = args[..]
+            {
+                self.of.insert(stm.binds[0].var, self.size(size));
+            }
             let own = match &stm.exp {
-                Exp::Nest(Nest::For { extent, body, .. }) if computes(body) => extent.as_var(),
+                Exp::Nest(Nest::For { extent, body, .. }) if computes(body) => {
+                    extent.as_var().map(|extent| self.size(extent))
+                }
                 Exp::Nest(Nest::For { .. }) => None,
                 Exp::Nest(Nest::Loop { .. } | Nest::If { .. }) | Exp::Op(_) => None,
             };
@@ -94,8 +105,14 @@ impl Within {
         }
     }
 
+    /// The size that an extent is, but for a constant.
+    fn size(&self, extent: Var) -> Var {
+        self.of.get(&extent).copied().unwrap_or(extent)
+    }
+
     /// Is a size that of data?
     fn is_outermost(&self, size: Var) -> bool {
+        let size = self.size(size);
         let is_summed = self.summed.contains(&size);
         if is_summed && !self.loops.contains(&size) {
             return false;
@@ -127,9 +144,17 @@ fn computes(block: &Block) -> bool {
 /// Nominal sizes of a graph with these inputs.
 pub(super) fn usual(graph: &Graph, inputs: &[Var], within: &Within) -> Nominal {
     let axes = (0..graph.axes.len() as u32).map(AxisId);
-    let sizes = axes.filter_map(|axis| kept(graph, graph.axis(axis).extent));
+    let sizes = axes.filter_map(|axis| size(graph, axis));
     let outermost = |k: u32| within.is_outermost(inputs[k as usize]);
     Nominal::of(sizes.map(|k| (k, if outermost(k) { MANY } else { FEW })))
+}
+
+/// The input that is the number of an axis's indices, but for a constant.
+fn size(graph: &Graph, axis: AxisId) -> Option<u32> {
+    let extent = Affine::extent(graph, axis);
+    let mut terms = extent.terms();
+    let (term, 1) = terms.next()? else { return None };
+    if terms.next().is_none() { kept(graph, term) } else { None }
 }
 
 /// The input that an extent is.

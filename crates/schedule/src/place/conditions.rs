@@ -98,25 +98,33 @@ fn in_range(
     index: &[NodeId],
     checked: &dyn Fn(NodeId, NodeId) -> bool,
 ) -> bool {
-    let dims: Vec<Option<NodeId>> = match graph.array(array) {
-        Array::Input(k) => graph.inputs[*k as usize].dims.iter().copied().map(Some).collect(),
-        Array::Map(axes, _) => axes.iter().map(|axis| Some(graph.axis(*axis).extent)).collect(),
-        Array::Scatter(init, _) => return in_range(graph, *init, index, checked),
+    if let Array::Scatter(init, _) = graph.array(array) {
+        return in_range(graph, *init, index, checked);
+    }
+    let Some(sizes) = sizes(graph, array) else { return index.is_empty() };
+    let mut all = index.iter().zip(&sizes).enumerate();
+    all.all(|(k, (i, size))| fits(graph, array, (k, *i), *size) || checked(*i, *size))
+}
+
+/// The sizes of an array, if they are scalars of the graph.
+pub(crate) fn sizes(graph: &Graph, array: ArrayId) -> Option<Vec<NodeId>> {
+    match graph.array(array) {
+        Array::Input(k) => Some(graph.inputs[*k as usize].dims.clone()),
+        Array::Map(axes, _) => Some(axes.iter().map(|axis| graph.axis(*axis).extent).collect()),
+        Array::Scatter(init, _) => sizes(graph, *init),
         Array::Constant(_)
         | Array::Items(_)
         | Array::Update(..)
         | Array::Carried(..)
-        | Array::Final(..) => {
-            vec![None; index.len()]
-        }
-    };
-    let fits = |(k, (i, dim)): (usize, (&NodeId, &Option<NodeId>))| {
-        graph.index(*i).is_some_and(|axis| Some(graph.axis(axis).extent) == *dim)
-            || is_chosen(graph, graph.array(array), k, *i)
-            || dim.is_some_and(|dim| is_below(graph, *i, dim))
-            || dim.is_some_and(|dim| checked(*i, dim))
-    };
-    index.iter().zip(&dims).enumerate().all(fits)
+        | Array::Final(..) => None,
+    }
+}
+
+/// Is the k-th index in range wherever its axes run, whatever has been checked?
+pub(crate) fn fits(graph: &Graph, array: ArrayId, (k, i): (usize, NodeId), size: NodeId) -> bool {
+    graph.index(i).is_some_and(|axis| graph.axis(axis).extent == size)
+        || is_chosen(graph, graph.array(array), k, i)
+        || is_below(graph, i, size)
 }
 
 /// Are both known, and is the index in range?

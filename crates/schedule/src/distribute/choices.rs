@@ -1,0 +1,121 @@
+//! Additions at an index that is chosen, as that of a neighbor of which the one at the end has none: `x[max (i - 1) 0]`, `x[(i + 1) % n]`. Each is several additions, of which
+//! each place is an affine function of the index, or the same for all; the one or the other is made.
+
+use lambada_prim::Prim;
+
+use super::Distributor;
+use super::accumulators::Inverse;
+use crate::affine::Affine;
+use crate::graph::{ArrayId, Axes, AxisId, NodeId, Term};
+
+/// An addition whose places are known from where they are seen.
+pub(super) type Seen = (Vec<Inverse>, Term);
+
+/// How many additions one may become.
+const MOST: usize = 9;
+
+impl Distributor<'_> {
+    /// The additions that one with chosen indices consists of, if the places of all are known.
+    pub(super) fn cases(&mut self, term: &Term, array: ArrayId) -> Option<Vec<Seen>> {
+        let mut terms = vec![term.clone()];
+        for k in 0..term.index.len() {
+            let split = |term: Term| self.split(term, k);
+            terms = terms.into_iter().flat_map(split).collect();
+        }
+        if !(2..=MOST).contains(&terms.len()) {
+            return None;
+        }
+        let seen = |term: Term| Some((self.inverses(&term, array, true)?, term));
+        terms.into_iter().map(seen).collect()
+    }
+
+    /// The same addition for each of the values of its k-th index.
+    fn split(&mut self, term: Term, k: usize) -> Vec<Term> {
+        let over: Axes = term.over.iter().copied().collect();
+        let Some((first, second)) = self.choice(term.index[k], &over) else { return vec![term] };
+        let mut all = Vec::new();
+        for (cond, index) in [first, second] {
+            let mut term = term.clone();
+            term.when = self.both(term.when, cond);
+            term.index[k] = index;
+            all.extend(self.split(term, k));
+        }
+        all
+    }
+
+    /// An index that is one of two, with the conditions of both.
+    fn choice(
+        &mut self,
+        index: NodeId,
+        over: &Axes,
+    ) -> Option<((NodeId, NodeId), (NodeId, NodeId))> {
+        if let Some((c, a, b)) = self.to.graph.choice(index) {
+            let not = self.to.prim(Prim::Not, [c]);
+            return Some(((c, a), (not, b)));
+        }
+        let (op, args) = self.to.graph.operation(index)?;
+        let args = args.to_vec();
+        match (op, &args[..]) {
+            (Prim::SelectInt, &[c, a, b]) => {
+                let not = self.to.prim(Prim::Not, [c]);
+                Some(((c, a), (not, b)))
+            }
+            (Prim::MaxInt, &[a, b]) => {
+                Some(((self.at_most(b, a, over), a), (self.below(a, b, over), b)))
+            }
+            (Prim::MinInt, &[a, b]) => {
+                Some(((self.at_most(a, b, over), a), (self.below(b, a, over), b)))
+            }
+            (Prim::RemInt, &[a, b]) if self.is_once_around(a, b, over) => {
+                let rest = self.to.prim(Prim::SubInt, [a, b]);
+                Some(((self.below(a, b, over), a), (self.at_most(b, a, over), rest)))
+            }
+            _ => None, // computed in another way
+        }
+    }
+
+    fn difference(&self, a: NodeId, b: NodeId) -> Affine {
+        let graph = &self.to.graph;
+        Affine::of(graph, a).plus(-1, &Affine::of(graph, b))
+    }
+
+    /// `a < b`; if that is so for the first or the last index of an axis only, that it is this one.
+    fn below(&mut self, a: NodeId, b: NodeId, over: &Axes) -> NodeId {
+        let distance = self.difference(b, a);
+        let end = self.end(&distance.plus_constant(-1), over);
+        end.unwrap_or_else(|| self.to.prim(Prim::LtInt, [a, b]))
+    }
+
+    /// `a ≤ b`, in the same way.
+    fn at_most(&mut self, a: NodeId, b: NodeId, over: &Axes) -> NodeId {
+        let distance = self.difference(b, a);
+        let end = self.end(&distance, over);
+        end.unwrap_or_else(|| self.to.prim(Prim::LeInt, [a, b]))
+    }
+
+    /// That an index is the first or the last one, if exactly there the sum is not negative.
+    fn end(&mut self, sum: &Affine, over: &Axes) -> Option<NodeId> {
+        let (times, axis, rest) = sum.along(&self.to.graph, over)?;
+        let index = self.to.index(axis);
+        let extent = Affine::extent(&self.to.graph, axis);
+        let last = extent.plus_constant(-1);
+        // times · index + rest ≥ 0
+        let end = match times {
+            -1 if rest.known() == Some(0) => Affine::default(),
+            1 if rest.plus(1, &last).known() == Some(0) => last,
+            _ => return None, // or for others, too
+        };
+        let end = end.node(&mut self.to);
+        Some(self.to.prim(Prim::EqInt, [index, end]))
+    }
+
+    /// Is `0 ≤ a < 2 b` for all indices, as of a neighbor along an axis that is a circle?
+    fn is_once_around(&self, a: NodeId, b: NodeId, over: &Axes) -> bool {
+        let graph = &self.to.graph;
+        let own = |axis: &AxisId| graph.axis(*axis).extent == b;
+        let Some((1, axis, rest)) = Affine::of(graph, a).along(graph, over) else { return false };
+        let around = rest.plus(-1, &Affine::of(graph, b));
+        own(&axis)
+            && (matches!(rest.known(), Some(0 | 1)) || matches!(around.known(), Some(-1 | 0)))
+    }
+}
