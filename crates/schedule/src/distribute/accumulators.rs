@@ -3,7 +3,6 @@
 use lambada_anf::{Atom, Param, Var};
 use lambada_prim::{Prim, ReduceOp, Scalar};
 
-use super::choices::Seen;
 use super::{Distributor, Place, Value};
 use crate::affine::Affine;
 use crate::graph::{Around, ArrayId, Axes, AxisId, NodeId, Term};
@@ -27,6 +26,9 @@ pub(super) struct Inverse {
     /// That it is the one place which all indices add to.
     only: Option<NodeId>,
 }
+
+/// An addition whose places are known from where they are seen.
+pub(super) type Seen = (Vec<Inverse>, Term);
 
 /// What is added to places.
 enum At {

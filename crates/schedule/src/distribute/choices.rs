@@ -4,12 +4,9 @@
 use lambada_prim::Prim;
 
 use super::Distributor;
-use super::accumulators::Inverse;
+use super::accumulators::Seen;
 use crate::affine::Affine;
 use crate::graph::{ArrayId, Axes, AxisId, NodeId, Term};
-
-/// An addition whose places are known from where they are seen.
-pub(super) type Seen = (Vec<Inverse>, Term);
 
 /// How many additions one may become.
 const MOST: usize = 9;

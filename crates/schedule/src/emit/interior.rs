@@ -143,28 +143,22 @@ impl<'a> Search<'a> {
 
     fn parts(&mut self, node: NodeId) -> bool {
         let graph = self.graph();
-        match graph.node(node) {
-            Node::Lit(_) | Node::Index(_) | Node::Reduce(..) => false,
-            Node::Prim(op, args) => {
-                if let Some((holds, axis, ends)) = self.boundary(*op, args) {
-                    self.interior.holds.insert(node, holds);
-                    self.interior.restrict(axis, ends);
-                    return true;
-                }
-                self.all(args)
-            }
-            Node::Choose(cond, then, otherwise) => {
-                let affected = self.node(*cond);
-                match self.interior.truth(graph, *cond) {
-                    Some(holds) => self.node(if holds { *then } else { *otherwise }) || affected,
-                    None => self.all(&[*then, *otherwise]) || affected,
-                }
-            }
-            Node::At(array, index) => {
-                let affected = self.all(index);
-                self.element(node, *array, index) || affected
-            }
+        if let Some((op, args)) = graph.operation(node) {
+            let Some((holds, axis, ends)) = self.boundary(op, args) else { return self.all(args) };
+            self.interior.holds.insert(node, holds);
+            self.interior.restrict(axis, ends);
+            return true;
         }
+        if let Some((cond, then, otherwise)) = graph.choice(node) {
+            let affected = self.node(cond);
+            return match self.interior.truth(graph, cond) {
+                Some(holds) => self.node(if holds { then } else { otherwise }) || affected,
+                None => self.all(&[then, otherwise]) || affected,
+            };
+        }
+        let Node::At(array, index) = graph.node(node) else { return false };
+        let affected = self.all(index);
+        self.element(node, *array, index) || affected
     }
 
     fn all(&mut self, nodes: &[NodeId]) -> bool {
@@ -272,10 +266,10 @@ impl<'a> Search<'a> {
     /// What an index is in the interior, of which more may be asked.
     fn inside(&self, node: NodeId, ends: &mut Vec<(AxisId, Ends)>) -> Affine {
         let graph = self.graph();
-        if let Node::Choose(c, a, b) = graph.node(node)
-            && let Some(holds) = self.interior.truth(graph, *c)
+        if let Some((cond, a, b)) = graph.choice(node)
+            && let Some(holds) = self.interior.truth(graph, cond)
         {
-            return self.inside(if holds { *a } else { *b }, ends);
+            return self.inside(if holds { a } else { b }, ends);
         }
         let Some((op, args)) = graph.operation(node) else { return Affine::of(graph, node) };
         match (op, args) {

@@ -108,16 +108,14 @@ fn in_range(
 
 /// The sizes of an array, if they are scalars of the graph.
 pub(crate) fn sizes(graph: &Graph, array: ArrayId) -> Option<Vec<NodeId>> {
-    match graph.array(array) {
-        Array::Input(k) => Some(graph.inputs[*k as usize].dims.clone()),
-        Array::Map(axes, _) => Some(axes.iter().map(|axis| graph.axis(*axis).extent).collect()),
-        Array::Scatter(init, _) => sizes(graph, *init),
-        Array::Constant(_)
-        | Array::Items(_)
-        | Array::Update(..)
-        | Array::Carried(..)
-        | Array::Final(..) => None,
+    if let Array::Input(k) = graph.array(array) {
+        return Some(graph.inputs[*k as usize].dims.clone());
     }
+    if let Array::Scatter(init, _) = graph.array(array) {
+        return sizes(graph, *init);
+    }
+    let (axes, _) = graph.elements(array)?;
+    Some(axes.iter().map(|axis| graph.axis(*axis).extent).collect())
 }
 
 /// Is the k-th index in range wherever its axes run, whatever has been checked?
