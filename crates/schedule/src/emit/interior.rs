@@ -82,7 +82,12 @@ impl Interior {
         if let Some(value) = self.holds.get(&node) {
             return Some(*value);
         }
+        let either = |cond, a, b| self.truth(graph, if self.truth(graph, cond)? { a } else { b });
+        if let Some((cond, a, b)) = graph.choice(node) {
+            return either(cond, a, b);
+        }
         match graph.operation(node)? {
+            (Prim::SelectBool, [cond, a, b]) => either(*cond, *a, *b),
             (Prim::Not, [a]) => self.truth(graph, *a).map(|value| !value),
             (Prim::And | Prim::Or, [a, b]) if self.affected.contains(&node) => {
                 let absorbing = matches!(graph.operation(node), Some((Prim::Or, _)));
@@ -222,7 +227,7 @@ impl<'a> Search<'a> {
         let (mut least, mut most) = (sum.constant, sum.constant);
         for (term, times) in sum.terms() {
             let extent = graph.lit(graph.axis(graph.index(term)?).extent)?.int();
-            let last = times.checked_mul(extent.clamp(1, NEAR + 1) - 1)?;
+            let last = times.checked_mul(extent.max(1) - 1)?;
             least = least.checked_add(last.min(0))?;
             most = most.checked_add(last.max(0))?;
         }
