@@ -8,6 +8,7 @@
 
 mod case;
 mod features;
+mod neighbors;
 mod recursive;
 mod ruled;
 mod wild;
@@ -19,6 +20,7 @@ use lambada_testkit::Random;
 
 pub use case::{case, of_nothing};
 pub use features::Feature;
+pub use neighbors::{Neighbors, neighbors};
 
 /// A type of the fragment that is drawn.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,0 +1,147 @@
+//! Programs that read neighbors, near and far, in one direction or two, with something else beyond the ends.
+
+use lambada_testkit::Random;
+
+/// The program of a seed: `f` takes an array with so many axes, and an `int`.
+pub struct Neighbors {
+    /// Its text.
+    pub text: String,
+    /// How many axes.
+    pub rank: usize,
+}
+
+/// An axis: its index and its size.
+type Axis = (&'static str, &'static str);
+
+const LINE: Axis = ("i", "n");
+const PLANE: [Axis; 2] = [LINE, ("j", "m")];
+
+/// The program of a seed.
+pub fn neighbors(seed: u64) -> Neighbors {
+    let mut draw = Draw(Random(Random(seed).bits()));
+    if draw.0.below(3) < 2 { draw.line() } else { draw.plane() }
+}
+
+struct Draw(Random);
+
+impl Draw {
+    fn pick<'a>(&mut self, items: &[&'a str]) -> &'a str {
+        self.0.pick(items)
+    }
+
+    fn line(&mut self) -> Neighbors {
+        let (first, second) = (self.along_line("u"), self.along_line("v"));
+        let repeated = if self.0.once_in(2) { "loop u = u for _t < 2 do " } else { "" };
+        let text = format!(
+            "def f [n] (u : [n]real) (k : int) : real =
+  let v = {repeated}for i < n => {first}
+  let w = for i < n => {second}
+  in sum (for i < n => w[i] * w[i] * real (i % 7 + 1))
+"
+        );
+        Neighbors { text, rank: 1 }
+    }
+
+    fn plane(&mut self) -> Neighbors {
+        let mut element = |of| self.in_plane(of);
+        let (a, b, c, d) = (element("u"), element("u"), element("v"), element("v"));
+        let text = format!(
+            "def f [n] [m] (u : [n][m]real) (k : int) : real =
+  let v = for i < n, j < m => {a} + 0.3 * {b}
+  let w = for i < n, j < m => {c} * {d}
+  in sum (for i < n => sum (for j < m => w[i, j] * real (j % 5 + 1)))
+"
+        );
+        Neighbors { text, rank: 2 }
+    }
+
+    /// A sum of elements, and of sums of elements over another index.
+    fn along_line(&mut self, of: &str) -> String {
+        let count = 1 + self.0.below(3);
+        let mut term = || {
+            if self.0.below(3) > 0 {
+                return format!("0.3 * {}", self.element(of, None));
+            }
+            let many = self.pick(&["3", "5", "100", "k"]);
+            let element = self.element(of, Some("l"));
+            format!("0.3 * sum (for l < {many} => {element} / real (l + 1))")
+        };
+        (0..count).map(|_| term()).collect::<Vec<_>>().join(" + ")
+    }
+
+    fn element(&mut self, of: &str, inner: Option<&str>) -> String {
+        let (index, exists) = self.index(LINE, inner);
+        let value = match self.0.below(3) {
+            0 => format!("{of}[{index}]"),
+            1 => format!("sin {of}[{index}]"),
+            _ => format!("{of}[{index}] * {of}[i]"),
+        };
+        let other = self.pick(&["0", "0.5"]);
+        let value = exists
+            .map_or(value.clone(), |exists| format!("(if {exists} then {value} else {other})"));
+        if self.0.below(3) > 0 {
+            return value;
+        }
+        format!("(if {} then {of}[i] else {value})", self.boundary(LINE))
+    }
+
+    fn in_plane(&mut self, of: &str) -> String {
+        let mut exist = Vec::new();
+        let mut index = Vec::new();
+        for axis in PLANE {
+            let (own, exists) = self.index(axis, None);
+            index.push(own);
+            exist.extend(exists);
+        }
+        let value = format!("{of}[{}]", index.join(", "));
+        let value = match exist.join(" && ") {
+            none if none.is_empty() => value,
+            exist => format!("(if {exist} then {value} else 0)"),
+        };
+        if self.0.below(3) > 0 {
+            return value;
+        }
+        let [a, b] = PLANE.map(|axis| self.boundary(axis));
+        format!("(if {a} || {b} then {of}[i, j] else {value})")
+    }
+
+    /// An index along an axis, and a condition if it may be out of range.
+    fn index(&mut self, (i, n): Axis, inner: Option<&str>) -> (String, Option<String>) {
+        let far =
+            self.pick(&["- 70", "- 9", "- 3", "- 2", "- 1", "+ 0", "+ 1", "+ 2", "+ 9", "+ 70"]);
+        let base = match (inner, self.0.below(4)) {
+            (Some(inner), 0) => format!("{i} - {inner}"),
+            (Some(inner), 1) => format!("{i} + 2 * {inner}"),
+            (Some(inner), 2) => format!("{i} + {inner}"),
+            (_, _) => i.to_string(),
+        };
+        let place = format!("({base} {far})");
+        let index = match self.0.below(14) {
+            0 => format!("max (min {place} ({n} - 1)) 0"),
+            1 => format!("(({place} % {n} + {n}) % {n})"),
+            2 => format!("(if {i} == 0 then {n} - 1 else {i} - 1)"),
+            3 => format!("(if {i} + 1 == {n} then 0 else {i} + 1)"),
+            4 => format!("(({i} + 1) % {n})"),
+            5 => format!("(({i} - 1 + {n}) % {n})"),
+            6 => format!("max ({i} - 1) 0"),
+            7 => format!("min ({i} + 1) ({n} - 1)"),
+            8 => format!("({n} - 1 - {i})"),
+            _ => return (place.clone(), Some(format!("0 <= {place} && {place} < {n}"))),
+        };
+        (index, None)
+    }
+
+    /// A condition that is about the ends of an axis, or the middle.
+    fn boundary(&mut self, (i, n): Axis) -> String {
+        match self.0.below(8) {
+            0 => format!("{i} == 0"),
+            1 => format!("{i} == {n} - 1"),
+            2 => format!("{i} < 2"),
+            3 => format!("{i} >= {n} - 3"),
+            4 => format!("not ({i} + 1 < {n})"),
+            5 => format!("{i} == 0 || {i} == {n} - 1"),
+            6 => format!("{i} < {n} / 2"),
+            _ => format!("not ({i} != 3)"),
+        }
+    }
+}
