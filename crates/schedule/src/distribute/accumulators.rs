@@ -41,6 +41,9 @@ enum At {
 /// How much longer than an axis the array may be whose places it adds to, for all places to be asked which index adds to them.
 const SLACK: i64 = 4;
 
+/// The most indices of an axis, as that of the weights of a convolution, by which an array may be longer besides. All places ask for all of these.
+const WINDOW: i64 = 64;
+
 /// How many arrays may hold what is added to another one, before it is read there. Beyond, all is added where the indices say, and takes no memory.
 const ARRAYS: usize = 4;
 
@@ -267,7 +270,8 @@ impl Distributor<'_> {
         let own = |axis: &AxisId| over.contains(*axis);
         let (axes, _) = sum.axes(graph);
         let axes: Vec<(AxisId, i64)> = axes.into_iter().filter(|(axis, _)| own(axis)).collect();
-        let short = |axis: AxisId| graph.lit(graph.axis(axis).extent).map(Scalar::int);
+        let extent = |axis: AxisId| graph.lit(graph.axis(axis).extent).map(Scalar::int);
+        let short = |axis: AxisId| extent(axis).filter(|extent| *extent <= WINDOW);
         let fits = |(axis, times): &(AxisId, i64)| {
             let extent = graph.axis(*axis).extent;
             let longer = Affine::of(graph, size).plus(-1, &Affine::extent(graph, *axis)).known()?;

@@ -14,30 +14,31 @@ const MOST: usize = 9;
 impl Distributor<'_> {
     /// The additions that one with chosen indices consists of, if the places of all are known.
     pub(super) fn cases(&mut self, term: &Term, array: ArrayId) -> Option<Vec<Seen>> {
+        let over: Axes = term.over.iter().copied().collect();
         let mut terms = vec![term.clone()];
         for k in 0..term.index.len() {
-            let split = |term: Term| self.split(term, k);
-            terms = terms.into_iter().flat_map(split).collect();
+            let mut open = std::mem::take(&mut terms);
+            while let Some(term) = open.pop() {
+                let Some((first, second)) = self.choice(term.index[k], &over) else {
+                    terms.push(term);
+                    continue;
+                };
+                for (cond, index) in [second, first] {
+                    let mut case = term.clone();
+                    case.when = self.both(case.when, cond);
+                    case.index[k] = index;
+                    open.push(case);
+                }
+                if open.len() + terms.len() > MOST {
+                    return None;
+                }
+            }
         }
-        if !(2..=MOST).contains(&terms.len()) {
+        if terms.len() == 1 {
             return None;
         }
         let seen = |term: Term| Some((self.inverses(&term, array, true)?, term));
         terms.into_iter().map(seen).collect()
-    }
-
-    /// The same addition for each of the values of its k-th index.
-    fn split(&mut self, term: Term, k: usize) -> Vec<Term> {
-        let over: Axes = term.over.iter().copied().collect();
-        let Some((first, second)) = self.choice(term.index[k], &over) else { return vec![term] };
-        let mut all = Vec::new();
-        for (cond, index) in [first, second] {
-            let mut term = term.clone();
-            term.when = self.both(term.when, cond);
-            term.index[k] = index;
-            all.extend(self.split(term, k));
-        }
-        all
     }
 
     /// An index that is one of two, with the conditions of both.

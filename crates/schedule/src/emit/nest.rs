@@ -122,7 +122,8 @@ impl Emitter<'_> {
         let mut strides = vec![Stride::whole(count, lanes), Stride::whole(1, lanes)];
         strides.dedup();
         let apart = lanes > 1 && self.mechanisms.has(Mechanism::Interior);
-        if let Some(interior) = Interior::of(self.placed, nest).filter(|_| apart)
+        if apart
+            && let Some(interior) = Interior::of(self.placed, nest)
             && self.ends_apart(nest, depth, interior, &strides, sums)
         {
             return;
