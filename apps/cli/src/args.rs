@@ -57,6 +57,10 @@ pub struct Args {
     #[arg(display_order = 92)]
     pub threads: u16,
 
+    /// Arithmetic may take subnormal numbers, those below 2.2e-308, for zeros: faster where there are any
+    #[arg(long, global = true, display_order = 92)]
+    pub flush_subnormals: bool,
+
     /// How many bits reals have, in all arithmetic and data: f64 or f32
     #[arg(
         long,

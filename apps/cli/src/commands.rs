@@ -40,6 +40,7 @@ pub fn run(args: Args) -> Result<(), Report> {
         precision: args.precision,
         nests: !args.no_nests,
         threads: NonZeroUsize::new(args.threads.into()).unwrap_or(usual.threads),
+        flush_subnormals: args.flush_subnormals,
         quick: args.effort == Some(args::Effort::Quick),
         ..usual
     };

@@ -51,6 +51,9 @@ pub struct Options {
     pub target: Target,
     /// On how many threads programs run. What they give is the same for any number.
     pub threads: NonZeroUsize,
+    /// May arithmetic take subnormal numbers, those below 2.2e-308, for zeros? Machine code by the C compiler then does, as processors are many times as slow with them; other engines do
+    /// not.
+    pub flush_subnormals: bool,
     /// Does a program fail at the first operation that makes a NaN out of numbers?
     pub trap_nan: bool,
     /// Is a result that is there sooner worth more than machine code that runs faster? Then a run begins with machine code that Lambada makes itself, and if that takes long, goes
@@ -71,6 +74,7 @@ impl Default for Options {
             mechanisms: Mechanisms::ALL,
             target: Target::Here,
             threads: NonZeroUsize::MIN,
+            flush_subnormals: false,
             trap_nan: false,
             quick: false,
             cache: None,

@@ -639,6 +639,7 @@ pub(crate) fn compiled(
         engine: engine(options),
         target: options.target,
         threads: options.threads.get(),
+        flush_subnormals: options.flush_subnormals,
         quick: options.quick,
         ..Default::default()
     };

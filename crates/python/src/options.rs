@@ -8,8 +8,17 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 /// The names of the options.
-const KNOWN: &[&str] =
-    &["engine", "checks", "max_memory", "nests", "trap_nan", "cache", "threads", "precision"];
+const KNOWN: &[&str] = &[
+    "engine",
+    "checks",
+    "max_memory",
+    "nests",
+    "trap_nan",
+    "cache",
+    "threads",
+    "precision",
+    "flush_subnormals",
+];
 
 /// Options, of which those are as usual that nothing is said of.
 pub(crate) fn read(given: &Bound<'_, PyDict>) -> PyResult<Options> {
@@ -42,6 +51,7 @@ fn set(options: &mut Options, name: &str, value: &Bound<'_, PyAny>) -> PyResult<
         "checks" => options.checks = flag()?,
         "nests" => options.nests = flag()?,
         "trap_nan" => options.trap_nan = flag()?,
+        "flush_subnormals" => options.flush_subnormals = flag()?,
         "max_memory" => {
             let text = value.extract::<String>();
             let bytes = match &text {

@@ -9,7 +9,8 @@ use lambada_source::Failure;
 
 use crate::cancel::Cancel;
 use crate::elements::{Elements, Got};
-use crate::native::{self, NativeCall};
+use crate::native::NativeCall;
+use crate::output;
 
 /// A call that is ready to run or has run; see [`Kernel::with`](crate::Kernel::with). It has memory of its own, so any number of threads may call a
 /// kernel.
@@ -143,7 +144,7 @@ impl Column {
 pub struct Results<'a>(Source<'a>);
 
 enum Source<'a> {
-    Native(native::Results<'a>),
+    Native(output::Results<'a>),
     Interpreted(std::slice::Iter<'a, Column>),
 }
 

@@ -3,11 +3,13 @@
 //! - `compiler`: which C compiler, and how it is called;
 //! - `cache`: compiled units by the hash of everything that they depend on; `prune`: how they go again;
 //! - `native`: loaded units, and calls into them; `call`: calls as the façade makes them;
+//! - `output`: values in the interface of machine code;
 //! - `pool`: the contexts that no call is using;
 //! - `cancel`: calls that are ended from outside; `running`: those of machine code;
 //! - `pages`: memory of large arrays; `hosted`: that of results that stay when a call ends;
 //! - `stack`: the stack of programs whose functions call each other;
 //! - `threads`: on which parallel loops run;
+//! - `subnormals`: the mode in which processors take subnormal numbers for zeros;
 //! - `streams`: was there a standard output, before the program began;
 //! - `memory`: how much there is; `peak`: how fast the machine is at most;
 //! - `unfinished`: what is removed where the process is ended while it makes something;
@@ -23,6 +25,7 @@ mod hosted;
 mod memory;
 mod messages;
 mod native;
+mod output;
 mod pages;
 mod peak;
 mod pool;
@@ -30,6 +33,7 @@ mod prune;
 mod running;
 mod stack;
 mod streams;
+mod subnormals;
 mod threads;
 mod unfinished;
 
@@ -164,6 +168,8 @@ pub struct Settings {
     pub quick: bool,
     /// On how many threads calls run. The results are the same for any number.
     pub threads: usize,
+    /// May machine code that the C compiler makes take subnormal numbers for zeros, as arguments and as results? That is how fast processors are with other numbers.
+    pub flush_subnormals: bool,
 }
 
 impl Default for Settings {
@@ -175,6 +181,7 @@ impl Default for Settings {
             part: lambada_codegen::PART,
             quick: false,
             threads: 1,
+            flush_subnormals: false,
         }
     }
 }

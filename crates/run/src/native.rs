@@ -10,18 +10,20 @@ use std::time::Instant;
 
 use lambada_codegen::Unit;
 use lambada_loops::{
-    Buf, CANCELLED, Function, Operand, Return, Seen, Step, Stmt, internal, is_parallel, param_types,
+    Buf, CANCELLED, Function, Seen, Step, Stmt, internal, is_parallel, param_types,
 };
 use lambada_prim::{Memory, Precision, Scalar, ScalarTy, Tensor};
 use lambada_source::{Failure, Site, Span};
 use libloading::Library;
 
 use crate::cancel::Cancel;
-use crate::elements::{Argument, Converted, Elements, Got};
+use crate::elements::{Argument, Converted, Got};
 use crate::hosted::{self, Hosted};
+use crate::output::{Output, Results, are_possible, word};
 use crate::pool::Pool;
 use crate::running::{Running, SetCancelled};
 use crate::stack::Stack;
+use crate::subnormals::Mode;
 use crate::threads::{SetThreads, Threads};
 use crate::{CompileError, Compiler, Settings, cache, messages};
 
@@ -56,6 +58,8 @@ pub(crate) struct Native {
     threads: Option<(SetThreads, Threads)>,
     /// How many bits reals have.
     precision: Precision,
+    /// May arithmetic take subnormal numbers for zeros?
+    flushes: bool,
     params: Vec<(ScalarTy, bool)>,
     results: Vec<Output>,
     /// Of the results, or of the numbers of a failing check.
@@ -111,14 +115,6 @@ struct Watch<'a> {
     seen: Seen<'a>,
 }
 
-/// What a result is.
-#[derive(Debug)]
-enum Output {
-    Scalar(ScalarTy),
-    /// The elements and the number of axes.
-    Buffer(ScalarTy, usize),
-}
-
 /// Compiles and loads functions as one unit.
 pub(crate) fn compile(
     compiler: &Compiler,
@@ -131,7 +127,7 @@ pub(crate) fn compile(
     functions
         .iter()
         .zip(&unit.symbols)
-        .map(|(function, symbol)| Native::new(&library, function, symbol, settings.threads))
+        .map(|(function, symbol)| Native::new(&library, function, symbol, settings))
         .collect()
 }
 
@@ -167,13 +163,13 @@ impl Native {
         library: &Arc<Library>,
         function: &Function,
         name: &str,
-        threads: usize,
+        settings: Settings,
     ) -> Result<Native, CompileError> {
         let set_stack = match function.library.functions.is_empty() {
             true => None,
             false => Some(symbol::<SetStack>(library, "lambada_context_stack")?),
         };
-        let threads = match Threads::new(threads).filter(|_| is_parallel(function)) {
+        let threads = match Threads::new(settings.threads).filter(|_| is_parallel(function)) {
             Some(threads) => {
                 Some((symbol::<SetThreads>(library, "lambada_context_threads")?, threads))
             }
@@ -196,6 +192,7 @@ impl Native {
             set_host,
             threads,
             precision: function.precision,
+            flushes: settings.flush_subnormals,
             params: param_types(function),
             results,
             words: lambada_codegen::result_words(function),
@@ -470,6 +467,10 @@ impl<'a> NativeCall<'a> {
         // for longer than the call, and there is room for its results. It only touches these and the memory of its context: the function has
         // been checked, and its offsets are in range if the sizes are those of the arrays, as `Kernel::with` demands.
         let call = || unsafe { (native.entry)(context, args, words) };
+        let call = || match native.flushes {
+            true => Mode::current().flushing().during(call),
+            false => call(),
+        };
         let run = || match &owned.stack {
             None => call(),
             Some(stack) => stack.run(call),
@@ -519,47 +520,6 @@ impl Owned {
     }
 }
 
-/// Values from words. Their sizes are possible.
-#[derive(Clone)]
-pub(crate) struct Results<'a> {
-    precision: Precision,
-    outputs: std::slice::Iter<'a, Output>,
-    words: &'a [u64],
-}
-
-impl<'a> Iterator for Results<'a> {
-    type Item = Got<'a>;
-
-    #[inline]
-    fn next(&mut self) -> Option<Got<'a>> {
-        let output = self.outputs.next()?;
-        let (words, rest) = self.words.split_at(output.words());
-        self.words = rest;
-        Some(match output {
-            Output::Scalar(elem) => Got::Scalar(scalar(self.precision, *elem, words[0])),
-            Output::Buffer(elem, _) => {
-                let dims = &words[1..];
-                // That this is no more than there is has been asked before.
-                let len = dims.iter().map(|size| *size as usize).product();
-                Got::Array(dims, lent(self.precision, *elem, words[0], len))
-            }
-        })
-    }
-}
-
-/// Can there be arrays of these sizes?
-fn are_possible(outputs: &[Output], mut words: &[u64]) -> bool {
-    outputs.iter().all(|output| {
-        let (own, rest) = words.split_at(output.words());
-        words = rest;
-        let mut sizes = own[1..].iter();
-        let fits = |len: usize, size: &u64| {
-            usize::try_from(*size as i64).ok().and_then(|size| len.checked_mul(size))
-        };
-        sizes.try_fold(1, fits).is_some()
-    })
-}
-
 /// What machine code calls to show values.
 unsafe extern "C" fn see(who: *const c_void, number: i64, words: *const u64) {
     // SAFETY: `Native::call` has given the address of a `Watch`, which it keeps until machine code has returned.
@@ -575,7 +535,9 @@ unsafe extern "C" fn see(who: *const c_void, number: i64, words: *const u64) {
     };
     if are_possible(values, words) {
         let parts = Results { precision: watch.precision, outputs: values.iter(), words };
-        (watch.seen)(number as u32, parts.map(Got::tensor).collect());
+        // The call may have taken subnormal numbers for zeros; who looks does not.
+        let tell = || (watch.seen)(number as u32, parts.map(Got::tensor).collect());
+        Mode::current().keeping().during(tell);
     }
 }
 
@@ -597,94 +559,8 @@ impl Shows {
     }
 }
 
-impl Output {
-    /// How many words it takes.
-    #[inline]
-    fn words(&self) -> usize {
-        match self {
-            Output::Scalar(_) => 1,
-            Output::Buffer(_, rank) => 1 + rank,
-        }
-    }
-
-    fn of(function: &Function, result: &Return) -> Output {
-        match result {
-            Return::Scalar(Operand::Reg(reg)) => {
-                Output::Scalar(function.regs[reg.0 as usize].0.elem)
-            }
-            Return::Scalar(Operand::Lit(value)) => Output::Scalar(value.ty()),
-            Return::Buffer(buf, dims) => {
-                Output::Buffer(function.bufs[buf.0 as usize].0, dims.len())
-            }
-        }
-    }
-}
-
 /// By buffer of a function: the type of its elements, and what in the program makes it.
 fn arrays(function: &Function) -> impl Iterator<Item = (ScalarTy, Span)> {
     let origin = |k| function.origins.get(&Buf(k)).copied().unwrap_or_default();
     (0..).zip(&function.bufs).map(move |(k, (elem, _))| (*elem, origin(k)))
-}
-
-#[inline]
-fn word(precision: Precision, value: Scalar) -> u64 {
-    match value {
-        Scalar::Real(value) => match precision {
-            Precision::F64 => value.to_bits(),
-            Precision::F32 => {
-                // As a member of the union: in the first bytes.
-                let [a, b, c, d] = (value as f32).to_ne_bytes();
-                u64::from_ne_bytes([a, b, c, d, 0, 0, 0, 0])
-            }
-        },
-        Scalar::Int(value) => value as u64,
-        Scalar::Bool(value) => u64::from(value),
-    }
-}
-
-#[inline]
-fn scalar(precision: Precision, elem: ScalarTy, word: u64) -> Scalar {
-    match elem {
-        ScalarTy::Real => match precision {
-            Precision::F64 => Scalar::Real(f64::from_bits(word)),
-            Precision::F32 => {
-                let [a, b, c, d, ..] = word.to_ne_bytes();
-                Scalar::Real(f32::from_ne_bytes([a, b, c, d]).into())
-            }
-        },
-        ScalarTy::Int => Scalar::Int(word as i64),
-        ScalarTy::Bool => Scalar::Bool(word != 0),
-    }
-}
-
-/// The elements of a result.
-#[inline]
-fn lent<'a>(precision: Precision, elem: ScalarTy, data: u64, len: usize) -> Elements<'a> {
-    if len == 0 {
-        return match (elem, precision) {
-            (ScalarTy::Real, Precision::F64) => Elements::Real(&[]),
-            (ScalarTy::Real, Precision::F32) => Elements::Single(&[]),
-            (ScalarTy::Int, _) => Elements::Int(&[]),
-            (ScalarTy::Bool, _) => Elements::Bool(&[]),
-        };
-    }
-    let data = data as *const c_void;
-    // SAFETY: a function that returns 0 has stored a pointer to as many elements of the type as the sizes say, and they stay until the next call
-    // in the same context or the end of the arguments: the call that lends them holds both.
-    unsafe {
-        match (elem, precision) {
-            (ScalarTy::Real, Precision::F64) => {
-                Elements::Real(std::slice::from_raw_parts(data.cast::<f64>(), len))
-            }
-            (ScalarTy::Real, Precision::F32) => {
-                Elements::Single(std::slice::from_raw_parts(data.cast::<f32>(), len))
-            }
-            (ScalarTy::Int, _) => {
-                Elements::Int(std::slice::from_raw_parts(data.cast::<i64>(), len))
-            }
-            (ScalarTy::Bool, _) => {
-                Elements::Bool(std::slice::from_raw_parts(data.cast::<u8>(), len))
-            }
-        }
-    }
 }

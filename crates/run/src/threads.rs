@@ -8,6 +8,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
+use crate::subnormals::Mode;
+
 /// What a worker does: its loop, and its number.
 type Work = unsafe extern "C" fn(*mut c_void, i64);
 /// Runs the work of so many workers on the threads of a pool.
@@ -74,9 +76,11 @@ unsafe extern "C" fn fork(pool: *mut c_void, workers: i64, work: Work, team: *mu
     let pool = unsafe { &*pool.cast_const().cast::<ThreadPool>() };
     let worker = Worker(work, team);
     let workers = usize::try_from(workers).unwrap_or(0);
+    // What a worker computes is what the calling thread would.
+    let mode = Mode::current();
     pool.broadcast(|thread| {
         if thread.index() < workers {
-            worker.run(thread.index());
+            mode.during(|| worker.run(thread.index()));
         }
     });
 }

@@ -282,6 +282,46 @@ fn all_widths_give_the_same() {
     }
 }
 
+/// Without subnormal numbers functions give what they give with them, where neither arguments nor results are subnormal: to the last places, as the small part of a number may be. A subnormal
+/// argument may be zero.
+#[test]
+fn subnormal_numbers_may_be_zeros() {
+    let mut random = Random(9);
+    let usual = Settings::default();
+    let flushing = Settings { flush_subnormals: true, ..usual };
+    for lanes in [1, 8] {
+        let (strict, flushed) = (kernels(lanes, usual), kernels(lanes, flushing));
+        for (k, case) in CASES.iter().enumerate() {
+            let columns = arguments(case, &mut random);
+            let zeros: Vec<Vec<f64>> = columns.iter().map(|xs| without_subnormals(xs)).collect();
+            let [full, none, found] =
+                [(&strict, &columns), (&strict, &zeros), (&flushed, &columns)]
+                    .map(|(kernels, columns)| run(&kernels[k], columns));
+            for (point, found) in found.into_iter().enumerate() {
+                let place = 2.0 * case.bound * f64::EPSILON;
+                let near = |expected: f64| {
+                    let least = 4.0 * f64::MIN_POSITIVE + 2.0 * case.absolute;
+                    let same = found == expected || found.is_nan() && expected.is_nan();
+                    same || (found - expected).abs() <= place * expected.abs() + least
+                };
+                let args: Vec<f64> = columns.iter().map(|column| column[point]).collect();
+                // The angle of nothing is any.
+                if case.prim == Prim::Atan2 && args.iter().all(|x| x.is_subnormal()) {
+                    continue;
+                }
+                let what = format!("{} {args:?} on {lanes} lanes is {found:e}", case.prim.name());
+                let (full, none) = (full[point], none[point]);
+                assert!(near(full) || near(none), "{what}, neither {full:e} nor {none:e}");
+            }
+        }
+    }
+}
+
+/// Zeros for subnormal numbers.
+fn without_subnormals(xs: &[f64]) -> Vec<f64> {
+    xs.iter().map(|x| if x.is_subnormal() { 0.0_f64.copysign(*x) } else { *x }).collect()
+}
+
 /// Where the interpreter gives an infinity, a NaN or a zero, so does the vector function, of the same sign.
 #[test]
 fn ends_are_exact() {

@@ -1,0 +1,145 @@
+//! Values in the interface of machine code: a word for a scalar; for an array, the address of its elements and the sizes of its axes.
+
+#![allow(unsafe_code)]
+
+use std::ffi::c_void;
+
+use lambada_loops::{Function, Operand, Return};
+use lambada_prim::{Precision, Scalar, ScalarTy};
+
+use crate::elements::{Elements, Got};
+
+/// What a result is.
+#[derive(Debug)]
+pub(crate) enum Output {
+    Scalar(ScalarTy),
+    /// The elements and the number of axes.
+    Buffer(ScalarTy, usize),
+}
+
+impl Output {
+    /// How many words it takes.
+    #[inline]
+    pub fn words(&self) -> usize {
+        match self {
+            Output::Scalar(_) => 1,
+            Output::Buffer(_, rank) => 1 + rank,
+        }
+    }
+
+    pub fn of(function: &Function, result: &Return) -> Output {
+        match result {
+            Return::Scalar(Operand::Reg(reg)) => {
+                Output::Scalar(function.regs[reg.0 as usize].0.elem)
+            }
+            Return::Scalar(Operand::Lit(value)) => Output::Scalar(value.ty()),
+            Return::Buffer(buf, dims) => {
+                Output::Buffer(function.bufs[buf.0 as usize].0, dims.len())
+            }
+        }
+    }
+}
+
+/// Values from words. Their sizes are possible.
+#[derive(Clone)]
+pub(crate) struct Results<'a> {
+    pub precision: Precision,
+    pub outputs: std::slice::Iter<'a, Output>,
+    pub words: &'a [u64],
+}
+
+impl<'a> Iterator for Results<'a> {
+    type Item = Got<'a>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Got<'a>> {
+        let output = self.outputs.next()?;
+        let (words, rest) = self.words.split_at(output.words());
+        self.words = rest;
+        Some(match output {
+            Output::Scalar(elem) => Got::Scalar(scalar(self.precision, *elem, words[0])),
+            Output::Buffer(elem, _) => {
+                let dims = &words[1..];
+                // That this is no more than there is has been asked before.
+                let len = dims.iter().map(|size| *size as usize).product();
+                Got::Array(dims, lent(self.precision, *elem, words[0], len))
+            }
+        })
+    }
+}
+
+/// Can there be arrays of these sizes?
+pub(crate) fn are_possible(outputs: &[Output], mut words: &[u64]) -> bool {
+    outputs.iter().all(|output| {
+        let (own, rest) = words.split_at(output.words());
+        words = rest;
+        let mut sizes = own[1..].iter();
+        let fits = |len: usize, size: &u64| {
+            usize::try_from(*size as i64).ok().and_then(|size| len.checked_mul(size))
+        };
+        sizes.try_fold(1, fits).is_some()
+    })
+}
+
+#[inline]
+pub(crate) fn word(precision: Precision, value: Scalar) -> u64 {
+    match value {
+        Scalar::Real(value) => match precision {
+            Precision::F64 => value.to_bits(),
+            Precision::F32 => {
+                // As a member of the union: in the first bytes.
+                let [a, b, c, d] = (value as f32).to_ne_bytes();
+                u64::from_ne_bytes([a, b, c, d, 0, 0, 0, 0])
+            }
+        },
+        Scalar::Int(value) => value as u64,
+        Scalar::Bool(value) => u64::from(value),
+    }
+}
+
+#[inline]
+fn scalar(precision: Precision, elem: ScalarTy, word: u64) -> Scalar {
+    match elem {
+        ScalarTy::Real => match precision {
+            Precision::F64 => Scalar::Real(f64::from_bits(word)),
+            Precision::F32 => {
+                let [a, b, c, d, ..] = word.to_ne_bytes();
+                Scalar::Real(f32::from_ne_bytes([a, b, c, d]).into())
+            }
+        },
+        ScalarTy::Int => Scalar::Int(word as i64),
+        ScalarTy::Bool => Scalar::Bool(word != 0),
+    }
+}
+
+/// The elements of a result.
+#[inline]
+fn lent<'a>(precision: Precision, elem: ScalarTy, data: u64, len: usize) -> Elements<'a> {
+    if len == 0 {
+        return match (elem, precision) {
+            (ScalarTy::Real, Precision::F64) => Elements::Real(&[]),
+            (ScalarTy::Real, Precision::F32) => Elements::Single(&[]),
+            (ScalarTy::Int, _) => Elements::Int(&[]),
+            (ScalarTy::Bool, _) => Elements::Bool(&[]),
+        };
+    }
+    let data = data as *const c_void;
+    // SAFETY: a function that returns 0 has stored a pointer to as many elements of the type as the sizes say, and they stay until the next call
+    // in the same context or the end of the arguments: the call that lends them holds both.
+    unsafe {
+        match (elem, precision) {
+            (ScalarTy::Real, Precision::F64) => {
+                Elements::Real(std::slice::from_raw_parts(data.cast::<f64>(), len))
+            }
+            (ScalarTy::Real, Precision::F32) => {
+                Elements::Single(std::slice::from_raw_parts(data.cast::<f32>(), len))
+            }
+            (ScalarTy::Int, _) => {
+                Elements::Int(std::slice::from_raw_parts(data.cast::<i64>(), len))
+            }
+            (ScalarTy::Bool, _) => {
+                Elements::Bool(std::slice::from_raw_parts(data.cast::<u8>(), len))
+            }
+        }
+    }
+}
