@@ -75,6 +75,8 @@ pub(crate) enum Helper {
     Transpose(ScalarTy, u16),
     /// A choice by lane.
     Select(ScalarTy, u16),
+    /// Lanes of two vectors, from one of the first on.
+    Splice(ScalarTy, u16, u16),
     /// All lanes combined.
     Fold(ReduceOp, ScalarTy, u16),
     /// A function of the vector mathematics.
@@ -107,6 +109,9 @@ impl Helper {
             Helper::Scatter(elem, lanes) => format!("lam_scatter_{}", tag(elem, lanes)),
             Helper::Transpose(elem, lanes) => format!("lam_transpose_{}", tag(elem, lanes)),
             Helper::Select(elem, lanes) => format!("lam_select_{}", tag(elem, lanes)),
+            Helper::Splice(elem, lanes, from) => {
+                format!("lam_splice_{from}_{}", tag(elem, lanes))
+            }
             Helper::Fold(op, elem, lanes) => format!("lam_fold_{}_{}", op.name(), tag(elem, lanes)),
             Helper::Math(name, lanes) => match precision {
                 Precision::F64 => format!("lam_{name}_x{lanes}"),
@@ -204,6 +209,21 @@ impl Helper {
                     }
                 };
                 self.inline(precision, ty, &params, &value)
+            }
+            Helper::Splice(elem, lanes, from) => {
+                let register = register_type(Ty { elem, lanes });
+                let index = match elem {
+                    ScalarTy::Real | ScalarTy::Bool => mask_type(precision, lanes),
+                    ScalarTy::Int => format!("i64x{lanes}"),
+                };
+                let numbers: Vec<String> = (from..from + lanes).map(|k| k.to_string()).collect();
+                let numbers = numbers.join(", ");
+                let name = self.name(precision);
+                format!(
+                    "static inline {register} {name}({register} x, {register} y) {{\n\
+                     #if defined __clang__\n    return __builtin_shufflevector(x, y, {numbers});\n\
+                     #else\n    return __builtin_shuffle(x, y, ({index}){{{numbers}}});\n#endif\n}}\n"
+                )
             }
             Helper::Fold(op, elem, lanes) => {
                 let params = [format!("{} x", register_type(Ty { elem, lanes }))];

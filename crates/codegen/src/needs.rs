@@ -88,7 +88,8 @@ impl Needs {
             | Helper::LoadSome(_, lanes)
             | Helper::Gather(_, lanes)
             | Helper::Scatter(_, lanes)
-            | Helper::Select(_, lanes) => {
+            | Helper::Select(_, lanes)
+            | Helper::Splice(_, lanes, _) => {
                 self.lanes(lanes);
             }
         }

@@ -24,6 +24,11 @@ impl Printer<'_> {
                 let helper = self.needs.vector(Helper::Fold(*op, from.elem, from.lanes));
                 text::call(&helper, std::slice::from_ref(&value)).reading(&[value])
             }
+            Op::Splice(both, from) => {
+                let both = both.map(|value| self.operand(value));
+                let helper = self.needs.vector(Helper::Splice(ty.elem, ty.lanes, *from));
+                text::call(&helper, &both).reading(&both)
+            }
             Op::Tag(node) => self.tag(*node),
             Op::Field(field, node) => self.field(*field, *node),
             Op::Iota if ty.lanes == 1 => Text::atom("0"),

@@ -428,6 +428,13 @@ impl<'a> Checker<'a> {
                 same(value.elem, ty.elem)?;
                 ensure(op.accepts(ty.elem), || format!("{op:?} does not combine {}", ty.elem))
             }
+            Op::Splice(both, from) => {
+                for value in both {
+                    let found = self.operand(*value)?;
+                    ensure(found == *ty, || format!("a splice of {found:?}, not {ty:?}"))?;
+                }
+                ensure((1..ty.lanes).contains(from), || format!("a splice from lane {from}"))
+            }
             Op::Iota => same(ScalarTy::Int, ty.elem),
             Op::Tag(node) => {
                 self.int(*node)?;

@@ -340,6 +340,9 @@ impl<'a> Printer<'a> {
             Op::LoadSome(buf, [offset, count]) => self.some(*buf, *offset, *count, ty.lanes),
             Op::Get(cell) => self.cell(*cell),
             Op::Fold(op, value) => format!("fold {} {}", op.name(), self.operand(*value)),
+            Op::Splice([a, b], from) => {
+                format!("splice {from} {} {}", self.operand(*a), self.operand(*b))
+            }
             Op::Iota => "iota".to_string(),
             Op::Tag(node) => format!("tag {}", self.operand(*node)),
             Op::Field(field, node) => {

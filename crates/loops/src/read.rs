@@ -630,6 +630,7 @@ impl Reader {
                 }
                 (name, Some(Token::Mark("("))) => return self.call(name),
                 ("fold", Some(Token::Word(_))) => return self.fold(),
+                ("splice", Some(Token::Int(_))) => return self.splice(),
                 ("tag", Some(Token::Word(_) | Token::Int(_))) => {
                     self.skip(1);
                     return Ok((Op::Tag(self.operand()?), ScalarTy::Int));
@@ -659,6 +660,13 @@ impl Reader {
         let op = op.ok_or_else(|| format!("`{name}` is no reduction"))?;
         let value = self.operand()?;
         Ok((Op::Fold(op, value), self.ty_of(value).elem))
+    }
+
+    fn splice(&mut self) -> Read<(Op, ScalarTy)> {
+        self.skip(1);
+        let Some(Token::Int(from)) = self.next() else { return Err("from which lane?".into()) };
+        let both = [self.operand()?, self.operand()?];
+        Ok((Op::Splice(both, small(from)?), self.ty_of(both[0]).elem))
     }
 
     fn call(&mut self, name: &str) -> Read<(Op, ScalarTy)> {

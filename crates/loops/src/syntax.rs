@@ -72,6 +72,8 @@ pub enum Op {
     Get(Cell),
     /// All lanes combined into one.
     Fold(ReduceOp, Operand),
+    /// Of two vectors, one after the other: as many lanes as each has, from the lane of this number on, which is at least 1 and less than their number.
+    Splice([Operand; 2], u16),
     /// `0, 1, 2, …`, one per lane, of type `int`.
     Iota,
     /// The constructor of a node; -1 for null.

@@ -27,7 +27,7 @@ macro_rules! children {
                     | Op::Fold(_, operand)
                     | Op::Tag(operand)
                     | Op::Field(_, operand) => std::slice::$slice(operand),
-                    Op::LoadSome(_, place) => place,
+                    Op::LoadSome(_, place) | Op::Splice(place, _) => place,
                     Op::Get(_) | Op::Iota => &$($mutable)? [],
                 }
             }
@@ -232,7 +232,15 @@ impl Step {
                     });
                 }
             }
-            Step::Let(_, Op::Prim(..) | Op::Fold(..) | Op::Iota | Op::Tag(_) | Op::Field(..))
+            Step::Let(
+                _,
+                Op::Prim(..)
+                | Op::Fold(..)
+                | Op::Splice(..)
+                | Op::Iota
+                | Op::Tag(_)
+                | Op::Field(..),
+            )
             | Step::Cell(..)
             | Step::Alloc { .. }
             | Step::Constant(..)

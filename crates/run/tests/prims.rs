@@ -205,7 +205,7 @@ fn constants() {
 }
 
 #[test]
-fn folds_and_iota() {
+fn folds_splices_and_iota() {
     let mut functions = Vec::new();
     for op in ReduceOp::ALL {
         for elem in [REAL, INT, BOOL].into_iter().filter(|elem| op.accepts(*elem)) {
@@ -215,14 +215,21 @@ fn folds_and_iota() {
                 let value = b.load(x, int(1), lanes);
                 let folded = b.bind(elem, 1, "s", Op::Fold(op, value));
                 let iota = b.bind(INT, lanes, "i", Op::Iota);
+                let spliced: Vec<Return> = (1..lanes)
+                    .map(|from| {
+                        let next = b.load(x, int(0), lanes);
+                        let spliced = b.bind(elem, lanes, "t", Op::Splice([value, next], from));
+                        let out = b.alloc(elem, int(i64::from(lanes)), "spliced");
+                        b.store(out, int(0), spliced);
+                        Return::Buffer(out, vec![int(i64::from(lanes))])
+                    })
+                    .collect();
                 let squares = b.prim(Prim::MulInt, &[iota, iota]);
                 let out = b.alloc(INT, int(16), "out");
                 b.put(lambada_loops::Step::Fill { buf: out, value: int(-1), len: int(16) }.into());
                 b.store(out, int(0), squares);
-                functions.push(b.finish(vec![
-                    Return::Scalar(folded),
-                    Return::Buffer(out, vec![int(2), int(8)]),
-                ]));
+                let first = [Return::Scalar(folded), Return::Buffer(out, vec![int(2), int(8)])];
+                functions.push(b.finish(first.into_iter().chain(spliced).collect()));
             }
         }
     }

@@ -426,6 +426,18 @@ impl Generator {
                 ReduceOp::ALL.into_iter().filter(|op| op.accepts(elem)).collect();
             let (op, lanes) = (self.chance.pick(&ops), self.chance.pick(self.lanes));
             let value = self.value(elem, lanes);
+            if lanes > 1 && self.chance.once_in(3) {
+                let both = [value, self.value(elem, lanes)];
+                let whole = |value: &Operand| match value {
+                    Operand::Reg(reg) => self.b.function.regs[reg.0 as usize].0.lanes == lanes,
+                    Operand::Lit(_) => false,
+                };
+                if both.iter().all(whole) {
+                    let from = 1 + self.chance.below(usize::from(lanes) - 1) as u16;
+                    let spliced = self.b.bind(elem, lanes, "t", Op::Splice(both, from));
+                    return self.scope.values.push(spliced);
+                }
+            }
             let folded = self.b.bind(elem, 1, "s", Op::Fold(op, value));
             return self.scope.values.push(folded);
         }

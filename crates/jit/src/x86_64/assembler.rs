@@ -197,6 +197,8 @@ pub(crate) const EXTRACT_HALF: Vex = vex(3, 0x19);
 pub(crate) const HALVES: Vex = vex(3, 0x06);
 /// The words of each half in another order, by a constant.
 pub(crate) const PERMUTE: Vex = vex(3, 0x05);
+/// Of each half, a word of the first vector and one of the second, by a constant.
+pub(crate) const SHUFFLE: Vex = vex(1, 0xc6);
 pub(crate) const BLEND: Vex = vex(3, 0x4b);
 pub(crate) const ROUND: Vex = vex(3, 0x09);
 pub(crate) const GATHER: Vex = vex(2, 0x93).wide();
@@ -582,6 +584,11 @@ mod tests {
                 "vblendvpd ymm1, ymm2, ymm3, ymm4",
                 "c4e36d4bcb40",
                 bytes(|a| a.vector_with(BLEND, 1, Some(2), Ymm(3).into(), Some(4 << 4))),
+            ),
+            (
+                "vshufpd ymm1, ymm2, ymm3, 5",
+                "c5edc6cb05",
+                bytes(|a| a.vector_with(SHUFFLE, 1, Some(2), Ymm(3).into(), Some(5))),
             ),
             (
                 "vgatherqpd ymm14, [rcx+ymm13*8+16], ymm15",

@@ -74,6 +74,7 @@ fn is_known_step(step: &Step) -> bool {
             | Op::LoadSome(..)
             | Op::Get(_)
             | Op::Fold(..)
+            | Op::Splice(..)
             | Op::Iota => true,
             Op::Tag(_) | Op::Field(..) => false,
         },

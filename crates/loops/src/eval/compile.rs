@@ -44,6 +44,7 @@ pub(super) enum Code {
     // Those on lanes that have a loop, by its number.
     Loop { to: u32, number: u16, args: u32, lanes: u16 },
     Fold { to: u32, prim: Prim, elem: ScalarTy, from: u32, lanes: u16 },
+    Splice { to: u32, both: [u32; 2], from: u16, lanes: u16 },
     Iota { to: u32, lanes: u16 },
     Move { to: u32, from: u32 },
     MoveLanes { to: u32, from: u32, stride: u16, lanes: u16 },
@@ -423,6 +424,10 @@ impl<'a> Compiler<'a> {
             Op::Fold(op, value) => {
                 let (from, lanes) = (self.slot(*value), self.lanes(*value));
                 self.put(Code::Fold { to, prim: op.prim(ty.elem), elem: ty.elem, from, lanes });
+            }
+            Op::Splice(both, from) => {
+                let (both, from) = (both.map(|value| self.slot(value)), *from);
+                self.put(Code::Splice { to, both, from, lanes });
             }
             Op::Iota => self.put(Code::Iota { to, lanes }),
             Op::Tag(node) => {

@@ -132,6 +132,13 @@ impl<'a, M: Meter> Machine<'a, M> {
                 Code::Fold { to, prim, elem, from, lanes } => {
                     self.fold(to, prim, elem, from, lanes)
                 }
+                Code::Splice { to, both, from, lanes } => {
+                    let [a, b] = both.map(|slot| slot as usize);
+                    let (to, from, lanes) = (to as usize, usize::from(from), usize::from(lanes));
+                    // Registers are assigned once, so it is neither of both.
+                    self.slots.copy_within(a + from..a + lanes, to);
+                    self.slots.copy_within(b..b + from, to + lanes - from);
+                }
                 Code::Iota { to, lanes } => {
                     (0..u32::from(lanes)).for_each(|lane| self.put(to + lane, u64::from(lane)))
                 }
@@ -316,6 +323,7 @@ impl<'a, M: Meter> Machine<'a, M> {
                 self.meter.allocate(len.unwrap_or(u64::MAX).saturating_mul(width));
             }
             Code::Iota { .. }
+            | Code::Splice { .. }
             | Code::Move { .. }
             | Code::MoveLanes { .. }
             | Code::View { .. }

@@ -158,6 +158,7 @@ impl Program {
                 Code::Lanes { .. }
                     | Code::Loop { .. }
                     | Code::Fold { .. }
+                    | Code::Splice { .. }
                     | Code::MoveLanes { .. }
                     | Code::LoadLanes { .. }
                     | Code::StoreLanes { .. }

@@ -174,6 +174,7 @@ impl Selector<'_> {
                 self.code.copy(to, from);
             }
             Op::Fold(op, value) => self.fold(reg, *op, *value),
+            Op::Splice(both, from) => self.splice(reg, *both, *from),
             Op::Iota => {
                 let iota = self.code.iota();
                 let to = self.target(reg);
@@ -231,6 +232,25 @@ impl Selector<'_> {
         let from = self.address(buf, offset);
         let to = self.target(reg);
         self.code.put(unary(asm::LOAD, to, Source::Memory(from)));
+    }
+
+    /// Lanes of two vectors: of the middle of both, which is half of each, and its neighbor.
+    fn splice(&mut self, reg: Reg, both: [Operand; 2], from: u16) {
+        let [first, second] = both.map(|value| self.vector_of(value));
+        let halves = |to, first, second| {
+            let (op, b, constant) = (asm::HALVES, Source::Virtual(second), Some(0x21));
+            Inst::Vector { op, to, a: Some(first), b, constant }
+        };
+        if from == 2 {
+            let to = self.target(reg);
+            return self.code.put(halves(to, first, second));
+        }
+        let middle = self.code.vector();
+        self.code.put(halves(middle, first, second));
+        let (a, b) = if from == 1 { (first, middle) } else { (middle, second) };
+        let to = self.target(reg);
+        let (op, a, b, constant) = (asm::SHUFFLE, Some(a), Source::Virtual(b), Some(0b0101));
+        self.code.put(Inst::Vector { op, to, a, b, constant });
     }
 
     /// All lanes combined, in halves.
