@@ -6,7 +6,7 @@ use std::fmt::Write;
 use crate::emit::{Interior, totals};
 use crate::graph::{AxisId, Printed, printed};
 use crate::kernels::Kernel;
-use crate::placed::{BufferId, Content, Item, Nest, Placed};
+use crate::placed::{BufferId, Content, Direction, Item, Nest, Placed};
 
 /// The graph of a run of statements, for which sizes nests compute it, and how they are placed.
 pub fn explained(kernel: &Kernel) -> String {
@@ -126,6 +126,11 @@ impl Words<'_> {
     fn nest(&self, nest: &Nest, shared: Option<AxisId>) -> String {
         let around = nest.axes.iter().copied().filter(|axis| Some(*axis) != shared);
         let ends = if Interior::of(self.placed, nest).is_some() { ", ends apart" } else { "" };
+        let order = match nest.direction {
+            Some(Direction::Up) => ", upwards",
+            Some(Direction::Down) => ", downwards",
+            None => "",
+        };
         let count = |axis: AxisId| {
             if nest.whole.contains(&axis) {
                 return " (written out)".into();
@@ -134,16 +139,18 @@ impl Words<'_> {
             match (tile, nest.vector == Some(axis)) {
                 (Some((_, count)), true) => format!(" ({count} vectors{ends})"),
                 (Some((_, count)), false) => format!(" ({count} at once)"),
-                (None, true) => format!(" (lanes{ends})"),
+                (None, true) => format!(" (lanes{order}{ends})"),
                 (None, false) => String::new(),
             }
         };
         let axes: Vec<String> = around.map(|a| format!("{}{}", self.axis(a), count(a))).collect();
         let head = if axes.is_empty() { "one".into() } else { axes.join(", ") };
+        let registers = self.placed.in_registers();
         let mut does = Vec::new();
         for item in &nest.items {
             let name = self.buffer(item.buffer());
             does.push(match item {
+                Item::Store(id) if registers.contains(id) => format!("keep {name} in registers"),
                 Item::Store(_) | Item::List(_) => format!("store {name}"),
                 Item::Reduce(_) => format!("reduce {name}"),
                 Item::Copy(_) => format!("copy {name}"),

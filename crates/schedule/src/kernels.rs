@@ -21,6 +21,7 @@ use crate::cost::Nominal;
 use crate::distribute::{Distributed, distribute};
 use crate::emit::{Grain, emit_with};
 use crate::factor::Leave;
+use crate::fuse::fused;
 use crate::graph::{Array, ArrayId, AxisId, Graph, Node, NodeId, Part};
 use crate::mechanisms::{Mechanism, Plan};
 use crate::place::{Along, Blocks, place_by, placeable, rows_of};
@@ -382,6 +383,10 @@ impl Finder {
                 let placed = place_by(self.plan.mechanisms, &graph, block, &sizes)?;
                 tiled(placed, &sizes, self.plan, precision)
             }
+        };
+        let placed = match self.plan.has(Mechanism::Fusion) {
+            true => fused(placed),
+            false => placed,
         };
         // Memory for what is added is made each time the run begins, so there should be more to do.
         if self.choice == Choice::Best

@@ -16,6 +16,7 @@ mod evident;
 mod explain;
 mod extrema;
 mod factor;
+mod fuse;
 mod guards;
 mod invariant;
 mod kernels;

@@ -28,6 +28,8 @@ pub enum Mechanism {
     Branches,
     /// The ends of an axis of lanes are apart from its interior, where conditions on boundaries are known.
     Interior,
+    /// P7: nests of which one reads neighbors that another stores are one, which keeps them in registers.
+    Fusion,
     /// P6: what lies along another axis than that of the lanes is turned around block by block.
     Transposes,
     /// P8: an axis in blocks that fit the caches.
@@ -36,7 +38,7 @@ pub enum Mechanism {
 
 impl Mechanism {
     /// All of them.
-    pub const ALL: [Mechanism; 14] = [
+    pub const ALL: [Mechanism; 15] = [
         Mechanism::Lanes,
         Mechanism::AxisOrder,
         Mechanism::Factoring,
@@ -47,6 +49,7 @@ impl Mechanism {
         Mechanism::Ranges,
         Mechanism::Branches,
         Mechanism::Interior,
+        Mechanism::Fusion,
         Mechanism::Rematerialization,
         Mechanism::Pushing,
         Mechanism::Loops,
@@ -69,6 +72,7 @@ impl Mechanism {
             Mechanism::Ranges => "ranges without zeros",
             Mechanism::Branches => "branches for all lanes",
             Mechanism::Interior => "ends apart",
+            Mechanism::Fusion => "fusion of neighbors",
             Mechanism::Blocks => "blocks",
         }
     }

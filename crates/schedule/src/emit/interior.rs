@@ -13,7 +13,7 @@ use super::{Copy, Emitter, Slot};
 use crate::affine::Affine;
 use crate::graph::{Array, ArrayId, Axes, AxisId, Graph, Node, NodeId};
 use crate::place::{fits, is_safe, runs_along, sizes, slides};
-use crate::placed::{Content, Item, Nest, Placed};
+use crate::placed::{Content, Direction, Item, Nest, Placed};
 
 /// How far from an end a boundary is at most. What is further away may be in the middle.
 const NEAR: i64 = 64;
@@ -55,6 +55,7 @@ impl Interior {
             found: placed.found(nest).into_iter().map(|(content, _)| content).collect(),
             vector,
             outer: outer.collect(),
+            own: placed.own_arrays(nest).into_iter().map(|(array, _)| array).collect(),
             visited: HashMap::new(),
             interior: Interior::default(),
         };
@@ -109,6 +110,8 @@ struct Search<'a> {
     found: HashSet<Content>,
     vector: AxisId,
     outer: Vec<AxisId>,
+    /// Arrays whose elements are in registers.
+    own: Vec<ArrayId>,
     /// With whether it depends on comparisons with ends.
     visited: HashMap<NodeId, bool>,
     interior: Interior,
@@ -163,7 +166,7 @@ impl<'a> Search<'a> {
         }
         let Node::At(array, index) = graph.node(node) else { return false };
         let affected = self.all(index);
-        self.element(node, *array, index) || affected
+        !self.own.contains(array) && self.element(node, *array, index) || affected
     }
 
     fn all(&mut self, nodes: &[NodeId]) -> bool {
@@ -399,17 +402,25 @@ impl Emitter<'_> {
             loops.push((from, to, *stride));
             from = to;
         }
+        let down = self.direction(nest, depth) == Some(Direction::Down);
         if first == start {
+            if down {
+                self.outside(nest, depth, (from, end), sums);
+            }
             self.inside(nest, depth, interior, &loops, sums);
-            self.outside(nest, depth, (from, end), sums);
+            if !down {
+                self.outside(nest, depth, (from, end), sums);
+            }
             return true;
         }
         let before = self.code.int(Prim::MinInt, first, end);
+        let ends = [(start, before), (from, end)];
+        let [one, other] = if down { [ends[1], ends[0]] } else { ends };
         self.code.open();
         let side = self.code.reg(Ty::scalar(ScalarTy::Int), "side");
         let is_first = self.code.prim(Prim::EqInt, &[side.into(), Operand::int(0)]);
-        let from = self.code.prim(Prim::SelectInt, &[is_first, start, from]);
-        let to = self.code.prim(Prim::SelectInt, &[is_first, before, end]);
+        let from = self.code.prim(Prim::SelectInt, &[is_first, one.0, other.0]);
+        let to = self.code.prim(Prim::SelectInt, &[is_first, one.1, other.1]);
         self.outside(nest, depth, (from, to), sums);
         self.code.open();
         self.inside(nest, depth, interior, &loops, sums);

@@ -4,7 +4,7 @@
 //! the outputs that are arrays; its results are the others. Checks come before all accesses. *Keeps* values up to the order of reductions: of the same
 //! program with the same lanes, and the same sizes, the same.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use lambada_loops::{Buf, Cell, Function, Mode, Nest as Loops, Operand, Param, Return, Step, Ty};
 use lambada_prim::{Prim, Scalar, ScalarTy};
@@ -21,6 +21,7 @@ mod interior;
 mod nest;
 mod parallel;
 mod ranges;
+mod rotate;
 mod slide;
 mod stride;
 mod sums;
@@ -33,6 +34,7 @@ use code::Code;
 use in_place::in_outputs;
 pub(crate) use interior::Interior;
 pub(crate) use parallel::totals;
+use rotate::Rotating;
 use tile::Copy;
 
 /// How many elements of all local buffers together fit the cache of a core.
@@ -125,6 +127,10 @@ struct Emitter<'a> {
     /// It is not there: iterations with too few indices for all lanes share their code with others.
     apart: bool,
     carried: Carried,
+    /// Arrays that the current nest stores and reads itself.
+    rotating: HashMap<ArrayId, Rotating>,
+    /// What is in no memory.
+    in_registers: HashSet<BufferId>,
     /// Checks are being made, so what they say is not known.
     checking: bool,
     mechanisms: Mechanisms,
@@ -165,6 +171,8 @@ pub(crate) fn emit_with(
         interior: None,
         apart: false,
         carried: Carried::default(),
+        rotating: HashMap::new(),
+        in_registers: placed.in_registers(),
         checking: true,
         mechanisms: plan.mechanisms,
     };
@@ -275,8 +283,9 @@ impl<'a> Emitter<'a> {
         shared.retain(|id, output| !own.contains(id) && !own.contains(output));
         for k in 0..self.placed.buffers.len() {
             let id = BufferId(k as u32);
-            if own.contains(&id) || shared.contains_key(&id) {
-                // Made in each iteration, and read nowhere else; or in the memory of an output.
+            let nowhere = self.in_registers.contains(&id);
+            if own.contains(&id) || shared.contains_key(&id) || nowhere {
+                // Made in each iteration, and read nowhere else; or in the memory of an output; or in registers.
                 self.slots.push(Slot::Scalar(Operand::Lit(Scalar::Int(0))));
                 continue;
             }

@@ -9,7 +9,7 @@ use super::sums::Sum;
 use super::{Bound, Copy, Emitter, Interior, Slot};
 use crate::graph::{Array, AxisId, NodeId, Term};
 use crate::mechanisms::Mechanism;
-use crate::placed::{BufferId, Content, Item, Nest};
+use crate::placed::{BufferId, Content, Direction, Item, Nest};
 
 impl Emitter<'_> {
     /// A nest, for a block of an axis if one is given. Its first axes are run through around it.
@@ -31,6 +31,7 @@ impl Emitter<'_> {
         }
         self.tile.clear();
         self.axes.clear();
+        self.rotating.clear();
     }
 
     fn reduces(&self, nest: &Nest, axis: AxisId) -> bool {
@@ -54,9 +55,13 @@ impl Emitter<'_> {
         if self.carries(nest, depth) {
             self.first_states(nest);
         }
+        if self.direction(nest, depth).is_some() {
+            self.begin_rotation(nest);
+        }
         match axis {
             None => {
                 self.items(nest, sums);
+                self.rotate();
                 self.next_states(nest);
             }
             Some(axis) => self.axis(nest, depth, axis, sums),
@@ -128,6 +133,9 @@ impl Emitter<'_> {
         {
             return;
         }
+        if let Some(direction) = self.direction(nest, depth) {
+            return self.in_order(nest, depth, direction, sums);
+        }
         let (mut start, end) = self.range(axis);
         for stride in strides {
             let to = if stride.len() == 1 { end } else { self.whole(start, end, stride.len()) };
@@ -169,16 +177,23 @@ impl Emitter<'_> {
         sums: &mut Vec<Sum>,
     ) {
         let axis = nest.axes[depth];
+        let step = count as i64 * i64::from(lanes);
+        let down = self.direction(nest, depth) == Some(Direction::Down);
+        let mirrored = down.then(|| self.mirrored((start, end), step));
         self.code.open();
         let hint = self.graph().axis(axis).hint.clone();
-        let index = self.code.reg(Ty::scalar(lambada_prim::ScalarTy::Int), hint);
-        let mut all = vec![Operand::from(index)];
+        let counter = self.code.reg(Ty::scalar(lambada_prim::ScalarTy::Int), hint);
+        let index = match mirrored {
+            Some(both) => self.code.int(Prim::SubInt, both, counter.into()),
+            None => counter.into(),
+        };
+        let mut all = vec![index];
         for k in 1..count {
             let more = Operand::int(k as i64 * i64::from(lanes));
-            all.push(self.code.int(Prim::AddInt, index.into(), more));
+            all.push(self.code.int(Prim::AddInt, index, more));
         }
         // Past the last whole step.
-        let left = partial.then(|| self.code.int(Prim::SubInt, end, index.into()));
+        let left = partial.then(|| self.code.int(Prim::SubInt, end, index));
         let left = match left {
             Some(left) if self.apart => {
                 Some(self.code.int(Prim::MinInt, left, Operand::int(lanes.into())))
@@ -194,8 +209,8 @@ impl Emitter<'_> {
         self.copies = outer;
         self.axes.remove(&axis);
         let body = self.code.close();
-        let (step, mode) = (count as i64 * i64::from(lanes), Mode::Sequential);
-        self.code.push(Loops::For { index, start, end, step, mode, body });
+        let mode = Mode::Sequential;
+        self.code.push(Loops::For { index: counter, start, end, step, mode, body });
     }
 
     /// Where the last whole step ends; a step is a power of two.
@@ -238,7 +253,9 @@ impl Emitter<'_> {
                     let value = self.placed.value(*item).expect("what is stored has a value");
                     for copy in self.copies.clone() {
                         let value = self.node(value, copy);
-                        self.store(id, copy, value);
+                        if !self.in_registers.contains(&id) {
+                            self.store(id, copy, value);
+                        }
                     }
                 }
                 Item::Reduce(_) if self.placed.comes_back(nest, *item) => {

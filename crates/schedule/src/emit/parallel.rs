@@ -83,7 +83,8 @@ impl Emitter<'_> {
     /// The outermost axis of a nest that stands alone, and what is reduced over it, if its indices have nothing else to do with each other.
     pub(super) fn divided(&self, nest: &Nest) -> Option<(AxisId, Vec<BufferId>)> {
         let axis = *nest.axes.iter().find(|axis| !nest.whole.contains(axis))?;
-        let sequential = !nest.carries.is_empty() && nest.axes.len() == 1;
+        let in_order = !nest.carries.is_empty() || nest.direction.is_some();
+        let sequential = in_order && nest.axes.len() == 1;
         // What has copies for lanes is combined in all of its elements.
         let copied = nest.items.iter().any(|item| {
             let along = self.placed.buffer(item.buffer()).axes.contains(&axis);

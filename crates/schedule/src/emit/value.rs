@@ -60,13 +60,12 @@ impl Emitter<'_> {
                 };
                 self.code.prim(op, &args)
             }
-            Node::At(array, index) => match self.state(*array, copy) {
-                Some(state) => state,
-                None => match self.inside_at(node, *array, copy) {
-                    Some(element) => element,
-                    None => self.at(*array, index, copy),
-                },
-            },
+            Node::At(array, index) => {
+                let known = self.state(*array, copy);
+                let known = known.or_else(|| self.rotated(*array, index, copy));
+                let known = known.or_else(|| self.inside_at(node, *array, copy));
+                known.unwrap_or_else(|| self.at(*array, index, copy))
+            }
             Node::Reduce(..) => unreachable!("a reduction is read from its buffer"),
         }
     }

@@ -202,6 +202,7 @@ impl Placer<'_> {
             tile: apart.into_iter().collect(),
             group: None,
             carries,
+            direction: None,
             whole: built.whole.iter().collect(),
             reads,
             items: built.items,

@@ -5,7 +5,8 @@
 
 use std::collections::HashSet;
 
-use super::{Buffer, BufferId, Content, Item, Nest, Pass, Placed, WHOLE};
+use super::{Buffer, BufferId, Content, Direction, Item, Nest, Pass, Placed, REACH, WHOLE};
+use crate::affine::Affine;
 use crate::graph::{Array, ArrayId, Axes, AxisId, LoopId, Node, NodeId};
 
 type Checked = Result<(), String>;
@@ -101,8 +102,16 @@ impl Checker<'_> {
         let whole = whole && nest.whole.len() <= WHOLE && (nest.whole.is_empty() || stores);
         ensure(whole, || "axes that cannot be written out".into())?;
         let found = self.placed.found(nest);
+        let own = self.placed.own_arrays(nest);
+        if nest.direction.is_some() {
+            let last = nest.vector.is_some() && nest.vector == nest.axes.last().copied();
+            let alone = nest.group.is_none() && nest.carries.is_empty() && nest.guard.is_none();
+            let plain = nest.tile.is_empty() && nest.whole.is_empty() && block.is_none();
+            ensure(last && alone && plain, || "an order of what has none".into())?;
+        }
         for (_, id) in &found {
-            let there = self.ready.contains(id) || self.block.contains(id);
+            let own = own.iter().any(|(_, other)| other == id);
+            let there = own || self.ready.contains(id) || self.block.contains(id);
             ensure(there, || format!("b{} is read before it is written", id.0))?;
         }
         let found = found.into_iter().map(|(content, _)| content).collect();
@@ -237,6 +246,28 @@ impl Inside<'_> {
         self.node(value)
     }
 
+    /// An element of an array that the nest stores itself is that of an index that has come before, or of this one.
+    fn neighbor(&self, array: ArrayId, index: &[NodeId]) -> Checked {
+        let graph = &self.placed.graph;
+        let Array::Map(own, _) = graph.array(array) else { return Err("no elements".into()) };
+        let (Some((last, outer)), Some((axis, axes))) = (index.split_last(), own.split_last())
+        else {
+            return Err("an array without axes".into());
+        };
+        let here = outer.iter().zip(axes).all(|(i, axis)| graph.index(*i) == Some(*axis));
+        ensure(here && *own == self.nest.axes, || "an element of another row".into())?;
+        let away = Affine::of(graph, *last);
+        let mut terms = away.terms();
+        let along = terms.next().is_some_and(|(i, k)| k == 1 && graph.index(i) == Some(*axis));
+        ensure(along && terms.next().is_none(), || "an element of no neighbor".into())?;
+        let before = match self.nest.direction {
+            Some(Direction::Up) => -REACH..=0,
+            Some(Direction::Down) => 0..=REACH,
+            None => return Err("an array that is not there yet".into()),
+        };
+        ensure(before.contains(&away.constant), || "a neighbor that comes later".into())
+    }
+
     fn node(&mut self, node: NodeId) -> Checked {
         if self.found.contains(&Content::Node(node)) || !self.seen.insert(node) {
             return Ok(());
@@ -252,6 +283,9 @@ impl Inside<'_> {
             Node::Choose(c, a, b) => [c, a, b].into_iter().try_for_each(|n| self.node(*n)),
             Node::At(array, _) if self.is_carried(*array) => Ok(()),
             Node::At(array, index) => {
+                if self.placed.own_arrays(self.nest).iter().any(|(own, _)| own == array) {
+                    self.neighbor(*array, index)?;
+                }
                 if !matches!(graph.array(*array), Array::Input(_) | Array::Constant(_)) {
                     self.reads(Content::Array(*array))?;
                     let free = &graph.array_facts(*array).free;

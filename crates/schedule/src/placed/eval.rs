@@ -6,7 +6,7 @@ use std::rc::Rc;
 use lambada_prim::{Data, Scalar, Tensor};
 use lambada_source::stack;
 
-use super::{BufferId, Content, Item, Nest, Placed};
+use super::{BufferId, Content, Direction, Item, Nest, Placed};
 use crate::graph::{Array, ArrayId, AxisId, LoopId, Node, NodeId};
 
 /// The outputs of a program whose checks hold, in blocks of so many indices.
@@ -16,6 +16,7 @@ pub fn eval(placed: &Placed, args: &[Tensor], block: i64) -> Vec<Tensor> {
         args: args.iter().map(|a| Rc::new(a.clone())).collect(),
         buffers: vec![None; placed.buffers.len()],
         at: vec![0; placed.graph.axes.len()],
+        down: None,
         found: HashMap::new(),
         known: HashMap::new(),
         states: HashMap::new(),
@@ -53,6 +54,8 @@ struct Machine<'a> {
     /// Whole, those that are local too; what is not of the block is never read.
     buffers: Vec<Option<Tensor>>,
     at: Vec<i64>,
+    /// The axis whose indices the nest runs through from the last one on.
+    down: Option<AxisId>,
     found: HashMap<Content, BufferId>,
     known: HashMap<NodeId, Scalar>,
     /// Of the loops that the nest runs, for the indices of the other axes.
@@ -139,6 +142,7 @@ impl Machine<'_> {
         if !nest.carries.is_empty() {
             return self.carried(nest, limits);
         }
+        self.down = nest.axes.last().copied().filter(|_| nest.direction == Some(Direction::Down));
         self.run(&nest.axes, limits, &mut |machine| {
             machine.known.clear();
             if nest.guard.is_some_and(|(cond, holds)| machine.node(cond).bool() != holds) {
@@ -192,6 +196,7 @@ impl Machine<'_> {
             None => (0, self.extent(*axis)),
         };
         for k in start..end {
+            let k = if self.down == Some(*axis) { start + end - 1 - k } else { k };
             self.at[axis.0 as usize] = k;
             self.run(inner, limits, f);
         }

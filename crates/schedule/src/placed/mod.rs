@@ -8,4 +8,4 @@ mod syntax;
 pub use check::check;
 pub use eval::eval;
 pub use print::print;
-pub use syntax::{Buffer, BufferId, Content, Item, Nest, Pass, Placed, WHOLE};
+pub use syntax::{Buffer, BufferId, Content, Direction, Item, Nest, Pass, Placed, REACH, WHOLE};

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 
-use super::{BufferId, Content, Item, Nest, Placed};
+use super::{BufferId, Content, Direction, Item, Nest, Placed};
 use crate::graph::{self, AxisId};
 
 /// The program as text.
@@ -62,6 +62,11 @@ impl Names {
         let mut head = format!("    for [{}]", self.list(&nest.axes));
         if let Some(axis) = nest.vector {
             let _ = write!(head, " lanes {}", self.axis(axis));
+        }
+        match nest.direction {
+            Some(Direction::Up) => head.push_str(" up"),
+            Some(Direction::Down) => head.push_str(" down"),
+            None => {}
         }
         if let Some((cond, holds)) = nest.guard {
             let _ = write!(head, " {} node {}", if holds { "if" } else { "unless" }, cond.0);

@@ -2,10 +2,15 @@
 //! each other fits a cache. A nest computes its items for each combination of indices; what it reads of other definitions stands in buffers, and
 //! what it does not read is written out.
 
+use std::collections::HashSet;
+
 use crate::graph::{Array, ArrayId, Axes, AxisId, Graph, LoopId, NodeId};
 
 /// How many axes a nest may write out.
 pub const WHOLE: usize = 2;
+
+/// How far away the elements are at most that a nest keeps in registers for those that come later.
+pub const REACH: i64 = 8;
 
 /// Index of a buffer in [`Placed::buffers`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -50,6 +55,15 @@ pub enum Item {
     Last(BufferId),
 }
 
+/// In which order the indices of an axis come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// From the first one on.
+    Up,
+    /// From the last one on.
+    Down,
+}
+
 /// Loops in each other.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Nest {
@@ -66,6 +80,8 @@ pub struct Nest {
     pub group: Option<u32>,
     /// Loops over its last axis, whose states are in registers: scalars for each combination of the other indices. The iterations are run in order.
     pub carries: Vec<LoopId>,
+    /// Of a nest that reads elements of arrays that it stores itself, at indices of its last axis, that of the lanes, that have come before, or now: their order. Such elements are in registers.
+    pub direction: Option<Direction>,
     /// Axes of few indices, known ones, for each of which there is a copy of the body.
     pub whole: Vec<AxisId>,
     /// What it reads instead of computing it.
@@ -246,10 +262,42 @@ impl Placed {
         }
     }
 
-    /// What a nest finds in buffers: what it reads, unless it stores that itself.
+    /// What a nest finds in buffers: what it reads, unless it stores that itself; of arrays it may read what it stores.
     pub fn found(&self, nest: &Nest) -> Vec<(Content, BufferId)> {
-        let stored = |id: &BufferId| nest.items.contains(&Item::Store(*id));
+        let stored = |id: &BufferId| {
+            let scalar = matches!(self.buffer(*id).content, Content::Node(_));
+            scalar && nest.items.contains(&Item::Store(*id))
+        };
         let found = nest.reads.iter().filter(|id| !stored(id));
         found.map(|id| (self.buffer(*id).content, *id)).collect()
+    }
+
+    /// The arrays of which a nest reads what it has stored itself.
+    pub fn own_arrays(&self, nest: &Nest) -> Vec<(ArrayId, BufferId)> {
+        let own = nest.items.iter().filter(|_| nest.direction.is_some()).filter_map(|item| {
+            match (item, self.buffer(item.buffer()).content) {
+                (Item::Store(id), Content::Array(array)) => Some((array, *id)),
+                (_, _) => None, // no array, or one that is added to
+            }
+        });
+        own.filter(|(_, id)| nest.reads.contains(id)).collect()
+    }
+
+    /// The buffers that are in no memory: a nest with an order stores them, and no other one reads them.
+    pub fn in_registers(&self) -> HashSet<BufferId> {
+        let nests = || self.passes.iter().flat_map(|pass| &pass.nests);
+        let alone = |id: BufferId, own: &Nest| {
+            let others = nests().filter(|nest| !std::ptr::eq(*nest, own));
+            let wanted = others.into_iter().any(|nest| {
+                nest.reads.contains(&id) || nest.items.iter().any(|item| item.buffer() == id)
+            });
+            !wanted && own.reads.contains(&id) && !self.outputs.contains(&id)
+        };
+        let mut all = HashSet::new();
+        for nest in nests().filter(|nest| nest.direction.is_some()) {
+            let stored = nest.items.iter().filter(|item| matches!(item, Item::Store(_)));
+            all.extend(stored.map(|item| item.buffer()).filter(|id| alone(*id, nest)));
+        }
+        all
     }
 }

@@ -1,0 +1,306 @@
+//! P7: loop fusion with rotating registers. Nests over one axis of lanes, of which one reads at neighboring indices what another stores, as the stages of a step of
+//! an integrator do, become one that runs along the axis in one direction. Of what neighbors read, the last vectors are kept in registers, and what nobody else reads is in no memory.
+//!
+//! *Keeps* values: of each element. Terms are added to an array in another order.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use lambada_prim::ScalarTy;
+
+use crate::affine::Affine;
+use crate::graph::{Array, ArrayId, AxisId, Graph, Node, NodeId, Part};
+use crate::placed::{BufferId, Content, Direction, Item, Nest, Placed, REACH};
+
+/// Of how many arrays a nest keeps vectors in registers, at most.
+const ARRAYS: usize = 8;
+
+/// The program with such nests in one.
+pub(crate) fn fused(mut placed: Placed) -> Placed {
+    let mut passes = std::mem::take(&mut placed.passes);
+    for pass in passes.iter_mut().filter(|pass| !pass.blocked) {
+        let nests = std::mem::take(&mut pass.nests);
+        let alike =
+            |a: &Nest, b: &Nest| a.axes == b.axes && is_plain(&placed, a) && is_plain(&placed, b);
+        for run in nests.chunk_by(alike) {
+            let fewer = Stages::of(&placed, run).and_then(|stages| stages.nests());
+            pass.nests.extend(fewer.unwrap_or_else(|| run.to_vec()));
+        }
+    }
+    placed.passes = passes;
+    placed
+}
+
+/// Does a nest store or add something for each of its indices, and nothing else?
+fn is_plain(placed: &Placed, nest: &Nest) -> bool {
+    let item = |item: &Item| match item {
+        Item::Store(id) => placed.buffer(*id).axes == nest.axes,
+        Item::Add(..) => true,
+        Item::Reduce(_) | Item::List(_) | Item::Copy(_) | Item::Last(_) => false,
+    };
+    nest.vector.is_some()
+        && nest.vector == nest.axes.last().copied()
+        && nest.guard.is_none()
+        && nest.tile.is_empty()
+        && nest.group.is_none()
+        && nest.carries.is_empty()
+        && nest.whole.is_empty()
+        && nest.items.iter().all(item)
+}
+
+/// How far from the current index along the last of some axes an element is that a nest stores for all of them.
+pub(crate) fn neighbor(
+    graph: &Graph,
+    axes: &[AxisId],
+    array: ArrayId,
+    index: &[NodeId],
+) -> Option<i64> {
+    let Array::Map(own, _) = graph.array(array) else { return None };
+    let (axis, outer) = axes.split_last()?;
+    let (last, others) = index.split_last()?;
+    let same = own == axes && others.iter().zip(outer).all(|(i, axis)| is_index(graph, *i, *axis));
+    let (1, along, rest) = Affine::of(graph, *last).along(graph, &own.iter().copied().collect())?
+    else {
+        return None;
+    };
+    rest.known().filter(|away| same && along == *axis && away.abs() <= REACH)
+}
+
+fn is_index(graph: &Graph, node: NodeId, axis: AxisId) -> bool {
+    graph.index(node) == Some(axis)
+}
+
+/// Where an item reads a buffer.
+#[derive(Clone, Copy)]
+enum Access {
+    /// At its own indices.
+    Own,
+    /// From so far away to so far away along the axis of the lanes.
+    Neighbors(i64, i64),
+    Elsewhere,
+}
+
+impl Access {
+    fn and(self, other: Access) -> Access {
+        match (self, other) {
+            (Access::Elsewhere, _) | (_, Access::Elsewhere) => Access::Elsewhere,
+            (Access::Own, Access::Own) => Access::Own,
+            (Access::Own, Access::Neighbors(a, b)) | (Access::Neighbors(a, b), Access::Own) => {
+                Access::Neighbors(a.min(0), b.max(0))
+            }
+            (Access::Neighbors(a, b), Access::Neighbors(c, d)) => {
+                Access::Neighbors(a.min(c), b.max(d))
+            }
+        }
+    }
+}
+
+/// An item with what it reads.
+struct Stage {
+    item: Item,
+    reads: BTreeMap<BufferId, Access>,
+}
+
+/// The items of nests that have the same axes, in order.
+struct Stages<'a> {
+    like: &'a Nest,
+    before: usize,
+    all: Vec<Stage>,
+}
+
+/// Items that become one nest.
+#[derive(Clone, Default)]
+struct Group {
+    /// Where it has to run.
+    direction: Option<Direction>,
+    /// What it stores and reads as an array.
+    arrays: HashSet<BufferId>,
+    stages: Vec<usize>,
+}
+
+/// By buffer, the last group that stores it, and the last that adds to it.
+#[derive(Default)]
+struct Written {
+    stored: HashMap<BufferId, usize>,
+    added: HashMap<BufferId, usize>,
+}
+
+impl Written {
+    fn last(&self, id: BufferId) -> Option<usize> {
+        self.stored.get(&id).max(self.added.get(&id)).copied()
+    }
+}
+
+impl<'a> Stages<'a> {
+    fn of(placed: &'a Placed, run: &'a [Nest]) -> Option<Stages<'a>> {
+        let [like, _, ..] = run else { return None };
+        let (mut all, mut given) = (Vec::new(), HashSet::new());
+        for nest in run {
+            for item in &nest.items {
+                let mut search = Search::of(placed, nest);
+                search.item(*item)?;
+                given.extend(search.given);
+                all.push(Stage { item: *item, reads: search.reads });
+            }
+        }
+        // What is added to in place is another array before and afterwards.
+        let in_place = all.iter().filter_map(|stage| added_in_place(placed, stage.item));
+        let moves = !in_place.into_iter().any(|array| given.contains(&array));
+        moves.then_some(Stages { like, before: run.len(), all })
+    }
+
+    /// Fewer nests for the same items, if there are neighbors that allow it.
+    fn nests(&self) -> Option<Vec<Nest>> {
+        let (mut groups, mut written): (Vec<Group>, _) = (Vec::new(), Written::default());
+        for (k, stage) in self.all.iter().enumerate() {
+            let fits = |at: usize| Some((at, self.joined(stage, at, &groups[at], &written)?));
+            let found = (0..groups.len()).find_map(fits);
+            let (at, mut group) = found.unwrap_or_else(|| (groups.len(), Group::default()));
+            group.stages.push(k);
+            groups.truncate(groups.len().max(at));
+            match groups.get_mut(at) {
+                Some(place) => *place = group,
+                None => groups.push(group),
+            }
+            let (Written { stored, added }, id) = (&mut written, stage.item.buffer());
+            let by = if matches!(stage.item, Item::Add(..)) { added } else { stored };
+            let last = by.entry(id).or_default();
+            *last = at.max(*last);
+        }
+        let rotates = groups.iter().any(|group| !group.arrays.is_empty());
+        let fewer = rotates && groups.len() < self.before;
+        fewer.then(|| groups.iter().map(|group| self.nest(group)).collect())
+    }
+
+    /// The group of this number with one more item, if what that reads is there at that time.
+    fn joined(&self, stage: &Stage, at: usize, group: &Group, written: &Written) -> Option<Group> {
+        let mut group = group.clone();
+        if let Item::Add(id, _) = stage.item
+            && written.stored.get(&id).is_some_and(|first| *first >= at)
+        {
+            return None;
+        }
+        for (id, access) in &stage.reads {
+            let Some(last) = written.last(*id) else { continue };
+            match (last.cmp(&at), access) {
+                (std::cmp::Ordering::Less, _) => continue,
+                (std::cmp::Ordering::Greater, _) => return None,
+                (std::cmp::Ordering::Equal, Access::Own) => continue,
+                (std::cmp::Ordering::Equal, Access::Elsewhere) => return None,
+                (std::cmp::Ordering::Equal, Access::Neighbors(least, most)) => {
+                    let wanted = match (least, most) {
+                        (0, 0) => group.direction,
+                        (_, ..=0) => Some(Direction::Up),
+                        (0.., _) => Some(Direction::Down),
+                        (_, _) => return None, // on both sides
+                    };
+                    if group.direction.is_some() && group.direction != wanted {
+                        return None;
+                    }
+                    group.direction = wanted;
+                    group.arrays.insert(*id);
+                }
+            }
+        }
+        (group.arrays.len() <= ARRAYS).then_some(group)
+    }
+
+    fn nest(&self, group: &Group) -> Nest {
+        let stages = || group.stages.iter().map(|k| &self.all[*k]);
+        let mut reads: Vec<BufferId> =
+            stages().flat_map(|stage| stage.reads.keys().copied()).collect();
+        reads.sort_unstable();
+        reads.dedup();
+        let direction = group.direction.unwrap_or(Direction::Up);
+        Nest {
+            direction: (!group.arrays.is_empty()).then_some(direction),
+            reads,
+            items: stages().map(|stage| stage.item).collect(),
+            ..self.like.clone()
+        }
+    }
+}
+
+fn added_in_place(placed: &Placed, item: Item) -> Option<ArrayId> {
+    let Content::Array(array) = placed.buffer(item.buffer()).content else { return None };
+    placed.graph.added_in_place(array)
+}
+
+/// What items of a nest read.
+struct Search<'a> {
+    placed: &'a Placed,
+    nest: &'a Nest,
+    contents: HashMap<Content, BufferId>,
+    reads: BTreeMap<BufferId, Access>,
+    /// Inputs and constants.
+    given: HashSet<ArrayId>,
+    seen: HashSet<NodeId>,
+}
+
+impl<'a> Search<'a> {
+    fn of(placed: &'a Placed, nest: &'a Nest) -> Search<'a> {
+        let own = nest.items.iter().map(|item| item.buffer());
+        let all = nest.reads.iter().copied().chain(own);
+        Search {
+            placed,
+            nest,
+            contents: all.map(|id| (placed.buffer(id).content, id)).collect(),
+            reads: BTreeMap::new(),
+            given: HashSet::new(),
+            seen: HashSet::new(),
+        }
+    }
+
+    fn item(&mut self, item: Item) -> Option<()> {
+        let graph: &Graph = &self.placed.graph;
+        if let (Item::Add(_, k), Content::Array(array)) =
+            (item, self.placed.buffer(item.buffer()).content)
+        {
+            let Array::Scatter(_, terms) = graph.array(array) else { return None };
+            let term = &terms[k as usize];
+            let mut parts = term.index.iter().chain(&term.when).chain([&term.value]);
+            return parts.try_for_each(|part| self.node(*part));
+        }
+        match self.placed.buffer(item.buffer()).content {
+            Content::Node(node) => self.parts(node),
+            Content::Array(_) => self.node(self.placed.value(item)?),
+        }
+    }
+
+    fn node(&mut self, node: NodeId) -> Option<()> {
+        if let Some(id) = self.contents.get(&Content::Node(node)).copied() {
+            self.access(id, Access::Own);
+            return Some(());
+        }
+        if !self.seen.insert(node) {
+            return Some(());
+        }
+        lambada_source::stack::deeper(|| self.parts(node))
+    }
+
+    fn parts(&mut self, node: NodeId) -> Option<()> {
+        let graph: &Graph = &self.placed.graph;
+        if let Node::At(array, index) = graph.node(node) {
+            if matches!(graph.array(*array), Array::Input(_) | Array::Constant(_)) {
+                self.given.insert(*array);
+            } else {
+                let id = *self.contents.get(&Content::Array(*array))?;
+                let real = graph.array_facts(*array).elem == ScalarTy::Real;
+                let away = neighbor(graph, &self.nest.axes, *array, index).filter(|_| real);
+                let access = away.map_or(Access::Elsewhere, |away| Access::Neighbors(away, away));
+                self.access(id, access);
+            }
+        }
+        let mut parts = Vec::new();
+        graph.node(node).parts(&mut |part| {
+            if let Part::Node(part) = part {
+                parts.push(part);
+            }
+        });
+        parts.into_iter().try_for_each(|part| self.node(part))
+    }
+
+    fn access(&mut self, id: BufferId, access: Access) {
+        let all = self.reads.entry(id).or_insert(access);
+        *all = all.and(access);
+    }
+}
