@@ -26,6 +26,8 @@ type Entry = unsafe extern "C" fn(*const Call);
 /// Value and derivative of an eval.
 pub struct Baseline {
     library: libloading::Library,
+    /// The same, but it counts the memory that it allocates.
+    counts: libloading::Library,
     _folder: tempfile::TempDir,
 }
 
@@ -53,26 +55,25 @@ impl Baseline {
         let shown = source.display();
         let folder =
             tempfile::tempdir().map_err(|error| format!("no folder for {shown}: {error}"))?;
-        let library = folder.path().join("baseline.so");
-        let compiler = compiler();
-        let status = Command::new(&compiler)
-            .arg("-std=gnu11")
-            .args(flags.split_whitespace())
-            .args(["-fPIC", "-shared"])
-            .arg(source)
-            .arg("-o")
-            .arg(&library)
-            .arg("-lm")
-            .status()
-            .map_err(|error| format!("cannot run the C compiler `{compiler}`: {error}; set CC"))?;
-        if !status.success() {
-            return Err(format!("`{compiler}` does not compile {shown} with {flags}"));
-        }
-        // SAFETY: the library was compiled from our source a line above and runs no code when it is loaded.
-        let library = unsafe { libloading::Library::new(&library) }.map_err(|error| {
-            format!("what `{compiler}` makes of {shown} cannot be loaded: {error}")
-        })?;
-        Ok(Baseline { library, _folder: folder })
+        let library = load(source, flags, &folder.path().join("baseline.so"))?;
+        let counting = format!("{flags} -DCOUNTS");
+        let counts = load(source, &counting, &folder.path().join("counts.so"))?;
+        Ok(Baseline { library, counts, _folder: folder })
+    }
+
+    /// The bytes that a call allocates at most, those for its results among them.
+    pub fn memory(&self, which: Which, arrays: &Arrays, into: &mut Results) -> u64 {
+        // SAFETY: baseline.h defines the number, and only calls change it.
+        let counted = unsafe {
+            let most: libloading::Symbol<*mut i64> =
+                self.counts.get(b"most_bytes").expect("baseline.h defines it");
+            **most = 0;
+            call(&self.counts, which, arrays, into, 1);
+            **most
+        };
+        let reals: usize = into.reals.iter().map(Vec::len).sum();
+        let ints: usize = into.ints.iter().map(Vec::len).sum();
+        counted.unsigned_abs() + 8 * (reals + ints) as u64
     }
 
     /// Calls it so many times; results are written into `into`, whose arrays have their lengths. The nanoseconds of each call.
@@ -83,33 +84,64 @@ impl Baseline {
         into: &mut Results,
         times: usize,
     ) -> Vec<u64> {
-        let x: Vec<*const f64> = arrays.reals.iter().map(|array| array.as_ptr()).collect();
-        let i: Vec<*const i64> = arrays.ints.iter().map(|array| array.as_ptr()).collect();
-        let y: Vec<*mut f64> = into.reals.iter_mut().map(|array| array.as_mut_ptr()).collect();
-        let j: Vec<*mut i64> = into.ints.iter_mut().map(|array| array.as_mut_ptr()).collect();
-        let call = Call {
-            n: arrays.sizes.as_ptr(),
-            x: x.as_ptr(),
-            i: i.as_ptr(),
-            y: y.as_ptr(),
-            j: j.as_ptr(),
-        };
-        let name: &[u8] = match which {
-            Which::Value => b"value",
-            Which::Derivative => b"derivative",
-        };
-        // SAFETY: every baseline defines both functions with the signature of baseline.h, takes the arrays that `inputs` makes, whose sizes are
-        // among `sizes`, and writes arrays as long as those of the program that `measure` has run before.
-        unsafe {
-            let entry: libloading::Symbol<Entry> =
-                self.library.get(name).expect("baselines define both");
-            (0..times)
-                .map(|_| {
-                    let start = Instant::now();
-                    entry(&call);
-                    start.elapsed().as_nanos() as u64
-                })
-                .collect()
-        }
+        call(&self.library, which, arrays, into, times)
+    }
+}
+
+/// Compiles a file, and loads what comes out.
+fn load(source: &Path, flags: &str, library: &Path) -> Result<libloading::Library, String> {
+    let (shown, compiler) = (source.display(), compiler());
+    let status = Command::new(&compiler)
+        .arg("-std=gnu11")
+        .args(flags.split_whitespace())
+        .args(["-fPIC", "-shared"])
+        .arg(source)
+        .arg("-o")
+        .arg(library)
+        .arg("-lm")
+        .status()
+        .map_err(|error| format!("cannot run the C compiler `{compiler}`: {error}; set CC"))?;
+    if !status.success() {
+        return Err(format!("`{compiler}` does not compile {shown} with {flags}"));
+    }
+    // SAFETY: the library was compiled from our source a line above and runs no code when it is loaded.
+    unsafe { libloading::Library::new(library) }
+        .map_err(|error| format!("what `{compiler}` makes of {shown} cannot be loaded: {error}"))
+}
+
+/// Calls a function of a baseline.
+fn call(
+    library: &libloading::Library,
+    which: Which,
+    arrays: &Arrays,
+    into: &mut Results,
+    times: usize,
+) -> Vec<u64> {
+    let x: Vec<*const f64> = arrays.reals.iter().map(|array| array.as_ptr()).collect();
+    let i: Vec<*const i64> = arrays.ints.iter().map(|array| array.as_ptr()).collect();
+    let y: Vec<*mut f64> = into.reals.iter_mut().map(|array| array.as_mut_ptr()).collect();
+    let j: Vec<*mut i64> = into.ints.iter_mut().map(|array| array.as_mut_ptr()).collect();
+    let call = Call {
+        n: arrays.sizes.as_ptr(),
+        x: x.as_ptr(),
+        i: i.as_ptr(),
+        y: y.as_ptr(),
+        j: j.as_ptr(),
+    };
+    let name: &[u8] = match which {
+        Which::Value => b"value",
+        Which::Derivative => b"derivative",
+    };
+    // SAFETY: every baseline defines both functions with the signature of baseline.h, takes the arrays that `inputs` makes, whose sizes are
+    // among `sizes`, and writes arrays as long as those of the program that `measure` has run before.
+    unsafe {
+        let entry: libloading::Symbol<Entry> = library.get(name).expect("baselines define both");
+        (0..times)
+            .map(|_| {
+                let start = Instant::now();
+                entry(&call);
+                start.elapsed().as_nanos() as u64
+            })
+            .collect()
     }
 }

@@ -57,6 +57,8 @@ pub struct Time {
     /// In seconds.
     pub least: f64,
     pub median: f64,
+    /// The bytes of all arrays that are made, results among them, at most; not of what has no memory of its own.
+    pub memory: Option<u64>,
 }
 
 /// A workload that has been measured.
@@ -105,6 +107,17 @@ struct Program {
     which: Which,
     definition: &'static str,
     executable: Executable,
+    /// Compiles it again.
+    again: Box<dyn Fn() -> Option<Executable>>,
+}
+
+impl Program {
+    /// The memory of a run: that of the first one of an executable, as arenas stay.
+    fn memory(&self, arguments: &[Data]) -> Option<u64> {
+        let executable = (self.again)()?;
+        executable.run(arguments).ok()?;
+        executable.most_memory()
+    }
 }
 
 impl<'a> Contest<'a> {
@@ -128,11 +141,13 @@ impl<'a> Contest<'a> {
             let value = eval.value.iter().map(|name| (Which::Value, *name));
             let derivatives = eval.derivatives.iter().map(|name| (Which::Derivative, *name));
             for (which, definition) in value.chain(derivatives) {
-                let executable = unit
-                    .call(definition, Operator::Value, None)
-                    .and_then(|call| Executable::with(call.program, call.entry, &options))
-                    .map_err(|p| session.render(&p, false))?;
-                programs.push(Program { how: *how, which, definition, executable });
+                let told = |problems: Vec<_>| session.render(&problems, false);
+                let call = unit.call(definition, Operator::Value, None).map_err(told)?;
+                let (program, entry, options) = (call.program, call.entry, options.clone());
+                let compile = move || Executable::with(program.clone(), entry, &options);
+                let executable = compile().map_err(told)?;
+                let again = Box::new(move || compile().ok());
+                programs.push(Program { how: *how, which, definition, executable, again });
             }
         }
         Ok(Contest { eval, by_hand, programs })
@@ -153,8 +168,10 @@ impl<'a> Contest<'a> {
                 let mut by_hand = found.clone();
                 if let Some(baseline) = &self.by_hand {
                     baseline.time(program.which, &problem.arrays, &mut by_hand, 1);
-                    let results = by_hand.clone();
-                    all.push(Runner::by_hand(baseline, program, &problem.arrays, results));
+                    let mut results = by_hand.clone();
+                    let memory = baseline.memory(program.which, &problem.arrays, &mut results);
+                    let runner = Runner::by_hand(baseline, program, &problem.arrays, results);
+                    all.push(Runner { memory: Some(memory), ..runner });
                 }
                 expected.push((definition, by_hand));
                 expected.len() - 1
@@ -162,7 +179,8 @@ impl<'a> Contest<'a> {
             same(&found, &expected[first].1, self.eval.noise).map_err(|difference| {
                 format!("{place}: the results differ, so nothing is timed: {difference}")
             })?;
-            all.push(Runner::program(program, &problem.arguments));
+            let memory = program.memory(&problem.arguments);
+            all.push(Runner { memory, ..Runner::program(program, &problem.arguments) });
         }
         for runner in &mut all {
             let once = runner.turn(1)?.into_iter().min().unwrap_or(1).max(1);
@@ -193,6 +211,7 @@ struct Runner<'a> {
     runs: usize,
     /// In nanoseconds.
     times: Vec<u64>,
+    memory: Option<u64>,
 }
 
 enum Way<'a> {
@@ -209,13 +228,15 @@ impl<'a> Runner<'a> {
     ) -> Runner<'a> {
         let way = Way::ByHand(baseline, arrays, results);
         let Program { which, definition, .. } = *program;
-        Runner { who: Who::ByHand, which, definition, way, runs: 1, times: Vec::new() }
+        let (who, times) = (Who::ByHand, Vec::new());
+        Runner { who, which, definition, way, runs: 1, times, memory: None }
     }
 
     fn program(program: &'a Program, arguments: &'a [Data]) -> Runner<'a> {
         let way = Way::Program(&program.executable, arguments);
         let Program { how, which, definition, .. } = *program;
-        Runner { who: Who::Lambada(how), which, definition, way, runs: 1, times: Vec::new() }
+        let (who, times) = (Who::Lambada(how), Vec::new());
+        Runner { who, which, definition, way, runs: 1, times, memory: None }
     }
 
     /// The nanoseconds of some runs.
@@ -243,6 +264,7 @@ impl<'a> Runner<'a> {
             definition: self.definition,
             least: seconds(self.times[0]),
             median: seconds(self.times[self.times.len() / 2]),
+            memory: self.memory,
         }
     }
 }

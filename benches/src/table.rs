@@ -100,7 +100,44 @@ pub fn page(rows: &[Row], machine: &Machine) -> String {
             text.push('\n');
         }
     }
-    text + &quotients(rows, &ways) + &optimizers(rows, &ways)
+    text + &quotients(rows, &ways) + &memory(rows) + &optimizers(rows, &ways)
+}
+
+/// The memory of values and derivatives, results included.
+fn memory(rows: &[Row]) -> String {
+    let of = |row: &Row, who: Who, which: Which| row.time(who, which)?.memory;
+    let who = [Who::ByHand, Who::Lambada(How::Nests)];
+    let all = |row: &&Row| {
+        let known = |which: Which| who.iter().all(|who| of(row, *who, which).is_some());
+        known(Which::Value) && known(Which::Derivative)
+    };
+    let rows: Vec<&Row> = rows.iter().filter(all).collect();
+    if rows.is_empty() {
+        return String::new();
+    }
+    let mut text = "\n## Memory\n\nAll arrays that are made, results included, arguments not.\n\n\
+         | eval | sizes | value, by hand | Lambada | times | derivative, by hand | Lambada | times |\n\
+         |---|---|--:|--:|--:|--:|--:|--:|\n"
+        .to_string();
+    for row in rows {
+        let _ = write!(text, "| {} | {} |", row.eval, row.label);
+        for which in [Which::Value, Which::Derivative] {
+            let [by_hand, own] = who.map(|who| of(row, who, which).unwrap_or(0));
+            let times = digits(own as f64 / by_hand.max(1) as f64);
+            let _ = write!(text, " {} | {} | {times} |", bytes(by_hand), bytes(own));
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// A number of bytes with three digits and its unit.
+fn bytes(bytes: u64) -> String {
+    match bytes as f64 {
+        n if n < 1e3 => format!("{bytes} B"),
+        n if n < 1e6 => format!("{} kB", digits(n / 1e3)),
+        n => format!("{} MB", digits(n / 1e6)),
+    }
 }
 
 pub fn about(machine: &Machine) -> String {

@@ -3,6 +3,7 @@
 mod axes;
 mod carries;
 mod factor;
+mod fuse;
 mod kernels;
 mod phases;
 mod placed;

@@ -19,7 +19,11 @@ const PLANE: [Axis; 2] = [LINE, ("j", "m")];
 /// The program of a seed.
 pub fn neighbors(seed: u64) -> Neighbors {
     let mut draw = Draw(Random(Random(seed).bits()));
-    if draw.0.below(3) < 2 { draw.line() } else { draw.plane() }
+    match draw.0.below(4) {
+        0 => draw.stages(),
+        1 => draw.plane(),
+        _ => draw.line(),
+    }
 }
 
 struct Draw(Random);
@@ -40,6 +44,48 @@ impl Draw {
 "
         );
         Neighbors { text, rank: 1 }
+    }
+
+    /// Arrays, each of which reads neighbors of those before: mostly in one direction, near ones, in its own row.
+    fn stages(&mut self) -> Neighbors {
+        let rank = 1 + self.0.below(2);
+        let (head, around, row) = match rank {
+            1 => ("[n] (u : [n]real)", "i < n", ""),
+            _ => ("[m] [n] (u : [m][n]real)", "r < m, i < n", "r, "),
+        };
+        let mut text = format!("def f {head} (k : int) : real =\n");
+        let (mut stages, mut away) = (vec!["u".to_string()], 1 - 2 * self.0.below(2) as i64);
+        for k in 0..2 + self.0.below(4) {
+            if self.0.once_in(4) {
+                away = -away;
+            }
+            let mut term = || {
+                let of = stages[stages.len() - 1 - self.0.below(stages.len().min(2))].clone();
+                let by = away * self.0.pick(&[0, 1, 1, 1, 2, 3, 7, 8, 9]);
+                let place = format!("(i + {by})");
+                let other = self.pick(&["0", "0.5", "u[ROWi]"]);
+                let inside = if by < 0 { format!("0 <= {place}") } else { format!("{place} < n") };
+                match self.0.below(4) {
+                    0 => format!("{of}[ROWmax (min {place} (n - 1)) 0]"),
+                    1 => format!("sin {of}[ROWi]"),
+                    _ => format!("(if {inside} then {of}[ROW{place}] else {other})"),
+                }
+            };
+            let (a, b) = (term(), term());
+            let wrap = self.pick(&["sin", "tanh", ""]);
+            let stage = format!("  let a{k} = for {around} => {wrap} ({a} + 0.4 * {b})\n");
+            text += &stage.replace("ROW", row);
+            stages.push(format!("a{k}"));
+        }
+        let last = 1 + self.0.below(2).min(stages.len() - 2);
+        let total = stages[stages.len() - last..].iter().map(|of| format!("{of}[{row}i]"));
+        let total = total.collect::<Vec<_>>().join(" + 1.5 * ");
+        let total = format!("sum (for i < n => ({total}) * real (i % 7 + 1))");
+        text += &match rank {
+            1 => format!("  in {total}\n"),
+            _ => format!("  in sum (for r < m => {total})\n"),
+        };
+        Neighbors { text, rank }
     }
 
     fn plane(&mut self) -> Neighbors {

@@ -40,7 +40,12 @@ impl Emitter<'_> {
             let vectors = reads.filter_map(|away| self.vectors(direction, away)).max();
             let ty = Ty { elem: ScalarTy::Real, lanes: self.lanes };
             let zero = Operand::Lit(ScalarTy::Real.zero());
-            let before = (0..vectors.unwrap_or(0)).map(|_| self.code.cell(ty, zero)).collect();
+            let before = (0..vectors.unwrap_or(0)).map(|_| {
+                let cell = self.code.function.cell(ty, "last");
+                self.code.push(Step::Cell(cell, zero));
+                cell
+            });
+            let before = before.collect();
             self.rotating.insert(array, Rotating { body: *body, direction, before });
         }
     }

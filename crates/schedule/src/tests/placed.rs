@@ -7,6 +7,7 @@ use lambada_source::Failure;
 use super::{agree, inputs_of};
 use crate::cost::Nominal;
 use crate::emit::{Around, Grain, emit_with};
+use crate::fuse::fused;
 use crate::graph::{self, AxisId, Graph};
 use crate::place::{Along, Blocks, batched};
 use crate::placed::{self, Content, Placed};
@@ -32,7 +33,13 @@ pub(super) fn placements(graph: &Graph) -> Vec<Placed> {
     };
     let all = plain.into_iter().flat_map(groups);
     let tiles = |placed: Placed| tiled(placed, &Nominal::default(), Plan::of(8), Precision::F64);
-    all.flat_map(|placed| [placed.clone(), tiles(placed)]).collect()
+    let all = all.flat_map(|placed| [placed.clone(), tiles(placed)]);
+    let both = |placed: Placed| {
+        let fused = fused(placed.clone());
+        let other = (fused != placed).then_some(fused);
+        std::iter::once(placed).chain(other)
+    };
+    all.flat_map(both).collect()
 }
 
 /// Every placement gives what the graph gives, evaluated and as loops.
