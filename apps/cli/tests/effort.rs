@@ -89,3 +89,21 @@ fn small_arguments_are_compiled_quickly() {
     // An integer may be a number of iterations.
     assert!(same(&["total", "2000000", "0.5"], "full"));
 }
+
+/// Code of the C compiler takes subnormal numbers for zeros where it may, evaluators never do.
+#[test]
+fn subnormal_numbers_may_be_zeros() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let file = folder.path().join("half.lam");
+    std::fs::write(&file, "def f (x : real) : real = 0.5 * x\n").expect("it is written");
+    let half = |more: &[&str]| {
+        let file = file.to_str().expect("a plain name");
+        let args = ["run", file, "f", "x=2.5e-308"].iter().chain(more);
+        numbers(&lambada(folder.path(), &args.copied().collect::<Vec<&str>>()))
+    };
+    let has_mode = cfg!(any(target_arch = "x86_64", target_arch = "aarch64"));
+    let flushed = if has_mode { 0.0 } else { 1.25e-308 };
+    assert_eq!(half(&["--effort", "full"]), [1.25e-308]);
+    assert_eq!(half(&["--effort", "full", "--flush-subnormals"]), [flushed]);
+    assert_eq!(half(&["--engine", "loops", "--flush-subnormals"]), [1.25e-308]);
+}

@@ -4,6 +4,7 @@ import concurrent.futures
 import inspect
 import multiprocessing
 import pickle
+import platform
 import subprocess
 import sys
 import threading
@@ -83,6 +84,18 @@ def test_options(tmp_path):
     assert outside.f.engine == "native" and outside.f(1.0) == 2.0
     assert any(tmp_path.iterdir())
     assert pickle.loads(pickle.dumps(inside)).f.engine == "interpreter"
+
+
+def test_subnormal_numbers_may_be_zeros():
+    text = "def f [n] (xs : [n]real) : real = sum (for x in xs => 0.5 * x)"
+    least = np.full(1024, np.finfo(float).tiny / 512)
+    usual = lambada.compile(text).f(least)
+    assert usual == np.finfo(float).tiny
+    if platform.machine().lower() in ("x86_64", "amd64", "arm64", "aarch64"):
+        assert lambada.compile(text, flush_subnormals=True).f(least) == 0.0
+    assert least[0] * 0.5 > 0.0
+    with pytest.raises(TypeError, match="True or False"):
+        lambada.compile(text, flush_subnormals="yes")
 
 
 def test_options_of_all_programs_to_come():

@@ -8,19 +8,22 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use lambada_prim::ScalarTy;
 
 use crate::affine::Affine;
+use crate::emit::Around;
 use crate::graph::{Array, ArrayId, AxisId, Graph, Node, NodeId, Part};
 use crate::placed::{BufferId, Content, Direction, Item, Nest, Placed, REACH};
 
 /// Of how many arrays a nest keeps vectors in registers, at most.
 const ARRAYS: usize = 8;
 
-/// The program with such nests in one.
-pub(crate) fn fused(mut placed: Placed) -> Placed {
+/// The program with such nests in one. Along the axis that gives them their order, threads share no nest, so those that may run on several threads and have no other axis stay apart.
+pub(crate) fn fused(mut placed: Placed, around: Around) -> Placed {
     let mut passes = std::mem::take(&mut placed.passes);
     for pass in passes.iter_mut().filter(|pass| !pass.blocked) {
         let nests = std::mem::take(&mut pass.nests);
-        let alike =
-            |a: &Nest, b: &Nest| a.axes == b.axes && is_plain(&placed, a) && is_plain(&placed, b);
+        let alike = |a: &Nest, b: &Nest| {
+            let shared = around == Around::Nothing && a.axes.len() == 1;
+            !shared && a.axes == b.axes && is_plain(&placed, a) && is_plain(&placed, b)
+        };
         for run in nests.chunk_by(alike) {
             let fewer = Stages::of(&placed, run).and_then(|stages| stages.nests());
             pass.nests.extend(fewer.unwrap_or_else(|| run.to_vec()));

@@ -375,18 +375,16 @@ impl Finder {
             self.computed(stms, allowed)?;
         let precision = self.kernels.function.names.precision();
         let placed = match self.choice {
-            Choice::Best => best(&graph, &sizes, self.plan, precision)?,
+            Choice::Best => best(&graph, &sizes, self.plan, (precision, self.around))?,
             Choice::Any(k, lanes) => {
                 let axis = (k < graph.axes.len()).then_some(AxisId(k as u32));
                 let block = axis.map(|axis| Blocks { axis, lanes });
                 let block = block.filter(|_| self.plan.has(Mechanism::Blocks));
                 let placed = place_by(self.plan.mechanisms, &graph, block, &sizes)?;
-                tiled(placed, &sizes, self.plan, precision)
+                let placed = tiled(placed, &sizes, self.plan, precision);
+                let fuses = self.plan.has(Mechanism::Fusion);
+                if fuses { fused(placed, self.around) } else { placed }
             }
-        };
-        let placed = match self.plan.has(Mechanism::Fusion) {
-            true => fused(placed),
-            false => placed,
         };
         // Memory for what is added is made each time the run begins, so there should be more to do.
         if self.choice == Choice::Best

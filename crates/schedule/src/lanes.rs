@@ -46,6 +46,7 @@ pub(crate) fn others(placed: &Placed, nest: &Nest) -> Vec<AxisId> {
     let graph = &placed.graph;
     // What is added to one after the other has lanes of its own.
     let fixed = nest.items.iter().any(|item| matches!(item, Item::Add(..)));
+    let fixed = fixed || nest.direction.is_some();
     let free = nest.carries.is_empty() && nest.group.is_none() && !fixed;
     let Some(own) = nest.vector.filter(|_| free) else { return Vec::new() };
     let is_long = |axis: &AxisId| {

@@ -36,7 +36,7 @@ pub(crate) fn tiled(
     let target = &Target::of(plan.width(), precision);
     let mut passes = std::mem::take(&mut placed.passes);
     for nest in passes.iter_mut().flat_map(|pass| &mut pass.nests) {
-        if nest.carries.is_empty() && nest.whole.is_empty() {
+        if nest.carries.is_empty() && nest.whole.is_empty() && nest.direction.is_none() {
             nest.tile = tile(&placed, nest, sizes, target);
         }
     }

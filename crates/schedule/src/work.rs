@@ -93,6 +93,10 @@ impl Work<'_> {
         let found: HashSet<Content> =
             self.placed.found(self.nest).into_iter().map(|(content, _)| content).collect();
         let mut total = 0.0;
+        let registers = match self.nest.direction {
+            Some(_) => self.placed.in_registers(),
+            None => HashSet::new(),
+        };
         for (init, next) in self.nest.carries.iter().flat_map(|l| self.placed.states(*l)) {
             total += self.node(init, &found) + self.node(next, &found);
         }
@@ -104,7 +108,9 @@ impl Work<'_> {
                     let value = self.placed.value(*item).into_iter();
                     total += value.map(|value| self.node(value, &found)).sum::<f64>();
                     let lane = buffer.axes.last().copied();
-                    total += near * self.access(&self.nest.domain(), lane);
+                    if !registers.contains(&item.buffer()) {
+                        total += near * self.access(&self.nest.domain(), lane);
+                    }
                 }
                 Item::Reduce(_) => {
                     let value = self.placed.value(*item).into_iter();

@@ -3,6 +3,8 @@
 use lambada_prim::Precision;
 
 use crate::cost::{Nominal, SMALLEST_WITH_TOTALS};
+use crate::emit::Around;
+use crate::fuse::fused;
 use crate::graph::{Array, ArrayId, AxisId, Graph, NodeId};
 use crate::lanes::along_cheapest;
 use crate::mechanisms::{Mechanism, Plan};
@@ -25,9 +27,16 @@ const RESTS: f64 = 1.03;
 const ROOM: f64 = 8.0;
 /// By how much a placement must be cheaper.
 const CHEAPER: f64 = 0.7;
+/// How much more it costs, as far as is known, that threads do not share nests that run in one direction.
+const ALONE: f64 = 1.1;
 
 /// The cheapest placement, if it is cheaper than the program as it is.
-pub fn best(graph: &Graph, sizes: &Nominal, plan: Plan, precision: Precision) -> Option<Placed> {
+pub fn best(
+    graph: &Graph,
+    sizes: &Nominal,
+    plan: Plan,
+    (precision, around): (Precision, Around),
+) -> Option<Placed> {
     let plain = plain(graph, sizes);
     if plain < LITTLE {
         return None;
@@ -47,9 +56,13 @@ pub fn best(graph: &Graph, sizes: &Nominal, plan: Plan, precision: Precision) ->
             continue;
         }
         let rests = if is_along_rows(&placed) { RESTS } else { 1.0 };
-        let cost = rests * cost(&placed, sizes, plan.lanes);
-        if best.as_ref().is_none_or(|(known, _)| cost < *known) {
-            best = Some((cost, placed));
+        let fused = plan.has(Mechanism::Fusion).then(|| fused(placed.clone(), around));
+        let fused = fused.filter(|fused| *fused != placed).map(|fused| (ALONE, fused));
+        for (more, placed) in std::iter::once((1.0, placed)).chain(fused) {
+            let cost = rests * more * cost(&placed, sizes, plan.lanes);
+            if best.as_ref().is_none_or(|(known, _)| cost < *known) {
+                best = Some((cost, placed));
+            }
         }
     }
     let (_, placed) = best.filter(|(cost, _)| *cost < CHEAPER * plain)?;
@@ -169,9 +182,11 @@ fn folds(placed: &Placed, nests: &[Nest], axis: AxisId, sizes: &Nominal) -> f64 
 
 /// What memory costs that is not for one block only: it is made for each call.
 fn memory(placed: &Placed, sizes: &Nominal) -> f64 {
+    let registers = placed.in_registers();
     let all = placed.buffers.iter().enumerate();
     let whole = all.filter(|(k, buffer)| {
-        let given = placed.outputs.iter().any(|id| id.0 as usize == *k);
+        let id = BufferId(*k as u32);
+        let given = placed.outputs.contains(&id) || registers.contains(&id);
         !buffer.local && !given && !buffer.axes.is_empty()
     });
     let volume = |axes: &[AxisId]| sizes.volume(&placed.graph, &axes.iter().copied().collect());

@@ -53,7 +53,8 @@ impl Draw {
             1 => ("[n] (u : [n]real)", "i < n", ""),
             _ => ("[m] [n] (u : [m][n]real)", "r < m, i < n", "r, "),
         };
-        let mut text = format!("def f {head} (k : int) : real =\n");
+        let mut text =
+            format!("def f {head} (k : int) : real =\n  let w = loop u = u for _t < 2 do\n");
         let (mut stages, mut away) = (vec!["u".to_string()], 1 - 2 * self.0.below(2) as i64);
         for k in 0..2 + self.0.below(4) {
             if self.0.once_in(4) {
@@ -73,14 +74,15 @@ impl Draw {
             };
             let (a, b) = (term(), term());
             let wrap = self.pick(&["sin", "tanh", ""]);
-            let stage = format!("  let a{k} = for {around} => {wrap} ({a} + 0.4 * {b})\n");
+            let stage = format!("    let a{k} = for {around} => {wrap} ({a} + 0.4 * {b})\n");
             text += &stage.replace("ROW", row);
             stages.push(format!("a{k}"));
         }
         let last = 1 + self.0.below(2).min(stages.len() - 2);
         let total = stages[stages.len() - last..].iter().map(|of| format!("{of}[{row}i]"));
         let total = total.collect::<Vec<_>>().join(" + 1.5 * ");
-        let total = format!("sum (for i < n => ({total}) * real (i % 7 + 1))");
+        text += &format!("    in for {around} => {total}\n");
+        let total = format!("sum (for i < n => w[{row}i] * real (i % 7 + 1))");
         text += &match rank {
             1 => format!("  in {total}\n"),
             _ => format!("  in sum (for r < m => {total})\n"),

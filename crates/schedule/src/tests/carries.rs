@@ -162,7 +162,13 @@ fn the_nearest_point_is_placed() {
     assert!(placeable(&ready), "{}", graph::print(&ready));
     assert!(placements(&ready).len() > 2, "{}", graph::print(&ready));
     assert!(
-        best(&ready, &Nominal::default(), Plan::of(8), lambada_prim::Precision::F64).is_some(),
+        best(
+            &ready,
+            &Nominal::default(),
+            Plan::of(8),
+            (lambada_prim::Precision::F64, crate::Around::Loops)
+        )
+        .is_some(),
         "it is worth it"
     );
     for n in SIZES {

@@ -2,6 +2,7 @@
 
 use super::placed::{SIZES, agrees, int, reals};
 use crate::cost::Nominal;
+use crate::emit::Around;
 use crate::fuse::fused;
 use crate::graph::{self, Graph};
 use crate::place;
@@ -15,7 +16,8 @@ fn read(text: &str) -> Graph {
 
 /// The nests without blocks.
 fn fused_nests(graph: &Graph) -> Placed {
-    fused(place(graph, None, &Nominal::default()).expect("it is placed"))
+    let placed = place(graph, None, &Nominal::default()).expect("it is placed");
+    fused(placed, Around::Loops)
 }
 
 /// By nest: its direction, and what it does.
@@ -88,6 +90,14 @@ fn who_reads_on_both_sides_or_far_away_waits() {
     check(&[&[-9], &[9]], &[(None, 1), (None, 1), (None, 1)], 0);
 }
 
+/// Threads share nests that run once; rows, too, where they are fused.
+#[test]
+fn what_threads_share_stays_apart() {
+    let graph = read(&stages(&[&[-1]]));
+    let placed = place(&graph, None, &Nominal::default()).expect("it is placed");
+    assert_eq!(nests(&fused(placed, Around::Nothing)), [(None, 1), (None, 1)]);
+}
+
 /// Rows, each by itself; what lies in another row is in memory.
 #[test]
 fn rows_are_fused() {
@@ -117,8 +127,11 @@ graph (m : int, n : int, x : [m][n]real) {{
     };
     for (row, expected) in [("r", vec![(UP, 2)]), ("v4", vec![(None, 1), (None, 1)])] {
         let graph = read(&text(row));
-        let placed = fused_nests(&graph);
-        assert_eq!(nests(&placed), expected, "{}", placed::print(&placed));
+        for around in [Around::Loops, Around::Nothing] {
+            let placed = place(&graph, None, &Nominal::default()).expect("it is placed");
+            let placed = fused(placed, around);
+            assert_eq!(nests(&placed), expected, "{}", placed::print(&placed));
+        }
         for n in SIZES {
             agrees(&graph, &[int(3), int(n), reals(&[3, n])]);
         }

@@ -35,7 +35,7 @@ pub(super) fn placements(graph: &Graph) -> Vec<Placed> {
     let tiles = |placed: Placed| tiled(placed, &Nominal::default(), Plan::of(8), Precision::F64);
     let all = all.flat_map(|placed| [placed.clone(), tiles(placed)]);
     let both = |placed: Placed| {
-        let fused = fused(placed.clone());
+        let fused = fused(placed.clone(), Around::Loops);
         let other = (fused != placed).then_some(fused);
         std::iter::once(placed).chain(other)
     };
@@ -429,7 +429,8 @@ fn a_mixture_is_placed() {
     let graph = read(include_str!("graphs/mixture.graph"));
     // Of the points there are many.
     let sizes = Nominal::of([(2, 1024)]);
-    let placed = best(&graph, &sizes, Plan::of(8), Precision::F64).expect("it is worth it");
+    let placed =
+        best(&graph, &sizes, Plan::of(8), (Precision::F64, Around::Loops)).expect("it is worth it");
     let block = placed.block.map(|axis| graph.axis(axis).hint.to_string());
     assert_eq!(block.as_deref(), Some("i_3"), "{}", placed::print(&placed));
     assert_eq!(placed.passes.iter().filter(|pass| pass.blocked).count(), 1);
@@ -467,7 +468,8 @@ fn a_mixture_is_placed() {
 fn rows_are_read_once() {
     let graph = read(include_str!("graphs/regression.graph"));
     let sizes = Nominal::of([(0, 1024), (1, 12)]);
-    let placed = best(&graph, &sizes, Plan::of(8), Precision::F64).expect("it is worth it");
+    let placed =
+        best(&graph, &sizes, Plan::of(8), (Precision::F64, Around::Loops)).expect("it is worth it");
     let words = crate::explain::placement(&placed);
     let block = placed.block.map(|axis| graph.axis(axis).hint.to_string());
     assert_eq!(block.as_deref(), Some("i"), "{words}");
