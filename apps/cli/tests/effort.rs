@@ -98,12 +98,13 @@ fn subnormal_numbers_may_be_zeros() {
     std::fs::write(&file, "def f (x : real) : real = 0.5 * x\n").expect("it is written");
     let half = |more: &[&str]| {
         let file = file.to_str().expect("a plain name");
-        let args = ["run", file, "f", "x=2.5e-308"].iter().chain(more);
-        numbers(&lambada(folder.path(), &args.copied().collect::<Vec<&str>>()))
+        let args = [&["run", file, "f", "x=2.5e-308"], more].concat();
+        numbers(&lambada(folder.path(), &args))
     };
     let has_mode = cfg!(any(target_arch = "x86_64", target_arch = "aarch64"));
-    let flushed = if has_mode { 0.0 } else { 1.25e-308 };
-    assert_eq!(half(&["--effort", "full"]), [1.25e-308]);
+    let kept = 0.5 * 2.5e-308;
+    let flushed = if has_mode { 0.0 } else { kept };
+    assert_eq!(half(&["--effort", "full"]), [kept]);
     assert_eq!(half(&["--effort", "full", "--flush-subnormals"]), [flushed]);
-    assert_eq!(half(&["--engine", "loops", "--flush-subnormals"]), [1.25e-308]);
+    assert_eq!(half(&["--engine", "loops", "--flush-subnormals"]), [kept]);
 }

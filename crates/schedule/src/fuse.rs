@@ -113,7 +113,7 @@ struct Stages<'a> {
 /// Items that become one nest.
 #[derive(Clone, Default)]
 struct Group {
-    /// Where it has to run.
+    /// In which one it has to run.
     direction: Option<Direction>,
     /// What it stores and reads as an array.
     arrays: HashSet<BufferId>,
@@ -159,7 +159,6 @@ impl<'a> Stages<'a> {
             let found = (0..groups.len()).find_map(fits);
             let (at, mut group) = found.unwrap_or_else(|| (groups.len(), Group::default()));
             group.stages.push(k);
-            groups.truncate(groups.len().max(at));
             match groups.get_mut(at) {
                 Some(place) => *place = group,
                 None => groups.push(group),
@@ -236,7 +235,7 @@ struct Search<'a> {
     reads: BTreeMap<BufferId, Access>,
     /// Inputs and constants.
     given: HashSet<ArrayId>,
-    seen: HashSet<NodeId>,
+    seen: HashSet<(NodeId, bool)>,
 }
 
 impl<'a> Search<'a> {
@@ -261,34 +260,38 @@ impl<'a> Search<'a> {
             let Array::Scatter(_, terms) = graph.array(array) else { return None };
             let term = &terms[k as usize];
             let mut parts = term.index.iter().chain(&term.when).chain([&term.value]);
-            return parts.try_for_each(|part| self.node(*part));
+            return parts.try_for_each(|part| self.node(*part, false));
         }
         match self.placed.buffer(item.buffer()).content {
-            Content::Node(node) => self.parts(node),
-            Content::Array(_) => self.node(self.placed.value(item)?),
+            Content::Node(node) => self.parts(node, false),
+            Content::Array(_) => self.node(self.placed.value(item)?, false),
         }
     }
 
-    fn node(&mut self, node: NodeId) -> Option<()> {
+    /// A scalar, and whether an integer depends on it. Where neighbors are in registers, lanes without an iteration do not repeat the last one. No index depends on them, so that all lanes
+    /// read what some iteration reads.
+    fn node(&mut self, node: NodeId, in_integer: bool) -> Option<()> {
+        let in_integer = in_integer || self.placed.graph.facts(node).elem == ScalarTy::Int;
         if let Some(id) = self.contents.get(&Content::Node(node)).copied() {
-            self.access(id, Access::Own);
+            self.access(id, if in_integer { Access::Elsewhere } else { Access::Own });
             return Some(());
         }
-        if !self.seen.insert(node) {
+        if !self.seen.insert((node, in_integer)) {
             return Some(());
         }
-        lambada_source::stack::deeper(|| self.parts(node))
+        lambada_source::stack::deeper(|| self.parts(node, in_integer))
     }
 
-    fn parts(&mut self, node: NodeId) -> Option<()> {
+    fn parts(&mut self, node: NodeId, in_integer: bool) -> Option<()> {
         let graph: &Graph = &self.placed.graph;
+        let in_integer = in_integer || graph.facts(node).elem == ScalarTy::Int;
         if let Node::At(array, index) = graph.node(node) {
             if matches!(graph.array(*array), Array::Input(_) | Array::Constant(_)) {
                 self.given.insert(*array);
             } else {
                 let id = *self.contents.get(&Content::Array(*array))?;
-                let real = graph.array_facts(*array).elem == ScalarTy::Real;
-                let away = neighbor(graph, &self.nest.axes, *array, index).filter(|_| real);
+                let fits = graph.array_facts(*array).elem == ScalarTy::Real && !in_integer;
+                let away = neighbor(graph, &self.nest.axes, *array, index).filter(|_| fits);
                 let access = away.map_or(Access::Elsewhere, |away| Access::Neighbors(away, away));
                 self.access(id, access);
             }
@@ -299,7 +302,7 @@ impl<'a> Search<'a> {
                 parts.push(part);
             }
         });
-        parts.into_iter().try_for_each(|part| self.node(part))
+        parts.into_iter().try_for_each(|part| self.node(part, in_integer))
     }
 
     fn access(&mut self, id: BufferId, access: Access) {

@@ -1,5 +1,7 @@
 //! Nests of which one reads neighbors that another stores: which become one, in which direction, what is in registers, and that values stay what they are.
 
+use lambada_prim::Tensor;
+
 use super::placed::{SIZES, agrees, int, reals};
 use crate::cost::Nominal;
 use crate::emit::Around;
@@ -88,6 +90,39 @@ fn who_reads_on_both_sides_or_far_away_waits() {
     check(&[&[-1, 1], &[-1]], &[(None, 1), (UP, 2)], 1);
     check(&[&[-9], &[1]], &[(None, 1), (DOWN, 2)], 1);
     check(&[&[-9], &[9]], &[(None, 1), (None, 1), (None, 1)], 0);
+}
+
+/// Lanes beyond the last index hold other neighbors than the last one has, so what is read at an index that depends on neighbors waits.
+#[test]
+fn an_index_depends_on_no_register() {
+    let graph = read(
+        "
+graph (n : int, m : int, x : [n]real, z : [m]real) {
+  axis i < n
+  v0 = x[i]
+  v1 = mul v0, 2.0
+  a0 = map [i] v1
+  v2 = add_int i, -1
+  v3 = le_int 0, v2
+  lazy v4 = a0[v2]
+  v5 = choose v3, v4, 0.0
+  v6 = lt v5, 100.0
+  v7 = select_int v6, 1, 99
+  v8 = lt_int v7, m
+  lazy v9 = z[v7]
+  v10 = choose v8, v9, 0.5
+  v11 = add v5, v10
+  a1 = map [i] v11
+  => y = a1
+}
+",
+    );
+    assert_eq!(nests(&fused_nests(&graph)), [(None, 1), (None, 1)]);
+    for n in SIZES {
+        let x = (0..n).map(|k| if k + 1 == n { 1e9 } else { (k % 3) as f64 / 2.0 });
+        let x = Tensor::reals(vec![n], x.collect());
+        agrees(&graph, &[int(n), int(3), x, reals(&[3])]);
+    }
 }
 
 /// Threads share nests that run once; rows, too, where they are fused.
