@@ -7,10 +7,10 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use lambada_prim::ScalarTy;
 
-use crate::affine::Affine;
 use crate::emit::Around;
-use crate::graph::{Array, ArrayId, AxisId, Graph, Node, NodeId, Part};
-use crate::placed::{BufferId, Content, Direction, Item, Nest, Placed, REACH};
+use crate::graph::{Array, ArrayId, Graph, Node, NodeId, Part};
+use crate::place::neighbor;
+use crate::placed::{BufferId, Content, Direction, Item, Nest, Placed};
 
 /// Of how many arrays a nest keeps vectors in registers, at most.
 const ARRAYS: usize = 8;
@@ -37,8 +37,7 @@ pub(crate) fn fused(mut placed: Placed, around: Around) -> Placed {
 fn is_plain(placed: &Placed, nest: &Nest) -> bool {
     let item = |item: &Item| match item {
         Item::Store(id) => placed.buffer(*id).axes == nest.axes,
-        Item::Add(..) => true,
-        Item::Reduce(_) | Item::List(_) | Item::Copy(_) | Item::Last(_) => false,
+        other => matches!(other, Item::Add(..)),
     };
     nest.vector.is_some()
         && nest.vector == nest.axes.last().copied()
@@ -48,28 +47,6 @@ fn is_plain(placed: &Placed, nest: &Nest) -> bool {
         && nest.carries.is_empty()
         && nest.whole.is_empty()
         && nest.items.iter().all(item)
-}
-
-/// How far from the current index along the last of some axes an element is that a nest stores for all of them.
-pub(crate) fn neighbor(
-    graph: &Graph,
-    axes: &[AxisId],
-    array: ArrayId,
-    index: &[NodeId],
-) -> Option<i64> {
-    let Array::Map(own, _) = graph.array(array) else { return None };
-    let (axis, outer) = axes.split_last()?;
-    let (last, others) = index.split_last()?;
-    let same = own == axes && others.iter().zip(outer).all(|(i, axis)| is_index(graph, *i, *axis));
-    let (1, along, rest) = Affine::of(graph, *last).along(graph, &own.iter().copied().collect())?
-    else {
-        return None;
-    };
-    rest.known().filter(|away| same && along == *axis && away.abs() <= REACH)
-}
-
-fn is_index(graph: &Graph, node: NodeId, axis: AxisId) -> bool {
-    graph.index(node) == Some(axis)
 }
 
 /// Where an item reads a buffer.

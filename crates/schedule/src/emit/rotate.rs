@@ -7,8 +7,8 @@ use lambada_prim::{Prim, ScalarTy};
 use super::stride::Stride;
 use super::sums::Sum;
 use super::{Copy, Emitter};
-use crate::fuse::neighbor;
 use crate::graph::{Array, ArrayId, Node, NodeId};
+use crate::place::neighbor;
 use crate::placed::{Direction, Nest};
 
 /// An array of which the last vectors are in registers.

@@ -7,6 +7,7 @@ use crate::affine::Affine;
 use crate::chosen::is_chosen;
 use crate::graph::{Array, ArrayId, Axes, AxisId, Effect, Graph, Node, NodeId, Part};
 use crate::mechanisms::{Mechanism, Mechanisms};
+use crate::placed::REACH;
 
 /// Is it a graph that we place?
 pub fn placeable(graph: &Graph) -> bool {
@@ -137,6 +138,25 @@ pub(crate) fn runs_along(graph: &Graph, index: &[NodeId], axis: AxisId) -> bool 
     let along = Affine::of(graph, *last).along(graph, &Axes::one(axis));
     along.is_some_and(|(times, _, _)| times == 1)
         && !others.iter().any(|i| graph.free(*i).contains(axis))
+}
+
+/// How far from the current index along the last of some axes an element is that a nest stores for all of them.
+pub(crate) fn neighbor(
+    graph: &Graph,
+    axes: &[AxisId],
+    array: ArrayId,
+    index: &[NodeId],
+) -> Option<i64> {
+    let Array::Map(own, _) = graph.array(array) else { return None };
+    let (axis, outer) = axes.split_last()?;
+    let (last, others) = index.split_last()?;
+    let same =
+        own == axes && others.iter().zip(outer).all(|(i, axis)| graph.index(*i) == Some(*axis));
+    let (1, along, rest) = Affine::of(graph, *last).along(graph, &own.iter().copied().collect())?
+    else {
+        return None;
+    };
+    rest.known().filter(|away| same && along == *axis && away.abs() <= REACH)
 }
 
 /// Is it an access, perhaps out of range, that lanes may make all the same, each at the nearest place in the array?

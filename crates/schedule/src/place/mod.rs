@@ -29,7 +29,9 @@ mod whole;
 
 pub(crate) use batch::batched;
 pub use conditions::placeable;
-pub(crate) use conditions::{fits, is_safe, is_safe_unchecked, runs_along, sizes, slides};
+pub(crate) use conditions::{
+    fits, is_safe, is_safe_unchecked, neighbor, runs_along, sizes, slides,
+};
 pub(crate) use flat::rows_of;
 
 use carries::Current;
