@@ -587,7 +587,7 @@ mod tests {
             ),
             (
                 "vshufpd ymm1, ymm2, ymm3, 5",
-                "c5edc6cb05",
+                "c4e16dc6cb05",
                 bytes(|a| a.vector_with(SHUFFLE, 1, Some(2), Ymm(3).into(), Some(5))),
             ),
             (

@@ -139,10 +139,10 @@ impl Machine<'_> {
     fn nest(&mut self, nest: &Nest, limits: &[Indices]) {
         nest.items.iter().for_each(|item| self.prepare(*item));
         self.found = self.placed.found(nest).into_iter().collect();
+        self.down = nest.axes.last().copied().filter(|_| nest.direction == Some(Direction::Down));
         if !nest.carries.is_empty() {
             return self.carried(nest, limits);
         }
-        self.down = nest.axes.last().copied().filter(|_| nest.direction == Some(Direction::Down));
         self.run(&nest.axes, limits, &mut |machine| {
             machine.known.clear();
             if nest.guard.is_some_and(|(cond, holds)| machine.node(cond).bool() != holds) {
