@@ -179,7 +179,8 @@ impl<'a> Contest<'a> {
             same(&found, &expected[first].1, self.eval.noise).map_err(|difference| {
                 format!("{place}: the results differ, so nothing is timed: {difference}")
             })?;
-            let memory = program.memory(&problem.arguments);
+            let usual = program.how == How::Nests;
+            let memory = usual.then(|| program.memory(&problem.arguments)).flatten();
             all.push(Runner { memory, ..Runner::program(program, &problem.arguments) });
         }
         for runner in &mut all {

@@ -10,27 +10,33 @@ use lambada_prim::ScalarTy;
 use crate::emit::Around;
 use crate::graph::{Array, ArrayId, Graph, Node, NodeId, Part};
 use crate::place::neighbor;
-use crate::placed::{BufferId, Content, Direction, Item, Nest, Placed};
+use crate::placed::{BufferId, Content, Direction, Item, Nest, Pass, Placed};
 
 /// Of how many arrays a nest keeps vectors in registers, at most.
 const ARRAYS: usize = 8;
 
-/// The program with such nests in one. Along the axis that gives them their order, threads share no nest, so those that may run on several threads and have no other axis stay apart.
-pub(crate) fn fused(mut placed: Placed, around: Around) -> Placed {
-    let mut passes = std::mem::take(&mut placed.passes);
-    for pass in passes.iter_mut().filter(|pass| !pass.blocked) {
-        let nests = std::mem::take(&mut pass.nests);
-        let alike = |a: &Nest, b: &Nest| {
-            let shared = around == Around::Nothing && a.axes.len() == 1;
-            !shared && a.axes == b.axes && is_plain(&placed, a) && is_plain(&placed, b)
-        };
-        for run in nests.chunk_by(alike) {
-            let fewer = Stages::of(&placed, run).and_then(|stages| stages.nests());
-            pass.nests.extend(fewer.unwrap_or_else(|| run.to_vec()));
+/// The program with such nests in one, if there are any. Along the axis that gives them their order, threads share no nest, so those that may run on several threads and have no other
+/// axis stay apart.
+pub(crate) fn fused(placed: &Placed, around: Around) -> Option<Placed> {
+    let alike = |a: &Nest, b: &Nest| {
+        let shared = around == Around::Nothing && a.axes.len() == 1;
+        !shared && a.axes == b.axes && is_plain(placed, a) && is_plain(placed, b)
+    };
+    let mut fewer = false;
+    let mut pass = |pass: &Pass| {
+        if pass.blocked {
+            return pass.clone();
         }
-    }
-    placed.passes = passes;
-    placed
+        let mut nests = Vec::new();
+        for run in pass.nests.chunk_by(alike) {
+            let fused = Stages::of(placed, run).and_then(|stages| stages.nests());
+            fewer |= fused.is_some();
+            nests.extend(fused.unwrap_or_else(|| run.to_vec()));
+        }
+        Pass { nests, ..*pass }
+    };
+    let passes = placed.passes.iter().map(&mut pass).collect();
+    fewer.then(|| Placed { passes, ..placed.clone() })
 }
 
 /// Does a nest store or add something for each of its indices, and nothing else?
@@ -88,13 +94,20 @@ struct Stages<'a> {
 }
 
 /// Items that become one nest.
-#[derive(Clone, Default)]
+#[derive(Default)]
 struct Group {
     /// In which one it has to run.
     direction: Option<Direction>,
     /// What it stores and reads as an array.
     arrays: HashSet<BufferId>,
     stages: Vec<usize>,
+}
+
+/// What an item makes of a group: where it has to run, and what it reads as an array.
+#[derive(Default)]
+struct Joined {
+    direction: Option<Direction>,
+    arrays: Vec<BufferId>,
 }
 
 /// By buffer, the last group that stores it, and the last that adds to it.
@@ -107,6 +120,16 @@ struct Written {
 impl Written {
     fn last(&self, id: BufferId) -> Option<usize> {
         self.stored.get(&id).max(self.added.get(&id)).copied()
+    }
+
+    /// The first group in which all is there that an item reads, at its own indices at least. Terms come after the first elements.
+    fn first(&self, stage: &Stage) -> usize {
+        let reads = stage.reads.keys().filter_map(|id| self.last(*id)).max();
+        let elements = match stage.item {
+            Item::Add(id, _) => self.stored.get(&id).map(|at| at + 1),
+            _ => None, // it is complete
+        };
+        reads.max(elements).unwrap_or(0)
     }
 }
 
@@ -133,13 +156,14 @@ impl<'a> Stages<'a> {
         let (mut groups, mut written): (Vec<Group>, _) = (Vec::new(), Written::default());
         for (k, stage) in self.all.iter().enumerate() {
             let fits = |at: usize| Some((at, self.joined(stage, at, &groups[at], &written)?));
-            let found = (0..groups.len()).find_map(fits);
-            let (at, mut group) = found.unwrap_or_else(|| (groups.len(), Group::default()));
-            group.stages.push(k);
-            match groups.get_mut(at) {
-                Some(place) => *place = group,
-                None => groups.push(group),
-            }
+            let found = (written.first(stage)..groups.len()).find_map(fits);
+            let (at, joined) = found.unwrap_or_else(|| {
+                groups.push(Group::default());
+                (groups.len() - 1, Joined::default())
+            });
+            groups[at].direction = joined.direction;
+            groups[at].arrays.extend(joined.arrays);
+            groups[at].stages.push(k);
             let (Written { stored, added }, id) = (&mut written, stage.item.buffer());
             let by = if matches!(stage.item, Item::Add(..)) { added } else { stored };
             let last = by.entry(id).or_default();
@@ -150,37 +174,29 @@ impl<'a> Stages<'a> {
         fewer.then(|| groups.iter().map(|group| self.nest(group)).collect())
     }
 
-    /// The group of this number with one more item, if what that reads is there at that time.
-    fn joined(&self, stage: &Stage, at: usize, group: &Group, written: &Written) -> Option<Group> {
-        let mut group = group.clone();
-        if let Item::Add(id, _) = stage.item
-            && written.stored.get(&id).is_some_and(|first| *first >= at)
-        {
-            return None;
-        }
+    /// What a group of this number is with one more item, if what that reads is there at that time.
+    fn joined(&self, stage: &Stage, at: usize, group: &Group, written: &Written) -> Option<Joined> {
+        let mut joined = Joined { direction: group.direction, arrays: Vec::new() };
         for (id, access) in &stage.reads {
-            let Some(last) = written.last(*id) else { continue };
-            match (last.cmp(&at), access) {
-                (std::cmp::Ordering::Less, _) => continue,
-                (std::cmp::Ordering::Greater, _) => return None,
-                (std::cmp::Ordering::Equal, Access::Own) => continue,
-                (std::cmp::Ordering::Equal, Access::Elsewhere) => return None,
-                (std::cmp::Ordering::Equal, Access::Neighbors(least, most)) => {
-                    let wanted = match (least, most) {
-                        (0, 0) => group.direction,
-                        (_, ..=0) => Some(Direction::Up),
-                        (0.., _) => Some(Direction::Down),
-                        (_, _) => return None, // on both sides
-                    };
-                    if group.direction.is_some() && group.direction != wanted {
-                        return None;
-                    }
-                    group.direction = wanted;
-                    group.arrays.insert(*id);
-                }
+            if written.last(*id) != Some(at) {
+                continue; // there before
             }
+            let wanted = match access {
+                Access::Own => continue,
+                Access::Elsewhere => return None,
+                Access::Neighbors(0, 0) => joined.direction,
+                Access::Neighbors(_, ..=0) => Some(Direction::Up),
+                Access::Neighbors(0.., _) => Some(Direction::Down),
+                Access::Neighbors(..) => return None, // on both sides
+            };
+            if joined.direction.is_some() && joined.direction != wanted {
+                return None;
+            }
+            joined.direction = wanted;
+            joined.arrays.push(*id);
         }
-        (group.arrays.len() <= ARRAYS).then_some(group)
+        let more = joined.arrays.iter().filter(|id| !group.arrays.contains(id)).count();
+        (group.arrays.len() + more <= ARRAYS).then_some(joined)
     }
 
     fn nest(&self, group: &Group) -> Nest {

@@ -383,7 +383,8 @@ impl Finder {
                 let placed = place_by(self.plan.mechanisms, &graph, block, &sizes)?;
                 let placed = tiled(placed, &sizes, self.plan, precision);
                 let fuses = self.plan.has(Mechanism::Fusion);
-                if fuses { fused(placed, self.around) } else { placed }
+                let fused = fuses.then(|| fused(&placed, self.around)).flatten();
+                fused.unwrap_or(placed)
             }
         };
         // Memory for what is added is made each time the run begins, so there should be more to do.

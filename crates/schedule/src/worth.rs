@@ -56,8 +56,8 @@ pub fn best(
             continue;
         }
         let rests = if is_along_rows(&placed) { RESTS } else { 1.0 };
-        let fused = plan.has(Mechanism::Fusion).then(|| fused(placed.clone(), around));
-        let fused = fused.filter(|fused| *fused != placed).map(|fused| (ALONE, fused));
+        let fused = plan.has(Mechanism::Fusion).then(|| fused(&placed, around)).flatten();
+        let fused = fused.map(|fused| (ALONE, fused));
         for (more, placed) in std::iter::once((1.0, placed)).chain(fused) {
             let cost = rests * more * cost(&placed, sizes, plan.lanes);
             if best.as_ref().is_none_or(|(known, _)| cost < *known) {

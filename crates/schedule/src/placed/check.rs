@@ -115,7 +115,9 @@ impl Checker<'_> {
             ensure(there, || format!("b{} is read before it is written", id.0))?;
         }
         let found = found.into_iter().map(|(content, _)| content).collect();
-        let mut inside = Inside { placed: self.placed, nest, domain, found, seen: HashSet::new() };
+        let own = own.into_iter().map(|(array, _)| array).collect();
+        let (placed, seen) = (self.placed, HashSet::new());
+        let mut inside = Inside { placed, nest, domain, found, own, seen };
         inside.carries()?;
         nest.guard.iter().try_for_each(|(cond, _)| inside.node(*cond))?;
         nest.items.iter().try_for_each(|item| inside.item(*item, block))
@@ -135,6 +137,8 @@ struct Inside<'a> {
     nest: &'a Nest,
     domain: Axes,
     found: HashSet<Content>,
+    /// The arrays of which it reads what it stores itself.
+    own: HashSet<ArrayId>,
     seen: HashSet<NodeId>,
 }
 
@@ -283,7 +287,7 @@ impl Inside<'_> {
             Node::Choose(c, a, b) => [c, a, b].into_iter().try_for_each(|n| self.node(*n)),
             Node::At(array, _) if self.is_carried(*array) => Ok(()),
             Node::At(array, index) => {
-                if self.placed.own_arrays(self.nest).iter().any(|(own, _)| own == array) {
+                if self.own.contains(array) {
                     self.neighbor(*array, index)?;
                 }
                 if !matches!(graph.array(*array), Array::Input(_) | Array::Constant(_)) {

@@ -19,7 +19,7 @@ fn read(text: &str) -> Graph {
 /// The nests without blocks.
 fn fused_nests(graph: &Graph) -> Placed {
     let placed = place(graph, None, &Nominal::default()).expect("it is placed");
-    fused(placed, Around::Loops)
+    fused(&placed, Around::Loops).unwrap_or(placed)
 }
 
 /// By nest: its direction, and what it does.
@@ -130,7 +130,9 @@ graph (n : int, m : int, x : [n]real, z : [m]real) {
 fn what_threads_share_stays_apart() {
     let graph = read(&stages(&[&[-1]]));
     let placed = place(&graph, None, &Nominal::default()).expect("it is placed");
-    assert_eq!(nests(&fused(placed, Around::Nothing)), [(None, 1), (None, 1)]);
+    assert_eq!(nests(&placed), [(None, 1), (None, 1)]);
+    assert_eq!(fused(&placed, Around::Nothing), None);
+    assert!(fused(&placed, Around::Loops).is_some());
 }
 
 /// Rows, each by itself; what lies in another row is in memory.
@@ -164,7 +166,7 @@ graph (m : int, n : int, x : [m][n]real) {{
         let graph = read(&text(row));
         for around in [Around::Loops, Around::Nothing] {
             let placed = place(&graph, None, &Nominal::default()).expect("it is placed");
-            let placed = fused(placed, around);
+            let placed = fused(&placed, around).unwrap_or(placed);
             assert_eq!(nests(&placed), expected, "{}", placed::print(&placed));
         }
         for n in SIZES {

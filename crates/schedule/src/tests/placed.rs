@@ -35,9 +35,8 @@ pub(super) fn placements(graph: &Graph) -> Vec<Placed> {
     let tiles = |placed: Placed| tiled(placed, &Nominal::default(), Plan::of(8), Precision::F64);
     let all = all.flat_map(|placed| [placed.clone(), tiles(placed)]);
     let both = |placed: Placed| {
-        let fused = fused(placed.clone(), Around::Loops);
-        let other = (fused != placed).then_some(fused);
-        std::iter::once(placed).chain(other)
+        let fused = fused(&placed, Around::Loops);
+        std::iter::once(placed).chain(fused)
     };
     all.flat_map(both).collect()
 }
