@@ -509,6 +509,12 @@ impl Place<'_> {
         }
     }
 
+    /// The only value that the ranges of the operands leave to what an operation gives.
+    pub fn constant(&self, op: Prim, args: &[Atom]) -> Option<i64> {
+        let (least, most) = self.result_range(op, args, OPERANDS);
+        (least == most).then_some(least)?.try_into().ok()
+    }
+
     /// The dividend and the positive constant divisor of a variable that is a quotient, rounded down.
     fn quotient(&self, var: Var) -> Option<(Poly, i64)> {
         let (op, args) = self.bounds.computed.get(&var)?;

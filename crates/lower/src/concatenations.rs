@@ -5,7 +5,6 @@ use std::rc::Rc;
 
 use lambada_anf::{Atom, Exp, Op, Param, Stm, Var};
 use lambada_loops::Operand;
-use lambada_prim::Prim;
 
 use crate::Lower;
 use crate::memory::{Place, Value};
@@ -46,13 +45,13 @@ impl<'a> Lower<'a> {
         self.planned.insert(bind.var, slots);
     }
 
-    /// Is a size known, perhaps as it can be computed now? What computes it is sums and products, and computed again where it stands.
+    /// Is a size known, perhaps as it can be computed now? What computes it is arithmetic, and computed again where it stands.
     fn foresee(&mut self, before: &'a [Stm], size: Atom) -> bool {
         let Some(var) = size.as_var().filter(|var| !self.env.is_bound(*var)) else { return true };
         let found = before.iter().find(|stm| stm.binds.iter().any(|p| p.var == var));
         let Some(stm) = found else { return false };
         match &stm.exp {
-            Exp::Op(Op::Prim(Prim::AddInt | Prim::SubInt | Prim::MulInt, args)) => {
+            Exp::Op(Op::Prim(_, args)) => {
                 let known = args.iter().all(|arg| self.foresee(before, *arg));
                 if known {
                     self.statement(stm);

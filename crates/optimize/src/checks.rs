@@ -2,7 +2,7 @@
 //! and dominating `Check`s say, and sums of these with constants.
 //!
 //! Assumes: sizes are not negative; sums of indices and sizes do not overflow. Gives: no comparison of integers that linear bounds decide;
-//! a `Check` of a constant `true` then goes away; no division of what is evidently below the divisor. Keeps: values and failures: a check that may fail stays where it is.
+//! a `Check` of a constant `true` then goes away; no quotient or rest that bounds of the operands decide. Keeps: values and failures: a check that may fail stays where it is.
 
 use lambada_anf::{Atom, Exp, Op, Stm};
 use lambada_prim::Prim;
@@ -30,7 +30,8 @@ pub(crate) fn checks(context: &mut Context, stm: &Stm) -> Option<Replacement> {
         // What is below the divisor is its own rest.
         Prim::RemInt if proves(Atom::int(0), a, false) && proves(a, b, true) => a,
         Prim::DivInt if proves(Atom::int(0), a, false) && proves(a, b, true) => Atom::int(0),
-        _ => return None, // not a comparison, or not evident
+        // A quotient of what is between two multiples of the divisor, say.
+        _ => Atom::int(context.scope.constant(*op, args)?),
     };
     Replacement::value(decided)
 }

@@ -3,6 +3,7 @@
 
 use lambada_anf::bounds::Known;
 use lambada_anf::{Atom, Exp, Function, LoopKind, Nest, Op, Param, Stm, Ty, Var};
+use lambada_prim::Prim;
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use crate::calls::Calls;
@@ -101,6 +102,11 @@ impl Scope {
     /// Is `a ≤ b` evident? With `strict`, `a < b`.
     pub(crate) fn proves(&self, a: Atom, b: Atom, strict: bool) -> bool {
         self.known.ask(|place| place.at_least(b, a, i64::from(strict)))
+    }
+
+    /// The only value that the operation can give.
+    pub(crate) fn constant(&self, op: Prim, args: &[Atom]) -> Option<i64> {
+        self.known.ask(|place| place.constant(op, args))
     }
 
     /// Are the indices evidently in range?

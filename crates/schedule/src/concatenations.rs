@@ -3,7 +3,8 @@
 //! elsewhere, those that read it had better read its parts.
 //!
 //! *Assumes* a function that `lambada_anf::check` accepts. *Gives* one that computes the same, in which each such array has a statement of its own, and of which
-//! arrays it consists. Their sizes are not negative, together they are its size, and no number of elements wraps: so each has its part of the memory.
+//! arrays it consists. Their sizes are not negative, together they are its size, and no number of rows wraps. The sizes of a row are the same for all, and whoever
+//! allocates the result multiplies exactly: so each has its part of the memory.
 
 use std::collections::{HashMap, HashSet};
 
@@ -78,7 +79,7 @@ impl Finder<'_> {
         self.known.reset(mark);
     }
 
-    /// What computes these sizes comes first, where it is sums and products of what is known before the block.
+    /// What computes these sizes comes first, where it is arithmetic on what is known before the block.
     fn first(&mut self, stms: &mut Vec<Stm>, mut sizes: HashSet<Var>) {
         if sizes.is_empty() {
             return;
@@ -165,8 +166,10 @@ impl Finder<'_> {
     /// The arrays that the k-th result of a statement consists of.
     fn parts(&self, stm: &Stm, k: usize) -> Option<Vec<Var>> {
         let Exp::Nest(Nest::For { index, extent, outs, body }) = &stm.exp else { return None };
-        let plain = |stm: &Stm| {
-            matches!(stm.exp, Exp::Op(Op::Prim(..) | Op::Index(..)) | Exp::Nest(Nest::If { .. }))
+        let plain = |stm: &Stm| match &stm.exp {
+            Exp::Op(Op::Prim(..) | Op::Index(..)) | Exp::Nest(Nest::If { .. }) => true,
+            Exp::Nest(Nest::For { .. }) => row(stm).is_some(),
+            Exp::Op(_) | Exp::Nest(Nest::Loop { .. }) => false,
         };
         if outs[k] != Out::Collect || body.any(&mut |stm| !plain(stm)) {
             return None;
@@ -188,7 +191,27 @@ impl Finder<'_> {
         let end = self.known.bounds.raw(*extent);
         reader.parts(body.results[k], body, (Poly::default(), end), &mut parts)?;
         let distinct: HashSet<Var> = parts.iter().copied().collect();
-        (parts.len() > 1 && distinct.len() == parts.len()).then_some(parts)
+        (distinct.len() == parts.len()).then_some(parts)
+    }
+}
+
+/// The array and the indices of a row, if the statement is that: an index, or a copy of all its elements, one after the other.
+fn row(stm: &Stm) -> Option<(Var, &[Atom])> {
+    match &stm.exp {
+        Exp::Op(Op::Index(array, index)) => Some((*array, index)),
+        Exp::Nest(Nest::For { index, outs, body, .. }) => {
+            let ([Out::Collect], [element]) = (outs.as_slice(), body.stms.as_slice()) else {
+                return None;
+            };
+            let [bind] = element.binds.as_slice() else { return None };
+            let (array, all) = row(element)?;
+            let (last, before) = all.split_last()?;
+            let here = |atom: &Atom| *atom == Atom::from(*index);
+            let copies =
+                body.results == [bind.var.into()] && here(last) && !before.iter().any(here);
+            copies.then_some((array, before))
+        }
+        Exp::Op(_) | Exp::Nest(_) => None,
     }
 }
 
@@ -225,19 +248,21 @@ impl Reader<'_> {
                 self.parts(then.results[k], then, (from, cut.clone()), parts)?;
                 self.parts(otherwise.results[k], otherwise, (cut, to), parts)
             }
-            Exp::Op(Op::Index(array, index)) => {
-                let ty = self.types.get(array)?;
+            Exp::Op(Op::Index(..)) | Exp::Nest(Nest::For { .. }) => {
+                let (array, index) = row(stm)?;
+                let ty = self.types.get(&array)?;
                 let start = self.before(self.joined(index, &ty.dims)?);
                 let (rows, row) = ty.dims.split_at(index.len());
                 let fits = ty.elem == self.whole.elem
                     && row == &self.whole.dims[1..]
                     && self.equal(&start, &from)
                     && self.equal(&self.count(rows), &to.plus(&from, -1))
-                    && self.is_count(&ty.dims)
-                    && self.is_bounded(&to.times(&self.count(row)));
-                fits.then(|| parts.push(*array))
+                    && ty.dims.iter().all(|size| self.is_natural(*size))
+                    && self.is_bounded(&self.count(rows))
+                    && self.is_bounded(&to);
+                fits.then(|| parts.push(array))
             }
-            Exp::Op(_) | Exp::Nest(_) => None,
+            Exp::Op(_) | Exp::Nest(Nest::Loop { .. }) => None,
         }
     }
 
@@ -283,10 +308,8 @@ impl Reader<'_> {
         dims.iter().fold(Poly::constant(1), |count, d| count.times(&self.poly(*d)))
     }
 
-    /// Are these sizes, none of them negative, of an array whose number of elements does not wrap?
-    fn is_count(&self, dims: &[Atom]) -> bool {
-        let natural = |d: &Atom| self.known.ask(|place| place.at_least(*d, Atom::int(0), 0));
-        dims.iter().all(natural) && self.is_bounded(&self.count(dims))
+    fn is_natural(&self, size: Atom) -> bool {
+        self.known.ask(|place| place.at_least(size, Atom::int(0), 0))
     }
 
     /// Is it the same without a modulus, as its variables are sizes of arguments or smaller?
@@ -328,12 +351,10 @@ fn is_mentioned(stms: &[Stm], var: Var) -> bool {
     found
 }
 
-/// A sum or product of integers.
+/// An operation on scalars. All of them are total, so they may come earlier.
 fn arithmetic_of(stm: &Stm) -> Option<(Var, &[Atom])> {
     match (&stm.exp, stm.binds.as_slice()) {
-        (Exp::Op(Op::Prim(Prim::AddInt | Prim::SubInt | Prim::MulInt, args)), [p]) => {
-            Some((p.var, args))
-        }
+        (Exp::Op(Op::Prim(_, args)), [p]) => Some((p.var, args)),
         (Exp::Op(_) | Exp::Nest(_), _) => None,
     }
 }
