@@ -12,8 +12,11 @@ pub const USUAL: i64 = 32;
 /// The smallest block.
 pub const SMALLEST: i64 = 64;
 
-/// The smallest block of which totals are folded from lanes.
-pub const SMALLEST_WITH_TOTALS: i64 = 256;
+/// The smallest block of which totals are folded from lanes: what it keeps may be more than what fits a cache.
+pub const SMALLEST_WITH_TOTALS: i64 = 128;
+
+/// How long a block of which totals are folded is at least where a cache is no reason to make it shorter.
+pub const USUAL_WITH_TOTALS: i64 = 256;
 
 /// What decides on lanes and tiles: a row for each width of vectors.
 #[derive(Clone, Copy, Debug, PartialEq)]

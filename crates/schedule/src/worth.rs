@@ -2,7 +2,7 @@
 
 use lambada_prim::Precision;
 
-use crate::cost::{Nominal, SMALLEST_WITH_TOTALS};
+use crate::cost::{Nominal, USUAL_WITH_TOTALS};
 use crate::emit::Around;
 use crate::fuse::fused;
 use crate::graph::{Array, ArrayId, AxisId, Graph, NodeId};
@@ -160,7 +160,7 @@ fn cost(placed: &Placed, sizes: &Nominal, lanes: u16) -> f64 {
             total += BEGIN * blocks + work(placed, nest, sizes, &near, lanes);
         }
         if let Some(axis) = placed.block.filter(|_| pass.blocked) {
-            let times = (block(axis) / SMALLEST_WITH_TOTALS as f64).ceil() - 1.0;
+            let times = (block(axis) / USUAL_WITH_TOTALS as f64).ceil() - 1.0;
             total += times * folds(placed, &pass.nests, axis, sizes);
         }
     }

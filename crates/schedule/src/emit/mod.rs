@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use lambada_loops::{Buf, Cell, Function, Mode, Nest as Loops, Operand, Param, Return, Step, Ty};
 use lambada_prim::{Prim, Scalar, ScalarTy};
 
-use crate::cost::{SMALLEST, SMALLEST_WITH_TOTALS};
+use crate::cost::{SMALLEST, SMALLEST_WITH_TOTALS, USUAL_WITH_TOTALS};
 use crate::graph::{Array, ArrayId, AxisId, Effect, Graph, NodeId};
 use crate::mechanisms::{Mechanisms, Plan};
 use crate::placed::{BufferId, Content, Item, Nest, Pass, Placed};
@@ -45,8 +45,10 @@ const BLOCKS: i64 = 8;
 /// How work is divided.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Grain {
-    /// The smallest block with totals, which are folded from lanes once per block; the smallest without; and the largest.
-    pub blocks: [i64; 3],
+    /// The smallest block, and the smallest that threads share, of a program with totals, which are folded from lanes once per block.
+    pub folded: [i64; 2],
+    /// The smallest block of others, and the largest of all.
+    pub blocks: [i64; 2],
     /// What runs on a thread of its own does the work of at least so many scalars, so that what threads cost does not matter.
     pub work: i64,
     /// It has a multiple of so many indices of an axis of lanes.
@@ -55,10 +57,14 @@ pub(crate) struct Grain {
 
 impl Grain {
     /// What is good for the machines of today.
-    pub const USUAL: Grain =
-        Grain { blocks: [SMALLEST_WITH_TOTALS, SMALLEST, 1024], work: 1 << 17, unit: 256 };
+    pub const USUAL: Grain = Grain {
+        folded: [SMALLEST_WITH_TOTALS, USUAL_WITH_TOTALS],
+        blocks: [SMALLEST, 1024],
+        work: 1 << 17,
+        unit: 256,
+    };
     /// Little data has several blocks and threads.
-    pub const FINE: Grain = Grain { blocks: [8, 8, 8], work: 4, unit: 8 };
+    pub const FINE: Grain = Grain { folded: [8; 2], blocks: [8; 2], work: 4, unit: 8 };
 }
 
 /// Where a definition is.
@@ -162,7 +168,7 @@ pub(crate) fn emit_with(
         part_of: None,
         around,
         grain,
-        block_len: Operand::int(grain.blocks[0]),
+        block_len: Operand::int(grain.folded[0]),
         block_start: Operand::int(0),
         block_end: Operand::int(0),
         tile: Vec::new(),
@@ -369,24 +375,24 @@ impl<'a> Emitter<'a> {
         let each = self.code.int(Prim::MaxInt, each, Operand::int(1));
         let fits = self.code.int(Prim::DivInt, Operand::int(CACHED), each);
         let whole = self.code.int(Prim::BitAnd, fits, Operand::int(-16));
-        let least = Operand::int(self.least_block());
-        let low = self.code.int(Prim::MaxInt, whole, least);
-        let len = self.code.int(Prim::MinInt, low, Operand::int(self.grain.blocks[2]));
+        let [least, shared] = self.least_block();
+        let low = self.code.int(Prim::MaxInt, whole, Operand::int(least));
+        let len = self.code.int(Prim::MinInt, low, Operand::int(self.grain.blocks[1]));
         let all = self.extent(block);
         // Threads share the blocks, so there should be some.
         let share = self.code.int(Prim::DivInt, all, Operand::int(BLOCKS));
         let share = self.code.int(Prim::BitAnd, share, Operand::int(-16));
-        let share = self.code.int(Prim::MaxInt, share, least);
+        let share = self.code.int(Prim::MaxInt, share, Operand::int(shared));
         let len = self.code.int(Prim::MinInt, len, share);
         // No more than there are: memory for a block is not larger than that for all indices.
         let all = self.code.int(Prim::MaxInt, all, Operand::int(1));
         self.block_len = self.code.int(Prim::MinInt, len, all);
     }
 
-    /// The smallest block that is worth it. Where totals over blocks are folded once for each, blocks are not small.
-    fn least_block(&self) -> i64 {
-        let [folded, others, _] = self.grain.blocks;
-        if self.placed.has_totals() { folded } else { others }
+    /// The smallest block that is worth it, and the smallest that threads share. Where totals over blocks are folded once for each, blocks are not small.
+    fn least_block(&self) -> [i64; 2] {
+        let Grain { folded, blocks: [least, _], .. } = self.grain;
+        if self.placed.has_totals() { folded } else { [least; 2] }
     }
 
     // Passes

@@ -61,7 +61,7 @@ pub(super) fn agrees(graph: &Graph, args: &[Tensor]) {
             (4, 8, Around::Nothing),
             (8, 16, Around::Nothing),
         ] {
-            let grain = Grain { blocks: [block; 3], work: 3, unit: block };
+            let grain = Grain { folded: [block; 2], blocks: [block; 2], work: 3, unit: block };
             let loops = emit_with(&placed, Plan::of(lanes), (Outputs::Made, around), grain);
             let code = || lambada_loops::print(&loops);
             lambada_loops::check(&loops).unwrap_or_else(|e| panic!("{e}\n{}\n{}", text(), code()));
