@@ -13,6 +13,10 @@ use crate::placed::{BufferId, Content, Item, Nest, Pass, Placed};
 
 /// There are at most so many iterations.
 const MOST: i64 = 64;
+/// So many are worth it, whatever their totals take.
+const FEW: i64 = 4;
+/// More of them do the work of at least so many scalars for each element of a total, which is made, and combined with others, once for each.
+const WORTH_A_TOTAL: i64 = 512;
 
 /// A total: where it is for all iterations, and what holds it afterwards.
 struct Total {
@@ -124,7 +128,7 @@ impl Emitter<'_> {
         totals: &[BufferId],
         body: impl FnOnce(&mut Self, (Operand, Operand)),
     ) {
-        let iterations = self.iterations(nests, count);
+        let iterations = self.iterations(nests, count, totals);
         let totals: Vec<Total> = totals.iter().map(|id| self.for_all(*id)).collect();
         self.code.open();
         let index = self.code.reg(Ty::scalar(ScalarTy::Int), "part");
@@ -151,7 +155,7 @@ impl Emitter<'_> {
     }
 
     /// How many iterations there are.
-    fn iterations(&mut self, nests: &[Nest], count: Operand) -> Operand {
+    fn iterations(&mut self, nests: &[Nest], count: Operand, totals: &[BufferId]) -> Operand {
         let mut work = Operand::int(0);
         for nest in nests {
             let dims: Vec<Operand> = nest.axes.iter().map(|axis| self.extent(*axis)).collect();
@@ -161,7 +165,24 @@ impl Emitter<'_> {
         let enough = self.code.int(Prim::DivInt, work, Operand::int(self.grain.work));
         let most = self.code.int(Prim::MinInt, count, Operand::int(MOST));
         let some = self.code.int(Prim::MinInt, enough, most);
+        let some = match self.worth_totals(work, totals) {
+            Some(worth) => self.code.int(Prim::MinInt, some, worth),
+            None => some,
+        };
         self.code.int(Prim::MaxInt, some, Operand::int(1))
+    }
+
+    /// How many iterations there are at most for what their totals take, where these have axes.
+    fn worth_totals(&mut self, work: Operand, totals: &[BufferId]) -> Option<Operand> {
+        let arrays = totals.iter().filter(|id| !self.placed.buffer(**id).axes.is_empty());
+        let arrays: Vec<BufferId> = arrays.copied().collect();
+        let elements: Vec<Operand> = arrays.iter().map(|id| self.elements(*id)).collect();
+        let sum = |all, size| self.code.int(Prim::AddInt, all, size);
+        let all = elements.into_iter().reduce(sum)?;
+        let all = self.code.int(Prim::MaxInt, all, Operand::int(1));
+        let least = self.code.int(Prim::MulInt, all, Operand::int(WORTH_A_TOTAL));
+        let worth = self.code.int(Prim::DivInt, work, least);
+        Some(self.code.int(Prim::MaxInt, worth, Operand::int(FEW)))
     }
 
     /// Memory for a total; that of one with axes holds units already.

@@ -361,12 +361,13 @@ impl Placer<'_> {
         }
     }
 
-    /// How many cheap operations lead to a scalar of a pass from what is stored for that pass in any case: what earlier ones give that is costly.
-    /// It is looked no deeper than is worth it.
+    /// How many cheap operations lead to a scalar of a pass from what is stored for that pass in any case: what earlier ones give that is costly, and what
+    /// is the same for all indices. It is looked no deeper than is worth it.
     fn again(&mut self, node: NodeId, own: u32, depth: usize) -> usize {
         let many = self.again + 1;
         let graph = self.graph;
         match graph.node(node) {
+            Node::Prim(..) | Node::Choose(..) if depth > 0 && graph.free(node).is_empty() => 0,
             Node::Prim(op, _) if !is_cheap(*op) && self.pass_of(node) < own => 0,
             Node::Prim(op, args) if is_cheap(*op) && depth < many => {
                 let args = args.iter().map(|arg| self.again(*arg, own, depth + 1));
