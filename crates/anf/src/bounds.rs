@@ -414,6 +414,16 @@ impl Place<'_> {
             || self.is_unreachable()
     }
 
+    /// Is the integer known to be the product of two others, neither of them negative?
+    pub fn is_product(&self, all: Atom, a: Atom, b: Atom) -> bool {
+        let product = self.form(a).times(&self.form(b));
+        let limit = i128::from(i64::MAX);
+        self.range_of(a).0 >= 0
+            && self.range_of(b).0 >= 0
+            && self.interval(&product).is_some_and(|(least, most)| 0 <= least && most <= limit)
+            && self.modulo(self.bounds.raw(all)) == self.modulo(product)
+    }
+
     /// The operand that a maximum is, where one is known to be the larger one.
     fn larger(&self, atom: Atom) -> Option<Atom> {
         let (op, args) = self.bounds.computed.get(&self.itself(atom.as_var()?))?;
@@ -515,11 +525,12 @@ impl Place<'_> {
         (least == most).then_some(least)?.try_into().ok()
     }
 
-    /// The dividend and the positive constant divisor of a variable that is a quotient, rounded down.
-    fn quotient(&self, var: Var) -> Option<(Poly, i64)> {
+    /// The dividend and the positive divisor of a variable that is a quotient, rounded down.
+    fn quotient(&self, var: Var) -> Option<(Poly, Poly)> {
         let (op, args) = self.bounds.computed.get(&var)?;
-        let divisor = args.get(1)?.as_lit().map(Scalar::int)?;
-        (*op == Prim::DivInt && divisor > 0).then(|| (self.form(args[0]), divisor))
+        let [dividend, divisor] = args[..] else { return None };
+        let quotient = *op == Prim::DivInt && self.range_of(divisor).0 > 0;
+        quotient.then(|| (self.form(dividend), self.form(divisor)))
     }
 
     /// The two integers of which a variable is one, and the condition that decides, if one is computed.
@@ -594,6 +605,15 @@ impl Place<'_> {
             learned.1.extend(more.1);
         };
         also(Comparison::AtLeast(extent, Atom::int(1), 0));
+        // If it is a product of sizes, none of them is 0.
+        let whole = self.modulo(self.bounds.raw(extent));
+        let mut terms = whole.terms();
+        if let (Some((factors, _)), None) = (terms.next(), terms.next())
+            && factors.len() > 1
+        {
+            let sizes = factors.iter().filter(|size| self.range(**size).0 >= 0);
+            sizes.for_each(|size| also(Comparison::AtLeast((*size).into(), Atom::int(1), 0)));
+        }
         // The loop runs, so the extent is not the operand that is not positive.
         let computed = extent.as_var().and_then(|v| self.bounds.computed.get(&self.itself(v)));
         if let Some((Prim::MaxInt, args)) = computed {

@@ -253,3 +253,31 @@ fn parts_are_built_where_they_end_up() {
         assert!(executable.run(std::slice::from_ref(&ones)).is_ok(), "{engine:?}");
     }
 }
+
+/// What leaves in another shape than the one it is computed in, as `flatten` makes it, is built in the memory of the result; and a dense Jacobian by several
+/// tangents at once is the array that its one pass fills.
+#[test]
+fn another_shape_is_no_copy() {
+    let flat = "def f [n] [m] (x : [n][m]real) : [n*m]real =\n\
+                \x20 flatten (for i < n, j < m => exp (sin x[i, j]) + sum (for k < n => x[k, j] * tanh x[i, j]))\n";
+    let by_columns = "def g [n] [k] (x : [n]real) (us : [k]real) : []real =\n\
+                      \x20 flatten (for i < n, j < 2 => sum (for e < n => x[e] * sin x[i]) * real (j + k))\n\
+                      def f [n] [m] (x : [n][m]real) : [][]real =\n\
+                      \x20 let count = if m == 0 then 3 else 7\n\
+                      \x20 let along c = (jvp (\\x -> g x x) (for i < n => x[i, 0]) (for i < n => real (i + c))).1\n\
+                      \x20 in transpose (for c < count => along c)\n";
+    for (text, bytes) in [(flat, 8 * 40 * 30), (by_columns, 8 * 2 * 40 * 7)] {
+        let mut session = Session::new();
+        let unit = session
+            .load_text("m.lam", text, None)
+            .unwrap_or_else(|problems| panic!("{}", session.render(&problems, false)));
+        let call = unit.call("f", Operator::Value, None).unwrap_or_else(|p| panic!("{p:?}"));
+        let executable = Executable::new(call.program, call.entry, Engine::Loops)
+            .unwrap_or_else(|p| panic!("{p:?}"));
+        let x = Tensor::reals(vec![40, 30], (0..1200).map(|k| f64::from(k).cos()).collect());
+        let counts = executable.counts(&[Data::Tensor(x)]).expect("it runs").expect("it counts");
+        let beside = counts.peak - bytes;
+        println!("{beside} bytes beside the result of {bytes}");
+        assert!(beside < bytes / 4, "{beside} bytes beside the result of {bytes}: {text}");
+    }
+}

@@ -9,12 +9,25 @@ use lambada_prim::Prim;
 
 use crate::rewrite::{Context, Replacement};
 
-/// Decides a comparison of integers.
+/// Decides comparisons and quotients of integers, and checks.
 pub(crate) fn checks(context: &mut Context, stm: &Stm) -> Option<Replacement> {
-    let Exp::Op(Op::Prim(op, args)) = &stm.exp else { return None };
+    match &stm.exp {
+        Exp::Op(Op::Prim(op, args)) => Replacement::value(decided(context, *op, args)?),
+        // What is compared before a loop may be evident inside.
+        Exp::Op(Op::Check { cond, .. }) => {
+            let Exp::Op(Op::Prim(op, args)) = context.scope.definition(*cond)? else { return None };
+            let holds = decided(context, *op, args)? == Atom::bool(true);
+            holds.then(|| Replacement { stms: Vec::new(), values: Vec::new() })
+        }
+        Exp::Op(_) | Exp::Nest(_) => None,
+    }
+}
+
+/// What an operation on two integers gives, if that is evident.
+fn decided(context: &Context, op: Prim, args: &[Atom]) -> Option<Atom> {
     let [a, b] = args[..] else { return None };
     let proves = |a, b, strict| context.scope.proves(a, b, strict);
-    let decided = match op {
+    Some(match op {
         Prim::LtInt if proves(a, b, true) => Atom::bool(true),
         Prim::LtInt if proves(b, a, false) => Atom::bool(false),
         Prim::LeInt if proves(a, b, false) => Atom::bool(true),
@@ -31,7 +44,6 @@ pub(crate) fn checks(context: &mut Context, stm: &Stm) -> Option<Replacement> {
         Prim::RemInt if proves(Atom::int(0), a, false) && proves(a, b, true) => a,
         Prim::DivInt if proves(Atom::int(0), a, false) && proves(a, b, true) => Atom::int(0),
         // A quotient of what is between two multiples of the divisor, say.
-        _ => Atom::int(context.scope.constant(*op, args)?),
-    };
-    Replacement::value(decided)
+        _ => Atom::int(context.scope.constant(op, args)?),
+    })
 }

@@ -9,6 +9,7 @@ mod checks;
 mod common_subexpressions;
 mod control;
 mod dead_code;
+mod delinearization;
 mod ends;
 mod factor;
 mod failures;
@@ -184,11 +185,18 @@ pub const ROUND: &[Pass] = &[
 ];
 
 /// The passes that run once, after the last round.
-pub const FINAL: &[Pass] = &[Pass {
-    name: "read-before-update",
-    what: "an element is read before the update that overwrites it, so that the update can be in place",
-    how: How::Each(read_before_update::read_before_update),
-}];
+pub const FINAL: &[Pass] = &[
+    Pass {
+        name: "delinearization",
+        what: "a loop over a product of sizes that takes its index apart is two loops",
+        how: How::Each(delinearized),
+    },
+    Pass {
+        name: "read-before-update",
+        what: "an element is read before the update that overwrites it, so that the update can be in place",
+        how: How::Each(read_before_update::read_before_update),
+    },
+];
 
 /// All passes of the optimizer, in order.
 pub fn passes() -> impl Iterator<Item = &'static Pass> {
@@ -230,6 +238,10 @@ fn recognized(function: &mut Function, calls: &Calls) -> bool {
 
 fn factored(function: &mut Function, calls: &Calls) -> bool {
     rewrite(function, calls, &[factor::factor])
+}
+
+fn delinearized(function: &mut Function, calls: &Calls) -> bool {
+    rewrite(function, calls, &[delinearization::delinearization])
 }
 
 fn unrolled(function: &mut Function, calls: &Calls) -> bool {

@@ -275,7 +275,15 @@ impl Reader<'_> {
     fn joined(&self, index: &[Atom], dims: &[Atom]) -> Option<Atom> {
         let (mut whole, others) = (*index.first()?, &index[1..]);
         for (i, size) in others.iter().zip(&dims[1..]) {
-            let Atom::Lit(Scalar::Int(1..)) = size else { return None };
+            // A size that is a variable is not 0 either, as there is an index.
+            let divides = match size {
+                Atom::Lit(Scalar::Int(size)) => *size > 0,
+                Atom::Lit(_) => false,
+                Atom::Var(_) => true,
+            };
+            if !divides {
+                return None;
+            }
             let (x, m) = self.binary(whole, Prim::DivInt)?;
             let (y, n) = self.binary(*i, Prim::RemInt)?;
             let same = x == y || self.rest_of_quotient(x, y, size);

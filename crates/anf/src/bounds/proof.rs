@@ -129,14 +129,14 @@ impl<'a> Proof<'a> {
     }
 
     /// A quotient `q = a / k` has `k·q ≤ a`, of which no bound of `q` itself follows that is a polynomial. So the whole is multiplied:
-    /// `r - c·q ≥ 0` is `k·r - k·c·q ≥ 1 - k` for integers, which follows from `k·r - c·a + k - 1 ≥ 0` where `c ≥ 0`.
+    /// `r - c·q ≥ 0` is `k·r - k·c·q ≥ 1 - k` for integers, which follows from `k·r - c·a + k - 1 ≥ 0` where `c ≥ 0` and `k ≥ 1`.
     fn with_dividend(&mut self, poly: &Poly, var: Var, chained: usize) -> bool {
         let Some((dividend, k)) = self.place.quotient(var) else { return false };
         let times = poly.coefficient(var).and_then(|c| c.as_constant());
         let Some(times) = times.filter(|times| *times < 0) else { return false };
         let rest = poly.plus(&Poly::var(var), -times);
-        let zero = Poly::default();
-        let scaled = zero.plus(&rest, k).plus(&dividend, times).plus(&Poly::constant(k - 1), 1);
+        let scaled = rest.times(&k).plus(&dividend, times).plus(&k, 1);
+        let scaled = scaled.plus(&Poly::constant(1), -1);
         is_tame(&dividend) && is_tame(&scaled) && self.follows(&scaled, chained - 1)
     }
 

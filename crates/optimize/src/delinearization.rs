@@ -1,0 +1,168 @@
+//! Delinearization: a loop over all elements of a matrix, whose place it takes apart, is a loop over the rows around one over the columns. What `flatten` gives is read
+//! that way: `for k < n * m { … x[k / m, k % m] … w[k] … }` becomes `for i < n { for j < m { … x[i, j] … w[i * m + j] … } }`. No element costs a division.
+//!
+//! Assumes: iterations are independent, so their order is open. Gives: no loop, other than a copy, whose extent is evidently a product of two sizes, neither of them
+//! negative, and whose index is divided by the second one alone. What it collects is a matrix, and an array of one axis that has the elements of the matrix in the same
+//! order. Keeps: values, up to the order of sums; failures of iterations, and which comes first.
+
+use lambada_anf::{Atom, Block, Exp, Nest, Op, Out, Param, Renaming, Stm, Ty, Var};
+use lambada_prim::{Prim, Scalar};
+
+use crate::rewrite::{Context, Replacement};
+
+/// Writes a loop over a product as two.
+pub(crate) fn delinearization(context: &mut Context, stm: &Stm) -> Option<Replacement> {
+    let Exp::Nest(Nest::For { index, extent, outs, body }) = &stm.exp else { return None };
+    let columns = divisor(context, *index, body)?;
+    let rows = rows(context, (*index, *extent), columns, body)?;
+    if !context.scope.is_product(*extent, rows, columns) || is_copy(*index, body) {
+        return None;
+    }
+    let collects = |out: &Out| *out == Out::Collect;
+    let mut again = |dims: &[Atom]| -> Vec<Param> {
+        let own = |(p, out): (&Param, &Out)| {
+            let kept = &p.ty.dims[usize::from(collects(out))..];
+            let dims = if collects(out) { [dims, kept].concat() } else { kept.to_vec() };
+            Param { var: context.names.again(p.var), ty: Ty { elem: p.ty.elem, dims } }
+        };
+        stm.binds.iter().zip(outs).map(own).collect()
+    };
+    let (inside, matrices) = (again(&[columns]), again(&[rows, columns]));
+    let all = |binds: &[Param]| binds.iter().map(|p| p.var.into()).collect::<Vec<Atom>>();
+    let [row, column] = [(); 2].map(|()| context.names.again(*index));
+    let (mut inner, before) = inner(context, (*index, columns), body, [row, column]);
+    inner.stms.splice(0..0, before.1);
+    let nest = |index, extent, body| Nest::For { index, extent, outs: outs.clone(), body };
+    let results = all(&inside);
+    let inside = Stm::new(inside, nest(column, columns, inner));
+    let body = Block { stms: before.0.into_iter().chain([inside]).collect(), results };
+    let mut values = all(&matrices);
+    let mut stms = vec![Stm::new(matrices, nest(row, rows, body))];
+    for ((p, out), value) in stm.binds.iter().zip(outs).zip(&mut values) {
+        if let (true, Some(matrix)) = (collects(out), value.as_var()) {
+            stms.push(flat(context, p, matrix, (*extent, columns)));
+            *value = p.var.into();
+        }
+    }
+    Some(Replacement { stms, values })
+}
+
+/// `flat = for k < extent => matrix[k / columns, k % columns]`
+fn flat(context: &mut Context, bind: &Param, matrix: Var, (extent, columns): (Atom, Atom)) -> Stm {
+    let index = context.names.fresh("k");
+    let mut stms = Vec::new();
+    let mut part = |op| {
+        let args = vec![index.into(), columns];
+        context.bind(&mut stms, index, Ty::int(), Op::Prim(op, args))
+    };
+    let at = vec![part(Prim::DivInt), part(Prim::RemInt)];
+    let element = context.bind(&mut stms, bind.var, bind.ty.indexed(1), Op::Index(matrix, at));
+    let body = Block { stms, results: vec![element] };
+    Stm::new(vec![bind.clone()], Nest::For { index, extent, outs: vec![Out::Collect], body })
+}
+
+/// Are its results elements of arrays where the index says, and nothing else?
+fn is_copy(index: Var, body: &Block) -> bool {
+    let parts = parts(index, body);
+    let is_part = |stm: &Stm| parts.iter().any(|(var, _)| *var == stm.binds[0].var);
+    body.stms.iter().all(|stm| match &stm.exp {
+        Exp::Op(Op::Prim(..)) => is_part(stm),
+        Exp::Op(Op::Index(..)) => body.results.contains(&stm.binds[0].var.into()),
+        Exp::Op(_) | Exp::Nest(_) => false,
+    })
+}
+
+/// The body for a row and a column, and what computes the place where it is needed: before the loop over the columns, and in it.
+fn inner(
+    context: &mut Context,
+    (index, columns): (Var, Atom),
+    body: &Block,
+    [row, column]: [Var; 2],
+) -> (Block, (Option<Stm>, Option<Stm>)) {
+    let parts = parts(index, body);
+    let mut renaming = Renaming::new();
+    for (var, op) in &parts {
+        renaming.insert(*var, if *op == Prim::DivInt { row.into() } else { column.into() });
+    }
+    let mut inner = body.clone();
+    let is_part =
+        |stm: &Stm| stm.binds.first().is_some_and(|p| parts.iter().any(|(var, _)| *var == p.var));
+    inner.retain(&|stm| !is_part(stm));
+    let mut used = false;
+    inner.stms.iter().for_each(|stm| stm.mentioned(&mut |var| used |= var == index));
+    let place = used.then(|| {
+        let [start, place] = [(); 2].map(|()| context.names.again(index));
+        renaming.insert(index, place.into());
+        let bind = |var, op, args| Stm::new(vec![Param { var, ty: Ty::int() }], Op::Prim(op, args));
+        (
+            bind(start, Prim::MulInt, vec![row.into(), columns]),
+            bind(place, Prim::AddInt, vec![start.into(), column.into()]),
+        )
+    });
+    renaming.apply(&mut inner);
+    (inner, place.unzip())
+}
+
+/// What the index is divided by, if that is one size from outside of the loop, and its other uses are places and sums.
+fn divisor(context: &Context, index: Var, body: &Block) -> Option<Atom> {
+    let own = Atom::from(index);
+    let (mut by, mut plain) = (None, !body.results.contains(&own));
+    body.each(&mut |stm| {
+        let mut mentions = false;
+        stm.exp.atoms(&mut |atom| mentions |= atom == own);
+        match &stm.exp {
+            Exp::Op(Op::Prim(Prim::DivInt | Prim::RemInt, args)) if args[0] == own => {
+                plain &= args[1] != own && *by.get_or_insert(args[1]) == args[1];
+            }
+            Exp::Op(Op::Prim(Prim::AddInt | Prim::SubInt | Prim::MulInt, _) | Op::Index(..)) => {}
+            Exp::Op(Op::Accumulate { value, .. }) => plain &= *value != own,
+            Exp::Op(_) | Exp::Nest(_) => plain &= !mentions,
+        }
+        plain &= stm.exp.blocks().into_iter().all(|block| !block.results.contains(&own));
+    });
+    let outside = |by: &Atom| match by {
+        Atom::Lit(Scalar::Int(size)) => *size > 1,
+        Atom::Lit(_) => false,
+        Atom::Var(size) => context.scope.ty(*size).is_some(),
+    };
+    by.filter(|by| plain && outside(by))
+}
+
+/// The quotients and rests of the index.
+fn parts(index: Var, body: &Block) -> Vec<(Var, Prim)> {
+    let mut parts = Vec::new();
+    body.each(&mut |stm| {
+        if let Exp::Op(Op::Prim(op @ (Prim::DivInt | Prim::RemInt), args)) = &stm.exp
+            && args[0] == index.into()
+        {
+            parts.push((stm.binds[0].var, *op));
+        }
+    });
+    parts
+}
+
+/// How many rows there are: the size of an axis along which the quotient is an index, or the quotient of the extent.
+fn rows(
+    context: &Context,
+    (index, extent): (Var, Atom),
+    columns: Atom,
+    body: &Block,
+) -> Option<Atom> {
+    if let (Atom::Lit(Scalar::Int(all)), Atom::Lit(Scalar::Int(columns))) = (extent, columns) {
+        return (all % columns == 0).then(|| Atom::int(all / columns));
+    }
+    let parts = parts(index, body);
+    let is_quotient = |atom: &Atom| {
+        parts.iter().any(|(var, op)| *op == Prim::DivInt && *atom == Atom::from(*var))
+    };
+    let mut found = None;
+    body.each(&mut |stm| {
+        if let Exp::Op(Op::Index(x, at) | Op::Accumulate { acc: x, index: at, .. }) = &stm.exp
+            && let Some(ty) = context.scope.ty(*x)
+        {
+            let along = at.iter().zip(&ty.dims).find(|(i, _)| is_quotient(i));
+            found = found.or(along.map(|(_, size)| *size));
+        }
+    });
+    found
+}
