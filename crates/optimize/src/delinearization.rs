@@ -7,14 +7,20 @@
 
 use lambada_anf::{Atom, Block, Exp, Nest, Op, Out, Param, Renaming, Stm, Ty, Var};
 use lambada_prim::{Prim, Scalar};
+use rustc_hash::FxHashSet as HashSet;
 
 use crate::rewrite::{Context, Replacement};
 
 /// Writes a loop over a product as two.
 pub(crate) fn delinearization(context: &mut Context, stm: &Stm) -> Option<Replacement> {
     let Exp::Nest(Nest::For { index, extent, outs, body }) = &stm.exp else { return None };
-    let columns = divisor(context, *index, body)?;
+    let columns = divisor(*index, body)?;
     let rows = rows(context, (*index, *extent), columns, body)?;
+    let mut inside = HashSet::default();
+    body.bound(&mut |var| _ = inside.insert(Atom::from(var)));
+    if inside.contains(&rows) || inside.contains(&columns) {
+        return None;
+    }
     if !context.scope.is_product(*extent, rows, columns) || is_copy(*index, body) {
         return None;
     }
@@ -103,8 +109,8 @@ fn inner(
     (inner, place.unzip())
 }
 
-/// What the index is divided by, if that is one size from outside of the loop, and its other uses are places and sums.
-fn divisor(context: &Context, index: Var, body: &Block) -> Option<Atom> {
+/// What the index is divided by, if that is one size, and its other uses are places and sums.
+fn divisor(index: Var, body: &Block) -> Option<Atom> {
     let own = Atom::from(index);
     let (mut by, mut plain) = (None, !body.results.contains(&own));
     body.each(&mut |stm| {
@@ -120,12 +126,12 @@ fn divisor(context: &Context, index: Var, body: &Block) -> Option<Atom> {
         }
         plain &= stm.exp.blocks().into_iter().all(|block| !block.results.contains(&own));
     });
-    let outside = |by: &Atom| match by {
+    let is_size = |by: &Atom| match by {
         Atom::Lit(Scalar::Int(size)) => *size > 1,
         Atom::Lit(_) => false,
-        Atom::Var(size) => context.scope.ty(*size).is_some(),
+        Atom::Var(_) => true,
     };
-    by.filter(|by| plain && outside(by))
+    by.filter(|by| plain && is_size(by))
 }
 
 /// The quotients and rests of the index.

@@ -240,8 +240,14 @@ fn factored(function: &mut Function, calls: &Calls) -> bool {
     rewrite(function, calls, &[factor::factor])
 }
 
+/// What is added to elements of a matrix in such a loop is added to each of them.
 fn delinearized(function: &mut Function, calls: &Calls) -> bool {
-    rewrite(function, calls, &[delinearization::delinearization])
+    let changed = rewrite(function, calls, &[delinearization::delinearization]);
+    if changed {
+        accumulators::accumulators(function, calls);
+        dead_code::dead_code(function, calls);
+    }
+    changed
 }
 
 fn unrolled(function: &mut Function, calls: &Calls) -> bool {
