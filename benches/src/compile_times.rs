@@ -183,16 +183,13 @@ fn timed<T>(times: &mut Times, phase: &'static str, run: impl FnOnce() -> T) -> 
 }
 
 /// The time that this thread has run, where the system says; else the time. Children count as waiting, so the C compiler is timed by the clock.
-#[cfg(test)]
+#[cfg(all(test, unix))]
 fn clock() -> Duration {
-    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-    match text.split_whitespace().next().and_then(|nanoseconds| nanoseconds.parse().ok()) {
-        Some(nanoseconds) => Duration::from_nanos(nanoseconds),
-        None => wall_clock(),
-    }
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    Duration::try_from(time).unwrap_or_else(|_| wall_clock())
 }
 
-#[cfg(not(test))]
+#[cfg(not(all(test, unix)))]
 fn clock() -> Duration {
     wall_clock()
 }

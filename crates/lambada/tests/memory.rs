@@ -261,12 +261,12 @@ fn another_shape_is_no_copy() {
     let flat = "def f [n] [m] (x : [n][m]real) : [n*m]real =\n\
                 \x20 flatten (for i < n, j < m => exp (sin x[i, j]) + sum (for k < n => x[k, j] * tanh x[i, j]))\n";
     let by_columns = "def g [n] [k] (x : [n]real) (us : [k]real) : []real =\n\
-                      \x20 flatten (for i < n, j < 2 => sum (for e < n => x[e] * sin x[i]) * real (j + k))\n\
+                      \x20 flatten (for i < n, j < 20 => sum (for e < n => x[e] * sin x[i]) * real (j + k))\n\
                       def f [n] [m] (x : [n][m]real) : [][]real =\n\
                       \x20 let count = if m == 0 then 3 else 7\n\
                       \x20 let along c = (jvp (\\x -> g x x) (for i < n => x[i, 0]) (for i < n => real (i + c))).1\n\
                       \x20 in transpose (for c < count => along c)\n";
-    for (text, bytes) in [(flat, 8 * 40 * 30), (by_columns, 8 * 2 * 40 * 7)] {
+    for (text, bytes) in [(flat, 8 * 40 * 30), (by_columns, 8 * 20 * 40 * 7)] {
         let mut session = Session::new();
         let unit = session
             .load_text("m.lam", text, None)

@@ -120,7 +120,8 @@ fn divisor(index: Var, body: &Block) -> Option<Atom> {
             Exp::Op(Op::Prim(Prim::DivInt | Prim::RemInt, args)) if args[0] == own => {
                 plain &= args[1] != own && *by.get_or_insert(args[1]) == args[1];
             }
-            Exp::Op(Op::Prim(Prim::AddInt | Prim::SubInt | Prim::MulInt, _) | Op::Index(..)) => {}
+            Exp::Op(Op::Index(..)) => {}
+            Exp::Op(Op::Prim(op, _)) => plain &= !mentions || is_arithmetic(*op),
             Exp::Op(Op::Accumulate { value, .. }) => plain &= *value != own,
             Exp::Op(_) | Exp::Nest(_) => plain &= !mentions,
         }
@@ -132,6 +133,11 @@ fn divisor(index: Var, body: &Block) -> Option<Atom> {
         Atom::Var(_) => true,
     };
     by.filter(|by| plain && is_size(by))
+}
+
+/// Comparisons are not: a loop may be split where they change.
+fn is_arithmetic(op: Prim) -> bool {
+    matches!(op, Prim::AddInt | Prim::SubInt | Prim::MulInt | Prim::ToReal)
 }
 
 /// The quotients and rests of the index.

@@ -15,7 +15,7 @@ use std::collections::{HashMap, HashSet};
 use lambada_loops::{Binding, Mode, Nest, Op, Operand, Reg, Renaming, Step, Stmt, visit};
 use lambada_prim::{Prim, Scalar, ScalarTy};
 
-use super::Code;
+use super::{Code, Kind};
 
 /// So many statements may be added to a loop by repeating them.
 const ROOM: usize = 128;
@@ -176,7 +176,12 @@ impl Code {
         });
         inner.extend(simplified(body, &mut known));
         let inner = Each { index: rest, start: Operand::int(0), end: divisor, mode, body: inner };
-        around.extend(self.split(inner, room));
+        // Where the rests begin, a copy begins, and that is in the loop over the quotients.
+        self.open(Kind::Loop);
+        around.into_iter().for_each(|stmt| self.push(stmt));
+        let rests = self.split(inner, room);
+        rests.into_iter().for_each(|stmt| self.push(stmt));
+        let around = self.close();
         let outer = Each { index: quotient, start, end: quotients, mode, body: around };
         let mut all = vec![outer.whole()];
         if whole != natural {

@@ -100,3 +100,38 @@ fn what_reads_or_writes_elsewhere_is_no_copy() {
         assert_eq!((copies(&f.body), count(&f.body, is_loop)), (0, 4), "{}", loops::print(&f));
     }
 }
+
+/// Rows of a known length, one after the other: a loop over the places is split by their quotients, and what is left of it copies each row. Where a row begins
+/// is computed for each of them.
+#[test]
+fn rows_of_a_split_loop_are_copies() {
+    let text = "main [n] (v : [n]real) {
+  xs : [n][5]real = for i < n (collect) {
+    x : real = v[i]
+    row : [5]real = for j < 5 (collect) {
+      t : real = to_real j
+      y : real = mul x, t
+      => y
+    }
+    => row
+  }
+  size : int = mul_int n, 5
+  zs : [3][size]real = for e < 3 (collect) {
+    ys : [size]real = for k < size (collect) {
+      q : int = div_int k, 5
+      r : int = rem_int k, 5
+      y : real = xs[q, r]
+      => y
+    }
+    => ys
+  }
+  => zs : [3][size]real
+}
+";
+    let f = read(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    for n in [0, 1, 2, 7] {
+        let v = (0..n).map(|k| f64::from(k as u32).sin()).collect();
+        let lowered = agrees(&f, &[Tensor::reals(vec![n], v)]);
+        assert!(copies(&lowered.body) > 0, "{}", loops::print(&lowered));
+    }
+}
