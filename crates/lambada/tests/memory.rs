@@ -263,21 +263,21 @@ fn another_shape_is_no_copy() {
     let by_columns = "def g [n] [k] (x : [n]real) (us : [k]real) : []real =\n\
                       \x20 flatten (for i < n, j < 20 => sum (for e < n => x[e] * sin x[i]) * real (j + k))\n\
                       def f [n] [m] (x : [n][m]real) : [][]real =\n\
-                      \x20 let count = if m == 0 then 3 else 7\n\
+                      \x20 let count = if m == 0 then 3 else 9\n\
                       \x20 let along c = (jvp (\\x -> g x x) (for i < n => x[i, 0]) (for i < n => real (i + c))).1\n\
                       \x20 in transpose (for c < count => along c)\n";
-    for (text, bytes) in [(flat, 8 * 40 * 30), (by_columns, 8 * 20 * 40 * 7)] {
+    for (text, bytes) in [(flat, 8 * 40 * 30), (by_columns, 8 * 20 * 40 * 9)] {
         let mut session = Session::new();
         let unit = session
             .load_text("m.lam", text, None)
             .unwrap_or_else(|problems| panic!("{}", session.render(&problems, false)));
         let call = unit.call("f", Operator::Value, None).unwrap_or_else(|p| panic!("{p:?}"));
-        let executable = Executable::new(call.program, call.entry, Engine::Loops)
+        let executable = Executable::new(call.program, call.entry, Engine::Native)
             .unwrap_or_else(|p| panic!("{p:?}"));
         let x = Tensor::reals(vec![40, 30], (0..1200).map(|k| f64::from(k).cos()).collect());
-        let counts = executable.counts(&[Data::Tensor(x)]).expect("it runs").expect("it counts");
-        let beside = counts.peak - bytes;
+        executable.run(&[Data::Tensor(x)]).expect("it runs");
+        let beside = executable.most_memory().expect("machine code counts") - bytes;
         println!("{beside} bytes beside the result of {bytes}");
-        assert!(beside < bytes / 4, "{beside} bytes beside the result of {bytes}: {text}");
+        assert!(beside < bytes / 2, "{beside} bytes beside the result of {bytes}: {text}");
     }
 }

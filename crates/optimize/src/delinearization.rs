@@ -21,7 +21,7 @@ pub(crate) fn delinearization(context: &mut Context, stm: &Stm) -> Option<Replac
     if inside.contains(&rows) || inside.contains(&columns) {
         return None;
     }
-    if !context.scope.is_product(*extent, rows, columns) || is_copy(*index, body) {
+    if !context.scope.is_product(*extent, rows, columns) || is_copy(*index, outs, body) {
         return None;
     }
     let collects = |out: &Out| *out == Out::Collect;
@@ -67,15 +67,26 @@ fn flat(context: &mut Context, bind: &Param, matrix: Var, (extent, columns): (At
     Stm::new(vec![bind.clone()], Nest::For { index, extent, outs: vec![Out::Collect], body })
 }
 
-/// Are its results elements of arrays where the index says, and nothing else?
-fn is_copy(index: Var, body: &Block) -> bool {
+/// Are its results elements or parts of arrays, and nothing else? (A reduction of them is more.)
+fn is_copy(index: Var, outs: &[Out], body: &Block) -> bool {
+    if outs.iter().any(|out| *out != Out::Collect) {
+        return false;
+    }
     let parts = parts(index, body);
-    let is_part = |stm: &Stm| parts.iter().any(|(var, _)| *var == stm.binds[0].var);
-    body.stms.iter().all(|stm| match &stm.exp {
-        Exp::Op(Op::Prim(..)) => is_part(stm),
-        Exp::Op(Op::Index(..)) => body.results.contains(&stm.binds[0].var.into()),
+    let is_part =
+        |stm: &Stm| stm.binds.first().is_some_and(|p| parts.iter().any(|(var, _)| *var == p.var));
+    body.stms.iter().all(|stm| is_part(stm) || reads(stm))
+}
+
+/// Is it an element or a part of an array, perhaps one element after the other?
+fn reads(stm: &Stm) -> bool {
+    match &stm.exp {
+        Exp::Op(Op::Index(..)) => true,
+        Exp::Nest(Nest::For { outs, body, .. }) => {
+            outs.iter().all(|out| *out == Out::Collect) && body.stms.iter().all(reads)
+        }
         Exp::Op(_) | Exp::Nest(_) => false,
-    })
+    }
 }
 
 /// The body for a row and a column, and what computes the place where it is needed: before the loop over the columns, and in it.
