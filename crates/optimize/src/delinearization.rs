@@ -67,7 +67,7 @@ fn flat(context: &mut Context, bind: &Param, matrix: Var, (extent, columns): (At
     Stm::new(vec![bind.clone()], Nest::For { index, extent, outs: vec![Out::Collect], body })
 }
 
-/// Are its results elements or parts of arrays, and nothing else? (A reduction of them is more.)
+/// Are its results elements or parts of arrays, and nothing else? A reduction of them is more.
 fn is_copy(index: Var, outs: &[Out], body: &Block) -> bool {
     if outs.iter().any(|out| *out != Out::Collect) {
         return false;
