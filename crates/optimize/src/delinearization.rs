@@ -72,10 +72,7 @@ fn is_copy(index: Var, outs: &[Out], body: &Block) -> bool {
     if outs.iter().any(|out| *out != Out::Collect) {
         return false;
     }
-    let parts = parts(index, body);
-    let is_part =
-        |stm: &Stm| stm.binds.first().is_some_and(|p| parts.iter().any(|(var, _)| *var == p.var));
-    body.stms.iter().all(|stm| is_part(stm) || reads(stm))
+    body.stms.iter().all(|stm| part(index, stm).is_some() || reads(stm))
 }
 
 /// Is it an element or a part of an array, perhaps one element after the other?
@@ -102,9 +99,7 @@ fn inner(
         renaming.insert(*var, if *op == Prim::DivInt { row.into() } else { column.into() });
     }
     let mut inner = body.clone();
-    let is_part =
-        |stm: &Stm| stm.binds.first().is_some_and(|p| parts.iter().any(|(var, _)| *var == p.var));
-    inner.retain(&|stm| !is_part(stm));
+    inner.retain(&|stm| part(index, stm).is_none());
     let mut used = false;
     inner.stms.iter().for_each(|stm| stm.mentioned(&mut |var| used |= var == index));
     let place = used.then(|| {
@@ -154,14 +149,18 @@ fn is_arithmetic(op: Prim) -> bool {
 /// The quotients and rests of the index.
 fn parts(index: Var, body: &Block) -> Vec<(Var, Prim)> {
     let mut parts = Vec::new();
-    body.each(&mut |stm| {
-        if let Exp::Op(Op::Prim(op @ (Prim::DivInt | Prim::RemInt), args)) = &stm.exp
-            && args[0] == index.into()
-        {
-            parts.push((stm.binds[0].var, *op));
-        }
-    });
+    body.each(&mut |stm| parts.extend(part(index, stm)));
     parts
+}
+
+/// The quotient or rest that a statement computes of the index.
+fn part(index: Var, stm: &Stm) -> Option<(Var, Prim)> {
+    match &stm.exp {
+        Exp::Op(Op::Prim(op @ (Prim::DivInt | Prim::RemInt), args)) if args[0] == index.into() => {
+            Some((stm.binds[0].var, *op))
+        }
+        Exp::Op(_) | Exp::Nest(_) => None,
+    }
 }
 
 /// How many rows there are: the size of an axis along which the quotient is an index, or the quotient of the extent.
