@@ -105,6 +105,33 @@ fn products_of_sizes_do_not_wrap() {
 }
 
 #[test]
+fn what_is_checked_first_fails_first() {
+    let before = "def f (x : [n]real) (k : int) =\n  let a = x[k] in\n  ";
+    let arrays = [
+        "for i < k => a * real i",
+        "flatten (for i < k => [a, x[0]])",
+        "flatten (for i < k => map (\\v -> a * v) x)",
+        "flatten (for i < n => for j < k => x[i] * a * sin (real j))",
+        "concat (for i < k => a * sin (real i)) x",
+        "concat (for i < k => a * sin (real i)) (for i < k => a * cos (real i))",
+    ];
+    let numbers = arrays.map(|array| format!("sum (cumsum ({array}))"));
+    let all = arrays.iter().map(|array| (array.to_string(), Operator::Value));
+    let all = all.chain(numbers.iter().map(|number| (number.clone(), Operator::Value)));
+    let all = all.chain(numbers.iter().map(|number| (number.clone(), Operator::Grad)));
+    let x = Data::Tensor(Tensor::reals(vec![3], vec![1.0, 2.0, 3.0]));
+    for (body, operator) in all {
+        let program = program(&format!("{before}{body}\n"), operator, LIMIT);
+        for (engine, executable) in ENGINES.iter().zip(&program.executables) {
+            let failure = executable.run(&[x.clone(), int(1 << 40)]).unwrap_err();
+            let told = program.session.render_failure(&failure, false);
+            assert!(told.contains("is out of range for size 3"), "{engine:?}, {body}: {told}");
+            assert!(told.contains("m.lam:2:11\n"), "{engine:?}, {body}: {told}");
+        }
+    }
+}
+
+#[test]
 fn derivatives_have_places_too() {
     let text = "def f (n : int) (x : real) : real =\n\
                 \x20 loop y = x for i < n do sin y * y\n";

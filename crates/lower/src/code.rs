@@ -8,6 +8,7 @@
 
 mod copies;
 mod library;
+mod sinking;
 mod splice;
 mod split;
 
@@ -163,7 +164,7 @@ impl Code {
         });
     }
 
-    /// Closes the innermost body. A loop's body that allocates becomes a `Scope`, so that its memory is free again after each iteration; nodes stay
+    /// Closes the innermost body. It allocates where memory is first mentioned. A loop's body that allocates becomes a `Scope`, so that its memory is free again after each iteration; nodes stay
     /// where the loop hands them on, which is memory of the body around.
     pub(crate) fn close(&mut self) -> Vec<Stmt> {
         let level = self.levels.pop().expect("a body is open");
@@ -177,9 +178,10 @@ impl Code {
         if level.kind != Kind::Function && release != Some(Release::All) {
             self.innermost().allocates |= level.allocates;
         }
+        let stmts = if level.allocates { sinking::sink(level.stmts) } else { level.stmts };
         match release {
-            Some(release) if level.allocates => vec![Nest::Scope(release, level.stmts).into()],
-            Some(_) | None => level.stmts,
+            Some(release) if level.allocates => vec![Nest::Scope(release, stmts).into()],
+            Some(_) | None => stmts,
         }
     }
 

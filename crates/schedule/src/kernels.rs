@@ -284,13 +284,15 @@ impl Finder {
 
     /// A run that becomes a kernel.
     fn run(&mut self, stms: &[Stm], allowed: Allowed) -> Option<Vec<Stm>> {
-        // What only checks needs no lanes; and a kernel is known by a variable.
-        let start = stms.iter().position(|stm| !stm.binds.is_empty()).unwrap_or(stms.len());
-        let (checks, stms) = stms.split_at(start);
+        let (checks, stms) = stms.split_at(checked_first(stms));
         if !stms.iter().any(is_nest) {
             return None;
         }
-        let kernel = self.kernel(stms, allowed)?;
+        let mark = self.known.mark();
+        checks.iter().for_each(|stm| self.known.pass(stm));
+        let kernel = self.kernel(stms, allowed);
+        self.known.reset(mark);
+        let kernel = kernel?;
         let mut new = checks.to_vec();
         new.extend(self.placed(stms, kernel));
         Some(new)
@@ -445,6 +447,22 @@ fn made(stms: &[Stm], outputs: &[Param]) -> usize {
 /// Is it a loop, or does it stand for one?
 fn is_nest(stm: &Stm) -> bool {
     matches!(stm.exp, Exp::Nest(Nest::For { .. }) | Exp::Op(Op::ArrayPrim(..)))
+}
+
+/// How many statements are about what the program checks before the first loop. They need no lanes, and are no part of a kernel: memory for what it gives is
+/// allocated behind them. Nor is a statement part of it that binds nothing, as a kernel is known by a variable.
+fn checked_first(stms: &[Stm]) -> usize {
+    let scalar = |stm: &&Stm| match &stm.exp {
+        Exp::Op(Op::Check { .. }) => true,
+        Exp::Op(Op::Prim(..) | Op::Index(..)) => stm.binds.iter().all(|p| p.ty.dims.is_empty()),
+        Exp::Op(_) | Exp::Nest(_) => false,
+    };
+    let leading = stms.iter().take_while(scalar);
+    let is_check = |stm: &Stm| matches!(stm.exp, Exp::Op(Op::Check { .. }));
+    let last =
+        leading.enumerate().filter(|(_, stm)| is_check(stm)).last().map_or(0, |(k, _)| k + 1);
+    let unnamed = stms[last..].iter().position(|stm| !stm.binds.is_empty());
+    unnamed.map_or(stms.len(), |more| last + more)
 }
 
 /// A variable that tells a statement from others.
