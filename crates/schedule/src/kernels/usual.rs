@@ -54,6 +54,11 @@ impl Within {
         let mut types: HashMap<Var, &[Atom]> = HashMap::new();
         types.extend(function.params.iter().map(|param| (param.var, &param.ty.dims[..])));
         within.block(&function.body, &mut types, &mut Vec::new());
+        // Where contractions sum over each size, as a product of matrices and its reverse do, sums tell nothing.
+        let mut sizes = within.parameters.keys().chain(&within.loops);
+        if !sizes.any(|size| within.is_outermost(*size)) {
+            within.summed.clear();
+        }
         within
     }
 
@@ -219,6 +224,34 @@ mod tests {
 ",
         );
         assert_eq!(found, ["n"]);
+    }
+
+    #[test]
+    fn what_is_summed_is_data_where_all_sizes_are() {
+        let found = outermost(
+            "product [n] [m] [k] (a : [n][m]real) (b : [m][k]real) (c_ct : [n][k]real) {
+  c : [n][k]real = a @ b
+  bt : [k][m]real = for i < k (collect) {
+    row : [m]real = for j < m (collect) {
+      t : real = b[j, i]
+      => t
+    }
+    => row
+  }
+  a_ct : [n][m]real = c_ct @ bt
+  at : [m][n]real = for i < m (collect) {
+    row : [n]real = for j < n (collect) {
+      t : real = a[j, i]
+      => t
+    }
+    => row
+  }
+  b_ct : [m][k]real = at @ c_ct
+  => c : [n][k]real, a_ct : [n][m]real, b_ct : [m][k]real
+}
+",
+        );
+        assert_eq!(found, ["k", "m", "n"]);
     }
 
     /// Steps follow one another, and no loop runs over them at once: what is summed in each is data.
