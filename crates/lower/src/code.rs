@@ -164,8 +164,8 @@ impl Code {
         });
     }
 
-    /// Closes the innermost body. It allocates where memory is first mentioned. A loop's body that allocates becomes a `Scope`, so that its memory is free again after each iteration; nodes stay
-    /// where the loop hands them on, which is memory of the body around.
+    /// Closes the innermost body. It allocates memory where that is first mentioned ([`sinking`]). A loop's body that allocates becomes a `Scope`, so that its
+    /// memory is free again after each iteration; nodes stay where the loop hands them on, which is memory of the body around.
     pub(crate) fn close(&mut self) -> Vec<Stmt> {
         let level = self.levels.pop().expect("a body is open");
         let release = match level.kind {
