@@ -2,31 +2,41 @@
 //! program checks in between is checked before there is memory for the array. So an index that is out of range is reported as such,
 //! also where the array would be too large.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use lambada_loops::{Binding, Buf, Step, Stmt, visit};
 
 /// Moves every allocation of the body down to the first statement that mentions its buffer. One that nothing mentions stays where it is.
 pub(super) fn sink(body: Vec<Stmt>) -> Vec<Stmt> {
+    let mut waiting: HashSet<Buf> = HashSet::new();
     let mut first: HashMap<Buf, usize> = HashMap::new();
     for (k, stmt) in body.iter().enumerate() {
-        visit(std::slice::from_ref(stmt), &mut |stmt| match stmt {
-            Stmt::Step(step) => step.places(&mut |place| match place {
-                Binding::Buf(buf) => drop(first.entry(buf).or_insert(k)),
-                Binding::Cell(_) | Binding::Reg(_) => {}
-            }),
-            Stmt::Nest(_) => {}
-        });
+        // What is nested is read only where a buffer waits, so that deep nests are not read at each depth.
+        if !waiting.is_empty() {
+            visit(std::slice::from_ref(stmt), &mut |stmt| match stmt {
+                Stmt::Step(step) => step.places(&mut |place| match place {
+                    Binding::Buf(buf) if waiting.remove(&buf) => drop(first.insert(buf, k)),
+                    Binding::Buf(_) | Binding::Cell(_) | Binding::Reg(_) => {}
+                }),
+                Stmt::Nest(_) => {}
+            });
+        }
+        waiting.extend(allocated(stmt));
     }
     let mut places: Vec<(usize, bool, Stmt)> = Vec::with_capacity(body.len());
     for (k, stmt) in body.into_iter().enumerate() {
-        let mentioned = match &stmt {
-            Stmt::Step(Step::Alloc { buf, .. }) => first.get(buf).copied(),
-            Stmt::Step(_) | Stmt::Nest(_) => None,
-        };
+        let mentioned = allocated(&stmt).and_then(|buf| first.get(&buf).copied());
         places.push((mentioned.unwrap_or(k), mentioned.is_none(), stmt));
     }
     // Stable: allocations for one statement keep their order.
     places.sort_by_key(|(at, is_other, _)| (*at, *is_other));
     places.into_iter().map(|(_, _, stmt)| stmt).collect()
+}
+
+/// The buffer that the statement itself allocates.
+fn allocated(stmt: &Stmt) -> Option<Buf> {
+    match stmt {
+        Stmt::Step(Step::Alloc { buf, .. }) => Some(*buf),
+        Stmt::Step(_) | Stmt::Nest(_) => None,
+    }
 }
