@@ -15,8 +15,8 @@ pub(super) fn sink(body: Vec<Stmt>) -> Vec<Stmt> {
         if !waiting.is_empty() {
             visit(std::slice::from_ref(stmt), &mut |stmt| match stmt {
                 Stmt::Step(step) => step.places(&mut |place| match place {
-                    Binding::Buf(buf) if waiting.remove(&buf) => drop(first.insert(buf, k)),
-                    Binding::Buf(_) | Binding::Cell(_) | Binding::Reg(_) => {}
+                    Binding::Buf(buf) => first.extend(waiting.take(&buf).map(|buf| (buf, k))),
+                    Binding::Cell(_) | Binding::Reg(_) => {}
                 }),
                 Stmt::Nest(_) => {}
             });
