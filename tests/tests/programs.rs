@@ -126,7 +126,8 @@ fn all_programs_keep_their_promises() {
     }
     let only = std::env::var("ONLY").unwrap_or_default();
     files.retain(|file| file.to_string_lossy().contains(&only));
-    assert!(files.len() >= 60 || !only.is_empty(), "only {} programs", files.len());
+    let enough = if only.is_empty() { 60 } else { 1 };
+    assert!(files.len() >= enough, "only {} programs", files.len());
     let count = files.len();
     let found = parallel(&groups(files, CHUNK), |files| {
         let mut all = All::default();

@@ -8,11 +8,11 @@
 
 use std::collections::HashSet;
 
-use lambada_anf::{Atom, Effect, Exp, Nest, Op, Out, Param, Renaming, Stm, Ty, Var};
+use lambada_anf::{Atom, Block, Effect, Exp, Nest, Op, Out, Param, Renaming, Stm, Ty, Var};
 use lambada_prim::{Prim, ReduceOp};
 
 use crate::emit::Emit;
-use crate::rehearsal::without_failures;
+use crate::rehearsal::{compares_sizes, relies_on_checks, without_failures};
 
 /// The sizes, which the innermost block (the body of a `for`) binds, as they are in its first iteration, or would be if there were one.
 pub(crate) fn hoist_sizes(emit: &mut Emit, index: Var, extent: Atom, sizes: &[Atom]) -> Vec<Atom> {
@@ -27,26 +27,33 @@ pub(crate) fn hoist_sizes(emit: &mut Emit, index: Var, extent: Atom, sizes: &[At
     if pure {
         return emit.outside(emit.level() - 1, |emit| copy(emit, &stms, sizes));
     }
-    let (rehearsed, known) = rehearsal(emit, sizes);
+    let rehearsed = rehearsal(emit, sizes);
     emit.outside(emit.level() - 1, |emit| {
         let cond = emit.prim(Prim::LtInt, &[Atom::int(0), extent]);
         let first = |emit: &mut Emit| copied(emit, index, Atom::int(0), &stms, sizes);
-        guarded(emit, cond, sizes.len(), first, |emit| copy(emit, &rehearsed, &known))
+        guarded(emit, cond, sizes.len(), first, |emit| {
+            copy(emit, &rehearsed.stms, &rehearsed.results)
+        })
     })
 }
 
-/// The part of the innermost block that the sizes need, such that it cannot fail; and the sizes, 0 for those that nothing is known of.
-fn rehearsal(emit: &mut Emit, sizes: &[Atom]) -> (Vec<Stm>, Vec<Atom>) {
+/// The part of the innermost block that the sizes need, such that it cannot fail. It gives the sizes, 0 for those that nothing is known of.
+fn rehearsal(emit: &mut Emit, sizes: &[Atom]) -> Block {
     let mut cut = |sizes: &[Atom]| {
-        let stms = Slice::new(sizes).cut(emit, false);
-        without_failures(emit, stms)
+        let mut stms = Slice::new(sizes).cut(emit, &|_| false);
+        if relies_on_checks(emit, &stms) {
+            let compares = compares_sizes(emit);
+            stms = Slice::new(sizes).cut(emit, &compares);
+        }
+        without_failures(emit, Block { stms, results: sizes.to_vec() })
     };
     let known = sizes.iter().map(|size| match cut(&[*size]) {
         Some(_) => *size,
         None => Atom::int(0),
     });
     let known: Vec<Atom> = known.collect();
-    (cut(&known).unwrap_or_default(), known)
+    let none = Block { stms: Vec::new(), results: vec![Atom::int(0); known.len()] };
+    cut(&known).unwrap_or(none)
 }
 
 /// A size as it is in the first iteration that is active; 0 if none is. Which one that is, a loop of its own finds.
@@ -79,11 +86,11 @@ pub(crate) fn hoist_active_size(
 
 /// The part of the innermost block that some variables need; with its checks, unless it is arithmetic.
 fn slice(emit: &mut Emit, wanted: &[Atom]) -> (Vec<Stm>, bool) {
-    let stms = Slice::new(wanted).cut(emit, false);
+    let stms = Slice::new(wanted).cut(emit, &|_| false);
     if stms.iter().all(|stm| matches!(stm.exp, Exp::Op(Op::Prim(..)))) {
         return (stms, true);
     }
-    (Slice::new(wanted).cut(emit, true), false)
+    (Slice::new(wanted).cut(emit, &Stm::may_not_return), false)
 }
 
 /// A copy, with an atom for the index; gives the images of some atoms.
@@ -157,11 +164,11 @@ impl Slice {
         Slice { needed: sizes.iter().filter_map(|s| s.as_var()).collect() }
     }
 
-    /// The statements that are needed; `checked`: with all that may fail before the last of them.
-    fn cut(&mut self, emit: &mut Emit, checked: bool) -> Vec<Stm> {
+    /// The statements that are needed, and such others before the last of them.
+    fn cut(&mut self, emit: &mut Emit, also: &dyn Fn(&Stm) -> bool) -> Vec<Stm> {
         let mut kept = Vec::new();
         for mut stm in emit.stms().to_vec().into_iter().rev() {
-            if self.needs(&stm) || checked && !kept.is_empty() && stm.may_not_return() {
+            if self.needs(&stm) || !kept.is_empty() && also(&stm) {
                 self.strip(emit, &mut stm);
                 let stms = self.with_scratch(emit, stm);
                 self.needed.extend(stms.iter().flat_map(Stm::free_vars));

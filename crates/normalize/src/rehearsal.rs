@@ -4,30 +4,56 @@
 //! * *Gives* statements that make no checks, read zeros out of range, and update nothing there; a node of zeros is of the first constructor that
 //!   needs no other node of its type. A size that they cannot compute, because it takes an element that is a function, or a function that may
 //!   fail or is being written, is not known.
+//! * *Keeps* types: where they rest on sizes being equal that have different names ([`sizes`]), what stands behind a check that says so runs
+//!   only if they are, and gives zeros otherwise.
+
+mod sizes;
 
 use std::collections::{HashMap, HashSet};
 
 use lambada_anf::{
-    Atom, Block, Elem, Exp, FnId, NAMELESS, Names, Nest, NodeId, NodeType, Op, Param, Stm, Ty, Var,
-    free_vars,
+    Atom, Block, Effect, Elem, Exp, FnId, Library, LoopKind, NAMELESS, Names, Nest, NodeId, Op,
+    Out, Param, Renaming, Stm, Ty, Var, free_vars,
 };
 use lambada_prim::Prim;
 
+use self::sizes::{Sizes, apart};
 use crate::emit::Emit;
 
-/// The same statements without failures, if they have such a form.
-pub(crate) fn without_failures(emit: &mut Emit, mut stms: Vec<Stm>) -> Option<Vec<Stm>> {
+/// The same code, which gives sizes, without failures, if it has such a form.
+pub(crate) fn without_failures(emit: &mut Emit, mut code: Block) -> Option<Block> {
     let mut copies = HashMap::new();
-    for id in called(&stms) {
+    for id in called(&code.stms) {
         copies.insert(id, copy(emit, id)?);
     }
-    let mut types = HashMap::new();
-    for var in free_vars(&Block { stms: stms.clone(), results: Vec::new() }) {
-        types.insert(var, emit.ty(var.into()).dims);
-    }
+    let sizes = sizes_in(emit, &code.stms);
+    let wanted = Wanted { vars: code.results.clone(), types: vec![Ty::int(); code.results.len()] };
     let Emit { names, library, variants, .. } = emit;
-    let (nodes, variants) = (&library.nodes[..], &*variants);
-    Rehearsal { names, types, copies: &copies, nodes, variants }.all(&mut stms).then_some(stms)
+    let rehearsal = Rehearsal { names, sizes, copies: &copies, library, variants, relied: false };
+    rehearsal.all(&mut code, &wanted).map(|_| code)
+}
+
+/// Do types in statements of the innermost block rest on its checks?
+pub(crate) fn relies_on_checks(emit: &Emit, stms: &[Stm]) -> bool {
+    let mut sizes = sizes_in(emit, stms);
+    sizes.read(stms);
+    sizes.relied_on(stms, &emit.library)
+}
+
+/// Which checks of the innermost block may say that sizes are equal?
+pub(crate) fn compares_sizes(emit: &Emit) -> impl Fn(&Stm) -> bool + use<> {
+    let mut sizes = Sizes::default();
+    sizes.read(emit.stms());
+    move |stm| matches!(&stm.exp, Exp::Op(Op::Check { cond, .. }) if sizes.compares(*cond))
+}
+
+/// The sizes of what is free in statements.
+fn sizes_in(emit: &Emit, stms: &[Stm]) -> Sizes {
+    let mut sizes = Sizes::default();
+    for var in free_vars(&Block { stms: stms.to_vec(), results: Vec::new() }) {
+        sizes.types.insert(var, emit.ty(var.into()).dims);
+    }
+    sizes
 }
 
 /// A copy of a function that cannot fail, nor those that it calls.
@@ -51,14 +77,15 @@ fn copy(emit: &mut Emit, id: FnId) -> Option<FnId> {
     let mut functions = Vec::with_capacity(all.len());
     for id in &all {
         let mut function = emit.library.functions[id.0 as usize].clone()?;
-        let given = function.params.iter().chain(&function.accumulators);
-        let types = given.map(|p| (p.var, p.ty.dims.clone())).collect();
-        let names = &mut function.names;
-        let (nodes, variants) = (&emit.library.nodes[..], &emit.variants);
-        let rehearsal = Rehearsal { names, types, copies: &copies, nodes, variants };
-        if !rehearsal.all(&mut function.body.stms) {
-            return None;
-        }
+        let mut sizes = Sizes::default();
+        sizes.bind(&function.params);
+        sizes.bind(&function.accumulators);
+        let (names, library, variants) = (&mut function.names, &emit.library, &emit.variants);
+        let rehearsal =
+            Rehearsal { names, sizes, copies: &copies, library, variants, relied: false };
+        let wanted =
+            Wanted { vars: function.body.results.clone(), types: function.results.clone() };
+        function.results = rehearsal.all(&mut function.body, &wanted)?;
         function.rules = None;
         functions.push(Some(function));
     }
@@ -81,41 +108,72 @@ fn called(stms: &[Stm]) -> Vec<FnId> {
 
 struct Rehearsal<'a> {
     names: &'a mut Names,
-    /// The sizes of arrays and accumulators.
-    types: HashMap<Var, Vec<Atom>>,
+    sizes: Sizes,
     /// What is called instead of functions.
     copies: &'a HashMap<FnId, FnId>,
-    nodes: &'a [NodeType],
-    /// Those that are values of recursive types.
+    library: &'a Library,
+    /// The nodes that are values of recursive types.
     variants: &'a HashSet<NodeId>,
+    /// Do types rest on checks?
+    relied: bool,
+}
+
+/// The types that the results of a block are wanted as. In a type, the variables stand for the results.
+struct Wanted {
+    vars: Vec<Atom>,
+    types: Vec<Ty>,
+}
+
+impl Wanted {
+    fn params(params: &[Param]) -> Wanted {
+        let (vars, types) = apart(params);
+        Wanted { vars, types }
+    }
+
+    fn types(types: Vec<Ty>) -> Wanted {
+        Wanted { vars: Vec::new(), types }
+    }
+
+    /// The types of these results.
+    fn of(&self, results: &[Atom]) -> Vec<Ty> {
+        let mut renaming = Renaming::new();
+        for (var, result) in self.vars.iter().zip(results) {
+            if let Atom::Var(var) = var {
+                renaming.insert(*var, *result);
+            }
+        }
+        self.types.iter().map(|ty| renaming.ty(ty)).collect()
+    }
 }
 
 impl Rehearsal<'_> {
-    fn all(mut self, stms: &mut Vec<Stm>) -> bool {
-        for stm in stms.iter() {
-            stm.each(&mut |stm| {
-                let states = match &stm.exp {
-                    Exp::Nest(Nest::Loop { params, .. }) => &params[..],
-                    Exp::Nest(Nest::For { .. } | Nest::If { .. }) | Exp::Op(_) => &[],
-                };
-                let bound = stm.binds.iter().chain(states);
-                self.types.extend(bound.map(|p| (p.var, p.ty.dims.clone())));
-            });
-        }
-        self.statements(stms)
+    /// Gives the types of its results.
+    fn all(mut self, block: &mut Block, wanted: &Wanted) -> Option<Vec<Ty>> {
+        self.sizes.read(&block.stms);
+        self.relied = self.sizes.relied_on(&block.stms, self.library)
+            || !self.sizes.against(&block.results, &wanted.vars, &wanted.types);
+        self.block(block, wanted).then(|| wanted.of(&block.results))
     }
 
-    /// Have they such a form?
-    fn statements(&mut self, stms: &mut Vec<Stm>) -> bool {
-        let mut after = Vec::with_capacity(stms.len());
-        for mut stm in std::mem::take(stms) {
-            if !stm.exp.blocks_mut().into_iter().all(|block| self.statements(&mut block.stms)) {
+    /// Has it such a form?
+    fn block(&mut self, block: &mut Block, wanted: &Wanted) -> bool {
+        let mut after = Vec::with_capacity(block.stms.len());
+        let mut stms = std::mem::take(&mut block.stms).into_iter();
+        while let Some(mut stm) = stms.next() {
+            if !self.nested(&mut stm) {
                 return false;
             }
             if let Exp::Op(Op::Call { function, .. }) = &mut stm.exp {
                 *function = self.copies[function];
             }
             match &stm.exp {
+                Exp::Op(Op::Check { cond, .. }) if self.relied && self.sizes.compares(*cond) => {
+                    let rest = Block { stms: stms.collect(), results: block.results.clone() };
+                    let Some(stm) = self.only_if(*cond, rest, wanted) else { return false };
+                    block.results = stm.binds.iter().map(|p| p.var.into()).collect();
+                    after.push(stm);
+                    break;
+                }
                 Exp::Op(Op::Check { .. } | Op::Inspect { .. }) => {}
                 Exp::Op(Op::Open { .. } | Op::Cell { .. }) => return false,
                 Exp::Op(
@@ -146,13 +204,80 @@ impl Rehearsal<'_> {
                 }
             }
         }
-        *stms = after;
+        block.stms = after;
         true
+    }
+
+    /// Have the blocks of a statement such a form?
+    fn nested(&mut self, stm: &mut Stm) -> bool {
+        let binds = &stm.binds;
+        match &mut stm.exp {
+            Exp::Op(_) => true,
+            Exp::Nest(Nest::If { then, otherwise, .. }) => {
+                let wanted = Wanted::params(binds);
+                self.block(then, &wanted) && self.block(otherwise, &wanted)
+            }
+            Exp::Nest(Nest::For { outs, body, .. }) => {
+                let types = outs.iter().zip(binds).map(|(out, bind)| match out {
+                    Out::Collect => bind.ty.indexed(1),
+                    Out::Reduce(_) => bind.ty.clone(),
+                });
+                self.block(body, &Wanted::types(types.collect()))
+            }
+            Exp::Nest(Nest::Loop { params, kind: LoopKind::For { .. }, body, .. }) => {
+                self.block(body, &Wanted::params(params))
+            }
+            // Zeros might never end it.
+            Exp::Nest(Nest::Loop { params, kind: LoopKind::While(cond), body, .. }) => {
+                let checks = |stm: &Stm| matches!(&stm.exp, Exp::Op(Op::Check { cond, .. }) if self.sizes.compares(*cond));
+                if self.relied
+                    && cond.stms.iter().chain(&body.stms).any(|stm| stm.any(&mut |stm| checks(stm)))
+                {
+                    return false;
+                }
+                self.block(cond, &Wanted::types(vec![Ty::bool()]))
+                    && self.block(body, &Wanted::params(params))
+            }
+        }
+    }
+
+    /// What a block gives if the condition holds; zeros otherwise.
+    fn only_if(&mut self, cond: Atom, mut then: Block, wanted: &Wanted) -> Option<Stm> {
+        let mut inside = HashSet::new();
+        then.stms.iter().for_each(|stm| inside.extend(stm.binds.iter().map(|p| p.var)));
+        let begun = |stm: &Stm| match stm.exp.effect() {
+            Effect::Freezes(acc) => !inside.contains(&acc),
+            _ => false,
+        };
+        let results: HashSet<Atom> = wanted.vars.iter().copied().collect();
+        let sizes = wanted.types.iter().flat_map(|ty| &ty.dims);
+        let hidden = |size: &Atom| {
+            size.as_var().is_some_and(|var| inside.contains(&var)) && !results.contains(size)
+        };
+        if then.stms.iter().any(begun) || sizes.into_iter().any(hidden) {
+            return None;
+        }
+        if !self.block(&mut then, wanted) {
+            return None;
+        }
+        let vars: Vec<Var> = then.results.iter().map(|_| self.names.fresh(NAMELESS)).collect();
+        let binds =
+            |types: Vec<Ty>| vars.iter().zip(types).map(|(var, ty)| Param { var: *var, ty });
+        let binds: Vec<Param> =
+            binds(wanted.of(&vars.iter().map(|var| (*var).into()).collect::<Vec<Atom>>()))
+                .collect();
+        let mut otherwise = Block::default();
+        let zeros: Vec<Atom> = wanted.types.iter().map(|ty| Atom::Lit(ty.elem.zero())).collect();
+        for ty in wanted.of(&zeros) {
+            let zero = self.zero(&ty, &mut otherwise.stms)?;
+            otherwise.results.push(zero);
+        }
+        Some(Stm::new(binds, Nest::If { cond, then, otherwise }))
     }
 
     /// Are all of the indices in range?
     fn in_range(&mut self, array: Var, index: &[Atom], stms: &mut Vec<Stm>) -> Atom {
-        let sizes = self.types.get(&array).cloned().unwrap_or_default();
+        let sizes = self.sizes.types.get(&array).cloned().unwrap_or_default();
         index.iter().zip(sizes).fold(Atom::bool(true), |all, (i, size)| {
             let low = self.prim(Prim::LeInt, [Atom::int(0), *i], stms);
             let high = self.prim(Prim::LtInt, [*i, size], stms);
@@ -186,14 +311,19 @@ impl Rehearsal<'_> {
             if let Op::Update { array, .. } = op {
                 return Some(Atom::Var(*array));
             }
-            let zero = match p.ty.elem {
-                Elem::Ref(node) => self.node(node, &mut Vec::new(), &mut stms)?,
-                Elem::Scalar(_) => Atom::Lit(p.ty.elem.zero()),
-            };
-            Some(self.filled(&p.ty, zero, &mut stms))
+            self.zero(&p.ty, &mut stms)
         });
         let results = given.collect::<Option<_>>()?;
         Some(Block { stms, results })
+    }
+
+    /// Zero, or an array of zeros, if there is such a node.
+    fn zero(&mut self, ty: &Ty, stms: &mut Vec<Stm>) -> Option<Atom> {
+        let zero = match ty.elem {
+            Elem::Ref(node) => self.node(node, &mut Vec::new(), stms)?,
+            Elem::Scalar(_) => Atom::Lit(ty.elem.zero()),
+        };
+        Some(self.filled(ty, zero, stms))
     }
 
     /// The scalar, or an array of this type that is full of it.
@@ -218,7 +348,7 @@ impl Rehearsal<'_> {
             return None;
         }
         inside.push(node);
-        let nodes = self.nodes;
+        let nodes = &self.library.nodes;
         let constructors = nodes[node.0 as usize].constructors.iter().zip(0..);
         let mut made = constructors.filter_map(|(constructor, tag)| {
             let mut made = Vec::new();

@@ -16,6 +16,8 @@ mod table;
 mod tensor;
 mod vector;
 
+pub mod pages;
+
 pub use array::{ArrayKernel, ArrayPrim, ArrayRow, Derivative, Spelling, Transpose, Version};
 pub use expr::{Expr, Instance};
 pub use kinks::{KINKS, Kink};

@@ -2,9 +2,8 @@
 
 use std::borrow::Cow;
 
+use lambada_prim::pages::gathered;
 use lambada_prim::{Data, Precision, Scalar, ScalarTy, Tensor};
-
-use crate::pages::copied;
 
 /// The elements of an array that a call is lent.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -105,9 +104,9 @@ impl<'a> Lent<'a> {
     /// A copy.
     pub fn copied(self) -> Data {
         match self {
-            Lent::Real(values) => Data::Real(values.to_vec()),
+            Lent::Real(values) => Data::Real(gathered(values.iter().copied())),
             Lent::Single(values) => Data::Real(values.iter().map(|x| f64::from(*x)).collect()),
-            Lent::Int(values) => Data::Int(values.to_vec()),
+            Lent::Int(values) => Data::Int(gathered(values.iter().copied())),
             Lent::Bool(values) => Data::Bool(values.to_vec()),
         }
     }
@@ -192,11 +191,11 @@ impl Got<'_> {
             Got::Array(dims, elements) => Tensor {
                 dims: dims.iter().map(|size| *size as usize).collect(),
                 data: match elements {
-                    Elements::Real(values) => Data::Real(copied(values)),
+                    Elements::Real(values) => Data::Real(gathered(values.iter().copied())),
                     Elements::Single(values) => {
                         Data::Real(values.iter().map(|x| f64::from(*x)).collect())
                     }
-                    Elements::Int(values) => Data::Int(copied(values)),
+                    Elements::Int(values) => Data::Int(gathered(values.iter().copied())),
                     Elements::Bool(bytes) => Data::Bool(bytes.iter().map(|b| *b != 0).collect()),
                 },
             },

@@ -5,10 +5,9 @@
 use std::ffi::c_void;
 use std::mem::ManuallyDrop;
 
-use lambada_prim::{Data, Tensor};
+use lambada_prim::{Data, Tensor, pages};
 
 use crate::elements::{Elements, Got};
-use crate::pages;
 
 /// What a call has been given so far. The vectors have room, and no elements.
 #[derive(Default)]

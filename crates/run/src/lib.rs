@@ -6,7 +6,7 @@
 //! - `output`: values in the interface of machine code;
 //! - `pool`: the contexts that no call is using;
 //! - `cancel`: calls that are ended from outside; `running`: those of machine code;
-//! - `pages`: memory of large arrays; `hosted`: that of results that stay when a call ends;
+//! - `hosted`: memory of results that stay when a call ends;
 //! - `stack`: the stack of programs whose functions call each other;
 //! - `threads`: on which parallel loops run;
 //! - `subnormals`: the mode in which processors take subnormal numbers for zeros;
@@ -26,7 +26,6 @@ mod memory;
 mod messages;
 mod native;
 mod output;
-mod pages;
 mod peak;
 mod pool;
 mod prune;

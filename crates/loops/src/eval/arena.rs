@@ -4,6 +4,7 @@ use std::collections::TryReserveError;
 use std::ops::{Deref, DerefMut};
 
 use lambada_prim::grow;
+use lambada_prim::pages::ask_for_large;
 
 use crate::Release;
 
@@ -64,7 +65,11 @@ impl Arena {
         let (first, end) = (self.taken, self.taken.saturating_add(count));
         let known = self.words.len();
         if end > known {
+            let room = self.words.capacity();
             grow(&mut self.words, end - known, spare)?;
+            if self.words.capacity() > room {
+                ask_for_large(&mut self.words);
+            }
             self.words.resize(end, UNWRITTEN);
         }
         if self.wiped {

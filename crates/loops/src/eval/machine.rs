@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use lambada_prim::pages::gathered;
 use lambada_prim::{Data, Memory, Precision, Prim, Scalar, ScalarTy, Tensor, elements};
 use lambada_source::{Failure, Span};
 
@@ -585,9 +586,9 @@ fn stopped(why: Stop) -> Failure {
 
 fn data(elem: ScalarTy, words: &[u64]) -> Data {
     match elem {
-        ScalarTy::Real => Data::Real(words.iter().map(|word| f64::from_bits(*word)).collect()),
-        ScalarTy::Int => Data::Int(words.iter().map(|word| *word as i64).collect()),
-        ScalarTy::Bool => Data::Bool(words.iter().map(|word| *word != 0).collect()),
+        ScalarTy::Real => Data::Real(gathered(words.iter().map(|word| f64::from_bits(*word)))),
+        ScalarTy::Int => Data::Int(gathered(words.iter().map(|word| *word as i64))),
+        ScalarTy::Bool => Data::Bool(gathered(words.iter().map(|word| *word != 0))),
     }
 }
 

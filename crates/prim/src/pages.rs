@@ -2,16 +2,16 @@
 
 #![allow(unsafe_code)]
 
-/// The same elements, in memory of their own.
-pub(crate) fn copied<T: Copy>(elements: &[T]) -> Vec<T> {
-    let mut copy: Vec<T> = Vec::with_capacity(elements.len());
-    ask_for_large(&mut copy);
-    copy.extend_from_slice(elements);
-    copy
+/// The elements in a vector, which has large pages if there are many.
+pub fn gathered<T>(elements: impl ExactSizeIterator<Item = T>) -> Vec<T> {
+    let mut all: Vec<T> = Vec::with_capacity(elements.len());
+    ask_for_large(&mut all);
+    all.extend(elements);
+    all
 }
 
 /// Asks for large pages for the elements that a vector has room for.
-pub(crate) fn ask_for_large<T>(vector: &mut Vec<T>) {
+pub fn ask_for_large<T>(vector: &mut Vec<T>) {
     #[cfg(target_os = "linux")]
     large::ask(vector.as_mut_ptr().cast(), vector.capacity() * size_of::<T>());
     #[cfg(not(target_os = "linux"))]
@@ -36,13 +36,13 @@ mod large {
 
 #[cfg(test)]
 mod tests {
-    use super::copied;
+    use super::gathered;
 
     #[test]
-    fn copies_are_the_same_whatever_their_size() {
+    fn elements_stay_as_they_are_whatever_their_number() {
         for count in [0, 1, 1000, 1 << 20, (1 << 20) + 7] {
             let elements: Vec<i64> = (0..count).collect();
-            assert_eq!(copied(&elements), elements);
+            assert_eq!(gathered(elements.iter().copied()), elements);
         }
     }
 }

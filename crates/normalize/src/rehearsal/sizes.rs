@@ -1,0 +1,136 @@
+//! Sizes that are equal because a check says so.
+//!
+//! * *Assumes* code whose checks dominate what relies on them.
+//! * *Gives* whether types in it rest on sizes being equal that have different names, and which checks say that sizes are equal.
+
+use std::collections::{HashMap, HashSet};
+
+use lambada_anf::{Atom, Exp, Library, Nest, Op, Out, Param, Renaming, Stm, Ty, Var};
+use lambada_prim::{Prim, ScalarTy};
+
+/// What is known of variables: of a block, and of the free ones in it.
+#[derive(Default)]
+pub(super) struct Sizes {
+    /// The sizes of arrays and accumulators.
+    pub types: HashMap<Var, Vec<Atom>>,
+    /// Conditions that do not depend on whether integers are equal.
+    unequal: HashSet<Var>,
+}
+
+impl Sizes {
+    pub(super) fn bind(&mut self, params: &[Param]) {
+        self.types.extend(params.iter().map(|p| (p.var, p.ty.dims.clone())));
+    }
+
+    /// Notes what statements bind.
+    pub(super) fn read(&mut self, stms: &[Stm]) {
+        for stm in stms {
+            stm.each(&mut |stm| {
+                self.bind(&stm.binds);
+                match &stm.exp {
+                    Exp::Nest(Nest::Loop { params, .. }) => self.bind(params),
+                    Exp::Op(Op::Prim(prim, args)) if *prim != Prim::EqInt => {
+                        let mut vars = args.iter().filter_map(|arg| arg.as_var());
+                        let numbers = !prim.args().contains(&ScalarTy::Bool);
+                        if numbers || vars.all(|var| self.unequal.contains(&var)) {
+                            self.unequal.insert(stm.binds[0].var);
+                        }
+                    }
+                    Exp::Op(_) | Exp::Nest(_) => {}
+                }
+            });
+        }
+    }
+
+    /// May a check of this condition say that sizes are equal?
+    pub(super) fn compares(&self, cond: Atom) -> bool {
+        cond.as_var().is_some_and(|var| !self.unequal.contains(&var))
+    }
+
+    /// Do types here rest on sizes being equal that have different names?
+    pub(super) fn relied_on(&self, stms: &[Stm], library: &Library) -> bool {
+        stms.iter().any(|stm| stm.any(&mut |stm| !self.fits(stm, library)))
+    }
+
+    /// Has each atom the type that it is wanted as? Variables of the types stand for the atoms.
+    pub(super) fn against(&self, atoms: &[Atom], vars: &[Atom], types: &[Ty]) -> bool {
+        let mut renaming = Renaming::new();
+        for (var, atom) in vars.iter().zip(atoms) {
+            if let Atom::Var(var) = var {
+                renaming.insert(*var, *atom);
+            }
+        }
+        atoms.iter().zip(types).all(|(atom, ty)| self.dims(*atom) == renaming.ty(ty).dims)
+    }
+
+    fn dims(&self, atom: Atom) -> &[Atom] {
+        atom.as_var().and_then(|var| self.types.get(&var)).map_or(&[], |dims| &dims[..])
+    }
+
+    fn as_params(&self, atoms: &[Atom], params: &[Param]) -> bool {
+        let (vars, types) = apart(params);
+        self.against(atoms, &vars, &types)
+    }
+
+    fn fits(&self, stm: &Stm, library: &Library) -> bool {
+        match &stm.exp {
+            Exp::Nest(Nest::For { extent, outs, body, .. }) => {
+                let gathered = outs.iter().zip(&stm.binds).zip(&body.results);
+                gathered.into_iter().all(|((out, bind), result)| match out {
+                    Out::Collect => {
+                        bind.ty.dims[0] == *extent && self.dims(*result) == &bind.ty.dims[1..]
+                    }
+                    Out::Reduce(_) => true,
+                })
+            }
+            Exp::Nest(Nest::Loop { params, inits, body, .. }) => {
+                let last: Vec<Atom> = stm.binds.iter().map(|p| p.var.into()).collect();
+                [inits, &body.results, &last].into_iter().all(|state| self.as_params(state, params))
+            }
+            Exp::Nest(Nest::If { then, otherwise, .. }) => {
+                [then, otherwise].iter().all(|block| self.as_params(&block.results, &stm.binds))
+            }
+            Exp::Op(Op::ArrayPrim(prim, args)) => {
+                let types: Vec<&[Atom]> = args.iter().map(|arg| self.dims((*arg).into())).collect();
+                let ranks: Vec<usize> = types.iter().map(|dims| dims.len()).collect();
+                prim.version(&ranks).is_some_and(|version| {
+                    version.equal_axes().all(|[(a, j), (b, k)]| types[a][j] == types[b][k])
+                })
+            }
+            Exp::Op(Op::Call { function, args, .. }) => library
+                .function(*function)
+                .is_some_and(|callee| self.as_params(args, &callee.params)),
+            Exp::Op(Op::Node { node, tag, fields, .. }) => {
+                let constructor = &library.nodes[node.0 as usize].constructors[*tag as usize];
+                let vars: Vec<Atom> = (0..).map(|k| Var(k).into()).take(fields.len()).collect();
+                let types: Vec<Ty> = constructor.fields.iter().map(|f| f.ty.clone()).collect();
+                self.against(fields, &vars, &types)
+            }
+            Exp::Op(Op::Array(items)) => {
+                items.iter().all(|item| self.dims(*item) == &stm.binds[0].ty.dims[1..])
+            }
+            Exp::Op(
+                Op::Update { array, index, value } | Op::Accumulate { acc: array, index, value },
+            ) => self.dims(*value) == &self.dims((*array).into())[index.len()..],
+            Exp::Op(Op::Accumulator(value)) => self.dims(*value) == stm.binds[0].ty.dims,
+            Exp::Op(
+                Op::Prim(..)
+                | Op::Index(..)
+                | Op::Fill(_)
+                | Op::Constant(_)
+                | Op::Freeze(_)
+                | Op::Check { .. }
+                | Op::Inspect { .. }
+                | Op::Tag(_)
+                | Op::Field { .. }
+                | Op::Open { .. }
+                | Op::Cell { .. },
+            ) => true,
+        }
+    }
+}
+
+/// Variables and types.
+pub(super) fn apart(params: &[Param]) -> (Vec<Atom>, Vec<Ty>) {
+    params.iter().map(|p| (Atom::Var(p.var), p.ty.clone())).unzip()
+}
