@@ -40,7 +40,9 @@ pub(crate) fn taken(
         // What the body has made so far and nobody has been given.
         let mut made: HashMap<u32, Option<(Reg, u32)>> = HashMap::new();
         for stmt in body {
-            visit(std::slice::from_ref(stmt), &mut |inner| {
+            // What is nested is read only for arrays that wait, so not at each depth.
+            let nested = if made.is_empty() { &[] } else { std::slice::from_ref(stmt) };
+            visit(nested, &mut |inner| {
                 // Whoever has it already must have a copy.
                 for buf in inner.writes() {
                     if let Some(Some(field)) = made.get(&memory[buf.0 as usize]) {

@@ -57,19 +57,19 @@ fn cheap_integers(stm: &Stm, cond: Atom, then: &Block, otherwise: &Block) -> Opt
     let cheap = |stm: &Stm| {
         matches!(stm.exp, Exp::Op(Op::Prim(Prim::AddInt | Prim::SubInt | Prim::NegInt, _)))
     };
-    let stms: Vec<Stm> = then.stms.iter().chain(&otherwise.stms).cloned().collect();
-    if stms.len() > INTEGERS
-        || !stms.iter().all(cheap)
+    let stms = || then.stms.iter().chain(&otherwise.stms);
+    if stms().nth(INTEGERS).is_some()
+        || !stms().all(cheap)
         || !stm.binds.iter().all(|p| p.ty == Ty::int())
     {
         return None;
     }
     let mut chosen = selects(stm, cond, then, otherwise);
-    chosen.stms.splice(0..0, stms);
+    chosen.stms.splice(0..0, stms().cloned());
     Some(chosen)
 }
 
-/// An `if` branches compute nothing chooses between values that are both there.
+/// An `if` whose branches compute nothing chooses between values that are both there.
 fn selects(stm: &Stm, cond: Atom, then: &Block, otherwise: &Block) -> Replacement {
     let select = |((p, a), b): ((&Param, &Atom), &Atom)| {
         Stm::new(vec![p.clone()], Op::Prim(select(p.ty.elem.scalar()), vec![cond, *a, *b]))
