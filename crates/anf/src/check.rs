@@ -29,6 +29,11 @@ pub fn check(function: &Function) -> Result<(), String> {
     checker.program().map_err(|message| format!("{}: {message}", function.name))
 }
 
+/// Checks one function of a library.
+pub fn check_callee(function: &Function, library: &Library) -> Result<(), String> {
+    Checker::new(function, library).callee()
+}
+
 /// Does the entry of a program take and give arrays and scalars only, as engines do? Where it becomes source, it may take and give handles.
 pub fn check_entry(function: &Function) -> Result<(), String> {
     let handles = |ty: &Ty| ty.elem.node().is_some();

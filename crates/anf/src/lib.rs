@@ -26,7 +26,7 @@ mod trap;
 mod walk;
 
 pub use build::Builder;
-pub use check::{check, check_entry};
+pub use check::{check, check_callee, check_entry};
 pub use counts::Counts;
 pub use derivative::{Derivatives, Lambda, Reverse};
 pub use effects::Effect;

@@ -4,16 +4,16 @@
 //! * *Gives* statements that make no checks, read zeros out of range, and update nothing there; a node of zeros is of the first constructor that
 //!   needs no other node of its type. A size that they cannot compute, because it takes an element that is a function, or a function that may
 //!   fail or is being written, is not known.
-//! * *Keeps* types: where they rest on sizes being equal that have different names ([`sizes`]), what stands behind a check that says so runs
-//!   only if they are, and gives zeros otherwise.
+//! * *Keeps* types. Where they rest on checks that sizes are equal ([`sizes`]; of a function, the checker says so), what stands behind such a
+//!   check runs only if they are, and gives zeros otherwise. A copy of a function that has no types then is not known either.
 
 mod sizes;
 
 use std::collections::{HashMap, HashSet};
 
 use lambada_anf::{
-    Atom, Block, Effect, Elem, Exp, FnId, Library, LoopKind, NAMELESS, Names, Nest, NodeId, Op,
-    Out, Param, Renaming, Stm, Ty, Var, free_vars,
+    Atom, Block, Effect, Elem, Exp, FnId, Function, Library, LoopKind, NAMELESS, Names, Nest,
+    NodeId, Op, Out, Param, Renaming, Stm, Ty, Var, check_callee, free_vars,
 };
 use lambada_prim::Prim;
 
@@ -26,11 +26,13 @@ pub(crate) fn without_failures(emit: &mut Emit, mut code: Block) -> Option<Block
     for id in called(&code.stms) {
         copies.insert(id, copy(emit, id)?);
     }
-    let sizes = sizes_in(emit, &code.stms);
+    let mut sizes = sizes_in(emit, &code.stms);
+    sizes.read(&code.stms);
+    let relied = sizes.relied_on(&code.stms, &emit.library);
     let wanted = Wanted { vars: code.results.clone(), types: vec![Ty::int(); code.results.len()] };
     let Emit { names, library, variants, .. } = emit;
-    let rehearsal = Rehearsal { names, sizes, copies: &copies, library, variants, relied: false };
-    rehearsal.all(&mut code, &wanted).map(|_| code)
+    let mut rehearsal = Rehearsal { names, sizes, copies: &copies, library, variants, relied };
+    rehearsal.block(&mut code, &wanted).then_some(code)
 }
 
 /// Do types in statements of the innermost block rest on its checks?
@@ -44,7 +46,7 @@ pub(crate) fn relies_on_checks(emit: &Emit, stms: &[Stm]) -> bool {
 pub(crate) fn compares_sizes(emit: &Emit) -> impl Fn(&Stm) -> bool + use<> {
     let mut sizes = Sizes::default();
     sizes.read(emit.stms());
-    move |stm| matches!(&stm.exp, Exp::Op(Op::Check { cond, .. }) if sizes.compares(*cond))
+    move |stm| sizes.compares(stm)
 }
 
 /// The sizes of what is free in statements.
@@ -74,24 +76,43 @@ fn copy(emit: &mut Emit, id: FnId) -> Option<FnId> {
     let new = all.iter().zip(first..).map(|(id, k)| (*id, FnId(k as u32)));
     let mut copies = emit.rehearsed.clone();
     copies.extend(new);
-    let mut functions = Vec::with_capacity(all.len());
-    for id in &all {
-        let mut function = emit.library.functions[id.0 as usize].clone()?;
-        let mut sizes = Sizes::default();
-        sizes.bind(&function.params);
-        sizes.bind(&function.accumulators);
-        let (names, library, variants) = (&mut function.names, &emit.library, &emit.variants);
-        let rehearsal =
-            Rehearsal { names, sizes, copies: &copies, library, variants, relied: false };
-        let wanted =
-            Wanted { vars: function.body.results.clone(), types: function.results.clone() };
-        function.results = rehearsal.all(&mut function.body, &wanted)?;
-        function.rules = None;
-        functions.push(Some(function));
+    // Without any checks, if that has types.
+    for relied in [false, true] {
+        let written: Option<Vec<Function>> =
+            all.iter().map(|id| rewritten(emit, *id, &copies, relied)).collect();
+        let Some(written) = written else { continue };
+        emit.library.functions.extend(written.into_iter().map(Some));
+        let mut new = emit.library.functions[first..].iter().flatten();
+        if new.all(|function| check_callee(function, &emit.library).is_ok()) {
+            emit.rehearsed = copies;
+            return emit.rehearsed.get(&id).copied();
+        }
+        emit.library.functions.truncate(first);
     }
-    emit.library.functions.extend(functions);
-    emit.rehearsed = copies;
-    emit.rehearsed.get(&id).copied()
+    None
+}
+
+/// The function without failures, which calls copies.
+fn rewritten(
+    emit: &Emit,
+    id: FnId,
+    copies: &HashMap<FnId, FnId>,
+    relied: bool,
+) -> Option<Function> {
+    let mut function = emit.library.function(id)?.clone();
+    let mut sizes = Sizes::default();
+    sizes.bind(&function.params);
+    sizes.bind(&function.accumulators);
+    sizes.read(&function.body.stms);
+    let (names, library, variants) = (&mut function.names, &emit.library, &emit.variants);
+    let mut rehearsal = Rehearsal { names, sizes, copies, library, variants, relied };
+    let wanted = Wanted { vars: function.body.results.clone(), types: function.results.clone() };
+    if !rehearsal.block(&mut function.body, &wanted) {
+        return None;
+    }
+    function.results = wanted.of(&function.body.results);
+    function.rules = None;
+    Some(function)
 }
 
 /// The functions that statements call.
@@ -114,7 +135,7 @@ struct Rehearsal<'a> {
     library: &'a Library,
     /// The nodes that are values of recursive types.
     variants: &'a HashSet<NodeId>,
-    /// Do types rest on checks?
+    /// Do types rest on checks? Then those that compare sizes become branches.
     relied: bool,
 }
 
@@ -147,14 +168,6 @@ impl Wanted {
 }
 
 impl Rehearsal<'_> {
-    /// Gives the types of its results.
-    fn all(mut self, block: &mut Block, wanted: &Wanted) -> Option<Vec<Ty>> {
-        self.sizes.read(&block.stms);
-        self.relied = self.sizes.relied_on(&block.stms, self.library)
-            || !self.sizes.against(&block.results, &wanted.vars, &wanted.types);
-        self.block(block, wanted).then(|| wanted.of(&block.results))
-    }
-
     /// Has it such a form?
     fn block(&mut self, block: &mut Block, wanted: &Wanted) -> bool {
         let mut after = Vec::with_capacity(block.stms.len());
@@ -167,10 +180,12 @@ impl Rehearsal<'_> {
                 *function = self.copies[function];
             }
             match &stm.exp {
-                Exp::Op(Op::Check { cond, .. }) if self.relied && self.sizes.compares(*cond) => {
+                Exp::Op(Op::Check { cond, .. }) if self.relied && self.sizes.compares(&stm) => {
                     let rest = Block { stms: stms.collect(), results: block.results.clone() };
-                    let Some(stm) = self.only_if(*cond, rest, wanted) else { return false };
-                    block.results = stm.binds.iter().map(|p| p.var.into()).collect();
+                    let Some((stm, results)) = self.only_if(*cond, rest, wanted) else {
+                        return false;
+                    };
+                    block.results = results;
                     after.push(stm);
                     break;
                 }
@@ -229,10 +244,9 @@ impl Rehearsal<'_> {
             }
             // Zeros might never end it.
             Exp::Nest(Nest::Loop { params, kind: LoopKind::While(cond), body, .. }) => {
-                let checks = |stm: &Stm| matches!(&stm.exp, Exp::Op(Op::Check { cond, .. }) if self.sizes.compares(*cond));
-                if self.relied
-                    && cond.stms.iter().chain(&body.stms).any(|stm| stm.any(&mut |stm| checks(stm)))
-                {
+                let mut compares = |stm: &Stm| self.sizes.compares(stm);
+                let mut stms = cond.stms.iter().chain(&body.stms);
+                if self.relied && stms.any(|stm| stm.any(&mut compares)) {
                     return false;
                 }
                 self.block(cond, &Wanted::types(vec![Ty::bool()]))
@@ -241,8 +255,13 @@ impl Rehearsal<'_> {
         }
     }
 
-    /// What a block gives if the condition holds; zeros otherwise.
-    fn only_if(&mut self, cond: Atom, mut then: Block, wanted: &Wanted) -> Option<Stm> {
+    /// A statement that makes what a block gives if the condition holds, and zeros otherwise; and the results of the block.
+    fn only_if(
+        &mut self,
+        cond: Atom,
+        mut then: Block,
+        wanted: &Wanted,
+    ) -> Option<(Stm, Vec<Atom>)> {
         let mut inside = HashSet::new();
         then.stms.iter().for_each(|stm| inside.extend(stm.binds.iter().map(|p| p.var)));
         let begun = |stm: &Stm| match stm.exp.effect() {
@@ -257,22 +276,31 @@ impl Rehearsal<'_> {
         if then.stms.iter().any(begun) || sizes.into_iter().any(hidden) {
             return None;
         }
+        // What is there already, and has no size, is the same in both cases: callers may know it as one of their arguments.
+        let there: Vec<bool> = (then.results.iter().zip(&wanted.types))
+            .map(|(result, ty)| {
+                ty.dims.is_empty() && result.as_var().is_none_or(|var| !inside.contains(&var))
+            })
+            .collect();
         if !self.block(&mut then, wanted) {
             return None;
         }
-        let vars: Vec<Var> = then.results.iter().map(|_| self.names.fresh(NAMELESS)).collect();
-        let binds =
-            |types: Vec<Ty>| vars.iter().zip(types).map(|(var, ty)| Param { var: *var, ty });
-        let binds: Vec<Param> =
-            binds(wanted.of(&vars.iter().map(|var| (*var).into()).collect::<Vec<Atom>>()))
-                .collect();
-        let mut otherwise = Block::default();
-        let zeros: Vec<Atom> = wanted.types.iter().map(|ty| Atom::Lit(ty.elem.zero())).collect();
-        for ty in wanted.of(&zeros) {
-            let zero = self.zero(&ty, &mut otherwise.stms)?;
-            otherwise.results.push(zero);
+        let (mut results, mut zeros) = (then.results.clone(), then.results.clone());
+        let made = || (0..there.len()).filter(|k| !there[*k]);
+        for k in made() {
+            results[k] = self.names.fresh(NAMELESS).into();
+            zeros[k] = Atom::Lit(wanted.types[k].elem.zero());
         }
-        Some(Stm::new(binds, Nest::If { cond, then, otherwise }))
+        let (types, of_zeros) = (wanted.of(&results), wanted.of(&zeros));
+        let mut otherwise = Block::default();
+        let mut binds = Vec::new();
+        for k in made() {
+            otherwise.results.push(self.zero(&of_zeros[k], &mut otherwise.stms)?);
+            let bind = results[k].as_var().map(|var| Param { var, ty: types[k].clone() });
+            binds.extend(bind);
+        }
+        then.results = made().map(|k| then.results[k]).collect();
+        Some((Stm::new(binds, Nest::If { cond, then, otherwise }), results))
     }
 
     /// Are all of the indices in range?

@@ -62,7 +62,7 @@ fn field_ty(library: &Library, before: &[Field], field: &Field) -> Check {
 
 impl Checker<'_> {
     /// A function that is called: `⊢ function` with its sizes among its parameters.
-    fn callee(&mut self) -> Check {
+    pub(super) fn callee(&mut self) -> Check {
         let function = self.function;
         if !function.sizes.is_empty() || !function.library.is_empty() {
             return Err("a function of the library has sizes or a library of its own".into());

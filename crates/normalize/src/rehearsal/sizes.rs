@@ -42,9 +42,9 @@ impl Sizes {
         }
     }
 
-    /// May a check of this condition say that sizes are equal?
-    pub(super) fn compares(&self, cond: Atom) -> bool {
-        cond.as_var().is_some_and(|var| !self.unequal.contains(&var))
+    /// Is it a check that may say that sizes are equal?
+    pub(super) fn compares(&self, stm: &Stm) -> bool {
+        matches!(&stm.exp, Exp::Op(Op::Check { cond: Atom::Var(var), .. }) if !self.unequal.contains(var))
     }
 
     /// Do types here rest on sizes being equal that have different names?
@@ -53,7 +53,7 @@ impl Sizes {
     }
 
     /// Has each atom the type that it is wanted as? Variables of the types stand for the atoms.
-    pub(super) fn against(&self, atoms: &[Atom], vars: &[Atom], types: &[Ty]) -> bool {
+    fn against(&self, atoms: &[Atom], vars: &[Atom], types: &[Ty]) -> bool {
         let mut renaming = Renaming::new();
         for (var, atom) in vars.iter().zip(atoms) {
             if let Atom::Var(var) = var {
