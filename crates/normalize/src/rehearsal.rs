@@ -13,11 +13,11 @@ use std::collections::{HashMap, HashSet};
 
 use lambada_anf::{
     Atom, Block, Effect, Elem, Exp, FnId, Function, Library, LoopKind, NAMELESS, Names, Nest,
-    NodeId, Op, Out, Param, Renaming, Stm, Ty, Var, check_callee, free_vars,
+    NodeId, Op, Out, Param, Stm, Ty, Var, check_callee, free_vars,
 };
 use lambada_prim::Prim;
 
-use self::sizes::{Sizes, apart};
+use self::sizes::{Sizes, Wanted};
 use crate::emit::Emit;
 
 /// The same code, which gives sizes, without failures, if it has such a form.
@@ -139,34 +139,6 @@ struct Rehearsal<'a> {
     relied: bool,
 }
 
-/// The types that the results of a block are wanted as. In a type, the variables stand for the results.
-struct Wanted {
-    vars: Vec<Atom>,
-    types: Vec<Ty>,
-}
-
-impl Wanted {
-    fn params(params: &[Param]) -> Wanted {
-        let (vars, types) = apart(params);
-        Wanted { vars, types }
-    }
-
-    fn types(types: Vec<Ty>) -> Wanted {
-        Wanted { vars: Vec::new(), types }
-    }
-
-    /// The types of these results.
-    fn of(&self, results: &[Atom]) -> Vec<Ty> {
-        let mut renaming = Renaming::new();
-        for (var, result) in self.vars.iter().zip(results) {
-            if let Atom::Var(var) = var {
-                renaming.insert(*var, *result);
-            }
-        }
-        self.types.iter().map(|ty| renaming.ty(ty)).collect()
-    }
-}
-
 impl Rehearsal<'_> {
     /// Has it such a form?
     fn block(&mut self, block: &mut Block, wanted: &Wanted) -> bool {
@@ -264,10 +236,8 @@ impl Rehearsal<'_> {
     ) -> Option<(Stm, Vec<Atom>)> {
         let mut inside = HashSet::new();
         then.stms.iter().for_each(|stm| inside.extend(stm.binds.iter().map(|p| p.var)));
-        let begun = |stm: &Stm| match stm.exp.effect() {
-            Effect::Freezes(acc) => !inside.contains(&acc),
-            _ => false,
-        };
+        let begun =
+            |stm: &Stm| matches!(stm.exp.effect(), Effect::Freezes(acc) if !inside.contains(&acc));
         let results: HashSet<Atom> = wanted.vars.iter().copied().collect();
         let sizes = wanted.types.iter().flat_map(|ty| &ty.dims);
         let hidden = |size: &Atom| {

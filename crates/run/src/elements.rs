@@ -193,7 +193,7 @@ impl Got<'_> {
                 data: match elements {
                     Elements::Real(values) => Data::Real(gathered(values.iter().copied())),
                     Elements::Single(values) => {
-                        Data::Real(values.iter().map(|x| f64::from(*x)).collect())
+                        Data::Real(gathered(values.iter().map(|x| f64::from(*x))))
                     }
                     Elements::Int(values) => Data::Int(gathered(values.iter().copied())),
                     Elements::Bool(bytes) => Data::Bool(bytes.iter().map(|b| *b != 0).collect()),

@@ -8,6 +8,34 @@ use std::collections::{HashMap, HashSet};
 use lambada_anf::{Atom, Exp, Library, Nest, Op, Out, Param, Renaming, Stm, Ty, Var};
 use lambada_prim::{Prim, ScalarTy};
 
+/// The types that atoms are wanted as, such as the results of a block. In a type, the variables stand for the atoms.
+pub(super) struct Wanted {
+    pub vars: Vec<Atom>,
+    pub types: Vec<Ty>,
+}
+
+impl Wanted {
+    pub(super) fn params(params: &[Param]) -> Wanted {
+        let (vars, types) = params.iter().map(|p| (Atom::Var(p.var), p.ty.clone())).unzip();
+        Wanted { vars, types }
+    }
+
+    pub(super) fn types(types: Vec<Ty>) -> Wanted {
+        Wanted { vars: Vec::new(), types }
+    }
+
+    /// The types of these atoms.
+    pub(super) fn of(&self, atoms: &[Atom]) -> Vec<Ty> {
+        let mut renaming = Renaming::new();
+        for (var, atom) in self.vars.iter().zip(atoms) {
+            if let Atom::Var(var) = var {
+                renaming.insert(*var, *atom);
+            }
+        }
+        self.types.iter().map(|ty| renaming.ty(ty)).collect()
+    }
+}
+
 /// What is known of variables: of a block, and of the free ones in it.
 #[derive(Default)]
 pub(super) struct Sizes {
@@ -52,24 +80,13 @@ impl Sizes {
         stms.iter().any(|stm| stm.any(&mut |stm| !self.fits(stm, library)))
     }
 
-    /// Has each atom the type that it is wanted as? Variables of the types stand for the atoms.
-    fn against(&self, atoms: &[Atom], vars: &[Atom], types: &[Ty]) -> bool {
-        let mut renaming = Renaming::new();
-        for (var, atom) in vars.iter().zip(atoms) {
-            if let Atom::Var(var) = var {
-                renaming.insert(*var, *atom);
-            }
-        }
-        atoms.iter().zip(types).all(|(atom, ty)| self.dims(*atom) == renaming.ty(ty).dims)
+    /// Has each atom the type that it is wanted as?
+    fn against(&self, atoms: &[Atom], wanted: &Wanted) -> bool {
+        atoms.iter().zip(wanted.of(atoms)).all(|(atom, ty)| self.dims(*atom) == ty.dims)
     }
 
     fn dims(&self, atom: Atom) -> &[Atom] {
         atom.as_var().and_then(|var| self.types.get(&var)).map_or(&[], |dims| &dims[..])
-    }
-
-    fn as_params(&self, atoms: &[Atom], params: &[Param]) -> bool {
-        let (vars, types) = apart(params);
-        self.against(atoms, &vars, &types)
     }
 
     fn fits(&self, stm: &Stm, library: &Library) -> bool {
@@ -85,10 +102,12 @@ impl Sizes {
             }
             Exp::Nest(Nest::Loop { params, inits, body, .. }) => {
                 let last: Vec<Atom> = stm.binds.iter().map(|p| p.var.into()).collect();
-                [inits, &body.results, &last].into_iter().all(|state| self.as_params(state, params))
+                let wanted = Wanted::params(params);
+                [inits, &body.results, &last].iter().all(|state| self.against(state, &wanted))
             }
             Exp::Nest(Nest::If { then, otherwise, .. }) => {
-                [then, otherwise].iter().all(|block| self.as_params(&block.results, &stm.binds))
+                let wanted = Wanted::params(&stm.binds);
+                [then, otherwise].iter().all(|block| self.against(&block.results, &wanted))
             }
             Exp::Op(Op::ArrayPrim(prim, args)) => {
                 let types: Vec<&[Atom]> = args.iter().map(|arg| self.dims((*arg).into())).collect();
@@ -99,12 +118,12 @@ impl Sizes {
             }
             Exp::Op(Op::Call { function, args, .. }) => library
                 .function(*function)
-                .is_some_and(|callee| self.as_params(args, &callee.params)),
+                .is_some_and(|callee| self.against(args, &Wanted::params(&callee.params))),
             Exp::Op(Op::Node { node, tag, fields, .. }) => {
                 let constructor = &library.nodes[node.0 as usize].constructors[*tag as usize];
-                let vars: Vec<Atom> = (0..).map(|k| Var(k).into()).take(fields.len()).collect();
-                let types: Vec<Ty> = constructor.fields.iter().map(|f| f.ty.clone()).collect();
-                self.against(fields, &vars, &types)
+                let vars = (0..).map(|k| Var(k).into()).take(fields.len()).collect();
+                let types = constructor.fields.iter().map(|f| f.ty.clone()).collect();
+                self.against(fields, &Wanted { vars, types })
             }
             Exp::Op(Op::Array(items)) => {
                 items.iter().all(|item| self.dims(*item) == &stm.binds[0].ty.dims[1..])
@@ -128,9 +147,4 @@ impl Sizes {
             ) => true,
         }
     }
-}
-
-/// Variables and types.
-pub(super) fn apart(params: &[Param]) -> (Vec<Atom>, Vec<Ty>) {
-    params.iter().map(|p| (Atom::Var(p.var), p.ty.clone())).unzip()
 }
