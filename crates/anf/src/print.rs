@@ -48,12 +48,13 @@ fn node_type(labels: &Labels, id: NodeId, node: &NodeType, text: &mut String) {
         let name = |k: u32| labels.field(id, tag, k).unwrap_or("?");
         let field = |(k, field): (usize, &Field)| {
             let cell = if field.cell { "cell " } else { "" };
+            let shape = if field.shape { "shape " } else { "" };
             let size = |d: &Atom| match d {
                 Atom::Var(Var(k)) => format!("[{}]", name(*k)),
                 Atom::Lit(value) => format!("[{}]", scalar(*value)),
             };
             let dims: String = field.ty.dims.iter().map(size).collect();
-            format!("{cell}{} : {dims}{}", name(k as u32), elem(labels, field.ty.elem))
+            format!("{cell}{shape}{} : {dims}{}", name(k as u32), elem(labels, field.ty.elem))
         };
         let fields: Vec<String> = constructor.fields.iter().enumerate().map(field).collect();
         let name = labels.constructor(id, tag).unwrap_or("?");

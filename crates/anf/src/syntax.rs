@@ -297,6 +297,24 @@ pub struct Field {
     pub ty: Ty,
     /// A cell: it is only added to, and read when no addition will follow.
     pub cell: bool,
+    /// An `int` that belongs to the shape of the value although no other field has it as a size: a
+    /// tag, or the size of an array whose elements take no field. A tangent has that of its point.
+    pub shape: bool,
+}
+
+impl Field {
+    /// A field that is no cell and, unless a later field has it as a size, part of the value.
+    pub fn new(name: &str, ty: Ty) -> Field {
+        Field { name: name.into(), ty, cell: false, shape: false }
+    }
+}
+
+impl Constructor {
+    /// Whether the k-th field belongs to the shape of the value, so that a tangent has that of its point.
+    pub fn is_shape(&self, k: usize) -> bool {
+        let size = Atom::from(Var(k as u32));
+        self.fields[k].shape || self.fields.iter().any(|field| field.ty.dims.contains(&size))
+    }
 }
 
 /// What calls and handles refer to: the node types and the functions of a program.

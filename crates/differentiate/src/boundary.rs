@@ -10,7 +10,7 @@ use crate::activity::{Activity, Scope};
 use crate::arrays;
 use crate::call::finish;
 use crate::cotangents::{Sweeps, sweeps};
-use crate::crossing::cross;
+use crate::crossing::{cross, zeroed};
 use crate::derived::{Context, Crossing, Mode};
 use crate::extrema;
 use crate::prepare::rewritten;
@@ -82,7 +82,7 @@ impl Tangents<'_> {
             return self.or_zero(result, ty);
         }
         if !self.cx.known.carries(ty.elem) {
-            return result;
+            return zeroed(self.cx, &mut self.b, ty, result);
         }
         let tangent = self.or_zero(result, ty);
         let value = cross(self.cx, &mut self.b, Crossing::Untangent, ty, &[result, tangent]);

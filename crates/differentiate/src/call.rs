@@ -363,7 +363,8 @@ impl Subject<'_> {
         let shadows = &self.params[self.f.params.len()..];
         let others: Vec<Param> = self.f.accumulators.iter().chain(shadows).cloned().collect();
         let state: Vec<Param> = active(&self.f.params, &self.derived.key.returned);
-        planned(&self.lambda, &self.activity, (&others, &state), &mut |facts, undo| {
+        let ruled = cx.ruled();
+        planned(&self.lambda, &self.activity, (&others, &state), &ruled, &mut |facts, undo| {
             let sweeps = (facts, undo, &self.shadows);
             let mut c = Cotangents::new(cx, names, sweeps, &self.lambda, &others);
             let mut params = sizes.to_vec();

@@ -25,9 +25,8 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use lambada_anf::{
-    Atom, Block, Builder, Elem, Exp, Lambda, Names, Nest, Op, Param, Stm, Ty, Var, free_vars,
+    Atom, Block, Builder, Elem, Exp, FnId, Lambda, Names, Nest, Op, Param, Stm, Ty, Var, free_vars,
 };
-use lambada_prim::Prim;
 
 use crate::activity::Activity;
 use crate::arrays;
@@ -59,7 +58,8 @@ pub(crate) fn sweeps(
     shadows: &Shadows,
     f: &Lambda,
 ) -> Sweeps {
-    planned(f, activity, (&[], &[]), &mut |facts, undo| {
+    let ruled = cx.ruled();
+    planned(f, activity, (&[], &[]), &ruled, &mut |facts, undo| {
         let mut c = Cotangents::new(cx, names, (facts, undo, shadows), f, &[]);
         let params = c.seeds(f);
         let stms = c.stms(&f.body.stms);
@@ -78,11 +78,12 @@ pub(crate) fn planned<T>(
     f: &Lambda,
     activity: &Rc<Activity>,
     (others, state): (&[Param], &[Param]),
+    ruled: &HashSet<FnId>,
     attempt: &mut dyn FnMut(&Facts, &mut Undo) -> T,
 ) -> T {
     let mut plan = Plan::default();
     loop {
-        let mut facts = Facts::of(f, activity, state, &plan.not_carried);
+        let mut facts = Facts::of(f, activity, state, &plan.not_carried, ruled);
         facts.params(others);
         let mut undo = Undo::new(plan.clone());
         let result = attempt(&facts, &mut undo);
@@ -118,10 +119,10 @@ pub(crate) enum Kind {
 /// A block of the reverse sweep under construction.
 #[derive(Debug)]
 pub(crate) struct Frame {
-    kind: Kind,
+    pub(crate) kind: Kind,
     /// What the corresponding primal block binds: variables whose cotangents end here.
-    owned: HashSet<Var>,
-    entries: HashMap<Var, Cotangent>,
+    pub(crate) owned: HashSet<Var>,
+    pub(crate) entries: HashMap<Var, Cotangent>,
     /// Outer variables that have an entry, in order.
     pub(crate) touched: Vec<Var>,
     /// In a `loop`: the parameters that carry the sums of outer scalars.
@@ -130,6 +131,8 @@ pub(crate) struct Frame {
     known: HashMap<Var, Atom>,
     /// The versions of arrays that the reverse sweep of the block has got back by undoing, under which names.
     pub(crate) undone: HashMap<Var, Atom>,
+    /// When sums are there, if not always ([`crate::presence`]).
+    pub(crate) present: HashMap<Var, Atom>,
     /// The statements, while the frame is not the innermost; else the builder has them.
     pub(crate) stms: Vec<Stm>,
 }
@@ -154,8 +157,14 @@ pub(crate) struct Cotangents<'a> {
     pub(crate) guarded: HashSet<Var>,
     /// Cotangents of handles, by what they have been made of.
     pub(crate) made: HashMap<Var, Made>,
+    /// When what is added is there, if not always ([`crate::presence`]).
+    pub(crate) when: Option<Atom>,
+    /// Of arrays some of whose elements may be absent: accumulators that count contributions.
+    pub(crate) flags: HashMap<Var, Var>,
+    /// By cotangent of such an array: the counts.
+    pub(crate) counts: HashMap<Var, Var>,
     /// From the outermost to the current block.
-    frames: Vec<Frame>,
+    pub(crate) frames: Vec<Frame>,
 }
 
 impl<'a> Cotangents<'a> {
@@ -190,6 +199,9 @@ impl<'a> Cotangents<'a> {
             multiples,
             guarded,
             made: HashMap::new(),
+            when: None,
+            flags: HashMap::new(),
+            counts: HashMap::new(),
             frames,
         };
         let bound = f.body.stms.iter().flat_map(|stm| &stm.binds);
@@ -268,7 +280,7 @@ impl Cotangents<'_> {
             }
             Exp::Nest(Nest::If { cond, then, otherwise }) => self.if_(stm, *cond, then, otherwise),
             Exp::Op(op) => {
-                let logged = self.op(stm, op);
+                let logged = self.op_if_present(stm, op);
                 logged.into_iter().chain([stm.clone()]).collect()
             }
         };
@@ -277,7 +289,7 @@ impl Cotangents<'_> {
     }
 
     /// Emits the reverse of a construct without blocks; gives what the forward sweep keeps before it.
-    fn op(&mut self, stm: &Stm, op: &Op) -> Option<Stm> {
+    pub(crate) fn op(&mut self, stm: &Stm, op: &Op) -> Option<Stm> {
         match op {
             Op::Prim(op, args) => self.prim(&stm.binds[0], *op, args),
             Op::Index(x, index) => self.index(&stm.binds[0], *x, index),
@@ -328,6 +340,7 @@ impl Cotangents<'_> {
             carried: HashMap::new(),
             known,
             undone: HashMap::new(),
+            present: HashMap::new(),
             stms: Vec::new(),
         });
     }
@@ -410,10 +423,7 @@ impl Cotangents<'_> {
             let sum = values::plus(self.cx, &mut self.b, &hint, &to, both);
             self.set(x, sum);
         } else if ty.dims.is_empty() {
-            let sum = self.sum(x).map_or(value, |sum| {
-                self.bind_ct(x, &Ty::real(), Op::Prim(Prim::Add, vec![sum, value]))
-            });
-            self.set(x, sum);
+            self.add_scalar(x, value);
         } else {
             let to = self.ty(x).clone();
             let value = self.fit(x, value, ty, &to);
@@ -431,6 +441,7 @@ impl Cotangents<'_> {
             }
             let acc = self.accumulator_of(x);
             self.b.effect(Op::Accumulate { acc, index: index.to_vec(), value });
+            self.element_is_there(x, index);
         }
     }
 
@@ -441,12 +452,15 @@ impl Cotangents<'_> {
 
     /// Removes the cotangent; absent if it is zero, or somebody else's. An accumulator ends here.
     pub(crate) fn take(&mut self, x: Var) -> Option<Atom> {
+        self.top().present.remove(&x);
         match self.top().entries.remove(&x)? {
             Cotangent::Sum(sum) => Some(sum),
             Cotangent::Accumulator(acc) if self.lent.contains(&acc) => None,
             Cotangent::Accumulator(acc) => {
                 let ty = self.ty(x).clone();
-                Some(self.bind_ct(x, &ty, Op::Freeze(acc)))
+                let x_ct = self.bind_ct(x, &ty, Op::Freeze(acc));
+                self.contributions_are_counted(x, x_ct);
+                Some(x_ct)
             }
         }
     }
@@ -481,6 +495,7 @@ impl Cotangents<'_> {
 
     fn entry(&mut self, x: Var, cotangent: Cotangent) {
         let frame = self.top();
+        frame.present.remove(&x);
         if frame.entries.insert(x, cotangent).is_none()
             && !frame.owned.contains(&x)
             && !frame.touched.contains(&x)
@@ -567,7 +582,13 @@ impl Cotangents<'_> {
                 frame.touched.push(x);
                 return acc;
             }
-            let acc = self.within(depth, |c| c.new_accumulator(x, place, sum));
+            let in_part = place.is_none() && sum.is_none() && self.facts.unbounded.in_part(x);
+            let acc = self.within(depth, |c| {
+                if in_part {
+                    c.count_contributions(x);
+                }
+                c.new_accumulator(x, place, sum)
+            });
             self.frames[depth].entries.insert(x, Cotangent::Accumulator(acc));
             return acc;
         }

@@ -3,19 +3,25 @@
 //! ```text
 //!   shadow x       a fresh shadow of all that is reached from x: a tree, so a node that is reached twice has two cells
 //!   seed v x̄       adds the cotangent v to the cells of x̄
-//!   harvest x x̄    the cotangent in the cells of x̄; what is not real is as in x
+//!   harvest x x̄    the cotangent in the cells of x̄, as a value
 //!   tangent x v    the value v as a tangent of x
-//!   untangent x ẋ  the tangent ẋ as a value; what is not real is as in x
+//!   untangent x ẋ  the tangent ẋ as a value
+//!   zero x         the zero tangent of x, as a value
 //! ```
+//!
+//! A tangent as a value has the shape of its point: constructors, sizes and tags. Its integers and
+//! booleans are zero, because they carry no derivative.
 //!
 //! Each is a recursive function per node type, made when it is needed.
 //!
 //! * Assumes: values have no cells.
 //! * Keeps: values whose tangents or cotangents are of other shapes are refused.
 
+use std::collections::HashSet;
+
 use lambada_anf::{
-    Atom, Block, Builder, Constructor, Elem, FnId, Function, Names, Nest, NodeId, Op, Param, Stm,
-    Ty,
+    Atom, Block, Builder, Constructor, Elem, FnId, Function, Library, Names, Nest, NodeId, Op,
+    Param, Stm, Ty,
 };
 use lambada_prim::Prim;
 
@@ -33,14 +39,30 @@ pub(crate) fn seed(cx: &mut Context, b: &mut Builder, ty: &Ty, (shadow, cotangen
 
 /// The cotangent of a parameter, as a value.
 pub(crate) fn harvest(cx: &mut Context, b: &mut Builder, p: &Param, shadow: Option<Atom>) -> Atom {
-    if !cx.known.carries(p.ty.elem) {
-        return p.var.into();
-    }
-    let shadow = shadow.unwrap_or_else(|| {
-        let ty = cx.ty(Mode::Shadow, &p.ty);
-        b.zero(&ty)
-    });
+    let Some(shadow) = shadow.filter(|_| cx.known.carries(p.ty.elem)) else {
+        return zeroed(cx, b, &p.ty, p.var.into());
+    };
     cross(cx, b, Crossing::Harvest, &p.ty, &[p.var.into(), shadow]).expect("a value")
+}
+
+/// The zero tangent of a handle, or of an array of handles.
+pub(crate) fn zeroed(cx: &mut Context, b: &mut Builder, ty: &Ty, of: Atom) -> Atom {
+    if !holds_data(&cx.library, ty.elem, &mut HashSet::new()) {
+        return of;
+    }
+    cross(cx, b, Crossing::Zero, ty, &[of]).expect("a value")
+}
+
+/// Whether a value may hold an integer or a boolean that is no part of its shape.
+fn holds_data(library: &Library, elem: Elem, seen: &mut HashSet<NodeId>) -> bool {
+    let Some(node) = elem.node() else { return true };
+    if !seen.insert(node) {
+        return false;
+    }
+    library.node(node).constructors.iter().any(|c| {
+        let mut fields = c.fields.iter().enumerate().filter(|(k, _)| !c.is_shape(*k));
+        fields.any(|(_, field)| holds_data(library, field.ty.elem, seen))
+    })
 }
 
 impl Crossing {
@@ -51,13 +73,14 @@ impl Crossing {
             Crossing::Harvest => "harvest",
             Crossing::Tangent => "tangent",
             Crossing::Untangent => "untangent",
+            Crossing::Zero => "zero",
         }
     }
 
     /// What the function for a type is called, `list_of_ct`.
     fn function(self, of: &str, suffix: &str) -> String {
         match self {
-            Crossing::Shadow | Crossing::Seed | Crossing::Harvest => {
+            Crossing::Shadow | Crossing::Seed | Crossing::Harvest | Crossing::Zero => {
                 format!("{}_{of}", self.name())
             }
             Crossing::Tangent => format!("{suffix}_of_{of}"),
@@ -69,7 +92,7 @@ impl Crossing {
     fn params(self, cx: &mut Context, ty: &Ty) -> Vec<Ty> {
         let mut of = |mode| cx.ty(mode, ty);
         match self {
-            Crossing::Shadow => vec![ty.clone()],
+            Crossing::Shadow | Crossing::Zero => vec![ty.clone()],
             Crossing::Seed | Crossing::Harvest => vec![ty.clone(), of(Mode::Shadow)],
             Crossing::Tangent => vec![ty.clone(), ty.clone()],
             Crossing::Untangent => vec![ty.clone(), of(Mode::Tangent)],
@@ -80,7 +103,7 @@ impl Crossing {
         match self {
             Crossing::Shadow => Some(cx.ty(Mode::Shadow, ty)),
             Crossing::Seed => None,
-            Crossing::Harvest | Crossing::Untangent => Some(ty.clone()),
+            Crossing::Harvest | Crossing::Untangent | Crossing::Zero => Some(ty.clone()),
             Crossing::Tangent => Some(cx.ty(Mode::Tangent, ty)),
         }
     }
@@ -212,9 +235,10 @@ impl Arm<'_> {
                 self.seed(cx, b, args[0], args[1]);
                 None
             }
-            Crossing::Harvest => Some(self.value(cx, b, crossing, args[0], args[1])),
             Crossing::Tangent => Some(self.tangent(cx, b, args[0], args[1])),
-            Crossing::Untangent => Some(self.value(cx, b, crossing, args[0], args[1])),
+            Crossing::Harvest => Some(self.value(cx, b, Some((Mode::Shadow, args[1])), args[0])),
+            Crossing::Untangent => Some(self.value(cx, b, Some((Mode::Tangent, args[1])), args[0])),
+            Crossing::Zero => Some(self.value(cx, b, None, args[0])),
         }
     }
 
@@ -369,49 +393,58 @@ impl Arm<'_> {
         made.expect("a handle")
     }
 
-    /// A value from the cells of a shadow, or from a tangent.
+    /// A value from the cells of a shadow, from a tangent, or zero.
     fn value(
         &self,
         cx: &mut Context,
         b: &mut Builder,
-        crossing: Crossing,
+        from: Option<(Mode, Atom)>,
         x: Atom,
-        other: Atom,
     ) -> Atom {
         let mut fields = Vec::new();
         for k in 0..self.of.fields.len() {
             let ty = sized(&self.of.fields[k].ty, &fields);
-            let tag = self.tag;
-            fields.push(if self.is_real(k) {
-                let (of, field) = (other, self.place(cx, k));
-                let read = match crossing {
-                    Crossing::Harvest => Op::Cell { of, tag, field },
-                    Crossing::Untangent | Crossing::Shadow | Crossing::Seed | Crossing::Tangent => {
-                        Op::Field { of, tag, field }
-                    }
-                };
-                b.bind(&self.hint(cx, k), ty, read)
-            } else {
-                let own = self.read(b, x, k, ty.clone());
-                if cx.known.carries(ty.elem) {
-                    let mode = match crossing {
-                        Crossing::Harvest => Mode::Shadow,
-                        Crossing::Untangent
-                        | Crossing::Shadow
-                        | Crossing::Seed
-                        | Crossing::Tangent => Mode::Tangent,
-                    };
-                    let field = self.place(cx, k);
-                    let child_ty = cx.ty(mode, &ty);
-                    let hint = self.hint(cx, k);
-                    let child = b.bind(&hint, child_ty, Op::Field { of: other, tag, field });
-                    cross(cx, b, crossing, &ty, &[own, child]).expect("a value")
-                } else {
-                    own
+            let field = match from {
+                Some((mode, other)) if cx.known.carries(ty.elem) => {
+                    self.field_from(cx, b, (mode, other), x, (k, &ty))
                 }
-            });
+                Some(_) | None if ty.elem.node().is_some() => {
+                    let own = self.read(b, x, k, ty.clone());
+                    zeroed(cx, b, &ty, own)
+                }
+                Some(_) | None if self.of.is_shape(k) => self.read(b, x, k, ty),
+                Some(_) | None => b.zero(&ty),
+            };
+            fields.push(field);
         }
         let (node, tag) = (self.node, self.tag);
         b.bind("made", Ty::handle(node), Op::Node { node, tag, fields, cells: false })
+    }
+
+    /// A field that carries derivatives, from a shadow or a tangent.
+    fn field_from(
+        &self,
+        cx: &mut Context,
+        b: &mut Builder,
+        (mode, of): (Mode, Atom),
+        x: Atom,
+        (k, ty): (usize, &Ty),
+    ) -> Atom {
+        let (tag, field, hint) = (self.tag, self.place(cx, k), self.hint(cx, k));
+        if !self.is_real(k) {
+            let own = self.read(b, x, k, ty.clone());
+            let child_ty = cx.ty(mode, ty);
+            let child = b.bind(&hint, child_ty, Op::Field { of, tag, field });
+            let crossing = match mode {
+                Mode::Shadow => Crossing::Harvest,
+                Mode::Tangent => Crossing::Untangent,
+            };
+            return cross(cx, b, crossing, ty, &[own, child]).expect("a value");
+        }
+        let read = match mode {
+            Mode::Shadow => Op::Cell { of, tag, field },
+            Mode::Tangent => Op::Field { of, tag, field },
+        };
+        b.bind(&hint, ty.clone(), read)
     }
 }

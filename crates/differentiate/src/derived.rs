@@ -43,6 +43,7 @@ pub(crate) enum Crossing {
     Harvest,
     Tangent,
     Untangent,
+    Zero,
 }
 
 /// What a function is differentiated by.
@@ -224,11 +225,11 @@ impl Context {
             }
         };
         let fields = kept.iter().map(|k| {
-            let Field { name, ty, cell } = &of.fields[*k as usize];
+            let Field { name, ty, cell, shape } = &of.fields[*k as usize];
             let dims = ty.dims.iter().map(place).collect();
             let ty = Ty { elem: self.ty_of_field(mode, ty.elem), dims };
             let cell = *cell || mode == Mode::Shadow && ty.elem == Elem::REAL;
-            Field { name: name.clone(), ty, cell }
+            Field { name: name.clone(), ty, cell, shape: *shape }
         });
         Constructor { name: of.name.clone(), fields: fields.collect() }
     }

@@ -3,9 +3,10 @@
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use lambada_anf::{Block, Exp, Lambda, Nest, Op, Param, Stm, Ty, Var};
+use lambada_anf::{Block, Exp, FnId, Lambda, Nest, Op, Param, Stm, Ty, Var};
 
 use crate::activity::Activity;
+use crate::presence::Unbounded;
 use crate::settled::{from_final, settled_reads};
 use crate::versions::Versions;
 
@@ -19,6 +20,8 @@ pub(crate) struct Facts {
     settled: HashMap<Var, Var>,
     /// The arrays that the reverse sweep carries backwards.
     pub(crate) versions: Versions,
+    /// The scalars of which it matters whether their cotangents are there.
+    pub(crate) unbounded: Unbounded,
 }
 
 impl Facts {
@@ -28,13 +31,14 @@ impl Facts {
         activity: &Rc<Activity>,
         state: &[Param],
         except: &HashSet<Var>,
+        ruled: &HashSet<FnId>,
     ) -> Facts {
         let (activity, settled) = (activity.clone(), settled_reads(f));
         let versions = Versions::of(f, &activity, &settled, except);
-        let mut facts =
-            Facts { activity, types: HashMap::new(), state: HashSet::new(), settled, versions };
+        let unbounded = Unbounded::of(f, &activity, ruled);
+        let (types, carried) = (HashMap::new(), arrays(state).collect());
+        let mut facts = Facts { activity, types, state: carried, settled, versions, unbounded };
         facts.params(&f.params);
-        facts.state.extend(arrays(state));
         facts.block(&f.body, !state.is_empty());
         facts
     }

@@ -52,7 +52,7 @@ impl Cotangents<'_> {
         outs: &[Out],
         body: &Block,
     ) -> Vec<Stm> {
-        let seeds: Vec<Option<Atom>> = stm.binds.iter().map(|p| self.take(p.var)).collect();
+        let seeds: Vec<_> = stm.binds.iter().map(|p| self.take_when(p.var)).collect();
         let own = own_elements(index, extent, body, &|x| self.is_table(x).then(|| self.ty(x)));
         let (first, rest) = body.stms.split_at(own.len());
         let bound = bound_in(&[index], body);
@@ -72,11 +72,15 @@ impl Cotangents<'_> {
         };
         sweep.extend(after);
         let sums = self.touched();
-        let mut results: Vec<Atom> = sums
-            .iter()
-            .map(|x| self.take(*x).expect("a touched variable has a cotangent"))
-            .collect();
+        let (mut results, mut flags) = (Vec::new(), Vec::new());
+        for x in &sums {
+            let (sum, when) = self.take_when(*x);
+            results.push(sum.expect("a touched variable has a cotangent"));
+            flags.extend(when.filter(|_| !elsewhere).map(|when| (*x, when)));
+        }
         results.extend(elements.iter().map(|(_, element)| *element));
+        results.extend(flags.iter().map(|(_, when)| *when));
+        let flags: Vec<Var> = flags.into_iter().map(|(x, _)| x).collect();
         let elements: Vec<Var> = elements.into_iter().map(|(x, _)| x).collect();
         let frame = self.pop();
         let mut reverse = Block { stms: frame.stms, results };
@@ -97,7 +101,7 @@ impl Cotangents<'_> {
         let Residuals { before, stored, outside, .. } = residuals;
         match elsewhere {
             true => self.for_in_turn(again, extent, (&sums, &frame.carried), reverse),
-            false => self.for_reverse(again, extent, (&sums, &elements), reverse),
+            false => self.for_reverse(again, extent, (&sums, &elements, &flags), reverse),
         }
         // The forward sweep collects the residuals as well.
         let (mut binds, mut outs, mut results) =
@@ -116,15 +120,26 @@ impl Cotangents<'_> {
     }
 
     /// What one iteration gets of the cotangent of an out.
-    fn seed(&mut self, out: Out, bind: &Param, seed: Option<Atom>, index: Var, result: Atom) {
+    fn seed(
+        &mut self,
+        out: Out,
+        bind: &Param,
+        (seed, when): (Option<Atom>, Option<Atom>),
+        index: Var,
+        result: Atom,
+    ) {
         let (Some(seed), Some(x)) = (seed, self.wants(result)) else { return };
         match (out, seed) {
             (Out::Collect, Atom::Var(all)) => {
                 let ty = self.ct_of(&bind.ty.indexed(1));
                 let part = self.bind_ct(x, &ty, Op::Index(all, vec![index.into()]));
-                self.add(result, part, &ty);
+                let when = self.presence_of_part(all, index, part, &ty);
+                self.add_when(result, part, &ty, when);
             }
-            (Out::Reduce(ReduceOp::Add), seed) => self.add(result, seed, &Ty::real()),
+            (Out::Reduce(ReduceOp::Add), seed) => {
+                let when = when.filter(|_| self.facts.unbounded.matters_in_sum(result));
+                self.add_when(result, seed, &Ty::real(), when);
+            }
             (Out::Collect, Atom::Lit(_))
             | (
                 Out::Reduce(
@@ -143,12 +158,13 @@ impl Cotangents<'_> {
         array && self.wants(x).is_some() && self.facts.activity.node(x.into()).is_some()
     }
 
-    /// The reverse loop, which sums what the iterations contribute to outer scalars and handles, and collects the cotangents of `elements`.
+    /// The reverse loop, which sums what the iterations contribute to outer scalars and handles, and collects the cotangents of `elements`. It
+    /// finds, for `flags`, whether an iteration contributes.
     fn for_reverse(
         &mut self,
         index: Var,
         extent: Atom,
-        (sums, elements): (&[Var], &[Var]),
+        (sums, elements, flags): (&[Var], &[Var], &[Var]),
         body: Block,
     ) {
         if body.stms.is_empty() && body.results.is_empty() {
@@ -162,11 +178,19 @@ impl Cotangents<'_> {
             let collected = handle && binds.len() < sums.len();
             binds.push(Param { var, ty: if collected { ty.array_of(extent) } else { ty } });
         }
+        let mut present = HashMap::new();
+        for x in flags {
+            let p = Param { var: self.b.names.fresh("present"), ty: Ty::bool() };
+            present.insert(*x, p.var.into());
+            outs.push(Out::Reduce(ReduceOp::Or));
+            binds.push(p);
+        }
         self.b.stms.push(Stm::new(binds.clone(), Nest::For { index, extent, outs, body }));
         let (of_sums, of_elements) = binds.split_at(sums.len());
         for (x, bind) in sums.iter().zip(of_sums) {
             if bind.ty.elem.node().is_none() {
-                self.add((*x).into(), bind.var.into(), &Ty::real());
+                let when = present.get(x).copied();
+                self.add_when((*x).into(), bind.var.into(), &Ty::real(), when);
                 continue;
             }
             let (so_far, hint) = (self.sum_or_zero(*x), self.hint(*x));

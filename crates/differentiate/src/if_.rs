@@ -16,6 +16,7 @@ use crate::cotangents::{Cotangents, Frame, Kind};
 use crate::derived::is_int;
 use crate::effects::bound_in;
 use crate::known::Handles;
+use crate::presence::Joined;
 use crate::residuals::{Body, Place, Residual, Residuals, resolve};
 use crate::tangents::Tangents;
 use crate::tape::Layout;
@@ -62,15 +63,12 @@ impl Cotangents<'_> {
         then: &Block,
         otherwise: &Block,
     ) -> Vec<Stm> {
-        let seeds: Vec<Option<Atom>> = stm.binds.iter().map(|p| self.take(p.var)).collect();
+        let seeds: Vec<Seed> = stm.binds.iter().map(|p| self.take_when(p.var)).collect();
         let back = self.versions_before(&stm.binds);
         let (then_sweep, then_frame) = self.branch(stm, then, &seeds, &back);
         let (other_sweep, other_frame) = self.branch(stm, otherwise, &seeds, &back);
-        let outer = self.outer(&then_frame, &other_frame);
-        let starts: Vec<Option<Atom>> =
-            outer.iter().map(|x| if self.is_handed(*x) { self.sum(*x) } else { None }).collect();
-        let then_block = self.leave(then_frame, &outer, &starts, &back);
-        let other_block = self.leave(other_frame, &outer, &starts, &back);
+        let (outer, then_block, other_block) =
+            self.leave_both(cond, (then_frame, other_frame), &back);
         let (mut then_reverse, mut then_kept) = self.close(stm, then, &then_sweep, then_block);
         let (mut other_reverse, mut other_kept) =
             self.close(stm, otherwise, &other_sweep, other_block);
@@ -95,7 +93,7 @@ impl Cotangents<'_> {
         &mut self,
         stm: &Stm,
         block: &Block,
-        seeds: &[Option<Atom>],
+        seeds: &[Seed],
         back: &[(usize, Var)],
     ) -> (Vec<Stm>, Frame) {
         let owned = bound_in(&[], block);
@@ -107,13 +105,30 @@ impl Cotangents<'_> {
         for (k, version) in back.iter().filter(|(k, x)| block.results[*k] == (*x).into()) {
             self.top().undone.insert(*version, stm.binds[*k].var.into());
         }
-        for ((bind, result), seed) in stm.binds.iter().zip(&block.results).zip(seeds) {
+        for ((bind, result), (seed, when)) in stm.binds.iter().zip(&block.results).zip(seeds) {
             if let Some(seed) = seed {
-                self.add(*result, *seed, &bind.ty);
+                self.add_when(*result, *seed, &bind.ty, *when);
             }
         }
         let sweep = self.stms(&block.stms);
         (sweep, self.pop())
+    }
+
+    /// Ends both branches of the reverse sweep: what they hand out, their blocks, and the versions that each has got back.
+    pub(crate) fn leave_both(
+        &mut self,
+        cond: Atom,
+        (then, otherwise): (Frame, Frame),
+        back: &[(usize, Var)],
+    ) -> (Outer, Left, Left) {
+        let vars = self.outer(&then, &otherwise);
+        let starts: Vec<Option<Atom>> =
+            vars.iter().map(|x| if self.is_handed(*x) { self.sum(*x) } else { None }).collect();
+        let presence = self.joined(cond, (&vars, &starts), [&then, &otherwise]);
+        let outer = Outer { vars, presence };
+        let then = self.leave(then, &outer, &starts, (back, 0));
+        let otherwise = self.leave(otherwise, &outer, &starts, (back, 1));
+        (outer, then, otherwise)
     }
 
     /// The outer variables whose cotangents the branches hand out. An array of which an outer block has an accumulator
@@ -129,17 +144,18 @@ impl Cotangents<'_> {
     fn leave(
         &mut self,
         frame: Frame,
-        outer: &[Var],
+        outer: &Outer,
         starts: &[Option<Atom>],
-        back: &[(usize, Var)],
-    ) -> (Block, HashMap<Var, Atom>) {
+        (back, branch): (&[(usize, Var)], usize),
+    ) -> Left {
         self.resume(frame);
-        let results = outer.iter().zip(starts).map(|(x, start)| {
+        let results = outer.vars.iter().zip(starts).map(|(x, start)| {
             let p = Param { var: *x, ty: self.ct_ty(*x) };
             self.take(*x).or(*start).unwrap_or_else(|| self.b.zero(&p.ty))
         });
         let mut results: Vec<Atom> = results.collect();
         results.extend(back.iter().map(|(_, version)| Atom::from(*version)));
+        results.extend(outer.flags().map(|(_, flags)| flags[branch]));
         for x in self.touched() {
             if let (Some(value), Some(acc)) = (self.take(x), self.outer_accumulator(x)) {
                 self.b.effect(Op::Accumulate { acc, index: Vec::new(), value });
@@ -170,29 +186,36 @@ impl Cotangents<'_> {
         (reverse, residuals)
     }
 
-    fn if_reverse(
+    pub(crate) fn if_reverse(
         &mut self,
         cond: Atom,
-        outer: &[Var],
+        outer: &Outer,
         back: &[(usize, Var)],
         then: Block,
         otherwise: Block,
     ) {
-        if outer.is_empty() && back.is_empty() && then.stms.is_empty() && otherwise.stms.is_empty()
+        if outer.vars.is_empty() && back.is_empty() && then.stms.is_empty() && otherwise.stms.is_empty()
         {
             return;
         }
         let bind = |c: &mut Self, x: Var| Param { var: c.b.names.fresh(c.hint(x)), ty: c.ct_ty(x) };
-        let mut binds: Vec<Param> = outer.iter().map(|x| bind(self, *x)).collect();
+        let mut binds: Vec<Param> = outer.vars.iter().map(|x| bind(self, *x)).collect();
         for (_, version) in back {
             let p = self.version_back(*version);
             self.top().undone.insert(*version, p.var.into());
             binds.push(p);
         }
+        let mut present: Vec<Option<Atom>> = outer.presence.iter().map(|p| p.known()).collect();
+        for (k, _) in outer.flags() {
+            let p = Param { var: self.b.names.fresh("present"), ty: Ty::bool() };
+            present[k] = Some(p.var.into());
+            binds.push(p);
+        }
         self.b.stms.push(Stm::new(binds.clone(), Nest::If { cond, then, otherwise }));
-        for (x, p) in outer.iter().zip(binds) {
+        for ((x, p), present) in outer.vars.iter().zip(binds).zip(present) {
             if self.is_handed(*x) {
                 self.set(*x, p.var.into());
+                self.is_there(*x, present);
             } else {
                 self.add((*x).into(), p.var.into(), &p.ty);
             }
@@ -330,6 +353,28 @@ impl Cotangents<'_> {
         let zero = self.b.zero(&sizes.ty(ty));
         branch.stms = std::mem::replace(&mut self.b.stms, outer);
         zero
+    }
+}
+
+/// The cotangent of a result, and when it is there.
+type Seed = (Option<Atom>, Option<Atom>);
+
+/// A branch of the reverse sweep, and the versions of arrays that it has got back.
+pub(crate) type Left = (Block, HashMap<Var, Atom>);
+
+/// The variables of outer blocks whose cotangents the branches hand out.
+pub(crate) struct Outer {
+    vars: Vec<Var>,
+    presence: Vec<Joined>,
+}
+
+impl Outer {
+    /// The variables for which the branches give a presence of their own.
+    fn flags(&self) -> impl Iterator<Item = (usize, [Atom; 2])> {
+        self.presence.iter().enumerate().filter_map(|(k, joined)| match joined {
+            Joined::Result(then, otherwise) => Some((k, [*then, *otherwise])),
+            Joined::Always | Joined::When(_) => None,
+        })
     }
 }
 

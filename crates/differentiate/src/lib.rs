@@ -12,6 +12,7 @@
 //! * `derived`, `boundary`, `crossing` and `shadows`: what derivatives add to the library, and how nodes cross to them; `known`, `flow` and
 //!   `threaded`: what is there;
 //! * `values`, `node_values` and `guarded`: cotangents of handles where the derivative becomes source;
+//! * `presence`: when cotangents are there, for absent is not zero times;
 //! * `residuals`, `tape`, `flat` and `thread`: what the reverse sweep needs from the forward sweep, stored or computed again;
 //! * `prepare`, `extrema`, `late`, `segments` and, for source, `counted` and `elements`: rewritings that come first;
 //! * `snapshots`: loops that keep a given number of states;
@@ -51,6 +52,7 @@ mod multiples;
 mod node;
 mod node_values;
 mod prepare;
+mod presence;
 mod prim;
 mod reach;
 mod residuals;

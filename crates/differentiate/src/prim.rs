@@ -57,21 +57,35 @@ impl Cotangents<'_> {
         }
         let hints: Vec<Option<String>> =
             args.iter().map(|arg| self.wants(*arg).map(|x| self.hint(x))).collect();
+        let presence = self.presence_of_terms(y, op, args);
         let before = self.b.stms.len();
         let mut products = Products::new(&mut self.b, y, args);
         let mut terms = Vec::new();
-        for ((partial, arg), hint) in op.partials().iter().zip(args).zip(hints) {
+        for (k, (partial, hint)) in op.partials().iter().zip(hints).enumerate() {
             if let (Some(partial), Some(hint)) = (factor(partial), hint) {
-                terms.push((*arg, products.by(partial, y_ct, &hint)));
+                terms.push((args[k], products.by(partial, y_ct, &hint), presence[k]));
             }
         }
-        for (arg, term) in terms {
+        for (arg, term, when) in terms {
             let new = &self.b.stms[before..]; // of older ones it is known
             if let Some(multiple) = new.iter().find_map(|stm| multiple(stm, term)) {
                 self.multiples.extend(term.as_var().map(|var| (var, multiple)));
             }
-            self.add(arg, term, &Ty::real());
+            self.add_when(arg, term, &Ty::real(), when);
         }
+    }
+
+    /// When the term for each argument is there.
+    fn presence_of_terms(&mut self, y: &Param, op: Prim, args: &[Atom]) -> Vec<Option<Atom>> {
+        let out = y.var.into();
+        let of = |(partial, arg): (&Option<Expr>, &Atom)| {
+            let x = self.wants(*arg).filter(|x| self.facts.unbounded.matters(*x));
+            let (Some(partial), Some(_)) = (factor(partial), x) else { return self.when };
+            self.presence_of_term(partial, &mut |c, cond| {
+                cond.emit_with(args, &out, &mut Products::new(&mut c.b, y, args))
+            })
+        };
+        op.partials().iter().zip(args).map(of).collect()
     }
 
     /// Is it `x · x` or `kx · x`, whose two contributions are the same? Gives `x`, and the factor of `x · ȳ` in their sum.

@@ -13,13 +13,15 @@
 //! * Assumes: functions with rules take no accumulators, and their values have no cells.
 //! * Keeps: a captured variable that is active is a problem of the program.
 
+use std::collections::HashSet;
+
 use lambada_anf::{
     Atom, Builder, FnId, Function, Op, Param, Renaming, Rules, Stm, Ty, differentiable, written_out,
 };
 
 use crate::cotangents::Cotangents;
-use crate::crossing::{cross, harvest, seed};
-use crate::derived::{Context, Crossing, Mode};
+use crate::crossing::{cross, harvest, seed, zeroed};
+use crate::derived::{Context, Crossing};
 use crate::known::Handles;
 use crate::messages;
 use crate::tangents::Tangents;
@@ -128,7 +130,7 @@ impl Tangents<'_> {
             return self.or_zero(x, ty);
         }
         if !self.cx.known.carries(ty.elem) {
-            return x;
+            return zeroed(self.cx, &mut self.b, ty, x);
         }
         let tangent = self.or_zero(x, ty);
         cross(self.cx, &mut self.b, Crossing::Untangent, ty, &[x, tangent]).expect("a value")
@@ -224,6 +226,12 @@ impl Cotangents<'_> {
 }
 
 impl Context {
+    /// The functions whose derivatives are rules.
+    pub(crate) fn ruled(&self) -> HashSet<FnId> {
+        let functions = (0..self.library.functions.len() as u32).map(FnId);
+        functions.filter(|id| self.rules(*id).is_some()).collect()
+    }
+
     /// For each parameter that a rule is linear in, the one that has the value that belongs to it.
     pub(crate) fn points(&self, id: FnId, rules: &Rules, rule: &'static str) -> Vec<usize> {
         let f = self.primal(id);
@@ -241,11 +249,6 @@ impl Context {
         if ty.elem.node().is_none() {
             return b.zero(ty);
         }
-        if !self.known.carries(ty.elem) {
-            return of;
-        }
-        let none = self.ty(Mode::Tangent, ty);
-        let none = b.zero(&none);
-        cross(self, b, Crossing::Untangent, ty, &[of, none]).expect("a value")
+        zeroed(self, b, ty, of)
     }
 }

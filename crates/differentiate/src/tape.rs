@@ -42,7 +42,7 @@ impl Layout {
         let ty = Ty { elem: p.ty.elem, dims: p.ty.dims.iter().map(place).collect() };
         self.places.insert(p.var, self.fields.len() as u32);
         self.values.push(p.var.into());
-        self.fields.push(Field { name: names.hint(p.var).to_string(), ty, cell: false });
+        self.fields.push(Field::new(&names.hint(p.var), ty));
     }
 
     /// The statement that makes the node.

@@ -45,8 +45,19 @@ pub(crate) struct Slot {
     pub elem: Elem,
     /// Its sizes: slots that stand before.
     pub dims: Vec<usize>,
-    /// Is it the size of an array?
-    pub is_size: bool,
+    /// What it says of the value.
+    pub role: Role,
+}
+
+/// What a slot says of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// A part of it.
+    Part,
+    /// The size of an array.
+    Size,
+    /// The constructor of a variant, or the code of a function.
+    Tag,
 }
 
 /// The slots of some sketches.
@@ -87,7 +98,13 @@ pub(crate) fn is_number(elem: Elem) -> bool {
 
 impl Slots {
     pub fn push(&mut self, name: &str, elem: Elem) {
-        self.values.push(Slot { name: name.into(), elem, dims: self.axes.clone(), is_size: false });
+        let (dims, role) = (self.axes.clone(), Role::Part);
+        self.values.push(Slot { name: name.into(), elem, dims, role });
+    }
+
+    pub fn push_tag(&mut self, name: &str) {
+        let (dims, role) = (self.axes.clone(), Role::Tag);
+        self.values.push(Slot { name: name.into(), elem: Elem::INT, dims, role });
     }
 
     /// The type of a slot, if these atoms fill the slots.

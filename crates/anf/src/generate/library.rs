@@ -40,7 +40,7 @@ const CHUNK: NodeId = NodeId(2);
 const BOX: NodeId = NodeId(3);
 
 fn node_types() -> Vec<NodeType> {
-    let field = |name: &str, ty: Ty| Field { name: name.into(), ty, cell: false };
+    let field = Field::new;
     let cell = |name: &str, ty: Ty| Field { cell: true, ..field(name, ty) };
     let constructor = |name: &str, fields| Constructor { name: name.into(), fields };
     let node = |name: &str, constructors| NodeType { name: name.into(), constructors };

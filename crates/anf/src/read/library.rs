@@ -75,7 +75,7 @@ impl Reader {
     }
 
     fn field_of(&mut self, before: &[Field]) -> Read<Field> {
-        let cell = self.eat_word("cell");
+        let (cell, shape) = (self.eat_word("cell"), self.eat_word("shape"));
         let name = self.word()?;
         self.expect(":")?;
         let mut dims = Vec::new();
@@ -91,7 +91,7 @@ impl Reader {
             dims.push(size);
             self.expect("]")?;
         }
-        Ok(Field { name, ty: Ty { elem: self.elem()?, dims }, cell })
+        Ok(Field { name, ty: Ty { elem: self.elem()?, dims }, cell, shape })
     }
 
     /// The name of a node type.

@@ -1,5 +1,6 @@
 //! Values of recursive types: nodes. The constructor and the fields of one that is made here are known, and not read.
 
+use std::collections::HashSet;
 use std::rc::Rc;
 
 use lambada_anf as anf;
@@ -9,7 +10,7 @@ use lambada_core::{Arm, TermKind, Ty as CoreTy, TypeId, print_type};
 use super::{Evaluator, Hint};
 use crate::Eval;
 use crate::merge::ill_typed;
-use crate::sketch::{Sketch, Slots};
+use crate::sketch::{Role, Sketch, Slots};
 use crate::val::{Leaf, NodeVal, Val};
 
 impl Evaluator<'_> {
@@ -57,10 +58,13 @@ impl Evaluator<'_> {
 
     /// A constructor with fields for values of some sketches.
     pub(super) fn constructor_of(&mut self, name: String, sketches: &[Sketch]) -> anf::Constructor {
-        let fields = self.node_slots(sketches).values.into_iter().map(|slot| {
+        let slots = self.node_slots(sketches).values;
+        let sizes: HashSet<usize> = slots.iter().flat_map(|slot| slot.dims.clone()).collect();
+        let fields = slots.iter().enumerate().map(|(k, slot)| {
             let dims = slot.dims.iter().map(|k| anf::Var(*k as u32).into()).collect();
             let ty = Ty { elem: slot.elem, dims };
-            anf::Field { name: slot.name.to_string(), ty, cell: false }
+            let shape = slot.role != Role::Part && !sizes.contains(&k);
+            anf::Field { shape, ..anf::Field::new(&slot.name, ty) }
         });
         let fields = fields.collect();
         anf::Constructor { name, fields }

@@ -11,7 +11,7 @@ use super::Evaluator;
 use crate::Eval;
 use crate::merge::{ill_typed, zeros};
 use crate::messages;
-use crate::sketch::{Filled, Sketch, Slot, Slots, Source, is_number};
+use crate::sketch::{Filled, Role, Sketch, Slot, Slots, Source, is_number};
 use crate::val::{AccVal, Closure, FunVal, Leaf, Val, VariantVal};
 
 impl Evaluator<'_> {
@@ -28,13 +28,13 @@ impl Evaluator<'_> {
             }),
             Sketch::Variant { tag, fields } => {
                 if tag.is_none() {
-                    slots.push(name, Elem::INT);
+                    slots.push_tag(name);
                 }
                 fields.iter().flatten().flatten().for_each(|s| self.slots(s, name, slots));
             }
             Sketch::Fun { tag, alternatives } => {
                 if tag.is_none() {
-                    slots.push(name, Elem::INT);
+                    slots.push_tag(name);
                 }
                 let captured = alternatives.iter().flat_map(|(_, env)| env);
                 captured.for_each(|s| self.slots(s, name, slots));
@@ -54,7 +54,7 @@ impl Evaluator<'_> {
         inside: &mut dyn FnMut(&mut Self, &mut Slots),
     ) {
         let (name_of_size, elem) = (format!("{name}_size").into(), Elem::INT);
-        let size = Slot { name: name_of_size, elem, dims: Vec::new(), is_size: true };
+        let size = Slot { name: name_of_size, elem, dims: Vec::new(), role: Role::Size };
         slots.axes.push(slots.values.len());
         slots.values.push(size);
         inside(self, slots);
@@ -66,7 +66,7 @@ impl Evaluator<'_> {
             Sketch::Leaf(elem) if is_number(*elem) => {
                 let dims = slots.axes.clone();
                 let (name, elem) = (name.into(), *elem);
-                slots.accumulators.push(Slot { name, elem, dims, is_size: false });
+                slots.accumulators.push(Slot { name, elem, dims, role: Role::Part });
             }
             Sketch::Array(elem) => self.sized(name, slots, &mut |this, slots| {
                 this.accumulator_slots(elem, name, slots);

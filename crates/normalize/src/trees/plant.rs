@@ -13,7 +13,7 @@ use crate::emit::Emit;
 use crate::eval::Evaluator;
 use crate::merge::ill_typed;
 use crate::shape::Table;
-use crate::sketch::{Slot, Slots};
+use crate::sketch::{Role, Slot, Slots};
 use crate::val::{Leaf, Val};
 
 impl Evaluator<'_> {
@@ -154,7 +154,7 @@ impl Reader<'_> {
             let dims = Slots::ty(slot, &atoms).dims;
             let base = if is_real(slot) { self.real } else { self.int };
             let mut atom = self.read(emit, slot, base, &dims, &mut Vec::new());
-            if slot.is_size {
+            if slot.role == Role::Size {
                 atom = emit.prim(Prim::MaxInt, &[atom, Atom::int(0)]);
             }
             let size = emit.product(&dims);

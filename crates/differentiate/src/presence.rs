@@ -1,0 +1,492 @@
+//! Absent is not zero times: the cotangent of a scalar, and the condition under which there is one.
+//!
+//! ```text
+//!   let r = sqrt x in if x > 0 then r else x      r̄ is there if x > 0; its contribution to x̄ is
+//!                                                 if x > 0 then r̄ / (2 r) else 0, and not 0 · ∞
+//! ```
+//!
+//! A branch that is not taken, an argument that `max` does not give and an iteration without a
+//! contribution leave a cotangent out. As a number it is zero, which an infinite or undefined partial
+//! derivative would turn into NaN. So an entry of `Γ̄` that is a sum in SSA has, beside the sum, its
+//! *presence*: a boolean over the values of the program. Where it is false, the reverse of a statement
+//! with unbounded partial derivatives is not run. A zero that has been computed is a number like any
+//! other: `0 · ∞` is NaN there, since neither 0 nor another number need be right.
+//!
+//! Presence is followed through straight-line code, branches and sums of iterations, for variables in
+//! front of which there is something unbounded ([`Unbounded`]). Of an array of which only some elements
+//! are read, a second array counts what each gets. The states of loops and what functions without rules
+//! give are taken for present.
+
+use std::collections::{HashMap, HashSet};
+
+use lambada_anf::{Atom, Block, Exp, FnId, Lambda, Nest, Op, Out, Stm, Ty, Var};
+use lambada_prim::{Expr, Prim, ReduceOp, Scalar};
+
+use crate::activity::Activity;
+use crate::cotangents::{Cotangent, Cotangents, Frame, Kind};
+
+/// How the partial derivatives behind a cotangent can fail to be finite.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Factor {
+    /// Never, for finite values.
+    Bounded,
+    /// Only if a value of the program is not finite, as those of a product.
+    Value,
+    /// At finite values too, as that of `sqrt` at 0.
+    Unbounded,
+}
+
+/// The variables whose cotangents reach unbounded partial derivatives without passing the state of a
+/// loop or a call.
+#[derive(Debug, Default)]
+pub(crate) struct Unbounded {
+    factors: HashMap<Var, Factor>,
+    /// Those whose own definition has such a partial derivative.
+    own: HashMap<Var, Factor>,
+    /// Arrays of elements that have one.
+    arrays: HashSet<Var>,
+    /// Arrays of which some use reaches all elements.
+    whole: HashSet<Var>,
+}
+
+/// What is around a statement, from the outside in: the index and the extent of a `for`, or a block
+/// that need not run.
+type Around = Vec<Option<(Var, Atom)>>;
+
+impl Unbounded {
+    pub(crate) fn of(f: &Lambda, activity: &Activity, ruled: &HashSet<FnId>) -> Unbounded {
+        let mut unbounded = Unbounded::default();
+        unbounded.block(&f.body, activity, ruled);
+        let mut uses = Uses { activity, around: Around::new(), arrays: HashMap::new() };
+        uses.block(&f.body, &mut unbounded.whole);
+        unbounded
+    }
+
+    /// Whether some elements of an array may have no cotangent, and it matters.
+    pub(crate) fn in_part(&self, x: Var) -> bool {
+        self.arrays.contains(&x) && !self.whole.contains(&x)
+    }
+
+    /// Whether the presence of the cotangent of a variable matters.
+    pub(crate) fn matters(&self, x: Var) -> bool {
+        self.factors.contains_key(&x)
+    }
+
+    /// The same for the summand of a sum of iterations. Products in it stay as they are: a matrix
+    /// product behind a branch remains one.
+    pub(crate) fn matters_in_sum(&self, summand: Atom) -> bool {
+        self.factor(summand) == Factor::Unbounded
+    }
+
+    /// Whether the statement itself multiplies by something unbounded.
+    fn multiplies(&self, stm: &Stm) -> bool {
+        stm.binds.iter().any(|p| self.own.contains_key(&p.var))
+    }
+
+    fn factor(&self, x: Atom) -> Factor {
+        x.as_var().and_then(|x| self.factors.get(&x).copied()).unwrap_or(Factor::Bounded)
+    }
+
+    fn set(&mut self, x: Var, factor: Factor) {
+        if factor > Factor::Bounded {
+            self.factors.insert(x, factor);
+        }
+    }
+
+    fn block(&mut self, block: &Block, activity: &Activity, ruled: &HashSet<FnId>) {
+        for stm in &block.stms {
+            stm.exp.blocks().into_iter().for_each(|inner| self.block(inner, activity, ruled));
+            self.stm(stm, activity, ruled);
+        }
+    }
+
+    fn stm(&mut self, stm: &Stm, activity: &Activity, ruled: &HashSet<FnId>) {
+        match &stm.exp {
+            Exp::Op(Op::Prim(op, args)) => {
+                let partials = op.partials().iter().zip(args);
+                let active = partials.filter(|(_, arg)| activity.active(**arg));
+                let mut all = Factor::Bounded;
+                let mut own = Factor::Bounded;
+                for (partial, arg) in active {
+                    own = own.max(partial.as_ref().map_or(Factor::Bounded, |p| factor(*op, p, args)));
+                    all = all.max(self.factor(*arg));
+                }
+                self.bind(stm, own, all);
+            }
+            Exp::Op(Op::Call { function, .. }) if ruled.contains(function) => {
+                let scalar = |ty: &Ty| ty.dims.is_empty() && ty.elem == lambada_anf::Elem::REAL;
+                if let [p] = &stm.binds[..]
+                    && scalar(&p.ty)
+                    && activity.active(p.var)
+                {
+                    self.bind(stm, Factor::Unbounded, Factor::Bounded);
+                }
+            }
+            Exp::Nest(Nest::If { then, otherwise, .. }) => {
+                for (k, p) in stm.binds.iter().enumerate() {
+                    let [a, b] = [then, otherwise].map(|block| self.factor(block.results[k]));
+                    self.set(p.var, a.max(b));
+                }
+            }
+            Exp::Nest(Nest::For { outs, body, .. }) => {
+                for ((p, out), result) in stm.binds.iter().zip(outs).zip(&body.results) {
+                    let inner = |x| self.arrays.contains(&x);
+                    if *out == Out::Reduce(ReduceOp::Add) && self.matters_in_sum(*result) {
+                        self.set(p.var, Factor::Unbounded);
+                    } else if *out == Out::Collect
+                        && (self.matters_in_sum(*result) || result.as_var().is_some_and(inner))
+                    {
+                        self.arrays.insert(p.var);
+                    }
+                }
+            }
+            Exp::Op(_) | Exp::Nest(Nest::Loop { .. }) => {}
+        }
+    }
+
+    fn bind(&mut self, stm: &Stm, own: Factor, behind: Factor) {
+        for p in &stm.binds {
+            self.set(p.var, own.max(behind));
+            if own > Factor::Bounded {
+                self.own.insert(p.var, own);
+            }
+        }
+    }
+}
+
+/// Looks for uses that reach all elements of arrays.
+struct Uses<'a> {
+    activity: &'a Activity,
+    around: Around,
+    /// The sizes of arrays, and how deep they are bound.
+    arrays: HashMap<Var, (Vec<Atom>, usize)>,
+}
+
+impl Uses<'_> {
+    fn block(&mut self, block: &Block, whole: &mut HashSet<Var>) {
+        for stm in &block.stms {
+            self.stm(stm, whole);
+            for p in stm.binds.iter().filter(|p| !p.ty.dims.is_empty()) {
+                self.arrays.insert(p.var, (p.ty.dims.clone(), self.around.len()));
+            }
+        }
+        whole.extend(block.results.iter().filter_map(|x| x.as_var()));
+    }
+
+    fn stm(&mut self, stm: &Stm, whole: &mut HashSet<Var>) {
+        match &stm.exp {
+            Exp::Op(Op::Index(x, index)) => {
+                if self.activity.active(stm.binds[0].var) && self.reaches_all(*x, index) {
+                    whole.insert(*x);
+                }
+            }
+            Exp::Op(op) => op.atoms(&mut |x| whole.extend(x.as_var())),
+            Exp::Nest(nest) => {
+                let around = match nest {
+                    Nest::For { index, extent, .. } => Some((*index, *extent)),
+                    Nest::Loop { inits, .. } => {
+                        whole.extend(inits.iter().filter_map(|x| x.as_var()));
+                        None
+                    }
+                    Nest::If { .. } => None,
+                };
+                self.around.push(around);
+                stm.exp.blocks().into_iter().for_each(|inner| self.block(inner, whole));
+                self.around.pop();
+            }
+        }
+    }
+
+    /// Whether the read, repeated by what is around it, reaches each element; a row counts as an
+    /// array that is used as a whole.
+    fn reaches_all(&self, x: Var, index: &[Atom]) -> bool {
+        let Some((dims, depth)) = self.arrays.get(&x) else { return true };
+        let Some(around) = self.around[*depth..].iter().copied().collect::<Option<Vec<_>>>()
+        else {
+            return index.len() < dims.len();
+        };
+        let all = |(k, at): (usize, &Atom)| {
+            let of = around.iter().find(|(index, _)| *at == (*index).into());
+            of.is_some_and(|(_, extent)| *extent == dims[k]) && !index[..k].contains(at)
+        };
+        index.len() < dims.len() || index.iter().enumerate().all(all)
+    }
+}
+
+/// What a partial derivative may be at finite arguments.
+fn factor(op: Prim, partial: &Expr, args: &[Atom]) -> Factor {
+    match partial {
+        Expr::Lit(_) => Factor::Bounded,
+        Expr::Arg(k) => args[*k].as_var().map_or(Factor::Bounded, |_| Factor::Value),
+        Expr::Out => if is_bounded(op) { Factor::Bounded } else { Factor::Unbounded },
+        Expr::Prim(Prim::Select, items) => {
+            factor(op, &items[1], args).max(factor(op, &items[2], args))
+        }
+        Expr::Prim(inner, items) => match inner {
+            Prim::Add | Prim::Sub | Prim::Mul | Prim::Neg | Prim::Abs => {
+                let items = items.iter().map(|item| factor(op, item, args));
+                items.max().unwrap_or(Factor::Bounded)
+            }
+            Prim::PowInt if is_power(items, args) => Factor::Value,
+            inner if is_bounded(*inner) => Factor::Value,
+            _ => Factor::Unbounded,
+        },
+    }
+}
+
+/// Whether the values of a primitive are bounded.
+fn is_bounded(op: Prim) -> bool {
+    matches!(
+        op,
+        Prim::Sin | Prim::Cos | Prim::Tanh | Prim::Atan | Prim::Erf | Prim::Sign | Prim::ToReal
+    )
+}
+
+/// Whether the exponent is a constant that is positive.
+fn is_power(items: &[Expr], args: &[Atom]) -> bool {
+    let [_, Expr::Prim(Prim::SelectInt, lower)] = items else { return false };
+    let Some(Expr::Prim(Prim::EqInt, exponent)) = lower.first() else { return false };
+    let Some(Expr::Arg(k)) = exponent.first() else { return false };
+    matches!(args[*k], Atom::Lit(Scalar::Int(n)) if n >= 0)
+}
+
+/// Where contributions to a variable have been made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum There {
+    Never,
+    Always,
+    When(Atom),
+}
+
+/// The presence of the cotangent that two branches hand out.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Joined {
+    Always,
+    /// What is known outside of the branches.
+    When(Atom),
+    /// A result of the branches.
+    Result(Atom, Atom),
+}
+
+impl Joined {
+    pub(crate) fn known(self) -> Option<Atom> {
+        match self {
+            Joined::When(when) => Some(when),
+            Joined::Always | Joined::Result(..) => None,
+        }
+    }
+}
+
+impl Cotangents<'_> {
+    /// When the entry of `x` is there; nothing if always, or if it does not matter.
+    pub(crate) fn presence(&self, x: Var) -> Option<Atom> {
+        for frame in self.frames.iter().rev() {
+            if let Some(Cotangent::Sum(_)) = frame.entries.get(&x) {
+                return frame.present.get(&x).copied();
+            }
+            if frame.owned.contains(&x) || frame.kind != Kind::If {
+                return None;
+            }
+        }
+        None
+    }
+
+    /// As [`Cotangents::take`], with the presence.
+    pub(crate) fn take_when(&mut self, x: Var) -> (Option<Atom>, Option<Atom>) {
+        let when = self.presence(x);
+        (self.take(x), when)
+    }
+
+    /// `x̄ += value`, where the value is there under a condition.
+    pub(crate) fn add_when(&mut self, x: Atom, value: Atom, ty: &Ty, when: Option<Atom>) {
+        let outer = std::mem::replace(&mut self.when, when);
+        self.add(x, value, ty);
+        self.when = outer;
+    }
+
+    /// Adds to the sum of a scalar.
+    pub(crate) fn add_scalar(&mut self, x: Var, value: Atom) {
+        let (before, known) = (self.sum(x), self.presence(x));
+        let when = match (before, known, self.when) {
+            _ if !self.facts.unbounded.matters(x) => None,
+            (None, _, when) => when,
+            (Some(_), Some(a), Some(b)) if a == b => Some(a),
+            (Some(_), Some(a), Some(b)) => Some(self.b.prim(Prim::Or, [a, b])),
+            (Some(_), _, _) => None,
+        };
+        let sum = match before {
+            Some(sum) => self.bind_ct(x, &Ty::real(), Op::Prim(Prim::Add, vec![sum, value])),
+            None => value,
+        };
+        self.set(x, sum);
+        self.is_there(x, when);
+    }
+
+    /// Says when the entry of `x` in the current block is there.
+    pub(crate) fn is_there(&mut self, x: Var, when: Option<Atom>) {
+        match when {
+            Some(when) => self.top().present.insert(x, when),
+            None => self.top().present.remove(&x),
+        };
+    }
+
+    /// The reverse of a statement without blocks: where its cotangent may be absent, and it multiplies
+    /// by something unbounded, under that condition.
+    pub(crate) fn op_if_present(&mut self, stm: &Stm, op: &Op) -> Option<Stm> {
+        let [y] = &stm.binds[..] else { return self.op(stm, op) };
+        let Some(when) = self.presence(y.var) else { return self.op(stm, op) };
+        if !self.facts.unbounded.multiplies(stm) {
+            self.when = Some(when);
+            let logged = self.op(stm, op);
+            self.when = None;
+            return logged;
+        }
+        let y_ct = self.take(y.var)?;
+        self.push(Kind::If, [y.var].into());
+        self.set(y.var, y_ct);
+        let logged = self.op(stm, op);
+        let then = self.pop();
+        self.push(Kind::If, [y.var].into());
+        let otherwise = self.pop();
+        let (outer, then, otherwise) = self.leave_both(when, (then, otherwise), &[]);
+        self.if_reverse(when, &outer, &[], then.0, otherwise.0);
+        logged
+    }
+
+    /// Of a term `partial · ȳ`: when it is there, beside the presence of `ȳ`.
+    pub(crate) fn presence_of_term(
+        &mut self,
+        partial: &Expr,
+        emit: &mut dyn FnMut(&mut Self, &Expr) -> Atom,
+    ) -> Option<Atom> {
+        match self.there_by(partial, emit) {
+            There::Always => self.when,
+            There::Never => Some(Atom::bool(false)),
+            There::When(chosen) => match self.when {
+                Some(when) => Some(self.b.prim(Prim::And, [when, chosen])),
+                None => Some(chosen),
+            },
+        }
+    }
+
+    fn there_by(
+        &mut self,
+        partial: &Expr,
+        emit: &mut dyn FnMut(&mut Self, &Expr) -> Atom,
+    ) -> There {
+        match partial {
+            Expr::Lit(Scalar::Real(0.0)) => There::Never,
+            Expr::Prim(Prim::Select, items) => {
+                match [1, 2].map(|k| self.there_by(&items[k], emit)) {
+                    [There::Never, There::Never] => There::Never,
+                    [There::Always, There::Always] => There::Always,
+                    [a, b] => {
+                        let cond = emit(self, &items[0]);
+                        let [a, b] = [a, b].map(as_atom);
+                        There::When(self.chosen(cond, a, b))
+                    }
+                }
+            }
+            Expr::Arg(_) | Expr::Out | Expr::Lit(_) | Expr::Prim(..) => There::Always,
+        }
+    }
+
+    /// `if cond then a else b` of booleans.
+    fn chosen(&mut self, cond: Atom, a: Atom, b: Atom) -> Atom {
+        match [a, b].map(truth) {
+            [Some(true), Some(false)] => cond,
+            [Some(false), Some(true)] => self.b.prim(Prim::Not, [cond]),
+            [Some(true), _] => self.b.prim(Prim::Or, [cond, b]),
+            [_, Some(false)] => self.b.prim(Prim::And, [cond, a]),
+            _ => self.b.prim(Prim::SelectBool, [cond, a, b]),
+        }
+    }
+
+    /// `x̄[index] += value` where some elements of `x̄` may be absent: says that this one is there.
+    pub(crate) fn element_is_there(&mut self, x: Var, index: &[Atom]) {
+        let Some(acc) = self.flags.get(&x).copied() else { return };
+        let value = match self.when {
+            Some(when) => {
+                let (yes, no) = (Atom::real(1.0), Atom::real(0.0));
+                self.b.prim(Prim::Select, [when, yes, no])
+            }
+            None => Atom::real(1.0),
+        };
+        self.b.effect(Op::Accumulate { acc, index: index.to_vec(), value });
+    }
+
+    /// An accumulator beside that of the cotangent of `x`: how many contributions each element has.
+    pub(crate) fn count_contributions(&mut self, x: Var) {
+        let ty = self.ty(x).clone();
+        let zeros = self.b.zero(&ty);
+        let acc = self.b.bind("present", ty, Op::Accumulator(zeros));
+        self.flags.extend(acc.as_var().map(|acc| (x, acc)));
+    }
+
+    /// Ends the accumulator of contributions; remembers it with the cotangent.
+    pub(crate) fn contributions_are_counted(&mut self, x: Var, x_ct: Atom) {
+        let Some(acc) = self.flags.remove(&x) else { return };
+        let ty = self.ty(x).clone();
+        let counts = self.b.bind("present", ty, Op::Freeze(acc));
+        self.counts.extend(x_ct.as_var().zip(counts.as_var()));
+    }
+
+    /// The element, or the row, `part = x̄[i]` of the cotangent of an array: when it is there.
+    pub(crate) fn presence_of_part(&mut self, x_ct: Var, i: Var, part: Atom, ty: &Ty) -> Option<Atom> {
+        let counts = *self.counts.get(&x_ct)?;
+        let count = self.b.bind("present", ty.clone(), Op::Index(counts, vec![i.into()]));
+        if ty.dims.is_empty() {
+            return Some(self.b.prim(Prim::Ne, [count, Atom::real(0.0)]));
+        }
+        self.counts.extend(part.as_var().zip(count.as_var()));
+        None
+    }
+
+    /// The presence of each outer scalar after two branches, which start from the given sums.
+    pub(crate) fn joined(
+        &mut self,
+        cond: Atom,
+        (outer, starts): (&[Var], &[Option<Atom>]),
+        frames: [&Frame; 2],
+    ) -> Vec<Joined> {
+        let mut all = Vec::new();
+        for (x, start) in outer.iter().zip(starts) {
+            if !self.facts.unbounded.matters(*x) {
+                all.push(Joined::Always);
+                continue;
+            }
+            let there = |frame: &Frame| match (frame.entries.get(x), start) {
+                (Some(Cotangent::Sum(_)), _) => {
+                    frame.present.get(x).map_or(There::Always, |when| There::When(*when))
+                }
+                (_, Some(_)) => self.presence(*x).map_or(There::Always, There::When),
+                (_, None) => There::Never,
+            };
+            all.push(match frames.map(there) {
+                [There::Always, There::Always] => Joined::Always,
+                [There::Always, There::Never] => Joined::When(cond),
+                [There::Never, There::Always] => {
+                    Joined::When(self.b.prim(Prim::Not, [cond]))
+                }
+                [a, b] if a == b => Joined::When(as_atom(a)),
+                [a, b] => Joined::Result(as_atom(a), as_atom(b)),
+            });
+        }
+        all
+    }
+}
+
+fn as_atom(there: There) -> Atom {
+    match there {
+        There::Never => Atom::bool(false),
+        There::Always => Atom::bool(true),
+        There::When(when) => when,
+    }
+}
+
+fn truth(atom: Atom) -> Option<bool> {
+    match atom {
+        Atom::Lit(Scalar::Bool(value)) => Some(value),
+        Atom::Lit(_) | Atom::Var(_) => None,
+    }
+}
