@@ -423,7 +423,8 @@ impl Cotangents<'_> {
             let sum = values::plus(self.cx, &mut self.b, &hint, &to, both);
             self.set(x, sum);
         } else if ty.dims.is_empty() {
-            self.add_scalar(x, value);
+            let before = self.sum(x);
+            self.add_to(x, before, value);
         } else {
             let to = self.ty(x).clone();
             let value = self.fit(x, value, ty, &to);
@@ -533,11 +534,9 @@ impl Cotangents<'_> {
 
     fn add_array(&mut self, x: Var, value: Atom) {
         if let Some(Cotangent::Sum(sum)) = self.top().entries.get(&x).copied() {
-            let (hint, ty) = (self.hint(x), self.ty(x).clone());
-            let sum = arrays::plus(&mut self.b, &hint, &ty, sum, value);
-            self.set(x, sum);
+            self.add_to(x, Some(sum), value);
         } else if self.handed_out(x) {
-            self.set(x, value);
+            self.add_to(x, None, value);
         } else {
             let acc = self.accumulator_of(x);
             self.b.effect(Op::Accumulate { acc, index: Vec::new(), value });

@@ -76,7 +76,8 @@ impl Cotangents<'_> {
         for x in &sums {
             let (sum, when) = self.take_when(*x);
             results.push(sum.expect("a touched variable has a cotangent"));
-            flags.extend(when.filter(|_| !elsewhere).map(|when| (*x, when)));
+            let matters = !elsewhere && self.facts.unbounded.matters_in_sum(*x);
+            flags.extend(when.filter(|_| matters).map(|when| (*x, when)));
         }
         results.extend(elements.iter().map(|(_, element)| *element));
         results.extend(flags.iter().map(|(_, when)| *when));
@@ -133,7 +134,8 @@ impl Cotangents<'_> {
             (Out::Collect, Atom::Var(all)) => {
                 let ty = self.ct_of(&bind.ty.indexed(1));
                 let part = self.bind_ct(x, &ty, Op::Index(all, vec![index.into()]));
-                let when = self.presence_of_part(all, index, part, &ty);
+                let when = when.filter(|_| self.facts.unbounded.matters_in_sum(result));
+                let when = self.presence_of_part((all, when), index, part, &ty);
                 self.add_when(result, part, &ty, when);
             }
             (Out::Reduce(ReduceOp::Add), seed) => {

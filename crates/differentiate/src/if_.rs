@@ -217,7 +217,7 @@ impl Cotangents<'_> {
                 self.set(*x, p.var.into());
                 self.is_there(*x, present);
             } else {
-                self.add((*x).into(), p.var.into(), &p.ty);
+                self.add_when((*x).into(), p.var.into(), &p.ty, present);
             }
         }
     }

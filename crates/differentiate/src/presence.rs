@@ -23,6 +23,7 @@ use lambada_anf::{Atom, Block, Exp, FnId, Lambda, Nest, Op, Out, Stm, Ty, Var};
 use lambada_prim::{Expr, Prim, ReduceOp, Scalar};
 
 use crate::activity::Activity;
+use crate::arrays;
 use crate::cotangents::{Cotangent, Cotangents, Frame, Kind};
 
 /// How the partial derivatives behind a cotangent can fail to be finite.
@@ -30,9 +31,11 @@ use crate::cotangents::{Cotangent, Cotangents, Frame, Kind};
 enum Factor {
     /// Never, for finite values.
     Bounded,
-    /// Only if a value of the program is not finite, as those of a product.
+    /// Only if a value of the program is not finite, as those of a product and of `exp`.
     Value,
-    /// At finite values too, as that of `sqrt` at 0.
+    /// At finite values too, but at those of all iterations alike, as that of `x[i] / y` at `y = 0`.
+    Invariant,
+    /// At finite values too, as that of `sqrt x[i]` at 0.
     Unbounded,
 }
 
@@ -45,19 +48,28 @@ pub(crate) struct Unbounded {
     own: HashMap<Var, Factor>,
     /// Arrays of elements that have one.
     arrays: HashSet<Var>,
+    /// In how many `for`s variables are bound.
+    depths: HashMap<Var, usize>,
     /// Arrays of which some use reaches all elements.
     whole: HashSet<Var>,
 }
 
-/// What is around a statement, from the outside in: the index and the extent of a `for`, or a block
-/// that need not run.
-type Around = Vec<Option<(Var, Atom)>>;
+/// What is active, and the functions whose derivatives are rules.
+type Known<'a> = (&'a Activity, &'a HashSet<FnId>);
+
+/// What a statement stands in. A loop is taken to run at least once.
+#[derive(Clone, Copy, Debug)]
+enum Around {
+    For(Var, Atom),
+    Loop,
+    Branch,
+}
 
 impl Unbounded {
     pub(crate) fn of(f: &Lambda, activity: &Activity, ruled: &HashSet<FnId>) -> Unbounded {
         let mut unbounded = Unbounded::default();
-        unbounded.block(&f.body, activity, ruled);
-        let mut uses = Uses { activity, around: Around::new(), arrays: HashMap::new() };
+        unbounded.block(&f.body, 0, &(activity, ruled));
+        let mut uses = Uses { activity, around: Vec::new(), arrays: HashMap::new() };
         uses.block(&f.body, &mut unbounded.whole);
         unbounded
     }
@@ -72,10 +84,10 @@ impl Unbounded {
         self.factors.contains_key(&x)
     }
 
-    /// The same for the summand of a sum of iterations. Products in it stay as they are: a matrix
+    /// The same for a summand, or what is added up, of a sum of iterations. Products in it stay as they are: a matrix
     /// product behind a branch remains one.
-    pub(crate) fn matters_in_sum(&self, summand: Atom) -> bool {
-        self.factor(summand) == Factor::Unbounded
+    pub(crate) fn matters_in_sum(&self, summand: impl Into<Atom>) -> bool {
+        self.factor(summand.into()) >= Factor::Invariant
     }
 
     /// Whether the statement itself multiplies by something unbounded.
@@ -93,35 +105,51 @@ impl Unbounded {
         }
     }
 
-    fn block(&mut self, block: &Block, activity: &Activity, ruled: &HashSet<FnId>) {
+    fn block(&mut self, block: &Block, depth: usize, known: &Known) {
         for stm in &block.stms {
-            stm.exp.blocks().into_iter().for_each(|inner| self.block(inner, activity, ruled));
-            self.stm(stm, activity, ruled);
+            let inside = match &stm.exp {
+                Exp::Nest(Nest::For { index, .. }) => {
+                    self.depths.insert(*index, depth + 1);
+                    depth + 1
+                }
+                Exp::Op(_) | Exp::Nest(Nest::Loop { .. } | Nest::If { .. }) => depth,
+            };
+            stm.exp.blocks().into_iter().for_each(|inner| self.block(inner, inside, known));
+            self.depths.extend(stm.binds.iter().map(|p| (p.var, depth)));
+            self.stm(stm, depth, known);
         }
     }
 
-    fn stm(&mut self, stm: &Stm, activity: &Activity, ruled: &HashSet<FnId>) {
+    fn stm(&mut self, stm: &Stm, depth: usize, (activity, ruled): &Known) {
         match &stm.exp {
             Exp::Op(Op::Prim(op, args)) => {
-                let partials = op.partials().iter().zip(args);
-                let active = partials.filter(|(_, arg)| activity.active(**arg));
-                let mut all = Factor::Bounded;
-                let mut own = Factor::Bounded;
-                for (partial, arg) in active {
-                    own = own.max(partial.as_ref().map_or(Factor::Bounded, |p| factor(*op, p, args)));
-                    all = all.max(self.factor(*arg));
+                let (mut own, mut behind) = (Factor::Bounded, Factor::Bounded);
+                let varies = |x: Atom| {
+                    let bound = x.as_var().map(|x| self.depths.get(&x).copied().unwrap_or(0));
+                    bound.is_some_and(|bound| bound >= depth)
+                };
+                for (partial, arg) in op.partials().iter().zip(args) {
+                    if let Some(partial) = partial
+                        && activity.active(*arg)
+                    {
+                        own = own.max(factor(*op, partial, args, &varies));
+                        behind = behind.max(self.factor(*arg));
+                    }
                 }
-                self.bind(stm, own, all);
+                self.bind(stm, own, behind);
             }
             Exp::Op(Op::Call { function, .. }) if ruled.contains(function) => {
-                let scalar = |ty: &Ty| ty.dims.is_empty() && ty.elem == lambada_anf::Elem::REAL;
                 if let [p] = &stm.binds[..]
-                    && scalar(&p.ty)
-                    && activity.active(p.var)
+                    && activity.valued(p.var)
                 {
                     self.bind(stm, Factor::Unbounded, Factor::Bounded);
                 }
             }
+            Exp::Op(Op::Array(items)) => {
+                let all = items.iter().map(|x| self.factor(*x)).max();
+                self.set_array(stm.binds[0].var, all.unwrap_or(Factor::Bounded));
+            }
+            Exp::Op(Op::Fill(x)) => self.set_array(stm.binds[0].var, self.factor(*x)),
             Exp::Nest(Nest::If { then, otherwise, .. }) => {
                 for (k, p) in stm.binds.iter().enumerate() {
                     let [a, b] = [then, otherwise].map(|block| self.factor(block.results[k]));
@@ -130,17 +158,24 @@ impl Unbounded {
             }
             Exp::Nest(Nest::For { outs, body, .. }) => {
                 for ((p, out), result) in stm.binds.iter().zip(outs).zip(&body.results) {
-                    let inner = |x| self.arrays.contains(&x);
-                    if *out == Out::Reduce(ReduceOp::Add) && self.matters_in_sum(*result) {
-                        self.set(p.var, Factor::Unbounded);
-                    } else if *out == Out::Collect
-                        && (self.matters_in_sum(*result) || result.as_var().is_some_and(inner))
-                    {
+                    let factor = self.factor(*result);
+                    match out {
+                        Out::Reduce(ReduceOp::Add) | Out::Collect => self.set_array(p.var, factor),
+                        Out::Reduce(_) => {}
+                    }
+                    if *out == Out::Collect && factor == Factor::Unbounded {
                         self.arrays.insert(p.var);
                     }
                 }
             }
             Exp::Op(_) | Exp::Nest(Nest::Loop { .. }) => {}
+        }
+    }
+
+    /// Of an array, or a sum of iterations: products in it stay as they are.
+    fn set_array(&mut self, x: Var, factor: Factor) {
+        if factor >= Factor::Invariant {
+            self.set(x, factor);
         }
     }
 
@@ -157,7 +192,8 @@ impl Unbounded {
 /// Looks for uses that reach all elements of arrays.
 struct Uses<'a> {
     activity: &'a Activity,
-    around: Around,
+    /// From the outside in.
+    around: Vec<Around>,
     /// The sizes of arrays, and how deep they are bound.
     arrays: HashMap<Var, (Vec<Atom>, usize)>,
 }
@@ -183,12 +219,12 @@ impl Uses<'_> {
             Exp::Op(op) => op.atoms(&mut |x| whole.extend(x.as_var())),
             Exp::Nest(nest) => {
                 let around = match nest {
-                    Nest::For { index, extent, .. } => Some((*index, *extent)),
+                    Nest::For { index, extent, .. } => Around::For(*index, *extent),
                     Nest::Loop { inits, .. } => {
                         whole.extend(inits.iter().filter_map(|x| x.as_var()));
-                        None
+                        Around::Loop
                     }
-                    Nest::If { .. } => None,
+                    Nest::If { .. } => Around::Branch,
                 };
                 self.around.push(around);
                 stm.exp.blocks().into_iter().for_each(|inner| self.block(inner, whole));
@@ -201,45 +237,59 @@ impl Uses<'_> {
     /// array that is used as a whole.
     fn reaches_all(&self, x: Var, index: &[Atom]) -> bool {
         let Some((dims, depth)) = self.arrays.get(&x) else { return true };
-        let Some(around) = self.around[*depth..].iter().copied().collect::<Option<Vec<_>>>()
-        else {
-            return index.len() < dims.len();
+        let around = &self.around[*depth..];
+        let covers = |(k, at): (usize, &Atom)| {
+            let mut all = around.iter();
+            let all = all.any(|around| match around {
+                Around::For(index, extent) => *at == (*index).into() && *extent == dims[k],
+                Around::Loop | Around::Branch => false,
+            });
+            all && !index[..k].contains(at)
         };
-        let all = |(k, at): (usize, &Atom)| {
-            let of = around.iter().find(|(index, _)| *at == (*index).into());
-            of.is_some_and(|(_, extent)| *extent == dims[k]) && !index[..k].contains(at)
-        };
-        index.len() < dims.len() || index.iter().enumerate().all(all)
+        let branch = around.iter().any(|around| matches!(around, Around::Branch));
+        index.len() < dims.len() || !branch && index.iter().enumerate().all(covers)
     }
 }
 
-/// What a partial derivative may be at finite arguments.
-fn factor(op: Prim, partial: &Expr, args: &[Atom]) -> Factor {
+/// What a partial derivative may be at finite arguments, some of which vary between iterations.
+fn factor(op: Prim, partial: &Expr, args: &[Atom], varies: &dyn Fn(Atom) -> bool) -> Factor {
+    let all = |items: &[Expr]| {
+        let items = items.iter().map(|item| factor(op, item, args, varies));
+        items.max().unwrap_or(Factor::Bounded)
+    };
     match partial {
         Expr::Lit(_) => Factor::Bounded,
         Expr::Arg(k) => args[*k].as_var().map_or(Factor::Bounded, |_| Factor::Value),
-        Expr::Out => if is_bounded(op) { Factor::Bounded } else { Factor::Unbounded },
-        Expr::Prim(Prim::Select, items) => {
-            factor(op, &items[1], args).max(factor(op, &items[2], args))
-        }
-        Expr::Prim(inner, items) => match inner {
-            Prim::Add | Prim::Sub | Prim::Mul | Prim::Neg | Prim::Abs => {
-                let items = items.iter().map(|item| factor(op, item, args));
-                items.max().unwrap_or(Factor::Bounded)
+        Expr::Out => Factor::Value,
+        Expr::Prim(inner, items) => {
+            let singular = match inner {
+                // The condition is no factor.
+                Prim::Select => return all(&items[1..]),
+                Prim::Div => &items[1..],
+                Prim::PowInt if !is_power(items, args) => &items[..1],
+                Prim::Pow | Prim::Sqrt | Prim::Log | Prim::Log1p | Prim::Hypot | Prim::Lgamma => items,
+                Prim::Digamma | Prim::Polygamma | Prim::Asin | Prim::Acos | Prim::Atan2 => items,
+                _ => return all(items),
+            };
+            let literal = |x: Atom| x.as_var().is_none();
+            if singular.iter().all(|item| mentioned(item, args, &literal)) {
+                return all(items);
             }
-            Prim::PowInt if is_power(items, args) => Factor::Value,
-            inner if is_bounded(*inner) => Factor::Value,
-            _ => Factor::Unbounded,
-        },
+            let invariant = |x: Atom| !varies(x);
+            let invariant = singular.iter().all(|item| mentioned(item, args, &invariant));
+            if invariant { Factor::Invariant } else { Factor::Unbounded }
+        }
     }
 }
 
-/// Whether the values of a primitive are bounded.
-fn is_bounded(op: Prim) -> bool {
-    matches!(
-        op,
-        Prim::Sin | Prim::Cos | Prim::Tanh | Prim::Atan | Prim::Erf | Prim::Sign | Prim::ToReal
-    )
+/// Whether all arguments in an expression are such; its value counts as all of them.
+fn mentioned(expr: &Expr, args: &[Atom], are: &dyn Fn(Atom) -> bool) -> bool {
+    match expr {
+        Expr::Lit(_) => true,
+        Expr::Arg(k) => are(args[*k]),
+        Expr::Out => args.iter().all(|x| are(*x)),
+        Expr::Prim(_, items) => items.iter().all(|item| mentioned(item, args, are)),
+    }
 }
 
 /// Whether the exponent is a constant that is positive.
@@ -304,9 +354,9 @@ impl Cotangents<'_> {
         self.when = outer;
     }
 
-    /// Adds to the sum of a scalar.
-    pub(crate) fn add_scalar(&mut self, x: Var, value: Atom) {
-        let (before, known) = (self.sum(x), self.presence(x));
+    /// Adds to a sum in SSA, of a real or an array, that there may be none of so far.
+    pub(crate) fn add_to(&mut self, x: Var, before: Option<Atom>, value: Atom) {
+        let known = before.and_then(|_| self.presence(x));
         let when = match (before, known, self.when) {
             _ if !self.facts.unbounded.matters(x) => None,
             (None, _, when) => when,
@@ -314,10 +364,10 @@ impl Cotangents<'_> {
             (Some(_), Some(a), Some(b)) => Some(self.b.prim(Prim::Or, [a, b])),
             (Some(_), _, _) => None,
         };
-        let sum = match before {
-            Some(sum) => self.bind_ct(x, &Ty::real(), Op::Prim(Prim::Add, vec![sum, value])),
-            None => value,
-        };
+        let sum = before.map_or(value, |sum| {
+            let (hint, ty) = (self.hint(x), self.ty(x).clone());
+            arrays::plus(&mut self.b, &hint, &ty, sum, value)
+        });
         self.set(x, sum);
         self.is_there(x, when);
     }
@@ -431,9 +481,16 @@ impl Cotangents<'_> {
         self.counts.extend(x_ct.as_var().zip(counts.as_var()));
     }
 
-    /// The element, or the row, `part = x̄[i]` of the cotangent of an array: when it is there.
-    pub(crate) fn presence_of_part(&mut self, x_ct: Var, i: Var, part: Atom, ty: &Ty) -> Option<Atom> {
-        let counts = *self.counts.get(&x_ct)?;
+    /// The element, or the row, `part = x̄[i]` of the cotangent of an array: when it is there, where
+    /// `when` is known of the array as a whole.
+    pub(crate) fn presence_of_part(
+        &mut self,
+        (x_ct, when): (Var, Option<Atom>),
+        i: Var,
+        part: Atom,
+        ty: &Ty,
+    ) -> Option<Atom> {
+        let Some(counts) = self.counts.get(&x_ct).copied() else { return when };
         let count = self.b.bind("present", ty.clone(), Op::Index(counts, vec![i.into()]));
         if ty.dims.is_empty() {
             return Some(self.b.prim(Prim::Ne, [count, Atom::real(0.0)]));
