@@ -1,11 +1,13 @@
 //! The hand-written programs under `tests/programs` (or `PROGRAMS`): their expectations, and the oracle matrix for each, natively and under the sanitizers too.
+//! Those under `tests/reports` are written after public reports of wrong derivatives in other systems; their answers are worked out by hand, or with 50 digits.
 
 use std::path::{Path, PathBuf};
 
-use lambada::Session;
+use lambada::{Engine, Session};
 use lambada_testkit::{Confirmed, blessing, parallel};
 use lambada_tests::expectations::{
-    Expectation, Kind, agrees, arguments, expectations, found, groups, programs,
+    Expectation, Kind, agrees, agrees_in_proportion, arguments, expectations, found, found_with,
+    groups, programs,
 };
 use lambada_tests::natives::{Native, What, native_complaints};
 use lambada_tests::oracle::{Agreement, Case};
@@ -150,4 +152,49 @@ fn all_programs_keep_their_promises() {
     assert!(natives >= 1000 || !only.is_empty(), "only {natives} native calls");
     assert!(sanitized >= 1000 || !only.is_empty(), "only {sanitized} under the sanitizers");
     assert!(decided > 20 * undecided || !only.is_empty(), "{differences:?}");
+}
+
+/// Every engine by itself gives the answer, and no report is without a line that tells what it is about.
+fn answered(path: &Path) -> Vec<String> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let text = std::fs::read_to_string(path).expect("a listed program can be read");
+    let unit = match Session::new().load(path) {
+        Ok(unit) => unit,
+        Err(problems) => return vec![format!("{name}: {problems:?}")],
+    };
+    let is_told =
+        text.lines().next().is_some_and(|line| line.starts_with("-- ") && line.contains(':'));
+    let untold = (!is_told).then(|| format!("{name} does not begin with what it is about"));
+    let mut complaints: Vec<String> = untold.into_iter().collect();
+    let engines = [Engine::Core, Engine::Anf, Engine::Loops, Engine::Jit, Engine::Native];
+    for promise in expectations(&text).iter().filter(|promise| promise.kind != Kind::Oracle) {
+        for engine in engines {
+            let place = format!("{name}:{}, {engine:?}", promise.line + 1);
+            match found_with(&unit, promise, &[engine]) {
+                Ok(found) if agrees_in_proportion(promise, &found) => {}
+                Ok(found) => {
+                    complaints.push(format!("{place}: {found} instead of {}", promise.expected))
+                }
+                Err(e) => complaints.push(format!("{place}: {e}")),
+            }
+        }
+    }
+    complaints
+}
+
+#[test]
+fn reports_of_other_systems_are_answered() {
+    let only = std::env::var("ONLY").unwrap_or_default();
+    let mut files = programs(&Path::new(env!("CARGO_MANIFEST_DIR")).join("reports"));
+    files.retain(|file| file.to_string_lossy().contains(&only));
+    assert!(files.len() >= 40 || !only.is_empty(), "only {} reports", files.len());
+    let found = parallel(&groups(files, CHUNK), |files| {
+        let mut all = All::default();
+        files.iter().for_each(|file| one(file, &mut all));
+        all.run();
+        all.complaints.extend(files.iter().flat_map(|file| answered(file)));
+        all.complaints
+    });
+    let complaints = found.concat();
+    assert!(complaints.is_empty(), "{} complaints:\n{}", complaints.len(), complaints.join("\n"));
 }
