@@ -3,11 +3,12 @@
 
 use std::path::{Path, PathBuf};
 
-use lambada::{Engine, Session};
+use lambada::vectors::{numbers, reals, with_reals};
+use lambada::{Data, Engine, Executable, Operator, Session, Unit, operators, to_json};
 use lambada_testkit::{Confirmed, blessing, parallel};
 use lambada_tests::expectations::{
     Expectation, Kind, agrees, agrees_in_proportion, arguments, expectations, found, found_with,
-    groups, programs,
+    groups, programs, quick,
 };
 use lambada_tests::natives::{Native, What, native_complaints};
 use lambada_tests::oracle::{Agreement, Case};
@@ -154,6 +155,35 @@ fn all_programs_keep_their_promises() {
     assert!(decided > 20 * undecided || !only.is_empty(), "{differences:?}");
 }
 
+/// The gradient by forward mode: the tangent along each real of the arguments.
+fn forwards(unit: &Unit, promise: &Expectation, engine: Engine) -> Result<String, String> {
+    let args = arguments(unit, promise)?;
+    let call = |operator| {
+        unit.call(&promise.entry, operator, None).map_err(|problems| format!("{problems:?}"))
+    };
+    let (value, jvp) = (call(Operator::Value)?, call(Operator::Jvp)?);
+    let wrt = operators::choose(&value.program, value.entry, None).unwrap_or_default();
+    let point = match &wrt[..] {
+        [single] => args[*single].clone(),
+        several => Data::Tuple(several.iter().map(|k| args[*k].clone()).collect()),
+    };
+    let executable = Executable::with(jvp.program.clone(), jvp.entry, &quick(engine))
+        .map_err(|problems| format!("{problems:?}"))?;
+    let along = |k: usize| {
+        let mut units = (0..).map(|at| f64::from(u8::from(at == k)));
+        let tangent = with_reals(&point, &mut || units.next().unwrap_or_default());
+        let args: Vec<Data> = args.iter().cloned().chain([tangent]).collect();
+        match executable.run(&args) {
+            Ok(Data::Tuple(pair)) => Ok(numbers(&pair[1])),
+            other => Err(format!("{other:?}")),
+        }
+    };
+    let slopes = (0..reals(&point).len()).map(along).collect::<Result<Vec<_>, String>>()?;
+    let mut slopes = slopes.concat().into_iter();
+    let gradient = with_reals(&point, &mut || slopes.next().unwrap_or(f64::NAN));
+    Ok(to_json(&gradient).to_string())
+}
+
 /// Every engine by itself gives the answer, and no report is without a line that tells what it is about.
 fn answered(path: &Path) -> Vec<String> {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -168,6 +198,16 @@ fn answered(path: &Path) -> Vec<String> {
     let mut complaints: Vec<String> = untold.into_iter().collect();
     let engines = [Engine::Core, Engine::Anf, Engine::Loops, Engine::Jit, Engine::Native];
     for promise in expectations(&text).iter().filter(|promise| promise.kind != Kind::Oracle) {
+        if matches!(promise.kind, Kind::Grad | Kind::Slope) {
+            for engine in [Engine::Core, Engine::Jit] {
+                let forwards = forwards(&unit, promise, engine);
+                if !forwards.as_ref().is_ok_and(|found| agrees_in_proportion(promise, found)) {
+                    let place = format!("{name}:{}, {engine:?}, forwards", promise.line + 1);
+                    complaints
+                        .push(format!("{place}: {forwards:?} instead of {}", promise.expected));
+                }
+            }
+        }
         for engine in engines {
             let place = format!("{name}:{}, {engine:?}", promise.line + 1);
             match found_with(&unit, promise, &[engine]) {
