@@ -205,15 +205,41 @@ pub fn agrees(expectation: &Expectation, found: &str) -> bool {
     }
 }
 
+/// [`agrees`] where tiny numbers count: what a number may be away from the promised one is in proportion to the largest one beside it, because
+/// sums that cancel leave roundings.
+pub fn agrees_in_proportion(expectation: &Expectation, found: &str) -> bool {
+    match (serde_json::from_str(found), serde_json::from_str(&expectation.expected)) {
+        (Ok(a), Ok(b)) => {
+            close_to(&a, &b, Tolerance::relative(1e-9).and_absolute(1e-15 * size(&b)))
+        }
+        _ => agrees(expectation, found),
+    }
+}
+
+/// The largest finite magnitude of a number.
+fn size(value: &Value) -> f64 {
+    match value {
+        Value::Number(x) => x.as_f64().map_or(0.0, f64::abs),
+        Value::Array(parts) => parts.iter().map(size).fold(0.0, f64::max),
+        Value::Object(fields) => fields.values().map(size).fold(0.0, f64::max),
+        Value::Null | Value::Bool(_) | Value::String(_) => 0.0,
+    }
+}
+
 /// How closely a value has to be what is promised, and recorded outputs of other implementations have to be met.
 const TOLERANCE: Tolerance = Tolerance::relative(1e-9).and_absolute(1e-12);
 
 /// Are the values equal, reals to 1e-9 relative?
 pub fn close(a: &Value, b: &Value) -> bool {
+    close_to(a, b, TOLERANCE)
+}
+
+fn close_to(a: &Value, b: &Value, tolerance: Tolerance) -> bool {
+    let close = |a: &Value, b: &Value| close_to(a, b, tolerance);
     match (a, b) {
         (Value::Number(x), Value::Number(y)) => {
             let (x, y) = (x.as_f64().unwrap_or(f64::NAN), y.as_f64().unwrap_or(f64::NAN));
-            TOLERANCE.accepts(x, y)
+            tolerance.accepts(x, y)
         }
         (Value::Array(x), Value::Array(y)) => {
             x.len() == y.len() && x.iter().zip(y).all(|(a, b)| close(a, b))

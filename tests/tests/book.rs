@@ -153,3 +153,110 @@ fn the_errata_cite_tests_that_there_are() {
     assert!(unknown.is_empty(), "the checklist does not have {unknown:?}");
     assert_eq!(rows().filter(|row| cited(row).is_empty() && !row.contains("| none: ")).count(), 0);
 }
+
+/// The part of a page between two headings.
+#[derive(Default)]
+struct Section {
+    /// Lines outside of blocks, tables and quotes, with their numbers.
+    prose: Vec<(usize, String)>,
+    /// The blocks, with single spaces.
+    shown: String,
+    /// Whether a block shows output of commands.
+    has_output: bool,
+    /// Fragments that no block needs to show.
+    exempt: Vec<String>,
+}
+
+/// The fragments in backticks.
+fn fragments(line: &str) -> impl Iterator<Item = String> {
+    line.split('`').skip(1).step_by(2).map(spaced)
+}
+
+fn spaced(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn sections(page: &str) -> Vec<Section> {
+    let mut sections = vec![Section::default()];
+    let mut inside = false;
+    for (k, line) in page.lines().enumerate() {
+        let section = sections.last_mut().expect("there is always one");
+        if let Some(language) = line.trim().strip_prefix("```") {
+            inside = !inside;
+            section.has_output |= language == "console";
+        } else if inside {
+            section.shown += &format!("{} ", spaced(line));
+        } else if line.starts_with('#') {
+            sections.push(Section::default());
+        } else if let Some(exempt) = line.strip_prefix("<!-- not shown:") {
+            section.exempt.extend(fragments(exempt));
+        } else if !line.starts_with(['|', '>']) {
+            section.prose.push((k + 1, line.to_string()));
+        }
+    }
+    sections
+}
+
+/// Whether the text has the fragment, not as a part of longer names. `…` stands for anything.
+fn is_shown(fragment: &str, text: &str) -> bool {
+    let in_word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || "_'".contains(c));
+    let parts: Vec<&str> = fragment.split('…').map(str::trim).collect();
+    let (first, last) = (parts[0], parts[parts.len() - 1]);
+    text.match_indices(first).any(|(start, _)| {
+        let cuts_left = in_word(first.chars().next()) && in_word(text[..start].chars().next_back());
+        let mut end = start + first.len();
+        let mut found = !cuts_left;
+        for part in &parts[1..] {
+            match text[end..].find(part) {
+                Some(at) => end += at + part.len(),
+                None => found = false,
+            }
+        }
+        found && !(in_word(last.chars().next_back()) && in_word(text[end..].chars().next()))
+    })
+}
+
+/// In a section that shows output, every fragment in backticks stands in one of its blocks, or in the
+/// program that the chapter is about, because prose goes stale when commands print something else.
+/// `<!-- not shown: … -->` exempts the fragments that it quotes, and may not quote others.
+#[test]
+fn the_chapters_on_chad_quote_what_their_blocks_show() {
+    let source = spaced(&read(&root().join("examples/chad.lam")));
+    let (mut quoted, mut complaints) = (0, Vec::new());
+    for page in pages() {
+        let name = page.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if !name.starts_with("chad") {
+            continue;
+        }
+        for section in sections(&read(&page)).into_iter().filter(|s| s.has_output) {
+            let missing = |fragment: &String| {
+                !is_shown(fragment, &section.shown) && !is_shown(fragment, &source)
+            };
+            let mut unused = section.exempt.clone();
+            for (line, text) in &section.prose {
+                for fragment in fragments(text) {
+                    quoted += 1;
+                    unused.retain(|exempt| *exempt != fragment);
+                    if missing(&fragment) && !section.exempt.contains(&fragment) {
+                        complaints.push(format!("{name}:{line}: no block shows `{fragment}`"));
+                    }
+                }
+            }
+            unused.extend(section.exempt.iter().filter(|exempt| !missing(exempt)).cloned());
+            complaints.extend(unused.iter().map(|f| format!("{name}: `{f}` needs no exemption")));
+        }
+    }
+    assert!(quoted > 150, "only {quoted} fragments");
+    assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+}
+
+#[test]
+fn fragments_are_found_as_they_are_printed() {
+    let text = "let t2 = fst t in lfst + lsnd;;lcur^-1 (\\y. lmul(y))";
+    for shown in ["t2", "fst t", "lcur^-1 (…)", "lfst + …;;lcur^-1"] {
+        assert!(is_shown(shown, text), "{shown}");
+    }
+    for absent in ["t3", "fst t2", "cur^-1", "lmul(x)", "lcur^-1 (…) +"] {
+        assert!(!is_shown(absent, text), "{absent}");
+    }
+}

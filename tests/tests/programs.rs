@@ -1,11 +1,14 @@
 //! The hand-written programs under `tests/programs` (or `PROGRAMS`): their expectations, and the oracle matrix for each, natively and under the sanitizers too.
+//! Those under `tests/reports` are written after public reports of wrong derivatives in other systems; their answers are worked out by hand, or with 50 digits.
 
 use std::path::{Path, PathBuf};
 
-use lambada::Session;
+use lambada::vectors::{numbers, reals, with_reals};
+use lambada::{Data, Engine, Executable, Operator, Session, Unit, operators, to_json};
 use lambada_testkit::{Confirmed, blessing, parallel};
 use lambada_tests::expectations::{
-    Expectation, Kind, agrees, arguments, expectations, found, groups, programs,
+    Expectation, Kind, agrees, agrees_in_proportion, arguments, expectations, found, found_with,
+    groups, programs, quick,
 };
 use lambada_tests::natives::{Native, What, native_complaints};
 use lambada_tests::oracle::{Agreement, Case};
@@ -150,4 +153,88 @@ fn all_programs_keep_their_promises() {
     assert!(natives >= 1000 || !only.is_empty(), "only {natives} native calls");
     assert!(sanitized >= 1000 || !only.is_empty(), "only {sanitized} under the sanitizers");
     assert!(decided > 20 * undecided || !only.is_empty(), "{differences:?}");
+}
+
+/// The gradient by forward mode: the tangent along each real of the arguments.
+fn forwards(unit: &Unit, promise: &Expectation, engine: Engine) -> Result<String, String> {
+    let args = arguments(unit, promise)?;
+    let call = |operator| {
+        unit.call(&promise.entry, operator, None).map_err(|problems| format!("{problems:?}"))
+    };
+    let (value, jvp) = (call(Operator::Value)?, call(Operator::Jvp)?);
+    let wrt = operators::choose(&value.program, value.entry, None).unwrap_or_default();
+    let point = match &wrt[..] {
+        [single] => args[*single].clone(),
+        several => Data::Tuple(several.iter().map(|k| args[*k].clone()).collect()),
+    };
+    let executable = Executable::with(jvp.program.clone(), jvp.entry, &quick(engine))
+        .map_err(|problems| format!("{problems:?}"))?;
+    let along = |k: usize| {
+        let mut units = (0..).map(|at| f64::from(u8::from(at == k)));
+        let tangent = with_reals(&point, &mut || units.next().unwrap_or_default());
+        let args: Vec<Data> = args.iter().cloned().chain([tangent]).collect();
+        match executable.run(&args) {
+            Ok(Data::Tuple(pair)) => Ok(numbers(&pair[1])),
+            other => Err(format!("{other:?}")),
+        }
+    };
+    let slopes = (0..reals(&point).len()).map(along).collect::<Result<Vec<_>, String>>()?;
+    let mut slopes = slopes.concat().into_iter();
+    let gradient = with_reals(&point, &mut || slopes.next().unwrap_or(f64::NAN));
+    Ok(to_json(&gradient).to_string())
+}
+
+/// Every engine by itself gives the answer, and no report is without a line that tells what it is about.
+fn answered(path: &Path) -> Vec<String> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let text = std::fs::read_to_string(path).expect("a listed program can be read");
+    let unit = match Session::new().load(path) {
+        Ok(unit) => unit,
+        Err(problems) => return vec![format!("{name}: {problems:?}")],
+    };
+    let is_told =
+        text.lines().next().is_some_and(|line| line.starts_with("-- ") && line.contains(':'));
+    let untold = (!is_told).then(|| format!("{name} does not begin with what it is about"));
+    let mut complaints: Vec<String> = untold.into_iter().collect();
+    let engines = [Engine::Core, Engine::Anf, Engine::Loops, Engine::Jit, Engine::Native];
+    for promise in expectations(&text).iter().filter(|promise| promise.kind != Kind::Oracle) {
+        if matches!(promise.kind, Kind::Grad | Kind::Slope) {
+            for engine in [Engine::Core, Engine::Jit] {
+                let forwards = forwards(&unit, promise, engine);
+                if !forwards.as_ref().is_ok_and(|found| agrees_in_proportion(promise, found)) {
+                    let place = format!("{name}:{}, {engine:?}, forwards", promise.line + 1);
+                    complaints
+                        .push(format!("{place}: {forwards:?} instead of {}", promise.expected));
+                }
+            }
+        }
+        for engine in engines {
+            let place = format!("{name}:{}, {engine:?}", promise.line + 1);
+            match found_with(&unit, promise, &[engine]) {
+                Ok(found) if agrees_in_proportion(promise, &found) => {}
+                Ok(found) => {
+                    complaints.push(format!("{place}: {found} instead of {}", promise.expected))
+                }
+                Err(e) => complaints.push(format!("{place}: {e}")),
+            }
+        }
+    }
+    complaints
+}
+
+#[test]
+fn reports_of_other_systems_are_answered() {
+    let only = std::env::var("ONLY").unwrap_or_default();
+    let mut files = programs(&Path::new(env!("CARGO_MANIFEST_DIR")).join("reports"));
+    files.retain(|file| file.to_string_lossy().contains(&only));
+    assert!(files.len() >= 40 || !only.is_empty(), "only {} reports", files.len());
+    let found = parallel(&groups(files, CHUNK), |files| {
+        // Machine code is asked for each answer by itself, not in the groups of `All::run`.
+        let mut all = All::default();
+        files.iter().for_each(|file| one(file, &mut all));
+        all.complaints.extend(files.iter().flat_map(|file| answered(file)));
+        all.complaints
+    });
+    let complaints = found.concat();
+    assert!(complaints.is_empty(), "{} complaints:\n{}", complaints.len(), complaints.join("\n"));
 }

@@ -327,11 +327,13 @@ fn e12_product() {
     assert_eq!(LOp::Inner(2).transposed().eval(&[at], &[[2.0].into()]).to_vec(), [10.0, 6.0]);
 }
 
-/// E15: `Λ(t)_1` is over `x : D(T)_1`; printed is `x : D(T)`, both components. Asked of both: is what the macro makes of it, at a variable of
-/// this type, a term of type `D(S -> R)_1`, whose function has the values of the program's? In both modes, of generated morphisms.
+/// E15: `Λ(t)_1` is over `x : D(T)_1`; printed is `x : D(T)`, both components, in both modes of Appendix A and in the forward mode of
+/// Appendix C. Asked of each: is what the macro makes of it, at a variable of this type, a term of type `D(S -> R)_1`, whose function has the
+/// values of the program's? Of generated morphisms.
 #[test]
 fn e15_context() {
     use crate::combinators::{Comb, Kind, curry, eval};
+    use crate::pairs::AppliedForward;
     type Mode = (fn(&source::Ty) -> l::Ty, fn(&Comb, &l::Term) -> l::Term);
     let modes: [Mode; 2] = [
         (crate::forward::primal_ty, crate::forward::primal),
@@ -343,6 +345,7 @@ fn e15_context() {
             && t.children().into_iter().all(without_functions)
     }
     let (mut checked, mut wrong) = (0, 0);
+    let (mut applied, mut applied_wrong) = (0, 0);
     for seed in 0..4000 {
         let mut g = crate::generate::Generator::new(seed);
         let contexts = [REAL, source::Ty::Real(2), REAL.times(source::Ty::Real(2))];
@@ -370,9 +373,24 @@ fn e15_context() {
             wrong += usize::from(!right(printed, Value::pair(at.clone(), tangent.clone())));
             checked += 1;
         }
+        // The forward mode of Appendix C, whose terms are those of the applied language.
+        let right = |ty: Ty, at: Value| {
+            let x = Var::fresh("x", ty);
+            let first = AppliedForward::primal(&t, &a::var(&x));
+            let env = Env::default().with(&x, at);
+            a::check(std::slice::from_ref(&x), &first).is_ok()
+                && *first.ty() == AppliedForward::primal_ty(t.to())
+                && a::eval(&first, &env).apply(&y).fst().flatten() == expect
+        };
+        let ty = AppliedForward::primal_ty(context);
+        assert!(right(ty.clone(), at.clone()), "{t}");
+        let printed = ty.clone().times(ty);
+        applied_wrong += usize::from(!right(printed, Value::pair(at, tangent)));
+        applied += 1;
     }
     // What remains ignores its context.
     assert!(checked > 600 && wrong > checked / 3, "{wrong} of {checked}");
+    assert!(applied > 300 && applied_wrong > applied / 3, "{applied_wrong} of {applied}");
 }
 
 /// E16: an entry `!t (x) 0` is 0; printed is only that entries with one key may be merged, so that it would be an element of its own.
@@ -412,6 +430,33 @@ fn e18_map() {
     );
     assert_eq!(pulled.snd().numbers().to_vec(), [3.0, 3.0]);
     assert!(matches!(pulled.fst(), Value::Sum(entries) if entries.len() == 2));
+}
+
+/// E18, forward: the primal of `map` is printed at `f_2`, where `g_2`, the primal of its derivative, is meant. Nothing goes wrong, because the
+/// two agree on all related pairs of first-order type. And a tuple of related components is printed as related at `real`, not at `real^n`.
+#[test]
+fn e18_forward_map() {
+    let map = crate::primitives::Primitive::Map { arity: 1, n: 2 };
+    let x = Var::fresh("x", crate::forward::primal_ty(&map.from()));
+    let first = l::primal_prim(map, &l::var(&x));
+    let at = |places: Value| {
+        let tripled = Value::fun(|x| {
+            Value::pair(Value::real([3.0 * x.numbers()[0]]), Value::fun(Value::clone))
+        });
+        let env = Env::default().with(&x, Value::pair(tripled, places));
+        l::eval(&first, &env).flatten()
+    };
+    for seed in 0..200 {
+        let mut g = crate::generate::Generator::new(seed);
+        let f = g.morphism(&REAL, &source::Ty::Real(2));
+        let x = g.value(&REAL);
+        let (printed, meant) =
+            (crate::combinators::eval(&f, &x), crate::literal::Derived::forward(&f).first(&x));
+        assert_eq!(at(printed), at(meant), "{f}");
+    }
+    // Unrelated functions would be told apart.
+    assert_ne!(at(Value::real([1.0, 2.0])), at(Value::real([1.0, 3.0])));
+    assert_ne!(crate::forward::primal_ty(&REAL), crate::forward::primal_ty(&source::Ty::Real(2)));
 }
 
 /// E19: `lapp(lpair(t, s), r)` applies both to `r`; printed are the premises `lapp(t, s)`, which is ill-typed, and `lapp(t, r)`.

@@ -290,7 +290,7 @@ const ERRATA: &[Item] = &[
     ),
     code(
         "E15",
-        r"Appendix A, `Λ(t)_1`: its argument is `x : D(T)_1`, in both modes; the subscript is missing",
+        r"Appendix A, both modes, and Appendix C, forward, `Λ(t)_1`: its argument is `x : D(T)_1`; the subscript is missing",
     ),
     code("E16", r"Appendix C, the quotient of `Tens`: also `(t,0) ~ 0`"),
     text_only(
