@@ -31,11 +31,13 @@ impl Tangents<'_> {
 impl Cotangents<'_> {
     pub(crate) fn array(&mut self, y: &Param, items: &[Atom]) {
         let Some(y_ct) = self.take_var(y.var) else { return };
-        let ty = self.ct_of(&y.ty.indexed(1));
+        let (ty, when) = (self.ct_of(&y.ty.indexed(1)), self.when);
         for (k, x) in items.iter().enumerate() {
             if let Some(x) = self.wants(*x) {
-                let part = self.bind_ct(x, &ty, Op::Index(y_ct, vec![Atom::int(k as i64)]));
-                self.add(x.into(), part, &ty);
+                let k = Atom::int(k as i64);
+                let part = self.bind_ct(x, &ty, Op::Index(y_ct, vec![k]));
+                let when = self.presence_of_part((y_ct, when), k, part, &ty);
+                self.add_when(x.into(), part, &ty, when);
             }
         }
     }

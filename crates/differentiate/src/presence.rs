@@ -57,20 +57,16 @@ pub(crate) struct Unbounded {
 /// What is active, and the functions whose derivatives are rules.
 type Known<'a> = (&'a Activity, &'a HashSet<FnId>);
 
-/// What a statement stands in. A loop is taken to run at least once.
-#[derive(Clone, Copy, Debug)]
-enum Around {
-    For(Var, Atom),
-    Loop,
-    Branch,
-}
-
 impl Unbounded {
     pub(crate) fn of(f: &Lambda, activity: &Activity, ruled: &HashSet<FnId>) -> Unbounded {
         let mut unbounded = Unbounded::default();
         unbounded.block(&f.body, 0, &(activity, ruled));
-        let mut uses = Uses { activity, around: Vec::new(), arrays: HashMap::new() };
-        uses.block(&f.body, &mut unbounded.whole);
+        let (arrays, sure) = (HashMap::new(), f.body.results.iter().filter_map(|x| x.as_var()));
+        let (around, sure, whole) = (Vec::new(), sure.collect(), HashSet::new());
+        let mut uses = Uses { activity, around, arrays, sure, whole };
+        uses.arrays(&f.body, 0);
+        uses.block(&f.body);
+        unbounded.whole = uses.whole;
         unbounded
     }
 
@@ -147,7 +143,14 @@ impl Unbounded {
             }
             Exp::Op(Op::Array(items)) => {
                 let all = items.iter().map(|x| self.factor(*x)).max();
-                self.set_array(stm.binds[0].var, all.unwrap_or(Factor::Bounded));
+                let (array, all) = (stm.binds[0].var, all.unwrap_or(Factor::Bounded));
+                self.set_array(array, all);
+                if all >= Factor::Invariant {
+                    self.arrays.insert(array);
+                }
+            }
+            Exp::Op(Op::Index(x, _)) if self.arrays.contains(x) => {
+                self.set(stm.binds[0].var, self.factor((*x).into()));
             }
             Exp::Op(Op::Fill(x)) => self.set_array(stm.binds[0].var, self.factor(*x)),
             Exp::Nest(Nest::If { then, otherwise, .. }) => {
@@ -189,65 +192,91 @@ impl Unbounded {
     }
 }
 
-/// Looks for uses that reach all elements of arrays.
+/// Looks for uses that surely give cotangents to all elements of arrays, from the results backwards.
 struct Uses<'a> {
     activity: &'a Activity,
-    /// From the outside in.
-    around: Vec<Around>,
-    /// The sizes of arrays, and how deep they are bound.
+    /// The indices and extents of the `for`s around, from the outside in.
+    around: Vec<(Var, Atom)>,
+    /// The sizes of arrays, and in how many `for`s they are bound.
     arrays: HashMap<Var, (Vec<Atom>, usize)>,
+    /// The variables that surely have cotangents.
+    sure: HashSet<Var>,
+    whole: HashSet<Var>,
 }
 
 impl Uses<'_> {
-    fn block(&mut self, block: &Block, whole: &mut HashSet<Var>) {
+    fn arrays(&mut self, block: &Block, depth: usize) {
         for stm in &block.stms {
-            self.stm(stm, whole);
             for p in stm.binds.iter().filter(|p| !p.ty.dims.is_empty()) {
-                self.arrays.insert(p.var, (p.ty.dims.clone(), self.around.len()));
+                self.arrays.insert(p.var, (p.ty.dims.clone(), depth));
             }
+            let inside = depth + usize::from(matches!(stm.exp, Exp::Nest(Nest::For { .. })));
+            stm.exp.blocks().into_iter().for_each(|inner| self.arrays(inner, inside));
         }
-        whole.extend(block.results.iter().filter_map(|x| x.as_var()));
     }
 
-    fn stm(&mut self, stm: &Stm, whole: &mut HashSet<Var>) {
+    fn block(&mut self, block: &Block) {
+        self.whole.extend(block.results.iter().filter_map(|x| x.as_var()));
+        block.stms.iter().rev().for_each(|stm| self.stm(stm));
+    }
+
+    fn all(&mut self, atoms: &[Atom]) {
+        let vars = atoms.iter().filter_map(|x| x.as_var());
+        self.sure.extend(vars.clone());
+        self.whole.extend(vars);
+    }
+
+    fn stm(&mut self, stm: &Stm) {
+        let used = stm.binds.iter().any(|p| self.sure.contains(&p.var));
         match &stm.exp {
             Exp::Op(Op::Index(x, index)) => {
-                if self.activity.active(stm.binds[0].var) && self.reaches_all(*x, index) {
-                    whole.insert(*x);
+                let y = stm.binds[0].var;
+                if self.activity.active(y) && self.reaches_all(*x, index, used) {
+                    self.whole.insert(*x);
                 }
             }
-            Exp::Op(op) => op.atoms(&mut |x| whole.extend(x.as_var())),
-            Exp::Nest(nest) => {
-                let around = match nest {
-                    Nest::For { index, extent, .. } => Around::For(*index, *extent),
-                    Nest::Loop { inits, .. } => {
-                        whole.extend(inits.iter().filter_map(|x| x.as_var()));
-                        Around::Loop
-                    }
-                    Nest::If { .. } => Around::Branch,
-                };
-                self.around.push(around);
-                stm.exp.blocks().into_iter().for_each(|inner| self.block(inner, whole));
+            // Which argument has a cotangent depends on their values.
+            Exp::Op(Op::Prim(Prim::Select | Prim::Max | Prim::Min, _)) => {}
+            Exp::Op(Op::Prim(_, args)) if used => self.all(args),
+            Exp::Op(Op::Prim(..)) => {}
+            Exp::Op(op) => op.atoms(&mut |x| {
+                self.whole.extend(x.as_var());
+                if used || stm.binds.is_empty() {
+                    self.sure.extend(x.as_var());
+                }
+            }),
+            Exp::Nest(Nest::For { index, extent, body, .. }) => {
+                let pairs = stm.binds.iter().zip(&body.results);
+                let sure = pairs.filter(|(p, _)| self.sure.contains(&p.var));
+                let sure: Vec<Var> = sure.filter_map(|(_, x)| x.as_var()).collect();
+                self.sure.extend(sure);
+                self.around.push((*index, *extent));
+                self.block(body);
                 self.around.pop();
+            }
+            // A loop is taken to run at least once.
+            Exp::Nest(Nest::Loop { inits, body, .. }) => {
+                self.all(inits);
+                self.all(&body.results);
+                stm.exp.blocks().into_iter().for_each(|inner| self.block(inner));
+            }
+            Exp::Nest(Nest::If { then, otherwise, .. }) => {
+                self.block(then);
+                self.block(otherwise);
             }
         }
     }
 
-    /// Whether the read, repeated by what is around it, reaches each element; a row counts as an
-    /// array that is used as a whole.
-    fn reaches_all(&self, x: Var, index: &[Atom]) -> bool {
+    /// Whether a read that is used, repeated by the `for`s around it, reaches each element; a row
+    /// counts as an array that is used as a whole.
+    fn reaches_all(&self, x: Var, index: &[Atom], used: bool) -> bool {
         let Some((dims, depth)) = self.arrays.get(&x) else { return true };
-        let around = &self.around[*depth..];
         let covers = |(k, at): (usize, &Atom)| {
-            let mut all = around.iter();
-            let all = all.any(|around| match around {
-                Around::For(index, extent) => *at == (*index).into() && *extent == dims[k],
-                Around::Loop | Around::Branch => false,
-            });
+            let mut around = self.around[*depth..].iter();
+            let all = around.any(|(i, extent)| *at == (*i).into() && *extent == dims[k]);
             all && !index[..k].contains(at)
         };
-        let branch = around.iter().any(|around| matches!(around, Around::Branch));
-        index.len() < dims.len() || !branch && index.iter().enumerate().all(covers)
+        index.len() < dims.len() || used && index.iter().enumerate().all(covers)
     }
 }
 
@@ -259,7 +288,11 @@ fn factor(op: Prim, partial: &Expr, args: &[Atom], varies: &dyn Fn(Atom) -> bool
     };
     match partial {
         Expr::Lit(_) => Factor::Bounded,
-        Expr::Arg(k) => args[*k].as_var().map_or(Factor::Bounded, |_| Factor::Value),
+        Expr::Arg(k) => match args[*k] {
+            Atom::Lit(Scalar::Real(x)) if x.is_finite() => Factor::Bounded,
+            Atom::Lit(Scalar::Int(_) | Scalar::Bool(_)) => Factor::Bounded,
+            Atom::Lit(Scalar::Real(_)) | Atom::Var(_) => Factor::Value,
+        },
         Expr::Out => Factor::Value,
         Expr::Prim(inner, items) => {
             let singular = match inner {
@@ -271,7 +304,11 @@ fn factor(op: Prim, partial: &Expr, args: &[Atom], varies: &dyn Fn(Atom) -> bool
                 Prim::Digamma | Prim::Polygamma | Prim::Asin | Prim::Acos | Prim::Atan2 => items,
                 _ => return all(items),
             };
-            let literal = |x: Atom| x.as_var().is_none();
+            let literal = |x: Atom| match x {
+                Atom::Lit(Scalar::Real(x)) => x.is_finite() && x != 0.0,
+                Atom::Lit(Scalar::Int(_) | Scalar::Bool(_)) => true,
+                Atom::Var(_) => false,
+            };
             if singular.iter().all(|item| mentioned(item, args, &literal)) {
                 return all(items);
             }
@@ -486,12 +523,12 @@ impl Cotangents<'_> {
     pub(crate) fn presence_of_part(
         &mut self,
         (x_ct, when): (Var, Option<Atom>),
-        i: Var,
+        i: Atom,
         part: Atom,
         ty: &Ty,
     ) -> Option<Atom> {
         let Some(counts) = self.counts.get(&x_ct).copied() else { return when };
-        let count = self.b.bind("present", ty.clone(), Op::Index(counts, vec![i.into()]));
+        let count = self.b.bind("present", ty.clone(), Op::Index(counts, vec![i]));
         if ty.dims.is_empty() {
             return Some(self.b.prim(Prim::Ne, [count, Atom::real(0.0)]));
         }
