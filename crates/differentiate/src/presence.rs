@@ -63,7 +63,7 @@ impl Unbounded {
         unbounded.block(&f.body, 0, &(activity, ruled));
         let (arrays, sure) = (HashMap::new(), f.body.results.iter().filter_map(|x| x.as_var()));
         let (around, sure, whole) = (Vec::new(), sure.collect(), HashSet::new());
-        let mut uses = Uses { activity, around, arrays, sure, whole };
+        let mut uses = Uses { activity, around, arrays, sure, whole, read: HashMap::new() };
         uses.arrays(&f.body, 0);
         uses.block(&f.body);
         unbounded.whole = uses.whole;
@@ -202,6 +202,8 @@ struct Uses<'a> {
     /// The variables that surely have cotangents.
     sure: HashSet<Var>,
     whole: HashSet<Var>,
+    /// Of arrays of constant size: the elements that are read at constant places.
+    read: HashMap<Var, HashSet<i64>>,
 }
 
 impl Uses<'_> {
@@ -231,7 +233,14 @@ impl Uses<'_> {
         match &stm.exp {
             Exp::Op(Op::Index(x, index)) => {
                 let y = stm.binds[0].var;
-                if self.activity.active(y) && self.reaches_all(*x, index, used) {
+                if !self.activity.active(y) {
+                    return;
+                }
+                if used {
+                    self.sure.insert(*x);
+                    self.reads(*x, index);
+                }
+                if self.reaches_all(*x, index, used) {
                     self.whole.insert(*x);
                 }
             }
@@ -245,9 +254,12 @@ impl Uses<'_> {
                     self.sure.extend(x.as_var());
                 }
             }),
-            Exp::Nest(Nest::For { index, extent, body, .. }) => {
-                let pairs = stm.binds.iter().zip(&body.results);
-                let sure = pairs.filter(|(p, _)| self.sure.contains(&p.var));
+            Exp::Nest(Nest::For { index, extent, outs, body }) => {
+                let results = stm.binds.iter().zip(outs).zip(&body.results);
+                let sure = results.filter(|((p, out), _)| {
+                    let all = **out != Out::Collect || self.whole.contains(&p.var);
+                    all && self.sure.contains(&p.var)
+                });
                 let sure: Vec<Var> = sure.filter_map(|(_, x)| x.as_var()).collect();
                 self.sure.extend(sure);
                 self.around.push((*index, *extent));
@@ -263,6 +275,17 @@ impl Uses<'_> {
             Exp::Nest(Nest::If { then, otherwise, .. }) => {
                 self.block(then);
                 self.block(otherwise);
+            }
+        }
+    }
+
+    fn reads(&mut self, x: Var, index: &[Atom]) {
+        let dims = self.arrays.get(&x).map(|(dims, _)| &dims[..]);
+        if let ([Atom::Lit(Scalar::Int(k))], Some([Atom::Lit(Scalar::Int(size))])) = (index, dims) {
+            let read = self.read.entry(x).or_default();
+            read.insert(*k);
+            if read.len() as i64 == *size {
+                self.whole.insert(x);
             }
         }
     }
