@@ -244,7 +244,11 @@ fn apply_active(prim: Prim, partials: &[Option<Expr>], args: &[Value]) -> Value 
         };
     }
     let primals = &primals[..args.len()];
-    let out = apply(prim, primals);
+    // Of lower levels, with the same partial derivatives.
+    let out = match primals.iter().all(|primal| plain(primal).is_some()) {
+        true => apply(prim, primals),
+        false => apply_active(prim, partials, primals),
+    };
     match derived.as_deref() {
         Some(Active::Forward { kind, .. }) => {
             push_forward(partials, args, primals, out, (*kind, top))
