@@ -3,8 +3,8 @@
 //! Assumes: nothing. Gives: no `for` or `loop` of constant extent ≤ 4 with a small body, nor such a `for` over a literal. Keeps: values (up to the sign of a zero sum) and
 //! failures, in order.
 
-use lambada_anf::{Atom, Block, Exp, LoopKind, Nest, Op, Out, Param, Renaming, Stm, Var};
-use lambada_prim::Scalar;
+use lambada_anf::{Atom, Block, Exp, LoopKind, Nest, Op, Out, Param, Renaming, Stm, Ty, Var};
+use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy};
 
 use crate::rewrite::{Context, Replacement};
 use crate::scalar_replacement::{ROWS, small};
@@ -19,15 +19,20 @@ const STATEMENTS: usize = 96;
 const CLOSE: usize = 256;
 /// Writes a loop out.
 pub(crate) fn unrolling(context: &mut Context, stm: &Stm) -> Option<Replacement> {
-    unrolled(context, stm, STATEMENTS)
+    unrolled(context, stm, STATEMENTS, false)
 }
 
-/// The same, a larger one too.
+/// The same, a larger one too. Derivatives may follow, so an extremum becomes choices.
 pub(crate) fn unrolling_at_end(context: &mut Context, stm: &Stm) -> Option<Replacement> {
-    unrolled(context, stm, CLOSE)
+    unrolled(context, stm, CLOSE, true)
 }
 
-fn unrolled(context: &mut Context, stm: &Stm, statements: usize) -> Option<Replacement> {
+fn unrolled(
+    context: &mut Context,
+    stm: &Stm,
+    statements: usize,
+    derived: bool,
+) -> Option<Replacement> {
     match &stm.exp {
         Exp::Nest(Nest::For { index, extent, outs, body }) => {
             let most = if reads_literal(context, *index, body) { ELEMENTS } else { ITERATIONS };
@@ -36,7 +41,7 @@ fn unrolled(context: &mut Context, stm: &Stm, statements: usize) -> Option<Repla
             outs.iter()
                 .zip(&stm.binds)
                 .all(fits)
-                .then(|| for_(context, stm, *index, count, outs, body))
+                .then(|| for_(context, stm, (*index, count), outs, body, derived))
         }
         Exp::Nest(Nest::Loop {
             params,
@@ -86,10 +91,10 @@ fn iterations(extent: Atom, body: &Block, (most, statements): (i64, usize)) -> O
 fn for_(
     context: &mut Context,
     stm: &Stm,
-    index: Var,
-    count: i64,
+    (index, count): (Var, i64),
     outs: &[Out],
     body: &Block,
+    derived: bool,
 ) -> Replacement {
     let mut stms = Vec::new();
     let mut given: Vec<Vec<Atom>> = vec![Vec::new(); outs.len()];
@@ -108,9 +113,17 @@ fn for_(
                 p.var.into()
             }
             Out::Reduce(op) => {
-                let op = op.prim(p.ty.elem.scalar());
-                let combine = |a: Atom, b: &Atom| {
-                    context.bind(&mut stms, p.var, p.ty.clone(), Op::Prim(op, vec![a, *b]))
+                let combine = |a: Atom, b: &Atom| match (op, p.ty.elem.scalar()) {
+                    (ReduceOp::Max, ScalarTy::Real) if derived => {
+                        first_chosen(context, &mut stms, p, (a, *b), [*b, a])
+                    }
+                    (ReduceOp::Min, ScalarTy::Real) if derived => {
+                        first_chosen(context, &mut stms, p, (a, *b), [a, *b])
+                    }
+                    (op, ty) => {
+                        let step = Op::Prim(op.prim(ty), vec![a, *b]);
+                        context.bind(&mut stms, p.var, p.ty.clone(), step)
+                    }
                 };
                 let first = items[0];
                 items[1..].iter().fold(first, combine)
@@ -118,4 +131,21 @@ fn for_(
         });
     }
     Replacement { stms, values }
+}
+
+/// `if le[0] <= le[1] || a != a then a else b`: an extremum of an array follows the first of equal elements, where the primitive
+/// shares between both.
+fn first_chosen(
+    context: &mut Context,
+    stms: &mut Vec<Stm>,
+    p: &Param,
+    (a, b): (Atom, Atom),
+    le: [Atom; 2],
+) -> Atom {
+    let mut bind =
+        |ty: Ty, op: Prim, args: Vec<Atom>| context.bind(stms, p.var, ty, Op::Prim(op, args));
+    let le = bind(Ty::bool(), Prim::Le, le.to_vec());
+    let nan = bind(Ty::bool(), Prim::Ne, vec![a, a]);
+    let first = bind(Ty::bool(), Prim::Or, vec![le, nan]);
+    bind(p.ty.clone(), Prim::Select, vec![first, a, b])
 }

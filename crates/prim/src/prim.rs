@@ -2,7 +2,8 @@
 
 use std::sync::LazyLock;
 
-use crate::table::FAMILIES;
+use crate::expr::{x, y};
+use crate::table::{FAMILIES, first_partials};
 use crate::{Expr, Precision, Row, Scalar, ScalarTy};
 
 /// A scalar primitive, with one monomorphic type. The suffixes `Int` and `Bool` mark the versions on other types than `real`.
@@ -221,6 +222,22 @@ impl ReduceOp {
             (ReduceOp::Add | ReduceOp::Mul | ReduceOp::Min | ReduceOp::Max, ScalarTy::Bool)
             | (ReduceOp::And | ReduceOp::Or, ScalarTy::Real | ScalarTy::Int) => {
                 panic!("no reduction `{}` of {ty}s", self.name())
+            }
+        }
+    }
+
+    /// The partial derivatives of the operation on two elements. Those of an extremum follow the first of equal elements, as
+    /// `argmax` does, where the primitive shares: a place is one place.
+    pub fn partials(self, ty: ScalarTy) -> &'static [Option<Expr>] {
+        type Partials = LazyLock<Vec<Option<Expr>>>;
+        static LEAST: Partials = LazyLock::new(|| first_partials([x(), y()]));
+        static GREATEST: Partials = LazyLock::new(|| first_partials([y(), x()]));
+        match (self, ty) {
+            (ReduceOp::Min, ScalarTy::Real) => &LEAST,
+            (ReduceOp::Max, ScalarTy::Real) => &GREATEST,
+            (ReduceOp::Min | ReduceOp::Max, ScalarTy::Int | ScalarTy::Bool)
+            | (ReduceOp::Add | ReduceOp::Mul | ReduceOp::And | ReduceOp::Or, _) => {
+                self.prim(ty).partials()
             }
         }
     }

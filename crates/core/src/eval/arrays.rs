@@ -9,7 +9,7 @@ use lambada_source::Span;
 
 use super::code::ForInfo;
 use super::machine::{Run, fail};
-use super::real::apply2;
+use super::real::{apply2, combine};
 use super::shape::{Form, Shape};
 use super::value::{Array, Value};
 pub(crate) use contract::contract;
@@ -143,8 +143,7 @@ pub(crate) fn reduce(op: ReduceOp, ty: ScalarTy, xs: &Value, span: Span) -> Run<
             Ok(sum)
         }
         Some((first, rest)) => {
-            let prim = op.prim(ty);
-            Ok(rest.iter().fold(first.clone(), |result, item| apply2(prim, &result, item)))
+            Ok(rest.iter().fold(first.clone(), |result, item| combine(op, ty, &result, item)))
         }
     }
 }

@@ -8,7 +8,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use lambada_prim::{Expr, Precision, Prim, Scalar};
+use lambada_prim::{Expr, Precision, Prim, ReduceOp, Scalar, ScalarTy};
 use lambada_source::Span;
 
 use super::heap::Held;
@@ -192,8 +192,16 @@ pub(crate) fn apply2(prim: Prim, a: &Value, b: &Value) -> Value {
         (Prim::LeInt, Value::Int(a), Value::Int(b)) => Value::Bool(a <= b),
         _ => match (plain(a), plain(b)) {
             (Some(a), Some(b)) => evaluated(prim, &[a, b]),
-            _ => apply_active(prim, &[a.clone(), b.clone()]),
+            _ => apply_active(prim, prim.partials(), &[a.clone(), b.clone()]),
         },
+    }
+}
+
+/// A step of a reduction.
+pub(crate) fn combine(op: ReduceOp, ty: ScalarTy, a: &Value, b: &Value) -> Value {
+    match (plain(a), plain(b)) {
+        (Some(_), Some(_)) => apply2(op.prim(ty), a, b),
+        _ => apply_active(op.prim(ty), op.partials(ty), &[a.clone(), b.clone()]),
     }
 }
 
@@ -202,7 +210,7 @@ pub(crate) fn apply(prim: Prim, args: &[Value]) -> Value {
     match args {
         [a] => match plain(a) {
             Some(a) => evaluated(prim, &[a]),
-            None => apply_active(prim, args),
+            None => apply_active(prim, prim.partials(), args),
         },
         [a, b] => apply2(prim, a, b),
         // The only primitives of three arguments choose, and what they choose is not computed with.
@@ -222,7 +230,7 @@ fn plain(value: &Value) -> Option<Scalar> {
 }
 
 /// A primitive some of whose arguments carry derivatives.
-fn apply_active(prim: Prim, args: &[Value]) -> Value {
+fn apply_active(prim: Prim, partials: &[Option<Expr>], args: &[Value]) -> Value {
     let top = args.iter().map(level).max().unwrap_or(0);
     let mut primals = [const { Value::Absent }; 2];
     let mut derived = None;
@@ -236,8 +244,11 @@ fn apply_active(prim: Prim, args: &[Value]) -> Value {
         };
     }
     let primals = &primals[..args.len()];
-    let out = apply(prim, primals);
-    let partials = prim.partials();
+    // Of lower levels, with the same partial derivatives.
+    let out = match primals.iter().all(|primal| plain(primal).is_some()) {
+        true => apply(prim, primals),
+        false => apply_active(prim, partials, primals),
+    };
     match derived.as_deref() {
         Some(Active::Forward { kind, .. }) => {
             push_forward(partials, args, primals, out, (*kind, top))

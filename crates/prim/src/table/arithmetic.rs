@@ -30,8 +30,17 @@ fn first_chosen(le: [Expr; 2]) -> Expr {
     call2(Prim::Or, call2(Prim::Le, a, b), call2(Prim::Ne, x(), x()))
 }
 
-/// The derivatives of `max` and `min` are those of the argument that they give.
-fn extremum_partials(le: [Expr; 2]) -> Vec<Option<Expr>> {
+/// The derivatives of `max` and `min` are those of the argument that they give. Of equal arguments each has half, so that
+/// `max x (-x)` has the derivative of `abs x` and both orders of the arguments have the same one.
+fn extremum_partials([a, b]: [Expr; 2]) -> Vec<Option<Expr>> {
+    let first = first_chosen([a.clone(), b.clone()]);
+    let first_alone = call2(Prim::Or, call2(Prim::Lt, a, b), call2(Prim::Ne, x(), x()));
+    let share = || select(call2(Prim::Eq, x(), y()), real(0.5), real(1.0));
+    vec![Some(select(first, share(), real(0.0))), Some(select(first_alone, real(0.0), share()))]
+}
+
+/// The derivatives of `max` or `min` of two elements of an array, for which `le` is as above: of equal ones the first has all.
+pub(crate) fn first_partials(le: [Expr; 2]) -> Vec<Option<Expr>> {
     let first = first_chosen(le);
     vec![
         Some(select(first.clone(), real(1.0), real(0.0))),

@@ -190,7 +190,15 @@ pub(crate) const ROWS: &[Row] = &[
         args: &[R, R],
         result: R,
         eval: |a| Real(a[0].real().hypot(a[1].real())),
-        partials: || vec![Some(x() / out()), Some(y() / out())],
+        partials: || {
+            // At the origin 0, as the gradient of `norm` is there. The second derivative is NaN, since the derivative of
+            // `sqrt` at 0 is infinite and that of the product zero; elsewhere it is one of constants.
+            let origin = || call2(Prim::Eq, out(), real(0.0));
+            let there = |side: Expr| select(origin(), side, real(1.0));
+            let turning = || call(Prim::Sqrt, there(x()) * there(y()));
+            let slope = |side: Expr| select(origin(), turning(), side / out());
+            vec![Some(slope(x())), Some(slope(y()))]
+        },
         c: CText::Math { scalar: "hypot", lanes: "hypot" },
         cost: Cost::Costly,
         doc: "The length of (x, y), without overflow; inf if one is infinite, even beside NaN.",

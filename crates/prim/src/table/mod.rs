@@ -10,6 +10,7 @@ mod special;
 
 use crate::{Domain, Row};
 
+pub(crate) use arithmetic::first_partials;
 pub(crate) use helpers::HELPERS;
 
 /// All rows, by family.
