@@ -6,6 +6,8 @@
 //!   harvest x x̄    the cotangent in the cells of x̄; what is not real is as in x
 //!   tangent x v    the value v as a tangent of x
 //!   untangent x ẋ  the tangent ẋ as a value; what is not real is as in x
+//!   marked x m     a tangent of x of which each real is m
+//!   gathered x ẋ   the sum of all reals of the tangent ẋ
 //! ```
 //!
 //! Each is a recursive function per node type, made when it is needed.
@@ -43,6 +45,33 @@ pub(crate) fn harvest(cx: &mut Context, b: &mut Builder, p: &Param, shadow: Opti
     cross(cx, b, Crossing::Harvest, &p.ty, &[p.var.into(), shadow]).expect("a value")
 }
 
+/// The sum of all reals of the tangent of a value of type `ty`.
+pub(crate) fn gathered(
+    cx: &mut Context,
+    b: &mut Builder,
+    ty: &Ty,
+    (value, tangent): (Atom, Atom),
+) -> Atom {
+    let sums = match ty.elem.node() {
+        Some(_) => cross(cx, b, Crossing::Gathered, ty, &[value, tangent]).expect("sums"),
+        None => tangent,
+    };
+    arrays::total(b, "sum", ty, sums)
+}
+
+/// The tangent of a value of type `ty` of which each real is a mark.
+pub(crate) fn marked(
+    cx: &mut Context,
+    b: &mut Builder,
+    ty: &Ty,
+    (value, mark): (Atom, Atom),
+) -> Atom {
+    match ty.elem.node() {
+        Some(_) => cross(cx, b, Crossing::Marked, ty, &[value, mark]).expect("a tangent"),
+        None => arrays::filled(b, "marked", ty, mark),
+    }
+}
+
 impl Crossing {
     fn name(self) -> &'static str {
         match self {
@@ -51,15 +80,19 @@ impl Crossing {
             Crossing::Harvest => "harvest",
             Crossing::Tangent => "tangent",
             Crossing::Untangent => "untangent",
+            Crossing::Marked => "marked",
+            Crossing::Gathered => "gathered",
         }
     }
 
     /// What the function for a type is called, `list_of_ct`.
     fn function(self, of: &str, suffix: &str) -> String {
         match self {
-            Crossing::Shadow | Crossing::Seed | Crossing::Harvest => {
-                format!("{}_{of}", self.name())
-            }
+            Crossing::Shadow
+            | Crossing::Seed
+            | Crossing::Harvest
+            | Crossing::Marked
+            | Crossing::Gathered => format!("{}_{of}", self.name()),
             Crossing::Tangent => format!("{suffix}_of_{of}"),
             Crossing::Untangent => format!("{of}_of_{suffix}"),
         }
@@ -72,7 +105,8 @@ impl Crossing {
             Crossing::Shadow => vec![ty.clone()],
             Crossing::Seed | Crossing::Harvest => vec![ty.clone(), of(Mode::Shadow)],
             Crossing::Tangent => vec![ty.clone(), ty.clone()],
-            Crossing::Untangent => vec![ty.clone(), of(Mode::Tangent)],
+            Crossing::Untangent | Crossing::Gathered => vec![ty.clone(), of(Mode::Tangent)],
+            Crossing::Marked => vec![ty.clone(), Ty::real()],
         }
     }
 
@@ -81,12 +115,13 @@ impl Crossing {
             Crossing::Shadow => Some(cx.ty(Mode::Shadow, ty)),
             Crossing::Seed => None,
             Crossing::Harvest | Crossing::Untangent => Some(ty.clone()),
-            Crossing::Tangent => Some(cx.ty(Mode::Tangent, ty)),
+            Crossing::Tangent | Crossing::Marked => Some(cx.ty(Mode::Tangent, ty)),
+            Crossing::Gathered => Some(Ty { elem: Elem::REAL, dims: ty.dims.clone() }),
         }
     }
 }
 
-/// The way across of a handle, or of an array of handles, of which `ty` is the type of the value.
+/// The way across of a handle, or of an array of handles, of which `ty` is the type of the value. Of an array, `gathered` gives an array of sums.
 pub(crate) fn cross(
     cx: &mut Context,
     b: &mut Builder,
@@ -99,8 +134,8 @@ pub(crate) fn cross(
     let (params, result) = (crossing.params(cx, ty), crossing.result(cx, ty));
     let call = |b: &mut Builder, at: &[Atom]| {
         let place = |(arg, ty): (&Atom, &Ty)| match arg {
-            Atom::Var(x) => b.index(*x, ty, at.to_vec()),
-            Atom::Lit(_) => *arg,
+            Atom::Var(x) if !ty.dims.is_empty() => b.index(*x, ty, at.to_vec()),
+            Atom::Var(_) | Atom::Lit(_) => *arg,
         };
         let args = args.iter().zip(&params).map(place).collect();
         Op::Call { function, args, accumulators: Vec::new() }
@@ -161,7 +196,7 @@ fn function(cx: &mut Context, crossing: Crossing, node: NodeId) -> FnId {
     id
 }
 
-/// One case for each constructor of the value, or of the shadow that is added to; null for null.
+/// One case for each constructor of the value, or of the shadow that is added to; zero or null for null.
 fn constructors(
     cx: &mut Context,
     b: &mut Builder,
@@ -173,8 +208,8 @@ fn constructors(
     let decides = if crossing == Crossing::Seed { args[1] } else { args[0] };
     let tag = b.bind("tag", Ty::int(), Op::Tag(decides));
     let constructors = cx.library.node(node).constructors.clone();
-    let mut otherwise =
-        Block { stms: Vec::new(), results: result.map(|_| Atom::int(0)).into_iter().collect() };
+    let zero = result.map(|ty| Atom::Lit(ty.elem.zero()));
+    let mut otherwise = Block { stms: Vec::new(), results: zero.into_iter().collect() };
     for (k, of) in constructors.iter().enumerate().rev() {
         let arm = Arm { node, tag: k as u32, of };
         let cond = b.bind("is", Ty::bool(), Op::Prim(Prim::EqInt, vec![tag, Atom::int(k as i64)]));
@@ -215,6 +250,8 @@ impl Arm<'_> {
             Crossing::Harvest => Some(self.value(cx, b, crossing, args[0], args[1])),
             Crossing::Tangent => Some(self.tangent(cx, b, args[0], args[1])),
             Crossing::Untangent => Some(self.value(cx, b, crossing, args[0], args[1])),
+            Crossing::Marked => Some(self.marked(cx, b, args[0], args[1])),
+            Crossing::Gathered => Some(self.gathered(cx, b, args[0], args[1])),
         }
     }
 
@@ -261,6 +298,41 @@ impl Arm<'_> {
             });
         }
         self.make(cx, b, Mode::Shadow, fields)
+    }
+
+    fn marked(&self, cx: &mut Context, b: &mut Builder, x: Atom, mark: Atom) -> Atom {
+        let kept = cx.kept(self.of);
+        let values = self.plain(b, x, &|k| !self.is_real(k) && kept.contains(&(k as u32)));
+        let mut fields = Vec::new();
+        for k in kept.iter().map(|k| *k as usize) {
+            let ty = sized(&self.of.fields[k].ty, &values);
+            fields.push(if self.is_real(k) {
+                arrays::filled(b, &self.hint(cx, k), &ty, mark)
+            } else if ty.elem.node().is_some() {
+                cross(cx, b, Crossing::Marked, &ty, &[values[k], mark]).expect("a tangent")
+            } else {
+                values[k]
+            });
+        }
+        self.make(cx, b, Mode::Tangent, fields)
+    }
+
+    fn gathered(&self, cx: &mut Context, b: &mut Builder, x: Atom, tangent: Atom) -> Atom {
+        let kept = cx.kept(self.of);
+        let values = self.plain(b, x, &|k| !self.is_real(k) && kept.contains(&(k as u32)));
+        let mut sum = Atom::real(0.0);
+        for k in kept.iter().map(|k| *k as usize) {
+            let ty = sized(&self.of.fields[k].ty, &values);
+            if !cx.known.carries(ty.elem) {
+                continue;
+            }
+            let (of, tag, field) = (tangent, self.tag, self.place(cx, k));
+            let own = cx.ty(Mode::Tangent, &ty);
+            let part = b.bind(&self.hint(cx, k), own, Op::Field { of, tag, field });
+            let part = gathered(cx, b, &ty, (values[k], part));
+            sum = b.prim(Prim::Add, [sum, part]);
+        }
+        sum
     }
 
     fn make(&self, cx: &mut Context, b: &mut Builder, mode: Mode, fields: Vec<Atom>) -> Atom {
@@ -386,9 +458,12 @@ impl Arm<'_> {
                 let (of, field) = (other, self.place(cx, k));
                 let read = match crossing {
                     Crossing::Harvest => Op::Cell { of, tag, field },
-                    Crossing::Untangent | Crossing::Shadow | Crossing::Seed | Crossing::Tangent => {
-                        Op::Field { of, tag, field }
-                    }
+                    Crossing::Untangent
+                    | Crossing::Shadow
+                    | Crossing::Seed
+                    | Crossing::Tangent
+                    | Crossing::Marked
+                    | Crossing::Gathered => Op::Field { of, tag, field },
                 };
                 b.bind(&self.hint(cx, k), ty, read)
             } else {
@@ -399,7 +474,9 @@ impl Arm<'_> {
                         Crossing::Untangent
                         | Crossing::Shadow
                         | Crossing::Seed
-                        | Crossing::Tangent => Mode::Tangent,
+                        | Crossing::Tangent
+                        | Crossing::Marked
+                        | Crossing::Gathered => Mode::Tangent,
                     };
                     let field = self.place(cx, k);
                     let child_ty = cx.ty(mode, &ty);
