@@ -42,7 +42,7 @@ fn may_grow(program: &Program, entry: DefId) -> bool {
     holds_function
         || all.iter().any(|id| {
             let own = program.is_recursive(*id) && reached.leads(*id);
-            own || reached.local(&program.def(*id).body)
+            own || reached.grows_in(&program.def(*id).body)
         })
 }
 
@@ -77,18 +77,23 @@ impl Reached<'_> {
         self.from(id).iter().any(|id| has_derivative(&self.program.def(*id).body))
     }
 
-    /// Whether a recursive function inside of a term mentions a derivative.
-    fn local(&mut self, term: &Term) -> bool {
+    /// Whether a recursive function inside of a term, or a loop whose state holds functions, mentions a derivative.
+    fn grows_in(&mut self, term: &Term) -> bool {
+        let mut again: Vec<&Term> = Vec::new();
         if let TermKind::LetRec(functions, _) = term.kind() {
-            for (_, function) in functions {
-                let derives = has_derivative(function);
-                if derives || function.globals().into_iter().any(|id| self.leads(id)) {
-                    return true;
-                }
+            again.extend(functions.iter().map(|(_, function)| function));
+        } else if let TermKind::Loop { state, body, .. } = term.kind()
+            && mentions_function(&state.ty)
+        {
+            again.push(body);
+        }
+        for term in again {
+            if has_derivative(term) || term.globals().into_iter().any(|id| self.leads(id)) {
+                return true;
             }
         }
         let children = term.scoped_children();
-        stack::deeper(|| children.into_iter().any(|(_, child)| self.local(child)))
+        stack::deeper(|| children.into_iter().any(|(_, child)| self.grows_in(child)))
     }
 }
 

@@ -20,7 +20,7 @@ pub(crate) fn circle(names: &[&str]) -> Problem {
         format!("the order of differentiation is not known: {}", quoted.join(", which needs "));
     Problem::general(CIRCLE, format!("{title} takes a derivative of itself"))
         .hint("each derivative inside of a recursion would be of one order more")
-        .hint("say the depth in the program, as in `turns 3 x` or `for k < 4 => turns k x`")
+        .hint("let the program say the depth: a number, or the index of a loop with a known number of iterations")
 }
 
 /// The code of [`circle`].

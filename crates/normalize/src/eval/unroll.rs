@@ -4,8 +4,10 @@
 //! A recursion that differentiates itself cannot be called. Where there is one, the program is written anew, with more calls and with loops written out whose
 //! index a function is given: `for k < 4 => d k f x` is `[d 0 f x, d 1 f x, d 2 f x, d 3 f x]`.
 
+use std::collections::HashSet;
+
 use lambada_anf::Atom;
-use lambada_core::{Term, TermKind, Var};
+use lambada_core::{Term, TermKind, Ty, Var};
 use lambada_prim::Scalar;
 use lambada_source::stack;
 
@@ -50,12 +52,13 @@ impl Evaluator<'_> {
         }
     }
 
-    /// The number of iterations of a loop that is written out, because its body hands the index to a function and the order of derivatives may
-    /// depend on it. Nothing for a loop that stays one.
+    /// The number of iterations of a loop that is written out, because its body is a number or hands one that the index gives to a function, and the order of
+    /// derivatives may depend on it. Nothing for a loop that stays one.
     pub(super) fn iterations(&self, i: &Var, extent: Atom, body: &Term) -> Option<i64> {
         let Atom::Lit(Scalar::Int(count)) = extent else { return None };
         let few = (1..=ITERATIONS_OF_ORDER).contains(&count);
-        (self.by_order && few && hands_on(body, i)).then_some(count)
+        let decides = || *body.ty() == Ty::INT || hands_on(body, &mut HashSet::from([i.id]));
+        (self.by_order && few && decides()).then_some(count)
     }
 
     /// A call of a recursive function as its body, if that ends; nothing if it is better called.
@@ -128,14 +131,23 @@ impl Evaluator<'_> {
     }
 }
 
-/// Whether a term applies a function to something that mentions the variable.
-fn hands_on(term: &Term, i: &Var) -> bool {
+/// Whether a term applies a function to something that is computed from one of the variables.
+fn hands_on(term: &Term, from: &mut HashSet<u32>) -> bool {
+    let mentions = |term: &Term, from: &HashSet<u32>| {
+        term.free_vars().iter().any(|var| from.contains(&var.id))
+    };
     if let TermKind::App(_, x) = term.kind()
-        && x.free_vars().contains(i)
+        && mentions(x, from)
     {
         return true;
     }
-    stack::deeper(|| term.scoped_children().iter().any(|(_, child)| hands_on(child, i)))
+    if let TermKind::Let(x, t, _) = term.kind()
+        && x.ty == Ty::INT
+        && mentions(t, from)
+    {
+        from.insert(x.id);
+    }
+    stack::deeper(|| term.scoped_children().iter().any(|(_, child)| hands_on(child, from)))
 }
 
 /// An `int` or a constructor that is known.
