@@ -1,7 +1,8 @@
 //! Marks against derivatives: which results can depend on which parameters, and which do. Sparse matrices have the entries that marks find.
 //!
 //! - where the forward derivative along a coordinate is not zero, the mark of that coordinate arrives, on every engine;
-//! - core and compiled code mark the same results;
+//! - core and compiled code mark the same results of a definition; of its gradient they need not, because core follows the cotangents of one run, and compiled code
+//!   marks what the reverse sweep can add: the state of a loop that no iteration uses, or the elements that a maximum did not choose;
 //! - marks that go backwards, by the reverse derivative of the map of marks, find the same pairs.
 
 use lambada::operators::{self, Operator};
@@ -36,8 +37,8 @@ impl Marked {
     }
 }
 
-/// Marks of a definition and, where it has a real result, of its gradient.
-pub fn marked(case: &Case) -> Result<Marked, String> {
+/// Marks of a definition and, if they are asked for and it has a real result, of its gradient.
+pub fn marked(case: &Case, gradient: bool) -> Result<Marked, String> {
     let mut all = Marked::default();
     if case.wrt.is_empty() {
         return Ok(all);
@@ -47,20 +48,23 @@ pub fn marked(case: &Case) -> Result<Marked, String> {
         return Ok(all);
     }
     let told = |what: &str, e: String| format!("{}, {what}: {e}", case.name);
-    all.add(of(&case.program, case.entry, case).map_err(|e| told("marks", e))?);
+    all.add(of(&case.program, case.entry, case, true).map_err(|e| told("marks", e))?);
     if let Data::Tensor(tensor) = &value
+        && gradient
         && tensor.dims.is_empty()
     {
         let mut program = case.program.clone();
         let entry = operators::derive(&mut program, case.entry, Operator::Grad, &case.wrt);
         if let Ok(entry) = entry {
-            all.add(of(&program, entry, case).map_err(|e| told("marks of the gradient", e))?);
+            all.add(
+                of(&program, entry, case, false).map_err(|e| told("marks of the gradient", e))?,
+            );
         }
     }
     Ok(all)
 }
 
-fn of(program: &Program, entry: DefId, case: &Case) -> Result<Marked, String> {
+fn of(program: &Program, entry: DefId, case: &Case, is_exact: bool) -> Result<Marked, String> {
     let mut program = program.clone();
     let pushed = operators::derive(&mut program, entry, Operator::Jvp, &case.wrt)
         .map_err(|p| format!("{p:?}"))?;
@@ -107,21 +111,22 @@ fn of(program: &Program, entry: DefId, case: &Case) -> Result<Marked, String> {
             ));
         }
         for (i, ((d, own), other)) in tangent.iter().zip(&own).zip(&other).enumerate() {
-            if (*own > 0.0) != (*other > 0.0) {
+            if is_exact && (*own > 0.0) != (*other > 0.0) {
                 return Err(format!(
                     "result {i} by {k} has the marks {own} in core and {other} compiled"
                 ));
             }
             // A NaN may be that of a zero times an infinity, where there is no entry.
-            if *d != 0.0 && !d.is_nan() && *own <= 0.0 {
+            let unmarked = *own <= 0.0 || *other <= 0.0;
+            if *d != 0.0 && !d.is_nan() && unmarked {
                 return Err(format!("result {i} by {k} has the derivative {d} and no mark"));
             }
-            if own.is_nan() || *own < 0.0 {
+            if [own, other].iter().any(|mark| mark.is_nan() || **mark < 0.0) {
                 return Err(format!("result {i} by {k} has the mark {own}"));
             }
             found.dependent += usize::from(*d != 0.0);
             found.independent += usize::from(*own == 0.0);
-            if *own > 0.0 {
+            if *own > 0.0 && *other > 0.0 {
                 last_row = Some((marks.clone(), i, k));
             }
         }
