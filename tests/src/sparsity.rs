@@ -1,7 +1,7 @@
 //! Marks against derivatives: which results can depend on which parameters, and which do. Sparse matrices have the entries that marks find.
 //!
 //! - where the forward derivative along a coordinate is not zero, the mark of that coordinate arrives, on every engine;
-//! - core and compiled code mark the same results of a definition; of its gradient they need not, because core follows the cotangents of one run, and compiled code
+//! - core and compiled code mark the same results of a definition; of a reverse derivative they need not, because core follows the cotangents of one run, and compiled code
 //!   marks what the reverse sweep can add: the state of a loop that no iteration uses, or the elements that a maximum did not choose;
 //! - marks that go backwards, by the reverse derivative of the map of marks, find the same pairs.
 
@@ -47,8 +47,9 @@ pub fn marked(case: &Case, gradient: bool) -> Result<Marked, String> {
     if reals(&value).is_empty() || reals(&case.point()).is_empty() {
         return Ok(all);
     }
+    let exact = !pulls_back(&case.program, case.entry);
     let told = |what: &str, e: String| format!("{}, {what}: {e}", case.name);
-    all.add(of(&case.program, case.entry, case, true).map_err(|e| told("marks", e))?);
+    all.add(of(&case.program, case.entry, case, exact).map_err(|e| told("marks", e))?);
     if let Data::Tensor(tensor) = &value
         && gradient
         && tensor.dims.is_empty()
@@ -148,6 +149,28 @@ fn of(program: &Program, entry: DefId, case: &Case, is_exact: bool) -> Result<Ma
         }
     }
     Ok(found)
+}
+
+/// Whether a definition takes a reverse derivative, itself or through others.
+fn pulls_back(program: &Program, entry: DefId) -> bool {
+    fn inside(term: &Term) -> bool {
+        matches!(term.kind(), TermKind::Vjp(..))
+            || term.scoped_children().iter().any(|(_, child)| inside(child))
+    }
+    let (mut open, mut seen) = (vec![entry], vec![entry]);
+    while let Some(id) = open.pop() {
+        let body = &program.def(id).body;
+        if inside(body) {
+            return true;
+        }
+        for next in body.globals() {
+            if !seen.contains(&next) {
+                seen.push(next);
+                open.push(next);
+            }
+        }
+    }
+    false
 }
 
 /// Zeros, and one for one of the reals.
