@@ -14,6 +14,7 @@ pub mod panics;
 pub mod paper;
 pub mod reduce;
 pub mod sanitizer;
+pub mod sparsity;
 pub mod special;
 pub mod texts;
 pub mod watch;

@@ -105,3 +105,44 @@ fn programs_that_call_themselves() {
         parallel(&files, |path| complaints(path)).into_iter().flatten().collect();
     assert!(all.is_empty(), "{}", all.join("\n"));
 }
+
+/// Programs whose order of differentiation only run time knows.
+const OF_UNKNOWN_ORDER: &str = "\
+def rec d (n : int) (f : real -> real) (x : real) : real = if n == 0 then f x else grad (d (n - 1) f) x
+def depth (n : int) (x : real) = d n exp x
+def smallest (n : int) (x : real) = d (min n 3) exp x
+def sums (n : int) (x : real) = loop s = 0.0 for k < n do s + d k exp x
+def many (x : real) = for k < 1000 => d k exp x
+def rec even (n : int) (x : real) : real = if n == 0 then x ** 3 else (jvp (odd (n - 1)) x 1.0).1
+def rec odd (n : int) (x : real) : real = if n == 0 then x ** 4 else grad (even (n - 1)) x
+def in_turn (n : int) (x : real) = even n x
+def local (n : int) (x : real) : real =
+  let rec g (n : int) (y : real) : real = if n == 0 then y ** 4 else grad (g (n - 1)) y
+  in g n x
+def by_state (n : int) (x : real) : real =
+  let f = loop f = (\\(y : real) -> y ** 5) for _k < n do grad f
+  in f x
+type nat = Z | S nat
+def rec times (n : nat) (x : real) : real = match n | Z -> exp x | S m -> grad (times m) x
+def in_data (n : nat) (x : real) = times n x
+";
+
+/// Core could run them, and refuses them as all other engines do.
+#[test]
+fn an_unknown_order_is_refused_by_every_engine() {
+    let mut session = Session::new();
+    let unit = session
+        .load_text("orders.lam", OF_UNKNOWN_ORDER, None)
+        .unwrap_or_else(|p| panic!("{}", session.render(&p, false)));
+    for entry in ["depth", "smallest", "sums", "many", "in_turn", "local", "by_state", "in_data"] {
+        let told = ENGINES.map(|engine| {
+            let call = unit.call(entry, Operator::Value, None).expect("it is a definition");
+            match Executable::new(call.program, call.entry, engine) {
+                Err(problems) => session.render(&problems, false),
+                Ok(_) => panic!("{entry} runs on {engine:?}"),
+            }
+        });
+        assert!(told[0].contains("E0530"), "{entry}: {}", told[0]);
+        assert!(told.iter().all(|one| *one == told[0]), "{entry}: {told:#?}");
+    }
+}

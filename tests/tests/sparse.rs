@@ -1,9 +1,24 @@
+//! Sparse Jacobians and Hessians have the entries of the dense ones: of all programs under `tests/programs`, of what tests of the library measure, and of drawn
+//! programs.
+//!
 //! What sparse Jacobians and Hessians cost, also where a row is full: operations, and memory at a time, grow as the number of entries does, times its logarithm, where the
 //! dense matrix grows with the square.
 
+use std::path::Path;
+
 use lambada::operators::Operator;
-use lambada::{Data, Scalar, Session, Tensor, arrays};
+use lambada::{Data, Engine, Executable, Scalar, Session, Sparse, Tensor, Unit, arrays};
+use lambada_core::{SizedTy, eval};
+use lambada_prim::ScalarTy;
 use lambada_testkit::parallel;
+use lambada_tests::draw::{case, draw};
+use lambada_tests::expectations::{
+    Expectation, Kind, agrees, arguments, expectations, found_with, longest_first, programs, quick,
+};
+use lambada_tests::oracle::Case;
+use lambada_tests::panics::caught;
+use lambada_tests::seeds;
+use lambada_tests::sparsity::{Marked, marked};
 
 /// A band, the Hessian of a chain, a few cameras that see many points, and one result of many parameters. All take a size.
 const PROGRAMS: &str = "\
@@ -168,4 +183,255 @@ fn star_colors_tell_entries_apart() {
         let longest = rows.iter().map(Vec::len).max().unwrap_or_default();
         assert!(count(&rows) <= longest * longest + 1);
     }
+}
+
+/// Functions with rules, those of the library and those of users: what the programs under `tests/sparse` promise, on core and compiled.
+#[test]
+fn sparse_matrices_of_functions_with_rules() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("sparse");
+    let mut all: Vec<(std::path::PathBuf, Expectation)> = Vec::new();
+    for path in programs(&folder) {
+        let text = std::fs::read_to_string(&path).expect("a listed program can be read");
+        all.extend(expectations(&text).into_iter().map(|promise| (path.clone(), promise)));
+    }
+    assert!(all.len() >= 45, "only {} promises", all.len());
+    let complaints = parallel(&all, |(path, promise)| {
+        let mut session = Session::new();
+        let found = match session.load(path) {
+            Ok(unit) => {
+                let engines = [Engine::Core, Engine::Anf];
+                caught(|| found_with(&unit, promise, &engines)).and_then(|found| found)
+            }
+            Err(problems) => Err(session.render(&problems, false)),
+        };
+        let place = format!("{}:{}", path.display(), promise.line + 1);
+        if std::env::var_os("SHOW").is_some() {
+            println!("{place}");
+        }
+        match found {
+            Ok(found) if agrees(promise, &found) => None,
+            Ok(found) => Some(format!("{place}: {found}, not {}", promise.expected)),
+            Err(e) => Some(format!("{place}: {e}")),
+        }
+    });
+    let complaints: Vec<String> = complaints.into_iter().flatten().collect();
+    assert!(complaints.is_empty(), "{} complaints:\n{}", complaints.len(), shown(&complaints));
+}
+
+/// What the programs of some folders gave.
+#[derive(Default)]
+struct Found {
+    marked: Marked,
+    matrices: usize,
+    complaints: Vec<String>,
+}
+
+/// The programs whose marks take longer than all others together, because their derivatives are large: those that make sparse matrices themselves, for one.
+fn is_large(name: &str) -> bool {
+    ["cost", "exponential", "sparse"].iter().any(|folder| name.contains(&format!("/{folder}/")))
+}
+
+/// So many definitions of each program are compared; all of them, and gradients, if `ALL=1`.
+const EACH: usize = 1;
+
+fn of_file(path: &Path) -> Found {
+    let (mut found, name) = (Found::default(), path.display().to_string());
+    let text = std::fs::read_to_string(path).expect("a listed program can be read");
+    let mut session = Session::new();
+    let unit = match session.load(path) {
+        Ok(unit) => unit,
+        Err(problems) => {
+            found.complaints.push(format!("{name}: {}", session.render(&problems, false)));
+            return found;
+        }
+    };
+    let mut seen: Vec<String> = Vec::new();
+    for promise in expectations(&text) {
+        let most = if std::env::var_os("ALL").is_some() { usize::MAX } else { EACH };
+        let asked = seen.len() < most
+            && matches!(
+                promise.kind,
+                Kind::Run | Kind::Value | Kind::Grad | Kind::Slope | Kind::Oracle
+            );
+        // One point of each definition; its kinks have programs of their own.
+        if !asked || seen.contains(&promise.entry) {
+            continue;
+        }
+        seen.push(promise.entry.clone());
+        let place = format!("{name}:{}", promise.line + 1);
+        let before = std::time::Instant::now();
+        let one = caught(|| {
+            let args = arguments(&unit, &promise)?;
+            let case = Case::new(&unit, &promise.entry, args.clone())?;
+            let found = marked(&case, most == usize::MAX)?;
+            Ok::<_, String>((found, matrices(&unit, &promise, &args)?))
+        });
+        if std::env::var_os("SHOW").is_some() && before.elapsed().as_secs() >= 2 {
+            println!("{place}: {:?}", before.elapsed());
+        }
+        match one.and_then(|found| found) {
+            Ok((marks, matrices)) => {
+                found.marked.add(marks);
+                found.matrices += matrices;
+            }
+            Err(e) => found.complaints.push(format!("{place}: {e}")),
+        }
+    }
+    found
+}
+
+fn is_vector(ty: &SizedTy) -> bool {
+    if let SizedTy::Array(_, elem) = ty { **elem == SizedTy::Scalar(ScalarTy::Real) } else { false }
+}
+
+/// Compares the sparse matrix by each parameter that is a vector with the dense one, on core and as array code. Gives how many there are.
+fn matrices(unit: &Unit, promise: &Expectation, args: &[Data]) -> Result<usize, String> {
+    let (program, id) = unit.definition(&promise.entry).map_err(|p| format!("{p:?}"))?;
+    if eval::run(&program, id, args).is_err() {
+        return Ok(0);
+    }
+    let signature = &program.def(id).signature;
+    let matrix = match &signature.result {
+        Some(ty) if is_vector(ty) => (Sparse::Jacobian, Operator::Jacobian),
+        Some(ty) if *ty == SizedTy::Scalar(ScalarTy::Real) => (Sparse::Hessian, Operator::Hessian),
+        Some(_) | None => return Ok(0),
+    };
+    let mut count = 0;
+    for (name, ty) in &signature.params {
+        if !is_vector(ty) {
+            continue;
+        }
+        let wrt = [name.to_string()];
+        let call = unit.call(&promise.entry, matrix.1, Some(&wrt)).map_err(|p| format!("{p:?}"))?;
+        let dense = run(&call.program, call.entry, Engine::Core, args)?;
+        let call =
+            unit.sparse(&promise.entry, matrix.0, Some(&wrt)).map_err(|p| format!("{p:?}"))?;
+        for engine in [Engine::Core, Engine::Anf] {
+            let sparse = run(&call.program, call.entry, engine, args)?;
+            compare(&dense, &sparse).map_err(|e| format!("by {name}, {engine:?}: {e}"))?;
+        }
+        count += 1;
+    }
+    Ok(count)
+}
+
+/// The matrix of derivatives, the second of a pair.
+fn run(
+    program: &lambada_core::Program,
+    entry: lambada_core::DefId,
+    engine: Engine,
+    args: &[Data],
+) -> Result<Data, String> {
+    let made = Executable::with(program.clone(), entry, &quick(engine));
+    match made.map_err(|p| format!("{p:?}"))?.run(args).map_err(|f| f.message)? {
+        Data::Tuple(mut pair) => Ok(pair.remove(1)),
+        other => Err(format!("a pair was expected, not {other}")),
+    }
+}
+
+fn compare(dense: &Data, sparse: &Data) -> Result<(), String> {
+    let Data::Tensor(dense) = dense else { return Err(format!("no matrix: {dense}")) };
+    let Data::Record(fields) = sparse else { return Err(format!("no record: {sparse}")) };
+    let field = |name: &str| {
+        let found = fields.iter().find(|(label, _)| &**label == name);
+        found.map(|(_, value)| value).ok_or(format!("no field {name}"))
+    };
+    let tensor = |name: &str| match field(name)? {
+        Data::Tensor(tensor) => Ok(tensor),
+        other => Err(format!("{name} is {other}")),
+    };
+    let [rows, cols, values] = [tensor("rows")?, tensor("cols")?, tensor("values")?];
+    let width = dense.dims.get(1).copied().unwrap_or_default();
+    let mut all = vec![None; dense.data.len()];
+    for e in 0..values.data.len() {
+        let at = rows.data.get(e).int() as usize * width + cols.data.get(e).int() as usize;
+        if all[at].replace(values.data.get(e).real()).is_some() {
+            return Err(format!("entry {at} stands there twice"));
+        }
+    }
+    let reals = (0..all.len()).map(|k| dense.data.get(k).real());
+    let largest = reals.clone().filter(|x| x.is_finite()).fold(1e-300, |m: f64, x| m.max(x.abs()));
+    for (k, (expected, entry)) in reals.zip(all).enumerate() {
+        let good = match entry {
+            Some(x) => {
+                x == expected
+                    || x.is_nan() && expected.is_nan()
+                    || (x - expected).abs() <= 1e-9 * (expected.abs() + 1e-3 * largest)
+            }
+            // A zero times an infinity, where nothing depends on anything.
+            None => expected == 0.0 || expected.is_nan(),
+        };
+        if !good {
+            return Err(format!(
+                "entry {}, {} is {entry:?} and not {expected}",
+                k / width,
+                k % width
+            ));
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn sparse_matrices_of_all_programs_are_the_dense_ones() {
+    let mut files = Vec::new();
+    for folder in ["programs", "std"] {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+        let mut open = vec![root];
+        while let Some(folder) = open.pop() {
+            files.extend(programs(&folder));
+            let inside = std::fs::read_dir(&folder).expect("a folder of programs").flatten();
+            open.extend(inside.map(|e| e.path()).filter(|path| path.is_dir()));
+        }
+    }
+    let chosen = std::env::var("ONLY").ok();
+    files.retain(|path| {
+        let name = path.display().to_string();
+        !is_large(&name) && chosen.as_ref().is_none_or(|part| name.contains(part))
+    });
+    let all = parallel(&longest_first(files), |path| of_file(path));
+    let mut total = Found::default();
+    for found in all {
+        total.marked.add(found.marked);
+        total.matrices += found.matrices;
+        total.complaints.extend(found.complaints);
+    }
+    let Found { marked, matrices, complaints } = total;
+    println!("{marked:?}, {matrices} matrices");
+    assert!(complaints.is_empty(), "{} complaints:\n{}", complaints.len(), shown(&complaints));
+    if chosen.is_none() {
+        assert!(marked.functions >= 90, "{marked:?}");
+        assert!(marked.dependent >= 300 && marked.independent >= 100, "{marked:?}");
+        assert!(matrices >= 20, "only {matrices} matrices");
+    }
+}
+
+fn shown(complaints: &[String]) -> String {
+    complaints.iter().take(20).map(String::as_str).collect::<Vec<&str>>().join("\n")
+}
+
+/// So many drawn programs have their marks compared.
+const DRAWN: u64 = 150;
+
+#[test]
+fn marks_of_drawn_programs() {
+    let seeds: Vec<u64> = seeds(DRAWN).collect();
+    let all = parallel(&seeds, |seed| {
+        let drawn = draw(*seed);
+        if std::env::var_os("SHOW").is_some() {
+            println!("seed {seed}\n{}\n-- {:?}", drawn.text, drawn.args);
+        }
+        let found = caught(|| marked(&case(&drawn.text, &drawn.args)?, true));
+        found.and_then(|found| found).map_err(|e| format!("seed {seed}: {e}"))
+    });
+    let (mut total, mut complaints) = (Marked::default(), Vec::new());
+    for found in all {
+        match found {
+            Ok(found) => total.add(found),
+            Err(e) => complaints.push(e),
+        }
+    }
+    println!("{total:?}");
+    assert!(complaints.is_empty(), "{} complaints:\n{}", complaints.len(), shown(&complaints));
+    assert!(total.functions >= 100 || seeds.len() < DRAWN as usize, "{total:?}");
 }

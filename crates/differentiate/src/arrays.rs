@@ -43,6 +43,11 @@ pub(crate) fn resized(b: &mut Builder, hint: &str, ty: &Ty, x: Atom) -> Atom {
     tabulate(b, hint, ty, &mut |b, at| element(b, ty.elem, x, at))
 }
 
+/// An array of equal elements; the element itself where there are no sizes.
+pub(crate) fn filled(b: &mut Builder, hint: &str, ty: &Ty, element: Atom) -> Atom {
+    if ty.dims.is_empty() { element } else { b.bind(hint, ty.clone(), Op::Fill(element)) }
+}
+
 /// The sum of all elements.
 pub(crate) fn total(b: &mut Builder, hint: &str, ty: &Ty, x: Atom) -> Atom {
     fn sum(b: &mut Builder, hint: &str, dims: &[Atom], x: Atom, at: &mut Vec<Atom>) -> Atom {

@@ -7,6 +7,8 @@
 //!   tangent x v    the value v as a tangent of x
 //!   untangent x ẋ  the tangent ẋ as a value
 //!   zero x         the zero tangent of x, as a value
+//!   marked x m     a tangent of x of which each real is m
+//!   gathered x ẋ   the sum of all reals of the tangent ẋ
 //! ```
 //!
 //! A tangent as a value has the shape of its point: constructors, sizes and tags. Its integers and
@@ -65,6 +67,33 @@ fn holds_data(library: &Library, elem: Elem, seen: &mut HashSet<NodeId>) -> bool
     })
 }
 
+/// The sum of all reals of the tangent of a value of type `ty`.
+pub(crate) fn gathered(
+    cx: &mut Context,
+    b: &mut Builder,
+    ty: &Ty,
+    (value, tangent): (Atom, Atom),
+) -> Atom {
+    let sums = match ty.elem.node() {
+        Some(_) => cross(cx, b, Crossing::Gathered, ty, &[value, tangent]).expect("sums"),
+        None => tangent,
+    };
+    arrays::total(b, "sum", ty, sums)
+}
+
+/// The tangent of a value of type `ty` of which each real is a mark.
+pub(crate) fn marked(
+    cx: &mut Context,
+    b: &mut Builder,
+    ty: &Ty,
+    (value, mark): (Atom, Atom),
+) -> Atom {
+    match ty.elem.node() {
+        Some(_) => cross(cx, b, Crossing::Marked, ty, &[value, mark]).expect("a tangent"),
+        None => arrays::filled(b, "marked", ty, mark),
+    }
+}
+
 impl Crossing {
     fn name(self) -> &'static str {
         match self {
@@ -74,15 +103,20 @@ impl Crossing {
             Crossing::Tangent => "tangent",
             Crossing::Untangent => "untangent",
             Crossing::Zero => "zero",
+            Crossing::Marked => "marked",
+            Crossing::Gathered => "gathered",
         }
     }
 
     /// What the function for a type is called, `list_of_ct`.
     fn function(self, of: &str, suffix: &str) -> String {
         match self {
-            Crossing::Shadow | Crossing::Seed | Crossing::Harvest | Crossing::Zero => {
-                format!("{}_{of}", self.name())
-            }
+            Crossing::Shadow
+            | Crossing::Seed
+            | Crossing::Harvest
+            | Crossing::Zero
+            | Crossing::Marked
+            | Crossing::Gathered => format!("{}_{of}", self.name()),
             Crossing::Tangent => format!("{suffix}_of_{of}"),
             Crossing::Untangent => format!("{of}_of_{suffix}"),
         }
@@ -95,7 +129,8 @@ impl Crossing {
             Crossing::Shadow | Crossing::Zero => vec![ty.clone()],
             Crossing::Seed | Crossing::Harvest => vec![ty.clone(), of(Mode::Shadow)],
             Crossing::Tangent => vec![ty.clone(), ty.clone()],
-            Crossing::Untangent => vec![ty.clone(), of(Mode::Tangent)],
+            Crossing::Untangent | Crossing::Gathered => vec![ty.clone(), of(Mode::Tangent)],
+            Crossing::Marked => vec![ty.clone(), Ty::real()],
         }
     }
 
@@ -104,12 +139,13 @@ impl Crossing {
             Crossing::Shadow => Some(cx.ty(Mode::Shadow, ty)),
             Crossing::Seed => None,
             Crossing::Harvest | Crossing::Untangent | Crossing::Zero => Some(ty.clone()),
-            Crossing::Tangent => Some(cx.ty(Mode::Tangent, ty)),
+            Crossing::Tangent | Crossing::Marked => Some(cx.ty(Mode::Tangent, ty)),
+            Crossing::Gathered => Some(Ty { elem: Elem::REAL, dims: ty.dims.clone() }),
         }
     }
 }
 
-/// The way across of a handle, or of an array of handles, of which `ty` is the type of the value.
+/// The way across of a handle, or of an array of handles, of which `ty` is the type of the value. Of an array, `gathered` gives an array of sums.
 pub(crate) fn cross(
     cx: &mut Context,
     b: &mut Builder,
@@ -122,8 +158,8 @@ pub(crate) fn cross(
     let (params, result) = (crossing.params(cx, ty), crossing.result(cx, ty));
     let call = |b: &mut Builder, at: &[Atom]| {
         let place = |(arg, ty): (&Atom, &Ty)| match arg {
-            Atom::Var(x) => b.index(*x, ty, at.to_vec()),
-            Atom::Lit(_) => *arg,
+            Atom::Var(x) if !ty.dims.is_empty() => b.index(*x, ty, at.to_vec()),
+            Atom::Var(_) | Atom::Lit(_) => *arg,
         };
         let args = args.iter().zip(&params).map(place).collect();
         Op::Call { function, args, accumulators: Vec::new() }
@@ -184,7 +220,7 @@ fn function(cx: &mut Context, crossing: Crossing, node: NodeId) -> FnId {
     id
 }
 
-/// One case for each constructor of the value, or of the shadow that is added to; null for null.
+/// One case for each constructor of the value, or of the shadow that is added to; zero or null for null.
 fn constructors(
     cx: &mut Context,
     b: &mut Builder,
@@ -196,8 +232,8 @@ fn constructors(
     let decides = if crossing == Crossing::Seed { args[1] } else { args[0] };
     let tag = b.bind("tag", Ty::int(), Op::Tag(decides));
     let constructors = cx.library.node(node).constructors.clone();
-    let mut otherwise =
-        Block { stms: Vec::new(), results: result.map(|_| Atom::int(0)).into_iter().collect() };
+    let zero = result.map(|ty| Atom::Lit(ty.elem.zero()));
+    let mut otherwise = Block { stms: Vec::new(), results: zero.into_iter().collect() };
     for (k, of) in constructors.iter().enumerate().rev() {
         let arm = Arm { node, tag: k as u32, of };
         let cond = b.bind("is", Ty::bool(), Op::Prim(Prim::EqInt, vec![tag, Atom::int(k as i64)]));
@@ -239,6 +275,8 @@ impl Arm<'_> {
             Crossing::Harvest => Some(self.value(cx, b, Some((Mode::Shadow, args[1])), args[0])),
             Crossing::Untangent => Some(self.value(cx, b, Some((Mode::Tangent, args[1])), args[0])),
             Crossing::Zero => Some(self.value(cx, b, None, args[0])),
+            Crossing::Marked => Some(self.marked(cx, b, args[0], args[1])),
+            Crossing::Gathered => Some(self.gathered(cx, b, args[0], args[1])),
         }
     }
 
@@ -285,6 +323,41 @@ impl Arm<'_> {
             });
         }
         self.make(cx, b, Mode::Shadow, fields)
+    }
+
+    fn marked(&self, cx: &mut Context, b: &mut Builder, x: Atom, mark: Atom) -> Atom {
+        let kept = cx.kept(self.of);
+        let values = self.plain(b, x, &|k| !self.is_real(k) && kept.contains(&(k as u32)));
+        let mut fields = Vec::new();
+        for k in kept.iter().map(|k| *k as usize) {
+            let ty = sized(&self.of.fields[k].ty, &values);
+            fields.push(if self.is_real(k) {
+                arrays::filled(b, &self.hint(cx, k), &ty, mark)
+            } else if ty.elem.node().is_some() {
+                cross(cx, b, Crossing::Marked, &ty, &[values[k], mark]).expect("a tangent")
+            } else {
+                values[k]
+            });
+        }
+        self.make(cx, b, Mode::Tangent, fields)
+    }
+
+    fn gathered(&self, cx: &mut Context, b: &mut Builder, x: Atom, tangent: Atom) -> Atom {
+        let kept = cx.kept(self.of);
+        let values = self.plain(b, x, &|k| !self.is_real(k) && kept.contains(&(k as u32)));
+        let mut sum = Atom::real(0.0);
+        for k in kept.iter().map(|k| *k as usize) {
+            let ty = sized(&self.of.fields[k].ty, &values);
+            if !cx.known.carries(ty.elem) {
+                continue;
+            }
+            let (of, tag, field) = (tangent, self.tag, self.place(cx, k));
+            let own = cx.ty(Mode::Tangent, &ty);
+            let part = b.bind(&self.hint(cx, k), own, Op::Field { of, tag, field });
+            let part = gathered(cx, b, &ty, (values[k], part));
+            sum = b.prim(Prim::Add, [sum, part]);
+        }
+        sum
     }
 
     fn make(&self, cx: &mut Context, b: &mut Builder, mode: Mode, fields: Vec<Atom>) -> Atom {

@@ -44,6 +44,8 @@ pub(crate) enum Crossing {
     Tangent,
     Untangent,
     Zero,
+    Marked,
+    Gathered,
 }
 
 /// What a function is differentiated by.
@@ -117,6 +119,10 @@ pub(crate) struct Context {
     pub(crate) problem: Option<Box<Problem>>,
     /// Are tangents marks, by the rules of [`crate::reach`]?
     pub(crate) reach: bool,
+    /// Whether these are the marks of a rule, in which a call of a function with rules marks all that it gives.
+    pub(crate) in_rule: bool,
+    /// The rules on marks, by the rules on tangents.
+    pub(crate) marks: HashMap<FnId, FnId>,
     pub(crate) whiles: Whiles,
     pub(crate) handles: Handles,
     /// What tangents are called, or cotangents that are of the same type.
@@ -150,6 +156,8 @@ impl Context {
             transposing: Vec::new(),
             problem: None,
             reach: false,
+            in_rule: false,
+            marks: HashMap::new(),
             whiles: Whiles::default(),
             handles: Handles::default(),
             suffix: "tan",

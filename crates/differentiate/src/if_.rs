@@ -194,7 +194,10 @@ impl Cotangents<'_> {
         then: Block,
         otherwise: Block,
     ) {
-        if outer.vars.is_empty() && back.is_empty() && then.stms.is_empty() && otherwise.stms.is_empty()
+        if outer.vars.is_empty()
+            && back.is_empty()
+            && then.stms.is_empty()
+            && otherwise.stms.is_empty()
         {
             return;
         }

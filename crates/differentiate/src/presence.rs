@@ -323,7 +323,9 @@ fn factor(op: Prim, partial: &Expr, args: &[Atom], varies: &dyn Fn(Atom) -> bool
                 Prim::Select => return all(&items[1..]),
                 Prim::Div => &items[1..],
                 Prim::PowInt if !is_power(items, args) => &items[..1],
-                Prim::Pow | Prim::Sqrt | Prim::Log | Prim::Log1p | Prim::Hypot | Prim::Lgamma => items,
+                Prim::Pow | Prim::Sqrt | Prim::Log | Prim::Log1p | Prim::Hypot | Prim::Lgamma => {
+                    items
+                }
                 Prim::Digamma | Prim::Polygamma | Prim::Asin | Prim::Acos | Prim::Atan2 => items,
                 _ => return all(items),
             };
@@ -582,9 +584,7 @@ impl Cotangents<'_> {
             all.push(match frames.map(there) {
                 [There::Always, There::Always] => Joined::Always,
                 [There::Always, There::Never] => Joined::When(cond),
-                [There::Never, There::Always] => {
-                    Joined::When(self.b.prim(Prim::Not, [cond]))
-                }
+                [There::Never, There::Always] => Joined::When(self.b.prim(Prim::Not, [cond])),
                 [a, b] if a == b => Joined::When(as_atom(a)),
                 [a, b] => Joined::Result(as_atom(a), as_atom(b)),
             });

@@ -7,12 +7,14 @@
 //!   s = ⊕ i < n { b }      ṡ = Σᵢ ḃ
 //! ```
 //!
-//! All else is the forward mode as it is: marks go where tangents go. They are never negative and never multiplied, so nothing cancels, nothing is lost
+//! A function with rules is its rule, on marks ([`rules`]). All else is the forward mode as it is: marks go where tangents go. They are never negative and never multiplied, so nothing cancels, nothing is lost
 //! by rounding, and what overflows is still positive: a result has a positive mark exactly if a way leads to it from one. The code is linear in the
 //! marks, so its transpose, by `vjp`, says what a result depends on.
 //!
 //! * Assumes: as [`crate::tangents`], but extrema and products are as they were written.
 //! * Gives: a function of the parameters and their marks to the results and the marks of those that have some.
+
+mod rules;
 
 use lambada_anf::{Atom, Builder, Nest, Op, Out, Param, Ty, Var};
 use lambada_prim::{ArrayPrim, Prim, ReduceOp};

@@ -4,6 +4,7 @@
 //!   D→              y… = f (x…)        ẏ… = jvp (x…, y…, ẋ…)
 //!   forward sweep   y… = f (x…)
 //!   D←              x̄… += vjp (x…, y…, ȳ…)
+//!   reach           ẏ… = D→jvp (x…, y…, 0…; ẋ…)       the rule on marks; in such a rule ẏ = Σ ẋ…
 //! ```
 //!
 //! The function itself is called as before, so the next derivative finds its rules again; the rule is written out, and is derived as all code.
@@ -18,10 +19,11 @@ use std::collections::HashSet;
 use lambada_anf::{
     Atom, Builder, FnId, Function, Op, Param, Renaming, Rules, Stm, Ty, differentiable, written_out,
 };
+use lambada_prim::Prim;
 
 use crate::cotangents::Cotangents;
-use crate::crossing::{cross, harvest, seed, zeroed};
-use crate::derived::{Context, Crossing};
+use crate::crossing::{cross, gathered, harvest, marked, seed, zeroed};
+use crate::derived::{Context, Crossing, Mode};
 use crate::known::Handles;
 use crate::messages;
 use crate::tangents::Tangents;
@@ -55,10 +57,6 @@ impl Call {
 impl Context {
     /// The rules of a function, if it has some.
     pub(crate) fn rules(&self, id: FnId) -> Option<Rules> {
-        // What a result can depend on is said by the function itself.
-        if self.reach {
-            return None;
-        }
         self.library.function(id)?.rules.clone()
     }
 
@@ -109,6 +107,9 @@ impl Tangents<'_> {
         if !call.inputs.iter().any(|(k, _)| active[*k]) {
             return;
         }
+        if self.cx.in_rule {
+            return self.mark_all(stm, args, &call);
+        }
         let mut all = call.values;
         for (k, ty) in &call.inputs {
             all.push(self.tangent_as_value(args[*k], ty));
@@ -118,10 +119,40 @@ impl Tangents<'_> {
             (None, Some(rule)) => Some(self.cx.transposed(id, rule, "vjp")),
             (None, None) => None,
         };
-        let Some(rule) = rule else { return };
+        let Some(mut rule) = rule else { return };
+        if self.cx.reach {
+            rule = self.cx.on_marks(id, rules, rule);
+        }
         let results = placed(self.cx, &mut self.b, rule, all, &call.outputs);
         for ((k, ty), tangent) in call.outputs.iter().zip(results) {
             self.set_from_value(&stm.binds[*k], ty, tangent);
+        }
+    }
+
+    /// Each real of the results is reached from each real of the arguments.
+    fn mark_all(&mut self, stm: &Stm, args: &[Atom], call: &Call) {
+        let mut sum: Option<Atom> = None;
+        for (k, ty) in &call.inputs {
+            let Some(marks) = self.get(args[*k]) else { continue };
+            let part = gathered(self.cx, &mut self.b, ty, (args[*k], marks));
+            sum = Some(sum.map_or(part, |sum| self.b.prim(Prim::Add, [sum, part])));
+        }
+        let Some(sum) = sum else { return };
+        for (k, ty) in &call.outputs {
+            let p = &stm.binds[*k];
+            if self.activity.active(p.var) {
+                let marks = marked(self.cx, &mut self.b, ty, (p.var.into(), sum));
+                self.set_typed(p, marks);
+            }
+        }
+    }
+
+    /// Sets a tangent, and says its type.
+    fn set_typed(&mut self, p: &Param, tangent: Atom) {
+        self.set(p.var, tangent);
+        if let Atom::Var(var) = tangent {
+            let ty = self.cx.ty(Mode::Tangent, &p.ty);
+            self.types.insert(var, ty);
         }
     }
 
@@ -146,7 +177,7 @@ impl Tangents<'_> {
                 cross(self.cx, &mut self.b, Crossing::Tangent, ty, &[p.var.into(), value]);
             tangent = crossed.expect("a tangent");
         }
-        self.set(p.var, tangent);
+        self.set_typed(p, tangent);
     }
 
     /// A function with rules is no way for shadows: what it gives gets new ones.

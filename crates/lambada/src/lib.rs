@@ -23,6 +23,7 @@ mod messages;
 mod nests;
 pub mod operators;
 mod options;
+mod orders;
 #[cfg(feature = "paper")]
 pub mod paper;
 mod parts;

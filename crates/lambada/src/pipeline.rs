@@ -19,6 +19,7 @@ use lambada_source::{Failure, Problem, Site, Span};
 use crate::brief::Brief;
 use crate::messages::running as messages;
 use crate::nests::Lanes;
+use crate::orders;
 use crate::passes::{COMPILE, FORWARD, LOWER, Lap, NORMALIZE, REVERSE, SIMPLIFY, timed};
 use crate::{Engine, Options};
 
@@ -416,7 +417,7 @@ impl Executable {
         })
     }
 
-    /// A program for the evaluator of core: nothing is compiled, so what cannot be compiled runs too.
+    /// A program for the evaluator of core: nothing is compiled, so what cannot be compiled runs too, unless the order of its derivatives is not known.
     fn core(program: Program, entry: DefId, options: &Options) -> Result<Executable, Vec<Problem>> {
         verify(
             options,
@@ -424,6 +425,7 @@ impl Executable {
             || lambada_core::check(&program),
             || lambada_core::print_program(&program),
         );
+        orders::known(&program, entry, &Staged)?;
         let (params, result, code) = if program.has_recursive_type(program.def(entry).body.ty()) {
             let nothing = Layout::new(lambada_normalize::Shape::Tuple(Vec::new()));
             (Vec::new(), nothing, Code::Recursive(program, entry))

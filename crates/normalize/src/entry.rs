@@ -97,17 +97,28 @@ fn normalize_with(
 ) -> Result<Normalized, Vec<Problem>> {
     let def = program.def(entry);
     let Interface { params, result, result_ty } = Interface::of(program, def)?;
-    let mut evaluator = Evaluator::new(program, derivatives);
-    let mut inputs = Inputs { crossing, ..Inputs::default() };
-    let mut results = inputs.run(&mut evaluator, entry, &params, &result, &result_ty);
-    for _ in 0..ATTEMPTS {
-        if results.is_ok() || !evaluator.is_late() {
-            break;
+    let attempt = |evaluator| {
+        let mut evaluator: Evaluator = evaluator;
+        let mut inputs = Inputs { crossing, ..Inputs::default() };
+        let mut results = inputs.run(&mut evaluator, entry, &params, &result, &result_ty);
+        for _ in 0..ATTEMPTS {
+            if results.is_ok() || !evaluator.is_late() {
+                break;
+            }
+            evaluator = evaluator.again();
+            inputs = Inputs { crossing, ..Inputs::default() };
+            results = inputs.run(&mut evaluator, entry, &params, &result, &result_ty);
         }
-        evaluator = evaluator.again();
-        inputs = Inputs { crossing, ..Inputs::default() };
-        results = inputs.run(&mut evaluator, entry, &params, &result, &result_ty);
+        (evaluator, inputs, results)
+    };
+    let mut made = attempt(Evaluator::new(program, derivatives));
+    if made.2.as_ref().is_err_and(|problem| messages::is_circle(problem)) {
+        let again = attempt(Evaluator::by_order(program, derivatives));
+        if again.2.is_ok() {
+            made = again;
+        }
     }
+    let (mut evaluator, inputs, results) = made;
     let results = results.map_err(|problem| vec![at(*problem, def)])?;
     let inspections = std::mem::take(&mut evaluator.inspections).into_iter();
     let inspections = inspections.map(|(site, layout)| Inspection { site, layout }).collect();

@@ -36,6 +36,7 @@ mod val;
 
 pub use entry::{Inspection, Layouts, Normalized, layouts, normalize, normalize_for_source};
 pub use layout::Layout;
+pub use messages::is_circle;
 pub use shape::{Constructor, LeafLayout, Shape, Table};
 
 /// The result of a step that may find the program impossible to compile.

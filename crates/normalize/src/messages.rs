@@ -18,9 +18,17 @@ pub(crate) fn circle(names: &[&str]) -> Problem {
     let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
     let title =
         format!("the order of differentiation is not known: {}", quoted.join(", which needs "));
-    Problem::general("E0530", format!("{title} takes a derivative of itself"))
+    Problem::general(CIRCLE, format!("{title} takes a derivative of itself"))
         .hint("each derivative inside of a recursion would be of one order more")
-        .hint("`--engine core` runs the program without compiling it")
+        .hint("let the program say the depth: a number, or the index of a loop with a known number of iterations")
+}
+
+/// The code of [`circle`].
+const CIRCLE: &str = "E0530";
+
+/// Whether it is the problem of a recursion that differentiates itself.
+pub fn is_circle(problem: &Problem) -> bool {
+    problem.code == CIRCLE
 }
 
 /// `name`: the function with rules.

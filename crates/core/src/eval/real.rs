@@ -31,6 +31,9 @@ pub(crate) enum Kind {
     Tangent,
     /// How many ways lead here: added up wherever a partial derivative is not zero by the way it is written.
     Marks,
+    /// Marks in a rule, which stand for its tangents. A call of another function with rules marks all that it gives, because
+    /// its rule may call functions with rules without end.
+    MarksOfRule,
 }
 
 /// What one application of `vjp` has computed.
@@ -272,7 +275,9 @@ fn push_forward(
         if *own == level
             && let Some(factor) = match kind {
                 Kind::Tangent => factor(partial, primals, &out),
-                Kind::Marks => (*partial != Expr::Lit(Scalar::Real(0.0))).then_some(Factor::One),
+                Kind::Marks | Kind::MarksOfRule => {
+                    (*partial != Expr::Lit(Scalar::Real(0.0))).then_some(Factor::One)
+                }
             }
         {
             add_to(&mut sum, factor.times(tangent));

@@ -5,6 +5,8 @@
 //! * The rule says what the value carries at level ℓ. It is evaluated at lower levels, by which rules are differentiated themselves. In reverse this happens when a pullback
 //!   comes by.
 //! * A mode without a rule is the transposition of the other: a tape of its own makes the rule a linear map, at zero.
+//! * Marks ([`Kind::Marks`]) follow the rule, too: its tangents are marked, and what it makes of them is what the value depends on. The rule is all that the derivative
+//!   knows of the function, whose body may depend on more, or on less.
 //! * Of a parameter that is a function, the derivatives are those of what it has captured. `df x` gives what it captured the tangents of level ℓ at a level of its
 //!   own, applies it, and reads the tangent. A formal sum applies it to the points on a tape of its own.
 //!
@@ -17,7 +19,9 @@ use std::rc::Rc;
 use lambada_source::{Span, stack};
 
 use super::code::{RuleCode, Rules};
-use super::derive::{THAN_PARAMETER, THAN_RESULT, THAN_VALUE, lift, map_reals, seed, tangent_of};
+use super::derive::{
+    THAN_PARAMETER, THAN_RESULT, THAN_VALUE, lift, map_reals, seed, split, tangent_of,
+};
 use super::levels::{find, replace, without};
 use super::machine::{Machine, Run, closure, fail};
 use super::real::{Active, Kind, Node, Tape, add_to};
@@ -81,6 +85,30 @@ fn rules(of: &Closure) -> &Rules {
     of.function().rules.as_deref().expect("a function with rules")
 }
 
+/// The tangent or the mark of a real.
+fn tangent_in(active: &Active) -> &Value {
+    match active {
+        Active::Forward { tangent, .. } => tangent,
+        Active::Traced { .. } => unreachable!("a level is either forward or traced"),
+    }
+}
+
+/// The value of a call, each real of which depends on each real of the arguments.
+fn marked(args: &[Value], value: &Value, level: u64) -> Value {
+    let mut sum = None;
+    for arg in args {
+        replace(arg, level, &mut |active| {
+            add_to(&mut sum, tangent_in(active).clone());
+            active.primal().clone()
+        });
+    }
+    let Some(tangent) = sum else { return value.clone() };
+    map_reals(value, &mut |primal| {
+        let (kind, primal, tangent) = (Kind::MarksOfRule, primal.clone(), tangent.clone());
+        Value::Active(Rc::new(Active::Forward { level, kind, primal, tangent }))
+    })
+}
+
 /// Leaves of a tape of its own for what is on another tape, one for each node.
 struct Leaves {
     tape: Rc<Tape>,
@@ -134,9 +162,6 @@ impl Machine<'_> {
         let found = find(&args);
         let level = found.level();
         let Some(active) = found.active else { return self.run(function, args) };
-        if matches!(&*active, Active::Forward { kind: Kind::Marks, .. }) {
-            return self.run(function, args);
-        }
         if found.accumulator {
             return fail(
                 span,
@@ -148,16 +173,18 @@ impl Machine<'_> {
         let fixed: Vec<Value> = args.iter().map(|arg| without(arg, level)).collect();
         let value = self.ruled(function, fixed.clone())?;
         match &*active {
-            Active::Forward { .. } => {
-                let tangent = self.forward(function, &args, &fixed, &value, level)?;
-                let rule = rules(function).jvp.as_ref().or(rules(function).vjp.as_ref());
-                lift(
-                    &value,
-                    &tangent,
-                    Kind::Tangent,
-                    level,
-                    (rule.map_or(span, |rule| rule.span), THAN_VALUE),
-                )
+            Active::Forward { kind: Kind::MarksOfRule, .. } => Ok(marked(&args, &value, level)),
+            Active::Forward { kind, .. } => {
+                let tangent = match kind {
+                    Kind::Tangent => {
+                        let mut of = |active: &Active| tangent_in(active).clone();
+                        self.forward(function, (&args, &fixed), &value, (level, &mut of))?
+                    }
+                    Kind::Marks | Kind::MarksOfRule => {
+                        self.marks(function, (&args, &fixed), &value, level)?
+                    }
+                };
+                lift(&value, &tangent, *kind, level, (span, THAN_VALUE))
             }
             Active::Traced { tape, .. } => {
                 let node = tape.push(Node::default());
@@ -221,24 +248,33 @@ impl Machine<'_> {
         Value::Unit
     }
 
-    /// The tangent of the value at a level.
-    fn forward(
+    /// The marks of the value at a level: those that the rule gives where its tangents are marked, at a level of its own.
+    fn marks(
         &mut self,
         function: &Closure,
-        args: &[Value],
-        fixed: &[Value],
+        arguments: (&[Value], &[Value]),
         value: &Value,
         level: u64,
     ) -> Run<Value> {
-        let tangents: Vec<Value> = args
-            .iter()
-            .map(|arg| {
-                self.tangent(arg, level, &mut |active| match active {
-                    Active::Forward { tangent, .. } => tangent.clone(),
-                    Active::Traced { .. } => unreachable!("a level is either forward or traced"),
-                })
-            })
-            .collect();
+        let own = self.fresh_level();
+        let mut of = |active: &Active| {
+            let (kind, tangent) = (Kind::MarksOfRule, tangent_in(active).clone());
+            let primal = Value::Real(0.0);
+            Value::Active(Rc::new(Active::Forward { level: own, kind, primal, tangent }))
+        };
+        let tangent = self.forward(function, arguments, value, (level, &mut of))?;
+        Ok(split(&tangent, own).1)
+    }
+
+    /// The tangent of the value, from that `of` each real of a level.
+    fn forward(
+        &mut self,
+        function: &Closure,
+        (args, fixed): (&[Value], &[Value]),
+        value: &Value,
+        (level, of): (u64, &mut dyn FnMut(&Active) -> Value),
+    ) -> Run<Value> {
+        let tangents: Vec<Value> = args.iter().map(|arg| self.tangent(arg, level, of)).collect();
         if let Some(rule) = &rules(function).jvp {
             return self.rule(function, rule, (fixed, value), tangents);
         }

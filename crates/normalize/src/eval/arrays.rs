@@ -40,10 +40,22 @@ impl Evaluator<'_> {
             return Ok(Val::array(Atom::int(0), same(&self.absent(elem))));
         }
         let values = items.iter().map(|t| self.eval(t, None)).collect::<Eval<Vec<Val>>>()?;
+        self.items(values, elem, span, hint)
+    }
+
+    /// An array of some values, at least one.
+    pub(super) fn items(
+        &mut self,
+        values: Vec<Val>,
+        elem: &CoreTy,
+        span: Span,
+        hint: Hint,
+    ) -> Eval<Val> {
+        let count = values.len() as i64;
         let values = self.with_other_sizes(values, elem)?;
         let parts: Vec<Option<&Val>> = values.iter().map(Some).collect();
         let elem = self.named(hint, |this| merge(&mut Items { span }, &mut this.emit, &parts))?;
-        Ok(Val::array(Atom::int(items.len() as i64), elem))
+        Ok(Val::array(Atom::int(count), elem))
     }
 
     /// `length xs`

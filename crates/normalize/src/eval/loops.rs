@@ -29,6 +29,16 @@ impl Evaluator<'_> {
     ) -> Eval<Val> {
         let n = self.scalar(n)?;
         let extent = self.emit.prim(Prim::MaxInt, &[n, Atom::int(0)]);
+        if let Some(count) = self.iterations(i, extent, body) {
+            let values = (0..count).map(|k| {
+                self.scoped(|this| {
+                    this.bind(i, Val::scalar(Atom::int(k)));
+                    this.eval(body, None)
+                })
+            });
+            let values = values.collect::<Eval<Vec<Val>>>()?;
+            return self.items(values, body.ty(), span, hint);
+        }
         let directions = self.directions;
         self.emit.enter();
         let index = self.emit.index(&i.hint, extent);

@@ -90,6 +90,8 @@ pub(crate) struct Evaluator<'a> {
     /// Of functions that are written again: what is expected of their results.
     expected: HashMap<FnId, Vec<Option<calls::Known>>>,
     unrolled: Unrolled,
+    /// Is all written out that has a known end, because the order of derivatives depends on it?
+    by_order: bool,
     /// The number of the function that is being written.
     home: usize,
     homes: usize,
@@ -134,6 +136,7 @@ impl<'a> Evaluator<'a> {
             under_construction: Vec::new(),
             expected: HashMap::new(),
             unrolled: Unrolled::default(),
+            by_order: false,
             home: 0,
             homes: 0,
             late: false,
@@ -149,6 +152,11 @@ impl<'a> Evaluator<'a> {
         self.late
     }
 
+    /// An evaluator that writes out all that has a known end.
+    pub fn by_order(program: &'a Program, derivatives: &'a dyn Derivatives) -> Evaluator<'a> {
+        Evaluator { by_order: true, ..Evaluator::new(program, derivatives) }
+    }
+
     /// An evaluator that knows from the beginning which functions are known at run time only.
     pub fn again(self) -> Evaluator<'a> {
         let mut new = Evaluator::new(self.program, self.derivatives);
@@ -161,6 +169,7 @@ impl<'a> Evaluator<'a> {
         }
         (new.codes, new.all_codes, new.recursive) = (self.codes, self.all_codes, self.recursive);
         (new.ruled, new.function_tangents) = (self.ruled, self.function_tangents);
+        new.by_order = self.by_order;
         new
     }
 

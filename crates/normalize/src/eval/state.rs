@@ -98,6 +98,12 @@ impl Evaluator<'_> {
         if matches!(extent, Atom::Lit(Scalar::Int(n)) if n <= 0) {
             return Ok(init);
         }
+        if let LoopKind::For(i, ..) = kind
+            && self.iterations(i, extent, body).is_some()
+            && let Some(value) = self.unroll(state, &init, kind, extent, body)?
+        {
+            return Ok(value);
+        }
         let (mut previous, mut changing) = self.guess(state, &init);
         let mut rounds = 0..ROUNDS;
         loop {

@@ -1,8 +1,15 @@
 //! Recursion whose end is known: a call with an `int` or a node that is known is written out, if few calls are all that it takes. What does not end
 //! soon is undone, and called.
+//!
+//! A recursion that differentiates itself cannot be called. Where there is one, the program is written anew, with more calls and with loops written out whose
+//! index a function is given: `for k < 4 => d k f x` is `[d 0 f x, d 1 f x, d 2 f x, d 3 f x]`.
+
+use std::collections::HashSet;
 
 use lambada_anf::Atom;
+use lambada_core::{Term, TermKind, Ty, Var};
 use lambada_prim::Scalar;
+use lambada_source::stack;
 
 use super::{Evaluator, Hint};
 use crate::Eval;
@@ -14,6 +21,15 @@ const CALLS: usize = 64;
 
 /// The most statements.
 const STATEMENTS: usize = 1000;
+
+/// The most calls, where the order of a derivative depends on them.
+const CALLS_OF_ORDER: usize = 1024;
+
+/// The most statements, where the order of a derivative depends on them.
+const STATEMENTS_OF_ORDER: usize = 200_000;
+
+/// The most iterations that a loop is written out as, where the order of a derivative may depend on which one it is.
+const ITERATIONS_OF_ORDER: i64 = 64;
 
 /// What is being written out.
 #[derive(Debug, Default)]
@@ -28,6 +44,23 @@ pub(super) struct Unrolled {
 }
 
 impl Evaluator<'_> {
+    /// How many calls, and how many statements, a recursion is written out as.
+    fn most(&self) -> (usize, usize) {
+        match self.by_order {
+            true => (CALLS_OF_ORDER, STATEMENTS_OF_ORDER),
+            false => (CALLS, STATEMENTS),
+        }
+    }
+
+    /// The number of iterations of a loop that is written out, because its body is a number or hands one that the index gives to a function, and the order of
+    /// derivatives may depend on it. Nothing for a loop that stays one.
+    pub(super) fn iterations(&self, i: &Var, extent: Atom, body: &Term) -> Option<i64> {
+        let Atom::Lit(Scalar::Int(count)) = extent else { return None };
+        let few = (1..=ITERATIONS_OF_ORDER).contains(&count);
+        let decides = || *body.ty() == Ty::INT || hands_on(body, &mut HashSet::from([i.id]));
+        (self.by_order && few && decides()).then_some(count)
+    }
+
     /// A call of a recursive function as its body, if that ends; nothing if it is better called.
     pub(super) fn unrolled(
         &mut self,
@@ -43,7 +76,7 @@ impl Evaluator<'_> {
             Some((_, before)) => {
                 let goes_on = before.iter().all(|k| known.contains(k));
                 if !goes_on
-                    || self.unrolled.calls >= CALLS
+                    || self.unrolled.calls >= self.most().0
                     || self.emit.written > self.unrolled.until
                 {
                     self.unrolled.is_over = true;
@@ -82,7 +115,7 @@ impl Evaluator<'_> {
     ) -> Eval<Option<Val>> {
         let (mark, level, depth) = (self.emit.checkpoint(), self.emit.level(), self.growth.depth());
         let (trail, directions) = (self.trail.len(), self.directions);
-        self.unrolled.until = self.emit.written + STATEMENTS;
+        self.unrolled.until = self.emit.written + self.most().1;
         self.unrolled.calls = 0;
         let result = self.written_out(closure, xs, number, known, hint);
         if !std::mem::take(&mut self.unrolled.is_over) {
@@ -96,6 +129,25 @@ impl Evaluator<'_> {
         self.directions = directions;
         Ok(None)
     }
+}
+
+/// Whether a term applies a function to something that is computed from one of the variables.
+fn hands_on(term: &Term, from: &mut HashSet<u32>) -> bool {
+    let mentions = |term: &Term, from: &HashSet<u32>| {
+        term.free_vars().iter().any(|var| from.contains(&var.id))
+    };
+    if let TermKind::App(_, x) = term.kind()
+        && mentions(x, from)
+    {
+        return true;
+    }
+    if let TermKind::Let(x, t, _) = term.kind()
+        && x.ty == Ty::INT
+        && mentions(t, from)
+    {
+        from.insert(x.id);
+    }
+    stack::deeper(|| term.scoped_children().iter().any(|(_, child)| hands_on(child, from)))
 }
 
 /// An `int` or a constructor that is known.

@@ -1,0 +1,74 @@
+//! Rules on marks. A derivative knows nothing of a function with rules but these, so what the function can depend on is what its rule makes of tangents.
+//!
+//! ```text
+//!   r : (p…, ẋ…) -> ẏ…   linear in ẋ…   becomes   r→ : (p…, marks of ẋ…) -> marks of ẏ…  =  reach of r by ẋ… at 0
+//! ```
+//!
+//! In a rule, a call of a function with rules marks all that it gives, because rules may call functions with rules without end: that of `solve` calls `solve`.
+//!
+//! * Assumes: the rule is complete; that of `vjp` has been transposed.
+//! * Gives: a function of the library, once for each rule.
+
+use lambada_anf::{Atom, Block, Builder, FnId, Function, Lambda, Renaming, Rules};
+
+use crate::boundary;
+use crate::derived::Context;
+use crate::trim::trim_first;
+
+impl Context {
+    /// The rule of a function, from tangents to tangents, on marks.
+    pub(crate) fn on_marks(&mut self, id: FnId, rules: &Rules, rule: FnId) -> FnId {
+        if let Some(known) = self.marks.get(&rule) {
+            return *known;
+        }
+        let Some(g) = self.library.function(rule).cloned() else {
+            return rule; // its transposition has been refused
+        };
+        let new = self.new_function();
+        self.marks.insert(rule, new);
+        let first = self.primal(id).params.len() + self.primal(id).results.len();
+        let points = self.points(id, rules, "jvp");
+        // What functions depend on, those that a transposition has made included, is found again for what the rule calls.
+        let library = std::mem::take(&mut self.library);
+        let mut inner = Context::new(library, self.precision, &g.body, self.prepare);
+        (inner.reach, inner.in_rule) = (true, true);
+        let function = inner.marks_of(g, first, &points);
+        self.library = inner.library;
+        if let Some(problem) = inner.problem {
+            self.refuse(*problem);
+        }
+        self.complete(new, function);
+        new
+    }
+
+    fn marks_of(&mut self, g: Function, first: usize, points: &[usize]) -> Function {
+        let mut names = g.names.clone();
+        let (fixed, linear) = g.params.split_at(first);
+        let lambda = Lambda { params: linear.to_vec(), results: g.results, body: g.body };
+        let lambda = (self.prepare)(&self.library, &mut names, &lambda, None);
+        let forward = boundary::forward(self, &mut names, &lambda);
+        let mut b = Builder::new(&mut names);
+        let mut zeros = Renaming::new();
+        for (p, point) in linear.iter().zip(points) {
+            let of: Atom = fixed[*point].var.into();
+            let zero = self.zero_of(&mut b, &p.ty, of);
+            zeros.insert(p.var, zero);
+        }
+        let mut body = forward.body;
+        zeros.apply(&mut body);
+        let mut stms = b.stms;
+        stms.extend(body.stms);
+        let results = body.results.split_off(lambda.results.len());
+        let mut body = Block { stms, results };
+        trim_first(&mut body, &[]);
+        let marks = &forward.params[linear.len()..];
+        Function {
+            name: format!("{}_marks", g.name),
+            params: fixed.iter().chain(marks).cloned().collect(),
+            results: forward.results[lambda.results.len()..].to_vec(),
+            body,
+            names,
+            ..Function::default()
+        }
+    }
+}
