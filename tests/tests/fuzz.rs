@@ -5,8 +5,10 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use lambada_testkit::parallel;
+use lambada::{Severity, Session};
+use lambada_testkit::{Random, parallel};
 use lambada_tests::mutate::{mutant, shrink};
+use lambada_tests::planted::{MISTAKES, Mistake, planted};
 use lambada_tests::seeds;
 use lambada_tests::texts::{corpus, outcome};
 
@@ -44,4 +46,47 @@ fn smallest(text: &str, place: &str) -> String {
     shrink(text, &mut |text| {
         Instant::now() < until && outcome(text).is_err_and(|found| found.starts_with(place))
     })
+}
+
+/// Programs with one mistake.
+const PLANTED: u64 = 420;
+
+/// Why one mistake may need several messages: the checker cannot know which of two halves of a text belongs where.
+const EXCEPTIONS: &[(Mistake, usize)] = &[];
+
+#[test]
+fn one_mistake_is_one_message() {
+    let corpus: Vec<String> =
+        corpus().into_iter().filter(|text| errors(text).is_empty() && !text.is_empty()).collect();
+    let seeds: Vec<u64> = seeds(PLANTED).collect();
+    let found = parallel(&seeds, |seed| {
+        let mistake = MISTAKES[*seed as usize % MISTAKES.len()];
+        let mut random = Random(*seed);
+        let text = (0..100).find_map(|_| {
+            let text = &corpus[random.below(corpus.len())];
+            planted(text, mistake, random.bits())
+        });
+        let text = text.expect("some program has a place for the mistake");
+        (mistake, errors(&text), text)
+    });
+    let mut counts: BTreeMap<Mistake, [usize; 3]> = BTreeMap::new();
+    let mut several = Vec::new();
+    for (mistake, errors, text) in found {
+        counts.entry(mistake).or_default()[errors.len().min(2)] += 1;
+        if errors.len() > 1 {
+            several.push(format!("{mistake:?}\n{}", errors.join("")));
+            let _ = text;
+        }
+    }
+    println!("none, one, several: {counts:?}");
+    let allowed: usize = EXCEPTIONS.iter().map(|(_, count)| count).sum();
+    assert!(several.len() <= allowed, "{}\n{}", several.len(), several.join("\n----\n"));
+}
+
+/// The errors of a text, as a person reads them.
+fn errors(text: &str) -> Vec<String> {
+    let mut session = Session::new();
+    let problems = session.load_text("planted.lam", text, None).err().unwrap_or_default();
+    let errors = problems.into_iter().filter(|problem| problem.severity == Severity::Error);
+    errors.map(|problem| session.render(&[problem], false)).collect()
 }

@@ -31,6 +31,9 @@ impl<'e> Arg<'e> {
     }
 }
 
+/// The name of a function that has none; no identifier is empty.
+pub(super) const NAMELESS: &str = "";
+
 /// The longest expression that `inspect` calls a value by.
 const LONGEST_LABEL: usize = 40;
 
@@ -104,7 +107,7 @@ impl Infer<'_> {
             return self.apply(exp, bound, args, expr.span, &name.text);
         }
         let exp = self.infer(head);
-        self.apply(exp, Vec::new(), args, expr.span, "this")
+        self.apply(exp, Vec::new(), args, expr.span, NAMELESS)
     }
 
     /// A name. `blame` is the place to blame for what fails inside of a definition of the prelude.
@@ -269,6 +272,10 @@ impl Infer<'_> {
         }
         if self.problems.len() > start {
             self.reorder(name, span, &written, start);
+            // A wrong argument may stand for several, so a function that is left is not what is meant.
+            if self.solver.is_function(exp.ty) {
+                return self.wrong(span);
+            }
         }
         exp
     }
@@ -283,7 +290,7 @@ impl Infer<'_> {
     ) {
         let [Some(Expr { kind: ExprKind::Tuple(items), .. })] = written else { return };
         let takes = arity.is_some_and(|arity| (2..=arity).contains(&items.len()));
-        if name == "this" || !takes || !messages::is_mismatch(&self.problems[at]) {
+        if name == NAMELESS || !takes || !messages::is_mismatch(&self.problems[at]) {
             return;
         }
         let arguments: Vec<String> = items.iter().map(brief).collect();
@@ -371,7 +378,7 @@ impl Infer<'_> {
                         messages::not_a_function(f.span, &found, at, self.index_meant(f, arg, name))
                     }
                     _ => messages::too_many_arguments(
-                        &if name == "this" {
+                        &if name == NAMELESS {
                             "this function".to_string()
                         } else {
                             format!("`{name}`")
@@ -392,7 +399,7 @@ impl Infer<'_> {
     fn index_meant(&self, f: &Exp, arg: &Arg, name: &str) -> Option<String> {
         let Arg::Written(Expr { kind: ExprKind::Array(items), .. }) = arg else { return None };
         let [index] = &items[..] else { return None };
-        let indexable = name != "this" && self.solver.rank(f.ty) > 0;
+        let indexable = name != NAMELESS && self.solver.rank(f.ty) > 0;
         indexable.then(|| format!("{name}[{}]", lambada_surface::print_expr(index)))
     }
 
@@ -435,7 +442,7 @@ impl Infer<'_> {
 
     fn argument(&mut self, arg: Arg, expected: Ty, name: &str, k: usize) -> Exp {
         let of: Rc<str> =
-            if name == "this" { "this function".into() } else { format!("`{name}`").into() };
+            if name == NAMELESS { "this function".into() } else { format!("`{name}`").into() };
         let why = Why::Argument(of, k + 1);
         match arg {
             Arg::Written(expr) => self.check(expr, expected, &why),

@@ -34,6 +34,7 @@ use crate::input::{Input, import_key, library_module};
 use crate::messages;
 use crate::solve::Solver;
 use crate::solve::constraint::Failed;
+use crate::solve::defaults::DefaultInstance;
 use crate::solve::poly::{Atom, Poly};
 use crate::solve::scheme::Scheme;
 use crate::solve::ty::{Ty, VariantId};
@@ -67,7 +68,7 @@ pub(crate) struct Done {
     pub scheme: Rc<Scheme>,
     pub function: Rc<Function>,
     /// The types at which it runs by itself: overloads that nothing decides are real.
-    pub defaults: Rc<[Ty]>,
+    pub default: Rc<DefaultInstance>,
     /// Its value as a size, for constants.
     pub size: Option<i64>,
 }

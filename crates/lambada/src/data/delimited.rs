@@ -1,5 +1,6 @@
 //! Tables as text: `.csv` and `.tsv` files in and out.
 
+use std::collections::HashSet;
 use std::io::Read as _;
 use std::path::Path;
 use std::sync::Arc;
@@ -56,9 +57,8 @@ fn read(text: &str, origin: &str) -> Result<Table, Problem> {
         true => first.iter().map(str::to_string).collect(),
         false => (0..first.len()).map(|k| k.to_string()).collect(),
     };
-    if let Some(name) =
-        names.iter().enumerate().find_map(|(k, n)| names[..k].contains(n).then_some(n))
-    {
+    let mut seen = HashSet::with_capacity(names.len());
+    if let Some(name) = names.iter().find(|name| !seen.insert(name.as_str())) {
         return Err(messages::repeated_column(origin, name));
     }
     let rows = &records[usize::from(head)..];
