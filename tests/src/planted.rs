@@ -95,8 +95,7 @@ impl Visit for Places<'_> {
             (Mistake::NoFunction, ExprKind::Int(_) | ExprKind::Real(_)) => {
                 self.put(expr, format!("({text} 7.5)"));
             }
-            (Mistake::NoField, ExprKind::Field(record, _))
-                if !matches!(&record.kind, ExprKind::Var(name) if name.starts_with(char::is_uppercase)) =>
+            (Mistake::NoField, ExprKind::Field(record, _)) if !matches!(&record.kind, ExprKind::Var(name) if name.starts_with(char::is_uppercase)) =>
             {
                 self.put(expr, format!("{text}_planted"));
             }
@@ -105,7 +104,7 @@ impl Visit for Places<'_> {
                     && matches!(g.kind, ExprKind::Var(_))
                 {
                     let part = |e: &Expr| &self.text[e.span.start as usize..e.span.end as usize];
-                    let instead = format!("{} ({}, {})", part(g), part(x), part(y));
+                    let instead = format!("({} ({}, {}))", part(g), part(x), part(y));
                     self.put(expr, instead);
                 }
             }

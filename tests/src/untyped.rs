@@ -127,7 +127,7 @@ fn argument(
         SizedTy::Scalar(scalar) => {
             let count = dims.iter().product();
             let mut real = || random.between(-1.0, 1.0);
-            let reals = || (0..count).map(|_| real()).collect();
+            let mut reals = || (0..count).map(|_| real()).collect();
             Some(Data::Tensor(match scalar {
                 lambada_prim::ScalarTy::Real => Tensor::reals(dims.clone(), reals()),
                 lambada_prim::ScalarTy::Int | lambada_prim::ScalarTy::Bool => {

@@ -403,7 +403,7 @@ fn agreed(call: &lambada::Call, args: &[Data]) -> Result<bool, String> {
     match (of(Engine::Core), of(Engine::Jit)) {
         (Ok(one), Ok(other)) => {
             let (one, other) = (numbers(&one), numbers(&other));
-            all_close("compiled", &other, &one, Tolerance::mixed(1e-9)).map(|()| true)
+            all_close(&"compiled", &other, &one, Tolerance::mixed(1e-9)).map(|()| true)
         }
         (Err(one), Err(other)) if one == other => Ok(false),
         (one, other) => Err(format!("evaluated: {one:?}\ncompiled: {other:?}")),

@@ -38,7 +38,9 @@ pub(crate) fn read_limited(from: impl io::Read, limit: u64) -> io::Result<String
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, what));
     }
     let text = String::from_utf8(bytes);
-    text.map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "stream did not contain valid UTF-8"))
+    text.map_err(|_| {
+        io::Error::new(io::ErrorKind::InvalidData, "stream did not contain valid UTF-8")
+    })
 }
 
 /// The files of the system; `-` is standard input.

@@ -215,13 +215,14 @@ impl<'a> Infer<'a> {
         let outer_unbound = std::mem::take(&mut self.unbound);
         let undecided = self.solver.undecided.len();
         self.regions.push(Vec::new());
+        let before = self.problems.len();
         let named = self.declare_sizes(syntax.sizes);
         let patterns: Vec<&Pattern> = syntax.params.iter().map(|p| &p.pattern).collect();
         let variables = self.declare_names(&patterns);
         self.declare_implicit_sizes(syntax, &variables);
         let names = names_of(&syntax.params);
         let (params, types, rest) = self.parameters(syntax, (&names, &variables), expected);
-        self.report_unbound();
+        self.report_unbound(before);
         let claims = std::mem::take(&mut self.claims);
         self.rigid = false;
         let (body, result_claims, result) = self.result(syntax, rest);
@@ -344,8 +345,13 @@ impl<'a> Infer<'a> {
         (pats, types, expected)
     }
 
-    fn report_unbound(&mut self) {
-        for (local, span) in std::mem::take(&mut self.unbound) {
+    /// Sizes that no parameter has. Where one is written that is unknown, it stands for any of them.
+    fn report_unbound(&mut self, before: usize) {
+        let unbound = std::mem::take(&mut self.unbound);
+        if self.problems[before..].iter().any(messages::is_unknown_size) {
+            return;
+        }
+        for (local, span) in unbound {
             let name = self.locals[local.0 as usize].name.clone();
             self.problems.push(messages::undetermined_size(&name, span));
         }

@@ -24,7 +24,7 @@ mod rules;
 mod sizes;
 mod types;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use lambada_source::{Problem, Span};
@@ -81,6 +81,8 @@ pub(crate) struct Scope<'a> {
     pub constructors: HashMap<Rc<str>, (VariantId, usize)>,
     /// Imported modules by base name.
     pub imports: HashMap<Rc<str>, usize>,
+    /// Base names of several imports, whose members are not known.
+    pub ambiguous: HashSet<Rc<str>>,
     /// Is it a module of the library?
     pub library: bool,
 }
@@ -235,6 +237,7 @@ impl<'a> Infer<'a> {
                 let other = self.scopes[module].imports.insert(base.clone(), k);
                 if other.is_some_and(|other| other != k) {
                     self.problems.push(messages::imports_of_one_name(&base, span));
+                    self.scopes[module].ambiguous.insert(base);
                 }
             }
             None => {

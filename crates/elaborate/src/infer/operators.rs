@@ -83,7 +83,9 @@ impl Infer<'_> {
                 self.connective(op, a, b, span)
             }
             BinaryOp::Compose => self.compose(a, b, span),
-            BinaryOp::Pipe => self.apply(b, Vec::new(), vec![Arg::Done(a)], span, super::apply::NAMELESS),
+            BinaryOp::Pipe => {
+                self.apply(b, Vec::new(), vec![Arg::Done(a)], span, super::apply::NAMELESS)
+            }
         }
     }
 

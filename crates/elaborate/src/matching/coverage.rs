@@ -67,9 +67,11 @@ impl Builder<'_> {
                     let kept = before.iter().filter_map(|r| with_constructor(r, part, *tag, &args));
                     kept.collect()
                 }
-                PatKind::Bool(value) => kept(&before, part, |pattern| {
-                    matches!(pattern.kind, PatKind::Bool(other) if other == *value)
-                }),
+                PatKind::Bool(value) => kept(
+                    &before,
+                    part,
+                    |pattern| matches!(pattern.kind, PatKind::Bool(other) if other == *value),
+                ),
                 PatKind::Number(_) | PatKind::Real(_) => kept(&before, part, |pattern| {
                     literal(pattern).zip(wanted).is_some_and(|(a, b)| same(a, b))
                 }),
@@ -121,9 +123,11 @@ impl Builder<'_> {
                 })
             }
             PatKind::Bool(_) => [true, false].into_iter().find_map(|value| {
-                let kept = kept(&rows, part, |pattern| {
-                    matches!(pattern.kind, PatKind::Bool(other) if other == value)
-                });
+                let kept = kept(
+                    &rows,
+                    part,
+                    |pattern| matches!(pattern.kind, PatKind::Bool(other) if other == value),
+                );
                 self.case_left(kept, (part, Known::Bool(value)), known, search)
             }),
             PatKind::Number(_) | PatKind::Real(_) => {
@@ -177,7 +181,8 @@ fn most_asked<'p>(rows: &[Row<'p>]) -> Option<(Part, &'p Pat)> {
         *counts.entry(*part).or_default() += 1;
     }
     let mut tests = rows.iter().flat_map(|row| row.tests.iter().copied());
-    let (best, _) = counts.into_iter().max_by_key(|(part, count)| (*count, std::cmp::Reverse(*part)))?;
+    let (best, _) =
+        counts.into_iter().max_by_key(|(part, count)| (*count, std::cmp::Reverse(*part)))?;
     tests.find(|(part, _)| *part == best)
 }
 
@@ -189,7 +194,8 @@ fn asks_for(row: &Row, part: Part, tag: usize) -> bool {
 
 /// The rows that remain if `part` is what `matches` says, with that test gone.
 fn kept<'p>(rows: &[Row<'p>], part: Part, matches: impl Fn(&Pat) -> bool) -> Vec<Row<'p>> {
-    let remains = |row: &&Row<'p>| row.tests.iter().all(|(p, pattern)| *p != part || matches(pattern));
+    let remains =
+        |row: &&Row<'p>| row.tests.iter().all(|(p, pattern)| *p != part || matches(pattern));
     let without = |row: &Row<'p>| {
         let mut row = row.clone();
         row.tests.retain(|(p, _)| *p != part);

@@ -262,7 +262,11 @@ impl Solver {
     /// The versions that fit the ranks that are known, those with the fewest axes first.
     fn contractions(&mut self, prim: ArrayPrim, args: [Ty; 2], result: Ty) -> Vec<Choice> {
         let fits = |ty: Ty, rank: usize| {
-            if self.is_unknown(self.base(ty)) { self.rank(ty) <= rank } else { self.rank(ty) == rank }
+            if self.is_unknown(self.base(ty)) {
+                self.rank(ty) <= rank
+            } else {
+                self.rank(ty) == rank
+            }
         };
         let versions = prim.row().versions.iter().filter(|version| {
             (0..2).all(|k| fits(args[k], version.args[k].len()))
@@ -364,12 +368,7 @@ impl Solver {
     }
 
     /// A type of an instance whose sizes have the names that they have in the scheme.
-    fn under_their_names(
-        &mut self,
-        ty: Ty,
-        scheme: &Scheme,
-        atoms: &HashMap<Atom, Poly>,
-    ) -> Ty {
+    fn under_their_names(&mut self, ty: Ty, scheme: &Scheme, atoms: &HashMap<Atom, Poly>) -> Ty {
         let mut names: HashMap<Atom, Poly> = HashMap::new();
         for (atom, _) in &scheme.atoms {
             let now = self.sizes.resolve(&atoms[atom]);

@@ -71,11 +71,7 @@ struct Scope {
 
 impl<'e> Specialize<'e> {
     /// The program of an entry; it is the last definition.
-    pub fn program(
-        from: &'e Elaborated,
-        entry: GlobalId,
-        instance: &DefaultInstance,
-    ) -> Program {
+    pub fn program(from: &'e Elaborated, entry: GlobalId, instance: &DefaultInstance) -> Program {
         let mut this = Specialize {
             from,
             program: Program {

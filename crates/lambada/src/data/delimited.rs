@@ -188,6 +188,14 @@ mod tests {
     }
 
     #[test]
+    fn there_may_be_many_columns() {
+        let names: Vec<String> = (0..200_000).map(|k| format!("column_{k}")).collect();
+        let cells = vec!["1.5"; names.len()].join(",");
+        let table = read(&format!("{}\n{cells}\n", names.join(",")), "t").expect("a table");
+        assert_eq!((table.columns.len(), table.rows), (names.len(), 1));
+    }
+
+    #[test]
     fn what_is_no_table_is_told() {
         let told = |text: &str| read(text, "`t.csv`").map(|_| ()).expect_err(text).title;
         assert!(told("").contains("it has no rows"));

@@ -163,7 +163,8 @@ pub fn describe(value: &Value) -> String {
             }
         }
         Value::Object(members) => {
-            let names: Vec<String> = members.keys().take(MANY).map(|name| beginning(name)).collect();
+            let names: Vec<String> =
+                members.keys().take(MANY).map(|name| beginning(name)).collect();
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
             match members.len() {
                 0 => "an empty object".to_string(),
@@ -283,6 +284,16 @@ pub fn rank(value: &Value) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn long_values_are_described_in_short() {
+        let text = "x".repeat(1 << 20);
+        assert!(describe(&Value::String(text.clone())).len() < 100);
+        let members = (0..1000).map(|k| (format!("{k}{text:.9000}"), Value::Null)).collect();
+        assert!(describe(&Value::Object(members)).len() < 2000);
+        let short = Value::String("abc".into());
+        assert_eq!(describe(&short), "the string \"abc\"");
+    }
 
     #[test]
     fn keys_are_repeated_in_one_object() {
