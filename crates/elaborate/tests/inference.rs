@@ -326,7 +326,7 @@ fn default_instances_satisfy_all_constraints_together() {
     ] {
         assert_eq!(ranks(&program(text, "f")), expected, "{text}");
     }
-    let program = program("def f a p = a @ p @ a + p", "f");
+    let program = program("def f a p = a @ p @ a + a * p", "f");
     let signature = &program.defs.last().expect("an entry").signature;
     assert_eq!(signature.params[0].1, signature.params[1].1, "both are square, of one size");
 }
