@@ -12,11 +12,13 @@ pub mod oracle;
 pub mod orders;
 pub mod panics;
 pub mod paper;
+pub mod planted;
 pub mod reduce;
 pub mod sanitizer;
 pub mod sparsity;
 pub mod special;
 pub mod texts;
+pub mod untyped;
 pub mod watch;
 
 /// A tenth of the time of tests is that of the system's allocator.

@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 
 use lambada::operators::Operator;
 use lambada::vectors::{numbers, with_reals};
-use lambada::{Data, Engine, Executable, Problem, Session, Unit};
+use lambada::{Data, Engine, Executable, Inputs, Problem, Raw, Session, Unit};
 use lambada_testkit::{Random, Tolerance, all_close, parallel};
 use lambada_tests::draw::{Feature, draw};
 use lambada_tests::expectations::{
     Expectation, Kind, arguments, expectations, longest_first, programs,
 };
 use lambada_tests::oracle::differentiable;
+use lambada_tests::untyped::{self, untyped};
 
 const MODES: [Operator; 2] = [Operator::Jvp, Operator::Vjp];
 
@@ -325,4 +326,86 @@ fn part(args: &[Data], name: &str) -> Data {
         at = &fields.iter().find(|(field, _)| **field == *name).expect("there is the field").1;
     }
     at.clone()
+}
+
+/// Texts that are drawn, and how many of them have types at least.
+const UNTYPED: (u64, usize) = (1800, 1000);
+
+#[test]
+fn definitions_without_types_run_and_are_derived() {
+    let seeds: Vec<u64> = lambada_tests::seeds(UNTYPED.0).collect();
+    let found = parallel(&seeds, |seed| {
+        let text = untyped(*seed);
+        untyped_definition(&text, *seed).map_err(|complaint| format!("{seed}: {text}{complaint}"))
+    });
+    let wrong: Vec<&String> = found.iter().filter_map(|found| found.as_ref().err()).collect();
+    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), seeds.len(), join(&wrong));
+    let accepted: Vec<Tried> = found.into_iter().filter_map(Result::unwrap_or_default).collect();
+    let sum = |of: fn(&Tried) -> usize| accepted.iter().map(of).sum::<usize>();
+    let (compared, at_data) = (sum(|tried| tried.derivatives), sum(|tried| tried.at_data));
+    println!("{} have types, {compared} derivatives, {at_data} at data", accepted.len());
+    assert!(accepted.len() >= UNTYPED.1 || seeds.len() < UNTYPED.0 as usize);
+    assert!(compared >= accepted.len() && at_data >= accepted.len() / 4);
+}
+
+fn join(texts: &[&String]) -> String {
+    texts.iter().map(|text| text.as_str()).collect::<Vec<_>>().join("\n")
+}
+
+/// What has been compared of a definition without types.
+struct Tried {
+    derivatives: usize,
+    at_data: usize,
+}
+
+/// Nothing if the definition has no types, which is no internal error.
+fn untyped_definition(text: &str, seed: u64) -> Result<Option<Tried>, String> {
+    let mut session = Session::new();
+    let unit = match session.load_text("untyped.lam", text, None) {
+        Ok(unit) => unit,
+        Err(problems) if problems.iter().any(Problem::is_internal) => {
+            return Err(session.render(&problems, false));
+        }
+        Err(_) => return Ok(None),
+    };
+    let told = |p: Vec<Problem>| session.render(&p, false);
+    let mut random = Random(seed);
+    let call = unit.call("f", Operator::Value, None).map_err(told)?;
+    let signature = &call.program.def(call.entry).signature;
+    let types: Vec<_> = signature.params.iter().map(|(_, ty)| ty.clone()).collect();
+    let Some(args) = untyped::arguments(&call.program, &types, &mut random) else {
+        return Err("it takes what cannot be drawn".to_string());
+    };
+    let derivatives = match agreed(&call, &args)? {
+        true => compare(&unit, "f", &args, ORDERS, true)?,
+        // Sizes that no type says must be equal are checked when it runs.
+        false => 0,
+    };
+    let mut at_data = 0;
+    for _ in 0..3 {
+        let mut inputs = Inputs::new();
+        for name in call.parameters().iter() {
+            let value = untyped::square(random.below(3), &mut random);
+            inputs.insert(&**name, Raw::Json(value.into()), "the draw");
+        }
+        let call = unit.call_at("f", Operator::Value, None, &inputs).map_err(told)?;
+        // Data of other ranks than any instance has are an error of the data.
+        if let Ok(args) = call.arguments(&inputs) {
+            at_data += usize::from(agreed(&call, &args)?);
+        }
+    }
+    Ok(Some(Tried { derivatives, at_data }))
+}
+
+/// Whether a call has a value, on which the definition of the language and compiled code agree.
+fn agreed(call: &lambada::Call, args: &[Data]) -> Result<bool, String> {
+    let of = |engine| run(&call.program, call.entry, engine, args);
+    match (of(Engine::Core), of(Engine::Jit)) {
+        (Ok(one), Ok(other)) => {
+            let (one, other) = (numbers(&one), numbers(&other));
+            all_close(&"compiled", &other, &one, Tolerance::mixed(1e-9)).map(|()| true)
+        }
+        (Err(one), Err(other)) if one == other => Ok(false),
+        (one, other) => Err(format!("evaluated: {one:?}\ncompiled: {other:?}")),
+    }
 }

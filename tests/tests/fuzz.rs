@@ -5,8 +5,10 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use lambada_testkit::parallel;
+use lambada::{Session, Severity};
+use lambada_testkit::{Random, parallel};
 use lambada_tests::mutate::{mutant, shrink};
+use lambada_tests::planted::{MISTAKES, Mistake, planted};
 use lambada_tests::seeds;
 use lambada_tests::texts::{corpus, outcome};
 
@@ -44,4 +46,56 @@ fn smallest(text: &str, place: &str) -> String {
     shrink(text, &mut |text| {
         Instant::now() < until && outcome(text).is_err_and(|found| found.starts_with(place))
     })
+}
+
+/// Programs with one mistake.
+const PLANTED: u64 = 420;
+
+/// Mistakes that may have several messages, and how many of the planted ones do.
+const EXCEPTIONS: &[(Mistake, usize)] = &[
+    // A state that begins with a value of another type contradicts each of its uses.
+    (Mistake::WrongType, 4),
+    // What follows the place where a word is lost reads as something else.
+    (Mistake::LostWord, 5),
+    // A bracket that is closed later, by another one, leaves a form unfinished.
+    (Mistake::Unclosed, 2),
+];
+
+#[test]
+fn one_mistake_is_one_message() {
+    let corpus: Vec<String> =
+        corpus().into_iter().filter(|text| errors(text).is_empty() && !text.is_empty()).collect();
+    let seeds: Vec<u64> = seeds(PLANTED).collect();
+    let found = parallel(&seeds, |seed| {
+        let mistake = MISTAKES[*seed as usize % MISTAKES.len()];
+        let mut random = Random(*seed);
+        let text = (0..100).find_map(|_| {
+            let text = &corpus[random.below(corpus.len())];
+            planted(text, mistake, random.bits())
+        });
+        let text = text.expect("some program has a place for the mistake");
+        (mistake, errors(&text))
+    });
+    let mut counts: BTreeMap<Mistake, [usize; 3]> = BTreeMap::new();
+    let mut several = Vec::new();
+    for (mistake, errors) in found {
+        counts.entry(mistake).or_default()[errors.len().min(2)] += 1;
+        if errors.len() > 1 {
+            several.push(format!("{mistake:?}\n{}", errors.join("")));
+        }
+    }
+    println!("none, one, several: {counts:?}");
+    for (mistake, [none, _, several_messages]) in &counts {
+        let allowed = EXCEPTIONS.iter().find(|(known, _)| known == mistake).map_or(0, |e| e.1);
+        let few = *several_messages <= allowed || seeds.len() > PLANTED as usize;
+        assert!(few && *none == 0, "{mistake:?}: {}", several.join("\n----\n"));
+    }
+}
+
+/// The errors of a text, as a person reads them.
+fn errors(text: &str) -> Vec<String> {
+    let mut session = Session::new();
+    let problems = session.load_text("planted.lam", text, None).err().unwrap_or_default();
+    let errors = problems.into_iter().filter(|problem| problem.severity == Severity::Error);
+    errors.map(|problem| session.render(&[problem], false)).collect()
 }

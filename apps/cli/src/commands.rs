@@ -197,9 +197,13 @@ impl Shell {
         name: &str,
     ) -> Result<(), Report> {
         let unit = self.load(&target.file)?;
-        let call =
-            unit.sparse(&target.entry, matrix, wrt.names().as_deref()).map_err(|p| self.told(p))?;
-        let result = self.run_call(call, target, data, Operator::Jacobian, |_, _| Ok(()))?;
+        let (inputs, names) = (self.inputs(data, &target.words), wrt.names());
+        let call = match &inputs {
+            Ok(inputs) => unit.sparse_at(&target.entry, matrix, names.as_deref(), inputs),
+            Err(_) => unit.sparse(&target.entry, matrix, names.as_deref()),
+        };
+        let call = call.map_err(|p| self.told(p))?;
+        let result = self.run_call(call, &inputs?, data, Operator::Jacobian, |_, _| Ok(()))?;
         let (Data::Tuple(pair), Some(path)) = (&result.value, &data.output) else {
             return self.show_pair(data, result, name);
         };
@@ -330,20 +334,25 @@ impl Shell {
         wrt: Option<&[String]>,
         complete: impl FnOnce(&lambada::Call, &mut Vec<Data>) -> Result<(), Vec<Problem>>,
     ) -> Result<Outcome, Report> {
-        let call = unit.call(&target.entry, operator, wrt).map_err(|p| self.told(p))?;
-        self.run_call(call, target, data, operator, complete)
+        // What is wrong with the program is told before what is wrong with the data.
+        let inputs = self.inputs(data, &target.words);
+        let call = match &inputs {
+            Ok(inputs) => unit.call_at(&target.entry, operator, wrt, inputs),
+            Err(_) => unit.call(&target.entry, operator, wrt),
+        };
+        let call = call.map_err(|p| self.told(p))?;
+        self.run_call(call, &inputs?, data, operator, complete)
     }
 
     fn run_call(
         &mut self,
         call: lambada::Call,
-        target: &Target,
+        inputs: &Inputs,
         data: &DataArgs,
         operator: Operator,
         complete: impl FnOnce(&lambada::Call, &mut Vec<Data>) -> Result<(), Vec<Problem>>,
     ) -> Result<Outcome, Report> {
-        let inputs = self.inputs(data, &target.words)?;
-        let mut args = call.arguments(&inputs).map_err(|p| self.told(p))?;
+        let mut args = call.arguments(inputs).map_err(|p| self.told(p))?;
         complete(&call, &mut args).map_err(|p| self.told(p))?;
         let names = call.wrt_names();
         let options = Options { quick: self.quick(&args), ..self.options(data) };

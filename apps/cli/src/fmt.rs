@@ -29,11 +29,7 @@ impl Shell {
     fn format_file(&mut self, file: &Path, check: bool) -> Result<bool, Report> {
         let standard = file == Path::new("-");
         let name = if standard { "<stdin>".to_string() } else { file.display().to_string() };
-        let text = if standard {
-            std::io::read_to_string(std::io::stdin())
-        } else {
-            std::fs::read_to_string(file)
-        };
+        let text = lambada::Files::read(&lambada::Disk, file);
         let text = text.map_err(|error| messages::not_read(&name, &error))?;
         let formatted = self.session.format(&name, &text).map_err(|p| self.told(p))?;
         let changed = formatted != text;

@@ -25,8 +25,11 @@ fn ended(result: Result<(), String>) -> ExitCode {
         return ExitCode::from(interrupt::INTERRUPTED);
     }
     report::tell(&told);
-    ExitCode::from(1)
+    ExitCode::from(if report::is_internal() { INTERNAL } else { 1 })
 }
+
+/// The exit code of a bug in the compiler.
+const INTERNAL: u8 = 101;
 
 /// The exit code of a command that is not one.
 const USAGE: u8 = 2;
@@ -54,6 +57,6 @@ fn main() -> ExitCode {
     };
     match worker.join() {
         Ok(result) => ended(result),
-        Err(_) => ExitCode::from(101), // told by the hook
+        Err(_) => ExitCode::from(INTERNAL), // told by the hook
     }
 }

@@ -1,6 +1,7 @@
 //! What goes to standard error, and how results look on standard output.
 
 use std::io::{ErrorKind, IsTerminal as _, Write as _};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use lambada::{Data, Failure, Precision, Problem, Session, Style};
 
@@ -63,13 +64,27 @@ pub fn tell_panics_in_a_line() {
     }));
 }
 
+/// Whether a bug in the compiler has been told: then the exit code is that of a panic.
+static INTERNAL: AtomicBool = AtomicBool::new(false);
+
+fn note_internal(is_internal: bool) {
+    INTERNAL.fetch_or(is_internal, Ordering::Relaxed);
+}
+
+/// Whether a bug in the compiler has been told.
+pub fn is_internal() -> bool {
+    INTERNAL.load(Ordering::Relaxed)
+}
+
 /// Problems, rendered.
 pub fn problems(session: &Session, problems: &[Problem], color: bool) -> String {
+    note_internal(problems.iter().any(Problem::is_internal));
     session.render(problems, color)
 }
 
 /// A failure at run time, rendered.
 pub fn failure(session: &Session, failure: &Failure, color: bool) -> String {
+    note_internal(failure.is_internal());
     session.render_failure(failure, color)
 }
 

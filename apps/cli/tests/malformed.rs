@@ -205,7 +205,8 @@ const USAGE: [&[&str]; 39] = [
 ];
 
 /// Commands with arguments that do not fit: exit code 1.
-const COMMANDS: [&[&str]; 49] = [
+const COMMANDS: [&[&str]; 50] = [
+    &["check", "/dev/zero"],
     &["check", "nowhere.lam"],
     &["check", "."],
     &["check", "binary.lam"],

@@ -10,6 +10,7 @@ use crate::infer::{Infer, MissingSize, State};
 use crate::input::Input;
 use crate::messages;
 use crate::solve::Solver;
+use crate::solve::defaults::{DefaultInstance, Shape};
 use crate::solve::scheme::Scheme;
 use crate::solve::size::AtomKind;
 use crate::solve::ty::{Node, Ty};
@@ -38,6 +39,7 @@ pub struct Definition {
 }
 
 /// Typed definitions, and all that specialization asks of them.
+#[derive(Clone)]
 pub(crate) struct Elaborated {
     pub solver: Solver,
     pub locals: Vec<Local>,
@@ -50,13 +52,14 @@ pub(crate) struct Elaborated {
 }
 
 /// A typed definition.
+#[derive(Clone)]
 pub(crate) struct Global {
     pub name: Rc<str>,
     pub doc: Option<Rc<str>>,
     pub span: Span,
     pub scheme: Rc<Scheme>,
     pub function: Rc<Function>,
-    pub defaults: Rc<[Ty]>,
+    pub default: Rc<DefaultInstance>,
     /// Of the library: what fails inside of it blames the place of its use.
     pub library: bool,
     /// Does it call itself, directly or through others?
@@ -86,7 +89,7 @@ pub fn elaborate(input: &Input) -> (Checked, Vec<Problem>) {
             span: global.syntax.span,
             scheme: done.scheme,
             function: done.function,
-            defaults: done.defaults,
+            default: done.default,
             library: infer.scopes[global.module].library,
             recursive: global.group.is_some(),
             main: global.module == main,
@@ -136,15 +139,44 @@ impl Checked {
             return Err(self.errors.clone());
         }
         let globals = &self.elaborated.globals;
-        let meant = |global: &Global| global.main && &*global.name == entry;
-        match globals.iter().position(|global| global.as_ref().is_some_and(meant)) {
-            Some(k) => Ok(Specialize::program(&self.elaborated, GlobalId(k as u32))),
+        match self.position(entry) {
+            Some(k) => {
+                let default = self.elaborated.global(GlobalId(k as u32)).default.clone();
+                Ok(Specialize::program(&self.elaborated, GlobalId(k as u32), &default))
+            }
             None => {
                 let known = globals.iter().flatten().filter(|global| global.main);
                 let known = known.map(|global| &*global.name);
                 Err(vec![messages::unknown_entry(entry, &known.collect::<Vec<_>>())])
             }
         }
+    }
+
+    /// The same program at types that values decide where the definition leaves them open: one shape per parameter. Nothing if the
+    /// types of the definition decide everything, or if no instance of it has such parameters.
+    pub fn program_at(&self, entry: &str, given: &[Shape]) -> Option<Program> {
+        let id = GlobalId(self.position(entry).filter(|_| self.errors.is_empty())? as u32);
+        let global = self.elaborated.global(id);
+        if global.scheme.vars.is_empty() {
+            return None;
+        }
+        let mut at_data = self.elaborated.clone();
+        let named = (&*global.name, global.span);
+        let instance = at_data.solver.default_instance(&global.scheme, named, given)?;
+        Some(Specialize::program(&at_data, id, &instance))
+    }
+
+    /// Whether types of the parameters of a definition are left open.
+    pub fn is_open(&self, entry: &str) -> bool {
+        let id = self.position(entry).map(|k| GlobalId(k as u32));
+        id.is_some_and(|id| !self.elaborated.global(id).scheme.vars.is_empty())
+    }
+
+    /// A definition of the main file.
+    fn position(&self, entry: &str) -> Option<usize> {
+        let meant = |global: &Global| global.main && &*global.name == entry;
+        let mut globals = self.elaborated.globals.iter();
+        globals.position(|global| global.as_ref().is_some_and(meant))
     }
 }
 

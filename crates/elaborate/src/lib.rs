@@ -19,3 +19,4 @@ pub use builtin::builtin_names;
 pub use checked::{Checked, Definition, elaborate};
 pub(crate) use checked::{Elaborated, Global};
 pub use input::{Input, import_key, library_module};
+pub use solve::defaults::Shape;

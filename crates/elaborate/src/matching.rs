@@ -2,6 +2,13 @@
 //! never come to pass.
 //!
 //! After J. Jacobs, "How to compile pattern matching": the first row that still asks for something says what to look at next.
+//!
+//! A tree may be exponential in the patterns. So the rows are split into *groups*, each with a tree of a bounded size; what a group
+//! does not match is left to the next one. Then `coverage` finds out what no row covers.
+
+mod coverage;
+
+pub(crate) use coverage::MOST_CASES;
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -27,13 +34,16 @@ pub(crate) enum Source {
     Argument(Part, usize, usize),
 }
 
-/// A decision tree.
+/// Decision trees.
 #[derive(Clone, Debug)]
 pub(crate) struct Tree {
     pub parts: Vec<Source>,
-    pub root: Node,
+    /// What one group of arms does not match is left to the next.
+    pub groups: Vec<Node>,
     /// A value that no arm covers, as a pattern.
     pub missing: Option<String>,
+    /// Whether it took too long to find out what is missing.
+    pub undecided: bool,
     /// How many leaves each arm has.
     pub uses: Vec<usize>,
 }
@@ -98,7 +108,17 @@ struct Builder<'a> {
     constructors: Constructors<'a>,
     uses: Vec<usize>,
     missing: Option<String>,
+    /// Nodes that the tree of the group may still have; negative if it has too many.
+    left: isize,
+    /// Whether the test that most rows share is made first.
+    most_shared: bool,
 }
+
+/// Nodes of a tree for each pattern in its rows.
+const NODES_PER_PATTERN: usize = 16;
+
+/// Nodes of the smallest tree that is split.
+const NODES: usize = 1024;
 
 /// Compiles the patterns of a match.
 pub(crate) fn compile(patterns: &[&Pat], constructors: Constructors) -> Tree {
@@ -109,14 +129,23 @@ pub(crate) fn compile(patterns: &[&Pat], constructors: Constructors) -> Tree {
         constructors,
         uses: vec![0; patterns.len()],
         missing: None,
+        left: 0,
+        most_shared: false,
     };
     let rows = patterns.iter().enumerate().map(|(arm, pattern)| Row {
         tests: vec![(Part(0), *pattern)],
         binds: Vec::new(),
         arm,
     });
-    let root = builder.node(rows.collect(), &mut Vec::new());
-    Tree { parts: builder.parts, root, missing: builder.missing, uses: builder.uses }
+    let rows: Vec<Row> = rows.collect();
+    let mut groups = Vec::new();
+    builder.groups(&rows, &mut groups);
+    let mut undecided = false;
+    if groups.len() > 1 {
+        undecided = builder.cover(&rows);
+    }
+    let Builder { parts, missing, uses, .. } = builder;
+    Tree { parts, groups, missing, undecided, uses }
 }
 
 /// Does the pattern match everything?
@@ -125,6 +154,38 @@ pub(crate) fn irrefutable(pattern: &Pat, constructors: Constructors) -> Result<(
 }
 
 impl Builder<'_> {
+    /// Trees of bounded size: of all rows if that is enough, else of the halves.
+    fn groups(&mut self, rows: &[Row], groups: &mut Vec<Node>) {
+        let patterns: usize = rows.iter().map(|row| size(row.tests[0].1)).sum();
+        let (uses, most) = (self.uses.clone(), NODES + NODES_PER_PATTERN * patterns);
+        // The order of the patterns reads best; that of the tests that most rows share is smaller.
+        for (most_shared, most) in [(false, most), (true, 2 * most)] {
+            self.most_shared = most_shared;
+            // The tree of one row is linear in its pattern.
+            self.left = if rows.len() > 1 { most as isize } else { isize::MAX };
+            let node = self.node(rows.to_vec(), &mut Vec::new());
+            if self.left >= 0 {
+                return groups.push(node);
+            }
+            (self.uses, self.missing) = (uses.clone(), None);
+        }
+        let (first, second) = rows.split_at(rows.len() / 2);
+        self.groups(first, groups);
+        self.groups(second, groups);
+    }
+
+    /// The test of the first row to make next.
+    fn next_test<'p>(&self, rows: &[Row<'p>]) -> Option<(Part, &'p Pat)> {
+        let tests = &rows.first()?.tests;
+        if !self.most_shared {
+            return tests.first().copied();
+        }
+        let shared = |part: Part| {
+            rows.iter().filter(|row| row.tests.iter().any(|(p, _)| *p == part)).count()
+        };
+        tests.iter().rev().max_by_key(|(part, _)| shared(*part)).copied()
+    }
+
     fn part(&mut self, source: Source) -> Part {
         if let Some(k) = self.parts.iter().position(|known| *known == source) {
             return Part(k);
@@ -172,6 +233,10 @@ impl Builder<'_> {
     }
 
     fn node(&mut self, mut rows: Vec<Row>, known: &mut Vec<(Part, Known)>) -> Node {
+        self.left -= 1;
+        if self.left < 0 {
+            return Node::Fail;
+        }
         rows.iter_mut().for_each(|row| self.simplify(row));
         let Some(first) = rows.first() else {
             if self.missing.is_none() {
@@ -179,7 +244,7 @@ impl Builder<'_> {
             }
             return Node::Fail;
         };
-        let Some((part, pattern)) = first.tests.first().copied() else {
+        let Some((part, pattern)) = self.next_test(&rows) else {
             self.uses[first.arm] += 1;
             return Node::Leaf { arm: first.arm, binds: first.binds.clone() };
         };
@@ -326,6 +391,20 @@ fn with_constructor<'p>(row: &Row<'p>, part: Part, tag: usize, args: &[Part]) ->
     let mut row = row.clone();
     row.tests.splice(k..=k, args.iter().copied().zip(items));
     Some(row)
+}
+
+/// How many patterns are in a pattern, itself included.
+fn size(pattern: &Pat) -> usize {
+    let inner: usize = match &pattern.kind {
+        PatKind::Wildcard
+        | PatKind::Var(_)
+        | PatKind::Number(_)
+        | PatKind::Real(_)
+        | PatKind::Bool(_) => 0,
+        PatKind::Tuple(items) | PatKind::Con(_, _, items) => items.iter().map(size).sum(),
+        PatKind::Record(fields) => fields.iter().map(|(_, item)| size(item)).sum(),
+    };
+    inner + 1
 }
 
 fn literal(pattern: &Pat) -> Option<Literal> {

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::scheme;
+use common::{checked, program, run, scheme, sound};
 
 fn check(text: &str, name: &str, expected: &str) {
     assert_eq!(scheme(text, name), expected, "{text}");
@@ -293,4 +293,137 @@ fn sizes_of_types() {
     let pair = "type pair [n] a = ([n]a, [n + 1]a)\ndef f (p : pair real) = p.1";
     check(pair, "f", "([n]real, [n + 1]real) -> [n + 1]real");
     check("type t a = T (list [3]a)\ntype list a = L a\ndef f (T x) = x", "f", "t a -> list [3]a");
+}
+
+/// The ranks of the parameters of a definition as it runs by itself.
+fn ranks(program: &lambada_core::Program) -> Vec<usize> {
+    let rank = |mut ty: &lambada_core::SizedTy| {
+        let mut rank = 0;
+        while let lambada_core::SizedTy::Array(_, elem) = ty {
+            (ty, rank) = (elem, rank + 1);
+        }
+        rank
+    };
+    let def = program.defs.last().expect("an entry");
+    def.signature.params.iter().map(|(_, ty)| rank(ty)).collect()
+}
+
+#[test]
+fn default_instances_satisfy_all_constraints_together() {
+    for (text, expected) in [
+        ("def f x w = (x @ w) + x", [1, 2].as_slice()),
+        ("def f x w = let y = x @ w in y * y + x", &[1, 2]),
+        ("def f a b = transpose (a @ b)", &[2, 2]),
+        ("def f a b = (a @ b)[0, 1]", &[2, 2]),
+        ("def f a b = for r in a @ b => sum r", &[2, 2]),
+        ("def f a b = map softmax (a @ b)", &[2, 2]),
+        ("def f a x = x @ (a @ x)", &[1, 2]),
+        ("def f x w u = (x @ w) @ (x @ u)", &[2, 1, 2]),
+        ("def f a p = a @ p @ transpose a + p", &[2, 1]),
+        ("def f w x b = tanh (w @ x + b)", &[2, 1, 0]),
+        ("def f a b = a * b + 1.0", &[0, 0]),
+        ("def f x n = x ** n", &[0, 0]),
+    ] {
+        assert_eq!(ranks(&program(text, "f")), expected, "{text}");
+    }
+    let program = program("def f a p = a @ p @ a + a * p", "f");
+    let signature = &program.defs.last().expect("an entry").signature;
+    assert_eq!(signature.params[0].1, signature.params[1].1, "both are square, of one size");
+}
+
+#[test]
+fn data_decide_what_a_definition_leaves_open() {
+    use lambada_elaborate::Shape;
+    let number = || Shape::Number;
+    let list = |inner: Shape| Shape::List(vec![inner]);
+    let layer = sound("def f w x b = tanh (w @ x + b)");
+    let at = |given: &[Shape]| layer.program_at("f", given).map(|program| ranks(&program));
+    let matrix = || list(list(number()));
+    assert_eq!(at(&[matrix(), list(number()), list(number())]), Some(vec![2, 1, 1]));
+    assert_eq!(at(&[matrix(), matrix(), matrix()]), Some(vec![2, 2, 2]));
+    assert_eq!(at(&[Shape::Unknown, matrix(), Shape::Unknown]), Some(vec![1, 2, 0]));
+    assert_eq!(at(&[Shape::Axes(2, Box::new(number()))]), Some(vec![2, 1, 0]));
+    // A matrix and a vector are not added.
+    assert_eq!(at(&[matrix(), matrix(), list(number())]), None);
+    let closed = sound("def f (x : real) = x");
+    assert!(!closed.is_open("f") && closed.program_at("f", &[number()]).is_none());
+}
+
+#[test]
+fn what_no_types_fit_is_an_error() {
+    for text in [
+        "def f a b = (a * b) @ (dot a b * a)",
+        "def f a = let v = sum (a - a) in (v @ v) - (v + a)",
+    ] {
+        let (_, _, problems) = checked("test.lam", text);
+        let codes: Vec<&str> = problems.iter().map(|problem| problem.code).collect();
+        assert_eq!(codes, ["E0290"], "{text}");
+    }
+}
+
+#[test]
+fn large_matches_are_compiled_in_bounded_space() {
+    let columns = 24;
+    let mut state = 3u64;
+    let mut below = |count: usize| {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % count
+    };
+    let mut rows = |constructors: &[&str]| -> Vec<String> {
+        let row = |_| {
+            let cells: Vec<&str> =
+                (0..columns).map(|_| constructors[below(constructors.len())]).collect();
+            format!("  | ({}) -> 1.0\n", cells.join(", "))
+        };
+        (0..40).map(row).collect()
+    };
+    let some = rows(&["A", "B", "C", "_", "_", "_"]).concat();
+    let ty = vec!["t"; columns].join(", ");
+    let text =
+        |rows: &str| format!("type t = A | B | C\ndef f (x : ({ty})) : real = match x\n{rows}");
+    // Complete: the compiler gives a tree of bounded size.
+    let complete = text(&format!("{some}  | _ -> 2.0\n"));
+    let printed = lambada_core::print_program(&program(&complete, "f"));
+    assert!(printed.len() < 1 << 22, "{} bytes", printed.len());
+    let con = |tag: usize| lambada_core::Data::Con {
+        name: ["A", "B", "C"][tag].into(),
+        tag,
+        args: Vec::new().into(),
+    };
+    for line in some.lines().take(20) {
+        // A value that the row matches gives 1, unless one more row says otherwise, which none does.
+        let names = line.trim_start_matches("  | (").split(") ->").next().expect("a row");
+        let tag = |name| ["A", "B", "C"].iter().position(|c| *c == name).unwrap_or(1);
+        let value = lambada_core::Data::Tuple(names.split(", ").map(|n| con(tag(n))).collect());
+        assert_eq!(run(&complete, "f", &[value]), Ok(lambada_core::Data::from(1.0)));
+    }
+    let none = lambada_core::Data::Tuple((0..columns).map(|k| con(k % 3)).collect());
+    assert_eq!(run(&complete, "f", &[none]), Ok(lambada_core::Data::from(2.0)));
+    // Incomplete: some value is named.
+    let (_, _, problems) = checked("test.lam", &text(&some));
+    let codes: Vec<&str> = problems.iter().map(|problem| problem.code).collect();
+    assert_eq!(codes, ["E0401"]);
+}
+
+#[test]
+fn one_mistake_is_one_message() {
+    for (text, expected) in [
+        (
+            "def plus2 (x : real) (y : real) : real = x + y\ndef main : real = plus2 (1.0, 2.0)",
+            "E0201",
+        ),
+        ("def main = (\\x -> x + 1.0) true 2.0", "E0203"),
+        (
+            "def this (x : real) (y : real) : real = x + y\ndef main : real = this (1.0, 2.0)",
+            "E0201",
+        ),
+    ] {
+        let (_, _, problems) = checked("test.lam", text);
+        let codes: Vec<&str> = problems.iter().map(|problem| problem.code).collect();
+        assert_eq!(codes, [expected], "{text}");
+        if text.contains("this") {
+            assert!(problems[0].hints.iter().any(|hint| hint.contains("`this 1.0 2.0`")));
+        }
+    }
 }

@@ -43,16 +43,49 @@ impl Unit {
         operator: Operator,
         wrt: Option<&[String]>,
     ) -> Result<Call, Vec<Problem>> {
-        stack::roomy(|| self.prepared(entry, operator, wrt))
+        stack::roomy(|| self.prepared(self.definition(entry)?, entry, operator, wrt))
     }
 
-    fn prepared(
+    /// As `call`, at types that the values decide where the definition leaves them open.
+    pub fn call_at(
         &self,
         entry: &str,
         operator: Operator,
         wrt: Option<&[String]>,
+        inputs: &Inputs,
     ) -> Result<Call, Vec<Problem>> {
-        let (mut program, id) = self.definition(entry)?;
+        stack::roomy(|| self.prepared(self.definition_at(entry, inputs)?, entry, operator, wrt))
+    }
+
+    /// A definition at types that the values decide where it leaves them open.
+    pub(crate) fn definition_at(
+        &self,
+        entry: &str,
+        inputs: &Inputs,
+    ) -> Result<(Program, DefId), Vec<Problem>> {
+        let (program, id) = self.definition(entry)?;
+        if inputs.is_empty() || !self.checked.is_open(entry) {
+            return Ok((program, id));
+        }
+        let names: Vec<&str> = program.def(id).signature.params.iter().map(|p| &*p.0).collect();
+        let shapes = data::shapes(&names, inputs);
+        match self.checked.program_at(entry, &shapes) {
+            Some(at_data) => {
+                let precision = self.options.precision;
+                let id = DefId((at_data.defs.len() - 1) as u32);
+                Ok((Program { precision, ..at_data }, id))
+            }
+            None => Ok((program, id)),
+        }
+    }
+
+    fn prepared(
+        &self,
+        (mut program, id): (Program, DefId),
+        entry: &str,
+        operator: Operator,
+        wrt: Option<&[String]>,
+    ) -> Result<Call, Vec<Problem>> {
         let (name, signature) = (program.def(id).name.clone(), program.def(id).signature.clone());
         if let Some((param, _)) = signature.params.iter().find(|(_, ty)| holds_function(ty)) {
             return Err(vec![running::needs_a_function(&name, param)]);

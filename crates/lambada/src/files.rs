@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::io;
+use std::io::{self, Read as _};
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -26,6 +26,23 @@ pub trait Files: fmt::Debug + Send + Sync {
     }
 }
 
+/// Bytes of the longest program: a device that never ends is no program.
+const MOST_TEXT: u64 = 1 << 26;
+
+/// All of a text of at most `limit` bytes.
+pub(crate) fn read_limited(from: impl io::Read, limit: u64) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    from.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > limit {
+        let what = format!("it is larger than the limit of {}", lambada_prim::size(limit));
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, what));
+    }
+    let text = String::from_utf8(bytes);
+    text.map_err(|_| {
+        io::Error::new(io::ErrorKind::InvalidData, "stream did not contain valid UTF-8")
+    })
+}
+
 /// The files of the system; `-` is standard input.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Disk;
@@ -33,8 +50,8 @@ pub struct Disk;
 impl Files for Disk {
     fn read(&self, path: &Path) -> io::Result<String> {
         match path == Path::new(crate::data::STANDARD_INPUT) {
-            true => io::read_to_string(io::stdin()),
-            false => std::fs::read_to_string(path),
+            true => read_limited(io::stdin(), MOST_TEXT),
+            false => read_limited(std::fs::File::open(path)?, MOST_TEXT),
         }
     }
 

@@ -11,6 +11,7 @@ impl Session {
     /// # Errors
     /// What does not parse, which [`Session::render`] can show under this name.
     pub fn format(&mut self, name: &str, text: &str) -> Result<String, Vec<Problem>> {
+        self.sources.begin();
         let file = self.sources.add(name, text);
         stack::roomy(|| lambada_surface::format(text, file))
     }

@@ -26,7 +26,7 @@ pub(crate) fn first_sources() -> Sources {
     let mut sources = Sources::default();
     let prelude = sources.add("<prelude>", PRELUDE);
     debug_assert_eq!(prelude, FIRST);
-    sources
+    sources.shared()
 }
 
 /// The syntax tree of the prelude, as a file of [`first_sources`]. It is parsed once by each thread.

@@ -130,6 +130,7 @@ impl Session {
         path: Option<PathBuf>,
     ) -> (Unit, Vec<Problem>) {
         let prelude = prelude();
+        self.sources.begin();
         let file = self.sources.add(name, text);
         self.sources.show_from(file, shown_from);
         let (module, problems) = lambada_surface::parse(text, file);
@@ -166,7 +167,7 @@ impl Session {
             prelude,
             checked: checked.into(),
             warnings: Vec::new(),
-            sources: self.sources.clone(),
+            sources: self.sources.of_current(),
             options: self.options.clone(),
         };
         (unit, problems)

@@ -13,6 +13,7 @@ use lambada_prim::ScalarTy;
 use lambada_source::{Problem, stack};
 
 use crate::call::Call;
+use crate::data::{Inputs, shapes};
 use crate::messages::derivatives as messages;
 use crate::{Unit, operators};
 
@@ -43,7 +44,18 @@ impl Unit {
         matrix: Sparse,
         wrt: Option<&[String]>,
     ) -> Result<Call, Vec<Problem>> {
-        stack::roomy(|| self.sparse_call(entry, matrix, wrt))
+        stack::roomy(|| self.sparse_call(entry, matrix, wrt, &Inputs::new()))
+    }
+
+    /// As `sparse`, at types that the values decide where the definition leaves them open.
+    pub fn sparse_at(
+        &self,
+        entry: &str,
+        matrix: Sparse,
+        wrt: Option<&[String]>,
+        inputs: &Inputs,
+    ) -> Result<Call, Vec<Problem>> {
+        stack::roomy(|| self.sparse_call(entry, matrix, wrt, inputs))
     }
 
     fn sparse_call(
@@ -51,8 +63,9 @@ impl Unit {
         entry: &str,
         matrix: Sparse,
         wrt: Option<&[String]>,
+        inputs: &Inputs,
     ) -> Result<Call, Vec<Problem>> {
-        let (program, id) = self.definition(entry)?;
+        let (program, id) = self.definition_at(entry, inputs)?;
         let wrt = operators::choose(&program, id, wrt).map_err(|p| vec![p])?;
         let (name, signature) = (program.def(id).name.clone(), program.def(id).signature.clone());
         let k = parameter(&name, &signature, &wrt).map_err(|p| vec![p])?;
@@ -74,7 +87,9 @@ impl Unit {
         let imports = self.imports.iter().map(|(key, module)| (key.clone(), &**module)).collect();
         let input = Input { prelude: &self.prelude, imports, main: &main, whole_library: false };
         let (checked, _) = elaborate(&input);
-        let mut program = checked.program(&derived)?;
+        let names: Vec<&str> = signature.params.iter().map(|(name, _)| &**name).collect();
+        let at_data = checked.program_at(&derived, &shapes(&names, inputs));
+        let mut program = at_data.map_or_else(|| checked.program(&derived), Ok)?;
         program.precision = self.options.precision;
         let entry = lambada_core::DefId((program.defs.len() - 1) as u32);
         Ok(Call::of(program, entry, name, signature, wrt, self))

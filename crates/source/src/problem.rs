@@ -44,8 +44,9 @@ impl Problem {
         span: Span,
         label: impl Into<String>,
     ) -> Problem {
-        let labels = vec![Label { span, text: label.into() }];
-        Problem { severity: Severity::Error, code, title: title.into(), labels, hints: Vec::new() }
+        let labels = vec![Label { span, text: cut(label.into()) }];
+        let title = cut(title.into());
+        Problem { severity: Severity::Error, code, title, labels, hints: Vec::new() }
     }
 
     /// A warning at a place.
@@ -63,25 +64,43 @@ impl Problem {
         Problem {
             severity: Severity::Error,
             code,
-            title: title.into(),
+            title: cut(title.into()),
             labels: Vec::new(),
             hints: Vec::new(),
         }
     }
 
+    /// Whether it is a bug in the compiler, not a mistake in the program.
+    pub fn is_internal(&self) -> bool {
+        self.title.starts_with(INTERNAL)
+    }
+
     /// The same with one more place.
     #[must_use]
     pub fn label(mut self, span: Span, text: impl Into<String>) -> Problem {
-        self.labels.push(Label { span, text: text.into() });
+        self.labels.push(Label { span, text: cut(text.into()) });
         self
     }
 
     /// The same with one more hint.
     #[must_use]
     pub fn hint(mut self, text: impl Into<String>) -> Problem {
-        self.hints.push(text.into());
+        self.hints.push(cut(text.into()));
         self
     }
+}
+
+/// What messages of bugs in the compiler begin with.
+const INTERNAL: &str = "internal error";
+
+/// Bytes of the longest sentence of a problem: names and values in it may be as long as a file.
+const LONGEST: usize = 4096;
+
+fn cut(text: String) -> String {
+    if text.len() <= LONGEST {
+        return text;
+    }
+    format!("{}…", &text[..text.floor_char_boundary(LONGEST)])
 }
 
 /// A program that ran and failed: index out of range, sizes that differ, a failed check.
@@ -91,4 +110,11 @@ pub struct Failure {
     pub span: Span,
     /// What happened, with all values filled in.
     pub message: String,
+}
+
+impl Failure {
+    /// Whether it is a bug in the compiler, not a failure of the program.
+    pub fn is_internal(&self) -> bool {
+        self.message.starts_with(INTERNAL)
+    }
 }

@@ -1,10 +1,11 @@
 //! Source files and places in them.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// Which file of a [`Sources`] a place is in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct FileId(pub u16);
+pub struct FileId(pub u32);
 
 /// A half-open range of bytes in one file.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -75,10 +76,41 @@ pub struct Source {
     pub shown_from: usize,
 }
 
-/// All files of one compilation.
-#[derive(Clone, Debug, Default)]
+/// Bytes of earlier texts that are kept, so that what is wrong with them can still be shown.
+const KEPT_BYTES: usize = 1 << 24;
+
+/// Earlier files that are kept.
+const KEPT_FILES: usize = 256;
+
+/// The files of a session: those that all compilations share, those of the current compilation, and some earlier ones.
+///
+/// Ids are never used twice. Files of earlier compilations are forgotten, oldest first, because a session may go through millions of
+/// texts: [`get`](Sources::get) gives an empty text for them.
+#[derive(Clone, Debug)]
 pub struct Sources {
-    files: Vec<Source>,
+    shared: Vec<Arc<Source>>,
+    files: VecDeque<Arc<Source>>,
+    /// The id of the first of `files`.
+    first: u32,
+    /// The first id of the current compilation.
+    current: u32,
+    /// The bytes of the texts of `files`.
+    bytes: usize,
+    forgotten: Arc<Source>,
+}
+
+impl Default for Sources {
+    fn default() -> Sources {
+        let forgotten = Source { name: "<forgotten>".into(), text: "".into(), shown_from: 0 };
+        Sources {
+            shared: Vec::new(),
+            files: VecDeque::new(),
+            first: 0,
+            current: 0,
+            bytes: 0,
+            forgotten: Arc::new(forgotten),
+        }
+    }
 }
 
 impl Sources {
@@ -87,38 +119,118 @@ impl Sources {
         Sources::default()
     }
 
+    /// Makes the files that are there shared by all compilations: they are never forgotten.
+    #[must_use]
+    pub fn shared(mut self) -> Sources {
+        self.shared.extend(std::mem::take(&mut self.files));
+        self.first = self.shared.len() as u32;
+        self.current = self.first;
+        self.bytes = 0;
+        self
+    }
+
+    /// Begins a new compilation.
+    pub fn begin(&mut self) {
+        self.current = self.first + self.files.len() as u32;
+        while self.files.len() > KEPT_FILES || self.bytes > KEPT_BYTES {
+            let Some(oldest) = self.files.pop_front() else { return };
+            self.bytes -= oldest.text.len();
+            self.first += 1;
+        }
+    }
+
+    /// The files that all compilations share, and those of the current one.
+    #[must_use]
+    pub fn of_current(&self) -> Sources {
+        let skipped = (self.current - self.first) as usize;
+        let files: VecDeque<Arc<Source>> = self.files.iter().skip(skipped).cloned().collect();
+        let bytes = files.iter().map(|file| file.text.len()).sum();
+        let (shared, forgotten) = (self.shared.clone(), self.forgotten.clone());
+        Sources { shared, files, first: self.current, current: self.current, bytes, forgotten }
+    }
+
     /// Adds a file.
     pub fn add(&mut self, name: impl Into<String>, text: impl Into<Arc<str>>) -> FileId {
-        self.files.push(Source { name: name.into(), text: text.into(), shown_from: 0 });
-        FileId((self.files.len() - 1) as u16)
+        let source = Source { name: name.into(), text: text.into(), shown_from: 0 };
+        self.bytes += source.text.len();
+        self.files.push_back(Arc::new(source));
+        FileId(self.first + self.files.len() as u32 - 1)
     }
 
     /// States where what a person has written begins in a file.
     pub fn show_from(&mut self, id: FileId, at: usize) {
-        self.files[id.0 as usize].shown_from = at;
+        let k = id.0.checked_sub(self.first).map(|k| k as usize);
+        if let Some(source) = k.and_then(|k| self.files.get_mut(k)) {
+            Arc::make_mut(source).shown_from = at;
+        }
     }
 
-    /// The file with this id.
+    /// The file with this id; an empty one, if it is forgotten.
     pub fn get(&self, id: FileId) -> &Source {
-        &self.files[id.0 as usize]
+        let shared = self.shared.get(id.0 as usize);
+        let own = || self.files.get(id.0.checked_sub(self.first)? as usize);
+        shared.or_else(own).unwrap_or(&self.forgotten)
     }
 
-    /// All files, in the order in which they have been added.
+    /// All files that are kept, in the order in which they have been added.
     pub fn files(&self) -> impl Iterator<Item = &Source> {
-        self.files.iter()
+        self.shared.iter().chain(&self.files).map(|file| &**file)
     }
 
     /// The text that a span covers.
     pub fn text(&self, span: Span) -> &str {
-        &self.get(span.file).text[span.start as usize..span.end as usize]
+        self.get(span.file).text.get(span.start as usize..span.end as usize).unwrap_or_default()
     }
 
     /// Line and column of the start of a span, both from 1; columns count characters.
     pub fn line_column(&self, span: Span) -> (usize, usize) {
         let source = self.get(span.file);
-        let start = (span.start as usize).max(source.shown_from);
+        let start = (span.start as usize).min(source.text.len()).max(source.shown_from);
         let before = &source.text[source.shown_from..start];
         let line_start = before.rfind('\n').map_or(0, |k| k + 1);
         (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_million_texts_have_ids_of_their_own_and_little_memory() {
+        let mut sources = Sources::new();
+        let library = sources.add("<library>", "def id x = x");
+        let mut sources = sources.shared();
+        let mut last = library;
+        for k in 0..1_000_000 {
+            sources.begin();
+            let file = sources.add("<input>", format!("def f = {k}"));
+            assert!(file > last);
+            last = file;
+            let import = sources.add("<import>", "def g = 1");
+            let span = Span::new(file, 8, sources.get(file).text.len());
+            assert_eq!(sources.text(span), k.to_string());
+            assert_eq!(&*sources.get(import).name, "<import>");
+            assert_eq!(&*sources.get(library).name, "<library>");
+            last = last.max(import);
+        }
+        assert!(sources.files().count() <= KEPT_FILES + 4, "{}", sources.files().count());
+        let of_current = sources.of_current();
+        assert_eq!(of_current.files().count(), 3);
+        assert_eq!(of_current.get(last).name, "<import>");
+        let early = Span::new(FileId(1), 4, 5);
+        assert_eq!((sources.text(early), sources.line_column(early)), ("", (1, 1)));
+    }
+
+    #[test]
+    fn a_large_text_is_kept_until_others_follow() {
+        let mut sources = Sources::new();
+        sources.begin();
+        let large = sources.add("<large>", "x".repeat(2 * KEPT_BYTES));
+        assert_eq!(sources.get(large).text.len(), 2 * KEPT_BYTES);
+        sources.begin();
+        let small = sources.add("<small>", "y");
+        assert_eq!(&*sources.get(small).text, "y");
+        assert_eq!(&*sources.get(large).text, "");
     }
 }

@@ -31,6 +31,9 @@ impl<'e> Arg<'e> {
     }
 }
 
+/// The name of a function that has none; no identifier is empty.
+pub(super) const NAMELESS: &str = "";
+
 /// The longest expression that `inspect` calls a value by.
 const LONGEST_LABEL: usize = 40;
 
@@ -104,7 +107,7 @@ impl Infer<'_> {
             return self.apply(exp, bound, args, expr.span, &name.text);
         }
         let exp = self.infer(head);
-        self.apply(exp, Vec::new(), args, expr.span, "this")
+        self.apply(exp, Vec::new(), args, expr.span, NAMELESS)
     }
 
     /// A name. `blame` is the place to blame for what fails inside of a definition of the prelude.
@@ -183,6 +186,9 @@ impl Infer<'_> {
                 let ty = self.builtin_type(builtin, name.span);
                 (Exp { kind: ExpKind::Builtin(builtin), ty, span: blame }, Vec::new())
             }
+            (None, None) if self.scopes[self.module].ambiguous.contains(module_name) => {
+                (self.wrong(name.span), Vec::new())
+            }
             (None, None) => {
                 let near = lambada_source::suggest(
                     &name.text,
@@ -242,6 +248,14 @@ impl Infer<'_> {
             };
             let before = self.problems.len();
             let arg = self.argument(arg, from, name, k);
+            if self.problems.len() == before + 1
+                && !too_many
+                && self.explain_tuple(name, arity, k, &written, before)
+            {
+                // The parts of the tuple are the arguments, so what follows is at another place.
+                args.for_each(|(_, arg)| _ = self.absorb(arg));
+                return self.wrong(span);
+            }
             if self.problems.len() == before + 1 && self.is_gradient(name) {
                 self.explain_gradient(name, k, &arg, &written);
             }
@@ -264,31 +278,44 @@ impl Infer<'_> {
             exp = Exp { kind: ExpKind::Apply(Box::new(exp), Box::new(arg)), ty: to, span };
         }
         self.close_bound(&bound, count, exp.ty);
-        if self.problems.len() == start + 1 && count == 1 {
-            self.explain_tuple(name, arity, &written, start);
-        }
         if self.problems.len() > start {
             self.reorder(name, span, &written, start);
+            // A wrong argument may stand for several, so a function that is left is not what is meant.
+            if self.solver.is_function(exp.ty) {
+                return self.wrong(span);
+            }
         }
         exp
     }
 
-    /// `f (a, b)` of a function that takes its arguments one by one.
+    /// `f (a, b)` of a function that takes its arguments one by one: whether the k-th argument is such a tuple.
     fn explain_tuple(
         &mut self,
         name: &str,
         arity: Option<usize>,
+        k: usize,
         written: &[Option<&Expr>],
         at: usize,
-    ) {
-        let [Some(Expr { kind: ExprKind::Tuple(items), .. })] = written else { return };
-        let takes = arity.is_some_and(|arity| (2..=arity).contains(&items.len()));
-        if name == "this" || !takes || !messages::is_mismatch(&self.problems[at]) {
-            return;
+    ) -> bool {
+        let Some(Expr { kind: ExprKind::Tuple(items), span }) = written[k] else { return false };
+        let count = written.len() - 1 + items.len();
+        let takes = arity.is_some_and(|arity| count <= arity);
+        let problem = &self.problems[at];
+        let of_tuple = problem.labels.first().is_some_and(|label| label.span == *span);
+        if items.len() < 2 || !takes || !of_tuple || !messages::is_mismatch(problem) {
+            return false;
         }
-        let arguments: Vec<String> = items.iter().map(brief).collect();
-        let problem = self.problems.pop().expect("there is one");
-        self.problems.push(problem.hint(messages::one_by_one(name, &arguments.join(" "))));
+        let parts = |(j, arg): (usize, &Option<&Expr>)| match arg {
+            Some(_) if j == k => items.iter().map(brief).collect(),
+            Some(arg) => vec![brief(arg)],
+            None => vec!["…".to_string()],
+        };
+        if name != NAMELESS {
+            let arguments: Vec<String> = written.iter().enumerate().flat_map(parts).collect();
+            let hint = messages::one_by_one(name, &arguments.join(" "));
+            self.problems[at].hints.push(hint);
+        }
+        true
     }
 
     /// Arguments of a function of the library that do not fit, but would in one other order: that is the mistake then.
@@ -371,7 +398,7 @@ impl Infer<'_> {
                         messages::not_a_function(f.span, &found, at, self.index_meant(f, arg, name))
                     }
                     _ => messages::too_many_arguments(
-                        &if name == "this" {
+                        &if name == NAMELESS {
                             "this function".to_string()
                         } else {
                             format!("`{name}`")
@@ -392,7 +419,7 @@ impl Infer<'_> {
     fn index_meant(&self, f: &Exp, arg: &Arg, name: &str) -> Option<String> {
         let Arg::Written(Expr { kind: ExprKind::Array(items), .. }) = arg else { return None };
         let [index] = &items[..] else { return None };
-        let indexable = name != "this" && self.solver.rank(f.ty) > 0;
+        let indexable = name != NAMELESS && self.solver.rank(f.ty) > 0;
         indexable.then(|| format!("{name}[{}]", lambada_surface::print_expr(index)))
     }
 
@@ -435,7 +462,7 @@ impl Infer<'_> {
 
     fn argument(&mut self, arg: Arg, expected: Ty, name: &str, k: usize) -> Exp {
         let of: Rc<str> =
-            if name == "this" { "this function".into() } else { format!("`{name}`").into() };
+            if name == NAMELESS { "this function".into() } else { format!("`{name}`").into() };
         let why = Why::Argument(of, k + 1);
         match arg {
             Arg::Written(expr) => self.check(expr, expected, &why),

@@ -408,8 +408,8 @@ impl Infer<'_> {
         patterns: &[crate::typed::Pat],
         span: Span,
     ) {
-        if let Some(witness) = &tree.missing {
-            self.problems.push(messages::missing_case(witness, span));
+        if tree.missing.is_some() || tree.undecided {
+            self.problems.push(messages::missing_case(tree.missing.as_deref(), span));
         }
         for (pattern, uses) in patterns.iter().zip(&tree.uses) {
             if *uses == 0 {

@@ -8,6 +8,7 @@ use lambada_surface::ast::{Def, Expr, ExprKind, Name, Param, Pattern, TypeExpr};
 
 use crate::messages::{self, Why};
 use crate::solve::constraint::Constraint;
+use crate::solve::defaults::DefaultInstance;
 use crate::solve::poly::{Atom, Poly};
 use crate::solve::scheme::{Quantified, Scheme};
 use crate::solve::size::{AtomKind, Sizes};
@@ -142,9 +143,9 @@ impl<'a> Infer<'a> {
             scheme = self.failed_scheme(ty);
         }
         self.solver.undecided.clear();
-        let defaults = self.defaults(&scheme, &name, def.name.span);
+        let (scheme, default) = self.with_defaults(scheme, &name, def.name.span);
         let size = self.constant_of(&function);
-        Done { scheme: Rc::new(scheme), function: Rc::new(function), defaults, size }
+        Done { scheme: Rc::new(scheme), function: Rc::new(function), default, size }
     }
 
     /// The scheme of a definition that has a problem.
@@ -164,16 +165,34 @@ impl<'a> Infer<'a> {
         (known && !sized).then_some(ty)
     }
 
-    /// The types at which a definition runs by itself.
-    pub(super) fn defaults(&mut self, scheme: &Scheme, name: &str, span: Span) -> Rc<[Ty]> {
-        self.solver.level = 1;
-        let mark = self.solver.mark();
-        let failed = self.solver.failed.len();
-        let instance = self.solver.instantiate(scheme, name, span);
-        self.solver.default_pending(mark);
-        self.solver.failed.truncate(failed);
-        self.solver.level = 0;
-        instance.args
+    /// The types at which a definition runs by itself. If there are none, the definition has a problem.
+    pub(super) fn with_defaults(
+        &mut self,
+        scheme: Scheme,
+        name: &str,
+        span: Span,
+    ) -> (Scheme, Rc<DefaultInstance>) {
+        // Definitions of the library run at the types of their uses only.
+        let closed = scheme.vars.is_empty() && scheme.constraints.is_empty();
+        if closed || self.in_library() {
+            let default = DefaultInstance { args: Rc::new([]), ty: scheme.ty };
+            return (scheme, Rc::new(default));
+        }
+        match self.solver.default_instance(&scheme, (name, span), &[]) {
+            Some(default) => (scheme, Rc::new(default)),
+            None => {
+                let mut places: Vec<(Rc<str>, Span)> = Vec::new();
+                for origin in scheme.constraints.iter().map(Constraint::origin) {
+                    if origin.span.file == span.file && places.iter().all(|p| p.1 != origin.span) {
+                        places.push((origin.what.clone(), origin.span));
+                    }
+                }
+                self.problems.push(messages::no_types_fit(name, span, &places));
+                let scheme = self.failed_scheme(scheme.ty);
+                let default = DefaultInstance { args: Rc::new([]), ty: scheme.ty };
+                (scheme, Rc::new(default))
+            }
+        }
     }
 
     /// The number that a definition stands for, where it is one literal.
@@ -196,13 +215,14 @@ impl<'a> Infer<'a> {
         let outer_unbound = std::mem::take(&mut self.unbound);
         let undecided = self.solver.undecided.len();
         self.regions.push(Vec::new());
+        let before = self.problems.len();
         let named = self.declare_sizes(syntax.sizes);
         let patterns: Vec<&Pattern> = syntax.params.iter().map(|p| &p.pattern).collect();
         let variables = self.declare_names(&patterns);
         self.declare_implicit_sizes(syntax, &variables);
         let names = names_of(&syntax.params);
         let (params, types, rest) = self.parameters(syntax, (&names, &variables), expected);
-        self.report_unbound();
+        self.report_unbound(before);
         let claims = std::mem::take(&mut self.claims);
         self.rigid = false;
         let (body, result_claims, result) = self.result(syntax, rest);
@@ -325,8 +345,13 @@ impl<'a> Infer<'a> {
         (pats, types, expected)
     }
 
-    fn report_unbound(&mut self) {
-        for (local, span) in std::mem::take(&mut self.unbound) {
+    /// Sizes that no parameter has. Where one is written that is unknown, it stands for any of them.
+    fn report_unbound(&mut self, before: usize) {
+        let unbound = std::mem::take(&mut self.unbound);
+        if self.problems[before..].iter().any(messages::is_unknown_size) {
+            return;
+        }
+        for (local, span) in unbound {
             let name = self.locals[local.0 as usize].name.clone();
             self.problems.push(messages::undetermined_size(&name, span));
         }

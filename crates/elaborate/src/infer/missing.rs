@@ -14,6 +14,7 @@ use crate::typed::{Claim, Exp, ExpKind, LocalId, Pat, PatKind, Said, Step, Stmt}
 use super::{Entry, Infer};
 
 /// A size that is to be found.
+#[derive(Clone)]
 pub(crate) struct MissingSize {
     size: Poly,
     /// What the type calls it.

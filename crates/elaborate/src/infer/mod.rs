@@ -24,7 +24,7 @@ mod rules;
 mod sizes;
 mod types;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use lambada_source::{Problem, Span};
@@ -34,6 +34,7 @@ use crate::input::{Input, import_key, library_module};
 use crate::messages;
 use crate::solve::Solver;
 use crate::solve::constraint::Failed;
+use crate::solve::defaults::DefaultInstance;
 use crate::solve::poly::{Atom, Poly};
 use crate::solve::scheme::Scheme;
 use crate::solve::ty::{Ty, VariantId};
@@ -67,7 +68,7 @@ pub(crate) struct Done {
     pub scheme: Rc<Scheme>,
     pub function: Rc<Function>,
     /// The types at which it runs by itself: overloads that nothing decides are real.
-    pub defaults: Rc<[Ty]>,
+    pub default: Rc<DefaultInstance>,
     /// Its value as a size, for constants.
     pub size: Option<i64>,
 }
@@ -80,6 +81,8 @@ pub(crate) struct Scope<'a> {
     pub constructors: HashMap<Rc<str>, (VariantId, usize)>,
     /// Imported modules by base name.
     pub imports: HashMap<Rc<str>, usize>,
+    /// Base names of several imports, whose members are not known.
+    pub ambiguous: HashSet<Rc<str>>,
     /// Is it a module of the library?
     pub library: bool,
 }
@@ -234,6 +237,7 @@ impl<'a> Infer<'a> {
                 let other = self.scopes[module].imports.insert(base.clone(), k);
                 if other.is_some_and(|other| other != k) {
                     self.problems.push(messages::imports_of_one_name(&base, span));
+                    self.scopes[module].ambiguous.insert(base);
                 }
             }
             None => {

@@ -83,7 +83,9 @@ impl Infer<'_> {
                 self.connective(op, a, b, span)
             }
             BinaryOp::Compose => self.compose(a, b, span),
-            BinaryOp::Pipe => self.apply(b, Vec::new(), vec![Arg::Done(a)], span, "this"),
+            BinaryOp::Pipe => {
+                self.apply(b, Vec::new(), vec![Arg::Done(a)], span, super::apply::NAMELESS)
+            }
         }
     }
 
@@ -249,7 +251,7 @@ impl Infer<'_> {
             return Exp { kind: ExpKind::Apply(Box::new(f), Box::new(x)), ty: to, span };
         }
         let f = self.infer(f);
-        self.apply(f, Vec::new(), vec![Arg::Done(x)], span, "this")
+        self.apply(f, Vec::new(), vec![Arg::Done(x)], span, super::apply::NAMELESS)
     }
 
     /// `f >> g` is `\x -> g (f x)`, with `f` and `g` evaluated once.

@@ -148,8 +148,8 @@ impl<'a> Infer<'a> {
         let global = &self.globals[id.0 as usize];
         let (name, span) = (global.name.clone(), global.syntax.name.span);
         let scheme = if failed { self.failed_scheme(ty) } else { scheme };
-        let defaults = self.defaults(&scheme, &name, span);
-        Done { scheme: Rc::new(scheme), function: Rc::new(function), defaults, size: None }
+        let (scheme, default) = self.with_defaults(scheme, &name, span);
+        Done { scheme: Rc::new(scheme), function: Rc::new(function), default, size: None }
     }
 
     /// The body of a recursive function; what its signature leaves open is what the calls before have made of it.

@@ -2,14 +2,21 @@
 
 use lambada_source::{Problem, Span};
 
-pub(crate) fn missing_case(witness: &str, span: Span) -> Problem {
-    Problem::error(
-        "E0401",
-        "this match does not cover everything",
-        span,
-        format!("nothing matches `{witness}`"),
-    )
-    .hint(format!("add an arm such as `| {witness} -> …`"))
+use crate::matching::MOST_CASES;
+
+/// `witness` is what nothing matches, unless the search for it has been given up.
+pub(crate) fn missing_case(witness: Option<&str>, span: Span) -> Problem {
+    let (label, hint) = match witness {
+        Some(witness) => (
+            format!("nothing matches `{witness}`"),
+            format!("add an arm such as `| {witness} -> …`"),
+        ),
+        None => (
+            format!("nothing is known to be missing, but {MOST_CASES} cases are not all"),
+            "end the match with an arm `| _ -> …`".to_string(),
+        ),
+    };
+    Problem::error("E0401", "this match does not cover everything", span, label).hint(hint)
 }
 
 pub(crate) fn unreachable_arm(span: Span) -> Problem {

@@ -63,10 +63,17 @@ pub(crate) fn missing_size(name: &str, constructor: &str, span: Span) -> Problem
     .hint("write the type with its size, of what is in scope: a signature `… : t [n]`, or `let x : t [3] = …`")
 }
 
+const UNKNOWN_SIZE: &str = "E0304";
+
+/// Is it about a size that is not there?
+pub(crate) fn is_unknown_size(problem: &Problem) -> bool {
+    problem.code == UNKNOWN_SIZE
+}
+
 pub(crate) fn unknown_size(name: &str, span: Span, near: Option<String>) -> Problem {
     suggesting(
         Problem::error(
-            "E0304",
+            UNKNOWN_SIZE,
             format!("unknown size `{name}`"),
             span,
             "neither a size of the signature nor an `int`",

@@ -1,5 +1,7 @@
 //! Types.
 
+use std::rc::Rc;
+
 use lambada_source::{Problem, Span, quoted};
 
 use super::{Why, suggesting};
@@ -271,6 +273,19 @@ pub(crate) fn two_vectors(span: Span) -> Problem {
     Problem::error("E0219", "`@` of two vectors", span, "one side must be a matrix")
         .hint("`dot x y` is the inner product, `outer x y` the outer one")
 }
+
+/// No shapes of its parameters satisfy all operators of a definition; `places` are these operators.
+pub(crate) fn no_types_fit(name: &str, span: Span, places: &[(Rc<str>, Span)]) -> Problem {
+    let title = format!("no types of its parameters fit all that `{name}` does");
+    let mut problem = Problem::error("E0290", title, span, "cannot be used with any arguments");
+    for (what, place) in places.iter().take(MOST_PLACES) {
+        problem = problem.label(*place, format!("{what} asks for certain shapes"));
+    }
+    problem.hint("write the types of the parameters: then the operator that does not fit is named")
+}
+
+/// Operators that a message points to.
+const MOST_PLACES: usize = 3;
 
 pub(crate) fn too_large_type(span: Span) -> Problem {
     Problem::error(

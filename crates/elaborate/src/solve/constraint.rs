@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use lambada_prim::{ArrayPrim, ScalarTy, Version};
+use lambada_prim::{ArrayPrim, ScalarTy};
 
 use super::Solver;
 use super::ty::{Kind, Node, Origin, Ty};
@@ -186,6 +186,11 @@ impl Solver {
         self.constraints.len()
     }
 
+    /// A constraint that waits.
+    pub(super) fn pending(&self, id: usize) -> Option<Constraint> {
+        self.constraints[id].clone()
+    }
+
     /// Adds a constraint and looks at it.
     pub fn add(&mut self, constraint: Constraint) {
         self.push(constraint);
@@ -255,85 +260,6 @@ impl Solver {
     /// Drops all constraints since `from`.
     pub fn forget_pending(&mut self, from: usize) {
         self.take_pending(from, |_, _| true);
-    }
-
-    /// Decides what is still open since `from` by defaults: an overload that nothing decides is real.
-    pub fn default_pending(&mut self, from: usize) {
-        self.settle();
-        let mut id = from;
-        while id < self.constraints.len() {
-            if let Some(constraint) = self.constraints[id].clone() {
-                let decided = self.default(&constraint);
-                self.settle();
-                if !decided && self.constraints[id].is_some() {
-                    id += 1;
-                }
-            } else {
-                id += 1;
-            }
-        }
-    }
-
-    /// Decides one unknown of a constraint; false if there is none to decide.
-    fn default(&mut self, constraint: &Constraint) -> bool {
-        match constraint {
-            Constraint::Contraction { prim, a, b, .. } => self.default_contraction(*prim, [*a, *b]),
-            Constraint::Pow { base, exponent, .. } => {
-                let int = self.as_scalar(self.base(*base)) == Some(ScalarTy::Int);
-                let scalar = if int { ScalarTy::Int } else { ScalarTy::Real };
-                self.default_to(*base, scalar) || self.default_to(*exponent, scalar)
-            }
-            Constraint::Units { ty, .. } => {
-                let unit = self.tuple(Vec::new());
-                self.is_unknown(*ty) && self.equal(*ty, unit).is_ok()
-            }
-            Constraint::Arith { .. }
-            | Constraint::Base { .. }
-            | Constraint::Part { .. }
-            | Constraint::Field { .. }
-            | Constraint::Component { .. }
-            | Constraint::FirstOrder { .. }
-            | Constraint::Jacobian { .. }
-            | Constraint::Accumulated { .. } => {
-                constraint.types().into_iter().any(|ty| self.default_type(ty))
-            }
-        }
-    }
-
-    fn default_type(&mut self, ty: Ty) -> bool {
-        let base = self.base(ty);
-        let kind = match self.get(base) {
-            Node::Unknown(unknown) => unknown.kind,
-            _ => return false,
-        };
-        self.default_to(base, kind.default())
-    }
-
-    fn default_to(&mut self, ty: Ty, scalar: ScalarTy) -> bool {
-        let base = self.base(ty);
-        if !self.is_unknown(base) {
-            return false;
-        }
-        let scalar = self.scalar(scalar);
-        self.equal(base, scalar).is_ok()
-    }
-
-    /// What nothing decides has the ranks of the version with the fewest axes that fits what is known.
-    fn default_contraction(&mut self, prim: ArrayPrim, args: [Ty; 2]) -> bool {
-        let known = args.map(|ty| !self.is_unknown(self.base(ty)));
-        let fits = |version: &&Version| {
-            (0..2).all(|k| !known[k] || version.args[k].len() == self.rank(args[k]))
-        };
-        let axes = |version: &&Version| version.axes().count();
-        let Some(version) = prim.row().versions.iter().filter(fits).min_by_key(axes) else {
-            return false;
-        };
-        let (types, _) = self.axes(prim, version);
-        let mut decided = false;
-        for k in 0..2 {
-            decided |= !known[k] && self.equal(args[k], types[k]).is_ok();
-        }
-        decided
     }
 
     /// What a type may still be, inside all arrays.

@@ -1,6 +1,7 @@
 //! Unknown types and sizes, equations between them, and the constraints of overloading. Knows no syntax.
 
 pub(crate) mod constraint;
+pub(crate) mod defaults;
 pub(crate) mod poly;
 pub(crate) mod scheme;
 pub(crate) mod show;

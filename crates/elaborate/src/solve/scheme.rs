@@ -185,6 +185,16 @@ impl Solver {
 
     /// The scheme with new unknowns for what it quantifies.
     pub fn instantiate(&mut self, scheme: &Scheme, name: &str, span: Span) -> Instance {
+        self.instantiate_with_atoms(scheme, name, span).0
+    }
+
+    /// As `instantiate`, with what the quantified sizes are.
+    pub(super) fn instantiate_with_atoms(
+        &mut self,
+        scheme: &Scheme,
+        name: &str,
+        span: Span,
+    ) -> (Instance, HashMap<Atom, Poly>) {
         let mut vars = HashMap::new();
         let mut args = Vec::with_capacity(scheme.vars.len());
         for var in &scheme.vars {
@@ -205,7 +215,7 @@ impl Solver {
             );
             self.add(copy);
         }
-        Instance { ty, args: args.into(), bound }
+        (Instance { ty, args: args.into(), bound }, atoms)
     }
 
     fn fresh_atoms(

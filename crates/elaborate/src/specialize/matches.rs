@@ -20,6 +20,8 @@ struct Context<'t> {
     parts: HashMap<Part, Term>,
     /// Arms that several leaves share, with the parts that their function takes.
     shared: HashMap<usize, (Term, Vec<LocalId>)>,
+    /// The function of the next group, if there is one.
+    others: Option<Term>,
     ty: Ty,
 }
 
@@ -41,6 +43,7 @@ impl Specialize<'_> {
             arms,
             parts: HashMap::from([(Part(0), value)]),
             shared: HashMap::new(),
+            others: None,
             ty,
         };
         for (arm, uses) in tree.uses.iter().enumerate() {
@@ -48,14 +51,29 @@ impl Specialize<'_> {
                 self.share_arm(arm, &mut context, &mut spine);
             }
         }
-        let term = self.node(&tree.root, &mut context);
+        let term = self.groups(&mut context, &mut spine);
         let term = self.at(term, span);
         self.close(spine, term)
     }
 
+    /// The trees of all groups: each is a function that those before call where they fail.
+    fn groups(&mut self, context: &mut Context, spine: &mut Spine) -> Term {
+        let mut groups = context.tree.groups.iter();
+        let first = groups.next().expect("a match has an arm");
+        for group in groups.rev() {
+            let term = self.node(group, context);
+            let nothing = self.fresh("_", Ty::unit());
+            let function = self.share_as_var(spine, "others", core::lam(nothing, term));
+            context.others = Some(function);
+        }
+        self.node(first, context)
+    }
+
     /// `let arm = \x y -> body`, for an arm that several leaves lead to.
     fn share_arm(&mut self, arm: usize, context: &mut Context, spine: &mut Spine) {
-        let mut locals: Vec<LocalId> = leaf_binds(&context.tree.root, arm)
+        let mut groups = context.tree.groups.iter();
+        let mut locals: Vec<LocalId> = groups
+            .find_map(|group| leaf_binds(group, arm))
             .unwrap_or_default()
             .iter()
             .map(|(local, _)| *local)
@@ -73,7 +91,10 @@ impl Specialize<'_> {
 
     fn node(&mut self, node: &Node, context: &mut Context) -> Term {
         match node {
-            Node::Fail => unreachable!("a match that does not cover everything is a problem"),
+            Node::Fail => match context.others.clone() {
+                Some(others) => core::app(others, core::tuple(Vec::new())),
+                None => unreachable!("a match that does not cover everything is a problem"),
+            },
             Node::Leaf { arm, binds } => self.leaf(*arm, binds, context),
             Node::Variant { on, cases, .. } => {
                 let value = self.part(*on, context);

@@ -26,6 +26,7 @@ use lambada_core::{self as core, Def, DefId, Program, Term, TermKind, Ty, TypeDe
 use lambada_source::Span;
 
 use crate::Elaborated;
+use crate::solve::defaults::DefaultInstance;
 use crate::solve::ty::{self as solve, Node, VariantId};
 use crate::typed::{FunctionId, GlobalId, LocalId};
 use shapes::Shapes;
@@ -51,6 +52,8 @@ pub(crate) struct Specialize<'e> {
     /// Definitions that can fail.
     fallible: HashMap<DefId, bool>,
     scope: Scope,
+    /// The definition that the program is of, at which types, and its type with sizes.
+    entry: (GlobalId, Vec<Ty>, solve::Ty),
 }
 
 /// What is known inside of one definition.
@@ -68,7 +71,7 @@ struct Scope {
 
 impl<'e> Specialize<'e> {
     /// The program of an entry; it is the last definition.
-    pub fn program(from: &'e Elaborated, entry: GlobalId) -> Program {
+    pub fn program(from: &'e Elaborated, entry: GlobalId, instance: &DefaultInstance) -> Program {
         let mut this = Specialize {
             from,
             program: Program {
@@ -84,8 +87,10 @@ impl<'e> Specialize<'e> {
             failing: 0,
             fallible: HashMap::new(),
             scope: Scope::default(),
+            entry: (entry, Vec::new(), instance.ty),
         };
-        let types = from.global(entry).defaults.iter().map(|ty| this.mono(*ty)).collect();
+        let types: Vec<Ty> = instance.args.iter().map(|ty| this.mono(*ty)).collect();
+        this.entry.1.clone_from(&types);
         let entry = this.instance(entry, types, None);
         this.ordered(entry)
     }
@@ -114,7 +119,9 @@ impl<'e> Specialize<'e> {
             std::mem::replace(&mut self.scope, Scope { types: vars, blame, ..Scope::default() });
         let failing = self.failing;
         let body = self.function(&global.function);
-        let signature = self.signature(global, body.ty());
+        let (entry, at, sized) = &self.entry;
+        let ty = if *entry == id && *at == types { *sized } else { global.scheme.ty };
+        let signature = self.signature(global, ty, body.ty());
         self.scope = outer;
         let def = reserved.unwrap_or_else(|| self.reserve());
         let (name, span) = (global.name.clone(), global.span);

@@ -12,14 +12,13 @@ use crate::solve::size::AtomKind;
 use crate::solve::ty::{self as solve, Node};
 
 impl Specialize<'_> {
-    /// Of a definition whose body has come out with this type.
-    pub(super) fn signature(&mut self, global: &Global, body: &Ty) -> Signature {
+    /// Of a definition of type `ty` whose body has come out with the type `body`.
+    pub(super) fn signature(&mut self, global: &Global, mut ty: solve::Ty, body: &Ty) -> Signature {
         let mut at = body.clone();
         let mut namer = Namer::default();
-        self.from.solver.reserve(global.scheme.ty, &mut namer);
+        self.from.solver.reserve(ty, &mut namer);
         // A size that is called like an `int` parameter would be taken for it.
         global.function.names.iter().for_each(|name| namer.avoid(name.clone()));
-        let mut ty = global.scheme.ty;
         let mut params = Vec::new();
         for name in global.function.names.iter() {
             let Node::Fun(from, to) = self.from.solver.get(ty) else { break };

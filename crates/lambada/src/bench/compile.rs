@@ -27,7 +27,8 @@ pub(super) struct Ready {
 
 impl Ready {
     pub fn new(unit: &Unit, what: &Bench, operator: Operator) -> Result<Ready, Stopped> {
-        let (call, specialized) = timed(|| unit.call(what.entry, operator, what.wrt));
+        let (call, specialized) =
+            timed(|| unit.call_at(what.entry, operator, what.wrt, what.inputs));
         let call = call?;
         let args = call.arguments(what.inputs)?;
         let tangent = tangent(&call, &args);

@@ -90,7 +90,7 @@ pub fn bind_or(
 }
 
 /// The inputs by the names of the parameters; those without a name belong to the parameters in their order.
-fn by_name<'i>(
+pub(super) fn by_name<'i>(
     definition: &str,
     names: &[&'i str],
     inputs: &'i Inputs,

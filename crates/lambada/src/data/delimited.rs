@@ -1,5 +1,6 @@
 //! Tables as text: `.csv` and `.tsv` files in and out.
 
+use std::collections::HashSet;
 use std::io::Read as _;
 use std::path::Path;
 use std::sync::Arc;
@@ -56,9 +57,8 @@ fn read(text: &str, origin: &str) -> Result<Table, Problem> {
         true => first.iter().map(str::to_string).collect(),
         false => (0..first.len()).map(|k| k.to_string()).collect(),
     };
-    if let Some(name) =
-        names.iter().enumerate().find_map(|(k, n)| names[..k].contains(n).then_some(n))
-    {
+    let mut seen = HashSet::with_capacity(names.len());
+    if let Some(name) = names.iter().find(|name| !seen.insert(name.as_str())) {
         return Err(messages::repeated_column(origin, name));
     }
     let rows = &records[usize::from(head)..];
@@ -185,6 +185,14 @@ mod tests {
         assert_eq!(lines("1\n2\n"), Some(vec![1, 2]));
         assert!(!read("1,2\n3,4\n", "t").expect("a table").head);
         assert!(read("a,b\n", "t").is_ok_and(|table| table.rows == 0));
+    }
+
+    #[test]
+    fn there_may_be_many_columns() {
+        let names: Vec<String> = (0..200_000).map(|k| format!("column_{k}")).collect();
+        let cells = vec!["1.5"; names.len()].join(",");
+        let table = read(&format!("{}\n{cells}\n", names.join(",")), "t").expect("a table");
+        assert_eq!((table.columns.len(), table.rows), (names.len(), 1));
     }
 
     #[test]

@@ -146,7 +146,7 @@ pub fn describe(value: &Value) -> String {
         Value::Null => "null".to_string(),
         Value::Bool(b) => b.to_string(),
         Value::Number(n) => format!("the number {n}"),
-        Value::String(s) => format!("the string {s:?}"),
+        Value::String(s) => format!("the string {:?}", beginning(s)),
         Value::Array(items) if items.is_empty() => "an empty list".to_string(),
         Value::Array(_) => {
             let (dims, leaf) = shape(value);
@@ -163,18 +163,34 @@ pub fn describe(value: &Value) -> String {
             }
         }
         Value::Object(members) => {
-            let names: Vec<&str> = members.keys().map(String::as_str).collect();
-            if names.is_empty() {
-                "an empty object".to_string()
-            } else {
-                format!("an object with {}", lambada_source::quoted(&names))
+            let names: Vec<String> =
+                members.keys().take(MANY).map(|name| beginning(name)).collect();
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            match members.len() {
+                0 => "an empty object".to_string(),
+                count if count > MANY => {
+                    let quoted = lambada_source::quoted(&names);
+                    format!("an object with {quoted} and {} more", count - MANY)
+                }
+                _ => format!("an object with {}", lambada_source::quoted(&names)),
             }
         }
     }
 }
 
-/// The sizes of so many axes are told.
+/// The sizes of so many axes, and the names of so many members, are told.
 const MANY: usize = 16;
+
+/// Characters of a text that a message repeats.
+const BEGINNING: usize = 60;
+
+/// A text, or its beginning if it is long.
+fn beginning(text: &str) -> String {
+    match text.char_indices().nth(BEGINNING) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_string(),
+    }
+}
 
 /// Are all elements of the same kind and shape, all the way down?
 fn regular(value: &Value) -> bool {
@@ -268,6 +284,16 @@ pub fn rank(value: &Value) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn long_values_are_described_in_short() {
+        let text = "x".repeat(1 << 20);
+        assert!(describe(&Value::String(text.clone())).len() < 100);
+        let members = (0..1000).map(|k| (format!("{k}{text:.9000}"), Value::Null)).collect();
+        assert!(describe(&Value::Object(members)).len() < 2000);
+        let short = Value::String("abc".into());
+        assert_eq!(describe(&short), "the string \"abc\"");
+    }
 
     #[test]
     fn keys_are_repeated_in_one_object() {

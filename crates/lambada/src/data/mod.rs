@@ -23,6 +23,7 @@ mod npz;
 #[cfg(feature = "arrow")]
 mod parquet;
 mod raw;
+mod shapes;
 mod sizes;
 mod stream;
 mod table;
@@ -36,6 +37,7 @@ pub use names::{
     is_definition, is_identifier, names_match, spaced_assignment, split_assignment, split_names,
 };
 pub use raw::{Inputs, Raw, STANDARD_INPUT};
+pub(crate) use shapes::shapes;
 pub use sizes::unsized_ty;
 pub(crate) use stream::{Json, Typed};
 pub(crate) use table::Column;

@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::formats::{Format, Read};
 use super::table::{self, Column, Lines, Table};
 use super::{is_definition, is_identifier, json, split_assignment};
+use crate::files::read_limited;
 use crate::messages::data as messages;
 
 /// As the name of a file: standard input.
@@ -78,7 +79,7 @@ impl Inputs {
         {
             return Err(messages::input_twice(&what));
         }
-        text(path)
+        text(path, self.memory())
     }
 
     fn memory(&self) -> Memory {
@@ -132,7 +133,7 @@ impl Inputs {
         }
         let origin = format!("`{}`", path.display());
         match Format::of(path)?.read {
-            Read::Json => self.read_json(&text(path)?, &origin),
+            Read::Json => self.read_json(&text(path, self.memory())?, &origin),
             Read::Table(read) => {
                 self.insert_table(read(path, &origin, self.memory())?, path, &origin);
                 Ok(())
@@ -160,7 +161,7 @@ impl Inputs {
             json_member(name, json::read(&self.text(path)?, "the standard input")?)
         } else {
             match Format::of(path)?.read {
-                Read::Json => json_member(name, json::read(&text(path)?, &origin)?),
+                Read::Json => json_member(name, json::read(&text(path, self.memory())?, &origin)?),
                 Read::Table(read) => Raw::Table(Arc::new(read(path, &origin, self.memory())?)),
                 Read::Array(read) => Raw::Tensor(read(path, &origin, name)?),
                 Read::Arrays(read) => {
@@ -304,13 +305,18 @@ fn json_value(text: &str, origin: &str) -> Result<Deep<Value>, Problem> {
 }
 
 /// The text of a file, or of standard input.
-fn text(path: &Path) -> Result<String, Problem> {
+fn text(path: &Path, Memory { limit }: Memory) -> Result<String, Problem> {
     let read = if path == Path::new(STANDARD_INPUT) {
-        std::io::read_to_string(std::io::stdin())
+        read_limited(std::io::stdin(), limit)
     } else {
-        std::fs::read_to_string(path)
+        std::fs::File::open(path).and_then(|file| read_limited(file, limit))
     };
-    read.map_err(|error| messages::io(path, "read", error))
+    read.map_err(|error| match error.kind() {
+        std::io::ErrorKind::FileTooLarge => {
+            messages::too_large(&format!("`{}`", path.display()), limit)
+        }
+        _ => messages::io(path, "read", error),
+    })
 }
 
 fn shortened(value: &str) -> String {

@@ -44,7 +44,7 @@ pub fn arguments_in_brackets(constructor: &str) -> String {
 pub fn unannotated(name: &str, rank: usize) -> String {
     let brackets = "[]".repeat(rank);
     format!(
-        "the type of `{name}` is not written, and what its uses leave open is read as `real`; write `({name} : {brackets}real)`"
+        "no types of the definition fit all the data; where `({name} : {brackets}real)` is written, `lambada check` names the use that does not fit"
     )
 }
 

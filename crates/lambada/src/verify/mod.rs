@@ -119,7 +119,7 @@ impl Unit {
 
     /// A definition's row, or why it has none.
     fn checked(&self, name: &str, what: &Verify) -> Result<Result<Row, String>, Vec<Problem>> {
-        let call = self.call(name, Operator::Value, None)?;
+        let call = self.call_at(name, Operator::Value, None, what.inputs)?;
         let (mut program, entry) = (call.program.clone(), call.entry);
         let wide = fields::widen(&mut program, entry, what.wrt.unwrap_or_default());
         let (wide, fields) = wide.map_err(|p| vec![p])?;

@@ -18,7 +18,7 @@ pub(crate) use expr::{ADDITIVE, COMPARISON, PIPE, POWER, UNARY};
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use lambada_source::{FileId, Problem, Span};
+use lambada_source::{FileId, Problem, Span, stack};
 
 use crate::ast::{Expr, ExprKind, Module, Name, TypeExpr};
 use crate::lexer::tokenize;
@@ -27,7 +27,7 @@ use crate::messages::syntax::{self, Missing, Place};
 use crate::token::{Bracket, DocComment, Keyword, Token, TokenKind};
 
 /// How many constructs may stand inside each other, `let`s, `else if`s and `;` not counted.
-const DEPTH: usize = 256;
+const DEPTH: usize = 1024;
 
 /// How many operators, arguments or updates may follow each other.
 const LENGTH: usize = 10_000;
@@ -332,7 +332,7 @@ impl<'a> Parser<'a> {
             return self.halt(syntax::too_deep(self.span(), DEPTH));
         }
         self.depth += 1;
-        let result = inside(self);
+        let result = stack::deeper(|| inside(self));
         self.depth -= 1;
         result
     }

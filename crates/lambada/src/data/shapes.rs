@@ -1,0 +1,75 @@
+//! Shapes of values before they are typed: what they say of parameters whose types a definition leaves open.
+
+use lambada_elaborate::Shape;
+use lambada_prim::{ScalarTy, Tensor};
+use lambada_source::stack;
+use serde_json::Value;
+
+use super::table::{Column, Table};
+use super::{Inputs, Raw, bind};
+
+/// Elements of a list that are looked at: enough to tell the components of a tuple.
+const LOOKED_AT: usize = 16;
+
+/// One shape per parameter.
+pub fn shapes(names: &[&str], inputs: &Inputs) -> Vec<Shape> {
+    let given = bind::by_name("", names, inputs, &mut Vec::new());
+    let shape = |name: &&str| given.get(*name).map_or(Shape::Unknown, |entry| raw(&entry.value));
+    names.iter().map(shape).collect()
+}
+
+fn raw(value: &Raw) -> Shape {
+    match value {
+        Raw::Json(value) => json(value),
+        Raw::Tensor(tensor) => tensor_shape(tensor),
+        Raw::Table(table) => table_shape(table),
+        Raw::Foreign(_) => Shape::Unknown,
+    }
+}
+
+fn tensor_shape(tensor: &Tensor) -> Shape {
+    let elem = match tensor.elem() {
+        ScalarTy::Bool => Shape::Bool,
+        ScalarTy::Int | ScalarTy::Real => Shape::Number,
+    };
+    Shape::Axes(tensor.dims.len(), Box::new(elem))
+}
+
+/// A single column without a name may be a vector or a matrix, so it decides nothing.
+fn table_shape(table: &Table) -> Shape {
+    if !table.head {
+        return Shape::Unknown;
+    }
+    let column = |(name, column): &(String, Column)| {
+        let shape = match column {
+            Column::Numbers(tensor) => match tensor_shape(tensor) {
+                Shape::Axes(axes, elem) => Shape::Axes(axes.saturating_sub(1), elem),
+                other => other,
+            },
+            Column::Words(_) | Column::Foreign(_) => Shape::Unknown,
+        };
+        (name.clone(), shape)
+    };
+    let row = Shape::Record(table.columns.iter().map(column).collect());
+    Shape::Axes(1, Box::new(row))
+}
+
+fn json(value: &Value) -> Shape {
+    match value {
+        Value::Null => Shape::Unknown,
+        Value::Bool(_) => Shape::Bool,
+        Value::Number(_) => Shape::Number,
+        Value::String(word) if super::json::real(value).is_some() && !word.is_empty() => {
+            Shape::Number
+        }
+        Value::String(_) => Shape::Unknown,
+        Value::Array(items) => {
+            let items = items.iter().take(LOOKED_AT);
+            Shape::List(items.map(|item| stack::deeper(|| json(item))).collect())
+        }
+        Value::Object(members) => {
+            let member = |(name, value)| (String::clone(name), stack::deeper(|| json(value)));
+            Shape::Record(members.iter().map(member).collect())
+        }
+    }
+}
