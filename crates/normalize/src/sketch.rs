@@ -47,6 +47,10 @@ pub(crate) struct Slot {
     pub dims: Vec<usize>,
     /// Is it the size of an array?
     pub is_size: bool,
+    /// Of the tag of a variant, the number of constructors.
+    pub constructors: Option<i64>,
+    /// Is it a field of a variant, which is there for some of its constructors only?
+    pub is_optional: bool,
 }
 
 /// The slots of some sketches.
@@ -58,6 +62,8 @@ pub(crate) struct Slots {
     pub accumulators: Vec<Slot>,
     /// The sizes of the arrays around.
     pub axes: Vec<usize>,
+    /// How many variants are around.
+    pub variants: usize,
 }
 
 /// What fills slots.
@@ -87,7 +93,13 @@ pub(crate) fn is_number(elem: Elem) -> bool {
 
 impl Slots {
     pub fn push(&mut self, name: &str, elem: Elem) {
-        self.values.push(Slot { name: name.into(), elem, dims: self.axes.clone(), is_size: false });
+        self.values.push(self.slot(name.into(), elem));
+    }
+
+    /// A slot inside of the arrays and variants around.
+    pub fn slot(&self, name: Rc<str>, elem: Elem) -> Slot {
+        let (dims, is_optional) = (self.axes.clone(), self.variants > 0);
+        Slot { name, elem, dims, is_size: false, constructors: None, is_optional }
     }
 
     /// The type of a slot, if these atoms fill the slots.

@@ -28,9 +28,13 @@ impl Evaluator<'_> {
             }),
             Sketch::Variant { tag, fields } => {
                 if tag.is_none() {
-                    slots.push(name, Elem::INT);
+                    let constructors = Some(fields.len() as i64);
+                    let slot = slots.slot(name.into(), Elem::INT);
+                    slots.values.push(Slot { constructors, ..slot });
                 }
+                slots.variants += 1;
                 fields.iter().flatten().flatten().for_each(|s| self.slots(s, name, slots));
+                slots.variants -= 1;
             }
             Sketch::Fun { tag, alternatives } => {
                 if tag.is_none() {
@@ -54,7 +58,7 @@ impl Evaluator<'_> {
         inside: &mut dyn FnMut(&mut Self, &mut Slots),
     ) {
         let (name_of_size, elem) = (format!("{name}_size").into(), Elem::INT);
-        let size = Slot { name: name_of_size, elem, dims: Vec::new(), is_size: true };
+        let size = Slot { dims: Vec::new(), is_size: true, ..slots.slot(name_of_size, elem) };
         slots.axes.push(slots.values.len());
         slots.values.push(size);
         inside(self, slots);
@@ -64,9 +68,8 @@ impl Evaluator<'_> {
     fn accumulator_slots(&mut self, sketch: &Sketch, name: &str, slots: &mut Slots) {
         match sketch {
             Sketch::Leaf(elem) if is_number(*elem) => {
-                let dims = slots.axes.clone();
-                let (name, elem) = (name.into(), *elem);
-                slots.accumulators.push(Slot { name, elem, dims, is_size: false });
+                let slot = slots.slot(name.into(), *elem);
+                slots.accumulators.push(slot);
             }
             Sketch::Array(elem) => self.sized(name, slots, &mut |this, slots| {
                 this.accumulator_slots(elem, name, slots);
