@@ -561,7 +561,8 @@ fn interrupted_commands_leave_nothing() {
     }
 }
 
-/// Soon no process is left with this in its environment: no C compiler, and nothing that one has started. Told by Linux only.
+/// Soon no process is left with this in its environment: no C compiler, and nothing that one has
+/// started. Told by Linux only.
 fn none_is_left(mark: &str) {
     let has_mark = |process: &std::fs::DirEntry| {
         let environment = std::fs::read(process.path().join("environ")).unwrap_or_default();
@@ -581,7 +582,8 @@ fn none_is_left(mark: &str) {
     }
 }
 
-/// A recursion without end stops with a message before it has taken much more than the limit, on every engine.
+/// A recursion without end stops with a message before it has taken much more than the limit, on
+/// every engine.
 #[test]
 fn recursion_stays_within_the_limit() {
     let folder = folder();

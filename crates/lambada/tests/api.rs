@@ -51,8 +51,8 @@ fn results_do_not_depend_on_the_number_of_threads() {
     assert!(found.as_flattened().iter().all(|one| *one == found[0][0]));
 }
 
-/// Lambada's own machine code and the interpreter have lanes of their own, whatever processors a C compiler would be told of. With other
-/// lanes the former takes a hundred times as long.
+/// Lambada's own machine code and the interpreter have lanes of their own, whatever processors a C
+/// compiler would be told of. With other lanes the former takes a hundred times as long.
 #[test]
 fn lanes_are_those_of_what_runs() {
     let text = "def f [n] (x : [n]real) : real = sum (x * x)";

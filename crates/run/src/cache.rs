@@ -1,11 +1,13 @@
-//! Compiled units, kept from run to run. An entry is a directory named by a hash, with the C text, the library made of it, and the library's seal.
-//! Entries are made aside and renamed into place as a whole, so that processes may share a cache. A hit compares the whole text, so that a
-//! collision of hashes is only a miss. Where no cache can be written, units are compiled in a directory that goes away again. What is no
-//! longer used goes ([`crate::prune`]).
+//! Compiled units, kept from run to run. An entry is a directory named by a hash, with the C text,
+//! the library made of it, and the library's seal. Entries are made aside and renamed into place as
+//! a whole, so that processes may share a cache. A hit compares the whole text, so that a collision
+//! of hashes is only a miss. Where no cache can be written, units are compiled in a directory that
+//! goes away again. What is no longer used goes ([`crate::prune`]).
 //!
-//! Nothing that is found is trusted: an entry counts only if nobody else can write to it ([`crate::owner`]) and its seal fits
-//! ([`crate::seal`]). All else in its place, a directory or a pipe too, gives way to a new entry. What has been compiled is loaded before others can
-//! reach it, so that a run depends on nobody.
+//! Nothing that is found is trusted: an entry counts only if nobody else can write to it
+//! ([`crate::owner`]) and its seal fits ([`crate::seal`]). All else in its place, a directory or a
+//! pipe too, gives way to a new entry. What has been compiled is loaded before others can reach it,
+//! so that a run depends on nobody.
 
 use std::fs;
 use std::io::{self, Read};
@@ -74,7 +76,8 @@ fn find<L>(
     load(&place.join(LIBRARY)).ok()
 }
 
-/// Whether a library that is ready to be loaded is there; as long as the file is open, nobody removes it.
+/// Whether a library that is ready to be loaded is there; as long as the file is open, nobody
+/// removes it.
 fn is_entry(place: &Path, text: &str) -> Option<fs::File> {
     let library = place.join(LIBRARY);
     let source = is_our_directory(place).then(|| hold(place)).flatten()?;
@@ -109,7 +112,8 @@ fn make(
     }
 }
 
-/// A compiler that does not work, as one does on a full disk. It is left alone for a while, because finding out takes longer than going without.
+/// A compiler that does not work, as one does on a full disk. It is left alone for a while, because
+/// finding out takes longer than going without.
 struct Failing {
     since: Instant,
     error: CompileError,
@@ -172,7 +176,8 @@ fn publish(scratch: &Scratch, place: &Path, text: &str) -> bool {
             || replace(scratch, place))
 }
 
-/// An entry that is damaged, or has the same hash, gives way. It is moved aside first: others find a whole entry or none.
+/// An entry that is damaged, or has the same hash, gives way. It is moved aside first: others find
+/// a whole entry or none.
 fn replace(scratch: &Scratch, place: &Path) -> bool {
     let aside = scratch.path.with_extension("damaged");
     let _unfinished = Unfinished::at(&aside);

@@ -76,7 +76,8 @@ impl Cancel {
         self.0.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Runs something that is ended when this is cancelled. When this returns, nobody ends it any more.
+    /// Runs something that is ended when this is cancelled. When this returns, nobody ends it any
+    /// more.
     pub(crate) fn during<R>(&self, call: Running, run: impl FnOnce() -> R) -> R {
         struct Entered<'a>(&'a Cancel, Running);
         impl Drop for Entered<'_> {

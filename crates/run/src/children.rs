@@ -1,10 +1,13 @@
 //! Children that end with this process, whatever ends it.
 //!
-//! A C compiler starts processes of its own, and a signal ends only one process. All programs of a [`Children`] are therefore in one process
-//! group. Its leader is a shell that waits at the end of a pipe, because the system closes the pipe whatever ends this process, SIGKILL too. The shell
-//! then ends the group: with SIGTERM, so that compilers remove their temporary files, and after a moment with SIGKILL.
+//! A C compiler starts processes of its own, and a signal ends only one process. All programs of a
+//! [`Children`] are therefore in one process group. Its leader is a shell that waits at the end of
+//! a pipe, because the system closes the pipe whatever ends this process, SIGKILL too. The shell
+//! then ends the group: with SIGTERM, so that compilers remove their temporary files, and after a
+//! moment with SIGKILL.
 //!
-//! No child outlives [`Children::outputs`]. The leader is reaped last, so the number of the group is nobody else's as long as it is used.
+//! No child outlives [`Children::outputs`]. The leader is reaped last, so the number of the group
+//! is nobody else's as long as it is used.
 
 #![allow(unsafe_code)]
 
@@ -31,8 +34,8 @@ impl Children {
         self.0.push(command);
     }
 
-    /// Runs all to their ends, without standard input and output; gives what each writes to standard error. If one does not start, or the call is
-    /// cancelled, the others are ended.
+    /// Runs all to their ends, without standard input and output; gives what each writes to
+    /// standard error. If one does not start, or the call is cancelled, the others are ended.
     pub fn outputs(self) -> Vec<io::Result<Output>> {
         let group = match Group::new() {
             Ok(group) => group,
@@ -66,7 +69,8 @@ mod group {
 
     use crate::running::Running;
 
-    /// Waits for the end of standard input and then ends its group. Signals to the group, and those of a terminal, do not end it.
+    /// Waits for the end of standard input and then ends its group. Signals to the group, and those
+    /// of a terminal, do not end it.
     const LEADER: &str =
         "trap '' HUP INT TERM; read -r _; kill -TERM 0; sleep 0.3 || sleep 1; kill -KILL 0";
 
@@ -94,7 +98,8 @@ mod group {
         let mut groups = groups();
         groups.1 = true;
         groups.0.iter().for_each(let_go);
-        // Whoever waits for the children says when they have ended; should that take long, the shells see to it.
+        // Whoever waits for the children says when they have ended; should that take long, the
+        // shells see to it.
         let _ = GONE.wait_timeout_while(groups, PATIENCE, |groups| !groups.0.is_empty());
     }
 

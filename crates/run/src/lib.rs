@@ -243,7 +243,8 @@ impl Kernel {
         Kernel::compile_with(functions, Settings::default())
     }
 
-    /// Compiles several functions as the settings say. They run with the lanes that they have, whatever runs them.
+    /// Compiles several functions as the settings say. They run with the lanes that they have,
+    /// whatever runs them.
     pub fn compile_with(
         functions: &[&Function],
         settings: Settings,
@@ -254,8 +255,9 @@ impl Kernel {
         }
     }
 
-    /// Compiles the function that `lower` gives for a number of lanes: those of what runs it. Where the C compiler turns out not to work, the function is
-    /// lowered again. `kept` is another place where compiled units are kept.
+    /// Compiles the function that `lower` gives for a number of lanes: those of what runs it. Where
+    /// the C compiler turns out not to work, the function is lowered again. `kept` is another place
+    /// where compiled units are kept.
     ///
     /// # Errors
     /// Mistakes of ours: where the system is at fault, something else runs.
@@ -406,7 +408,8 @@ fn check(functions: &[&Function]) -> Result<(), CompileError> {
     functions.iter().try_for_each(check).map_err(|complaint| messages::malformed(&complaint))
 }
 
-/// With the C compiler, if the settings want it; nothing if there is none that works, of which a warning tells.
+/// With the C compiler, if the settings want it; nothing if there is none that works, of which a
+/// warning tells.
 fn native(
     functions: &[&Function],
     settings: Settings,

@@ -1,4 +1,5 @@
-//! Files that nobody but their owner can change, who is the user or the system's administrator: what is in them will be loaded.
+//! Files that nobody but their owner can change, who is the user or the system's administrator:
+//! what is in them will be loaded.
 
 #![cfg_attr(unix, allow(unsafe_code))]
 

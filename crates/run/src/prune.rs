@@ -33,8 +33,8 @@ const FEW: usize = 256;
 /// In the cache; its time is when the cache was looked through last.
 const STAMP: &str = "pruned";
 
-/// The C file of an entry, which keeps the entry from being removed as long as it is open, and notes that it has been used. Nothing if the entry is
-/// being removed, or there is no such file.
+/// The C file of an entry, which keeps the entry from being removed as long as it is open, and
+/// notes that it has been used. Nothing if the entry is being removed, or there is no such file.
 pub(crate) fn hold(entry: &Path) -> Option<File> {
     let file = open_regular(&entry.join(SOURCE)).ok()?;
     // Where files cannot be locked, no entry is removed.

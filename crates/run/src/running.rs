@@ -41,7 +41,8 @@ impl Running {
     /// Has it end.
     pub fn end(&self) {
         match self {
-            // SAFETY: the context is open, as `code` demands; what this writes, the code reads atomically.
+            // SAFETY: the context is open, as `code` demands; what this writes, the code reads
+            // atomically.
             Running::Code(code) => unsafe { (code.set_cancelled)(code.context, 1) },
             Running::Children(leash) => let_go(leash),
         }

@@ -1,8 +1,10 @@
-//! Seals: the length and a hash of a library, in a file beside it, by which a library that has been cut or overwritten is told from one that is whole. The
-//! system maps a library into memory as it is, and a damaged one would end the process.
+//! Seals: the length and a hash of a library, in a file beside it, by which a library that has been
+//! cut or overwritten is told from one that is whole. The system maps a library into memory as it
+//! is, and a damaged one would end the process.
 //!
-//! The hash need not resist anyone: who can write to an entry is known ([`crate::owner`]). It takes the file as words of 64 bits, of which each is mixed
-//! in by a permutation, so that a change within one word is always noticed; four chains keep the processor busy.
+//! The hash need not resist anyone: who can write to an entry is known ([`crate::owner`]). It takes
+//! the file as words of 64 bits, of which each is mixed in by a permutation, so that a change
+//! within one word is always noticed; four chains keep the processor busy.
 
 use std::fs;
 use std::io;

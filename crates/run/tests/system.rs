@@ -176,7 +176,8 @@ fn units_are_cached_and_damage_is_repaired() {
 
 const LIBRARY: &str = if cfg!(target_os = "macos") { "kernel.dylib" } else { "kernel.so" };
 
-/// A library that has been cut, grown, or overwritten in some place; most would end whoever loads them.
+/// A library that has been cut, grown, or overwritten in some place; most would end whoever loads
+/// them.
 fn damages(whole: &[u8]) -> Vec<Vec<u8>> {
     let cut = [0, 1, 64, whole.len() / 4, whole.len() / 2, whole.len() - 1];
     let cut = cut.map(|len| whole[..len].to_vec());
@@ -227,7 +228,8 @@ fn processes_share_a_damaged_cache() {
     for round in 0..4 {
         let mut children: Vec<_> =
             (0..4).map(|_| run().stdout(std::process::Stdio::null()).spawn().unwrap()).collect();
-        // In another place and renamed, as whoever restores files does it: what has been mapped must not change.
+        // In another place and renamed, as whoever restores files does it: what has been mapped
+        // must not change.
         for part in 1..5 {
             std::thread::sleep(std::time::Duration::from_millis(5 * round));
             let Ok(whole) = std::fs::read(entry.join(LIBRARY)) else { continue };
@@ -288,7 +290,8 @@ fn a_compiler_that_does_not_work_is_no_mistake_of_ours() {
     }
 }
 
-/// A function is lowered for the C compiler, and again if that turns out not to work; which is found out once.
+/// A function is lowered for the C compiler, and again if that turns out not to work; which is
+/// found out once.
 #[cfg(unix)]
 fn lanes_are_those_of_what_runs() {
     let native = Target::Here.lanes(Precision::F64);

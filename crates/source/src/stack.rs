@@ -77,7 +77,8 @@ impl Depth {
         Depth { left: stacker::remaining_stack().unwrap_or(0), pieces: PIECES.get() }
     }
 
-    /// How many bytes of stack lie between this place and the caller, who runs inside of whoever took it.
+    /// How many bytes of stack lie between this place and the caller, who runs inside of whoever
+    /// took it.
     pub fn taken(self) -> u64 {
         let left = stacker::remaining_stack().unwrap_or(0);
         match PIECES.get().saturating_sub(self.pieces) {

@@ -15,7 +15,8 @@ use super::versions::{by_version, choice, code_name, object, version_flags, vers
 /// An axis of an argument has no more elements: then products of two sizes do not wrap, on which the code relies.
 const LONGEST_AXIS: i64 = lambada_anf::bounds::LONGEST_AXIS;
 
-/// What a library says instead of [`TOO_DEEP`]: its calls are on the stack of the thread that called it.
+/// What a library says instead of [`TOO_DEEP`]: its calls are on the stack of the thread that
+/// called it.
 const TOO_DEEP_HERE: &str = "the recursion is too deep: the calls inside of each other take all of the stack that the thread has";
 
 const SITES: &str = include_str!("sites.c");

@@ -224,7 +224,8 @@ impl Reader<'_> {
         }
     }
 
-    /// The node of a row that the row contains: one that stands before it, or none where a variant has no such field.
+    /// The node of a row that the row contains: one that stands before it, or none where a variant
+    /// has no such field.
     fn node(&self, emit: &mut Emit, slot: &Slot, number: Atom) -> Atom {
         let (nodes, constructors) = &self.planted[&slot.elem];
         let nodes = Atom::from(*nodes);
