@@ -12,8 +12,8 @@ use crate::progress;
 /// The exit code of what SIGINT ends, as shells have it.
 pub const INTERRUPTED: u8 = 130;
 
-/// How long a command may take to end by itself. Then the process ends: a C compiler, the checks of a program and the evaluators of `core` and `anf` are
-/// not told to end.
+/// How long a command may take to end by itself. Then the process ends: the checks of a program and
+/// the evaluators of `core` and `anf` are not told to end.
 const GRACE: Duration = Duration::from_millis(500);
 
 /// Has Ctrl-C been pressed while a command ran?

@@ -522,21 +522,26 @@ fn interrupted_commands_leave_nothing() {
     let before = files(folder.path());
     let run = ["run", "endless.lam", "x=1", "-o", "out.json"];
     let build = ["build", "large.lam", "large", "--grad", "x0", "-o", "out"];
-    let commands: [(&[&str], &str); 6] = [
+    let bench = ["bench", "large.lam", "large", "x0=1"];
+    let commands: [(&[&str], &str); 8] = [
         (&run, "-INT"),
         (&["run", "endless.lam", "x=1", "-o", "out.json", "--engine", "loops"], "-INT"),
         (&["run", "endless.lam", "x=1", "--engine", "core"], "-INT"),
         (&build, "-INT"),
         (&run, "-HUP"),
         (&build, "-TERM"),
+        (&bench, "-TERM"),
+        (&build, "-KILL"),
     ];
-    for (args, signal) in commands {
+    for (number, (args, signal)) in commands.into_iter().enumerate() {
+        let mark = format!("LAMBADA_TEST_MARK={}-{number}", std::process::id());
         // Whoever runs the tests in the background has interrupts ignored, and what they start inherits that.
         let mut command = Command::new("env");
         command.args(["--default-signal=INT,TERM,HUP", env!("CARGO_BIN_EXE_lambada")]).args(args);
         command.current_dir(folder.path()).env("LAMBADA_CACHE", &cache).stdin(Stdio::null());
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().expect("it starts");
+        let (name, value) = mark.split_once('=').expect("it has both");
+        let mut child = command.env(name, value).spawn().expect("it starts");
         std::thread::sleep(Duration::from_millis(1500));
         assert!(child.try_wait().expect("its state").is_none(), "{args:?} has ended by itself");
         let pressed = Instant::now();
@@ -544,11 +549,75 @@ fn interrupted_commands_leave_nothing() {
         assert!(kill.expect("`kill` starts").success());
         let output = child.wait_with_output().expect("it ends");
         assert!(pressed.elapsed() < Duration::from_secs(3), "{args:?}: {:?}", pressed.elapsed());
+        none_is_left(&mark);
+        if signal == "-KILL" {
+            // Nobody can tidy up.
+            continue;
+        }
         assert_eq!(output.status.code(), Some(130), "{args:?}");
         assert_eq!((text(&output.stdout), text(&output.stderr)), (String::new(), String::new()));
         assert_eq!(files(folder.path()), before, "{args:?} has left something");
         let scratch = files(&cache).into_iter().filter(|name| name.starts_with("lambada-tmp-"));
         assert_eq!(scratch.count(), 0, "{args:?} has left something in the cache");
+    }
+}
+
+/// Soon no process is left with this in its environment: no C compiler, and nothing that one has
+/// started. Told by Linux only.
+fn none_is_left(mark: &str) {
+    let has_mark = |process: &std::fs::DirEntry| {
+        let environment = std::fs::read(process.path().join("environ")).unwrap_or_default();
+        environment.split(|byte| *byte == 0).any(|each| each == mark.as_bytes())
+    };
+    let left = || -> Vec<String> {
+        let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+        let left = processes.filter(has_mark);
+        left.map(|process| std::fs::read_to_string(process.path().join("cmdline")))
+            .filter_map(Result::ok)
+            .collect()
+    };
+    let start = Instant::now();
+    while !left().is_empty() {
+        assert!(start.elapsed() < Duration::from_secs(5), "{mark}: {:?}", left());
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// A recursion without end stops with a message before it has taken much more than the limit, on
+/// every engine.
+#[test]
+fn recursion_stays_within_the_limit() {
+    let folder = folder();
+    let program = "def rec down (n : int) : int = 1 + down (n - 1)\n\
+        def rec many (a : real) (b : real) (c : real) (d : real) : real =\n  \
+        a + b * many (a + 1.0) (sin b) (cos c) (d * a) + c * d\n\
+        type list = Nil | Cons real list\n\
+        def rec up (n : real) : list = Cons n (up (n + 1.0))\n\
+        def lists (x : real) : real = match up x | Nil -> 0.0 | Cons y r -> y\n";
+    std::fs::write(folder.path().join("endless.lam"), program).expect("a file can be written");
+    let calls: [&[&str]; 3] = [&["down", "0"], &["many", "1", "2", "3", "4"], &["lists", "1"]];
+    for call in calls {
+        for engine in ["native", "jit", "loops", "anf", "core"] {
+            let mut command = lambada(folder.path());
+            command.args(["run", "endless.lam"]).args(call);
+            command.args(["--engine", engine, "--max-memory", "200MB"]);
+            command.stdout(Stdio::piped()).stderr(Stdio::piped());
+            let mut child = command.spawn().expect("it starts");
+            let status = format!("/proc/{}/status", child.id());
+            let mut most = 0;
+            while child.try_wait().expect("its state").is_none() {
+                // Only Linux tells.
+                let told = std::fs::read_to_string(&status).unwrap_or_default();
+                let line = told.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+                let bytes = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse().ok());
+                most = most.max(bytes.unwrap_or(0) * 1024);
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            let output = child.wait_with_output().expect("it has ended");
+            let told = text(&output.stderr);
+            assert!(told.contains("the recursion is too deep"), "{call:?} {engine}: {told}");
+            assert!(most < 320_000_000_u64, "{call:?} {engine}: {most} bytes");
+        }
     }
 }
 

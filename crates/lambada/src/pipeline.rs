@@ -287,13 +287,10 @@ pub(crate) fn lower_with(arrays: &Arrays, options: &Options) -> loops::Function 
     lower_for(arrays, options, options.target)
 }
 
-/// The same for what will run the loops: as the options say, or what runs where there is no C compiler.
-pub(crate) fn lower_to_run(function: &anf::Function, options: &Options) -> loops::Function {
-    let mut plan = options.plan(function, options.target);
-    if options.engine != Engine::Native || lambada_run::Compiler::find().is_none() {
-        plan.lanes = lambada_run::interpreted_lanes(engine(options), options.precision);
-    }
-    lower_by(function, options, plan)
+/// The same for the interpreter of loops.
+fn lower_to_interpret(function: &anf::Function, options: &Options) -> loops::Function {
+    let lanes = lambada_run::interpreted_lanes(engine(options), function.names.precision());
+    lower_by(function, options, Plan { lanes, mechanisms: options.mechanisms })
 }
 
 /// Where checks are requested (always in debug builds), a program that a pass has broken stops the compiler at that pass.
@@ -385,12 +382,12 @@ impl Executable {
                         let brief = brief(&arrays.optimized, options)?;
                         return Ok(Executable::optimized(&arrays, Code::Brief(Box::new(brief))));
                     }
-                    let kernel = compiled(&lower_to_run(&arrays.optimized, options), options)?;
+                    let kernel = compiled(&arrays.optimized, options)?;
                     Ok(Executable::optimized(&arrays, Code::Native(kernel)))
                 }
                 Engine::Loops => {
                     let arrays = arrays()?;
-                    let lowered = lower_to_run(&arrays.optimized, options);
+                    let lowered = lower_to_interpret(&arrays.optimized, options);
                     Ok(Executable::optimized(&arrays, Code::Loops(lowered)))
                 }
                 Engine::Anf => {
@@ -632,8 +629,9 @@ pub(crate) fn size_sources(function: &anf::Function) -> Vec<SizeSource> {
     function.sizes.iter().map(find).collect()
 }
 
+/// Lowers and compiles a function, with the lanes of what runs it.
 pub(crate) fn compiled(
-    function: &loops::Function,
+    function: &anf::Function,
     options: &Options,
 ) -> Result<Kernel, Vec<Problem>> {
     let cache = options.cache.as_deref();
@@ -645,19 +643,20 @@ pub(crate) fn compiled(
         quick: options.quick,
         ..Default::default()
     };
-    timed(&COMPILE, || Kernel::compile_in(&[function], settings, cache))
-        .map(|mut kernels| kernels.remove(0))
+    let lower = |lanes| lower_by(function, options, Plan { lanes, mechanisms: options.mechanisms });
+    let precision = function.names.precision();
+    timed(&COMPILE, || Kernel::lowered(precision, settings, cache, lower))
         .map_err(|e| vec![messages::broken_compilation(&e)])
 }
 
 /// A program that is to run once, soon.
 fn brief(function: &anf::Function, options: &Options) -> Result<Brief, Vec<Problem>> {
     let quick = Options { engine: Engine::Jit, ..options.clone() };
-    let first = compiled(&lower_to_run(function, &quick), &quick)?;
+    let first = compiled(function, &quick)?;
     let (function, options) = (function.clone(), options.clone());
     let title = |problems: Vec<Problem>| problems.into_iter().map(|problem| problem.title);
     let later = move || {
-        let kernel = compiled(&lower_to_run(&function, &options), &options);
+        let kernel = compiled(&function, &options);
         kernel.map_err(|problems| title(problems).collect::<String>())
     };
     Ok(Brief::new(first, later))

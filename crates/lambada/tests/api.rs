@@ -2,7 +2,7 @@
 
 use lambada::{
     Arg, Args, Data, Derivation, Direction, Engine, ErrorKind, Function, Gradient, IntoArg, Model,
-    Operator, Options, Precision, Stage, Type, args, record, variant,
+    Operator, Options, Precision, Stage, Target, Type, args, record, variant,
 };
 use ndarray::{Array1, Array2, Ix1, Ix2, Ix3, array, s};
 
@@ -49,6 +49,32 @@ fn results_do_not_depend_on_the_number_of_threads() {
         })
     });
     assert!(found.as_flattened().iter().all(|one| *one == found[0][0]));
+}
+
+/// Lambada's own machine code and the interpreter have lanes of their own, whatever processors a C
+/// compiler would be told of. With other lanes the former takes a hundred times as long.
+#[test]
+fn lanes_are_those_of_what_runs() {
+    let text = "def f [n] (x : [n]real) : real = sum (x * x)";
+    let x: Array1<f64> = (0..1_000_000).map(|k| f64::from(k % 1000)).collect();
+    for engine in [Engine::Jit, Engine::Loops] {
+        let time = |target| {
+            let options = Options { engine, target, ..Options::default() };
+            let model = Model::builder().options(options).compile("m.lam", text).unwrap();
+            let f = model.function("f").unwrap();
+            let times = (0..5).map(|_| {
+                let start = std::time::Instant::now();
+                assert_eq!(f64::try_from(f.call(args![&x]).unwrap()).unwrap(), 332_833_500_000.0);
+                start.elapsed().as_secs_f64()
+            });
+            times.fold(f64::INFINITY, f64::min)
+        };
+        let targets = [Target::Any, Target::Avx2, Target::Avx512];
+        let [any, avx2, avx512] = targets.map(time);
+        println!("{engine:?}: {any} {avx2} {avx512} s");
+        let least = any.min(avx2).min(avx512);
+        assert!(any.max(avx2).max(avx512) < 6.0 * least, "{engine:?}: {any} {avx2} {avx512}");
+    }
 }
 
 #[test]

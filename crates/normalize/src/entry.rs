@@ -250,7 +250,8 @@ impl Inputs {
                 None => val,
                 Some(rows) => {
                     let nodes = evaluator.plant(layout.table(), &rows, span)?;
-                    planted(evaluator, layout.shape(), &val, &nodes, &mut Vec::new(), span)
+                    let planted = Planted { nodes: &nodes, span, is_optional: false };
+                    planted.value(evaluator, layout.shape(), &val, &mut Vec::new())
                 }
             });
         }
@@ -374,50 +375,60 @@ impl Inputs {
     }
 }
 
-/// A parameter with nodes for the numbers of rows.
-fn planted(
-    evaluator: &mut Evaluator,
-    shape: &Shape,
-    val: &Val,
-    nodes: &HashMap<TypeId, Atom>,
-    extents: &mut Vec<Atom>,
+/// The nodes of the rows of a parameter.
+#[derive(Clone, Copy)]
+struct Planted<'a> {
+    nodes: &'a HashMap<TypeId, Atom>,
     span: Span,
-) -> Val {
-    let inside = |evaluator: &mut Evaluator, shape: &Shape, val: &Val, extents: &mut Vec<Atom>| {
-        planted(evaluator, shape, val, nodes, extents, span)
-    };
-    match (shape, val) {
-        (Shape::Node(id), Val::Leaf(leaf)) => {
-            evaluator.planted(leaf, *id, nodes[id], extents, span)
-        }
-        (Shape::Tuple(_) | Shape::Record(_), Val::Tuple(items)) => {
-            let pairs = parts(shape).into_iter().zip(items.iter());
-            Val::tuple(pairs.map(|(t, v)| inside(evaluator, t, v, extents)).collect::<Vec<_>>())
-        }
-        (Shape::Array(_, elem), Val::Array(array)) => {
-            extents.push(array.extent);
-            let elem = inside(evaluator, elem, &array.elem, extents);
-            extents.pop();
-            Val::array(array.extent, elem)
-        }
-        (Shape::Variant(constructors), Val::Variant(variant)) => {
-            let mut fields = Vec::with_capacity(constructors.len());
-            for ((_, shapes), vals) in constructors.iter().zip(&variant.fields) {
-                let pairs = shapes.iter().zip(vals.iter().flatten());
-                let vals = pairs.map(|(t, v)| inside(evaluator, t, v, extents)).collect();
-                fields.push(Some(vals));
+    /// Is a variant around, of which some constructors lack what is looked at?
+    is_optional: bool,
+}
+
+impl Planted<'_> {
+    /// The parameter with nodes for the numbers of rows.
+    fn value(
+        self,
+        evaluator: &mut Evaluator,
+        shape: &Shape,
+        val: &Val,
+        extents: &mut Vec<Atom>,
+    ) -> Val {
+        match (shape, val) {
+            (Shape::Node(id), Val::Leaf(leaf)) => {
+                let least = i64::from(!self.is_optional);
+                evaluator.planted((leaf, least), *id, self.nodes[id], extents, self.span)
             }
-            Val::Variant(Rc::new(VariantVal { tag: variant.tag.clone(), fields }))
+            (Shape::Tuple(_) | Shape::Record(_), Val::Tuple(items)) => {
+                let pairs = parts(shape).into_iter().zip(items.iter());
+                let items = pairs.map(|(t, v)| self.value(evaluator, t, v, extents));
+                Val::tuple(items.collect::<Vec<_>>())
+            }
+            (Shape::Array(_, elem), Val::Array(array)) => {
+                extents.push(array.extent);
+                let elem = self.value(evaluator, elem, &array.elem, extents);
+                extents.pop();
+                Val::array(array.extent, elem)
+            }
+            (Shape::Variant(constructors), Val::Variant(variant)) => {
+                let inside = Planted { is_optional: true, ..self };
+                let mut fields = Vec::with_capacity(constructors.len());
+                for ((_, shapes), vals) in constructors.iter().zip(&variant.fields) {
+                    let pairs = shapes.iter().zip(vals.iter().flatten());
+                    let vals = pairs.map(|(t, v)| inside.value(evaluator, t, v, extents));
+                    fields.push(Some(vals.collect()));
+                }
+                Val::Variant(Rc::new(VariantVal { tag: variant.tag.clone(), fields }))
+            }
+            (
+                Shape::Scalar(_)
+                | Shape::Tuple(_)
+                | Shape::Record(_)
+                | Shape::Array(..)
+                | Shape::Variant(_)
+                | Shape::Node(_),
+                _,
+            ) => val.clone(),
         }
-        (
-            Shape::Scalar(_)
-            | Shape::Tuple(_)
-            | Shape::Record(_)
-            | Shape::Array(..)
-            | Shape::Variant(_)
-            | Shape::Node(_),
-            _,
-        ) => val.clone(),
     }
 }
 

@@ -47,6 +47,8 @@ pub(crate) struct Slot {
     pub dims: Vec<usize>,
     /// What it says of the value.
     pub role: Role,
+    /// Is it a field of a variant, which is there for some of its constructors only?
+    pub is_optional: bool,
 }
 
 /// What a slot says of a value.
@@ -56,8 +58,8 @@ pub(crate) enum Role {
     Part,
     /// The size of an array.
     Size,
-    /// The constructor of a variant, or the code of a function.
-    Tag,
+    /// The constructor of a variant, of which there are so many, or the code of a function.
+    Tag(Option<i64>),
 }
 
 /// The slots of some sketches.
@@ -69,6 +71,8 @@ pub(crate) struct Slots {
     pub accumulators: Vec<Slot>,
     /// The sizes of the arrays around.
     pub axes: Vec<usize>,
+    /// How many variants are around.
+    pub variants: usize,
 }
 
 /// What fills slots.
@@ -98,13 +102,19 @@ pub(crate) fn is_number(elem: Elem) -> bool {
 
 impl Slots {
     pub fn push(&mut self, name: &str, elem: Elem) {
-        let (dims, role) = (self.axes.clone(), Role::Part);
-        self.values.push(Slot { name: name.into(), elem, dims, role });
+        self.values.push(self.slot(name.into(), elem));
     }
 
-    pub fn push_tag(&mut self, name: &str) {
-        let (dims, role) = (self.axes.clone(), Role::Tag);
-        self.values.push(Slot { name: name.into(), elem: Elem::INT, dims, role });
+    /// The tag of a variant with so many constructors, or of a function.
+    pub fn push_tag(&mut self, name: &str, constructors: Option<i64>) {
+        let slot = self.slot(name.into(), Elem::INT);
+        self.values.push(Slot { role: Role::Tag(constructors), ..slot });
+    }
+
+    /// A slot inside of the arrays and variants around.
+    pub fn slot(&self, name: Rc<str>, elem: Elem) -> Slot {
+        let (dims, is_optional) = (self.axes.clone(), self.variants > 0);
+        Slot { name, elem, dims, role: Role::Part, is_optional }
     }
 
     /// The type of a slot, if these atoms fill the slots.

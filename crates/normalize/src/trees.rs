@@ -17,6 +17,15 @@ use crate::val::Leaf;
 const NOT_ROWS: &str =
     "the rows of a recursive type are not well formed: {0} is out of range for size {1}";
 
+/// What is said of the constructor of a row, or of a variant in it, that its type does not have.
+const NO_CONSTRUCTOR: &str = "the rows of a recursive type are not well formed: {0} is no constructor, these are numbered from 0, and there are {1}";
+
+/// What is said of a row that contains itself, or one that stands behind it.
+const NOT_BEFORE: &str = "the rows of a recursive type are not well formed: row {1} contains row {0}, and a row stands behind those that it contains";
+
+/// What is said of a field that is a row of another type.
+const OTHER_TYPE: &str = "the rows of a recursive type are not well formed: row {1} contains row {0}, which is of another type";
+
 /// Rows that are taken: the columns, and their sizes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rows {

@@ -2,7 +2,7 @@
 //! they were given.
 //!
 //! Assumes: nothing. Gives: no `if` on a constant, no `for` or `loop` of constant extent ≤ 1, no result of an `if` that is the same in both
-//! branches, no loop state that never changes. Keeps: values and failures.
+//! branches or is true in one and false in the other, no loop state that never changes. Keeps: values and failures.
 
 use std::collections::HashSet;
 
@@ -49,7 +49,7 @@ fn if_(stm: &Stm, cond: Atom, then: &Block, otherwise: &Block) -> Option<Replace
     if let Some(moved) = cheap_integers(stm, cond, then, otherwise) {
         return Some(moved);
     }
-    if_same(stm, cond, then, otherwise)
+    if_same(stm, cond, then, otherwise).or_else(|| if_truths(stm, cond, then, otherwise))
 }
 
 /// An `if` between integers that take an addition or so chooses between both: no tape holds what is computed again, and its bounds are known.
@@ -112,6 +112,36 @@ fn if_same(stm: &Stm, cond: Atom, then: &Block, otherwise: &Block) -> Option<Rep
         |block: &Block| Block { stms: block.stms.clone(), results: kept(&block.results, &keep) };
     let exp = Nest::If { cond, then: pruned(then), otherwise: pruned(otherwise) };
     Some(Replacement { stms: vec![Stm::new(kept(&stm.binds, &keep), exp)], values })
+}
+
+/// Results that are true in one branch and false in the other are the condition.
+fn if_truths(stm: &Stm, cond: Atom, then: &Block, otherwise: &Block) -> Option<Replacement> {
+    let truth = |atom: &Atom| match atom {
+        Atom::Lit(Scalar::Bool(value)) => Some(*value),
+        Atom::Lit(_) | Atom::Var(_) => None,
+    };
+    let known = then.results.iter().zip(&otherwise.results);
+    let known: Vec<Option<bool>> = known
+        .map(|(a, b)| truth(a).zip(truth(b)).filter(|(a, b)| a != b).map(|(a, _)| a))
+        .collect();
+    let keep: Vec<bool> = known.iter().map(Option::is_none).collect();
+    if !keep.contains(&false) {
+        return None;
+    }
+    let of = |(p, known): (&Param, &Option<bool>)| match known {
+        None => p.var.into(),
+        Some(true) => cond,
+        Some(false) => p.var.into(),
+    };
+    let values = stm.binds.iter().zip(&known).map(of).collect();
+    let pruned =
+        |block: &Block| Block { stms: block.stms.clone(), results: kept(&block.results, &keep) };
+    let exp = Nest::If { cond, then: pruned(then), otherwise: pruned(otherwise) };
+    let negated = stm.binds.iter().zip(&known).filter(|(_, known)| **known == Some(false));
+    let mut stms: Vec<Stm> =
+        negated.map(|(p, _)| Stm::new(vec![p.clone()], Op::Prim(Prim::Not, vec![cond]))).collect();
+    stms.push(Stm::new(kept(&stm.binds, &keep), exp));
+    Some(Replacement { stms, values })
 }
 
 /// The items that are to be kept.

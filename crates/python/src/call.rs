@@ -1,5 +1,7 @@
 //! The arguments of calls, by position and by name; and tangents, by parameter.
 
+use std::collections::HashSet;
+
 use lambada::{Args, Gradient, Type};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -76,7 +78,7 @@ impl<'f> Interface<'f> {
         let mut size = 0u64;
         for (param, value) in parameters.iter().zip(values.iter().flatten()) {
             let (name, ty, variants) = (&*param.name, &param.ty, self.0.variants());
-            let mut reader = Reader { name, ty, variants, kept: &mut kept };
+            let mut reader = Reader { name, ty, variants, kept: &mut kept, inside: HashSet::new() };
             let arg = reader.arg(value)?;
             size = size.saturating_add(arg.extent());
             all.push((None, arg));
@@ -160,7 +162,8 @@ impl<'f> Interface<'f> {
             let Some(ty) = self.type_of(&name) else { return Err(self.no_parameter(&name)) };
             let called = format!("{what}[{name:?}]");
             let variants = self.0.variants();
-            let mut reader = Reader { name: &called, ty, variants, kept: &mut kept };
+            let mut reader =
+                Reader { name: &called, ty, variants, kept: &mut kept, inside: HashSet::new() };
             let arg = reader.arg(&value)?;
             kept.push(value);
             args.insert(name.clone(), arg);

@@ -1,5 +1,6 @@
 //! Arguments: values of Python as the type of a parameter says. What is wrong is told with the parameter, its type, the place in it, and what came.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use lambada::{Arg, Data, IntoArg, Type, Variant};
@@ -26,6 +27,8 @@ pub(crate) struct Reader<'a, 'py> {
     pub variants: &'a [Variant],
     /// Keeps what has been made for the call.
     pub kept: &'a mut Vec<Bound<'py, PyAny>>,
+    /// The variants that are being read, by address: none of them is a part of itself.
+    pub inside: HashSet<usize>,
 }
 
 /// An array of scalars: its elements, and the number of its axes.
@@ -262,7 +265,18 @@ impl<'py> Reader<'_, 'py> {
         }
     }
 
+    /// A variant. Whatever contains itself does so through one, because all other types are finite.
     fn variant(&mut self, name: &str, value: &Bound<'py, PyAny>, place: &str) -> PyResult<Data> {
+        let address = value.as_ptr() as usize;
+        if !self.inside.insert(address) {
+            return Err(PyValueError::new_err(self.message("a value that contains itself", place)));
+        }
+        let data = self.variant_of(name, value, place);
+        self.inside.remove(&address);
+        data
+    }
+
+    fn variant_of(&mut self, name: &str, value: &Bound<'py, PyAny>, place: &str) -> PyResult<Data> {
         let known = self.variants.iter().find(|variant| *variant.name == *name);
         let (Some(known), true) = (known, value.is_instance(classes::variant(value.py())?)?) else {
             return Err(self.wrong(value, place));
@@ -314,33 +328,45 @@ impl<'py> Reader<'_, 'py> {
 
 /// The value as data, where nothing says of what type it should be.
 pub(crate) fn natural(value: &Bound<'_, PyAny>) -> PyResult<Data> {
-    stacker::maybe_grow(ROOM, MORE, || natural_data(value))
+    natural_inside(value, &mut HashSet::new())
 }
 
-fn natural_data(value: &Bound<'_, PyAny>) -> PyResult<Data> {
+/// The same inside of values, by address.
+fn natural_inside(value: &Bound<'_, PyAny>, inside: &mut HashSet<usize>) -> PyResult<Data> {
+    let address = value.as_ptr() as usize;
+    if !inside.insert(address) {
+        return Err(PyValueError::new_err("a value that contains itself is no value of Lambada"));
+    }
+    let data = stacker::maybe_grow(ROOM, MORE, || natural_data(value, inside));
+    inside.remove(&address);
+    data
+}
+
+fn items(value: &Bound<'_, PyAny>, inside: &mut HashSet<usize>) -> PyResult<Vec<Data>> {
+    value.try_iter()?.map(|item| natural_inside(&item?, inside)).collect()
+}
+
+fn natural_data(value: &Bound<'_, PyAny>, inside: &mut HashSet<usize>) -> PyResult<Data> {
     let py = value.py();
-    let items = |value: &Bound<'_, PyAny>| -> PyResult<Vec<Data>> {
-        value.try_iter()?.map(|item| natural(&item?)).collect()
-    };
     if value.is_instance_of::<PyBool>() || is_numpy_bool(value) {
         return Ok(Data::from(value.is_truthy()?));
     }
     if value.is_instance(classes::variant(py)?)? {
         let name: String = value.getattr("name")?.extract()?;
-        let args = items(&value.getattr("fields")?)?;
+        let args = items(&value.getattr("fields")?, inside)?;
         return Ok(Data::Con { name: name.into(), tag: 0, args: args.into() });
     }
     if let Some(names) = field_names(value)? {
         let mut all: Vec<(Arc<str>, Data)> = Vec::new();
         for name in names {
-            let item = natural(&field(value, &name)?)?;
+            let item = natural_inside(&field(value, &name)?, inside)?;
             all.push((Arc::from(name), item));
         }
         all.sort_by(|a, b| a.0.cmp(&b.0));
         return Ok(Data::Record(all));
     }
     if value.is_instance_of::<PyTuple>() {
-        return Ok(Data::Tuple(items(value)?));
+        return Ok(Data::Tuple(items(value, inside)?));
     }
     if value.is_instance_of::<PyInt>() {
         return Ok(Data::from(value.extract::<i64>()?));
@@ -359,7 +385,7 @@ fn natural_data(value: &Bound<'_, PyAny>) -> PyResult<Data> {
         }
     }
     match value.is_instance_of::<PyList>() {
-        true => Ok(Data::Array(items(value)?)),
+        true => Ok(Data::Array(items(value, inside)?)),
         false => Err(PyTypeError::new_err(format!("{} is no value of Lambada", said(value)))),
     }
 }

@@ -1,5 +1,6 @@
 //! Pullbacks: from cotangents of a result to those of the parameters, at one point.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use lambada::IntoArg;
@@ -35,9 +36,14 @@ impl Pullback {
         let mut kept = Vec::new();
         let variants = function.variants();
         let arg = match function.result() {
-            Some(ty) => {
-                Reader { name: "the cotangent", ty, variants, kept: &mut kept }.arg(cotangent)?
+            Some(ty) => Reader {
+                name: "the cotangent",
+                ty,
+                variants,
+                kept: &mut kept,
+                inside: HashSet::new(),
             }
+            .arg(cotangent)?,
             None => natural(cotangent)?.into_arg(),
         };
         kept.push(cotangent.clone());

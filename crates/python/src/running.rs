@@ -1,8 +1,10 @@
 //! Running what takes time without the interpreter's lock, so that Ctrl-C ends the wait for it.
 //!
 //! Only the main thread of a program is told of signals. A call in it that may take long therefore runs on a thread of its own, and the main thread asks for
-//! signals while it waits; when one ends the wait, the call is cancelled, its kernel ends and gives back its memory. Where that takes longer than [`END`], as
-//! the C compiler does, the thread goes on by itself, and what comes of it is dropped. A call that has been short, and is given no more than then, runs where it is: handing it over would cost more than it does.
+//! signals while it waits; when one ends the wait, the call is cancelled, its kernel ends and gives
+//! back its memory. A C compiler ends, too. Where that takes longer than [`END`], the thread goes
+//! on by itself, and what comes of it is dropped. A call that has been short, and is given no more
+//! than then, runs where it is: handing it over would cost more than it does.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};

@@ -188,6 +188,19 @@ def test_more_memory_than_is_allowed():
     assert f(10)[9] == 9.0
 
 
+def test_values_that_contain_themselves():
+    m = lambada.compile(
+        "type rose = Rose real ([]rose)\n"
+        "def rec total (t : rose) : real = match t | Rose x ts -> x + sum (map total ts)\n"
+    )
+    children = []
+    rose = Variant("Rose", 1.0, children)
+    assert m.total(Variant("Rose", 1.0, [rose, rose])) == 3.0
+    children.append(Variant("Rose", 2.0, [rose]))
+    with pytest.raises(ValueError, match="a value that contains itself"):
+        m.total(rose)
+
+
 def test_functions_of_functions_are_told():
     m = lambada.compile("def f (g : real -> real) : real = g 1.0")
     with pytest.raises(lambada.Error, match="g"):

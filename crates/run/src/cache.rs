@@ -1,26 +1,27 @@
-//! Compiled units, kept from run to run. An entry is a directory named by a hash, with the C text and the library made of it. Entries are made aside
-//! and renamed into place as a whole, so that processes may share a cache. A hit compares the whole text, so that a collision of hashes is
-//! only a miss. Where no cache can be written, units are compiled in a directory that goes away again. What is no longer used goes
-//! ([`crate::prune`]).
+//! Compiled units, kept from run to run. An entry is a directory named by a hash, with the C text,
+//! the library made of it, and the library's seal. Entries are made aside and renamed into place as
+//! a whole, so that processes may share a cache. A hit compares the whole text, so that a collision
+//! of hashes is only a miss. Where no cache can be written, units are compiled in a directory that
+//! goes away again. What is no longer used goes ([`crate::prune`]).
+//!
+//! Nothing that is found is trusted: an entry counts only if nobody else can write to it
+//! ([`crate::owner`]) and its seal fits ([`crate::seal`]). All else in its place, a directory or a
+//! pipe too, gives way to a new entry. What has been compiled is loaded before others can reach it,
+//! so that a run depends on nobody.
 
-use std::fs::{self, File};
-use std::io;
+use std::fs;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use lambada_codegen::{Shares, Unit};
 
+use crate::owner::{discard, is_our_directory, is_our_file, only_ours};
 use crate::prune::{hold, prune};
+use crate::seal::{is_whole, seal};
 use crate::{Cancel, CompileError, Compiler, Settings, Unfinished, messages};
-
-/// A library that is ready to be loaded.
-pub(crate) struct Entry {
-    pub library: PathBuf,
-    /// Keeps the entry in the cache until the library has been loaded.
-    _held: Option<File>,
-    /// Goes away when the library has been loaded.
-    _scratch: Option<Scratch>,
-}
 
 pub(crate) const SOURCE: &str = "kernel.c";
 const LIBRARY: &str = if cfg!(target_os = "macos") { "kernel.dylib" } else { "kernel.so" };
@@ -28,21 +29,25 @@ const LIBRARY: &str = if cfg!(target_os = "macos") { "kernel.dylib" } else { "ke
 /// How names of directories start in which entries are made.
 pub(crate) const SCRATCH: &str = "lambada-tmp-";
 
-/// Finds or makes the library of a unit.
-pub(crate) fn library(
+/// Finds or makes the library of a unit, and loads it.
+pub(crate) fn library<L>(
     compiler: &Compiler,
     unit: &Unit,
     settings: Settings,
     kept: Option<&Path>,
-) -> Result<Entry, CompileError> {
+    load: impl Fn(&Path) -> Result<L, libloading::Error>,
+) -> Result<L, CompileError> {
     let identity = compiler.identity(settings).replace("*/", "* /");
     let text = format!("/* {identity} */\n{}", unit.text);
     let key = format!("{:032x}", hash(text.as_bytes()));
     let home = kept.map(Path::to_path_buf).or_else(directory);
     if let Some(home) = &home
-        && let Some(entry) = find(&home.join(&key), &text)
+        && let Some(library) = find(&home.join(&key), &text, &load)
     {
-        return Ok(entry);
+        return Ok(library);
+    }
+    if let Some(error) = Failing::known() {
+        return Err(error);
     }
     // A cache that cannot be written is no reason not to run.
     let scratch = home
@@ -51,32 +56,40 @@ pub(crate) fn library(
         .map_or_else(|| Scratch::inside(&std::env::temp_dir()), Ok);
     let scratch = scratch.map_err(|error| messages::no_directory(&error))?;
     make(compiler, &scratch, &text, unit.shares, settings)?;
-    match home.filter(|home| publish(&scratch, &home.join(&key), &text)) {
-        Some(home) => {
-            let place = home.join(&key);
-            let held = hold(&place);
-            prune(&home);
-            Ok(Entry { library: place.join(LIBRARY), _held: held, _scratch: None })
-        }
-        None => {
-            Ok(Entry { library: scratch.path.join(LIBRARY), _held: None, _scratch: Some(scratch) })
-        }
+    let made = scratch.path.join(LIBRARY);
+    let library = load(&made).map_err(|error| messages::not_loaded(&made, &error))?;
+    if let Some(home) = home
+        && publish(&scratch, &home.join(&key), &text)
+    {
+        prune(&home);
     }
+    Ok(library)
 }
 
-/// Forgets an entry that could not be loaded.
-pub(crate) fn forget(entry: &Entry) {
-    if let Some(place) = entry.library.parent() {
-        // If it cannot be removed, it is compiled elsewhere next.
-        let _ = fs::remove_dir_all(place);
-    }
+/// Loads the library of an entry, if the entry is that of the text and whole.
+fn find<L>(
+    place: &Path,
+    text: &str,
+    load: impl Fn(&Path) -> Result<L, libloading::Error>,
+) -> Option<L> {
+    let _held = is_entry(place, text)?;
+    load(&place.join(LIBRARY)).ok()
 }
 
-fn find(place: &Path, text: &str) -> Option<Entry> {
+/// Whether a library that is ready to be loaded is there; as long as the file is open, nobody
+/// removes it.
+fn is_entry(place: &Path, text: &str) -> Option<fs::File> {
     let library = place.join(LIBRARY);
-    let held = hold(place);
-    let same = fs::read(place.join(SOURCE)).is_ok_and(|found| found == text.as_bytes());
-    (same && library.is_file()).then_some(Entry { library, _held: held, _scratch: None })
+    let source = is_our_directory(place).then(|| hold(place)).flatten()?;
+    let is_same = has_text(&source, text);
+    (is_same && is_our_file(&library) && is_whole(&library)).then_some(source)
+}
+
+fn has_text(file: &fs::File, text: &str) -> bool {
+    let (length, mut found) = (text.len() as u64, Vec::new());
+    file.metadata().is_ok_and(|file| file.len() == length)
+        && file.take(length).read_to_end(&mut found).is_ok()
+        && found == text.as_bytes()
 }
 
 fn make(
@@ -91,12 +104,41 @@ fn make(
     fs::write(&source, text).map_err(|error| messages::not_written(&source, &error))?;
     match compiler.compile(&source, &library, settings, shares) {
         Ok(()) if library.is_file() => Ok(()),
-        Ok(()) => Err(messages::broken_compiler(&compiler.name(), "")),
+        Ok(()) => Err(Failing::told(messages::broken_compiler(&compiler.name(), ""))),
         // A compiler that Ctrl-C has ended says nothing of the text.
-        Err(said) if !is_cancelled() && works(compiler, scratch, text.len()) => {
-            Err(failed(&source, &said))
+        Err(said) if is_cancelled() => Err(messages::broken_compiler(&compiler.name(), &said)),
+        Err(said) if works(compiler, scratch, text.len()) => Err(failed(&source, &said)),
+        Err(said) => Err(Failing::told(messages::broken_compiler(&compiler.name(), &said))),
+    }
+}
+
+/// A compiler that does not work, as one does on a full disk. It is left alone for a while, because
+/// finding out takes longer than going without.
+struct Failing {
+    since: Instant,
+    error: CompileError,
+}
+
+static FAILING: Mutex<Option<Failing>> = Mutex::new(None);
+
+impl Failing {
+    /// How long it is left alone.
+    const REST: Duration = Duration::from_secs(60);
+
+    /// Why the compiler does not work, if it has just been found out.
+    fn known() -> Option<CompileError> {
+        let failing = FAILING.lock().unwrap_or_else(PoisonError::into_inner);
+        let recent = failing.as_ref().filter(|failing| failing.since.elapsed() < Failing::REST);
+        recent.map(|failing| failing.error.clone())
+    }
+
+    /// The same error, to be remembered.
+    fn told(error: CompileError) -> CompileError {
+        if !is_cancelled() {
+            let failing = Failing { since: Instant::now(), error: error.clone() };
+            *FAILING.lock().unwrap_or_else(PoisonError::into_inner) = Some(failing);
         }
-        Err(said) => Err(messages::broken_compiler(&compiler.name(), &said)),
+        error
     }
 }
 
@@ -126,14 +168,23 @@ fn failed(source: &Path, said: &str) -> CompileError {
 
 /// Moves what has been made into the cache. Another process may have been faster; then its entry is as good.
 fn publish(scratch: &Scratch, place: &Path, text: &str) -> bool {
-    fs::rename(&scratch.path, place).is_ok()
-        || find(place, text).is_some()
-        || replace(scratch, place)
+    let library = scratch.path.join(LIBRARY);
+    only_ours(&library).is_ok()
+        && seal(&library).is_ok()
+        && (fs::rename(&scratch.path, place).is_ok()
+            || is_entry(place, text).is_some()
+            || replace(scratch, place))
 }
 
-/// An entry that is damaged, or has the same hash, gives way.
+/// An entry that is damaged, or has the same hash, gives way. It is moved aside first: others find
+/// a whole entry or none.
 fn replace(scratch: &Scratch, place: &Path) -> bool {
-    place.exists() && fs::remove_dir_all(place).is_ok() && fs::rename(&scratch.path, place).is_ok()
+    let aside = scratch.path.with_extension("damaged");
+    let _unfinished = Unfinished::at(&aside);
+    let replaced = fs::rename(place, &aside).is_ok() && fs::rename(&scratch.path, place).is_ok();
+    // If it cannot be removed, it is only litter.
+    let _ = discard(&aside);
+    replaced
 }
 
 /// Where the cache is: `$LAMBADA_CACHE`, or `lambada` in the user's directory for caches.
@@ -227,14 +278,75 @@ mod tests {
             fs::write(scratch.path.join(LIBRARY), text).unwrap();
             publish(&scratch, &place, text)
         };
+        let is_there = |text: &str| is_entry(&place, text).is_some();
         assert!(offer("one"));
         assert!(offer("one"));
-        assert!(find(&place, "one").is_some());
-        assert!(find(&place, "two").is_none());
-        fs::remove_file(place.join(LIBRARY)).unwrap();
-        assert!(find(&place, "one").is_none());
-        assert!(offer("one"));
-        assert!(find(&place, "one").is_some());
-        assert_eq!(fs::read_dir(&home.path).unwrap().count(), 1);
+        assert!(is_there("one") && !is_there("two"));
+        for damage in damages() {
+            damage(&place);
+            assert!(!is_there("one"));
+            assert!(offer("one") && is_there("one"));
+            assert_eq!(fs::read_dir(&home.path).unwrap().count(), 1);
+        }
+    }
+
+    /// What may have happened to an entry.
+    fn damages() -> Vec<fn(&Path)> {
+        let mut damages: Vec<fn(&Path)> = vec![
+            |entry| fs::remove_file(entry.join(LIBRARY)).unwrap(),
+            |entry| fs::remove_file(entry.join(SOURCE)).unwrap(),
+            |entry| fs::remove_file(entry.join("kernel.seal")).unwrap(),
+            |entry| fs::write(entry.join(LIBRARY), "").unwrap(),
+            |entry| fs::write(entry.join(LIBRARY), "on").unwrap(),
+            |entry| fs::write(entry.join(LIBRARY), "onf").unwrap(),
+            |entry| fs::write(entry.join(SOURCE), "").unwrap(),
+            |entry| fs::write(entry.join("kernel.seal"), "").unwrap(),
+            |entry| fs::write(entry.join("kernel.seal"), [0xff; 1000]).unwrap(),
+            |entry| fs::remove_dir_all(entry).unwrap(),
+            |entry| {
+                fs::remove_file(entry.join(LIBRARY)).unwrap();
+                fs::create_dir(entry.join(LIBRARY)).unwrap();
+            },
+            |entry| {
+                fs::remove_dir_all(entry).unwrap();
+                fs::write(entry, "a file").unwrap();
+            },
+            |entry| {
+                fs::remove_dir_all(entry).unwrap();
+                fs::create_dir(entry).unwrap();
+                fs::create_dir(entry.join(SOURCE)).unwrap();
+            },
+        ];
+        #[cfg(unix)]
+        damages.extend(of_unix());
+        damages
+    }
+
+    #[cfg(unix)]
+    fn of_unix() -> Vec<fn(&Path)> {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        fn pipe(path: &Path) {
+            fs::remove_file(path).unwrap();
+            let made = std::process::Command::new("mkfifo").arg(path).status();
+            assert!(made.unwrap().success());
+        }
+        fn permit(path: &Path, mode: u32) {
+            fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+        }
+        vec![
+            |entry| pipe(&entry.join(SOURCE)),
+            |entry| pipe(&entry.join(LIBRARY)),
+            |entry| pipe(&entry.join("kernel.seal")),
+            |entry| {
+                fs::rename(entry.join(LIBRARY), entry.join("elsewhere")).unwrap();
+                symlink(entry.join("elsewhere"), entry.join(LIBRARY)).unwrap();
+            },
+            |entry| permit(&entry.join(LIBRARY), 0o777),
+            |entry| permit(entry, 0o777),
+            |entry| {
+                fs::remove_dir_all(entry).unwrap();
+                symlink("/nowhere", entry).unwrap();
+            },
+        ]
     }
 }

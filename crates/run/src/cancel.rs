@@ -16,7 +16,7 @@ pub struct Cancel(Arc<Shared>);
 #[derive(Debug, Default)]
 struct Shared {
     cancelled: Arc<AtomicBool>,
-    /// The contexts in which calls run.
+    /// Calls of machine code, and children.
     running: Mutex<Vec<Running>>,
 }
 
@@ -76,7 +76,8 @@ impl Cancel {
         self.0.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Runs machine code that is ended when this is cancelled. When this returns, nobody ends it any more.
+    /// Runs something that is ended when this is cancelled. When this returns, nobody ends it any
+    /// more.
     pub(crate) fn during<R>(&self, call: Running, run: impl FnOnce() -> R) -> R {
         struct Entered<'a>(&'a Cancel, Running);
         impl Drop for Entered<'_> {
@@ -88,7 +89,7 @@ impl Cancel {
             }
         }
         let mut running = self.running();
-        running.push(call);
+        running.push(call.clone());
         if self.is_cancelled() {
             call.end();
         }

@@ -1,12 +1,12 @@
 //! The C compiler of the system.
 
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
 use lambada_codegen::Shares;
 
-use crate::Settings;
+use crate::{Children, Settings};
 
 /// A C compiler that runs.
 #[derive(Clone, Debug)]
@@ -101,66 +101,49 @@ impl Compiler {
     ) -> Result<(), String> {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let jobs = jobs(shares, cores);
+        let run = |command| self.run(Children::one(command));
         if jobs.is_empty() {
-            return self.run(settings, &[], &[source.to_path_buf()], library)?.end();
+            return run(self.compiles(settings, &[], &[source.to_path_buf()], library));
         }
         let objects: Vec<PathBuf> =
             (0..jobs.len()).map(|k| library.with_extension(format!("{k}.o"))).collect();
         let source = [source.to_path_buf()];
-        let running: Vec<Running> = jobs
-            .iter()
-            .zip(&objects)
-            .map(|(flags, object)| self.run(settings, flags, &source, object))
-            .collect::<Result<_, _>>()?;
-        // All are waited for before anything is told, so that none goes on writing.
-        let ended: Vec<Result<(), String>> = running.into_iter().map(Running::end).collect();
-        ended.into_iter().collect::<Result<(), String>>()?;
-        self.run(settings, &[], &objects, library)?.end()?;
+        let mut children = Children::default();
+        for (flags, object) in jobs.iter().zip(&objects) {
+            children.push(self.compiles(settings, flags, &source, object));
+        }
+        self.run(children)?;
+        run(self.compiles(settings, &[], &objects, library))?;
         // What is left of them would only be litter in the cache.
         objects.iter().for_each(|object| drop(std::fs::remove_file(object)));
         Ok(())
     }
 
-    /// Starts the compiler.
-    fn run(
+    /// What compiles sources, or links them.
+    fn compiles(
         &self,
         settings: Settings,
         flags: &[String],
         sources: &[PathBuf],
         output: &Path,
-    ) -> Result<Running, String> {
-        let child = self
-            .command()
-            .args(self.flags_for(settings))
-            .args(flags)
-            .args(sources)
-            .arg("-o")
-            .arg(output)
-            .arg("-lm")
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn();
-        let child = child.map_err(|error| format!("cannot run {}: {error}", self.command[0]))?;
-        Ok(Running { child, name: self.command[0].clone() })
+    ) -> Command {
+        let mut command = self.command();
+        command.args(self.flags_for(settings)).args(flags).args(sources);
+        command.arg("-o").arg(output).arg("-lm");
+        command
     }
-}
 
-/// A compiler that has been started.
-struct Running {
-    child: Child,
-    name: String,
-}
-
-impl Running {
-    /// Waits for it; what it says if it fails.
-    fn end(self) -> Result<(), String> {
-        let output = self.child.wait_with_output();
-        let output = output.map_err(|error| format!("cannot run {}: {error}", self.name))?;
-        match output.status.success() {
-            true => Ok(()),
-            false => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
-        }
+    /// Runs compilers to their ends; what the first one says that fails.
+    fn run(&self, children: Children) -> Result<(), String> {
+        let ended = children.outputs().into_iter().map(|output| {
+            let output =
+                output.map_err(|error| format!("cannot run {}: {error}", self.command[0]))?;
+            match output.status.success() {
+                true => Ok(()),
+                false => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
+            }
+        });
+        ended.collect()
     }
 }
 

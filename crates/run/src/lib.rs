@@ -1,7 +1,8 @@
 //! C text → numbers: compile, cache, load, call. The only crate with `unsafe`.
 //!
-//! - `compiler`: which C compiler, and how it is called;
-//! - `cache`: compiled units by the hash of everything that they depend on; `prune`: how they go again;
+//! - `compiler`: which C compiler, and how it is called; `children`: programs that end with this process;
+//! - `cache`: compiled units by the hash of everything that they depend on; `prune`: how they go again; `seal`, `owner`: whether what is found there can
+//!   be loaded;
 //! - `native`: loaded units, and calls into them; `call`: calls as the façade makes them;
 //! - `output`: values in the interface of machine code;
 //! - `pool`: the contexts that no call is using;
@@ -19,6 +20,7 @@
 mod cache;
 mod call;
 mod cancel;
+mod children;
 mod compiler;
 mod elements;
 mod hosted;
@@ -26,10 +28,12 @@ mod memory;
 mod messages;
 mod native;
 mod output;
+mod owner;
 mod peak;
 mod pool;
 mod prune;
 mod running;
+mod seal;
 mod stack;
 mod streams;
 mod subnormals;
@@ -47,6 +51,7 @@ use call::Interpreted;
 
 pub use call::{Call, Results};
 pub use cancel::Cancel;
+pub use children::Children;
 pub use compiler::Compiler;
 pub use elements::{Argument, Elements, Got, Lent};
 pub use memory::{MAX_MEMORY, available, parse_size};
@@ -238,46 +243,46 @@ impl Kernel {
         Kernel::compile_with(functions, Settings::default())
     }
 
-    /// Compiles several functions as the settings say.
+    /// Compiles several functions as the settings say. They run with the lanes that they have,
+    /// whatever runs them.
     pub fn compile_with(
         functions: &[&Function],
         settings: Settings,
     ) -> Result<Vec<Kernel>, CompileError> {
-        Kernel::compile_in(functions, settings, None)
+        match native(functions, settings, None)? {
+            Some(kernels) => Ok(kernels),
+            None => interpret(functions, settings),
+        }
     }
 
-    /// The same with another place where compiled units are kept.
-    pub fn compile_in(
-        functions: &[&Function],
+    /// Compiles the function that `lower` gives for a number of lanes: those of what runs it. Where
+    /// the C compiler turns out not to work, the function is lowered again. `kept` is another place
+    /// where compiled units are kept.
+    ///
+    /// # Errors
+    /// Mistakes of ours: where the system is at fault, something else runs.
+    pub fn lowered(
+        precision: Precision,
         settings: Settings,
         kept: Option<&Path>,
-    ) -> Result<Vec<Kernel>, CompileError> {
-        for function in functions {
-            lambada_loops::check(function).map_err(|complaint| messages::malformed(&complaint))?;
-        }
-        let compiler = match settings.engine {
-            Engine::Native => Compiler::find(),
-            Engine::Jit | Engine::Interpreter => return Ok(interpret(functions, settings)),
+        lower: impl Fn(u16) -> Function,
+    ) -> Result<Kernel, CompileError> {
+        let kernels = if settings.engine == Engine::Native && Compiler::find().is_some() {
+            native(&[&lower(settings.target.lanes(precision))], settings, kept)?
+        } else {
+            None
         };
-        match compiler {
-            Some(compiler) => match native::compile(compiler, functions, settings, kept) {
-                Ok(natives) => {
-                    let natives = functions.iter().zip(natives);
-                    Ok(natives
-                        .map(|(function, it)| Kernel::new(function, Code::Native(it)))
-                        .collect())
-                }
-                Err(error) if error.fault == Fault::System => {
-                    warn_once(Some(&error), functions);
-                    Ok(interpret(functions, settings))
-                }
-                Err(error) => Err(error),
-            },
+        let mut kernels = match kernels {
+            Some(kernels) => kernels,
             None => {
-                warn_once(None, functions);
-                Ok(interpret(functions, settings))
+                let function = lower(interpreted_lanes(settings.engine, precision));
+                if settings.engine == Engine::Native && Compiler::find().is_none() {
+                    warn_once(None, &[&function]);
+                }
+                interpret(&[&function], settings)?
             }
-        }
+        };
+        Ok(kernels.remove(0))
     }
 
     fn new(function: &Function, code: Code) -> Kernel {
@@ -398,8 +403,46 @@ impl Kernel {
     }
 }
 
+fn check(functions: &[&Function]) -> Result<(), CompileError> {
+    let check = |function: &&Function| lambada_loops::check(function);
+    functions.iter().try_for_each(check).map_err(|complaint| messages::malformed(&complaint))
+}
+
+/// With the C compiler, if the settings want it; nothing if there is none that works, of which a
+/// warning tells.
+fn native(
+    functions: &[&Function],
+    settings: Settings,
+    kept: Option<&Path>,
+) -> Result<Option<Vec<Kernel>>, CompileError> {
+    match settings.engine {
+        Engine::Native => {}
+        Engine::Jit | Engine::Interpreter => return Ok(None),
+    }
+    check(functions)?;
+    let Some(compiler) = Compiler::find() else {
+        warn_once(None, functions);
+        return Ok(None);
+    };
+    match native::compile(compiler, functions, settings, kept) {
+        Ok(natives) => {
+            let kernel = |(function, it): (&&Function, _)| Kernel::new(function, Code::Native(it));
+            Ok(Some(functions.iter().zip(natives).map(kernel).collect()))
+        }
+        Err(error) if error.fault == Fault::System => {
+            // A compiler that Ctrl-C has ended is no reason to warn.
+            if !Cancel::current().is_some_and(|cancel| cancel.is_cancelled()) {
+                warn_once(Some(&error), functions);
+            }
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
+}
+
 /// Without a C compiler: with machine code that is made here, unless the settings say that there is to be none.
-fn interpret(functions: &[&Function], settings: Settings) -> Vec<Kernel> {
+fn interpret(functions: &[&Function], settings: Settings) -> Result<Vec<Kernel>, CompileError> {
+    check(functions)?;
     let code = |function: &Function| {
         let wanted = settings.engine != Engine::Interpreter && translates(function.precision);
         match lambada_jit::translator(settings.contract).filter(|_| wanted) {
@@ -409,7 +452,7 @@ fn interpret(functions: &[&Function], settings: Settings) -> Vec<Kernel> {
             None => Code::Interpreted(Program::new(function), Engine::Interpreter),
         }
     };
-    functions.iter().map(|function| Kernel::new(function, code(function))).collect()
+    Ok(functions.iter().map(|function| Kernel::new(function, code(function))).collect())
 }
 
 /// How many lanes functions should have that are not compiled by a C compiler.

@@ -8,7 +8,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use lambada_codegen::Unit;
 use lambada_loops::{
     Buf, CANCELLED, Function, Seen, Step, Stmt, internal, is_parallel, param_types,
 };
@@ -123,7 +122,7 @@ pub(crate) fn compile(
     kept: Option<&Path>,
 ) -> Result<Vec<Native>, CompileError> {
     let unit = lambada_codegen::unit_in_parts(functions, settings.part);
-    let library = Arc::new(open(compiler, &unit, settings, kept)?);
+    let library = Arc::new(cache::library(compiler, &unit, settings, kept, load)?);
     functions
         .iter()
         .zip(&unit.symbols)
@@ -131,22 +130,8 @@ pub(crate) fn compile(
         .collect()
 }
 
-/// The library of a unit. An entry of the cache that cannot be loaded is made again.
-fn open(
-    compiler: &Compiler,
-    unit: &Unit,
-    settings: Settings,
-    kept: Option<&Path>,
-) -> Result<Library, CompileError> {
-    let entry = cache::library(compiler, unit, settings, kept)?;
-    load(&entry.library).or_else(|_| {
-        cache::forget(&entry);
-        let entry = cache::library(compiler, unit, settings, kept)?;
-        load(&entry.library).map_err(|error| messages::not_loaded(&entry.library, &error))
-    })
-}
-
-fn load(path: &Path) -> Result<Library, libloading::Error> {
+/// Loads a library.
+pub(crate) fn load(path: &Path) -> Result<Library, libloading::Error> {
     // SAFETY: the library has been compiled from our text; nothing in it runs when it is loaded or unloaded.
     unsafe { Library::new(path) }
 }
@@ -479,7 +464,7 @@ impl<'a> NativeCall<'a> {
             None => run(),
             Some(cancel) => {
                 // SAFETY: the context stays open while the call runs in it.
-                let running = unsafe { Running::new(context, native.set_cancelled) };
+                let running = unsafe { Running::code(context, native.set_cancelled) };
                 let status = cancel.during(running, run);
                 // SAFETY: the context is open and ours, and nobody ends what runs in it any more.
                 unsafe { (native.set_cancelled)(context, 0) };

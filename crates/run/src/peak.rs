@@ -10,7 +10,7 @@ use lambada_codegen::{Shares, Unit};
 use lambada_prim::Precision;
 use libloading::Library;
 
-use crate::{Compiler, Settings, cache};
+use crate::{Compiler, Settings, cache, native};
 
 /// How long a measurement takes at least, in seconds; the best of so many counts.
 const LONG: f64 = 4e-3;
@@ -35,9 +35,8 @@ impl Peak {
         let settings = Settings::default();
         let lanes = usize::from(settings.target.lanes(Precision::F64));
         let unit = Unit { text: text(lanes), symbols: Vec::new(), shares: Shares::default() };
-        let entry = cache::library(Compiler::find()?, &unit, settings, kept).ok()?;
-        // SAFETY: the library has been compiled from the text below; nothing in it runs when it is loaded or unloaded.
-        let library = unsafe { Library::new(&entry.library) }.ok()?;
+        let library =
+            cache::library(Compiler::find()?, &unit, settings, kept, native::load).ok()?;
         Some(Peak { library, lanes })
     }
 

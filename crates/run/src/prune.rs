@@ -7,11 +7,13 @@
 //! Whoever uses an entry holds a shared lock on its C file from before it looks at the entry until the library is loaded; from then on the
 //! system keeps the library. An entry is removed under the exclusive lock. Where files cannot be locked, no entry is removed.
 
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata, TryLockError};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use crate::cache::{SCRATCH, SOURCE};
+use crate::owner::{discard, open_regular};
 
 const HOUR: Duration = Duration::from_secs(60 * 60);
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -31,10 +33,14 @@ const FEW: usize = 256;
 /// In the cache; its time is when the cache was looked through last.
 const STAMP: &str = "pruned";
 
-/// Keeps an entry from being removed as long as the value lives, and notes that it has been used.
+/// The C file of an entry, which keeps the entry from being removed as long as it is open, and
+/// notes that it has been used. Nothing if the entry is being removed, or there is no such file.
 pub(crate) fn hold(entry: &Path) -> Option<File> {
-    let file = File::open(entry.join(SOURCE)).ok()?;
-    file.lock_shared().ok()?;
+    let file = open_regular(&entry.join(SOURCE)).ok()?;
+    // Where files cannot be locked, no entry is removed.
+    if matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)) {
+        return None;
+    }
     let now = SystemTime::now();
     if age(&file, now).is_some_and(|age| age > HOUR) {
         // If the time cannot be noted, the entry goes earlier than it should and is compiled again.
@@ -47,7 +53,8 @@ pub(crate) fn hold(entry: &Path) -> Option<File> {
 pub(crate) fn prune(home: &Path) {
     let now = SystemTime::now();
     let stamp = home.join(STAMP);
-    let recent = File::open(&stamp).is_ok_and(|stamp| age(&stamp, now).is_none_or(|age| age < DAY));
+    let recent = fs::symlink_metadata(&stamp)
+        .is_ok_and(|stamp| since(&stamp, now).is_none_or(|age| age < DAY));
     let Ok(items) = fs::read_dir(home) else { return };
     let items: Vec<PathBuf> = items.flatten().map(|item| item.path()).collect();
     if recent
@@ -62,20 +69,24 @@ pub(crate) fn prune(home: &Path) {
 
 /// Time since the last change; nothing if that is unknown or to come.
 fn age(file: &File, now: SystemTime) -> Option<Duration> {
-    now.duration_since(file.metadata().ok()?.modified().ok()?).ok()
+    since(&file.metadata().ok()?, now)
+}
+
+fn since(data: &Metadata, now: SystemTime) -> Option<Duration> {
+    now.duration_since(data.modified().ok()?).ok()
+}
+
+/// When an entry was used, or whatever is in its place was made.
+fn used(item: &Path) -> io::Result<Metadata> {
+    fs::symlink_metadata(item.join(SOURCE)).or_else(|_| fs::symlink_metadata(item))
 }
 
 fn sweep(items: &[PathBuf], now: SystemTime, unused: Duration, size: u64) {
     let mut entries = Vec::new();
     for item in items {
-        let Ok(file) = File::open(item.join(SOURCE)).or_else(|_| File::open(item)) else {
-            continue;
-        };
-        let Some(age) = age(&file, now) else { continue };
+        let Some(age) = used(item).ok().and_then(|used| since(&used, now)) else { continue };
         match item.file_name().and_then(|name| name.to_str()) {
-            Some(name) if name.starts_with(SCRATCH) => {
-                _ = (age > LITTER).then(|| fs::remove_dir_all(item))
-            }
+            Some(name) if name.starts_with(SCRATCH) => _ = (age > LITTER).then(|| discard(item)),
             Some(name) if is_key(name) => entries.push((age, item)),
             Some(_) | None => {} // not ours
         }
@@ -102,10 +113,14 @@ fn bytes(entry: &Path) -> u64 {
 
 /// Removes an entry, unless it is in use or has been used since its age was looked at.
 fn remove(entry: &Path, known: Duration, now: SystemTime) {
-    let Ok(file) = File::open(entry.join(SOURCE)) else { return };
-    if file.try_lock().is_ok() && age(&file, now).is_some_and(|age| age >= known) {
+    // Nobody uses an entry without its C file.
+    let source = open_regular(&entry.join(SOURCE)).ok();
+    let is_free = source.as_ref().is_none_or(|file| {
+        file.try_lock().is_ok() && age(file, now).is_some_and(|age| age >= known)
+    });
+    if is_free {
         // What cannot be removed now is tried again another day.
-        let _ = fs::remove_dir_all(entry);
+        let _ = discard(entry);
     }
 }
 

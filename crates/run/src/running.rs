@@ -1,39 +1,61 @@
-//! Calls of machine code that run, as what can end them knows them.
+//! What runs in a call, as what can end it knows it: machine code, and programs.
 
 #![allow(unsafe_code)]
 
 use std::ffi::c_void;
+use std::sync::Arc;
+
+use crate::children::{Leash, let_go};
 
 /// Says that the call in a context is to end, or takes that back; any thread may.
 pub(crate) type SetCancelled = unsafe extern "C" fn(*mut c_void, i32);
 
+/// What runs, and what ends it.
+#[derive(Clone, Debug)]
+pub(crate) enum Running {
+    /// Machine code in a context.
+    Code(Code),
+    /// A group of children.
+    Children(Leash),
+}
+
 /// A context in which a call runs, and what ends it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Running {
+pub(crate) struct Code {
     context: *mut c_void,
     set_cancelled: SetCancelled,
 }
 
 // SAFETY: that a call is to end may be told from any thread.
-unsafe impl Send for Running {}
+unsafe impl Send for Code {}
 
 impl Running {
     /// A call in a context.
     ///
     /// # Safety
     /// The context is one of the library that `set_cancelled` is of, and stays open as long as the call can be ended.
-    pub unsafe fn new(context: *mut c_void, set_cancelled: SetCancelled) -> Running {
-        Running { context, set_cancelled }
+    pub unsafe fn code(context: *mut c_void, set_cancelled: SetCancelled) -> Running {
+        Running::Code(Code { context, set_cancelled })
     }
 
-    /// Has the call end.
+    /// Has it end.
     pub fn end(&self) {
-        // SAFETY: the context is open, as `new` demands; what this writes, the code reads atomically.
-        unsafe { (self.set_cancelled)(self.context, 1) }
+        match self {
+            // SAFETY: the context is open, as `code` demands; what this writes, the code reads
+            // atomically.
+            Running::Code(code) => unsafe { (code.set_cancelled)(code.context, 1) },
+            Running::Children(leash) => let_go(leash),
+        }
     }
 
-    /// Do they run in the same context?
+    /// Are they the same?
     pub fn is(&self, other: &Running) -> bool {
-        self.context == other.context
+        match (self, other) {
+            (Running::Code(code), Running::Code(other)) => code.context == other.context,
+            (Running::Children(leash), Running::Children(other)) => Arc::ptr_eq(leash, other),
+            (Running::Code(_), Running::Children(_)) | (Running::Children(_), Running::Code(_)) => {
+                false
+            }
+        }
     }
 }

@@ -31,8 +31,11 @@ impl Drop for Unfinished {
     }
 }
 
-/// Removes what is being made, in a process that is about to end: from now on, whoever begins or finishes something waits forever.
+/// Ends children and removes what is being made, in a process that is about to end: from now on,
+/// whoever begins or finishes something waits forever.
 pub fn remove_unfinished() {
+    // Children first, because they would go on writing.
+    crate::children::end_children();
     let made = made();
     for path in made.iter() {
         // What cannot be removed is only litter.

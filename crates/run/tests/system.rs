@@ -8,8 +8,8 @@ use std::process::{Command, Output};
 
 use common::*;
 use lambada_loops::{Function, Return};
-use lambada_prim::{Prim, Scalar};
-use lambada_run::{Compiler, Engine, Kernel};
+use lambada_prim::{Precision, Prim, Scalar};
+use lambada_run::{Compiler, Engine, Kernel, Settings, Target, interpreted_lanes, translates};
 use libtest_mimic::{Arguments, Trial};
 
 fn increment(by: i64) -> Function {
@@ -25,6 +25,7 @@ const CHILD: &str = "LAMBADA_TEST_CHILD";
 fn main() {
     match std::env::var(CHILD).ok().as_deref() {
         Some("rejected") => rejected(),
+        Some("lowered") => lowered_twice(),
         Some(by) => called_twice(by.parse().unwrap()),
         None => libtest_mimic::run(&Arguments::from_args(), tests()).exit(),
     }
@@ -48,6 +49,9 @@ fn tests() -> Vec<Trial> {
             a_cache_that_cannot_be_written_does_not_matter,
         ),
         test("processes_share_a_cache", processes_share_a_cache),
+        test("processes_share_a_damaged_cache", processes_share_a_damaged_cache),
+        #[cfg(unix)]
+        test("lanes_are_those_of_what_runs", lanes_are_those_of_what_runs),
         #[cfg(unix)]
         test("what_a_compiler_says_is_told", what_a_compiler_says_is_told),
         #[cfg(unix)]
@@ -75,6 +79,19 @@ fn called_twice(by: i64) {
 fn rejected() {
     let message = Kernel::compile(&increment(1)).unwrap_err().to_string();
     println!("message={}", message.replace('\n', " / "));
+}
+
+/// A child: compiles twice what takes as many lanes as it is told to, and says with how many.
+fn lowered_twice() {
+    for by in [7, 8] {
+        let settings = Settings::default();
+        let lower = |lanes| {
+            println!("lanes={lanes}");
+            increment(by)
+        };
+        let kernel = Kernel::lowered(Precision::F64, settings, None, lower).unwrap();
+        println!("engine={:?}", kernel.engine());
+    }
 }
 
 fn child(what: &str, set: &[(&str, &Path)]) -> Command {
@@ -123,19 +140,55 @@ fn units_are_cached_and_damage_is_repaired() {
     assert!(out.contains("engine=native"));
     let made = entries(&cache);
     assert_eq!(made.len(), 1, "{made:?}");
-    let library = entries(&made[0])
-        .into_iter()
-        .find(|path| path.extension().is_some_and(|ext| ext != "c"))
-        .unwrap();
+    let library = made[0].join(LIBRARY);
     let time = |path: &Path| std::fs::metadata(path).unwrap().modified().unwrap();
     let first = time(&library);
     run();
     assert_eq!(time(&library), first, "made again");
-    std::fs::write(&library, "damaged").unwrap();
-    run();
-    assert_ne!(std::fs::read(&library).unwrap(), b"damaged");
-    assert_eq!(entries(&cache).len(), 1);
+    let whole = std::fs::read(&library).unwrap();
+    for damaged in damages(&whole) {
+        std::fs::write(&library, &damaged).unwrap();
+        let (out, err) = run();
+        assert_eq!(out.matches("engine=native").count(), 2);
+        assert_eq!(err, "", "{} bytes of {}", damaged.len(), whole.len());
+        assert!(std::fs::read(&library).unwrap() != damaged);
+        assert_eq!(entries(&cache), made);
+    }
+    let other: [fn(&Path); 2] = [
+        |entry| {
+            let library = entry.join(LIBRARY);
+            std::fs::remove_file(&library).unwrap();
+            std::fs::create_dir(library).unwrap();
+        },
+        |entry| {
+            std::fs::remove_dir_all(entry).unwrap();
+            std::fs::write(entry, "no directory").unwrap();
+        },
+    ];
+    for damage in other {
+        damage(&made[0]);
+        let (out, err) = run();
+        assert_eq!((out.matches("engine=native").count(), &*err), (2, ""));
+        assert!(library.is_file() && entries(&cache) == made);
+    }
     std::fs::remove_dir_all(cache).unwrap();
+}
+
+const LIBRARY: &str = if cfg!(target_os = "macos") { "kernel.dylib" } else { "kernel.so" };
+
+/// A library that has been cut, grown, or overwritten in some place; most would end whoever loads
+/// them.
+fn damages(whole: &[u8]) -> Vec<Vec<u8>> {
+    let cut = [0, 1, 64, whole.len() / 4, whole.len() / 2, whole.len() - 1];
+    let cut = cut.map(|len| whole[..len].to_vec());
+    let overwritten = (0..8).map(|part| {
+        let mut bytes = whole.to_vec();
+        let at = part * whole.len() / 8;
+        bytes[at..at + 20].iter_mut().for_each(|byte| *byte ^= 0xa5);
+        bytes
+    });
+    let grown = [whole, b"more"].concat();
+    cut.into_iter().chain(overwritten).chain([b"damaged".to_vec(), grown]).collect()
 }
 
 fn a_cache_that_cannot_be_written_does_not_matter() {
@@ -163,6 +216,35 @@ fn processes_share_a_cache() {
         assert!(child.wait().unwrap().success());
     }
     assert_eq!(entries(&cache).len(), 1, "{:?}", entries(&cache));
+    std::fs::remove_dir_all(cache).unwrap();
+}
+
+/// Entries are damaged again and again while others use them and make them anew.
+fn processes_share_a_damaged_cache() {
+    let cache = directory("damaged");
+    let run = || command(6, &[("LAMBADA_CACHE", &cache)]);
+    said(&run().output().unwrap());
+    let entry = entries(&cache).remove(0);
+    for round in 0..4 {
+        let mut children: Vec<_> =
+            (0..4).map(|_| run().stdout(std::process::Stdio::null()).spawn().unwrap()).collect();
+        // In another place and renamed, as whoever restores files does it: what has been mapped
+        // must not change.
+        for part in 1..5 {
+            std::thread::sleep(std::time::Duration::from_millis(5 * round));
+            let Ok(whole) = std::fs::read(entry.join(LIBRARY)) else { continue };
+            let aside = cache.with_extension("aside");
+            std::fs::write(&aside, &whole[..whole.len() * part / 5]).unwrap();
+            // The entry may be gone just now.
+            let _ = std::fs::rename(&aside, entry.join(LIBRARY));
+        }
+        for child in &mut children {
+            assert!(child.wait().unwrap().success());
+        }
+    }
+    said(&run().output().unwrap());
+    assert_eq!(entries(&cache).len(), 1, "{:?}", entries(&cache));
+    let _ = std::fs::remove_file(cache.with_extension("aside"));
     std::fs::remove_dir_all(cache).unwrap();
 }
 
@@ -206,6 +288,36 @@ fn a_compiler_that_does_not_work_is_no_mistake_of_ours() {
         assert!(err.contains(told) && err.matches("warning").count() == 1, "{what}: {err}");
         std::fs::remove_dir_all(home).unwrap();
     }
+}
+
+/// A function is lowered for the C compiler, and again if that turns out not to work; which is
+/// found out once.
+#[cfg(unix)]
+fn lanes_are_those_of_what_runs() {
+    let native = Target::Here.lanes(Precision::F64);
+    let own = interpreted_lanes(Engine::Native, Precision::F64);
+    let engine = if translates(Precision::F64) { Engine::Jit } else { Engine::Interpreter };
+    let home = directory("lanes");
+    let cache = home.join("cache");
+    let lowered = |compiler: Option<&Path>| {
+        let mut command = child("lowered", &[("LAMBADA_CACHE", &*cache), ("TMPDIR", &*home)]);
+        if let Some(compiler) = compiler {
+            command.env("LAMBADA_CC", compiler);
+        }
+        said(&command.output().unwrap()).0
+    };
+    let once = |lanes: &[u16], engine: Engine| {
+        let lanes = lanes.iter().map(|lanes| format!("lanes={lanes}\n"));
+        lanes.chain([format!("engine={engine:?}\n")]).collect::<String>()
+    };
+    assert_eq!(lowered(None), once(&[native], Engine::Native).repeat(2));
+    assert_eq!(lowered(Some(Path::new("/nonexistent/cc"))), once(&[own], engine).repeat(2));
+    let log = home.join("log");
+    let broken = script(&home, &format!("echo call >> '{}'; exit 1", log.display()));
+    assert_eq!(lowered(Some(&broken)), once(&[native, own], engine).repeat(2));
+    let calls = std::fs::read_to_string(&log).unwrap().lines().count();
+    assert_eq!(calls, 2, "the unit and the probe, once");
+    std::fs::remove_dir_all(home).unwrap();
 }
 
 /// A C compiler that says its version and otherwise does this.

@@ -64,9 +64,29 @@ pub fn deeper<T>(run: impl FnOnce() -> T) -> T {
     stacker::grow(PIECE, run)
 }
 
-/// How much memory the recursion of this thread has taken beyond the stack that it began with, in bytes.
-pub fn taken() -> u64 {
-    PIECES.get() * PIECE as u64
+/// A place on the stack of a thread, from which the depth of a recursion is measured.
+#[derive(Clone, Copy, Debug)]
+pub struct Depth {
+    left: usize,
+    pieces: u64,
+}
+
+impl Depth {
+    /// The place of the caller.
+    pub fn here() -> Depth {
+        Depth { left: stacker::remaining_stack().unwrap_or(0), pieces: PIECES.get() }
+    }
+
+    /// How many bytes of stack lie between this place and the caller, who runs inside of whoever
+    /// took it.
+    pub fn taken(self) -> u64 {
+        let left = stacker::remaining_stack().unwrap_or(0);
+        match PIECES.get().saturating_sub(self.pieces) {
+            0 => self.left.saturating_sub(left) as u64,
+            // The first stack is used up, and so are all pieces but the last one.
+            pieces => self.left as u64 + pieces * PIECE as u64 - left.min(PIECE) as u64,
+        }
+    }
 }
 
 /// Does the system give so much address space? Where it does not, growing the stack would panic.
@@ -160,6 +180,26 @@ mod tests {
             if depth == 0 { space.len() } else { deeper(|| down(depth - 1)) }
         }
         assert_eq!(on_a_small_stack(|| down(50_000)), 1 << 10);
+    }
+
+    /// On the first stack and on pieces. A frame may hold its array more than once.
+    #[test]
+    fn depth_is_measured() {
+        fn down(from: Depth, depth: usize) -> (u64, usize) {
+            let space = std::hint::black_box([0_u8; 1 << 12]);
+            let (taken, size) = match depth {
+                0 => (from.taken(), 0),
+                _ => deeper(|| down(from, depth - 1)),
+            };
+            (taken, size + std::hint::black_box(space).len())
+        }
+        for depth in [10, 1000, 20_000] {
+            let (taken, size) = on_a_small_stack(move || down(Depth::here(), depth));
+            assert!(taken >= size as u64, "{taken} for {size}");
+            assert!(taken < size as u64 * 4 + (1 << 19), "{taken} for {size}");
+            let (roomy, size) = on_a_small_stack(move || roomy(|| down(Depth::here(), depth)));
+            assert!(roomy >= size as u64 && roomy <= taken, "{roomy} for {size}");
+        }
     }
 
     #[test]

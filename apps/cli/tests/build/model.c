@@ -78,6 +78,61 @@ static void recursion(model_context *c) {
     CHECK(model_depth(c, 1000, &root) == 0);
     CHECK(model_depth(c, -1, &root) == MODEL_ERROR_MEMORY);
     CHECK(strstr(model_message(c), "the recursion is too deep"));
+    CHECK(strstr(model_message(c), "the stack that the thread has"));
+}
+
+/* Rows that are none of values: what is wrong with each, and what is said. */
+static void wrong_rows(model_context *c) {
+    static const struct {
+        int64_t root, constructors[3], ints_at[3], reals_at[3], ints[2];
+        const char *said;
+    } wrong[] = {
+        {3, {0, 0, 2}, {0, 0, 0}, {0, 1, 2}, {1, 2}, "2 is no constructor"},
+        {3, {0, 0, 100}, {0, 0, 0}, {0, 1, 2}, {1, 2}, "100 is no constructor"},
+        {3, {-1, 0, 1}, {0, 0, 0}, {0, 1, 2}, {1, 2}, "-1 is no constructor"},
+        {3, {0, 0, 1}, {0, 0, 0}, {0, 1, 2}, {1, 3}, "row 3 contains row 3"},
+        {3, {0, 1, 1}, {0, 0, 0}, {0, 1, 2}, {1, 3}, "row 2 contains row 3"},
+        {3, {0, 0, 1}, {0, 0, 0}, {0, 1, 2}, {1, 4}, "4 is out of range"},
+        {3, {0, 0, 1}, {0, 0, 0}, {0, 1, 2}, {0, 1}, "row 3 contains row 0"},
+        {3, {0, 0, 1}, {0, 0, 0}, {0, 1, 2}, {-5, 1}, "-5 is out of range"},
+        {3, {0, 0, 1}, {0, 0, 1}, {0, 1, 2}, {1, 2}, "2 is out of range"},
+        {3, {0, 0, 1}, {0, 0, INT64_MAX}, {0, 1, 2}, {1, 2}, "is out of range"},
+        {3, {0, 0, 1}, {0, 0, 0}, {0, 2, 2}, {1, 2}, "2 is out of range"},
+        {3, {0, 0, 1}, {0, 0, 0}, {-1, 1, 2}, {1, 2}, "-1 is out of range"},
+        {0, {0, 0, 1}, {0, 0, 0}, {0, 1, 2}, {1, 2}, "0 is out of range"},
+        {4, {0, 0, 1}, {0, 0, 0}, {0, 1, 2}, {1, 2}, "4 is out of range"},
+        {-1, {0, 0, 1}, {0, 0, 0}, {0, 1, 2}, {1, 2}, "-1 is out of range"},
+    };
+    double reals[2] = {3, 4}, value;
+    for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
+        int code = model_total(c, 3, 2, 2, wrong[k].root, wrong[k].constructors, wrong[k].ints_at, wrong[k].reals_at, wrong[k].ints, reals, &value);
+        if (code != MODEL_ERROR_CHECK || !strstr(model_message(c), wrong[k].said)) {
+            printf("wrong rows %d: %d %s\n", (int)k, code, model_message(c));
+            CHECK(!"wrong rows");
+        }
+    }
+}
+
+/* A value as deep as there are rows: right, or all of the stack. */
+static void deep_rows(model_context *c) {
+    enum { DEEP = 400000 };
+    static int64_t constructors[2 * DEEP + 1], ints_at[2 * DEEP + 1], reals_at[2 * DEEP + 1], ints[2 * DEEP];
+    static double reals[DEEP + 1];
+    double value;
+    int code;
+    for (int64_t k = 0; k < DEEP; k++) {
+        /* Row 2 k + 2 is a leaf, row 2 k + 3 a node of it and of the row before it. */
+        constructors[2 * k + 1] = 0;
+        reals_at[2 * k + 1] = k + 1;
+        reals[k + 1] = 1;
+        constructors[2 * k + 2] = 1;
+        ints_at[2 * k + 2] = 2 * k;
+        ints[2 * k] = 2 * k + 1;
+        ints[2 * k + 1] = 2 * k + 2;
+    }
+    reals[0] = 1;
+    code = model_total(c, 2 * DEEP + 1, 2 * DEEP, DEEP + 1, 2 * DEEP + 1, constructors, ints_at, reals_at, ints, reals, &value);
+    CHECK(code == 0 ? value == DEEP + 1 : code == MODEL_ERROR_MEMORY && strstr(model_message(c), "the stack that the thread has") != 0);
 }
 
 static void mistakes(model_context *c) {
@@ -142,6 +197,8 @@ static void versions(model_context *c) {
         structures(c);
         sizes(c);
         recursion(c);
+        wrong_rows(c);
+        deep_rows(c);
         mistakes(c);
         derivatives(c);
     }

@@ -2,10 +2,11 @@
 //! all are there, so that nothing is half-written.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Output};
 
-use lambada_run::{Compiler, Unfinished};
+use lambada_run::{Children, Compiler, Unfinished};
 use lambada_source::Problem;
 
 use super::library::Sources;
@@ -115,7 +116,7 @@ fn objects(sources: &Sources, folder: &Path) -> Result<Vec<String>, Problem> {
     let library = &sources.library;
     let compiler = Compiler::find().ok_or_else(messages::no_compiler)?;
     let mut objects = Vec::new();
-    let mut running = Vec::new();
+    let mut commands = Vec::new();
     for (version, processor) in library.processors.iter().enumerate() {
         let object = object(library, *processor);
         let mut command = compiler.command();
@@ -128,13 +129,10 @@ fn objects(sources: &Sources, folder: &Path) -> Result<Vec<String>, Problem> {
             command.arg(format!("-D{}", versions_macro(library)));
         }
         command.args(["-c", &format!("{}.c", library.name), "-o", &object]);
-        running.push(Tool::start(command, folder));
+        commands.push(command);
         objects.push(object);
     }
-    // All are waited for before anything is told, so that none goes on writing.
-    let ended: Vec<Result<(), Problem>> =
-        running.into_iter().map(|tool| tool.and_then(Tool::end)).collect();
-    ended.into_iter().collect::<Result<(), Problem>>()?;
+    run(commands, folder)?;
     Ok(objects)
 }
 
@@ -143,7 +141,7 @@ fn archive(sources: &Sources, folder: &Path, objects: &[String]) -> Result<Strin
     let archiver = std::env::var("AR").ok().filter(|ar| !ar.trim().is_empty());
     let mut command = Command::new(archiver.unwrap_or_else(|| "ar".to_string()));
     command.args(["rcs", &name]).args(objects);
-    run(command, folder)?;
+    run(vec![command], folder)?;
     Ok(name)
 }
 
@@ -158,46 +156,36 @@ fn shared(sources: &Sources, folder: &Path, objects: &[String]) -> Result<String
     };
     let mut command = compiler.command();
     command.args(["-shared", "-fPIC"]).args(objects).args(["-o", &name, &own_name, "-lm"]);
-    run(command, folder)?;
+    run(vec![command], folder)?;
     Ok(name)
 }
 
-fn run(command: Command, folder: &Path) -> Result<(), Problem> {
-    Tool::start(command, folder)?.end()
+/// Runs compilers, or an archiver, to their ends.
+fn run(commands: Vec<Command>, folder: &Path) -> Result<(), Problem> {
+    let mut names = Vec::new();
+    let mut children = Children::default();
+    for mut command in commands {
+        names.push(command.get_program().to_string_lossy().into_owned());
+        command.current_dir(folder);
+        children.push(command);
+    }
+    let ended = children.outputs();
+    names.iter().zip(ended).try_for_each(|(name, ended)| succeeded(name, ended))
 }
 
-/// A compiler or an archiver that has been started.
-struct Tool {
-    name: String,
-    child: Child,
-}
-
-impl Tool {
-    fn start(mut command: Command, folder: &Path) -> Result<Tool, Problem> {
-        let name = command.get_program().to_string_lossy().into_owned();
-        command.current_dir(folder).stdin(Stdio::null());
-        let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn();
-        let child =
-            child.map_err(|error| messages::no_tool(&name, &format!("does not start: {error}")))?;
-        Ok(Tool { name, child })
+fn succeeded(name: &str, ended: io::Result<Output>) -> Result<(), Problem> {
+    let output =
+        ended.map_err(|error| messages::no_tool(name, &format!("does not start: {error}")))?;
+    if output.status.success() {
+        return Ok(());
     }
-
-    fn end(self) -> Result<(), Problem> {
-        let Tool { name, child } = self;
-        let output = child.wait_with_output();
-        let output = output
-            .map_err(|error| messages::no_tool(&name, &format!("cannot be waited for: {error}")))?;
-        if output.status.success() {
-            return Ok(());
-        }
-        let said = String::from_utf8_lossy(&output.stderr);
-        let said = said
-            .lines()
-            .map(str::trim)
-            .find(|line| !line.is_empty())
-            .map_or_else(|| format!("ends with {}", output.status), |line| format!("says: {line}"));
-        Err(messages::no_tool(&name, &said))
-    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    let said = said
+        .lines()
+        .map(str::trim)
+        .find(|line| !line.is_empty())
+        .map_or_else(|| format!("ends with {}", output.status), |line| format!("says: {line}"));
+    Err(messages::no_tool(name, &said))
 }
 
 /// `NAME.pc`: the library is where this file is.

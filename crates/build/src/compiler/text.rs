@@ -15,6 +15,10 @@ use super::versions::{by_version, choice, code_name, object, version_flags, vers
 /// An axis of an argument has no more elements: then products of two sizes do not wrap, on which the code relies.
 const LONGEST_AXIS: i64 = lambada_anf::bounds::LONGEST_AXIS;
 
+/// What a library says instead of [`TOO_DEEP`]: its calls are on the stack of the thread that
+/// called it.
+const TOO_DEEP_HERE: &str = "the recursion is too deep: the calls inside of each other take all of the stack that the thread has";
+
 const SITES: &str = include_str!("sites.c");
 const RUNTIME: &str = include_str!("runtime.c");
 const STACK: &str = include_str!("stack.c");
@@ -175,9 +179,11 @@ impl Tables {
             let place = place(site.span);
             longest = longest.max(place.len() + 24 * (site.message.len() + 1));
             // Calls that go too deep lack memory.
-            let error = if *site.message == *TOO_DEEP { 2 } else { 1 };
-            sites +=
-                &format!("    {{{}, {}, {error}}},\n", literal(&place), literal(&site.message));
+            let (message, error) = match &*site.message {
+                TOO_DEEP => (TOO_DEEP_HERE, 2),
+                message => (message, 1),
+            };
+            sites += &format!("    {{{}, {}, {error}}},\n", literal(&place), literal(message));
         }
         let mut arrays = String::new();
         for function in code.all() {

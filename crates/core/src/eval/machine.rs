@@ -4,7 +4,8 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use lambada_prim::{MOST_FOR_CALLS, Memory, TOO_DEEP, made_nan};
-use lambada_source::{Failure, Site, Span, stack};
+use lambada_source::stack::{self, Depth};
+use lambada_source::{Failure, Site, Span};
 
 use super::arrays;
 use super::code::*;
@@ -33,6 +34,8 @@ pub(crate) struct Machine<'p> {
     program: &'p Program,
     /// The values of the definitions that have been mentioned.
     globals: Vec<Option<Value>>,
+    /// Where the evaluation begins.
+    began: Depth,
     /// The frames of the functions that are running, one after the other.
     stack: Vec<Value>,
     /// Where the frame of the running function begins.
@@ -61,6 +64,7 @@ impl<'p> Machine<'p> {
         Machine {
             program,
             globals,
+            began: Depth::here(),
             stack: Vec::new(),
             base: 0,
             calls: 0,
@@ -82,7 +86,7 @@ impl<'p> Machine<'p> {
     /// How much memory the calls inside of each other take: what they are known to take at least, or what they are seen to.
     fn taken(&self) -> u64 {
         let frames = (self.stack.len() * size_of::<Value>()) as u64;
-        (self.calls * CALL).max(stack::taken() + frames)
+        (self.calls * CALL).max(self.began.taken() + frames)
     }
 
     /// The level of a new application of `jvp` or `vjp`.
@@ -231,7 +235,8 @@ impl<'p> Machine<'p> {
                     let f = self.eval(f)?;
                     let args = self.all(args)?;
                     self.calls += 1;
-                    if self.taken() > self.limit.limit.min(MOST_FOR_CALLS) {
+                    let limit = self.limit.limit.saturating_sub(held()).min(MOST_FOR_CALLS);
+                    if self.taken() > limit {
                         return fail(*span, TOO_DEEP);
                     }
                     let result = self.call(f, args);

@@ -14,7 +14,7 @@ use super::output::{Output, Parts};
 use super::plan::{Leaf, Leaves, Plan, Slot};
 use super::value::Value;
 use crate::messages::data as messages;
-use crate::pipeline::{arrays_with, lower_with, size_sources, trapped};
+use crate::pipeline::{arrays_with, size_sources, trapped};
 use crate::{Call as Prepared, Engine, Observer, Options};
 
 /// A compiled program with its interface.
@@ -46,8 +46,7 @@ impl Compiled {
         options: &Options,
     ) -> Result<Compiled, Vec<Problem>> {
         let arrays = trapped(arrays_with(&call.program, call.entry, options)?, options);
-        let function = lower_with(&arrays, options);
-        let kernel = crate::pipeline::compiled(&function, options)?;
+        let kernel = crate::pipeline::compiled(&arrays.optimized, options)?;
         let types = &call.program.def(call.entry).signature.params;
         let mut params = Vec::new();
         for ((name, layout), (_, ty)) in arrays.normalized.params.iter().zip(types) {

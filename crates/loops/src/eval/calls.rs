@@ -1,6 +1,6 @@
 //! Calls: what they say, and how the machine enters functions and leaves them.
 
-use lambada_prim::grow;
+use lambada_prim::{MOST_FOR_CALLS, grow};
 use lambada_source::Failure;
 
 use super::arena::WORD;
@@ -11,9 +11,13 @@ use super::machine::Machine;
 use super::{Output, Range, Slot};
 use crate::{Arg, FnId, Given};
 
+/// How many bytes an allocation takes beside its content.
+const ALLOCATION: usize = 16;
+
 /// How many bytes a caller takes.
 fn bytes(slots: &[u64], ranges: &[Range]) -> u64 {
-    (slots.len() as u64 * WORD) + (size_of_val(ranges) + size_of::<Frame>()) as u64
+    let own = size_of::<Frame>() + size_of_val(ranges) + 2 * ALLOCATION;
+    slots.len() as u64 * WORD + own as u64
 }
 
 impl Compiler<'_> {
@@ -40,7 +44,7 @@ impl<'a, M: Meter> Machine<'a, M> {
         let call = &self.body.calls[number as usize];
         let body = &self.program.functions[call.function];
         let kept = bytes(&self.slots, &self.ranges);
-        let spare = self.limit.limit.checked_sub(self.reserved().saturating_add(kept));
+        let spare = self.spare_for_calls(kept);
         if spare.is_none_or(|spare| grow(&mut self.frames, 1, spare / 2).is_err()) {
             return Err(self.failure(call.site, 0, 0));
         }
@@ -65,6 +69,13 @@ impl<'a, M: Meter> Machine<'a, M> {
         self.kept += kept;
         self.body = body;
         Ok(())
+    }
+
+    /// How much memory is left for calls if the current function keeps this.
+    fn spare_for_calls(&self, kept: u64) -> Option<u64> {
+        let of_all = self.limit.limit.checked_sub(self.reserved().saturating_add(kept))?;
+        let of_calls = MOST_FOR_CALLS.checked_sub(self.kept.saturating_add(kept))?;
+        Some(of_all.min(of_calls))
     }
 
     /// Ends the function; gives where its caller goes on, if a call has led here.

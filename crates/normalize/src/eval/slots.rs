@@ -28,13 +28,15 @@ impl Evaluator<'_> {
             }),
             Sketch::Variant { tag, fields } => {
                 if tag.is_none() {
-                    slots.push_tag(name);
+                    slots.push_tag(name, Some(fields.len() as i64));
                 }
+                slots.variants += 1;
                 fields.iter().flatten().flatten().for_each(|s| self.slots(s, name, slots));
+                slots.variants -= 1;
             }
             Sketch::Fun { tag, alternatives } => {
                 if tag.is_none() {
-                    slots.push_tag(name);
+                    slots.push_tag(name, None);
                 }
                 let captured = alternatives.iter().flat_map(|(_, env)| env);
                 captured.for_each(|s| self.slots(s, name, slots));
@@ -54,7 +56,8 @@ impl Evaluator<'_> {
         inside: &mut dyn FnMut(&mut Self, &mut Slots),
     ) {
         let (name_of_size, elem) = (format!("{name}_size").into(), Elem::INT);
-        let size = Slot { name: name_of_size, elem, dims: Vec::new(), role: Role::Size };
+        let slot = slots.slot(name_of_size, elem);
+        let size = Slot { dims: Vec::new(), role: Role::Size, ..slot };
         slots.axes.push(slots.values.len());
         slots.values.push(size);
         inside(self, slots);
@@ -64,9 +67,8 @@ impl Evaluator<'_> {
     fn accumulator_slots(&mut self, sketch: &Sketch, name: &str, slots: &mut Slots) {
         match sketch {
             Sketch::Leaf(elem) if is_number(*elem) => {
-                let dims = slots.axes.clone();
-                let (name, elem) = (name.into(), *elem);
-                slots.accumulators.push(Slot { name, elem, dims, role: Role::Part });
+                let slot = slots.slot(name.into(), *elem);
+                slots.accumulators.push(slot);
             }
             Sketch::Array(elem) => self.sized(name, slots, &mut |this, slots| {
                 this.accumulator_slots(elem, name, slots);

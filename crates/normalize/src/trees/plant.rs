@@ -1,13 +1,14 @@
 //! Rows to nodes.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use lambada_anf::{Atom, Elem, LoopKind, Nest, Op, Out, Param, Ty, Var};
 use lambada_core::{Ty as CoreTy, TypeId};
 use lambada_prim::{Prim, ScalarTy};
 use lambada_source::Span;
 
-use super::{NOT_ROWS, Rows, is_real};
+use super::{NO_CONSTRUCTOR, NOT_BEFORE, NOT_ROWS, OTHER_TYPE, Rows, is_real};
 use crate::Eval;
 use crate::emit::Emit;
 use crate::eval::Evaluator;
@@ -72,12 +73,18 @@ impl Evaluator<'_> {
         let numbers: Vec<i64> = (0..all as i64).collect();
         let [tag, int, real] =
             [rows.tags, rows.ints_at, rows.reals_at].map(|c| self.emit.load(c, &[row.into()]));
+        self.emit.check_in(tag, Atom::int(all as i64), span, NO_CONSTRUCTOR);
+        let own = self.emit.prim(Prim::AddInt, &[row.into(), Atom::int(1)]);
         let value = self.select(tag, &numbers, None, &mut |this, number| {
             let (id, tag, _) = table.constructor(number).ok_or_else(ill_typed)?;
             let sketches = this.constructor(id, tag);
             let slots = this.node_slots(&sketches);
-            let planted: HashMap<Elem, Var> = nodes.iter().map(|p| (p.ty.elem, p.var)).collect();
-            let mut reader = Reader { rows, planted, int, real, span };
+            let planted = nodes.iter().zip(&table.types).map(|(p, (id, constructors))| {
+                let first = table.first(*id) as i64;
+                (p.ty.elem, (p.var, first..first + constructors.len() as i64))
+            });
+            let planted: HashMap<Elem, (Var, Range<i64>)> = planted.collect();
+            let mut reader = Reader { rows, planted, own, int, real, span };
             let fields = reader.fields(this, &slots);
             let node = this.node_type(&CoreTy::Variant(id));
             let made = this.emit.node(node, tag, fields);
@@ -103,10 +110,10 @@ impl Evaluator<'_> {
         handles.iter().map(atom).collect()
     }
 
-    /// The nodes of numbers, inside of arrays.
+    /// The nodes of numbers, which are this or more, inside of arrays.
     pub(crate) fn planted(
         &mut self,
-        numbers: &Leaf,
+        numbers: (&Leaf, i64),
         id: TypeId,
         nodes: Atom,
         extents: &[Atom],
@@ -116,18 +123,27 @@ impl Evaluator<'_> {
         self.node_val(&CoreTy::Variant(id), handle)
     }
 
-    fn planted_leaf(&mut self, numbers: &Leaf, nodes: Atom, extents: &[Atom], span: Span) -> Leaf {
+    fn planted_leaf(
+        &mut self,
+        (numbers, least): (&Leaf, i64),
+        nodes: Atom,
+        extents: &[Atom],
+        span: Span,
+    ) -> Leaf {
         let ty = self.emit.ty(nodes);
         let Some((extent, inner)) = extents.split_first() else {
             let number = self.emit.force(numbers);
             self.emit.check_in(number, ty.dims[0], span, NOT_ROWS);
+            let exists = self.emit.prim(Prim::LeInt, &[Atom::int(least), number]);
+            self.emit.check(exists, span, NOT_ROWS, vec![number, ty.dims[0]]);
             let atom = self.emit.load(nodes, &[number]);
             return Leaf::scalar(atom).of(ty.elem);
         };
         let hint = self.emit.hint_of(numbers.atom);
         self.emit.enter();
         let index = self.emit.index("i", *extent);
-        let element = self.planted_leaf(&numbers.at(index.into()), nodes, inner, span);
+        let element = (&numbers.at(index.into()), least);
+        let element = self.planted_leaf(element, nodes, inner, span);
         let body = self.emit.leave().finish(vec![element.atom]);
         let ty = Ty { elem: ty.elem, dims: extents.to_vec() };
         let nest = Nest::For { index, extent: *extent, outs: vec![Out::Collect], body };
@@ -139,8 +155,10 @@ impl Evaluator<'_> {
 /// Reads the fields of a row, one after the other.
 struct Reader<'a> {
     rows: &'a Rows,
-    /// The nodes of the rows before, by the type of their handles.
-    planted: HashMap<Elem, Var>,
+    /// The nodes of the rows before, by the type of their handles, and the constructors of these.
+    planted: HashMap<Elem, (Var, Range<i64>)>,
+    /// The number of the row.
+    own: Atom,
     int: Atom,
     real: Atom,
     span: Span,
@@ -176,7 +194,7 @@ impl Reader<'_> {
         let depth = at.len();
         let Some(extent) = dims.get(depth) else {
             let place = emit.linear(base, dims, at);
-            return self.scalar(emit, slot.elem, place);
+            return self.scalar(emit, slot, place);
         };
         emit.enter();
         let index = emit.index("i", *extent);
@@ -189,23 +207,44 @@ impl Reader<'_> {
         emit.bind(&slot.name, ty, nest)
     }
 
-    fn scalar(&self, emit: &mut Emit, elem: Elem, place: Atom) -> Atom {
-        let is_real = elem == ScalarTy::Real;
-        let (pool, size) = match is_real {
+    fn scalar(&self, emit: &mut Emit, slot: &Slot, place: Atom) -> Atom {
+        let (pool, size) = match is_real(slot) {
             true => (self.rows.reals, self.rows.sizes[2]),
             false => (self.rows.ints, self.rows.sizes[1]),
         };
         emit.check_in(place, size, self.span, NOT_ROWS);
         let value = emit.load(pool, &[place]);
-        match elem {
+        if let Role::Tag(Some(constructors)) = slot.role {
+            emit.check_in(value, Atom::int(constructors), self.span, NO_CONSTRUCTOR);
+        }
+        match slot.elem {
             Elem::Scalar(ScalarTy::Real | ScalarTy::Int) => value,
             Elem::Scalar(ScalarTy::Bool) => emit.prim(Prim::NeInt, &[value, Atom::int(0)]),
-            Elem::Ref(_) => {
-                let nodes = Atom::from(self.planted[&elem]);
-                let size = emit.ty(nodes).dims[0];
-                emit.check_in(value, size, self.span, NOT_ROWS);
-                emit.load(nodes, &[value])
-            }
+            Elem::Ref(_) => self.node(emit, slot, value),
         }
+    }
+
+    /// The node of a row that the row contains: one that stands before it, or none where a variant
+    /// has no such field.
+    fn node(&self, emit: &mut Emit, slot: &Slot, number: Atom) -> Atom {
+        let (nodes, constructors) = &self.planted[&slot.elem];
+        let nodes = Atom::from(*nodes);
+        let size = emit.ty(nodes).dims[0];
+        emit.check_in(number, size, self.span, NOT_ROWS);
+        let least = Atom::int(if slot.is_optional { 0 } else { 1 });
+        let exists = emit.prim(Prim::LeInt, &[least, number]);
+        let is_before = emit.prim(Prim::LtInt, &[number, self.own]);
+        let is_fine = emit.prim(Prim::And, &[exists, is_before]);
+        emit.check(is_fine, self.span, NOT_BEFORE, vec![number, self.own]);
+        if self.planted.len() > 1 && !slot.is_optional {
+            let row = emit.prim(Prim::SubInt, &[number, Atom::int(1)]);
+            emit.check_in(row, self.rows.sizes[0], self.span, NOT_ROWS);
+            let tag = emit.load(self.rows.tags, &[row]);
+            let first = emit.prim(Prim::LeInt, &[Atom::int(constructors.start), tag]);
+            let last = emit.prim(Prim::LtInt, &[tag, Atom::int(constructors.end)]);
+            let is_of_type = emit.prim(Prim::And, &[first, last]);
+            emit.check(is_of_type, self.span, OTHER_TYPE, vec![number, self.own]);
+        }
+        emit.load(nodes, &[number])
     }
 }

@@ -1,0 +1,99 @@
+//! Seals: the length and a hash of a library, in a file beside it, by which a library that has been
+//! cut or overwritten is told from one that is whole. The system maps a library into memory as it
+//! is, and a damaged one would end the process.
+//!
+//! The hash need not resist anyone: who can write to an entry is known ([`crate::owner`]). It takes
+//! the file as words of 64 bits, of which each is mixed in by a permutation, so that a change
+//! within one word is always noticed; four chains keep the processor busy.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Another kind of hash has another one.
+const KIND: &str = "lambada-seal-1";
+
+/// Seals a file.
+pub(crate) fn seal(file: &Path) -> io::Result<()> {
+    let bytes = fs::read(file)?;
+    fs::write(place(file), text(&bytes))
+}
+
+/// Whether the file is what has been sealed.
+pub(crate) fn is_whole(file: &Path) -> bool {
+    let Ok(sealed) = crate::owner::read_small(&place(file)) else { return false };
+    let length = || sealed.split(' ').nth(1)?.parse().ok();
+    let same_length = || {
+        fs::symlink_metadata(file).is_ok_and(|file| file.is_file() && Some(file.len()) == length())
+    };
+    same_length() && fs::read(file).is_ok_and(|bytes| text(&bytes) == sealed)
+}
+
+fn place(file: &Path) -> PathBuf {
+    file.with_extension("seal")
+}
+
+fn text(bytes: &[u8]) -> String {
+    format!("{KIND} {} {:016x}\n", bytes.len(), hash(bytes))
+}
+
+/// An odd number whose bits look drawn: the golden ratio.
+const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+
+fn hash(bytes: &[u8]) -> u64 {
+    let mix = |hash: u64, word: u64| (hash ^ word).wrapping_mul(FACTOR).rotate_left(29);
+    let word = |bytes: &[u8]| {
+        let mut word = [0; 8];
+        word[..bytes.len()].copy_from_slice(bytes);
+        u64::from_le_bytes(word)
+    };
+    let mut chains = [1, 2, 3, 4];
+    let blocks = bytes.chunks_exact(32);
+    let rest = blocks.remainder();
+    for block in blocks {
+        for (chain, bytes) in chains.iter_mut().zip(block.chunks_exact(8)) {
+            *chain = mix(*chain, word(bytes));
+        }
+    }
+    let rest = rest.chunks(8).map(word);
+    let words = chains.into_iter().chain(rest).chain([bytes.len() as u64]);
+    let hash = words.fold(0, mix);
+    hash ^ (hash >> 32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_bit_counts() {
+        let bytes: Vec<u8> = (0..77).map(|k: u8| k.wrapping_mul(31)).collect();
+        let sealed = hash(&bytes);
+        for at in 0..bytes.len() {
+            for bit in 0..8 {
+                let mut other = bytes.clone();
+                other[at] ^= 1 << bit;
+                assert_ne!(hash(&other), sealed, "byte {at}, bit {bit}");
+            }
+            assert_ne!(hash(&bytes[..at]), sealed, "cut at {at}");
+        }
+        let longer: Vec<u8> = bytes.iter().copied().chain([0]).collect();
+        assert_ne!(hash(&longer), sealed);
+    }
+
+    /// What is read and hashed before a library is loaded, for a megabyte.
+    #[test]
+    #[ignore = "a measurement"]
+    fn time_of_a_megabyte() {
+        let file = std::env::temp_dir().join(format!("lambada-seal-{}.so", std::process::id()));
+        fs::write(&file, vec![7; 1 << 20]).unwrap();
+        seal(&file).unwrap();
+        let time = || {
+            let start = std::time::Instant::now();
+            assert!(is_whole(&file));
+            start.elapsed()
+        };
+        println!("{:?} for a megabyte", (0..1000).map(|_| time()).min());
+        [&place(&file), &file].into_iter().for_each(|path| fs::remove_file(path).unwrap());
+    }
+}
