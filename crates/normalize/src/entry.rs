@@ -98,6 +98,7 @@ fn normalize_with(
     let def = program.def(entry);
     let Interface { params, result, result_ty } = Interface::of(program, def)?;
     let mut evaluator = Evaluator::new(program, derivatives);
+    evaluator.for_people = crossing == Crossing::Handles;
     let mut inputs = Inputs { crossing, ..Inputs::default() };
     let mut results = inputs.run(&mut evaluator, entry, &params, &result, &result_ty);
     for _ in 0..ATTEMPTS {

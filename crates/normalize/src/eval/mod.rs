@@ -55,6 +55,8 @@ type Key = (i64, Vec<DefId>, Vec<Sketch>);
 pub(crate) struct Evaluator<'a> {
     pub program: &'a Program,
     derivatives: &'a dyn Derivatives,
+    /// Whether people read the code: cases then follow each other as their author wrote them.
+    pub for_people: bool,
     pub emit: Emit,
     /// The value of each variable of core, as the innermost scope sees it.
     slots: Vec<Option<Val>>,
@@ -114,6 +116,7 @@ impl<'a> Evaluator<'a> {
         Evaluator {
             program,
             derivatives,
+            for_people: false,
             emit,
             slots,
             trail,
@@ -152,6 +155,7 @@ impl<'a> Evaluator<'a> {
     /// An evaluator that knows from the beginning which functions are known at run time only.
     pub fn again(self) -> Evaluator<'a> {
         let mut new = Evaluator::new(self.program, self.derivatives);
+        new.for_people = self.for_people;
         let is_lambda = |(number, _): &(i64, Vec<Sketch>)| {
             matches!(self.all_codes[*number as usize].kind, CodeKind::Lambda { .. })
         };
