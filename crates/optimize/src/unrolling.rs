@@ -95,8 +95,7 @@ fn written_out(block: &Block, limit: usize) -> usize {
             stm.exp.blocks().into_iter().map(|inner| written_out(inner, limit)).sum();
         let count = match &stm.exp {
             Exp::Nest(
-                Nest::For { extent, .. }
-                | Nest::Loop { kind: LoopKind::For { extent, .. }, .. },
+                Nest::For { extent, .. } | Nest::Loop { kind: LoopKind::For { extent, .. }, .. },
             ) => match extent.as_lit() {
                 Some(Scalar::Int(count)) if (1..=ITERATIONS).contains(&count) => count as usize,
                 Some(Scalar::Int(_) | Scalar::Real(_) | Scalar::Bool(_)) | None => 1,

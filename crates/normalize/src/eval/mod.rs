@@ -24,7 +24,7 @@ mod slots;
 mod state;
 mod unroll;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use lambada_anf::{Atom, Derivatives, FnId, NodeId};
@@ -80,6 +80,10 @@ pub(crate) struct Evaluator<'a> {
     dynamics: HashMap<Ty, Dynamic>,
     /// By the variables of the λs that recursive functions are: what they are called.
     recursive: HashMap<u32, Rc<str>>,
+    /// The definitions that are called as if they were recursive.
+    pub repeated: HashSet<DefId>,
+    /// The variables of the λs that they are.
+    called: HashSet<u32>,
     /// By the variables of the λs of functions with rules.
     ruled: HashMap<u32, Rc<RuledAt>>,
     /// The codes of tangents of functions, by the types of these.
@@ -130,6 +134,8 @@ impl<'a> Evaluator<'a> {
             nodes: HashMap::new(),
             dynamics: HashMap::new(),
             recursive: HashMap::new(),
+            repeated: HashSet::new(),
+            called: HashSet::new(),
             ruled: HashMap::new(),
             function_tangents: HashMap::new(),
             derivatives_around: 0,
@@ -156,6 +162,7 @@ impl<'a> Evaluator<'a> {
     pub fn again(self) -> Evaluator<'a> {
         let mut new = Evaluator::new(self.program, self.derivatives);
         new.for_people = self.for_people;
+        (new.repeated, new.called) = (self.repeated, self.called);
         let is_lambda = |(number, _): &(i64, Vec<Sketch>)| {
             matches!(self.all_codes[*number as usize].kind, CodeKind::Lambda { .. })
         };
