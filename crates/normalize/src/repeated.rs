@@ -20,7 +20,7 @@ use crate::types::Types;
 const PROGRAM: usize = 1 << 19;
 
 /// A function of fewer terms is written out all the same.
-const FUNCTION: usize = 1 << 10;
+const FUNCTION: usize = 1 << 8;
 
 /// The definitions that are called.
 pub(crate) fn repeated(program: &Program, types: &Types, entry: DefId) -> HashSet<DefId> {
