@@ -9,8 +9,9 @@ const STATEMENTS: usize = 8;
 /// A recursive function that begins with a test, of which one branch is an end.
 #[derive(Clone, Debug)]
 pub(crate) struct End {
-    /// The function without its other branch, which no test of the end needs: it may be long, and each call is written out.
     pub(crate) function: Function,
+    /// The same without its other branch, which no test of the end needs: it may be long, and the test is written out at each call.
+    pub(crate) test: Function,
     /// Is it the first branch?
     pub(crate) then: bool,
 }
@@ -45,8 +46,11 @@ pub(crate) fn end(function: &Function) -> Option<End> {
     };
     // An array that the recursion updates is threaded through its calls, each of which is to be its last use: a branch beside the call that reads it would be one more.
     let updates = function.body.any(&mut |stm| matches!(stm.exp, Exp::Op(Op::Update { .. })));
-    (fits && !updates && function.rules.is_none())
-        .then(|| End { function: without_other_branch(function, which), then: which })
+    (fits && !updates && function.rules.is_none()).then(|| End {
+        function: function.clone(),
+        test: without_other_branch(function, which),
+        then: which,
+    })
 }
 
 /// The parameters, the statements before the test, and the test, whose other branch is empty.
