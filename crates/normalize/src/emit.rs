@@ -98,6 +98,9 @@ pub(crate) struct Emit {
     pub rehearsed: HashMap<FnId, FnId>,
 }
 
+/// So long are the names of a tuple that is a hint for its parts.
+const TUPLE: usize = 64;
+
 impl Emit {
     /// Nothing so far, of a function with such reals.
     pub fn with(precision: Precision) -> Emit {
@@ -204,7 +207,10 @@ impl Emit {
 
     /// A new variable of the block of the given level.
     pub fn fresh_at(&mut self, level: usize, hint: impl Into<Rc<str>>, ty: Ty) -> Var {
-        let var = self.names.fresh(hint);
+        let hint: Rc<str> = hint.into();
+        // A part of a long tuple is not called after all of its names: texts in which each of them was would be quadratic.
+        let long = hint.starts_with('(') && hint.len() > TUPLE;
+        let var = self.names.fresh(if long { NAMELESS.into() } else { hint });
         self.declare(level, var, ty);
         var
     }

@@ -14,6 +14,7 @@ use crate::eval::Evaluator;
 use crate::layout::{Layout, parts};
 use crate::merge::{ill_typed, zeros};
 use crate::messages;
+use crate::repeated::repeated;
 use crate::shape::{Shape, Table, Unfit};
 use crate::trees::{Root, Rows};
 use crate::val::{Leaf, Val, VariantVal};
@@ -99,6 +100,8 @@ fn normalize_with(
     let Interface { params, result, result_ty } = Interface::of(program, def)?;
     let attempt = |evaluator| {
         let mut evaluator: Evaluator = evaluator;
+        evaluator.for_people = crossing == Crossing::Handles;
+        evaluator.repeated = repeated(program, &evaluator.types, entry);
         let mut inputs = Inputs { crossing, ..Inputs::default() };
         let mut results = inputs.run(&mut evaluator, entry, &params, &result, &result_ty);
         for _ in 0..ATTEMPTS {

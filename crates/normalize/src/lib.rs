@@ -25,6 +25,7 @@ mod messages;
 mod polys;
 mod prims;
 mod rehearsal;
+mod repeated;
 mod shape;
 mod sketch;
 mod tail;

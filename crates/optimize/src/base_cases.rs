@@ -160,9 +160,9 @@ impl Pass<'_> {
     fn written(&mut self, stm: &Stm, ended: &[FnId], before: &mut Vec<Stm>) -> Option<Vec<Stm>> {
         let Exp::Op(Op::Call { function, args, accumulators }) = &stm.exp else { return None };
         let calls = self.calls;
-        let End { function: callee, then } =
+        let End { test, then, function: _ } =
             calls.end(*function).filter(|_| !ended.contains(function))?;
-        let body = written_out(callee, self.names, args, accumulators);
+        let body = written_out(test, self.names, args, accumulators);
         let mut stms = body.stms;
         let Some(Stm { binds, exp: Exp::Nest(Nest::If { cond, then: yes, otherwise: no }) }) =
             stms.pop()

@@ -10,6 +10,8 @@ const STATEMENTS: usize = 8;
 #[derive(Clone, Debug)]
 pub(crate) struct End {
     pub(crate) function: Function,
+    /// The same without its other branch, which no test of the end needs: it may be long, and the test is written out at each call.
+    pub(crate) test: Function,
     /// Is it the first branch?
     pub(crate) then: bool,
 }
@@ -44,6 +46,29 @@ pub(crate) fn end(function: &Function) -> Option<End> {
     };
     // An array that the recursion updates is threaded through its calls, each of which is to be its last use: a branch beside the call that reads it would be one more.
     let updates = function.body.any(&mut |stm| matches!(stm.exp, Exp::Op(Op::Update { .. })));
-    (fits && !updates && function.rules.is_none())
-        .then(|| End { function: function.clone(), then: which })
+    (fits && !updates && function.rules.is_none()).then(|| End {
+        function: function.clone(),
+        test: without_other_branch(function, which),
+        then: which,
+    })
+}
+
+/// The parameters, the statements before the test, and the test, whose other branch is empty.
+fn without_other_branch(function: &Function, then: bool) -> Function {
+    let (params, accumulators) = (function.params.clone(), function.accumulators.clone());
+    let (mut stms, results) = (Vec::new(), function.body.results.clone());
+    for stm in &function.body.stms {
+        let exp = match &stm.exp {
+            Exp::Nest(Nest::If { cond, then: yes, otherwise: no }) => {
+                let nothing = || Block { stms: Vec::new(), results: Vec::new() };
+                let (yes, no) =
+                    if then { (yes.clone(), nothing()) } else { (nothing(), no.clone()) };
+                Exp::Nest(Nest::If { cond: *cond, then: yes, otherwise: no })
+            }
+            Exp::Op(_) | Exp::Nest(_) => stm.exp.clone(),
+        };
+        stms.push(Stm::new(stm.binds.clone(), exp));
+    }
+    let body = Block { stms, results };
+    Function { params, accumulators, body, names: function.names.clone(), ..Function::default() }
 }

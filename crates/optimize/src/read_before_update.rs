@@ -9,78 +9,145 @@
 //! only the overwritten part is read later is the array's last use, so it is done in place. Keeps: values and failures: the part is in range
 //! where the update is done.
 
+use std::collections::HashMap;
+
 use lambada_anf::{Atom, Block, Exp, Function, Names, Op, Param, Renaming, Stm, Var};
 
 use crate::calls::Calls;
 
-/// The pass.
+/// The pass. It looks at each mention of an array once, because a tape has as many updates as mentions.
 pub(crate) fn read_before_update(function: &mut Function, _: &Calls) -> bool {
-    let (mut image, before) = (Renaming::new(), function.names.len());
-    block(&mut function.names, &mut function.body, &mut image);
+    let mut survey = Survey::default();
+    survey.block(&function.body);
+    let parts = survey.parts();
+    if parts.is_empty() {
+        return false;
+    }
+    let (mut image, mut next) = (Renaming::new(), 0);
+    let mut parts = Parts { parts, read: HashMap::new(), image: &mut image, next: &mut next };
+    parts.block(&mut function.names, &mut function.body);
     image.apply(&mut function.body);
     function.results.iter_mut().for_each(|ty| *ty = image.ty(ty));
     // Each part that is read earlier has a name of its own.
-    function.names.len() > before
+    true
 }
 
-fn block(names: &mut Names, b: &mut Block, image: &mut Renaming) {
-    let mut k = 0;
-    while k < b.stms.len() {
-        b.stms[k].exp.blocks_mut().into_iter().for_each(|inner| block(names, inner, image));
-        if let Some((x, part)) = read_later(b, k) {
-            let ty = b.stms[k].binds[0].ty.indexed(part.len());
-            let old = names.again(x);
-            let mut later = Block { stms: b.stms.split_off(k + 1), results: Vec::new() };
-            redirect(&mut later, x, part.len(), old, image);
-            b.stms.append(&mut later.stms);
-            b.stms.insert(k, Stm::new(vec![Param { var: old, ty }], Op::Index(x, part)));
-            k += 1;
+/// Where arrays are mentioned, and which are updated. Statements are numbered in the order of the text, each before those in its blocks.
+#[derive(Default)]
+struct Survey {
+    count: usize,
+    /// By array: the number of the statement, and the index where it is a read of an element or a part.
+    mentions: HashMap<Var, Vec<(usize, Option<Vec<Atom>>)>>,
+    updates: Vec<Updated>,
+}
+
+struct Updated {
+    stm: usize,
+    /// The number behind the last statement of its block.
+    end: usize,
+    array: Var,
+    part: Vec<Atom>,
+}
+
+impl Survey {
+    fn block(&mut self, block: &Block) {
+        let mut own = Vec::new();
+        for stm in &block.stms {
+            let number = self.count;
+            self.count += 1;
+            match &stm.exp {
+                Exp::Op(Op::Index(x, index)) => {
+                    self.mention(*x, number, Some(index.clone()));
+                    index.iter().for_each(|a| self.mentioned(*a, number));
+                }
+                exp => exp.atoms(&mut |a| self.mentioned(a, number)),
+            }
+            if let Exp::Op(Op::Update { array, index, .. }) = &stm.exp {
+                own.push(self.updates.len());
+                let (array, part) = (*array, index.clone());
+                self.updates.push(Updated { stm: number, end: usize::MAX, array, part });
+            }
+            stm.exp.blocks().into_iter().for_each(|inner| self.block(inner));
         }
-        k += 1;
+        // Results are behind all statements of the block, and have no number of their own.
+        let end = self.count;
+        self.count += 1;
+        block.results.iter().for_each(|a| self.mentioned(*a, end));
+        own.into_iter().for_each(|k| self.updates[k].end = end);
+    }
+
+    fn mentioned(&mut self, atom: Atom, stm: usize) {
+        atom.as_var().into_iter().for_each(|x| self.mention(x, stm, None));
+    }
+
+    fn mention(&mut self, x: Var, stm: usize, index: Option<Vec<Atom>>) {
+        self.mentions.entry(x).or_default().push((stm, index));
+    }
+
+    /// By the number of an update: the array and the part of it that it overwrites, if that part is read later and nothing else of the array.
+    fn parts(mut self) -> HashMap<usize, (Var, Vec<Atom>)> {
+        let updated: Vec<Var> = self.updates.iter().map(|u| u.array).collect();
+        for x in updated {
+            let Some(all) = self.mentions.get_mut(&x) else { continue };
+            all.sort_by_key(|(stm, _)| *stm);
+        }
+        let later = |u: &Updated| {
+            let all = self.mentions.get(&u.array)?;
+            let first = all.partition_point(|(stm, _)| *stm <= u.stm);
+            let last = all.partition_point(|(stm, _)| *stm <= u.end);
+            let reads = &all[first..last];
+            // The last mention is the one that an update after this one would be.
+            let is_part = |(_, index): &(usize, Option<Vec<Atom>>)| {
+                index.as_ref().is_some_and(|index| index.starts_with(&u.part))
+            };
+            (!reads.is_empty() && reads.iter().rev().all(is_part))
+                .then(|| (u.stm, (u.array, u.part.clone())))
+        };
+        self.updates.iter().filter_map(later).collect()
     }
 }
 
-/// The array and the part of it that the statement overwrites, if that part is read later and nothing else of the array.
-fn read_later(b: &Block, k: usize) -> Option<(Var, Vec<Atom>)> {
-    let Exp::Op(Op::Update { array, index, .. }) = &b.stms[k].exp else { return None };
-    let mut found = false;
-    let fine = b.stms[k + 1..].iter().all(|stm| only_part(stm, *array, index, &mut found))
-        && !b.results.contains(&(*array).into());
-    (fine && found).then(|| (*array, index.clone()))
+/// Reads the parts before they are overwritten.
+struct Parts<'a> {
+    parts: HashMap<usize, (Var, Vec<Atom>)>,
+    /// By array: the name of the part of it that is read later, and how many indices that has.
+    read: HashMap<Var, (Var, usize)>,
+    image: &'a mut Renaming,
+    next: &'a mut usize,
 }
 
-/// Does the statement read only that part of the array?
-fn only_part(stm: &Stm, x: Var, part: &[Atom], found: &mut bool) -> bool {
-    let own = match &stm.exp {
-        Exp::Op(Op::Index(y, index)) if *y == x => {
-            *found = true;
-            index.starts_with(part)
+impl Parts<'_> {
+    fn block(&mut self, names: &mut Names, block: &mut Block) {
+        let mut outside = Vec::new();
+        for mut stm in std::mem::take(&mut block.stms) {
+            let number = *self.next;
+            *self.next += 1;
+            if let Some((x, part)) = self.parts.remove(&number) {
+                let ty = stm.binds[0].ty.indexed(part.len());
+                let old = names.again(x);
+                outside.push((x, self.read.insert(x, (old, part.len()))));
+                let read = Op::Index(x, part);
+                block.stms.push(Stm::new(vec![Param { var: old, ty }], read));
+            }
+            stm.exp.blocks_mut().into_iter().for_each(|inner| self.block(names, inner));
+            if let Exp::Op(Op::Index(x, index)) = &mut stm.exp
+                && let Some((old, shared)) = self.read.get(x)
+            {
+                if index.len() == *shared {
+                    self.image.insert(stm.binds[0].var, (*old).into());
+                    continue;
+                }
+                (*x, *index) = (*old, index.split_off(*shared));
+            }
+            block.stms.push(stm);
         }
-        exp => {
-            let mut mentioned = false;
-            exp.atoms(&mut |a| mentioned |= a == x.into());
-            !mentioned
+        *self.next += 1;
+        // Behind the block, the array is what it was before.
+        for (x, before) in outside.into_iter().rev() {
+            match before {
+                Some(before) => self.read.insert(x, before),
+                None => self.read.remove(&x),
+            };
         }
-    };
-    let inside = |b: &&Block| {
-        b.stms.iter().all(|stm| only_part(stm, x, part, found)) && !b.results.contains(&x.into())
-    };
-    own && stm.exp.blocks().iter().all(inside)
-}
-
-/// Reads the part from its new name.
-fn redirect(b: &mut Block, x: Var, shared: usize, old: Var, image: &mut Renaming) {
-    b.stms.retain_mut(|stm| {
-        stm.exp.blocks_mut().into_iter().for_each(|inner| redirect(inner, x, shared, old, image));
-        let Exp::Op(Op::Index(y, index)) = &mut stm.exp else { return true };
-        if *y != x {
-            return true;
-        }
-        if index.len() == shared {
-            image.insert(stm.binds[0].var, old.into());
-            return false;
-        }
-        (*y, *index) = (old, index.split_off(shared));
-        true
-    });
+    }
 }

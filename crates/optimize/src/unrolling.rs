@@ -80,12 +80,40 @@ fn reads_literal(context: &Context, index: Var, body: &Block) -> bool {
 fn iterations(extent: Atom, body: &Block, (most, statements): (i64, usize)) -> Option<i64> {
     match extent.as_lit()? {
         Scalar::Int(count)
-            if (2..=most).contains(&count) && body.size() * count as usize <= statements =>
+            if (2..=most).contains(&count)
+                && written_out(body, statements) * count as usize <= statements =>
         {
             Some(count)
         }
         Scalar::Int(_) | Scalar::Real(_) | Scalar::Bool(_) => None,
     }
+}
+
+/// How many statements the block has when the loops in it are written out, as they will be; counted until there are more than `limit`.
+///
+/// The loops count with their iterations because the outer one comes first: `d` loops of two iterations inside of each other are few
+/// statements, and `2^d` when all have been written out.
+fn written_out(block: &Block, limit: usize) -> usize {
+    let mut size = 0;
+    for stm in &block.stms {
+        let inner: usize =
+            stm.exp.blocks().into_iter().map(|inner| written_out(inner, limit)).sum();
+        let count = match &stm.exp {
+            Exp::Nest(
+                Nest::For { extent, .. } | Nest::Loop { kind: LoopKind::For { extent, .. }, .. },
+            ) => match extent.as_lit() {
+                Some(Scalar::Int(count)) if (1..=ITERATIONS).contains(&count) => count as usize,
+                Some(Scalar::Int(_) | Scalar::Real(_) | Scalar::Bool(_)) | None => 1,
+            },
+            Exp::Op(_)
+            | Exp::Nest(Nest::If { .. } | Nest::Loop { kind: LoopKind::While(_), .. }) => 1,
+        };
+        size += 1 + inner * count;
+        if size > limit {
+            return size;
+        }
+    }
+    size
 }
 
 fn for_(

@@ -1,6 +1,6 @@
 //! `int`s as sums: `Σ coefficient · node + constant`. Arithmetic wraps, so the two are equal for all values.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use lambada_prim::{Prim, Scalar};
 
@@ -17,24 +17,43 @@ pub(crate) struct Affine {
 impl Affine {
     /// What a node is.
     pub(crate) fn of(graph: &Graph, node: NodeId) -> Affine {
-        let all = |args: &[NodeId]| args.iter().map(|a| Affine::of(graph, *a)).collect::<Vec<_>>();
-        match graph.node(node) {
-            Node::Lit(Scalar::Int(constant)) => Affine { constant: *constant, ..Affine::default() },
-            Node::Prim(Prim::AddInt, args) => all(args)[0].plus(1, &all(args)[1]),
-            Node::Prim(Prim::SubInt, args) => all(args)[0].plus(-1, &all(args)[1]),
-            Node::Prim(Prim::NegInt, args) => Affine::default().plus(-1, &all(args)[0]),
-            Node::Prim(Prim::MulInt, args) => match &all(args)[..] {
-                [a, b] if a.terms.is_empty() => Affine::default().plus(a.constant, b),
-                [a, b] if b.terms.is_empty() => Affine::default().plus(b.constant, a),
-                _ => Affine::atom(node),
-            },
+        Affine::with(graph, node, &mut HashMap::new())
+    }
+
+    /// The same, where `known` has the sums that have been found: a node that is mentioned twice is looked at once.
+    fn with(graph: &Graph, node: NodeId, known: &mut HashMap<NodeId, Affine>) -> Affine {
+        if let Some(found) = known.get(&node) {
+            return found.clone();
+        }
+        let found = match graph.node(node) {
+            Node::Lit(Scalar::Int(constant)) => {
+                return Affine { constant: *constant, ..Affine::default() };
+            }
+            Node::Prim(op @ (Prim::AddInt | Prim::SubInt | Prim::NegInt | Prim::MulInt), args) => {
+                let args: Vec<Affine> =
+                    args.iter().map(|a| Affine::with(graph, *a, known)).collect();
+                match (op, &args[..]) {
+                    (Prim::AddInt, [a, b]) => a.plus(1, b),
+                    (Prim::SubInt, [a, b]) => a.plus(-1, b),
+                    (Prim::NegInt, [a]) => Affine::default().plus(-1, a),
+                    (Prim::MulInt, [a, b]) if a.terms.is_empty() => {
+                        Affine::default().plus(a.constant, b)
+                    }
+                    (Prim::MulInt, [a, b]) if b.terms.is_empty() => {
+                        Affine::default().plus(b.constant, a)
+                    }
+                    _ => Affine::atom(node), // a product of two sums
+                }
+            }
             Node::Lit(_)
             | Node::Index(_)
             | Node::Prim(..)
             | Node::Choose(..)
             | Node::At(..)
-            | Node::Reduce(..) => Affine::atom(node),
-        }
+            | Node::Reduce(..) => return Affine::atom(node),
+        };
+        known.insert(node, found.clone());
+        found
     }
 
     fn atom(node: NodeId) -> Affine {

@@ -1,6 +1,9 @@
 //! Live ranges: for each virtual register the segments of the text in which its value is still needed. A register that is written anew has a hole before that, where
 //! others may have its place.
 //!
+//! Of a region with very many blocks, a register that several blocks mention is taken for live from its first mention to its last, and in the whole of a loop
+//! that has some of its mentions and not all: sets of registers by block, and segments by block, are quadratic in the length of straight-line code with checks.
+//!
 //! * A source: Traub, Holloway and Smith, *Quality and speed in linear-scan register allocation*, 1998, for ranges with holes.
 
 use std::ops::Range;
@@ -20,6 +23,19 @@ impl Live {
     /// How many positions there are.
     pub fn len(&self) -> u32 {
         self.segments.iter().map(|(first, last)| last - first + 1).sum()
+    }
+
+    /// Puts segments in order, and those together that touch.
+    fn join(&mut self) {
+        self.segments.sort_unstable();
+        let mut joined: Vec<(u32, u32)> = Vec::new();
+        for (first, last) in std::mem::take(&mut self.segments) {
+            match joined.last_mut() {
+                Some(before) if first <= before.1 + 1 => before.1 = before.1.max(last),
+                Some(_) | None => joined.push((first, last)),
+            }
+        }
+        self.segments = joined;
     }
 
     /// From the first position to the last one.
@@ -65,11 +81,21 @@ impl Set {
     }
 }
 
+/// So many pairs of a block and a register that several blocks mention are looked at.
+const PAIRS: usize = 1 << 22;
+
 /// The live ranges, by virtual register.
 pub(crate) fn live(listing: &Listing) -> Vec<Live> {
+    live_within(listing, PAIRS)
+}
+
+fn live_within(listing: &Listing, pairs: usize) -> Vec<Live> {
     let mut blocks = blocks(listing);
     let shared = shared(listing, &blocks);
     let count = shared.iter().flatten().count();
+    if blocks.len().saturating_mul(count) > pairs {
+        return hulls(listing, &blocks, &shared);
+    }
     for block in &mut blocks {
         let sets = (Set::of(count), Set::of(count));
         (block.read, block.written) = sets;
@@ -96,19 +122,10 @@ pub(crate) fn live(listing: &Listing) -> Vec<Live> {
     }
     let mut open: Vec<Option<u32>> = vec![None; live.len()];
     for block in &blocks {
-        segments(listing, block, &by_number, &mut open, &mut live);
+        let begun = block.live_out.members().map(|k| by_number[k]).collect();
+        segments(listing, block.insts.clone(), begun, &|_| true, &mut open, &mut live);
     }
-    for range in &mut live {
-        range.segments.sort_unstable();
-        let mut joined: Vec<(u32, u32)> = Vec::new();
-        for (first, last) in std::mem::take(&mut range.segments) {
-            match joined.last_mut() {
-                Some(before) if first <= before.1 + 1 => before.1 = before.1.max(last),
-                Some(_) | None => joined.push((first, last)),
-            }
-        }
-        range.segments = joined;
-    }
+    live.iter_mut().for_each(Live::join);
     live
 }
 
@@ -214,29 +231,30 @@ fn solve(blocks: &mut [Block]) {
     }
 }
 
-/// The segments within a block, from its end to its beginning. `open` has, by virtual register, the end of the segment that has been begun.
+/// The segments within a block, from its end to its beginning, of the registers in question. `begun` are needed behind it. `open` has, by virtual register, the
+/// end of the segment that has been begun.
 fn segments(
     listing: &Listing,
-    block: &Block,
-    by_number: &[Virtual],
+    insts: Range<usize>,
+    mut begun: Vec<Virtual>,
+    of: &dyn Fn(Virtual) -> bool,
     open: &mut [Option<u32>],
     live: &mut [Live],
 ) {
-    let first = 2 * block.insts.start as u32;
-    let last = 2 * block.insts.end as u32 - 1;
-    let mut begun: Vec<Virtual> = block.live_out.members().map(|k| by_number[k]).collect();
+    let first = 2 * insts.start as u32;
+    let last = 2 * insts.end as u32 - 1;
     begun.iter().for_each(|v| open[v.0 as usize] = Some(last));
-    for at in block.insts.clone().rev() {
+    for at in insts.rev() {
         let inst = &listing.insts[at];
         let (read, written) = (2 * at as u32, 2 * at as u32 + 1);
         inst.visit(&mut |v, role| {
-            if role == Role::Written {
+            if role == Role::Written && of(v) {
                 let end = open[v.0 as usize].take().unwrap_or(written);
                 live[v.0 as usize].segments.push((written, end));
             }
         });
         inst.visit(&mut |v, role| {
-            if role != Role::Written && open[v.0 as usize].is_none() {
+            if role != Role::Written && of(v) && open[v.0 as usize].is_none() {
                 open[v.0 as usize] = Some(if role == Role::Read { read } else { written });
                 begun.push(v);
             }
@@ -247,4 +265,88 @@ fn segments(
             live[v.0 as usize].segments.push((first, end));
         }
     }
+}
+
+/// A loop of the text.
+struct Loop {
+    /// Its first and its last instruction.
+    insts: Range<usize>,
+    around: Option<usize>,
+    depth: u32,
+}
+
+/// The loops, and by instruction the innermost one around it.
+fn loops(listing: &Listing) -> (Vec<Loop>, Vec<Option<usize>>) {
+    let (mut loops, mut around, mut inside) = (Vec::<Loop>::new(), None, Vec::new());
+    for (at, inst) in listing.insts.iter().enumerate() {
+        if let Inst::Control(Control::Enter) = inst {
+            let depth = around.map_or(0, |k: usize| loops[k].depth + 1);
+            loops.push(Loop { insts: at..at, around, depth });
+            around = Some(loops.len() - 1);
+        }
+        inside.push(around);
+        if let (Inst::Control(Control::Leave), Some(k)) = (inst, around) {
+            loops[k].insts.end = at;
+            around = loops[k].around;
+        }
+    }
+    (loops, inside)
+}
+
+/// The innermost loop around both.
+fn around_both(loops: &[Loop], a: Option<usize>, b: Option<usize>) -> Option<usize> {
+    let (mut a, mut b) = (a?, b?);
+    while a != b {
+        match loops[a].depth >= loops[b].depth {
+            true => a = loops[a].around?,
+            false => b = loops[b].around?,
+        }
+    }
+    Some(a)
+}
+
+/// Live ranges without holes of the registers that several blocks mention, exact ones of all others.
+///
+/// A register whose mentions are all in a loop is written there before it is read, as it has no value when the loop is entered; so iterations share nothing.
+fn hulls(listing: &Listing, blocks: &[Block], shared: &[Option<usize>]) -> Vec<Live> {
+    let mut live = vec![Live::default(); listing.classes.len()];
+    weigh(listing, &mut live);
+    let mut open: Vec<Option<u32>> = vec![None; live.len()];
+    let local = |v: Virtual| shared[v.0 as usize].is_none();
+    for block in blocks {
+        segments(listing, block.insts.clone(), Vec::new(), &local, &mut open, &mut live);
+    }
+    live.iter_mut().for_each(Live::join);
+    let (loops, inside) = loops(listing);
+    // By virtual register: the innermost loop around all of its mentions.
+    let mut home: Vec<Option<Option<usize>>> = vec![None; live.len()];
+    for (inst, around) in listing.insts.iter().zip(&inside) {
+        inst.visit(&mut |v, _| {
+            let home = &mut home[v.0 as usize];
+            *home = Some(home.map_or(*around, |known| around_both(&loops, known, *around)));
+        });
+    }
+    for (at, (inst, around)) in listing.insts.iter().zip(&inside).enumerate() {
+        inst.visit(&mut |v, role| {
+            if local(v) {
+                return;
+            }
+            let mut own = match role {
+                Role::Read => (2 * at as u32, 2 * at as u32),
+                Role::Written => (2 * at as u32 + 1, 2 * at as u32 + 1),
+                Role::Changed => (2 * at as u32, 2 * at as u32 + 1),
+            };
+            let (mut inner, outer) = (*around, home[v.0 as usize].flatten());
+            while inner != outer {
+                let Some(k) = inner else { break };
+                own = (2 * loops[k].insts.start as u32, 2 * loops[k].insts.end as u32 + 1);
+                inner = loops[k].around;
+            }
+            match live[v.0 as usize].segments.first_mut() {
+                Some(hull) => *hull = (hull.0.min(own.0), hull.1.max(own.1)),
+                None => live[v.0 as usize].segments.push(own),
+            }
+        });
+    }
+    live
 }

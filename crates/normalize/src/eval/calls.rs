@@ -100,6 +100,21 @@ impl Evaluator<'_> {
         self.recursive.contains_key(&var.id)
     }
 
+    /// The parameters that a function takes one after the other belong to one that is called for the size of the program alone.
+    pub(super) fn mark_repeated(&mut self, body: &Term) {
+        let mut term = body;
+        while let TermKind::Lam(var, inner) = term.kind() {
+            self.called.insert(var.id);
+            term = inner;
+        }
+    }
+
+    /// Is the code that of a function that is called for the size of the program alone?
+    pub(super) fn is_repeated(&self, code: &Code) -> bool {
+        let CodeKind::Lambda { var, .. } = &code.kind else { return false };
+        self.called.contains(&var.id)
+    }
+
     // Calls
 
     /// A recursive function applied to all its arguments.

@@ -11,6 +11,12 @@ use crate::join::join;
 use crate::merge::ill_typed;
 use crate::val::{Val, VariantVal};
 
+/// So many cases are tested one after the other.
+const CHAIN: usize = 8;
+
+/// So many are, where halving has left no more.
+const LEAF: usize = 2;
+
 impl Evaluator<'_> {
     /// `if cond { run(true) } else { run(false) }`
     pub(super) fn branch(
@@ -44,6 +50,10 @@ impl Evaluator<'_> {
     }
 
     /// Runs the case whose number is the tag; it is one of them.
+    ///
+    /// More than a few cases are a binary decision, because a chain of `k` tests has blocks inside of blocks, `k` deep: what a pass keeps for each
+    /// block around another is then quadratic, and so are the results that each `if` hands to the one around it. The first case is tested before all
+    /// others, since that of a recursion is often its end (`base_cases` of the optimizer looks there).
     pub(crate) fn select(
         &mut self,
         tag: Atom,
@@ -51,27 +61,61 @@ impl Evaluator<'_> {
         hint: Hint,
         run: &mut dyn FnMut(&mut Self, usize) -> Eval<Val>,
     ) -> Eval<Val> {
-        self.select_from(0, tag, numbers, hint, run)
+        let mut cases: Vec<usize> = (0..numbers.len()).collect();
+        if self.for_people || numbers.len() <= CHAIN {
+            return self.select_in_order(&cases, tag, numbers, hint, run);
+        }
+        let rest = cases.split_off(1);
+        let cond = self.emit.prim(Prim::EqInt, &[tag, Atom::int(numbers[0])]);
+        self.branch(cond, hint, &mut |this, holds| {
+            if holds {
+                return run(this, 0);
+            }
+            let mut rest = rest.clone();
+            rest.sort_by_key(|k| numbers[*k]);
+            this.select_by_halves(&rest, tag, numbers, hint, run)
+        })
     }
 
-    fn select_from(
+    /// The same among some of the cases, one after the other.
+    fn select_in_order(
         &mut self,
-        first: usize,
+        cases: &[usize],
         tag: Atom,
         numbers: &[i64],
         hint: Hint,
         run: &mut dyn FnMut(&mut Self, usize) -> Eval<Val>,
     ) -> Eval<Val> {
-        if first + 1 == numbers.len() {
-            return run(self, first);
+        let [first, rest @ ..] = cases else { return Err(ill_typed()) };
+        if rest.is_empty() {
+            return run(self, *first);
         }
-        let cond = self.emit.prim(Prim::EqInt, &[tag, Atom::int(numbers[first])]);
+        let cond = self.emit.prim(Prim::EqInt, &[tag, Atom::int(numbers[*first])]);
         self.branch(cond, hint, &mut |this, holds| {
             if holds {
-                run(this, first)
+                run(this, *first)
             } else {
-                this.select_from(first + 1, tag, numbers, hint, run)
+                this.select_in_order(rest, tag, numbers, hint, run)
             }
+        })
+    }
+
+    /// The same among cases whose numbers ascend.
+    fn select_by_halves(
+        &mut self,
+        cases: &[usize],
+        tag: Atom,
+        numbers: &[i64],
+        hint: Hint,
+        run: &mut dyn FnMut(&mut Self, usize) -> Eval<Val>,
+    ) -> Eval<Val> {
+        if cases.len() <= LEAF {
+            return self.select_in_order(cases, tag, numbers, hint, run);
+        }
+        let (low, high) = cases.split_at(cases.len() / 2);
+        let cond = self.emit.prim(Prim::LtInt, &[tag, Atom::int(numbers[high[0]])]);
+        self.branch(cond, hint, &mut |this, holds| {
+            this.select_by_halves(if holds { low } else { high }, tag, numbers, hint, run)
         })
     }
 

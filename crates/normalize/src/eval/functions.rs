@@ -109,6 +109,7 @@ impl Evaluator<'_> {
             }
             Some(at) if !is_called => self.inlined_with_rules(&at, closure, xs, hint)?,
             None if !is_called => self.inlined(closure, xs, hint)?,
+            None if self.is_repeated(&closure.code) => self.invoke(closure, &xs, ty, hint)?,
             Some(_) | None => match self.unrolled(closure, &xs, hint)? {
                 Some(value) => value,
                 None => self.invoke(closure, &xs, ty, hint)?,
@@ -174,8 +175,12 @@ impl Evaluator<'_> {
     pub(super) fn global(&mut self, id: DefId) -> Eval<Val> {
         let body = self.program.def(id).body.clone();
         if body.is_function() {
+            let name = &self.program.def(id).name;
             if self.program.is_recursive(id) {
-                self.mark_recursive(&body, &self.program.def(id).name.clone());
+                self.mark_recursive(&body, name);
+            } else if self.repeated.contains(&id) {
+                self.mark_recursive(&body, name);
+                self.mark_repeated(&body);
             }
             let value = self.eval(&body, None)?;
             self.growth.name(&value, &self.program.def(id).name);

@@ -24,7 +24,7 @@ mod slots;
 mod state;
 mod unroll;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use lambada_anf::{Atom, Derivatives, FnId, NodeId};
@@ -55,6 +55,8 @@ type Key = (i64, Vec<DefId>, Vec<Sketch>);
 pub(crate) struct Evaluator<'a> {
     pub program: &'a Program,
     derivatives: &'a dyn Derivatives,
+    /// Whether people read the code: cases then follow each other as their author wrote them.
+    pub for_people: bool,
     pub emit: Emit,
     /// The value of each variable of core, as the innermost scope sees it.
     slots: Vec<Option<Val>>,
@@ -78,6 +80,10 @@ pub(crate) struct Evaluator<'a> {
     dynamics: HashMap<Ty, Dynamic>,
     /// By the variables of the λs that recursive functions are: what they are called.
     recursive: HashMap<u32, Rc<str>>,
+    /// The definitions that are called as if they were recursive.
+    pub repeated: HashSet<DefId>,
+    /// The variables of the λs that they are.
+    called: HashSet<u32>,
     /// By the variables of the λs of functions with rules.
     ruled: HashMap<u32, Rc<RuledAt>>,
     /// The codes of tangents of functions, by the types of these.
@@ -116,6 +122,7 @@ impl<'a> Evaluator<'a> {
         Evaluator {
             program,
             derivatives,
+            for_people: false,
             emit,
             slots,
             trail,
@@ -129,6 +136,8 @@ impl<'a> Evaluator<'a> {
             nodes: HashMap::new(),
             dynamics: HashMap::new(),
             recursive: HashMap::new(),
+            repeated: HashSet::new(),
+            called: HashSet::new(),
             ruled: HashMap::new(),
             function_tangents: HashMap::new(),
             derivatives_around: 0,
@@ -160,6 +169,8 @@ impl<'a> Evaluator<'a> {
     /// An evaluator that knows from the beginning which functions are known at run time only.
     pub fn again(self) -> Evaluator<'a> {
         let mut new = Evaluator::new(self.program, self.derivatives);
+        new.for_people = self.for_people;
+        (new.repeated, new.called) = (self.repeated, self.called);
         let is_lambda = |(number, _): &(i64, Vec<Sketch>)| {
             matches!(self.all_codes[*number as usize].kind, CodeKind::Lambda { .. })
         };
