@@ -37,6 +37,8 @@ pub enum Feature {
     Recursion,
     /// Lists, trees.
     RecursiveData,
+    /// Integers, booleans and arrays as fields of recursive data that is differentiated by.
+    DataInNodes,
     /// Functions as fields of recursive data.
     FunctionsInData,
     /// Functions with derivative rules.
@@ -45,7 +47,7 @@ pub enum Feature {
 
 impl Feature {
     /// All that the suite's programs have.
-    pub const ALL: [Feature; 19] = [
+    pub const ALL: [Feature; 20] = [
         Feature::HigherOrder,
         Feature::Arrays,
         Feature::Variants,
@@ -63,6 +65,7 @@ impl Feature {
         Feature::Derivatives,
         Feature::Recursion,
         Feature::RecursiveData,
+        Feature::DataInNodes,
         Feature::FunctionsInData,
         Feature::Rules,
     ];

@@ -11,7 +11,8 @@ pub(super) const MOST: usize = 2;
 /// The types of recursive data.
 pub(super) const TYPES: &str = "type list = Nil | Cons real list\n\
     type tree = Leaf real | Fork tree real tree\n\
-    type action = Still | Move (real -> real) | Again action\n";
+    type action = Still | Move (real -> real) | Again action\n\
+    type log = Empty | Entry int real bool log | Batch ([]int) (real, int) log\n";
 
 type Scope = Vec<(String, Ty)>;
 
@@ -25,7 +26,8 @@ impl Draw {
     pub(super) fn recursion(&mut self, ty: &Ty, size: usize, scope: &mut Scope) -> String {
         self.recursions += 1;
         self.has(Feature::Recursion);
-        match self.random.below(8) {
+        match self.random.below(10) {
+            8 | 9 => self.by_data(ty, size, scope),
             0 => self.counted_recursion(ty, size, scope),
             1 => self.mutual_recursion(ty, size, scope),
             2 => self.continuations(ty, size, scope),
@@ -126,6 +128,61 @@ impl Draw {
             "(let rec {g} ({node} : tree) : {t} = match {node} | Leaf {x} -> {leaf} | Fork {left} {x} {right} -> \
              (let {l} = {g} {left} let {r} = {g} {right} in {fork}) in {g} {tree})"
         )
+    }
+
+    /// A derivative by data with integers, booleans and arrays in it, of a function that may not use it, and what all of that adds up to.
+    fn by_data(&mut self, ty: &Ty, size: usize, scope: &mut Scope) -> String {
+        self.has(Feature::RecursiveData);
+        self.has(Feature::DataInNodes);
+        let [total, l, k, x, b, is, p, rest, r, y] =
+            ["total", "l", "k", "x", "b", "is", "p", "rest", "r", "y"].map(|hint| self.fresh(hint));
+        let entry = [(k.as_str(), &Ty::Int), (&x, &Ty::Real), (&b, &Ty::Bool), (&r, &Ty::Real)];
+        let entry = self.with(&Ty::Real, size - 1, scope, &entry);
+        let data = self.log(size - 1, scope);
+        let derived = match self.random.below(5) {
+            0 => format!("(jvp (\\({l} : log) -> {l}) {data} {data}).1"),
+            1 => format!("(vjp (\\({l} : log) -> {l}) {data}).1 {data}"),
+            2 => {
+                let unused = self.expr(&Ty::Real, size - 1, scope);
+                format!("grad (\\({l} : log) -> {unused}) {data}")
+            }
+            _ => format!("grad {total} {data}"),
+        };
+        let result = self.with(ty, size - 1, scope, &[(&y, &Ty::Real)]);
+        format!(
+            "(let rec {total} ({l} : log) : real = match {l} | Empty -> 0.5 | Entry {k} {x} {b} {rest} -> \
+             (let {r} = {total} {rest} in tanh {entry} + real {k} * {x} + (if {b} then {x} else 0.1)) \
+             | Batch {is} {p} {rest} -> real (sum {is}) * {p}.0 + real {p}.1 * sin {p}.0 + {total} {rest} in \
+             (let {y} = tanh ({total} ({derived})) in {result}))"
+        )
+    }
+
+    fn log(&mut self, size: usize, scope: &mut Scope) -> String {
+        match self.random.below(if size > 0 { 5 } else { 1 }) {
+            0 => "Empty".into(),
+            1 => {
+                let [k, x, b] = [Ty::Int, Ty::Real, Ty::Bool].map(|ty| self.leaf(&ty, scope));
+                format!("(Entry {k} {x} {b} {})", self.log(size - 1, scope))
+            }
+            2 => {
+                let [k, x] = [Ty::Int, Ty::Real].map(|ty| self.leaf(&ty, scope));
+                format!("(Batch [{k}, 1] ({x}, {k}) {})", self.log(size - 1, scope))
+            }
+            3 => {
+                let [build, k] = ["build", "k"].map(|hint| self.fresh(hint));
+                let value = self.with(&Ty::Real, size - 1, scope, &[(&k, &Ty::Int)]);
+                let (depth, rest) = (self.depth(), self.log(size - 1, scope));
+                format!(
+                    "(let rec {build} ({k} : int) : log = if {k} <= 0 then {rest} else \
+                     Entry {k} {value} ({k} > 1) ({build} ({k} - 1)) in {build} {depth})"
+                )
+            }
+            _ => {
+                let condition = self.condition(0, scope);
+                let (yes, no) = (self.log(size - 1, scope), self.log(size - 1, scope));
+                format!("(if {condition} then {yes} else {no})")
+            }
+        }
     }
 
     /// Runs a function that data holds.
