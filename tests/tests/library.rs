@@ -3,10 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use lambada::operators::Operator;
-use lambada::{Data, Engine, Executable, MODULES, PRELUDE, Precision, Scalar, Session, Tensor, Unit, arrays};
+use lambada::{Data, Engine, Executable, MODULES, PRELUDE, Scalar, Session, Tensor, Unit, arrays};
 use lambada_surface::ast::{Def, Item};
 use lambada_testkit::parallel;
-use lambada_tests::accuracy;
 use lambada_tests::expectations::{programs, quick};
 
 fn load(name: &str, text: &str) -> Result<Unit, String> {
@@ -163,52 +162,6 @@ fn errors_are_below_their_limits() {
     let found = parallel(&all, complaints);
     let complaints: Vec<String> = found.into_iter().flatten().collect();
     assert!(complaints.is_empty(), "{}", complaints.join("\n"));
-}
-
-/// No value and no derivative is farther from its reference than the page says, on no engine, in no precision. `ONLY` and `ENGINE` choose some;
-/// `MEASURE` prints the largest errors.
-#[test]
-fn values_and_derivatives_are_accurate() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let read = |path: &str| std::fs::read_to_string(root.join(path)).expect("it can be read");
-    let (references, page) = (read("accuracy/references.txt"), read("../docs/src/accuracy.md"));
-    let chosen = |name: &str, text: &str| std::env::var(name).is_ok_and(|only| !text.contains(&only));
-    let mut blocks = accuracy::blocks(&references);
-    blocks.retain(|block| !chosen("ONLY", &block.expression));
-    let limits = accuracy::limits(&page);
-    let mut work = Vec::new();
-    for (precision, engines) in [
-        (Precision::F64, [Engine::Core, Engine::Jit, Engine::Native].as_slice()),
-        (Precision::F32, &[Engine::Core, Engine::Jit]),
-    ] {
-        for engine in engines.iter().filter(|engine| !chosen("ENGINE", &format!("{engine:?}"))) {
-            work.extend(blocks.chunks(10).map(|chunk| (precision, *engine, chunk)));
-        }
-    }
-    let found = parallel(&work, |(precision, engine, chunk)| {
-        let errors = accuracy::errors(chunk, *precision, *engine);
-        let rows = chunk.iter().zip(errors).flat_map(|(block, worst)| {
-            let allowed = limits.of(&block.expression, *precision);
-            worst.into_iter().zip(allowed).enumerate().filter_map(|(order, (worst, allowed))| {
-                let text = format!(
-                    "{} | {} {engine:?} | derivative {order} | {:.1} ulps for {allowed}: {:e} instead of {:e} at {:e}",
-                    block.expression,
-                    precision.name(),
-                    worst.ulps,
-                    worst.found,
-                    worst.wanted,
-                    worst.x
-                );
-                if std::env::var("MEASURE").is_ok() {
-                    println!("{text}");
-                }
-                (worst.ulps > allowed).then_some(text)
-            })
-        });
-        rows.collect::<Vec<String>>()
-    });
-    let complaints: Vec<String> = found.into_iter().flatten().collect();
-    assert!(complaints.is_empty(), "{} complaints\n{}", complaints.len(), complaints.join("\n"));
 }
 
 /// Bytes in use at a time, and operations on reals, of a definition of a time.
