@@ -169,11 +169,6 @@ pub(crate) fn recip(a: Expr) -> Expr {
     real(1.0) / a
 }
 
-/// `a * a`
-pub(crate) fn square(a: &Expr) -> Expr {
-    a.clone() * a.clone()
-}
-
 impl Neg for Expr {
     type Output = Expr;
 

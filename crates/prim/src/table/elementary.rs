@@ -1,25 +1,9 @@
 //! Elementary functions on reals.
 
 use crate::Scalar::Real;
-use crate::{CText, Cost, Domain, Expr, Prim, Row, ScalarTy, Surface, expr::*};
+use crate::{CText, Cost, Domain, Prim, Row, ScalarTy, Surface, expr::*};
 
 const R: ScalarTy = ScalarTy::Real;
-
-/// `1 - x²`, as a product where the difference would cancel; as a difference where the derivative of the product would, and at the ends,
-/// where a factor is 0 and the derivative infinite.
-fn one_less_square() -> Expr {
-    let size = || call(Prim::Abs, x());
-    let product = call2(Prim::And, call2(Prim::Lt, real(0.5), size()), call2(Prim::Lt, size(), real(1.0)));
-    select(product, (real(1.0) - x()) * (real(1.0) + x()), real(1.0) - x() * x())
-}
-
-/// `1 - tanh² x`, but `4 e / (1 + e)²` with `e = exp (-2 |x|)` where the difference would cancel.
-fn tanh_partial() -> Expr {
-    let central = call2(Prim::Lt, call(Prim::Abs, out()), real(0.75));
-    let decay = call(Prim::Exp, real(-2.0) * call(Prim::Abs, x()));
-    let tail = real(4.0) * decay.clone() / square(&(real(1.0) + decay));
-    select(central, real(1.0) - out() * out(), tail)
-}
 
 /// The rows.
 pub(crate) const ROWS: &[Row] = &[
@@ -144,7 +128,7 @@ pub(crate) const ROWS: &[Row] = &[
         args: &[R],
         result: R,
         eval: |a| Real(a[0].real().asin()),
-        partials: || vec![Some(recip(call(Prim::Sqrt, one_less_square())))],
+        partials: || vec![Some(recip(call(Prim::Sqrt, real(1.0) - x() * x())))],
         c: CText::Math { scalar: "asin", lanes: "asin" },
         cost: Cost::Costly,
         doc: "The inverse sine.",
@@ -158,7 +142,7 @@ pub(crate) const ROWS: &[Row] = &[
         args: &[R],
         result: R,
         eval: |a| Real(a[0].real().acos()),
-        partials: || vec![Some(-recip(call(Prim::Sqrt, one_less_square())))],
+        partials: || vec![Some(-recip(call(Prim::Sqrt, real(1.0) - x() * x())))],
         c: CText::Math { scalar: "acos", lanes: "acos" },
         cost: Cost::Costly,
         doc: "The inverse cosine.",
@@ -172,8 +156,7 @@ pub(crate) const ROWS: &[Row] = &[
         args: &[R],
         result: R,
         eval: |a| Real(a[0].real().atan()),
-        // The square of the reciprocal length: neither overflows, nor does its derivative.
-        partials: || vec![Some(square(&recip(call2(Prim::Hypot, real(1.0), x()))))],
+        partials: || vec![Some(recip(real(1.0) + x() * x()))],
         c: CText::Math { scalar: "atan", lanes: "atan" },
         cost: Cost::Costly,
         doc: "The inverse tangent.",
@@ -258,7 +241,7 @@ pub(crate) const ROWS: &[Row] = &[
         args: &[R],
         result: R,
         eval: |a| Real(a[0].real().tanh()),
-        partials: || vec![Some(tanh_partial())],
+        partials: || vec![Some(real(1.0) - out() * out())],
         c: CText::Math { scalar: "tanh", lanes: "tanh" },
         cost: Cost::Costly,
         doc: "The hyperbolic tangent.",
