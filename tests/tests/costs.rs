@@ -192,8 +192,8 @@ const ROWS: [Row; 8] = [
 const MATRIX: Row =
     Row { file: "", entry: "", wrt: None, size: "rows", sizes: [50, 100, 200], args: covariance };
 
-/// The gradient costs at most five times the operations of the value, and takes at most three times the memory of the value and what the
-/// program overwrites, at sizes at which nothing else can hide. The table is part of the book.
+/// The gradient costs at most five times the operations of the value, and takes at most four times the memory of the value and what the
+/// program overwrites (the derivative of a `sigmoid` that is right in both tails keeps two numbers), at sizes at which nothing else can hide. The table is part of the book.
 #[test]
 fn the_table_of_the_book() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests lie in the repository");
@@ -226,7 +226,7 @@ fn the_table_of_the_book() {
                 amount(gradient.peak),
             ));
             println!("{name} {} at {n}: {:.1} s", row.entry, start.elapsed().as_secs_f64());
-            if operations > 5.0 || memory > 3.0 {
+            if operations > 5.0 || memory > 4.0 {
                 expensive
                     .push(format!("{name} {} at {n}: {operations:.2}, {memory:.2}", row.entry));
             }
