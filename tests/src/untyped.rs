@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use lambada::{Data, Tensor};
-use lambada_core::{Program, Size, SizedTy};
+use lambada_core::{Size, SizedTy};
 use lambada_testkit::Random;
 
 /// Depth of the expressions.
@@ -101,17 +101,12 @@ impl Draw<'_> {
 }
 
 /// Arguments of types without variants, of sizes from 1 to 3.
-pub fn arguments(program: &Program, params: &[SizedTy], random: &mut Random) -> Option<Vec<Data>> {
+pub fn arguments(params: &[SizedTy], random: &mut Random) -> Option<Vec<Data>> {
     let mut sizes = HashMap::new();
-    params.iter().map(|ty| argument(program, ty, &mut sizes, random)).collect()
+    params.iter().map(|ty| argument(ty, &mut sizes, random)).collect()
 }
 
-fn argument(
-    program: &Program,
-    ty: &SizedTy,
-    sizes: &mut HashMap<String, usize>,
-    random: &mut Random,
-) -> Option<Data> {
+fn argument(ty: &SizedTy, sizes: &mut HashMap<String, usize>, random: &mut Random) -> Option<Data> {
     let (mut dims, mut at) = (Vec::new(), ty);
     while let SizedTy::Array(size, elem) = at {
         dims.push(match size {
@@ -136,7 +131,7 @@ fn argument(
             }))
         }
         SizedTy::Tuple(items) if dims.is_empty() => {
-            let items = items.iter().map(|item| argument(program, item, sizes, random));
+            let items = items.iter().map(|item| argument(item, sizes, random));
             items.collect::<Option<_>>().map(Data::Tuple)
         }
         SizedTy::Tuple(_)

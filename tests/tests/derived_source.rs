@@ -373,7 +373,7 @@ fn untyped_definition(text: &str, seed: u64) -> Result<Option<Tried>, String> {
     let call = unit.call("f", Operator::Value, None).map_err(told)?;
     let signature = &call.program.def(call.entry).signature;
     let types: Vec<_> = signature.params.iter().map(|(_, ty)| ty.clone()).collect();
-    let Some(args) = untyped::arguments(&call.program, &types, &mut random) else {
+    let Some(args) = untyped::arguments(&types, &mut random) else {
         return Err("it takes what cannot be drawn".to_string());
     };
     let derivatives = match agreed(&call, &args)? {

@@ -10,6 +10,11 @@ use syn::{Arm, Expr, Item, Pat, UseTree};
 
 /// Circles that there are, with the reason. None is added; one that is gone is removed from here.
 const CIRCLES: &[(&str, &[&str], &str)] = &[
+    (
+        "crates/run",
+        &["cancel", "children", "running"],
+        "what is cancelled ends its children, and what runs holds both",
+    ),
     ("crates/anf", &["rules", "syntax"], "a function carries its rules, which are functions"),
     (
         "crates/chad",

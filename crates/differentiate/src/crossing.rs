@@ -138,7 +138,8 @@ impl Crossing {
         match self {
             Crossing::Shadow => Some(cx.ty(Mode::Shadow, ty)),
             Crossing::Seed => None,
-            Crossing::Harvest | Crossing::Untangent | Crossing::Zero => Some(ty.clone()),
+            Crossing::Harvest | Crossing::Untangent => Some(ty.clone()),
+            Crossing::Zero => Some(ty.clone()),
             Crossing::Tangent | Crossing::Marked => Some(cx.ty(Mode::Tangent, ty)),
             Crossing::Gathered => Some(Ty { elem: Elem::REAL, dims: ty.dims.clone() }),
         }

@@ -6,8 +6,8 @@ use std::rc::Rc;
 use lambada_anf::{Block, Exp, FnId, Lambda, Nest, Op, Param, Stm, Ty, Var};
 
 use crate::activity::Activity;
-use crate::presence::Unbounded;
 use crate::settled::{from_final, settled_reads};
+use crate::unbounded::Unbounded;
 use crate::versions::Versions;
 
 #[derive(Debug)]

@@ -12,7 +12,7 @@
 //! * `derived`, `boundary`, `crossing` and `shadows`: what derivatives add to the library, and how nodes cross to them; `known`, `flow` and
 //!   `threaded`: what is there;
 //! * `values`, `node_values` and `guarded`: cotangents of handles where the derivative becomes source;
-//! * `presence`: when cotangents are there, for absent is not zero times;
+//! * `presence` and `unbounded`: when cotangents are there, and where that matters, for absent is not zero times;
 //! * `residuals`, `tape`, `flat` and `thread`: what the reverse sweep needs from the forward sweep, stored or computed again;
 //! * `prepare`, `extrema`, `late`, `segments` and, for source, `counted` and `elements`: rewritings that come first;
 //! * `snapshots`: loops that keep a given number of states;
@@ -68,6 +68,7 @@ mod thread;
 mod threaded;
 mod transpose;
 mod trim;
+mod unbounded;
 mod undo;
 mod update;
 mod values;

@@ -26,6 +26,9 @@ pub trait Files: fmt::Debug + Send + Sync {
     }
 }
 
+/// As the name of a file: standard input.
+pub const STANDARD_INPUT: &str = "-";
+
 /// Bytes of the longest program: a device that never ends is no program.
 const MOST_TEXT: u64 = 1 << 26;
 
@@ -49,7 +52,7 @@ pub struct Disk;
 
 impl Files for Disk {
     fn read(&self, path: &Path) -> io::Result<String> {
-        match path == Path::new(crate::data::STANDARD_INPUT) {
+        match path == Path::new(STANDARD_INPUT) {
             true => read_limited(io::stdin(), MOST_TEXT),
             false => read_limited(std::fs::File::open(path)?, MOST_TEXT),
         }

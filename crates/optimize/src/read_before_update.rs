@@ -32,12 +32,15 @@ pub(crate) fn read_before_update(function: &mut Function, _: &Calls) -> bool {
     true
 }
 
+/// The number of a statement that mentions an array, and the index where it is a read of an element
+/// or a part.
+type Mention = (usize, Option<Vec<Atom>>);
+
 /// Where arrays are mentioned, and which are updated. Statements are numbered in the order of the text, each before those in its blocks.
 #[derive(Default)]
 struct Survey {
     count: usize,
-    /// By array: the number of the statement, and the index where it is a read of an element or a part.
-    mentions: HashMap<Var, Vec<(usize, Option<Vec<Atom>>)>>,
+    mentions: HashMap<Var, Vec<Mention>>,
     updates: Vec<Updated>,
 }
 

@@ -80,20 +80,4 @@ mod tests {
         let longer: Vec<u8> = bytes.iter().copied().chain([0]).collect();
         assert_ne!(hash(&longer), sealed);
     }
-
-    /// What is read and hashed before a library is loaded, for a megabyte.
-    #[test]
-    #[ignore = "a measurement"]
-    fn time_of_a_megabyte() {
-        let file = std::env::temp_dir().join(format!("lambada-seal-{}.so", std::process::id()));
-        fs::write(&file, vec![7; 1 << 20]).unwrap();
-        seal(&file).unwrap();
-        let time = || {
-            let start = std::time::Instant::now();
-            assert!(is_whole(&file));
-            start.elapsed()
-        };
-        println!("{:?} for a megabyte", (0..1000).map(|_| time()).min());
-        [&place(&file), &file].into_iter().for_each(|path| fs::remove_file(path).unwrap());
-    }
 }

@@ -14,8 +14,7 @@ use super::{is_definition, is_identifier, json, split_assignment};
 use crate::files::read_limited;
 use crate::messages::data as messages;
 
-/// As the name of a file: standard input.
-pub const STANDARD_INPUT: &str = "-";
+pub use crate::files::STANDARD_INPUT;
 
 /// A value as read.
 #[derive(Clone, Debug)]

@@ -1,0 +1,358 @@
+//! Where it matters whether a cotangent is there ([`crate::presence`]): in front of partial derivatives that need not be finite.
+//!
+//! * Gives: the variables whose cotangents reach such a factor, the statements that multiply by one, and arrays that are read in part.
+
+use std::collections::{HashMap, HashSet};
+
+use lambada_anf::{Atom, Block, Exp, FnId, Lambda, Nest, Op, Out, Stm, Var};
+use lambada_prim::{Expr, Prim, ReduceOp, Scalar};
+
+use crate::activity::Activity;
+
+/// How the partial derivatives behind a cotangent can fail to be finite.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Factor {
+    /// Never, for finite values.
+    Bounded,
+    /// Only if a value of the program is not finite, as those of a product and of `exp`.
+    Value,
+    /// At finite values too, but at those of all iterations alike, as that of `x[i] / y` at `y = 0`.
+    Invariant,
+    /// At finite values too, as that of `sqrt x[i]` at 0.
+    Unbounded,
+}
+
+/// The variables whose cotangents reach unbounded partial derivatives without passing the state of a
+/// loop or a call.
+#[derive(Debug, Default)]
+pub(crate) struct Unbounded {
+    factors: HashMap<Var, Factor>,
+    /// Those whose own definition has such a partial derivative.
+    own: HashMap<Var, Factor>,
+    /// Arrays of elements that have one.
+    arrays: HashSet<Var>,
+    /// In how many `for`s variables are bound.
+    depths: HashMap<Var, usize>,
+    /// Arrays of which some use reaches all elements.
+    whole: HashSet<Var>,
+}
+
+/// What is active, and the functions whose derivatives are rules.
+type Known<'a> = (&'a Activity, &'a HashSet<FnId>);
+
+impl Unbounded {
+    pub(crate) fn of(f: &Lambda, activity: &Activity, ruled: &HashSet<FnId>) -> Unbounded {
+        let mut unbounded = Unbounded::default();
+        unbounded.block(&f.body, 0, &(activity, ruled));
+        let (arrays, sure) = (HashMap::new(), f.body.results.iter().filter_map(|x| x.as_var()));
+        let (around, sure, whole) = (Vec::new(), sure.collect(), HashSet::new());
+        let mut uses = Uses { activity, around, arrays, sure, whole, read: HashMap::new() };
+        uses.arrays(&f.body, 0);
+        uses.block(&f.body);
+        unbounded.whole = uses.whole;
+        unbounded
+    }
+
+    /// Whether some elements of an array may have no cotangent, and it matters.
+    pub(crate) fn in_part(&self, x: Var) -> bool {
+        self.arrays.contains(&x) && !self.whole.contains(&x)
+    }
+
+    /// Whether the presence of the cotangent of a variable matters.
+    pub(crate) fn matters(&self, x: Var) -> bool {
+        self.factors.contains_key(&x)
+    }
+
+    /// The same for a summand, or what is added up, of a sum of iterations. Products in it stay as they are: a matrix
+    /// product behind a branch remains one.
+    pub(crate) fn matters_in_sum(&self, summand: impl Into<Atom>) -> bool {
+        self.factor(summand.into()) >= Factor::Invariant
+    }
+
+    /// Whether the statement itself multiplies by something unbounded.
+    pub(crate) fn multiplies(&self, stm: &Stm) -> bool {
+        stm.binds.iter().any(|p| self.own.contains_key(&p.var))
+    }
+
+    fn factor(&self, x: Atom) -> Factor {
+        x.as_var().and_then(|x| self.factors.get(&x).copied()).unwrap_or(Factor::Bounded)
+    }
+
+    fn set(&mut self, x: Var, factor: Factor) {
+        if factor > Factor::Bounded {
+            self.factors.insert(x, factor);
+        }
+    }
+
+    fn block(&mut self, block: &Block, depth: usize, known: &Known) {
+        for stm in &block.stms {
+            let inside = match &stm.exp {
+                Exp::Nest(Nest::For { index, .. }) => {
+                    self.depths.insert(*index, depth + 1);
+                    depth + 1
+                }
+                Exp::Op(_) | Exp::Nest(Nest::Loop { .. } | Nest::If { .. }) => depth,
+            };
+            stm.exp.blocks().into_iter().for_each(|inner| self.block(inner, inside, known));
+            self.depths.extend(stm.binds.iter().map(|p| (p.var, depth)));
+            self.stm(stm, depth, known);
+        }
+    }
+
+    fn stm(&mut self, stm: &Stm, depth: usize, (activity, ruled): &Known) {
+        match &stm.exp {
+            Exp::Op(Op::Prim(op, args)) => {
+                let (mut own, mut behind) = (Factor::Bounded, Factor::Bounded);
+                let varies = |x: Atom| {
+                    let bound = x.as_var().map(|x| self.depths.get(&x).copied().unwrap_or(0));
+                    bound.is_some_and(|bound| bound >= depth)
+                };
+                for (partial, arg) in op.partials().iter().zip(args) {
+                    if let Some(partial) = partial
+                        && activity.active(*arg)
+                    {
+                        own = own.max(factor(partial, args, &varies));
+                        behind = behind.max(self.factor(*arg));
+                    }
+                }
+                self.bind(stm, own, behind);
+            }
+            Exp::Op(Op::Call { function, .. }) if ruled.contains(function) => {
+                if let [p] = &stm.binds[..]
+                    && activity.valued(p.var)
+                {
+                    self.bind(stm, Factor::Unbounded, Factor::Bounded);
+                }
+            }
+            Exp::Op(Op::Array(items)) => {
+                let all = items.iter().map(|x| self.factor(*x)).max();
+                let (array, all) = (stm.binds[0].var, all.unwrap_or(Factor::Bounded));
+                self.set_array(array, all);
+                if all >= Factor::Invariant {
+                    self.arrays.insert(array);
+                }
+            }
+            Exp::Op(Op::Index(x, _)) if self.arrays.contains(x) => {
+                self.set(stm.binds[0].var, self.factor((*x).into()));
+            }
+            Exp::Op(Op::Fill(x)) => self.set_array(stm.binds[0].var, self.factor(*x)),
+            Exp::Nest(Nest::If { then, otherwise, .. }) => {
+                for (k, p) in stm.binds.iter().enumerate() {
+                    let [a, b] = [then, otherwise].map(|block| self.factor(block.results[k]));
+                    self.set(p.var, a.max(b));
+                }
+            }
+            Exp::Nest(Nest::For { outs, body, .. }) => {
+                for ((p, out), result) in stm.binds.iter().zip(outs).zip(&body.results) {
+                    let factor = self.factor(*result);
+                    match out {
+                        Out::Reduce(ReduceOp::Add) | Out::Collect => self.set_array(p.var, factor),
+                        Out::Reduce(_) => {}
+                    }
+                    if *out == Out::Collect && factor == Factor::Unbounded {
+                        self.arrays.insert(p.var);
+                    }
+                }
+            }
+            Exp::Op(_) | Exp::Nest(Nest::Loop { .. }) => {}
+        }
+    }
+
+    /// Of an array, or a sum of iterations: products in it stay as they are.
+    fn set_array(&mut self, x: Var, factor: Factor) {
+        if factor >= Factor::Invariant {
+            self.set(x, factor);
+        }
+    }
+
+    fn bind(&mut self, stm: &Stm, own: Factor, behind: Factor) {
+        for p in &stm.binds {
+            self.set(p.var, own.max(behind));
+            if own > Factor::Bounded {
+                self.own.insert(p.var, own);
+            }
+        }
+    }
+}
+
+/// Looks for uses that surely give cotangents to all elements of arrays, from the results backwards.
+struct Uses<'a> {
+    activity: &'a Activity,
+    /// The indices and extents of the `for`s around, from the outside in.
+    around: Vec<(Var, Atom)>,
+    /// The sizes of arrays, and in how many `for`s they are bound.
+    arrays: HashMap<Var, (Vec<Atom>, usize)>,
+    /// The variables that surely have cotangents.
+    sure: HashSet<Var>,
+    whole: HashSet<Var>,
+    /// Of arrays of constant size: the elements that are read at constant places.
+    read: HashMap<Var, HashSet<i64>>,
+}
+
+impl Uses<'_> {
+    fn arrays(&mut self, block: &Block, depth: usize) {
+        for stm in &block.stms {
+            for p in stm.binds.iter().filter(|p| !p.ty.dims.is_empty()) {
+                self.arrays.insert(p.var, (p.ty.dims.clone(), depth));
+            }
+            let inside = depth + usize::from(matches!(stm.exp, Exp::Nest(Nest::For { .. })));
+            stm.exp.blocks().into_iter().for_each(|inner| self.arrays(inner, inside));
+        }
+    }
+
+    fn block(&mut self, block: &Block) {
+        self.whole.extend(block.results.iter().filter_map(|x| x.as_var()));
+        block.stms.iter().rev().for_each(|stm| self.stm(stm));
+    }
+
+    fn all(&mut self, atoms: &[Atom]) {
+        let vars = atoms.iter().filter_map(|x| x.as_var());
+        self.sure.extend(vars.clone());
+        self.whole.extend(vars);
+    }
+
+    fn stm(&mut self, stm: &Stm) {
+        let used = stm.binds.iter().any(|p| self.sure.contains(&p.var));
+        match &stm.exp {
+            Exp::Op(Op::Index(x, index)) => {
+                let y = stm.binds[0].var;
+                if !self.activity.active(y) {
+                    return;
+                }
+                if used {
+                    self.sure.insert(*x);
+                    self.reads(*x, index);
+                }
+                if self.reaches_all(*x, index, used) {
+                    self.whole.insert(*x);
+                }
+            }
+            // Which argument has a cotangent depends on their values.
+            Exp::Op(Op::Prim(Prim::Select | Prim::Max | Prim::Min, _)) => {}
+            Exp::Op(Op::Prim(_, args)) if used => self.all(args),
+            Exp::Op(Op::Prim(..)) => {}
+            Exp::Op(op) => op.atoms(&mut |x| {
+                self.whole.extend(x.as_var());
+                if used || stm.binds.is_empty() {
+                    self.sure.extend(x.as_var());
+                }
+            }),
+            Exp::Nest(Nest::For { index, extent, outs, body }) => {
+                let results = stm.binds.iter().zip(outs).zip(&body.results);
+                let sure = results.filter(|((p, out), _)| {
+                    let all = **out != Out::Collect || self.whole.contains(&p.var);
+                    all && self.sure.contains(&p.var)
+                });
+                let sure: Vec<Var> = sure.filter_map(|(_, x)| x.as_var()).collect();
+                self.sure.extend(sure);
+                self.around.push((*index, *extent));
+                self.block(body);
+                self.around.pop();
+            }
+            // A loop is taken to run at least once.
+            Exp::Nest(Nest::Loop { inits, body, .. }) => {
+                self.all(inits);
+                self.all(&body.results);
+                stm.exp.blocks().into_iter().for_each(|inner| self.block(inner));
+            }
+            Exp::Nest(Nest::If { then, otherwise, .. }) => {
+                self.block(then);
+                self.block(otherwise);
+            }
+        }
+    }
+
+    fn reads(&mut self, x: Var, index: &[Atom]) {
+        let dims = self.arrays.get(&x).map(|(dims, _)| &dims[..]);
+        if let ([Atom::Lit(Scalar::Int(k))], Some([Atom::Lit(Scalar::Int(size))])) = (index, dims) {
+            let read = self.read.entry(x).or_default();
+            read.insert(*k);
+            if read.len() as i64 == *size {
+                self.whole.insert(x);
+            }
+        }
+    }
+
+    /// Whether a read that is used, repeated by the `for`s around it, reaches each element; a row
+    /// counts as an array that is used as a whole.
+    fn reaches_all(&self, x: Var, index: &[Atom], used: bool) -> bool {
+        let Some((dims, depth)) = self.arrays.get(&x) else { return true };
+        let covers = |(k, at): (usize, &Atom)| {
+            let mut around = self.around[*depth..].iter();
+            let all = around.any(|(i, extent)| *at == (*i).into() && *extent == dims[k]);
+            all && !index[..k].contains(at)
+        };
+        index.len() < dims.len() || used && index.iter().enumerate().all(covers)
+    }
+}
+
+/// Primitives that occur in partial derivatives and are infinite, or have no value, at finite arguments.
+const SINGULAR: [Prim; 11] = [
+    Prim::Pow,
+    Prim::Sqrt,
+    Prim::Log,
+    Prim::Log1p,
+    Prim::Hypot,
+    Prim::Lgamma,
+    Prim::Digamma,
+    Prim::Polygamma,
+    Prim::Asin,
+    Prim::Acos,
+    Prim::Atan2,
+];
+
+/// What a partial derivative may be at finite arguments, some of which vary between iterations.
+fn factor(partial: &Expr, args: &[Atom], varies: &dyn Fn(Atom) -> bool) -> Factor {
+    let all = |items: &[Expr]| {
+        let items = items.iter().map(|item| factor(item, args, varies));
+        items.max().unwrap_or(Factor::Bounded)
+    };
+    match partial {
+        Expr::Lit(_) => Factor::Bounded,
+        Expr::Arg(k) => match args[*k] {
+            Atom::Lit(Scalar::Real(x)) if x.is_finite() => Factor::Bounded,
+            Atom::Lit(Scalar::Int(_) | Scalar::Bool(_)) => Factor::Bounded,
+            Atom::Lit(Scalar::Real(_)) | Atom::Var(_) => Factor::Value,
+        },
+        Expr::Out => Factor::Value,
+        Expr::Prim(inner, items) => {
+            let singular = match inner {
+                // The condition is no factor.
+                Prim::Select => return all(&items[1..]),
+                Prim::Div => &items[1..],
+                Prim::PowInt if !is_power(items, args) => &items[..1],
+                inner if SINGULAR.contains(inner) => items,
+                _ => return all(items),
+            };
+            let literal = |x: Atom| match x {
+                Atom::Lit(Scalar::Real(x)) => x.is_finite() && x != 0.0,
+                Atom::Lit(Scalar::Int(_) | Scalar::Bool(_)) => true,
+                Atom::Var(_) => false,
+            };
+            if singular.iter().all(|item| mentioned(item, args, &literal)) {
+                return all(items);
+            }
+            let invariant = |x: Atom| !varies(x);
+            let invariant = singular.iter().all(|item| mentioned(item, args, &invariant));
+            if invariant { Factor::Invariant } else { Factor::Unbounded }
+        }
+    }
+}
+
+/// Whether all arguments in an expression are such; its value counts as all of them.
+fn mentioned(expr: &Expr, args: &[Atom], are: &dyn Fn(Atom) -> bool) -> bool {
+    match expr {
+        Expr::Lit(_) => true,
+        Expr::Arg(k) => are(args[*k]),
+        Expr::Out => args.iter().all(|x| are(*x)),
+        Expr::Prim(_, items) => items.iter().all(|item| mentioned(item, args, are)),
+    }
+}
+
+/// Whether the exponent is a constant that is positive.
+fn is_power(items: &[Expr], args: &[Atom]) -> bool {
+    let [_, Expr::Prim(Prim::SelectInt, lower)] = items else { return false };
+    let Some(Expr::Prim(Prim::EqInt, exponent)) = lower.first() else { return false };
+    let Some(Expr::Arg(k)) = exponent.first() else { return false };
+    matches!(args[*k], Atom::Lit(Scalar::Int(n)) if n >= 0)
+}
