@@ -8,20 +8,20 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 
-use arrow_ipc::{
-    Block, Endianness, Footer, Message, MetadataVersion, Schema, root_as_footer, root_as_message,
-};
 use lambada_prim::Memory;
 
 use self::array::{Array, Arrays};
 use self::column::{Place, Reading};
 use self::field::{Field, length};
+use self::flat::slots::{batch, dictionary, footer, message, schema};
+use self::flat::{BATCH, DICTIONARY, SCHEMA, Table as Flat};
 use super::cells::{Room, Wrong, broken};
 use super::table::Table;
 
 mod array;
 mod column;
 mod field;
+mod flat;
 mod write;
 
 pub use write::write;
@@ -59,36 +59,47 @@ impl Messages {
         let (stated, magic) = end_bytes.split_at(4);
         let start = end.checked_sub(length(i32::from_le_bytes(stated.try_into()?).into())?);
         let Some(start) = start.filter(|_| magic == MAGIC) else { return broken("no footer") };
-        let footer = self.bytes(start, end - start)?;
-        let footer: Footer = root_as_footer(&footer)?;
-        let Some(schema) = footer.schema() else { return broken("no schema") };
-        let mut reader = Reader::new(schema, footer.version(), memory)?;
-        for block in footer.dictionaries().into_iter().chain(footer.recordBatches()).flatten() {
-            self.of_block(block, &mut reader)?;
+        let bytes = self.bytes(start, end - start)?;
+        let all = Flat::root(&bytes)?;
+        let Some(schema) = all.table(footer::SCHEMA)? else { return broken("no schema") };
+        let mut reader = Reader::new(schema, all.short(footer::VERSION)?, memory)?;
+        for blocks in [footer::DICTIONARIES, footer::BATCHES] {
+            for block in all.vector(blocks)? {
+                self.of_block(block, &mut reader)?;
+            }
         }
         reader.finish()
     }
 
-    fn of_block(&mut self, block: &Block, reader: &mut Reader) -> Result<(), Wrong> {
-        let start = length(block.offset())?;
-        let metadata = self.bytes(start, length(block.metaDataLength().into())?)?;
+    /// A block is the place of a message, its length, four bytes of nothing, and the length of its body.
+    fn of_block(&mut self, block: &[u8; 24], reader: &mut Reader) -> Result<(), Wrong> {
+        let (start, rest) = block.split_at(8);
+        let (stated, body) = rest.split_at(8);
+        let start = length(i64::from_le_bytes(start.try_into()?))?;
+        let stated = i32::from_le_bytes(stated[..4].try_into()?);
+        let metadata = self.bytes(start, length(stated.into())?)?;
         let prefix = if metadata.starts_with(&CONTINUATION) { 8 } else { 4 };
         let Some(message) = metadata.get(prefix..) else {
             return broken("a message without a length");
         };
-        let body = self.bytes(start + metadata.len() as u64, length(block.bodyLength())?)?;
-        reader.message(root_as_message(message)?, &body)
+        let body = length(i64::from_le_bytes(body.try_into()?))?;
+        let body = self.bytes(start + metadata.len() as u64, body)?;
+        reader.message(Flat::root(message)?, &body)
     }
 
     /// In a stream, one message follows the other; the first is the schema.
     fn of_stream(&mut self, memory: Memory) -> Result<Table, Wrong> {
         let mut at = 0;
         let Some((metadata, _)) = self.next_of_stream(&mut at)? else { return broken("no schema") };
-        let message = root_as_message(&metadata)?;
-        let Some(schema) = message.header_as_schema() else { return broken("no schema") };
-        let mut reader = Reader::new(schema, message.version(), memory)?;
+        let first = Flat::root(&metadata)?;
+        let (SCHEMA, Some(schema)) =
+            (first.byte(message::HEADER_KIND)?, first.table(message::HEADER)?)
+        else {
+            return broken("no schema");
+        };
+        let mut reader = Reader::new(schema, first.short(message::VERSION)?, memory)?;
         while let Some((metadata, body)) = self.next_of_stream(&mut at)? {
-            reader.message(root_as_message(&metadata)?, &body)?;
+            reader.message(Flat::root(&metadata)?, &body)?;
         }
         reader.finish()
     }
@@ -110,7 +121,8 @@ impl Messages {
         }
         let metadata = self.bytes(*at, metadata)?;
         *at += metadata.len() as u64;
-        let body = self.bytes(*at, length(root_as_message(&metadata)?.bodyLength())?)?;
+        let body = length(Flat::root(&metadata)?.long(message::BODY_LENGTH)?)?;
+        let body = self.bytes(*at, body)?;
         *at += body.len() as u64;
         Ok(Some((metadata, body)))
     }
@@ -140,13 +152,12 @@ struct Reader {
 }
 
 impl Reader {
-    fn new(schema: Schema, version: MetadataVersion, memory: Memory) -> Result<Reader, Wrong> {
-        if schema.endianness() != Endianness::Little {
+    fn new(columns: Flat, version: i16, memory: Memory) -> Result<Reader, Wrong> {
+        if columns.short(schema::ENDIANNESS)? != 0 {
             return broken("numbers with their highest byte first are not supported");
         }
-        let fields = schema.fields().into_iter().flatten();
-        let fields: Vec<Field> =
-            fields.map(|field| Field::of(field, version)).collect::<Result<_, _>>()?;
+        let fields = columns.tables(schema::FIELDS)?;
+        let fields = Field::all(fields, version, 0, &mut Room::of(memory))?;
         Ok(Reader {
             columns: fields.iter().map(Reading::of).collect(),
             fields,
@@ -157,23 +168,28 @@ impl Reader {
         })
     }
 
-    fn message(&mut self, message: Message, body: &[u8]) -> Result<(), Wrong> {
-        if let Some(dictionary) = message.header_as_dictionary_batch() {
-            let Some(batch) = dictionary.data() else { return broken("an empty dictionary") };
+    fn message(&mut self, message: Flat, body: &[u8]) -> Result<(), Wrong> {
+        let kind = message.byte(message::HEADER_KIND)?;
+        let header = message.table(message::HEADER)?;
+        if let (DICTIONARY, Some(header)) = (kind, header) {
+            let Some(batch) = header.table(dictionary::DATA)? else {
+                return broken("an empty dictionary");
+            };
+            let id = header.long(dictionary::ID)?;
             let mut known = BTreeMap::new();
             self.fields.iter().for_each(|field| field.in_dictionaries(&mut known));
-            let Some(field) = known.get(&dictionary.id()) else {
+            let Some(field) = known.get(&id) else {
                 return broken("a dictionary that no column has");
             };
-            let values = Arrays::of(&batch, body, &mut self.unpacked)?.array(field)?;
-            let parts = self.dictionaries.entry(dictionary.id()).or_default();
-            if !dictionary.isDelta() {
+            let values = Arrays::of(batch, body, &mut self.unpacked)?.array(field)?;
+            let parts = self.dictionaries.entry(id).or_default();
+            if !header.truth(dictionary::IS_DELTA)? {
                 parts.clear();
             }
             parts.push(values);
-        } else if let Some(batch) = message.header_as_record_batch() {
-            let rows = length(batch.length())? as usize;
-            let mut arrays = Arrays::of(&batch, body, &mut self.unpacked)?;
+        } else if let (BATCH, Some(batch)) = (kind, header) {
+            let rows = length(batch.long(batch::LENGTH)?)? as usize;
+            let mut arrays = Arrays::of(batch, body, &mut self.unpacked)?;
             for (field, column) in self.fields.iter().zip(&mut self.columns) {
                 let array = arrays.array(field)?;
                 if array.length != rows {

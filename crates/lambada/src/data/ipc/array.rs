@@ -3,13 +3,16 @@
 use std::io::Read;
 use std::ops::Range;
 
-use arrow_ipc::{BodyCompression, Buffer, CompressionType, FieldNode, RecordBatch};
-
-use super::field::{self, Field, Kind, length};
+use super::field::{self, Field, Kind};
+use super::flat::Table;
+use super::flat::slots::{batch, compression};
 use crate::data::cells::{Room, Value, Wrong, broken, half};
 
 /// A compressed buffer that begins with this length is not compressed after all.
 const NOT_COMPRESSED: i64 = -1;
+/// The numbers of codecs.
+const LZ4_FRAME: u8 = 0;
+const ZSTD: u8 = 1;
 
 /// An array as a batch has it, unpacked.
 pub(super) struct Array {
@@ -120,27 +123,33 @@ fn real(bytes: &[u8], size: usize, at: usize) -> Result<f64, Wrong> {
 
 /// The arrays of a batch, in their order.
 pub(super) struct Arrays<'a> {
-    nodes: Vec<FieldNode>,
-    buffers: Vec<Buffer>,
+    /// A length and the number of missing values.
+    nodes: Vec<[u8; 16]>,
+    /// A place in the body and a length.
+    buffers: Vec<[u8; 16]>,
     /// How many buffers the views of each array have.
-    views: Vec<i64>,
-    compression: Option<BodyCompression<'a>>,
+    views: Vec<[u8; 8]>,
+    /// The number of a codec.
+    compression: Option<u8>,
     body: &'a [u8],
     unpacked: &'a mut Room,
 }
 
 impl<'a> Arrays<'a> {
     pub(super) fn of(
-        batch: &RecordBatch<'a>,
+        batch: Table<'a>,
         body: &'a [u8],
         unpacked: &'a mut Room,
     ) -> Result<Arrays<'a>, Wrong> {
         // From the last to the first, so that the next is taken from the end.
         Ok(Arrays {
-            nodes: batch.nodes().into_iter().flatten().rev().copied().collect(),
-            buffers: batch.buffers().into_iter().flatten().rev().copied().collect(),
-            views: batch.variadicBufferCounts().into_iter().flatten().rev().collect(),
-            compression: batch.compression(),
+            nodes: batch.vector(batch::NODES)?.iter().rev().copied().collect(),
+            buffers: batch.vector(batch::BUFFERS)?.iter().rev().copied().collect(),
+            views: batch.vector(batch::VIEWS)?.iter().rev().copied().collect(),
+            compression: match batch.table(batch::COMPRESSION)? {
+                Some(packing) => Some(packing.byte(compression::CODEC)?),
+                None => None,
+            },
             body,
             unpacked,
         })
@@ -148,6 +157,7 @@ impl<'a> Arrays<'a> {
 
     pub(super) fn array(&mut self, field: &Field) -> Result<Array, Wrong> {
         let Some(node) = self.nodes.pop() else { return broken("an array less") };
+        let (length, missing) = pair(node)?;
         let kind = field.dictionary.map_or(field.kind, |(_, places)| places);
         let mut buffers = Vec::new();
         for _ in 0..kind.buffers() {
@@ -155,7 +165,7 @@ impl<'a> Arrays<'a> {
         }
         if kind.views() {
             let Some(count) = self.views.pop() else { return broken("a view without buffers") };
-            for _ in 0..length(count)? {
+            for _ in 0..field::length(i64::from_le_bytes(count))? {
                 buffers.push(self.buffer()?);
             }
         }
@@ -169,8 +179,8 @@ impl<'a> Arrays<'a> {
         Ok(Array {
             kind,
             dictionary: field.dictionary.map(|(id, _)| id),
-            length: length(node.length())? as usize,
-            valid: valid.filter(|_| node.null_count() != 0),
+            length,
+            valid: valid.filter(|_| missing != 0),
             buffers,
             children,
         })
@@ -178,13 +188,12 @@ impl<'a> Arrays<'a> {
 
     fn buffer(&mut self) -> Result<Vec<u8>, Wrong> {
         let Some(buffer) = self.buffers.pop() else { return broken("a buffer less") };
-        let (start, length) =
-            (length(buffer.offset())? as usize, length(buffer.length())? as usize);
+        let (start, length) = pair(buffer)?;
         let Some(packed) = start.checked_add(length).and_then(|end| self.body.get(start..end))
         else {
             return broken("a buffer goes on after the end of its message");
         };
-        let Some(compression) = self.compression.filter(|_| !packed.is_empty()) else {
+        let Some(codec) = self.compression.filter(|_| !packed.is_empty()) else {
             self.unpacked.take(packed.len() as u64)?;
             return Ok(packed.to_vec());
         };
@@ -199,21 +208,29 @@ impl<'a> Arrays<'a> {
             stated => {
                 let size = field::length(stated)?;
                 self.unpacked.take(size)?;
-                unpacked(packed, size, compression.codec())
+                unpacked(packed, size, codec)
             }
         }
     }
 }
 
+/// Two numbers.
+fn pair(stated: [u8; 16]) -> Result<(usize, usize), Wrong> {
+    let (first, second) = stated.split_at(8);
+    let number =
+        |bytes: &[u8]| Ok::<_, Wrong>(field::length(i64::from_le_bytes(bytes.try_into()?))? as usize);
+    Ok((number(first)?, number(second)?))
+}
+
 /// What was packed, which must have this size.
-fn unpacked(packed: &[u8], size: u64, codec: CompressionType) -> Result<Vec<u8>, Wrong> {
+fn unpacked(packed: &[u8], size: u64, codec: u8) -> Result<Vec<u8>, Wrong> {
     let mut bytes = Vec::new();
     match codec {
-        CompressionType::LZ4_FRAME => {
+        LZ4_FRAME => {
             let packed = lz4_flex::frame::FrameDecoder::new(packed);
             packed.take(size.saturating_add(1)).read_to_end(&mut bytes)?;
         }
-        CompressionType::ZSTD => {
+        ZSTD => {
             let packed = zstd::stream::read::Decoder::with_buffer(packed)?;
             packed.take(size.saturating_add(1)).read_to_end(&mut bytes)?;
         }

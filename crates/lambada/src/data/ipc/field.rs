@@ -2,9 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use arrow_ipc::{MetadataVersion, Type};
+use super::flat::slots::{decimal, encoding, field, int, list, real, union};
+use super::flat::{Table, V5, types};
+use crate::data::cells::{Cells, Room, Wrong, broken};
 
-use crate::data::cells::{Cells, Wrong, broken};
+/// Fields may be nested so deep.
+const DEPTH: usize = 64;
 
 /// A field of the schema.
 #[derive(Clone)]
@@ -42,20 +45,36 @@ pub(super) enum Kind {
 }
 
 impl Field {
-    pub(super) fn of(field: arrow_ipc::Field, version: MetadataVersion) -> Result<Field, Wrong> {
-        let children = field.children().into_iter().flatten();
-        let children = children.map(|child| Field::of(child, version)).collect::<Result<_, _>>()?;
-        let dictionary = match field.dictionary() {
-            None => None,
-            Some(dictionary) => {
-                let places = dictionary.indexType();
-                let bytes = places.map_or(32, |places| places.bitWidth());
-                let signed = places.is_none_or(|places| places.is_signed());
-                Some((dictionary.id(), Kind::Integer { bytes: bytes_of(bytes)?, signed }))
-            }
-        };
-        let name = field.name().unwrap_or_default().to_string();
-        Ok(Field { name, kind: Kind::of(&field, version)?, dictionary, children })
+    /// Fields that stand beside each other. They are counted as memory, since a broken file may tell one field many times.
+    pub(super) fn all<'a>(
+        tables: impl Iterator<Item = Result<Table<'a>, Wrong>>,
+        version: i16,
+        depth: usize,
+        room: &mut Room,
+    ) -> Result<Vec<Field>, Wrong> {
+        if depth > DEPTH {
+            return broken("fields that are nested too deep");
+        }
+        let mut all = Vec::new();
+        for table in tables {
+            let table = table?;
+            let name = table.text(field::NAME)?.to_string();
+            room.take((size_of::<Field>() + name.len()) as u64)?;
+            let dictionary = match table.table(field::DICTIONARY)? {
+                None => None,
+                Some(dictionary) => {
+                    let places = match dictionary.table(encoding::INDEX)? {
+                        Some(index) => Kind::integer(index)?,
+                        None => Kind::Integer { bytes: 4, signed: true },
+                    };
+                    Some((dictionary.long(encoding::ID)?, places))
+                }
+            };
+            let kind = Kind::of(table, version)?;
+            let children = Field::all(table.tables(field::CHILDREN)?, version, depth + 1, room)?;
+            all.push(Field { name, kind, dictionary, children });
+        }
+        Ok(all)
     }
 
     /// The fields in it that stand in dictionaries, itself among them.
@@ -92,64 +111,60 @@ impl Field {
 }
 
 impl Kind {
-    pub(super) fn of(field: &arrow_ipc::Field, version: MetadataVersion) -> Result<Kind, Wrong> {
+    fn of(table: Table, version: i16) -> Result<Kind, Wrong> {
         let foreign = |what, buffers| Kind::Foreign { what, buffers, views: false };
-        Ok(match field.type_type() {
-            Type::Null => Kind::Nothing,
-            Type::Bool => Kind::Truth,
-            Type::Int => match field.type_as_int() {
-                Some(ty) => {
-                    Kind::Integer { bytes: bytes_of(ty.bitWidth())?, signed: ty.is_signed() }
-                }
-                None => return broken("integers without a size"),
+        let details = || table.table(field::TYPE)?.map_or_else(|| broken("a type without its size"), Ok);
+        Ok(match table.byte(field::TYPE_KIND)? {
+            types::NULL => Kind::Nothing,
+            types::BOOL => Kind::Truth,
+            types::INT => Kind::integer(details()?)?,
+            types::REAL => match details()?.short(real::PRECISION)? {
+                precision @ 0..=2 => Kind::Real { bytes: 2 << precision },
+                _ => return broken("reals of an unknown size"),
             },
-            Type::FloatingPoint => match field.type_as_floating_point() {
-                Some(ty) => match usize::try_from(ty.precision().0) {
-                    Ok(precision @ 0..=2) => Kind::Real { bytes: 2 << precision },
-                    Ok(_) | Err(_) => return broken("reals of an unknown size"),
-                },
-                None => return broken("reals without a size"),
-            },
-            Type::Decimal => match field.type_as_decimal() {
-                Some(ty) if ty.bitWidth() == 256 => {
-                    foreign("decimal numbers of more than 38 digits", 2)
+            types::DECIMAL => {
+                let ty = details()?;
+                match ty.int(decimal::BITS, 128)? {
+                    256 => foreign("decimal numbers of more than 38 digits", 2),
+                    bits => Kind::Decimal {
+                        bytes: bytes_of(bits)?,
+                        unit: 10f64.powi(ty.int(decimal::SCALE, 0)?),
+                    },
                 }
-                Some(ty) => {
-                    Kind::Decimal { bytes: bytes_of(ty.bitWidth())?, unit: 10f64.powi(ty.scale()) }
-                }
-                None => return broken("decimal numbers without a size"),
-            },
-            Type::Utf8 => Kind::Word { place: 4 },
-            Type::LargeUtf8 => Kind::Word { place: 8 },
-            Type::Utf8View => Kind::View,
-            Type::List => Kind::List { place: 4 },
-            Type::LargeList => Kind::List { place: 8 },
-            Type::FixedSizeList => {
-                let ty = field.type_as_fixed_size_list();
-                Kind::Even { width: length(ty.map_or(-1, |ty| ty.listSize()).into())? as usize }
             }
-            Type::Date => foreign("dates", 2),
-            Type::Time => foreign("times of the day", 2),
-            Type::Timestamp => foreign("points in time", 2),
-            Type::Duration | Type::Interval => foreign("spans of time", 2),
-            Type::FixedSizeBinary => foreign("bytes", 2),
-            Type::Binary | Type::LargeBinary => foreign("bytes", 3),
-            Type::BinaryView => Kind::Foreign { what: "bytes", buffers: 2, views: true },
-            Type::Struct_ => foreign("structures", 1),
-            Type::Map => foreign("maps", 2),
-            Type::RunEndEncoded => foreign("runs of values", 0),
-            Type::ListView | Type::LargeListView => foreign("views of lists", 3),
-            Type::Union => {
-                let dense = field
-                    .type_as_union()
-                    .is_some_and(|ty| ty.mode() == arrow_ipc::UnionMode::Dense);
-                let bitmap = version < MetadataVersion::V5;
+            types::UTF8 => Kind::Word { place: 4 },
+            types::LARGE_UTF8 => Kind::Word { place: 8 },
+            types::UTF8_VIEW => Kind::View,
+            types::LIST => Kind::List { place: 4 },
+            types::LARGE_LIST => Kind::List { place: 8 },
+            types::FIXED_SIZE_LIST => {
+                let width = details()?.int(list::WIDTH, 0)?;
+                Kind::Even { width: length(width.into())? as usize }
+            }
+            types::DATE => foreign("dates", 2),
+            types::TIME => foreign("times of the day", 2),
+            types::TIMESTAMP => foreign("points in time", 2),
+            types::DURATION | types::INTERVAL => foreign("spans of time", 2),
+            types::FIXED_SIZE_BINARY => foreign("bytes", 2),
+            types::BINARY | types::LARGE_BINARY => foreign("bytes", 3),
+            types::BINARY_VIEW => Kind::Foreign { what: "bytes", buffers: 2, views: true },
+            types::STRUCT => foreign("structures", 1),
+            types::MAP => foreign("maps", 2),
+            types::RUN_END_ENCODED => foreign("runs of values", 0),
+            types::LIST_VIEW | types::LARGE_LIST_VIEW => foreign("views of lists", 3),
+            types::UNION => {
+                let dense = details()?.short(union::MODE)? == 1;
+                let bitmap = version < V5;
                 foreign("values of several types", 1 + usize::from(dense) + usize::from(bitmap))
             }
             unknown => {
-                return Err(Wrong::Broken(format!("values of the unknown type {unknown:?}")));
+                return Err(Wrong::Broken(format!("values of the unknown type {unknown}")));
             }
         })
+    }
+
+    fn integer(ty: Table) -> Result<Kind, Wrong> {
+        Ok(Kind::Integer { bytes: bytes_of(ty.int(int::BITS, 0)?)?, signed: ty.truth(int::SIGNED)? })
     }
 
     /// How many buffers there are, besides those that a view tells.

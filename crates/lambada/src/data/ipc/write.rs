@@ -1,14 +1,10 @@
 //! A table as a file: the magic, a message with the schema, one with all rows, and a footer that says where they are.
 
-use arrow_ipc::{
-    Block, Bool, BoolArgs, Buffer, Endianness, Field, FieldArgs, FieldNode, FloatingPoint,
-    FloatingPointArgs, Footer, FooterArgs, Int, IntArgs, LargeUtf8, LargeUtf8Args, Message,
-    MessageArgs, MessageHeader, MetadataVersion, Null, NullArgs, Precision, RecordBatch,
-    RecordBatchArgs, Schema, SchemaArgs, Type,
-};
 use flatbuffers::{FlatBufferBuilder, UnionWIPOffset, WIPOffset};
 use lambada_prim::Data as Elements;
 
+use super::flat::slots::{batch, field, footer, int, message, real, schema};
+use super::flat::{self, V5, types};
 use super::{CONTINUATION, MAGIC};
 use crate::data::cells::bits;
 use crate::data::table::{Column, Table};
@@ -16,49 +12,59 @@ use crate::data::table::{Column, Table};
 /// Messages and buffers begin at multiples of this.
 const ALIGNMENT: usize = 8;
 
+/// A part of a flatbuffer that is finished.
+type Part = WIPOffset<UnionWIPOffset>;
+
+/// The value of a field of a table.
+enum Slot {
+    Byte(u8),
+    Short(i16),
+    Int(i32),
+    Long(i64),
+    Part(Part),
+}
+
 /// The bytes of a file with this table.
 pub fn write(table: &Table) -> Vec<u8> {
     let mut file = MAGIC.to_vec();
     pad(&mut file);
-    let mut message = FlatBufferBuilder::new();
-    let columns = schema(&mut message, table).as_union_value();
-    finish(&mut message, MessageHeader::Schema, columns, 0);
-    append(&mut file, message.finished_data());
+    let text = FlatBufferBuilder::new();
+    append(&mut file, &of_message(text, flat::SCHEMA, |text| columns(text, table), 0));
     let start = file.len();
     let (mut body, mut nodes, mut buffers) = (Vec::new(), Vec::new(), Vec::new());
     for (_, column) in &table.columns {
         let missing = if matches!(column, Column::Foreign(_)) { table.rows } else { 0 };
-        nodes.push(FieldNode::new(table.rows as i64, missing as i64));
+        nodes.push([table.rows as i64, missing as i64]);
         for bytes in buffers_of(column) {
-            buffers.push(Buffer::new(body.len() as i64, bytes.len() as i64));
+            buffers.push([body.len() as i64, bytes.len() as i64]);
             body.extend(bytes);
             pad(&mut body);
         }
     }
-    let mut message = FlatBufferBuilder::new();
-    let arguments = RecordBatchArgs {
-        length: table.rows as i64,
-        nodes: Some(message.create_vector(&nodes)),
-        buffers: Some(message.create_vector(&buffers)),
-        ..RecordBatchArgs::default()
+    let rows = |text: &mut FlatBufferBuilder| {
+        let (nodes, buffers) = (structs(text, &nodes), structs(text, &buffers));
+        let slots = [
+            (batch::LENGTH, Slot::Long(table.rows as i64)),
+            (batch::NODES, Slot::Part(nodes)),
+            (batch::BUFFERS, Slot::Part(buffers)),
+        ];
+        of_slots(text, &slots)
     };
-    let batch = RecordBatch::create(&mut message, &arguments).as_union_value();
-    finish(&mut message, MessageHeader::RecordBatch, batch, body.len());
-    append(&mut file, message.finished_data());
-    let block = Block::new(start as i64, (file.len() - start) as i32, body.len() as i64);
+    append(&mut file, &of_message(FlatBufferBuilder::new(), flat::BATCH, rows, body.len()));
+    let block = [start as i64, (file.len() - start) as i64, body.len() as i64];
     file.extend(&body);
     file.extend(CONTINUATION);
     file.extend([0; 4]); // the end of the messages, for who reads them as a stream
-    let mut footer = FlatBufferBuilder::new();
-    let arguments = FooterArgs {
-        version: MetadataVersion::V5,
-        schema: Some(schema(&mut footer, table)),
-        recordBatches: Some(footer.create_vector(&[block])),
-        ..FooterArgs::default()
-    };
-    let place = Footer::create(&mut footer, &arguments);
-    footer.finish(place, None);
-    let footer = footer.finished_data();
+    let mut text = FlatBufferBuilder::new();
+    let slots = [
+        (footer::VERSION, Slot::Short(V5)),
+        (footer::SCHEMA, Slot::Part(columns(&mut text, table))),
+        (footer::DICTIONARIES, Slot::Part(structs::<3>(&mut text, &[]))),
+        (footer::BATCHES, Slot::Part(structs(&mut text, &[block]))),
+    ];
+    let footer = of_slots(&mut text, &slots);
+    text.finish(footer, None);
+    let footer = text.finished_data();
     file.extend(footer);
     file.extend((footer.len() as i32).to_le_bytes());
     file.extend(MAGIC);
@@ -69,21 +75,46 @@ fn pad(bytes: &mut Vec<u8>) {
     bytes.resize(bytes.len().next_multiple_of(ALIGNMENT), 0);
 }
 
-fn finish<'a>(
-    message: &mut FlatBufferBuilder<'a>,
-    kind: MessageHeader,
-    header: WIPOffset<UnionWIPOffset>,
+fn of_slots(text: &mut FlatBufferBuilder, slots: &[(usize, Slot)]) -> Part {
+    let table = text.start_table();
+    for (slot, value) in slots {
+        let entry = 4 + 2 * *slot as u16;
+        match value {
+            Slot::Byte(n) => text.push_slot_always(entry, *n),
+            Slot::Short(n) => text.push_slot_always(entry, *n),
+            Slot::Int(n) => text.push_slot_always(entry, *n),
+            Slot::Long(n) => text.push_slot_always(entry, *n),
+            Slot::Part(part) => text.push_slot_always(entry, *part),
+        }
+    }
+    text.end_table(table).as_union_value()
+}
+
+/// A vector of structures of `N` numbers of eight bytes.
+fn structs<const N: usize>(text: &mut FlatBufferBuilder, all: &[[i64; N]]) -> Part {
+    text.start_vector::<i64>(N * all.len());
+    for n in all.as_flattened().iter().rev() {
+        text.push(*n);
+    }
+    WIPOffset::new(text.end_vector::<i64>(all.len()).value())
+}
+
+/// The bytes of a message whose header is of a kind.
+fn of_message(
+    mut text: FlatBufferBuilder,
+    kind: u8,
+    header: impl FnOnce(&mut FlatBufferBuilder) -> Part,
     body: usize,
-) {
-    let arguments = MessageArgs {
-        version: MetadataVersion::V5,
-        header_type: kind,
-        header: Some(header),
-        bodyLength: body as i64,
-        ..MessageArgs::default()
-    };
-    let place = Message::create(message, &arguments);
-    message.finish(place, None);
+) -> Vec<u8> {
+    let slots = [
+        (message::VERSION, Slot::Short(V5)),
+        (message::HEADER_KIND, Slot::Byte(kind)),
+        (message::HEADER, Slot::Part(header(&mut text))),
+        (message::BODY_LENGTH, Slot::Long(body as i64)),
+    ];
+    let message = of_slots(&mut text, &slots);
+    text.finish(message, None);
+    text.finished_data().to_vec()
 }
 
 /// A message after its length.
@@ -94,48 +125,35 @@ fn append(file: &mut Vec<u8>, message: &[u8]) {
     pad(file);
 }
 
-fn schema<'a>(text: &mut FlatBufferBuilder<'a>, table: &Table) -> WIPOffset<Schema<'a>> {
-    let fields = table.columns.iter().map(|(name, column)| field(text, name, column));
-    let fields: Vec<_> = fields.collect();
-    let arguments = SchemaArgs {
-        endianness: Endianness::Little,
-        fields: Some(text.create_vector(&fields)),
-        ..SchemaArgs::default()
-    };
-    Schema::create(text, &arguments)
+/// The schema.
+fn columns(text: &mut FlatBufferBuilder, table: &Table) -> Part {
+    let fields: Vec<Part> =
+        table.columns.iter().map(|(name, column)| of_column(text, name, column)).collect();
+    let fields = WIPOffset::new(text.create_vector(&fields).value());
+    of_slots(text, &[(schema::FIELDS, Slot::Part(fields))])
 }
 
-fn field<'a>(
-    text: &mut FlatBufferBuilder<'a>,
-    name: &str,
-    column: &Column,
-) -> WIPOffset<Field<'a>> {
-    let (type_type, ty) = match column {
+fn of_column(text: &mut FlatBufferBuilder, name: &str, column: &Column) -> Part {
+    let (kind, details) = match column {
         Column::Numbers(tensor) => match &tensor.data {
-            Elements::Real(_) => {
-                let ty = FloatingPointArgs { precision: Precision::DOUBLE };
-                (Type::FloatingPoint, FloatingPoint::create(text, &ty).as_union_value())
-            }
+            Elements::Real(_) => (types::REAL, vec![(real::PRECISION, Slot::Short(2))]), // of 0, 1, 2
             Elements::Int(_) => {
-                let ty = IntArgs { bitWidth: 64, is_signed: true };
-                (Type::Int, Int::create(text, &ty).as_union_value())
+                (types::INT, vec![(int::BITS, Slot::Int(64)), (int::SIGNED, Slot::Byte(1))])
             }
-            Elements::Bool(_) => (Type::Bool, Bool::create(text, &BoolArgs {}).as_union_value()),
+            Elements::Bool(_) => (types::BOOL, Vec::new()),
         },
-        Column::Words(_) => {
-            (Type::LargeUtf8, LargeUtf8::create(text, &LargeUtf8Args {}).as_union_value())
-        }
-        Column::Foreign(_) => (Type::Null, Null::create(text, &NullArgs {}).as_union_value()),
+        Column::Words(_) => (types::LARGE_UTF8, Vec::new()),
+        Column::Foreign(_) => (types::NULL, Vec::new()),
     };
-    let arguments = FieldArgs {
-        name: Some(text.create_string(name)),
-        nullable: matches!(column, Column::Foreign(_)),
-        type_type,
-        type_: Some(ty),
-        children: Some(text.create_vector::<WIPOffset<Field>>(&[])),
-        ..FieldArgs::default()
-    };
-    Field::create(text, &arguments)
+    let name = WIPOffset::new(text.create_string(name).value());
+    let slots = [
+        (field::NAME, Slot::Part(name)),
+        (field::NULLABLE, Slot::Byte(u8::from(matches!(column, Column::Foreign(_))))),
+        (field::TYPE_KIND, Slot::Byte(kind)),
+        (field::TYPE, Slot::Part(of_slots(text, &details))),
+        (field::CHILDREN, Slot::Part(WIPOffset::new(text.create_vector::<Part>(&[]).value()))),
+    ];
+    of_slots(text, &slots)
 }
 
 /// The buffers of an array: no bitmap, as no value is missing, and what its type has.
