@@ -363,7 +363,7 @@ impl Subject<'_> {
         let shadows = &self.params[self.f.params.len()..];
         let others: Vec<Param> = self.f.accumulators.iter().chain(shadows).cloned().collect();
         let state: Vec<Param> = active(&self.f.params, &self.derived.key.returned);
-        let ruled = cx.ruled();
+        let ruled = cx.ruled(&self.lambda.body);
         planned(&self.lambda, &self.activity, (&others, &state), &ruled, &mut |facts, undo| {
             let sweeps = (facts, undo, &self.shadows);
             let mut c = Cotangents::new(cx, names, sweeps, &self.lambda, &others);

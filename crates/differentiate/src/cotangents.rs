@@ -58,7 +58,7 @@ pub(crate) fn sweeps(
     shadows: &Shadows,
     f: &Lambda,
 ) -> Sweeps {
-    let ruled = cx.ruled();
+    let ruled = cx.ruled(&f.body);
     planned(f, activity, (&[], &[]), &ruled, &mut |facts, undo| {
         let mut c = Cotangents::new(cx, names, (facts, undo, shadows), f, &[]);
         let params = c.seeds(f);

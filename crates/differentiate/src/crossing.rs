@@ -310,37 +310,39 @@ impl Arm<'_> {
     }
 
     fn shadow(&self, cx: &mut Context, b: &mut Builder, x: Atom) -> Atom {
-        let kept = cx.kept(self.of);
-        let values = self.plain(b, x, &|k| !self.is_real(k) && kept.contains(&(k as u32)));
-        let mut fields = Vec::new();
-        for k in kept.iter().map(|k| *k as usize) {
-            let ty = sized(&self.of.fields[k].ty, &values);
-            fields.push(if self.is_real(k) {
-                b.zero(&ty)
-            } else if ty.elem.node().is_some() {
-                cross(cx, b, Crossing::Shadow, &ty, &[values[k]]).expect("a shadow")
-            } else {
-                values[k]
-            });
-        }
+        let fields = self.filled(cx, b, (Crossing::Shadow, x, None));
         self.make(cx, b, Mode::Shadow, fields)
     }
 
     fn marked(&self, cx: &mut Context, b: &mut Builder, x: Atom, mark: Atom) -> Atom {
+        let fields = self.filled(cx, b, (Crossing::Marked, x, Some(mark)));
+        self.make(cx, b, Mode::Tangent, fields)
+    }
+
+    /// Fields of the shape of `x`, of which each real is the mark, or zero.
+    fn filled(
+        &self,
+        cx: &mut Context,
+        b: &mut Builder,
+        (crossing, x, mark): (Crossing, Atom, Option<Atom>),
+    ) -> Vec<Atom> {
         let kept = cx.kept(self.of);
         let values = self.plain(b, x, &|k| !self.is_real(k) && kept.contains(&(k as u32)));
         let mut fields = Vec::new();
         for k in kept.iter().map(|k| *k as usize) {
             let ty = sized(&self.of.fields[k].ty, &values);
-            fields.push(if self.is_real(k) {
-                arrays::filled(b, &self.hint(cx, k), &ty, mark)
-            } else if ty.elem.node().is_some() {
-                cross(cx, b, Crossing::Marked, &ty, &[values[k], mark]).expect("a tangent")
+            fields.push(if ty.elem.node().is_some() {
+                let args: Vec<Atom> = [values[k]].into_iter().chain(mark).collect();
+                cross(cx, b, crossing, &ty, &args).expect("a node")
             } else {
-                values[k]
+                match (self.is_real(k), mark) {
+                    (true, Some(mark)) => arrays::filled(b, &self.hint(cx, k), &ty, mark),
+                    (true, None) => b.zero(&ty),
+                    (false, _) => values[k],
+                }
             });
         }
-        self.make(cx, b, Mode::Tangent, fields)
+        fields
     }
 
     fn gathered(&self, cx: &mut Context, b: &mut Builder, x: Atom, tangent: Atom) -> Atom {

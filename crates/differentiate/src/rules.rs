@@ -17,7 +17,8 @@
 use std::collections::HashSet;
 
 use lambada_anf::{
-    Atom, Builder, FnId, Function, Op, Param, Renaming, Rules, Stm, Ty, differentiable, written_out,
+    Atom, Block, Builder, Exp, FnId, Function, Op, Param, Renaming, Rules, Stm, Ty, differentiable,
+    written_out,
 };
 use lambada_prim::Prim;
 
@@ -257,10 +258,18 @@ impl Cotangents<'_> {
 }
 
 impl Context {
-    /// The functions whose derivatives are rules.
-    pub(crate) fn ruled(&self) -> HashSet<FnId> {
-        let functions = (0..self.library.functions.len() as u32).map(FnId);
-        functions.filter(|id| self.rules(*id).is_some()).collect()
+    /// The functions that a block calls and whose derivatives are rules.
+    pub(crate) fn ruled(&self, block: &Block) -> HashSet<FnId> {
+        let mut ruled = HashSet::new();
+        for stm in &block.stms {
+            if let Exp::Op(Op::Call { function, .. }) = &stm.exp
+                && self.rules(*function).is_some()
+            {
+                ruled.insert(*function);
+            }
+            ruled.extend(stm.exp.blocks().into_iter().flat_map(|inner| self.ruled(inner)));
+        }
+        ruled
     }
 
     /// For each parameter that a rule is linear in, the one that has the value that belongs to it.
@@ -273,6 +282,21 @@ impl Context {
             _ => outputs.collect(),
         };
         linear.into_iter().filter(|(_, ty)| differentiable(ty)).map(|(k, _)| k).collect()
+    }
+
+    /// For the parameters that a rule is linear in: zeros of the values that belong to them.
+    pub(crate) fn zeros(
+        &mut self,
+        b: &mut Builder,
+        (fixed, linear): (&[Param], &[Param]),
+        points: &[usize],
+    ) -> Renaming {
+        let mut zeros = Renaming::new();
+        for (p, point) in linear.iter().zip(points) {
+            let zero = self.zero_of(b, &p.ty, fixed[*point].var.into());
+            zeros.insert(p.var, zero);
+        }
+        zeros
     }
 
     /// A value whose derivative is zero, for a tangent or a cotangent of the value `of`.

@@ -61,12 +61,7 @@ impl Context {
         let lambda = (self.prepare)(&self.library, &mut names, &lambda, None);
         let Reverse { forward, pullback, .. } = boundary::reverse(self, &mut names, &lambda);
         let mut b = Builder::new(&mut names);
-        let mut zeros = Renaming::new();
-        for (p, point) in linear.iter().zip(points) {
-            let of: Atom = fixed[*point].var.into();
-            let zero = self.zero_of(&mut b, &p.ty, of);
-            zeros.insert(p.var, zero);
-        }
+        let zeros = self.zeros(&mut b, (fixed, linear), points);
         let (mut first, mut second) = (forward.body, pullback.body);
         zeros.apply(&mut first);
         zeros.apply(&mut second);

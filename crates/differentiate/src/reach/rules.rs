@@ -48,12 +48,7 @@ impl Context {
         let lambda = (self.prepare)(&self.library, &mut names, &lambda, None);
         let forward = boundary::forward(self, &mut names, &lambda);
         let mut b = Builder::new(&mut names);
-        let mut zeros = Renaming::new();
-        for (p, point) in linear.iter().zip(points) {
-            let of: Atom = fixed[*point].var.into();
-            let zero = self.zero_of(&mut b, &p.ty, of);
-            zeros.insert(p.var, zero);
-        }
+        let zeros = self.zeros(&mut b, (fixed, linear), points);
         let mut body = forward.body;
         zeros.apply(&mut body);
         let mut stms = b.stms;
