@@ -3,9 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use lambada::operators::Operator;
-use lambada::{Data, Engine, Executable, MODULES, PRELUDE, Scalar, Session, Tensor, Unit, arrays};
+use lambada::{
+    Data, Engine, Executable, MODULES, PRELUDE, Precision, Scalar, Session, Tensor, Unit, arrays,
+};
+use lambada_prim::Prim;
 use lambada_surface::ast::{Def, Item};
 use lambada_testkit::parallel;
+use lambada_tests::accuracy;
 use lambada_tests::expectations::{programs, quick};
 
 fn load(name: &str, text: &str) -> Result<Unit, String> {
@@ -162,6 +166,81 @@ fn errors_are_below_their_limits() {
     let found = parallel(&all, complaints);
     let complaints: Vec<String> = found.into_iter().flatten().collect();
     assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+}
+
+fn accuracy_table() -> (Vec<accuracy::Block>, accuracy::Page) {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let read = |path: &str| std::fs::read_to_string(root.join(path)).expect("it can be read");
+    let page = accuracy::page(&read("../docs/src/accuracy.md"));
+    (accuracy::blocks(&read("accuracy/references.txt")), page)
+}
+
+/// No value and no derivative is farther from its reference than the page *Accuracy* says. `ONLY=NAME` chooses functions, `ENGINE=jit`
+/// another engine, and `MEASURE=1` prints the largest errors.
+#[test]
+fn values_and_derivatives_are_accurate() {
+    let wish = |name: &str| std::env::var(name).ok();
+    let (mut blocks, page) = accuracy_table();
+    blocks.retain(|block| wish("ONLY").is_none_or(|only| block.expression.contains(&only)));
+    let engine = match wish("ENGINE").as_deref() {
+        Some("jit") => Engine::Jit,
+        Some("native") => Engine::Native,
+        Some(_) | None => Engine::Core,
+    };
+    let chunks = |precision| blocks.chunks(8).map(move |chunk| (precision, chunk));
+    let work: Vec<(Precision, &[accuracy::Block])> =
+        Precision::ALL.into_iter().flat_map(chunks).collect();
+    let found = parallel(&work, |(precision, chunk)| {
+        let limits = |block: &accuracy::Block| {
+            let limits = page.limits(&block.expression, *precision);
+            limits.unwrap_or_else(|| panic!("{} is in no row of the page", block.expression))
+        };
+        let limits: Vec<[accuracy::Limit; 3]> = chunk.iter().map(limits).collect();
+        let errors = accuracy::errors(chunk, &limits, *precision, engine);
+        let mut complaints = Vec::new();
+        for ((block, limits), worst) in chunk.iter().zip(&limits).zip(errors) {
+            for (order, (limit, worst)) in limits.iter().zip(worst).enumerate() {
+                let Some(w) = worst else { continue };
+                let text = format!(
+                    "{} | {} | derivative {order} | {:.1} ulps for {}: {:e} instead of {:e} at {:e}",
+                    block.expression,
+                    precision.name(),
+                    w.ulps,
+                    limit.ulps,
+                    w.found,
+                    w.wanted,
+                    w.x
+                );
+                if wish("MEASURE").is_some() {
+                    println!("{text}");
+                }
+                if w.ulps > limit.ulps {
+                    complaints.push(text);
+                }
+            }
+        }
+        complaints
+    });
+    let complaints: Vec<String> = found.into_iter().flatten().collect();
+    assert!(complaints.is_empty(), "{} complaints\n{}", complaints.len(), complaints.join("\n"));
+}
+
+/// A new function comes with references and a row of the page, or the page says that it has none.
+#[test]
+fn every_function_is_in_the_table_of_accuracy() {
+    let (blocks, page) = accuracy_table();
+    let module = |name: &str| {
+        MODULES.iter().find(|module| module.0 == name).expect("there is such a module").1
+    };
+    let defs = [PRELUDE, module("special"), module("dist")];
+    let defs = defs.into_iter().flat_map(public).map(|def| def.name.text.to_string());
+    let smooth =
+        Prim::ALL.iter().filter(|prim| (prim.row().partials)().iter().any(Option::is_some));
+    let prims = smooth.filter_map(|prim| prim.row().surface.spelling().map(str::to_string));
+    let missing =
+        page.missing(&blocks, defs.chain(prims).filter(|name| !name.starts_with("prelude_")));
+    assert!(missing.is_empty(), "in no row: {missing:?}");
+    assert_eq!(page.idle(&blocks), Vec::<&str>::new(), "rows about nothing");
 }
 
 /// Bytes in use at a time, and operations on reals, of a definition of a time.

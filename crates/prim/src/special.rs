@@ -197,13 +197,22 @@ fn power_sum(n: i64, x: f64) -> f64 {
         }
         y += 1.0;
     }
-    let (mut tail, mut factor) = (y / order + 0.5, (order + 1.0) / y);
+    // The sum of the rest is n! / yⁿ times this; n! / yⁿ⁺¹ would vanish before.
+    let (mut tail, mut factor) = (1.0 / order + 0.5 / y, (order + 1.0) / y);
     for (k, coefficient) in EULER_MACLAURIN.iter().enumerate() {
-        tail += coefficient * factor;
+        tail += coefficient * factor / y;
         let next = order + 2.0 * (k as f64 + 1.0);
         factor *= (next / y) * ((next + 1.0) / y);
     }
-    sum + power_term(n, y) * tail
+    sum + power_rest(n, y) * tail
+}
+
+/// n! / yⁿ
+fn power_rest(n: i64, y: f64) -> f64 {
+    if n > 170 {
+        return (libm::lgamma(n as f64 + 1.0) - n as f64 * y.ln()).exp();
+    }
+    (1..=n).fold(1.0, |product, k| product * (k as f64 / y))
 }
 
 /// n! / yⁿ⁺¹, as a product that does not overflow before its value does.

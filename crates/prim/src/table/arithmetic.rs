@@ -14,14 +14,25 @@ fn lower_power(n: Expr) -> Expr {
     Expr::Prim(Prim::SelectInt, vec![zero, int(0), call2(Prim::SubInt, n, int(1))])
 }
 
+/// 0 where `e` is 0, without a derivative: NaN.
+fn turning(e: Expr) -> Expr {
+    call(Prim::Sqrt, e.clone() * e)
+}
+
 /// By x: `y * x ** (y - 1)`, with 0 for `0 ** 0`. By y: `x ** y * log x`, with 0 at `x = 0`. What would be an infinity times zero
-/// is avoided inside, so that the derivatives of these derivatives have it neither.
+/// is avoided inside, so that the derivatives of these derivatives have it neither. At `0 ** 1` and `0 ** 0` the derivative of each
+/// by the other argument is NaN, because `x ** (y - 1) * (1 + y * log x)` has no finite limit.
 fn pow_partials() -> Vec<Option<Expr>> {
     let zero = || call2(Prim::Eq, x(), real(0.0));
-    let both = call2(Prim::And, zero(), call2(Prim::Eq, y(), real(0.0)));
-    let by_x = y() * call2(Prim::Pow, select(both, real(1.0), x()), y() - real(1.0));
-    let by_y = select(zero(), real(0.0), out() * call(Prim::Log, select(zero(), real(1.0), x())));
-    vec![Some(by_x), Some(by_y)]
+    let at = |n: f64| call2(Prim::And, zero(), call2(Prim::Eq, y(), real(n)));
+    let line = real(1.0) - turning(select(at(1.0), y() - real(1.0), real(1.0)));
+    let constant = turning(select(at(0.0), y(), real(1.0)));
+    let power = y() * call2(Prim::Pow, select(at(0.0), real(1.0), x()), y() - real(1.0));
+    let by_x = select(at(1.0), line, select(at(0.0), constant, power));
+    let flat = || call2(Prim::Lt, real(1.0), y());
+    let origin = select(flat(), real(0.0), turning(select(zero(), x(), real(1.0))));
+    let product = out() * call(Prim::Log, select(zero(), real(1.0), x()));
+    vec![Some(by_x), Some(select(zero(), origin, product))]
 }
 
 /// Does `max` or `min` of x and y give x? Where `le` are the arguments of `<=` for which it does, and where x is NaN.

@@ -1,9 +1,34 @@
 //! Elementary functions on reals.
 
 use crate::Scalar::Real;
-use crate::{CText, Cost, Domain, Prim, Row, ScalarTy, Surface, expr::*};
+use crate::{CText, Cost, Domain, Expr, Prim, Row, ScalarTy, Surface, expr::*};
 
 const R: ScalarTy = ScalarTy::Real;
+
+/// `1 - x²`: a product where the difference would cancel. The difference where the derivative of the product would, and at the ends,
+/// where a factor of the product is 0 and its derivative infinite.
+fn one_less_square() -> Expr {
+    let size = || call(Prim::Abs, x());
+    let near_an_end =
+        call2(Prim::And, call2(Prim::Lt, real(0.5), size()), call2(Prim::Lt, size(), real(1.0)));
+    select(near_an_end, (real(1.0) - x()) * (real(1.0) + x()), real(1.0) - x() * x())
+}
+
+/// With the longer side l, the shorter side s and the quotient q = s / l: by the shorter side 1 / (l + s q), by the longer one -q times
+/// that, with the opposite signs where x is the longer side. No square overflows or vanishes, and derivatives of the partials
+/// are differences of 1 and q², not of two large numbers.
+fn atan2_partials() -> Vec<Option<Expr>> {
+    let size = |side: Expr| call(Prim::Abs, side);
+    let flat = || call2(Prim::Le, size(x()), size(y()));
+    let longer = || select(flat(), y(), x());
+    let quotient = || select(flat(), x(), y()) / longer();
+    let by_shorter = || recip(longer() + select(flat(), x(), y()) * quotient());
+    let by_longer = || quotient() * by_shorter();
+    vec![
+        Some(select(flat(), by_shorter(), by_longer())),
+        Some(-select(flat(), by_longer(), by_shorter())),
+    ]
+}
 
 /// The rows.
 pub(crate) const ROWS: &[Row] = &[
@@ -128,7 +153,7 @@ pub(crate) const ROWS: &[Row] = &[
         args: &[R],
         result: R,
         eval: |a| Real(a[0].real().asin()),
-        partials: || vec![Some(recip(call(Prim::Sqrt, real(1.0) - x() * x())))],
+        partials: || vec![Some(recip(call(Prim::Sqrt, one_less_square())))],
         c: CText::Math { scalar: "asin", lanes: "asin" },
         cost: Cost::Costly,
         doc: "The inverse sine.",
@@ -142,7 +167,7 @@ pub(crate) const ROWS: &[Row] = &[
         args: &[R],
         result: R,
         eval: |a| Real(a[0].real().acos()),
-        partials: || vec![Some(-recip(call(Prim::Sqrt, real(1.0) - x() * x())))],
+        partials: || vec![Some(-recip(call(Prim::Sqrt, one_less_square())))],
         c: CText::Math { scalar: "acos", lanes: "acos" },
         cost: Cost::Costly,
         doc: "The inverse cosine.",
@@ -170,11 +195,7 @@ pub(crate) const ROWS: &[Row] = &[
         args: &[R, R],
         result: R,
         eval: |a| Real(a[0].real().atan2(a[1].real())),
-        partials: || {
-            // Divided twice by the length instead of once by its square, which would overflow and underflow.
-            let length = || call2(Prim::Hypot, x(), y());
-            vec![Some(y() / length() / length()), Some(-(x() / length() / length()))]
-        },
+        partials: atan2_partials,
         c: CText::Math { scalar: "atan2", lanes: "atan2" },
         cost: Cost::Costly,
         doc: "The angle of the point (x, y), as `atan2 y x`.",

@@ -182,13 +182,16 @@ pub(crate) const HELPERS: &[Helper] = &[
     sum += term;
     if (term <= 1e-18 * sum || sum == INFINITY) return sum;
   }
-  double tail = y / order + 0.5, factor = (order + 1) / y;
+  double tail = 1 / order + 0.5 / y, factor = (order + 1) / y;
   for (int k = 0; k < 13; k++) {
     double next = order + 2 * (k + 1.0);
-    tail += series[k] * factor;
+    tail += series[k] * factor / y;
     factor *= (next / y) * ((next + 1) / y);
   }
-  return sum + lam_power_term(n, y) * tail;
+  double rest = 1;
+  if (n > 170) rest = exp(lgamma(order + 1) - order * log(y));
+  else for (int64_t k = 1; k <= n; k++) rest *= (double)k / y;
+  return sum + rest * tail;
 }
 ",
     },
