@@ -127,6 +127,8 @@ pub(crate) struct Frame {
     pub(crate) touched: Vec<Var>,
     /// In a `loop`: the parameters that carry the sums of outer scalars.
     pub(crate) carried: HashMap<Var, Var>,
+    /// In a `loop`: the parameters that carry whether these sums are there, where it matters.
+    pub(crate) flags: HashMap<Var, Var>,
     /// What the primal block gives to variables outside it: another name for the same value.
     known: HashMap<Var, Atom>,
     /// The versions of arrays that the reverse sweep of the block has got back by undoing, under which names.
@@ -338,6 +340,7 @@ impl Cotangents<'_> {
             entries,
             touched: Vec::new(),
             carried: HashMap::new(),
+            flags: HashMap::new(),
             known,
             undone: HashMap::new(),
             present: HashMap::new(),
@@ -521,8 +524,11 @@ impl Cotangents<'_> {
                 Kind::Loop => {
                     let hint = self.hint(x);
                     let param = self.b.names.fresh(hint);
+                    let flag = self.has_flag(x).then(|| self.b.names.fresh("present"));
                     let frame = &mut self.frames[depth];
                     frame.carried.insert(x, param);
+                    frame.flags.extend(flag.map(|flag| (x, flag)));
+                    frame.present.extend(flag.map(|flag| (x, flag.into())));
                     frame.entries.insert(x, Cotangent::Sum(param.into()));
                     frame.touched.push(x);
                     return Some(param.into());

@@ -72,11 +72,14 @@ impl Cotangents<'_> {
         };
         sweep.extend(after);
         let sums = self.touched();
-        let (mut results, mut flags) = (Vec::new(), Vec::new());
+        let (mut results, mut flags, mut always) = (Vec::new(), Vec::new(), Vec::new());
         for x in &sums {
             let (sum, when) = self.take_when(*x);
             results.push(sum.expect("a touched variable has a cotangent"));
             let matters = !elsewhere && self.facts.unbounded.matters_in_sum(*x);
+            if when.is_none() && matters && self.has_flag(*x) {
+                always.push(*x);
+            }
             flags.extend(when.filter(|_| matters).map(|when| (*x, when)));
         }
         results.extend(elements.iter().map(|(_, element)| *element));
@@ -102,7 +105,12 @@ impl Cotangents<'_> {
         let Residuals { before, stored, outside, .. } = residuals;
         match elsewhere {
             true => self.for_in_turn(again, extent, (&sums, &frame.carried), reverse),
-            false => self.for_reverse(again, extent, (&sums, &elements, &flags), reverse),
+            false => {
+                let known = if always.is_empty() { None } else { Some(self.runs(extent)) };
+                let known = known.filter(|runs| *runs != Atom::bool(true));
+                let known = always.iter().flat_map(|x| known.map(|runs| (*x, runs))).collect();
+                self.for_reverse(again, extent, (&sums, &elements, &flags), known, reverse);
+            }
         }
         // The forward sweep collects the residuals as well.
         let (mut binds, mut outs, mut results) =
@@ -161,12 +169,13 @@ impl Cotangents<'_> {
     }
 
     /// The reverse loop, which sums what the iterations contribute to outer scalars and handles, and collects the cotangents of `elements`. It
-    /// finds, for `flags`, whether an iteration contributes.
+    /// finds, for `flags`, whether an iteration contributes; of others that is `present`.
     fn for_reverse(
         &mut self,
         index: Var,
         extent: Atom,
         (sums, elements, flags): (&[Var], &[Var], &[Var]),
+        mut present: HashMap<Var, Atom>,
         body: Block,
     ) {
         if body.stms.is_empty() && body.results.is_empty() {
@@ -180,7 +189,6 @@ impl Cotangents<'_> {
             let collected = handle && binds.len() < sums.len();
             binds.push(Param { var, ty: if collected { ty.array_of(extent) } else { ty } });
         }
-        let mut present = HashMap::new();
         for x in flags {
             let p = Param { var: self.b.names.fresh("present"), ty: Ty::bool() };
             present.insert(*x, p.var.into());

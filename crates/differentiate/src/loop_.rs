@@ -26,6 +26,7 @@ use lambada_prim::Prim;
 use crate::cotangents::{Cotangents, Kind};
 use crate::derived::Mode;
 use crate::effects::bound_in;
+use crate::presence::{StateFlag, SumFlags, carry};
 use crate::residuals::{Body, Entry, Place, Residual, Residuals, position_after, resolve};
 use crate::snapshots::Snapshots;
 use crate::tangents::Tangents;
@@ -96,20 +97,20 @@ impl Cotangents<'_> {
         let versions = self.carried_backwards(params);
         let mut starts: Vec<Atom> =
             sizes.iter().chain(&versions).map(|k| stm.binds[*k].var.into()).collect();
+        let flags = self.state_flags((stm, body), (params, inits), &active);
         starts.extend(self.last_state(stm, params, &active));
         let owned: Vec<Var> = params.iter().map(|p| p.var).chain([index]).collect();
         self.push(Kind::Loop, bound_in(&owned, body));
-        let mut state = self.seeded_state(params, &sizes, &versions, &active, body);
+        let mut state = self.seeded_state(params, (&sizes, &versions), (&active, &flags), body);
         let sweep = self.stms(&body.stms);
         let mut results: Vec<Atom> =
             sizes.iter().chain(&versions).map(|k| params[*k].var.into()).collect();
-        results.extend(active.iter().map(|k| self.take_or_zero(&params[*k])));
+        let (states, there) = self.states_back(params, &active, &flags);
         let sums = self.touched();
-        results.extend(
-            sums.iter().map(|x| self.take(*x).expect("a touched variable has a cotangent")),
-        );
-        let frame = self.pop();
-        let mut reverse = Block { stms: frame.stms, results };
+        let (totals, whens) = self.sums_back(&sums);
+        results.extend([states, totals, there].concat());
+        let mut frame = self.pop();
+        let mut reverse = Block { stms: std::mem::take(&mut frame.stms), results };
         let again = self.b.names.again(index);
         let place = Place::Iteration { index, again: again.into(), extent };
         let snapshots = self.snapshots(stm, params, checkpoint, extent);
@@ -123,14 +124,17 @@ impl Cotangents<'_> {
             (Checkpoint::Sqrt, _) => unreachable!("active loops are cut into segments"),
         };
         let keeps_entries = run_again.is_some();
+        // The sums of outer scalars are further state.
+        state.extend(sums.iter().map(|x| Param { var: frame.carried[x], ty: self.ct_ty(*x) }));
+        starts.extend(sums.iter().map(|x| self.sum_or_zero(*x)));
+        carry(&flags, &mut state, &mut starts);
+        let known = (&frame, &sums[..], &whens[..]);
+        let of_sums = self.sum_flags(known, &mut reverse, (&mut state, &mut starts));
         let (homes, undone) = (HashMap::new(), frame.undone);
         let body_of =
             Body { stms: &sweep, params, whole: Some(stm), place, homes, undone, run_again };
         let residuals =
             resolve(self.b.names, self.cx, self.facts, self.undo, body_of, &mut reverse);
-        // The sums of outer scalars are further state.
-        state.extend(sums.iter().map(|x| Param { var: frame.carried[x], ty: self.ct_ty(*x) }));
-        starts.extend(sums.iter().map(|x| self.sum_or_zero(*x)));
         if let Some(back) = back {
             state.extend(back.params);
             starts.extend(back.inits);
@@ -140,13 +144,32 @@ impl Cotangents<'_> {
         let ends = self.counting_down((again, extent, checkpoint), state, starts, reverse);
         let (back, ends) = ends[sizes.len()..].split_at(versions.len());
         self.is_back(stm, &versions, back);
-        let (first, sums_after) = ends.split_at(active.len());
-        sums.iter().zip(sums_after).for_each(|(x, p)| self.set(*x, p.var.into()));
-        active.iter().zip(first).for_each(|(k, p)| self.add(inits[*k], p.var.into(), &p.ty));
+        let runs = |c: &mut Self| c.runs(extent);
+        self.after_reverse((inits, &active, &flags), (&sums, &of_sums), ends, runs);
         match snapshots {
             Some(snapshots) => snapshots.forward(self.b.names),
             None if keeps_entries => self.taped(stm, body, body.stms.clone(), residuals),
             None => self.taped(stm, body, sweep, residuals),
+        }
+    }
+
+    /// What a reverse loop binds: the cotangents of the states, the sums of outer scalars, and flags of both.
+    pub(crate) fn after_reverse(
+        &mut self,
+        (inits, active, flags): (&[Atom], &[usize], &[StateFlag]),
+        (sums, of_sums): (&[Var], &SumFlags),
+        ends: &[Param],
+        ran: impl FnOnce(&mut Self) -> Atom,
+    ) {
+        let (first, ends) = ends.split_at(active.len());
+        let (sums_after, ends) = ends.split_at(sums.len());
+        let (there, ends) = ends.split_at(flags.len());
+        sums.iter().zip(sums_after).for_each(|(x, p)| self.set(*x, p.var.into()));
+        self.sums_are_there(of_sums, ends, ran);
+        for (k, p) in active.iter().zip(first) {
+            let flag = flags.iter().position(|flag| flag.state == *k);
+            let when = flag.map(|k| there[k].var.into());
+            self.add_when(inits[*k], p.var.into(), &p.ty, when);
         }
     }
 
@@ -205,9 +228,8 @@ impl Cotangents<'_> {
     pub(crate) fn seeded_state(
         &mut self,
         params: &[Param],
-        sizes: &[usize],
-        versions: &[usize],
-        active: &[usize],
+        (sizes, versions): (&[usize], &[usize]),
+        (active, flags): (&[usize], &[StateFlag]),
         body: &Block,
     ) -> Vec<Param> {
         let mut state: Vec<Param> = sizes
@@ -225,7 +247,9 @@ impl Cotangents<'_> {
         for k in active {
             let ty = self.cx.ty(Mode::Tangent, &now.ty(&params[*k].ty));
             let p = Param { var: self.b.names.fresh(self.hint(params[*k].var)), ty };
-            self.add(body.results[*k], p.var.into(), &p.ty);
+            let flag = flags.iter().find(|flag| flag.state == *k);
+            let when = flag.map(|flag| flag.param.into());
+            self.add_when(body.results[*k], p.var.into(), &p.ty, when);
             state.push(p);
         }
         state

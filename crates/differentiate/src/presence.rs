@@ -12,16 +12,25 @@
 //! with unbounded partial derivatives is not run. A zero that has been computed is a number like any
 //! other: `0 · ∞` is NaN there, since neither 0 nor another number need be right.
 //!
-//! Presence is followed through straight-line code, branches and sums of iterations, for variables in
-//! front of which there is something unbounded ([`crate::unbounded`]). Of an array of which only some elements
-//! are read, a second array counts what each gets. The states of loops and what functions without rules
-//! give are taken for present.
+//! Presence is followed through straight-line code, branches, sums of iterations and scalar states of loops,
+//! for variables in front of which there is something unbounded ([`crate::unbounded`]). Of an array of which
+//! only some elements are read, a second array counts what each gets. Arrays that are states of loops or are
+//! updated, and what functions without rules give, are taken for present.
+//!
+//! ```text
+//!   let r = sqrt x in loop s = 1 for i < n do s + r      r̄ is there if 0 < n
+//!   loop s = sqrt x for i < n do y                       the reverse loop carries whether s̄ is there
+//! ```
+//!
+//! A reverse loop carries a boolean only where an iteration may drop the cotangent of a state: most states
+//! are used by each iteration, which [`crate::unbounded`] sees beforehand.
 
-use lambada_anf::{Atom, Op, Stm, Ty, Var};
+use lambada_anf::{Atom, Block, Op, Param, Renaming, Stm, Ty, Var};
 use lambada_prim::{Expr, Prim, Scalar};
 
 use crate::arrays;
 use crate::cotangents::{Cotangent, Cotangents, Frame, Kind};
+use crate::known::Handles;
 
 /// Where contributions to a variable have been made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +59,153 @@ impl Joined {
     }
 }
 
+/// Whether a state of a reverse loop is there, which it carries.
+pub(crate) struct StateFlag {
+    /// The number of the state.
+    pub(crate) state: usize,
+    pub(crate) param: Var,
+    start: Atom,
+}
+
+/// Whether the sums of outer scalars that a reverse loop carries are there.
+#[derive(Default)]
+pub(crate) struct SumFlags {
+    /// Those that the loop carries with a flag.
+    carried: Vec<(Var, Var)>,
+    /// Those to which each iteration contributes, with what is known before the loop.
+    always: Vec<(Var, Atom)>,
+}
+
 impl Cotangents<'_> {
+    /// Whether a sum has a flag beside it in a reverse loop. Source stays short.
+    pub(crate) fn has_flag(&self, x: Var) -> bool {
+        self.cx.handles == Handles::Shadows && self.facts.unbounded.matters(x)
+    }
+
+    /// Whether the entry of `x` in the current block is there.
+    fn is_present(&mut self, x: Var) -> Atom {
+        match self.top().entries.contains_key(&x) {
+            true => self.presence(x).unwrap_or(Atom::bool(true)),
+            false => Atom::bool(false),
+        }
+    }
+
+    /// The flags of the scalar states of a loop, before its cotangents are taken.
+    pub(crate) fn state_flags(
+        &mut self,
+        (stm, body): (&Stm, &Block),
+        (params, inits): (&[Param], &[Atom]),
+        active: &[usize],
+    ) -> Vec<StateFlag> {
+        if self.cx.handles != Handles::Shadows {
+            return Vec::new();
+        }
+        let real = |k: &usize| params[*k].ty == Ty::real();
+        let states: Vec<usize> = active.iter().copied().filter(real).collect();
+        let starts: Vec<Atom> =
+            states.iter().map(|k| self.is_present(stm.binds[*k].var)).collect();
+        let kept = |(k, start): (&usize, &Atom)| {
+            *start == Atom::bool(true) && self.facts.unbounded.keeps(params[*k].var)
+        };
+        if states.iter().zip(&starts).all(kept) {
+            return Vec::new();
+        }
+        let mut flags = Vec::new();
+        for (state, start) in states.into_iter().zip(starts) {
+            let passed = [params[state].var.into(), body.results[state], inits[state]];
+            if passed.iter().filter_map(|x| x.as_var()).any(|x| self.facts.unbounded.matters(x)) {
+                flags.push(StateFlag { state, param: self.b.names.fresh("present"), start });
+            }
+        }
+        flags
+    }
+
+    /// The cotangents of the states that an iteration gets, and whether those with flags are there.
+    pub(crate) fn states_back(
+        &mut self,
+        params: &[Param],
+        active: &[usize],
+        flags: &[StateFlag],
+    ) -> (Vec<Atom>, Vec<Atom>) {
+        let there = flags.iter().map(|flag| self.is_present(params[flag.state].var)).collect();
+        (active.iter().map(|k| self.take_or_zero(&params[*k])).collect(), there)
+    }
+
+    /// The sums of an iteration, and when they are there.
+    pub(crate) fn sums_back(&mut self, sums: &[Var]) -> (Vec<Atom>, Vec<Option<Atom>>) {
+        let taken = sums.iter().map(|x| {
+            let (sum, when) = self.take_when(*x);
+            (sum.expect("a touched variable has a cotangent"), when)
+        });
+        taken.unzip()
+    }
+
+    /// What is known of sums before a reverse loop, which gets the flags that it must carry as results of its body and as states.
+    pub(crate) fn sum_flags(
+        &mut self,
+        (frame, sums, whens): (&Frame, &[Var], &[Option<Atom>]),
+        reverse: &mut Block,
+        (state, starts): (&mut Vec<Param>, &mut Vec<Atom>),
+    ) -> SumFlags {
+        let (mut flags, mut naming) = (SumFlags::default(), Renaming::new());
+        for (x, when) in sums.iter().zip(whens) {
+            let Some(flag) = frame.flags.get(x).copied() else { continue };
+            let before = match self.sum(*x) {
+                Some(_) => self.presence(*x).unwrap_or(Atom::bool(true)),
+                None => Atom::bool(false),
+            };
+            match when {
+                Some(when) => {
+                    reverse.results.push(*when);
+                    state.push(Param { var: flag, ty: Ty::bool() });
+                    starts.push(before);
+                    flags.carried.push((*x, flag));
+                }
+                None => {
+                    naming.insert(flag, Atom::bool(true));
+                    flags.always.push((*x, before));
+                }
+            }
+        }
+        if !flags.always.is_empty() {
+            naming.apply(reverse);
+        }
+        flags
+    }
+
+    /// After a reverse loop, whose last results are the flags; `ran`: whether there has been an iteration.
+    pub(crate) fn sums_are_there(
+        &mut self,
+        flags: &SumFlags,
+        ends: &[Param],
+        ran: impl FnOnce(&mut Self) -> Atom,
+    ) {
+        for ((x, _), end) in flags.carried.iter().zip(ends) {
+            self.is_there(*x, Some(end.var.into()));
+        }
+        let open = |(_, before): &&(Var, Atom)| truth(*before) != Some(true);
+        let open: Vec<&(Var, Atom)> = flags.always.iter().filter(open).collect();
+        if open.is_empty() {
+            return;
+        }
+        let ran = ran(self);
+        for (x, before) in open.into_iter().filter(|_| truth(ran) != Some(true)) {
+            let when = match truth(*before) {
+                Some(false) => ran,
+                Some(true) | None => self.b.prim(Prim::Or, [*before, ran]),
+            };
+            self.is_there(*x, Some(when));
+        }
+    }
+
+    /// Whether there is an iteration.
+    pub(crate) fn runs(&mut self, extent: Atom) -> Atom {
+        match extent {
+            Atom::Lit(Scalar::Int(n)) => Atom::bool(n > 0),
+            extent => self.b.prim(Prim::LtInt, [Atom::int(0), extent]),
+        }
+    }
+
     /// When the entry of `x` is there; nothing if always, or if it does not matter.
     pub(crate) fn presence(&self, x: Var) -> Option<Atom> {
         for frame in self.frames.iter().rev() {
@@ -252,6 +407,12 @@ impl Cotangents<'_> {
         }
         all
     }
+}
+
+/// The flags of states are further state of the reverse loop.
+pub(crate) fn carry(flags: &[StateFlag], state: &mut Vec<Param>, starts: &mut Vec<Atom>) {
+    state.extend(flags.iter().map(|flag| Param { var: flag.param, ty: Ty::bool() }));
+    starts.extend(flags.iter().map(|flag| flag.start));
 }
 
 fn as_atom(there: There) -> Atom {

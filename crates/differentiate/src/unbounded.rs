@@ -22,11 +22,29 @@ enum Factor {
     Unbounded,
 }
 
-/// The variables whose cotangents reach unbounded partial derivatives without passing the state of a
-/// loop or a call.
+/// How a factor in front of a variable stands in front of what depends on it.
+#[derive(Clone, Copy, Debug)]
+enum Through {
+    /// As it is.
+    Scalar,
+    /// Into an array, or a sum of iterations: products in it stay as they are.
+    Whole,
+    /// As elements of an array that iterations give.
+    Collected,
+    /// As elements of an array that are written one by one.
+    Items,
+    /// From an array to an element.
+    Element,
+}
+
+/// The variables whose cotangents reach unbounded partial derivatives without passing a call.
 #[derive(Debug, Default)]
 pub(crate) struct Unbounded {
     factors: HashMap<Var, Factor>,
+    /// What depends on a variable. Loops make circles, so factors are propagated along these.
+    users: HashMap<Var, Vec<(Var, Through)>>,
+    /// States of loops whose cotangents are there whenever those of all states behind an iteration are.
+    kept: HashSet<Var>,
     /// Those whose own definition has such a partial derivative.
     own: HashMap<Var, Factor>,
     /// Arrays of elements that have one.
@@ -46,6 +64,7 @@ impl Unbounded {
         unbounded.block(&f.body, 0, &(activity, ruled));
         let (arrays, sure) = (HashMap::new(), f.body.results.iter().filter_map(|x| x.as_var()));
         let (around, sure, whole) = (Vec::new(), sure.collect(), HashSet::new());
+        unbounded.kept_in(&f.body, HashSet::new(), activity);
         let mut uses = Uses { activity, around, arrays, sure, whole, read: HashMap::new() };
         uses.arrays(&f.body, 0);
         uses.block(&f.body);
@@ -56,6 +75,11 @@ impl Unbounded {
     /// Whether some elements of an array may have no cotangent, and it matters.
     pub(crate) fn in_part(&self, x: Var) -> bool {
         self.arrays.contains(&x) && !self.whole.contains(&x)
+    }
+
+    /// Whether the cotangent of a state of a loop is there whenever those of all states behind an iteration are.
+    pub(crate) fn keeps(&self, param: Var) -> bool {
+        self.kept.contains(&param)
     }
 
     /// Whether the presence of the cotangent of a variable matters.
@@ -78,10 +102,45 @@ impl Unbounded {
         x.as_var().and_then(|x| self.factors.get(&x).copied()).unwrap_or(Factor::Bounded)
     }
 
+    /// A factor in front of `x`, and in front of all that depends on it.
     fn set(&mut self, x: Var, factor: Factor) {
-        if factor > Factor::Bounded {
-            self.factors.insert(x, factor);
+        let mut work = vec![(x, factor)];
+        while let Some((x, factor)) = work.pop() {
+            if factor > self.factor(x.into()) {
+                self.factors.insert(x, factor);
+                let users = self.users.get(&x).cloned().unwrap_or_default();
+                work.extend(users.into_iter().map(|(y, through)| (y, self.passed(x, y, through))));
+            }
         }
+    }
+
+    /// `y` depends on `x`.
+    fn depends(&mut self, y: Var, x: Atom, through: Through) {
+        let Some(x) = x.as_var() else { return };
+        self.users.entry(x).or_default().push((y, through));
+        let factor = self.passed(x, y, through);
+        self.set(y, factor);
+    }
+
+    /// What the factor in front of `x` is in front of `y`.
+    fn passed(&mut self, x: Var, y: Var, through: Through) -> Factor {
+        let factor = self.factor(x.into());
+        let least = match through {
+            Through::Scalar => Factor::Bounded,
+            Through::Whole | Through::Collected | Through::Items => Factor::Invariant,
+            Through::Element if self.arrays.contains(&x) => Factor::Bounded,
+            Through::Element => return Factor::Bounded,
+        };
+        match through {
+            Through::Collected if factor == Factor::Unbounded => _ = self.arrays.insert(y),
+            Through::Items if factor >= Factor::Invariant => _ = self.arrays.insert(y),
+            Through::Scalar
+            | Through::Whole
+            | Through::Collected
+            | Through::Items
+            | Through::Element => {}
+        }
+        if factor >= least { factor } else { Factor::Bounded }
     }
 
     fn block(&mut self, block: &Block, depth: usize, known: &Known) {
@@ -102,76 +161,133 @@ impl Unbounded {
     fn stm(&mut self, stm: &Stm, depth: usize, (activity, ruled): &Known) {
         match &stm.exp {
             Exp::Op(Op::Prim(op, args)) => {
-                let (mut own, mut behind) = (Factor::Bounded, Factor::Bounded);
+                let mut own = Factor::Bounded;
                 let varies = |x: Atom| {
                     let bound = x.as_var().map(|x| self.depths.get(&x).copied().unwrap_or(0));
                     bound.is_some_and(|bound| bound >= depth)
                 };
-                for (partial, arg) in op.partials().iter().zip(args) {
-                    if let Some(partial) = partial
-                        && activity.active(*arg)
-                    {
-                        own = own.max(factor(partial, args, &varies));
-                        behind = behind.max(self.factor(*arg));
-                    }
+                let partials = op.partials();
+                let active = || {
+                    let all = partials.iter().zip(args);
+                    all.filter_map(|(partial, arg)| Some((partial.as_ref()?, *arg)))
+                        .filter(|(_, arg)| activity.active(*arg))
+                };
+                for (partial, _) in active() {
+                    own = own.max(factor(partial, args, &varies));
                 }
-                self.bind(stm, own, behind);
+                self.bind(stm, own);
+                for (_, arg) in active() {
+                    stm.binds.iter().for_each(|p| self.depends(p.var, arg, Through::Scalar));
+                }
             }
             Exp::Op(Op::Call { function, .. }) if ruled.contains(function) => {
                 if let [p] = &stm.binds[..]
                     && activity.valued(p.var)
                 {
-                    self.bind(stm, Factor::Unbounded, Factor::Bounded);
+                    self.bind(stm, Factor::Unbounded);
                 }
             }
             Exp::Op(Op::Array(items)) => {
-                let all = items.iter().map(|x| self.factor(*x)).max();
-                let (array, all) = (stm.binds[0].var, all.unwrap_or(Factor::Bounded));
-                self.set_array(array, all);
-                if all >= Factor::Invariant {
-                    self.arrays.insert(array);
-                }
+                let array = stm.binds[0].var;
+                items.iter().for_each(|x| self.depends(array, *x, Through::Items));
             }
-            Exp::Op(Op::Index(x, _)) if self.arrays.contains(x) => {
-                self.set(stm.binds[0].var, self.factor((*x).into()));
+            Exp::Op(Op::Index(x, _)) => {
+                self.depends(stm.binds[0].var, (*x).into(), Through::Element);
             }
-            Exp::Op(Op::Fill(x)) => self.set_array(stm.binds[0].var, self.factor(*x)),
+            Exp::Op(Op::Fill(x)) => self.depends(stm.binds[0].var, *x, Through::Whole),
             Exp::Nest(Nest::If { then, otherwise, .. }) => {
                 for (k, p) in stm.binds.iter().enumerate() {
-                    let [a, b] = [then, otherwise].map(|block| self.factor(block.results[k]));
-                    self.set(p.var, a.max(b));
+                    for block in [then, otherwise] {
+                        self.depends(p.var, block.results[k], Through::Scalar);
+                    }
                 }
             }
             Exp::Nest(Nest::For { outs, body, .. }) => {
                 for ((p, out), result) in stm.binds.iter().zip(outs).zip(&body.results) {
-                    let factor = self.factor(*result);
                     match out {
-                        Out::Reduce(ReduceOp::Add) | Out::Collect => self.set_array(p.var, factor),
+                        Out::Reduce(ReduceOp::Add) => {
+                            self.depends(p.var, *result, Through::Whole);
+                        }
+                        Out::Collect => self.depends(p.var, *result, Through::Collected),
                         Out::Reduce(_) => {}
-                    }
-                    if *out == Out::Collect && factor == Factor::Unbounded {
-                        self.arrays.insert(p.var);
                     }
                 }
             }
-            Exp::Op(_) | Exp::Nest(Nest::Loop { .. }) => {}
+            Exp::Nest(Nest::Loop { params, inits, body, .. }) => {
+                for (k, p) in params.iter().enumerate().filter(|(_, p)| p.ty.dims.is_empty()) {
+                    for x in [inits[k], body.results[k]] {
+                        self.depends(p.var, x, Through::Scalar);
+                        self.depends(stm.binds[k].var, x, Through::Scalar);
+                    }
+                }
+            }
+            Exp::Op(_) => {}
         }
     }
 
-    /// Of an array, or a sum of iterations: products in it stay as they are.
-    fn set_array(&mut self, x: Var, factor: Factor) {
-        if factor >= Factor::Invariant {
-            self.set(x, factor);
-        }
-    }
-
-    fn bind(&mut self, stm: &Stm, own: Factor, behind: Factor) {
-        for p in &stm.binds {
-            self.set(p.var, own.max(behind));
-            if own > Factor::Bounded {
+    fn bind(&mut self, stm: &Stm, own: Factor) {
+        if own > Factor::Bounded {
+            for p in &stm.binds {
                 self.own.insert(p.var, own);
+                self.set(p.var, own);
             }
         }
+    }
+
+    /// Finds the states of loops that are kept, and gives the variables that surely have cotangents, if those of `sure` have.
+    fn kept_in(
+        &mut self,
+        block: &Block,
+        mut sure: HashSet<Var>,
+        activity: &Activity,
+    ) -> HashSet<Var> {
+        for stm in block.stms.iter().rev() {
+            let used = |k: usize, sure: &HashSet<Var>| sure.contains(&stm.binds[k].var);
+            match &stm.exp {
+                Exp::Op(Op::Prim(op, args)) if used(0, &sure) => {
+                    let partials = op.partials();
+                    let always = partials.iter().zip(args).filter(|(partial, arg)| {
+                        activity.active(**arg) && partial.as_ref().is_some_and(is_always)
+                    });
+                    sure.extend(always.filter_map(|(_, arg)| arg.as_var()));
+                }
+                Exp::Op(_) => {}
+                Exp::Nest(Nest::If { then, otherwise, .. }) => {
+                    let [then, otherwise] = [then, otherwise].map(|block| {
+                        let given = (0..stm.binds.len()).filter(|k| used(*k, &sure));
+                        let given = given.filter_map(|k| block.results[k].as_var()).collect();
+                        self.kept_in(block, given, activity)
+                    });
+                    sure.extend(then.intersection(&otherwise));
+                }
+                // There may be no iteration.
+                Exp::Nest(Nest::For { body, .. }) => {
+                    self.kept_in(body, HashSet::new(), activity);
+                }
+                Exp::Nest(Nest::Loop { params, inits, body, .. }) => {
+                    let given = body.results.iter().filter_map(|x| x.as_var()).collect();
+                    let kept = self.kept_in(body, given, activity);
+                    for (k, p) in params.iter().enumerate() {
+                        if kept.contains(&p.var) {
+                            self.kept.insert(p.var);
+                            if used(k, &sure) {
+                                sure.extend(inits[k].as_var());
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        sure
+    }
+}
+
+/// Whether a term with this partial derivative is there at all values.
+fn is_always(partial: &Expr) -> bool {
+    match partial {
+        Expr::Lit(Scalar::Real(0.0)) => false,
+        Expr::Prim(Prim::Select, items) => items[1..].iter().all(is_always),
+        Expr::Arg(_) | Expr::Out | Expr::Lit(_) | Expr::Prim(..) => true,
     }
 }
 

@@ -20,6 +20,7 @@ use crate::cotangents::{Cotangents, Kind};
 use crate::derived::is_int;
 use crate::effects::bound_in;
 use crate::loop_::{naming, sizes_of};
+use crate::presence::carry;
 use crate::residuals::{Body, Place, resolve};
 use crate::tape::Layout;
 
@@ -37,19 +38,25 @@ impl Cotangents<'_> {
         let versions = self.carried_backwards(params);
         let mut starts: Vec<Atom> =
             sizes.iter().chain(&versions).map(|k| stm.binds[*k].var.into()).collect();
+        let flags = self.state_flags((stm, body), (params, inits), &active);
         starts.extend(self.last_state(stm, params, &active));
         let owned: Vec<Var> = params.iter().map(|p| p.var).collect();
         self.push(Kind::Loop, bound_in(&owned, body));
-        let mut state = self.seeded_state(params, &sizes, &versions, &active, body);
+        let mut state = self.seeded_state(params, (&sizes, &versions), (&active, &flags), body);
         let mut sweep = self.stms(&body.stms);
         let mut results: Vec<Atom> =
             sizes.iter().chain(&versions).map(|k| params[*k].var.into()).collect();
-        results.extend(active.iter().map(|k| self.take_or_zero(&params[*k])));
+        let (states, there) = self.states_back(params, &active, &flags);
         let sums = self.touched();
-        let sum = |x: &Var| self.take(*x).expect("a touched variable has a cotangent");
-        results.extend(sums.iter().map(sum));
-        let frame = self.pop();
-        let mut reverse = Block { stms: frame.stms, results };
+        let (totals, whens) = self.sums_back(&sums);
+        results.extend([states, totals, there].concat());
+        let mut frame = self.pop();
+        let mut reverse = Block { stms: std::mem::take(&mut frame.stms), results };
+        state.extend(sums.iter().map(|x| Param { var: frame.carried[x], ty: self.ct_ty(*x) }));
+        starts.extend(sums.iter().map(|x| self.sum_or_zero(*x)));
+        carry(&flags, &mut state, &mut starts);
+        let known = (&frame, &sums[..], &whens[..]);
+        let of_sums = self.sum_flags(known, &mut reverse, (&mut state, &mut starts));
         let (homes, undone) = (HashMap::new(), frame.undone);
         let (whole, place, run_again) = (None, Place::Tape, None);
         let body_of = Body { stms: &sweep, params, whole, place, homes, undone, run_again };
@@ -81,17 +88,17 @@ impl Cotangents<'_> {
         let forward = Stm::new(binds, forward);
         // The reverse sweep.
         let back = Param { var: self.b.names.again(at.var), ..at.clone() };
-        state.extend(sums.iter().map(|x| Param { var: frame.carried[x], ty: self.ct_ty(*x) }));
-        starts.extend(sums.iter().map(|x| self.sum_or_zero(*x)));
         state.push(back.clone());
         starts.push(last.var.into());
         let reverse = self.read_tape(&layout, &kept, &back, &at, reverse);
         let ends = self.until_null(state, starts, &back, reverse);
         let (back, ends) = ends[sizes.len()..].split_at(versions.len());
         self.is_back(stm, &versions, back);
-        let (first, sums_after) = ends.split_at(active.len());
-        sums.iter().zip(sums_after).for_each(|(x, p)| self.set(*x, p.var.into()));
-        active.iter().zip(first).for_each(|(k, p)| self.add(inits[*k], p.var.into(), &p.ty));
+        let ran = |c: &mut Self| {
+            let tag = c.b.bind("tag", Ty::int(), Op::Tag(last.var.into()));
+            c.b.prim(Prim::LeInt, [Atom::int(0), tag])
+        };
+        self.after_reverse((inits, &active, &flags), (&sums, &of_sums), ends, ran);
         vec![forward]
     }
 

@@ -11,6 +11,8 @@ pub(crate) enum Builtin {
     Function(&'static str, FunctionShape),
     /// `pi`, `inf`, `nan`
     Constant(f64),
+    /// For the library: whether the program has a rule that is no derivative, so that a Hessian need not be symmetric.
+    Pseudo,
     Length,
     Sum,
     Product,
@@ -88,6 +90,7 @@ impl Builtin {
             "vjp" => Some(Builtin::Vjp),
             "jacobian" => Some(Builtin::Jacobian),
             "inspect" => Some(Builtin::Inspect),
+            "prelude_pseudo" if in_library => Some(Builtin::Pseudo),
             "prelude_reach" if in_library => Some(Builtin::Reach),
             "prelude_band" if in_library => Some(Builtin::Band),
             "prelude_maximum" if in_library => Some(Builtin::Extremum(Extremum::Max)),
@@ -112,7 +115,7 @@ impl Builtin {
     /// How many arguments it must have to do anything.
     pub fn arity(self) -> usize {
         match self {
-            Builtin::Constant(_) => 0,
+            Builtin::Constant(_) | Builtin::Pseudo => 0,
             Builtin::Function(_, FunctionShape::Unary(_) | FunctionShape::Scalar(..)) => 1,
             Builtin::Function(_, FunctionShape::Binary(_) | FunctionShape::Indexed(..)) => 2,
             Builtin::Inspect

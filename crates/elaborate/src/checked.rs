@@ -49,6 +49,8 @@ pub(crate) struct Elaborated {
     pub missing: Vec<MissingSize>,
     /// Is there a function with rules for both modes, one of which is no derivative?
     pub modes_differ: bool,
+    /// Whether some rule is no derivative, on purpose.
+    pub pseudo: bool,
 }
 
 /// A typed definition.
@@ -103,6 +105,7 @@ pub fn elaborate(input: &Input) -> (Checked, Vec<Problem>) {
         functions: infer.functions,
         missing: infer.missing,
         modes_differ: infer.modes_differ,
+        pseudo: infer.pseudo,
     };
     let mut errors: Vec<Problem> =
         problems.iter().filter(|problem| problem.severity == Severity::Error).cloned().collect();

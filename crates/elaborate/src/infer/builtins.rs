@@ -14,6 +14,7 @@ impl Infer<'_> {
         let solver = &mut self.solver;
         match builtin {
             Builtin::Constant(_) => solver.real(),
+            Builtin::Pseudo => solver.bool(),
             Builtin::Function(name, shape) => self.scalar_function_type(name, shape, span),
             Builtin::Length => {
                 let (size, elem) = (solver.fresh_size(), solver.fresh());

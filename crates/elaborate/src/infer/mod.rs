@@ -136,6 +136,8 @@ pub(crate) struct Infer<'a> {
     pub incomplete: bool,
     /// Is there a function with rules for both modes, one of which is no derivative?
     pub modes_differ: bool,
+    /// Whether some rule is no derivative, on purpose.
+    pub pseudo: bool,
 }
 
 impl<'a> Infer<'a> {
@@ -166,6 +168,7 @@ impl<'a> Infer<'a> {
             incomplete: false,
             arms: 0,
             modes_differ: false,
+            pseudo: false,
         };
         let mut modules: Vec<(Rc<str>, &'a Module)> = vec![("prelude".into(), input.prelude)];
         modules.extend(input.imports.iter().map(|(name, module)| (name.clone(), *module)));

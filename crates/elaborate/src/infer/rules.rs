@@ -53,6 +53,7 @@ impl Infer<'_> {
                 Mode::Reverse => &mut vjp,
             };
             let found = self.rule(rule, &signature);
+            self.pseudo |= found.pseudo;
             let before = place.replace(found);
             if let Some(typed::Rule { span, .. }) = before {
                 self.problems.push(messages::rules::twice(rule.mode.name(), rule.span, span));

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use lambada_core::{self as core, Term, Ty, Var};
-use lambada_prim::{Prim, ReduceOp, Surface};
+use lambada_prim::{Prim, ReduceOp, Scalar, Surface};
 use lambada_source::{Site, Span};
 
 use super::Specialize;
@@ -34,6 +34,7 @@ impl Specialize<'_> {
         let mut next = || args.remove(0);
         let term = match builtin {
             Builtin::Constant(value) => core::lit(constant(value)),
+            Builtin::Pseudo => core::lit(Scalar::Bool(self.from.pseudo)),
             Builtin::Function(name, shape) => return self.scalar_function(name, shape, args, span),
             Builtin::Length => core::dim(next(), 0),
             Builtin::Sum => core::reduce(ReduceOp::Add, next()),
