@@ -7,6 +7,7 @@
 //! range, so some programs fail.
 
 mod case;
+mod derived;
 mod features;
 mod neighbors;
 mod recursive;
@@ -18,7 +19,7 @@ use std::fmt::Write as _;
 
 use lambada_testkit::Random;
 
-pub use case::{case, of_nothing};
+pub use case::{case, case_with, of_nothing};
 pub use features::Feature;
 pub use neighbors::{Neighbors, neighbors};
 
@@ -479,8 +480,10 @@ impl Draw {
     }
 
     fn real(&mut self, size: usize, scope: &mut Vec<(String, Ty)>) -> String {
+        let derived = derived::FORMS;
         let forms = if self.wild { 20 + wild::FORMS } else { 19 + usize::from(self.rules) };
-        match self.random.below(forms) {
+        match self.random.below(forms + derived.len()) {
+            form if form >= forms => self.derived(derived[form - forms], size, scope),
             form @ 20.. => self.wild(form - 20, size, scope),
             19 => self.ruled(size, scope),
             0 | 1 => format!(

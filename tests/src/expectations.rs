@@ -180,7 +180,7 @@ pub fn found_with(
     };
     let results = engines.iter().map(run).collect::<Result<Vec<_>, String>>()?;
     for other in &results[1..] {
-        same("an engine against the meaning", &results[0], other)?;
+        same(call.program.precision, "an engine against the meaning", &results[0], other)?;
     }
     match (results[0].clone(), expectation.kind) {
         (Ok(Data::Tuple(pair)), Kind::Grad | Kind::Slope) => Ok(to_json(&pair[1]).to_string()),

@@ -99,13 +99,17 @@ pub struct Unit<'a> {
     pub calls: Vec<(usize, usize, &'a Native)>,
 }
 
-/// All calls, in units of so many functions. A function that is called several times is in one of them.
+/// All calls, in units of so many functions with reals of one kind. A function that is called several times is in one of them.
 pub fn units<'a>(natives: impl IntoIterator<Item = &'a Native>, functions: usize) -> Vec<Unit<'a>> {
     let mut known: HashMap<String, (usize, usize)> = HashMap::new();
     let mut units: Vec<Unit> = Vec::new();
     for (number, native) in natives.into_iter().enumerate() {
         let (unit, function) = *known.entry(loops::print(&native.function)).or_insert_with(|| {
-            if units.last().is_none_or(|unit| unit.functions.len() == functions) {
+            let is_full = |unit: &Unit| {
+                unit.functions.len() == functions
+                    || unit.functions.iter().any(|f| f.precision != native.function.precision)
+            };
+            if units.last().is_none_or(is_full) {
                 units.push(Unit::default());
             }
             let last = units.len() - 1;
@@ -149,8 +153,10 @@ impl Unit<'_> {
         engine: &str,
         found: Result<Vec<Tensor>, Failure>,
     ) -> Option<Complaint> {
-        let expected = tuple(self.calls[call].2.expected.clone());
-        same(engine, &expected, &tuple(found)).err().map(|e| self.complaint(call, e))
+        let Native { function, expected, .. } = self.calls[call].2;
+        same(function.precision, engine, &tuple(expected.clone()), &tuple(found))
+            .err()
+            .map(|e| self.complaint(call, e))
     }
 }
 

@@ -12,7 +12,7 @@ use lambada_core as core;
 use lambada_core::{DefId, Program, SizedTy};
 use lambada_loops as loops;
 
-use lambada_prim::ScalarTy;
+use lambada_prim::{Precision, ScalarTy};
 use lambada_testkit::{Confirmed, Random, Tolerance, all_close, confirm};
 
 use crate::natives::{Native, What};
@@ -77,6 +77,25 @@ impl Case {
                     self.failures(&message, &mut agreement).map_err(told)?;
                 }
             }
+        }
+        Ok(agreement)
+    }
+
+    /// Evaluators against each other, on the value and the reverse derivative: all that can be asked for where reals have 32 bits.
+    pub fn evaluators(&self) -> Verdict {
+        let mut agreement = Agreement::default();
+        let program = self.program.clone();
+        let value = self.outcome(program, self.entry, &self.args, What::Value, &mut agreement)?;
+        agreement.fails = value.is_err();
+        if let Ok(value) = value
+            && !self.wrt.is_empty()
+            && !reals(&value).is_empty()
+        {
+            let mut random = Random(7);
+            let cotangent = with_reals(&value, &mut || f64::from(random.between(-1.0, 1.0) as f32));
+            let (program, vjp) = self.derived(self.program.clone(), self.entry, Operator::Vjp)?;
+            let args = with(&self.args, &cotangent);
+            self.agreed(program, vjp, &args, What::Vjp, &mut agreement)?;
         }
         Ok(agreement)
     }
@@ -360,23 +379,23 @@ pub fn agreed(
     natives: &mut Vec<Native>,
 ) -> Result<Result<Data, String>, String> {
     let name = &format!("{name}: {what}");
+    let precision = program.precision;
     let expected = core::eval::run(&program, entry, args);
     let arrays = lambada::arrays(&program, entry).map_err(|p| format!("{name}: {p:?}"))?;
     let [unoptimized, optimized, lowered] = Executable::stages(&arrays);
     for (stage, executable) in
         [("normalized", &unoptimized), ("optimized", &optimized), ("as loops", &lowered)]
     {
-        same(&format!("{name}, {stage} against core"), &expected, &executable.run(args))?;
+        let found = executable.run(args);
+        same(precision, &format!("{name}, {stage} against core"), &expected, &found)?;
     }
     let function = nests::everywhere(&arrays);
     let tensors = lowered.tensors(args).map_err(|f| format!("{name}: {}", f.message))?;
     let result = loops::eval(&function, &tensors);
-    close(
-        &format!("{name}, with nests"),
-        &loops::eval(&lambada::lower(&arrays), &tensors),
-        &result,
-    )?;
-    close(&format!("{name}, translated"), &result, &translated(&function).run(&tensors))?;
+    let plain = loops::eval(&lambada::lower(&arrays), &tensors);
+    close(precision, &format!("{name}, with nests"), &plain, &result)?;
+    let run = translated(&function).run(&tensors);
+    close(precision, &format!("{name}, translated"), &result, &run)?;
     let name = name.clone();
     natives.push(Native { name, what, function, args: tensors, expected: result });
     Ok(expected.map_err(|failure| failure.message))
@@ -391,12 +410,17 @@ pub fn translated(function: &loops::Function) -> loops::Program {
 }
 
 /// The same, up to the order of sums, or the same failure.
-fn close(what: &str, expected: &Results, found: &Results) -> Result<(), String> {
+fn close(
+    precision: Precision,
+    what: &str,
+    expected: &Results,
+    found: &Results,
+) -> Result<(), String> {
     match (expected, found) {
         (Ok(a), Ok(b)) => {
             let whole =
                 |all: &[Tensor]| Data::Tuple(all.iter().cloned().map(Data::Tensor).collect());
-            let close = core::data::close(&whole(a), &whole(b), 1e-9);
+            let close = core::data::close(&whole(a), &whole(b), rounding(precision));
             close.map_err(|e| format!("{what}: {e}"))
         }
         (Err(a), Err(b)) if a.message == b.message => Ok(()),
@@ -420,14 +444,25 @@ fn pair(data: Data) -> Result<(Data, Data), String> {
     }
 }
 
+/// How far apart results may be, because sums are taken in any order.
+fn rounding(precision: Precision) -> f64 {
+    match precision {
+        Precision::F64 => 1e-9,
+        Precision::F32 => 2e-3,
+    }
+}
+
 /// Equal up to the order of floating-point sums, or both failures with the same words.
 pub fn same(
+    precision: Precision,
     what: &str,
     expected: &Result<Data, lambada::Failure>,
     found: &Result<Data, lambada::Failure>,
 ) -> Result<(), String> {
     match (expected, found) {
-        (Ok(a), Ok(b)) => core::data::close(a, b, 1e-9).map_err(|e| format!("{what}: {e}")),
+        (Ok(a), Ok(b)) => {
+            core::data::close(a, b, rounding(precision)).map_err(|e| format!("{what}: {e}"))
+        }
         (Err(a), Err(b)) if a.message == b.message => Ok(()),
         (Err(a), Err(b)) => {
             Err(format!("{what}: fails with {:?} instead of {:?}", b.message, a.message))

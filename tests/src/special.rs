@@ -11,12 +11,16 @@ use serde_json::{Value, json};
 use crate::oracle::Case;
 use lambada::vectors::{numbers, with_reals};
 
-/// The JSON with some reals replaced by zeros, infinities and NaN. Large and tiny numbers are left out: sums and products may be reassociated.
+/// The JSON with some reals replaced by zeros, infinities, NaN, tiny numbers, and one that makes ties. Large numbers are left out: sums and products may be
+/// reassociated.
 pub fn spiced(arg: &Value, random: &mut Random) -> Value {
     match arg {
         Value::Array(items) => items.iter().map(|item| spiced(item, random)).collect(),
         Value::Number(number) if number.is_f64() && random.once_in(3) => {
-            random.pick(&[json!(0.0), json!(-0.0), json!("inf"), json!("-inf"), json!("nan")])
+            let [inf, minus, nan] = ["inf", "-inf", "nan"].map(|name| json!(name));
+            let tiny = [json!(5e-324), json!(-1e-310)];
+            let [least, subnormal] = tiny;
+            random.pick(&[json!(0.0), json!(-0.0), inf, minus, nan, least, subnormal, json!(0.5)])
         }
         other => other.clone(),
     }

@@ -4,24 +4,54 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use lambada_testkit::{Confirmed, parallel};
-use lambada_tests::draw::{Drawn, Feature, case, draw, of_nothing};
+use lambada::Precision;
+use lambada_testkit::{Confirmed, Random, parallel};
+use lambada_tests::draw::{Drawn, Feature, case, case_with, draw, of_nothing};
 use lambada_tests::natives::{Native, What, native_complaints};
-use lambada_tests::oracle::Verdict;
+use lambada_tests::oracle::{Agreement, Verdict};
 use lambada_tests::panics::caught;
 use lambada_tests::reduce::{Program, reduce};
-use lambada_tests::seeds;
+use lambada_tests::{seeds, special};
 
 const PROGRAMS: u64 = 700;
 
 /// So many programs are compiled to one unit of C.
 const CHUNK: usize = 60;
 
-fn verdict(seed: u64, drawn: &Drawn) -> Verdict {
+/// One program in so many is compared at special values, and one with reals of 32 bits.
+const OTHERWISE: u64 = 4;
+
+/// A way to look at a program: at arguments as they are, all evaluators.
+fn at_special(text: &str, args: &[String]) -> Verdict {
+    match special::complaint(&case(text, args)?) {
+        Some(complaint) => Err(complaint),
+        None => Ok(Agreement::default()),
+    }
+}
+
+fn with_32_bits(text: &str, args: &[String]) -> Verdict {
+    case_with(Precision::F32, text, args)?.evaluators()
+}
+
+fn matrix(text: &str, args: &[String]) -> Verdict {
+    case(text, args)?.verdict()
+}
+
+/// The arguments, some of them special values.
+fn spiced(seed: u64, args: &[String]) -> Vec<String> {
+    let mut random = Random(seed);
+    let spice = |arg: &String| {
+        let arg = serde_json::from_str(arg).expect("arguments are JSON");
+        special::spiced(&arg, &mut random).to_string()
+    };
+    args.iter().map(spice).collect()
+}
+
+fn verdict(seed: u64, drawn: &Drawn, way: fn(&str, &[String]) -> Verdict) -> Verdict {
     if std::env::var_os("SHOW").is_some() {
         println!("seed {seed}\n{}\n-- {:?}", drawn.text, drawn.args);
     }
-    let run = |text: &str, args: &[String]| caught(|| case(text, args)?.verdict())?;
+    let run = |text: &str, args: &[String]| caught(|| way(text, args))?;
     let verdict = run(&drawn.text, &drawn.args);
     let seconds = std::env::var("REDUCE").ok().and_then(|seconds| seconds.parse().ok());
     if let (Err(complaint), Some(seconds)) = (&verdict, seconds) {
@@ -51,15 +81,18 @@ struct All {
     complaints: Vec<String>,
     /// Programs that disagree only as [`of_nothing`] says.
     of_nothing: usize,
+    /// Those compared with reals of 32 bits, and at special values.
+    single: usize,
+    special: usize,
     features: BTreeMap<Feature, usize>,
 }
 
 impl All {
     fn one(&mut self, seed: u64, natives: &mut Vec<Native>) {
-        let drawn = draw(seed);
+        let mut drawn = draw(seed);
         self.programs += 1;
         drawn.features.iter().for_each(|feature| *self.features.entry(*feature).or_default() += 1);
-        match verdict(seed, &drawn) {
+        match verdict(seed, &drawn, matrix) {
             // The value and the reverse derivative of every program go through the C compiler; the rest stays with the evaluators.
             Ok(agreement) => {
                 self.failing += usize::from(agreement.fails);
@@ -71,18 +104,38 @@ impl All {
             Err(e) if of_nothing(&drawn.args, &e) => self.of_nothing += 1,
             Err(e) => self.complaints.push(format!("seed {seed}: {e}")),
         }
+        match seed % OTHERWISE {
+            0 => match verdict(seed, &drawn, with_32_bits) {
+                Ok(agreement) => {
+                    let place = format!("seed {seed}, 32 bits");
+                    natives.extend(agreement.natives.into_iter().map(|n| n.inside(&place)));
+                    self.single += 1;
+                }
+                Err(e) if of_nothing(&drawn.args, &e) => self.of_nothing += 1,
+                Err(e) => self.complaints.push(format!("seed {seed}, 32 bits: {e}")),
+            },
+            1 => {
+                drawn.args = spiced(seed, &drawn.args);
+                self.special += 1;
+                if let Err(e) = verdict(seed, &drawn, at_special) {
+                    self.complaints.push(format!("seed {seed} at {:?}: {e}", drawn.args));
+                }
+            }
+            _ => {}
+        }
     }
 
     fn add(mut self, other: All) -> All {
-        let All { programs, failing, differences, compared, complaints, of_nothing, features } =
-            other;
+        let All { programs, failing, differences, compared, complaints, of_nothing, .. } = other;
         self.programs += programs;
         self.failing += failing;
         self.differences.add(differences);
         self.compared += compared;
         self.complaints.extend(complaints);
         self.of_nothing += of_nothing;
-        features.into_iter().for_each(|(f, n)| *self.features.entry(f).or_default() += n);
+        self.single += other.single;
+        self.special += other.special;
+        other.features.into_iter().for_each(|(f, n)| *self.features.entry(f).or_default() += n);
         self
     }
 }
@@ -92,6 +145,7 @@ fn run() -> All {
         parallel(&seeds(PROGRAMS).collect::<Vec<_>>().chunks(CHUNK).collect::<Vec<_>>(), |seeds| {
             let (mut all, mut natives) = (All::default(), Vec::new());
             seeds.iter().for_each(|seed| all.one(*seed, &mut natives));
+            natives.sort_by_key(|native| native.function.precision == Precision::F32);
             all.compared = natives.len();
             all.complaints.extend(native_complaints(&natives).iter().map(ToString::to_string));
             all
@@ -101,10 +155,12 @@ fn run() -> All {
 
 #[test]
 fn drawn_programs_agree_everywhere() {
-    let All { programs, failing, differences, compared, mut complaints, of_nothing, features } =
-        run();
+    let all = run();
+    let All { programs, failing, differences, compared, of_nothing, single, special, .. } = all;
+    let (mut complaints, features) = (all.complaints, all.features);
     println!(
-        "{programs} programs, {failing} fail, {compared} native calls; {differences:?}\n{features:?}"
+        "{programs} programs, {failing} fail, {compared} native calls, {single} with 32 bits, {special} at special \
+         values; {differences:?}\n{features:?}"
     );
     if of_nothing > 2 + programs / 200 {
         complaints.push(format!("{of_nothing} derivatives of nothing differ"));
@@ -116,6 +172,7 @@ fn drawn_programs_agree_everywhere() {
         complaints.len(),
         shown.join("\n")
     );
+    assert!(single >= programs / 5 && special >= programs / 5, "{single}, {special}");
     assert!(compared >= programs, "only {compared} native calls");
     if programs as u64 >= PROGRAMS {
         for feature in Feature::ALL {

@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use lambada_core::data::Data;
 use lambada_core::{DefId, Program, Signature, SizedTy};
+use lambada_elaborate::Shape;
 use lambada_prim::{ScalarTy, Tensor};
 use lambada_source::{Problem, stack};
 
@@ -54,29 +55,43 @@ impl Unit {
         wrt: Option<&[String]>,
         inputs: &Inputs,
     ) -> Result<Call, Vec<Problem>> {
-        stack::roomy(|| self.prepared(self.definition_at(entry, inputs)?, entry, operator, wrt))
+        self.call_of(entry, operator, wrt, &self.shapes(entry, inputs)?)
+    }
+
+    /// The same where what the values are is known.
+    pub(crate) fn call_of(
+        &self,
+        entry: &str,
+        operator: Operator,
+        wrt: Option<&[String]>,
+        given: &[Shape],
+    ) -> Result<Call, Vec<Problem>> {
+        stack::roomy(|| self.prepared(self.definition_of(entry, given)?, entry, operator, wrt))
+    }
+
+    /// What the values say of the parameters of a definition that leaves types open, of others nothing.
+    pub(crate) fn shapes(&self, entry: &str, inputs: &Inputs) -> Result<Vec<Shape>, Vec<Problem>> {
+        if inputs.is_empty() || !self.checked.is_open(entry) {
+            return Ok(Vec::new());
+        }
+        let (program, id) = self.definition(entry)?;
+        let names: Vec<&str> = program.def(id).signature.params.iter().map(|p| &*p.0).collect();
+        Ok(data::shapes(&names, inputs))
     }
 
     /// A definition at types that the values decide where it leaves them open.
-    pub(crate) fn definition_at(
+    pub(crate) fn definition_of(
         &self,
         entry: &str,
-        inputs: &Inputs,
+        given: &[Shape],
     ) -> Result<(Program, DefId), Vec<Problem>> {
-        let (program, id) = self.definition(entry)?;
-        if inputs.is_empty() || !self.checked.is_open(entry) {
-            return Ok((program, id));
-        }
-        let names: Vec<&str> = program.def(id).signature.params.iter().map(|p| &*p.0).collect();
-        let shapes = data::shapes(&names, inputs);
-        match self.checked.program_at(entry, &shapes) {
-            Some(at_data) => {
-                let precision = self.options.precision;
-                let id = DefId((at_data.defs.len() - 1) as u32);
-                Ok((Program { precision, ..at_data }, id))
-            }
-            None => Ok((program, id)),
-        }
+        let at_data = match given {
+            [] => None,
+            given => self.checked.program_at(entry, given),
+        };
+        let Some(at_data) = at_data else { return self.definition(entry) };
+        let (precision, id) = (self.options.precision, DefId((at_data.defs.len() - 1) as u32));
+        Ok((Program { precision, ..at_data }, id))
     }
 
     fn prepared(

@@ -60,6 +60,7 @@ pub use files::{Disk, Files, InMemory};
 pub use gradbench::{Ended, gradbench};
 pub use lambada_core::FieldOrder;
 pub use lambada_core::data::{Data, Style};
+pub use lambada_elaborate::Shape;
 pub use lambada_prim::{Data as Elements, Precision, Scalar, Tensor};
 pub use lambada_run::{Cancel, Target, output_was_closed, remove_unfinished, warn_with};
 pub use lambada_schedule::{Mechanism, Mechanisms};

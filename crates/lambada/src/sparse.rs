@@ -8,12 +8,12 @@
 //! Its names begin with an underscore and with the name of `f`, so they are no others.
 
 use lambada_core::{Signature, SizedTy};
-use lambada_elaborate::{Input, elaborate};
+use lambada_elaborate::{Input, Shape, elaborate};
 use lambada_prim::ScalarTy;
 use lambada_source::{Problem, stack};
 
 use crate::call::Call;
-use crate::data::{Inputs, shapes};
+use crate::data::Inputs;
 use crate::messages::derivatives as messages;
 use crate::{Unit, operators};
 
@@ -44,7 +44,7 @@ impl Unit {
         matrix: Sparse,
         wrt: Option<&[String]>,
     ) -> Result<Call, Vec<Problem>> {
-        stack::roomy(|| self.sparse_call(entry, matrix, wrt, &Inputs::new()))
+        self.sparse_of(entry, matrix, wrt, &[])
     }
 
     /// As `sparse`, at types that the values decide where the definition leaves them open.
@@ -55,7 +55,18 @@ impl Unit {
         wrt: Option<&[String]>,
         inputs: &Inputs,
     ) -> Result<Call, Vec<Problem>> {
-        stack::roomy(|| self.sparse_call(entry, matrix, wrt, inputs))
+        self.sparse_of(entry, matrix, wrt, &self.shapes(entry, inputs)?)
+    }
+
+    /// The same where what the values are is known.
+    pub(crate) fn sparse_of(
+        &self,
+        entry: &str,
+        matrix: Sparse,
+        wrt: Option<&[String]>,
+        given: &[Shape],
+    ) -> Result<Call, Vec<Problem>> {
+        stack::roomy(|| self.sparse_call(entry, matrix, wrt, given))
     }
 
     fn sparse_call(
@@ -63,9 +74,9 @@ impl Unit {
         entry: &str,
         matrix: Sparse,
         wrt: Option<&[String]>,
-        inputs: &Inputs,
+        given: &[Shape],
     ) -> Result<Call, Vec<Problem>> {
-        let (program, id) = self.definition_at(entry, inputs)?;
+        let (program, id) = self.definition_of(entry, given)?;
         let wrt = operators::choose(&program, id, wrt).map_err(|p| vec![p])?;
         let (name, signature) = (program.def(id).name.clone(), program.def(id).signature.clone());
         let k = parameter(&name, &signature, &wrt).map_err(|p| vec![p])?;
@@ -87,8 +98,7 @@ impl Unit {
         let imports = self.imports.iter().map(|(key, module)| (key.clone(), &**module)).collect();
         let input = Input { prelude: &self.prelude, imports, main: &main, whole_library: false };
         let (checked, _) = elaborate(&input);
-        let names: Vec<&str> = signature.params.iter().map(|(name, _)| &**name).collect();
-        let at_data = checked.program_at(&derived, &shapes(&names, inputs));
+        let at_data = checked.program_at(&derived, given);
         let mut program = at_data.map_or_else(|| checked.program(&derived), Ok)?;
         program.precision = self.options.precision;
         let entry = lambada_core::DefId((program.defs.len() - 1) as u32);

@@ -51,6 +51,60 @@ fn results_do_not_depend_on_the_number_of_threads() {
     assert!(found.as_flattened().iter().all(|one| *one == found[0][0]));
 }
 
+/// A definition without types is of the types of the arguments, in calls and in all derivatives, as in the command.
+#[test]
+fn arguments_decide_on_types_that_are_left_open() {
+    for f in functions("def f w x b = tanh (w @ x + b)") {
+        assert!(f.is_open() && f.parameters().len() == 3);
+        let (w, x) = ([[1.0, 2.0], [3.0, 4.0]], [0.1, 0.2]);
+        let vector = |value: lambada::Value| Vec::<f64>::try_from(value).unwrap();
+        let close = |found: Vec<f64>, expected: [f64; 2]| {
+            assert!(found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12), "{found:?}");
+        };
+        let expected = [0.5f64, 1.1 + 1.0].map(f64::tanh);
+        close(vector(f.call(args![&w, &x, 0.0]).unwrap()), [0.5f64, 1.1].map(f64::tanh));
+        close(vector(f.call(args![&w, &x, &[0.0, 1.0]]).unwrap()), expected);
+        close(vector(f.call(args![b: &[0, 1], w: &w, x: &x]).unwrap()), expected);
+        let mut out = vec![0.0; 2];
+        f.call_into(&args![&w, &x, &[0.0, 1.0]], &mut out).unwrap();
+        close(out, expected);
+        // The derivative of `tanh` by the bias: a vector for a number, a diagonal matrix for a vector.
+        let slope = |y: f64| 1.0 - y * y;
+        let by_b = f.jacobian(&["b"]).unwrap();
+        let (_, g) = by_b.call(args![&w, &x, 1.0]).unwrap();
+        let g = g.get("b").unwrap().view::<Ix1>().to_vec();
+        close(g, [1.5f64, 2.1].map(f64::tanh).map(slope));
+        let (_, g) = by_b.call(args![&w, &x, &[0.0, 1.0]]).unwrap();
+        let g = g.get("b").unwrap().view::<Ix2>().to_owned();
+        close(g.diag().to_vec(), expected.map(slope));
+        assert_eq!((g[[0, 1]], g[[1, 0]]), (0.0, 0.0));
+        let b = [0.0, 1.0];
+        let (_, along) = f.jvp(&["b"]).unwrap().call(args![&w, &x, &b], args![b: &b]).unwrap();
+        close(vector(along), [0.0, slope(expected[1])]);
+        let (_, pullback) = f.vjp(&["b"]).unwrap().call(args![&w, &x, &b]).unwrap();
+        let back = pullback.call(&[0.0, 1.0]).unwrap();
+        close(back.get("b").unwrap().view::<Ix1>().to_vec(), [0.0, slope(expected[1])]);
+        let (_, entries) = f.sparse_jacobian(&["b"]).unwrap().call(args![&w, &x, &b]).unwrap();
+        assert_eq!((entries.rows, entries.cols), (vec![0, 1], vec![0, 1]));
+        close(entries.values, expected.map(slope));
+        let found = f.verify(&args![&w, &x, &b]).unwrap();
+        assert!(found.problems().is_empty(), "{found}");
+        let settled = f.at(&args![&w, &x, &b]).unwrap();
+        assert!(!settled.is_open());
+        assert_eq!(settled.to_string(), "f (w : [n][m]real) (x : [m]real) (b : [n]real) : [n]real");
+    }
+    for f in functions("def f c x = sum (c * x)") {
+        let gradient = f.value_and_grad(&["c"]).unwrap();
+        let (y, g) = gradient.call(args![3.0, &[1.0, 2.0]]).unwrap();
+        assert_eq!((y, f64::try_from(g.get("c").unwrap().clone()).unwrap()), (9.0, 3.0));
+        let (y, g) = gradient.call(args![&[3.0, 4.0], &[1.0, 2.0]]).unwrap();
+        assert_eq!((y, g.get("c").unwrap().view::<Ix1>()[1]), (11.0, 2.0));
+    }
+    let error = refused("def f w x = w @ x", args![[1.0], [1.0], 2.0]);
+    let told = "error[E0626]: `f` takes 2 arguments";
+    assert!(error.starts_with(told), "{error}");
+}
+
 /// Lambada's own machine code and the interpreter have lanes of their own, whatever processors a C
 /// compiler would be told of. With other lanes the former takes a hundred times as long.
 #[test]

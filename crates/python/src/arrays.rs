@@ -144,7 +144,7 @@ pub(crate) fn converted<'py>(
 }
 
 /// Anything as an array: through `__array__`, DLPack, or as nested sequences.
-fn as_array<'py>(value: &Bound<'py, PyAny>) -> Result<Bound<'py, PyUntypedArray>, Unfit> {
+pub(crate) fn as_array<'py>(value: &Bound<'py, PyAny>) -> Result<Bound<'py, PyUntypedArray>, Unfit> {
     let py = value.py();
     if let Ok(array) = value.cast::<PyUntypedArray>() {
         return Ok(array.clone());

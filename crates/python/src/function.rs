@@ -1,19 +1,21 @@
 //! Definitions of a program, to be called and differentiated.
 
 use std::any::Any;
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use lambada::{Output, Parts, Value};
+use lambada::{Output, Parts, Shape, Value};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
-use crate::call::{Interface, Point};
+use crate::call::{Given, Interface, Point};
 use crate::model::Model;
 use crate::names;
 use crate::output::Writer;
 use crate::places::Places;
 use crate::pullback::Pullback;
 use crate::running::{Experience, watched};
+use crate::shapes::shapes;
 use crate::types::{sizes, tree};
 use crate::wrt::Wrt;
 
@@ -24,6 +26,8 @@ pub(crate) struct Function {
     /// Derivatives that have been asked for.
     prepared: Mutex<Vec<Known>>,
     experience: Arc<Experience>,
+    /// What arguments have decided on, where the definition leaves types open.
+    settled: Mutex<HashMap<Vec<Shape>, Arc<Function>>>,
 }
 
 /// What is derived, by which parameters, and that.
@@ -33,6 +37,26 @@ type Known = (&'static str, Vec<String>, Box<dyn Any + Send + Sync>, Arc<Experie
 type Derive<D> = (&'static str, fn(&lambada::Function, &[&str]) -> Result<D, lambada::Error>);
 
 impl Function {
+    fn of(function: lambada::Function) -> Function {
+        let (prepared, experience, settled) = Default::default();
+        Function { function, prepared, experience, settled }
+    }
+
+    /// The function at the types of the arguments, where the definition leaves types open.
+    fn at(&self, py: Python<'_>, given: Given<'_, '_>) -> PyResult<Option<Arc<Function>>> {
+        if !self.function.is_open() {
+            return Ok(None);
+        }
+        let shapes = shapes(&self.interface().names(), given);
+        let kept = || self.settled.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(function) = kept().get(&shapes) {
+            return Ok(Some(function.clone()));
+        }
+        let given = shapes.clone();
+        let made = self.run(py, move |function| function.at_shapes(&given))?;
+        Ok(Some(kept().entry(shapes).or_insert_with(|| Arc::new(Function::of(made))).clone()))
+    }
+
     fn interface(&self) -> Interface<'_> {
         Interface(&self.function)
     }
@@ -116,7 +140,7 @@ impl Function {
             Some(tell) => inspected(&function, tell),
             None => function,
         };
-        Ok(Function { function, prepared: Mutex::default(), experience: Arc::default() })
+        Ok(Function::of(function))
     }
 
     /// Its name.
@@ -186,26 +210,28 @@ impl Function {
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let is_own = self.function.parameters().iter().any(|param| &*param.name == "out");
+        let settled = self.at(py, (args, kwargs))?;
+        let this = settled.as_deref().unwrap_or(self);
+        let is_own = this.function.parameters().iter().any(|param| &*param.name == "out");
         if let (Some(names), false) = (kwargs, is_own)
             && let Some(out) = names.get_item("out")?
         {
             let names = names.copy()?;
             names.del_item("out")?;
-            let point = self.interface().point((args, Some(&names)))?;
+            let point = this.interface().point((args, Some(&names)))?;
             if !out.is_none() {
                 let mut places = Places::read(&out, "out")?;
                 let Point { args, mut kept, size } = point;
                 kept.push(out.clone().unbind());
-                let f = self.function.clone();
+                let f = this.function.clone();
                 let write = move || f.call_into(&args, &mut places);
-                self.experience.run(py, size, kept, write)?;
+                this.experience.run(py, size, kept, write)?;
                 return Ok(out);
             }
-            return self.called(py, point);
+            return this.called(py, point);
         }
-        let point = self.interface().point((args, kwargs))?;
-        self.called(py, point)
+        let point = this.interface().point((args, kwargs))?;
+        this.called(py, point)
     }
 
     /// The value and the gradient of a function whose result is a real.
@@ -218,12 +244,14 @@ impl Function {
         out: Option<&Bound<'py, PyAny>>,
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<(f64, Bound<'py, PyAny>)> {
+        let settled = self.at(py, (args, kwargs))?;
+        let this = settled.as_deref().unwrap_or(self);
         let wrt = Wrt::read(wrt)?;
-        let point = self.interface().point((args, kwargs))?;
+        let point = this.interface().point((args, kwargs))?;
         let derive: Derive<_> = ("gradient", lambada::Function::value_and_grad);
-        let (f, experience) = self.prepared(py, &wrt, derive)?;
+        let (f, experience) = this.prepared(py, &wrt, derive)?;
         if let Some(out) = out {
-            let places = Places::by_name(out, &self.interface().chosen(&wrt), wrt.alone)?;
+            let places = Places::by_name(out, &this.interface().chosen(&wrt), wrt.alone)?;
             let Point { args, mut kept, size } = point;
             kept.push(out.clone().unbind());
             let value = experience.run(py, size, kept, move || {
@@ -235,7 +263,7 @@ impl Function {
         }
         let (value, gradient) =
             experience.run(py, point.size, point.kept, move || f.call(point.args))?;
-        Ok((value, self.interface().by_parameter(py, gradient, &wrt)?))
+        Ok((value, this.interface().by_parameter(py, gradient, &wrt)?))
     }
 
     /// The gradient of a function whose result is a real.
@@ -260,16 +288,18 @@ impl Function {
         tangents: &Bound<'py, PyAny>,
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
-        let point = self.interface().point((args, kwargs))?;
-        let (names, tangents) = self.interface().tangents(tangents, &Wrt::default(), "tangents")?;
+        let settled = self.at(py, (args, kwargs))?;
+        let this = settled.as_deref().unwrap_or(self);
+        let point = this.interface().point((args, kwargs))?;
+        let (names, tangents) = this.interface().tangents(tangents, &Wrt::default(), "tangents")?;
         let wrt = Wrt { names, alone: false };
         let derive: Derive<_> = ("jvp", lambada::Function::jvp);
-        let (f, experience) = self.prepared(py, &wrt, derive)?;
+        let (f, experience) = this.prepared(py, &wrt, derive)?;
         let (value, tangent) =
             experience.run(py, point.size, (point.kept, tangents.kept), move || {
                 f.call(point.args, tangents.args)
             })?;
-        let (writer, ty) = (self.interface().writer(py), self.function.result());
+        let (writer, ty) = (this.interface().writer(py), this.function.result());
         Ok((writer.value(value, ty)?, writer.value(tangent, ty)?))
     }
 
@@ -281,7 +311,9 @@ impl Function {
         wrt: Option<&Bound<'py, PyAny>>,
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<(Bound<'py, PyAny>, Pullback)> {
-        let (py, this) = (slf.py(), slf.get());
+        let py = slf.py();
+        let settled = slf.get().at(py, (args, kwargs))?;
+        let this = settled.as_deref().unwrap_or(slf.get());
         let wrt = Wrt::read(wrt)?;
         let point = this.interface().point((args, kwargs))?;
         let derive: Derive<_> = ("vjp", lambada::Function::vjp);
@@ -310,13 +342,15 @@ impl Function {
         wrt: Option<&Bound<'py, PyAny>>,
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
+        let settled = self.at(py, (args, kwargs))?;
+        let this = settled.as_deref().unwrap_or(self);
         let wrt = Wrt::read(wrt)?;
-        let point = self.interface().point((args, kwargs))?;
+        let point = this.interface().point((args, kwargs))?;
         let derive: Derive<_> = ("jacobian", lambada::Function::jacobian);
-        let (f, experience) = self.prepared(py, &wrt, derive)?;
+        let (f, experience) = this.prepared(py, &wrt, derive)?;
         let (_, jacobian) =
             experience.run(py, point.size, point.kept, move || f.call(point.args))?;
-        self.interface().writer(py).gradient(jacobian, wrt.alone, |_| None)
+        this.interface().writer(py).gradient(jacobian, wrt.alone, |_| None)
     }
 
     /// The Hessian, by pairs of parameters: `h["a"]["b"]`, `h["a", "b"]`.
@@ -328,12 +362,14 @@ impl Function {
         wrt: Option<&Bound<'py, PyAny>>,
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
+        let settled = self.at(py, (args, kwargs))?;
+        let this = settled.as_deref().unwrap_or(self);
         let wrt = Wrt::read(wrt)?;
-        let point = self.interface().point((args, kwargs))?;
+        let point = this.interface().point((args, kwargs))?;
         let derive: Derive<_> = ("hessian", lambada::Function::hessian);
-        let (f, experience) = self.prepared(py, &wrt, derive)?;
+        let (f, experience) = this.prepared(py, &wrt, derive)?;
         let (_, blocks) = experience.run(py, point.size, point.kept, move || f.call(point.args))?;
-        let writer = self.interface().writer(py);
+        let writer = this.interface().writer(py);
         let rows = PyDict::new(py);
         for (name, row) in blocks.into_rows() {
             let row = writer.gradient(row, wrt.alone, |_| None)?;
@@ -355,15 +391,17 @@ impl Function {
         wrt: Option<&Bound<'py, PyAny>>,
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
+        let settled = self.at(py, (args, kwargs))?;
+        let this = settled.as_deref().unwrap_or(self);
         let wrt = Wrt::read(wrt)?;
-        let point = self.interface().point((args, kwargs))?;
-        let (_, along) = self.interface().tangents(v, &wrt, "v")?;
+        let point = this.interface().point((args, kwargs))?;
+        let (_, along) = this.interface().tangents(v, &wrt, "v")?;
         let derive: Derive<_> = ("hvp", lambada::Function::hvp);
-        let (f, experience) = self.prepared(py, &wrt, derive)?;
+        let (f, experience) = this.prepared(py, &wrt, derive)?;
         let gradient = experience.run(py, point.size, (point.kept, along.kept), move || {
             f.call(point.args, along.args)
         })?;
-        self.interface().by_parameter(py, gradient, &wrt)
+        this.interface().by_parameter(py, gradient, &wrt)
     }
 
     /// The value and the entries of a sparse matrix: shape, rows, columns, values.
@@ -375,13 +413,15 @@ impl Function {
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyTuple>> {
+        let settled = self.at(py, (args, kwargs))?;
+        let this = settled.as_deref().unwrap_or(self);
         let wrt = Wrt::read(wrt)?;
-        let point = self.interface().point((args, kwargs))?;
+        let point = this.interface().point((args, kwargs))?;
         let derive: Derive<_> = match hessian {
             true => ("sparse Hessian", lambada::Function::sparse_hessian),
             false => ("sparse Jacobian", lambada::Function::sparse_jacobian),
         };
-        let (f, experience) = self.prepared(py, &wrt, derive)?;
+        let (f, experience) = this.prepared(py, &wrt, derive)?;
         let (_, triplets) =
             experience.run(py, point.size, point.kept, move || f.call(point.args))?;
         let rows = numpy::PyArray1::from_vec(py, triplets.rows);
@@ -425,13 +465,15 @@ impl Function {
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<(String, Vec<String>)> {
+        let settled = self.at(py, (args, kwargs))?;
+        let this = settled.as_deref().unwrap_or(self);
         let is_given = !args.is_empty() || kwargs.is_some_and(|kwargs| !kwargs.is_empty());
         let point = match is_given {
-            true => Some(self.interface().point((args, kwargs))?),
+            true => Some(this.interface().point((args, kwargs))?),
             false => None,
         };
         let (args, kept) = point.map_or_else(Default::default, |point| (point.args, point.kept));
-        let f = self.function.clone();
+        let f = this.function.clone();
         watched(py, kept, move || {
             let found = f.verify(&args)?;
             let wrong = found.problems().into_iter().map(|problem| problem.title).collect();

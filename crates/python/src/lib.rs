@@ -19,6 +19,7 @@ mod output;
 mod places;
 mod pullback;
 mod running;
+mod shapes;
 mod types;
 mod wrt;
 

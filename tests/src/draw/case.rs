@@ -1,12 +1,20 @@
 //! Drawn programs as cases of the oracle matrix.
 
-use lambada::{Inputs, Operator, Raw, Session};
+use std::sync::Arc;
+
+use lambada::{Disk, Inputs, Operator, Options, Precision, Raw, Session};
 
 use crate::oracle::Case;
 
 /// The definition `f` of a text, at arguments in JSON.
 pub fn case(text: &str, args: &[String]) -> Result<Case, String> {
-    let mut session = Session::new();
+    case_with(Precision::F64, text, args)
+}
+
+/// The same with reals of that many bits.
+pub fn case_with(precision: Precision, text: &str, args: &[String]) -> Result<Case, String> {
+    let options = Options { precision, ..Options::default() };
+    let mut session = Session::with(Arc::new(Disk), options);
     let unit = session.load_text("drawn.lam", text, None).map_err(|p| session.render(&p, false))?;
     let call = unit.call("f", Operator::Value, None).map_err(|p| session.render(&p, false))?;
     let mut inputs = Inputs::new();

@@ -43,11 +43,19 @@ pub enum Feature {
     FunctionsInData,
     /// Functions with derivative rules.
     Rules,
+    /// A derivative by data that is not used, or not in all branches.
+    Unused,
+    /// A derivative at a special value that a branch keeps out, or at a tie.
+    Guarded,
+    /// A sparse Jacobian or Hessian.
+    Sparse,
+    /// A recursion that takes derivatives, or whose derivative is taken.
+    NestedInRecursion,
 }
 
 impl Feature {
     /// All that the suite's programs have.
-    pub const ALL: [Feature; 20] = [
+    pub const ALL: [Feature; 24] = [
         Feature::HigherOrder,
         Feature::Arrays,
         Feature::Variants,
@@ -68,5 +76,9 @@ impl Feature {
         Feature::DataInNodes,
         Feature::FunctionsInData,
         Feature::Rules,
+        Feature::Unused,
+        Feature::Guarded,
+        Feature::Sparse,
+        Feature::NestedInRecursion,
     ];
 }

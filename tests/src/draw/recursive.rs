@@ -48,7 +48,7 @@ impl Draw {
     }
 
     /// How deep it goes: known when it is compiled, or at run time.
-    fn depth(&mut self) -> &'static str {
+    pub(super) fn depth(&mut self) -> &'static str {
         self.pick(&["c", "(c + 1)", "2", "(length xs)", "(length is)"])
     }
 

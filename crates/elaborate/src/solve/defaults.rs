@@ -26,7 +26,7 @@ const IMPROVEMENTS: usize = 64;
 const ATTEMPTS: usize = 4096;
 
 /// What is known of a value from outside of the program, e.g. from data.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Shape {
     /// Nothing.
     Unknown,

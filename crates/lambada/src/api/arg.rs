@@ -4,12 +4,14 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use lambada_core::Data;
+use lambada_elaborate::Shape;
 use lambada_prim::{Data as Elements, Scalar, Tensor};
 use lambada_run::Lent;
 use ndarray::{ArrayBase, ArrayRef, Dimension, OwnedRepr, RawData, ViewRepr};
 use smallvec::SmallVec;
 
 use crate::Value;
+use crate::data::{array_shape, shape_of};
 
 /// A value for a parameter. What is dense and of the elements that the program computes with, reals of 64 bits or of 32 and integers of 64, is lent and not
 /// copied.
@@ -85,6 +87,15 @@ impl<'a> Arg<'a> {
             Given::Scalar(Scalar::Real(_) | Scalar::Bool(_)) => 1,
             Given::Array(dims, _) => dims.all().iter().map(|size| *size as u64).product(),
             Given::Data(data) => extent(data),
+        }
+    }
+
+    /// What it says of its type.
+    pub(crate) fn shape(&self) -> Shape {
+        match &self.0 {
+            Given::Scalar(value) => array_shape(value.ty(), 0),
+            Given::Array(dims, elements) => array_shape(elements.ty(), dims.all().len()),
+            Given::Data(data) => shape_of(data),
         }
     }
 

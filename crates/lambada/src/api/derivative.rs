@@ -1,5 +1,6 @@
 //! Derivatives of functions: each is compiled once, and may be called often, from many threads.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use lambada_core::Data;
@@ -19,9 +20,7 @@ impl Function {
     /// # Errors
     /// Its result is no real, or a parameter does not exist or holds no reals.
     pub fn value_and_grad(&self, wrt: &[&str]) -> Result<ValueAndGrad, Error> {
-        let wrt = self.wrt(wrt)?;
-        let compiled = self.task(What::Plain(Operator::Grad), Some(&wrt))?;
-        Ok(ValueAndGrad::new(compiled, &wrt, self.observer.clone()))
+        self.derived(What::Plain(Operator::Grad), wrt).map(ValueAndGrad)
     }
 
     /// Value and tangent.
@@ -29,9 +28,7 @@ impl Function {
     /// # Errors
     /// A parameter does not exist or holds no reals.
     pub fn jvp(&self, wrt: &[&str]) -> Result<Jvp, Error> {
-        let wrt = self.wrt(wrt)?;
-        let compiled = self.task(What::Plain(Operator::Jvp), Some(&wrt))?;
-        Ok(Jvp::new(compiled, &wrt, self.observer.clone()))
+        self.derived(What::Plain(Operator::Jvp), wrt).map(Jvp)
     }
 
     /// Value and pullback of cotangents.
@@ -39,10 +36,11 @@ impl Function {
     /// # Errors
     /// A parameter does not exist or holds no reals.
     pub fn vjp(&self, wrt: &[&str]) -> Result<Vjp, Error> {
-        let wrt = self.wrt(wrt)?;
-        let compiled = self.task(What::Plain(Operator::Vjp), Some(&wrt))?;
-        self.prepare()?;
-        Ok(Vjp::new(self.clone(), compiled, &wrt))
+        let derived = self.derived(What::Plain(Operator::Vjp), wrt)?;
+        if !self.is_open() {
+            self.prepare()?;
+        }
+        Ok(Vjp { function: self.clone(), derived })
     }
 
     /// The Jacobian of a function whose result is a real or an array of reals: the axes of the result, then those of the parameter.
@@ -50,9 +48,7 @@ impl Function {
     /// # Errors
     /// Its result holds anything else, or a parameter does not exist or holds no reals.
     pub fn jacobian(&self, wrt: &[&str]) -> Result<Jacobian, Error> {
-        let wrt = self.wrt(wrt)?;
-        let compiled = self.task(What::Plain(Operator::Jacobian), Some(&wrt))?;
-        Ok(Jacobian::new(compiled, &wrt, self.observer.clone()))
+        self.derived(What::Plain(Operator::Jacobian), wrt).map(Jacobian)
     }
 
     /// The Hessian of a function whose result is a real, by pairs of parameters.
@@ -60,9 +56,7 @@ impl Function {
     /// # Errors
     /// Its result is no real, or a parameter does not exist or is no array of reals.
     pub fn hessian(&self, wrt: &[&str]) -> Result<Hessian, Error> {
-        let wrt = self.wrt(wrt)?;
-        let compiled = self.task(What::Plain(Operator::Hessian), Some(&wrt))?;
-        Ok(Hessian::new(compiled, &wrt, self.observer.clone()))
+        self.derived(What::Plain(Operator::Hessian), wrt).map(Hessian)
     }
 
     /// The Hessian of a function whose result is a real, times a tangent, at a few times the cost of the value.
@@ -70,9 +64,7 @@ impl Function {
     /// # Errors
     /// Its result is no real, or a parameter does not exist or holds no reals.
     pub fn hvp(&self, wrt: &[&str]) -> Result<Hvp, Error> {
-        let wrt = self.wrt(wrt)?;
-        let compiled = self.task(What::Hvp, Some(&wrt))?;
-        Ok(Hvp::new(compiled, &wrt, self.observer.clone()))
+        self.derived(What::Hvp, wrt).map(Hvp)
     }
 
     /// The sparse Jacobian of a function from a vector, its one parameter of `wrt`, to a vector.
@@ -92,9 +84,22 @@ impl Function {
     }
 
     fn sparse(&self, matrix: Sparse, wrt: &[&str]) -> Result<SparseMatrix, Error> {
+        self.derived(What::Sparse(matrix), wrt).map(SparseMatrix)
+    }
+
+    /// A derivative, which is compiled here unless calls decide on types.
+    fn derived(&self, what: What, wrt: &[&str]) -> Result<Derived, Error> {
+        if self.is_open() {
+            let wrt = wrt.iter().map(ToString::to_string).collect();
+            return Ok(Derived::Open(Open { function: self.clone(), what, wrt }));
+        }
+        self.settled(what, wrt).map(Derived::Settled)
+    }
+
+    fn settled(&self, what: What, wrt: &[&str]) -> Result<Derivative, Error> {
         let wrt = self.wrt(wrt)?;
-        let compiled = self.task(What::Sparse(matrix), Some(&wrt))?;
-        Ok(SparseMatrix::new(compiled, self.observer.clone()))
+        let compiled = self.task(what, Some(&wrt))?;
+        Ok(Derivative::new(compiled, &wrt, self.observer.clone()))
     }
 }
 
@@ -176,21 +181,38 @@ impl Derivative {
     }
 }
 
+/// A derivative, or what becomes one when a call decides on types that the definition leaves open.
+#[derive(Clone)]
+enum Derived {
+    Settled(Derivative),
+    Open(Open),
+}
+
+#[derive(Clone)]
+struct Open {
+    function: Function,
+    what: What,
+    wrt: Arc<[String]>,
+}
+
+impl Derived {
+    /// The derivative at the types of the arguments.
+    fn at(&self, args: &Args<'_>) -> Result<Cow<'_, Derivative>, Error> {
+        match self {
+            Derived::Settled(derivative) => Ok(Cow::Borrowed(derivative)),
+            Derived::Open(Open { function, what, wrt }) => {
+                let wrt: Vec<&str> = wrt.iter().map(|name| &**name).collect();
+                function.at(args)?.settled(*what, &wrt).map(Cow::Owned)
+            }
+        }
+    }
+}
+
 macro_rules! derivative {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
         #[derive(Clone)]
-        pub struct $name(Derivative);
-
-        impl $name {
-            pub(crate) fn new(
-                compiled: Arc<Compiled>,
-                wrt: &[&str],
-                observer: Option<Observer>,
-            ) -> $name {
-                $name(Derivative::new(compiled, wrt, observer))
-            }
-        }
+        pub struct $name(Derived);
     };
 }
 
@@ -221,8 +243,9 @@ impl ValueAndGrad {
     /// # Errors
     /// Arguments that do not fit, and what the program fails with.
     pub fn call(&self, args: Args<'_>) -> Result<(f64, Gradient), Error> {
-        let (value, gradient) = self.0.call(&args)?;
-        Ok((value.try_into()?, Gradient::new(&self.0.wrt, gradient)))
+        let this = self.0.at(&args)?;
+        let (value, gradient) = this.call(&args)?;
+        Ok((value.try_into()?, Gradient::new(&this.wrt, gradient)))
     }
 
     /// The same, written where it belongs: first the value, then what belongs to each parameter.
@@ -244,7 +267,7 @@ impl ValueAndGrad {
     /// # Errors
     /// Arguments that do not fit, what the program fails with, and places of another type or size than the result.
     pub fn call_into(&self, args: &Args<'_>, output: &mut dyn Output) -> Result<(), Error> {
-        self.0.call_into(args, output)
+        self.0.at(args)?.call_into(args, output)
     }
 }
 
@@ -264,7 +287,8 @@ impl Jvp {
     /// # Errors
     /// Arguments or tangents that do not fit, and what the program fails with.
     pub fn call(&self, args: Args<'_>, tangents: Args<'_>) -> Result<(Value, Value), Error> {
-        self.0.along(&args, &tangents, |given| self.0.pair(given))
+        let this = self.0.at(&args)?;
+        this.along(&args, &tangents, |given| this.pair(given))
     }
 
     /// The same, written where it belongs.
@@ -277,8 +301,9 @@ impl Jvp {
         tangents: &Args<'_>,
         output: &mut dyn Output,
     ) -> Result<(), Error> {
-        self.0.along(args, tangents, |given| {
-            self.0.compiled.write(given, self.0.observer.as_ref(), output)
+        let this = self.0.at(args)?;
+        this.along(args, tangents, |given| {
+            this.compiled.write(given, this.observer.as_ref(), output)
         })
     }
 }
@@ -289,10 +314,11 @@ impl Hvp {
     /// # Errors
     /// Arguments or tangents that do not fit, and what the program fails with.
     pub fn call(&self, args: Args<'_>, tangents: Args<'_>) -> Result<Gradient, Error> {
-        self.0.along(&args, &tangents, |given| {
-            let (_, second) = self.0.pair(given)?;
+        let this = self.0.at(&args)?;
+        this.along(&args, &tangents, |given| {
+            let (_, second) = this.pair(given)?;
             let (_, along): (Value, Value) = second.try_into()?;
-            Ok(Gradient::new(&self.0.wrt, along))
+            Ok(Gradient::new(&this.wrt, along))
         })
     }
 }
@@ -303,8 +329,9 @@ impl Jacobian {
     /// # Errors
     /// Arguments that do not fit, and what the program fails with.
     pub fn call(&self, args: Args<'_>) -> Result<(Value, Gradient), Error> {
-        let (value, jacobian) = self.0.call(&args)?;
-        Ok((value, Gradient::new(&self.0.wrt, jacobian)))
+        let this = self.0.at(&args)?;
+        let (value, jacobian) = this.call(&args)?;
+        Ok((value, Gradient::new(&this.wrt, jacobian)))
     }
 }
 
@@ -324,9 +351,10 @@ impl Hessian {
     /// # Errors
     /// Arguments that do not fit, and what the program fails with.
     pub fn call(&self, args: Args<'_>) -> Result<(f64, Blocks), Error> {
-        let (value, hessian) = self.0.call(&args)?;
-        let rows = Gradient::new(&self.0.wrt, hessian).parts.into_iter();
-        let rows = rows.map(|(name, row)| (name, Gradient::new(&self.0.wrt, row))).collect();
+        let this = self.0.at(&args)?;
+        let (value, hessian) = this.call(&args)?;
+        let rows = Gradient::new(&this.wrt, hessian).parts.into_iter();
+        let rows = rows.map(|(name, row)| (name, Gradient::new(&this.wrt, row))).collect();
         Ok((value.try_into()?, Blocks { rows }))
     }
 }
@@ -368,15 +396,10 @@ impl Blocks {
 #[derive(Clone)]
 pub struct Vjp {
     function: Function,
-    derivative: Derivative,
+    derived: Derived,
 }
 
 impl Vjp {
-    pub(crate) fn new(function: Function, compiled: Arc<Compiled>, wrt: &[&str]) -> Vjp {
-        let derivative = Derivative::new(compiled, wrt, None);
-        Vjp { function, derivative }
-    }
-
     /// The value, and the pullback at the arguments, which it keeps.
     ///
     /// ```
@@ -397,13 +420,14 @@ impl Vjp {
     /// # Errors
     /// Arguments that do not fit, and what the program fails with.
     pub fn call(&self, args: Args<'_>) -> Result<(Value, Pullback), Error> {
-        let own = self.derivative.compiled.plan.slots.len() - 1;
-        let point = self.derivative.compiled.ordered(&args, 0, own)?;
+        let derivative = self.derived.at(&args)?;
+        let own = derivative.compiled.plan.slots.len() - 1;
+        let point = derivative.compiled.ordered(&args, 0, own)?;
         let kept = point.iter().flatten().map(|arg| arg.data().into_owned());
         let kept: Vec<Data> = kept.collect();
         drop(point);
         let value = self.function.call(args)?;
-        Ok((value, Pullback { derivative: self.derivative.clone(), point: kept }))
+        Ok((value, Pullback { derivative: derivative.into_owned(), point: kept }))
     }
 
     /// The value and the cotangents of the parameters for one cotangent of the result, in one run.
@@ -416,14 +440,15 @@ impl Vjp {
         cotangent: impl IntoArg<'a>,
     ) -> Result<(Value, Gradient), Error> {
         let cotangent = cotangent.into_arg();
-        let own = self.derivative.compiled.plan.slots.len() - 1;
-        let point = self.derivative.compiled.ordered(&args, 0, own)?;
+        let derivative = self.derived.at(&args)?;
+        let own = derivative.compiled.plan.slots.len() - 1;
+        let point = derivative.compiled.ordered(&args, 0, own)?;
         if let Some(slot) = point.iter().position(Option::is_none) {
-            return Err(self.derivative.compiled.missing(slot));
+            return Err(derivative.compiled.missing(slot));
         }
         let given: Ordered = point.iter().copied().chain([Some(&cotangent)]).collect();
-        let (value, cotangents) = self.derivative.pair(&given)?;
-        Ok((value, Gradient::new(&self.derivative.wrt, cotangents)))
+        let (value, cotangents) = derivative.pair(&given)?;
+        Ok((value, Gradient::new(&derivative.wrt, cotangents)))
     }
 }
 
@@ -456,7 +481,7 @@ impl Pullback {
 
 /// A sparse matrix of derivatives; see [`Function::sparse_jacobian`].
 #[derive(Clone)]
-pub struct SparseMatrix(Derivative);
+pub struct SparseMatrix(Derived);
 
 /// The entries of a sparse matrix.
 #[derive(Clone, Debug, PartialEq)]
@@ -472,16 +497,12 @@ pub struct Triplets {
 }
 
 impl SparseMatrix {
-    pub(crate) fn new(compiled: Arc<Compiled>, observer: Option<Observer>) -> SparseMatrix {
-        SparseMatrix(Derivative::new(compiled, &[], observer))
-    }
-
     /// The value, and the entries of the matrix.
     ///
     /// # Errors
     /// Arguments that do not fit, and what the program fails with.
     pub fn call(&self, args: Args<'_>) -> Result<(Value, Triplets), Error> {
-        let (value, matrix) = self.0.call(&args)?;
+        let (value, matrix) = self.0.at(&args)?.call(&args)?;
         let (rows, cols): (i64, i64) = matrix.field("shape")?.try_into()?;
         let triplets = Triplets {
             shape: (rows as usize, cols as usize),

@@ -1,7 +1,10 @@
 //! A definition of a program, ready to be called.
 
+use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use lambada_elaborate::Shape;
 
 use super::arg::{Arg, Args, Ordered};
 use super::compiled::Compiled;
@@ -30,6 +33,15 @@ struct About {
     parameters: Vec<Parameter>,
     result: Option<Type>,
     variants: Vec<Variant>,
+    types: Types,
+}
+
+/// Where the types come from that the definition leaves open.
+enum Types {
+    /// It leaves none open, or these values have decided them.
+    Settled(Arc<[Shape]>),
+    /// Each call decides them. The functions that calls have decided on.
+    Open(Mutex<HashMap<Arc<[Shape]>, Function>>),
 }
 
 /// How a derivative is taken.
@@ -57,8 +69,14 @@ impl Model {
     /// # Errors
     /// There is none of the name, or it cannot be run: it takes functions, or what type it has is left open.
     pub fn function(&self, name: &str) -> Result<Function, Error> {
+        self.function_of(name, None)
+    }
+
+    /// The same at types that are decided by what is known of values.
+    fn function_of(&self, name: &str, given: Option<Arc<[Shape]>>) -> Result<Function, Error> {
         self.with_unit(|unit| {
-            let call = unit.call(name, Operator::Value, None)?;
+            let call =
+                unit.call_of(name, Operator::Value, None, given.as_deref().unwrap_or(&[]))?;
             let of = |ty: &_| Type::of(&call.program, ty);
             let parameter = |(name, ty): &(std::rc::Rc<str>, _)| Parameter {
                 name: (&**name).into(),
@@ -68,8 +86,12 @@ impl Model {
             let parameters = call.signature().params.iter().map(parameter).collect();
             let result = call.signature().result.as_ref().map(of);
             let variants = Type::variants(&call.program, call.signature());
-            let about =
-                About { model: self.clone(), name: name.into(), parameters, result, variants };
+            let types = match given {
+                None if unit.checked.is_open(name) => Types::Open(Mutex::default()),
+                given => Types::Settled(given.unwrap_or_default()),
+            };
+            let (model, name) = (self.clone(), name.into());
+            let about = About { model, name, parameters, result, variants, types };
             Ok(Function { about: Arc::new(about), compiled: Arc::default(), observer: None })
         })
     }
@@ -118,6 +140,55 @@ impl Function {
         &self.about.model
     }
 
+    /// Do the arguments of a call decide on types that the definition leaves open? What is told of its types is then what they are without arguments.
+    pub fn is_open(&self) -> bool {
+        matches!(self.about.types, Types::Open(_))
+    }
+
+    /// The function at the types that arguments decide, where the definition leaves types open. Every call does this by itself.
+    ///
+    /// ```
+    /// use lambada::{Model, args};
+    ///
+    /// let model = Model::compile("f.lam", "def layer w x b = tanh (w @ x + b)")?;
+    /// let (w, x, b) = ([[1.0, 2.0], [3.0, 4.0]], [0.5, 0.5], [0.1, 0.2]);
+    /// let layer = model.function("layer")?.at(&args![&w, &x, &b])?;
+    /// assert_eq!(layer.to_string(), "layer (w : [n][m]real) (x : [m]real) (b : [n]real) : [n]real");
+    /// # Ok::<(), lambada::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// None that a call without it would not have.
+    pub fn at(&self, args: &Args<'_>) -> Result<Function, Error> {
+        if !self.is_open() {
+            return Ok(self.clone());
+        }
+        let mut ordered = Ordered::new();
+        let names = self.parameters().iter().map(|param| &*param.name);
+        // What is in the wrong place is told when it is called.
+        let fits = args.in_order(names, &mut ordered).is_ok();
+        let shape = |arg: &Option<&Arg>| arg.map_or(Shape::Unknown, Arg::shape);
+        let given: Vec<Shape> = ordered.iter().map(shape).collect();
+        self.at_shapes(if fits { &given } else { &[] })
+    }
+
+    /// The same by what is known of the arguments, one for each parameter.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn at_shapes(&self, given: &[Shape]) -> Result<Function, Error> {
+        let Types::Open(known) = &self.about.types else { return Ok(self.clone()) };
+        let kept = || known.lock().unwrap_or_else(PoisonError::into_inner);
+        let observer = self.observer.clone();
+        if let Some(function) = kept().get(given) {
+            return Ok(Function { observer, ..function.clone() });
+        }
+        let given: Arc<[Shape]> = given.into();
+        let made = self.about.model.function_of(self.name(), Some(given.clone()))?;
+        let function = kept().entry(given).or_insert(made).clone();
+        Ok(Function { observer, ..function })
+    }
+
     /// The same function with somebody who is told of what it inspects.
     #[must_use]
     pub fn with_observer(&self, observer: Observer) -> Function {
@@ -151,7 +222,14 @@ impl Function {
 
     pub(super) fn task(&self, what: What, wrt: Option<&[&str]>) -> Result<Arc<Compiled>, Error> {
         let wrt = wrt.map(|names| names.iter().map(ToString::to_string).collect());
-        self.about.model.compiled(&Task { entry: self.about.name.clone(), what, wrt })
+        let (entry, given) = (
+            self.about.name.clone(),
+            match &self.about.types {
+                Types::Settled(given) => given.clone(),
+                Types::Open(_) => Arc::default(),
+            },
+        );
+        self.about.model.compiled(&Task { entry, what, wrt, given })
     }
 
     /// Calls it: `f.call(args![x: &x, gamma: 1.0])`.
@@ -159,6 +237,9 @@ impl Function {
     /// # Errors
     /// Arguments that do not fit, and what the program fails with.
     pub fn call(&self, args: Args<'_>) -> Result<Value, Error> {
+        if self.is_open() {
+            return self.at(&args)?.call(args);
+        }
         let compiled = self.ready()?;
         complete(compiled, &args, |given| compiled.value(given, self.observer.as_ref()))
     }
@@ -178,6 +259,9 @@ impl Function {
     /// # Errors
     /// Arguments that do not fit, what the program fails with, and places of another type or size than the result.
     pub fn call_into(&self, args: &Args<'_>, output: &mut dyn Output) -> Result<(), Error> {
+        if self.is_open() {
+            return self.at(args)?.call_into(args, output);
+        }
         let compiled = self.ready()?;
         complete(compiled, args, |given| compiled.write(given, self.observer.as_ref(), output))
     }

@@ -5,6 +5,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use lambada_elaborate::Shape;
 use lambada_source::{Problem, Sources};
 
 use super::compiled::{Compiled, Extra};
@@ -61,6 +62,8 @@ pub(crate) struct Task {
     pub entry: Arc<str>,
     pub what: What,
     pub wrt: Option<Vec<String>>,
+    /// What arguments say of types that the definition leaves open; nothing if they are not asked.
+    pub given: Arc<[Shape]>,
 }
 
 /// What is computed of a definition.
@@ -288,7 +291,7 @@ impl Main {
 impl Task {
     /// The program that is compiled, and what it takes besides the arguments of the definition.
     fn prepare(&self, unit: &Unit) -> Result<(Call, Extra), Vec<Problem>> {
-        let wrt = self.wrt.as_deref();
+        let (wrt, given) = (self.wrt.as_deref(), &*self.given);
         let tangents = |call: &Call| {
             let typed = call.chosen().iter();
             let typed = typed.map(|(n, ty)| ((&**n).into(), print_type(&call.program, ty)));
@@ -296,7 +299,7 @@ impl Task {
         };
         Ok(match self.what {
             What::Plain(operator) => {
-                let call = unit.call(&self.entry, operator, wrt)?;
+                let call = unit.call_of(&self.entry, operator, wrt, given)?;
                 let extra = match operator {
                     Operator::Jvp => tangents(&call),
                     Operator::Vjp => Extra::Cotangent,
@@ -307,11 +310,12 @@ impl Task {
                 (call, extra)
             }
             What::Hvp => {
-                let call = unit.call(&self.entry, Operator::Grad, wrt)?.along_tangent()?;
+                let call =
+                    unit.call_of(&self.entry, Operator::Grad, wrt, given)?.along_tangent()?;
                 let extra = tangents(&call);
                 (call, extra)
             }
-            What::Sparse(matrix) => (unit.sparse(&self.entry, matrix, wrt)?, Extra::None),
+            What::Sparse(matrix) => (unit.sparse_of(&self.entry, matrix, wrt, given)?, Extra::None),
         })
     }
 }

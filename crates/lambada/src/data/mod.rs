@@ -37,7 +37,7 @@ pub use names::{
     is_definition, is_identifier, names_match, spaced_assignment, split_assignment, split_names,
 };
 pub use raw::{Inputs, Raw, STANDARD_INPUT};
-pub(crate) use shapes::shapes;
+pub(crate) use shapes::{array_shape, shape_of, shapes};
 pub use sizes::unsized_ty;
 pub(crate) use stream::{Json, Typed};
 pub(crate) use table::Column;

@@ -1,5 +1,8 @@
 //! Shapes of values before they are typed: what they say of parameters whose types a definition leaves open.
 
+use std::sync::Arc;
+
+use lambada_core::Data;
 use lambada_elaborate::Shape;
 use lambada_prim::{ScalarTy, Tensor};
 use lambada_source::stack;
@@ -18,6 +21,35 @@ pub fn shapes(names: &[&str], inputs: &Inputs) -> Vec<Shape> {
     names.iter().map(shape).collect()
 }
 
+/// What a value says of its type.
+pub(crate) fn shape_of(data: &Data) -> Shape {
+    match data {
+        Data::Tensor(tensor) => tensor_shape(tensor),
+        Data::Tuple(items) | Data::Array(items) => list(items, shape_of),
+        Data::Record(fields) => {
+            let field = |(name, item): &(Arc<str>, Data)| {
+                (name.to_string(), stack::deeper(|| shape_of(item)))
+            };
+            Shape::Record(fields.iter().map(field).collect())
+        }
+        Data::Con { .. } => Shape::Unknown,
+    }
+}
+
+fn list<T>(items: &[T], shape: fn(&T) -> Shape) -> Shape {
+    let items = items.iter().take(LOOKED_AT);
+    Shape::List(items.map(|item| stack::deeper(|| shape(item))).collect())
+}
+
+/// What an array of scalars says of its type.
+pub(crate) fn array_shape(elem: ScalarTy, axes: usize) -> Shape {
+    let elem = match elem {
+        ScalarTy::Bool => Shape::Bool,
+        ScalarTy::Int | ScalarTy::Real => Shape::Number,
+    };
+    Shape::Axes(axes, Box::new(elem))
+}
+
 fn raw(value: &Raw) -> Shape {
     match value {
         Raw::Json(value) => json(value),
@@ -28,11 +60,7 @@ fn raw(value: &Raw) -> Shape {
 }
 
 fn tensor_shape(tensor: &Tensor) -> Shape {
-    let elem = match tensor.elem() {
-        ScalarTy::Bool => Shape::Bool,
-        ScalarTy::Int | ScalarTy::Real => Shape::Number,
-    };
-    Shape::Axes(tensor.dims.len(), Box::new(elem))
+    array_shape(tensor.elem(), tensor.dims.len())
 }
 
 /// A single column without a name may be a vector or a matrix, so it decides nothing.
@@ -63,10 +91,7 @@ fn json(value: &Value) -> Shape {
             Shape::Number
         }
         Value::String(_) => Shape::Unknown,
-        Value::Array(items) => {
-            let items = items.iter().take(LOOKED_AT);
-            Shape::List(items.map(|item| stack::deeper(|| json(item))).collect())
-        }
+        Value::Array(items) => list(items, json),
         Value::Object(members) => {
             let member = |(name, value)| (String::clone(name), stack::deeper(|| json(value)));
             Shape::Record(members.iter().map(member).collect())
