@@ -223,6 +223,29 @@ fn code_grows_as_the_program_does() {
     assert!(complaints.is_empty(), "{}", complaints.join("\n"));
 }
 
+/// Rows that each ask for two columns of many, so that one tree for all of them would be exponential.
+fn columns(n: usize) -> String {
+    let row = |at: usize, two: [&str; 2]| {
+        let item = |k: usize| k.checked_sub(at).and_then(|k| two.get(k)).map_or("_", |c| *c);
+        format!("  | ({}) -> y * {at}.0\n", joined(n, ", ", |k| item(k).to_string()))
+    };
+    let rows = each(n - 1, |at| row(at, ["A", "B"]) + &row(at, ["B", "A"]));
+    let params = joined(n, " ", |k| format!("(x{k} : t)"));
+    let value = joined(n, ", ", |k| format!("x{k}"));
+    format!(
+        "type t = A | B | C\ndef f {params} (y : real) : real =\n  match ({value})\n{rows}  | _ -> y\n"
+    )
+}
+
+/// Trees of groups of rows do not multiply: twice the columns, and the rows, are four times the patterns and the code.
+#[test]
+fn groups_of_rows_do_not_multiply() {
+    let family = Family { name: "columns", text: columns, size: 10 };
+    let [small, large] = [1, 2].map(|k| lengths(&family, k * family.size, Operator::Value));
+    let worse = small.iter().zip(large).any(|(a, b)| b > 6 * a);
+    assert!(!worse, "{small:?}, {large:?}");
+}
+
 /// A loop around more lets with branches than registers are allocated for block by block.
 fn long_loop(lets: usize) -> String {
     let lines = (1..lets).map(|k| {
