@@ -51,6 +51,8 @@ const FAMILIES: &[Family] = &[
     Family { name: "constructors", text: constructors, size: 30 },
     Family { name: "constructors given", text: constructors_given, size: 15 },
     Family { name: "recursive constructors", text: recursive_constructors, size: 15 },
+    Family { name: "all others", text: all_others, size: 15 },
+    Family { name: "others in others", text: others_in_others, size: 6 },
     Family { name: "short loops in loops", text: short_loops, size: 5 },
     Family { name: "short sums in sums", text: short_sums, size: 5 },
     Family { name: "calls of calls", text: calls_of_calls, size: 40 },
@@ -88,6 +90,27 @@ fn recursive_constructors(n: usize) -> String {
     let variant = each(n, |k| format!(" | C{k} real v"));
     let arms = each(n, |k| format!("  | C{k} a r -> sin a * {k}.0 + f r\n"));
     format!("type v = N{variant}\ndef rec f (x : v) : real =\n  match x\n  | N -> 0.0\n{arms}")
+}
+
+/// Of many constructors, one is told apart from all others.
+fn all_others(n: usize) -> String {
+    let variant = each(n, |k| format!(" | C{k} real v"));
+    let lets = (0..8).map(|k| {
+        format!("  let y{} = match t | C{k} a r -> y{k} * a | _ -> sin y{k} * x\n", k + 1)
+    });
+    let lets: String = lets.collect();
+    format!("type v = N{variant}\ndef f (t : v) (x : real) : real =\n  let y0 = x\n{lets}  in y8\n")
+}
+
+/// In the arm for all others, a value is told apart from all others again.
+fn others_in_others(n: usize) -> String {
+    let variant = each(10, |k| format!(" | C{k} real v"));
+    let around = |body: String, k: usize| {
+        format!("(match t{k} | C{} a _ -> a * sin x * {k}.0 | _ -> sin x * {body})", k % 10)
+    };
+    let body = (0..n).rev().fold("x".to_string(), around);
+    let params = joined(n, " ", |k| format!("(t{k} : v)"));
+    format!("type v = N{variant}\ndef f {params} (x : real) : real = {body}\n")
 }
 
 fn short_loops(n: usize) -> String {
@@ -198,6 +221,29 @@ fn code_grows_as_the_program_does() {
     });
     let complaints: Vec<String> = found.into_iter().flatten().collect();
     assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+}
+
+/// Rows that each ask for two columns of many, so that one tree for all of them would be exponential.
+fn columns(n: usize) -> String {
+    let row = |at: usize, two: [&str; 2]| {
+        let item = |k: usize| k.checked_sub(at).and_then(|k| two.get(k)).map_or("_", |c| *c);
+        format!("  | ({}) -> y * {at}.0\n", joined(n, ", ", |k| item(k).to_string()))
+    };
+    let rows = each(n - 1, |at| row(at, ["A", "B"]) + &row(at, ["B", "A"]));
+    let params = joined(n, " ", |k| format!("(x{k} : t)"));
+    let value = joined(n, ", ", |k| format!("x{k}"));
+    format!(
+        "type t = A | B | C\ndef f {params} (y : real) : real =\n  match ({value})\n{rows}  | _ -> y\n"
+    )
+}
+
+/// Trees of groups of rows do not multiply: twice the columns, and the rows, are four times the patterns and the code.
+#[test]
+fn groups_of_rows_do_not_multiply() {
+    let family = Family { name: "columns", text: columns, size: 10 };
+    let [small, large] = [1, 2].map(|k| lengths(&family, k * family.size, Operator::Value));
+    let worse = small.iter().zip(large).any(|(a, b)| b > 6 * a);
+    assert!(!worse, "{small:?}, {large:?}");
 }
 
 /// A loop around more lets with branches than registers are allocated for block by block.

@@ -20,9 +20,20 @@ struct Context<'t> {
     parts: HashMap<Part, Term>,
     /// Arms that several leaves share, with the parts that their function takes.
     shared: HashMap<usize, (Term, Vec<LocalId>)>,
-    /// The function of the next group, if there is one.
-    others: Option<Term>,
+    /// What stands where no arm of a group is left.
+    failed: Failed,
     ty: Ty,
+}
+
+/// What stands where no arm of a group is left.
+#[derive(Clone)]
+enum Failed {
+    /// Nothing: one tree covers everything.
+    Never,
+    /// The group has been asked whether it has an arm, so this is not reached: a call of an arm that has what it takes everywhere.
+    Excluded(Term),
+    /// A call of the function of the next group.
+    Next(Term),
 }
 
 impl Specialize<'_> {
@@ -43,41 +54,69 @@ impl Specialize<'_> {
             arms,
             parts: HashMap::from([(Part(0), value)]),
             shared: HashMap::new(),
-            others: None,
+            failed: Failed::Never,
             ty,
         };
+        let anywhere = if tree.groups.len() > 1 { anywhere(tree, arms) } else { None };
         for (arm, uses) in tree.uses.iter().enumerate() {
-            if *uses > 1 {
+            if *uses > 1 || anywhere == Some(arm) {
                 self.share_arm(arm, &mut context, &mut spine);
             }
         }
-        let term = self.groups(&mut context, &mut spine);
+        let term = self.groups(anywhere, &mut context, &mut spine);
         let term = self.at(term, span);
         self.close(spine, term)
     }
 
-    /// The trees of all groups: each is a function that those before call where they fail.
-    fn groups(&mut self, context: &mut Context, spine: &mut Spine) -> Term {
-        let mut groups = context.tree.groups.iter();
-        let first = groups.next().expect("a match has an arm");
-        for group in groups.rev() {
-            let term = self.node(group, context);
+    /// The trees of all groups. Each group but the last is asked first whether it has an arm, so what follows is called from one place: calls
+    /// from every place where a tree has no arm left would multiply with the groups where calls are written out.
+    fn groups(
+        &mut self,
+        anywhere: Option<usize>,
+        context: &mut Context,
+        spine: &mut Spine,
+    ) -> Term {
+        let [before @ .., last] = &context.tree.groups[..] else {
+            unreachable!("a match has an arm")
+        };
+        let excluded = anywhere
+            .map(|arm| Failed::Excluded(self.leaf(arm, binds_of(context.tree, arm), context)));
+        context.failed = excluded.clone().unwrap_or(Failed::Never);
+        let mut term = self.node(last, context);
+        for group in before.iter().rev() {
             let nothing = self.fresh("_", Ty::unit());
             let function = self.share_as_var(spine, "others", core::lam(nothing, term));
-            context.others = Some(function);
+            term = match &excluded {
+                Some(excluded) => {
+                    let matches = self.matches(group, context);
+                    context.failed = excluded.clone();
+                    let arms = self.node(group, context);
+                    core::if_(matches, arms, core::app(function, core::tuple(Vec::new())))
+                }
+                None => {
+                    context.failed = Failed::Next(function);
+                    self.node(group, context)
+                }
+            };
         }
-        self.node(first, context)
+        term
+    }
+
+    /// Whether an arm of the group matches.
+    fn matches(&mut self, node: &Node, context: &mut Context) -> Term {
+        match node {
+            Node::Fail => core::lit(Scalar::Bool(false)),
+            Node::Leaf { .. } => core::lit(Scalar::Bool(true)),
+            Node::Variant { .. } | Node::Bool { .. } | Node::Literal { .. } => {
+                self.test(node, context, Self::matches)
+            }
+        }
     }
 
     /// `let arm = \x y -> body`, for an arm that several leaves lead to.
     fn share_arm(&mut self, arm: usize, context: &mut Context, spine: &mut Spine) {
-        let mut groups = context.tree.groups.iter();
-        let mut locals: Vec<LocalId> = groups
-            .find_map(|group| leaf_binds(group, arm))
-            .unwrap_or_default()
-            .iter()
-            .map(|(local, _)| *local)
-            .collect();
+        let binds = binds_of(context.tree, arm);
+        let mut locals: Vec<LocalId> = binds.iter().map(|(local, _)| *local).collect();
         locals.sort_unstable();
         let mut vars: Vec<Var> = locals.iter().map(|local| self.declare(*local)).collect();
         if vars.is_empty() {
@@ -91,51 +130,71 @@ impl Specialize<'_> {
 
     fn node(&mut self, node: &Node, context: &mut Context) -> Term {
         match node {
-            Node::Fail => match context.others.clone() {
-                Some(others) => core::app(others, core::tuple(Vec::new())),
-                None => unreachable!("a match that does not cover everything is a problem"),
+            Node::Fail => match context.failed.clone() {
+                Failed::Next(others) => core::app(others, core::tuple(Vec::new())),
+                Failed::Excluded(term) => term,
+                Failed::Never => {
+                    unreachable!("a match that does not cover everything is a problem")
+                }
             },
             Node::Leaf { arm, binds } => self.leaf(*arm, binds, context),
+            Node::Variant { .. } | Node::Bool { .. } | Node::Literal { .. } => {
+                self.test(node, context, Self::node)
+            }
+        }
+    }
+
+    /// A test, with what `inner` makes of its outcomes.
+    fn test(
+        &mut self,
+        node: &Node,
+        context: &mut Context,
+        inner: fn(&mut Self, &Node, &mut Context) -> Term,
+    ) -> Term {
+        match node {
+            Node::Fail | Node::Leaf { .. } => inner(self, node, context),
             Node::Variant { on, cases, .. } => {
                 let value = self.part(*on, context);
                 let arms = cases
                     .iter()
                     .enumerate()
-                    .map(|(tag, (parts, node))| self.case(&value, tag, parts, node, context))
+                    .map(|(tag, (parts, node))| {
+                        let vars = self.case(&value, tag, parts, context);
+                        Arm { vars, body: inner(self, node, context) }
+                    })
                     .collect();
                 core::match_(value, arms)
             }
             Node::Bool { on, yes, no } => {
                 let value = self.part(*on, context);
-                let yes = self.node(yes, context);
-                let no = self.node(no, context);
+                let yes = inner(self, yes, context);
+                let no = inner(self, no, context);
                 core::if_(value, yes, no)
             }
             Node::Literal { on, value, equal, other } => {
                 let test = self.literal_test(*on, *value, context);
-                let equal = self.node(equal, context);
-                let other = self.node(other, context);
+                let equal = inner(self, equal, context);
+                let other = inner(self, other, context);
                 core::if_(test, equal, other)
             }
         }
     }
 
+    /// The variables of the fields of a constructor, which are parts from here on.
     fn case(
         &mut self,
         value: &Term,
         tag: usize,
         parts: &[Part],
-        node: &Node,
         context: &mut Context,
-    ) -> Arm {
+    ) -> Vec<Var> {
         let Ty::Variant(id) = value.ty() else { panic!("a match on {:?}", value.ty()) };
         let fields = self.program.type_decl(*id).constructors[tag].1.clone();
         let vars: Vec<Var> = fields.into_iter().map(|ty| self.fresh("field", ty)).collect();
         for (part, var) in parts.iter().zip(&vars) {
             context.parts.insert(*part, core::var(var));
         }
-        let body = self.node(node, context);
-        Arm { vars, body }
+        vars
     }
 
     fn leaf(&mut self, arm: usize, binds: &[(LocalId, Part)], context: &mut Context) -> Term {
@@ -191,6 +250,30 @@ impl Specialize<'_> {
             Source::Whole | Source::Argument(..) => unreachable!("bound before it is looked at"),
         }
     }
+}
+
+/// The shortest arm whose variables are no fields of constructors: it can be called anywhere.
+fn anywhere(tree: &Tree, arms: &[Exp]) -> Option<usize> {
+    let is_part_of_all = |part: Part| {
+        let mut part = part;
+        loop {
+            part = match tree.parts[part.0] {
+                Source::Whole => return true,
+                Source::Component(of, _) | Source::Field(of, _) => of,
+                Source::Argument(..) => return false,
+            }
+        }
+    };
+    let can_be_called = |arm: &usize| {
+        tree.uses[*arm] > 0 && binds_of(tree, *arm).iter().all(|(_, part)| is_part_of_all(*part))
+    };
+    let length = |arm: &usize| arms[*arm].span.end.saturating_sub(arms[*arm].span.start);
+    (0..arms.len()).filter(can_be_called).min_by_key(length)
+}
+
+/// The variables of an arm.
+fn binds_of(tree: &Tree, arm: usize) -> &[(LocalId, Part)] {
+    tree.groups.iter().find_map(|group| leaf_binds(group, arm)).unwrap_or_default()
 }
 
 /// The variables of the first leaf of an arm.

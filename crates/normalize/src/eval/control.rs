@@ -1,7 +1,9 @@
 //! Branching: on a condition, on a tag, and on constructors. What is statically known takes no branch.
 
+use std::collections::HashMap;
+
 use lambada_anf::Atom;
-use lambada_core::{Arm, Term, Ty};
+use lambada_core::{Arm, Term, TermKind, Ty, Var};
 use lambada_prim::Prim;
 
 use super::{Evaluator, Hint};
@@ -50,10 +52,6 @@ impl Evaluator<'_> {
     }
 
     /// Runs the case whose number is the tag; it is one of them.
-    ///
-    /// More than a few cases are a binary decision, because a chain of `k` tests has blocks inside of blocks, `k` deep: what a pass keeps for each
-    /// block around another is then quadratic, and so are the results that each `if` hands to the one around it. The first case is tested before all
-    /// others, since that of a recursion is often its end (`base_cases` of the optimizer looks there).
     pub(crate) fn select(
         &mut self,
         tag: Atom,
@@ -61,61 +59,122 @@ impl Evaluator<'_> {
         hint: Hint,
         run: &mut dyn FnMut(&mut Self, usize) -> Eval<Val>,
     ) -> Eval<Val> {
-        let mut cases: Vec<usize> = (0..numbers.len()).collect();
-        if self.for_people || numbers.len() <= CHAIN {
-            return self.select_in_order(&cases, tag, numbers, hint, run);
+        let cases: Vec<Vec<i64>> = numbers.iter().map(|number| vec![*number]).collect();
+        self.select_case(tag, &cases, hint, run)
+    }
+
+    /// Runs the case that has the tag among its numbers; one of them has. Each case is written once, however many numbers it has.
+    ///
+    /// More than a few cases are a binary decision, because a chain of `k` tests has blocks inside of blocks, `k` deep: what a pass keeps for each
+    /// block around another is then quadratic, and so are the results that each `if` hands to the one around it. The first case is tested before all
+    /// others, since that of a recursion is often its end (`base_cases` of the optimizer looks there). The case of most numbers is what remains.
+    pub(super) fn select_case(
+        &mut self,
+        tag: Atom,
+        cases: &[Vec<i64>],
+        hint: Hint,
+        run: &mut dyn FnMut(&mut Self, usize) -> Eval<Val>,
+    ) -> Eval<Val> {
+        let mut order: Vec<usize> = (0..cases.len()).collect();
+        let size = |k: &usize| (cases[*k].len(), std::cmp::Reverse(*k));
+        if let Some(most) = order.iter().copied().max_by_key(size).filter(|k| cases[*k].len() > 1) {
+            let most = order.remove(most);
+            order.push(most);
         }
-        let rest = cases.split_off(1);
-        let cond = self.emit.prim(Prim::EqInt, &[tag, Atom::int(numbers[0])]);
-        self.branch(cond, hint, &mut |this, holds| {
-            if holds {
-                return run(this, 0);
-            }
-            let mut rest = rest.clone();
-            rest.sort_by_key(|k| numbers[*k]);
-            this.select_by_halves(&rest, tag, numbers, hint, run)
+        if self.for_people || cases.len() <= CHAIN {
+            return self.select_in_order(&order, tag, cases, hint, run);
+        }
+        // Those of several numbers leave the others, which are told apart by halves.
+        let rest = order.split_off(1);
+        let (mut single, several) =
+            rest.into_iter().partition::<Vec<_>, _>(|k| cases[*k].len() == 1);
+        single.sort_by_key(|k| cases[*k][0]);
+        order.extend(several);
+        self.select_before(&order, &single, tag, cases, hint, run)
+    }
+
+    /// The same among some of the cases, one after the other, and then among those of one number each, which ascend.
+    fn select_before(
+        &mut self,
+        first: &[usize],
+        single: &[usize],
+        tag: Atom,
+        cases: &[Vec<i64>],
+        hint: Hint,
+        run: &mut dyn FnMut(&mut Self, usize) -> Eval<Val>,
+    ) -> Eval<Val> {
+        let [next, rest @ ..] = first else {
+            return self.select_by_halves(single, tag, cases, hint, run);
+        };
+        if single.is_empty() {
+            return self.select_in_order(first, tag, cases, hint, run);
+        }
+        let cond = self.is_one_of(tag, &cases[*next]);
+        self.branch(cond, hint, &mut |this, holds| match holds {
+            true => run(this, *next),
+            false => this.select_before(rest, single, tag, cases, hint, run),
         })
     }
 
     /// The same among some of the cases, one after the other.
     fn select_in_order(
         &mut self,
-        cases: &[usize],
+        order: &[usize],
         tag: Atom,
-        numbers: &[i64],
+        cases: &[Vec<i64>],
         hint: Hint,
         run: &mut dyn FnMut(&mut Self, usize) -> Eval<Val>,
     ) -> Eval<Val> {
-        let [first, rest @ ..] = cases else { return Err(ill_typed()) };
+        let [first, rest @ ..] = order else { return Err(ill_typed()) };
         if rest.is_empty() {
             return run(self, *first);
         }
-        let cond = self.emit.prim(Prim::EqInt, &[tag, Atom::int(numbers[*first])]);
+        let cond = self.is_one_of(tag, &cases[*first]);
         self.branch(cond, hint, &mut |this, holds| {
             if holds {
                 run(this, *first)
             } else {
-                this.select_in_order(rest, tag, numbers, hint, run)
+                this.select_in_order(rest, tag, cases, hint, run)
             }
         })
     }
 
-    /// The same among cases whose numbers ascend.
+    /// Whether the tag is one of these numbers, by the intervals that they are.
+    fn is_one_of(&mut self, tag: Atom, numbers: &[i64]) -> Atom {
+        let mut numbers = numbers.to_vec();
+        numbers.sort_unstable();
+        let intervals =
+            numbers.chunk_by(|a, b| a + 1 == *b).map(|run| (run[0], run[run.len() - 1]));
+        let tests: Vec<Atom> = intervals
+            .map(|(low, high)| {
+                if low == high {
+                    return self.emit.prim(Prim::EqInt, &[tag, Atom::int(low)]);
+                }
+                let above = self.emit.prim(Prim::LeInt, &[Atom::int(low), tag]);
+                let below = self.emit.prim(Prim::LeInt, &[tag, Atom::int(high)]);
+                self.emit.prim(Prim::And, &[above, below])
+            })
+            .collect();
+        let either = |a: Atom, b: Atom| self.emit.prim(Prim::Or, &[a, b]);
+        tests.into_iter().reduce(either).unwrap_or(Atom::bool(false))
+    }
+
+    /// The same among cases of one number each, which ascend.
     fn select_by_halves(
         &mut self,
-        cases: &[usize],
+        order: &[usize],
         tag: Atom,
-        numbers: &[i64],
+        cases: &[Vec<i64>],
         hint: Hint,
         run: &mut dyn FnMut(&mut Self, usize) -> Eval<Val>,
     ) -> Eval<Val> {
-        if cases.len() <= LEAF {
-            return self.select_in_order(cases, tag, numbers, hint, run);
+        if order.len() <= LEAF {
+            return self.select_in_order(order, tag, cases, hint, run);
         }
-        let (low, high) = cases.split_at(cases.len() / 2);
-        let cond = self.emit.prim(Prim::LtInt, &[tag, Atom::int(numbers[high[0]])]);
+        let (low, high) = order.split_at(order.len() / 2);
+        let cond = self.emit.prim(Prim::LtInt, &[tag, Atom::int(cases[high[0]][0])]);
         self.branch(cond, hint, &mut |this, holds| {
-            this.select_by_halves(if holds { low } else { high }, tag, numbers, hint, run)
+            this.select_by_halves(if holds { low } else { high }, tag, cases, hint, run)
         })
     }
 
@@ -139,9 +198,10 @@ impl Evaluator<'_> {
             return Ok(self.absent(ty));
         }
         let tag = self.emit.force(&variant.tag);
-        self.select(tag, &possible, hint, &mut |this, k| {
-            let c = possible[k] as usize;
-            this.arm_of(&variant, c, arms, hint)
+        let cases = self.cases(arms, &possible);
+        self.select_case(tag, &cases, hint, &mut |this, k| match cases[k][..] {
+            [c] => this.arm_of(&variant, c as usize, arms, hint),
+            _ => this.shared_arm(&cases[k], arms, hint),
         })
     }
 
@@ -167,4 +227,81 @@ impl Evaluator<'_> {
             this.eval(&arm.body, hint)
         })
     }
+
+    /// The constructors, by what is done for them: those whose arms are one term that reads no field are one case. A pattern `_` for many
+    /// constructors is a function that all of their arms call, and is written out once.
+    ///
+    /// For people there is one such case at most, the `_` at the end.
+    pub(super) fn cases(&self, arms: &[Arm], possible: &[i64]) -> Vec<Vec<i64>> {
+        let (mut cases, mut known) = (Vec::<Vec<i64>>::new(), HashMap::new());
+        for c in possible {
+            let arm = &arms[*c as usize];
+            let mut key = Vec::new();
+            let case = match spelled(&arm.body, &arm.vars, &mut key) {
+                true => *known.entry(key).or_insert(cases.len()),
+                false => cases.len(),
+            };
+            if case == cases.len() {
+                cases.push(Vec::new());
+            }
+            cases[case].push(*c);
+        }
+        if self.for_people {
+            let most = cases.iter().map(Vec::len).max().unwrap_or(0);
+            let kept = cases.iter().position(|case| case.len() == most);
+            let parted = cases.into_iter().enumerate().flat_map(|(k, case)| {
+                if Some(k) == kept {
+                    vec![case]
+                } else {
+                    case.into_iter().map(|c| vec![c]).collect()
+                }
+            });
+            let mut parted: Vec<Vec<i64>> = parted.collect();
+            parted.sort_by_key(|case| case[0]);
+            return parted;
+        }
+        cases
+    }
+
+    /// The arm that several constructors share.
+    pub(super) fn shared_arm(&mut self, case: &[i64], arms: &[Arm], hint: Hint) -> Eval<Val> {
+        let first = case.first().ok_or_else(ill_typed)?;
+        self.scoped(|this| this.eval(&arms[*first as usize].body, hint))
+    }
+}
+
+/// Of so many parts are the terms that are compared.
+const SPELLED: usize = 64;
+
+/// Appends what a short term says, if it calls, constructs and names only, and none of these variables. Terms that say the same are equal.
+fn spelled(term: &Term, fields: &[Var], key: &mut Vec<[u64; 2]>) -> bool {
+    if key.len() >= SPELLED {
+        return false;
+    }
+    let parts: &[Term] = match term.kind() {
+        TermKind::Var(x) if fields.iter().any(|field| field.id == x.id) => return false,
+        TermKind::Var(x) => return push(key, [0, x.id.into()]),
+        TermKind::Global(id) => return push(key, [1, id.0.into()]),
+        // A failure inside of a call is blamed on its place.
+        TermKind::App(f, x) => {
+            let span = term.span();
+            key.push([2, u64::from(span.start) << 32 | u64::from(span.end)]);
+            return spelled(f, fields, key) && spelled(x, fields, key);
+        }
+        TermKind::Tuple(items) => {
+            key.push([3, items.len() as u64]);
+            items
+        }
+        TermKind::Con(tag, items) => {
+            key.push([4, *tag as u64]);
+            items
+        }
+        _ => return false, // what computes more is not compared
+    };
+    parts.iter().all(|part| spelled(part, fields, key))
+}
+
+fn push(key: &mut Vec<[u64; 2]>, part: [u64; 2]) -> bool {
+    key.push(part);
+    true
 }

@@ -106,17 +106,22 @@ impl Evaluator<'_> {
             return self.arm(fields, &arms[*tag], hint);
         }
         let handle = self.emit.force(&t.handle);
-        let run = &mut |this: &mut Self, tag: usize| {
+        let numbers: Vec<i64> = (0..arms.len() as i64).collect();
+        let cases = self.cases(arms, &numbers);
+        let run = &mut |this: &mut Self, case: usize| {
+            let [tag] = cases[case][..] else {
+                return this.shared_arm(&cases[case], arms, hint);
+            };
+            let tag = tag as usize;
             let sketches = this.constructor(id, tag);
             let fields = this.fields(handle, tag, &sketches, &names(&arms[tag]))?;
             this.arm(&fields, &arms[tag], hint)
         };
-        if let [_] = arms {
+        if let [_] = cases[..] {
             return run(self, 0);
         }
         let tag = self.emit.bind("tag", Ty::int(), Op::Tag(handle));
-        let numbers: Vec<i64> = (0..arms.len() as i64).collect();
-        self.select(tag, &numbers, hint, run)
+        self.select_case(tag, &cases, hint, run)
     }
 
     /// The fields of a node that has this constructor, by the names that they are given.
