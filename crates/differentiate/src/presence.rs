@@ -102,8 +102,7 @@ impl Cotangents<'_> {
         }
         let real = |k: &usize| params[*k].ty == Ty::real();
         let states: Vec<usize> = active.iter().copied().filter(real).collect();
-        let starts: Vec<Atom> =
-            states.iter().map(|k| self.is_present(stm.binds[*k].var)).collect();
+        let starts: Vec<Atom> = states.iter().map(|k| self.is_present(stm.binds[*k].var)).collect();
         let kept = |(k, start): (&usize, &Atom)| {
             *start == Atom::bool(true) && self.facts.unbounded.keeps(params[*k].var)
         };
