@@ -127,27 +127,19 @@ impl Unbounded {
 
     /// What the factor in front of `x` is in front of `y`.
     fn passed(&mut self, x: Var, y: Var, through: Through) -> Factor {
-        let factor = self.factor(x.into());
-        let least = match through {
-            Through::Scalar => Factor::Bounded,
-            Through::Whole | Through::Collected | Through::Items | Through::Updated => {
-                Factor::Invariant
-            }
-            Through::Element if self.arrays.contains(&x) => Factor::Bounded,
-            Through::Element => return Factor::Bounded,
+        let (factor, is_read) = (self.factor(x.into()), self.arrays.contains(&x));
+        let (passes, by_elements) = match through {
+            Through::Scalar => (true, false),
+            Through::Element => (is_read, false),
+            Through::Whole => (factor >= Factor::Invariant, false),
+            Through::Collected => (factor >= Factor::Invariant, factor == Factor::Unbounded),
+            Through::Items => (factor >= Factor::Invariant, factor >= Factor::Invariant),
+            Through::Updated => (factor >= Factor::Invariant, is_read),
         };
-        match through {
-            Through::Collected if factor == Factor::Unbounded => _ = self.arrays.insert(y),
-            Through::Items if factor >= Factor::Invariant => _ = self.arrays.insert(y),
-            Through::Updated if self.arrays.contains(&x) => _ = self.arrays.insert(y),
-            Through::Scalar
-            | Through::Whole
-            | Through::Collected
-            | Through::Items
-            | Through::Element
-            | Through::Updated => {}
+        if by_elements {
+            self.arrays.insert(y);
         }
-        if factor >= least { factor } else { Factor::Bounded }
+        if passes { factor } else { Factor::Bounded }
     }
 
     fn block(&mut self, block: &Block, depth: usize, known: &Known) {
