@@ -546,6 +546,7 @@ impl Cotangents<'_> {
         } else {
             let acc = self.accumulator_of(x);
             self.b.effect(Op::Accumulate { acc, index: Vec::new(), value });
+            self.whole_is_there(x, value);
         }
     }
 

@@ -159,6 +159,7 @@ impl Cotangents<'_> {
         for x in self.touched() {
             if let (Some(value), Some(acc)) = (self.take(x), self.outer_accumulator(x)) {
                 self.b.effect(Op::Accumulate { acc, index: Vec::new(), value });
+                self.whole_is_there(x, value);
             }
         }
         let frame = self.pop();

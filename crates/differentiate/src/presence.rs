@@ -14,8 +14,8 @@
 //!
 //! Presence is followed through straight-line code, branches, sums of iterations and scalar states of loops,
 //! for variables in front of which there is something unbounded ([`crate::unbounded`]). Of an array of which
-//! only some elements are read, a second array counts what each gets. Arrays that are states of loops or are
-//! updated, and what functions without rules give, are taken for present.
+//! only some elements are read, a second array counts what each gets. Arrays that are states of loops, what
+//! functions without rules give, and cotangents that a caller gives as zeros are taken for present.
 //!
 //! ```text
 //!   let r = sqrt x in loop s = 1 for i < n do s + r      r̄ is there if 0 < n
@@ -102,8 +102,7 @@ impl Cotangents<'_> {
         }
         let real = |k: &usize| params[*k].ty == Ty::real();
         let states: Vec<usize> = active.iter().copied().filter(real).collect();
-        let starts: Vec<Atom> =
-            states.iter().map(|k| self.is_present(stm.binds[*k].var)).collect();
+        let starts: Vec<Atom> = states.iter().map(|k| self.is_present(stm.binds[*k].var)).collect();
         let kept = |(k, start): (&usize, &Atom)| {
             *start == Atom::bool(true) && self.facts.unbounded.keeps(params[*k].var)
         };
@@ -375,6 +374,42 @@ impl Cotangents<'_> {
         }
         self.counts.extend(part.as_var().zip(count.as_var()));
         None
+    }
+
+    /// Of `y = x with [index] = …`, where `rest` of the cotangent of `y` is to be added to that of `x`: the
+    /// element that is overwritten is not there. Counting takes as long as the array, so not in loops.
+    pub(crate) fn rest_is_there(
+        &mut self,
+        y: &Param,
+        x: Var,
+        (y_ct, rest): (Var, Atom),
+        index: &[Atom],
+    ) {
+        if !self.facts.unbounded.in_part(x) || self.repeated() || *self.ty(x) != y.ty {
+            return;
+        }
+        let counts = self.counts_of(y_ct.into(), &y.ty);
+        let zero = self.b.zero(&y.ty.indexed(index.len()));
+        let update = Op::Update { array: counts, index: index.to_vec(), value: zero };
+        let counts = self.b.bind("present", y.ty.clone(), update);
+        self.counts.extend(rest.as_var().zip(counts.as_var()));
+    }
+
+    /// The contributions that elements of an array have, as far as they are counted; else one for each.
+    fn counts_of(&mut self, ct: Atom, ty: &Ty) -> Var {
+        let known = ct.as_var().and_then(|ct| self.counts.get(&ct).copied());
+        known.unwrap_or_else(|| {
+            let ones = self.b.bind("present", ty.clone(), Op::Fill(Atom::real(1.0)));
+            ones.as_var().expect("a bound variable")
+        })
+    }
+
+    /// `x̄ += value` for a whole array, in an accumulator whose contributions may be counted.
+    pub(crate) fn whole_is_there(&mut self, x: Var, value: Atom) {
+        let Some(acc) = self.flags.get(&x).copied() else { return };
+        let ty = self.ty(x).clone();
+        let counts = self.counts_of(value, &ty);
+        self.b.effect(Op::Accumulate { acc, index: Vec::new(), value: counts.into() });
     }
 
     /// The presence of each outer scalar after two branches, which start from the given sums.

@@ -35,6 +35,8 @@ enum Through {
     Items,
     /// From an array to an element.
     Element,
+    /// From an array to one with other elements at some places.
+    Updated,
 }
 
 /// The variables whose cotangents reach unbounded partial derivatives without passing a call.
@@ -65,7 +67,8 @@ impl Unbounded {
         let (arrays, sure) = (HashMap::new(), f.body.results.iter().filter_map(|x| x.as_var()));
         let (around, sure, whole) = (Vec::new(), sure.collect(), HashSet::new());
         unbounded.kept_in(&f.body, HashSet::new(), activity);
-        let mut uses = Uses { activity, around, arrays, sure, whole, read: HashMap::new() };
+        let (loops, read) = (0, HashMap::new());
+        let mut uses = Uses { activity, around, loops, arrays, sure, whole, read };
         uses.arrays(&f.body, 0);
         uses.block(&f.body);
         unbounded.whole = uses.whole;
@@ -124,23 +127,19 @@ impl Unbounded {
 
     /// What the factor in front of `x` is in front of `y`.
     fn passed(&mut self, x: Var, y: Var, through: Through) -> Factor {
-        let factor = self.factor(x.into());
-        let least = match through {
-            Through::Scalar => Factor::Bounded,
-            Through::Whole | Through::Collected | Through::Items => Factor::Invariant,
-            Through::Element if self.arrays.contains(&x) => Factor::Bounded,
-            Through::Element => return Factor::Bounded,
+        let (factor, is_read) = (self.factor(x.into()), self.arrays.contains(&x));
+        let (passes, by_elements) = match through {
+            Through::Scalar => (true, false),
+            Through::Element => (is_read, false),
+            Through::Whole => (factor >= Factor::Invariant, false),
+            Through::Collected => (factor >= Factor::Invariant, factor == Factor::Unbounded),
+            Through::Items => (factor >= Factor::Invariant, factor >= Factor::Invariant),
+            Through::Updated => (factor >= Factor::Invariant, is_read),
         };
-        match through {
-            Through::Collected if factor == Factor::Unbounded => _ = self.arrays.insert(y),
-            Through::Items if factor >= Factor::Invariant => _ = self.arrays.insert(y),
-            Through::Scalar
-            | Through::Whole
-            | Through::Collected
-            | Through::Items
-            | Through::Element => {}
+        if by_elements {
+            self.arrays.insert(y);
         }
-        if factor >= least { factor } else { Factor::Bounded }
+        if passes { factor } else { Factor::Bounded }
     }
 
     fn block(&mut self, block: &Block, depth: usize, known: &Known) {
@@ -195,6 +194,11 @@ impl Unbounded {
                 self.depends(stm.binds[0].var, (*x).into(), Through::Element);
             }
             Exp::Op(Op::Fill(x)) => self.depends(stm.binds[0].var, *x, Through::Whole),
+            Exp::Op(Op::Update { array, value, .. }) => {
+                let y = stm.binds[0].var;
+                self.depends(y, (*array).into(), Through::Updated);
+                self.depends(y, *value, Through::Items);
+            }
             Exp::Nest(Nest::If { then, otherwise, .. }) => {
                 for (k, p) in stm.binds.iter().enumerate() {
                     for block in [then, otherwise] {
@@ -296,6 +300,8 @@ struct Uses<'a> {
     activity: &'a Activity,
     /// The indices and extents of the `for`s around, from the outside in.
     around: Vec<(Var, Atom)>,
+    /// How many loops are around.
+    loops: usize,
     /// The sizes of arrays, and in how many `for`s they are bound.
     arrays: HashMap<Var, (Vec<Atom>, usize)>,
     /// The variables that surely have cotangents.
@@ -347,6 +353,14 @@ impl Uses<'_> {
             Exp::Op(Op::Prim(Prim::Select | Prim::Max | Prim::Min, _)) => {}
             Exp::Op(Op::Prim(_, args)) if used => self.all(args),
             Exp::Op(Op::Prim(..)) => {}
+            // What is overwritten has no cotangent.
+            Exp::Op(Op::Update { array, value, .. }) if !self.is_repeated() => {
+                self.whole.extend(value.as_var());
+                if used {
+                    self.sure.insert(*array);
+                    self.sure.extend(value.as_var());
+                }
+            }
             Exp::Op(op) => op.atoms(&mut |x| {
                 self.whole.extend(x.as_var());
                 if used || stm.binds.is_empty() {
@@ -369,13 +383,20 @@ impl Uses<'_> {
             Exp::Nest(Nest::Loop { inits, body, .. }) => {
                 self.all(inits);
                 self.all(&body.results);
+                self.loops += 1;
                 stm.exp.blocks().into_iter().for_each(|inner| self.block(inner));
+                self.loops -= 1;
             }
             Exp::Nest(Nest::If { then, otherwise, .. }) => {
                 self.block(then);
                 self.block(otherwise);
             }
         }
+    }
+
+    /// Whether the statement may run more than once.
+    fn is_repeated(&self) -> bool {
+        self.loops > 0 || !self.around.is_empty()
     }
 
     fn reads(&mut self, x: Var, index: &[Atom]) {

@@ -29,7 +29,11 @@ impl Cotangents<'_> {
         let ty = all.indexed(index.len());
         if let Some(value) = self.wants(value) {
             let part = self.bind_ct(value, &ty, Op::Index(y_ct, index.to_vec()));
-            self.add(value.into(), part, &ty);
+            let when = match index {
+                [i] => self.presence_of_part((y_ct, None), *i, part, &ty),
+                _ => None,
+            };
+            self.add_when(value.into(), part, &ty, when);
         }
         if self.wants(x).is_some() {
             let zero = self.b.zero(&ty);
@@ -38,6 +42,7 @@ impl Cotangents<'_> {
                 &all,
                 Op::Update { array: y_ct, index: index.to_vec(), value: zero },
             );
+            self.rest_is_there(y, x, (y_ct, rest), index);
             self.add(x.into(), rest, &y.ty);
         }
     }
