@@ -175,8 +175,9 @@ fn accuracy_table() -> (Vec<accuracy::Block>, accuracy::Page) {
     (accuracy::blocks(&read("accuracy/references.txt")), page)
 }
 
-/// No value and no derivative is farther from its reference than the page *Accuracy* says. `ONLY=NAME` chooses functions, `ENGINE=jit`
-/// another engine, and `MEASURE=1` prints the largest errors.
+/// No value and no derivative is farther from its reference than the page *Accuracy* says.
+/// `ONLY=NAME` chooses functions, `ENGINE=jit` another engine, and `MEASURE=1` prints the largest
+/// errors.
 #[test]
 fn values_and_derivatives_are_accurate() {
     let wish = |name: &str| std::env::var(name).ok();

@@ -19,9 +19,10 @@ fn turning(e: Expr) -> Expr {
     call(Prim::Sqrt, e.clone() * e)
 }
 
-/// By x: `y * x ** (y - 1)`, with 0 for `0 ** 0`. By y: `x ** y * log x`, with 0 at `x = 0`. What would be an infinity times zero
-/// is avoided inside, so that the derivatives of these derivatives have it neither. At `0 ** 1` and `0 ** 0` the derivative of each
-/// by the other argument is NaN, because `x ** (y - 1) * (1 + y * log x)` has no finite limit.
+/// By x: `y * x ** (y - 1)`, with 0 for `0 ** 0`. By y: `x ** y * log x`, with 0 at `x = 0`. What
+/// would be an infinity times zero is avoided inside, so that the derivatives of these derivatives
+/// have it neither. At `0 ** 1` and `0 ** 0` the derivative of each by the other argument is NaN,
+/// because `x ** (y - 1) * (1 + y * log x)` has no finite limit.
 fn pow_partials() -> Vec<Option<Expr>> {
     let zero = || call2(Prim::Eq, x(), real(0.0));
     let at = |n: f64| call2(Prim::And, zero(), call2(Prim::Eq, y(), real(n)));

@@ -5,8 +5,9 @@ use crate::{CText, Cost, Domain, Expr, Prim, Row, ScalarTy, Surface, expr::*};
 
 const R: ScalarTy = ScalarTy::Real;
 
-/// `1 - x²`: a product where the difference would cancel. The difference where the derivative of the product would, and at the ends,
-/// where a factor of the product is 0 and its derivative infinite.
+/// `1 - x²`: a product where the difference would cancel. The difference where the derivative of
+/// the product would, and at the ends, where a factor of the product is 0 and its derivative
+/// infinite.
 fn one_less_square() -> Expr {
     let size = || call(Prim::Abs, x());
     let near_an_end =
@@ -14,9 +15,10 @@ fn one_less_square() -> Expr {
     select(near_an_end, (real(1.0) - x()) * (real(1.0) + x()), real(1.0) - x() * x())
 }
 
-/// With the longer side l, the shorter side s and the quotient q = s / l: by the shorter side 1 / (l + s q), by the longer one -q times
-/// that, with the opposite signs where x is the longer side. No square overflows or vanishes, and derivatives of the partials
-/// are differences of 1 and q², not of two large numbers.
+/// With the longer side l, the shorter side s and the quotient q = s / l: by the shorter side
+/// 1 / (l + s q), by the longer one -q times that, with the opposite signs where x is the longer
+/// side. No square overflows or vanishes, and derivatives of the partials are differences of 1 and
+/// q², not of two large numbers.
 fn atan2_partials() -> Vec<Option<Expr>> {
     let size = |side: Expr| call(Prim::Abs, side);
     let flat = || call2(Prim::Le, size(x()), size(y()));
