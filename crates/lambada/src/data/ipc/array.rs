@@ -217,8 +217,9 @@ impl<'a> Arrays<'a> {
 /// Two numbers.
 fn pair(stated: [u8; 16]) -> Result<(usize, usize), Wrong> {
     let (first, second) = stated.split_at(8);
-    let number =
-        |bytes: &[u8]| Ok::<_, Wrong>(field::length(i64::from_le_bytes(bytes.try_into()?))? as usize);
+    let number = |bytes: &[u8]| {
+        Ok::<_, Wrong>(field::length(i64::from_le_bytes(bytes.try_into()?))? as usize)
+    };
     Ok((number(first)?, number(second)?))
 }
 

@@ -113,7 +113,8 @@ impl Field {
 impl Kind {
     fn of(table: Table, version: i16) -> Result<Kind, Wrong> {
         let foreign = |what, buffers| Kind::Foreign { what, buffers, views: false };
-        let details = || table.table(field::TYPE)?.map_or_else(|| broken("a type without its size"), Ok);
+        let details =
+            || table.table(field::TYPE)?.map_or_else(|| broken("a type without its size"), Ok);
         Ok(match table.byte(field::TYPE_KIND)? {
             types::NULL => Kind::Nothing,
             types::BOOL => Kind::Truth,
@@ -164,7 +165,10 @@ impl Kind {
     }
 
     fn integer(ty: Table) -> Result<Kind, Wrong> {
-        Ok(Kind::Integer { bytes: bytes_of(ty.int(int::BITS, 0)?)?, signed: ty.truth(int::SIGNED)? })
+        Ok(Kind::Integer {
+            bytes: bytes_of(ty.int(int::BITS, 0)?)?,
+            signed: ty.truth(int::SIGNED)?,
+        })
     }
 
     /// How many buffers there are, besides those that a view tells.
