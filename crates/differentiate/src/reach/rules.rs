@@ -9,7 +9,7 @@
 //! * Assumes: the rule is complete; that of `vjp` has been transposed.
 //! * Gives: a function of the library, once for each rule.
 
-use lambada_anf::{Atom, Block, Builder, FnId, Function, Lambda, Renaming, Rules};
+use lambada_anf::{Block, Builder, FnId, Function, Lambda, Rules};
 
 use crate::boundary;
 use crate::derived::Context;
