@@ -82,7 +82,7 @@ fn arguments_decide_on_types_that_are_left_open() {
         let (_, along) = f.jvp(&["b"]).unwrap().call(args![&w, &x, &b], args![b: &b]).unwrap();
         close(vector(along), [0.0, slope(expected[1])]);
         let (_, pullback) = f.vjp(&["b"]).unwrap().call(args![&w, &x, &b]).unwrap();
-        let back = pullback.call(&[0.0, 1.0]).unwrap();
+        let back = pullback.call([0.0, 1.0]).unwrap();
         close(back.get("b").unwrap().view::<Ix1>().to_vec(), [0.0, slope(expected[1])]);
         let (_, entries) = f.sparse_jacobian(&["b"]).unwrap().call(args![&w, &x, &b]).unwrap();
         assert_eq!((entries.rows, entries.cols), (vec![0, 1], vec![0, 1]));
