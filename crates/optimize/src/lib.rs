@@ -55,6 +55,8 @@ pub struct Pass {
 enum How {
     /// It is about one function, which may call others.
     Each(fn(&mut Function, &Calls) -> bool),
+    /// The same, and it depends on who reads the result.
+    Read(fn(&mut Function, &Calls, Reader) -> bool),
     /// It is about one function of the library, which is told which one it is.
     Called(fn(&mut Function, FnId, &Calls) -> bool),
     /// It is about a program with its library.
@@ -64,11 +66,16 @@ enum How {
 impl Pass {
     /// Runs the pass on a program, the functions of its library included, and says whether that has changed it.
     pub fn run(&self, program: &mut Function) -> bool {
-        self.run_knowing(program, &mut None)
+        self.run_knowing(program, &mut None, Reader::Machine)
     }
 
     /// The same, where what calls do may be known already. It is found out if the pass asks for it.
-    fn run_knowing(&self, program: &mut Function, known: &mut Option<Calls>) -> bool {
+    fn run_knowing(
+        &self,
+        program: &mut Function,
+        known: &mut Option<Calls>,
+        reader: Reader,
+    ) -> bool {
         if let How::Whole(run) = self.how {
             return run(program);
         }
@@ -79,13 +86,16 @@ impl Pass {
             let Some(function) = function else { continue };
             changed |= match self.how {
                 How::Each(run) => run(function, calls),
+                How::Read(run) => run(function, calls, reader),
                 How::Called(run) => run(function, FnId(k as u32), calls),
                 How::Whole(_) => false,
             };
         }
-        if let How::Each(run) = self.how {
-            changed |= run(program, calls);
-        }
+        changed |= match self.how {
+            How::Each(run) => run(program, calls),
+            How::Read(run) => run(program, calls, reader),
+            How::Called(_) | How::Whole(_) => false,
+        };
         program.library = library;
         changed
     }
@@ -180,7 +190,7 @@ pub const ROUND: &[Pass] = &[
     Pass {
         name: "loop-invariant-code-motion",
         what: "what does not change in a loop is computed before it",
-        how: How::Each(loop_invariant_code_motion::loop_invariant_code_motion),
+        how: How::Read(loop_invariant_code_motion::loop_invariant_code_motion),
     },
 ];
 
@@ -295,7 +305,7 @@ pub fn optimize_observed(
             return false;
         }
         let before = cfg!(debug_assertions).then(|| function.clone());
-        let mut changed = pass.run_knowing(function, &mut calls);
+        let mut changed = pass.run_knowing(function, &mut calls, reader);
         if let Some(before) = before {
             // Where NaN stands in a program, it is equal to itself only as text.
             let same = || is_same(&before, function) || print(&before) == print(function);
@@ -394,7 +404,7 @@ pub fn simplify(
         dead_code::dead_code(&mut function, calls);
     }
     // What does not change in a loop is differentiated once, and no tape holds it for each iteration.
-    loop_invariant_code_motion::loop_invariant_code_motion(&mut function, calls);
+    loop_invariant_code_motion::loop_invariant_code_motion(&mut function, calls, reader);
     dead_code::dead_code(&mut function, calls);
     *names = function.names;
     Lambda { params: function.params, results: function.results, body: function.body }

@@ -2,7 +2,7 @@
 //!
 //! Assumes: nothing. Gives: no pure statement in a loop that depends on nothing the loop binds, except those that are cheaper to do again
 //! than to keep (`Fill`, updates) and those that might not be safe to run when the loop runs no iteration: reads that are not evidently in
-//! range, `while` loops that might not end. Keeps: values and failures: a `Check` never moves.
+//! range, `while` loops that might not end, and divisions of integers in source that people read. Keeps: values and failures: a `Check` never moves.
 //!
 //! **Costly work is not done where the loop would not have run.** A loop in a loop may have no iterations in most of the outer ones
 //! (`for j < i`); if something that takes a loop itself leaves it, both come under the condition that there is an iteration, unless it costs
@@ -16,15 +16,21 @@ use lambada_anf::{
 };
 use lambada_prim::{ArrayPrim, Prim, ScalarTy};
 
+use crate::Reader;
 use crate::calls::Calls;
 use crate::scope::Scope;
 
 /// The pass.
-pub(crate) fn loop_invariant_code_motion(function: &mut Function, calls: &Calls) -> bool {
+pub(crate) fn loop_invariant_code_motion(
+    function: &mut Function,
+    calls: &Calls,
+    reader: Reader,
+) -> bool {
     let scope = Scope::new(function, calls);
     let mut motion = Motion {
         names: &mut function.names,
         calls,
+        reader,
         scope,
         loops: 0,
         varying: HashSet::new(),
@@ -38,6 +44,7 @@ pub(crate) fn loop_invariant_code_motion(function: &mut Function, calls: &Calls)
 struct Motion<'a> {
     names: &'a mut Names,
     calls: &'a Calls,
+    reader: Reader,
     scope: Scope,
     /// How many loops surround the current block.
     loops: usize,
@@ -56,8 +63,12 @@ impl Motion<'_> {
             self.scope.enter(&stm.exp);
             self.nested(&mut stm);
             self.scope.reset(inside);
-            let out =
-                Leaving { names: &mut *self.names, scope: &mut self.scope, calls: self.calls };
+            let out = Leaving {
+                names: &mut *self.names,
+                scope: &mut self.scope,
+                calls: self.calls,
+                reader: self.reader,
+            };
             let out = out.invariant(&mut stm);
             self.changed |= !out.is_empty();
             if self.needs_guard(&stm, &out) {
@@ -160,6 +171,7 @@ struct Leaving<'a> {
     names: &'a mut Names,
     scope: &'a mut Scope,
     calls: &'a Calls,
+    reader: Reader,
 }
 
 /// What is known at a place in a loop.
@@ -207,7 +219,9 @@ impl Leaving<'_> {
         s.mentioned(&mut |v| depends |= inside.contains(&v));
         let typed = !here.checked || !rests_on_sizes(s);
         let pure = self.calls.is_pure(s);
-        !depends && typed && worthwhile(s) && pure && safe(s, self.scope, here.unchecked)
+        let runs = here.unchecked;
+        let place = Place { runs, divides: runs || self.reader == Reader::Machine };
+        !depends && typed && worthwhile(s) && pure && safe(s, self.scope, place)
     }
 
     /// What leaves the branches of an invariant condition, under that condition: costly work, and what it needs.
@@ -337,20 +351,33 @@ fn rests_on_sizes(stm: &Stm) -> bool {
     rests
 }
 
-/// May it run where the program might not have run it? `runs`: the program would have.
-fn safe(stm: &Stm, scope: &mut Scope, runs: bool) -> bool {
+/// What a place to which a statement moves allows.
+#[derive(Clone, Copy)]
+struct Place {
+    /// The program would have run the statement.
+    runs: bool,
+    /// An integer is divided by zero without a failure: not so in source that people read, where the loop may have no iteration.
+    divides: bool,
+}
+
+/// May it run where the program might not have run it?
+fn safe(stm: &Stm, scope: &mut Scope, place: Place) -> bool {
+    let runs = place.runs;
     match &stm.exp {
+        Exp::Op(Op::Prim(Prim::DivInt | Prim::RemInt, args)) => {
+            place.divides || scope.proves(Atom::int(0), args[1], true)
+        }
         Exp::Op(Op::ArrayPrim(prim, args)) => runs || fit(*prim, args, scope),
         // Of which constructor the node is may be known only where it runs.
         Exp::Op(Op::Field { .. } | Op::Call { .. }) => runs,
         Exp::Op(op) => op.access().is_none_or(|(x, index)| scope.in_range(x, index)),
         Exp::Nest(Nest::Loop { kind: LoopKind::While(_), .. }) => runs,
-        Exp::Nest(Nest::For { .. } | Nest::Loop { .. }) => inner_safe(stm, scope, runs),
+        Exp::Nest(Nest::For { .. } | Nest::Loop { .. }) => inner_safe(stm, scope, place),
         Exp::Nest(Nest::If { cond, then, otherwise }) => {
             [(then, true), (otherwise, false)].into_iter().all(|(b, holds)| {
                 let mark = scope.mark();
                 scope.assume(*cond, holds);
-                let safe = block_safe(b, scope, runs);
+                let safe = block_safe(b, scope, place);
                 scope.reset(mark);
                 safe
             })
@@ -371,30 +398,30 @@ fn fit(prim: ArrayPrim, args: &[Var], scope: &Scope) -> bool {
 
 /// Is every access in a block that does nothing but compute evidently in range here?
 pub(crate) fn evident(block: &Block, scope: &mut Scope) -> bool {
-    block_safe(block, scope, true)
+    block_safe(block, scope, Place { runs: true, divides: true })
 }
 
-fn inner_safe(stm: &Stm, scope: &mut Scope, runs: bool) -> bool {
+fn inner_safe(stm: &Stm, scope: &mut Scope, place: Place) -> bool {
     if let Exp::Nest(Nest::If { cond, then, otherwise }) = &stm.exp {
         return [(then, true), (otherwise, false)].into_iter().all(|(block, holds)| {
             let mark = scope.mark();
             scope.assume(*cond, holds);
-            let safe = block_safe(block, scope, runs);
+            let safe = block_safe(block, scope, place);
             scope.reset(mark);
             safe
         });
     }
     let mark = scope.mark();
     scope.enter(&stm.exp);
-    let safe = stm.exp.blocks().into_iter().all(|b| block_safe(b, scope, runs));
+    let safe = stm.exp.blocks().into_iter().all(|b| block_safe(b, scope, place));
     scope.reset(mark);
     safe
 }
 
-fn block_safe(block: &Block, scope: &mut Scope, runs: bool) -> bool {
+fn block_safe(block: &Block, scope: &mut Scope, place: Place) -> bool {
     let mark = scope.mark();
     let safe = block.stms.iter().all(|s| {
-        let safe = safe(s, scope, runs);
+        let safe = safe(s, scope, place);
         scope.pass(s);
         safe
     });

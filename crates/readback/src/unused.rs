@@ -100,6 +100,10 @@ impl Sweep<'_> {
                     return rest;
                 }
                 self.expr(&mut value);
+                if param.pattern.kind == PatternKind::Wildcard && is_idle(&value) {
+                    self.gone(&value);
+                    return rest;
+                }
                 ExprKind::Let(param, value, Box::new(rest))
             }
             Line::Functions(mut defs) => {
@@ -158,6 +162,12 @@ impl Sweep<'_> {
         };
         used.iter().any(|(name, added)| !own.contains(name) && (*added || acts(name)))
     }
+}
+
+/// Whether it is a loop whose lines were all dropped.
+fn is_idle(value: &Expr) -> bool {
+    let ExprKind::For(_, body) = &value.kind else { return false };
+    matches!(&body.kind, ExprKind::Tuple(parts) if parts.is_empty()) || is_idle(body)
 }
 
 /// The names that an expression mentions, and whether it adds to them; the accumulators and functions that are its own.
