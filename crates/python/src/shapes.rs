@@ -49,10 +49,15 @@ fn shape(value: &Bound<'_, PyAny>, depth: usize) -> Shape {
         let member = |(name, member): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
             Some((name.extract().ok()?, shape(&member, depth - 1)))
         };
-        return members.iter().map(member).collect::<Option<_>>().map_or(Shape::Unknown, Shape::Record);
+        return members
+            .iter()
+            .map(member)
+            .collect::<Option<_>>()
+            .map_or(Shape::Unknown, Shape::Record);
     }
     // Arrays of other libraries.
-    let is_array = ["__array__", "__dlpack__"].iter().any(|name| value.hasattr(*name).unwrap_or(false));
+    let is_array =
+        ["__array__", "__dlpack__"].iter().any(|name| value.hasattr(*name).unwrap_or(false));
     match is_array.then(|| as_array(value)) {
         Some(Ok(array)) => array_shape(&array),
         Some(Err(_)) | None => Shape::Unknown,

@@ -1,6 +1,7 @@
 //! Tables as Apache Arrow has them: `.parquet` files, and `.arrow` or `.feather` files, in and out.
 
 use std::cell::Cell;
+use std::collections::HashSet;
 use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -37,9 +38,9 @@ fn read(
         Wrong::Broken(why) => messages::not_a_container(origin, format, &why),
         Wrong::Large => messages::too_large(origin, memory.limit),
     })?;
-    let names = table.columns.iter().map(|(name, _)| name);
-    match names.enumerate().find(|(k, name)| table.columns[..*k].iter().any(|(n, _)| n == *name)) {
-        Some((_, name)) => Err(messages::repeated_column(origin, name)),
+    let (mut names, mut known) = (table.columns.iter().map(|(name, _)| name), HashSet::new());
+    match names.find(|name| !known.insert(*name)) {
+        Some(name) => Err(messages::repeated_column(origin, name)),
         None => Ok(table),
     }
 }
