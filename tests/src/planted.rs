@@ -74,7 +74,9 @@ impl Places<'_> {
         for word in words {
             for (at, _) in self.text.match_indices(word) {
                 let line = self.text[..at].rfind('\n').map_or(0, |k| k + 1);
-                if !self.text[line..at].contains("--") {
+                // Between two definitions `in` may be left out.
+                let is_lost = *word != " in " || !self.text[at + word.len()..].starts_with("let ");
+                if is_lost && !self.text[line..at].contains("--") {
                     self.found.push((at, at + word.len(), " ".to_string()));
                 }
             }
