@@ -319,7 +319,7 @@ impl Arm<'_> {
         self.make(cx, b, Mode::Tangent, fields)
     }
 
-    /// Fields of the shape of `x`, of which each real is the mark, or zero.
+    /// Fields shaped like those of `x`; each real is the mark, or zero without one.
     fn filled(
         &self,
         cx: &mut Context,

@@ -12,7 +12,8 @@
 //! * `derived`, `boundary`, `crossing` and `shadows`: what derivatives add to the library, and how nodes cross to them; `known`, `flow` and
 //!   `threaded`: what is there;
 //! * `values`, `node_values` and `guarded`: cotangents of handles where the derivative becomes source;
-//! * `presence` and `unbounded`: when cotangents are there, and where that matters, for absent is not zero times;
+//! * `presence` and `unbounded`: whether a cotangent is there, and where that matters, because absent is
+//!   not zero times;
 //! * `residuals`, `tape`, `flat` and `thread`: what the reverse sweep needs from the forward sweep, stored or computed again;
 //! * `prepare`, `extrema`, `late`, `segments` and, for source, `counted` and `elements`: rewritings that come first;
 //! * `snapshots`: loops that keep a given number of states;

@@ -153,7 +153,7 @@ impl Cotangents<'_> {
         }
     }
 
-    /// What a reverse loop binds: the cotangents of the states, the sums of outer scalars, and flags of both.
+    /// The variables that a reverse loop binds: cotangents of states, sums of outer scalars, flags of both.
     pub(crate) fn after_reverse(
         &mut self,
         (inits, active, flags): (&[Atom], &[usize], &[StateFlag]),

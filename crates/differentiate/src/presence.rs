@@ -12,18 +12,18 @@
 //! with unbounded partial derivatives is not run. A zero that has been computed is a number like any
 //! other: `0 · ∞` is NaN there, since neither 0 nor another number need be right.
 //!
-//! Presence is followed through straight-line code, branches, sums of iterations and scalar states of loops,
-//! for variables in front of which there is something unbounded ([`crate::unbounded`]). Of an array of which
-//! only some elements are read, a second array counts what each gets. Arrays that are states of loops, what
-//! functions without rules give, and cotangents that a caller gives as zeros are taken for present.
+//! Presence is followed through straight-line code, branches, sums of iterations and scalar states of
+//! loops, for variables with an unbounded factor in front ([`crate::unbounded`]). If only some elements of
+//! an array are read, a second array counts the contributions to each. Arrays that are states of loops,
+//! results of functions without rules and zero seeds of a caller are taken for present.
 //!
 //! ```text
 //!   let r = sqrt x in loop s = 1 for i < n do s + r      r̄ is there if 0 < n
 //!   loop s = sqrt x for i < n do y                       the reverse loop carries whether s̄ is there
 //! ```
 //!
-//! A reverse loop carries a boolean only where an iteration may drop the cotangent of a state: most states
-//! are used by each iteration, which [`crate::unbounded`] sees beforehand.
+//! A reverse loop carries a boolean only where an iteration may drop the cotangent of a state, because
+//! most states are used by each iteration, which [`crate::unbounded`] sees beforehand.
 
 use lambada_anf::{Atom, Block, Op, Param, Renaming, Stm, Ty, Var};
 use lambada_prim::{Expr, Prim, Scalar};
@@ -44,7 +44,7 @@ enum There {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Joined {
     Always,
-    /// What is known outside of the branches.
+    /// A condition known outside of the branches.
     When(Atom),
     /// A result of the branches.
     Result(Atom, Atom),
@@ -70,9 +70,9 @@ pub(crate) struct StateFlag {
 /// Whether the sums of outer scalars that a reverse loop carries are there.
 #[derive(Default)]
 pub(crate) struct SumFlags {
-    /// Those that the loop carries with a flag.
+    /// Sums that the loop carries, each with its flag.
     carried: Vec<(Var, Var)>,
-    /// Those to which each iteration contributes, with what is known before the loop.
+    /// Sums that each iteration contributes to, each with its presence before the loop.
     always: Vec<(Var, Atom)>,
 }
 

@@ -58,7 +58,7 @@ impl Unit {
         self.call_of(entry, operator, wrt, &self.shapes(entry, inputs)?)
     }
 
-    /// The same where what the values are is known.
+    /// [`Self::call_at`] for values of these shapes.
     pub(crate) fn call_of(
         &self,
         entry: &str,

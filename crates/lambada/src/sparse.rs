@@ -58,7 +58,7 @@ impl Unit {
         self.sparse_of(entry, matrix, wrt, &self.shapes(entry, inputs)?)
     }
 
-    /// The same where what the values are is known.
+    /// [`Self::sparse_at`] for values of these shapes.
     pub(crate) fn sparse_of(
         &self,
         entry: &str,

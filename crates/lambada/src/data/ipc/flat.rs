@@ -114,7 +114,7 @@ pub(super) struct Table<'a> {
 }
 
 impl<'a> Table<'a> {
-    /// The table that a buffer is about.
+    /// The root table of a buffer.
     pub(super) fn root(bytes: &'a [u8]) -> Result<Table<'a>, Wrong> {
         Ok(Table { bytes, at: followed(bytes, 0)? })
     }
