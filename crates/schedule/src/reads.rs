@@ -136,46 +136,69 @@ impl Push {
         Some(to.at(elements, index))
     }
 
-    /// The definition at other indices, if it is cheap. Reductions are not, so no index is captured.
+    /// The definition at other indices, if it is cheap. What it reads is looked at only if it is: else each
+    /// element of a chain of arrays would look at the whole chain.
     fn cheap(&mut self, to: &mut Builder, node: NodeId) -> Option<NodeId> {
-        if !to.graph.free(node).meets(&self.axes) {
-            return Some(node);
+        self.left = self.paid(&to.graph, node, self.left)?;
+        Some(self.moved(to, node))
+    }
+
+    /// What is left of the operations that may be computed again after those of a definition. Reductions are never computed again, so no
+    /// index is captured.
+    fn paid(&self, graph: &Graph, node: NodeId, left: (usize, usize)) -> Option<(usize, usize)> {
+        if !graph.free(node).meets(&self.axes) {
+            return Some(left);
         }
+        let (reals, others) = left;
+        let other = || Some((reals, others.checked_sub(1)?));
+        let all = |left: (usize, usize), parts: &[NodeId]| {
+            parts.iter().try_fold(left, |left, part| self.paid(graph, *part, left))
+        };
+        match graph.node(node) {
+            Node::Index(_) => Some(left),
+            Node::Prim(op, _) if !self.any && !is_cheap(*op) => None,
+            Node::Prim(op, args) => match op.result() {
+                ScalarTy::Real => all((reals.checked_sub(1)?, others), args),
+                ScalarTy::Int | ScalarTy::Bool => all(other()?, args),
+            },
+            Node::Choose(c, a, b) => all(other()?, &[*c, *a, *b]),
+            Node::At(array, _) if graph.array_facts(*array).free.meets(&self.axes) => None,
+            Node::At(_, index) => all(left, index),
+            Node::Lit(_) | Node::Reduce(..) => None,
+        }
+    }
+
+    /// A definition that has been paid for, at other indices.
+    fn moved(&self, to: &mut Builder, node: NodeId) -> NodeId {
+        if !to.graph.free(node).meets(&self.axes) {
+            return node;
+        }
+        let all = |to: &mut Builder, nodes: &[NodeId]| -> Vec<NodeId> {
+            nodes.iter().map(|node| self.moved(to, *node)).collect()
+        };
         match to.graph.node(node).clone() {
             Node::Index(axis) => {
-                self.places.iter().find(|(own, _)| *own == axis).map(|(_, place)| *place)
+                let own = self.places.iter().find(|(own, _)| *own == axis);
+                own.map_or(node, |(_, place)| *place)
             }
             Node::Prim(op, args) => {
-                if !self.any && !is_cheap(op) {
-                    return None;
-                }
-                let left = match op.result() {
-                    ScalarTy::Real => &mut self.left.0,
-                    ScalarTy::Int | ScalarTy::Bool => &mut self.left.1,
-                };
-                *left = left.checked_sub(1)?;
-                let args = self.all(to, &args)?;
+                let args = all(to, &args);
                 let node = to.prim(op, args);
                 // `m − (m − i)` is `i`.
-                let same = Affine::of(&to.graph, node).single();
-                Some(same.unwrap_or(node))
+                Affine::of(&to.graph, node).single().unwrap_or(node)
             }
             Node::Choose(c, a, b) => {
-                self.left.1 = self.left.1.checked_sub(1)?;
-                let c = self.node(to, c)?;
+                let c = self.moved(to, c);
                 to.around.push(Around::Branch);
-                let sides = self.all(to, &[a, b]);
+                let sides = all(to, &[a, b]);
                 to.around.pop();
-                sides.map(|sides| to.choose(c, sides[0], sides[1]))
+                to.choose(c, sides[0], sides[1])
             }
             Node::At(array, index) => {
-                if to.graph.array_facts(array).free.meets(&self.axes) {
-                    return None;
-                }
-                let index = self.all(to, &index)?;
-                Some(read(to, array, index))
+                let index = all(to, &index);
+                read(to, array, index)
             }
-            Node::Lit(_) | Node::Reduce(..) => None,
+            Node::Lit(_) | Node::Reduce(..) => node,
         }
     }
 

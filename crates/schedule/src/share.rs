@@ -2,7 +2,7 @@
 //! bodies and what each body contributes to the derivative of all others do. In one nest the terms are computed once: some sums are finished one after the other, and
 //! the nest comes back to the others. That costs an access of memory for each term, so it is done where that is cheaper than to compute the terms again.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use crate::cost::Nominal;
 use crate::graph::AxisId;
@@ -19,11 +19,15 @@ pub(crate) fn shared(placed: Placed, sizes: &Nominal, lanes: u16) -> Placed {
     let mut passes = placed.passes.clone();
     for pass in &mut passes {
         let blocked = placed.block.filter(|_| pass.blocked);
+        let mut sources = sources_of(&pass.nests);
         let mut at = 0;
         while at < pass.nests.len() {
             let cost = |nest: &Nest| work(&placed, nest, sizes, &near, lanes);
             let found = (at + 1..pass.nests.len()).find_map(|other| {
-                let both = together(&placed, &pass.nests, at, other)?;
+                if sources[other] > Some(at) {
+                    return None;
+                }
+                let both = together(&placed, &pass.nests[at], &pass.nests[other])?;
                 let fixed = blocked.is_some_and(|axis| both.axes.contains(&axis));
                 let mut lanes = vec![both.vector];
                 if !fixed {
@@ -47,6 +51,7 @@ pub(crate) fn shared(placed: Placed, sizes: &Nominal, lanes: u16) -> Placed {
                 Some((other, both)) => {
                     pass.nests[at] = both;
                     pass.nests.remove(other);
+                    sources = sources_of(&pass.nests);
                 }
                 None => at += 1,
             }
@@ -55,9 +60,19 @@ pub(crate) fn shared(placed: Placed, sizes: &Nominal, lanes: u16) -> Placed {
     Placed { passes, ..placed }
 }
 
-/// The first nest with what another one does, if it may be done there.
-fn together(placed: &Placed, nests: &[Nest], at: usize, other: usize) -> Option<Nest> {
-    let (first, second) = (&nests[at], &nests[other]);
+/// By nest of a pass: the last one before it that writes what it reads.
+fn sources_of(nests: &[Nest]) -> Vec<Option<usize>> {
+    let mut written = HashMap::<BufferId, usize>::new();
+    let sources = nests.iter().enumerate().map(|(k, nest)| {
+        let last = nest.reads.iter().filter_map(|id| written.get(id).copied()).max();
+        written.extend(nest.items.iter().map(|item| (item.buffer(), k)));
+        last
+    });
+    sources.collect()
+}
+
+/// The first nest with what another one does, if it may be done there. None of those between them writes what the other one reads.
+fn together(placed: &Placed, first: &Nest, second: &Nest) -> Option<Nest> {
     let plain = |nest: &Nest| {
         let only = |item: &Item| matches!(item, Item::Store(_) | Item::Reduce(_));
         nest.carries.is_empty()
@@ -65,11 +80,12 @@ fn together(placed: &Placed, nests: &[Nest], at: usize, other: usize) -> Option<
             && nest.group.is_none()
             && nest.items.iter().all(only)
     };
-    let alike = first.domain() == second.domain()
-        && first.guard == second.guard
-        && first.vector == second.vector;
     let few = first.axes.len() <= MOST_AXES && first.vector.is_some();
-    if !(alike && few && plain(first) && plain(second)) {
+    let alike = first.guard == second.guard
+        && first.vector == second.vector
+        && first.axes.len() == second.axes.len()
+        && first.axes.iter().all(|axis| second.axes.contains(axis));
+    if !(few && alike && plain(first) && plain(second)) {
         return None;
     }
     // What the second one reads is there, or is computed for the same indices.
@@ -77,9 +93,8 @@ fn together(placed: &Placed, nests: &[Nest], at: usize, other: usize) -> Option<
         matches!(placed.buffer(*id).content, Content::Node(_))
             && first.items.contains(&Item::Store(*id))
     };
-    let written = nests[at..other].iter().flat_map(|nest| &nest.items).map(|item| item.buffer());
-    let written: HashSet<BufferId> = written.collect();
-    if !second.reads.iter().all(|id| !written.contains(id) || same(id)) {
+    let written = |id: &BufferId| first.items.iter().any(|item| item.buffer() == *id);
+    if !second.reads.iter().all(|id| !written(id) || same(id)) {
         return None;
     }
     let mut both = first.clone();

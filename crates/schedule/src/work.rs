@@ -1,6 +1,6 @@
 //! What a nest costs, in operations on vector registers.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use lambada_prim::{Cost, Prim};
 
@@ -8,7 +8,7 @@ use crate::cost::{Nominal, SMALLEST, SMALLEST_WITH_TOTALS};
 use crate::graph::{Array, Axes, AxisId, Graph, Node, NodeId};
 use crate::literals::ELEMENTS;
 use crate::place::{OFTEN, runs_along};
-use crate::placed::{Buffer, Content, Item, Nest, Placed};
+use crate::placed::{Buffer, BufferId, Content, Item, Nest, Placed};
 
 /// A division or a root, in additions.
 const COSTLY: f64 = 12.0;
@@ -47,28 +47,37 @@ fn is_place(graph: &Graph, cond: NodeId) -> bool {
     graph.index(*index).is_some_and(few) && graph.lit(*place).is_some()
 }
 
-/// How many elements a local buffer has, in the smallest blocks.
-pub(crate) fn held(placed: &Placed, buffer: &Buffer, sizes: &Nominal) -> f64 {
-    let one =
-        |axis: &AxisId| Some(*axis) == placed.block || buffer.single && Some(*axis) == placed.batch;
-    let others: Axes = buffer.axes.iter().copied().filter(|axis| !one(axis)).collect();
+/// How many elements all local buffers have together, in the smallest blocks.
+pub(crate) fn held(placed: &Placed, sizes: &Nominal) -> f64 {
     let block = if placed.has_totals() { SMALLEST_WITH_TOTALS } else { SMALLEST };
     let block = placed
         .block
         .map_or(block as f64, |axis| sizes.extent(&placed.graph, axis).min(block as f64));
-    block * sizes.volume(&placed.graph, &others)
+    let local = placed.buffers.iter().filter(|buffer| buffer.local);
+    block * local.map(|buffer| held_by_index(placed, buffer, sizes)).sum::<f64>()
 }
 
-/// What an access of each buffer costs: those that are local share the cache, in the smallest blocks at least.
+/// How many elements a local buffer has for each index of the block.
+fn held_by_index(placed: &Placed, buffer: &Buffer, sizes: &Nominal) -> f64 {
+    let one =
+        |axis: &AxisId| Some(*axis) == placed.block || buffer.single && Some(*axis) == placed.batch;
+    let others: Axes = buffer.axes.iter().copied().filter(|axis| !one(axis)).collect();
+    sizes.volume(&placed.graph, &others)
+}
+
+/// What an access of each buffer costs: nothing in registers; those that are local share the cache, in the smallest blocks at least.
 pub(crate) fn near(placed: &Placed, sizes: &Nominal) -> Vec<f64> {
-    let local = placed.buffers.iter().filter(|buffer| buffer.local);
-    let block = local.map(|buffer| held(placed, buffer, sizes)).sum::<f64>();
-    let cost = |buffer: &Buffer| {
+    let (block, registers) = (held(placed, sizes), placed.in_registers());
+    let cost = |(k, buffer): (u32, &Buffer)| {
         let all: Axes = buffer.axes.iter().copied().collect();
         let size = if buffer.local { block } else { sizes.volume(&placed.graph, &all) };
-        if size <= CACHED { 1.0 } else { FAR }
+        match size <= CACHED {
+            _ if registers.contains(&BufferId(k)) => 0.0,
+            true => 1.0,
+            false => FAR,
+        }
     };
-    placed.buffers.iter().map(cost).collect()
+    (0..).zip(&placed.buffers).map(cost).collect()
 }
 
 /// What a nest costs. `near` says by buffer what an access does.
@@ -90,13 +99,8 @@ struct Work<'a> {
 impl Work<'_> {
     fn total(mut self) -> f64 {
         let graph = &self.placed.graph;
-        let found: HashSet<Content> =
-            self.placed.found(self.nest).into_iter().map(|(content, _)| content).collect();
+        let found: HashMap<Content, BufferId> = self.placed.found(self.nest).into_iter().collect();
         let mut total = 0.0;
-        let registers = match self.nest.direction {
-            Some(_) => self.placed.in_registers(),
-            None => HashSet::new(),
-        };
         for (init, next) in self.nest.carries.iter().flat_map(|l| self.placed.states(*l)) {
             total += self.node(init, &found) + self.node(next, &found);
         }
@@ -108,9 +112,7 @@ impl Work<'_> {
                     let value = self.placed.value(*item).into_iter();
                     total += value.map(|value| self.node(value, &found)).sum::<f64>();
                     let lane = buffer.axes.last().copied();
-                    if !registers.contains(&item.buffer()) {
-                        total += near * self.access(&self.nest.domain(), lane);
-                    }
+                    total += near * self.access(&self.nest.domain(), lane);
                 }
                 Item::Reduce(_) => {
                     let value = self.placed.value(*item).into_iter();
@@ -168,19 +170,15 @@ impl Work<'_> {
         if divides && lanes { self.lanes } else { 1.0 }
     }
 
-    fn node(&mut self, node: NodeId, found: &HashSet<Content>) -> f64 {
+    fn node(&mut self, node: NodeId, found: &HashMap<Content, BufferId>) -> f64 {
         if !self.seen.insert(node) {
             return 0.0;
         }
         let graph = &self.placed.graph;
         let free = graph.free(node);
-        let id = Content::Node(node);
-        if found.contains(&id) {
-            let at = self.placed.buffers.iter().position(|buffer| buffer.content == id);
-            let (lane, near) = at.map_or((None, 1.0), |at| {
-                (self.placed.buffers[at].axes.last().copied(), self.near[at])
-            });
-            return near * self.access(free, lane);
+        if let Some(id) = found.get(&Content::Node(node)) {
+            let lane = self.placed.buffer(*id).axes.last().copied();
+            return self.near[id.0 as usize] * self.access(free, lane);
         }
         // What is known of indices that are written out is decided by the compiler.
         let decided = |node: NodeId| {

@@ -165,8 +165,7 @@ fn cost(placed: &Placed, sizes: &Nominal, lanes: u16) -> f64 {
         }
     }
     // What a block hands on takes room that other things want.
-    let kept = placed.buffers.iter().filter(|buffer| buffer.local);
-    total + HELD * kept.map(|buffer| held(placed, buffer, sizes)).sum::<f64>()
+    total + HELD * held(placed, sizes)
 }
 
 /// What it costs to fold the lanes of totals over an axis, once.

@@ -42,6 +42,10 @@ use direct::direct;
 const AGAIN: usize = 3;
 /// How often what an input holds is read, if it is worth a copy.
 pub(crate) const OFTEN: f64 = 48.0;
+/// How often a scalar may be computed anew, on average of all, in the nests of a placement. One that exceeds it
+/// would cost more than the program as it is, and finding that out would take quadratic time: each of many nests
+/// would be expanded down to the inputs.
+const EXPANDED: usize = 64;
 /// How many times smaller a definition's domain is than that of its user, if it gets a nest of its own.
 const SMALLER: f64 = 4.0;
 
@@ -102,6 +106,7 @@ pub(crate) fn place_by(
         current: Current::default(),
         compared: compared(graph),
         again: if by.has(Mechanism::Rematerialization) { AGAIN } else { 0 },
+        left: EXPANDED * graph.nodes.len(),
     };
     let mut outputs = Vec::new();
     for output in &graph.outputs {
@@ -163,6 +168,8 @@ struct Placer<'a> {
     compared: HashSet<NodeId>,
     /// How many cheap operations are done again rather than stored.
     again: usize,
+    /// How many more scalars may be written out, by [`EXPANDED`].
+    left: usize,
 }
 
 impl Placer<'_> {
@@ -392,6 +399,7 @@ impl Placer<'_> {
         if !self.current.seen.insert((node, pass)) {
             return Some(());
         }
+        self.left = self.left.checked_sub(1)?;
         if own == pass && self.is_carried(node) {
             let l = self.loop_of(node)?;
             return stack::deeper(|| self.carry(l, pass, domain, needs));

@@ -1,6 +1,6 @@
 //! The buffers of definitions, and their nests: those of one pass with equal domains are one, if what one of them needs does not stand between.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::{Definition, Kind, Placer, is_safe, runs_along, slides};
 use crate::graph::{Array, Axes, AxisId, LoopId, Node, NodeId, Term};
@@ -15,8 +15,8 @@ impl Placer<'_> {
     /// The program, once everything has been asked for.
     pub(super) fn finish(self, outputs: &[usize]) -> Placed {
         let buffers = self.definitions.iter().map(|d| self.buffer_of(d)).collect();
-        let last = self.definitions.iter().map(|d| d.pass).max().unwrap_or(0);
-        let passes = (0..=last).map(|pass| self.nests(pass)).filter(|pass| !pass.nests.is_empty());
+        let passes = self.by_pass().into_iter().map(|(pass, own)| self.nests(pass, &own));
+        let passes = passes.filter(|pass| !pass.nests.is_empty());
         Placed {
             graph: self.graph.clone(),
             block: self.block,
@@ -68,11 +68,26 @@ impl Placer<'_> {
         self.order.iter().rev().copied().filter(|axis| axes.contains(*axis)).collect()
     }
 
-    /// The nests of a pass.
-    fn nests(&self, pass: u32) -> Pass {
+    /// By pass, the definitions that have nests there, in order. An array that is added to in a pass over blocks begins before it.
+    fn by_pass(&self) -> BTreeMap<u32, Vec<usize>> {
+        let mut passes: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+        for (k, definition) in self.definitions.iter().enumerate() {
+            let scattered = matches!(definition.kind, Kind::Scatter(_));
+            let before = Some(self.before(definition.pass));
+            let before = before.filter(|pass| scattered && *pass != definition.pass);
+            for pass in before.into_iter().chain([definition.pass]) {
+                passes.entry(pass).or_default().push(k);
+            }
+        }
+        passes
+    }
+
+    /// The nests of a pass, of the definitions that have some there.
+    fn nests(&self, pass: u32, own: &[usize]) -> Pass {
         let mut all: Vec<Built> = Vec::new();
         let mut placed: HashMap<usize, usize> = HashMap::new();
-        for (k, definition) in self.definitions.iter().enumerate() {
+        for k in own.iter().copied() {
+            let definition = &self.definitions[k];
             self.scattered(k, definition, pass, &mut all, &mut placed);
             if definition.pass != pass || matches!(definition.kind, Kind::Scatter(_)) {
                 continue;

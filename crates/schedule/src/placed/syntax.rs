@@ -2,7 +2,7 @@
 //! each other fits a cache. A nest computes its items for each combination of indices; what it reads of other definitions stands in buffers, and
 //! what it does not read is written out.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use crate::graph::{Array, ArrayId, Axes, AxisId, Graph, LoopId, NodeId};
 
@@ -264,11 +264,12 @@ impl Placed {
 
     /// What a nest finds in buffers: what it reads, unless it stores that itself; of arrays it may read what it stores.
     pub fn found(&self, nest: &Nest) -> Vec<(Content, BufferId)> {
-        let stored = |id: &BufferId| {
-            let scalar = matches!(self.buffer(*id).content, Content::Node(_));
-            scalar && nest.items.contains(&Item::Store(*id))
-        };
-        let found = nest.reads.iter().filter(|id| !stored(id));
+        let stored = nest.items.iter().filter_map(|item| match item {
+            Item::Store(id) => matches!(self.buffer(*id).content, Content::Node(_)).then_some(*id),
+            Item::Reduce(_) | Item::List(_) | Item::Copy(_) | Item::Add(..) | Item::Last(_) => None,
+        });
+        let stored: HashSet<BufferId> = stored.collect();
+        let found = nest.reads.iter().filter(|id| !stored.contains(id));
         found.map(|id| (self.buffer(*id).content, *id)).collect()
     }
 
@@ -286,18 +287,24 @@ impl Placed {
     /// The buffers that are in no memory: a nest with an order stores them, and no other one reads them.
     pub fn in_registers(&self) -> HashSet<BufferId> {
         let nests = || self.passes.iter().flat_map(|pass| &pass.nests);
-        let alone = |id: BufferId, own: &Nest| {
-            let others = nests().filter(|nest| !std::ptr::eq(*nest, own));
-            let wanted = others.into_iter().any(|nest| {
-                nest.reads.contains(&id) || nest.items.iter().any(|item| item.buffer() == id)
-            });
-            !wanted && own.reads.contains(&id) && !self.outputs.contains(&id)
-        };
-        let mut all = HashSet::new();
-        for nest in nests().filter(|nest| nest.direction.is_some()) {
-            let stored = nest.items.iter().filter(|item| matches!(item, Item::Store(_)));
-            all.extend(stored.map(|item| item.buffer()).filter(|id| alone(*id, nest)));
+        let directed = || nests().filter(|nest| nest.direction.is_some());
+        if directed().next().is_none() {
+            return HashSet::new();
         }
-        all
+        let mut users: HashMap<BufferId, usize> = HashMap::new();
+        for nest in nests() {
+            let own = nest.items.iter().map(|item| item.buffer());
+            let all: HashSet<BufferId> = nest.reads.iter().copied().chain(own).collect();
+            all.into_iter().for_each(|id| *users.entry(id).or_default() += 1);
+        }
+        let outputs: HashSet<BufferId> = self.outputs.iter().copied().collect();
+        let alone = |id: &BufferId| users.get(id) == Some(&1) && !outputs.contains(id);
+        let stored = |nest: &Nest| {
+            let reads: HashSet<BufferId> = nest.reads.iter().copied().collect();
+            let stored = nest.items.iter().filter(|item| matches!(item, Item::Store(_)));
+            let ids = stored.map(|item| item.buffer()).filter(|id| reads.contains(id) && alone(id));
+            ids.collect::<Vec<BufferId>>()
+        };
+        directed().flat_map(stored).collect()
     }
 }
