@@ -1,8 +1,9 @@
 //! `int`s as sums: `Σ coefficient · node + constant`. Arithmetic wraps, so the two are equal for all values.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use lambada_prim::{Prim, Scalar};
+use rustc_hash::FxHashMap;
 
 use crate::graph::{Axes, AxisId, Builder, Graph, Node, NodeId};
 
@@ -17,11 +18,11 @@ pub(crate) struct Affine {
 impl Affine {
     /// What a node is.
     pub(crate) fn of(graph: &Graph, node: NodeId) -> Affine {
-        Affine::with(graph, node, &mut HashMap::new())
+        Affine::with(graph, node, &mut FxHashMap::default())
     }
 
     /// The same, where `known` has the sums that have been found: a node that is mentioned twice is looked at once.
-    fn with(graph: &Graph, node: NodeId, known: &mut HashMap<NodeId, Affine>) -> Affine {
+    fn with(graph: &Graph, node: NodeId, known: &mut FxHashMap<NodeId, Affine>) -> Affine {
         if let Some(found) = known.get(&node) {
             return found.clone();
         }

@@ -1,11 +1,12 @@
 //! Indices that are in range wherever they are asked for: statements around a run have chosen them, or loops of the run do not leave the range. That is known
 //! where the run begins, and in its loops.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use lambada_anf::bounds::Known;
 use lambada_anf::{Atom, Exp, Nest, Op, Stm, Ty, Var};
 use lambada_prim::{Prim, Scalar};
+use rustc_hash::FxHashMap;
 
 use crate::affine::Affine;
 use crate::graph::{Array, Chosen, Graph, NodeId, Sum};
@@ -14,12 +15,12 @@ use crate::graph::{Array, Chosen, Graph, NodeId, Sum};
 pub(crate) fn chosen(
     stms: &[Stm],
     inputs: &[Var],
-    types: &HashMap<Var, Ty>,
-    sums: &HashMap<Var, (Var, i64)>,
+    types: &FxHashMap<Var, Ty>,
+    sums: &FxHashMap<Var, (Var, i64)>,
     known: &mut Known,
 ) -> Vec<Chosen> {
     let numbers = inputs.iter().copied().zip(0..).collect();
-    let (forms, around) = (HashMap::new(), Vec::new());
+    let (forms, around) = (FxHashMap::default(), Vec::new());
     let mut finder = Finder { numbers, forms, types, sums, around, found: Vec::new() };
     let mark = known.mark();
     for stm in stms {
@@ -58,10 +59,10 @@ impl Form {
 }
 
 struct Finder<'a> {
-    numbers: HashMap<Var, u32>,
-    forms: HashMap<Var, Form>,
-    types: &'a HashMap<Var, Ty>,
-    sums: &'a HashMap<Var, (Var, i64)>,
+    numbers: FxHashMap<Var, u32>,
+    forms: FxHashMap<Var, Form>,
+    types: &'a FxHashMap<Var, Ty>,
+    sums: &'a FxHashMap<Var, (Var, i64)>,
     /// The indices of the loops around, with the extents of those where these come from outside.
     around: Vec<(Var, Option<Sum>)>,
     found: Vec<Chosen>,

@@ -3,20 +3,19 @@
 //!
 //! *Gives* a function in which each index is evidently in range, as `lambada_anf::check` asks. *Keeps* all else.
 
-use std::collections::HashMap;
-
 use lambada_anf::bounds::Known;
 use lambada_anf::{
     Atom, Block, Exp, Function, LoopKind, NAMELESS, Names, Nest, Op, Param, Stm, Ty, Var,
 };
 use lambada_prim::Prim;
+use rustc_hash::FxHashMap;
 
 /// Makes the accesses of a function and of its library conditional that are not evidently in range.
 pub fn clamp(function: &mut Function) {
     function.library.functions.iter_mut().flatten().for_each(clamp);
     let mut known = Known::default();
     known.sizes(function);
-    let mut clamp = Clamp { names: &mut function.names, known, types: HashMap::new() };
+    let mut clamp = Clamp { names: &mut function.names, known, types: FxHashMap::default() };
     clamp.declare(&function.params);
     clamp.declare(&function.accumulators);
     clamp.block(&mut function.body);
@@ -25,7 +24,7 @@ pub fn clamp(function: &mut Function) {
 struct Clamp<'a> {
     names: &'a mut Names,
     known: Known,
-    types: HashMap<Var, Vec<Atom>>,
+    types: FxHashMap<Var, Vec<Atom>>,
 }
 
 impl Clamp<'_> {

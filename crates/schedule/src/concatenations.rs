@@ -6,23 +6,22 @@
 //! arrays it consists. Their sizes are not negative, together they are its size, and no number of rows wraps. The sizes of a row are the same for all, and whoever
 //! allocates the result multiplies exactly: so each has its part of the memory.
 
-use std::collections::{HashMap, HashSet};
-
 use lambada_anf::bounds::{Known, LONGEST_AXIS, arithmetic};
 use lambada_anf::{Atom, Block, Exp, Function, LoopKind, Names, Nest, Op, Out, Poly};
 use lambada_anf::{Renaming, Stm, Ty, Var};
 use lambada_prim::{Prim, Scalar};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::regions::types;
 
 /// By array: those that it consists of.
-pub(crate) type Concatenations = HashMap<Var, Vec<Var>>;
+pub(crate) type Concatenations = FxHashMap<Var, Vec<Var>>;
 
 /// The arrays that are put together, and the sizes that have to be known before the first of their parts is built.
 #[derive(Default)]
 pub(crate) struct Found {
     pub(crate) arrays: Concatenations,
-    pub(crate) sizes: HashSet<Var>,
+    pub(crate) sizes: FxHashSet<Var>,
 }
 
 /// Finds them, and gives them statements of their own. What computes their sizes moves to the start of their block.
@@ -39,7 +38,7 @@ pub(crate) fn concatenations(function: &mut Function) -> Found {
 }
 
 struct Finder<'a> {
-    types: HashMap<Var, Ty>,
+    types: FxHashMap<Var, Ty>,
     /// What is known where the next statement begins.
     known: Known,
     names: &'a mut Names,
@@ -49,7 +48,7 @@ struct Finder<'a> {
 impl Finder<'_> {
     fn block(&mut self, block: &mut Block) {
         let mark = self.known.mark();
-        let (mut made, mut sizes) = (HashSet::new(), HashSet::new());
+        let (mut made, mut sizes) = (FxHashSet::default(), FxHashSet::default());
         let stms = std::mem::take(&mut block.stms);
         let mut stms = stms.into_iter();
         while let Some(mut stm) = stms.next() {
@@ -80,7 +79,7 @@ impl Finder<'_> {
     }
 
     /// What computes these sizes comes first, where it is arithmetic on what is known before the block.
-    fn first(&mut self, stms: &mut Vec<Stm>, mut sizes: HashSet<Var>) {
+    fn first(&mut self, stms: &mut Vec<Stm>, mut sizes: FxHashSet<Var>) {
         if sizes.is_empty() {
             return;
         }
@@ -91,7 +90,7 @@ impl Finder<'_> {
                 sizes.extend(args.iter().filter_map(|a| a.as_var()));
             }
         }
-        let mut late: HashSet<Var> = HashSet::new();
+        let mut late: FxHashSet<Var> = FxHashSet::default();
         let (mut first, mut others) = (Vec::new(), Vec::new());
         for stm in std::mem::take(stms) {
             let known = |a: &Atom| a.as_var().is_none_or(|a| !late.contains(&a));
@@ -139,7 +138,7 @@ impl Finder<'_> {
         mut stm: Stm,
         parts: Vec<Option<Vec<Var>>>,
         stms: &mut Vec<Stm>,
-        sizes_of: &mut HashSet<Var>,
+        sizes_of: &mut FxHashSet<Var>,
     ) {
         let mut alone = Vec::new();
         for (k, parts) in parts.into_iter().enumerate().rev() {
@@ -174,7 +173,7 @@ impl Finder<'_> {
         if outs[k] != Out::Collect || body.any(&mut |stm| !plain(stm)) {
             return None;
         }
-        let mut defined = HashMap::new();
+        let mut defined = FxHashMap::default();
         body.each(&mut |stm| {
             if let (Exp::Op(Op::Prim(op, args)), [p]) = (&stm.exp, stm.binds.as_slice()) {
                 defined.insert(p.var, (*op, args.clone()));
@@ -190,7 +189,7 @@ impl Finder<'_> {
         let mut parts = Vec::new();
         let end = self.known.bounds.raw(*extent);
         reader.parts(body.results[k], body, (Poly::default(), end), &mut parts)?;
-        let distinct: HashSet<Var> = parts.iter().copied().collect();
+        let distinct: FxHashSet<Var> = parts.iter().copied().collect();
         (distinct.len() == parts.len()).then_some(parts)
     }
 }
@@ -218,12 +217,12 @@ fn row(stm: &Stm) -> Option<(Var, &[Atom])> {
 /// Reads the body of a `for`.
 struct Reader<'a> {
     known: &'a Known,
-    types: &'a HashMap<Var, Ty>,
+    types: &'a FxHashMap<Var, Ty>,
     index: Var,
     /// The type of the array that is put together.
     whole: &'a Ty,
     /// What computes the scalars of the body.
-    defined: HashMap<Var, (Prim, Vec<Atom>)>,
+    defined: FxHashMap<Var, (Prim, Vec<Atom>)>,
 }
 
 impl Reader<'_> {

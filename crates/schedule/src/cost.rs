@@ -1,8 +1,7 @@
 //! What definitions cost: how many indices there are. Extents that are not known have nominal values; decisions rest on them, values do not.
 
-use std::collections::HashMap;
-
 use lambada_prim::{Precision, Prim, Scalar, ScalarTy};
+use rustc_hash::FxHashMap;
 
 use crate::graph::{Array, Axes, AxisId, Graph, Node, NodeId};
 
@@ -54,7 +53,7 @@ impl Target {
 /// Nominal values of inputs that are `int`s.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Nominal {
-    inputs: HashMap<u32, i64>,
+    inputs: FxHashMap<u32, i64>,
 }
 
 impl Nominal {

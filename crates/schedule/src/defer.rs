@@ -1,12 +1,11 @@
 //! What is needed in branches only is computed there: a reduction or an array that nothing needs but one side of a choice, a term under a
 //! condition, or another such definition. It has to have a condition of its own indices: without, it would be computed for each index of the branch.
 
-use std::collections::HashSet;
-
 use crate::graph::{
     Aliases, Array, ArrayId, Effect, Graph, Node, NodeId, Part, Term, cleaned, reach,
 };
 use crate::guards::conditions;
+use rustc_hash::FxHashSet;
 
 /// The graph with these definitions marked as lazy.
 pub fn deferred(graph: &Graph) -> Graph {
@@ -27,11 +26,11 @@ pub fn deferred(graph: &Graph) -> Graph {
 }
 
 /// What is needed whatever conditions hold.
-fn needed(graph: &Graph) -> HashSet<Part> {
+fn needed(graph: &Graph) -> FxHashSet<Part> {
     let mut roots: Vec<Part> = graph.outputs.iter().map(|o| Part::Array(o.array)).collect();
     effects(&graph.effects, &mut roots);
-    let mut needed = HashSet::new();
-    reach(graph, &Aliases::new(), roots, &mut |part, open| {
+    let mut needed = FxHashSet::default();
+    reach(graph, &Aliases::default(), roots, &mut |part, open| {
         needed.insert(part);
         match part {
             Part::Node(node) => {

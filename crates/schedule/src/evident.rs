@@ -3,9 +3,8 @@
 //!
 //! *Keeps* which check fails first.
 
-use std::collections::HashSet;
-
 use lambada_prim::{Prim, Scalar};
+use rustc_hash::FxHashSet;
 
 use crate::affine::Affine;
 use crate::algebra::ends;
@@ -82,8 +81,8 @@ impl Known<'_> {
 }
 
 /// Indices that checks compare with sizes, with these sizes: where the checks have passed, an index is in range whatever the indices that it depends on are.
-pub(crate) fn checked(graph: &Graph) -> HashSet<(NodeId, NodeId)> {
-    let mut passed = Passed { graph, low: HashSet::new(), high: HashSet::new() };
+pub(crate) fn checked(graph: &Graph) -> FxHashSet<(NodeId, NodeId)> {
+    let mut passed = Passed { graph, low: FxHashSet::default(), high: FxHashSet::default() };
     passed.effects(&graph.effects, &Axes::default());
     let Passed { low, high, .. } = passed;
     let natural = |index: NodeId| {
@@ -98,9 +97,9 @@ pub(crate) fn checked(graph: &Graph) -> HashSet<(NodeId, NodeId)> {
 struct Passed<'a> {
     graph: &'a Graph,
     /// What is not negative.
-    low: HashSet<NodeId>,
+    low: FxHashSet<NodeId>,
     /// What is less than something.
-    high: HashSet<(NodeId, NodeId)>,
+    high: FxHashSet<(NodeId, NodeId)>,
 }
 
 impl Passed<'_> {

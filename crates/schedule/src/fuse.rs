@@ -3,9 +3,10 @@
 //!
 //! *Keeps* values: of each element. Terms are added to an array in another order.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::BTreeMap;
 
 use lambada_prim::ScalarTy;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::emit::Around;
 use crate::graph::{Array, ArrayId, Graph, Node, NodeId, Part};
@@ -99,7 +100,7 @@ struct Group {
     /// In which one it has to run.
     direction: Option<Direction>,
     /// What it stores and reads as an array.
-    arrays: HashSet<BufferId>,
+    arrays: FxHashSet<BufferId>,
     stages: Vec<usize>,
 }
 
@@ -113,8 +114,8 @@ struct Joined {
 /// By buffer, the last group that stores it, and the last that adds to it.
 #[derive(Default)]
 struct Written {
-    stored: HashMap<BufferId, usize>,
-    added: HashMap<BufferId, usize>,
+    stored: FxHashMap<BufferId, usize>,
+    added: FxHashMap<BufferId, usize>,
 }
 
 impl Written {
@@ -136,7 +137,7 @@ impl Written {
 impl<'a> Stages<'a> {
     fn of(placed: &'a Placed, run: &'a [Nest]) -> Option<Stages<'a>> {
         let [like, _, ..] = run else { return None };
-        let (mut all, mut given) = (Vec::new(), HashSet::new());
+        let (mut all, mut given) = (Vec::new(), FxHashSet::default());
         for nest in run {
             for item in &nest.items {
                 let mut search = Search::of(placed, nest);
@@ -224,11 +225,11 @@ fn added_in_place(placed: &Placed, item: Item) -> Option<ArrayId> {
 struct Search<'a> {
     placed: &'a Placed,
     nest: &'a Nest,
-    contents: HashMap<Content, BufferId>,
+    contents: FxHashMap<Content, BufferId>,
     reads: BTreeMap<BufferId, Access>,
     /// Inputs and constants.
-    given: HashSet<ArrayId>,
-    seen: HashSet<(NodeId, bool)>,
+    given: FxHashSet<ArrayId>,
+    seen: FxHashSet<(NodeId, bool)>,
 }
 
 impl<'a> Search<'a> {
@@ -240,8 +241,8 @@ impl<'a> Search<'a> {
             nest,
             contents: all.map(|id| (placed.buffer(id).content, id)).collect(),
             reads: BTreeMap::new(),
-            given: HashSet::new(),
-            seen: HashSet::new(),
+            given: FxHashSet::default(),
+            seen: FxHashSet::default(),
         }
     }
 

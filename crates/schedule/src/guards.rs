@@ -1,8 +1,9 @@
 //! Under which conditions is a definition asked for? Those that hold on every way from what the program gives to it.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 use crate::graph::{Array, Axes, Graph, Node, NodeId, Part};
+use rustc_hash::FxHashMap;
 
 /// Conditions that hold, or do not.
 pub(crate) type Conditions = BTreeSet<(NodeId, bool)>;
@@ -10,12 +11,12 @@ pub(crate) type Conditions = BTreeSet<(NodeId, bool)>;
 /// For each part that is asked for, the conditions under which it is.
 struct Guards<'a> {
     graph: &'a Graph,
-    known: HashMap<Part, Conditions>,
+    known: FxHashMap<Part, Conditions>,
     changed: Vec<Part>,
 }
 
 /// For each reduction that is asked for in branches only: a condition without which it is not, arithmetic on its own indices and on sizes.
-pub(crate) fn guards(graph: &Graph) -> HashMap<NodeId, (NodeId, bool)> {
+pub(crate) fn guards(graph: &Graph) -> FxHashMap<NodeId, (NodeId, bool)> {
     let plain =
         |conditions: Conditions| conditions.into_iter().find(|(cond, _)| is_plain(graph, *cond));
     let of_node = |(part, all): (Part, Conditions)| {
@@ -26,8 +27,8 @@ pub(crate) fn guards(graph: &Graph) -> HashMap<NodeId, (NodeId, bool)> {
 }
 
 /// For each reduction and each array that is asked for in branches only: the conditions of its own indices without which it is not.
-pub(crate) fn conditions(graph: &Graph) -> HashMap<Part, Conditions> {
-    let mut guards = Guards { graph, known: HashMap::new(), changed: Vec::new() };
+pub(crate) fn conditions(graph: &Graph) -> FxHashMap<Part, Conditions> {
+    let mut guards = Guards { graph, known: FxHashMap::default(), changed: Vec::new() };
     for output in &graph.outputs {
         guards.ask(Part::Array(output.array), &Conditions::new());
     }

@@ -3,13 +3,12 @@
 //!
 //! *Keeps* values, to the last bit: each element has the same terms in the same order.
 
-use std::collections::HashSet;
-
 use crate::graph::{Array, AxisId, Graph, Node, NodeId, Term, rebuilt, rewritten};
+use rustc_hash::FxHashSet;
 
 /// The graph that reads smaller arrays in the places of such ones, but for those that are results.
 pub fn without_invariant_axes(graph: &Graph) -> Graph {
-    let results: HashSet<&Array> =
+    let results: FxHashSet<&Array> =
         graph.outputs.iter().map(|output| graph.array(output.array)).collect();
     let is_one = |array: &Array| smaller(graph, array).is_some() && !results.contains(array);
     let found: Vec<bool> = graph.arrays.iter().map(is_one).collect();

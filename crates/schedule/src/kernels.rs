@@ -7,13 +7,12 @@
 //! *Assumes* a function that `lambada_anf::check` accepts, which is lowered as it is. *Gives* loops for the runs that are worth it; the others, and what is
 //! around, stay as they are. *Keeps* values up to the order of sums and to the digits in which the vector mathematics differs, and failures.
 
-use std::collections::{HashMap, HashSet};
-
 use lambada_anf::bounds::Known;
 use lambada_anf::{Atom, Block, Exp, Function, Library, LoopKind, Names, Nest, Op, Param, Stm, Ty};
 use lambada_anf::{Builder, Renaming, Var};
 use lambada_loops::Function as Loops;
 use lambada_prim::{Prim, Scalar, ScalarTy};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::chosen::{chosen, is_chosen};
 use crate::concatenations::{Concatenations, Found, concatenations};
@@ -81,7 +80,7 @@ pub struct Kernels {
     /// The function, without its library.
     pub function: Function,
     /// The loops, by the first variable that each run binds.
-    pub found: HashMap<Var, Kernel>,
+    pub found: FxHashMap<Var, Kernel>,
     /// By array that is put together from others by a statement of its own, which is part of no run: those that it consists of.
     pub concatenations: Concatenations,
     /// What is wrong with placements that have not become loops: nothing.
@@ -116,8 +115,12 @@ pub fn kernels(function: &Function, plan: Plan, choice: Choice, around: Around) 
     let sums = sums(&copy, &types);
     let within = Within::of(&copy);
     let (known, apart) = (Known::default(), concatenations.keys().copied().chain(sizes).collect());
-    let kernels =
-        Kernels { function: copy, found: HashMap::new(), concatenations, refused: Vec::new() };
+    let kernels = Kernels {
+        function: copy,
+        found: FxHashMap::default(),
+        concatenations,
+        refused: Vec::new(),
+    };
     let mut finder = Finder {
         types,
         fills,
@@ -138,10 +141,10 @@ pub fn kernels(function: &Function, plan: Plan, choice: Choice, around: Around) 
 }
 
 struct Finder {
-    types: HashMap<Var, Ty>,
-    fills: HashMap<Var, Scalar>,
-    sums: HashMap<Var, (Var, i64)>,
-    mentions: HashMap<Var, usize>,
+    types: FxHashMap<Var, Ty>,
+    fills: FxHashMap<Var, Scalar>,
+    sums: FxHashMap<Var, (Var, i64)>,
+    mentions: FxHashMap<Var, usize>,
     within: Within,
     plan: Plan,
     choice: Choice,
@@ -149,7 +152,7 @@ struct Finder {
     /// What is known where the next statement begins.
     known: Known,
     /// Statements that are part of no run, as they fit none: what they bind.
-    apart: HashSet<Var>,
+    apart: FxHashSet<Var>,
     /// What is around it.
     around: Around,
 }
@@ -172,8 +175,12 @@ impl Finder {
     /// Runs with sequential loops first; where one is no kernel, those between the loops: with additions to accumulators from outside, if there are any, and without.
     fn block(&mut self, block: &mut Block) {
         let all = std::mem::take(&mut block.stms);
+        // Only statements that are nests make a run. What has none is not looked at as a whole, as it may hold blocks to any depth.
+        if !all.iter().any(is_nest) {
+            return all.into_iter().for_each(|stm| self.statement(stm, false, &mut block.stms));
+        }
         let first = usize::from(!self.plan.has(Mechanism::Loops));
-        let before: HashSet<Var> = self.kernels.found.keys().copied().collect();
+        let before: FxHashSet<Var> = self.kernels.found.keys().copied().collect();
         loop {
             let mark = self.known.mark();
             match self.level((all.clone(), false), &LEVELS[first..], &mut block.stms) {
@@ -245,6 +252,7 @@ impl Finder {
             return self.replaced(one, vec![stm.clone()], stms);
         }
         if alone
+            && is_nest(&stm)
             && fitting(one, ALONE, &self.mentions, &|_| false)[0]
             && let Some(new) = self.run(one, ALONE)
         {
@@ -318,7 +326,7 @@ impl Finder {
             }
             None => Atom::Lit(Scalar::Bool(true)),
         };
-        let outside: HashSet<usize> = kernel.before.iter().copied().collect();
+        let outside: FxHashSet<usize> = kernel.before.iter().copied().collect();
         let run: Vec<&Stm> =
             stms.iter().enumerate().filter(|(k, _)| !outside.contains(k)).map(|(_, s)| s).collect();
         let mut branch = || copied(&run, &kernel.outputs, names);
@@ -333,7 +341,7 @@ impl Finder {
     fn computed(&mut self, stms: &[Stm], allowed: Allowed) -> Option<Computed> {
         let mut outputs = needed(stms, &self.mentions);
         let before = sizes_before(stms, &outputs)?;
-        let known: HashSet<Var> =
+        let known: FxHashSet<Var> =
             before.iter().flat_map(|k| &stms[*k].binds).map(|p| p.var).collect();
         outputs.retain(|p| !known.contains(&p.var));
         let (types, fills, sums) = (&self.types, &self.fills, &self.sums);
@@ -432,7 +440,7 @@ impl Finder {
 /// The most axes of unknown sizes that an array has which statements make for themselves.
 fn made(stms: &[Stm], outputs: &[Param]) -> usize {
     let unknown = |p: &Param| p.ty.dims.iter().filter(|dim| dim.as_var().is_some()).count();
-    let mut given: HashSet<Var> = outputs.iter().map(|p| p.var).collect();
+    let mut given: FxHashSet<Var> = outputs.iter().map(|p| p.var).collect();
     for stm in stms {
         if let Exp::Op(Op::Freeze(acc)) = stm.exp
             && given.contains(&stm.binds[0].var)
@@ -514,7 +522,7 @@ fn written(graph: &Graph, node: NodeId, inputs: &[Var], to: &mut Builder) -> Opt
 
 /// The statements of a run that give sizes of what it gives, if they are arithmetic.
 fn sizes_before(stms: &[Stm], outputs: &[Param]) -> Option<Vec<usize>> {
-    let by: HashMap<Var, usize> = stms
+    let by: FxHashMap<Var, usize> = stms
         .iter()
         .enumerate()
         .flat_map(|(k, stm)| stm.binds.iter().map(move |p| (p.var, k)))
@@ -595,7 +603,7 @@ fn is_copy_at_quotient(graph: &Graph, value: NodeId) -> bool {
 
 /// Is there a node, from one on, for which `is` holds? It says what else to look at, too.
 fn any_below(from: NodeId, mut is: impl FnMut(NodeId, &mut Vec<NodeId>) -> bool) -> bool {
-    let (mut open, mut seen) = (vec![from], HashSet::new());
+    let (mut open, mut seen) = (vec![from], FxHashSet::default());
     while let Some(node) = open.pop() {
         if seen.insert(node) && is(node, &mut open) {
             return true;

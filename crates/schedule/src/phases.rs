@@ -4,9 +4,8 @@
 //! Odd numbers are passes over the axis, even ones are outside: before the first pass, between two, after the last. The state of a loop over the axis belongs
 //! to the pass in which the loop runs. A loop over another axis is a scope of its own: the phases inside of it are those of one iteration.
 
-use std::collections::HashMap;
-
 use lambada_source::stack;
+use rustc_hash::FxHashMap;
 
 use crate::graph::{Array, ArrayId, Axes, AxisId, Graph, LoopId, NodeId, Part};
 
@@ -14,20 +13,21 @@ use crate::graph::{Array, ArrayId, Axes, AxisId, Graph, LoopId, NodeId, Part};
 pub struct Phases<'a> {
     graph: &'a Graph,
     axis: AxisId,
-    known: HashMap<Part, u32>,
+    known: FxHashMap<Part, u32>,
     /// The passes in which loops run.
-    loops: HashMap<LoopId, u32>,
+    loops: FxHashMap<LoopId, u32>,
 }
 
 impl<'a> Phases<'a> {
     /// The passes over an axis.
     pub fn over(graph: &'a Graph, axis: AxisId) -> Phases<'a> {
-        let mut phases = Phases { graph, axis, known: HashMap::new(), loops: HashMap::new() };
+        let mut phases =
+            Phases { graph, axis, known: FxHashMap::default(), loops: FxHashMap::default() };
         let all = || (0..graph.loops.len() as u32).map(LoopId);
         // What a loop needs of the state of another one puts it in that one's pass; each round settles one loop at least.
         for _ in 0..=graph.loops.len() {
             phases.known.clear();
-            let found: HashMap<LoopId, u32> =
+            let found: FxHashMap<LoopId, u32> =
                 all().map(|l| (l, phases.phase(Part::Loop(l)))).collect();
             if found == phases.loops {
                 break;

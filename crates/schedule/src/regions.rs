@@ -3,12 +3,11 @@
 //!
 //! *Assumes* a function that `lambada_anf::check` accepts. *Gives* to each region its variables from outside, and those that are needed outside.
 
-use std::collections::{HashMap, HashSet};
-
 use lambada_anf::{
     Atom, Block, Elem, Exp, Function, LoopKind, Names, Nest, Op, Param, Renaming, Stm, Ty, Var,
 };
 use lambada_prim::{Prim, Scalar};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A maximal run of statements.
 #[derive(Debug)]
@@ -18,11 +17,11 @@ pub struct Region<'a> {
     /// What they bind that is needed elsewhere, sizes before the arrays that have them.
     pub outputs: Vec<Param>,
     /// The types of all variables of the function.
-    pub types: &'a HashMap<Var, Ty>,
+    pub types: &'a FxHashMap<Var, Ty>,
     /// What all elements of arrays of the function are, where that is one constant.
-    pub fills: &'a HashMap<Var, Scalar>,
+    pub fills: &'a FxHashMap<Var, Scalar>,
     /// Integers of the function that are a parameter, or a size of one, and a constant.
-    pub sums: &'a HashMap<Var, (Var, i64)>,
+    pub sums: &'a FxHashMap<Var, (Var, i64)>,
 }
 
 /// What takes the place of a region: statements, and an atom for each output.
@@ -56,8 +55,8 @@ pub fn replace_regions(
 }
 
 /// The types of all variables.
-pub(crate) fn types(function: &Function) -> HashMap<Var, Ty> {
-    let mut types: HashMap<Var, Ty> = function.sizes.iter().map(|s| (*s, Ty::int())).collect();
+pub(crate) fn types(function: &Function) -> FxHashMap<Var, Ty> {
+    let mut types: FxHashMap<Var, Ty> = function.sizes.iter().map(|s| (*s, Ty::int())).collect();
     let given = function.params.iter().chain(&function.accumulators);
     types.extend(given.map(|p| (p.var, p.ty.clone())));
     function.body.each(&mut |stm| {
@@ -77,8 +76,8 @@ pub(crate) fn types(function: &Function) -> HashMap<Var, Ty> {
 }
 
 /// The arrays that consist of one constant.
-pub(crate) fn fills(function: &Function) -> HashMap<Var, Scalar> {
-    let mut fills = HashMap::new();
+pub(crate) fn fills(function: &Function) -> FxHashMap<Var, Scalar> {
+    let mut fills = FxHashMap::default();
     function.body.each(&mut |stm| {
         if let Exp::Op(Op::Fill(Atom::Lit(value))) = &stm.exp {
             fills.insert(stm.binds[0].var, *value);
@@ -88,10 +87,10 @@ pub(crate) fn fills(function: &Function) -> HashMap<Var, Scalar> {
 }
 
 /// The integers that are a parameter, or a size of one, and a constant: these are in scope everywhere. Sizes of arrays stand for themselves.
-pub(crate) fn sums(function: &Function, types: &HashMap<Var, Ty>) -> HashMap<Var, (Var, i64)> {
+pub(crate) fn sums(function: &Function, types: &FxHashMap<Var, Ty>) -> FxHashMap<Var, (Var, i64)> {
     let params = function.params.iter().map(|p| p.var);
-    let given: HashSet<Var> = function.sizes.iter().copied().chain(params).collect();
-    let mut sums = HashMap::new();
+    let given: FxHashSet<Var> = function.sizes.iter().copied().chain(params).collect();
+    let mut sums = FxHashMap::default();
     function.body.each(&mut |stm| {
         if let Exp::Op(Op::Prim(Prim::AddInt, args)) = &stm.exp
             && let [Atom::Var(var), Atom::Lit(Scalar::Int(more))] = args[..]
@@ -106,8 +105,8 @@ pub(crate) fn sums(function: &Function, types: &HashMap<Var, Ty>) -> HashMap<Var
 }
 
 /// How often each variable is mentioned.
-pub(crate) fn mentions(function: &Function) -> HashMap<Var, usize> {
-    let mut count = HashMap::new();
+pub(crate) fn mentions(function: &Function) -> FxHashMap<Var, usize> {
+    let mut count = FxHashMap::default();
     let mut add = |var: Var| *count.entry(var).or_default() += 1;
     function.body.stms.iter().for_each(|stm| stm.mentioned(&mut add));
     let sizes = function.results.iter().flat_map(|ty| &ty.dims);
@@ -117,10 +116,10 @@ pub(crate) fn mentions(function: &Function) -> HashMap<Var, usize> {
 }
 
 struct Pass<'a> {
-    types: &'a HashMap<Var, Ty>,
-    fills: &'a HashMap<Var, Scalar>,
-    sums: &'a HashMap<Var, (Var, i64)>,
-    mentions: &'a HashMap<Var, usize>,
+    types: &'a FxHashMap<Var, Ty>,
+    fills: &'a FxHashMap<Var, Scalar>,
+    sums: &'a FxHashMap<Var, (Var, i64)>,
+    mentions: &'a FxHashMap<Var, usize>,
     names: &'a mut Names,
     replace: &'a mut dyn FnMut(&mut Names, &Region) -> Replaced,
     renaming: Renaming,
@@ -158,14 +157,14 @@ impl Pass<'_> {
 }
 
 /// What a run of statements binds that is needed elsewhere.
-pub(crate) fn needed(stms: &[Stm], mentions: &HashMap<Var, usize>) -> Vec<Param> {
-    let mut inside: HashMap<Var, usize> = HashMap::new();
+pub(crate) fn needed(stms: &[Stm], mentions: &FxHashMap<Var, usize>) -> Vec<Param> {
+    let mut inside: FxHashMap<Var, usize> = FxHashMap::default();
     stms.iter().for_each(|stm| stm.mentioned(&mut |var| *inside.entry(var).or_default() += 1));
     let accumulates = |stm: &&Stm| !matches!(stm.exp, Exp::Op(Op::Accumulator(_)));
     let bound: Vec<&Param> = stms.iter().filter(accumulates).flat_map(|s| &s.binds).collect();
-    let count = |of: &HashMap<Var, usize>, var: Var| of.get(&var).copied().unwrap_or(0);
+    let count = |of: &FxHashMap<Var, usize>, var: Var| of.get(&var).copied().unwrap_or(0);
     let outside = |p: &&&Param| count(mentions, p.var) > count(&inside, p.var);
-    let mut needed: HashSet<Var> = bound.iter().filter(outside).map(|p| p.var).collect();
+    let mut needed: FxHashSet<Var> = bound.iter().filter(outside).map(|p| p.var).collect();
     // The sizes of what is needed are mentioned in its type.
     for p in bound.iter().rev() {
         if needed.contains(&p.var) {
@@ -190,16 +189,19 @@ pub(crate) struct Allowed {
 pub(crate) fn fitting(
     stms: &[Stm],
     allowed: Allowed,
-    mentions: &HashMap<Var, usize>,
+    mentions: &FxHashMap<Var, usize>,
     apart: &dyn Fn(&Stm) -> bool,
 ) -> Vec<bool> {
     let makes = |stm: &Stm| match &stm.exp {
         Exp::Op(Op::Accumulator(_)) => Some(stm.binds[0].var),
         Exp::Op(_) | Exp::Nest(_) => None,
     };
-    let mut own: HashSet<Var> =
-        if allowed.accumulators { stms.iter().filter_map(makes).collect() } else { HashSet::new() };
-    let mut inside: HashMap<Var, usize> = own.iter().map(|acc| (*acc, 0)).collect();
+    let mut own: FxHashSet<Var> = if allowed.accumulators {
+        stms.iter().filter_map(makes).collect()
+    } else {
+        FxHashSet::default()
+    };
+    let mut inside: FxHashMap<Var, usize> = own.iter().map(|acc| (*acc, 0)).collect();
     let mut count = |var: Var| inside.get_mut(&var).into_iter().for_each(|count| *count += 1);
     stms.iter().for_each(|stm| stm.mentioned(&mut count));
     own.retain(|acc| mentions.get(acc).is_none_or(|all| *all == inside[acc]));
@@ -207,7 +209,7 @@ pub(crate) fn fitting(
         let fits = |stm: &Stm| !apart(stm) && fits(stm, &own, allowed);
         let fitting: Vec<bool> = stms.iter().map(fits).collect();
         let before = own.len();
-        let (mut run, mut runs) = (0, HashMap::new());
+        let (mut run, mut runs) = (0, FxHashMap::default());
         for (stm, fits) in stms.iter().zip(&fitting) {
             run += usize::from(!fits);
             let place = (run, *fits);
@@ -228,7 +230,7 @@ pub(crate) fn fitting(
 }
 
 /// Can the statement be written as a graph, with additions to these accumulators?
-fn fits(stm: &Stm, accumulators: &HashSet<Var>, allowed: Allowed) -> bool {
+fn fits(stm: &Stm, accumulators: &FxHashSet<Var>, allowed: Allowed) -> bool {
     let scalars = |params: &[Param]| params.iter().all(|p| matches!(p.ty.elem, Elem::Scalar(_)));
     if !scalars(&stm.binds) {
         return false;
@@ -260,9 +262,9 @@ fn fits(stm: &Stm, accumulators: &HashSet<Var>, allowed: Allowed) -> bool {
                 Nest::Loop { kind: LoopKind::While(_), .. } => false,
                 Nest::Loop { .. } if !allowed.loops => false,
                 Nest::Loop { params, .. } => {
-                    let own: HashSet<Atom> = params.iter().map(|p| p.var.into()).collect();
+                    let own: FxHashSet<Atom> = params.iter().map(|p| p.var.into()).collect();
                     let sizes = params.iter().chain(&stm.binds).flat_map(|p| &p.ty.dims);
-                    let bound: HashSet<Atom> = stm.binds.iter().map(|p| p.var.into()).collect();
+                    let bound: FxHashSet<Atom> = stm.binds.iter().map(|p| p.var.into()).collect();
                     scalars(params)
                         && !sizes.into_iter().any(|d| own.contains(d) || bound.contains(d))
                 }
@@ -272,7 +274,7 @@ fn fits(stm: &Stm, accumulators: &HashSet<Var>, allowed: Allowed) -> bool {
     }
 }
 
-fn block_fits(block: &Block, accumulators: &HashSet<Var>, allowed: Allowed) -> bool {
+fn block_fits(block: &Block, accumulators: &FxHashSet<Var>, allowed: Allowed) -> bool {
     let mut known = accumulators.clone();
     known.extend(block.accumulators());
     block.stms.iter().all(|stm| fits(stm, &known, allowed))

@@ -2,13 +2,12 @@
 //! bodies and what each body contributes to the derivative of all others do. In one nest the terms are computed once: some sums are finished one after the other, and
 //! the nest comes back to the others. That costs an access of memory for each term, so it is done where that is cheaper than to compute the terms again.
 
-use std::collections::HashMap;
-
 use crate::cost::Nominal;
 use crate::graph::AxisId;
 use crate::lanes::others;
 use crate::placed::{BufferId, Content, Item, Nest, Placed};
 use crate::work::{near, work};
+use rustc_hash::FxHashMap;
 
 /// Of so many axes all orders are tried.
 const MOST_AXES: usize = 4;
@@ -62,7 +61,7 @@ pub(crate) fn shared(placed: Placed, sizes: &Nominal, lanes: u16) -> Placed {
 
 /// By nest of a pass: the last one before it that writes what it reads.
 fn sources_of(nests: &[Nest]) -> Vec<Option<usize>> {
-    let mut written = HashMap::<BufferId, usize>::new();
+    let mut written = FxHashMap::<BufferId, usize>::default();
     let sources = nests.iter().enumerate().map(|(k, nest)| {
         let last = nest.reads.iter().filter_map(|id| written.get(id).copied()).max();
         written.extend(nest.items.iter().map(|item| (item.buffer(), k)));

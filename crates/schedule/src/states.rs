@@ -13,9 +13,9 @@ use crate::graph::{
 
 /// The graph without such states.
 pub fn settled(graph: &Graph) -> Graph {
-    let mut graph = aliased(graph, &Aliases::new());
+    let mut graph = aliased(graph, &Aliases::default());
     loop {
-        let mut settle = Settle { to: Builder::of(graph), aliases: Aliases::new() };
+        let mut settle = Settle { to: Builder::of(graph), aliases: Aliases::default() };
         settle.loops();
         graph = aliased(&settle.to.graph, &settle.aliases);
         if settle.aliases.is_empty() {

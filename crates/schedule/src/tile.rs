@@ -5,9 +5,8 @@
 //! The tile is the one whose step takes least time for each of its iterations, by [`Target`]: as long as its operations, its reads, or the wait for a sum, whichever is longest;
 //! among those whose sums fit the registers.
 
-use std::collections::HashSet;
-
 use lambada_prim::{Cost, Precision, Prim, ReduceOp};
+use rustc_hash::FxHashSet;
 
 use crate::cost::{Nominal, SMALLEST, Target};
 use crate::graph::{Axes, AxisId, Graph, Node, NodeId, Part};
@@ -97,7 +96,7 @@ fn candidates(
 struct Body<'a> {
     graph: &'a Graph,
     vector: Option<AxisId>,
-    found: HashSet<Content>,
+    found: FxHashSet<Content>,
     /// The axes of all results.
     results: Axes,
     /// Those that are reduced.
@@ -129,7 +128,7 @@ impl<'a> Body<'a> {
             stores: 0,
             wait: 1.0,
         };
-        let mut seen = HashSet::new();
+        let mut seen = FxHashSet::default();
         for item in &nest.items {
             let value = placed.value(*item)?;
             // Only what is stored or reduced has a value.
@@ -163,7 +162,7 @@ impl<'a> Body<'a> {
     }
 
     /// Nothing if it takes long.
-    fn visit(&mut self, node: NodeId, seen: &mut HashSet<NodeId>) -> Option<()> {
+    fn visit(&mut self, node: NodeId, seen: &mut FxHashSet<NodeId>) -> Option<()> {
         if !seen.insert(node) {
             return Some(());
         }

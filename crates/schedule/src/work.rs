@@ -1,8 +1,7 @@
 //! What a nest costs, in operations on vector registers.
 
-use std::collections::{HashMap, HashSet};
-
 use lambada_prim::{Cost, Prim};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::cost::{Nominal, SMALLEST, SMALLEST_WITH_TOTALS};
 use crate::graph::{Array, Axes, AxisId, Graph, Node, NodeId};
@@ -82,7 +81,7 @@ pub(crate) fn near(placed: &Placed, sizes: &Nominal) -> Vec<f64> {
 
 /// What a nest costs. `near` says by buffer what an access does.
 pub(crate) fn work(placed: &Placed, nest: &Nest, sizes: &Nominal, near: &[f64], lanes: u16) -> f64 {
-    Work { placed, nest, sizes, near, lanes: f64::from(lanes), seen: HashSet::new() }.total()
+    Work { placed, nest, sizes, near, lanes: f64::from(lanes), seen: FxHashSet::default() }.total()
 }
 
 /// A nest that is to be weighed.
@@ -93,13 +92,14 @@ struct Work<'a> {
     nest: &'a Nest,
     sizes: &'a Nominal,
     lanes: f64,
-    seen: HashSet<NodeId>,
+    seen: FxHashSet<NodeId>,
 }
 
 impl Work<'_> {
     fn total(mut self) -> f64 {
         let graph = &self.placed.graph;
-        let found: HashMap<Content, BufferId> = self.placed.found(self.nest).into_iter().collect();
+        let found: FxHashMap<Content, BufferId> =
+            self.placed.found(self.nest).into_iter().collect();
         let mut total = 0.0;
         for (init, next) in self.nest.carries.iter().flat_map(|l| self.placed.states(*l)) {
             total += self.node(init, &found) + self.node(next, &found);
@@ -170,7 +170,7 @@ impl Work<'_> {
         if divides && lanes { self.lanes } else { 1.0 }
     }
 
-    fn node(&mut self, node: NodeId, found: &HashMap<Content, BufferId>) -> f64 {
+    fn node(&mut self, node: NodeId, found: &FxHashMap<Content, BufferId>) -> f64 {
         if !self.seen.insert(node) {
             return 0.0;
         }

@@ -1,7 +1,7 @@
 //! Which loops of the program run over one axis? Those whose extents are the same definition, unless one is inside of the other. Where there is a
 //! choice, the axis is taken with which most of what the loop reads has been written or read: so a loop and its reverse share theirs.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
 use lambada_anf::{Atom, Block, Exp, Op, Ty, Var};
@@ -13,9 +13,9 @@ use crate::graph::{ArrayId, Axis, AxisId, NodeId};
 #[derive(Default)]
 pub(super) struct Ranges {
     /// By extent, in the order in which they were made.
-    known: HashMap<NodeId, Vec<AxisId>>,
+    known: FxHashMap<NodeId, Vec<AxisId>>,
     /// The axis with which the k-th index of something was last written or read.
-    seen: HashMap<(Indexed, usize), AxisId>,
+    seen: FxHashMap<(Indexed, usize), AxisId>,
 }
 
 /// Something with indices.

@@ -1,8 +1,7 @@
 //! Checks: they stand outside of loops that they do not depend on, and what has been checked is not checked again.
 
-use std::collections::HashSet;
-
 use lambada_prim::{Prim, Scalar};
+use rustc_hash::FxHashSet;
 
 use super::Distributor;
 use crate::graph::{Axes, AxisId, Effect, Graph, NodeId, Part};
@@ -51,7 +50,7 @@ enum Within {
 #[derive(Default)]
 pub(super) struct Passed {
     within: Vec<Within>,
-    checks: HashSet<(Vec<Within>, NodeId)>,
+    checks: FxHashSet<(Vec<Within>, NodeId)>,
 }
 
 impl Passed {

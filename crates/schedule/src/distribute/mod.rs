@@ -6,10 +6,9 @@
 //! *Assumes* a region, see [`crate::regions`]. *Gives* a graph whose inputs are the variables from outside. *Keeps* values up to the order of sums,
 //! and failures. It is legal because values are immutable, iterations of `for` independent, and reductions and additions commutative.
 
-use std::collections::{HashMap, HashSet};
-
 use lambada_anf::{Atom, Block, Exp, Names, Op, Param, Stm, Ty, Var};
 use lambada_prim::{ArrayPrim, Prim, ReduceOp, Scalar};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::graph::{
     Around, Array, ArrayId, Axes, AxisId, Builder, Effect, Graph, Input, NodeId, Output, cleaned,
@@ -43,7 +42,7 @@ pub struct Distributed {
 
 /// The graph of a region.
 pub fn distribute(names: &Names, region: &Region) -> Distributed {
-    let mut bound = HashSet::new();
+    let mut bound = FxHashSet::default();
     for stm in region.stms {
         bound.extend(stm.binds.iter().map(|p| p.var));
         bound.extend(stm.exp.bound());
@@ -56,8 +55,8 @@ pub fn distribute(names: &Names, region: &Region) -> Distributed {
         sums: region.sums,
         bound,
         to: Builder::default(),
-        values: HashMap::new(),
-        accumulators: HashMap::new(),
+        values: FxHashMap::default(),
+        accumulators: FxHashMap::default(),
         added: Vec::new(),
         inputs: Vec::new(),
         ranges: Ranges::default(),
@@ -87,14 +86,14 @@ enum Place {
 
 struct Distributor<'a> {
     names: &'a Names,
-    types: &'a HashMap<Var, Ty>,
-    fills: &'a HashMap<Var, Scalar>,
-    sums: &'a HashMap<Var, (Var, i64)>,
+    types: &'a FxHashMap<Var, Ty>,
+    fills: &'a FxHashMap<Var, Scalar>,
+    sums: &'a FxHashMap<Var, (Var, i64)>,
     /// The variables that the region binds.
-    bound: HashSet<Var>,
+    bound: FxHashSet<Var>,
     to: Builder,
-    values: HashMap<Var, Value>,
-    accumulators: HashMap<Var, Accumulator>,
+    values: FxHashMap<Var, Value>,
+    accumulators: FxHashMap<Var, Accumulator>,
     /// Those from outside.
     added: Vec<Var>,
     inputs: Vec<Var>,
@@ -301,7 +300,7 @@ impl Distributor<'_> {
         let views: Vec<View> = args.iter().map(|arg| self.view(*arg)).collect();
         let ranks: Vec<usize> = views.iter().map(|view| self.rank(view)).collect();
         let version = prim.version(&ranks).expect("the checker has seen the ranks");
-        let (mut taken, mut axes) = (Vec::new(), HashMap::new());
+        let (mut taken, mut axes) = (Vec::new(), FxHashMap::default());
         let summed = version.summed();
         for name in summed.iter().copied().chain(version.result().chars()) {
             let (arg, k, _) = version

@@ -1,10 +1,9 @@
 //! Sequential loops inside of nests: the states of several combinations of the other indices are in registers at once. What each iteration adds to is in memory,
 //! with a copy for each lane, which are combined at the end of the pass.
 
-use std::collections::HashMap;
-
 use lambada_loops::{Buf, Cell, Mode, Nest as Loops, Op, Operand, Step, Ty};
 use lambada_prim::{Prim, ScalarTy};
+use rustc_hash::FxHashMap;
 
 use super::{Copy, Emitter, Slot};
 use crate::graph::{Array, ArrayId, Axes, AxisId, LoopId};
@@ -14,9 +13,9 @@ use crate::placed::{BufferId, Content, Item, Nest};
 #[derive(Default)]
 pub(super) struct Carried {
     /// The states of each of the iterations that are done at once.
-    states: HashMap<(LoopId, u32, Copy), Cell>,
+    states: FxHashMap<(LoopId, u32, Copy), Cell>,
     /// Elements that are added to, with as many copies as there are lanes.
-    private: HashMap<BufferId, Buf>,
+    private: FxHashMap<BufferId, Buf>,
 }
 
 impl Emitter<'_> {

@@ -1,7 +1,7 @@
 //! The function under construction: open bodies, and in each what is known there. A primitive stands in the outermost body that knows its operands, so what
 //! does not depend on a loop leaves it; it is total and pure, which makes that right. What is known is not computed again.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
 use lambada_loops::{Buf, Cell, Function, Op, Operand, Reg, Step, Stmt, Ty};
@@ -23,10 +23,10 @@ pub(super) struct Elements {
 #[derive(Default)]
 struct Level {
     stmts: Vec<Stmt>,
-    prims: HashMap<(Prim, Vec<Operand>), Operand>,
-    loads: HashMap<Elements, Operand>,
-    gets: HashMap<Cell, Operand>,
-    nodes: HashMap<(NodeId, Copy), Operand>,
+    prims: FxHashMap<(Prim, Vec<Operand>), Operand>,
+    loads: FxHashMap<Elements, Operand>,
+    gets: FxHashMap<Cell, Operand>,
+    nodes: FxHashMap<(NodeId, Copy), Operand>,
 }
 
 /// A function, and where in it code is being added.
@@ -36,7 +36,7 @@ pub(super) struct Code {
     /// By register: the level that binds it.
     level_of: Vec<usize>,
     /// By number of lanes: their numbers.
-    iotas: HashMap<u16, Operand>,
+    iotas: FxHashMap<u16, Operand>,
 }
 
 impl Code {
@@ -45,7 +45,7 @@ impl Code {
             function: Function::new("nests"),
             levels: vec![Level::default()],
             level_of: Vec::new(),
-            iotas: HashMap::new(),
+            iotas: FxHashMap::default(),
         }
     }
 

@@ -3,17 +3,16 @@
 //!
 //! *Assumes* that a nest loads what an iteration reads before it stores what the iteration gives. *Keeps* every value.
 
-use std::collections::{HashMap, HashSet};
-
 use crate::graph::{Array, Graph, Node, NodeId, Part};
 use crate::placed::{BufferId, Content, Item, Nest, Placed};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The buffers that stand in the memory of outputs: in that of which.
-pub(super) fn in_outputs(placed: &Placed) -> HashMap<BufferId, BufferId> {
+pub(super) fn in_outputs(placed: &Placed) -> FxHashMap<BufferId, BufferId> {
     let nests = || placed.passes.iter().flat_map(|pass| &pass.nests);
     let writers = |id: BufferId| nests().filter(move |nest| writes(nest, id));
     let readers = |id: BufferId| nests().filter(move |nest| nest.reads.contains(&id));
-    let mut all = HashMap::new();
+    let mut all = FxHashMap::default();
     for nest in nests() {
         let [Item::Store(output)] = *nest.items.as_slice() else { continue };
         let fits = placed.outputs.contains(&output)
@@ -72,8 +71,8 @@ fn alike(placed: &Placed, id: BufferId, output: BufferId) -> bool {
 /// Is all that a nest reads of stored scalars at the indices of its iteration? So it is unless it sums what it reads.
 fn is_at_own_indices(placed: &Placed, nest: &Nest, body: NodeId) -> bool {
     let graph: &Graph = &placed.graph;
-    let found: HashMap<Content, BufferId> = placed.found(nest).into_iter().collect();
-    let (mut open, mut seen) = (vec![body], HashSet::new());
+    let found: FxHashMap<Content, BufferId> = placed.found(nest).into_iter().collect();
+    let (mut open, mut seen) = (vec![body], FxHashSet::default());
     while let Some(node) = open.pop() {
         if found.contains_key(&Content::Node(node)) || !seen.insert(node) {
             continue;

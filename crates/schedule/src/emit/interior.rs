@@ -2,10 +2,11 @@
 //! interior, conditions on boundaries are known and neighbors exist, so there are no masks, no selections and no branches. All other indices share one more loop, which
 //! is also the one for the rest that is too short for all lanes. So there is no more code than without.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::BTreeMap;
 
 use lambada_loops::{Mode, Nest as Loops, Operand, Ty};
 use lambada_prim::{Prim, Scalar, ScalarTy};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::stride::Stride;
 use super::sums::Sum;
@@ -22,11 +23,11 @@ const NEAR: i64 = 64;
 #[derive(Default)]
 pub(crate) struct Interior {
     /// Comparisons of an index with an end of its axis.
-    holds: HashMap<NodeId, bool>,
+    holds: FxHashMap<NodeId, bool>,
     /// What depends on these.
-    affected: HashSet<NodeId>,
+    affected: FxHashSet<NodeId>,
     /// Elements that lie one after the other and are in range, with the indices that they have there.
-    elements: HashMap<NodeId, Vec<Affine>>,
+    elements: FxHashMap<NodeId, Vec<Affine>>,
     /// Where it is, by axis.
     ends: BTreeMap<AxisId, Ends>,
     /// Indices of arrays, and their sizes, that are the same for all lanes. They are in range, too.
@@ -56,7 +57,7 @@ impl Interior {
             vector,
             outer: outer.collect(),
             own: placed.own_arrays(nest).into_iter().map(|(array, _)| array).collect(),
-            visited: HashMap::new(),
+            visited: FxHashMap::default(),
             interior: Interior::default(),
         };
         nest.items.iter().for_each(|item| search.item(*item));
@@ -107,13 +108,13 @@ impl Interior {
 /// The search for boundaries in what a nest computes.
 struct Search<'a> {
     placed: &'a Placed,
-    found: HashSet<Content>,
+    found: FxHashSet<Content>,
     vector: AxisId,
     outer: Vec<AxisId>,
     /// Arrays whose elements are in registers.
     own: Vec<ArrayId>,
     /// With whether it depends on comparisons with ends.
-    visited: HashMap<NodeId, bool>,
+    visited: FxHashMap<NodeId, bool>,
     interior: Interior,
 }
 

@@ -4,10 +4,9 @@
 //! the outputs that are arrays; its results are the others. Checks come before all accesses. *Keeps* values up to the order of reductions: of the same
 //! program with the same lanes, and the same sizes, the same.
 
-use std::collections::{HashMap, HashSet};
-
 use lambada_loops::{Buf, Cell, Function, Mode, Nest as Loops, Operand, Param, Return, Step, Ty};
 use lambada_prim::{Prim, Scalar, ScalarTy};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::cost::{SMALLEST, SMALLEST_WITH_TOTALS, USUAL_WITH_TOTALS};
 use crate::graph::{Array, ArrayId, AxisId, Effect, Graph, NodeId};
@@ -110,9 +109,9 @@ struct Emitter<'a> {
     inputs: Vec<Slot>,
     constants: Vec<Option<Buf>>,
     slots: Vec<Slot>,
-    axes: HashMap<AxisId, Bound>,
+    axes: FxHashMap<AxisId, Bound>,
     /// What the current nest reads.
-    found: HashMap<Content, BufferId>,
+    found: FxHashMap<Content, BufferId>,
     /// The body that the current nest stands in.
     since: usize,
     /// The axis of which the current nest runs through a part only.
@@ -134,9 +133,9 @@ struct Emitter<'a> {
     apart: bool,
     carried: Carried,
     /// Arrays that the current nest stores and reads itself.
-    rotating: HashMap<ArrayId, Rotating>,
+    rotating: FxHashMap<ArrayId, Rotating>,
     /// What is in no memory.
-    in_registers: HashSet<BufferId>,
+    in_registers: FxHashSet<BufferId>,
     /// Checks are being made, so what they say is not known.
     checking: bool,
     mechanisms: Mechanisms,
@@ -162,8 +161,8 @@ pub(crate) fn emit_with(
         inputs: Vec::new(),
         constants: Vec::new(),
         slots: Vec::new(),
-        axes: HashMap::new(),
-        found: HashMap::new(),
+        axes: FxHashMap::default(),
+        found: FxHashMap::default(),
         since: 0,
         part_of: None,
         around,
@@ -177,7 +176,7 @@ pub(crate) fn emit_with(
         interior: None,
         apart: false,
         carried: Carried::default(),
-        rotating: HashMap::new(),
+        rotating: FxHashMap::default(),
         in_registers: placed.in_registers(),
         checking: true,
         mechanisms: plan.mechanisms,

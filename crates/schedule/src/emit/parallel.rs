@@ -2,10 +2,9 @@
 //! for the totals over blocks, which are combined in the order of the iterations. How many there are depends on sizes only, so the results do not depend on the
 //! number of threads.
 
-use std::collections::HashSet;
-
 use lambada_loops::{Buf, Mode, Nest as Loops, Op, Operand, Step, Ty};
 use lambada_prim::{Prim, ReduceOp, ScalarTy};
+use rustc_hash::FxHashSet;
 
 use super::{Around, Emitter, Slot};
 use crate::graph::{AxisId, Node};
@@ -53,7 +52,7 @@ fn totals_over<'i>(
 
 impl Emitter<'_> {
     /// The buffers that hold one block, of passes whose blocks run on several threads.
-    pub(super) fn of_iterations(&self) -> HashSet<BufferId> {
+    pub(super) fn of_iterations(&self) -> FxHashSet<BufferId> {
         let parallel = self.placed.passes.iter().filter(|pass| totals(self.placed, pass).is_some());
         parallel.flat_map(|pass| self.locals(pass)).collect()
     }

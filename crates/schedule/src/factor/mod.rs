@@ -8,9 +8,8 @@
 //! *Assumes* nothing. *Gives* no more operations, by the nominal sizes, but for the checks of [`Leave::Checked`]. *Keeps* values up to rounding and the
 //! sign of a zero, if factors are finite: see [`Leave`]. Nothing is distributed over a difference of data, as `Σ (x − μ)·w = Σ x·w − μ·Σ w` cancels.
 
-use std::collections::HashSet;
-
 use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy};
+use rustc_hash::FxHashSet;
 
 use crate::cost::Nominal;
 use crate::graph::{
@@ -40,7 +39,7 @@ pub enum Leave {
 /// The graph with all sums factored.
 pub fn factored(graph: &Graph, nominal: &Nominal, leave: Leave) -> Graph {
     let uses = graph.uses();
-    let (mut shared, mut conditions) = (HashSet::new(), Vec::new());
+    let (mut shared, mut conditions) = (FxHashSet::default(), Vec::new());
     let graph = rewritten(graph, &mut |to, old, node| {
         let new = match node {
             Node::Reduce(ReduceOp::Add, axes, body)
@@ -81,7 +80,7 @@ struct Factor<'a> {
     nominal: &'a Nominal,
     leave: Leave,
     /// What more than one definition mentions.
-    shared: &'a HashSet<NodeId>,
+    shared: &'a FxHashSet<NodeId>,
     /// For [`Leave::Apart`]: what has to hold.
     conditions: &'a mut Vec<NodeId>,
 }

@@ -1,8 +1,7 @@
 //! What sums of products cost, by the sizes of their domains, before any is built.
 
-use std::collections::HashSet;
-
 use lambada_prim::Prim;
+use rustc_hash::FxHashSet;
 
 use super::Factor;
 use super::product::Product;
@@ -74,7 +73,7 @@ impl Factor<'_> {
 
     /// What the inner sums cost, each once.
     pub(super) fn inner(&self, factors: &[NodeId]) -> f64 {
-        let distinct: HashSet<NodeId> = factors.iter().copied().collect();
+        let distinct: FxHashSet<NodeId> = factors.iter().copied().collect();
         let cost = |f: &NodeId| {
             let (axes, body) = self.inner_sum(*f)?;
             Some(self.volume(&self.free(body).union(&axes)))

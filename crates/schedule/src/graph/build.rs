@@ -1,7 +1,7 @@
 //! Smart constructors: what is written twice is one node. They apply the equations that have no cost (an element of an array of known elements
 //! is that element) and fold nothing else.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
 use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy, Tensor};
@@ -30,8 +30,8 @@ pub struct Builder {
     pub graph: Graph,
     /// Where new nodes come from, outermost first.
     pub around: Vec<Around>,
-    nodes: HashMap<Node, NodeId>,
-    arrays: HashMap<Array, ArrayId>,
+    nodes: FxHashMap<Node, NodeId>,
+    arrays: FxHashMap<Array, ArrayId>,
 }
 
 impl Builder {

@@ -5,10 +5,9 @@
 //! * What the program gives and does depends on no axis that is not run through there.
 //! * Axes that are bound together have extents that do not depend on each other; the axes of loops are sequential.
 
-use std::collections::HashMap;
-
 use lambada_prim::{Prim, ScalarTy};
 use lambada_source::stack;
+use rustc_hash::FxHashMap;
 
 use super::{Array, ArrayId, Axes, AxisId, Effect, Graph, Node, NodeId, Part, Term};
 
@@ -16,7 +15,7 @@ type Check<T = ()> = Result<T, String>;
 
 /// Checks a program. The error names the definition.
 pub fn check(graph: &Graph) -> Check {
-    let mut checker = Checker { graph, state: HashMap::new() };
+    let mut checker = Checker { graph, state: FxHashMap::default() };
     graph.inputs.iter().try_for_each(|input| checker.input(&input.dims))?;
     (0..graph.axes.len() as u32).try_for_each(|k| checker.visit(Part::Axis(AxisId(k))))?;
     (0..graph.nodes.len() as u32).try_for_each(|k| checker.visit(Part::Node(NodeId(k))))?;
@@ -41,7 +40,7 @@ enum State {
 
 struct Checker<'a> {
     graph: &'a Graph,
-    state: HashMap<Part, State>,
+    state: FxHashMap<Part, State>,
 }
 
 fn all(conditions: bool, message: impl FnOnce() -> String) -> Check {

@@ -2,9 +2,8 @@
 //!
 //! *Gives* a program without definitions and states that nothing needs, in which the free axes of loops are exact. *Keeps* what the rule keeps.
 
-use std::collections::HashMap;
-
 use lambada_source::stack;
+use rustc_hash::FxHashMap;
 
 use super::live::Live;
 use super::{
@@ -17,21 +16,21 @@ pub type Rule<'a> = &'a mut dyn FnMut(&mut Builder, NodeId, Node) -> NodeId;
 
 /// The program with the rule applied everywhere, inside out.
 pub fn rewritten(from: &Graph, rule: Rule) -> Graph {
-    copied(from, rule, &Aliases::new(), HashMap::new())
+    copied(from, rule, &Aliases::default(), FxHashMap::default())
 }
 
 /// The program with other arrays in the places of some.
 pub fn aliased(from: &Graph, aliases: &Aliases) -> Graph {
-    copied(from, &mut |to, _, node| rebuilt(to, node), aliases, HashMap::new())
+    copied(from, &mut |to, _, node| rebuilt(to, node), aliases, FxHashMap::default())
 }
 
 /// The program with one axis in the place of another one, which is not bound or free where the first one is.
 pub fn merged(from: &Graph, axis: AxisId, into: AxisId) -> Graph {
-    let merged = HashMap::from([(axis, into)]);
-    copied(from, &mut |to, _, node| rebuilt(to, node), &Aliases::new(), merged)
+    let merged = FxHashMap::from_iter([(axis, into)]);
+    copied(from, &mut |to, _, node| rebuilt(to, node), &Aliases::default(), merged)
 }
 
-fn copied(from: &Graph, rule: Rule, aliases: &Aliases, merged: HashMap<AxisId, AxisId>) -> Graph {
+fn copied(from: &Graph, rule: Rule, aliases: &Aliases, merged: FxHashMap<AxisId, AxisId>) -> Graph {
     let live = Live::of(from, aliases);
     let mut copy = Copy {
         from,
@@ -41,10 +40,10 @@ fn copied(from: &Graph, rule: Rule, aliases: &Aliases, merged: HashMap<AxisId, A
         rule,
         free_of_loops: loops_free(from, &live, aliases),
         live,
-        nodes: HashMap::new(),
-        arrays: HashMap::new(),
-        axes: HashMap::new(),
-        loops: HashMap::new(),
+        nodes: FxHashMap::default(),
+        arrays: FxHashMap::default(),
+        axes: FxHashMap::default(),
+        loops: FxHashMap::default(),
     };
     copy.inputs();
     copy.to.graph.effects = copy.effects(&from.effects);
@@ -76,14 +75,14 @@ struct Copy<'a> {
     /// The states that are needed.
     live: Live,
     /// Axes in the places of others.
-    merged: HashMap<AxisId, AxisId>,
+    merged: FxHashMap<AxisId, AxisId>,
     to: Builder,
     rule: Rule<'a>,
     free_of_loops: Vec<Axes>,
-    nodes: HashMap<NodeId, NodeId>,
-    arrays: HashMap<ArrayId, ArrayId>,
-    axes: HashMap<AxisId, AxisId>,
-    loops: HashMap<LoopId, LoopId>,
+    nodes: FxHashMap<NodeId, NodeId>,
+    arrays: FxHashMap<ArrayId, ArrayId>,
+    axes: FxHashMap<AxisId, AxisId>,
+    loops: FxHashMap<LoopId, LoopId>,
 }
 
 impl Copy<'_> {
@@ -257,7 +256,7 @@ impl Copy<'_> {
 fn loops_free(graph: &Graph, live: &Live, aliases: &Aliases) -> Vec<Axes> {
     let mut known = vec![Axes::default(); graph.loops.len()];
     loop {
-        let (nodes, arrays) = (HashMap::new(), HashMap::new());
+        let (nodes, arrays) = (FxHashMap::default(), FxHashMap::default());
         let mut free = Free { graph, live, aliases, known: &known, nodes, arrays };
         let loops = (0..graph.loops.len() as u32).map(LoopId);
         let found: Vec<Axes> = loops.map(|l| free.of_loop(l)).collect();
@@ -274,8 +273,8 @@ struct Free<'a> {
     live: &'a Live,
     aliases: &'a Aliases,
     known: &'a [Axes],
-    nodes: HashMap<NodeId, Axes>,
-    arrays: HashMap<ArrayId, Axes>,
+    nodes: FxHashMap<NodeId, Axes>,
+    arrays: FxHashMap<ArrayId, Axes>,
 }
 
 impl Free<'_> {

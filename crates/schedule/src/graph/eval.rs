@@ -1,7 +1,7 @@
 //! The evaluator: `⟦graph⟧ : tensors → tensors or failure`. It computes what is asked for, each scalar once for each combination of the
 //! indices that it depends on, so what it counts is the least work that a placement of the definitions can come to.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
 use lambada_prim::{Data, ReduceOp, Scalar, ScalarTy, Tensor};
@@ -28,9 +28,9 @@ pub fn eval(graph: &Graph, args: &[Tensor]) -> Run<Outcome> {
         graph,
         args: args.iter().map(|a| Rc::new(a.clone())).collect(),
         at: vec![0; graph.axes.len()],
-        scalars: HashMap::new(),
-        arrays: HashMap::new(),
-        states: HashMap::new(),
+        scalars: FxHashMap::default(),
+        arrays: FxHashMap::default(),
+        states: FxHashMap::default(),
         reals: 0,
         others: 0,
     };
@@ -58,10 +58,10 @@ struct Machine<'a> {
     args: Vec<Rc<Tensor>>,
     /// The current index of each axis.
     at: Vec<i64>,
-    scalars: HashMap<(NodeId, Key), Scalar>,
-    arrays: HashMap<(ArrayId, Key), Rc<Tensor>>,
+    scalars: FxHashMap<(NodeId, Key), Scalar>,
+    arrays: FxHashMap<(ArrayId, Key), Rc<Tensor>>,
     /// The states of a loop, from the first.
-    states: HashMap<(LoopId, Key), Vec<State>>,
+    states: FxHashMap<(LoopId, Key), Vec<State>>,
     reals: u64,
     others: u64,
 }

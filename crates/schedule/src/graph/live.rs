@@ -1,16 +1,17 @@
 //! What a program needs: definitions, and parts of the states of loops.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::BTreeSet;
 
 use super::{Array, ArrayId, Carry, Graph, LoopId, Part};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Arrays that take the places of others.
-pub type Aliases = HashMap<ArrayId, ArrayId>;
+pub type Aliases = FxHashMap<ArrayId, ArrayId>;
 
 /// The parts of states that something needs.
 #[derive(Debug, Default)]
 pub(super) struct Live {
-    states: HashMap<LoopId, BTreeSet<u32>>,
+    states: FxHashMap<LoopId, BTreeSet<u32>>,
 }
 
 impl Live {
@@ -53,7 +54,7 @@ pub(crate) fn reach(
     roots: Vec<Part>,
     visit: &mut dyn FnMut(Part, &mut Vec<Part>) -> bool,
 ) {
-    let (mut open, mut seen) = (roots, HashSet::new());
+    let (mut open, mut seen) = (roots, FxHashSet::default());
     while let Some(part) = open.pop() {
         let other = if let Part::Array(array) = part { aliases.get(&array) } else { None };
         let part = other.map_or(part, |other| Part::Array(*other));
@@ -79,7 +80,7 @@ pub(crate) fn reach(
 /// Does something need an array, other than by way of others?
 pub fn needs(graph: &Graph, from: Vec<Part>, array: ArrayId, besides: &[ArrayId]) -> bool {
     let mut found = false;
-    reach(graph, &Aliases::new(), from, &mut |part, _| {
+    reach(graph, &Aliases::default(), from, &mut |part, _| {
         found |= part == Part::Array(array);
         !besides.iter().any(|besides| part == Part::Array(*besides))
     });
@@ -87,9 +88,9 @@ pub fn needs(graph: &Graph, from: Vec<Part>, array: ArrayId, besides: &[ArrayId]
 }
 
 /// All that something needs.
-pub fn reached(graph: &Graph, from: Vec<Part>) -> HashSet<Part> {
-    let mut found = HashSet::new();
-    reach(graph, &Aliases::new(), from, &mut |part, _| {
+pub fn reached(graph: &Graph, from: Vec<Part>) -> FxHashSet<Part> {
+    let mut found = FxHashSet::default();
+    reach(graph, &Aliases::default(), from, &mut |part, _| {
         found.insert(part);
         true
     });

@@ -1,6 +1,6 @@
 //! A program as text: each definition on a line, before its uses. Constants, indices and inputs that are scalars stand where they are used.
 
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::fmt::Write;
 use std::rc::Rc;
 
@@ -14,11 +14,11 @@ pub struct Printed {
     /// The text.
     pub text: String,
     /// The numbers of scalars that are defined in a line.
-    pub nodes: HashMap<NodeId, usize>,
+    pub nodes: FxHashMap<NodeId, usize>,
     /// The numbers of arrays.
-    pub arrays: HashMap<ArrayId, usize>,
+    pub arrays: FxHashMap<ArrayId, usize>,
     /// The names of axes.
-    pub axes: HashMap<AxisId, Rc<str>>,
+    pub axes: FxHashMap<AxisId, Rc<str>>,
 }
 
 /// The program as text.
@@ -42,14 +42,14 @@ struct Printer<'a> {
     graph: &'a Graph,
     text: String,
     depth: usize,
-    taken: HashSet<Rc<str>>,
+    taken: FxHashSet<Rc<str>>,
     inputs: Vec<Rc<str>>,
-    axes: HashMap<AxisId, Rc<str>>,
+    axes: FxHashMap<AxisId, Rc<str>>,
     /// The axes in order.
     declared: Vec<AxisId>,
-    nodes: HashMap<NodeId, usize>,
-    arrays: HashMap<ArrayId, usize>,
-    loops: HashMap<LoopId, usize>,
+    nodes: FxHashMap<NodeId, usize>,
+    arrays: FxHashMap<ArrayId, usize>,
+    loops: FxHashMap<LoopId, usize>,
 }
 
 /// What nothing is called.
@@ -81,11 +81,11 @@ impl<'a> Printer<'a> {
             depth: 1,
             taken: WORDS.iter().copied().map(Rc::from).collect(),
             inputs: Vec::new(),
-            axes: HashMap::new(),
+            axes: FxHashMap::default(),
             declared: Vec::new(),
-            nodes: HashMap::new(),
-            arrays: HashMap::new(),
-            loops: HashMap::new(),
+            nodes: FxHashMap::default(),
+            arrays: FxHashMap::default(),
+            loops: FxHashMap::default(),
         }
     }
 

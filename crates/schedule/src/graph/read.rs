@@ -2,7 +2,7 @@
 //!
 //! * Gives: a program whose print is the text again, if the text was printed. It may be ill-formed: [`super::check()`] decides that.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
 use lambada_prim::{Data, Prim, ReduceOp, Scalar, ScalarTy, Tensor};
@@ -21,11 +21,11 @@ pub fn read(text: &str) -> Read<Graph> {
     let mut reader = Reader {
         cursor: Cursor::new(text)?,
         to: Builder::default(),
-        inputs: HashMap::new(),
-        axes: HashMap::new(),
-        nodes: HashMap::new(),
-        arrays: HashMap::new(),
-        loops: HashMap::new(),
+        inputs: FxHashMap::default(),
+        axes: FxHashMap::default(),
+        nodes: FxHashMap::default(),
+        arrays: FxHashMap::default(),
+        loops: FxHashMap::default(),
     };
     reader.program().map_err(|message| reader.cursor.located(&message))?;
     reader.cursor.rest("the program has ended").map_or(Ok(()), Err)?;
@@ -35,11 +35,11 @@ pub fn read(text: &str) -> Read<Graph> {
 struct Reader {
     cursor: Cursor,
     to: Builder,
-    inputs: HashMap<String, ArrayId>,
-    axes: HashMap<String, AxisId>,
-    nodes: HashMap<String, NodeId>,
-    arrays: HashMap<String, ArrayId>,
-    loops: HashMap<String, LoopId>,
+    inputs: FxHashMap<String, ArrayId>,
+    axes: FxHashMap<String, AxisId>,
+    nodes: FxHashMap<String, NodeId>,
+    arrays: FxHashMap<String, ArrayId>,
+    loops: FxHashMap<String, LoopId>,
 }
 
 impl Reads for Reader {

@@ -1,7 +1,7 @@
 //! The syntax. A node is a scalar, a function of the loop indices that it depends on, its *free axes*; how loops are nested around it is not
 //! said. Nodes are equal if they are written in the same way, so what occurs twice is one node.
 
-use std::collections::HashSet;
+use rustc_hash::FxHashSet;
 use std::rc::Rc;
 
 use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy, Tensor};
@@ -176,7 +176,7 @@ pub struct Graph {
     /// Indices of inputs of which is known that they are in range; no part of the text, and gone when the graph is rewritten.
     pub chosen: Vec<Chosen>,
     /// Indices with the sizes that checks compare them with, for all indices that they depend on: they are in range once the checks have passed. As `chosen`.
-    pub checked: HashSet<(NodeId, NodeId)>,
+    pub checked: FxHashSet<(NodeId, NodeId)>,
     /// How many of the last outputs take the memory of the input that they add to; not in the text, and gone when the graph is rewritten.
     pub in_place: usize,
     pub(crate) of_nodes: Vec<Facts>,

@@ -5,10 +5,9 @@
 //! What contractions sum over and no loop runs over, as the features of a layer of neurons, is within, too; and what loops do run over, if a parameter has it after another
 //! size that loops run over, as the features of a regression: data are rows of features.
 
-use std::collections::{HashMap, HashSet};
-
 use lambada_anf::{Atom, Block, Exp, Function, Nest, Op, Var};
 use lambada_prim::{ArrayPrim, Prim};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::affine::Affine;
 use crate::cost::Nominal;
@@ -23,35 +22,36 @@ const FEW: i64 = 12;
 /// Which sizes of a function are within which others.
 pub(super) struct Within {
     /// Something runs over the first one for each index up to the second one.
-    pairs: HashSet<(Var, Var)>,
+    pairs: FxHashSet<(Var, Var)>,
     /// A parameter has the first one after the second.
-    rows: HashSet<(Var, Var)>,
+    rows: FxHashSet<(Var, Var)>,
     /// How many parameters have a size.
-    parameters: HashMap<Var, usize>,
+    parameters: FxHashMap<Var, usize>,
     /// What loops run over.
-    loops: HashSet<Var>,
+    loops: FxHashSet<Var>,
     /// What contractions sum over.
-    summed: HashSet<Var>,
+    summed: FxHashSet<Var>,
     /// Of an extent that is a size and a constant, or 0 if that is less: the size.
-    of: HashMap<Var, Var>,
+    of: FxHashMap<Var, Var>,
 }
 
 impl Within {
     pub(super) fn of(function: &Function) -> Within {
-        let (mut parameters, mut rows) = (HashMap::new(), HashSet::new());
+        let (mut parameters, mut rows) = (FxHashMap::default(), FxHashSet::default());
         for param in &function.params {
             let sizes: Vec<Var> = param.ty.dims.iter().filter_map(|dim| dim.as_var()).collect();
             for (k, inner) in sizes.iter().enumerate() {
                 let outer = sizes[..k].iter().filter(|outer| *outer != inner);
                 rows.extend(outer.map(|outer| (*inner, *outer)));
             }
-            let sizes: HashSet<Var> = sizes.into_iter().collect();
+            let sizes: FxHashSet<Var> = sizes.into_iter().collect();
             sizes.into_iter().for_each(|size| *parameters.entry(size).or_insert(0) += 1);
         }
-        let (pairs, loops, summed) = (HashSet::new(), HashSet::new(), HashSet::new());
-        let of = HashMap::new();
+        let (pairs, loops, summed) =
+            (FxHashSet::default(), FxHashSet::default(), FxHashSet::default());
+        let of = FxHashMap::default();
         let mut within = Within { pairs, rows, parameters, loops, summed, of };
-        let mut types: HashMap<Var, &[Atom]> = HashMap::new();
+        let mut types: FxHashMap<Var, &[Atom]> = FxHashMap::default();
         types.extend(function.params.iter().map(|param| (param.var, &param.ty.dims[..])));
         within.block(&function.body, &mut types, &mut Vec::new());
         // Where contractions sum over each size, as a product of matrices and its reverse do, sums tell nothing.
@@ -65,7 +65,7 @@ impl Within {
     fn block<'a>(
         &mut self,
         block: &'a Block,
-        types: &mut HashMap<Var, &'a [Atom]>,
+        types: &mut FxHashMap<Var, &'a [Atom]>,
         around: &mut Vec<Var>,
     ) {
         for stm in &block.stms {
@@ -98,7 +98,7 @@ impl Within {
         }
     }
 
-    fn contraction(&mut self, prim: ArrayPrim, args: &[Var], types: &HashMap<Var, &[Atom]>) {
+    fn contraction(&mut self, prim: ArrayPrim, args: &[Var], types: &FxHashMap<Var, &[Atom]>) {
         let dims: Option<Vec<&[Atom]>> = args.iter().map(|arg| types.get(arg).copied()).collect();
         let Some(dims) = dims.filter(|_| prim.is_contraction()) else { return };
         let ranks: Vec<usize> = dims.iter().map(|dims| dims.len()).collect();
@@ -191,7 +191,7 @@ mod tests {
         lambada_anf::check(&function).unwrap_or_else(|e| panic!("{e:?}"));
         let within = Within::of(&function);
         let sizes = function.params.iter().flat_map(|param| &param.ty.dims);
-        let sizes: HashSet<Var> = sizes.filter_map(|dim| dim.as_var()).collect();
+        let sizes: FxHashSet<Var> = sizes.filter_map(|dim| dim.as_var()).collect();
         let found = sizes.into_iter().filter(|size| within.is_outermost(*size));
         let mut found: Vec<String> =
             found.map(|size| function.names.hint(size).to_string()).collect();

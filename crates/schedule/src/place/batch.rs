@@ -3,9 +3,8 @@
 //!
 //! *Keeps* values: nests change places only where none needs the other.
 
-use std::collections::HashMap;
-
 use lambada_prim::Cost;
+use rustc_hash::FxHashMap;
 
 use super::AGAIN;
 use crate::graph::{AxisId, Node};
@@ -134,7 +133,7 @@ impl Batch<'_> {
     /// By nest: an odd number for those that run along the axis, so that all that a nest needs has a smaller one, or the same for the same index.
     fn stages(&self, pass: &Pass) -> Vec<u32> {
         let mut stages: Vec<u32> = Vec::new();
-        let mut written: HashMap<BufferId, Vec<usize>> = HashMap::new();
+        let mut written: FxHashMap<BufferId, Vec<usize>> = FxHashMap::default();
         for (k, nest) in pass.nests.iter().enumerate() {
             let inside = self.is_inside(nest);
             let mut stage = u32::from(inside);

@@ -1,12 +1,13 @@
 //! Sequential loops inside of nests: their states are scalars for each combination of other indices, so they stand in registers, and the loop is the innermost
 //! one. What runs through the same indices as a loop computes the states again; what does not finds them in a buffer.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 
 use super::{Kind, Placer};
 use crate::graph::{
     Array, ArrayId, Axes, AxisId, Builder, Graph, LoopId, NodeId, Part, needs, reached,
 };
+use rustc_hash::FxHashSet;
 
 /// The definition that is being visited.
 #[derive(Clone, Default)]
@@ -15,7 +16,7 @@ pub(super) struct Current {
     reduced: Axes,
     guarded: bool,
     /// What has been asked for in a pass: once is enough.
-    pub(super) seen: HashSet<(NodeId, u32)>,
+    pub(super) seen: FxHashSet<(NodeId, u32)>,
     /// The loops that its nest runs.
     pub(super) carries: BTreeSet<LoopId>,
 }

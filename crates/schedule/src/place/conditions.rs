@@ -1,13 +1,12 @@
 //! Which graphs are placed, and which accesses are in range wherever their axes run.
 
-use std::collections::HashSet;
-
 use super::guards;
 use crate::affine::Affine;
 use crate::chosen::is_chosen;
 use crate::graph::{Array, ArrayId, Axes, AxisId, Effect, Graph, Node, NodeId, Part};
 use crate::mechanisms::{Mechanism, Mechanisms};
 use crate::placed::REACH;
+use rustc_hash::FxHashSet;
 
 /// Is it a graph that we place?
 pub fn placeable(graph: &Graph) -> bool {
@@ -37,7 +36,7 @@ fn is_plain(graph: &Graph) -> bool {
     let extents = graph.axes.iter().map(|axis| Part::Node(axis.extent));
     let mut wanted: Vec<Part> = extents.collect();
     graph.effects.iter().for_each(|effect: &Effect| effect.parts(&mut |part| wanted.push(part)));
-    let mut seen: HashSet<NodeId> = HashSet::new();
+    let mut seen: FxHashSet<NodeId> = FxHashSet::default();
     while let Some(part) = wanted.pop() {
         match part {
             Part::Node(node) if seen.insert(node) => {

@@ -6,10 +6,11 @@
 //! *Assumes* a graph whose sequential loops have scalars as states, and with extents that depend on no index; [`place`] gives nothing for others. *Keeps* values up to the order
 //! of sums. What the program computes only in a branch is computed always, if it is cheap; else there is no placement.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::BTreeSet;
 
 use lambada_prim::{Cost, Prim, ReduceOp};
 use lambada_source::stack;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::cost::Nominal;
 use crate::evident;
@@ -100,8 +101,8 @@ pub(crate) fn place_by(
         sizes,
         guards: guards(graph),
         definitions: Vec::new(),
-        known: HashMap::new(),
-        open: HashSet::new(),
+        known: FxHashMap::default(),
+        open: FxHashSet::default(),
         order,
         current: Current::default(),
         compared: compared(graph),
@@ -157,15 +158,15 @@ struct Placer<'a> {
     across: Option<AxisId>,
     phases: Option<Phases<'a>>,
     sizes: &'a Nominal,
-    guards: HashMap<NodeId, (NodeId, bool)>,
+    guards: FxHashMap<NodeId, (NodeId, bool)>,
     definitions: Vec<Definition>,
-    known: HashMap<(Content, u32), usize>,
+    known: FxHashMap<(Content, u32), usize>,
     /// The scalars whose definitions are being made.
-    open: HashSet<(NodeId, u32)>,
+    open: FxHashSet<(NodeId, u32)>,
     order: Vec<AxisId>,
     current: Current,
     /// What is compared with its own extremum: it is computed once, so that it is equal to it somewhere.
-    compared: HashSet<NodeId>,
+    compared: FxHashSet<NodeId>,
     /// How many cheap operations are done again rather than stored.
     again: usize,
     /// How many more scalars may be written out, by [`EXPANDED`].
@@ -520,7 +521,7 @@ impl Placer<'_> {
 }
 
 /// The operations whose results are compared with the extremum of all of them.
-fn compared(graph: &Graph) -> HashSet<NodeId> {
+fn compared(graph: &Graph) -> FxHashSet<NodeId> {
     let computed =
         |node: &NodeId| graph.operation(*node).is_some() || graph.choice(*node).is_some();
     let is_extremum = |a: NodeId, b: NodeId| {

@@ -1,10 +1,11 @@
 //! The buffers of definitions, and their nests: those of one pass with equal domains are one, if what one of them needs does not stand between.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Definition, Kind, Placer, is_safe, runs_along, slides};
 use crate::graph::{Array, Axes, AxisId, LoopId, Node, NodeId, Term};
 use crate::placed::{Buffer, BufferId, Content, Item, Nest, Pass, Placed};
+use rustc_hash::FxHashMap;
 
 /// An axis that is known to have fewer indices is never that of lanes.
 const SHORT: i64 = 8;
@@ -85,7 +86,7 @@ impl Placer<'_> {
     /// The nests of a pass, of the definitions that have some there.
     fn nests(&self, pass: u32, own: &[usize]) -> Pass {
         let mut all: Vec<Built> = Vec::new();
-        let mut placed: HashMap<usize, usize> = HashMap::new();
+        let mut placed: FxHashMap<usize, usize> = FxHashMap::default();
         for k in own.iter().copied() {
             let definition = &self.definitions[k];
             self.scattered(k, definition, pass, &mut all, &mut placed);
@@ -122,7 +123,7 @@ impl Placer<'_> {
         domain: &Axes,
         needs: &BTreeSet<usize>,
         all: &[Built],
-        placed: &HashMap<usize, usize>,
+        placed: &FxHashMap<usize, usize>,
     ) -> usize {
         let joins = |need: &usize| {
             let at = *placed.get(need)?;
@@ -143,7 +144,7 @@ impl Placer<'_> {
         definition: &Definition,
         pass: u32,
         all: &mut Vec<Built>,
-        placed: &mut HashMap<usize, usize>,
+        placed: &mut FxHashMap<usize, usize>,
     ) {
         let Kind::Scatter(terms) = &definition.kind else { return };
         let id = BufferId(k as u32);

@@ -1,9 +1,8 @@
 //! Axes of few indices that a nest writes out: each copy of its body has an index that is known, so what compares it with constants is decided, and of the
 //! elements of a literal each is computed for its own index only. So the entries of a small matrix for each index of a long axis are one nest along that axis.
 
-use std::collections::HashSet;
-
 use lambada_prim::Prim;
+use rustc_hash::FxHashSet;
 
 use crate::graph::{Axes, AxisId, Graph, NodeId, Part};
 use crate::placed::WHOLE;
@@ -59,8 +58,8 @@ fn is_comparison(graph: &Graph, node: NodeId) -> bool {
 }
 
 /// What a scalar is computed from, but for reductions and what arrays hold.
-fn operations(graph: &Graph, node: NodeId) -> HashSet<NodeId> {
-    let (mut found, mut open) = (HashSet::new(), vec![node]);
+fn operations(graph: &Graph, node: NodeId) -> FxHashSet<NodeId> {
+    let (mut found, mut open) = (FxHashSet::default(), vec![node]);
     while let Some(node) = open.pop() {
         if found.insert(node) && graph.reduction(node).is_none() {
             graph.node(node).parts(&mut |part| {

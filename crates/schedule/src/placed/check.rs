@@ -3,17 +3,16 @@
 //! Each buffer is written before it is read, one that is local by the same block; all that is computed and not read has its indices from the nest;
 //! what is reduced is read only when it is finished; the states of a loop are there where the nest runs the loop, over its last axis.
 
-use std::collections::HashSet;
-
 use super::{Buffer, BufferId, Content, Direction, Item, Nest, Pass, Placed, REACH, WHOLE};
 use crate::affine::Affine;
 use crate::graph::{Array, ArrayId, Axes, AxisId, LoopId, Node, NodeId};
+use rustc_hash::FxHashSet;
 
 type Checked = Result<(), String>;
 
 /// Says what is wrong with a program.
 pub fn check(placed: &Placed) -> Checked {
-    let mut checker = Checker { placed, ready: HashSet::new(), block: HashSet::new() };
+    let mut checker = Checker { placed, ready: FxHashSet::default(), block: FxHashSet::default() };
     for pass in &placed.passes {
         checker.pass(pass)?;
     }
@@ -26,9 +25,9 @@ pub fn check(placed: &Placed) -> Checked {
 struct Checker<'a> {
     placed: &'a Placed,
     /// What is complete.
-    ready: HashSet<BufferId>,
+    ready: FxHashSet<BufferId>,
     /// What is there for the block that is computed.
-    block: HashSet<BufferId>,
+    block: FxHashSet<BufferId>,
 }
 
 impl Checker<'_> {
@@ -116,7 +115,7 @@ impl Checker<'_> {
         }
         let found = found.into_iter().map(|(content, _)| content).collect();
         let own = own.into_iter().map(|(array, _)| array).collect();
-        let (placed, seen) = (self.placed, HashSet::new());
+        let (placed, seen) = (self.placed, FxHashSet::default());
         let mut inside = Inside { placed, nest, domain, found, own, seen };
         inside.carries()?;
         nest.guard.iter().try_for_each(|(cond, _)| inside.node(*cond))?;
@@ -136,10 +135,10 @@ struct Inside<'a> {
     placed: &'a Placed,
     nest: &'a Nest,
     domain: Axes,
-    found: HashSet<Content>,
+    found: FxHashSet<Content>,
     /// The arrays of which it reads what it stores itself.
-    own: HashSet<ArrayId>,
-    seen: HashSet<NodeId>,
+    own: FxHashSet<ArrayId>,
+    seen: FxHashSet<NodeId>,
 }
 
 impl Inside<'_> {

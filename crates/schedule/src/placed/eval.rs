@@ -1,6 +1,6 @@
 //! The evaluator: `⟦placed⟧ : tensors → tensors`, for blocks of any size. Checks are those of the graph.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
 use lambada_prim::{Data, Scalar, Tensor};
@@ -17,9 +17,9 @@ pub fn eval(placed: &Placed, args: &[Tensor], block: i64) -> Vec<Tensor> {
         buffers: vec![None; placed.buffers.len()],
         at: vec![0; placed.graph.axes.len()],
         down: None,
-        found: HashMap::new(),
-        known: HashMap::new(),
-        states: HashMap::new(),
+        found: FxHashMap::default(),
+        known: FxHashMap::default(),
+        states: FxHashMap::default(),
     };
     for pass in &placed.passes {
         let axis = placed.block.filter(|_| pass.blocked);
@@ -56,10 +56,10 @@ struct Machine<'a> {
     at: Vec<i64>,
     /// The axis whose indices the nest runs through from the last one on.
     down: Option<AxisId>,
-    found: HashMap<Content, BufferId>,
-    known: HashMap<NodeId, Scalar>,
+    found: FxHashMap<Content, BufferId>,
+    known: FxHashMap<NodeId, Scalar>,
     /// Of the loops that the nest runs, for the indices of the other axes.
-    states: HashMap<(LoopId, u32), Scalar>,
+    states: FxHashMap<(LoopId, u32), Scalar>,
 }
 
 impl Machine<'_> {
@@ -158,7 +158,7 @@ impl Machine<'_> {
         let Some((axis, outer)) = nest.axes.split_last() else { return };
         let values = |machine: &mut Self, first: bool| {
             machine.known.clear();
-            let mut states = HashMap::new();
+            let mut states = FxHashMap::default();
             for l in &nest.carries {
                 for (k, (init, next)) in (0..).zip(placed.states(*l)) {
                     states.insert((*l, k), machine.node(if first { init } else { next }));

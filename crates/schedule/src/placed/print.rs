@@ -1,6 +1,6 @@
 //! A placed program as text, after that of its graph: where each definition is, and the nests in order.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 use std::fmt::Write;
 
 use super::{BufferId, Content, Direction, Item, Nest, Placed};
@@ -42,7 +42,7 @@ fn buffer(BufferId(id): BufferId) -> String {
     format!("b{id}")
 }
 
-struct Names(HashMap<AxisId, String>);
+struct Names(FxHashMap<AxisId, String>);
 
 impl Names {
     fn of(placed: &Placed) -> Names {

@@ -2,9 +2,8 @@
 //! each other fits a cache. A nest computes its items for each combination of indices; what it reads of other definitions stands in buffers, and
 //! what it does not read is written out.
 
-use std::collections::{HashMap, HashSet};
-
 use crate::graph::{Array, ArrayId, Axes, AxisId, Graph, LoopId, NodeId};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// How many axes a nest may write out.
 pub const WHOLE: usize = 2;
@@ -268,7 +267,7 @@ impl Placed {
             Item::Store(id) => matches!(self.buffer(*id).content, Content::Node(_)).then_some(*id),
             Item::Reduce(_) | Item::List(_) | Item::Copy(_) | Item::Add(..) | Item::Last(_) => None,
         });
-        let stored: HashSet<BufferId> = stored.collect();
+        let stored: FxHashSet<BufferId> = stored.collect();
         let found = nest.reads.iter().filter(|id| !stored.contains(id));
         found.map(|id| (self.buffer(*id).content, *id)).collect()
     }
@@ -285,22 +284,22 @@ impl Placed {
     }
 
     /// The buffers that are in no memory: a nest with an order stores them, and no other one reads them.
-    pub fn in_registers(&self) -> HashSet<BufferId> {
+    pub fn in_registers(&self) -> FxHashSet<BufferId> {
         let nests = || self.passes.iter().flat_map(|pass| &pass.nests);
         let directed = || nests().filter(|nest| nest.direction.is_some());
         if directed().next().is_none() {
-            return HashSet::new();
+            return FxHashSet::default();
         }
-        let mut users: HashMap<BufferId, usize> = HashMap::new();
+        let mut users: FxHashMap<BufferId, usize> = FxHashMap::default();
         for nest in nests() {
             let own = nest.items.iter().map(|item| item.buffer());
-            let all: HashSet<BufferId> = nest.reads.iter().copied().chain(own).collect();
+            let all: FxHashSet<BufferId> = nest.reads.iter().copied().chain(own).collect();
             all.into_iter().for_each(|id| *users.entry(id).or_default() += 1);
         }
-        let outputs: HashSet<BufferId> = self.outputs.iter().copied().collect();
+        let outputs: FxHashSet<BufferId> = self.outputs.iter().copied().collect();
         let alone = |id: &BufferId| users.get(id) == Some(&1) && !outputs.contains(id);
         let stored = |nest: &Nest| {
-            let reads: HashSet<BufferId> = nest.reads.iter().copied().collect();
+            let reads: FxHashSet<BufferId> = nest.reads.iter().copied().collect();
             let stored = nest.items.iter().filter(|item| matches!(item, Item::Store(_)));
             let ids = stored.map(|item| item.buffer()).filter(|id| reads.contains(id) && alone(id));
             ids.collect::<Vec<BufferId>>()

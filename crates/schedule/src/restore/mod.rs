@@ -6,13 +6,12 @@
 //! *Gives* statements whose accesses may lack evidence: see [`mod@crate::clamp`]. *Keeps* values and failures, and up to a constant factor the number of
 //! operations. It is the proof that nothing is lost in a graph.
 
-use std::collections::HashMap;
-
 use lambada_anf::{
     Atom, Block, Exp, LoopKind, NAMELESS, Names, Nest, Op, Out, Param, Stm, Ty, Var,
 };
 use lambada_prim::ReduceOp;
 use lambada_source::stack;
+use rustc_hash::FxHashMap;
 
 use crate::graph::{Array, ArrayId, Axes, AxisId, Effect, Graph, LoopId, Node, NodeId, Term};
 
@@ -47,12 +46,12 @@ enum Around {
 struct Level {
     around: Around,
     stms: Vec<Stm>,
-    nodes: HashMap<NodeId, Atom>,
-    arrays: HashMap<ArrayId, Atom>,
+    nodes: FxHashMap<NodeId, Atom>,
+    arrays: FxHashMap<ArrayId, Atom>,
     /// The last states of loops.
-    finals: HashMap<LoopId, Vec<Atom>>,
+    finals: FxHashMap<LoopId, Vec<Atom>>,
     /// All states of loops, as arrays over their axes.
-    tapes: HashMap<LoopId, Vec<Atom>>,
+    tapes: FxHashMap<LoopId, Vec<Atom>>,
 }
 
 impl Level {
@@ -60,10 +59,10 @@ impl Level {
         Level {
             around,
             stms: Vec::new(),
-            nodes: HashMap::new(),
-            arrays: HashMap::new(),
-            finals: HashMap::new(),
-            tapes: HashMap::new(),
+            nodes: FxHashMap::default(),
+            arrays: FxHashMap::default(),
+            finals: FxHashMap::default(),
+            tapes: FxHashMap::default(),
         }
     }
 
