@@ -7,6 +7,8 @@ use lambada_anf::{Function, Var};
 use lambada_lower::{Kernel, Nested, Nests};
 use lambada_schedule::{Around, Choice, Kernels, Plan};
 
+use crate::passes::{SCHEDULE, timed};
+
 /// Nests with lanes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lanes {
@@ -19,8 +21,10 @@ pub(crate) struct Lanes {
 impl Nests for Lanes {
     fn of(&self, function: &Function, often: bool) -> Option<Nested> {
         let around = if often { Around::Loops } else { Around::Nothing };
-        let kernels = lambada_schedule::kernels(function, self.plan, Choice::Best, around);
-        nested(kernels, self.checks)
+        timed(&SCHEDULE, || {
+            let kernels = lambada_schedule::kernels(function, self.plan, Choice::Best, around);
+            nested(kernels, self.checks)
+        })
     }
 }
 

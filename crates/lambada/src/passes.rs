@@ -44,15 +44,24 @@ pub(crate) const FORWARD: Pass =
 /// Reverse mode.
 pub(crate) const REVERSE: Pass =
     once("reverse", "reverse derivatives, from the innermost outwards", "anf → anf");
+/// Loops to nests with lanes.
+pub(crate) const SCHEDULE: Pass = once(
+    "schedule",
+    "arithmetic over arrays becomes loops that are made from the data flow: blocks, tiles, lanes",
+    "anf → graph → placed → loops",
+);
 /// Arrays to buffers.
 pub(crate) const LOWER: Pass = once(
     "lower",
     "arrays become buffers: destination passing, updates in place, scopes of the arena",
     "anf → loops",
 );
-/// To text, and the C compiler.
-pub(crate) const COMPILE: Pass =
-    once("compile", "C text, which the C compiler turns into machine code", "loops → C");
+/// To machine code.
+pub(crate) const COMPILE: Pass = once(
+    "compile",
+    "C text, which the C compiler turns into machine code; without one, own machine code",
+    "loops → C",
+);
 
 /// All passes, in the order in which they run. Derivatives are taken while `normalize` runs, of the code that it has made by then.
 pub fn passes() -> Vec<Pass> {
@@ -68,7 +77,7 @@ pub fn passes() -> Vec<Pass> {
     passes.extend(lambada_optimize::FIRST.iter().map(optimizer(false)));
     passes.extend(lambada_optimize::ROUND.iter().map(optimizer(true)));
     passes.extend(lambada_optimize::FINAL.iter().map(optimizer(false)));
-    passes.extend([LOWER, COMPILE]);
+    passes.extend([SCHEDULE, LOWER, COMPILE]);
     passes
 }
 
