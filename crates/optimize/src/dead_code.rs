@@ -245,8 +245,8 @@ impl Sweeper<'_> {
                     self.block(block);
                 }
                 self.prune(&mut stm.binds, &live);
-                let idle = self.are_values(&then.stms) && self.are_values(&otherwise.stms);
-                !stm.binds.is_empty() || !idle
+                let blocks = [&then.stms, &otherwise.stms];
+                !stm.binds.is_empty() || !blocks.into_iter().all(|stms| self.are_values(stms))
             }
             Exp::Nest(Nest::Loop { params, inits, kind, body }) => {
                 let live: Vec<bool> = params.iter().map(|p| self.is_live(p.var)).collect();
