@@ -1,5 +1,5 @@
 //! Types. Those of terms say nothing of sizes: an array carries its shape, and every equation between sizes that inference could not
-//! prove is a `check` in the term (see ARCHITECTURE.md).
+//! prove is a `check` in the term (see docs/decisions/types.md).
 
 use std::rc::Rc;
 use std::sync::Arc;
