@@ -10,6 +10,7 @@ mod mutants;
 mod structure;
 mod suite;
 mod tidy;
+mod words;
 
 use std::path::Path;
 use std::process::ExitCode;

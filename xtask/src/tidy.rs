@@ -21,6 +21,7 @@ pub fn run(root: &Path) -> ExitCode {
     complaints.extend(crate::structure::complaints(root));
     complaints.extend(crate::layout::complaints(root));
     complaints.extend(crate::locks::complaints(root));
+    complaints.extend(crate::words::complaints(&sources));
     for file in &sources {
         let text = fs::read_to_string(file).expect("a listed file can be read");
         let name = file.strip_prefix(root).unwrap_or(file).display().to_string();

@@ -263,11 +263,10 @@ impl Placed {
 
     /// What a nest finds in buffers: what it reads, unless it stores that itself; of arrays it may read what it stores.
     pub fn found(&self, nest: &Nest) -> Vec<(Content, BufferId)> {
-        let stored = nest.items.iter().filter_map(|item| match item {
-            Item::Store(id) => matches!(self.buffer(*id).content, Content::Node(_)).then_some(*id),
-            Item::Reduce(_) | Item::List(_) | Item::Copy(_) | Item::Add(..) | Item::Last(_) => None,
-        });
-        let stored: FxHashSet<BufferId> = stored.collect();
+        let stored = nest.items.iter().filter(|item| matches!(item, Item::Store(_)));
+        let stored = stored.map(|item| item.buffer());
+        let scalar = |id: &BufferId| matches!(self.buffer(*id).content, Content::Node(_));
+        let stored: FxHashSet<BufferId> = stored.filter(scalar).collect();
         let found = nest.reads.iter().filter(|id| !stored.contains(id));
         found.map(|id| (self.buffer(*id).content, *id)).collect()
     }
