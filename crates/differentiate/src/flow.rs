@@ -75,7 +75,7 @@ fn by_rules(
 ) {
     let zeros = |rule: &Option<Rule>| {
         let rule = rule.and_then(|rule| library.function(rule.function));
-        rule.map(|rule| rule.body.results.iter().map(|x| is_zero(&rule.body, *x)).collect())
+        rule.map(|rule| rule.body.results.iter().map(|x| is_zero(&rule.body.stms, *x)).collect())
     };
     let (tangents, cotangents): (Option<Vec<bool>>, Option<Vec<bool>>) =
         (zeros(&rules.jvp), zeros(&rules.vjp));
@@ -97,18 +97,18 @@ fn by_rules(
     }
 }
 
-/// Is a result of a block evidently zero: a literal, or an array that is filled with one?
-fn is_zero(block: &Block, x: Atom) -> bool {
+/// Is what these statements give evidently zero: a literal, or an array that is filled with one?
+pub(crate) fn is_zero(stms: &[Stm], x: Atom) -> bool {
     let var = match x {
         Atom::Lit(value) => return value == Elem::REAL.zero(),
         Atom::Var(var) => var,
     };
-    let stm = block.stms.iter().find(|stm| stm.binds.iter().any(|p| p.var == var));
+    let stm = stms.iter().find(|stm| stm.binds.iter().any(|p| p.var == var));
     let filled = |stm: &Stm| match &stm.exp {
         Exp::Op(Op::Fill(value)) => Some(*value),
         Exp::Op(_) | Exp::Nest(_) => None,
     };
-    stm.and_then(filled).is_some_and(|value| is_zero(block, value))
+    stm.and_then(filled).is_some_and(|value| is_zero(stms, value))
 }
 
 /// The node types from which fields with the property are reached.

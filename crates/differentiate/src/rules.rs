@@ -25,6 +25,7 @@ use lambada_prim::Prim;
 use crate::cotangents::Cotangents;
 use crate::crossing::{cross, gathered, harvest, marked, seed, zeroed};
 use crate::derived::{Context, Crossing, Mode};
+use crate::flow::is_zero;
 use crate::known::Handles;
 use crate::messages;
 use crate::tangents::Tangents;
@@ -221,9 +222,13 @@ impl Cotangents<'_> {
             (None, None) => None,
         };
         let Some(rule) = rule else { return };
+        let before = self.b.stms.len();
         let results = placed(self.cx, &mut self.b, rule, all, &call.inputs);
         for ((k, ty), cotangent) in call.inputs.iter().zip(results) {
-            self.add_value(args[*k], ty, cotangent);
+            // A zero that is written in the rule says that nothing comes from here.
+            if !is_zero(&self.b.stms[before..], cotangent) {
+                self.add_value(args[*k], ty, cotangent);
+            }
         }
     }
 

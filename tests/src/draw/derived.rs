@@ -72,6 +72,9 @@ impl Draw {
     /// or NaN there; or at a tie.
     fn guarded(&mut self, size: usize, scope: &mut Scope) -> String {
         let [z, r] = ["z", "r"].map(|hint| self.fresh(hint));
+        if self.random.once_in(3) {
+            return self.behind_rules(size, scope);
+        }
         let tiny = self.pick(&["0.0", "(-0.0)", "5e-324", "1e-310", "(-1e-320)"]);
         let (at, value) = match self.random.below(4) {
             0 => {
@@ -108,6 +111,40 @@ impl Draw {
             format!("let {r} = {value} in let {r} = {choice} in {inside} + {other}")
         };
         format!("(tanh (grad (\\({z} : real) -> {f}) {at}))")
+    }
+
+    /// The derivative of what has an infinite derivative and goes through a rule, of the program or of the
+    /// library, that computes a zero for it or leaves it out. Whether that is NaN is part of the value.
+    fn behind_rules(&mut self, size: usize, scope: &mut Scope) -> String {
+        self.has(Feature::Rules);
+        let [h, a, b, z, r, d] = ["h", "a", "b", "z", "r", "d"].map(|hint| self.fresh(hint));
+        let steep = self.pick(&["sqrt Z", "log Z", "log1p (-Z) + log Z", "(-(Z ** 0.5))"]);
+        let (steep, at) = (steep.replace('Z', &z), self.pick(&["0.0", "(-0.0)", "1.0", "0.25"]));
+        let weight = self.pick(&[
+            "(if A > B then 1.0 else 0.0)",
+            "(0.0 * A)",
+            "(B - B)",
+            "(exp (A - 800.0))",
+            "(vjp (\\(t : real) -> if t > B then t else 0.3) A).1 1.0",
+            "(vjp (\\(t : real) -> t * (A - A)) B).1 1.0",
+        ]);
+        let weight = weight.replace('A', &a).replace('B', &b);
+        let by = self.pick(&["(W * dy, 0.5 * dy)", "(if W > 0.0 then W * dy else 0.0, dy)"]);
+        let by = self.pick(&[by, "(0.0, dy)", "((vjp (\\(t : real) -> W * t) A).1 dy, dy)"]);
+        let by = by.replace('A', &a).replace("dy", &format!("dy{h}"));
+        let rule = format!("with vjp dy{h} = {}", by.replace('W', &weight));
+        let other = self.expr(&Ty::Real, size.min(2), scope);
+        let value = match self.random.below(7) {
+            0 => format!("logsumexp [{r}, log (1.0 - {z})]"),
+            1 => format!("(softmax [{r}, {z}, {r}])[1]"),
+            2 => format!("norm [{z}, {r}]"),
+            _ => format!("{h} {r} {z}"),
+        };
+        format!(
+            "(let {h} ({a} : real) ({b} : real) : real = 0.5 * {b} {rule} in \
+             let {d} = grad (\\({z} : real) -> let {r} = {steep} in {value} + {other} * {z}) {at} in \
+             if abs {d} < 1e300 then tanh {d} else if {d} == {d} then 0.4 else 0.6)"
+        )
     }
 
     /// All entries of a sparse Jacobian or Hessian. Engines may have other entries that are zero.

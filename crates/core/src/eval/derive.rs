@@ -101,8 +101,8 @@ pub(crate) const THAN_VALUE: &str = "the tangent has another constructor than th
 pub(crate) const THAN_RESULT: &str = "the cotangent has another constructor than the result";
 pub(crate) const THAN_PARAMETER: &str = "the cotangent has another constructor than the parameter";
 
-/// Hands the parts of a cotangent to the nodes of a result. A zero is multiplied by nothing, as in compiled code, which leaves out what it sees to be
-/// zero; but a function with rules whose value gets one still runs its rule.
+/// Hands the parts of a cotangent to the nodes of a result. What is absent goes nowhere; a zero that
+/// has been computed is a number like any other.
 pub(crate) fn seed(
     tape: &Tape,
     result: &Value,
@@ -118,7 +118,7 @@ pub(crate) fn seed(
         (Value::Active(active), d) => {
             if let Active::Traced { tape: own, node, .. } = &**active
                 && own.level == tape.level
-                && !(matches!(d, Value::Real(0.0)) && tape.has_parents(*node))
+                && !matches!(d, Value::Absent)
             {
                 add_to(&mut cotangents[*node], d.clone());
             }
@@ -147,7 +147,7 @@ fn same_size(a: &Array, b: &Array, span: Span) -> Run<()> {
     if m == n { Ok(()) } else { fail(span, another_size(m, n)) }
 }
 
-/// The point with its tangent or marks, at a new level.
+/// The point with its tangent or marks, at a new level. What has an absent tangent is a constant.
 pub(crate) fn lift(
     x: &Value,
     dx: &Value,
@@ -160,6 +160,7 @@ pub(crate) fn lift(
         xs.iter().zip(ds).map(lifted).collect::<Run<Vec<Value>>>()
     };
     match (x, dx) {
+        (Value::Real(_) | Value::Active(_), Value::Absent) => Ok(x.clone()),
         (Value::Real(_) | Value::Active(_), tangent) => {
             Ok(Value::Active(Rc::new(Active::Forward {
                 level,

@@ -31,8 +31,8 @@ pub(crate) enum Kind {
     Tangent,
     /// How many ways lead here: added up wherever a partial derivative is not zero by the way it is written.
     Marks,
-    /// Marks in a rule, which stand for its tangents. A call of another function with rules marks all that it gives, because
-    /// its rule may call functions with rules without end.
+    /// Marks in a rule, which stand for its tangents or for its cotangent. A call of another function
+    /// with rules marks all that it gives, because its rule may call functions with rules without end.
     MarksOfRule,
 }
 
@@ -81,11 +81,6 @@ impl Tape {
     pub fn new(level: u64) -> Tape {
         let (nodes, calls, spans) = Default::default();
         Tape { level, nodes, calls, spans, held: RefCell::new(Held::new(size_of::<Tape>())) }
-    }
-
-    /// Does the node pass on what it gets by itself? Those of the point and of the value of a call do not.
-    pub fn has_parents(&self, node: usize) -> bool {
-        self.nodes.borrow()[node].parents.iter().any(Option::is_some)
     }
 
     pub fn push(&self, node: Node) -> usize {

@@ -7,6 +7,9 @@
 //! * A mode without a rule is the transposition of the other: a tape of its own makes the rule a linear map, at zero.
 //! * Marks ([`Kind::Marks`]) follow the rule, too: its tangents are marked, and what it makes of them is what the value depends on. The rule is all that the derivative
 //!   knows of the function, whose body may depend on more, or on less.
+//! * What a rule is given, in both modes, is marked at a level of its own. A zero that the rule gives and
+//!   that has no mark is *absent*: nothing was computed from a tangent or cotangent that is there. It is
+//!   multiplied by nothing, while a zero with a mark is a number like any other.
 //! * Of a parameter that is a function, the derivatives are those of what it has captured. `df x` gives what it captured the tangents of level ℓ at a level of its
 //!   own, applies it, and reads the tangent. A formal sum applies it to the points on a tape of its own.
 //!
@@ -109,6 +112,30 @@ fn marked(args: &[Value], value: &Value, level: u64) -> Value {
     })
 }
 
+/// What a rule is given: a tangent or cotangent that is there.
+fn present(level: u64, primal: Value) -> Value {
+    let (kind, tangent) = (Kind::MarksOfRule, Value::Real(1.0));
+    Value::Active(Rc::new(Active::Forward { level, kind, primal, tangent }))
+}
+
+/// The value, in which zeros without a mark of the level are absent.
+fn with_absent(value: &Value, level: u64) -> Value {
+    map_reals(value, &mut |real| match real {
+        Value::Real(0.0) => Value::Absent,
+        Value::Active(active) if active.level() == level => Value::Active(active.clone()),
+        other => other.clone(),
+    })
+}
+
+/// What a rule has given, without the marks of the level.
+fn unmarked(value: &Value, level: u64) -> Value {
+    map_reals(value, &mut |real| match real {
+        Value::Real(0.0) => Value::Absent,
+        Value::Active(active) if active.level() == level => active.primal().clone(),
+        other => other.clone(),
+    })
+}
+
 /// Leaves of a tape of its own for what is on another tape, one for each node.
 struct Leaves {
     tape: Rc<Tape>,
@@ -151,7 +178,13 @@ impl Machine<'_> {
         let name = &rules(function).name;
         let span = rules(function).jvp.iter().chain(&rules(function).vjp).next();
         let span = span.map_or(Span::default(), |rule| rule.span);
-        if find(function.captured.iter()).active.is_some() {
+        let captured = find(function.captured.iter());
+        if let Some(Active::Forward { level, kind: Kind::MarksOfRule, .. }) =
+            captured.active.as_deref()
+        {
+            return self.ruled_with_marks(function, args, *level);
+        }
+        if captured.active.is_some() {
             return fail(
                 span,
                 format!(
@@ -177,8 +210,10 @@ impl Machine<'_> {
             Active::Forward { kind, .. } => {
                 let tangent = match kind {
                     Kind::Tangent => {
-                        let mut of = |active: &Active| tangent_in(active).clone();
-                        self.forward(function, (&args, &fixed), &value, (level, &mut of))?
+                        let own = self.fresh_level();
+                        let mut of = |active: &Active| present(own, tangent_in(active).clone());
+                        let of = (level, own, &mut of as &mut dyn FnMut(&Active) -> Value);
+                        unmarked(&self.forward(function, (&args, &fixed), &value, of)?, own)
                     }
                     Kind::Marks | Kind::MarksOfRule => {
                         self.marks(function, (&args, &fixed), &value, level)?
@@ -262,17 +297,33 @@ impl Machine<'_> {
             let primal = Value::Real(0.0);
             Value::Active(Rc::new(Active::Forward { level: own, kind, primal, tangent }))
         };
-        let tangent = self.forward(function, arguments, value, (level, &mut of))?;
+        let tangent = self.forward(function, arguments, value, (level, own, &mut of))?;
         Ok(split(&tangent, own).1)
     }
 
-    /// The tangent of the value, from that `of` each real of a level.
+    /// A function with rules that has captured something marked: all that it gives is marked.
+    fn ruled_with_marks(
+        &mut self,
+        function: &Rc<Closure>,
+        args: Vec<Value>,
+        level: u64,
+    ) -> Run<Value> {
+        let Value::Closure(fixed) = without(&Value::Closure(function.clone()), level) else {
+            unreachable!("a function stays one")
+        };
+        let plain = args.iter().map(|arg| without(arg, level)).collect();
+        let value = self.ruled(&fixed, plain)?;
+        let held: Vec<Value> = function.captured.iter().cloned().chain(args).collect();
+        Ok(marked(&held, &value, level))
+    }
+
+    /// The tangent of the value, from that `of` each real of a level, which has a mark of the level `own`.
     fn forward(
         &mut self,
         function: &Closure,
         (args, fixed): (&[Value], &[Value]),
         value: &Value,
-        (level, of): (u64, &mut dyn FnMut(&Active) -> Value),
+        (level, own, of): (u64, u64, &mut dyn FnMut(&Active) -> Value),
     ) -> Run<Value> {
         let tangents: Vec<Value> = args.iter().map(|arg| self.tangent(arg, level, of)).collect();
         if let Some(rule) = &rules(function).jvp {
@@ -294,7 +345,7 @@ impl Machine<'_> {
                 Part::Sum(terms) => {
                     for term in &terms {
                         let point = without(term.component(0), tape.level);
-                        let d = self.call(tangent.clone(), vec![point])?;
+                        let d = with_absent(&self.call(tangent.clone(), vec![point])?, own);
                         seed(
                             &tape,
                             term.component(1),
@@ -305,7 +356,8 @@ impl Machine<'_> {
                     }
                 }
                 Part::Data(part) => {
-                    seed(&tape, &part, &tangent, &mut cotangents, (rule.span, THAN_PARAMETER))?
+                    let d = with_absent(&tangent, own);
+                    seed(&tape, &part, &d, &mut cotangents, (rule.span, THAN_PARAMETER))?
                 }
             }
         }
@@ -361,23 +413,33 @@ impl Machine<'_> {
         let Taped { closure, args, fixed, value } = call;
         let Value::Closure(function) = closure else { unreachable!("a function with rules") };
         let (mut next, mut any) = (node, false);
+        let own = self.fresh_level();
+        let rule = rules(function).vjp.as_ref();
         let cotangent = tangent_of(value, &mut |_| {
             next += 1;
             let d = cotangents[next].take();
             any |= d.is_some();
-            d.unwrap_or(Value::Real(0.0))
+            match (rule, d) {
+                (Some(_), Some(d)) => present(own, d),
+                (Some(_), None) => Value::Real(0.0),
+                (None, d) => d.unwrap_or(Value::Absent),
+            }
         });
         if !any {
             return Ok(());
         }
-        let Some(rule) = &rules(function).vjp else {
+        let Some(rule) = rule else {
             return self.pull_transposed(tape.level, call, &cotangent, cotangents);
         };
         let parts = self.cotangents(function, rule, (fixed, value), cotangent)?;
         for (arg, part) in args.iter().zip(parts) {
             match part {
-                Part::Sum(sum) => self.pull_sum(tape.level, arg, &sum, rule.span, cotangents)?,
+                Part::Sum(sum) => {
+                    let sum: Vec<Value> = sum.iter().map(|term| without(term, own)).collect();
+                    self.pull_sum(tape.level, arg, &sum, rule.span, cotangents)?
+                }
                 Part::Data(part) => {
+                    let part = unmarked(&part, own);
                     seed(tape, arg, &part, cotangents, (rule.span, THAN_PARAMETER))?
                 }
             }
