@@ -1,7 +1,7 @@
 //! Programs with one mistake each, planted into programs that have none. A seed always plants the same mistake.
 
 use lambada_source::FileId;
-use lambada_surface::ast::{Expr, ExprKind, Module};
+use lambada_surface::ast::{Expr, ExprKind, Module, TypeExpr};
 use lambada_surface::parse;
 use lambada_surface::visit::{Visit, walk_expr, walk_module};
 use lambada_testkit::Random;
@@ -89,10 +89,19 @@ impl Places<'_> {
 }
 
 impl Visit for Places<'_> {
+    /// Sizes in types may be named as one likes.
+    fn type_expr(&mut self, _: &TypeExpr) {}
+
     fn expr(&mut self, expr: &Expr) {
         let text = &self.text[expr.span.start as usize..expr.span.end as usize];
         match (self.mistake, &expr.kind) {
             (Mistake::UnknownName, ExprKind::Var(_)) => self.put(expr, "zzyzx_planted"),
+            // In `{x, y}` a name stands for a field, too.
+            (Mistake::UnknownName, ExprKind::Record(fields)) => {
+                let apart = fields.iter().filter(|(name, part)| name.span != part.span);
+                apart.for_each(|(_, part)| self.expr(part));
+                return;
+            }
             (Mistake::WrongType, ExprKind::Int(_) | ExprKind::Real(_)) => self.put(expr, "true"),
             (Mistake::NoFunction, ExprKind::Int(_) | ExprKind::Real(_)) => {
                 self.put(expr, format!("({text} 7.5)"));

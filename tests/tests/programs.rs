@@ -1,5 +1,5 @@
 //! The hand-written programs under `tests/programs` (or `PROGRAMS`): their expectations, and the oracle matrix for each, natively and under the sanitizers too.
-//! Those under `tests/reports` are written after public reports of wrong derivatives in other systems; their answers are worked out by hand, or with 50 digits.
+//! Those under `tests/reports` (or `REPORTS`) are written after public reports of wrong derivatives in other systems; their answers are worked out by hand, or with 50 digits.
 
 use std::path::{Path, PathBuf};
 
@@ -225,7 +225,9 @@ fn answered(path: &Path) -> Vec<String> {
 #[test]
 fn reports_of_other_systems_are_answered() {
     let only = std::env::var("ONLY").unwrap_or_default();
-    let mut files = programs(&Path::new(env!("CARGO_MANIFEST_DIR")).join("reports"));
+    let folder = std::env::var_os("REPORTS")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("reports"), PathBuf::from);
+    let mut files = programs(&folder);
     files.retain(|file| file.to_string_lossy().contains(&only));
     assert!(files.len() >= 40 || !only.is_empty(), "only {} reports", files.len());
     let found = parallel(&groups(files, CHUNK), |files| {

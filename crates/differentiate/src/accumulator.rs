@@ -48,13 +48,14 @@ impl Cotangents<'_> {
             return;
         };
         let ty = self.ty(acc).indexed(index.len());
-        let part = match r_ct {
+        let (part, when) = match r_ct {
             Atom::Var(r_ct) if !index.is_empty() => {
-                self.bind_ct(value, &ty, Op::Index(r_ct, index.to_vec()))
+                let part = self.bind_ct(value, &ty, Op::Index(r_ct, index.to_vec()));
+                (part, self.presence_of_part((r_ct, None), index, part, &ty))
             }
-            Atom::Var(_) | Atom::Lit(_) => r_ct,
+            Atom::Var(_) | Atom::Lit(_) => (r_ct, None),
         };
-        self.add(value.into(), part, &ty);
+        self.add_when(value.into(), part, &ty, when);
     }
 
     pub(crate) fn freeze(&mut self, y: &Param, acc: Var) {

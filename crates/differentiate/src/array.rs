@@ -36,7 +36,7 @@ impl Cotangents<'_> {
             if let Some(x) = self.wants(*x) {
                 let k = Atom::int(k as i64);
                 let part = self.bind_ct(x, &ty, Op::Index(y_ct, vec![k]));
-                let when = self.presence_of_part((y_ct, when), k, part, &ty);
+                let when = self.presence_of_part((y_ct, when), &[k], part, &ty);
                 self.add_when(x.into(), part, &ty, when);
             }
         }
@@ -52,7 +52,8 @@ impl Cotangents<'_> {
                 }
                 Elem::Scalar(_) => arrays::total(&mut self.b, &hint, &ty, y_ct),
             };
-            self.add(x, sum, &Ty::scalar(ty.elem));
+            let when = self.presence_of_any(y_ct, &ty).or(self.when);
+            self.add_when(x, sum, &Ty::scalar(ty.elem), when);
         }
     }
 }

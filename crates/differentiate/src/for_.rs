@@ -143,7 +143,7 @@ impl Cotangents<'_> {
                 let ty = self.ct_of(&bind.ty.indexed(1));
                 let part = self.bind_ct(x, &ty, Op::Index(all, vec![index.into()]));
                 let when = when.filter(|_| self.facts.unbounded.matters_in_sum(result));
-                let when = self.presence_of_part((all, when), index.into(), part, &ty);
+                let when = self.presence_of_part((all, when), &[index.into()], part, &ty);
                 self.add_when(result, part, &ty, when);
             }
             (Out::Reduce(ReduceOp::Add), seed) => {

@@ -218,6 +218,20 @@ impl Cotangents<'_> {
         None
     }
 
+    /// Whether one of the cotangents of several results is there; nothing if one always is, or if none is at all.
+    fn any_presence(&mut self, results: &[Param]) -> Option<Atom> {
+        if let [y] = results {
+            return self.presence(y.var);
+        }
+        let there: Vec<Atom> = results.iter().map(|p| self.is_present(p.var)).collect();
+        let mut open = there.iter().copied().filter(|when| truth(*when) != Some(false));
+        let first = open.next().filter(|_| there.iter().all(|when| truth(*when) != Some(true)))?;
+        Some(open.fold(first, |all, when| match when == first {
+            true => all,
+            false => self.b.prim(Prim::Or, [all, when]),
+        }))
+    }
+
     /// As [`Cotangents::take`], with the presence.
     pub(crate) fn take_when(&mut self, x: Var) -> (Option<Atom>, Option<Atom>) {
         let when = self.presence(x);
@@ -243,7 +257,9 @@ impl Cotangents<'_> {
         };
         let sum = before.map_or(value, |sum| {
             let (hint, ty) = (self.hint(x), self.ty(x).clone());
-            arrays::plus(&mut self.b, &hint, &ty, sum, value)
+            let both = arrays::plus(&mut self.b, &hint, &ty, sum, value);
+            self.counts_are_added([sum, value], both, &ty);
+            both
         });
         self.set(x, sum);
         self.is_there(x, when);
@@ -260,20 +276,25 @@ impl Cotangents<'_> {
     /// The reverse of a statement without blocks: where its cotangent may be absent, and it multiplies
     /// by something unbounded, under that condition.
     pub(crate) fn op_if_present(&mut self, stm: &Stm, op: &Op) -> Option<Stm> {
-        let [y] = &stm.binds[..] else { return self.op(stm, op) };
-        let Some(when) = self.presence(y.var) else { return self.op(stm, op) };
+        let Some(when) = self.any_presence(&stm.binds) else { return self.op(stm, op) };
         if !self.facts.unbounded.multiplies(stm) {
-            self.when = Some(when);
+            self.when = (stm.binds.len() == 1).then_some(when);
             let logged = self.op(stm, op);
             self.when = None;
             return logged;
         }
-        let y_ct = self.take(y.var)?;
-        self.push(Kind::If, [y.var].into());
-        self.set(y.var, y_ct);
+        let taken: Vec<(Var, Option<Atom>)> =
+            stm.binds.iter().map(|p| (p.var, self.take(p.var))).collect();
+        let owned = || stm.binds.iter().map(|p| p.var).collect();
+        self.push(Kind::If, owned());
+        for (y, y_ct) in taken {
+            if let Some(y_ct) = y_ct {
+                self.set(y, y_ct);
+            }
+        }
         let logged = self.op(stm, op);
         let then = self.pop();
-        self.push(Kind::If, [y.var].into());
+        self.push(Kind::If, owned());
         let otherwise = self.pop();
         let (outer, then, otherwise) = self.leave_both(when, (then, otherwise), &[]);
         self.if_reverse(when, &outer, &[], then.0, otherwise.0);
@@ -363,17 +384,24 @@ impl Cotangents<'_> {
     pub(crate) fn presence_of_part(
         &mut self,
         (x_ct, when): (Var, Option<Atom>),
-        i: Atom,
+        index: &[Atom],
         part: Atom,
         ty: &Ty,
     ) -> Option<Atom> {
         let Some(counts) = self.counts.get(&x_ct).copied() else { return when };
-        let count = self.b.bind("present", ty.clone(), Op::Index(counts, vec![i]));
+        let count = self.b.bind("present", ty.clone(), Op::Index(counts, index.to_vec()));
         if ty.dims.is_empty() {
             return Some(self.b.prim(Prim::Ne, [count, Atom::real(0.0)]));
         }
         self.counts.extend(part.as_var().zip(count.as_var()));
         None
+    }
+
+    /// Whether some element of the cotangent of an array is there; nothing if its contributions are not counted.
+    pub(crate) fn presence_of_any(&mut self, x_ct: Atom, ty: &Ty) -> Option<Atom> {
+        let counts = x_ct.as_var().and_then(|x_ct| self.counts.get(&x_ct).copied())?;
+        let count = arrays::total(&mut self.b, "present", ty, counts.into());
+        Some(self.b.prim(Prim::Ne, [count, Atom::real(0.0)]))
     }
 
     /// Of `y = x with [index] = …`, where `rest` of the cotangent of `y` is to be added to that of `x`: the
@@ -402,6 +430,15 @@ impl Cotangents<'_> {
             let ones = self.b.bind("present", ty.clone(), Op::Fill(Atom::real(1.0)));
             ones.as_var().expect("a bound variable")
         })
+    }
+
+    /// Of a sum of two cotangents of an array, some of whose elements may be absent in both.
+    fn counts_are_added(&mut self, parts: [Atom; 2], sum: Atom, ty: &Ty) {
+        let counts = parts.map(|part| part.as_var().and_then(|x| self.counts.get(&x).copied()));
+        if let ([Some(a), Some(b)], Some(sum)) = (counts, sum.as_var()) {
+            let counts = arrays::plus(&mut self.b, "present", ty, a.into(), b.into());
+            self.counts.extend(counts.as_var().map(|counts| (sum, counts)));
+        }
     }
 
     /// `x̄ += value` for a whole array, in an accumulator whose contributions may be counted.

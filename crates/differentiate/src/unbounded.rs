@@ -29,7 +29,7 @@ enum Through {
     Scalar,
     /// Into an array, or a sum of iterations: products in it stay as they are.
     Whole,
-    /// As elements of an array that iterations give.
+    /// As elements of an array that iterations give, or that is filled with one value.
     Collected,
     /// As elements of an array that are written one by one.
     Items,
@@ -180,9 +180,8 @@ impl Unbounded {
                 }
             }
             Exp::Op(Op::Call { function, .. }) if ruled.contains(function) => {
-                if let [p] = &stm.binds[..]
-                    && activity.valued(p.var)
-                {
+                let mut active = stm.binds.iter().filter(|p| activity.active(p.var));
+                if active.all(|p| activity.valued(p.var)) {
                     self.bind(stm, Factor::Unbounded);
                 }
             }
@@ -193,11 +192,20 @@ impl Unbounded {
             Exp::Op(Op::Index(x, _)) => {
                 self.depends(stm.binds[0].var, (*x).into(), Through::Element);
             }
-            Exp::Op(Op::Fill(x)) => self.depends(stm.binds[0].var, *x, Through::Whole),
+            Exp::Op(Op::Fill(x)) => self.depends(stm.binds[0].var, *x, Through::Collected),
             Exp::Op(Op::Update { array, value, .. }) => {
                 let y = stm.binds[0].var;
                 self.depends(y, (*array).into(), Through::Updated);
                 self.depends(y, *value, Through::Items);
+            }
+            Exp::Op(Op::Accumulator(init)) => {
+                self.depends(stm.binds[0].var, *init, Through::Updated);
+            }
+            Exp::Op(Op::Accumulate { acc, value, .. }) => {
+                self.depends(*acc, *value, Through::Items);
+            }
+            Exp::Op(Op::Freeze(acc)) => {
+                self.depends(stm.binds[0].var, (*acc).into(), Through::Updated);
             }
             Exp::Nest(Nest::If { then, otherwise, .. }) => {
                 for (k, p) in stm.binds.iter().enumerate() {
@@ -353,6 +361,16 @@ impl Uses<'_> {
             Exp::Op(Op::Prim(Prim::Select | Prim::Max | Prim::Min, _)) => {}
             Exp::Op(Op::Prim(_, args)) if used => self.all(args),
             Exp::Op(Op::Prim(..)) => {}
+            // As the order of elements, which has no derivative.
+            Exp::Op(_) if !self.activity.concerns(stm) => {}
+            Exp::Op(Op::Array(items)) => {
+                if self.whole.contains(&stm.binds[0].var) {
+                    self.whole.extend(items.iter().filter_map(|x| x.as_var()));
+                }
+                if used {
+                    self.sure.extend(items.iter().filter_map(|x| x.as_var()));
+                }
+            }
             // What is overwritten has no cotangent.
             Exp::Op(Op::Update { array, value, .. }) if !self.is_repeated() => {
                 self.whole.extend(value.as_var());

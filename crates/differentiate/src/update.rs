@@ -29,10 +29,7 @@ impl Cotangents<'_> {
         let ty = all.indexed(index.len());
         if let Some(value) = self.wants(value) {
             let part = self.bind_ct(value, &ty, Op::Index(y_ct, index.to_vec()));
-            let when = match index {
-                [i] => self.presence_of_part((y_ct, None), *i, part, &ty),
-                _ => None,
-            };
+            let when = self.presence_of_part((y_ct, None), index, part, &ty);
             self.add_when(value.into(), part, &ty, when);
         }
         if self.wants(x).is_some() {

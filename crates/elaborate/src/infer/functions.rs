@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use lambada_source::Span;
+use lambada_source::{Severity, Span};
 use lambada_surface::ast::{Def, Expr, ExprKind, Name, Param, Pattern, TypeExpr};
 
 use crate::messages::{self, Why};
@@ -187,7 +187,10 @@ impl<'a> Infer<'a> {
                         places.push((origin.what.clone(), origin.span));
                     }
                 }
-                self.problems.push(messages::no_types_fit(name, span, &places));
+                // What is wrong with a definition that this one uses leaves it nothing that fits.
+                if self.problems.iter().all(|p| p.severity != Severity::Error) {
+                    self.problems.push(messages::no_types_fit(name, span, &places));
+                }
                 let scheme = self.failed_scheme(scheme.ty);
                 let default = DefaultInstance { args: Rc::new([]), ty: scheme.ty };
                 (scheme, Rc::new(default))
