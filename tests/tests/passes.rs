@@ -1,14 +1,19 @@
 //! Each pass by examples that are read as documentation: `tests/passes/PASS/NAME.txt` has a sentence, a program, and what the pass makes of it.
 //! `BLESS=1` writes the last part; where the pass gives a program of the same language, the two are run and must agree.
+//! Examples of `normalize` are programs in Lambada, `tests/programs/normalize`, whose promises the whole oracle matrix keeps as well.
 
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
-use lambada::Session;
+use lambada::{Data as Value, Failure, Session, Unit, to_json};
 use lambada_anf::{self as anf, Function, Lambda, Param, Ty, check, eval, print, read};
+use lambada_core::{self as core};
+use lambada_differentiate::Differentiate;
+use lambada_normalize::{Normalized, normalize};
 use lambada_optimize::{Reader, optimize_observed};
 use lambada_prim::{Data, ScalarTy, Tensor};
 use lambada_testkit::{Tolerance, golden, parallel};
-use lambada_tests::expectations::{Kind, expectations, programs};
+use lambada_tests::expectations::{self, Expectation, Kind, agrees, expectations, programs};
 use lambada_tests::growth::{KINDS, Subject};
 
 /// So many examples at least show a pass.
@@ -153,6 +158,135 @@ fn passes_do_what_their_examples_say() {
     let missing = missing.filter(|name| shown.iter().all(|known| known != name));
     complaints.extend(missing.map(|name| format!("{name}: no examples")));
     assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+}
+
+/// A promise takes milliseconds, unless arrays are copied that need not be.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// The code of a definition.
+fn normalized(unit: &Unit, entry: &str) -> Result<Normalized, String> {
+    let (program, id) = unit.definition(entry).map_err(|problems| format!("{problems:?}"))?;
+    core::check(&program)?;
+    normalize(&program, id, &Differentiate).map_err(|problems| problems[0].title.clone())
+}
+
+/// Runs code that nothing has optimized.
+fn run_normalized(code: &Normalized, args: &[Value]) -> Result<Result<Value, Failure>, String> {
+    let function = &code.function;
+    check(function).map_err(|message| format!("{message}\n{}", print(function)))?;
+    let mut tensors = Vec::new();
+    for ((_, layout), data) in code.params.iter().zip(args) {
+        tensors.extend(layout.flatten(data)?);
+    }
+    let outcome = eval(function, &tensors);
+    Ok(outcome.map(|outcome| code.result.unflatten(&mut outcome.results.into_iter())))
+}
+
+/// `core::eval = anf::eval ∘ normalize` at the promise's arguments, failures and their places included.
+fn means_the_same(unit: &Unit, promise: &Expectation) -> Result<(), String> {
+    let start = Instant::now();
+    let args = expectations::arguments(unit, promise)?;
+    let (mut program, id) = unit.definition(&promise.entry).map_err(|p| format!("{p:?}"))?;
+    // A copy with other names means the same.
+    let def = program.def(id).clone();
+    let copy = program.freshen(&def.body);
+    if !copy.free_vars().is_empty() {
+        return Err(format!("free variables in {copy:?}"));
+    }
+    let id = program.define(def.name, copy, def.signature, def.span);
+    let code = normalized(unit, &promise.entry)?;
+    let (found, meaning) = (run_normalized(&code, &args)?, core::eval::run(&program, id, &args));
+    let shown = match (&found, &meaning) {
+        (Ok(found), Ok(meaning)) => {
+            found.close(meaning, 1e-12)?;
+            to_json(found).to_string()
+        }
+        (Err(found), Err(meaning)) if found == meaning => found.message.clone(),
+        _ => return Err(format!("{found:?} is not {meaning:?}\n{}", print(&code.function))),
+    };
+    if start.elapsed() > PATIENCE {
+        return Err(format!("took {:?}", start.elapsed()));
+    }
+    let fits = (promise.kind == Kind::Fails) == found.is_err() && agrees(promise, &shown);
+    if fits { Ok(()) } else { Err(format!("{shown} instead of {}", promise.expected)) }
+}
+
+/// How many statements, with those in blocks, are of a kind.
+fn count(block: &anf::Block, is_counted: &dyn Fn(&anf::Exp) -> bool) -> usize {
+    let inside =
+        |s: &anf::Stm| s.exp.blocks().into_iter().map(|b| count(b, is_counted)).sum::<usize>();
+    block.stms.iter().map(|s| usize::from(is_counted(&s.exp)) + inside(s)).sum::<usize>()
+}
+
+/// A number that `-- code f = 4 statements` promises.
+fn counted(f: &Function, what: &str) -> Result<usize, String> {
+    use anf::{Exp, LoopKind, Nest, Op};
+    let is_check = |e: &Exp| matches!(e, Exp::Op(Op::Check { .. }));
+    let is_loop = |e: &Exp| matches!(e, Exp::Nest(Nest::For { .. }));
+    let library = || f.library.functions.iter().flatten();
+    let is_while =
+        |s: &anf::Stm| matches!(&s.exp, Exp::Nest(Nest::Loop { kind: LoopKind::While(_), .. }));
+    Ok(match what {
+        "statements" => count(&f.body, &|_| true),
+        "checks" => count(&f.body, &is_check),
+        "loops outside" => count(&f.body, &is_loop),
+        "loops inside" => library().map(|f| count(&f.body, &is_loop)).sum(),
+        "functions" => f.library.functions.len(),
+        "sizes" => f.sizes.len(),
+        "functions that begin with a while" => {
+            library().filter(|f| f.body.stms.first().is_some_and(is_while)).count()
+        }
+        _ => return Err(format!("nothing counts {what}")),
+    })
+}
+
+/// `-- code f = 4 statements, 0 checks`, `-- impossible f = the title of the problem`
+fn code_is_as_promised(unit: &Unit, line: &str) -> Result<usize, String> {
+    let promise = |word: &str| line.strip_prefix(word)?.split_once(" = ");
+    if let Some((entry, title)) = promise("-- impossible ") {
+        return match normalized(unit, entry) {
+            Err(found) if found == title => Ok(1),
+            Err(found) => Err(found),
+            Ok(code) => Err(print(&code.function)),
+        };
+    }
+    let Some((entry, facts)) = promise("-- code ") else { return Ok(0) };
+    let code = normalized(unit, entry)?;
+    for fact in facts.split(", ") {
+        let (expected, what) = fact.split_once(' ').ok_or("a number of something")?;
+        let found = counted(&code.function, what)?;
+        if expected != found.to_string() {
+            return Err(format!("{found} {what}\n{}", print(&code.function)));
+        }
+    }
+    Ok(1)
+}
+
+#[test]
+fn programs_are_normalized_as_they_say() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs/normalize");
+    let (mut promises, mut complaints) = (0, Vec::new());
+    for path in programs(&folder) {
+        let text = std::fs::read_to_string(&path).expect("a listed program can be read");
+        let mut session = Session::new();
+        let unit = session.load(&path).unwrap_or_else(|p| panic!("{}", session.render(&p, false)));
+        let is_run = |p: &Expectation| matches!(p.kind, Kind::Run | Kind::Value | Kind::Fails);
+        // What only the code of `normalize` keeps is promised in a word that the matrix does not know.
+        let all = text.replace("\n-- normalized ", "\n-- value ");
+        let runs = expectations(&all)
+            .into_iter()
+            .filter(is_run)
+            .map(|promise| (promise.line, means_the_same(&unit, &promise).map(|()| 1)));
+        let lines = text.lines().enumerate();
+        for (line, found) in runs.chain(lines.map(|(k, l)| (k, code_is_as_promised(&unit, l)))) {
+            match found {
+                Ok(kept) => promises += kept,
+                Err(e) => complaints.push(format!("{}:{}: {e}", name(&path), line + 1)),
+            }
+        }
+    }
+    assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+    assert!(promises >= 100, "only {promises} promises");
 }
 
 /// After so many rounds no pass has anything left to do.

@@ -124,7 +124,7 @@ fn all_programs_keep_their_promises() {
     let folder = std::env::var_os("PROGRAMS")
         .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("programs"), PathBuf::from);
     let mut files = programs(&folder);
-    for part in ["rules", "sparse", "exponential"].map(|part| folder.join(part)) {
+    for part in ["rules", "sparse", "exponential", "normalize"].map(|part| folder.join(part)) {
         files.extend(if part.is_dir() { programs(&part) } else { Vec::new() });
     }
     let only = std::env::var("ONLY").unwrap_or_default();

@@ -1,16 +1,34 @@
 //! Drawn programs: whatever the meaning of core is, the normalized program does the same.
 
 use lambada_anf::Random;
+use lambada_core::{
+    Arm, Checkpoint, LoopKind, Term, TermKind, TypeDecl, TypeId, app, dim, first_order, for_, if_,
+    index, int, lit, loop_, match_, proj, reduce, tuple, update,
+};
+use lambada_prim::{ReduceOp, Scalar, ScalarTy};
 
 use super::*;
 
 /// Draws well-typed terms.
 struct Draw {
-    m: Make,
+    program: Program,
     random: Random,
     /// Variables in scope.
     scope: Vec<Var>,
     figure: Ty,
+}
+
+fn reals() -> Ty {
+    Ty::array(Ty::REAL)
+}
+
+fn array(items: Vec<Term>) -> Term {
+    let ty = Ty::array(items[0].ty().clone());
+    Term::new(TermKind::Array(items), ty, Span::default())
+}
+
+fn con(ty: &Ty, tag: usize, args: Vec<Term>) -> Term {
+    Term::new(TermKind::Con(tag, args), ty.clone(), Span::default())
 }
 
 /// The types that are drawn; functions are among them.
@@ -48,7 +66,7 @@ impl Draw {
     }
 
     fn lambda(&mut self, from: &Ty, to: &Ty, fuel: usize) -> Term {
-        let x = self.m.var("x", from.clone());
+        let x = self.program.fresh("x", from.clone());
         let body = self.bound(&x, |d| d.term(to, fuel));
         lam(x, body)
     }
@@ -64,7 +82,7 @@ impl Draw {
                 let all = types(&self.figure);
                 let bound = all[self.below(all.len())].clone();
                 let value = self.term(&bound, fuel);
-                let x = self.m.var("v", bound);
+                let x = self.program.fresh("v", bound);
                 let body = self.bound(&x, |d| d.term(ty, fuel));
                 let_(x, value, body)
             }
@@ -78,10 +96,11 @@ impl Draw {
             3 => {
                 let xs = self.term(&Ty::array(ty.clone()), fuel);
                 let k = self.below(3) as i64;
-                at(xs, int(k))
+                index(xs, vec![int(k)], Span::default())
             }
             4 => {
-                let (s, i) = (self.m.var("s", ty.clone()), self.m.var("i", Ty::INT));
+                let (s, i) =
+                    (self.program.fresh("s", ty.clone()), self.program.fresh("i", Ty::INT));
                 let init = self.term(ty, fuel);
                 let n = self.below(3) as i64;
                 let body = self.bound(&s, |d| d.bound(&i, |d| d.term(ty, fuel)));
@@ -93,10 +112,14 @@ impl Draw {
         }
     }
 
+    fn binary(&mut self, op: Prim, ty: &Ty, fuel: usize) -> Term {
+        prim(op, vec![self.term(ty, fuel), self.term(ty, fuel)])
+    }
+
     fn matched(&mut self, ty: &Ty, fuel: usize) -> Term {
         let figure = self.figure.clone();
         let t = self.term(&figure, fuel);
-        let (r, xs) = (self.m.var("r", Ty::REAL), self.m.var("xs", reals()));
+        let (r, xs) = (self.program.fresh("r", Ty::REAL), self.program.fresh("xs", reals()));
         let circle = self.bound(&r, |d| d.term(ty, fuel));
         let poly = self.bound(&xs, |d| d.term(ty, fuel));
         let dot = self.term(ty, fuel);
@@ -115,24 +138,24 @@ impl Draw {
         match ty {
             Ty::Scalar(ScalarTy::Real) => match self.below(6) {
                 4 => self.derivative(ty, fuel),
-                5 => mul(
-                    prim(Prim::Sin, vec![self.term(ty, fuel)]),
-                    prim(Prim::Sin, vec![self.term(ty, fuel)]),
-                ),
+                5 => {
+                    let factors = [0, 1].map(|_| prim(Prim::Sin, vec![self.term(ty, fuel)]));
+                    prim(Prim::Mul, factors.to_vec())
+                }
                 0 => reduce(ReduceOp::Add, self.term(&reals(), fuel)),
                 1 => prim(Prim::ToReal, vec![self.term(&Ty::INT, fuel)]),
-                2 => add(self.term(ty, fuel), self.term(ty, fuel)),
+                2 => self.binary(Prim::Add, ty, fuel),
                 _ => prim(Prim::Sin, vec![self.term(ty, fuel)]),
             },
             Ty::Scalar(ScalarTy::Int) => match self.below(3) {
-                0 => length(self.term(&reals(), fuel)),
-                1 => add(self.term(ty, fuel), self.term(ty, fuel)),
-                _ => sub(self.term(ty, fuel), self.term(ty, fuel)),
+                0 => dim(self.term(&reals(), fuel), 0),
+                1 => self.binary(Prim::AddInt, ty, fuel),
+                _ => self.binary(Prim::SubInt, ty, fuel),
             },
-            Ty::Scalar(ScalarTy::Bool) => {
-                let side = if self.below(2) == 0 { Ty::REAL } else { Ty::INT };
-                less(self.term(&side, fuel), self.term(&side, fuel))
+            Ty::Scalar(ScalarTy::Bool) if self.below(2) == 0 => {
+                self.binary(Prim::Lt, &Ty::REAL, fuel)
             }
+            Ty::Scalar(ScalarTy::Bool) => self.binary(Prim::LtInt, &Ty::INT, fuel),
             Ty::Array(elem) if **elem == Ty::REAL && self.below(3) == 0 => match self.below(2) {
                 0 => self.derivative(ty, fuel),
                 _ => self.accumulated(fuel),
@@ -164,8 +187,11 @@ impl Draw {
 
     /// `(accumulate h = xs in for i < 2 => h[i] += x).1`
     fn accumulated(&mut self, fuel: usize) -> Term {
-        let (init, acc, i) =
-            (self.term(&reals(), fuel), self.m.var("h", reals()), self.m.var("i", Ty::INT));
+        let (init, acc, i) = (
+            self.term(&reals(), fuel),
+            self.program.fresh("h", reals()),
+            self.program.fresh("i", Ty::INT),
+        );
         let value = self.bound(&i, |d| d.term(&Ty::REAL, fuel));
         let add = TermKind::Add { acc: acc.clone(), index: vec![var(&i)], value };
         let body = for_(i, int(2), Term::new(add, Ty::unit(), Span::default()));
@@ -183,9 +209,9 @@ impl Draw {
                 update(xs, vec![int(k)], self.term(elem, fuel), Span::default())
             }
             _ => {
-                let i = self.m.var("i", Ty::INT);
+                let i = self.program.fresh("i", Ty::INT);
                 let n = match elem {
-                    Ty::Scalar(_) if self.below(3) == 0 => length(self.term(&reals(), fuel)),
+                    Ty::Scalar(_) if self.below(3) == 0 => dim(self.term(&reals(), fuel), 0),
                     Ty::Scalar(_) => int(self.below(4) as i64),
                     _ => int(1 + self.below(3) as i64), // the sizes of elements that are not there are not compared
                 };
@@ -217,22 +243,26 @@ impl Draw {
     }
 }
 
-/// A function of a real, an integer and an array.
-fn draw(seed: u64, fuel: usize) -> Make {
-    let mut m = Make::new();
-    let figure = m.type_("figure", &[("Circle", &[Ty::REAL]), ("Poly", &[reals()]), ("Dot", &[])]);
-    let (x, k, xs) = (m.var("x", Ty::REAL), m.var("k", Ty::INT), m.var("xs", reals()));
-    let mut d =
-        Draw { m, random: Random(seed), scope: vec![x.clone(), k.clone(), xs.clone()], figure };
-    let all: Vec<Ty> = types(&d.figure)
-        .into_iter()
-        .filter(|ty| lambada_core::first_order(&d.m.program, ty))
-        .collect();
+/// A function of a real, an integer and an array: its program, and its code.
+fn draw(seed: u64, fuel: usize) -> (Program, Normalized) {
+    let mut program = Program::default();
+    let constructors = [("Circle", vec![Ty::REAL]), ("Poly", vec![reals()]), ("Dot", vec![])];
+    program.types.push(TypeDecl {
+        name: "figure".into(),
+        constructors: constructors.map(|(name, args)| (name.into(), args)).to_vec(),
+        ..TypeDecl::default()
+    });
+    let params = [("x", Ty::REAL), ("k", Ty::INT), ("xs", reals())];
+    let scope = params.map(|(name, ty)| program.fresh(name, ty)).to_vec();
+    let figure = Ty::Variant(TypeId(0));
+    let mut d = Draw { program, random: Random(seed), scope: scope.clone(), figure };
+    let mut all = types(&d.figure);
+    all.retain(|ty| first_order(&d.program, ty));
     let ty = all[d.below(all.len())].clone();
     let body = d.term(&ty, fuel);
-    let mut m = d.m;
-    m.def("main", lam(x, lam(k, lam(xs, body))));
-    m
+    let main = scope.into_iter().rev().fold(body, |body, x| lam(x, body));
+    let code = normalized(&mut d.program, main);
+    (d.program, code)
 }
 
 /// The value, where the sizes that the elements of an empty array would have are forgotten: the meaning knows them if the first element
@@ -261,16 +291,16 @@ fn is_about_start(message: &str) -> bool {
 }
 
 fn compare(seed: u64, fuel: usize) {
-    let m = draw(seed, fuel);
-    let normalized = m.normalized().unwrap_or_else(|problems| panic!("seed {seed}: {problems:?}"));
+    let (program, normalized) = draw(seed, fuel);
+    lambada_core::check(&program).expect("core is well typed");
     for (x, k, xs) in [(0.5, 1, vec![1.0, 2.0]), (-1.0, 0, vec![]), (1.5, 3, vec![3.0, -1.0, 0.5])]
     {
         let args = [x.into(), Data::from(k), xs.into()];
-        let (actual, meaning) = (run(&normalized, &args), eval::run(&m.program, m.entry(), &args));
+        let (actual, meaning) = (run(&normalized, &args), eval::run(&program, DefId(0), &args));
         let text = || {
             format!(
                 "seed {seed}\n{}\n{}",
-                lambada_core::print_program(&m.program),
+                lambada_core::print_program(&program),
                 anf::print(&normalized.function)
             )
         };

@@ -1,17 +1,15 @@
-//! The evaluator on terms built by hand. Programs are checked before they run.
+//! The evaluator where no text says it: arguments that do not fit, places of failures, what only passes make, and depth.
+//! Programs that people write are in `tests/programs/normalize`.
 
-mod derivatives;
 mod generated;
-mod values;
 
 use lambada_prim::{Prim, ReduceOp};
 use lambada_source::{FileId, Span};
 
 use super::run;
 use crate::{
-    Arm, Checkpoint, Data, LoopKind, Program, Signature, Term, TermKind, Ty, TypeDecl, TypeId, Var,
-    app, dim, for_, index, int, jvp, lam, let_, loop_, match_, prim, proj, real, reduce, tuple,
-    update, var, vjp,
+    Checkpoint, Data, LoopKind, Program, Signature, Term, TermKind, Ty, Var, app, for_, index, int,
+    jvp, lam, let_, loop_, prim, proj, real, reduce, tuple, update, var, vjp,
 };
 
 const NOWHERE: Span = Span { file: FileId(0), start: 0, end: 0 };
@@ -22,36 +20,17 @@ fn main(mut program: Program, body: Term) -> Program {
     program
 }
 
-fn outcome(program: Program, body: Term, args: &[Data]) -> Result<Data, String> {
+fn outcome(program: Program, body: Term, args: &[Data]) -> Result<Data, (Span, String)> {
     let program = main(program, body);
     if let Err(message) = crate::check(&program) {
         panic!("{message}\n{}", crate::print_program(&program));
     }
-    run(&program, program.find("main").unwrap(), args).map_err(|failure| failure.message)
+    run(&program, program.find("main").unwrap(), args)
+        .map_err(|failure| (failure.span, failure.message))
 }
 
 fn check(program: Program, body: Term, args: &[Data], expect: impl Into<Data>) {
     outcome(program, body, args).unwrap().close(&expect.into(), 1e-12).unwrap();
-}
-
-fn check_failure(program: Program, body: Term, args: &[Data], expect: &str) {
-    assert_eq!(outcome(program, body, args), Err(expect.to_string()));
-}
-
-fn reals() -> Ty {
-    Ty::array(Ty::REAL)
-}
-
-fn mul(a: Term, b: Term) -> Term {
-    prim(Prim::Mul, vec![a, b])
-}
-
-fn add(a: Term, b: Term) -> Term {
-    prim(Prim::Add, vec![a, b])
-}
-
-fn at(xs: &Var, i: &Var) -> Term {
-    index(var(xs), vec![var(i)], NOWHERE)
 }
 
 /// `\x -> body`, with a fresh variable.
@@ -61,99 +40,88 @@ fn function(p: &mut Program, ty: Ty, body: impl FnOnce(&mut Program, &Var) -> Te
     lam(x, body)
 }
 
-/// The derivative of a scalar function, forward.
-fn forward(f: Term, x: Term) -> Term {
-    proj(jvp(f, x, real(1.0), NOWHERE), 1)
+#[test]
+fn failures_say_where() {
+    let p = &mut Program::default();
+    let span = Span::new(FileId(0), 5, 9);
+    let body = function(p, Ty::array(Ty::REAL), |p, xs| {
+        function(p, Ty::INT, |_, i| index(var(xs), vec![var(i)], span))
+    });
+    let failure = outcome(p.clone(), body, &[vec![1.0].into(), (-1).into()]);
+    assert_eq!(failure, Err((span, "index -1 is out of range for size 1".to_string())));
 }
 
-/// The gradient of a function, reverse.
-fn reverse(f: Term, x: Term) -> Term {
-    app(proj(vjp(f, x, NOWHERE), 1), real(1.0))
-}
-
-/// `for i < length xs => body`
-fn each(p: &mut Program, xs: &Var, body: impl FnOnce(&mut Program, &Var) -> Term) -> Term {
-    let i = p.fresh("i", Ty::INT);
-    let body = body(p, &i);
-    for_(i, dim(var(xs), 0), body)
-}
-
-/// `sum (for i < length xs => xs[i] ** 3)`
-fn cubes(p: &mut Program) -> Term {
-    function(p, reals(), |p, xs| {
-        let cubes = each(p, xs, |_, i| prim(Prim::PowInt, vec![at(xs, i), int(3)]));
-        reduce(ReduceOp::Add, cubes)
-    })
-}
-
-/// `\n -> loop (xs, k) = (iota n, 0.0) for i < n do (xs with [i] = xs[i] + k, k + 1.0)`, with the state taken apart by lets.
-fn updates(p: &mut Program) -> Term {
-    function(p, Ty::INT, |p, n| {
-        let iota = {
-            let i = p.fresh("i", Ty::INT);
-            for_(i.clone(), var(n), prim(Prim::ToReal, vec![var(&i)]))
-        };
-        let state = p.fresh("state", Ty::tuple([reals(), Ty::REAL]));
-        let (xs, k, i) = (p.fresh("xs", reals()), p.fresh("k", Ty::REAL), p.fresh("i", Ty::INT));
-        let new = update(var(&xs), vec![var(&i)], add(at(&xs, &i), var(&k)), NOWHERE);
-        let next = tuple(vec![new, add(var(&k), real(1.0))]);
-        let body = let_(xs, proj(var(&state), 0), let_(k, proj(var(&state), 1), next));
-        loop_(state, tuple(vec![iota, real(0.0)]), LoopKind::For(i, var(n), Checkpoint::All), body)
-    })
-}
-
-/// `accumulate h = init in for i < length xs => h[places[i]] += xs[i] * xs[i]`, the final `h`.
-fn histogram(p: &mut Program, places: &Var) -> Term {
-    let places = places.clone();
-    function(p, reals(), |p, xs| {
-        let (h, i) = (p.fresh("h", reals()), p.fresh("i", Ty::INT));
-        let square = mul(at(xs, &i), at(xs, &i));
-        let index = vec![at(&places, &i)];
-        let add =
-            Term::new(TermKind::Add { acc: h.clone(), index, value: square }, Ty::unit(), NOWHERE);
-        let body = for_(i, dim(var(xs), 0), add);
-        let init = Term::new(TermKind::Array(vec![real(0.0), real(10.0)]), reals(), NOWHERE);
-        let ty = Ty::tuple([body.ty().clone(), reals()]);
-        proj(Term::new(TermKind::Accumulate { acc: h, init, body }, ty, NOWHERE), 1)
-    })
-}
-
-/// `type shape = Circle real | Rect real real | Apply (real -> real)` without the last for what is first order.
-fn shapes(higher: bool) -> Program {
-    let mut constructors =
-        vec![("Circle".into(), vec![Ty::REAL]), ("Rect".into(), vec![Ty::REAL, Ty::REAL])];
-    if higher {
-        constructors.push(("Apply".into(), vec![Ty::fun(Ty::REAL, Ty::REAL)]));
-    }
-    Program {
-        types: vec![TypeDecl { name: "shape".into(), constructors, ..TypeDecl::default() }],
-        ..Program::default()
+#[test]
+fn arguments_are_checked() {
+    let cases: [(&[Data], &str); 3] = [
+        (&[3.into()], "argument 1: a value of type real was expected, not 3"),
+        (&[], "the result contains a function"),
+        (&[1.0.into(), 2.0.into()], "2 arguments were given, but 1 are taken"),
+    ];
+    for (args, expect) in cases {
+        let p = &mut Program::default();
+        let body = function(p, Ty::REAL, |_, x| var(x));
+        let message = outcome(p.clone(), body, args).map_err(|(_, message)| message);
+        assert_eq!(message, Err(expect.to_string()));
     }
 }
 
-fn area(p: &mut Program, higher: bool) -> Term {
-    function(p, Ty::Variant(TypeId(0)), |p, s| {
-        let (r, w, h) = (p.fresh("r", Ty::REAL), p.fresh("w", Ty::REAL), p.fresh("h", Ty::REAL));
-        let circle = Arm { vars: vec![r.clone()], body: mul(real(3.0), mul(var(&r), var(&r))) };
-        let rect = Arm { vars: vec![w.clone(), h.clone()], body: mul(var(&w), var(&h)) };
-        let mut arms = vec![circle, rect];
-        if higher {
-            let f = p.fresh("f", Ty::fun(Ty::REAL, Ty::REAL));
-            arms.push(Arm { vars: vec![f.clone()], body: app(var(&f), real(10.0)) });
-        }
-        match_(var(s), arms)
-    })
+/// A maximum without a check, as passes write it.
+#[test]
+fn the_maximum_of_nothing_is_neutral() {
+    let p = &mut Program::default();
+    let body = function(p, Ty::array(Ty::REAL), |_, xs| reduce(ReduceOp::Max, var(xs)));
+    check(p.clone(), body, &[Vec::<f64>::new().into()], f64::NEG_INFINITY);
 }
 
-fn con(tag: usize, args: Vec<Term>) -> Term {
-    Term::new(TermKind::Con(tag, args), Ty::Variant(TypeId(0)), NOWHERE)
+/// `select (x > 0) (sqrt x) x`: what is not chosen has an infinite derivative.
+#[test]
+fn zero_times_infinity_does_not_arise_from_choices() {
+    let derivatives: [fn(Term, Term) -> Term; 2] = [
+        |f, x| proj(jvp(f, x, real(1.0), NOWHERE), 1),
+        |f, x| app(proj(vjp(f, x, NOWHERE), 1), real(1.0)),
+    ];
+    for derivative in derivatives {
+        let p = &mut Program::default();
+        let f = function(p, Ty::REAL, |_, x| {
+            let is_positive = prim(Prim::Lt, vec![real(0.0), var(x)]);
+            prim(Prim::Select, vec![is_positive, prim(Prim::Sqrt, vec![var(x)]), var(x)])
+        });
+        let body = function(p, Ty::REAL, |_, x| derivative(f, var(x)));
+        check(p.clone(), body, &[0.0.into()], 1.0);
+    }
 }
 
-fn con_data(name: &str, tag: usize, args: &[f64]) -> Data {
-    Data::Con { name: name.into(), tag, args: args.iter().copied().map(Data::from).collect() }
+#[test]
+fn long_spines_do_not_overflow() {
+    let p = &mut Program::default();
+    let body = function(p, Ty::REAL, |p, x| {
+        let vars: Vec<Var> = (0..100_000).map(|_| p.fresh("y", Ty::REAL)).collect();
+        let value =
+            |k: usize| prim(Prim::Add, vec![var(if k == 0 { x } else { &vars[k - 1] }), real(1.0)]);
+        (0..vars.len())
+            .rev()
+            .fold(var(&vars[99_999]), |body, k| let_(vars[k].clone(), value(k), body))
+    });
+    let copy = p.freshen(&body);
+    assert!(copy.free_vars().is_empty());
+    check(p.clone(), copy, &[0.5.into()], 100_000.5);
 }
 
-/// An index whose id nothing else has.
-fn fresh_index() -> Var {
-    Var { id: 99, hint: "i".into(), ty: Ty::INT }
+/// Functions that hold functions, and constructors inside of tuples, arrays and functions, very deep: dropped in a loop.
+#[test]
+fn deep_values_are_dropped() {
+    use crate::eval::value::Value;
+    let around = |value: Value, k: usize| match k % 3 {
+        0 => Value::con(0, vec![Value::tuple(vec![value, Value::Unit])]),
+        1 => Value::con(0, vec![Value::array(vec![value])]),
+        _ => Value::con(0, vec![value, Value::Real(1.0)]),
+    };
+    drop((0..300_000).fold(Value::Unit, around));
+    let con =
+        |name: &str, tag, args: Vec<Data>| Data::Con { name: name.into(), tag, args: args.into() };
+    let deep = (0..300_000).fold(con("Nil", 0, vec![]), |rest, _| con("Cons", 1, vec![rest]));
+    let copy = deep.clone();
+    assert_eq!(deep.close(&copy, 0.0), Ok(()));
+    assert!(deep == copy && deep.to_string().contains("Cons (Cons Nil)))"));
 }
