@@ -39,6 +39,11 @@ pub fn app(f: Term, x: Term) -> Term {
     Term::new(TermKind::App(f, x), ty, span)
 }
 
+/// A value of this type where none is ever asked for.
+pub fn never(ty: Ty) -> Term {
+    Term::new(TermKind::Never, ty, Span::default())
+}
+
 /// `let x = t in s`
 pub fn let_(x: Var, t: Term, s: Term) -> Term {
     let (ty, span) = (s.ty().clone(), s.span());

@@ -213,6 +213,7 @@ impl Checker<'_> {
             TermKind::Var(x) => self.variable(x),
             TermKind::Global(id) => self.global(*id),
             TermKind::Lit(value) => Ok(Ty::Scalar(value.ty())),
+            TermKind::Never => Ok(term.ty().clone()),
             TermKind::Lam(x, body) => self
                 .within(&[x], |c| c.term(body))
                 .map(|()| Ty::fun(x.ty.clone(), body.ty().clone())),
@@ -605,6 +606,7 @@ fn describe(kind: &TermKind) -> &'static str {
         TermKind::Var(_) => "variable",
         TermKind::Global(_) => "definition",
         TermKind::Lit(_) => "literal",
+        TermKind::Never => "never",
         TermKind::Lam(..) => "function",
         TermKind::App(..) => "application",
         TermKind::Let(..) => "let",

@@ -260,6 +260,7 @@ impl Printer<'_> {
                 text(self.globals.get(id.0 as usize).map_or("?", String::as_str))
             }
             TermKind::Lit(value) => literal(*value, context),
+            TermKind::Never => text("never"),
             TermKind::Lam(..) => {
                 let (params, body) = self.params(term);
                 let body = self.term(body, LOWEST);
@@ -587,6 +588,7 @@ fn ends_in_match(term: &Term) -> bool {
         TermKind::Var(_)
         | TermKind::Global(_)
         | TermKind::Lit(_)
+        | TermKind::Never
         | TermKind::App(..)
         | TermKind::Tuple(_)
         | TermKind::Proj(..)

@@ -113,6 +113,8 @@ pub enum TermKind {
     Global(DefId),
     /// A scalar constant.
     Lit(Scalar),
+    /// A value where none is ever asked for: the case of a constructor that a value is known not to have.
+    Never,
     /// `\x -> t`
     Lam(Var, Term),
     /// `t s`

@@ -29,7 +29,7 @@ impl Term {
     /// The children in the order of evaluation, each with the variables that are bound in it and not around it.
     pub fn scoped_children(&self) -> Vec<(Vec<&Var>, &Term)> {
         match self.kind() {
-            TermKind::Var(_) | TermKind::Global(_) | TermKind::Lit(_) => Vec::new(),
+            TermKind::Var(_) | TermKind::Global(_) | TermKind::Lit(_) | TermKind::Never => Vec::new(),
             TermKind::Lam(x, body) => vec![(vec![x], body)],
             TermKind::App(a, b) | TermKind::Vjp(a, b) | TermKind::Band(a, b) => outside([a, b]),
             TermKind::Let(x, t, s) => vec![(vec![], t), (vec![x], s)],
@@ -87,7 +87,9 @@ impl Term {
     /// The node with other parts. Types and spans stay: parts are replaced by parts of the same type.
     pub fn rebuild(&self, with: &mut dyn Rebuild) -> Term {
         let kind = match self.kind() {
-            TermKind::Var(_) | TermKind::Global(_) | TermKind::Lit(_) => return self.clone(),
+            TermKind::Var(_) | TermKind::Global(_) | TermKind::Lit(_) | TermKind::Never => {
+                return self.clone();
+            }
             TermKind::Lam(x, body) => {
                 let x = with.binder(x);
                 TermKind::Lam(x, with.term(body))

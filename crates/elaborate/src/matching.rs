@@ -3,8 +3,10 @@
 //!
 //! After J. Jacobs, "How to compile pattern matching": the first row that still asks for something says what to look at next.
 //!
-//! A tree may be exponential in the patterns. So the rows are split into *groups*, each with a tree of a bounded size; what a group
-//! does not match is left to the next one. Then `coverage` finds out what no row covers.
+//! Places of a tree where the same rows are left, with the same tests, are one node: where each row asks for a few of many parts, the
+//! tree is exponential in the patterns, and its nodes are not. They may be too, in an order of tests that does not fit the rows. So the
+//! rows are split into *groups*, each with a bounded number of nodes; a group leaves to the next one what it does not match. Then
+//! `coverage` finds out what no row covers.
 
 mod coverage;
 
@@ -23,7 +25,7 @@ use crate::typed::{LocalId, Pat, PatKind};
 pub(crate) struct Part(pub usize);
 
 /// Where a part comes from.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Source {
     Whole,
     /// A component of a tuple.
@@ -34,17 +36,24 @@ pub(crate) enum Source {
     Argument(Part, usize, usize),
 }
 
-/// Decision trees.
+/// A node of a tree; an index into [`Tree::nodes`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct NodeAt(pub usize);
+
+/// A decision tree whose equal parts are there once.
 #[derive(Clone, Debug)]
 pub(crate) struct Tree {
     pub parts: Vec<Source>,
-    /// What one group of arms does not match is left to the next.
-    pub groups: Vec<Node>,
+    pub nodes: Vec<Node>,
+    /// Where to begin.
+    pub root: NodeAt,
+    /// The variables of each arm.
+    pub binds: Vec<Vec<(LocalId, Part)>>,
     /// A value that no arm covers, as a pattern.
     pub missing: Option<String>,
     /// Whether it took too long to find out what is missing.
     pub undecided: bool,
-    /// How many leaves each arm has.
+    /// How many leaves each arm has, where the tree is written as one.
     pub uses: Vec<usize>,
 }
 
@@ -60,27 +69,39 @@ pub(crate) enum Literal {
 pub(crate) enum Node {
     /// No arm is left.
     Fail,
-    /// This arm, with its variables.
-    Leaf {
-        arm: usize,
-        binds: Vec<(LocalId, Part)>,
-    },
+    /// No arm of the group is left: the next group.
+    Next(NodeAt),
+    /// This arm.
+    Leaf(usize),
     /// One case per constructor, with the parts that are its arguments.
     Variant {
         on: Part,
-        cases: Vec<(Vec<Part>, Node)>,
+        cases: Vec<(Vec<Part>, NodeAt)>,
     },
     Bool {
         on: Part,
-        yes: Box<Node>,
-        no: Box<Node>,
+        yes: NodeAt,
+        no: NodeAt,
     },
     Literal {
         on: Part,
         value: Literal,
-        equal: Box<Node>,
-        other: Box<Node>,
+        equal: NodeAt,
+        other: NodeAt,
     },
+}
+
+impl Node {
+    /// The nodes that may follow.
+    pub fn next(&self) -> Vec<NodeAt> {
+        match self {
+            Node::Fail | Node::Leaf(_) => Vec::new(),
+            Node::Next(group) => vec![*group],
+            Node::Variant { cases, .. } => cases.iter().map(|(_, node)| *node).collect(),
+            Node::Bool { yes, no, .. } => vec![*yes, *no],
+            Node::Literal { equal, other, .. } => vec![*equal, *other],
+        }
+    }
 }
 
 /// What the compiler must know of variants: the names and arities of the constructors.
@@ -100,30 +121,43 @@ enum Known {
     Bool(bool),
 }
 
+/// The rows that are left at a node, each with what it still asks for.
+type Left = Vec<(usize, Vec<(Part, *const Pat)>)>;
+
 struct Builder<'a> {
     parts: Vec<Source>,
+    /// Their places in that list.
+    numbers: HashMap<Source, Part>,
+    nodes: Vec<Node>,
+    /// The nodes of the group.
+    known: HashMap<Left, NodeAt>,
+    binds: Vec<Vec<(LocalId, Part)>>,
     /// The components that patterns ask of a part.
     tuples: HashMap<Part, Vec<Part>>,
     fields: HashMap<Part, Vec<(Rc<str>, Part)>>,
     constructors: Constructors<'a>,
     uses: Vec<usize>,
     missing: Option<String>,
-    /// Nodes that the tree of the group may still have; negative if it has too many.
+    /// Nodes that the group may still have; negative if it has too many.
     left: isize,
     /// Whether the test that most rows share is made first.
     most_shared: bool,
 }
 
-/// Nodes of a tree for each pattern in its rows.
+/// Nodes of a group for each pattern in its rows.
 const NODES_PER_PATTERN: usize = 16;
 
-/// Nodes of the smallest tree that is split.
+/// Nodes of the smallest group that is split.
 const NODES: usize = 1024;
 
 /// Compiles the patterns of a match.
 pub(crate) fn compile(patterns: &[&Pat], constructors: Constructors) -> Tree {
     let mut builder = Builder {
         parts: vec![Source::Whole],
+        numbers: HashMap::from([(Source::Whole, Part(0))]),
+        nodes: Vec::new(),
+        known: HashMap::new(),
+        binds: vec![Vec::new(); patterns.len()],
         tuples: HashMap::new(),
         fields: HashMap::new(),
         constructors,
@@ -140,12 +174,10 @@ pub(crate) fn compile(patterns: &[&Pat], constructors: Constructors) -> Tree {
     let rows: Vec<Row> = rows.collect();
     let mut groups = Vec::new();
     builder.groups(&rows, &mut groups);
-    let mut undecided = false;
-    if groups.len() > 1 {
-        undecided = builder.cover(&rows);
-    }
-    let Builder { parts, missing, uses, .. } = builder;
-    Tree { parts, groups, missing, undecided, uses }
+    builder.uses = builder.leaves(groups[0]);
+    let undecided = groups.len() > 1 && builder.cover(&rows);
+    let Builder { parts, nodes, binds, missing, uses, .. } = builder;
+    Tree { parts, nodes, root: groups[0], binds, missing, undecided, uses }
 }
 
 /// Does the pattern match everything?
@@ -154,24 +186,55 @@ pub(crate) fn irrefutable(pattern: &Pat, constructors: Constructors) -> Result<(
 }
 
 impl Builder<'_> {
-    /// Trees of bounded size: of all rows if that is enough, else of the halves.
-    fn groups(&mut self, rows: &[Row], groups: &mut Vec<Node>) {
+    /// How many leaves each arm has.
+    fn leaves(&self, root: NodeAt) -> Vec<usize> {
+        let mut uses = vec![0; self.uses.len()];
+        let mut times = vec![0_usize; self.nodes.len()];
+        times[root.0] = 1;
+        for node in in_order(&self.nodes, root) {
+            let here = times[node.0];
+            if let Node::Leaf(arm) = self.nodes[node.0] {
+                uses[arm] = here;
+            }
+            for next in self.nodes[node.0].next() {
+                times[next.0] = times[next.0].saturating_add(here);
+            }
+        }
+        uses
+    }
+
+    /// Nodes of a bounded number: for all rows if that is enough, else for the halves.
+    fn groups(&mut self, rows: &[Row], groups: &mut Vec<NodeAt>) {
         let patterns: usize = rows.iter().map(|row| size(row.tests[0].1)).sum();
-        let (uses, most) = (self.uses.clone(), NODES + NODES_PER_PATTERN * patterns);
+        let most = NODES + NODES_PER_PATTERN * patterns;
+        let before = self.nodes.len();
         // The order of the patterns reads best; that of the tests that most rows share is smaller.
         for (most_shared, most) in [(false, most), (true, 2 * most)] {
             self.most_shared = most_shared;
             // The tree of one row is linear in its pattern.
             self.left = if rows.len() > 1 { most as isize } else { isize::MAX };
+            self.known.clear();
             let node = self.node(rows.to_vec(), &mut Vec::new());
             if self.left >= 0 {
-                return groups.push(node);
+                self.left_to(before, node);
+                groups.push(node);
+                return;
             }
-            (self.uses, self.missing) = (uses.clone(), None);
+            self.nodes.truncate(before);
+            self.missing = None;
         }
         let (first, second) = rows.split_at(rows.len() / 2);
         self.groups(first, groups);
         self.groups(second, groups);
+    }
+
+    /// What the groups so far did not match is left to a group.
+    fn left_to(&mut self, before: usize, group: NodeAt) {
+        for node in &mut self.nodes[..before] {
+            if let Node::Fail = node {
+                *node = Node::Next(group);
+            }
+        }
     }
 
     /// The test of the first row to make next.
@@ -187,11 +250,12 @@ impl Builder<'_> {
     }
 
     fn part(&mut self, source: Source) -> Part {
-        if let Some(k) = self.parts.iter().position(|known| *known == source) {
-            return Part(k);
+        let new = Part(self.parts.len());
+        let part = *self.numbers.entry(source.clone()).or_insert(new);
+        if part == new {
+            self.parts.push(source);
         }
-        self.parts.push(source);
-        Part(self.parts.len() - 1)
+        part
     }
 
     /// Variables become bindings, tuples and records tests of their components.
@@ -232,34 +296,49 @@ impl Builder<'_> {
         part
     }
 
-    fn node(&mut self, mut rows: Vec<Row>, known: &mut Vec<(Part, Known)>) -> Node {
-        self.left -= 1;
-        if self.left < 0 {
-            return Node::Fail;
-        }
+    fn node(&mut self, mut rows: Vec<Row>, known: &mut Vec<(Part, Known)>) -> NodeAt {
         rows.iter_mut().for_each(|row| self.simplify(row));
+        // No row behind one that asks for nothing is reached.
+        if let Some(k) = rows.iter().position(|row| row.tests.is_empty()) {
+            rows.truncate(k + 1);
+        }
+        let tests =
+            |row: &Row| row.tests.iter().map(|(part, p)| (*part, std::ptr::from_ref(*p))).collect();
+        let left: Left = rows.iter().map(|row| (row.arm, tests(row))).collect();
+        if let Some(node) = self.known.get(&left) {
+            return *node;
+        }
+        self.left -= 1;
+        let node = if self.left < 0 { Node::Fail } else { self.new_node(&rows, known) };
+        self.nodes.push(node);
+        let node = NodeAt(self.nodes.len() - 1);
+        self.known.insert(left, node);
+        node
+    }
+
+    fn new_node(&mut self, rows: &[Row], known: &mut Vec<(Part, Known)>) -> Node {
         let Some(first) = rows.first() else {
             if self.missing.is_none() {
                 self.missing = Some(self.describe(Part(0), known, false));
             }
             return Node::Fail;
         };
-        let Some((part, pattern)) = self.next_test(&rows) else {
-            self.uses[first.arm] += 1;
-            return Node::Leaf { arm: first.arm, binds: first.binds.clone() };
+        let Some((part, pattern)) = self.next_test(rows) else {
+            self.binds[first.arm].clone_from(&first.binds);
+            return Node::Leaf(first.arm);
         };
         match &pattern.kind {
-            PatKind::Con(variant, ..) => self.variant(part, *variant, &rows, known),
+            PatKind::Con(variant, ..) => self.variant(part, *variant, rows, known),
             PatKind::Bool(_) => {
-                let yes = self.case(part, &rows, Known::Bool(true), known, |p| {
+                let yes = self.case(part, rows, Known::Bool(true), known, |p| {
                     matches!(p.kind, PatKind::Bool(true))
                 });
-                let no = self.case(part, &rows, Known::Bool(false), known, |p| {
+                let no = self.case(part, rows, Known::Bool(false), known, |p| {
                     matches!(p.kind, PatKind::Bool(false))
                 });
-                Node::Bool { on: part, yes: Box::new(yes), no: Box::new(no) }
+                Node::Bool { on: part, yes, no }
             }
-            PatKind::Number(_) | PatKind::Real(_) => self.literal(part, pattern, &rows, known),
+            PatKind::Number(_) | PatKind::Real(_) => self.literal(part, pattern, rows, known),
             PatKind::Wildcard | PatKind::Var(_) | PatKind::Tuple(_) | PatKind::Record(_) => {
                 unreachable!("simplified")
             }
@@ -274,7 +353,7 @@ impl Builder<'_> {
         fact: Known,
         known: &mut Vec<(Part, Known)>,
         matches: impl Fn(&Pat) -> bool,
-    ) -> Node {
+    ) -> NodeAt {
         let remains =
             |row: &Row| row.tests.iter().all(|(p, pattern)| *p != part || matches(pattern));
         let kept = rows.iter().filter(|row| remains(row)).cloned().map(|mut row| {
@@ -334,8 +413,8 @@ impl Builder<'_> {
                 other.push(row.clone());
             }
         }
-        let equal = Box::new(self.node(equal, known));
-        let other = Box::new(self.node(other, known));
+        let equal = self.node(equal, known);
+        let other = self.node(other, known);
         Node::Literal { on: part, value, equal, other }
     }
 
@@ -380,6 +459,21 @@ impl Builder<'_> {
         }
         "_".to_string()
     }
+}
+
+/// The nodes that are reached from a node, each before those that it leads to.
+pub(crate) fn in_order(nodes: &[Node], root: NodeAt) -> Vec<NodeAt> {
+    let (mut seen, mut found, mut open) = (vec![false; nodes.len()], Vec::new(), vec![(root, false)]);
+    while let Some((node, done)) = open.pop() {
+        if done {
+            found.push(node);
+        } else if !std::mem::replace(&mut seen[node.0], true) {
+            open.push((node, true));
+            open.extend(nodes[node.0].next().into_iter().rev().map(|next| (next, false)));
+        }
+    }
+    found.reverse();
+    found
 }
 
 fn with_constructor<'p>(row: &Row<'p>, part: Part, tag: usize, args: &[Part]) -> Option<Row<'p>> {

@@ -16,6 +16,8 @@ pub(crate) type Slot = usize;
 #[derive(Debug)]
 pub(crate) enum Code {
     Const(Value),
+    /// Never run.
+    Never(Ty),
     /// A variable; the last mention moves the value out of its slot.
     Local(Slot, Last),
     Global(usize),

@@ -171,6 +171,7 @@ impl Compiler<'_> {
             TermKind::Var(x) => Code::Local(self.mention((x.id, None)), false),
             TermKind::Global(id) => Code::Global(id.0 as usize),
             TermKind::Lit(value) => Code::Const(super::real::precision().scalar(*value).into()),
+            TermKind::Never => Code::Never(term.ty().clone()),
             TermKind::Lam(..) | TermKind::Ruled(_) => self.lambda(term),
             TermKind::App(..) => self.application(term),
             TermKind::Let(..) | TermKind::LetRec(..) | TermKind::Check { .. } => self.spine(term),

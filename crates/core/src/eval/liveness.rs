@@ -86,7 +86,7 @@ impl Marker<'_> {
 
     fn code(&mut self, code: &mut Code) {
         match code {
-            Code::Const(_) | Code::Global(_) => {}
+            Code::Const(_) | Code::Never(_) | Code::Global(_) => {}
             Code::Local(slot, last) => *last = self.read(*slot),
             Code::Lambda(_, captured) => {
                 captured.iter_mut().rev().for_each(|(slot, last)| *last = self.read(*slot))

@@ -224,6 +224,7 @@ impl<'p> Machine<'p> {
         loop {
             match code {
                 Code::Const(value) => return Ok(value.clone()),
+                Code::Never(ty) => unreachable!("a value of type {ty:?} that cannot be"),
                 Code::Local(slot, last) => return Ok(self.read(*slot, *last)),
                 Code::Global(k) => return self.global(*k),
                 Code::Lambda(functions, captured) => {

@@ -400,7 +400,7 @@ fn at_own_types(vars: &[Unknown], pairs: &[(Unknown, Unknown)]) -> Vec<Unknown> 
 /// Does it certainly not fail, and is it small?
 fn is_total(term: &Term) -> bool {
     match term.kind() {
-        TermKind::Var(_) | TermKind::Lit(_) | TermKind::Lam(..) => true,
+        TermKind::Var(_) | TermKind::Lit(_) | TermKind::Never | TermKind::Lam(..) => true,
         TermKind::Ruled(_) | TermKind::Global(_) => true,
         TermKind::Proj(inner, _) | TermKind::Dim(inner, _) => is_total(inner),
         TermKind::Prim(_, args) => args.iter().all(is_total),

@@ -1,40 +1,59 @@
-//! Decision trees to core: tests of tags, truth values and literals, one at a time. An arm that several ways lead to becomes a function.
+//! Decision trees to core: tests of tags, truth values and literals, one at a time.
+//!
+//! A tree is written as one, with functions for arms that several ways lead to, unless that would be much more than the nodes and the
+//! arms are: calls are written out, and so is each node that several ways lead to. Then the arm is found first, as a number:
+//!
+//! ```text
+//!   let found = match x | A -> 7 | B -> 2 | C -> 7              7 is a node that two ways lead to, 2 is an arm
+//!   let found = if found < 7 then found else …                  one line for each step to such nodes
+//!   in if found < 1 then … else …                               each arm, once
+//! ```
+//!
+//! No value but the number passes from line to line: fields of constructors that an earlier line has found are read again, by a match
+//! whose other cases are `never`.
 
 use std::collections::HashMap;
 
 use lambada_core::{self as core, Arm, Term, Ty, Var};
-use lambada_prim::{Scalar, ScalarTy, Surface};
+use lambada_prim::{Prim, Scalar, ScalarTy, Surface};
 use lambada_source::Span;
 
 use super::Specialize;
 use super::spine::Spine;
 use crate::builtin;
-use crate::matching::{Literal, Node, Part, Source, Tree};
+use crate::matching::{Literal, Node, NodeAt, Part, Source, Tree, in_order};
 use crate::solve::ty as solve;
 use crate::typed::{Exp, LocalId};
 
-/// The terms of the parts of the value, and the functions of arms.
+/// A tree that is so many times its nodes and arms is not written as one.
+const COPIES: usize = 4;
+
+/// A tree of fewer nodes is.
+const SMALL: usize = 128;
+
+/// So many bytes of an arm's text count as a node.
+const BYTES: usize = 8;
+
+/// Of so many nodes is what is written out although several ways lead to it.
+const SHORT: usize = 4;
+
+/// What is known where a term is written.
 struct Context<'t> {
     tree: &'t Tree,
     arms: &'t [Exp],
+    /// The terms of the parts of the value that are in scope.
     parts: HashMap<Part, Term>,
+    /// The arguments of each constructor that is asked for.
+    arguments: HashMap<(Part, usize), Vec<Part>>,
     /// Arms that several leaves share, with the parts that their function takes.
     shared: HashMap<usize, (Term, Vec<LocalId>)>,
-    /// What stands where no arm of a group is left.
-    failed: Failed,
+    /// The nodes that are numbers, where the arm is found as one.
+    numbers: Option<HashMap<NodeAt, i64>>,
     ty: Ty,
 }
 
-/// What stands where no arm of a group is left.
-#[derive(Clone)]
-enum Failed {
-    /// Nothing: one tree covers everything.
-    Never,
-    /// The group has been asked whether it has an arm, so this is not reached: a call of an arm that has what it takes everywhere.
-    Excluded(Term),
-    /// A call of the function of the next group.
-    Next(Term),
-}
+/// The nodes that several ways lead to, by the number of steps to them from the first to the last.
+type Steps = Vec<Vec<NodeAt>>;
 
 impl Specialize<'_> {
     pub(super) fn matching(
@@ -53,69 +72,112 @@ impl Specialize<'_> {
             tree,
             arms,
             parts: HashMap::from([(Part(0), value)]),
+            arguments: arguments(tree),
             shared: HashMap::new(),
-            failed: Failed::Never,
+            numbers: None,
             ty,
         };
-        let anywhere = if tree.groups.len() > 1 { anywhere(tree, arms) } else { None };
-        for (arm, uses) in tree.uses.iter().enumerate() {
-            if *uses > 1 || anywhere == Some(arm) {
-                self.share_arm(arm, &mut context, &mut spine);
+        let term = if is_short(tree, arms) {
+            for (arm, uses) in tree.uses.iter().enumerate() {
+                if *uses > 1 {
+                    self.share_arm(arm, &mut context, &mut spine);
+                }
             }
-        }
-        let term = self.groups(anywhere, &mut context, &mut spine);
+            self.node(tree.root, &mut context)
+        } else {
+            self.by_number(&mut context, &mut spine)
+        };
         let term = self.at(term, span);
         self.close(spine, term)
     }
 
-    /// The trees of all groups. Each group but the last is asked first whether it has an arm, so what follows is called from one place: calls
-    /// from every place where a tree has no arm left would multiply with the groups where calls are written out.
-    fn groups(
-        &mut self,
-        anywhere: Option<usize>,
-        context: &mut Context,
-        spine: &mut Spine,
-    ) -> Term {
-        let [before @ .., last] = &context.tree.groups[..] else {
-            unreachable!("a match has an arm")
-        };
-        let excluded = anywhere
-            .map(|arm| Failed::Excluded(self.leaf(arm, binds_of(context.tree, arm), context)));
-        context.failed = excluded.clone().unwrap_or(Failed::Never);
-        let mut term = self.node(last, context);
-        for group in before.iter().rev() {
-            let nothing = self.fresh("_", Ty::unit());
-            let function = self.share_as_var(spine, "others", core::lam(nothing, term));
-            term = match &excluded {
-                Some(excluded) => {
-                    let matches = self.matches(group, context);
-                    context.failed = excluded.clone();
-                    let arms = self.node(group, context);
-                    core::if_(matches, arms, core::app(function, core::tuple(Vec::new())))
-                }
-                None => {
-                    context.failed = Failed::Next(function);
-                    self.node(group, context)
-                }
-            };
-        }
-        term
-    }
-
-    /// Whether an arm of the group matches.
-    fn matches(&mut self, node: &Node, context: &mut Context) -> Term {
-        match node {
-            Node::Fail => core::lit(Scalar::Bool(false)),
-            Node::Leaf { .. } => core::lit(Scalar::Bool(true)),
-            Node::Variant { .. } | Node::Bool { .. } | Node::Literal { .. } => {
-                self.test(node, context, Self::matches)
+    /// The number of the arm, step by step, and then the arm.
+    fn by_number(&mut self, context: &mut Context, spine: &mut Spine) -> Term {
+        let (tree, steps) = (context.tree, steps(context.tree));
+        let mut numbers: HashMap<NodeAt, i64> = HashMap::new();
+        let mut leaves: Vec<(i64, usize)> = Vec::new();
+        for node in in_order(&tree.nodes, tree.root) {
+            if let Node::Leaf(arm) = tree.nodes[node.0] {
+                numbers.insert(node, arm as i64);
+                leaves.push((arm as i64, arm));
             }
         }
+        // The last step has the least numbers: what is less than those of a step is left to later ones.
+        let all = steps.iter().rev().flatten().zip(context.arms.len() as i64..);
+        numbers.extend(all.map(|(node, number)| (*node, number)));
+        let number_of = |node: &NodeAt| numbers[node];
+        let starts: Vec<Vec<(i64, NodeAt)>> = steps
+            .iter()
+            .map(|step| step.iter().map(|node| (number_of(node), *node)).collect())
+            .collect();
+        context.numbers = Some(numbers);
+        let mut found = self.node(tree.root, context);
+        for step in &starts {
+            found = self.share_as_var(spine, "found", found);
+            let first = core::int(step[0].0);
+            let is_earlier = core::prim(Prim::LtInt, vec![found.clone(), first]);
+            let node = &mut |this: &mut Self, node: NodeAt| this.asked(node, context);
+            let here = self.select(&found, step, node);
+            found = core::if_(is_earlier, found, here);
+        }
+        context.numbers = None;
+        leaves.sort_unstable();
+        let found = self.share(spine, "found", found);
+        self.select(&found, &leaves, &mut |this, arm| {
+            let parts = tree.binds[arm].iter().map(|(_, part)| *part).collect::<Vec<_>>();
+            this.with_parts(&parts, context, &mut |this, context| this.leaf(arm, context))
+        })
+    }
+
+    /// What belongs to the number among some that ascend, by halves.
+    fn select<T: Copy>(
+        &mut self,
+        found: &Term,
+        among: &[(i64, T)],
+        write: &mut dyn FnMut(&mut Self, T) -> Term,
+    ) -> Term {
+        if let [(_, only)] = among {
+            return write(self, *only);
+        }
+        let (low, high) = among.split_at(among.len() / 2);
+        let test = core::prim(Prim::LtInt, vec![found.clone(), core::int(high[0].0)]);
+        let low = self.select(found, low, write);
+        let high = self.select(found, high, write);
+        core::if_(test, low, high)
+    }
+
+    /// What is written for parts that are read again where they are not in scope.
+    fn with_parts(
+        &mut self,
+        wanted: &[Part],
+        context: &mut Context,
+        write: &mut dyn FnMut(&mut Self, &mut Context) -> Term,
+    ) -> Term {
+        let missing = wanted.iter().find_map(|part| outermost_missing(*part, context));
+        let Some((of, tag)) = missing else { return write(self, context) };
+        let value = self.part(of, context);
+        let Ty::Variant(id) = *value.ty() else { panic!("a match on {:?}", value.ty()) };
+        let parts = context.arguments[&(of, tag)].clone();
+        let vars = self.fields_of(&value, tag);
+        let body = self.in_case(&vars, &parts, context, &mut |this, context| {
+            this.with_parts(wanted, context, write)
+        });
+        let others = self.program.type_decl(id).constructors.len();
+        let arms = (0..others).map(|other| {
+            if other == tag {
+                Arm { vars: vars.clone(), body: body.clone() }
+            } else {
+                let vars = self.fields_of(&value, other);
+                Arm { vars, body: core::build::never(body.ty().clone()) }
+            }
+        });
+        let arms = arms.collect();
+        core::match_(value, arms)
     }
 
     /// `let arm = \x y -> body`, for an arm that several leaves lead to.
     fn share_arm(&mut self, arm: usize, context: &mut Context, spine: &mut Spine) {
-        let binds = binds_of(context.tree, arm);
+        let binds = &context.tree.binds[arm];
         let mut locals: Vec<LocalId> = binds.iter().map(|(local, _)| *local).collect();
         locals.sort_unstable();
         let mut vars: Vec<Var> = locals.iter().map(|local| self.declare(*local)).collect();
@@ -128,76 +190,76 @@ impl Specialize<'_> {
         context.shared.insert(arm, (function, locals));
     }
 
-    fn node(&mut self, node: &Node, context: &mut Context) -> Term {
-        match node {
-            Node::Fail => match context.failed.clone() {
-                Failed::Next(others) => core::app(others, core::tuple(Vec::new())),
-                Failed::Excluded(term) => term,
-                Failed::Never => {
-                    unreachable!("a match that does not cover everything is a problem")
-                }
-            },
-            Node::Leaf { arm, binds } => self.leaf(*arm, binds, context),
-            Node::Variant { .. } | Node::Bool { .. } | Node::Literal { .. } => {
-                self.test(node, context, Self::node)
-            }
+    /// A node, or the number of one that is.
+    fn node(&mut self, node: NodeAt, context: &mut Context) -> Term {
+        if let Some(number) = context.numbers.as_ref().and_then(|numbers| numbers.get(&node)) {
+            return core::int(*number);
         }
+        self.asked(node, context)
     }
 
-    /// A test, with what `inner` makes of its outcomes.
-    fn test(
-        &mut self,
-        node: &Node,
-        context: &mut Context,
-        inner: fn(&mut Self, &Node, &mut Context) -> Term,
-    ) -> Term {
-        match node {
-            Node::Fail | Node::Leaf { .. } => inner(self, node, context),
-            Node::Variant { on, cases, .. } => {
-                let value = self.part(*on, context);
-                let arms = cases
-                    .iter()
-                    .enumerate()
-                    .map(|(tag, (parts, node))| {
-                        let vars = self.case(&value, tag, parts, context);
-                        Arm { vars, body: inner(self, node, context) }
-                    })
-                    .collect();
+    fn asked(&mut self, node: NodeAt, context: &mut Context) -> Term {
+        let tree = context.tree;
+        match &tree.nodes[node.0] {
+            // What no arm covers is a problem, or is left to no group.
+            Node::Fail if context.numbers.is_some() => core::build::never(Ty::INT),
+            Node::Fail => core::build::never(context.ty.clone()),
+            Node::Next(group) => self.node(*group, context),
+            Node::Leaf(arm) => self.leaf(*arm, context),
+            Node::Variant { on, cases } => self.with_parts(&[*on], context, &mut |this, context| {
+                let value = this.part(*on, context);
+                let arms = cases.iter().enumerate().map(|(tag, (parts, node))| {
+                    let vars = this.fields_of(&value, tag);
+                    let body = this.in_case(&vars, parts, context, &mut |this, context| {
+                        this.node(*node, context)
+                    });
+                    Arm { vars, body }
+                });
+                let arms = arms.collect();
                 core::match_(value, arms)
-            }
+            }),
             Node::Bool { on, yes, no } => {
-                let value = self.part(*on, context);
-                let yes = inner(self, yes, context);
-                let no = inner(self, no, context);
-                core::if_(value, yes, no)
+                self.with_parts(&[*on], context, &mut |this, context| {
+                    let value = this.part(*on, context);
+                    let yes = this.node(*yes, context);
+                    let no = this.node(*no, context);
+                    core::if_(value, yes, no)
+                })
             }
             Node::Literal { on, value, equal, other } => {
-                let test = self.literal_test(*on, *value, context);
-                let equal = inner(self, equal, context);
-                let other = inner(self, other, context);
-                core::if_(test, equal, other)
+                self.with_parts(&[*on], context, &mut |this, context| {
+                    let test = this.literal_test(*on, *value, context);
+                    let equal = this.node(*equal, context);
+                    let other = this.node(*other, context);
+                    core::if_(test, equal, other)
+                })
             }
         }
     }
 
-    /// The variables of the fields of a constructor, which are parts from here on.
-    fn case(
-        &mut self,
-        value: &Term,
-        tag: usize,
-        parts: &[Part],
-        context: &mut Context,
-    ) -> Vec<Var> {
+    /// Variables for the fields of a constructor.
+    fn fields_of(&mut self, value: &Term, tag: usize) -> Vec<Var> {
         let Ty::Variant(id) = value.ty() else { panic!("a match on {:?}", value.ty()) };
         let fields = self.program.type_decl(*id).constructors[tag].1.clone();
-        let vars: Vec<Var> = fields.into_iter().map(|ty| self.fresh("field", ty)).collect();
-        for (part, var) in parts.iter().zip(&vars) {
-            context.parts.insert(*part, core::var(var));
-        }
-        vars
+        fields.into_iter().map(|ty| self.fresh("field", ty)).collect()
     }
 
-    fn leaf(&mut self, arm: usize, binds: &[(LocalId, Part)], context: &mut Context) -> Term {
+    /// What is written where these variables are parts.
+    fn in_case(
+        &mut self,
+        vars: &[Var],
+        parts: &[Part],
+        context: &mut Context,
+        write: &mut dyn FnMut(&mut Self, &mut Context) -> Term,
+    ) -> Term {
+        context.parts.extend(parts.iter().copied().zip(vars.iter().map(core::var)));
+        let term = write(self, context);
+        parts.iter().for_each(|part| drop(context.parts.remove(part)));
+        term
+    }
+
+    fn leaf(&mut self, arm: usize, context: &mut Context) -> Term {
+        let binds = &context.tree.binds[arm];
         if let Some((function, locals)) = context.shared.get(&arm).cloned() {
             let part_of = |local: &LocalId| {
                 binds.iter().find(|(bound, _)| bound == local).map(|(_, part)| *part)
@@ -252,39 +314,80 @@ impl Specialize<'_> {
     }
 }
 
-/// The shortest arm whose variables are no fields of constructors: it can be called anywhere.
-fn anywhere(tree: &Tree, arms: &[Exp]) -> Option<usize> {
-    let is_part_of_all = |part: Part| {
-        let mut part = part;
-        loop {
-            part = match tree.parts[part.0] {
-                Source::Whole => return true,
-                Source::Component(of, _) | Source::Field(of, _) => of,
-                Source::Argument(..) => return false,
+/// Whether the tree, written as one, is little more than its nodes and arms.
+fn is_short(tree: &Tree, arms: &[Exp]) -> bool {
+    let length = |arm: usize| {
+        let span = arms[arm].span;
+        1 + span.end.saturating_sub(span.start) as usize / BYTES
+    };
+    let order = in_order(&tree.nodes, tree.root);
+    let (mut once, mut sizes) = (0, vec![0_usize; tree.nodes.len()]);
+    for node in order.iter().rev() {
+        let own = if let Node::Leaf(arm) = tree.nodes[node.0] { length(arm) } else { 1 };
+        once += own;
+        let next = tree.nodes[node.0].next();
+        sizes[node.0] = next.iter().fold(own, |size, next| size.saturating_add(sizes[next.0]));
+    }
+    sizes[tree.root.0] <= SMALL + COPIES * once
+}
+
+/// The nodes that several ways lead to and that are more than short, each in a step behind those that lead to it.
+fn steps(tree: &Tree) -> Steps {
+    let order = in_order(&tree.nodes, tree.root);
+    let mut ways = vec![0_usize; tree.nodes.len()];
+    for next in order.iter().flat_map(|node| tree.nodes[node.0].next()) {
+        ways[next.0] += 1;
+    }
+    let (mut sizes, mut meets) = (vec![1_usize; tree.nodes.len()], vec![false; tree.nodes.len()]);
+    for node in order.iter().rev() {
+        let next = tree.nodes[node.0].next();
+        let size: usize = next.iter().map(|n| if meets[n.0] { 1 } else { sizes[n.0] }).sum();
+        sizes[node.0] += size;
+        let is_next = matches!(tree.nodes[node.0], Node::Next(_));
+        meets[node.0] = ways[node.0] > 1 && sizes[node.0] > SHORT && !is_next;
+    }
+    let mut at = vec![0_usize; tree.nodes.len()];
+    let mut steps = Steps::new();
+    for node in order {
+        let own = at[node.0] + usize::from(meets[node.0]);
+        if meets[node.0] {
+            if steps.len() < own {
+                steps.resize(own, Vec::new());
             }
+            steps[own - 1].push(node);
         }
-    };
-    let can_be_called = |arm: &usize| {
-        tree.uses[*arm] > 0 && binds_of(tree, *arm).iter().all(|(_, part)| is_part_of_all(*part))
-    };
-    let length = |arm: &usize| arms[*arm].span.end.saturating_sub(arms[*arm].span.start);
-    (0..arms.len()).filter(can_be_called).min_by_key(length)
+        tree.nodes[node.0].next().iter().for_each(|next| at[next.0] = at[next.0].max(own));
+    }
+    steps
 }
 
-/// The variables of an arm.
-fn binds_of(tree: &Tree, arm: usize) -> &[(LocalId, Part)] {
-    tree.groups.iter().find_map(|group| leaf_binds(group, arm)).unwrap_or_default()
-}
-
-/// The variables of the first leaf of an arm.
-fn leaf_binds(node: &Node, wanted: usize) -> Option<&[(LocalId, Part)]> {
-    match node {
-        Node::Fail => None,
-        Node::Leaf { arm, binds } => (*arm == wanted).then_some(&binds[..]),
-        Node::Variant { cases, .. } => cases.iter().find_map(|(_, node)| leaf_binds(node, wanted)),
-        Node::Bool { yes, no, .. } => leaf_binds(yes, wanted).or_else(|| leaf_binds(no, wanted)),
-        Node::Literal { equal, other, .. } => {
-            leaf_binds(equal, wanted).or_else(|| leaf_binds(other, wanted))
+/// The parts that are arguments of each constructor.
+fn arguments(tree: &Tree) -> HashMap<(Part, usize), Vec<Part>> {
+    let mut arguments: HashMap<(Part, usize), Vec<(usize, Part)>> = HashMap::new();
+    for (part, source) in tree.parts.iter().enumerate() {
+        if let Source::Argument(of, tag, k) = source {
+            arguments.entry((*of, *tag)).or_default().push((*k, Part(part)));
         }
     }
+    let in_order = |mut parts: Vec<(usize, Part)>| {
+        parts.sort_unstable();
+        parts.into_iter().map(|(_, part)| part).collect()
+    };
+    arguments.into_iter().map(|(of, parts)| (of, in_order(parts))).collect()
+}
+
+/// The outermost constructor that a part is inside of and that has not been looked into here.
+fn outermost_missing(part: Part, context: &Context) -> Option<(Part, usize)> {
+    let (mut part, mut found) = (part, None);
+    while !context.parts.contains_key(&part) {
+        part = match context.tree.parts[part.0] {
+            Source::Whole => break,
+            Source::Component(of, _) | Source::Field(of, _) => of,
+            Source::Argument(of, tag, _) => {
+                found = Some((of, tag));
+                of
+            }
+        };
+    }
+    found
 }

@@ -63,6 +63,7 @@ impl Shapes {
                 Some(self.value(&args[0])?.times(&self.value(&args[1])?))
             }
             TermKind::Lit(Scalar::Real(_) | Scalar::Bool(_))
+            | TermKind::Never
             | TermKind::Prim(..)
             | TermKind::Let(..)
             | TermKind::LetRec(..)
@@ -109,6 +110,7 @@ impl Shapes {
                 TermKind::Index(xs, indices) => return self.size(xs, axis + indices.len()),
                 TermKind::Update(xs, _, _) | TermKind::Inspect(_, xs) => at = xs,
                 TermKind::Lit(_)
+                | TermKind::Never
                 | TermKind::LetRec(..)
                 | TermKind::Prim(..)
                 | TermKind::Dim(..)

@@ -192,10 +192,12 @@ impl Evaluator<'_> {
         {
             return self.arm_of(&variant, tag.int() as usize, arms, hint);
         }
-        let possible: Vec<i64> =
-            (0..arms.len() as i64).filter(|c| variant.fields[*c as usize].is_some()).collect();
+        let possible = possible(arms, |c| variant.fields[c].is_some());
         if possible.is_empty() {
             return Ok(self.absent(ty));
+        }
+        if let [c] = possible[..] {
+            return self.arm_of(&variant, c as usize, arms, hint);
         }
         let tag = self.emit.force(&variant.tag);
         let cases = self.cases(arms, &possible);
@@ -268,6 +270,17 @@ impl Evaluator<'_> {
         let first = case.first().ok_or_else(ill_typed)?;
         self.scoped(|this| this.eval(&arms[*first as usize].body, hint))
     }
+}
+
+/// The constructors that a value of these arms may have.
+pub(super) fn possible(arms: &[Arm], is_there: impl Fn(usize) -> bool) -> Vec<i64> {
+    let may_be = |c: &usize| is_there(*c) && !is_never(&arms[*c].body);
+    (0..arms.len()).filter(may_be).map(|c| c as i64).collect()
+}
+
+/// Whether a term is not evaluated in any run.
+pub(super) fn is_never(term: &Term) -> bool {
+    matches!(term.kind(), TermKind::Never)
 }
 
 /// Of so many parts are the terms that are compared.

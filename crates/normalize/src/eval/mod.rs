@@ -27,6 +27,7 @@ mod unroll;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
+use control::is_never;
 use lambada_anf::{Atom, Derivatives, FnId, NodeId};
 use lambada_core::{DefId, OPERAND, Program, Term, TermKind, Ty, Var};
 use lambada_source::{FileId, Problem, Site, stack};
@@ -268,6 +269,7 @@ impl<'a> Evaluator<'a> {
                 TermKind::Var(_)
                 | TermKind::Global(_)
                 | TermKind::Lit(_)
+                | TermKind::Never
                 | TermKind::Lam(..)
                 | TermKind::App(..)
                 | TermKind::Tuple(_)
@@ -309,6 +311,7 @@ impl<'a> Evaluator<'a> {
             TermKind::Lit(value) => {
                 Ok(Val::scalar(Atom::Lit(self.emit.names.precision().scalar(*value))))
             }
+            TermKind::Never => Ok(self.absent(term.ty())),
             TermKind::Lam(x, body) => self.lambda(x, body),
             TermKind::App(..) => self.application(term, hint),
             TermKind::Tuple(items) => Ok(Val::tuple(
@@ -325,6 +328,8 @@ impl<'a> Evaluator<'a> {
             },
             TermKind::Con(tag, args) => self.construct(*tag, args, term.ty(), hint),
             TermKind::Match(t, arms) => self.match_(t, arms, term.ty(), hint),
+            TermKind::If(_, t, s) if is_never(s) => self.eval(t, hint),
+            TermKind::If(_, t, s) if is_never(t) => self.eval(s, hint),
             TermKind::If(c, t, s) => {
                 let cond = self.scalar(c)?;
                 self.branch(cond, hint, &mut |this, holds| {

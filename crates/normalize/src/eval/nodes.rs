@@ -7,6 +7,7 @@ use lambada_anf as anf;
 use lambada_anf::{Atom, Elem, NodeId, NodeType, Op, Ty};
 use lambada_core::{Arm, TermKind, Ty as CoreTy, TypeId, print_type};
 
+use super::control::possible;
 use super::{Evaluator, Hint};
 use crate::Eval;
 use crate::merge::ill_typed;
@@ -106,8 +107,7 @@ impl Evaluator<'_> {
             return self.arm(fields, &arms[*tag], hint);
         }
         let handle = self.emit.force(&t.handle);
-        let numbers: Vec<i64> = (0..arms.len() as i64).collect();
-        let cases = self.cases(arms, &numbers);
+        let cases = self.cases(arms, &possible(arms, |_| true));
         let run = &mut |this: &mut Self, case: usize| {
             let [tag] = cases[case][..] else {
                 return this.shared_arm(&cases[case], arms, hint);

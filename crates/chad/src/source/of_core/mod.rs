@@ -289,7 +289,7 @@ impl Reader<'_> {
             }
             TermKind::LetRec(..) => return outside(span, "`let rec`", RECURSION),
             TermKind::Con(..) => return outside(span, "a constructor", VARIANTS),
-            TermKind::Match(..) => return outside(span, "`match`", VARIANTS),
+            TermKind::Match(..) | TermKind::Never => return outside(span, "`match`", VARIANTS),
             TermKind::Update(..) => return outside(span, "an update", UPDATES),
             TermKind::Accumulate { .. } | TermKind::Add { .. } => {
                 return outside(span, "`accumulate`", UPDATES);
