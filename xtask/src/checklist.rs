@@ -1,13 +1,14 @@
-//! The book's page on where the code has each item of the paper, against the code. The page is the table: people write its rows, and
-//! `cargo xtask tidy` checks that each place and each test exists and cites the item, and that whatever cites an item is in its row.
+//! The book's page on where the code has each item of the paper, against the code. The page is the
+//! table: people write its rows. `cargo xtask tidy` checks that each place and each test exists and
+//! cites the item, that each cited item has a row, and that each test that cites an item is in it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-/// What an id starts with. `E-` (rules of Appendix E) and `E` (errata) are different.
+/// Beginnings of ids. `E-` (rules of Appendix E) and `E` (errata) are different.
 const FAMILIES: [&str; 9] = ["S-", "C-", "L-", "A-", "M-", "P-", "T-", "E-", "E"];
-/// What stands between the ends of a range. The word needs two ids of one family: "from S-1 to L-1" is no range.
+/// Between the ends of a range. The word needs ids of one family: "from S-1 to L-1" is no range.
 const LINKS: [&str; 5] = ["…", "...", "..", "–", "to "];
 
 const SOURCES: &str = "crates/chad/src";
@@ -160,7 +161,7 @@ struct Row {
     is_text_only: bool,
 }
 
-/// What is between backquotes.
+/// Texts between backquotes.
 fn quoted(text: &str) -> Vec<String> {
     text.split('`').skip(1).step_by(2).map(str::to_string).collect()
 }
@@ -292,7 +293,7 @@ fn compared(page: &str, sources: &BTreeMap<String, Source>) -> Vec<String> {
     all.chain(sources.iter().flat_map(|(name, source)| unlisted(name, source, &rows))).collect()
 }
 
-/// What is wrong with the page, and with the comments that it is about.
+/// Complaints about the page, and about the comments that it lists.
 pub fn complaints(root: &Path) -> Vec<String> {
     let folder = root.join(SOURCES);
     let mut files = Vec::new();
