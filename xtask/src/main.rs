@@ -17,7 +17,6 @@ use std::process::ExitCode;
 
 const USAGE: &str = "\
 usage: cargo xtask tidy         check the rules of the house that no compiler checks
-       cargo xtask checklist    write the book's page on where the code has each item of the paper
        cargo xtask suite        run all tests, and tell how long each takes and which is over its budget
        cargo xtask limits       build the command as it is shipped and the library as a dependency: is one too large, or the other too slow?
        cargo xtask campaign --minutes N [--seed S] [--folder DIR]
@@ -31,7 +30,6 @@ fn main() -> ExitCode {
     let command = words.first().cloned().unwrap_or_default();
     match command.as_str() {
         "tidy" => tidy::run(root),
-        "checklist" => checklist::run(root),
         "suite" => suite::run(root),
         "limits" => limits::run(root),
         "campaign" => campaign::run(root, &words[1..]),

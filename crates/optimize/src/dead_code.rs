@@ -14,7 +14,7 @@ use crate::control::kept;
 pub(crate) fn dead_code(function: &mut Function, calls: &Calls) -> bool {
     let mut marker = Marker {
         calls,
-        cells: HashSet::new(),
+        own: HashSet::new(),
         needs: vec![Vec::new(); function.names.len()],
         live: vec![false; function.names.len()],
         todo: Vec::new(),
@@ -33,8 +33,8 @@ pub(crate) fn dead_code(function: &mut Function, calls: &Calls) -> bool {
 /// Finds what is live.
 struct Marker<'a> {
     calls: &'a Calls,
-    /// Names of cells.
-    cells: HashSet<Var>,
+    /// Accumulators that the function makes and freezes itself.
+    own: HashSet<Var>,
     /// By variable: what it needs if it is live itself.
     needs: Vec<Vec<Var>>,
     live: Vec<bool>,
@@ -137,10 +137,12 @@ impl Marker<'_> {
                 p.ty.dims.iter().for_each(|d| self.need(*acc, *d));
                 self.need(p.var, (*acc).into());
             }
-            Exp::Op(Op::Open { of, .. }) => {
-                self.cells.insert(stm.binds[0].var);
-                self.need(stm.binds[0].var, *of);
+            Exp::Op(Op::Accumulator(init)) => {
+                self.own.insert(stm.binds[0].var);
+                self.need(stm.binds[0].var, *init);
+                stm.binds[0].ty.dims.iter().for_each(|d| self.need(stm.binds[0].var, *d));
             }
+            Exp::Op(Op::Open { of, .. }) => self.need(stm.binds[0].var, *of),
             Exp::Op(Op::Check { cond, values, .. }) => {
                 values.iter().chain([cond]).chain(&*control).for_each(|atom| self.root(*atom))
             }
@@ -157,9 +159,9 @@ impl Marker<'_> {
 }
 
 impl Marker<'_> {
-    /// An addition to a cell is live: who reads it is not known here.
+    /// An addition to a cell, or to an accumulator from around the function, is live: who reads it is not known here.
     fn addition(&mut self, acc: Var) {
-        if self.cells.contains(&acc) {
+        if !self.own.contains(&acc) {
             self.root(acc.into());
         }
     }
