@@ -338,10 +338,11 @@ fn rests_on_sizes(stm: &Stm) -> bool {
         let rank = s.binds.iter().map(|p| p.ty.rank()).max().unwrap_or(0);
         rests |= match &s.exp {
             Exp::Op(Op::Array(_)) => rank > 1,
-            Exp::Op(op) => !matches!(
-                op,
-                Op::Prim(..) | Op::Index(..) | Op::Fill(_) | Op::Constant(_) | Op::Check { .. }
-            ),
+            // A row has the declared size of its matrix, which a check may equate with another one.
+            Exp::Op(Op::Index(..)) => rank > 0,
+            Exp::Op(op) => {
+                !matches!(op, Op::Prim(..) | Op::Fill(_) | Op::Constant(_) | Op::Check { .. })
+            }
             Exp::Nest(nest) => match nest {
                 Nest::For { .. } => rank > 1,
                 Nest::Loop { .. } | Nest::If { .. } => rank > 0,
