@@ -29,7 +29,9 @@ impl Term {
     /// The children in the order of evaluation, each with the variables that are bound in it and not around it.
     pub fn scoped_children(&self) -> Vec<(Vec<&Var>, &Term)> {
         match self.kind() {
-            TermKind::Var(_) | TermKind::Global(_) | TermKind::Lit(_) | TermKind::Never => Vec::new(),
+            TermKind::Var(_) | TermKind::Global(_) | TermKind::Lit(_) | TermKind::Never => {
+                Vec::new()
+            }
             TermKind::Lam(x, body) => vec![(vec![x], body)],
             TermKind::App(a, b) | TermKind::Vjp(a, b) | TermKind::Band(a, b) => outside([a, b]),
             TermKind::Let(x, t, s) => vec![(vec![], t), (vec![x], s)],

@@ -463,7 +463,8 @@ impl Builder<'_> {
 
 /// The nodes that are reached from a node, each before those that it leads to.
 pub(crate) fn in_order(nodes: &[Node], root: NodeAt) -> Vec<NodeAt> {
-    let (mut seen, mut found, mut open) = (vec![false; nodes.len()], Vec::new(), vec![(root, false)]);
+    let (mut seen, mut found, mut open) =
+        (vec![false; nodes.len()], Vec::new(), vec![(root, false)]);
     while let Some((node, done)) = open.pop() {
         if done {
             found.push(node);

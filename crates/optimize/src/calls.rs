@@ -7,7 +7,7 @@
 //!
 //! Assumes: nothing. Gives: judgements about statements that look through calls. Keeps: all.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use lambada_anf::bounds::Known;
 use lambada_anf::{
@@ -98,10 +98,13 @@ impl Calls {
         for id in graph.circular(library) {
             calls.of[id.0 as usize].endless = true;
         }
+        // Callees come first, as they reach less: what one does is known to all that call it in the same round.
+        let mut order: Vec<usize> = (0..library.functions.len()).collect();
+        order.sort_by_key(|k| graph.reached[*k].len());
         loop {
             let mut changed = false;
-            for (k, f) in library.functions.iter().enumerate() {
-                let Some(f) = f else { continue };
+            for k in order.iter().copied() {
+                let Some(f) = &library.functions[k] else { continue };
                 let summary =
                     f.body.stms.iter().fold(calls.of[k], |s, stm| s.and(calls.summary(stm)));
                 changed |= summary != calls.of[k];
@@ -223,12 +226,16 @@ impl Graph {
 
     /// The functions of which a recursion is not known to end.
     fn circular(&self, library: &Library) -> Vec<FnId> {
-        let mut endless = Vec::new();
+        let (mut endless, mut seen) = (Vec::new(), HashSet::new());
         for id in self.ids().filter(|id| self.is_recursive(*id)) {
+            if seen.contains(&id) {
+                continue;
+            }
             let together = |b: &FnId| self.reaches(id, *b) && self.reaches(*b, id);
-            let circle: Vec<FnId> = self.ids().filter(together).collect();
+            let circle: BTreeSet<FnId> = self.ids().filter(together).collect();
+            seen.extend(circle.iter().copied());
             if !descends(library, &circle) {
-                endless.push(id);
+                endless.extend(circle);
             }
         }
         endless
@@ -263,7 +270,7 @@ fn callees(block: &Block) -> Vec<FnId> {
 }
 
 /// Is one parameter, the same for all functions of a circle, smaller in every call of them by one another?
-fn descends(library: &Library, circle: &[FnId]) -> bool {
+fn descends(library: &Library, circle: &BTreeSet<FnId>) -> bool {
     let mut functions = circle.iter().filter_map(|id| library.function(*id));
     let Some(first) = functions.clone().next() else { return true };
     let mut open = vec![true; first.params.len()];
@@ -277,7 +284,7 @@ fn descends(library: &Library, circle: &[FnId]) -> bool {
 
 /// A walk through one function of a circle: which of its parameters are smaller in every call?
 struct Descent<'a> {
-    circle: &'a [FnId],
+    circle: &'a BTreeSet<FnId>,
     params: &'a [Param],
     /// By position.
     open: Vec<bool>,
@@ -288,7 +295,7 @@ struct Descent<'a> {
 
 impl<'a> Descent<'a> {
     /// `open` says of which positions it is worth asking.
-    fn new(circle: &'a [FnId], function: &'a Function, mut open: Vec<bool>) -> Descent<'a> {
+    fn new(circle: &'a BTreeSet<FnId>, function: &'a Function, mut open: Vec<bool>) -> Descent<'a> {
         let params = &function.params[..];
         let decides = |p: &Param| p.ty == Ty::int() || is_handle(&p.ty);
         for (k, open) in open.iter_mut().enumerate() {

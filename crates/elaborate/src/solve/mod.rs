@@ -12,6 +12,7 @@ pub(crate) mod ty;
 mod unify;
 pub(crate) mod weight;
 
+use std::cell::RefCell;
 use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
 
@@ -47,6 +48,8 @@ pub(crate) struct Solver {
     pub here: Span,
     /// The order in which the fields of records are shown.
     pub fields: FieldOrder,
+    /// The parts of types without unknowns, by their representatives.
+    weights: RefCell<HashMap<Ty, u64>>,
 }
 
 impl Solver {

@@ -17,7 +17,7 @@ impl Solver {
     /// Has the type more than [`PARTS`] parts?
     pub fn is_too_large(&self, ty: Ty) -> bool {
         let mut left = FEW;
-        !self.has_few(ty, &mut left) && self.weight(ty, &mut HashMap::new()) > PARTS
+        !self.has_few(ty, &mut left) && self.weight(ty, &mut HashMap::new()).parts > PARTS
     }
 
     /// The parts directly inside.
@@ -40,14 +40,31 @@ impl Solver {
         self.inside(ty).into_iter().all(|part| self.has_few(part, left))
     }
 
-    fn weight(&self, ty: Ty, known: &mut HashMap<Ty, u64>) -> u64 {
+    fn weight(&self, ty: Ty, known: &mut HashMap<Ty, Weight>) -> Weight {
         let root = self.root(ty);
+        if let Some(parts) = self.weights.borrow().get(&root) {
+            return Weight { parts: *parts, whole: true };
+        }
         if let Some(weight) = known.get(&root) {
             return *weight;
         }
-        let parts = self.inside(root).into_iter().map(|part| self.weight(part, known));
-        let weight = parts.fold(1, u64::saturating_add);
-        known.insert(root, weight);
+        let own = Weight { parts: 1, whole: !matches!(self.get(root), Node::Unknown(_)) };
+        let weight = self.inside(root).into_iter().fold(own, |all, part| {
+            let part = self.weight(part, known);
+            Weight { parts: all.parts.saturating_add(part.parts), whole: all.whole && part.whole }
+        });
+        if weight.whole {
+            self.weights.borrow_mut().insert(root, weight.parts);
+        } else {
+            known.insert(root, weight);
+        }
         weight
     }
+}
+
+/// The parts of a type, and whether they are all known: then there will never be more.
+#[derive(Clone, Copy)]
+struct Weight {
+    parts: u64,
+    whole: bool,
 }

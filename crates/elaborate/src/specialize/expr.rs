@@ -93,10 +93,7 @@ impl Specialize<'_> {
                 self.typed(TermKind::ArrayPrim(*prim, args), exp)
             }
             ExpKind::Block(stmts, body) => self.block(stmts, body),
-            ExpKind::If(c, t, e) => {
-                let (c, t, e) = (self.exp(c), self.exp(t), self.exp(e));
-                self.at(core::if_(c, t, e), span)
-            }
+            ExpKind::If(..) => self.branches(exp),
             ExpKind::Match(value, tree, arms) => self.matching(value, tree, arms, exp.ty, span),
             ExpKind::For(clause, body) => self.comprehension(clause, body, span),
             ExpKind::Array(items) => self.array(items, exp.ty, span),

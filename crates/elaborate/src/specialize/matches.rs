@@ -130,7 +130,7 @@ impl Specialize<'_> {
     }
 
     /// What belongs to the number among some that ascend, by halves.
-    fn select<T: Copy>(
+    pub(super) fn select<T: Copy>(
         &mut self,
         found: &Term,
         among: &[(i64, T)],
@@ -206,26 +206,26 @@ impl Specialize<'_> {
             Node::Fail => core::build::never(context.ty.clone()),
             Node::Next(group) => self.node(*group, context),
             Node::Leaf(arm) => self.leaf(*arm, context),
-            Node::Variant { on, cases } => self.with_parts(&[*on], context, &mut |this, context| {
-                let value = this.part(*on, context);
-                let arms = cases.iter().enumerate().map(|(tag, (parts, node))| {
-                    let vars = this.fields_of(&value, tag);
-                    let body = this.in_case(&vars, parts, context, &mut |this, context| {
-                        this.node(*node, context)
-                    });
-                    Arm { vars, body }
-                });
-                let arms = arms.collect();
-                core::match_(value, arms)
-            }),
-            Node::Bool { on, yes, no } => {
+            Node::Variant { on, cases } => {
                 self.with_parts(&[*on], context, &mut |this, context| {
                     let value = this.part(*on, context);
-                    let yes = this.node(*yes, context);
-                    let no = this.node(*no, context);
-                    core::if_(value, yes, no)
+                    let arms = cases.iter().enumerate().map(|(tag, (parts, node))| {
+                        let vars = this.fields_of(&value, tag);
+                        let body = this.in_case(&vars, parts, context, &mut |this, context| {
+                            this.node(*node, context)
+                        });
+                        Arm { vars, body }
+                    });
+                    let arms = arms.collect();
+                    core::match_(value, arms)
                 })
             }
+            Node::Bool { on, yes, no } => self.with_parts(&[*on], context, &mut |this, context| {
+                let value = this.part(*on, context);
+                let yes = this.node(*yes, context);
+                let no = this.node(*no, context);
+                core::if_(value, yes, no)
+            }),
             Node::Literal { on, value, equal, other } => {
                 self.with_parts(&[*on], context, &mut |this, context| {
                     let test = this.literal_test(*on, *value, context);

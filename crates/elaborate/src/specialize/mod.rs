@@ -9,6 +9,7 @@
 
 mod arrays;
 mod builtins;
+mod chains;
 mod elementwise;
 mod expr;
 mod functions;
