@@ -1,5 +1,6 @@
-//! Asks the linker for a small binary, in the profile `dist`: functions with the same code stand in it once, and the places that the loader must
-//! fill in take a bit each. Both are tried on a small program first, since not every linker and not every C library can do it.
+//! Asks the linker for a small binary, in the profile `dist`: functions with the same code stand in
+//! it once, and the places that the loader must fill in take a bit each. Both are tried on a small
+//! program first, since not every linker and not every C library can do it.
 
 use std::env;
 use std::ffi::OsString;

@@ -1,4 +1,5 @@
-//! What each mechanism of the scheduler is worth: how many times as long derivatives take without it, all others being at work.
+//! What each mechanism of the scheduler is worth: how many times as long derivatives take without
+//! it, all others being at work.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -13,7 +14,8 @@ use crate::machine::Machine;
 use crate::measure::{Contest, How, Row, Who};
 use crate::table::{about, digits};
 
-/// The workloads: their evals, and what their labels begin with. The others of an eval are of the same kind.
+/// The workloads: their evals, and what their labels begin with. The others of an eval are of the
+/// same kind.
 const WORKLOADS: &[(&str, &str)] = &[
     ("gmm", "d=64 k=25"),
     ("gmm", "d=10 k=25"),

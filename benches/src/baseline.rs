@@ -76,7 +76,8 @@ impl Baseline {
         counted.unsigned_abs() + 8 * (reals + ints) as u64
     }
 
-    /// Calls it so many times; results are written into `into`, whose arrays have their lengths. The nanoseconds of each call.
+    /// Calls it so many times; results are written into `into`, whose arrays have their lengths.
+    /// The nanoseconds of each call.
     pub fn time(
         &self,
         which: Which,
@@ -104,7 +105,8 @@ fn load(source: &Path, flags: &str, library: &Path) -> Result<libloading::Librar
     if !status.success() {
         return Err(format!("`{compiler}` does not compile {shown} with {flags}"));
     }
-    // SAFETY: the library was compiled from our source a line above and runs no code when it is loaded.
+    // SAFETY: the library was compiled from our source a line above and runs no code when it is
+    // loaded.
     unsafe { libloading::Library::new(library) }
         .map_err(|error| format!("what `{compiler}` makes of {shown} cannot be loaded: {error}"))
 }
@@ -132,8 +134,9 @@ fn call(
         Which::Value => b"value",
         Which::Derivative => b"derivative",
     };
-    // SAFETY: every baseline defines both functions with the signature of baseline.h, takes the arrays that `inputs` makes, whose sizes are
-    // among `sizes`, and writes arrays as long as those of the program that `measure` has run before.
+    // SAFETY: every baseline defines both functions with the signature of baseline.h, takes the
+    // arrays that `inputs` makes, whose sizes are among `sizes`, and writes arrays as long as those
+    // of the program that `measure` has run before.
     unsafe {
         let entry: libloading::Symbol<Entry> = library.get(name).expect("baselines define both");
         (0..times)

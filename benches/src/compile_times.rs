@@ -1,5 +1,6 @@
-//! `cargo run --release -p lambada-benches --bin compile-times`: how long each phase of the compiler takes on programs of growing sizes, and the
-//! exponent with which that grows: 1 is linear. A name as argument measures one family only.
+//! `cargo run --release -p lambada-benches --bin compile-times`: how long each phase of the
+//! compiler takes on programs of growing sizes, and the exponent with which that grows: 1 is
+//! linear. A name as argument measures one family only.
 
 use std::time::Duration;
 
@@ -182,7 +183,8 @@ fn timed<T>(times: &mut Times, phase: &'static str, run: impl FnOnce() -> T) -> 
     result
 }
 
-/// The time that this thread has run, where the system says; else the time. Children count as waiting, so the C compiler is timed by the clock.
+/// The time that this thread has run, where the system says; else the time. Children count as
+/// waiting, so the C compiler is timed by the clock.
 #[cfg(all(test, unix))]
 fn clock() -> Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
@@ -236,7 +238,8 @@ mod tests {
         (0..3).map(|_| total(measure(family, size, last))).min().expect("some runs")
     }
 
-    /// Four times the size takes four times as long, with a wide margin for the machine; what is quadratic takes sixteen times as long.
+    /// Four times the size takes four times as long, with a wide margin for the machine; what is
+    /// quadratic takes sixteen times as long.
     #[test]
     fn compile_times_grow_linearly() {
         for family in FAMILIES {

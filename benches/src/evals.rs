@@ -11,11 +11,12 @@ pub struct Eval {
     pub value: Option<&'static str>,
     /// The definitions of derivatives.
     pub derivatives: &'static [&'static str],
-    /// The fields of the derivative, in the order in which the code in C writes them; none if it is no record.
+    /// The fields of the derivative, in the order in which the code in C writes them; none if it is
+    /// no record.
     pub fields: &'static [&'static str],
     /// How far results may be apart besides what rounding does to the largest elements.
     pub noise: f64,
-    /// Is there code in C?
+    /// Whether there is code in C.
     pub by_hand: bool,
     /// The workloads; fewer and smaller ones if it is to be quick.
     pub problems: fn(bool) -> Vec<Problem>,
@@ -48,7 +49,8 @@ pub const EVALS: &[Eval] =
         },
         eval("lstm", "objective", &["jacobian"], texts),
         eval("ht", "objective", &["jacobian"], hands),
-        // The largest element also gets `1 - Σ softmax` through the maximum, which is rounding error.
+        // The largest element also gets `1 - Σ softmax` through the maximum, which is rounding
+        // error.
         Eval {
             noise: 1e-12,
             ..eval("lse", "primal", &["gradient"], |quick| {

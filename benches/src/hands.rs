@@ -7,7 +7,8 @@ use crate::inputs::{Arrays, Problem, array, integers, numbers, record};
 
 const BONES: usize = 22;
 
-/// A mesh of so many vertices, measured at so many places, those of triangles if that is complicated.
+/// A mesh of so many vertices, measured at so many places, those of triangles if that is
+/// complicated.
 pub fn ht(vertices: usize, count: usize, complicated: bool) -> Problem {
     let mut random = Random(13);
     let theta: Vec<f64> = numbers(&mut random, 26).iter().map(|angle| 0.5 * angle).collect();

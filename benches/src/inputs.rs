@@ -68,7 +68,8 @@ pub fn gmm(d: usize, k: usize, n: usize) -> Problem {
     }
 }
 
-/// Each observation is of a camera, a point and a feature of its own. The suite repeats one of each.
+/// Each observation is of a camera, a point and a feature of its own. The suite repeats one of
+/// each.
 pub fn ba(n: usize, m: usize, p: usize) -> Problem {
     let mut random = Random(n as u64);
     let mut cameras = Vec::new();

@@ -1,6 +1,7 @@
-//! `cargo run --release -p lambada-benches`: the programs of examples/gradbench against the same values and derivatives written by hand in C
-//! (benches/baselines), called in turn in one process. A result that is not that of the C code ends the run: nothing wrong is timed. What counts is
-//! the ratio; the machine may be busy.
+//! `cargo run --release -p lambada-benches`: the programs of examples/gradbench against the same
+//! values and derivatives written by hand in C (benches/baselines), called in turn in one process.
+//! A result that is not that of the C code ends the run: nothing wrong is timed. What counts is the
+//! ratio; the machine may be busy.
 //!
 //! - `evals`: the evals with their sizes, and their inputs (`inputs`, `hands`);
 //! - `baseline`: the C code, compiled and called;

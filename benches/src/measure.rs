@@ -1,4 +1,5 @@
-//! Who runs what, in turn: code written by hand, and programs compiled in each way. All results are compared before anything is timed.
+//! Who runs what, in turn: code written by hand, and programs compiled in each way. All results are
+//! compared before anything is timed.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -57,7 +58,8 @@ pub struct Time {
     /// In seconds.
     pub least: f64,
     pub median: f64,
-    /// The bytes of all arrays that are made, results among them, at most; not of what has no memory of its own.
+    /// The bytes of all arrays that are made, results among them, at most; not of what has no
+    /// memory of its own.
     pub memory: Option<u64>,
 }
 
@@ -86,7 +88,8 @@ impl Row {
     }
 }
 
-/// Reals may differ so much, relative to the largest of their array: sums are added up in other orders.
+/// Reals may differ so much, relative to the largest of their array: sums are added up in other
+/// orders.
 const TOLERANCE: f64 = 1e-9;
 
 /// A turn lasts at least so long, if that takes several runs.

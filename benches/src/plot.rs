@@ -1,4 +1,5 @@
-//! The plot: a line for each workload, and on a logarithmic scale how many times as fast as code by hand its value and its derivative are.
+//! The plot: a line for each workload, and on a logarithmic scale how many times as fast as code by
+//! hand its value and its derivative are.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,5 @@
-//! Any text, through the front end with the prelude: no panic, problems can be rendered, and what is specialized is well-typed core.
+//! Any text, through the front end with the prelude: no panic, problems can be rendered, and what
+//! is specialized is well-typed core.
 
 #![no_main]
 

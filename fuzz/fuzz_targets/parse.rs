@@ -1,5 +1,5 @@
-//! Any text: the parser does not panic, its problems can be rendered, and what has no problems is printed as a text that gives the
-//! same tree.
+//! Any text: the parser does not panic, its problems can be rendered, and what has no problems is
+//! printed as a text that gives the same tree.
 
 #![no_main]
 

@@ -1,5 +1,5 @@
-//! The accuracy of the library: the distance of values and derivatives from `tests/accuracy/references.txt`, in units in
-//! the last place.
+//! The accuracy of the library: the distance of values and derivatives from
+//! `tests/accuracy/references.txt`, in units in the last place.
 
 use std::collections::BTreeSet;
 
@@ -23,7 +23,8 @@ pub struct Row {
     pub wanted: [Option<f64>; 3],
 }
 
-/// The largest error allowed: units in the last place of the reference, or of `floor` where the reference is smaller.
+/// The largest error allowed: units in the last place of the reference, or of `floor` where the
+/// reference is smaller.
 #[derive(Clone, Copy, Debug)]
 pub struct Limit {
     /// How many.
@@ -72,8 +73,8 @@ pub fn blocks(text: &str) -> Vec<Block> {
     blocks
 }
 
-/// The limits of the functions that begin with an expression: of the value, the first and the second derivative, for 64
-/// and for 32 bits.
+/// The limits of the functions that begin with an expression: of the value, the first and the
+/// second derivative, for 64 and for 32 bits.
 type Line = (String, [[Limit; 3]; 2]);
 
 /// What the page of the book says.
@@ -142,7 +143,8 @@ fn rows(block: &Block, precision: Precision) -> Vec<Row> {
     block.rows.iter().filter(|row| precision.round(row.x) == row.x).copied().collect()
 }
 
-/// Each block's function, its value, its derivatives in both modes, and its second derivatives in both orders.
+/// Each block's function, its value, its derivatives in both modes, and its second derivatives in
+/// both orders.
 fn program(blocks: &[Block]) -> String {
     let mut text = String::from("import \"std/special\"\nimport \"std/dist\"\n");
     for (k, block) in blocks.iter().enumerate() {
@@ -158,8 +160,8 @@ fn program(blocks: &[Block]) -> String {
     text
 }
 
-/// The largest errors of the functions on an engine, relative to these limits: of the value, the first and the second
-/// derivatives; none where no point has a reference.
+/// The largest errors of the functions on an engine, relative to these limits: of the value, the
+/// first and the second derivatives; none where no point has a reference.
 ///
 /// # Panics
 /// If the functions have problems.
@@ -213,7 +215,8 @@ fn worst(
     worst
 }
 
-/// Whether a derivative, the reciprocal of the point or twice the point is beyond the largest number: NaN is honest there.
+/// Whether a derivative, the reciprocal of the point or twice the point is beyond the largest
+/// number: NaN is honest there.
 fn overflows(x: f64, wanted: f64, precision: Precision) -> bool {
     [wanted, 1.0 / x, 2.0 * x].iter().any(|y| y.abs() > 0.999 * largest(precision))
 }

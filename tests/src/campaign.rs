@@ -1,12 +1,15 @@
-//! The campaign: new random programs, texts and data until it is stopped, and what was found as test files.
+//! The campaign: new random programs, texts and data until it is stopped, and what was found as
+//! test files.
 //!
 //! Each job draws its own seed. A job is one of
-//! - some programs, through the oracle matrix ([`crate::oracle`]), at special values ([`crate::special`]), through the paper's engine where they
-//!   are in its language ([`crate::paper`]), natively, and under the sanitizers;
+//! - some programs, through the oracle matrix ([`crate::oracle`]), at special values
+//!   ([`crate::special`]), through the paper's engine where they are in its language
+//!   ([`crate::paper`]), natively, and under the sanitizers;
 //! - some programs of the paper's language, through all of its ways and the compiler's;
 //! - some mutated texts, and some mutated data, through the whole compiler ([`crate::texts`]).
 //!
-//! What is found is reduced ([`crate::reduce`], [`crate::mutate::shrink`]) while it fails in the same way, and written.
+//! What is found is reduced ([`crate::reduce`], [`crate::mutate::shrink`]) while it fails in the
+//! same way, and written.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -39,7 +42,8 @@ pub struct Settings {
     pub seed: u64,
     /// So many jobs at most.
     pub jobs: u64,
-    /// Files are written here, in folders named like those of `tests`; into `tests` itself they are tests at once.
+    /// Files are written here, in folders named like those of `tests`; into `tests` itself they are
+    /// tests at once.
     pub folder: PathBuf,
     /// The command, to be asked for its exit code; without it, only the library is.
     pub command: Option<PathBuf>,
@@ -363,7 +367,8 @@ impl Campaign<'_> {
         self.write(seed, "errors/data", &format!("mutant_{seed}.lam"), &text, complaint);
     }
 
-    /// The command checks a file, or runs a definition of it on data: the exit code is 0, or 1 with a message that says what it is about.
+    /// The command checks a file, or runs a definition of it on data: the exit code is 0, or 1 with
+    /// a message that says what it is about.
     fn command(&self, file: &[u8], run: Option<(&str, &[u8])>) -> Result<(), String> {
         let Some(command) = &self.settings.command else { return Ok(()) };
         let unusable = |e: std::io::Error| format!("{}: {e}", command.display());
@@ -400,7 +405,7 @@ impl Campaign<'_> {
         }
     }
 
-    /// Is this kind of failure worth another file?
+    /// Whether this is kind of failure worth another file.
     fn is_new(&self, kind: &str) -> bool {
         let mut kinds = self.kinds.lock().expect("no thread panics here");
         let count = kinds.entry(kind.to_string()).or_default();
@@ -459,7 +464,8 @@ fn look(way: Way, program: &Program) -> Result<(), String> {
 /// What [`apart`] gives the process as its only argument.
 pub const LOOK: &str = "--look";
 
-/// The same in a process of its own, which is stopped if it takes too long: a program that has lost a condition may not end.
+/// The same in a process of its own, which is stopped if it takes too long: a program that has lost
+/// a condition may not end.
 fn apart(way: Way, program: &Program) -> Result<(), String> {
     let unusable = |e: std::io::Error| format!("a program cannot be looked at apart: {e}");
     let mut command = Command::new(std::env::current_exe().map_err(unusable)?);
@@ -528,7 +534,8 @@ fn complain(way: Way, program: &Program) -> Result<(), String> {
     }
 }
 
-/// What kind of failure: where the compiler panics, or what is compared with what; numbers do not count.
+/// What kind of failure: where the compiler panics, or what is compared with what; numbers do not
+/// count.
 fn kind(complaint: &str) -> String {
     let code = complaint.find("E0").map(|at| complaint[at..].chars().take(5).collect::<String>());
     let parts: Vec<&str> = complaint.split(": ").take(2).collect();

@@ -1,10 +1,13 @@
-//! Well-typed programs drawn at random: higher-order code, arrays, tuples, records, variants, loops and branches, in Lambada's own syntax, so
-//! that the front end is tested too. A seed always gives the same program.
+//! Well-typed programs drawn at random: higher-order code, arrays, tuples, records, variants, loops
+//! and branches, in Lambada's own syntax, so that the front end is tested too. A seed always gives
+//! the same program.
 //!
-//! The definition is `def f (x : real) (y : real) (xs : [3]real) (m : [2][3]real) (is : [2]int) (c : int) = e` for an `e` of a random first-order
-//! type, or in most programs the same with sizes `n` and `k` that are known at run time, 0 among them. Everything is smooth or has kinks that
-//! random points miss, and stays of moderate size: products pass through `tanh` or `sin` before they can grow. Some indices and slices are out of
-//! range, so some programs fail.
+//! The definition is
+//! `def f (x : real) (y : real) (xs : [3]real) (m : [2][3]real) (is : [2]int) (c : int) = e` for an
+//! `e` of a random first-order type, or in most programs the same with sizes `n` and `k` that are
+//! known at run time, 0 among them. Everything is smooth or has kinks that random points miss, and
+//! stays of moderate size: products pass through `tanh` or `sin` before they can grow. Some indices
+//! and slices are out of range, so some programs fail.
 
 mod case;
 mod derived;
@@ -66,7 +69,8 @@ pub fn draw(seed: u64) -> Drawn {
     program(seed, false)
 }
 
-/// The program of a seed, with all operators of differentiation, nested, and with more indices out of range.
+/// The program of a seed, with all operators of differentiation, nested, and with more indices out
+/// of range.
 pub fn draw_wild(seed: u64) -> Drawn {
     program(seed, true)
 }
@@ -102,7 +106,8 @@ fn program(seed: u64, wild: bool) -> Drawn {
     );
     let (n, k) = if symbolic {
         d.features.insert(Feature::SymbolicSizes);
-        // The evaluator of core does not know how long the rows of a matrix are that has none, so there is one at least.
+        // The evaluator of core does not know how long the rows of a matrix are that has none, so
+        // there is one at least.
         (d.random.pick(&[0, 1, 2, 3, 3, 4, 5]), d.random.pick(&[1, 1, 2, 2, 3]))
     } else {
         (3, 2)
@@ -140,7 +145,7 @@ struct Draw {
     symbolic: bool,
     /// Is everything drawn that there is?
     wild: bool,
-    /// Has it functions with rules, where it is not wild?
+    /// Whether it has functions with rules, where it is not wild.
     rules: bool,
     /// How many recursive functions it has.
     recursions: usize,
@@ -310,8 +315,8 @@ impl Draw {
         format!("(loop {state} : {ty} = {init} for {i} < {trips}{policy} do {body})")
     }
 
-    /// What one loop of every other program keeps for its reverse derivative: code for several, in each other, would be very long.
-    /// The last number may be too small.
+    /// What one loop of every other program keeps for its reverse derivative: code for several, in
+    /// each other, would be very long. The last number may be too small.
     fn checkpoint(&mut self) -> String {
         if self.features.contains(&Feature::Checkpoints) {
             return String::new();
@@ -676,8 +681,9 @@ impl Draw {
     }
 }
 
-/// An integer that may be out of range, of which the compiler does not know whether it is: it would refuse a constant, and a slice of two constants or of two
-/// bounds whose difference it knows. What is added is 1 where `c` is.
+/// An integer that may be out of range, of which the compiler does not know whether it is: it would
+/// refuse a constant, and a slice of two constants or of two bounds whose difference it knows. What
+/// is added is 1 where `c` is.
 fn not_evident(index: &str, one: &str) -> String {
     match index {
         "c" => one.to_string(),

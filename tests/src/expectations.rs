@@ -5,9 +5,11 @@
 //! - `-- check: f : real -> real`: the inferred type
 //! - `-- fails f 3.0 = index 7 is out of range for size 2`: the message of a run-time failure
 //! - `-- oracle f 3.0`: the whole oracle matrix; `run` and `grad` imply it
-//! - `-- value f 3.0 = …`, `-- slope f 3.0 = …`: as `run` and `grad`, at points where finite differences mean nothing: kinks and infinities
+//! - `-- value f 3.0 = …`, `-- slope f 3.0 = …`: as `run` and `grad`, at points where finite
+//!   differences mean nothing: kinks and infinities
 //!
-//! `BLESS=1` rewrites the values and types (never the verdicts of the oracle), where all engines agree on them and the oracle matrix does.
+//! `BLESS=1` rewrites the values and types (never the verdicts of the oracle), where all engines
+//! agree on them and the oracle matrix does.
 
 use std::path::{Path, PathBuf};
 
@@ -64,7 +66,8 @@ pub fn programs(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// The programs with the longest texts first, which take longest, so that the others are left for whoever is done first.
+/// The programs with the longest texts first, which take longest, so that the others are left for
+/// whoever is done first.
 pub fn longest_first(mut files: Vec<PathBuf>) -> Vec<PathBuf> {
     let size = |file: &PathBuf| std::fs::metadata(file).map_or(0, |data| data.len());
     files.sort_by_cached_key(|file| std::cmp::Reverse(size(file)));
@@ -205,8 +208,8 @@ pub fn agrees(expectation: &Expectation, found: &str) -> bool {
     }
 }
 
-/// [`agrees`] where tiny numbers count: what a number may be away from the promised one is in proportion to the largest one beside it, because
-/// sums that cancel leave roundings.
+/// [`agrees`] where tiny numbers count: what a number may be away from the promised one is in
+/// proportion to the largest one beside it, because sums that cancel leave roundings.
 pub fn agrees_in_proportion(expectation: &Expectation, found: &str) -> bool {
     match (serde_json::from_str(found), serde_json::from_str(&expectation.expected)) {
         (Ok(a), Ok(b)) => {
@@ -226,7 +229,8 @@ fn size(value: &Value) -> f64 {
     }
 }
 
-/// How closely a value has to be what is promised, and recorded outputs of other implementations have to be met.
+/// How closely a value has to be what is promised, and recorded outputs of other implementations
+/// have to be met.
 const TOLERANCE: Tolerance = Tolerance::relative(1e-9).and_absolute(1e-12);
 
 /// Are the values equal, reals to 1e-9 relative?

@@ -1,5 +1,6 @@
-//! How the cost of a program grows: a definition is compiled once and run on its arguments repeated 1, 2 and 4 times along every axis whose
-//! size is not a constant, and the counts are compared after each pass.
+//! How the cost of a program grows: a definition is compiled once and run on its arguments repeated
+//! 1, 2 and 4 times along every axis whose size is not a constant, and the counts are compared
+//! after each pass.
 
 use lambada::operators::{self, Operator};
 use lambada::{Tensor, Unit};
@@ -68,14 +69,16 @@ pub const METRICS: [Metric; 4] = [
     ("bytes at one time", |c| c.peak),
 ];
 
-/// The exponent of a quantity: by what power of the size it grows. What does not depend on the size does not count.
+/// The exponent of a quantity: by what power of the size it grows. What does not depend on the size
+/// does not count.
 pub fn exponent(costs: &Costs, of: fn(&Cost) -> u64) -> f64 {
     let [a, b, c] = [0, 1, 2].map(|k| of(&costs[k]) as f64);
     if c - b < 1.0 { 0.0 } else { ((c - b) / (b - a).max(1.0)).log2().max(0.0) }
 }
 
-/// Has a pass raised the order of a quantity? It has if what it adds grows faster than what was there: the ratio of after to before grows
-/// from size to size, and so does the exponent, by more than `tolerance`. A constant that any run may cost does not count.
+/// Has a pass raised the order of a quantity? It has if what it adds grows faster than what was
+/// there: the ratio of after to before grows from size to size, and so does the exponent, by more
+/// than `tolerance`. A constant that any run may cost does not count.
 pub fn raised(before: &Costs, after: &Costs, of: fn(&Cost) -> u64, tolerance: f64) -> bool {
     let ratio = |k: usize| (of(&after[k]) as f64 + CONSTANT) / (of(&before[k]) as f64 + CONSTANT);
     let [small, middle, large] = [ratio(0), ratio(1), ratio(2)];
@@ -105,7 +108,8 @@ pub enum Kind {
     Vjp,
     /// The forward derivative of the reverse one.
     Hvp,
-    /// Value and cotangent of one of the parameters that have some, by its place among these; the others are captured.
+    /// Value and cotangent of one of the parameters that have some, by its place among these; the
+    /// others are captured.
     VjpBy(usize),
 }
 
@@ -113,7 +117,8 @@ pub enum Kind {
 pub const KINDS: [Kind; 4] = [Kind::Value, Kind::Jvp, Kind::Vjp, Kind::Hvp];
 
 impl Subject {
-    /// A promise's definition, or nothing where it has no such derivative. `factor` is how often the arguments are repeated at the first size.
+    /// A promise's definition, or nothing where it has no such derivative. `factor` is how often
+    /// the arguments are repeated at the first size.
     pub fn new(
         unit: &Unit,
         promise: &Expectation,
@@ -213,7 +218,8 @@ fn sizes(function: &Function, args: &[Tensor]) -> Vec<usize> {
     function.sizes.iter().map(size).collect()
 }
 
-/// The arguments repeated along their axes; what is missing at the end (tangents, cotangents) is made up.
+/// The arguments repeated along their axes; what is missing at the end (tangents, cotangents) is
+/// made up.
 fn repeated(function: &Function, args: &[Tensor], factor: usize, scale_ints: bool) -> Vec<Tensor> {
     let known = sizes(function, args);
     let params = function.params.iter().enumerate();

@@ -1,5 +1,5 @@
-//! What the tests of whole programs share: reading programs with expectations, drawing programs at random, and the oracle matrix, the
-//! paper's included.
+//! What the tests of whole programs share: reading programs with expectations, drawing programs at
+//! random, and the oracle matrix, the paper's included.
 
 pub mod accuracy;
 pub mod campaign;

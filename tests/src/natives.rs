@@ -1,4 +1,5 @@
-//! What native code has to give: functions are collected, compiled many at a time, each of them once, and called.
+//! What native code has to give: functions are collected, compiled many at a time, each of them
+//! once, and called.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -9,7 +10,8 @@ use lambada_run::{Engine, Kernel, Settings};
 
 use crate::oracle::same;
 
-/// What a function computes of a definition: the value, or a derivative, in one direction or in several.
+/// What a function computes of a definition: the value, or a derivative, in one direction or in
+/// several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
     /// The value.
@@ -38,7 +40,7 @@ impl What {
         }
     }
 
-    /// Are there several directions at once?
+    /// Whether there are several directions at once.
     pub fn has_rows(self) -> bool {
         matches!(self, What::Jvps | What::JvpsOfVjp)
     }
@@ -73,7 +75,8 @@ pub struct Native {
 }
 
 impl Native {
-    /// Is it compiled where the C compiler takes long? Of the two derivatives of the second order one is, this one or that one by the name of the definition.
+    /// Is it compiled where the C compiler takes long? Of the two derivatives of the second order
+    /// one is, this one or that one by the name of the definition.
     pub fn is_chosen(&self) -> bool {
         let definition = self.name.rsplit(": ").nth(1).unwrap_or_default();
         let even = definition.bytes().map(u32::from).sum::<u32>().is_multiple_of(2);
@@ -99,7 +102,8 @@ pub struct Unit<'a> {
     pub calls: Vec<(usize, usize, &'a Native)>,
 }
 
-/// All calls, in units of so many functions with reals of one kind. A function that is called several times is in one of them.
+/// All calls, in units of so many functions with reals of one kind. A function that is called
+/// several times is in one of them.
 pub fn units<'a>(natives: impl IntoIterator<Item = &'a Native>, functions: usize) -> Vec<Unit<'a>> {
     let mut known: HashMap<String, (usize, usize)> = HashMap::new();
     let mut units: Vec<Unit> = Vec::new();

@@ -1,9 +1,12 @@
 //! The oracle matrix for one definition at one point:
 //!
-//! - evaluated by the meaning of the language = as array code, before and after optimization = as loops = (by the caller) natively;
-//! - forward derivative = central differences, component by component; forward against reverse, ⟨Jv, w⟩ = ⟨v, Jᵀw⟩, and for single
-//!   coordinates v, so that a small component counts as much as a large one; both keep the value;
-//! - once nested: the forward and the reverse derivative of the reverse derivative against differences of it, and against each other;
+//! - evaluated by the meaning of the language = as array code, before and after optimization = as
+//!   loops = (by the caller) natively;
+//! - forward derivative = central differences, component by component; forward against reverse,
+//!   ⟨Jv, w⟩ = ⟨v, Jᵀw⟩, and for single coordinates v, so that a small component counts as much as
+//!   a large one; both keep the value;
+//! - once nested: the forward and the reverse derivative of the reverse derivative against
+//!   differences of it, and against each other;
 //! - where the value fails, so do its derivatives, with the same words.
 
 use lambada::operators::{self, Operator};
@@ -81,7 +84,8 @@ impl Case {
         Ok(agreement)
     }
 
-    /// Evaluators against each other, on the value and the reverse derivative: all that can be asked for where reals have 32 bits.
+    /// Evaluators against each other, on the value and the reverse derivative: all that can be
+    /// asked for where reals have 32 bits.
     pub fn evaluators(&self) -> Verdict {
         let mut agreement = Agreement::default();
         let program = self.program.clone();
@@ -212,7 +216,8 @@ impl Case {
         all_close(&"vjp of vjp against jvp of vjp", &reals(&back), &second, tolerance)
     }
 
-    /// Coordinates of the gradient of ⟨w, f⟩ against the forward derivative along each: what is small does not hide behind what is large.
+    /// Coordinates of the gradient of ⟨w, f⟩ against the forward derivative along each: what is
+    /// small does not hide behind what is large.
     fn coordinates(
         &self,
         jvp_program: &Program,
@@ -296,8 +301,9 @@ impl Case {
     }
 }
 
-/// `\a₁ … aₙ tangents -> for j < length tangents => jvp a₁ … aₙ tangents[j]`, for a definition whose last parameter is the tangent: core takes
-/// one direction after the other, all that is compiled takes them at once.
+/// `\a₁ … aₙ tangents -> for j < length tangents => jvp a₁ … aₙ tangents[j]`, for a definition
+/// whose last parameter is the tangent: core takes one direction after the other, all that is
+/// compiled takes them at once.
 fn along_rows(mut program: Program, jvp: DefId) -> (Program, DefId) {
     let def = program.def(jvp).clone();
     let (mut at, mut params) = (def.body.ty().clone(), Vec::new());
@@ -361,7 +367,8 @@ fn largest(xs: &[f64]) -> f64 {
     xs.iter().map(|x| x.abs()).filter(|x| x.is_finite()).fold(1.0, f64::max)
 }
 
-/// The parameters that hold reals: none if there is no such parameter, an error if the definition cannot be differentiated for another reason.
+/// The parameters that hold reals: none if there is no such parameter, an error if the definition
+/// cannot be differentiated for another reason.
 pub fn differentiable(program: &Program, entry: DefId) -> Result<Vec<usize>, String> {
     match operators::choose(program, entry, None) {
         Ok(wrt) => Ok(wrt),
@@ -370,7 +377,8 @@ pub fn differentiable(program: &Program, entry: DefId) -> Result<Vec<usize>, Str
     }
 }
 
-/// The value that all evaluators agree on, or the message where all fail. Native code is left to the caller, who compiles many at once.
+/// The value that all evaluators agree on, or the message where all fail. Native code is left to
+/// the caller, who compiles many at once.
 pub fn agreed(
     (name, what): (&str, What),
     program: Program,

@@ -1,4 +1,5 @@
-//! A definition and its derivatives up to the second order, compiled once, run on any number of arguments.
+//! A definition and its derivatives up to the second order, compiled once, run on any number of
+//! arguments.
 
 use std::collections::BTreeMap;
 
@@ -107,8 +108,8 @@ impl Orders {
         Ok(Orders { name: entry.to_string(), value, wrt, gives_real, derivatives })
     }
 
-    /// What native code has to give for the value and all derivatives at these arguments, where the value fails too: then the derivatives
-    /// have to fail as well.
+    /// What native code has to give for the value and all derivatives at these arguments, where the
+    /// value fails too: then the derivatives have to fail as well.
     pub fn natives(&self, args: &[Data]) -> Result<Vec<Native>, String> {
         let mut natives = Vec::new();
         let value = self.value.native(&self.name, args, &mut natives)?;

@@ -1,4 +1,5 @@
-//! The oracle matrix of the executable paper: a generated term of its source language, differentiated in every way that there is.
+//! The oracle matrix of the executable paper: a generated term of its source language,
+//! differentiated in every way that there is.
 //!
 //! | way | modes |
 //! |---|---|
@@ -28,7 +29,8 @@ use crate::natives::{Native, What};
 use crate::oracle::agreed;
 use lambada::vectors::reals;
 
-/// How many nodes a literal derivative may have (E26): most programs that call captured functions have tens of thousands.
+/// How many nodes a literal derivative may have (E26): most programs that call captured functions
+/// have tens of thousands.
 const LARGEST: f64 = 1e5;
 
 /// How many nodes the big-step rules, which substitute, still run in milliseconds.
@@ -89,7 +91,8 @@ impl Subject {
         Subject::with(seed, g, x, term)
     }
 
-    /// A definition of a program, if it is in the language of the paper and its literal derivatives are not too large; a seed for the point.
+    /// A definition of a program, if it is in the language of the paper and its literal derivatives
+    /// are not too large; a seed for the point.
     pub fn of(program: &Program, entry: DefId, seed: u64) -> Option<Subject> {
         let (x, term) = source::of_core(program, entry).ok()?;
         Subject::with(seed, Generator::new(seed), x, term)
@@ -102,7 +105,7 @@ impl Subject {
         (size < LARGEST).then_some(Subject { seed, x, term, comb, size, point, tangent, cotangent })
     }
 
-    /// Is it small enough for the big-step rules?
+    /// Whether it is small enough for the big-step rules.
     pub fn is_run(&self) -> bool {
         self.size < LARGEST_RUN
     }
@@ -209,7 +212,8 @@ impl Subject {
         Ok(answers)
     }
 
-    /// The compiler's derivative: first that on which all of its evaluators and `core::eval` agree, then that of the program's text.
+    /// The compiler's derivative: first that on which all of its evaluators and `core::eval` agree,
+    /// then that of the program's text.
     fn production(
         &self,
         mode: Mode,
@@ -237,7 +241,8 @@ impl Subject {
         ])
     }
 
-    /// The program in Lambada. `core` prints as users write, but for reductions: to users, the one by `+` is the prelude's `sum`.
+    /// The program in Lambada. `core` prints as users write, but for reductions: to users, the one
+    /// by `+` is the prelude's `sum`.
     pub fn text(&self) -> Result<String, String> {
         Ok(print_program(&self.program()?.0).replace("reduce (+)", "sum"))
     }

@@ -1,4 +1,5 @@
-//! Programs with one mistake each, planted into programs that have none. A seed always plants the same mistake.
+//! Programs with one mistake each, planted into programs that have none. A seed always plants the
+//! same mistake.
 
 use lambada_source::FileId;
 use lambada_surface::ast::{Expr, ExprKind, Module, TypeExpr};

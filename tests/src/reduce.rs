@@ -1,8 +1,10 @@
 //! Smaller programs that are as bad: delta debugging over the syntax tree and the arguments.
 //!
-//! A step leaves out an item, a parameter with its argument, or an element of a list; or an expression gives way to one of those inside it or to
-//! something short; or an argument loses the last element along one of its sizes, or has a simpler number. A step counts if what is left is as bad,
-//! which the caller decides, so steps that give no program do not count. They are tried until none counts, or the time is over.
+//! A step leaves out an item, a parameter with its argument, or an element of a list; or an
+//! expression gives way to one of those inside it or to something short; or an argument loses the
+//! last element along one of its sizes, or has a simpler number. A step counts if what is left is
+//! as bad, which the caller decides, so steps that give no program do not count. They are tried
+//! until none counts, or the time is over.
 
 use std::time::Instant;
 
@@ -20,7 +22,8 @@ pub struct Program {
     pub args: Vec<String>,
 }
 
-/// A program that is as bad and from which no step leads to another such program, if there is time to find it.
+/// A program that is as bad and from which no step leads to another such program, if there is time
+/// to find it.
 pub fn reduce(program: &Program, until: Instant, bad: &mut dyn FnMut(&Program) -> bool) -> Program {
     let Some(tree) = tree(&program.text) else { return program.clone() };
     let mut best = Best { tree, args: program.args.clone(), until, bad };
@@ -223,7 +226,8 @@ const SHORT: [&str; 9] = ["0.0", "0", "1.5", "x", "xs", "m", "is", "true", "Dot"
 /// So many expressions inside one are tried in its place.
 const INSIDE: usize = 24;
 
-/// What an expression may give way to: something short; the expressions inside it, the nearest first; itself without an element or a clause.
+/// What an expression may give way to: something short; the expressions inside it, the nearest
+/// first; itself without an element or a clause.
 fn replacements(expr: &Expr) -> Vec<Expr> {
     let size = size(expr);
     if size == 1 && matches!(expr.kind, ExprKind::Int(_) | ExprKind::Bool(_) | ExprKind::Con(_)) {

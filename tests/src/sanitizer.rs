@@ -1,8 +1,9 @@
-//! Generated C under the address and undefined-behavior sanitizers, or under that of threads; every array in memory of exactly its size, parallel loops on
-//! several threads.
+//! Generated C under the address and undefined-behavior sanitizers, or under that of threads; every
+//! array in memory of exactly its size, parallel loops on several threads.
 //!
-//! Functions are compiled in few units to programs of their own, with a small driver: arguments are data, results are data. A program that
-//! a sanitizer stops is started again behind the call that stopped it, so every bad call is told, not only the first.
+//! Functions are compiled in few units to programs of their own, with a small driver: arguments are
+//! data, results are data. A program that a sanitizer stops is started again behind the call that
+//! stopped it, so every bad call is told, not only the first.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -48,8 +49,9 @@ pub enum Sanitizers {
 impl Sanitizers {
     fn flags(self) -> &'static [&'static str] {
         match self {
-            // Left out is what the address sanitizer sees anyway, where the pointer is used: it doubles the time of the C compiler. Accesses are
-            // checked by calls, which are less code than checks in place; clang takes no notice.
+            // Left out is what the address sanitizer sees anyway, where the pointer is used: it
+            // doubles the time of the C compiler. Accesses are checked by calls, which are less
+            // code than checks in place; clang takes no notice.
             Sanitizers::Memory => &[
                 "-fsanitize=address,undefined",
                 "-fno-sanitize=null,alignment,object-size,pointer-overflow",
@@ -60,7 +62,8 @@ impl Sanitizers {
     }
 }
 
-/// The part of the driver that is the same for all units. Each call is made twice in one context, as kernels are used.
+/// The part of the driver that is the same for all units. Each call is made twice in one context,
+/// as kernels are used.
 const DRIVER: &str = r#"
 static void get(void *to, int64_t bytes) {
     if (bytes > 0 && fread(to, 1, bytes, stdin) != (size_t)bytes) exit(90);
@@ -130,7 +133,8 @@ int main(void) {
 }
 "#;
 
-/// Runs all functions under the sanitizers and compares with the interpreter of loops. An error if that is not possible here.
+/// Runs all functions under the sanitizers and compares with the interpreter of loops. An error if
+/// that is not possible here.
 pub fn sanitized_complaints<'a>(
     natives: impl IntoIterator<Item = &'a Native>,
     sanitizers: Sanitizers,
@@ -155,7 +159,7 @@ fn driver(place: &Path) -> PathBuf {
     place.with_extension("driver.c")
 }
 
-/// Can this compiler make programs with sanitizers, and do they run?
+/// Whether this can compiler make programs with sanitizers, and do they run.
 fn supported(compiler: &Compiler, sanitizers: Sanitizers, folder: &Path) -> Result<(), String> {
     let (source, program) = (folder.join("probe.c"), folder.join("probe"));
     std::fs::write(&source, "int main(void) { return 0; }\n").map_err(|e| e.to_string())?;
@@ -178,7 +182,8 @@ fn compile(
     let output = compiler
         .command()
         .args(FLAGS)
-        // Vectors of the machine's width: others are taken apart, which is half as much code again for the C compiler.
+        // Vectors of the machine's width: others are taken apart, which is half as much code again
+        // for the C compiler.
         .args(Target::Here.flags())
         .args(sanitizers.flags())
         .args(sources)

@@ -1,8 +1,12 @@
-//! Marks against derivatives: which results can depend on which parameters, and which do. Sparse matrices have the entries that marks find.
+//! Marks against derivatives: which results can depend on which parameters, and which do. Sparse
+//! matrices have the entries that marks find.
 //!
-//! - where the forward derivative along a coordinate is not zero, the mark of that coordinate arrives, on every engine;
-//! - core and compiled code mark the same results of a definition; of a reverse derivative they need not, because core follows the cotangents of one run, and compiled code
-//!   marks what the reverse sweep can add: the state of a loop that no iteration uses, or the elements that a maximum did not choose;
+//! - where the forward derivative along a coordinate is not zero, the mark of that coordinate
+//!   arrives, on every engine;
+//! - core and compiled code mark the same results of a definition; of a reverse derivative they
+//!   need not, because core follows the cotangents of one run, and compiled code marks what the
+//!   reverse sweep can add: the state of a loop that no iteration uses, or the elements that a
+//!   maximum did not choose;
 //! - marks that go backwards, by the reverse derivative of the map of marks, find the same pairs.
 
 use lambada::operators::{self, Operator};

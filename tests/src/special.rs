@@ -1,4 +1,5 @@
-//! Programs at special values, on all evaluators. Differences mean nothing there, so only agreement is asked for.
+//! Programs at special values, on all evaluators. Differences mean nothing there, so only agreement
+//! is asked for.
 
 use std::collections::HashSet;
 
@@ -11,8 +12,8 @@ use serde_json::{Value, json};
 use crate::oracle::Case;
 use lambada::vectors::{numbers, with_reals};
 
-/// The JSON with some reals replaced by zeros, infinities, NaN, tiny numbers, and one that makes ties. Large numbers are left out: sums and products may be
-/// reassociated.
+/// The JSON with some reals replaced by zeros, infinities, NaN, tiny numbers, and one that makes
+/// ties. Large numbers are left out: sums and products may be reassociated.
 pub fn spiced(arg: &Value, random: &mut Random) -> Value {
     match arg {
         Value::Array(items) => items.iter().map(|item| spiced(item, random)).collect(),
@@ -31,8 +32,8 @@ const CLOSE: Tolerance = Tolerance::mixed(1e-9);
 
 type Outcome = Result<Vec<f64>, Failure>;
 
-/// Complains of the first disagreement between the language's meaning, array code before and after optimization, and loops, on the value and
-/// both derivatives.
+/// Complains of the first disagreement between the language's meaning, array code before and after
+/// optimization, and loops, on the value and both derivatives.
 pub fn complaint(case: &Case) -> Option<String> {
     let value = (case.program.clone(), case.entry);
     let derives = derives(&case.program, case.entry);
@@ -104,9 +105,11 @@ fn agree(
     Ok(())
 }
 
-/// `derived`: derivatives by two different programs, whose sums may meet infinities in different places. The evaluator of core leaves out what
-/// does not depend on an argument, where compiled code may have a zero, which makes NaN of an infinity. And compiled code computes once what
-/// occurs more than once, so it adds the cotangents before it multiplies by an infinite factor, which core multiplies by each of them.
+/// `derived`: derivatives by two different programs, whose sums may meet infinities in different
+/// places. The evaluator of core leaves out what does not depend on an argument, where compiled
+/// code may have a zero, which makes NaN of an infinity. And compiled code computes once what
+/// occurs more than once, so it adds the cotangents before it multiplies by an infinite factor,
+/// which core multiplies by each of them.
 fn same(expected: &Outcome, found: &Outcome, derived: bool) -> bool {
     let excused = |a: f64, b: f64| b.is_nan() || (a.is_nan() && b.is_infinite());
     match (expected, found) {

@@ -1,4 +1,5 @@
-//! Texts that are almost programs, and data that almost fits, through the whole compiler: problems are welcome, panics are not.
+//! Texts that are almost programs, and data that almost fits, through the whole compiler: problems
+//! are welcome, panics are not.
 
 use std::path::Path;
 use std::sync::mpsc;
@@ -22,8 +23,9 @@ pub fn corpus() -> Vec<String> {
         .collect()
 }
 
-/// The whole compiler on a text; what the definitions mean, and their derivatives, as far as they have any. Is it a program? An error if
-/// the compiler panics, or finds a problem and does not say where.
+/// The whole compiler on a text; what the definitions mean, and their derivatives, as far as they
+/// have any. Is it a program? An error if the compiler panics, or finds a problem and does not say
+/// where.
 pub fn outcome(text: &str) -> Result<bool, String> {
     watched(text, || caught(|| compile(text)))?
 }
@@ -110,7 +112,8 @@ pub fn calls() -> Vec<Call> {
     calls
 }
 
-/// What the data gives: does it fit, and does the program run? An error if something panics, or a message does not say what it is about.
+/// What the data gives: does it fit, and does the program run? An error if something panics, or a
+/// message does not say what it is about.
 pub fn data_outcome(call: &Call) -> Result<bool, String> {
     watched(&call.data, || caught(|| data(call, LONG)))?
 }

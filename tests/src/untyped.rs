@@ -1,5 +1,5 @@
-//! Definitions without types, drawn at random: matrix products, `transpose`, arithmetic, `for`, folds and maps. Many have no types; the
-//! compiler says so or makes all of them run.
+//! Definitions without types, drawn at random: matrix products, `transpose`, arithmetic, `for`,
+//! folds and maps. Many have no types; the compiler says so or makes all of them run.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,8 @@ use lambada_testkit::Random;
 /// Depth of the expressions.
 const DEPTH: usize = 3;
 
-/// A definition `f` of one to three parameters, all of which it mentions. A seed always gives the same text.
+/// A definition `f` of one to three parameters, all of which it mentions. A seed always gives the
+/// same text.
 pub fn untyped(seed: u64) -> String {
     let mut random = Random(Random(seed).bits());
     let params: Vec<String> =

@@ -11,7 +11,8 @@ const PATIENCE: Duration = Duration::from_secs(300);
 /// What is being worked on, and since when.
 static RUNNING: Mutex<BTreeMap<u64, (Instant, String)>> = Mutex::new(BTreeMap::new());
 
-/// Does the work. If it is not done after some minutes, the process tells what it was about and ends.
+/// Does the work. If it is not done after some minutes, the process tells what it was about and
+/// ends.
 pub fn watched<T>(about: &str, work: impl FnOnce() -> T) -> T {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);

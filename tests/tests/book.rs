@@ -1,5 +1,6 @@
-//! The book tells the truth: every program in it checks and keeps the promises in its comments, so do the examples, the readme and the
-//! prelude; and the page on kinks has the table that the compiler has.
+//! The book tells the truth: every program in it checks and keeps the promises in its comments, so
+//! do the examples, the readme and the prelude; and the page on kinks has the table that the
+//! compiler has.
 
 use std::path::{Path, PathBuf};
 
@@ -132,7 +133,8 @@ fn the_page_on_kinks_has_the_table_of_the_compiler() {
     }
 }
 
-/// The page has all of them, and cites tests that the checklist knows: what that one says is collected from the code.
+/// The page has all of them, and cites tests that the checklist knows: what that one says is
+/// collected from the code.
 #[test]
 fn the_errata_cite_tests_that_there_are() {
     let page = read(&root().join("docs/src/errata.md"));
@@ -214,9 +216,9 @@ fn is_shown(fragment: &str, text: &str) -> bool {
     })
 }
 
-/// In a section that shows output, every fragment in backticks stands in one of its blocks, or in the
-/// program that the chapter is about, because prose goes stale when commands print something else.
-/// `<!-- not shown: … -->` exempts the fragments that it quotes, and may not quote others.
+/// In a section that shows output, every fragment in backticks stands in one of its blocks, or in
+/// the program that the chapter is about, because prose goes stale when commands print something
+/// else. `<!-- not shown: … -->` exempts the fragments that it quotes, and may not quote others.
 #[test]
 fn the_chapters_on_chad_quote_what_their_blocks_show() {
     let source = spaced(&read(&root().join("examples/chad.lam")));

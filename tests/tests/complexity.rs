@@ -1,7 +1,7 @@
 //! No pass changes the complexity of a program. Every program of `tests/programs` and
-//! `tests/programs/cost`, its forward and reverse derivatives and the derivative
-//! of the derivative run on growing arguments as they leave `normalize`, after each pass of the optimizer in the order in which it ran, and as
-//! loops; nothing may grow by a higher power of the size than before.
+//! `tests/programs/cost`, its forward and reverse derivatives and the derivative of the derivative
+//! run on growing arguments as they leave `normalize`, after each pass of the optimizer in the
+//! order in which it ran, and as loops; nothing may grow by a higher power of the size than before.
 
 use std::path::Path;
 use std::time::Instant;
@@ -29,7 +29,8 @@ struct Report {
     skipped: usize,
     /// How many times the work of the value each derivative takes, with its name.
     work: Vec<(f64, String)>,
-    /// How many times the memory of the value, and of what it overwrites, each reverse derivative takes.
+    /// How many times the memory of the value, and of what it overwrites, each reverse derivative
+    /// takes.
     memory: Vec<(f64, String)>,
 }
 
@@ -53,7 +54,8 @@ fn promises(text: &str) -> Vec<Expectation> {
     seen
 }
 
-/// How to scale the arguments: as large as is quick; integers too, where the program then still runs.
+/// How to scale the arguments: as large as is quick; integers too, where the program then still
+/// runs.
 fn scaling(unit: &Unit, promise: &Expectation) -> Result<Option<(usize, bool)>, String> {
     for scale_ints in [true, false] {
         let mut found = None;
@@ -137,10 +139,12 @@ fn ratio(cost: u64, of: u64) -> f64 {
 const PASS: f64 = 0.2;
 /// At small sizes two models of cost, of arrays and of buffers, differ more.
 const LOWERED: f64 = 0.4;
-/// And yet more in generated functions, whose sizes are smallest and whose leading terms are the last to lead.
+/// And yet more in generated functions, whose sizes are smallest and whose leading terms are the
+/// last to lead.
 const LOWERED_GENERATED: f64 = 0.6;
 
-/// The costs of the optimized program. `lowered`: by how much `lower` may seem to raise an exponent.
+/// The costs of the optimized program. `lowered`: by how much `lower` may seem to raise an
+/// exponent.
 fn passes(
     name: &str,
     subject: &Subject,
@@ -178,8 +182,9 @@ fn passes(
     Ok(before.1)
 }
 
-/// What may cost in buffers what it does not cost where arrays are values: the sums of a product of matrices stand in memory while they grow,
-/// and a state that an iteration replaces by an array that exists already is copied.
+/// What may cost in buffers what it does not cost where arrays are values: the sums of a product of
+/// matrices stand in memory while they grow, and a state that an iteration replaces by an array
+/// that exists already is copied.
 fn as_buffers(subject: &Subject, costs: &Costs) -> Costs {
     let mut costs = *costs;
     for (k, c) in costs.iter_mut().enumerate() {
@@ -263,7 +268,8 @@ fn no_pass_raises_the_complexity_of_a_program() {
         ratios.iter().take(12).for_each(|(ratio, name)| println!("{what} × {ratio:.1}: {name}"));
     }
     for (ratio, name) in &report.work {
-        // Loops that keep few states run iterations again; how often is counted in the tests of `differentiate`.
+        // Loops that keep few states run iterations again; how often is counted in the tests of
+        // `differentiate`.
         let known = EXPENSIVE.contains(&name.as_str()) || name.starts_with("checkpoints.");
         if *ratio > RATIO && !known {
             report.complaints.push(format!("{name} takes {ratio:.1} times the work"));
@@ -277,7 +283,8 @@ fn no_pass_raises_the_complexity_of_a_program() {
     );
 }
 
-/// The function of a seed. Many have no sizes that could grow, or fail; at the end enough have been measured.
+/// The function of a seed. Many have no sizes that could grow, or fail; at the end enough have been
+/// measured.
 fn generated(seed: u64) -> Report {
     let start = Instant::now();
     let mut report = Report::default();

@@ -1,4 +1,5 @@
-//! Bad data, each with the exact message that a user sees: `tests/errors/data/ENTRY__WHAT.json` with `….stderr`. `BLESS=1` rewrites them.
+//! Bad data, each with the exact message that a user sees: `tests/errors/data/ENTRY__WHAT.json`
+//! with `….stderr`. `BLESS=1` rewrites them.
 
 use std::path::Path;
 

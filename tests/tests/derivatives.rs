@@ -1,5 +1,6 @@
-//! Derivatives as people read them: `tests/golden/derivatives/NAME.lam` is a program, and `NAME.reverse.lam` and `NAME.forward.lam` are what
-//! `derive` prints for its last definition, read aloud before they were accepted. `BLESS=1` rewrites them.
+//! Derivatives as people read them: `tests/golden/derivatives/NAME.lam` is a program, and
+//! `NAME.reverse.lam` and `NAME.forward.lam` are what `derive` prints for its last definition, read
+//! aloud before they were accepted. `BLESS=1` rewrites them.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
-//! Derivatives as source: what `derive` prints for every definition that the programs try parses, checks, gives the numbers of `jvp` and
-//! `vjp`, and can be derived again.
+//! Derivatives as source: what `derive` prints for every definition that the programs try parses,
+//! checks, gives the numbers of `jvp` and `vjp`, and can be derived again.
 
 use std::path::{Path, PathBuf};
 
@@ -31,8 +31,8 @@ fn has_no_form(problem: &Problem) -> bool {
     problem.code == "E0532" && WITHOUT_A_FORM.iter().any(|why| problem.title.contains(why))
 }
 
-/// Compares the printed derivatives of a definition with the built-in ones, and theirs; gives the number of comparisons.
-/// `some`: only of those that have a form as source.
+/// Compares the printed derivatives of a definition with the built-in ones, and theirs; gives the
+/// number of comparisons. `some`: only of those that have a form as source.
 fn compare(
     unit: &Unit,
     entry: &str,
@@ -144,7 +144,8 @@ fn one(path: &Path, some: bool) -> (usize, Vec<String>) {
     (compared, complaints)
 }
 
-/// Compares what is printed of the programs, or of those that `ONLY` names: so many comparisons at least.
+/// Compares what is printed of the programs, or of those that `ONLY` names: so many comparisons at
+/// least.
 fn all(mut files: Vec<PathBuf>, some: bool, least: usize) {
     let only = std::env::var("ONLY").unwrap_or_default();
     files.retain(|file| file.to_string_lossy().contains(&only));
@@ -170,7 +171,7 @@ fn so_are_those_of_recursive_programs() {
     all(folders.concat(), true, 1130);
 }
 
-/// Is it drawn with recursive functions, or with data that they are about?
+/// Whether it is drawn with recursive functions, or with data that they are about.
 fn is_recursive(seed: u64) -> bool {
     let features = draw(seed).features;
     features.contains(&Feature::Recursion) || features.contains(&Feature::RecursiveData)
@@ -230,7 +231,8 @@ fn drawn(seed: u64, some: bool) -> Result<Option<usize>, String> {
     compare(&unit, "f", &args, ORDERS, some).map(Some)
 }
 
-/// The value and its derivative stay apart, whatever the value is: `(value, derivative)`, or, for a plain value, `(value, x_ct, y_ct)`.
+/// The value and its derivative stay apart, whatever the value is: `(value, derivative)`, or, for a
+/// plain value, `(value, x_ct, y_ct)`.
 #[test]
 fn values_are_apart_from_their_derivatives() {
     let text = "def pair (x : real) = (x, x * x)\ndef plain (x : real) (y : real) = x * y\n";
@@ -269,7 +271,8 @@ fn values_are_apart_from_their_derivatives() {
     }
 }
 
-/// With respect to fields, the printed derivative has the parameters of the definition, and the numbers of the built-in one, in the order of the names.
+/// With respect to fields, the printed derivative has the parameters of the definition, and the
+/// numbers of the built-in one, in the order of the names.
 #[test]
 fn so_are_those_by_fields() {
     let text = "type inner = {a : real, b : [2]real}

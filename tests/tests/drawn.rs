@@ -1,5 +1,6 @@
-//! Programs drawn at random through the whole oracle matrix. `SEEDS=1000..1100` draws others, `SHOW=1` prints them, `REDUCE=60` spends so
-//! many seconds on each that fails to find a smaller one that fails in the same way.
+//! Programs drawn at random through the whole oracle matrix. `SEEDS=1000..1100` draws others,
+//! `SHOW=1` prints them, `REDUCE=60` spends so many seconds on each that fails to find a smaller
+//! one that fails in the same way.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -93,7 +94,8 @@ impl All {
         self.programs += 1;
         drawn.features.iter().for_each(|feature| *self.features.entry(*feature).or_default() += 1);
         match verdict(seed, &drawn, matrix) {
-            // The value and the reverse derivative of every program go through the C compiler; the rest stays with the evaluators.
+            // The value and the reverse derivative of every program go through the C compiler; the
+            // rest stays with the evaluators.
             Ok(agreement) => {
                 self.failing += usize::from(agreement.fails);
                 self.differences.add(agreement.differences);

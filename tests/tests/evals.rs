@@ -1,5 +1,6 @@
-//! The standard cases: the functions of `examples/gradbench`, through the tool that speaks the suite's protocol, against recorded outputs of
-//! independent implementations, to 1e-9 relative, natively and through every evaluator.
+//! The standard cases: the functions of `examples/gradbench`, through the tool that speaks the
+//! suite's protocol, against recorded outputs of independent implementations, to 1e-9 relative,
+//! natively and through every evaluator.
 
 use std::path::{Path, PathBuf};
 
@@ -72,7 +73,8 @@ fn calls(record: &Value) -> Vec<(String, Value, Value)> {
     outputs.iter().map(call).collect()
 }
 
-/// All functions of a recorded case, on these engines but for those named, which they have no time for.
+/// All functions of a recorded case, on these engines but for those named, which they have no time
+/// for.
 fn case(name: &str, engines: &[Engine], slow: &[&str]) {
     let record = recorded(name);
     if engines.contains(&Engine::Native) && !lambada_testkit::may_lack_c_compiler() {
@@ -144,13 +146,15 @@ fn kmeans() {
     case("kmeans", &ENGINES, &[]);
 }
 
-/// Bundle adjustment: the sparse Jacobian of 31 843 observations, of which the record has both ends.
+/// Bundle adjustment: the sparse Jacobian of 31 843 observations, of which the record has both
+/// ends.
 #[test]
 fn ba1() {
     case("ba1", &ENGINES, &[]);
 }
 
-/// Hand tracking: the Jacobian of many residuals by 26 parameters, all columns at once. One direction after the other takes core long.
+/// Hand tracking: the Jacobian of many residuals by 26 parameters, all columns at once. One
+/// direction after the other takes core long.
 #[test]
 fn ht_simple_small() {
     case("ht_simple_small", &ENGINES, &["jacobian"]);
@@ -162,7 +166,8 @@ fn ht_complicated_small() {
     case("ht_complicated_small", &ENGINES, &["jacobian"]);
 }
 
-/// Derivatives of derivatives through loops that end when they will, in all four combinations of modes.
+/// Derivatives of derivatives through loops that end when they will, in all four combinations of
+/// modes.
 #[test]
 fn particle() {
     case("particle", &ENGINES, &[]);

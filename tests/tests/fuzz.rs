@@ -1,4 +1,5 @@
-//! Texts that are almost programs, through the whole compiler: problems are welcome, panics are not. (`cargo xtask campaign` tries new ones.)
+//! Texts that are almost programs, through the whole compiler: problems are welcome, panics are
+//! not. (`cargo xtask campaign` tries new ones.)
 //!
 //! Each complaint comes with a small text that shows it. `SEEDS=5000..6000` takes other texts.
 
@@ -51,7 +52,8 @@ fn smallest(text: &str, place: &str) -> String {
 /// Programs with one mistake.
 const PLANTED: u64 = 420;
 
-/// Planted mistakes that need not be any, and how many of the planted ones are none: a polymorphic function takes a truth value, too.
+/// Planted mistakes that need not be any, and how many of the planted ones are none: a polymorphic
+/// function takes a truth value, too.
 const NONE: &[(Mistake, usize)] = &[(Mistake::WrongType, 5)];
 
 /// Mistakes that may have several messages, and how many of the planted ones do.

@@ -1,4 +1,5 @@
-//! The graphs of the suite's gradient programs, as they come from the pipeline: what they cost, and how often they go through their points.
+//! The graphs of the suite's gradient programs, as they come from the pipeline: what they cost, and
+//! how often they go through their points.
 
 use std::path::Path;
 
@@ -122,8 +123,8 @@ fn mixture(n: usize, k: usize, d: usize) -> Case {
     Case { args }
 }
 
-/// The whole gradient of a Gaussian mixture: the products with a triangle are two per point, one forwards and one for the triangle. The one for
-/// the means is done once for all points.
+/// The whole gradient of a Gaussian mixture: the products with a triangle are two per point, one
+/// forwards and one for the triangle. The one for the means is done once for all points.
 #[test]
 fn the_gradient_of_a_mixture_has_two_products_per_point() {
     let gmm = program("gmm", "jacobian");

@@ -1,5 +1,5 @@
-//! Programs with libraries, drawn at random and written by hand: machine code does as the interpreter of loops, in large and small C functions,
-//! and touches nothing that is not its own.
+//! Programs with libraries, drawn at random and written by hand: machine code does as the
+//! interpreter of loops, in large and small C functions, and touches nothing that is not its own.
 
 use lambada::{Scalar, Tensor};
 use lambada_anf::{Atom, Function};

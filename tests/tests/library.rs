@@ -1,4 +1,5 @@
-//! The standard library: the examples of its doc comments are right, and the errors that the programs under `tests/std` measure are small.
+//! The standard library: the examples of its doc comments are right, and the errors that the
+//! programs under `tests/std` measure are small.
 
 use std::path::{Path, PathBuf};
 

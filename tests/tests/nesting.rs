@@ -1,10 +1,12 @@
-//! Compile times of programs that grow: loops inside of each other, and one construct after the other of the language.
+//! Compile times of programs that grow: loops inside of each other, and one construct after the
+//! other of the language.
 
 use std::time::{Duration, Instant};
 
 use lambada::{Data, Engine, Executable, Operator, Options, Session};
 
-/// Loops inside of each other: the state is another constructor after an iteration, with an array of a size that only the iteration knows.
+/// Loops inside of each other: the state is another constructor after an iteration, with an array
+/// of a size that only the iteration knows.
 fn nest(depth: usize) -> String {
     let innermost = format!(
         "(match s{depth} | Dot -> Rect (for i < n + 3 => x) | Rect ys -> Rect (for y in ys => sin y))"
@@ -30,8 +32,9 @@ fn time(depth: usize) -> Duration {
     start.elapsed()
 }
 
-/// Each loop evaluates its body for each candidate of its state. Were that done again for each candidate of the loops around, sixteen loops would take
-/// three to the power of sixteen evaluations.
+/// Each loop evaluates its body for each candidate of its state. Were that done again for each
+/// candidate of the loops around, sixteen loops would take three to the power of sixteen
+/// evaluations.
 #[test]
 fn candidates_of_states_do_not_multiply() {
     let limit = Duration::from_secs(60);
@@ -194,7 +197,8 @@ fn concatenations(n: usize) -> String {
     format!("def f [n] (xs : [n]real) : real =\n  let y0 = xs\n{lets}  in sum y{}\n", n - 1)
 }
 
-/// How long the text of the array program is, as it is optimized and with buffers. What is not linear in the text is not linear in memory and time.
+/// How long the text of the array program is, as it is optimized and with buffers. What is not
+/// linear in the text is not linear in memory and time.
 fn lengths(family: &Family, size: usize, operator: Operator) -> [usize; 2] {
     let unit = Session::new().load_text("f.lam", &(family.text)(size), None);
     let unit = unit.unwrap_or_else(|p| panic!("{}: {p:?}", family.name));
@@ -207,7 +211,8 @@ fn lengths(family: &Family, size: usize, operator: Operator) -> [usize; 2] {
     texts.map(|text| text.split_whitespace().map(str::len).sum())
 }
 
-/// Twice the size is twice the code, and a bit more for names that are longer and for what is decided by halves; what is quadratic is four times as long.
+/// Twice the size is twice the code, and a bit more for names that are longer and for what is
+/// decided by halves; what is quadratic is four times as long.
 #[test]
 fn code_grows_as_the_program_does() {
     let jobs: Vec<(&Family, Operator)> = FAMILIES
@@ -223,7 +228,8 @@ fn code_grows_as_the_program_does() {
     assert!(complaints.is_empty(), "{}", complaints.join("\n"));
 }
 
-/// Rows that each ask for two columns of many, so that one tree for all of them would be exponential.
+/// Rows that each ask for two columns of many, so that one tree for all of them would be
+/// exponential.
 fn columns(n: usize) -> String {
     let row = |at: usize, two: [&str; 2]| {
         let item = |k: usize| k.checked_sub(at).and_then(|k| two.get(k)).map_or("_", |c| *c);
@@ -237,7 +243,8 @@ fn columns(n: usize) -> String {
     )
 }
 
-/// Rows that agree on nothing: the arm behind them is one, although every row that does not match leads to it.
+/// Rows that agree on nothing: the arm behind them is one, although every row that does not match
+/// leads to it.
 fn long_arm(n: usize) -> String {
     let rows = each(n, |k| format!("  | (A{k} a, A{} b) -> a * b * {k}.0\n", (k + 1) % n));
     let cases = joined(n, " | ", |k| format!("A{k} real"));
@@ -247,7 +254,8 @@ fn long_arm(n: usize) -> String {
     )
 }
 
-/// Nodes and arms that several ways lead to are written once: twice the columns, and the rows, are four times the patterns and the code.
+/// Nodes and arms that several ways lead to are written once: twice the columns, and the rows, are
+/// four times the patterns and the code.
 #[test]
 fn ways_through_a_match_do_not_multiply() {
     let families = [
@@ -276,7 +284,8 @@ fn long_loop(lets: usize) -> String {
     )
 }
 
-/// Registers of long regions are allocated by live ranges without holes: the code is the same as that of the loops.
+/// Registers of long regions are allocated by live ranges without holes: the code is the same as
+/// that of the loops.
 #[test]
 fn long_regions_have_registers() {
     let unit = Session::new().load_text("long.lam", &long_loop(1200), None);

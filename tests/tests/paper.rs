@@ -1,5 +1,6 @@
-//! The executable paper and the compiler agree: Appendix A = Appendix C = big-step semantics = shared = closure-converted = `core::eval` =
-//! the compiler's derivative, through each of its evaluators and natively. `PROGRAMS=100` takes that many.
+//! The executable paper and the compiler agree: Appendix A = Appendix C = big-step semantics =
+//! shared = closure-converted = `core::eval` = the compiler's derivative, through each of its
+//! evaluators and natively. `PROGRAMS=100` takes that many.
 
 use lambada_chad::generate::Statistics;
 use lambada_testkit::parallel;
@@ -15,7 +16,8 @@ fn programs() -> usize {
     std::env::var("PROGRAMS").ok().and_then(|text| text.parse().ok()).unwrap_or(PROGRAMS)
 }
 
-/// What all programs and those that the big-step rules ran exercise, the number of native calls compared, and complaints.
+/// What all programs and those that the big-step rules ran exercise, the number of native calls
+/// compared, and complaints.
 #[derive(Default)]
 struct Report {
     all: Statistics,
@@ -57,8 +59,8 @@ fn compare(programs: usize) -> Report {
     all
 }
 
-/// T-3, T-4, T-7, T-8 across the repository: no two ways to differentiate a program of the paper's source language differ. Both modes of all
-/// programs are run natively too.
+/// T-3, T-4, T-7, T-8 across the repository: no two ways to differentiate a program of the paper's
+/// source language differ. Both modes of all programs are run natively too.
 #[test]
 fn all_derivatives_are_one() {
     let Report { all, run, natives, complaints } = compare(programs());

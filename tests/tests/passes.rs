@@ -1,6 +1,8 @@
-//! Each pass by examples that are read as documentation: `tests/passes/PASS/NAME.txt` has a sentence, a program, and what the pass makes of it.
-//! `BLESS=1` writes the last part; where the pass gives a program of the same language, the two are run and must agree.
-//! Examples of `normalize` are programs in Lambada, `tests/programs/normalize`, whose promises the whole oracle matrix keeps as well.
+//! Each pass by examples that are read as documentation: `tests/passes/PASS/NAME.txt` has a
+//! sentence, a program, and what the pass makes of it. `BLESS=1` writes the last part; where the
+//! pass gives a program of the same language, the two are run and must agree. Examples of
+//! `normalize` are programs in Lambada, `tests/programs/normalize`, whose promises the whole oracle
+//! matrix keeps as well.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -33,7 +35,8 @@ fn name(path: &Path) -> String {
     path.file_stem().expect("a name").to_string_lossy().into_owned()
 }
 
-/// What the pass of this name makes of a program, as text; and as a program that gives the same results, if it is one.
+/// What the pass of this name makes of a program, as text; and as a program that gives the same
+/// results, if it is one.
 fn run(pass: &str, before: &Function) -> (String, Option<Function>) {
     match pass {
         "forward" => (print(&forward(before)), None),
@@ -182,7 +185,8 @@ fn run_normalized(code: &Normalized, args: &[Value]) -> Result<Result<Value, Fai
     Ok(outcome.map(|outcome| code.result.unflatten(&mut outcome.results.into_iter())))
 }
 
-/// `core::eval = anf::eval ∘ normalize` at the promise's arguments, failures and their places included.
+/// `core::eval = anf::eval ∘ normalize` at the promise's arguments, failures and their places
+/// included.
 fn means_the_same(unit: &Unit, promise: &Expectation) -> Result<(), String> {
     let start = Instant::now();
     let args = expectations::arguments(unit, promise)?;
@@ -271,7 +275,8 @@ fn programs_are_normalized_as_they_say() {
         let mut session = Session::new();
         let unit = session.load(&path).unwrap_or_else(|p| panic!("{}", session.render(&p, false)));
         let is_run = |p: &Expectation| matches!(p.kind, Kind::Run | Kind::Value | Kind::Fails);
-        // What only the code of `normalize` keeps is promised in a word that the matrix does not know.
+        // What only the code of `normalize` keeps is promised in a word that the matrix does not
+        // know.
         let all = text.replace("\n-- normalized ", "\n-- value ");
         let runs = expectations(&all)
             .into_iter()

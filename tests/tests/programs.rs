@@ -1,5 +1,7 @@
-//! The hand-written programs under `tests/programs` (or `PROGRAMS`): their expectations, and the oracle matrix for each, natively and under the sanitizers too.
-//! Those under `tests/reports` (or `REPORTS`) are written after public reports of wrong derivatives in other systems; their answers are worked out by hand, or with 50 digits.
+//! The hand-written programs under `tests/programs` (or `PROGRAMS`): their expectations, and the
+//! oracle matrix for each, natively and under the sanitizers too. Those under `tests/reports` (or
+//! `REPORTS`) are written after public reports of wrong derivatives in other systems; their answers
+//! are worked out by hand, or with 50 digits.
 
 use std::path::{Path, PathBuf};
 
@@ -95,9 +97,10 @@ impl All {
         self.differences.add(agreement.differences);
     }
 
-    /// Machine code against the interpreter of loops: with optimization values and gradients, and every third time several tangents, since the C compiler takes
-    /// longer for these and the second order than for all else; under the sanitizers and without optimization both orders, in one direction, and of the second order
-    /// one derivative of each.
+    /// Machine code against the interpreter of loops: with optimization values and gradients, and
+    /// every third time several tangents, since the C compiler takes longer for these and the
+    /// second order than for all else; under the sanitizers and without optimization both orders,
+    /// in one direction, and of the second order one derivative of each.
     fn run(&mut self) -> [usize; 2] {
         let is_optimized = |(k, native): &(usize, &Native)| match native.what {
             What::Value | What::Vjp => true,
@@ -184,7 +187,8 @@ fn forwards(unit: &Unit, promise: &Expectation, engine: Engine) -> Result<String
     Ok(to_json(&gradient).to_string())
 }
 
-/// Every engine by itself gives the answer, and no report is without a line that tells what it is about.
+/// Every engine by itself gives the answer, and no report is without a line that tells what it is
+/// about.
 fn answered(path: &Path) -> Vec<String> {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let text = std::fs::read_to_string(path).expect("a listed program can be read");

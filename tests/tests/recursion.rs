@@ -1,5 +1,6 @@
-//! The programs of `tests/programs/recursion`, on every engine: their expectations; and with the evaluator that is the
-//! meaning of the language, that both modes and differences agree with each gradient.
+//! The programs of `tests/programs/recursion`, on every engine: their expectations; and with the
+//! evaluator that is the meaning of the language, that both modes and differences agree with each
+//! gradient.
 
 use std::path::Path;
 

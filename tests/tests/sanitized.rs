@@ -1,5 +1,7 @@
-//! The generated C of the recursive programs and of the examples, value and derivatives up to the second order, at every point that is tried anywhere, has
-//! no access out of bounds, no use of freed memory and no undefined behavior; `programs` says so of all others. `ONLY=name` takes those files.
+//! The generated C of the recursive programs and of the examples, value and derivatives up to the
+//! second order, at every point that is tried anywhere, has no access out of bounds, no use of
+//! freed memory and no undefined behavior; `programs` says so of all others. `ONLY=name` takes
+//! those files.
 
 use std::path::{Path, PathBuf};
 

@@ -1,5 +1,6 @@
-//! Programs as graphs of scalar definitions: each program under `tests/programs` and its first derivatives give the same when their regions become
-//! graphs and come back; one that is a single region gives the same as a graph.
+//! Programs as graphs of scalar definitions: each program under `tests/programs` and its first
+//! derivatives give the same when their regions become graphs and come back; one that is a single
+//! region gives the same as a graph.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -147,7 +148,8 @@ fn compare(case: &Case, count: &mut Count) {
     }
 }
 
-/// The value and, where there are any, the forward and the reverse derivative. None is there that the compiler refuses.
+/// The value and, where there are any, the forward and the reverse derivative. None is there that
+/// the compiler refuses.
 fn cases(name: &str, program: Program, entry: DefId, calls: Vec<Vec<Data>>) -> Vec<Case> {
     let mut random = Random(11);
     let mut like =
@@ -241,7 +243,8 @@ fn drawn(f: &anf::Function, size: &dyn Fn(anf::Var) -> i64, random: &mut Random)
     all
 }
 
-/// Does a change in the last digits of the arguments change more than those of the results? Then the order of a sum may, too.
+/// Does a change in the last digits of the arguments change more than those of the results? Then
+/// the order of a sum may, too.
 fn is_ill_conditioned(f: &anf::Function, args: &[Tensor], expected: &Given) -> bool {
     let Ok(expected) = expected else { return false };
     let mut near = args.to_vec();
@@ -283,7 +286,8 @@ fn takes_trees(case: &Case) -> bool {
 /// Any axis in blocks, any lanes, without any one of the mechanisms, at ragged sizes of each axis.
 fn ragged(case: &Case) -> Compared {
     let mut compared = Compared::default();
-    // The arrays of which a list or a tree is made cannot be drawn: where each node is its own part, it has no end.
+    // The arrays of which a list or a tree is made cannot be drawn: where each node is its own
+    // part, it has no end.
     if takes_trees(case) {
         return compared;
     }

@@ -1,5 +1,6 @@
-//! `--precision f32`: all programs under `tests/programs` with reals of 32 bits. Natively, and by the interpreter of loops, they give the same up to a
-//! few units in the last place where sums keep their order; and what they give with 64 bits, as closely as 32 bits can tell.
+//! `--precision f32`: all programs under `tests/programs` with reals of 32 bits. Natively, and by
+//! the interpreter of loops, they give the same up to a few units in the last place where sums keep
+//! their order; and what they give with 64 bits, as closely as 32 bits can tell.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,7 +16,8 @@ use lambada_surface::ast::Item;
 use lambada_testkit::{Tolerance, parallel};
 use lambada_tests::expectations::{Expectation, Kind, arguments, expectations, programs};
 
-/// Native code against the interpreter, where no sum is reordered: a few units in the last place of 32 bits for each operation that is not exact.
+/// Native code against the interpreter, where no sum is reordered: a few units in the last place of
+/// 32 bits for each operation that is not exact.
 const SAME: Tolerance = Tolerance::mixed(2e-5);
 
 /// Against reals of 64 bits.
@@ -174,7 +176,8 @@ fn examples(doc: &str) -> Vec<String> {
     stated.map(|three| three[0].to_string()).collect()
 }
 
-/// Examples of the library that are about numbers beyond the range of 32 bits, or about their last digits.
+/// Examples of the library that are about numbers beyond the range of 32 bits, or about their last
+/// digits.
 const EXTREME: &[&str] =
     &["dist.gamma_lcdf 1e-300 2 1", "dist.weibull_lcdf 1e-200 2 1", "dist.beta_lcdf 1e-200 2 1"];
 

@@ -1,8 +1,9 @@
-//! Sparse Jacobians and Hessians have the entries of the dense ones: of all programs under `tests/programs`, of what tests of the library measure, and of drawn
-//! programs.
+//! Sparse Jacobians and Hessians have the entries of the dense ones: of all programs under
+//! `tests/programs`, of what tests of the library measure, and of drawn programs.
 //!
-//! What sparse Jacobians and Hessians cost, also where a row is full: operations, and memory at a time, grow as the number of entries does, times its logarithm, where the
-//! dense matrix grows with the square.
+//! What sparse Jacobians and Hessians cost, also where a row is full: operations, and memory at a
+//! time, grow as the number of entries does, times its logarithm, where the dense matrix grows with
+//! the square.
 
 use std::path::Path;
 
@@ -20,7 +21,8 @@ use lambada_tests::panics::caught;
 use lambada_tests::seeds;
 use lambada_tests::sparsity::{Marked, marked};
 
-/// A band, the Hessian of a chain, a few cameras that see many points, and one result of many parameters. All take a size.
+/// A band, the Hessian of a chain, a few cameras that see many points, and one result of many
+/// parameters. All take a size.
 const PROGRAMS: &str = "\
 def at n = for i < n => 1 + 0.5 * sin (real i)
 def band (n : int) = sparse_jacobian (\\x -> for i < n => x[i] ** 2 + (if i > 0 then sin x[i - 1] * x[i] else 0.0)) (at n)
@@ -87,7 +89,8 @@ fn sparse_matrices_cost_their_entries() {
     });
 }
 
-/// The definition of the prelude, and those private ones that it mentions, under names that users may give.
+/// The definition of the prelude, and those private ones that it mentions, under names that users
+/// may give.
 fn from_the_prelude(name: &str) -> String {
     let (mut text, mut seen, mut open) = (String::new(), Vec::new(), vec![name.to_string()]);
     while let Some(name) = open.pop() {
@@ -132,9 +135,10 @@ fn ints(values: impl IntoIterator<Item = usize>) -> Data {
     Data::Tensor(Tensor { data: lambada_prim::Data::Int(values), dims })
 }
 
-/// Each entry of a symmetric matrix can be read from products with one vector per color: one of the two rows that have it has no other entry
-/// in columns of that color. The colors are few: those that are needed for bands, trees and arrows, and never more than the square of the
-/// longest short row asks for.
+/// Each entry of a symmetric matrix can be read from products with one vector per color: one of the
+/// two rows that have it has no other entry in columns of that color. The colors are few: those
+/// that are needed for bands, trees and arrows, and never more than the square of the longest short
+/// row asks for.
 #[test]
 fn star_colors_tell_entries_apart() {
     let mut session = Session::new();
@@ -185,7 +189,8 @@ fn star_colors_tell_entries_apart() {
     }
 }
 
-/// Functions with rules, those of the library and those of users: what the programs under `tests/sparse` promise, on core and compiled.
+/// Functions with rules, those of the library and those of users: what the programs under
+/// `tests/sparse` promise, on core and compiled.
 #[test]
 fn sparse_matrices_of_functions_with_rules() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("sparse");
@@ -226,7 +231,8 @@ struct Found {
     complaints: Vec<String>,
 }
 
-/// The programs whose marks take longer than all others together, because their derivatives are large: those that make sparse matrices themselves, for one.
+/// The programs whose marks take longer than all others together, because their derivatives are
+/// large: those that make sparse matrices themselves, for one.
 fn is_large(name: &str) -> bool {
     ["cost", "exponential", "sparse"].iter().any(|folder| name.contains(&format!("/{folder}/")))
 }
@@ -284,7 +290,8 @@ fn is_vector(ty: &SizedTy) -> bool {
     if let SizedTy::Array(_, elem) = ty { **elem == SizedTy::Scalar(ScalarTy::Real) } else { false }
 }
 
-/// Compares the sparse matrix by each parameter that is a vector with the dense one, on core and as array code. Gives how many there are.
+/// Compares the sparse matrix by each parameter that is a vector with the dense one, on core and as
+/// array code. Gives how many there are.
 fn matrices(unit: &Unit, promise: &Expectation, args: &[Data]) -> Result<usize, String> {
     let (program, id) = unit.definition(&promise.entry).map_err(|p| format!("{p:?}"))?;
     if eval::run(&program, id, args).is_err() {

@@ -1,7 +1,8 @@
-//! Special values: zeros of both signs, infinities, NaN, denormals, the ends of the range, no elements, ties. Every program of
-//! `tests/special/programs.lam` gives the same on every engine: its value, both derivatives and both second derivatives. "The same" is
-//! stricter than elsewhere: NaN only with NaN, an infinity only with the same infinity, and in a value the sign of a zero counts, unless a
-//! sum gave it. The book says what is promised: `docs/src/special-values.md`.
+//! Special values: zeros of both signs, infinities, NaN, denormals, the ends of the range, no
+//! elements, ties. Every program of `tests/special/programs.lam` gives the same on every engine:
+//! its value, both derivatives and both second derivatives. "The same" is stricter than elsewhere:
+//! NaN only with NaN, an infinity only with the same infinity, and in a value the sign of a zero
+//! counts, unless a sum gave it. The book says what is promised: `docs/src/special-values.md`.
 
 use std::path::Path;
 
@@ -170,7 +171,8 @@ impl Row {
         Row { what, program, entry, stages, function, translated, calls, derivative, signs }
     }
 
-    /// Compares all engines, at all points: the compiled ones with each other, and what `normalize` gives with the language's meaning.
+    /// Compares all engines, at all points: the compiled ones with each other, and what `normalize`
+    /// gives with the language's meaning.
     fn complaints(&self, kernel: &Kernel) -> Vec<String> {
         let mut complaints = Vec::new();
         for args in &self.calls {
@@ -205,8 +207,9 @@ impl Row {
         complaints
     }
 
-    /// `absent`: may NaN be found where a number is expected? The evaluator of core leaves out what does not depend on an argument, where
-    /// compiled code may have a zero, which makes NaN of an infinity.
+    /// `absent`: may NaN be found where a number is expected? The evaluator of core leaves out what
+    /// does not depend on an argument, where compiled code may have a zero, which makes NaN of an
+    /// infinity.
     fn agree(&self, expected: &Numbers, found: &Numbers, absent: bool) -> Result<(), String> {
         match (expected, found) {
             (Ok(a), Ok(b)) if a.len() == b.len() => {
@@ -289,7 +292,8 @@ fn rows(name: &str, program: &Program, entry: DefId) -> Vec<Row> {
     rows
 }
 
-/// Is every real a special value, or of a size at which products and squares neither overflow nor vanish?
+/// Is every real a special value, or of a size at which products and squares neither overflow nor
+/// vanish?
 fn is_near(data: &Data) -> bool {
     numbers(data).iter().all(|x| !x.is_finite() || *x == 0.0 || (1e-60..1e60).contains(&x.abs()))
 }
@@ -336,8 +340,9 @@ fn engines_agree_on_special_values() {
     assert!(complaints.is_empty(), "{} complaints:\n{}", complaints.len(), complaints.join("\n"));
 }
 
-/// A loop without end is not removed, whether its result is used or not, in values or derivatives. Each engine runs it in a process of its
-/// own, this test's, which is stopped after a while; a loop that ends shows that the process does what it should.
+/// A loop without end is not removed, whether its result is used or not, in values or derivatives.
+/// Each engine runs it in a process of its own, this test's, which is stopped after a while; a loop
+/// that ends shows that the process does what it should.
 #[test]
 fn loops_without_end_do_not_end() {
     const WHERE: &str = "LAMBADA_ENDLESS";

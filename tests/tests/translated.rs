@@ -1,5 +1,6 @@
-//! Machine code that is made here: all lanes of the suite's programs and their derivatives are in regions, since the interpreter is slow with so few; and regions are made
-//! in time that grows as programs do.
+//! Machine code that is made here: all lanes of the suite's programs and their derivatives are in
+//! regions, since the interpreter is slow with so few; and regions are made in time that grows as
+//! programs do.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -46,7 +47,8 @@ fn no_lanes_are_left_to_the_interpreter() {
     }
 }
 
-/// Ten times as many statements take at most some twenty times as long, without a loop and in loops.
+/// Ten times as many statements take at most some twenty times as long, without a loop and in
+/// loops.
 #[test]
 fn time_grows_as_programs_do() {
     let text = |statements: usize, nested: bool| {

@@ -340,7 +340,8 @@ mod tests {
     const CODE: &str = "//! About S-1 … S-3.\n\nenum Kind {\n    /// S-1\n    Var,\n    Op, // S-2\n}\n\nimpl Kind {\n    /// S-3\n    \
                         fn f(\n        self,\n    ) -> u8 {\n        match self {\n            Kind::Var => 1,\n            \
                         // S-2\n            Kind::Op => 2,\n        }\n    }\n}\n\nfn g() {}\n\n#[cfg(test)]\nmod tests {\n    \
-                        /// S-1 … S-3\n    #[test]\n    fn works() {}\n\n    /// S-1\n    fn helper() {}\n}\n";
+                        /// S-1 … S-3\n    #[test]\n    fn works() {}\n\n    /// S-1\n    fn
+                        /// helper() {}\n}\n";
     const ROWS: &str = "| S-1 | x | [`a.rs`] `Kind::Var` | `a::tests::works` |\n\
                         | S-2 | `x \\| y` | [`a.rs`] `Kind::Op`, `Kind::f` (`Kind::Op`, `Kind::Var`) | `a::tests::works` |\n\
                         | S-3 | x | [`a.rs`]; [`a.rs`] `Kind::f` | text only: why |\n\n[`a.rs`]: x\n";

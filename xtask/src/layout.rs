@@ -1,4 +1,5 @@
-//! The programs that people read first are in canonical layout: those of the prelude, the library and the examples.
+//! The programs that people read first are in canonical layout: those of the prelude, the library
+//! and the examples.
 
 use std::fs;
 use std::path::{Path, PathBuf};

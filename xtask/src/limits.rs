@@ -1,5 +1,6 @@
-//! `cargo xtask limits`: what a release promises and no test measures, since it builds everything anew: the size of the command, and the time that the
-//! library takes to build as a dependency. Some ten minutes on two cores.
+//! `cargo xtask limits`: what a release promises and no test measures, since it builds everything
+//! anew: the size of the command, and the time that the library takes to build as a dependency.
+//! Some ten minutes on two cores.
 
 use std::path::Path;
 use std::process::{Command, ExitCode};
@@ -10,7 +11,8 @@ use crate::suite::processor_seconds;
 /// What the command may take, in bytes, as its profile `dist` makes it.
 const COMMAND: u64 = 10_000_000;
 
-/// What the library may take to build as a dependency, with all that it depends on, in seconds of the processor. It stops growth; the goal is 120, a minute on two cores.
+/// What the library may take to build as a dependency, with all that it depends on, in seconds of
+/// the processor. It stops growth; the goal is 120, a minute on two cores.
 const DEPENDENCY: f64 = 150.0;
 
 /// A program of its own that uses the library.
@@ -48,7 +50,8 @@ fn command(root: &Path) -> Result<u64, String> {
     Ok(size.len())
 }
 
-/// What a program takes to build that depends on the library as `cargo add` has it, when all is downloaded.
+/// What a program takes to build that depends on the library as `cargo add` has it, when all is
+/// downloaded.
 fn dependency(root: &Path) -> Result<f64, String> {
     let folder = root.join("target/limits/dependent");
     let wrong = |error: std::io::Error| format!("{}: {error}", folder.display());

@@ -1,5 +1,6 @@
-//! The workspaces beside the main one have lock files of their own, which nothing touches when a crate gets a new dependency: their builds, which ask for
-//! `--locked`, would then fail for whoever runs them next.
+//! The workspaces beside the main one have lock files of their own, which nothing touches when a
+//! crate gets a new dependency: their builds, which ask for `--locked`, would then fail for whoever
+//! runs them next.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -1,5 +1,6 @@
-//! The rules about messages: they are worded in the modules called `messages` and nowhere else, each in one function with a code of its own; each code
-//! is in a golden file, which shows what a user sees, and in the book, where `lambada explain` finds it.
+//! The rules about messages: they are worded in the modules called `messages` and nowhere else,
+//! each in one function with a code of its own; each code is in a golden file, which shows what a
+//! user sees, and in the book, where `lambada explain` finds it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -66,7 +67,8 @@ pub fn complaints(root: &Path, sources: &[PathBuf]) -> Vec<String> {
     complaints
 }
 
-/// Codes that no golden file shows, that the book does not explain, and explanations of codes that no message has.
+/// Codes that no golden file shows, that the book does not explain, and explanations of codes that
+/// no message has.
 fn unpinned(root: &Path, codes: &BTreeMap<String, String>) -> Vec<String> {
     let (pages, golden) = (root.join("docs/src"), root.join("tests/errors"));
     let told = texts(&golden, "stderr") + &texts(&pages, "md");

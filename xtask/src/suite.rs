@@ -1,6 +1,8 @@
-//! `cargo xtask suite`: the whole test suite, with the time of each test program beside its budget, which stands in ARCHITECTURE.md.
+//! `cargo xtask suite`: the whole test suite, with the time of each test program beside its budget,
+//! which stands in ARCHITECTURE.md.
 //!
-//! What counts is the processor's time, of all cores and of the C compilers that a test starts, so it does not matter what else the machine does.
+//! What counts is the processor's time, of all cores and of the C compilers that a test starts, so
+//! it does not matter what else the machine does.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -121,7 +123,8 @@ fn build(root: &Path) -> Result<Vec<Test>, String> {
 /// What finished child processes and theirs have taken of the processor, where the system tells.
 pub(crate) fn processor_seconds() -> Option<f64> {
     let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
-    // After the name, which stands in parentheses, cutime and cstime are the 14th and 15th, in hundredths of a second.
+    // After the name, which stands in parentheses, cutime and cstime are the 14th and 15th, in
+    // hundredths of a second.
     let fields: Vec<&str> = stat.rsplit(") ").next()?.split(' ').collect();
     let ticks = |k: usize| fields.get(k).and_then(|field| field.parse::<f64>().ok());
     Some((ticks(13)? + ticks(14)?) / 100.0)

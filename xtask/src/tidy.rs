@@ -1,5 +1,7 @@
-//! The rules of the house that no compiler checks: crates depend on each other as ARCHITECTURE.md says, files and functions stay within
-//! reason, lock files are up to date, nothing is left unfinished, no path of a machine slips in, and every item of the paper has its place and its tests.
+//! The rules of the house that no compiler checks: crates depend on each other as ARCHITECTURE.md
+//! says, files and functions stay within reason, lock files are up to date, nothing is left
+//! unfinished, no path of a machine slips in, and every item of the paper has its place and its
+//! tests.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,7 +10,8 @@ use std::process::ExitCode;
 
 /// A file with more lines wants a wall.
 const LONGEST_FILE: usize = 700;
-/// A function with more lines wants a name for a part of it, unless it is a table; no table is longer than this.
+/// A function with more lines wants a name for a part of it, unless it is a table; no table is
+/// longer than this.
 const LONGEST_FUNCTION: usize = 200;
 
 /// Checks everything, tells all complaints.
@@ -117,7 +120,8 @@ fn machine_paths(name: &str, text: &str) -> Vec<String> {
         .collect()
 }
 
-/// The languages below the surface and the passes between them, which ask the rows of array primitives and know none by name.
+/// The languages below the surface and the passes between them, which ask the rows of array
+/// primitives and know none by name.
 const ASKS_ROWS: [&str; 13] = [
     "anf",
     "chad",

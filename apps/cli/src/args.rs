@@ -25,7 +25,8 @@ const BUILD: &str =
 offers model_loss, model_loss_grad (by w and b), model_loss_jvp (by x) and model_predict. 
 `all` in the place of names stands for all parameters that hold reals.";
 
-/// Differentiable functional programs: check them, run them, differentiate them, and read their derivatives.
+/// Differentiable functional programs: check them, run them, differentiate them, and read their
+/// derivatives.
 #[derive(Clone, Debug, Parser)]
 #[command(name = "lambada", version, after_help = EXAMPLES)]
 pub struct Args {
@@ -42,11 +43,13 @@ pub struct Args {
     #[arg(long, global = true, display_order = 91)]
     pub check: bool,
 
-    /// Run arithmetic over arrays one element after the other, in the order of the program, without lanes
+    /// Run arithmetic over arrays one element after the other, in the order of the program, without
+    /// lanes
     #[arg(long, global = true, display_order = 92)]
     pub no_nests: bool,
 
-    /// Whether the C compiler is to be done soon or to make the fastest code; a single run on little data is better off with the former, unless given
+    /// Whether the C compiler is to be done soon or to make the fastest code; a single run on
+    /// little data is better off with the former, unless given
     #[arg(long, global = true, value_enum, value_name = "EFFORT", hide_possible_values = true)]
     #[arg(display_order = 92)]
     pub effort: Option<Effort>,
@@ -57,7 +60,8 @@ pub struct Args {
     #[arg(display_order = 92)]
     pub threads: u16,
 
-    /// Arithmetic may take subnormal numbers, those below 2.2e-308, for zeros: faster where there are any
+    /// Arithmetic may take subnormal numbers, those below 2.2e-308, for zeros: faster where there
+    /// are any
     #[arg(long, global = true, display_order = 92)]
     pub flush_subnormals: bool,
 
@@ -72,7 +76,8 @@ pub struct Args {
     #[arg(value_parser = precision, display_order = 92)]
     pub precision: Precision,
 
-    /// How much memory arrays may take, such as 500MB or 4GB; most of what the machine has free unless given
+    /// How much memory arrays may take, such as 500MB or 4GB; most of what the machine has free
+    /// unless given
     #[arg(long, global = true, value_name = "SIZE", display_order = 93)]
     #[arg(value_parser = memory)]
     pub max_memory: Option<u64>,
@@ -106,7 +111,8 @@ pub enum Command {
     Run {
         /// The program
         file: PathBuf,
-        /// The definition, and values of its parameters in JSON, by name (x=1.5 'ys=[1, 2, 3]') or in their order (1.5 '[1, 2, 3]')
+        /// The definition, and values of its parameters in JSON, by name (x=1.5 'ys=[1, 2, 3]') or
+        /// in their order (1.5 '[1, 2, 3]')
         #[arg(value_name = "ENTRY|[NAME=]VALUE", allow_negative_numbers = true)]
         words: Vec<String>,
         #[command(flatten)]
@@ -147,7 +153,8 @@ pub enum Command {
         /// The cotangent of the result, as JSON; 1 for a real result unless given
         #[arg(long, value_name = "VALUE", conflicts_with = "cotangent_data")]
         cotangent: Option<String>,
-        /// A file with the cotangent: a .json file with the value, a .npz file with one array, or a .npy file
+        /// A file with the cotangent: a .json file with the value, a .npz file with one array, or a
+        /// .npy file
         #[arg(long, value_name = "FILE")]
         cotangent_data: Option<PathBuf>,
     },
@@ -159,7 +166,8 @@ pub enum Command {
         data: DataArgs,
         #[command(flatten)]
         wrt: Wrt,
-        /// Only the entries that can be different from zero: rows, columns and values; an .npz file is one that SciPy reads
+        /// Only the entries that can be different from zero: rows, columns and values; an .npz file
+        /// is one that SciPy reads
         #[arg(long)]
         sparse: bool,
     },
@@ -171,7 +179,8 @@ pub enum Command {
         data: DataArgs,
         #[command(flatten)]
         wrt: Wrt,
-        /// Only the entries that can be different from zero: rows, columns and values; an .npz file is one that SciPy reads
+        /// Only the entries that can be different from zero: rows, columns and values; an .npz file
+        /// is one that SciPy reads
         #[arg(long)]
         sparse: bool,
     },
@@ -235,7 +244,8 @@ pub enum Command {
         #[command(flatten)]
         wrt: Wrt,
     },
-    /// Tell what the code of a message means, or walk through the paper's derivation of a definition's derivative
+    /// Tell what the code of a message means, or walk through the paper's derivation of a
+    /// definition's derivative
     #[command(
         override_usage = "lambada explain CODE\n       lambada explain FILE ENTRY [--mode MODE] [--step N]"
     )]
@@ -272,22 +282,26 @@ pub enum Command {
         of: Of,
         #[command(flatten)]
         wrt: Wrt,
-        /// For `--stage anf`: as it is when this pass of the optimizer has run for the last time (`none`: before the first)
+        /// For `--stage anf`: as it is when this pass of the optimizer has run for the last time
+        /// (`none`: before the first)
         #[arg(long, value_name = "PASS")]
         after: Option<String>,
         /// As it is compiled for any processor, rather than for this one
         #[arg(long)]
         portable: bool,
     },
-    /// Test the derivatives of a definition, or of all in a file, against differences and against each other
+    /// Test the derivatives of a definition, or of all in a file, against differences and against
+    /// each other
     #[command(override_usage = "lambada verify [OPTIONS] FILE [ENTRY] [[NAME=]VALUE]...")]
     Verify {
         /// The program
         file: PathBuf,
-        /// The definition, and values of its parameters in JSON; points are drawn at random for definitions without values
+        /// The definition, and values of its parameters in JSON; points are drawn at random for
+        /// definitions without values
         #[arg(value_name = "ENTRY|[NAME=]VALUE", allow_negative_numbers = true)]
         words: Vec<String>,
-        /// Values by parameter name, from a .json, .npz or .npy file, or JSON from standard input (-); NAME=FILE is the value of one parameter. May be repeated
+        /// Values by parameter name, from a .json, .npz or .npy file, or JSON from standard input
+        /// (-); NAME=FILE is the value of one parameter. May be repeated
         #[arg(long = "data", value_name = "[NAME=]FILE")]
         files: Vec<PathBuf>,
         #[command(flatten)]
@@ -296,7 +310,8 @@ pub enum Command {
         #[arg(long, value_enum, default_value_t = Engine::Native)]
         engine: Engine,
     },
-    /// Compile definitions and their derivatives to a C library, with header, static and shared library, and pkg-config file
+    /// Compile definitions and their derivatives to a C library, with header, static and shared
+    /// library, and pkg-config file
     #[command(
         override_usage = "lambada build FILE ENTRY... [--grad W] [--jvp W] [--vjp W] [ENTRY...] [OPTIONS]",
         after_help = BUILD
@@ -309,18 +324,22 @@ pub enum Command {
         /// The folder that the files are written to
         #[arg(long, short, value_name = "FOLDER", default_value = ".")]
         output: PathBuf,
-        /// What the library is called; every name in it begins so. The name of the program unless given
+        /// What the library is called; every name in it begins so. The name of the program unless
+        /// given
         #[arg(long)]
         name: Option<String>,
-        /// Make code for all processors of this architecture, not only for this one's kind: in versions for several widths of vectors, of which calls use what the processor has
+        /// Make code for all processors of this architecture, not only for this one's kind: in
+        /// versions for several widths of vectors, of which calls use what the processor has
         #[arg(long)]
         portable: bool,
     },
-    /// Measure a definition and its derivative: compilation, time, memory, operations, and how far that is from what the machine can do
+    /// Measure a definition and its derivative: compilation, time, memory, operations, and how far
+    /// that is from what the machine can do
     Bench {
         #[command(flatten)]
         target: Target,
-        /// Values by parameter name, from a .json, .npz, .npy, .csv or .parquet file, or JSON from standard input (-); NAME=FILE is the value of one parameter. May be repeated
+        /// Values by parameter name, from a .json, .npz, .npy, .csv or .parquet file, or JSON from
+        /// standard input (-); NAME=FILE is the value of one parameter. May be repeated
         #[arg(long = "data", value_name = "[NAME=]FILE")]
         files: Vec<PathBuf>,
         #[command(flatten)]
@@ -335,7 +354,8 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Be a tool of the GradBench suite: a message per line on standard input, the answer per line on standard output
+    /// Be a tool of the GradBench suite: a message per line on standard input, the answer per line
+    /// on standard output
     Gradbench {
         /// The folder with a program for each eval
         #[arg(default_value = "examples/gradbench")]
@@ -364,7 +384,8 @@ pub struct Target {
     pub file: PathBuf,
     /// The definition
     pub entry: String,
-    /// Values of its parameters in JSON, by name (x=1.5 'ys=[1, 2, 3]') or in their order (1.5 '[1, 2, 3]')
+    /// Values of its parameters in JSON, by name (x=1.5 'ys=[1, 2, 3]') or in their order (1.5 '[1,
+    /// 2, 3]')
     #[arg(value_name = "[NAME=]VALUE", allow_negative_numbers = true)]
     pub words: Vec<String>,
 }
@@ -372,7 +393,8 @@ pub struct Target {
 /// Where inputs come from and results go to.
 #[derive(Clone, Debug, ArgGroup)]
 pub struct DataArgs {
-    /// Values by parameter name, from a .json, .npz, .npy, .csv or .parquet file, or JSON from standard input (-); NAME=FILE is the value of one parameter. May be repeated
+    /// Values by parameter name, from a .json, .npz, .npy, .csv or .parquet file, or JSON from
+    /// standard input (-); NAME=FILE is the value of one parameter. May be repeated
     #[arg(long = "data", value_name = "[NAME=]FILE")]
     pub files: Vec<PathBuf>,
     /// Write the result to a .json, .npz, .csv, .parquet or .arrow file instead of standard output
@@ -430,7 +452,8 @@ fn names(text: &str) -> Result<String, String> {
 /// The parameters to differentiate with respect to.
 #[derive(Clone, Debug, ArgGroup)]
 pub struct Wrt {
-    /// The parameters to differentiate with respect to, separated by commas; all that hold reals unless given. May be repeated
+    /// The parameters to differentiate with respect to, separated by commas; all that hold reals
+    /// unless given. May be repeated
     #[arg(long, value_name = "NAMES", value_parser = names)]
     wrt: Vec<String>,
 }
@@ -514,7 +537,8 @@ impl FromArgMatches for Offered {
     }
 }
 
-/// Derivatives belong to the run of definitions before them; those in front of all, to the first run.
+/// Derivatives belong to the run of definitions before them; those in front of all, to the first
+/// run.
 fn grouped(words: impl Iterator<Item = Word>) -> Vec<Entry> {
     let mut entries: Vec<Entry> = Vec::new();
     let (mut first, mut open, mut early) = (0, false, Vec::new());

@@ -157,7 +157,8 @@ impl Shell {
     }
 
     fn run(&mut self, file: &Path, words: Vec<String>, data: &DataArgs) -> Result<(), Report> {
-        // The first word that is a name is the definition, wherever it stands; all others are values.
+        // The first word that is a name is the definition, wherever it stands; all others are
+        // values.
         let mut words = words;
         self.assignments(&words)?;
         let unit = self.load(file)?;
@@ -324,7 +325,8 @@ impl Shell {
         value.map_err(|f| report::failure(&self.session, &f, self.color))
     }
 
-    /// Reads the data, compiles and runs. `complete` adds the arguments that the operator wants beyond the definition's own.
+    /// Reads the data, compiles and runs. `complete` adds the arguments that the operator wants
+    /// beyond the definition's own.
     fn apply(
         &mut self,
         unit: &Unit,
@@ -402,7 +404,8 @@ impl Shell {
         self.show_result(data, value, fields, |value| value.show(self.style(data.look)) + "\n")
     }
 
-    /// Prints a result, its records in the order of the alphabet, or writes it to a file, these in the order in which their types declare their fields.
+    /// Prints a result, its records in the order of the alphabet, or writes it to a file, these in
+    /// the order in which their types declare their fields.
     fn show_result(
         &self,
         data: &DataArgs,

@@ -6,7 +6,8 @@ use crate::commands::{Report, Shell};
 use crate::{messages, report};
 
 impl Shell {
-    /// Formats files, those in folders too. One that cannot be formatted does not keep the others from it.
+    /// Formats files, those in folders too. One that cannot be formatted does not keep the others
+    /// from it.
     pub(crate) fn format(&mut self, files: &[PathBuf], check: bool) -> Result<(), Report> {
         let mut told = Report::new();
         let mut changed = Vec::new();

@@ -1,5 +1,5 @@
-//! What Ctrl-C does, and what the system does that ends a process (SIGTERM, SIGHUP). At the prompt it ends an answer; elsewhere it ends the command, of which nothing
-//! stays behind.
+//! What Ctrl-C does, and what the system does that ends a process (SIGTERM, SIGHUP). At the prompt
+//! it ends an answer; elsewhere it ends the command, of which nothing stays behind.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,7 +24,8 @@ pub fn pressed() -> bool {
     PRESSED.load(Ordering::Relaxed)
 }
 
-/// Ends what runs in [`Interrupt::ends`] when Ctrl-C is pressed: native code and the interpreter of loops.
+/// Ends what runs in [`Interrupt::ends`] when Ctrl-C is pressed: native code and the interpreter of
+/// loops.
 pub struct Interrupt {
     cancel: Cancel,
     /// Does the prompt wait for an input?
@@ -32,8 +33,8 @@ pub struct Interrupt {
 }
 
 impl Interrupt {
-    /// From now on Ctrl-C ends the command, and after a while the process. Where interrupts are ignored, as they are in the background of a
-    /// shell, they still are.
+    /// From now on Ctrl-C ends the command, and after a while the process. Where interrupts are
+    /// ignored, as they are in the background of a shell, they still are.
     pub fn of_process() -> Interrupt {
         let cancel = Cancel::new();
         let told = cancel.clone();
@@ -50,8 +51,9 @@ impl Interrupt {
         Interrupt { cancel, waits: Arc::default() }
     }
 
-    /// From now on Ctrl-C ends an answer; the process if it is pressed again while the answer does not end. While the prompt waits, it is a key
-    /// that the prompt reads, so a signal that comes then is one that ends the process.
+    /// From now on Ctrl-C ends an answer; the process if it is pressed again while the answer does
+    /// not end. While the prompt waits, it is a key that the prompt reads, so a signal that comes
+    /// then is one that ends the process.
     pub fn of_answers() -> Interrupt {
         let (cancel, waits) = (Cancel::new(), Arc::<AtomicBool>::default());
         let (told, idle) = (cancel.clone(), waits.clone());

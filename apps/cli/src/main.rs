@@ -1,4 +1,5 @@
-//! The `lambada` command: translates arguments to calls of the library and its answers to text. No logic of its own.
+//! The `lambada` command: translates arguments to calls of the library and its answers to text. No
+//! logic of its own.
 
 mod args;
 mod commands;
@@ -15,7 +16,8 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 
-/// Deeply nested programs are walked by recursion; the address space is reserved, not used. Where that is scarce, less has to do.
+/// Deeply nested programs are walked by recursion; the address space is reserved, not used. Where
+/// that is scarce, less has to do.
 const STACKS: [usize; 4] = [1 << 30, 1 << 28, 1 << 26, 1 << 23];
 
 /// The exit code of a command that has been carried out, or has told why not.

@@ -26,7 +26,8 @@ pub fn internal(place: &str, what: &str) -> String {
     )
 }
 
-/// What the parser of arguments takes for a misspelling is often another word altogether: `repl` is not `explain`.
+/// What the parser of arguments takes for a misspelling is often another word altogether: `repl` is
+/// not `explain`.
 pub fn without_far_suggestions(error: &mut clap::Error) {
     if error.kind() != ErrorKind::InvalidSubcommand {
         return;

@@ -1,5 +1,5 @@
-//! A line at the bottom of the terminal that says what takes long. Nothing is shown where standard error is no terminal, nor of what is done within
-//! two seconds.
+//! A line at the bottom of the terminal that says what takes long. Nothing is shown where standard
+//! error is no terminal, nor of what is done within two seconds.
 
 use std::io::IsTerminal as _;
 use std::sync::mpsc::{self, RecvTimeoutError};

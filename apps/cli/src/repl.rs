@@ -1,4 +1,5 @@
-//! `lambada repl`: reads definitions, expressions and commands, from a terminal or from a file, and answers each.
+//! `lambada repl`: reads definitions, expressions and commands, from a terminal or from a file, and
+//! answers each.
 
 mod commands;
 mod input;
@@ -21,7 +22,8 @@ enum Next {
     Quit,
 }
 
-/// Answers until there is no input any more. What goes wrong is told and the next input is read; the exit code remembers it, unless a person has seen it.
+/// Answers until there is no input any more. What goes wrong is told and the next input is read;
+/// the exit code remembers it, unless a person has seen it.
 pub fn run(
     shell: &mut Shell,
     file: Option<&Path>,

@@ -17,7 +17,8 @@ pub fn colored(choice: Color) -> bool {
     }
 }
 
-/// Writes a result to standard output. Where nobody reads any more (`lambada … | head -1`), there is nothing left to do.
+/// Writes a result to standard output. Where nobody reads any more (`lambada … | head -1`), there
+/// is nothing left to do.
 pub fn result(text: &str) -> Result<(), String> {
     if !text.is_empty() && lambada::output_was_closed() {
         return Err(messages::not_printed(&std::io::Error::other("it is closed")));
@@ -91,7 +92,8 @@ pub fn failure(session: &Session, failure: &Failure, color: bool) -> String {
 /// How long the lines of a result are in a file, and in a terminal that is not narrower.
 const WIDTH: usize = 100;
 
-/// The narrowest terminal that lines are fitted to: a number with its sign and its exponent takes 25 places.
+/// The narrowest terminal that lines are fitted to: a number with its sign and its exponent takes
+/// 25 places.
 const NARROWEST: usize = 40;
 
 /// How many elements of an array a person is shown; a file or another program gets all.

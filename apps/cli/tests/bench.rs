@@ -1,4 +1,5 @@
-//! `lambada bench`: what it measures, as far as that does not depend on the clock, and what it says where there is nothing to measure.
+//! `lambada bench`: what it measures, as far as that does not depend on the clock, and what it says
+//! where there is nothing to measure.
 
 use std::process::{Command, Output};
 

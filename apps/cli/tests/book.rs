@@ -1,8 +1,10 @@
-//! The shell sessions of the book are real: what a page says that a command prints is what it prints.
+//! The shell sessions of the book are real: what a page says that a command prints is what it
+//! prints.
 //!
-//! A fenced `console` block is commands, on lines that start with `$ `, each followed by its output: standard output, then standard error;
-//! empty lines at its end do not count. The commands of a page run in order, by `sh`, in one fresh folder. In it are `examples/`, and a file
-//! for every `lambada` block further up the page whose first line is a comment `-- NAME.lam`.
+//! A fenced `console` block is commands, on lines that start with `$ `, each followed by its
+//! output: standard output, then standard error; empty lines at its end do not count. The commands
+//! of a page run in order, by `sh`, in one fresh folder. In it are `examples/`, and a file for
+//! every `lambada` block further up the page whose first line is a comment `-- NAME.lam`.
 //! `BLESS=1 cargo test -p lambada-cli --test book` rewrites the outputs.
 #![cfg(unix)]
 
@@ -192,7 +194,8 @@ impl Shell {
     }
 }
 
-/// Standard output, then standard error; but not the warning that the interpreter runs, which makes no other difference.
+/// Standard output, then standard error; but not the warning that the interpreter runs, which makes
+/// no other difference.
 fn printed(output: &Output) -> String {
     let (out, err) =
         (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
@@ -236,7 +239,8 @@ fn replay(name: &str, parts: &mut [Part]) -> Vec<String> {
     wrong
 }
 
-/// Reals may differ in their last digits: processors have vectors of different lengths, and so add in different orders.
+/// Reals may differ in their last digits: processors have vectors of different lengths, and so add
+/// in different orders.
 fn same(expected: &str, found: &str) -> bool {
     let word = |c: char| !(c.is_alphanumeric() || "+-._".contains(c));
     let words = |text: &str| text.split_inclusive(word).map(String::from).collect::<Vec<_>>();
@@ -274,7 +278,8 @@ fn alone() -> MutexGuard<'static, ()> {
     PAGES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// How many commands there are on a page, and which print something else; these are rewritten where that is asked for.
+/// How many commands there are on a page, and which print something else; these are rewritten where
+/// that is asked for.
 fn page(path: &Path) -> (usize, Vec<String>) {
     let page = read(path);
     let mut parts = parts(&page);
@@ -316,7 +321,8 @@ fn the_last_digits_of_reals_may_differ() {
     assert!(!same("a 12\n", "a 13\n"));
 }
 
-/// The harness can fail: a wrong output is told with its line, a right one is not, and both keep everything else as it is.
+/// The harness can fail: a wrong output is told with its line, a right one is not, and both keep
+/// everything else as it is.
 #[test]
 fn a_wrong_output_is_told() {
     let page = "# A\n```lambada\n-- p.lam\ndef f (x : real) = x * x\n```\n```console\n$ lambada check p.lam\nf : real -> real\n$ lambada check q.lam\nfine\n```\n";
@@ -337,7 +343,8 @@ fn a_wrong_output_is_told() {
     assert!(!blessed.contains("fine") && blessed.contains("q.lam"), "{blessed}");
 }
 
-/// `x0 : real |- let x1 = x0 * x0 in .. let x(n-1) = .. in x(n-1) * x(n-1)`, where a `let` is the call of a λ: n multiplications.
+/// `x0 : real |- let x1 = x0 * x0 in .. let x(n-1) = .. in x(n-1) * x(n-1)`, where a `let` is the
+/// call of a λ: n multiplications.
 fn squares(n: usize) -> (source::Var, source::Term) {
     fn body(x: source::Term, n: usize) -> source::Term {
         let square = source::op_at(Op::Each(lambada_prim::Prim::Mul, 1), &[x.clone(), x]);
@@ -347,7 +354,8 @@ fn squares(n: usize) -> (source::Var, source::Term) {
     (x.clone(), body(source::var(&x), n))
 }
 
-/// The operations that a gradient at 1 takes. The transposed derivative of a multiplication counts one; it is two linear operations.
+/// The operations that a gradient at 1 takes. The transposed derivative of a multiplication counts
+/// one; it is two linear operations.
 fn cost(run: impl FnOnce(&Value) -> (Value, Value)) -> u64 {
     let ((value, gradient), operations, linear) = counting(|| run(&Value::real([1.0])));
     assert_eq!(value.numbers()[0], 1.0);
@@ -420,7 +428,8 @@ fn lengths(unit: &Unit, entry: &str) -> String {
     format!("| `{entry}` | {a} | {c} | {} |\n", printed.chars().count())
 }
 
-/// E26: the tables of the page on sharing have the numbers that are counted; `BLESS=1` rewrites them. (One test, since it is one page.)
+/// E26: the tables of the page on sharing have the numbers that are counted; `BLESS=1` rewrites
+/// them. (One test, since it is one page.)
 #[test]
 fn the_tables_are_counted() {
     let operations: String = [2, 4, 6, 8, 10, 12].map(row).concat();

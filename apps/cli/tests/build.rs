@@ -1,4 +1,5 @@
-//! Libraries of C, as programs in C, C++ and Fortran use them: values, derivatives, mistakes, threads, no memory, nothing half-written.
+//! Libraries of C, as programs in C, C++ and Fortran use them: values, derivatives, mistakes,
+//! threads, no memory, nothing half-written.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -50,7 +51,7 @@ fn folder() -> &'static Path {
     .path()
 }
 
-/// Is there a program of this name?
+/// Whether there is a program of this name.
 fn there_is(program: &str) -> bool {
     Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success())
 }
@@ -111,7 +112,8 @@ fn a_library_of_32_bits_takes_floats() {
     }
 }
 
-/// Derivatives by fields of parameters take what the definition takes, and give what belongs to the fields, under their names.
+/// Derivatives by fields of parameters take what the definition takes, and give what belongs to the
+/// fields, under their names.
 #[test]
 fn fields_are_differentiated_by() {
     let folder = TempDir::new().expect("a folder");
@@ -171,7 +173,8 @@ fn the_text_itself_compiles_strictly_and_passes_the_sanitizers() {
     let file = source("model.c");
     let sanitized = ["-std=c99", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
     let strict = [&sanitized[..], &STRICT].concat();
-    // As the text itself says: in one run without versions for wider vectors, or in one run for each.
+    // As the text itself says: in one run without versions for wider vectors, or in one run for
+    // each.
     let text = std::fs::read_to_string(folder().join("model.c")).expect("the text is there");
     let runs = text.lines().take_while(|line| line.starts_with(['/', ' ']));
     let mut runs = runs.filter_map(|line| line.strip_prefix(" *   "));

@@ -108,7 +108,8 @@ fn run_takes_arguments_and_data() {
     assert!(fails(&["run", "no_such_file.lam"]).contains("no_such_file.lam"));
 }
 
-/// A parameter that is a pattern has no name of its own: it is called by the pattern, and values may come in the order of the parameters.
+/// A parameter that is a pattern has no name of its own: it is called by the pattern, and values
+/// may come in the order of the parameters.
 #[test]
 fn parameters_that_are_patterns() {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -477,8 +478,8 @@ fn reals_of_32_bits() {
     );
 }
 
-/// In types and files, fields of records stand as their type, or else the first expression with these fields, has them; results that are printed have
-/// them in the order of the alphabet.
+/// In types and files, fields of records stand as their type, or else the first expression with
+/// these fields, has them; results that are printed have them in the order of the alphabet.
 #[test]
 fn records_have_the_order_of_their_declaration() {
     let folder = tempfile::tempdir().expect("a temporary folder");

@@ -1,4 +1,5 @@
-//! `--effort`: code that is there soon gives what code that runs fast gives, and which of the two a run gets depends on its arguments alone.
+//! `--effort`: code that is there soon gives what code that runs fast gives, and which of the two a
+//! run gets depends on its arguments alone.
 
 use std::path::Path;
 use std::process::Command;
@@ -35,7 +36,8 @@ const RUNS: [&[&str]; 6] = [
     &["run", "bundle_adjustment.lam", "errors", "--data", "data/bundle_adjustment.json"],
 ];
 
-/// Both contract products, in nearly all places the same ones, so results agree but for last digits, if for these.
+/// Both contract products, in nearly all places the same ones, so results agree but for last
+/// digits, if for these.
 #[test]
 fn both_efforts_agree() {
     let cache = tempfile::tempdir().expect("a temporary folder");

@@ -1,4 +1,5 @@
-//! Programs of several files: what imports import, circles, and derivatives as source that stands alone.
+//! Programs of several files: what imports import, circles, and derivatives as source that stands
+//! alone.
 
 use lambada::operators::Operator;
 use lambada::{Engine, Executable, Inputs, Session, Unit};
@@ -33,7 +34,8 @@ const SHAPES: &str = "import \"sizes\"\ntype pair = (real, real)\ntype shape = C
 def area (s : shape) = match s | Circle r -> pi * r ** 2 | Rect p -> p.0 * p.1 | Many xs -> sizes.total xs\n";
 const SIZES: &str = "type list a = Two a a | Three a a a\ntype unused = Unused\ndef total (xs : list real) = match xs | Two a b -> a + b | Three a b c -> a * b * c\n";
 
-/// Paths start at the file that has the import; a file is read once, whoever imports it; names of imports of imports are not visible.
+/// Paths start at the file that has the import; a file is read once, whoever imports it; names of
+/// imports of imports are not visible.
 #[test]
 fn imports_of_imports() {
     let shapes = SHAPES.replace("\"sizes\"", "\"../sizes.lam\"");
@@ -85,7 +87,8 @@ fn files_of_one_name() {
     assert_eq!(run(&apart.unwrap_or_else(|e| panic!("{e}")), "f", Operator::Value, &[]), "22.0");
 }
 
-/// The types that the derivative mentions, directly or through others, come with it; what it does not need stays away.
+/// The types that the derivative mentions, directly or through others, come with it; what it does
+/// not need stays away.
 #[test]
 fn derived_source_brings_the_types_of_imports() {
     let main = "import \"shapes\"\ntype other = Circle real\ndef f (s : shapes.shape) = 2.0 * shapes.area s\n";

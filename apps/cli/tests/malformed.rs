@@ -1,4 +1,5 @@
-//! Malformed inputs, over the command: each has a clear error and the right exit code, leaves nothing half-written, and is no panic.
+//! Malformed inputs, over the command: each has a clear error and the right exit code, leaves
+//! nothing half-written, and is no panic.
 #![cfg(unix)]
 
 use std::collections::BTreeSet;
@@ -97,7 +98,8 @@ const SOURCES: [&str; 84] = [
     "def f (x : [2]real) (y : [3]real) = x + y",
 ];
 
-/// Texts that a `.json` file may hold by mistake, for `def f (x : real) (xs : []real) (r : {a : real, b : int}) = …`.
+/// Texts that a `.json` file may hold by mistake, for
+/// `def f (x : real) (xs : []real) (r : {a : real, b : int}) = …`.
 const JSON: [&str; 40] = [
     "",
     " ",
@@ -451,8 +453,9 @@ fn closed_pipes_are_quiet() {
     });
 }
 
-/// Where the system gives less memory than `--max-memory` allows: a list, and what the reverse sweep of a `while` keeps. Machine code gives back
-/// what it has taken before it is told what there was no memory for.
+/// Where the system gives less memory than `--max-memory` allows: a list, and what the reverse
+/// sweep of a `while` keeps. Machine code gives back what it has taken before it is told what there
+/// was no memory for.
 #[cfg(target_os = "linux")]
 #[test]
 fn what_the_system_has_no_memory_for() {
@@ -508,7 +511,8 @@ fn what_is_read_from_a_pipe() {
     });
 }
 
-/// Ctrl-C, as shells send it, and what ends a process or closes its terminal: the command ends within a second with their exit code, and nothing of it is left, whatever it was doing.
+/// Ctrl-C, as shells send it, and what ends a process or closes its terminal: the command ends
+/// within a second with their exit code, and nothing of it is left, whatever it was doing.
 #[test]
 fn interrupted_commands_leave_nothing() {
     let folder = folder();
@@ -535,7 +539,8 @@ fn interrupted_commands_leave_nothing() {
     ];
     for (number, (args, signal)) in commands.into_iter().enumerate() {
         let mark = format!("LAMBADA_TEST_MARK={}-{number}", std::process::id());
-        // Whoever runs the tests in the background has interrupts ignored, and what they start inherits that.
+        // Whoever runs the tests in the background has interrupts ignored, and what they start
+        // inherits that.
         let mut command = Command::new("env");
         command.args(["--default-signal=INT,TERM,HUP", env!("CARGO_BIN_EXE_lambada")]).args(args);
         command.current_dir(folder.path()).env("LAMBADA_CACHE", &cache).stdin(Stdio::null());
@@ -633,7 +638,8 @@ fn a_run_that_is_ended_leaves_nothing() {
     let mut child = command.spawn().expect("it starts");
     std::thread::sleep(Duration::from_millis(1500));
     assert!(child.try_wait().expect("its state").is_none(), "it has ended by itself");
-    // Whoever runs the tests in the background has interrupts ignored, and what they start inherits that.
+    // Whoever runs the tests in the background has interrupts ignored, and what they start inherits
+    // that.
     let kill = Command::new("kill").args(["-TERM", &child.id().to_string()]).status();
     assert!(kill.expect("`kill` starts").success());
     let status = child.wait().expect("it ends");

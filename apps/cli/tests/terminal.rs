@@ -82,8 +82,9 @@ impl Terminal {
         }
     }
 
-    /// Types an input, of which the keys end with Enter, and waits for the answer and the next prompt: what is typed before that is lost, as the
-    /// terminal is not the prompt's while an answer is computed.
+    /// Types an input, of which the keys end with Enter, and waits for the answer and the next
+    /// prompt: what is typed before that is lost, as the terminal is not the prompt's while an
+    /// answer is computed.
     fn answers(&mut self, keys: &str, answer: &str) {
         self.press(keys);
         self.press("\r");

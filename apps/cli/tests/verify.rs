@@ -109,7 +109,8 @@ fn rules_that_are_no_derivatives_are_named_and_do_not_fail() {
     assert!(!table.contains("WRONG"), "{table}");
 }
 
-/// The steps of an integrator and the points that solvers find are constants for derivatives, while differences see how they change.
+/// The steps of an integrator and the points that solvers find are constants for derivatives, while
+/// differences see how they change.
 #[test]
 fn what_solvers_hold_constant_is_no_mistake() {
     let program = "import \"std/optimize\"

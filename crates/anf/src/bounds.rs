@@ -1,13 +1,16 @@
-//! Which integers are evidently equal, and which indices are evidently in range? One judgement, which `normalize` asks before it leaves a
-//! check out, the optimizer before it drops one, and [`crate::check()`] at every access of an array: what one believes the others believe.
+//! Which integers are evidently equal, and which indices are evidently in range? One judgement,
+//! which `normalize` asks before it leaves a check out, the optimizer before it drops one, and
+//! [`crate::check()`] at every access of an array: what one believes the others believe.
 //!
-//! Integers of the language wrap; proofs are about unbounded integers. The polynomial of a variable is equal to its value modulo 2⁶⁴. It is
+//! Integers of the language wrap; proofs are about unbounded integers. The polynomial of a variable
+//! is equal to its value modulo 2⁶⁴. It is
 //! *exact*, equal without a modulus, where the ranges of its variables do not let it wrap; only exact polynomials take part in
-//! inequalities. Ranges come from constants, from sizes, from loops, and from what has been checked. A variable whose polynomial is not
-//! exact still stands for itself.
+//! inequalities. Ranges come from constants, from sizes, from loops, and from what has been
+//! checked. A variable whose polynomial is not exact still stands for itself.
 //!
-//! What holds wherever a variable is in scope ([`Bounds`]) is kept apart from what holds in a block ([`Frame`]: dominating checks, the
-//! conditions of branches, ranges of loops). Every proof has a budget, so a question costs no more than a constant.
+//! What holds wherever a variable is in scope ([`Bounds`]) is kept apart from what holds in a block
+//! ([`Frame`]: dominating checks, the conditions of branches, ranges of loops). Every proof has a
+//! budget, so a question costs no more than a constant.
 
 use std::cell::RefCell;
 
@@ -22,7 +25,8 @@ mod proof;
 pub use known::Known;
 use proof::Proof;
 
-/// No axis of an argument has more elements: then products of two sizes do not wrap. Whoever calls a compiled function checks it.
+/// No axis of an argument has more elements: then products of two sizes do not wrap. Whoever calls
+/// a compiled function checks it.
 pub const LONGEST_AXIS: i64 = i32::MAX as i64;
 
 /// No loop runs more often than this: counting so far takes more than a hundred years.
@@ -161,8 +165,8 @@ impl Bounds {
         }
     }
 
-    /// As `define`, and the same operation on the same operands is the same value. Not where polynomials are written as code: the first
-    /// variable need not be in scope.
+    /// As `define`, and the same operation on the same operands is the same value. Not where
+    /// polynomials are written as code: the first variable need not be in scope.
     pub fn define_once(&mut self, var: Var, op: Prim, args: &[Atom]) {
         self.define(var, op, args);
         let named = |a: &Atom| !matches!(a, Atom::Lit(Scalar::Real(_) | Scalar::Bool(_)));
@@ -263,7 +267,8 @@ fn multiplied(a: Range, b: Range) -> Option<Range> {
     Some((corners.into_iter().min()?, corners.into_iter().max()?))
 }
 
-/// The least and the greatest value of a polynomial of variables with these ranges; none beyond 128 bits.
+/// The least and the greatest value of a polynomial of variables with these ranges; none beyond 128
+/// bits.
 fn interval(poly: &Poly, mut range: impl FnMut(Var) -> Range) -> Option<Range> {
     let mut sum: Range = (0, 0);
     for (monomial, k) in poly.terms() {
@@ -317,7 +322,8 @@ impl Place<'_> {
         }
     }
 
-    /// The least and the greatest value that the ranges of the variables allow; none beyond 128 bits.
+    /// The least and the greatest value that the ranges of the variables allow; none beyond 128
+    /// bits.
     fn interval(&self, poly: &Poly) -> Option<Range> {
         self.interval_within(poly, OPERANDS)
     }
@@ -533,7 +539,8 @@ impl Place<'_> {
         quotient.then(|| (self.form(dividend), self.form(divisor)))
     }
 
-    /// The two integers of which a variable is one, and the condition that decides, if one is computed.
+    /// The two integers of which a variable is one, and the condition that decides, if one is
+    /// computed.
     fn cases(&self, var: Var) -> Option<(Option<Atom>, [Poly; 2])> {
         let (op, args) = self.bounds.computed.get(&var)?;
         let (cond, cases) = match (op, &args[..]) {
@@ -544,7 +551,8 @@ impl Place<'_> {
         Some((cond, cases.map(|case| self.form(case))))
     }
 
-    /// What is never negative of what a variable is computed from: its distances from other integers.
+    /// What is never negative of what a variable is computed from: its distances from other
+    /// integers.
     fn distances(&self, var: Var, op: Prim, args: &[Atom]) -> Vec<Poly> {
         let own = || Poly::var(self.itself(var));
         let below = |a: Atom| self.form(a).plus(&own(), -1);

@@ -1,12 +1,17 @@
 //! The checker: `⊢ function`. It shares no code with the passes it checks.
 //!
-//! * Every variable is bound once, and mentioned only where it is in scope; sizes in types count as mentions.
-//! * Every construct has operands of the right types, and its bindings have the types that it gives.
-//! * Where sizes must be equal they are the same atom, or equal as polynomials modulo the `Check`s that dominate ([`crate::bounds`]).
-//! * Every index is evidently in range where it is used: by the ranges of loops, the conditions around, and the `Check`s that dominate
-//!   ([`crate::bounds`]). So a pass that moves an access before its check, or drops a check that is needed, is found out here.
-//! * Accumulators are linear: mentioned by `Accumulate`, `Call` and `Freeze` only, frozen exactly once, in the block that made them, after
-//!   all additions; those that a function is given, and cells, are never frozen.
+//! * Every variable is bound once, and mentioned only where it is in scope; sizes in types count as
+//!   mentions.
+//! * Every construct has operands of the right types, and its bindings have the types that it
+//!   gives.
+//! * Where sizes must be equal they are the same atom, or equal as polynomials modulo the `Check`s
+//!   that dominate ([`crate::bounds`]).
+//! * Every index is evidently in range where it is used: by the ranges of loops, the conditions
+//!   around, and the `Check`s that dominate ([`crate::bounds`]). So a pass that moves an access
+//!   before its check, or drops a check that is needed, is found out here.
+//! * Accumulators are linear: mentioned by `Accumulate`, `Call` and `Freeze` only, frozen exactly
+//!   once, in the block that made them, after all additions; those that a function is given, and
+//!   cells, are never frozen.
 //! * The library is well formed, and calls and nodes are as it says ([`library`]).
 
 use lambada_prim::{ArrayPrim, Prim, ReduceOp, Scalar, ScalarTy};
@@ -22,7 +27,8 @@ mod rules;
 
 type Check<T = ()> = Result<T, String>;
 
-/// Checks a program: a function with its library. The error names the function, the statement and the variable.
+/// Checks a program: a function with its library. The error names the function, the statement and
+/// the variable.
 pub fn check(function: &Function) -> Result<(), String> {
     library::library(&function.library)?;
     let mut checker = Checker::new(function, &function.library);
@@ -34,7 +40,8 @@ pub fn check_callee(function: &Function, library: &Library) -> Result<(), String
     Checker::new(function, library).callee()
 }
 
-/// Does the entry of a program take and give arrays and scalars only, as engines do? Where it becomes source, it may take and give handles.
+/// Does the entry of a program take and give arrays and scalars only, as engines do? Where it
+/// becomes source, it may take and give handles.
 pub fn check_entry(function: &Function) -> Result<(), String> {
     let handles = |ty: &Ty| ty.elem.node().is_some();
     if function.params.iter().map(|p| &p.ty).chain(&function.results).any(handles) {
@@ -47,7 +54,8 @@ pub fn check_entry(function: &Function) -> Result<(), String> {
 #[derive(Clone)]
 enum Entry {
     Value(Ty),
-    /// An accumulator, made in the block of the given number; in none if it is a parameter or a cell, which are never frozen.
+    /// An accumulator, made in the block of the given number; in none if it is a parameter or a
+    /// cell, which are never frozen.
     Accumulator {
         ty: Ty,
         block: Option<usize>,

@@ -1,5 +1,6 @@
-//! What the evaluator runs: blocks whose operands are slots, each marked where it is the last use of an array. An array moved out at its
-//! last use is not shared, so an `Update` of it happens in place and a loop of n updates costs n, not n².
+//! What the evaluator runs: blocks whose operands are slots, each marked where it is the last use
+//! of an array. An array moved out at its last use is not shared, so an `Update` of it happens in
+//! place and a loop of n updates costs n, not n².
 //!
 //! Blocks that do not run at the same time share slots, so a call takes few.
 
@@ -175,7 +176,8 @@ fn routine(function: &Function) -> Routine {
     }
 }
 
-/// Where each variable is kept. What a statement binds has slots of its own besides those of its blocks, which take over its bindings.
+/// Where each variable is kept. What a statement binds has slots of its own besides those of its
+/// blocks, which take over its bindings.
 struct Slots {
     of: Vec<usize>,
     next: usize,
@@ -219,12 +221,14 @@ struct Compiler<'a> {
     slots: &'a [usize],
     /// How many loops surround the current block.
     depth: u32,
-    /// How many loops surround the binding of each variable: only where that is the same can a use be the last one.
+    /// How many loops surround the binding of each variable: only where that is the same can a use
+    /// be the last one.
     depth_of: Vec<u32>,
     /// By variable: is it an array, and not an accumulator?
     is_array: Vec<bool>,
     live: Vec<bool>,
-    /// What has become live, in order, so that the branches of an `if` can start from the same state.
+    /// What has become live, in order, so that the branches of an `if` can start from the same
+    /// state.
     marked: Vec<usize>,
 }
 
@@ -324,7 +328,8 @@ impl Compiler<'_> {
         Step { binds, dims, spans: self.spans(stm), op, frees }
     }
 
-    /// Where each binding comes from. A statement without bindings is blamed on what it is applied to.
+    /// Where each binding comes from. A statement without bindings is blamed on what it is applied
+    /// to.
     fn spans(&self, stm: &Stm) -> Vec<Span> {
         let origin = |var: Var| self.names.origin(var).unwrap_or_default();
         if stm.binds.is_empty() {
@@ -339,7 +344,7 @@ impl Compiler<'_> {
         stm.binds.iter().map(|p| origin(p.var)).collect()
     }
 
-    /// Is it an array that each run of the current block makes anew?
+    /// Whether it is an array that each run of the current block makes anew.
     fn freed_here(&self, var: usize) -> bool {
         self.is_array[var] && self.depth_of[var] == self.depth
     }
@@ -448,7 +453,8 @@ impl Compiler<'_> {
             LoopKind::For { index, extent, checkpoint: _ } => {
                 Driver::For { index: self.place(*index), extent: self.read(*extent) }
             }
-            // One loop deeper than the body, so that the condition never moves the state away: it is the result when it fails.
+            // One loop deeper than the body, so that the condition never moves the state away: it
+            // is the result when it fails.
             LoopKind::While(cond) => {
                 self.depth += 1;
                 let cond = self.repeated(&[], cond);

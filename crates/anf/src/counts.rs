@@ -1,11 +1,12 @@
 //! What a run of the evaluator costs: operations, elements moved, and memory.
 //!
-//! The cost model is that of compiled code. A part of an array (`x[i]` of rank > 0) is a view and costs nothing but the elements read of
-//! it. An update is in place where the array is not needed afterwards and the program has made it itself; an update of a parameter, of a
-//! constant, of a view or of an array that is still needed copies the array. An array is freed at its last use.
+//! The cost model is that of compiled code. A part of an array (`x[i]` of rank > 0) is a view and
+//! costs nothing but the elements read of it. An update is in place where the array is not needed
+//! afterwards and the program has made it itself; an update of a parameter, of a constant, of a
+//! view or of an array that is still needed copies the array. An array is freed at its last use.
 //!
-//! A call and a test of a constructor are an operation on integers each; a node is written once and takes a word besides its fields, of which
-//! an array is one that it refers to.
+//! A call and a test of a constructor are an operation on integers each; a node is written once and
+//! takes a word besides its fields, of which an array is one that it refers to.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -21,11 +22,13 @@ pub struct Counts {
     pub ints: u64,
     /// Elements read from arrays.
     pub loads: u64,
-    /// Elements that the program writes to arrays and accumulators. Copies that an update needs are not among them.
+    /// Elements that the program writes to arrays and accumulators. Copies that an update needs are
+    /// not among them.
     pub stores: u64,
     /// Bytes written to arrays and accumulators, copies included.
     pub written: u64,
-    /// Bytes of values that updates and sequential loops replace: elements, and states that an iteration makes anew.
+    /// Bytes of values that updates and sequential loops replace: elements, and states that an
+    /// iteration makes anew.
     pub overwritten: u64,
     /// Bytes of all arrays and nodes made, arguments and constants not included.
     pub allocated: u64,
@@ -99,7 +102,7 @@ impl Array {
         Array { tensor, memory: None }
     }
 
-    /// May it be changed, since nothing else refers to it?
+    /// Whether it may be changed, since nothing else refers to it.
     pub(crate) fn is_unshared(&self) -> bool {
         self.memory.is_some() && Rc::strong_count(&self.tensor) == 1
     }

@@ -1,4 +1,5 @@
-//! What statements do besides computing what they bind, and whose memory they take over: the one place that says it of each construct.
+//! What statements do besides computing what they bind, and whose memory they take over: the one
+//! place that says it of each construct.
 
 use std::collections::HashSet;
 
@@ -7,7 +8,8 @@ use crate::{Atom, Block, Exp, LoopKind, Nest, Op, Stm, Var};
 /// What a construct without blocks does besides computing what it binds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// Nothing: it may run wherever its operands are in scope and its indices in range, twice, or not at all.
+    /// Nothing: it may run wherever its operands are in scope and its indices in range, twice, or
+    /// not at all.
     None,
     /// It makes an accumulator, which it binds.
     Makes,
@@ -17,10 +19,11 @@ pub enum Effect {
     Freezes(Var),
     /// It fails unless its condition holds.
     Fails,
-    /// It shows values to whoever runs the program. It stays among what may fail: it runs as often as the program says, in the order of
-    /// the text, before and after the same checks.
+    /// It shows values to whoever runs the program. It stays among what may fail: it runs as often
+    /// as the program says, in the order of the text, before and after the same checks.
     Inspects,
-    /// It calls a function, which may fail, inspect, not end, add to the accumulators that it is given and to cells of nodes, and read such cells.
+    /// It calls a function, which may fail, inspect, not end, add to the accumulators that it is
+    /// given and to cells of nodes, and read such cells.
     Calls,
     /// It makes a node with cells, which it binds.
     MakesCells,
@@ -56,7 +59,8 @@ impl Op {
         }
     }
 
-    /// The array or accumulator of which it reads or writes a part, and where: the indices that must be in range.
+    /// The array or accumulator of which it reads or writes a part, and where: the indices that
+    /// must be in range.
     pub fn access(&self) -> Option<(Var, &[Atom])> {
         match self {
             Op::Index(x, index)
@@ -134,7 +138,8 @@ impl Nest {
         }
     }
 
-    /// Where the memory of the `k`-th result may come from: the arrays that it may be built in place of.
+    /// Where the memory of the `k`-th result may come from: the arrays that it may be built in
+    /// place of.
     fn sources(&self, k: usize) -> Vec<Atom> {
         match self {
             Nest::For { .. } => Vec::new(),
@@ -153,7 +158,7 @@ impl Exp {
         }
     }
 
-    /// May it run blocks without end?
+    /// Whether it may run blocks without end.
     pub fn is_unbounded(&self) -> bool {
         match self {
             Exp::Op(_) => false,
@@ -161,7 +166,7 @@ impl Exp {
         }
     }
 
-    /// May it run blocks more than once?
+    /// Whether it may run blocks more than once.
     pub fn repeats(&self) -> bool {
         match self {
             Exp::Op(_) => false,
@@ -177,8 +182,9 @@ impl Exp {
         }
     }
 
-    /// Calls `f` on the arrays that the expression takes over, its blocks aside: it writes to their memory, if they are not needed
-    /// afterwards. A pass that moves a read of such an array behind the expression makes it copy the array.
+    /// Calls `f` on the arrays that the expression takes over, its blocks aside: it writes to their
+    /// memory, if they are not needed afterwards. A pass that moves a read of such an array behind
+    /// the expression makes it copy the array.
     pub fn consumed(&self, f: &mut dyn FnMut(Var)) {
         match self {
             // An accumulator is no array that others read.
@@ -190,7 +196,8 @@ impl Exp {
         }
     }
 
-    /// The arrays and accumulators that the `k`-th result may be built in place of, if nothing needs them afterwards.
+    /// The arrays and accumulators that the `k`-th result may be built in place of, if nothing
+    /// needs them afterwards.
     pub fn sources(&self, k: usize) -> Vec<Atom> {
         match self {
             Exp::Op(op) => op.takes_over().into_iter().collect(),
@@ -246,7 +253,7 @@ impl Stm {
         self.any(&mut |stm| stm.exp.effect() == Effect::Inspects)
     }
 
-    /// Does it add to one of the accumulators of which `is` holds?
+    /// Whether it adds to one of the accumulators of which `is` holds.
     pub fn adds_to(&self, is: &dyn Fn(Var) -> bool) -> bool {
         self.any(&mut |stm| match &stm.exp {
             Exp::Op(Op::Accumulate { acc, .. }) => is(*acc),
@@ -255,7 +262,8 @@ impl Stm {
         })
     }
 
-    /// Does it, or a function that it calls, make nodes with cells, add to cells or read them? Such statements keep their order.
+    /// Does it, or a function that it calls, make nodes with cells, add to cells or read them? Such
+    /// statements keep their order.
     pub fn touches_cells(&self) -> bool {
         self.any(&mut |stm| match stm.exp.effect() {
             Effect::Calls | Effect::MakesCells | Effect::OpensCell | Effect::ReadsCell => true,
@@ -268,7 +276,8 @@ impl Stm {
         })
     }
 
-    /// Can it be copied, moved to where its operands are known, and dropped? It does nothing but compute what it binds.
+    /// Can it be copied, moved to where its operands are known, and dropped? It does nothing but
+    /// compute what it binds.
     pub fn is_pure(&self) -> bool {
         let alone = match self.exp.effect() {
             Effect::None => true,
@@ -285,7 +294,7 @@ impl Stm {
         alone && !self.may_fail() && !self.adds()
     }
 
-    /// Does it take more than a constant number of operations?
+    /// Whether it takes more than a constant number of operations.
     pub fn is_costly(&self) -> bool {
         match &self.exp {
             Exp::Op(Op::ArrayPrim(..) | Op::Call { .. })

@@ -1,7 +1,9 @@
-//! The evaluator: `⟦program⟧ : tensors → tensors or failure`, counting what it does. It is the meaning of the language for the tests of
-//! every pass, and the counts are what the cost claims (`reverse ≤ k · primal`) are tested with.
+//! The evaluator: `⟦program⟧ : tensors → tensors or failure`, counting what it does. It is the
+//! meaning of the language for the tests of every pass, and the counts are what the cost claims
+//! (`reverse ≤ k · primal`) are tested with.
 //!
-//! It keeps its own stack ([`control`]), so a recursion may be as deep as memory allows. Nodes live in a pool ([`nodes`]).
+//! It keeps its own stack ([`control`]), so a recursion may be as deep as memory allows. Nodes live
+//! in a pool ([`nodes`]).
 
 use std::rc::Rc;
 
@@ -26,13 +28,14 @@ pub struct Outcome {
     pub counts: Counts,
 }
 
-/// Runs a function on its parameters; sizes are those of the arguments. Arguments that do not fit, and reads that no `Check` guards, are
-/// internal errors.
+/// Runs a function on its parameters; sizes are those of the arguments. Arguments that do not fit,
+/// and reads that no `Check` guards, are internal errors.
 pub fn eval(function: &Function, args: &[Tensor]) -> Result<Outcome, Failure> {
     eval_within(function, args, Limit::default(), &|_, _| {})
 }
 
-/// The same with a limit on the memory for arrays; `seen` is told of what is inspected, in order: its number, and its parts.
+/// The same with a limit on the memory for arrays; `seen` is told of what is inspected, in order:
+/// its number, and its parts.
 pub fn eval_within(
     function: &Function,
     args: &[Tensor],

@@ -1,5 +1,6 @@
-//! Random well-typed functions with arguments, for tests: every construct, with checks that pass and some that fail. The reals that they
-//! compute stay moderate, so that passes which add in another order agree up to rounding.
+//! Random well-typed functions with arguments, for tests: every construct, with checks that pass
+//! and some that fail. The reals that they compute stay moderate, so that passes which add in
+//! another order agree up to rounding.
 
 use std::rc::Rc;
 

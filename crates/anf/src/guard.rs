@@ -1,9 +1,11 @@
 //! Every access that is not evidently in range gets a check of its own.
 //!
-//! The reverse sweep of a derivative reads and adds where the forward sweep has made a check, but in other loops, so there the check does
-//! not dominate. It is made again: one comparison, which cannot fail unless the forward sweep has failed before. So is the comparison of
-//! sizes that a call or a node of the library needs: an array is passed with the sizes that the signature says. A block that a pass has
-//! copied without its checks compares the sizes of the arrays that it gives with those of what they become; so do updates and additions.
+//! The reverse sweep of a derivative reads and adds where the forward sweep has made a check, but
+//! in other loops, so there the check does not dominate. It is made again: one comparison, which
+//! cannot fail unless the forward sweep has failed before. So is the comparison of sizes that a
+//! call or a node of the library needs: an array is passed with the sizes that the signature says.
+//! A block that a pass has copied without its checks compares the sizes of the arrays that it gives
+//! with those of what they become; so do updates and additions.
 //!
 //! *Gives* a function in which each index is evidently in range and sizes are evidently equal, as [`crate::check()`] asks. *Keeps* all else.
 
@@ -36,8 +38,8 @@ fn guard_function(function: &mut Function, signatures: &Signatures) -> bool {
     Guards::new(&mut function.names, known, signatures).all(&arrays, &mut function.body)
 }
 
-/// Adds the checks that are missing in a block with free variables: what is known around it, and the arrays among the variables. Were
-/// there any?
+/// Adds the checks that are missing in a block with free variables: what is known around it, and
+/// the arrays among the variables. Were there any?
 pub fn guard_block(names: &mut Names, known: Known, free: &[Param], block: &mut Block) -> bool {
     Guards::new(names, known, &Signatures::default()).all(free, block)
 }
@@ -256,7 +258,8 @@ impl<'a> Guards<'a> {
         var.into()
     }
 
-    /// The place of the check that has been made before: of an index and a size of these names, or else of this size.
+    /// The place of the check that has been made before: of an index and a size of these names, or
+    /// else of this size.
     fn site(&self, index: Atom, size: Atom) -> Site {
         let hint = |atom: Atom| atom.as_var().map(|v| self.names.hint(v));
         let alike = |a: Atom, b: Atom| a == b || a.as_var().is_some() && hint(a) == hint(b);

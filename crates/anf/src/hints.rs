@@ -1,5 +1,6 @@
-//! Names for values that their author gave none: after the operation and what it is applied to. Derivatives name cotangents and tapes after
-//! the values that they belong to, so this comes before.
+//! Names for values that their author gave none: after the operation and what it is applied to.
+//! Derivatives name cotangents and tapes after the values that they belong to, so this comes
+//! before.
 
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -8,7 +9,8 @@ use lambada_prim::{Prim, ScalarTy, Surface};
 
 use crate::{Atom, Block, Exp, Names, Op};
 
-/// What a value is called that has no name: `t` where people see it, but no author can have called it so.
+/// What a value is called that has no name: `t` where people see it, but no author can have called
+/// it so.
 pub const NAMELESS: &str = "?t";
 
 /// A name longer than this says too much.

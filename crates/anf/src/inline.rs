@@ -5,7 +5,8 @@ use std::rc::Rc;
 
 use crate::{Atom, Block, Exp, FnId, Function, Library, Names, Op, Renaming, Stm, Var};
 
-/// The body of a function under fresh names, with these arguments and accumulators for its parameters.
+/// The body of a function under fresh names, with these arguments and accumulators for its
+/// parameters.
 pub fn written_out(
     callee: &Function,
     names: &mut Names,
@@ -20,7 +21,8 @@ pub fn written_out(
 }
 
 impl Names {
-    /// A new variable that is called, and comes from, what a variable of another function is and does.
+    /// A new variable that is called, and comes from, what a variable of another function is and
+    /// does.
     fn adopted(&mut self, from: &Names, var: Var) -> Var {
         let outside = self.come_from(from.origin(var).unwrap_or_default());
         let hint: Rc<str> = from.hint(var);
@@ -37,8 +39,9 @@ impl Renaming {
     }
 }
 
-/// Writes out the calls of functions with rules, where no derivative will be taken: all but those of recursive ones, and of functions
-/// under construction. What these bound has other names, which the renaming says.
+/// Writes out the calls of functions with rules, where no derivative will be taken: all but those
+/// of recursive ones, and of functions under construction. What these bound has other names, which
+/// the renaming says.
 pub fn without_rules(library: &Library, names: &mut Names, block: &mut Block) -> Renaming {
     let ids = (0..library.functions.len()).map(|k| FnId(k as u32));
     let ruled = |id: &FnId| library.function(*id).is_some_and(|f| f.rules.is_some());

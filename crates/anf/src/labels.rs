@@ -1,4 +1,5 @@
-//! What the text of a program calls the node types and functions of its library: unique, and as close to their own names as possible.
+//! What the text of a program calls the node types and functions of its library: unique, and as
+//! close to their own names as possible.
 
 use std::collections::HashSet;
 

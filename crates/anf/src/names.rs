@@ -10,7 +10,8 @@ use lambada_source::Span;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Var(pub u32);
 
-/// The supply of variables of a function, and what to call each; it knows, too, how many bits the reals have that the function computes with.
+/// The supply of variables of a function, and what to call each; it knows, too, how many bits the
+/// reals have that the function computes with.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Names {
     hints: Vec<Rc<str>>,
@@ -18,9 +19,11 @@ pub struct Names {
     origins: Vec<Span>,
     /// What new variables come from.
     current: Span,
-    /// By the bits of a real: of which constants it has been computed. No real is computed of itself, with either sign, by any number of steps.
+    /// By the bits of a real: of which constants it has been computed. No real is computed of
+    /// itself, with either sign, by any number of steps.
     folded: HashMap<u64, (Prim, Vec<Scalar>)>,
-    /// The magnitudes of these constants. What is here before it is computed stays a number, so that there are no circles.
+    /// The magnitudes of these constants. What is here before it is computed stays a number, so
+    /// that there are no circles.
     written: HashSet<u64>,
     precision: Precision,
 }
@@ -50,17 +53,20 @@ impl Names {
         Var((self.hints.len() - 1) as u32)
     }
 
-    /// From now on, new variables come from this place in the program; gives the place so far. The default span is no place.
+    /// From now on, new variables come from this place in the program; gives the place so far. The
+    /// default span is no place.
     pub fn come_from(&mut self, span: Span) -> Span {
         std::mem::replace(&mut self.current, span)
     }
 
-    /// The place in the program that a variable comes from, if it is known: what is blamed where there is no memory for an array.
+    /// The place in the program that a variable comes from, if it is known: what is blamed where
+    /// there is no memory for an array.
     pub fn origin(&self, var: Var) -> Option<Span> {
         Some(self.origins[var.0 as usize]).filter(|span| *span != Span::default())
     }
 
-    /// The value of a primitive that is applied to constants. How it was computed is remembered, for people.
+    /// The value of a primitive that is applied to constants. How it was computed is remembered,
+    /// for people.
     pub fn fold(&mut self, op: Prim, args: &[Scalar]) -> Scalar {
         let args: Vec<Scalar> = args.iter().map(|arg| self.precision.scalar(*arg)).collect();
         let value = self.precision.eval(op, &args);

@@ -1,4 +1,5 @@
-//! Names for people: unique where they are in scope, as close to the hint as possible, never a number that the compiler uses inside.
+//! Names for people: unique where they are in scope, as close to the hint as possible, never a
+//! number that the compiler uses inside.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -80,7 +81,8 @@ pub fn numbered(base: &str, k: usize) -> Rc<str> {
     if k == 0 { base.into() } else { format!("{base}{gap}{k}").into() }
 }
 
-/// The hint as an identifier of the surface language, without a trailing number that would only grow.
+/// The hint as an identifier of the surface language, without a trailing number that would only
+/// grow.
 pub fn identifier(hint: &str) -> String {
     let mut name: String =
         hint.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '_').collect();

@@ -1,4 +1,5 @@
-//! Polynomials over integer variables: the normal form in which sizes and indices are compared. `(i + 3) - i` is 3.
+//! Polynomials over integer variables: the normal form in which sizes and indices are compared.
+//! `(i + 3) - i` is 3.
 
 use std::cmp::Ordering;
 
@@ -14,8 +15,9 @@ const TERMS: usize = 24;
 /// Beyond this degree, too.
 const DEGREE: usize = 4;
 
-/// A sum of integer multiples of products, without zeros. Coefficients are wider than the integers of the language, so that an inequality
-/// can be derived from others without overflow; [`Poly::wrapped`] brings them back into range.
+/// A sum of integer multiples of products, without zeros. Coefficients are wider than the integers
+/// of the language, so that an inequality can be derived from others without overflow;
+/// [`Poly::wrapped`] brings them back into range.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Poly {
     /// In the order of the monomials.
@@ -146,7 +148,8 @@ impl Poly {
         self.terms.len() <= TERMS && self.terms.iter().all(|(m, _)| m.len() <= DEGREE)
     }
 
-    /// The polynomial that a variable is multiplied with; none if it occurs in a higher power, or not at all.
+    /// The polynomial that a variable is multiplied with; none if it occurs in a higher power, or
+    /// not at all.
     pub(crate) fn coefficient(&self, var: Var) -> Option<Poly> {
         let mut terms = Terms::new();
         for (monomial, k) in self.terms.iter().filter(|(m, _)| m.contains(&var)) {

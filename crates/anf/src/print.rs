@@ -1,4 +1,5 @@
-//! Every construct as it is, with types and checks: what `show --stage anf` prints, and what a failing pass is reported with.
+//! Every construct as it is, with types and checks: what `show --stage anf` prints, and what a
+//! failing pass is reported with.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -13,7 +14,8 @@ use crate::{
     NodeType, Op, Out, Param, Rules, Stm, Ty, Var,
 };
 
-/// The program as text: its node types, its functions, and then the function itself. Names are unique where they are in scope.
+/// The program as text: its node types, its functions, and then the function itself. Names are
+/// unique where they are in scope.
 pub fn print(function: &Function) -> String {
     let labels = labels(&function.library);
     let mut text = String::new();
@@ -228,7 +230,8 @@ impl<'a> Printer<'a> {
 
     fn statement(&mut self, stm: &Stm) {
         let body = self.head(&stm.exp);
-        // The blocks are printed before the binds get their names, as these are not in scope there; the text is put together after.
+        // The blocks are printed before the binds get their names, as these are not in scope there;
+        // the text is put together after.
         let (head, rest) = body;
         let binds: Vec<String> = stm.binds.iter().map(|p| self.param(p)).collect();
         let equals = if binds.is_empty() { "" } else { " = " };

@@ -1,9 +1,11 @@
-//! The reader: what [`crate::print()`] prints, back into a program, so that a pass can be tested by a text before and a text after.
+//! The reader: what [`crate::print()`] prints, back into a program, so that a pass can be tested by
+//! a text before and a text after.
 //!
-//! One statement stands on a line; blocks end with the line of their results, `=> x, y`. Places in the source are not printed, so the
-//! checks that are read have none.
+//! One statement stands on a line; blocks end with the line of their results, `=> x, y`. Places in
+//! the source are not printed, so the checks that are read have none.
 //!
-//! * Gives: a function whose print is the text again, if the text was printed. It may be ill-formed: [`crate::check()`] decides that.
+//! * Gives: a function whose print is the text again, if the text was printed. It may be
+//!   ill-formed: [`crate::check()`] decides that.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -215,7 +217,8 @@ impl Reader {
                 binds.push(self.param()?);
             }
         }
-        // What a statement binds is not in scope in it, but for the sizes in the types of its other bindings.
+        // What a statement binds is not in scope in it, but for the sizes in the types of its other
+        // bindings.
         let after = std::mem::replace(&mut self.scope, outside);
         let exp = self.exp(&binds)?;
         self.scope = after;
@@ -227,7 +230,8 @@ impl Reader {
         if self.eat("[") {
             return Ok(Op::Array(self.list(Some("]"), Self::atom)?).into());
         }
-        // Variables may be called like constructs; `constant [2]real {…}` is told from an index by its end.
+        // Variables may be called like constructs; `constant [2]real {…}` is told from an index by
+        // its end.
         let braced = matches!(self.cursor.tokens().last(), Some(Token::Mark("}")));
         match self.peek_after(1) {
             Some(Token::Mark("[")) if !braced => return self.index(),

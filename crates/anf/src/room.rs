@@ -1,4 +1,5 @@
-//! Room for arrays: the evaluator asks before it makes one, and fails at the place in the program that wants too much.
+//! Room for arrays: the evaluator asks before it makes one, and fails at the place in the program
+//! that wants too much.
 
 use std::rc::Rc;
 

@@ -1,4 +1,5 @@
-//! Derivatives that the author of a function gives. They take the place of those of its body where the function is called.
+//! Derivatives that the author of a function gives. They take the place of those of its body where
+//! the function is called.
 //!
 //! ```text
 //!   f    : (c…, x…) -> y…          captured c…, parameters x…, results y…
@@ -6,8 +7,9 @@
 //!   vjp  : (c…, x…, y…, ȳ…) -> x̄…   linear in ȳ…
 //! ```
 //!
-//! Of the parameters and of the results, those that are real or handles have a tangent and a cotangent, of the same type. What is captured has
-//! none: a rule does not speak of it. Rules are ordinary functions of the library, and are differentiated as such.
+//! Of the parameters and of the results, those that are real or handles have a tangent and a
+//! cotangent, of the same type. What is captured has none: a rule does not speak of it. Rules are
+//! ordinary functions of the library, and are differentiated as such.
 
 use lambada_source::Span;
 

@@ -1,5 +1,6 @@
-//! The syntax. A block is a list of statements and result atoms; nested blocks are regions, not jumps. Values are scalars, handles of
-//! nodes, or regular arrays of these whose sizes are atoms in scope; there are no tuples, and functions are called by their number.
+//! The syntax. A block is a list of statements and result atoms; nested blocks are regions, not
+//! jumps. Values are scalars, handles of nodes, or regular arrays of these whose sizes are atoms in
+//! scope; there are no tuples, and functions are called by their number.
 
 use std::rc::Rc;
 
@@ -31,12 +32,14 @@ pub struct FnId(pub u32);
 pub enum Elem {
     /// `real`, `int`, `bool`.
     Scalar(ScalarTy),
-    /// A handle: a node of this type, or null, which is written as the constant 0. At run time it is an `int`. It has no derivative and no arithmetic.
+    /// A handle: a node of this type, or null, which is written as the constant 0. At run time it
+    /// is an `int`. It has no derivative and no arithmetic.
     Ref(NodeId),
 }
 
-/// The type of a value: a scalar where `dims` is empty. The sizes are `int` atoms that are in scope where the value is bound,
-/// or earlier variables of the same binding list (a size that a statement computes together with the array).
+/// The type of a value: a scalar where `dims` is empty. The sizes are `int` atoms that are in scope
+/// where the value is bound, or earlier variables of the same binding list (a size that a statement
+/// computes together with the array).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Ty {
     /// The elements.
@@ -81,7 +84,8 @@ pub enum Out {
     Reduce(ReduceOp),
 }
 
-/// What the reverse sweep of a loop keeps of its forward sweep, that is, what it need not run again. Values do not depend on it.
+/// What the reverse sweep of a loop keeps of its forward sweep, that is, what it need not run
+/// again. Values do not depend on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Checkpoint {
     /// What each iteration needs.
@@ -111,7 +115,8 @@ pub enum LoopKind {
     While(Block),
 }
 
-/// What a statement computes: the constructs in two levels, so that whoever has nothing to say about blocks says nothing about them.
+/// What a statement computes: the constructs in two levels, so that whoever has nothing to say
+/// about blocks says nothing about them.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Exp {
     /// Without blocks.
@@ -120,13 +125,14 @@ pub enum Exp {
     Nest(Nest),
 }
 
-/// The constructs without blocks. What one mentions is said in `walk`, what it does besides computing in `effects`.
+/// The constructs without blocks. What one mentions is said in `walk`, what it does besides
+/// computing in `effects`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Op {
     /// A scalar primitive.
     Prim(Prim, Vec<Atom>),
-    /// `x[i, j]`: an element or, with fewer indices than axes, a sub-array. The indices are in range: a `Check` stands before,
-    /// where that is not evident.
+    /// `x[i, j]`: an element or, with fewer indices than axes, a sub-array. The indices are in
+    /// range: a `Check` stands before, where that is not evident.
     Index(Var, Vec<Atom>),
     /// An array of the bound type with every element equal to the scalar.
     Fill(Atom),
@@ -134,8 +140,8 @@ pub enum Op {
     Array(Vec<Atom>),
     /// A constant array.
     Constant(Rc<Tensor>),
-    /// `array with [index] = value`; fewer indices than axes replace a sub-array. In range, as for `Index`. Done in place where `array` is
-    /// not used afterwards.
+    /// `array with [index] = value`; fewer indices than axes replace a sub-array. In range, as for
+    /// `Index`. Done in place where `array` is not used afterwards.
     Update {
         /// What is updated.
         array: Var,
@@ -144,13 +150,16 @@ pub enum Op {
         /// The new element or sub-array.
         value: Atom,
     },
-    /// An array primitive, in the version that the ranks of the arguments choose; axes of the same name have equal sizes.
+    /// An array primitive, in the version that the ranks of the arguments choose; axes of the same
+    /// name have equal sizes.
     ArrayPrim(ArrayPrim, Vec<Var>),
-    /// A new accumulator of the bound type that holds the given value: the abstract monoid (0, +) of the paper's linear types. The bound
-    /// variable is a name for `Accumulate` and `Freeze` only, not a value; each accumulator is frozen exactly once, in the block that
-    /// made it, after all its additions.
+    /// A new accumulator of the bound type that holds the given value: the abstract monoid (0, +)
+    /// of the paper's linear types. The bound variable is a name for `Accumulate` and `Freeze`
+    /// only, not a value; each accumulator is frozen exactly once, in the block that made it, after
+    /// all its additions.
     Accumulator(Atom),
-    /// `acc[index] += value`, the one effect of the language; it commutes with itself. The value may be a sub-array. In range, as for `Index`.
+    /// `acc[index] += value`, the one effect of the language; it commutes with itself. The value
+    /// may be a sub-array. In range, as for `Index`.
     Accumulate {
         /// The accumulator.
         acc: Var,
@@ -179,7 +188,8 @@ pub enum Op {
         /// Scalars and arrays, no handles.
         values: Vec<Atom>,
     },
-    /// `f(args…)` for a function of the library: binds its results. It adds to the accumulators that it is given.
+    /// `f(args…)` for a function of the library: binds its results. It adds to the accumulators
+    /// that it is given.
     Call {
         /// Which.
         function: FnId,
@@ -201,8 +211,9 @@ pub enum Op {
     },
     /// The constructor of a node, or -1 for null.
     Tag(Atom),
-    /// A field of a node; zeros, of the sizes of the bound type, for null. The node has this constructor, or is null; an array has the sizes that
-    /// the bound type says. Who runs it compares both, since they are not evident.
+    /// A field of a node; zeros, of the sizes of the bound type, for null. The node has this
+    /// constructor, or is null; an array has the sizes that the bound type says. Who runs it
+    /// compares both, since they are not evident.
     Field {
         /// The node.
         of: Atom,
@@ -211,8 +222,9 @@ pub enum Op {
         /// Which of the fields of the constructor; not a cell.
         field: u32,
     },
-    /// A cell of a node as an accumulator of the bound type, which is a name for `Accumulate` and `Call` only and is not frozen. What is added to the
-    /// cell of null is lost. The cell has the sizes that the bound type says.
+    /// A cell of a node as an accumulator of the bound type, which is a name for `Accumulate` and
+    /// `Call` only and is not frozen. What is added to the cell of null is lost. The cell has the
+    /// sizes that the bound type says.
     Open {
         /// The node.
         of: Atom,
@@ -235,9 +247,9 @@ pub enum Op {
 /// The constructs with blocks.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Nest {
-    /// `for index < extent { body }`: independent iterations; one `Out` per result of the body, one binding per `Out`. It may have no
-    /// results, where it only accumulates. What `Collect` gathers has the sizes that its binding says, in every iteration, and these
-    /// are in scope outside.
+    /// `for index < extent { body }`: independent iterations; one `Out` per result of the body, one
+    /// binding per `Out`. It may have no results, where it only accumulates. What `Collect` gathers
+    /// has the sizes that its binding says, in every iteration, and these are in scope outside.
     For {
         /// The index, bound in the body.
         index: Var,
@@ -248,7 +260,8 @@ pub enum Nest {
         /// The iteration.
         body: Block,
     },
-    /// `loop (params = inits) for … { body }`: sequential; the body's results are the next values of the parameters, of the same types.
+    /// `loop (params = inits) for … { body }`: sequential; the body's results are the next values
+    /// of the parameters, of the same types.
     Loop {
         /// The state.
         params: Vec<Param>,
@@ -270,7 +283,8 @@ pub enum Nest {
     },
 }
 
-/// A type of nodes: immutable values in memory that are referred to by handles, of recursive data, functions that only run time knows, and tapes.
+/// A type of nodes: immutable values in memory that are referred to by handles, of recursive data,
+/// functions that only run time knows, and tapes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NodeType {
     /// As people see it.
@@ -293,7 +307,8 @@ pub struct Constructor {
 pub struct Field {
     /// As people see it.
     pub name: String,
-    /// Its type. A size is a constant, or `Var(k)` for the value of field `k`, which is an `int` and stands before.
+    /// Its type. A size is a constant, or `Var(k)` for the value of field `k`, which is an `int`
+    /// and stands before.
     pub ty: Ty,
     /// A cell: it is only added to, and read when no addition will follow.
     pub cell: bool,
@@ -310,7 +325,8 @@ impl Field {
 }
 
 impl Constructor {
-    /// Whether the k-th field belongs to the shape of the value, so that a tangent has that of its point.
+    /// Whether the k-th field belongs to the shape of the value, so that a tangent has that of its
+    /// point.
     pub fn is_shape(&self, k: usize) -> bool {
         let size = Atom::from(Var(k as u32));
         self.fields[k].shape || self.fields.iter().any(|field| field.ty.dims.contains(&size))
@@ -322,8 +338,9 @@ impl Constructor {
 pub struct Library {
     /// The node types.
     pub nodes: Vec<NodeType>,
-    /// The functions; nothing for one that is under construction. Their own libraries are empty, and they have no `sizes`: these are parameters
-    /// like others. The sizes of their results are constants, `int` parameters, or `int` results that stand before.
+    /// The functions; nothing for one that is under construction. Their own libraries are empty,
+    /// and they have no `sizes`: these are parameters like others. The sizes of their results are
+    /// constants, `int` parameters, or `int` results that stand before.
     pub functions: Vec<Option<Function>>,
 }
 
@@ -332,14 +349,16 @@ pub struct Library {
 pub struct Function {
     /// What it is called.
     pub name: String,
-    /// Implicit `int` parameters: the sizes that the shapes of the arguments determine. A variable here occurs as a size in `params`;
-    /// where it occurs more than once, the caller checks that the sizes agree.
+    /// Implicit `int` parameters: the sizes that the shapes of the arguments determine. A variable
+    /// here occurs as a size in `params`; where it occurs more than once, the caller checks that
+    /// the sizes agree.
     pub sizes: Vec<Var>,
     /// The parameters.
     pub params: Vec<Param>,
     /// Accumulators that the caller has made: the function adds to them.
     pub accumulators: Vec<Param>,
-    /// The types of the results; sizes are constants, `sizes`, `int` parameters, or variables that the body binds at its top level.
+    /// The types of the results; sizes are constants, `sizes`, `int` parameters, or variables that
+    /// the body binds at its top level.
     pub results: Vec<Ty>,
     /// The body.
     pub body: Block,

@@ -6,7 +6,8 @@ mod bounds;
 mod library;
 mod rules;
 
-/// `f [n] (xs : [n]real) (x : real)` whose body is built by the closure, which gives the results and their types.
+/// `f [n] (xs : [n]real) (x : real)` whose body is built by the closure, which gives the results
+/// and their types.
 fn function(build: impl FnOnce(&mut Builder, Var, Var, Var) -> Vec<(Atom, Ty)>) -> Function {
     let mut names = Names::default();
     let (n, xs, x) = (names.fresh("n"), names.fresh("xs"), names.fresh("x"));

@@ -1,11 +1,14 @@
-//! Says where the first NaN comes from: behind every operation on reals a check that it has not made a NaN out of numbers.
+//! Says where the first NaN comes from: behind every operation on reals a check that it has not
+//! made a NaN out of numbers.
 //!
-//! A NaN that goes in may come out, so data may hold NaNs. What is compared is the result with the operands: of a primitive these are scalars, of a
-//! reduction the elements, of an array primitive the arguments. An accumulator cannot be read while it is added to; where there is no NaN in the
-//! arguments and in the text of the program, one in its final value is new. Infinities are numbers: what they are made of is not reported.
+//! A NaN that goes in may come out, so data may hold NaNs. What is compared is the result with the
+//! operands: of a primitive these are scalars, of a reduction the elements, of an array primitive
+//! the arguments. An accumulator cannot be read while it is added to; where there is no NaN in the
+//! arguments and in the text of the program, one in its final value is new. Infinities are numbers:
+//! what they are made of is not reported.
 //!
-//! Assumes: a function that [`crate::check()`] accepts, which is not optimized any more. Gives: one that fails at the first operation that makes a NaN.
-//! Keeps: all else.
+//! Assumes: a function that [`crate::check()`] accepts, which is not optimized any more. Gives: one
+//! that fails at the first operation that makes a NaN. Keeps: all else.
 
 use std::collections::HashMap;
 
@@ -196,7 +199,7 @@ fn is_nan(b: &mut Builder, x: Atom) -> Atom {
     b.prim(Prim::Not, [same])
 }
 
-/// Is there a NaN in it?
+/// Whether there is a NaN in it.
 fn any_nan(b: &mut Builder, x: Atom, ty: &Ty) -> Atom {
     let Some(var) = x.as_var().filter(|_| !ty.dims.is_empty()) else { return is_nan(b, x) };
     let mut at = Vec::new();
@@ -226,12 +229,13 @@ fn check(b: &mut Builder, new: Atom, old: Vec<Atom>, span: Span, message: String
     b.effect(Op::Check { cond, site, values: Vec::new() });
 }
 
-/// A sum of products is reported as the scalar operations that it consists of, anything else by its name.
+/// A sum of products is reported as the scalar operations that it consists of, anything else by its
+/// name.
 fn made_nan_of(prim: ArrayPrim) -> String {
     if prim.is_contraction() { made_nan(Prim::Mul) } else { made_nan_by(prim.name()) }
 }
 
-/// Is there a NaN in the text?
+/// Whether there is a NaN in the text.
 fn mentions_nan(block: &Block) -> bool {
     block.any(&mut |stm| {
         let mut found = false;

@@ -1,5 +1,6 @@
-//! The one place that knows all children of all constructs. Everything that walks (renaming, free variables, use counts, most
-//! passes) is built from `atoms`, `blocks`, `binders` and their mutable twins, which are one text.
+//! The one place that knows all children of all constructs. Everything that walks (renaming, free
+//! variables, use counts, most passes) is built from `atoms`, `blocks`, `binders` and their mutable
+//! twins, which are one text.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -10,8 +11,8 @@ use crate::{Atom, Block, Checkpoint, Exp, LoopKind, Names, Nest, Op, Param, Stm,
 macro_rules! children {
     ($($mutable:ident)?; $atoms:ident($atom:ty), $operands:ident; $blocks:ident, $binders:ident) => {
         impl Op {
-            /// Calls `f` on every atom and variable that the construct mentions. Accumulators and indexed arrays are given as atoms; a
-            /// variable position must stay a variable.
+            /// Calls `f` on every atom and variable that the construct mentions. Accumulators and
+            /// indexed arrays are given as atoms; a variable position must stay a variable.
             pub fn $atoms(&$($mutable)? self, f: &mut dyn FnMut($atom)) {
                 match self {
                     Op::Prim(_, args) | Op::Array(args) => $operands::atoms(args, f),
@@ -49,7 +50,8 @@ macro_rules! children {
         }
 
         impl Nest {
-            /// Calls `f` on every atom that the construct itself mentions, not on those in its blocks.
+            /// Calls `f` on every atom that the construct itself mentions, not on those in its
+            /// blocks.
             pub fn $atoms(&$($mutable)? self, f: &mut dyn FnMut($atom)) {
                 match self {
                     Nest::For { extent, .. } => $operands::atom(extent, f),
@@ -103,7 +105,8 @@ macro_rules! children {
         }
 
         impl Exp {
-            /// Calls `f` on every atom and variable that the expression itself mentions, not on those in its blocks.
+            /// Calls `f` on every atom and variable that the expression itself mentions, not on
+            /// those in its blocks.
             pub fn $atoms(&$($mutable)? self, f: &mut dyn FnMut($atom)) {
                 match self {
                     Exp::Op(op) => op.$atoms(f),
@@ -177,7 +180,8 @@ impl Exp {
 }
 
 impl Stm {
-    /// Calls `f` on every variable that the statement mentions, in its blocks and in types too; also on those that its blocks bind.
+    /// Calls `f` on every variable that the statement mentions, in its blocks and in types too;
+    /// also on those that its blocks bind.
     pub fn mentioned(&self, f: &mut dyn FnMut(Var)) {
         let mut atom = |a: Atom| a.as_var().into_iter().for_each(&mut *f);
         self.exp.atoms(&mut atom);
@@ -245,7 +249,8 @@ impl Block {
     }
 }
 
-/// The variables that a block mentions and does not bind, in the order of their first mention. Sizes in types count.
+/// The variables that a block mentions and does not bind, in the order of their first mention.
+/// Sizes in types count.
 pub fn free_vars(block: &Block) -> Vec<Var> {
     let mut free = Free::default();
     free.block(block);
@@ -253,7 +258,8 @@ pub fn free_vars(block: &Block) -> Vec<Var> {
 }
 
 impl Stm {
-    /// The variables that the statement mentions and does not bind, in the order of their first mention. Sizes in types count.
+    /// The variables that the statement mentions and does not bind, in the order of their first
+    /// mention. Sizes in types count.
     pub fn free_vars(&self) -> Vec<Var> {
         let mut free = Free::default();
         free.stm(self);
@@ -324,7 +330,8 @@ pub fn uses(block: &Block) -> HashMap<Var, usize> {
     counts
 }
 
-/// A substitution of atoms for variables. `copy` renames everything that a block binds, so that code can be placed twice.
+/// A substitution of atoms for variables. `copy` renames everything that a block binds, so that
+/// code can be placed twice.
 #[derive(Clone, Debug, Default)]
 pub struct Renaming {
     map: HashMap<Var, Atom>,
@@ -376,7 +383,8 @@ impl Renaming {
         }
     }
 
-    /// A copy of the block in which everything bound has a fresh name. The renaming grows by what the block binds at its top level.
+    /// A copy of the block in which everything bound has a fresh name. The renaming grows by what
+    /// the block binds at its top level.
     pub fn copy(&mut self, block: &Block, names: &mut Names) -> Block {
         self.copied(block, &mut |var| names.again(var))
     }

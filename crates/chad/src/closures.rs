@@ -1,15 +1,17 @@
 //! Primal once, closures converted: reverse mode at a cost of a constant times the primal's.
 //!
-//! D←: `Γ ⊢ t : T` becomes `D←(Γ)_1 ⊢ D[t] : D←(T)_1 * (D←(T)_2 ⊸ D←(Γ)_2)`, where `D←(S -> R)_2` is *the cotangents of the variables that
-//! the closure has captured*, and a call's pullback gives those together with the argument's. So a body's pullback runs once:
+//! D←: `Γ ⊢ t : T` becomes `D←(Γ)_1 ⊢ D[t] : D←(T)_1 * (D←(T)_2 ⊸ D←(Γ)_2)`, where `D←(S -> R)_2`
+//! is *the cotangents of the variables that the closure has captured*, and a call's pullback gives
+//! those together with the argument's. So a body's pullback runs once:
 //!
 //! ```text
 //!   \y. t :  < \y. let <r, p> = D[t] in <r, \w. split p(w) at y> ,  \e. e >
 //!   t s   :  let <f, pf> = D[t] in let <a, pa> = D[s] in let <r, pc> = f a in < r, \w. let <e, wa> = pc w in pf e + pa wa >
 //! ```
 //!
-//! It is right because a cotangent of a function value comes from calls of that very closure and from nowhere else. The environments of two
-//! activations of one λ never meet: each stays inside of the cotangent of its own closure until that closure's pullback is run.
+//! It is right because a cotangent of a function value comes from calls of that very closure and
+//! from nowhere else. The environments of two activations of one λ never meet: each stays inside of
+//! the cotangent of its own closure until that closure's pullback is run.
 //!
 //! `D←(Γ)_2` is sparse: a variable that is not in it has cotangent zero.
 
@@ -34,7 +36,8 @@ enum Primal {
 /// From an argument to the result and the pullback of the call.
 type Closure = dyn Fn(&Primal) -> (Primal, Call);
 
-/// The pullback of a call: the cotangents of what the closure has captured, and that of the argument.
+/// The pullback of a call: the cotangents of what the closure has captured, and that of the
+/// argument.
 type Call = Rc<dyn Fn(&Cotangent) -> (Captured, Cotangent)>;
 
 /// The pullback of a term.
@@ -92,7 +95,8 @@ fn merge(mut a: Captured, b: Captured) -> Captured {
     a
 }
 
-/// The value of `x : T ⊢ t : S` at a point, and the cotangent of `x` for a cotangent of `t`; `T` and `S` are first-order.
+/// The value of `x : T ⊢ t : S` at a point, and the cotangent of `x` for a cotangent of `t`; `T`
+/// and `S` are first-order.
 pub fn reverse(x: &Var, t: &Term, at: &Value, w: &Value) -> (Value, Value) {
     let (result, pullback) = derive(t, &Env::default().with(x, primal_of(at)));
     let found = pullback(&cotangent_of(w)).remove(&x.id).unwrap_or(Cotangent::Zero);
@@ -151,8 +155,8 @@ fn derive(t: &Term, env: &Env<Primal>) -> (Primal, Pullback) {
     }
 }
 
-/// A primitive after its argument, `<f, args>`: the pullbacks of the calls are kept, and each runs once. What they give to the captured
-/// variables of `f` is added up.
+/// A primitive after its argument, `<f, args>`: the pullbacks of the calls are kept, and each runs
+/// once. What they give to the captured variables of `f` is added up.
 fn primitive(p: Primitive, (argument, pullback): (Primal, Pullback)) -> (Primal, Pullback) {
     let (f, args) = components(&argument);
     let f = function(f);

@@ -1,6 +1,7 @@
 //! §3, C-1 … C-10: the source language as categorical combinators, and back.
 //!
-//! A combinator is a morphism `T -> S`, without variables: this is the form on which the macros of Appendices A and C are defined.
+//! A combinator is a morphism `T -> S`, without variables: this is the form on which the macros of
+//! Appendices A and C are defined.
 
 use std::fmt;
 use std::rc::Rc;
@@ -210,7 +211,8 @@ fn lookup(context: &[Var], x: &Var) -> Comb {
     }
 }
 
-/// C-10: combinators to λ-calculus: a morphism `T -> S` becomes `x : T ⊢ t : S`; `x` is given as a term, so this is `t[s/x]`.
+/// C-10: combinators to λ-calculus: a morphism `T -> S` becomes `x : T ⊢ t : S`; `x` is given as a
+/// term, so this is `t[s/x]`.
 pub fn to_term(t: &Comb, x: &Term) -> Term {
     let parameter = t.parameter();
     match t.kind() {
@@ -230,8 +232,9 @@ pub fn to_term(t: &Comb, x: &Term) -> Term {
     }
 }
 
-/// The same morphism, by the laws from left to right: `id` is the unit of `;`, which nests to the right, and `<Λ(s), t>; ev = <id, t>; s`, so that a `let` is no call of
-/// a function. What the printed stages start from.
+/// The same morphism, by the laws from left to right: `id` is the unit of `;`, which nests to the
+/// right, and `<Λ(s), t>; ev = <id, t>; s`, so that a `let` is no call of a function. What the
+/// printed stages start from.
 pub fn tidy(t: &Comb) -> Comb {
     let tidied = match t.kind() {
         Kind::Then(t, s) => match (tidy(t), tidy(s)) {
@@ -354,7 +357,8 @@ mod tests {
         assert_eq!(normalize(&to_term(t, &x)), normalize(&to_term(s, &x)), "{t} and {s} differ");
     }
 
-    /// C-10: λ → combinators → λ, from and to types of order up to 3; and both mean the same where that is numbers.
+    /// C-10: λ → combinators → λ, from and to types of order up to 3; and both mean the same where
+    /// that is numbers.
     #[test]
     fn round_trip() {
         for seed in 0..1000 {
@@ -406,7 +410,8 @@ mod tests {
         assert_eq!(text(op(Op::Sum(3))), "real^3 -> real: sum(x)");
     }
 
-    /// C-1 … C-8: the laws of a Cartesian closed category, at types of order up to 3, decided by the normalizer.
+    /// C-1 … C-8: the laws of a Cartesian closed category, at types of order up to 3, decided by
+    /// the normalizer.
     #[test]
     fn cartesian_closed() {
         for seed in 0..1000 {

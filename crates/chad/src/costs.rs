@@ -1,6 +1,8 @@
-//! Erratum E26, measured: what one gradient costs with the macros as they are printed, with sharing, and with closures converted.
+//! Erratum E26, measured: what one gradient costs with the macros as they are printed, with
+//! sharing, and with closures converted.
 //!
-//! The unit is one evaluated operation; the transposed derivative of an operation counts as one too.
+//! The unit is one evaluated operation; the transposed derivative of an operation counts as one
+//! too.
 
 use lambada_prim::Prim;
 
@@ -14,7 +16,8 @@ use crate::source::{self, REAL};
 use crate::value::{Value, counting};
 use crate::{closures, var::Env};
 
-/// `x0 : real |- let x1 = x0 * x0 in .. let x(n-1) = .. in x(n-1) * x(n-1)`, the lets encoded (S-9): n multiplications.
+/// `x0 : real |- let x1 = x0 * x0 in .. let x(n-1) = .. in x(n-1) * x(n-1)`, the lets encoded
+/// (S-9): n multiplications.
 fn squares(n: usize) -> (source::Var, source::Term) {
     fn body(x: source::Term, n: usize) -> source::Term {
         let square = source::op_at(Op::Each(Prim::Mul, 1), &[x.clone(), x]);
@@ -24,7 +27,8 @@ fn squares(n: usize) -> (source::Var, source::Term) {
     (x.clone(), body(source::var(&x), n))
 }
 
-/// The operations of a gradient at 1. A transposed multiplication is two linear operations, a transposed `sum` is one.
+/// The operations of a gradient at 1. A transposed multiplication is two linear operations, a
+/// transposed `sum` is one.
 fn cost(linear_per_op: u64, run: impl FnOnce(&Value) -> (Value, Value)) -> u64 {
     let ((value, pulled), ops, lops) = counting(|| run(&Value::real([1.0])));
     assert!(value.numbers()[0].is_finite() && pulled.numbers()[0].is_finite());
@@ -59,9 +63,9 @@ fn shared(x: &source::Var, t: &source::Term, lets: Lets) -> u64 {
     })
 }
 
-/// E26: for n nested `let`s, which are calls, the macros as printed cost about 4^(n/2): each clause for `;` runs `t_1` again, and each call
-/// runs the body's pullback twice, for the argument and for the context. Sharing cures the first, `let` as a construct or closure conversion
-/// both.
+/// E26: for n nested `let`s, which are calls, the macros as printed cost about 4^(n/2): each clause
+/// for `;` runs `t_1` again, and each call runs the body's pullback twice, for the argument and for
+/// the context. Sharing cures the first, `let` as a construct or closure conversion both.
 #[test]
 fn nested_lets() {
     for (n, printed) in [(2, 7), (4, 37), (6, 157), (8, 637), (10, 2557), (12, 10237)] {
@@ -74,7 +78,8 @@ fn nested_lets() {
     }
 }
 
-/// E26: copying terms is worse than running functions again, because what is copied contains copies.
+/// E26: copying terms is worse than running functions again, because what is copied contains
+/// copies.
 #[test]
 fn nested_lets_as_terms() {
     for (n, printed) in [(2, 9), (4, 65), (6, 349), (8, 1725)] {
@@ -83,7 +88,8 @@ fn nested_lets_as_terms() {
     }
 }
 
-/// E26: even without functions, `(t; s)_2 = s_2[t_1]; ..` runs `t_1` once for every `;` that it stands to the left of.
+/// E26: even without functions, `(t; s)_2 = s_2[t_1]; ..` runs `t_1` once for every `;` that it
+/// stands to the left of.
 #[test]
 fn chains() {
     let link = || combinators::op(Op::Sum(1));
@@ -93,7 +99,8 @@ fn chains() {
     assert_eq!((literal(&left, 1), literal(&right, 1)), (560, 95));
 }
 
-/// E26: the primal of n squarings, one after the other, has a term that doubles with each, if `t_1` is substituted.
+/// E26: the primal of n squarings, one after the other, has a term that doubles with each, if `t_1`
+/// is substituted.
 #[test]
 fn sizes() {
     let square = combinators::then(
@@ -109,8 +116,9 @@ fn sizes() {
     }
 }
 
-/// P-1, E26: closure-converted, the pullback of each call of a primitive's function runs once: in a `map` below a `map`, an operation
-/// is evaluated as often as in the program, and its transposed derivative as often as that.
+/// P-1, E26: closure-converted, the pullback of each call of a primitive's function runs once: in a
+/// `map` below a `map`, an operation is evaluated as often as in the program, and its transposed
+/// derivative as often as that.
 #[test]
 fn nested_maps() {
     for n in [2, 4, 8] {

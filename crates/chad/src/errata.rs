@@ -1,5 +1,6 @@
-//! The errata of the paper. Where one concerns code, a test implements what is printed and asserts that it is wrong: that its types do not
-//! match, or that it gives something else; then that the code is right. Where it can, it asks both the same question.
+//! The errata of the paper. Where one concerns code, a test implements what is printed and asserts
+//! that it is wrong: that its types do not match, or that it gives something else; then that the
+//! code is right. Where it can, it asks both the same question.
 //!
 //! | id | where it is tested, or why not |
 //! |---|---|
@@ -59,7 +60,8 @@ fn e1_composition() {
     both(&a::lapp(a::lthen(lsum(), lreplicate()), a::constant([1.0, 2.0])), &[3.0, 3.0]);
 }
 
-/// E2: `⟦lapp(t, s)⟧`: the environment goes to both; printed is `⟦t⟧(v, ⟦s⟧(v))`, which is still a function.
+/// E2: `⟦lapp(t, s)⟧`: the environment goes to both; printed is `⟦t⟧(v, ⟦s⟧(v))`, which is still a
+/// function.
 #[test]
 fn e2_application() {
     fn printed(t: &a::Term, s: &a::Term, env: &Env<Value>) -> Value {
@@ -77,7 +79,8 @@ fn e2_application() {
 /// Entries `!x (x) y` of a formal sum.
 type Entries = [(f64, f64)];
 
-/// The formal sum of the entries, and `\y. lpair(lmul(y), lid)` summed over it, in the applied language.
+/// The formal sum of the entries, and `\y. lpair(lmul(y), lid)` summed over it, in the applied
+/// language.
 fn applied_sum(entries: &Entries) -> a::Term {
     let entry =
         |(x, y): &(f64, f64)| a::lapp(a::singleton(a::constant([*x]), R), a::constant([*y]));
@@ -98,7 +101,8 @@ fn linear_sum(entries: &Entries) -> l::Lin {
     l::case(sum, y, body)
 }
 
-/// Does it give `Σ_i <x_i * y_i, y_i>`, for no, one and several entries, with keys that differ and that do not?
+/// Does it give `Σ_i <x_i * y_i, y_i>`, for no, one and several entries, with keys that differ and
+/// that do not?
 fn sums_over_entries(of: &dyn Fn(&Entries) -> Vec<f64>) -> bool {
     (0..200).all(|seed| {
         let mut g = crate::generate::Generator::new(seed);
@@ -110,8 +114,9 @@ fn sums_over_entries(of: &dyn Fn(&Entries) -> Vec<f64>) -> bool {
     })
 }
 
-/// E3: `⟦lcur^-1 t⟧` is a sum over entries, each at its own key; printed is `⟦t⟧(v)(x)(y)` without indices: the same key for each. Of all four
-/// implementations: both denotations, the big-step rules, and the normalizer.
+/// E3: `⟦lcur^-1 t⟧` is a sum over entries, each at its own key; printed is `⟦t⟧(v)(x)(y)` without
+/// indices: the same key for each. Of all four implementations: both denotations, the big-step
+/// rules, and the normalizer.
 #[test]
 fn e3_indices() {
     let one = Value::real([1.0]);
@@ -180,8 +185,9 @@ const LINEAR_OPERATIONS: [LOp; 13] = [
     LOp::ScaleBy(3),
 ];
 
-/// E7: `lop` ends in `real^m`, from a product of linear vectors; printed is `real^k`, for k Cartesian arguments. Of each operation: what it gives
-/// has as many elements as its type says, in both target languages; and its transpose goes back.
+/// E7: `lop` ends in `real^m`, from a product of linear vectors; printed is `real^k`, for k
+/// Cartesian arguments. Of each operation: what it gives has as many elements as its type says, in
+/// both target languages; and its transpose goes back.
 #[test]
 fn e7_linear_operations() {
     fn printed(lop: LOp) -> usize {
@@ -211,7 +217,7 @@ fn e7_linear_operations() {
     assert_eq!(wrong.len(), 12, "{wrong:?}");
 }
 
-/// Is it a linear term of the grammar as printed?
+/// Whether it is a linear term of the grammar as printed.
 fn in_printed_grammar(l: &l::Lin) -> bool {
     match l.kind() {
         LinKind::Var | LinKind::Zero => true,
@@ -230,7 +236,8 @@ fn in_printed_grammar(l: &l::Lin) -> bool {
     }
 }
 
-/// E8: `case` and the linear products and functions are terms; the macros write what the printed grammar does not have.
+/// E8: `case` and the linear products and functions are terms; the macros write what the printed
+/// grammar does not have.
 #[test]
 fn e8_grammar() {
     use crate::combinators::{curry, fst, op};
@@ -251,7 +258,8 @@ fn e8_grammar() {
     }
 }
 
-/// E9: `!T (x) σ` is a free *commutative* monoid; printed is a free monoid, whose elements are lists, so that L-28 would not hold.
+/// E9: `!T (x) σ` is a free *commutative* monoid; printed is a free monoid, whose elements are
+/// lists, so that L-28 would not hold.
 #[test]
 fn e9_commutative() {
     fn printed_equal(a: &Value, b: &Value) -> bool {
@@ -268,8 +276,9 @@ fn e9_commutative() {
     assert_eq!(l::normalize_linear(&one), l::normalize_linear(&two));
 }
 
-/// E11: `D←(real^n)_2 = real^n`; printed is `D→(real^n)_2` a second time, so that `D←( )_2` has no clause to end in. Asked of both: do they give
-/// the ends of the second component of what the macro makes of generated morphisms, and is its value of that size?
+/// E11: `D←(real^n)_2 = real^n`; printed is `D→(real^n)_2` a second time, so that `D←( )_2` has no
+/// clause to end in. Asked of both: do they give the ends of the second component of what the macro
+/// makes of generated morphisms, and is its value of that size?
 #[test]
 fn e11_types() {
     fn printed(ty: &source::Ty) -> Option<LTy> {
@@ -308,8 +317,9 @@ fn e11_types() {
     assert!(checked > 300 && undefined > 300, "{checked} {undefined}");
 }
 
-/// E12: `(*) : real^2 -> real`, with `D(*)(x)(y) = swap(x) • y` and `D(*)^t(x)(y) = y · swap(x)`; printed is `x : real^n`, for which `swap(x)`
-/// is not the derivative even if it is read as turning the vector around.
+/// E12: `(*) : real^2 -> real`, with `D(*)(x)(y) = swap(x) • y` and `D(*)^t(x)(y) = y · swap(x)`;
+/// printed is `x : real^n`, for which `swap(x)` is not the derivative even if it is read as turning
+/// the vector around.
 #[test]
 fn e12_product() {
     fn printed(x: &[f64], y: &[f64]) -> f64 {
@@ -327,9 +337,10 @@ fn e12_product() {
     assert_eq!(LOp::Inner(2).transposed().eval(&[at], &[[2.0].into()]).to_vec(), [10.0, 6.0]);
 }
 
-/// E15: `Λ(t)_1` is over `x : D(T)_1`; printed is `x : D(T)`, both components, in both modes of Appendix A and in the forward mode of
-/// Appendix C. Asked of each: is what the macro makes of it, at a variable of this type, a term of type `D(S -> R)_1`, whose function has the
-/// values of the program's? Of generated morphisms.
+/// E15: `Λ(t)_1` is over `x : D(T)_1`; printed is `x : D(T)`, both components, in both modes of
+/// Appendix A and in the forward mode of Appendix C. Asked of each: is what the macro makes of it,
+/// at a variable of this type, a term of type `D(S -> R)_1`, whose function has the values of the
+/// program's? Of generated morphisms.
 #[test]
 fn e15_context() {
     use crate::combinators::{Comb, Kind, curry, eval};
@@ -339,7 +350,8 @@ fn e15_context() {
         (crate::forward::primal_ty, crate::forward::primal),
         (crate::reverse::primal_ty, crate::reverse::primal),
     ];
-    /// In these, all types but that of `x` are told by the parts: nothing ill-typed can be noticed before the checker sees it.
+    /// In these, all types but that of `x` are told by the parts: nothing ill-typed can be noticed
+    /// before the checker sees it.
     fn without_functions(t: &Comb) -> bool {
         !matches!(t.kind(), Kind::Ev | Kind::Curry(_) | Kind::Prim(_))
             && t.children().into_iter().all(without_functions)
@@ -393,7 +405,8 @@ fn e15_context() {
     assert!(applied > 300 && applied_wrong > applied / 3, "{applied_wrong} of {applied}");
 }
 
-/// E16: an entry `!t (x) 0` is 0; printed is only that entries with one key may be merged, so that it would be an element of its own.
+/// E16: an entry `!t (x) 0` is 0; printed is only that entries with one key may be merged, so that
+/// it would be an element of its own.
 #[test]
 fn e16_zero_entries() {
     fn printed(entries: &[(f64, f64)]) -> Vec<(f64, f64)> {
@@ -412,7 +425,8 @@ fn e16_zero_entries() {
     assert_eq!(l::normalize_linear(&entry), l::zero_lin(v, entry.to().clone()));
 }
 
-/// E18: the reverse derivative of `map` gives a copower and a vector; printed is `D→`, whose second component is about functions.
+/// E18: the reverse derivative of `map` gives a copower and a vector; printed is `D→`, whose second
+/// component is about functions.
 #[test]
 fn e18_map() {
     let from = REAL.to(REAL).times(source::Ty::Real(2));
@@ -432,8 +446,10 @@ fn e18_map() {
     assert!(matches!(pulled.fst(), Value::Sum(entries) if entries.len() == 2));
 }
 
-/// E18, forward: the primal of `map` is printed at `f_2`, where `g_2`, the primal of its derivative, is meant. Nothing goes wrong, because the
-/// two agree on all related pairs of first-order type. And a tuple of related components is printed as related at `real`, not at `real^n`.
+/// E18, forward: the primal of `map` is printed at `f_2`, where `g_2`, the primal of its
+/// derivative, is meant. Nothing goes wrong, because the two agree on all related pairs of
+/// first-order type. And a tuple of related components is printed as related at `real`, not at
+/// `real^n`.
 #[test]
 fn e18_forward_map() {
     let map = crate::primitives::Primitive::Map { arity: 1, n: 2 };
@@ -459,7 +475,8 @@ fn e18_forward_map() {
     assert_ne!(crate::forward::primal_ty(&REAL), crate::forward::primal_ty(&source::Ty::Real(2)));
 }
 
-/// E19: `lapp(lpair(t, s), r)` applies both to `r`; printed are the premises `lapp(t, s)`, which is ill-typed, and `lapp(t, r)`.
+/// E19: `lapp(lpair(t, s), r)` applies both to `r`; printed are the premises `lapp(t, s)`, which is
+/// ill-typed, and `lapp(t, r)`.
 #[test]
 fn e19_lpair() {
     fn printed(t: &a::Term, s: &a::Term, r: &a::Term) -> [a::Term; 2] {
@@ -472,8 +489,9 @@ fn e19_lpair() {
     both(&a::lapp(a::lpair(t, s), r), &[3.0, 1.0, 2.0]);
 }
 
-/// E20: `0 : real^n` has a normal form; printed are rules for the other types only. Asked of both: is what closed terms with a zero end in the
-/// constant that they denote, that is, are the rules adequate?
+/// E20: `0 : real^n` has a normal form; printed are rules for the other types only. Asked of both:
+/// is what closed terms with a zero end in the constant that they denote, that is, are the rules
+/// adequate?
 #[test]
 fn e20_zero_vector() {
     fn printed(t: &a::Term) -> Option<a::Term> {
@@ -513,7 +531,8 @@ fn constant_of(normal: &a::Term) -> Option<Vec<f64>> {
     }
 }
 
-/// E21: the arguments of an operation are a pair, whose components are no normal forms; printed is that the argument comes out as a constant.
+/// E21: the arguments of an operation are a pair, whose components are no normal forms; printed is
+/// that the argument comes out as a constant.
 #[test]
 fn e21_operations() {
     fn printed(argument: &a::Term) -> Option<Vec<f64>> {
@@ -526,7 +545,8 @@ fn e21_operations() {
     both(&a::lapp(a::lop(LOp::Mul(1), three.clone()), three), &[9.0]);
 }
 
-/// E22: `lapp(lfst, <t1, t2>)` runs `t1`; printed is that it ends in the component as it is, which is no normal form.
+/// E22: `lapp(lfst, <t1, t2>)` runs `t1`; printed is that it ends in the component as it is, which
+/// is no normal form.
 #[test]
 fn e22_projections() {
     fn printed(pair: &a::Term) -> a::Term {
@@ -553,8 +573,9 @@ fn e23_call_by_name() {
     assert_eq!((result, ops), (vec![0.0], 0));
 }
 
-/// E24: `lcur^-1` takes `0` to the zero of another type, and a function that is a sum only after running is applied; printed is that `0` stays
-/// what it is, and that the head is a sum as it stands.
+/// E24: `lcur^-1` takes `0` to the zero of another type, and a function that is a sum only after
+/// running is applied; printed is that `0` stays what it is, and that the head is a sum as it
+/// stands.
 #[test]
 fn e24_zeros_and_heads() {
     fn printed_zero(argument: &a::Term) -> a::Term {
@@ -574,8 +595,9 @@ fn e24_zeros_and_heads() {
     both(&a::app(head, a::constant([4.0])), &[4.0]);
 }
 
-/// E26: the macros as printed substitute `t_1` into `t_2`, and twice into `t; s`: each squaring adds almost twice as much to the
-/// derivative as the one before, where it adds the same to the shared one.
+/// E26: the macros as printed substitute `t_1` into `t_2`, and twice into `t; s`: each squaring
+/// adds almost twice as much to the derivative as the one before, where it adds the same to the
+/// shared one.
 #[test]
 fn e26_sharing() {
     let x = source::Var::fresh("x", REAL);
@@ -601,7 +623,8 @@ fn e26_sharing() {
     assert!(shared.windows(2).all(|steps| steps[1] == steps[0]), "{shared:?}");
 }
 
-/// E27: the target is not differentiated: nothing of it is a source term, and the table has no slope for what only derivatives use.
+/// E27: the target is not differentiated: nothing of it is a source term, and the table has no
+/// slope for what only derivatives use.
 #[test]
 #[should_panic(expected = "E27")]
 fn e27_targets() {
@@ -609,7 +632,8 @@ fn e27_targets() {
     slopes(&Op::Partial(Prim::Abs, 0, 1), &[x], &mut |op, args| op.eval(args));
 }
 
-/// §7, M-1: the worked derivative `D(*)(x;y) = fst x * snd y + snd x * fst y` and `D(*)^t(x;y) = <snd x * y, fst x * y>`.
+/// §7, M-1: the worked derivative `D(*)(x;y) = fst x * snd y + snd x * fst y` and
+/// `D(*)^t(x;y) = <snd x * y, fst x * y>`.
 #[test]
 fn worked_derivative() {
     let (x, mul) = (Var::fresh("x", l::Ty::Real(1).times(l::Ty::Real(1))), Op::Each(Prim::Mul, 1));
@@ -621,7 +645,8 @@ fn worked_derivative() {
     );
 }
 
-/// §2, C-2: the example: the derivatives of `op2(op1(x))` compose in the same order forward, in the opposite order in reverse.
+/// §2, C-2: the example: the derivatives of `op2(op1(x))` compose in the same order forward, in the
+/// opposite order in reverse.
 #[test]
 fn order_is_reversed() {
     let x = source::Var::fresh("x", REAL);

@@ -1,9 +1,11 @@
 //! Appendix A, forward mode: `D→ : Syn → Σ_CSyn LSyn`.
 //!
-//! D→: `t : T -> S` becomes `x : D→(T)_1 ⊢ D→(t)_1 : D→(S)_1` and `x1 : D→(T)_1; v : D→(T)_2 ⊢ D→(t)_2 : D→(S)_2`.
+//! D→: `t : T -> S` becomes `x : D→(T)_1 ⊢ D→(t)_1 : D→(S)_1` and
+//! `x1 : D→(T)_1; v : D→(T)_2 ⊢ D→(t)_2 : D→(S)_2`.
 //!
-//! A term in context is a Rust function of the terms that are substituted for its variables; so `D(s)_1[D(t)_1 / y]` is a call inside a call.
-//! It is as correct, and as exponential (erratum E26), as in the paper: see `shared`.
+//! A term in context is a Rust function of the terms that are substituted for its variables; so
+//! `D(s)_1[D(t)_1 / y]` is a call inside a call. It is as correct, and as exponential (erratum
+//! E26), as in the paper: see `shared`.
 
 use crate::combinators::{Comb, Kind};
 use crate::linear::*;

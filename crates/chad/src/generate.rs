@@ -1,7 +1,9 @@
-//! Random well-typed terms of the source language, with types up to order 3: what the theorems are tested on.
+//! Random well-typed terms of the source language, with types up to order 3: what the theorems are
+//! tested on.
 //!
-//! A term is an introduction (an operation, a pair, a λ), an elimination of something in the context (projections and applications, with
-//! generated arguments), or a redex, whose function may itself come out of anything. The same seed gives the same term.
+//! A term is an introduction (an operation, a pair, a λ), an elimination of something in the
+//! context (projections and applications, with generated arguments), or a redex, whose function may
+//! itself come out of anything. The same seed gives the same term.
 
 use lambada_prim::Prim;
 
@@ -93,8 +95,8 @@ impl Generator {
         }
     }
 
-    /// A term in one variable between first-order types, with anything inside, of at most 24 nodes: the derivatives of the paper are
-    /// exponentially larger (E26).
+    /// A term in one variable between first-order types, with anything inside, of at most 24 nodes:
+    /// the derivatives of the paper are exponentially larger (E26).
     pub fn program(&mut self) -> (Var, Term) {
         let (from, to) = (self.ty(0), self.ty(0));
         let x = Var::fresh("x", from);
@@ -182,7 +184,8 @@ impl Generator {
         }
     }
 
-    /// A primitive with a function that captures what it likes, and the vector of this size among its results.
+    /// A primitive with a function that captures what it likes, and the vector of this size among
+    /// its results.
     fn primitive(&mut self, context: &[Var], n: usize, fuel: usize) -> Term {
         let p = match self.below(3) {
             k if n > 1 && k > 0 => Primitive::Map { arity: k, n },

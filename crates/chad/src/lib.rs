@@ -1,16 +1,20 @@
-//! The paper *Reverse AD at Higher Types* as running code: small, slow, obviously right, and the oracle for the compiler.
+//! The paper *Reverse AD at Higher Types* as running code: small, slow, obviously right, and the
+//! oracle for the compiler.
 //!
-//! Read it with the paper at hand, in the order below. The ids (S-1, L-20, M-3, …) are those of the project's checklist of the paper; E1 …
-//! E27 are its errata (and E-1 … E-24 the rules of Appendix E): where an erratum concerns code, the code cites it and `errata` tests it.
+//! Read it with the paper at hand, in the order below. The ids (S-1, L-20, M-3, …) are those of the
+//! project's checklist of the paper; E1 … E27 are its errata (and E-1 … E-24 the rules of Appendix
+//! E): where an erratum concerns code, the code cites it and `errata` tests it.
 
-// Variables, operations with the one table of their derivatives, the higher-order primitives of Appendix F, meanings.
+// Variables, operations with the one table of their derivatives, the higher-order primitives of
+// Appendix F, meanings.
 pub mod op;
 pub mod primitives;
 mod print;
 pub mod value;
 mod var;
 
-// §3: the λ-calculus that all three languages have, the source language, and as categorical combinators.
+// §3: the λ-calculus that all three languages have, the source language, and as categorical
+// combinators.
 pub mod lambda;
 
 pub mod source;
@@ -29,7 +33,8 @@ pub mod reverse;
 pub mod applied;
 pub mod linfun;
 
-// §6: the categories of pairs, whose functors the macros are; Appendix C: the macros into the applied language, as such functors.
+// §6: the categories of pairs, whose functors the macros are; Appendix C: the macros into the
+// applied language, as such functors.
 pub mod pairs;
 
 // Both as pairs of terms, and how large they are.
@@ -38,7 +43,8 @@ pub mod literal;
 // Appendix E: big-step semantics.
 pub mod operational;
 
-// Beyond the paper: without the exponential blow-up (E26), then with closures converted too; variants.
+// Beyond the paper: without the exponential blow-up (E26), then with closures converted too;
+// variants.
 pub mod shared;
 
 pub mod closures;

@@ -1,8 +1,11 @@
-//! The API of the applied target language, A-30 … A-41: two abstract types, whose representations no other module sees.
+//! The API of the applied target language, A-30 … A-41: two abstract types, whose representations
+//! no other module sees.
 //!
-//! `LFun(T, S)` is a function under the hood, but only the operations of this file make one, so every one is linear.
-//! `Tens(T, S)` is a list of pairs under the hood, but only `lcur^-1` takes one apart, and it adds up what it finds: so neither the order
-//! of the entries can be observed, nor whether `(t, s) + (t, s')` has been merged to `(t, s + s')`, nor (erratum E16) an entry `(t, 0)`.
+//! `LFun(T, S)` is a function under the hood, but only the operations of this file make one, so
+//! every one is linear. `Tens(T, S)` is a list of pairs under the hood, but only `lcur^-1` takes
+//! one apart, and it adds up what it finds: so neither the order of the entries can be observed,
+//! nor whether `(t, s) + (t, s')` has been merged to `(t, s + s')`, nor (erratum E16) an entry
+//! `(t, 0)`.
 
 use std::rc::Rc;
 
@@ -53,13 +56,15 @@ impl LinFun {
         LinFun::new(Value::clone)
     }
 
-    /// `t;;s = \x. s (t x)`. Erratum E1: the paper's semantics applies `t` twice and never `s`.
+    /// `t;;s = \x. s (t x)`. Erratum E1: the paper's semantics applies `t` twice and never
+    /// `s`.
     pub fn then(&self, next: &LinFun) -> LinFun {
         let (f, g) = (self.clone(), next.clone());
         LinFun::new(move |x| g.lapp(&f.lapp(x)))
     }
 
-    /// `lapp(t, s) = t s`. Erratum E2: the environment is the argument of both, `⟦t⟧(v)(⟦s⟧(v))`.
+    /// `lapp(t, s) = t s`. Erratum E2: the environment is the argument of both,
+    /// `⟦t⟧(v)(⟦s⟧(v))`.
     pub fn lapp(&self, x: &Value) -> Value {
         (self.0)(x)
     }
@@ -85,8 +90,8 @@ impl LinFun {
         LinFun::new(move |x| Value::Copower(Copower(Rc::new(vec![(t.clone(), x.clone())]))))
     }
 
-    /// `lcur^-1 t = \z. fold (t (fst x) (snd x) + acc) over x in z from 0`, for `t : T -> LFun(S, R)`; `to` is `R`.
-    /// Erratum E3: the sum has indices, `Σ_i ⟦t⟧(x_i)(y_i)`.
+    /// `lcur^-1 t = \z. fold (t (fst x) (snd x) + acc) over x in z from 0`, for
+    /// `t : T -> LFun(S, R)`; `to` is `R`. Erratum E3: the sum has indices, `Σ_i ⟦t⟧(x_i)(y_i)`.
     pub fn lcur_inv(t: &Value, to: &Ty) -> LinFun {
         let (t, to) = (t.clone(), to.clone());
         LinFun::new(move |z| {
@@ -126,7 +131,8 @@ impl LinFun {
     }
 }
 
-/// The inside of the module, where primitives work (Appendix F): linear functions are plain functions, copowers are lists of pairs.
+/// The inside of the module, where primitives work (Appendix F): linear functions are plain
+/// functions, copowers are lists of pairs.
 struct Module;
 
 impl Evaluator for Module {
@@ -255,8 +261,8 @@ mod tests {
         is(weight(&one), &[6.0]);
     }
 
-    /// `lcur^-1` folds over all entries, from `0`, whatever the result: vectors, pairs, functions, copowers; keys may
-    /// occur again, and may be functions.
+    /// `lcur^-1` folds over all entries, from `0`, whatever the result: vectors, pairs,
+    /// functions, copowers; keys may occur again, and may be functions.
     #[test]
     fn folds() {
         let mut g = crate::generate::Generator::new(1);

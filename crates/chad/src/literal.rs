@@ -1,6 +1,8 @@
-//! The derivatives of Appendices A and C as they stand: both components as terms over one variable, and what they mean at a point.
+//! The derivatives of Appendices A and C as they stand: both components as terms over one variable,
+//! and what they mean at a point.
 //!
-//! They are exponentially larger than what they are derivatives of (E26), so [`size`] tells how large they will be before they are written down.
+//! They are exponentially larger than what they are derivatives of (E26), so [`size`] tells how
+//! large they will be before they are written down.
 
 use crate::applied;
 use crate::combinators::{Comb, Kind};
@@ -134,7 +136,8 @@ pub fn quote(value: &Value) -> applied::Term {
     }
 }
 
-/// About how many nodes the larger of the second components of both derivatives has. It may be astronomical, hence no integer.
+/// About how many nodes the larger of the second components of both derivatives has. It may be
+/// astronomical, hence no integer.
 pub fn size(t: &Comb) -> f64 {
     sizes(t).derivative
 }

@@ -1,7 +1,9 @@
-//! The basic operations: `Op` of §3 and the linear operations `LOp` of §4, with their meanings, and the one table of derivatives.
+//! The basic operations: `Op` of §3 and the linear operations `LOp` of §4, with their meanings, and
+//! the one table of derivatives.
 //!
-//! `op ∈ Op^m_{n1..nk}` takes `Dom(op) = real^n1 * .. * real^nk` (products nest to the left; `Dom = 1` for k = 0) to `real^m`.
-//! A linear operation `lop ∈ LOp^m_{n1..nk;n'1..n'l}` takes a further argument of type `LDom(lop)`, in which it is linear.
+//! `op ∈ Op^m_{n1..nk}` takes `Dom(op) = real^n1 * .. * real^nk` (products nest to the left;
+//! `Dom = 1` for k = 0) to `real^m`. A linear operation `lop ∈ LOp^m_{n1..nk;n'1..n'l}` takes a
+//! further argument of type `LDom(lop)`, in which it is linear.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -44,9 +46,11 @@ impl Eq for Literal {}
 pub enum Op {
     /// `c ∈ Op^n_()`: a constant.
     Const(Literal),
-    /// A scalar primitive on reals, elementwise: `(+), (*) ∈ Op^n_{n,n}`, `sin`, `cos`, `exp`, `sign`, … `∈ Op^n_n`.
+    /// A scalar primitive on reals, elementwise: `(+), (*) ∈ Op^n_{n,n}`, `sin`, `cos`, `exp`,
+    /// `sign`, … `∈ Op^n_n`.
     Each(Prim, usize),
-    /// `∂k prim`, elementwise: used by derivatives alone, where the table's partial mentions truth values.
+    /// `∂k prim`, elementwise: used by derivatives alone, where the table's partial mentions truth
+    /// values.
     Partial(Prim, usize, usize),
     /// `(⋆) ∈ Op^n_{n·m, m}`: a matrix of n rows times a vector.
     MatVec(usize, usize),
@@ -66,8 +70,8 @@ pub enum Op {
     Inner(usize),
     /// `(·) ∈ Op^n_{1,n}`: a scalar times a vector.
     Scale(usize),
-    /// `(*)(x)` of the Key Ideas, `∈ Op^1_2`: the product of both components. Erratum E12: the paper prints `x : real^n` and then
-    /// `x : real`; what it means is `x : real^2`.
+    /// `(*)(x)` of the Key Ideas, `∈ Op^1_2`: the product of both components. Erratum E12: the
+    /// paper prints `x : real^n` and then `x : real`; what it means is `x : real^2`.
     Product,
 }
 
@@ -194,7 +198,8 @@ impl LOp {
         }
     }
 
-    /// The sizes of the linear arguments. Erratum E7: `LDom(lop)` is a product of *linear* types `real^n'`.
+    /// The sizes of the linear arguments. Erratum E7: `LDom(lop)` is a product of *linear* types
+    /// `real^n'`.
     pub fn ldom(self) -> Sizes {
         match self {
             LOp::Mul(n)
@@ -211,7 +216,8 @@ impl LOp {
         }
     }
 
-    /// The size of the result. Erratum E7: `⟦lop⟧` ends in `real^m`, where the paper prints `real^k`.
+    /// The size of the result. Erratum E7: `⟦lop⟧` ends in `real^m`, where the paper prints
+    /// `real^k`.
     pub fn cod(self) -> usize {
         match self {
             LOp::Mul(n)
@@ -319,7 +325,8 @@ impl fmt::Display for LOp {
     }
 }
 
-/// The derivative of an operation by one of its arguments, at a point: a linear map whose Cartesian argument is given by `T`.
+/// The derivative of an operation by one of its arguments, at a point: a linear map whose Cartesian
+/// argument is given by `T`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Slope<T> {
     /// Nothing flows.
@@ -341,9 +348,11 @@ impl<T> Slope<T> {
     }
 }
 
-/// The derivative of an operation by each argument, at the arguments `x`; `apply` builds an operation applied to arguments.
+/// The derivative of an operation by each argument, at the arguments `x`; `apply` builds an
+/// operation applied to arguments.
 ///
-/// This is the only table of derivatives: `D op (x; v) = Σ slope_i(v_i)` and `(D op)^t (x; v) = <slope_i^t(v)>_i`.
+/// This is the only table of derivatives: `D op (x; v) = Σ slope_i(v_i)` and
+/// `(D op)^t (x; v) = <slope_i^t(v)>_i`.
 pub fn slopes<T: Clone>(op: &Op, x: &[T], apply: &mut dyn FnMut(Op, &[T]) -> T) -> Vec<Slope<T>> {
     match op {
         Op::Const(_) => vec![],

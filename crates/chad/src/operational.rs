@@ -1,7 +1,10 @@
-//! Appendix E: the big-step operational semantics `t ⇓ N` of the applied target language, call-by-name, with the corrected rules.
+//! Appendix E: the big-step operational semantics `t ⇓ N` of the applied target language,
+//! call-by-name, with the corrected rules.
 //!
-//! Normal forms are constants, `<>`, pairs (of any terms: they are lazy), `\x. t`, every constructor of linear functions, `0` and `t + s` at
-//! the types `->`, `LFun` and `Tens`, and `lapp({(t,-)}, s)`. On closed terms; the language is pure and total, so every term has one (T-10).
+//! Normal forms are constants, `<>`, pairs (of any terms: they are lazy), `\x. t`, every
+//! constructor of linear functions, `0` and `t + s` at the types `->`, `LFun` and `Tens`, and
+//! `lapp({(t,-)}, s)`. On closed terms; the language is pure and total, so every term has one
+//! (T-10).
 
 use crate::applied::*;
 use crate::op::{LOp, Op};
@@ -10,7 +13,8 @@ use crate::primitives::Evaluator;
 /// `t ⇓ N`
 pub fn run(t: &Term) -> Term {
     match t.kind() {
-        // E-1: t ⇓* c  ⟹  op(t) ⇓ ⟦op⟧(c). E21: a pair is a normal form however its components are, so each is run.
+        // E-1: t ⇓* c  ⟹  op(t) ⇓ ⟦op⟧(c). E21: a pair is a normal form however its components are,
+        // so each is run.
         Kind::Op(o, t) => {
             crate::value::count_op();
             constant(o.eval(&leaves(t, o.dom().len())))
@@ -86,7 +90,8 @@ fn apply(f: &Term, s: &Term) -> Term {
         // E-5: t ⇓ 0 : T -> S, 0_S ⇓ N  ⟹  t s ⇓ N
         run(&zero(f.ty().arrow().1))
     } else if let Kind::Own(Api::Plus(g, h)) = f.kind() {
-        // E-6: t ⇓ t1 + t2, (t1 s) + (t2 s) ⇓ N  ⟹  t s ⇓ N. E24: the head is run first; the paper matches on its syntax.
+        // E-6: t ⇓ t1 + t2, (t1 s) + (t2 s) ⇓ N  ⟹  t s ⇓ N. E24: the head is run first; the paper
+        // matches on its syntax.
         run(&plus(app(g.clone(), s.clone()), app(h.clone(), s.clone())))
     } else {
         stuck(f)
@@ -139,7 +144,8 @@ fn linear(f: &Term, s: &Term) -> Term {
         Kind::Own(Api::LOp(o, t)) => run_lop(*o, t, s),
         // Appendix F
         Kind::Own(Api::LPrim(p, t)) => p.eval::<BigStep>(t, s),
-        // E-18: fst s. E22: the components of a pair are not normal; the paper's rule ends in one as it is.
+        // E-18: fst s. E22: the components of a pair are not normal; the paper's rule ends in one
+        // as it is.
         Kind::Own(Api::LFst) => run(&fst(s.clone())),
         // E-19: snd s
         Kind::Own(Api::LSnd) => run(&snd(s.clone())),
@@ -202,7 +208,8 @@ fn run_lop(o: LOp, t: &Term, s: &Term) -> Term {
 /// E-24: `lapp(lcur^-1 g, s)`, by the normal form of `s`; `f` is `lcur^-1 g`.
 fn fold(f: &Term, g: &Term, s: &Term) -> Term {
     if let Kind::Own(Api::Zero) = s.kind() {
-        // 0_R. E24: at the type of the result; the paper forgets that it is another zero, and still has to be run.
+        // 0_R. E24: at the type of the result; the paper forgets that it is another zero, and still
+        // has to be run.
         run(&zero(f.ty().ends().1))
     } else if let Kind::Own(Api::Plus(a, b)) = s.kind() {
         // lapp(lcur^-1 g, s1) + lapp(lcur^-1 g, s2)

@@ -1,4 +1,5 @@
-//! Appendix A, `D(t)_1`: the clauses of both modes, which differ in the linear function that `Λ(t)` adds.
+//! Appendix A, `D(t)_1`: the clauses of both modes, which differ in the linear function that `Λ(t)`
+//! adds.
 
 use crate::combinators::{Comb, Kind};
 use crate::linear::*;

@@ -1,11 +1,14 @@
-//! Appendix F: higher-order primitives, as syntax: `Primitive` beside `Op`, and the linear primitives `LPrim` beside `LOp`.
+//! Appendix F: higher-order primitives, as syntax: `Primitive` beside `Op`, and the linear
+//! primitives `LPrim` beside `LOp`.
 //!
-//! Two are enough, `map` and `scan`, each on n numbers where n is part of the primitive; `zipWith`, `build` and `fold` are derived from them, as
-//! `let` is from λ. All take `<f, args>`, a function and a product of vectors, so that `D(prim)_1 <f, args> = prim <(f;fst), args>`: on
-//! vectors D is the identity (T-11), and a function's primal gives `<value, linear function>`.
+//! Two are enough, `map` and `scan`, each on n numbers where n is part of the primitive; `zipWith`,
+//! `build` and `fold` are derived from them, as `let` is from λ. All take `<f, args>`, a function
+//! and a product of vectors, so that `D(prim)_1 <f, args> = prim <(f;fst), args>`: on vectors D is
+//! the identity (T-11), and a function's primal gives `<value, linear function>`.
 //!
-//! Why the derivatives are right, which is `linear::primitives`: by the definition of the relation at `S -> R`, a function and its derivative
-//! may be called at any related argument, so each call is an instance of `ev`, and derivatives of vectors are computed component by component.
+//! Why the derivatives are right, which is `linear::primitives`: by the definition of the relation
+//! at `S -> R`, a function and its derivative may be called at any related argument, so each call
+//! is an instance of `ev`, and derivatives of vectors are computed component by component.
 
 use std::fmt;
 use std::rc::Rc;
@@ -23,15 +26,17 @@ type Numbers = Rc<[f64]>;
 /// A higher-order primitive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Primitive {
-    /// P-1: `map : (real -> real) * real^n -> real^n`; P-2: `zipWith : (real * real -> real) * (real^n * real^n) -> real^n`; and so on.
+    /// P-1: `map : (real -> real) * real^n -> real^n`; P-2:
+    /// `zipWith : (real * real -> real) * (real^n * real^n) -> real^n`; and so on.
     Map {
         /// The number k of vectors.
         arity: usize,
         /// Their size.
         n: usize,
     },
-    /// P-3: `scan : (real * real -> real) * (real * real^n) -> real^n * real`, the states `s_0 = z`, `s_i+1 = f(s_i, v_i)`: the n that f is
-    /// called at, and the last, which is the `fold`.
+    /// P-3: `scan : (real * real -> real) * (real * real^n) -> real^n * real`, the states
+    /// `s_0 = z`, `s_i+1 = f(s_i, v_i)`: the n that f is called at, and the last, which is the
+    /// `fold`.
     Scan {
         /// The number of elements.
         n: usize,
@@ -40,7 +45,8 @@ pub enum Primitive {
 
 /// A linear primitive: as a linear operation, but its arguments may contain functions.
 ///
-/// Below, σ and τ are `real` or products of it, `p : (real^n)^k` are the n points at which functions are called, and L_i is `h p_i`.
+/// Below, σ and τ are `real` or products of it, `p : (real^n)^k` are the n points at which
+/// functions are called, and L_i is `h p_i`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LPrim {
     /// `lmap(p; g)_i = g p_i`: the values of the linear `g : real^k -> real`.
@@ -68,13 +74,15 @@ pub enum LPrim {
         /// n
         n: usize,
     },
-    /// `lscan(<h, p>; <<w, v>, d>)`, for `h : real^2 -> (real^2 -o real)`: `w_0 = w`, `w_i+1 = L_i{<w_i, v_i>} + d_i`, as `scan` gives them.
+    /// `lscan(<h, p>; <<w, v>, d>)`, for `h : real^2 -> (real^2 -o real)`: `w_0 = w`,
+    /// `w_i+1 = L_i{<w_i, v_i>} + d_i`, as `scan` gives them.
     Scan {
         /// n
         n: usize,
     },
-    /// `lunscan(<h, p>; <c, d>) = <<w_0, v>, w>`, for `h : real^2 -> (real -o real^2)`: from the last to the first, `w_n = d` and
-    /// `<w', v_i> = L_i{w_i+1}`, `w_i = c_i + w'`; what comes out for `d_i` above is `w_i+1`.
+    /// `lunscan(<h, p>; <c, d>) = <<w_0, v>, w>`, for `h : real^2 -> (real -o real^2)`: from the
+    /// last to the first, `w_n = d` and `<w', v_i> = L_i{w_i+1}`, `w_i = c_i + w'`; what comes out
+    /// for `d_i` above is `w_i+1`.
     Unscan {
         /// n
         n: usize,
@@ -170,7 +178,8 @@ impl LPrim {
         }
     }
 
-    /// The transposed primitive, at the same points and the transposed linear functions (T-12). `!T (x) τ` is the transpose of `T -> τ`.
+    /// The transposed primitive, at the same points and the transposed linear functions (T-12).
+    /// `!T (x) τ` is the transpose of `T -> τ`.
     pub fn transposed(self) -> LPrim {
         match self {
             LPrim::Map { arity, n } => LPrim::Zip { arity, n },

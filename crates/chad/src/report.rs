@@ -44,11 +44,13 @@ pub enum Refusal {
     Outside(Outside),
     /// The literal derivative would have about this many nodes (E26).
     TooLarge(f64),
-    /// The literal derivatives of all steps together would be too large; so many of them, from the first, are not.
+    /// The literal derivatives of all steps together would be too large; so many of them, from the
+    /// first, are not.
     StepsTooLarge(usize),
     /// The derivation has only so many steps.
     NoSuchStep(usize),
-    /// The stage is the program before any derivative, so there is nothing that parameters are chosen for.
+    /// The stage is the program before any derivative, so there is nothing that parameters are
+    /// chosen for.
     NoDerivative,
 }
 
@@ -61,11 +63,12 @@ impl From<Outside> for Refusal {
 /// The largest literal derivative that is written down, in nodes: pages of text, seconds of work.
 const LARGEST: f64 = 1e6;
 
-/// One stage of the derivative of a definition, in notation close to the paper, with respect to all of its parameters or to those at these
-/// places.
+/// One stage of the derivative of a definition, in notation close to the paper, with respect to all
+/// of its parameters or to those at these places.
 ///
-/// The literal macros leave redexes of products behind and copy terms; what is printed is equal to what they give by equations of Figures 2
-/// and 4 (see `linear::tidy`), and writes once what occurs more than once.
+/// The literal macros leave redexes of products behind and copy terms; what is printed is equal to
+/// what they give by equations of Figures 2 and 4 (see `linear::tidy`), and writes once what occurs
+/// more than once.
 pub fn derive(
     program: &Program,
     entry: DefId,
@@ -95,11 +98,12 @@ fn writable(parts: &[Comb]) -> Result<(), Refusal> {
     if size <= LARGEST { Ok(()) } else { Err(Refusal::TooLarge(size)) }
 }
 
-/// What a derivative is written over. The macros have one variable, the tuple of all parameters; by S-13 it is the tuple of one variable for
-/// each of them.
+/// What a derivative is written over. The macros have one variable, the tuple of all parameters; by
+/// S-13 it is the tuple of one variable for each of them.
 struct Context {
     variables: Vec<linear::Var>,
-    /// With respect to some of the parameters: forward, from their tangents to those of all; in reverse, from the cotangents of all to theirs.
+    /// With respect to some of the parameters: forward, from their tangents to those of all; in
+    /// reverse, from the cotangents of all to theirs.
     restriction: Option<Lin>,
 }
 
@@ -260,8 +264,8 @@ fn embedding(chosen: &[usize], types: &[linear::LTy]) -> Lin {
     (0..types.len()).map(part).reduce(linear::lpair).expect("there are parameters")
 }
 
-/// A derivation: every part of the combinator term from the inside out, the clause of Appendix A that applies, and what it gives. Of
-/// these steps, counted from 1, all or one.
+/// A derivation: every part of the combinator term from the inside out, the clause of Appendix A
+/// that applies, and what it gives. Of these steps, counted from 1, all or one.
 pub fn explain(
     program: &Program,
     entry: DefId,
@@ -294,7 +298,8 @@ fn collect(comb: &Comb, steps: &mut Vec<Comb>) {
     }
 }
 
-/// A part with its parts called by their numbers, the clause, the clause for these parts, and the two components in full.
+/// A part with its parts called by their numbers, the clause, the clause for these parts, and the
+/// two components in full.
 fn explain_step(number: usize, step: &Comb, steps: &[Comb], mode: Mode) -> String {
     let name = |part: &Comb| {
         let number = steps.iter().position(|other| other == part).map_or(0, |k| k + 1);
@@ -466,7 +471,8 @@ mod tests {
         assert_eq!(text, "let t = sin(t2) in\nlet t3 = cos(t2) in\n<<t, t>, <t3, t3>>");
     }
 
-    /// E26: what is shared is not walked as if it were copied: the shared form of 60 squarings below a λ has 2^60 nodes as a tree.
+    /// E26: what is shared is not walked as if it were copied: the shared form of 60 squarings
+    /// below a λ has 2^60 nodes as a tree.
     #[test]
     fn shared_is_not_copied() {
         let x = source::Var::fresh("x", source::REAL);
@@ -497,8 +503,8 @@ mod tests {
         assert!(text.contains(pair), "{text}");
     }
 
-    /// S-11, S-12, S-14, L-20 … L-30: what is printed is equal to what the macros give: the normalizer says so in the linear language, values
-    /// do in the applied one.
+    /// S-11, S-12, S-14, L-20 … L-30: what is printed is equal to what the macros give: the
+    /// normalizer says so in the linear language, values do in the applied one.
     #[test]
     fn tidied_is_equal() {
         for seed in 0..1000 {
@@ -525,7 +531,8 @@ mod tests {
         }
     }
 
-    /// A derivative with respect to some parameters is that with respect to all, at zero for the others, and without what they get.
+    /// A derivative with respect to some parameters is that with respect to all, at zero for the
+    /// others, and without what they get.
     #[test]
     fn some_parameters() {
         let mut compared = 0;

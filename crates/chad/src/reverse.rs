@@ -1,8 +1,10 @@
 //! Appendix A, reverse mode: `D← : Syn → Σ_CSyn LSyn^op`.
 //!
-//! D←: `t : T -> S` becomes `x : D←(T)_1 ⊢ D←(t)_1 : D←(S)_1` and `x1 : D←(T)_1; v : D←(S)_2 ⊢ D←(t)_2 : D←(T)_2`.
+//! D←: `t : T -> S` becomes `x : D←(T)_1 ⊢ D←(t)_1 : D←(S)_1` and
+//! `x1 : D←(T)_1; v : D←(S)_2 ⊢ D←(t)_2 : D←(T)_2`.
 //!
-//! Read beside `forward`: the second component is contravariant, and each arm is the mirror image of the arm there (T-12).
+//! Read beside `forward`: the second component is contravariant, and each arm is the mirror image
+//! of the arm there (T-12).
 
 use crate::combinators::{Comb, Kind};
 use crate::linear::*;
@@ -22,7 +24,8 @@ pub fn primal_ty(ty: &source::Ty) -> Ty {
     }
 }
 
-/// M-5 … M-8: `D←(T)_2`. Erratum E11: the paper prints `D→(real^n)_2` a second time where it means this.
+/// M-5 … M-8: `D←(T)_2`. Erratum E11: the paper prints `D→(real^n)_2` a second time where it means
+/// this.
 pub fn cotangent_ty(ty: &source::Ty) -> LTy {
     match ty {
         source::Ty::Real(n) => LTy::Real(*n),

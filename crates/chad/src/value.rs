@@ -17,7 +17,8 @@ pub enum Value {
     Pair(Rc<(Value, Value)>),
     /// `⟦T -> S⟧`; also `⟦t ⊸ s⟧` of the linear target language.
     Fun(Rc<dyn Fn(&Value) -> Value>),
-    /// `⟦!T ⊗ s⟧` of the linear target language: a formal sum, `Σ_i !x_i ⊗ y_i`. Erratum E9: it is a free *commutative* monoid.
+    /// `⟦!T ⊗ s⟧` of the linear target language: a formal sum, `Σ_i !x_i ⊗ y_i`. Erratum E9: it is
+    /// a free *commutative* monoid.
     Sum(Rc<Vec<(Value, Value)>>),
     /// `⟦LFun(T, S)⟧` of the applied target language.
     LinFun(LinFun),
@@ -101,7 +102,8 @@ impl Value {
         }
     }
 
-    /// `a + b`, in the monoid that every linear type is: pointwise, or the union of formal sums.
+    /// `a + b`, in the monoid that every linear type is: pointwise, or the union of
+    /// formal sums.
     pub fn plus(&self, other: &Value) -> Value {
         match (self, other) {
             (Value::Real(a), Value::Real(b)) => {

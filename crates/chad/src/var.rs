@@ -1,4 +1,5 @@
-//! Variables, the environments that give them meanings, and the names they print under. Shared by the three languages.
+//! Variables, the environments that give them meanings, and the names they print under. Shared by
+//! the three languages.
 
 use std::cell::Cell;
 use std::cmp::Ordering;
@@ -67,7 +68,8 @@ impl<T> Ord for Var<T> {
     }
 }
 
-/// What the program calls the value of a term, if it calls it anything. For printing: all names are equal.
+/// What the program calls the value of a term, if it calls it anything. For printing: all names are
+/// equal.
 #[derive(Clone, Debug, Default)]
 pub struct Name(Option<Rc<str>>);
 
@@ -155,7 +157,8 @@ impl<V: Clone> Env<V> {
     }
 }
 
-/// The names under which variables print: the hint, with a number if an enclosing binder has the hint already.
+/// The names under which variables print: the hint, with a number if an enclosing binder has the
+/// hint already.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Names {
     taken: HashMap<String, usize>,

@@ -1,13 +1,16 @@
 //! Beyond the paper (FW-2): variants, with cotangents indexed by the tag.
 //!
-//! In `Σ_C L` with dependent second components, the object `Σ_k A_k` has primals `in_k a` and, *over* `in_k a`, the tangents or cotangents of
-//! `a` alone: a tag has none. Then injections, distribution over a context and the choice of a branch all have the identity as second
-//! component, nothing is padded with zeros of the branches that were not taken, and two cotangents that meet in a sum belong to the same
-//! primal, so their tags cannot clash. Zeros are the price: which one it is depends on the primal.
+//! In `Σ_C L` with dependent second components, the object `Σ_k A_k` has primals `in_k a` and,
+//! *over* `in_k a`, the tangents or cotangents of `a` alone: a tag has none. Then injections,
+//! distribution over a context and the choice of a branch all have the identity as second
+//! component, nothing is padded with zeros of the branches that were not taken, and two cotangents
+//! that meet in a sum belong to the same primal, so their tags cannot clash. Zeros are the price:
+//! which one it is depends on the primal.
 //!
-//! The language is that of `combinators` with coproducts: bicartesian closed. D→ and D← take `t : T -> S` and a primal `x` of `D(T)_1` to
-//! `D(t)_1(x)` and the linear map `D(t)_2(x)`, from tangents over `x` to tangents over `D(t)_1(x)`, or from cotangents to cotangents back.
-//! The clauses for products and functions are those of Appendix A.
+//! The language is that of `combinators` with coproducts: bicartesian closed. D→ and D← take
+//! `t : T -> S` and a primal `x` of `D(T)_1` to `D(t)_1(x)` and the linear map `D(t)_2(x)`, from
+//! tangents over `x` to tangents over `D(t)_1(x)`, or from cotangents to cotangents back. The
+//! clauses for products and functions are those of Appendix A.
 
 use std::fmt;
 use std::rc::Rc;
@@ -245,7 +248,8 @@ fn identity() -> LinearMap {
     Rc::new(Value::clone)
 }
 
-/// The linear function in a function's primal `D(T -> S)_1 = D(T)_1 -> D(S)_1 * (.. -o ..)` at an argument, with the result.
+/// The linear function in a function's primal `D(T -> S)_1 = D(T)_1 -> D(S)_1 * (.. -o ..)` at an
+/// argument, with the result.
 fn call(f: &Value, x: &Value) -> (Value, Value) {
     let both = f.apply(x);
     (both.fst(), both.snd())

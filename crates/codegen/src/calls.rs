@@ -1,5 +1,6 @@
-//! Parts of large functions as C functions, and the calls of them; see [`crate::parts`] and [`crate::frame`].
-//! The frame of a large kernel is in the arena; others, and that of a function of the library, of which many may run at a time, are on the stack.
+//! Parts of large functions as C functions, and the calls of them; see [`crate::parts`] and
+//! [`crate::frame`]. The frame of a large kernel is in the arena; others, and that of a function of
+//! the library, of which many may run at a time, are on the stack.
 
 use lambada_loops::{Buf, Nest, Param, Reg, Stmt};
 
@@ -8,7 +9,8 @@ use crate::parts::{KERNEL, Part, Shared};
 use crate::shares;
 
 impl Printer<'_> {
-    /// At the beginning of a kernel in parts: the frame, which holds what parts need of the parameters.
+    /// At the beginning of a kernel in parts: the frame, which holds what parts need of the
+    /// parameters.
     pub fn open_frame(&mut self) {
         let kernel = self.frame.kernel().to_string();
         if self.is_entry && self.parts.is_cut() {
@@ -63,7 +65,8 @@ impl Printer<'_> {
         });
     }
 
-    /// A parallel loop: the function of an iteration, and what has it called for each. The iteration has a copy of the frame, so what it keeps there is its own.
+    /// A parallel loop: the function of an iteration, and what has it called for each. The
+    /// iteration has a copy of the frame, so what it keeps there is its own.
     pub fn parallel(&mut self, stmt: &Stmt) {
         let Stmt::Nest(Nest::Parallel { index, count, body, merge }) = stmt else { return };
         self.needs.teams();
@@ -163,7 +166,8 @@ impl Printer<'_> {
         }
     }
 
-    /// After a pointer got its value, in the same way; a pointer that is exchanged is in the frame only.
+    /// After a pointer got its value, in the same way; a pointer that is exchanged is in the frame
+    /// only.
     pub fn share_buf(&mut self, buf: Buf) {
         let k = buf.0 as usize;
         if self.parts.bufs[k] && !self.facts.swapped[k] {

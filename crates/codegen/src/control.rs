@@ -19,7 +19,8 @@ impl Printer<'_> {
             && !polls::is_long(body)
             && polls::may_be_long(start, end, step);
         let start = self.operand(start).text;
-        // The end is evaluated again and again, so what reads memory, and what is not cheap, gets a name first.
+        // The end is evaluated again and again, so what reads memory, and what is not cheap, gets a
+        // name first.
         self.declare_unless_cheap(end);
         let end = self.operand(end).at(Level::Sum);
         self.declare(|_| true);

@@ -1,5 +1,5 @@
-//! What the printer needs to know of a function before it starts: which registers may be printed where they are used, and which buffers may
-//! share memory.
+//! What the printer needs to know of a function before it starts: which registers may be printed
+//! where they are used, and which buffers may share memory.
 
 use std::collections::HashSet;
 
@@ -11,7 +11,8 @@ use lambada_loops::{
 use crate::taken::taken;
 
 pub(crate) struct Facts {
-    /// By register: is it mentioned once, in the body that assigns it, and not in a body nested there?
+    /// By register: is it mentioned once, in the body that assigns it, and not in a body nested
+    /// there?
     pub once: Vec<bool>,
     /// By register: is it never mentioned?
     pub dead: Vec<bool>,
@@ -104,7 +105,8 @@ impl Facts {
         }
     }
 
-    /// What a scope allocates is nobody else's after it. If nothing in it gives memory to others, small arrays need no arena.
+    /// What a scope allocates is nobody else's after it. If nothing in it gives memory to others,
+    /// small arrays need no arena.
     fn locals(&mut self, scope: &[Stmt]) {
         let (mut found, mut is_closed) = (Vec::new(), true);
         visit(scope, &mut |stmt| match stmt {
@@ -190,7 +192,8 @@ fn written_by_call(library: &Library, function: FnId, args: &[Arg]) -> impl Iter
     })
 }
 
-/// The buffers that others may add to by other names: accumulators of the caller, and cells of nodes.
+/// The buffers that others may add to by other names: accumulators of the caller, and cells of
+/// nodes.
 fn shared(function: &Function, library: &Library) -> Vec<Buf> {
     let mut shared = Vec::new();
     for param in &function.params {
@@ -231,7 +234,8 @@ fn memories(function: &Function, library: &Library) -> Vec<u32> {
     (0..function.bufs.len() as u32).map(|k| root(&mut parents, k)).collect()
 }
 
-/// By buffer: is it a parameter, a constant or an array of a node that may only be read, or a view of one?
+/// By buffer: is it a parameter, a constant or an array of a node that may only be read, or a view
+/// of one?
 fn outside(function: &Function, library: &Library) -> Vec<bool> {
     let mut outside = vec![false; function.bufs.len()];
     for param in &function.params {

@@ -1,8 +1,10 @@
 //! One function as C.
 //!
-//! A register that is mentioned once, further down in the same body, is not declared: its expression waits and is printed where it is used, as a
-//! person would write it. An expression that reads memory or a cell stops waiting when that memory or cell is about to change, and all stop before
-//! nested bodies. Since expressions have no effects and cannot fail, moving them changes nothing.
+//! A register that is mentioned once, further down in the same body, is not declared: its
+//! expression waits and is printed where it is used, as a person would write it. An expression that
+//! reads memory or a cell stops waiting when that memory or cell is about to change, and all stop
+//! before nested bodies. Since expressions have no effects and cannot fail, moving them changes
+//! nothing.
 
 use lambada_loops::{
     Buf, Cell, Function, Names, Nest, Op, Operand, Param, Reg, Return, Step, Stmt, Ty, identifier,
@@ -22,7 +24,8 @@ const LONGEST: usize = 100;
 /// So many expressions may wait; then the oldest one gets a name.
 const MOST_WAITING: usize = 64;
 
-/// The function under the name `kernel`, after what it calls, and the entry `symbol` that unpacks its arguments.
+/// The function under the name `kernel`, after what it calls, and the entry `symbol` that unpacks
+/// its arguments.
 pub(crate) fn print(
     function: &Function,
     (kernel, symbol): (&str, &str),
@@ -54,9 +57,10 @@ pub(crate) struct Waiting {
 pub(crate) struct Printer<'a> {
     pub function: &'a Function,
     pub program: &'a Program<'a>,
-    /// Is it called from outside, and not by other functions?
+    /// Whether it is called from outside, and not by other functions.
     pub is_entry: bool,
-    /// How many sites and buffers the functions before this one have: numbers in messages are those of the program.
+    /// How many sites and buffers the functions before this one have: numbers in messages are those
+    /// of the program.
     sites_before: usize,
     bufs_before: usize,
     /// Of a function of the library: where its results go.
@@ -388,7 +392,8 @@ impl<'a> Printer<'a> {
         self.share_reg(reg);
     }
 
-    /// Before a statement that writes to the memory of a buffer, or changes what its name stands for.
+    /// Before a statement that writes to the memory of a buffer, or changes what its name stands
+    /// for.
     fn changes(&mut self, buf: Buf) {
         let memory = self.facts.memory[buf.0 as usize];
         self.declare(|waiting| waiting.memories.contains(&memory));
@@ -431,7 +436,8 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// How many elements a buffer has whose memory is the C function's own. Other parts of a function cannot have that, by whatever name.
+    /// How many elements a buffer has whose memory is the C function's own. Other parts of a
+    /// function cannot have that, by whatever name.
     pub fn local(&self, buf: Buf) -> Option<i64> {
         let len = self.facts.local[buf.0 as usize]?;
         let memory = self.facts.memory[buf.0 as usize];

@@ -1,8 +1,10 @@
-//! Vectors: GNU vector types, and the helpers without which some operations on them cannot be spelled.
+//! Vectors: GNU vector types, and the helpers without which some operations on them cannot be
+//! spelled.
 //!
-//! `n` reals are an `f64xn` or `f32xn`, `n` integers an `i64xn`. `n` truth values are integers as wide as a real: each lane is 0 or -1, a mask; so masks of
-//! comparisons of integers change their width where reals have 32 bits. In memory a truth value is a byte.
-//! C has no `?:` on vectors, so a choice is made of masks. What has no spelling on vectors goes lane by lane.
+//! `n` reals are an `f64xn` or `f32xn`, `n` integers an `i64xn`. `n` truth values are integers as
+//! wide as a real: each lane is 0 or -1, a mask; so masks of comparisons of integers change their
+//! width where reals have 32 bits. In memory a truth value is a byte. C has no `?:` on vectors, so
+//! a choice is made of masks. What has no spelling on vectors goes lane by lane.
 
 use lambada_loops::Ty;
 use lambada_prim::{
@@ -251,7 +253,8 @@ pub(crate) fn math(name: &str) -> &'static VectorHelper {
     vector_helper(name).expect("a function on vectors needs functions that exist")
 }
 
-/// The text of a function on vectors, `$` for the number of lanes. Where there is none of its own for 32 bits, lanes have 64 on the way.
+/// The text of a function on vectors, `$` for the number of lanes. Where there is none of its own
+/// for 32 bits, lanes have 64 on the way.
 fn math_text(precision: Precision, name: &'static str, lanes: u16) -> String {
     match (precision, single_helper(name)) {
         (Precision::F64, _) => math(name).text.to_string(),
@@ -352,7 +355,8 @@ fn by_lane(
     format!("({}){{{}}}", register_type(precision, Ty { elem, lanes }), items.join(", "))
 }
 
-/// A helper on the first of the lanes, with the instructions of the processor that have masks where there are such, and else as usual.
+/// A helper on the first of the lanes, with the instructions of the processor that have masks where
+/// there are such, and else as usual.
 fn masks(
     precision: Precision,
     elem: ScalarTy,
@@ -564,7 +568,8 @@ fn one_lane(precision: Precision, prim: Prim) -> String {
     }
 }
 
-/// The values of those that masks can express, where `$` stands for the number of lanes. Like the scalar helpers, these take the first of equals and keep NaNs.
+/// The values of those that masks can express, where `$` stands for the number of lanes. Like the
+/// scalar helpers, these take the first of equals and keep NaNs.
 const BODIES: &[(Prim, &str)] = &[
     (Prim::Abs, "(f64x$)((i64x$)x0 & INT64_MAX)"),
     (Prim::MinInt, "lam_select_i64x$((i64x$)(x0 <= x1), x0, x1)"),

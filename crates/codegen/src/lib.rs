@@ -1,31 +1,42 @@
-//! loops → C. The text is self-contained GNU C that a person can read; it is also what `lambada build` ships.
+//! loops → C. The text is self-contained GNU C that a person can read; it is also what
+//! `lambada build` ships.
 //!
-//! Assumes: functions that pass `lambada_loops::check`.
-//! Gives: C text; compile it with [`FLAGS`].
-//! Keeps: values, to the last bit unless the compiler contracts `a * b + c` (it does with these flags); failures and their numbers.
+//! Assumes: functions that pass `lambada_loops::check`. Gives: C text; compile it with [`FLAGS`].
+//! Keeps: values, to the last bit unless the compiler contracts `a * b + c` (it does with these
+//! flags); failures and their numbers.
 //!
 //! The interface of a unit, the same for every function:
-//! - `struct lambada_context *lambada_context_open(void)` and `void lambada_context_close(struct lambada_context *)` make and free a context, which
-//!   owns the memory of arrays. One call at a time may use a context.
-//! - `int lambada_NAME(struct lambada_context *ctx, const union lambada_word *args, union lambada_word *results)` calls a function.
-//!   `args` has one word per parameter, the sizes first: `real` for a real, `integer` for an int or a bool, `data` for an array, which is only read.
+//! - `struct lambada_context *lambada_context_open(void)` and `void lambada_context_close(struct
+//!   lambada_context *)` make and free a context, which owns the memory of arrays. One call at a
+//!   time may use a context.
+//! - `int lambada_NAME(struct lambada_context *ctx, const union lambada_word *args, union
+//!   lambada_word *results)` calls a function. `args` has one word per parameter, the sizes first:
+//!   `real` for a real, `integer` for an int or a bool, `data` for an array, which is only read.
 //!   `results` has room for [`result_words`] words. It returns
-//!   - 0: `results` holds for each scalar one word, and for each array one word `data` and one word `integer` per axis, its size. The data
-//!     is valid until the next call with the same context;
+//!   - 0: `results` holds for each scalar one word, and for each array one word `data` and one word
+//!     `integer` per axis, its size. The data is valid until the next call with the same context;
 //!   - 1: a check failed; `results` holds its number, then the integers for its message;
-//!   - 2: there is not enough memory for an array; `results` holds the number of its buffer, the number of its elements and how many bytes are in use;
-//!   - 3: there is not enough memory for a node; `results` holds the number of its site, its bytes and how many bytes are in use;
+//!   - 2: there is not enough memory for an array; `results` holds the number of its buffer, the
+//!     number of its elements and how many bytes are in use;
+//!   - 3: there is not enough memory for a node; `results` holds the number of its site, its bytes
+//!     and how many bytes are in use;
 //!   - 4: the call has been cancelled.
 //!
 //!   Checks, sites and buffers are numbered through the function and then its library.
-//! - `void lambada_context_cancel(struct lambada_context *, int)` ends the call that runs in a context, or the next one; see [`polls`].
-//! - `void lambada_context_limit(struct lambada_context *, uint64_t)` limits the memory for arrays, `uint64_t lambada_context_peak(struct
-//!   lambada_context *)` tells the most that they have taken, both in bytes.
-//! - `void lambada_context_stack(struct lambada_context *, uint64_t)`, of units with functions that call each other only: how many bytes of the stack
-//!   these may use, 4 MiB unless told. Where that is too little, the call fails.
-//! - `int lambada_context_threads(struct lambada_context *, int64_t, lam_fork, void *)`, of units with parallel loops only: on how many threads calls run,
-//!   and what runs functions on these; one thread unless told.
-//! - In memory a real is a `double`, or a `float` where the function computes with 32 bits, an int an `int64_t`, a bool an `unsigned char` that is 0 or 1; arrays are dense, the last axis is contiguous.
+//! - `void lambada_context_cancel(struct lambada_context *, int)` ends the call that runs in a
+//!   context, or the next one; see [`polls`].
+//! - `void lambada_context_limit(struct lambada_context *, uint64_t)` limits the memory for arrays,
+//!   `uint64_t lambada_context_peak(struct lambada_context *)` tells the most that they have taken,
+//!   both in bytes.
+//! - `void lambada_context_stack(struct lambada_context *, uint64_t)`, of units with functions that
+//!   call each other only: how many bytes of the stack these may use, 4 MiB unless told. Where that
+//!   is too little, the call fails.
+//! - `int lambada_context_threads(struct lambada_context *, int64_t, lam_fork, void *)`, of units
+//!   with parallel loops only: on how many threads calls run, and what runs functions on these; one
+//!   thread unless told.
+//! - In memory a real is a `double`, or a `float` where the function computes with 32 bits, an int
+//!   an `int64_t`, a bool an `unsigned char` that is 0 or 1; arrays are dense, the last axis is
+//!   contiguous.
 
 mod calls;
 mod control;
@@ -53,9 +64,10 @@ pub use parts::PART;
 use runtime::Kinds;
 pub use shares::Shares;
 
-/// How the text is to be compiled. Integers wrap; floating point is strict but for the contraction of `a * b + c`. Straight lines of scalars are not packed into
-/// vectors: GCC then stores lanes and loads vectors of them at once, which no processor forwards (two times slower on ba and on small determinants, nothing faster).
-/// GCC and Clang know all of these; [`GCC_FLAGS`] are for GCC alone.
+/// How the text is to be compiled. Integers wrap; floating point is strict but for the contraction
+/// of `a * b + c`. Straight lines of scalars are not packed into vectors: GCC then stores lanes and
+/// loads vectors of them at once, which no processor forwards (two times slower on ba and on small
+/// determinants, nothing faster). GCC and Clang know all of these; [`GCC_FLAGS`] are for GCC alone.
 pub const FLAGS: &[&str] = &[
     "-std=gnu99",
     "-O2",
@@ -70,7 +82,8 @@ pub const FLAGS: &[&str] = &[
     "-w",
 ];
 
-/// Flags that Clang refuses. Loops are not turned into calls of the C library: what is worth one is a copy or a fill already, and most loops that are left are short.
+/// Flags that Clang refuses. Loops are not turned into calls of the C library: what is worth one is
+/// a copy or a fill already, and most loops that are left are short.
 pub const GCC_FLAGS: &[&str] = &["-fno-tree-loop-distribute-patterns"];
 
 /// A unit of C with one or more functions.
@@ -99,10 +112,11 @@ pub fn c_module(functions: &[&Function]) -> String {
 pub enum Memory {
     /// From an arena that is kept from call to call: fast.
     Arena,
-    /// As [`Arena`](Memory::Arena), but large results may lie in memory that the host gives and keeps, so that nobody copies them.
+    /// As [`Arena`](Memory::Arena), but large results may lie in memory that the host gives and
+    /// keeps, so that nobody copies them.
     Hosted,
-    /// From the system, each array in a block of exactly its size: what sanitizers need to see an access out of bounds, or after the end of
-    /// a scope.
+    /// From the system, each array in a block of exactly its size: what sanitizers need to see an
+    /// access out of bounds, or after the end of a scope.
     Exact,
 }
 
@@ -120,8 +134,10 @@ pub fn unit(functions: &[&Function]) -> Unit {
     unit_with(functions, Memory::Arena)
 }
 
-/// Versions of functions, each a unit of which no name is seen outside of the file: for libraries whose own functions stand behind such a text. A context of one version is
-/// one of all, so that whoever opens it need not know which one it is for. Macros that a text defines are those of [`MACROS`].
+/// Versions of functions, each a unit of which no name is seen outside of the file: for libraries
+/// whose own functions stand behind such a text. A context of one version is one of all, so that
+/// whoever opens it need not know which one it is for. Macros that a text defines are those of
+/// [`MACROS`].
 pub fn internal_units(versions: &[Vec<&Function>]) -> Vec<Unit> {
     let print = |functions: &Vec<&Function>| print(functions, PART, false);
     let mut printed: Vec<Printed> = versions.iter().map(print).collect();
@@ -139,8 +155,8 @@ pub fn internal_units(versions: &[Vec<&Function>]) -> Vec<Unit> {
 /// What a unit may define as macros.
 pub const MACROS: &[&str] = &["unlikely", "INFINITY", "NAN", "INT64_MAX", "INT64_MIN"];
 
-/// As [`unit()`]; functions that are much larger are cut into parts of about so many statements, each a C function. Large results may lie in memory of
-/// the host.
+/// As [`unit()`]; functions that are much larger are cut into parts of about so many statements,
+/// each a C function. Large results may lie in memory of the host.
 pub fn unit_in_parts(functions: &[&Function], part: usize) -> Unit {
     print(functions, part, true).unit(functions, Memory::Hosted, Linkage::External)
 }

@@ -1,5 +1,6 @@
-//! What libraries bring: functions that are called, nodes. A function of the library is a C function that takes its parameters and, for each
-//! result, where it goes. A handle is the address of a node; a node is an array of slots, of which the first holds the tag.
+//! What libraries bring: functions that are called, nodes. A function of the library is a C
+//! function that takes its parameters and, for each result, where it goes. A handle is the address
+//! of a node; a node is an array of slots, of which the first holds the tag.
 
 use lambada_loops::{Arg, Buf, FieldId, FnId, Given, NodeId, Operand, Part, Reg, identifier};
 use lambada_prim::ScalarTy;

@@ -1,5 +1,6 @@
-//! What a unit needs besides its functions: helpers, prototypes of `libm`, macros. Only what is used is printed, and no header is
-//! included: reading `math.h` and its kin takes a C compiler a third of the time that a small unit takes in all.
+//! What a unit needs besides its functions: helpers, prototypes of `libm`, macros. Only what is
+//! used is printed, and no header is included: reading `math.h` and its kin takes a C compiler a
+//! third of the time that a small unit takes in all.
 
 use std::collections::BTreeSet;
 
@@ -241,7 +242,8 @@ fn with_math(
     out.push(text);
 }
 
-/// The first elements one by one; then what has been filled is copied, as far as it is in the cache.
+/// The first elements one by one; then what has been filled is copied, as far as it is in the
+/// cache.
 fn fill(precision: Precision, elem: ScalarTy) -> String {
     let (memory, value) =
         (memory_type(precision, elem), register_type(precision, lambada_loops::Ty::scalar(elem)));
@@ -334,7 +336,8 @@ const LIBM: &[(&str, &str)] = &[
     ("trunc", "double"),
 ];
 
-/// Names that no local variable may have: the words of C, what this file declares, and what the interface and the helpers use.
+/// Names that no local variable may have: the words of C, what this file declares, and what the
+/// interface and the helpers use.
 pub(crate) fn reserved() -> impl Iterator<Item = &'static str> {
     let libm = LIBM.iter().map(|(name, _)| *name);
     libm.chain(MACROS.iter().map(|(name, _)| *name)).chain(KEYWORDS.iter().copied())
@@ -412,7 +415,8 @@ const KEYWORDS: &[&str] = &[
     "while",
 ];
 
-/// May a local variable not have this name, because helpers for vectors or for primitives have names like it?
+/// May a local variable not have this name, because helpers for vectors or for primitives have
+/// names like it?
 pub(crate) fn is_reserved(name: &str) -> bool {
     let vector = |prefix: &str| {
         name.strip_prefix(prefix).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))

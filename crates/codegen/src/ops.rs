@@ -1,4 +1,5 @@
-//! What registers are assigned, as expressions. An operand that waits is taken from the list and becomes part of the expression.
+//! What registers are assigned, as expressions. An operand that waits is taken from the list and
+//! becomes part of the expression.
 
 use lambada_loops::{Buf, Op, Operand, Reg, Ty};
 use lambada_prim::{Prim, Scalar, ScalarTy};

@@ -1,11 +1,13 @@
-//! Large functions in parts. The time of C compilers grows with the square of the length of a function, mostly in register allocation: 5000
-//! assignments take half a minute. So a long run of statements becomes a function of its own, and what several parts mention goes through a
-//! frame, a struct in the arena. A function of ordinary size stays whole.
+//! Large functions in parts. The time of C compilers grows with the square of the length of a
+//! function, mostly in register allocation: 5000 assignments take half a minute. So a long run of
+//! statements becomes a function of its own, and what several parts mention goes through a frame, a
+//! struct in the arena. A function of ordinary size stays whole.
 //!
-//! What is assigned once is read from the frame once, where a part begins, so that loops work on local variables as ever. Cells, and pointers that
-//! are exchanged, live in the frame.
+//! What is assigned once is read from the frame once, where a part begins, so that loops work on
+//! local variables as ever. Cells, and pointers that are exchanged, live in the frame.
 //!
-//! An iteration of a `Parallel` is a part, too, whatever its length, since threads call functions. It has a frame of its own, a copy.
+//! An iteration of a `Parallel` is a part, too, whatever its length, since threads call functions.
+//! It has a frame of its own, a copy.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -83,7 +85,7 @@ impl Parts {
         self.starts.is_empty() && self.teams.is_empty()
     }
 
-    /// Has it been cut because it is long?
+    /// Whether it has been cut because it is long.
     pub fn is_cut(&self) -> bool {
         !self.starts.is_empty()
     }
@@ -103,7 +105,8 @@ impl Parts {
         let (mut first, mut run, mut calls) = (0, 0, 0);
         for (k, stmt) in body.iter().enumerate() {
             let inside: usize = match stmt {
-                // What is in the frame is memory, so loops that are not long stay whole: their sums are registers.
+                // What is in the frame is memory, so loops that are not long stay whole: their sums
+                // are registers.
                 Stmt::Nest(Nest::For { body, .. })
                     if weight(body) <= part.saturating_mul(WHOLE) =>
                 {

@@ -1,12 +1,15 @@
 //! Where machine code asks whether its call has been cancelled.
 //!
-//! - A call of a function asks by comparing the stack, which it does anyway: a cancelled call has none.
+//! - A call of a function asks by comparing the stack, which it does anyway: a cancelled call has
+//!   none.
 //! - A `while` asks in each iteration.
-//! - A `for` asks in each iteration if one may take long: if there is another `for` in it whose length is not known to be small, or a kernel. One that is
-//!   itself in a `for`, and holds only such that ask nothing, leaves the question to that one unless its iterations need each other: between two short
-//!   loops a question would cost more than a hundredth.
+//! - A `for` asks in each iteration if one may take long: if there is another `for` in it whose
+//!   length is not known to be small, or a kernel. One that is itself in a `for`, and holds only
+//!   such that ask nothing, leaves the question to that one unless its iterations need each other:
+//!   between two short loops a question would cost more than a hundredth.
 //! - A `Parallel` asks before each iteration.
-//! - A `for` of which no iteration takes long asks nothing; one that is in no other, and may be long itself, is cut into blocks of [`BLOCK`] iterations.
+//! - A `for` of which no iteration takes long asks nothing; one that is in no other, and may be
+//!   long itself, is cut into blocks of [`BLOCK`] iterations.
 //!
 //! So a call goes on at most for the two innermost loops of a nest, or for one kernel.
 
@@ -55,7 +58,8 @@ pub(crate) fn may_be_long(start: Operand, end: Operand, step: i64) -> bool {
     iterations(start, end, step).is_none_or(|count| count > BLOCK)
 }
 
-/// How many iterations the loops of a body have in all, if that is known to be few. What asks itself counts for nothing.
+/// How many iterations the loops of a body have in all, if that is known to be few. What asks
+/// itself counts for nothing.
 fn length(body: &[Stmt]) -> Option<i64> {
     let lengths = body.iter().map(|stmt| match stmt {
         Stmt::Step(Step::Kernel { .. }) | Stmt::Nest(Nest::Parallel { .. }) => None,

@@ -1,5 +1,6 @@
-//! The fixed parts of the C text: the interface, the arena, and what programs with calls and nodes need. A line that begins with `@` stands for
-//! what only these have; `@export` before a function says that it is called from outside.
+//! The fixed parts of the C text: the interface, the arena, and what programs with calls and nodes
+//! need. A line that begins with `@` stands for what only these have; `@export` before a function
+//! says that it is called from outside.
 
 use lambada_prim::Precision;
 
@@ -177,7 +178,8 @@ static __attribute__((cold, noinline)) int lam_no_memory(struct lambada_context 
 }
 ";
 
-/// Loops whose iterations run at the same time. Iterations are taken in order, so whoever waits for its turn waits for one that runs.
+/// Loops whose iterations run at the same time. Iterations are taken in order, so whoever waits for
+/// its turn waits for one that runs.
 pub(crate) const TEAMS: &str = "\
 int sched_yield(void);
 

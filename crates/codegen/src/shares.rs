@@ -1,8 +1,11 @@
-//! Shares of a unit. Parts of large functions ([`crate::parts`]) know each other by name only, so several C compilers can work on them at a time: each
-//! is given the whole text, and macros that say which parts are its own. Straight-line parts, without loops, can be compiled with less effort.
+//! Shares of a unit. Parts of large functions ([`crate::parts`]) know each other by name only, so
+//! several C compilers can work on them at a time: each is given the whole text, and macros that
+//! say which parts are its own. Straight-line parts, without loops, can be compiled with less
+//! effort.
 //!
-//! Printers leave marks in the text: `@export ` before what is called from outside, `@part ` before the definition of a part, `@declare ` before its
-//! prototype, and a part stands between lines `@loops k` or `@lines k` and `@end`. Without shares a part is a static function like any other.
+//! Printers leave marks in the text: `@export ` before what is called from outside, `@part ` before
+//! the definition of a part, `@declare ` before its prototype, and a part stands between lines
+//! `@loops k` or `@lines k` and `@end`. Without shares a part is a static function like any other.
 
 /// How many parts the functions of a unit have; none if all functions are whole.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -14,8 +17,8 @@ pub struct Shares {
 }
 
 impl Shares {
-    /// What tells a C compiler that it is to compile the parts of one kind whose numbers leave a remainder. The first share of the parts with loops has
-    /// all else that a unit has.
+    /// What tells a C compiler that it is to compile the parts of one kind whose numbers leave a
+    /// remainder. The first share of the parts with loops has all else that a unit has.
     pub fn macros(straight: bool, of: usize, share: usize) -> [String; 3] {
         let straight = u8::from(straight);
         [

@@ -1,13 +1,15 @@
 //! Arrays that a node takes over instead of copying them.
 //!
-//! An array and a node that the same body makes live equally long. Where nobody writes to the array any more and nobody else is given it, the node may as well
-//! refer to it: this is so for almost all arrays of tapes.
+//! An array and a node that the same body makes live equally long. Where nobody writes to the array
+//! any more and nobody else is given it, the node may as well refer to it: this is so for almost
+//! all arrays of tapes.
 
 use std::collections::{HashMap, HashSet};
 
 use lambada_loops::{Binding, Buf, Function, Library, Part, Reg, Return, Step, Stmt, visit};
 
-/// The fields of nodes, by handle and number, that take over their arrays, with the memory of these. `memory` says by buffer which others share its memory, `local` whether that is the C
+/// The fields of nodes, by handle and number, that take over their arrays, with the memory of
+/// these. `memory` says by buffer which others share its memory, `local` whether that is the C
 /// function's own.
 pub(crate) fn taken(
     function: &Function,

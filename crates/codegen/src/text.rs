@@ -1,9 +1,10 @@
-//! C expressions as text with a level of precedence, so that they nest with as few parentheses as a person would write.
+//! C expressions as text with a level of precedence, so that they nest with as few parentheses as a
+//! person would write.
 
 use lambada_prim::{CText, Precision, Scalar, c_helper};
 
-/// How tightly an expression binds, loosest first. Comparisons and bit operations have the levels of C, but mixtures that people misread get
-/// parentheses.
+/// How tightly an expression binds, loosest first. Comparisons and bit operations have the levels
+/// of C, but mixtures that people misread get parentheses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Level {
     Choice,
@@ -57,7 +58,7 @@ impl Text {
         self
     }
 
-    /// Does it read nothing that can change?
+    /// Whether it reads nothing that can change.
     pub fn is_constant(&self) -> bool {
         self.cells.is_empty() && self.memories.is_empty()
     }
@@ -113,7 +114,8 @@ pub(crate) fn infix(op: &'static str, a: &Text, b: &Text) -> Text {
     let tighter = match level {
         Level::Product => Level::Unary,
         Level::Sum => Level::Product,
-        // Below arithmetic, everything that is not an operand of arithmetic gets parentheses on the right.
+        // Below arithmetic, everything that is not an operand of arithmetic gets parentheses on the
+        // right.
         Level::Relation | Level::Equality => Level::Sum,
         Level::BitAnd | Level::BitXor | Level::BitOr => Level::Unary,
         Level::And => Level::Equality,

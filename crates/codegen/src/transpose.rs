@@ -1,5 +1,6 @@
-//! Rows that become columns. A square of as many rows as a vector has lanes is turned around in registers: first single elements change places between neighboring
-//! rows, then pairs, and so on, each time half of two vectors.
+//! Rows that become columns. A square of as many rows as a vector has lanes is turned around in
+//! registers: first single elements change places between neighboring rows, then pairs, and so on,
+//! each time half of two vectors.
 
 /// What the elements are.
 pub(crate) struct Elements {

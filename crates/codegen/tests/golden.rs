@@ -1,5 +1,5 @@
-//! The C text of small programs, to be read: `tests/golden/NAME.loops` becomes `NAME.c`, without the runtime, which is text of its own.
-//! `BLESS=1` rewrites the C.
+//! The C text of small programs, to be read: `tests/golden/NAME.loops` becomes `NAME.c`, without
+//! the runtime, which is text of its own. `BLESS=1` rewrites the C.
 
 use std::path::Path;
 

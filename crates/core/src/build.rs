@@ -1,4 +1,5 @@
-//! Smart constructors: they compute the type, and panic on terms that have none. The checker shares no code with them.
+//! Smart constructors: they compute the type, and panic on terms that have none. The checker shares
+//! no code with them.
 
 use lambada_prim::{Prim, ReduceOp, Scalar};
 use lambada_source::{Site, Span};

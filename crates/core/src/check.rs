@@ -1,8 +1,11 @@
-//! The checker: `Γ ⊢ t : τ` for every node, by rules that share no code with the smart constructors.
+//! The checker: `Γ ⊢ t : τ` for every node, by rules that share no code with the smart
+//! constructors.
 //!
 //! *Gives*, of a program that passes: every node has the type it carries; every variable is in scope, has one type and is bound once; a
-//! definition is closed and mentions only those of earlier groups and of its own, which are functions if there is recursion; an accumulator is mentioned only by `Add`s inside its `accumulate`, whose body has a
-//! first-order type, so none outlives it; what is differentiated is a function between first-order types; rules have the types that `rules` says.
+//! definition is closed and mentions only those of earlier groups and of its own, which are
+//! functions if there is recursion; an accumulator is mentioned only by `Add`s inside its
+//! `accumulate`, whose body has a first-order type, so none outlives it; what is differentiated is
+//! a function between first-order types; rules have the types that `rules` says.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,7 +15,8 @@ use lambada_source::Site;
 use crate::print::print_type;
 use crate::{Arm, Def, DefId, LoopKind, Program, Ruled, SizedTy, Term, TermKind, Ty, TypeId, Var};
 
-/// Is the program well-formed and well-typed? Says what is wrong, in the words of core: a failure is a mistake in the compiler.
+/// Is the program well-formed and well-typed? Says what is wrong, in the words of core: a failure
+/// is a mistake in the compiler.
 pub fn check(program: &Program) -> Result<(), String> {
     let mut checker = Checker {
         program,
@@ -99,7 +103,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Is it the type, with sizes?
+    /// Whether it is the type, with sizes.
     fn sized(&self, sized: &SizedTy, ty: &Ty) -> bool {
         match (sized, ty) {
             (SizedTy::Scalar(a), Ty::Scalar(b)) => a == b,
@@ -129,7 +133,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Is it a type?
+    /// Whether it is a type.
     fn ty(&self, ty: &Ty) -> Checked {
         match ty {
             Ty::Scalar(_) => Ok(()),

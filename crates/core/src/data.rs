@@ -93,7 +93,8 @@ impl Data {
         Data::Tensor(Tensor { dims: vec![count, 0], data: Elements::Bool(Vec::new()) })
     }
 
-    /// What people see of a value: that of a variant without its sizes ([`crate::sized`]), or itself.
+    /// What people see of a value: that of a variant without its sizes ([`crate::sized`]), or
+    /// itself.
     pub fn seen(&self) -> &Data {
         let Data::Record(fields) = self else { return self };
         match fields.last() {
@@ -115,8 +116,8 @@ impl Data {
         text::text(self, style)
     }
 
-    /// Is it equal but for reals that differ by at most `rtol` relative to the larger (absolutely, if both are below 1)?
-    /// NaN equals NaN. Names the first position that differs otherwise.
+    /// Is it equal but for reals that differ by at most `rtol` relative to the larger (absolutely,
+    /// if both are below 1)? NaN equals NaN. Names the first position that differs otherwise.
     pub fn close(&self, other: &Data, rtol: f64) -> Result<(), String> {
         close(self, other, rtol)
     }

@@ -1,4 +1,5 @@
-//! The order in which a program declares the fields of records. To types they are sets; people see them in this order.
+//! The order in which a program declares the fields of records. To types they are sets; people see
+//! them in this order.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -6,7 +7,8 @@ use std::sync::Arc;
 
 use crate::data::Data;
 
-/// The fields of records in the order of their declarations, by their names in the order of the alphabet. A copy is cheap.
+/// The fields of records in the order of their declarations, by their names in the order of the
+/// alphabet. A copy is cheap.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FieldOrder(Arc<HashMap<String, Box<[Box<str>]>>>);
 
@@ -20,7 +22,8 @@ impl FieldOrder {
         }
     }
 
-    /// Puts the fields of a record into the order of their declaration. Those of no declaration stay as they are.
+    /// Puts the fields of a record into the order of their declaration. Those of no declaration
+    /// stay as they are.
     pub fn sort<T>(&self, fields: &mut [T], name: impl Fn(&T) -> &str) {
         if fields.len() < 2 || self.0.is_empty() {
             return;
@@ -30,7 +33,8 @@ impl FieldOrder {
         }
     }
 
-    /// Puts the fields of all records of a value into the order of their declaration, in which people read them; programs want them in that of the alphabet.
+    /// Puts the fields of all records of a value into the order of their declaration, in which
+    /// people read them; programs want them in that of the alphabet.
     pub fn arrange(&self, data: &mut Data) {
         if self.0.is_empty() {
             return;

@@ -5,8 +5,9 @@
 //!   rows of f at x         let (y, pullback) = vjp f x in for i => pullback eᵢ
 //! ```
 //!
-//! The columns belong to the *leaves* of the point: the scalars and arrays of scalars that it consists of. A point that consists of nothing else, inside of tuples
-//! and records, is *dense*; another one, with variants or arrays of tuples, is differentiated by rows.
+//! The columns belong to the *leaves* of the point: the scalars and arrays of scalars that it
+//! consists of. A point that consists of nothing else, inside of tuples and records, is *dense*;
+//! another one, with variants or arrays of tuples, is differentiated by rows.
 //!
 //! * Assumes: `f` and `x` are variables, which may be mentioned many times.
 //! * Gives: a row of the type of `x` for each real of `f x`.
@@ -19,8 +20,9 @@ use crate::build::{
 };
 use crate::{Program, Term, TermKind, Ty, Var};
 
-/// `jacobian f x`, for a function whose result is a real or an array of reals. With columns, if there are fewer of them than rows; else by rows. By
-/// rows where the modes are meant to differ: it is the reverse derivative that a Jacobian follows.
+/// `jacobian f x`, for a function whose result is a real or an array of reals. With columns, if
+/// there are fewer of them than rows; else by rows. By rows where the modes are meant to differ: it
+/// is the reverse derivative that a Jacobian follows.
 pub fn jacobian(program: &mut Program, f: &Term, x: &Term, span: Span) -> Term {
     let Ty::Fun(_, to) = f.ty() else { panic!("a jacobian of {:?}", f.ty()) };
     if program.modes_differ {
@@ -51,7 +53,8 @@ pub fn jacobian(program: &mut Program, f: &Term, x: &Term, span: Span) -> Term {
     let_(value, app(f.clone(), x.clone()), chosen)
 }
 
-/// The rows of a Jacobian that has evidently few diagonals, else what is given: columns of which no row has two share a product.
+/// The rows of a Jacobian that has evidently few diagonals, else what is given: columns of which no
+/// row has two share a product.
 ///
 /// ```text
 ///   let (low, high) = band f x in if high < low then otherwise else
@@ -91,8 +94,9 @@ fn by_diagonals(
     let_(both, found, if_(int2(Prim::LtInt, high, low), otherwise, filled))
 }
 
-/// The second derivatives of a function with a real result at a dense point without integers: for each leaf, an array over its elements of the change
-/// of the gradient; these arrays by leaves again. Of one leaf only, the array of that; else a tuple of tuples.
+/// The second derivatives of a function with a real result at a dense point without integers: for
+/// each leaf, an array over its elements of the change of the gradient; these arrays by leaves
+/// again. Of one leaf only, the array of that; else a tuple of tuples.
 ///
 /// Nothing, if the point is of another type.
 pub fn hessian(program: &mut Program, f: &Term, x: &Term, span: Span) -> Option<Term> {

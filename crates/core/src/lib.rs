@@ -1,4 +1,5 @@
-//! Language 2: the typed, higher-order, pure λ-calculus that surface programs elaborate to, and its meaning.
+//! Language 2: the typed, higher-order, pure λ-calculus that surface programs elaborate to, and its
+//! meaning.
 
 pub mod build;
 mod check;

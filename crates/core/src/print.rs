@@ -1,5 +1,6 @@
-//! Programs as text: Lambada's own syntax with the fewest parentheses and canonical names, so that equal print means α-equal. What users do not
-//! write stands as calls: `check`, `dim`, `reduce`, `select`.
+//! Programs as text: Lambada's own syntax with the fewest parentheses and canonical names, so that
+//! equal print means α-equal. What users do not write stands as calls: `check`, `dim`, `reduce`,
+//! `select`.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -235,7 +236,8 @@ impl Printer<'_> {
         concat([function, self.rules(ruled)])
     }
 
-    /// `with jvp (\x dx -> t)`, each rule on a line of its own; `of` says that it takes the value, `adding` that it takes functions that add.
+    /// `with jvp (\x dx -> t)`, each rule on a line of its own; `of` says that it takes the value,
+    /// `adding` that it takes functions that add.
     fn rules(&mut self, ruled: &Ruled) -> Doc {
         let rules = [("jvp", &ruled.jvp), ("vjp", &ruled.vjp)];
         let rules = rules.into_iter().filter_map(|(mode, rule)| Some((mode, rule.as_ref()?)));
@@ -610,7 +612,7 @@ fn ends_in_match(term: &Term) -> bool {
     }
 }
 
-/// Is it a variant with its sizes?
+/// Whether it is a variant with its sizes.
 fn is_sized(fields: &[(Rc<str>, Ty)]) -> bool {
     sized::is_sized(fields.iter().map(|(label, _)| &**label))
 }

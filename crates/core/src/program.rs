@@ -18,13 +18,15 @@ pub struct DefId(pub u32);
 pub struct Program {
     /// The variant types.
     pub types: Vec<TypeDecl>,
-    /// The definitions, group by group; each mentions only those of earlier groups and those of its own group.
+    /// The definitions, group by group; each mentions only those of earlier groups and those of its
+    /// own group.
     pub defs: Vec<Def>,
     /// One past the largest variable id in use.
     pub next_var: u32,
     /// How many bits its reals have.
     pub precision: Precision,
-    /// Does the user mean the modes to differ somewhere? Then Jacobians are reverse derivatives, whatever their sizes.
+    /// Does the user mean the modes to differ somewhere? Then Jacobians are reverse derivatives,
+    /// whatever their sizes.
     pub modes_differ: bool,
     /// The order in which people see the fields of records.
     pub fields: FieldOrder,
@@ -41,16 +43,18 @@ pub struct Def {
     pub signature: Signature,
     /// Where it is defined.
     pub span: Span,
-    /// The number of its strongly connected component. A definition that is not recursive is alone in its group; those of a recursive
-    /// group are functions. The numbers increase along the definitions.
+    /// The number of its strongly connected component. A definition that is not recursive is alone
+    /// in its group; those of a recursive group are functions. The numbers increase along the
+    /// definitions.
     pub group: u32,
 }
 
-/// The parameters of a definition with their declared or inferred sizes: by this, input data is checked and named.
+/// The parameters of a definition with their declared or inferred sizes: by this, input data is
+/// checked and named.
 #[derive(Clone, Debug, Default)]
 pub struct Signature {
-    /// Name and type of each parameter; a parameter that is a pattern is called by that, `(a, b)`, and one without a name by its
-    /// position, `argument 2`.
+    /// Name and type of each parameter; a parameter that is a pattern is called by that, `(a, b)`,
+    /// and one without a name by its position, `argument 2`.
     pub params: Vec<(Rc<str>, SizedTy)>,
     /// The result.
     pub result: Option<SizedTy>,
@@ -112,7 +116,7 @@ impl Program {
         false
     }
 
-    /// Is there a recursive type in this one?
+    /// Whether there is a recursive type in this one.
     pub fn has_recursive_type(&self, ty: &Ty) -> bool {
         let (mut seen, mut pending) = (HashSet::new(), Vec::new());
         variants_in(ty, &mut pending);

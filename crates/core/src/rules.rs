@@ -1,5 +1,6 @@
-//! Functions with derivatives of their own. A rule is a function by itself: it takes the parameters, where it asks for it the value that the function has
-//! there, and then the tangents or the cotangent.
+//! Functions with derivatives of their own. A rule is a function by itself: it takes the
+//! parameters, where it asks for it the value that the function has there, and then the tangents or
+//! the cotangent.
 //!
 //! ```text
 //!   function  t1 -> … -> tk -> r                     r first-order
@@ -7,9 +8,11 @@
 //!   vjp       t1 -> … -> tk [-> r] -> r -> (c1, …, ck)    one part alone, if k = 1
 //! ```
 //!
-//! A parameter that is a function has a tangent of the same type: `df x` is the tangent of `f x` at a fixed `x`. Its cotangent is a formal sum: an array of
-//! points with the cotangents of the values there. So c is `[](a, b)` for `a -> b`, and t for all other t. A rule that *adds* takes one function `(a, b) -> ()` more for each
-//! such parameter, which adds a pair to the sum, and gives `()` in its place: the pairs of a long loop need no array.
+//! A parameter that is a function has a tangent of the same type: `df x` is the tangent of `f x` at
+//! a fixed `x`. Its cotangent is a formal sum: an array of points with the cotangents of the values
+//! there. So c is `[](a, b)` for `a -> b`, and t for all other t. A rule that *adds* takes one
+//! function `(a, b) -> ()` more for each such parameter, which adds a pair to the sum, and gives
+//! `()` in its place: the pairs of a long loop need no array.
 //!
 //! A rule speaks of the parameters only: what function and rules capture is a constant to them.
 
@@ -24,7 +27,7 @@ use crate::{Term, TermKind, Ty};
 pub struct Ruled {
     /// What the user called it.
     pub name: Rc<str>,
-    /// Is it the library's?
+    /// Whether it is the library's.
     pub library: bool,
     /// The function: one λ for each parameter.
     pub function: Term,
@@ -37,11 +40,12 @@ pub struct Ruled {
 /// A rule.
 #[derive(Clone, Debug)]
 pub struct Rule {
-    /// Is it not the derivative, on purpose?
+    /// Whether it is not the derivative, on purpose.
     pub pseudo: bool,
-    /// Does it take the value of the function after the parameters?
+    /// Whether it takes the value of the function after the parameters.
     pub takes_value: bool,
-    /// Does it take functions that add to the cotangents of the parameters that are functions? A rule `vjp` may.
+    /// Does it take functions that add to the cotangents of the parameters that are functions? A
+    /// rule `vjp` may.
     pub adds: bool,
     /// The rule: one λ for each of the above, at least.
     pub function: Term,
@@ -60,7 +64,8 @@ impl Ruled {
         (params, ty.clone())
     }
 
-    /// Does the rule `jvp` mention no tangent? Then it says that there is no derivative, whatever the function is.
+    /// Does the rule `jvp` mention no tangent? Then it says that there is no derivative, whatever
+    /// the function is.
     pub fn is_constant(&self) -> bool {
         let Some(rule) = &self.jvp else { return false };
         let (mut params, mut body) = (Vec::new(), &rule.function);
@@ -124,7 +129,7 @@ impl Term {
         if let TermKind::Ruled(ruled) = self.kind() { &ruled.function } else { self }
     }
 
-    /// Is it a λ, perhaps with rules?
+    /// Whether it is a λ, perhaps with rules.
     pub fn is_function(&self) -> bool {
         matches!(self.without_rules().kind(), TermKind::Lam(..))
     }

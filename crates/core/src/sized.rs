@@ -1,5 +1,6 @@
-//! Values of variant types that take sizes. `tree [d]` is a record of the sizes and the value: each size is an array of that many `()`, so it
-//! is a size like all others: it is merged, checked, differentiated and stored as those are, and an array of trees has one `d` even where it is
+//! Values of variant types that take sizes. `tree [d]` is a record of the sizes and the value: each
+//! size is an array of that many `()`, so it is a size like all others: it is merged, checked,
+//! differentiated and stored as those are, and an array of trees has one `d` even where it is
 //! empty. No user can write the labels.
 
 use std::rc::Rc;

@@ -1,5 +1,6 @@
-//! Terms. Every node carries its type and every variable its own, so `t.ty()` needs no environment. Trees are shared (`Rc`);
-//! a variable is bound once in a program (the checker reports "bound twice").
+//! Terms. Every node carries its type and every variable its own, so `t.ty()` needs no environment.
+//! Trees are shared (`Rc`); a variable is bound once in a program (the checker reports "bound
+//! twice").
 
 use std::rc::Rc;
 
@@ -52,8 +53,8 @@ pub struct Node {
 }
 
 impl Drop for Node {
-    /// In a loop along the spine of lets, applications and checks: it may be many thousands long. So may be other chains,
-    /// which are dropped with more stack where there is little.
+    /// In a loop along the spine of lets, applications and checks: it may be many thousands long.
+    /// So may be other chains, which are dropped with more stack where there is little.
     fn drop(&mut self) {
         let mut next = take_spine(&mut self.kind);
         while let Some(Term(node)) = next {
@@ -113,7 +114,8 @@ pub enum TermKind {
     Global(DefId),
     /// A scalar constant.
     Lit(Scalar),
-    /// A value where none is ever asked for: the case of a constructor that a value is known not to have.
+    /// A value where none is ever asked for: the case of a constructor that a value is known not to
+    /// have.
     Never,
     /// `\x -> t`
     Lam(Var, Term),
@@ -121,14 +123,16 @@ pub enum TermKind {
     App(Term, Term),
     /// `let x = t in s`
     Let(Var, Term, Term),
-    /// `let rec f = \x -> t and g = \y -> s in u`: functions that may call each other. Each right-hand side is a `Lam`; the variables are in
-    /// scope in all right-hand sides and in the body.
+    /// `let rec f = \x -> t and g = \y -> s in u`: functions that may call each other. Each
+    /// right-hand side is a `Lam`; the variables are in scope in all right-hand sides and in the
+    /// body.
     LetRec(Vec<(Var, Term)>, Term),
     /// `(t, s)`, and records with the fields in alphabetical order; the type tells them apart.
     Tuple(Vec<Term>),
     /// The k-th component of a tuple, or field of a record in alphabetical order.
     Proj(Term, usize),
-    /// The constructor with the given tag, applied to all its arguments; the type says of which variant.
+    /// The constructor with the given tag, applied to all its arguments; the type says of which
+    /// variant.
     Con(usize, Vec<Term>),
     /// One arm per constructor, in the order of the tags. Nested patterns have been compiled away.
     Match(Term, Vec<Arm>),
@@ -138,18 +142,23 @@ pub enum TermKind {
     Prim(Prim, Vec<Term>),
     /// `[a, b, c]`; the elements have equal shapes.
     Array(Vec<Term>),
-    /// `for i < n => t`: the array of `t` for `i` from 0 to `n - 1`. Iterations are independent. `n ≤ 0` gives an empty array.
+    /// `for i < n => t`: the array of `t` for `i` from 0 to `n - 1`. Iterations are independent.
+    /// `n ≤ 0` gives an empty array.
     For(Var, Term, Term),
-    /// The size of an array along an axis: `Dim(xs, 0)` is `length xs`, `Dim(m, 1)` the number of columns.
+    /// The size of an array along an axis: `Dim(xs, 0)` is `length xs`, `Dim(m, 1)` the number of
+    /// columns.
     Dim(Term, usize),
-    /// `xs[i, j]`: as many indices as given, at most the rank. Out of range is a run-time error at the node's span.
+    /// `xs[i, j]`: as many indices as given, at most the rank. Out of range is a run-time error at
+    /// the node's span.
     Index(Term, Vec<Term>),
-    /// `xs with [i, j] = t`; the value may be a row. Out of range, or another shape than the element it replaces, is a run-time error.
+    /// `xs with [i, j] = t`; the value may be a row. Out of range, or another shape than the
+    /// element it replaces, is a run-time error.
     Update(Term, Vec<Term>, Term),
-    /// `⊕ xs` over the outermost axis of an array of scalars; 0, 1, ±inf … for an empty one. For `Add` the elements may be arrays
-    /// (`sum` of a matrix is the row of its column sums).
+    /// `⊕ xs` over the outermost axis of an array of scalars; 0, 1, ±inf … for an empty one. For
+    /// `Add` the elements may be arrays (`sum` of a matrix is the row of its column sums).
     Reduce(ReduceOp, Term),
-    /// An array primitive that is a sum of products, of arrays of reals: `a @ b`. Unequal sizes of an axis are a run-time error.
+    /// An array primitive that is a sum of products, of arrays of reals: `a @ b`. Unequal sizes of
+    /// an axis are a run-time error.
     ArrayPrim(ArrayPrim, Vec<Term>),
     /// `loop x = init for i < n do body`, or `while`.
     Loop {
@@ -162,7 +171,8 @@ pub enum TermKind {
         /// The next state. Its arrays have the shapes that they have in `init`.
         body: Term,
     },
-    /// `accumulate h = init in body`: always gives the pair `(body, h)`; elaboration projects where the user sees `h` alone.
+    /// `accumulate h = init in body`: always gives the pair `(body, h)`; elaboration projects where
+    /// the user sees `h` alone.
     Accumulate {
         /// The accumulator: a name that only `Add` mentions, never a value.
         acc: Var,
@@ -171,7 +181,8 @@ pub enum TermKind {
         /// Where additions happen.
         body: Term,
     },
-    /// `h[i, j] += t`, of type `()`. The value may be a row; out of range or another shape is a run-time error.
+    /// `h[i, j] += t`, of type `()`. The value may be a row; out of range or another shape is a
+    /// run-time error.
     Add {
         /// The accumulator.
         acc: Var,
@@ -180,7 +191,8 @@ pub enum TermKind {
         /// What to add.
         value: Term,
     },
-    /// `t`, if the condition holds; otherwise a run-time error with the integers `values` in its message.
+    /// `t`, if the condition holds; otherwise a run-time error with the integers `values` in its
+    /// message.
     Check {
         /// Of type `bool`.
         cond: Term,
@@ -191,7 +203,8 @@ pub enum TermKind {
         /// What it guards.
         body: Term,
     },
-    /// `t`, which is printed when it has been evaluated. The message of the site is its name, or nothing.
+    /// `t`, which is printed when it has been evaluated. The message of the site is its name, or
+    /// nothing.
     Inspect(Site, Term),
     /// `jvp f x dx : (b, b)` for `f : a -> b`, first order.
     Jvp(Term, Term, Term),
@@ -199,12 +212,15 @@ pub enum TermKind {
     Vjp(Term, Term),
     /// A function with derivatives of its own.
     Ruled(Box<Ruled>),
-    /// `reach f x marks : b` for `f : a -> b` and marks of type `a`, which are not negative: which reals of `f x` can depend on a marked one. It is `jvp` with ones
-    /// for all partial derivatives that are not zero whatever the values: a real is positive where a way leads to it from a mark, and zero elsewhere.
-    /// How large it is says nothing. Of a branch, what is taken counts; of an extremum, all elements.
+    /// `reach f x marks : b` for `f : a -> b` and marks of type `a`, which are not negative: which
+    /// reals of `f x` can depend on a marked one. It is `jvp` with ones for all partial derivatives
+    /// that are not zero whatever the values: a real is positive where a way leads to it from a
+    /// mark, and zero elsewhere. How large it is says nothing. Of a branch, what is taken counts;
+    /// of an extremum, all elements.
     Reach(Term, Term, Term),
-    /// `band f x : (int, int)`: the lowest and the highest diagonal of the Jacobian of `f` at `x` that can differ from zero, where these are few and evident from the
-    /// program; else `(0, -1)`. So it says what is known of a program, and no result may depend on it but by its costs.
+    /// `band f x : (int, int)`: the lowest and the highest diagonal of the Jacobian of `f` at `x`
+    /// that can differ from zero, where these are few and evident from the program; else `(0, -1)`.
+    /// So it says what is known of a program, and no result may depend on it but by its costs.
     Band(Term, Term),
 }
 
@@ -217,15 +233,16 @@ pub struct Arm {
     pub body: Term,
 }
 
-/// What the reverse sweep of a loop keeps of its forward sweep. It changes what a derivative costs, never what it is. `K`: how a
-/// number of states is written.
+/// What the reverse sweep of a loop keeps of its forward sweep. It changes what a derivative costs,
+/// never what it is. `K`: how a number of states is written.
 #[derive(Clone, Debug)]
 pub enum Checkpoint<K> {
     /// What each iteration needs.
     All,
     /// One state in about √n; what is between two of them is run again.
     Sqrt,
-    /// At most so many states, at least one; what is between two of them is run again as often as the binomial schedule says.
+    /// At most so many states, at least one; what is between two of them is run again as often as
+    /// the binomial schedule says.
     States(K),
 }
 

@@ -1,5 +1,6 @@
-//! Types. Those of terms say nothing of sizes: an array carries its shape, and every equation between sizes that inference could not
-//! prove is a `check` in the term (see docs/decisions/types.md).
+//! Types. Those of terms say nothing of sizes: an array carries its shape, and every equation
+//! between sizes that inference could not prove is a `check` in the term (see
+//! docs/decisions/types.md).
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -34,9 +35,11 @@ pub struct TypeDecl {
     pub name: Rc<str>,
     /// The constructors in the order of the definition; the position is the tag.
     pub constructors: Vec<(Rc<str>, Vec<Ty>)>,
-    /// The names of the sizes that the type takes: then its values stand in records ([`crate::sized`]).
+    /// The names of the sizes that the type takes: then its values stand in records
+    /// ([`crate::sized`]).
     pub sizes: Vec<Rc<str>>,
-    /// The arguments of the constructors as the definition writes them, in terms of these sizes; empty where there are none.
+    /// The arguments of the constructors as the definition writes them, in terms of these sizes;
+    /// empty where there are none.
     pub written: Vec<Vec<SizedTy>>,
 }
 

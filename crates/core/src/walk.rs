@@ -1,4 +1,5 @@
-//! The children of each construct, in one place, and what follows from them: free variables, renaming, substitution.
+//! The children of each construct, in one place, and what follows from them: free variables,
+//! renaming, substitution.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -9,7 +10,8 @@ pub trait Rebuild {
     /// A child.
     fn term(&mut self, term: &Term) -> Term;
 
-    /// A variable where it is bound. Called after the children that are outside of its scope and before those that are inside.
+    /// A variable where it is bound. Called after the children that are outside of its scope and
+    /// before those that are inside.
     fn binder(&mut self, var: &Var) -> Var {
         var.clone()
     }
@@ -26,7 +28,8 @@ fn outside<'a>(terms: impl IntoIterator<Item = &'a Term>) -> Vec<(Vec<&'a Var>, 
 }
 
 impl Term {
-    /// The children in the order of evaluation, each with the variables that are bound in it and not around it.
+    /// The children in the order of evaluation, each with the variables that are bound in it and
+    /// not around it.
     pub fn scoped_children(&self) -> Vec<(Vec<&Var>, &Term)> {
         match self.kind() {
             TermKind::Var(_) | TermKind::Global(_) | TermKind::Lit(_) | TermKind::Never => {
@@ -86,7 +89,8 @@ impl Term {
         self.scoped_children().into_iter().map(|(_, term)| term).collect()
     }
 
-    /// The node with other parts. Types and spans stay: parts are replaced by parts of the same type.
+    /// The node with other parts. Types and spans stay: parts are replaced by parts of the same
+    /// type.
     pub fn rebuild(&self, with: &mut dyn Rebuild) -> Term {
         let kind = match self.kind() {
             TermKind::Var(_) | TermKind::Global(_) | TermKind::Lit(_) | TermKind::Never => {
@@ -170,7 +174,8 @@ impl Term {
         self.rebuild(&mut Children(f))
     }
 
-    /// The variables and accumulators that it mentions and does not bind, in the order of their first mention.
+    /// The variables and accumulators that it mentions and does not bind, in the order of their
+    /// first mention.
     pub fn free_vars(&self) -> Vec<Var> {
         let mut search =
             FreeVars { bound: HashSet::new(), seen: HashSet::new(), found: Vec::new() };
@@ -190,7 +195,8 @@ impl Term {
         found
     }
 
-    /// The term with terms for variables, all bound variables fresh: those of the term and those of each copy of what is put in.
+    /// The term with terms for variables, all bound variables fresh: those of the term and those of
+    /// each copy of what is put in.
     pub fn substitute(&self, program: &mut Program, terms: &HashMap<u32, Term>) -> Term {
         Substitution { program, terms, renamed: HashMap::new() }.term(self)
     }

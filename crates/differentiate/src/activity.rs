@@ -1,10 +1,12 @@
 //! Which variables carry derivatives?
 //!
-//! `active x` holds where `x` is real, depends on a parameter through real values, and some real result depends on it.
-//! Everything else has tangent and cotangent zero, and gets no code: that `f 0 = 0` for linear `f` is what allows it.
+//! `active x` holds where `x` is real, depends on a parameter through real values, and some real
+//! result depends on it. Everything else has tangent and cotangent zero, and gets no code: that
+//! `f 0 = 0` for linear `f` is what allows it.
 //!
-//! A handle is active where reals are reached through it that are; what is known of node types and functions is said in [`crate::known`].
-//! Dependence is a graph over the variables of the function, so activity is two reachability questions, and loops need no fixed point.
+//! A handle is active where reals are reached through it that are; what is known of node types and
+//! functions is said in [`crate::known`]. Dependence is a graph over the variables of the function,
+//! so activity is two reachability questions, and loops need no fixed point.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -59,7 +61,7 @@ impl Activity {
         atom.into().as_var().is_some_and(|var| self.active.contains(&var))
     }
 
-    /// Is it active, and a handle or an array of handles, which have shadows?
+    /// Whether it is active, and a handle or an array of handles, which have shadows.
     pub(crate) fn handle(&self, atom: impl Into<Atom>) -> bool {
         let atom = atom.into();
         self.shadows && self.active(atom) && self.node(atom).is_some()
@@ -70,13 +72,15 @@ impl Activity {
         self.handles.get(&atom.as_var()?).copied()
     }
 
-    /// Is it active, and its cotangent a value: is it a real, an array of reals, or a handle that has no shadow?
+    /// Is it active, and its cotangent a value: is it a real, an array of reals, or a handle that
+    /// has no shadow?
     pub(crate) fn valued(&self, atom: impl Into<Atom>) -> bool {
         let atom = atom.into();
         self.active(atom) && !self.handle(atom)
     }
 
-    /// Is there anything to differentiate in the statement: does it bind something active, or add to an active accumulator or to cells?
+    /// Is there anything to differentiate in the statement: does it bind something active, or add
+    /// to an active accumulator or to cells?
     pub(crate) fn concerns(&self, stm: &Stm) -> bool {
         stm.binds.iter().any(|p| self.active(p.var))
             || stm.adds_to(&|acc| self.active(acc))

@@ -1,4 +1,5 @@
-//! Arrays from scalars: linear, so both modes are the construct itself and its transpose. Constants have no derivative.
+//! Arrays from scalars: linear, so both modes are the construct itself and its transpose. Constants
+//! have no derivative.
 //!
 //! ```text
 //!   y = [x₁, …, xₙ]     D→  ẏ = [ẋ₁, …, ẋₙ]      D←  x̄ₖ += ȳ[k]

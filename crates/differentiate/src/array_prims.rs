@@ -1,4 +1,5 @@
-//! `y = p(a, b)` for an array primitive that is linear in each argument: its row says what the transposes are.
+//! `y = p(a, b)` for an array primitive that is linear in each argument: its row says what the
+//! transposes are.
 //!
 //! ```text
 //!   D→   ẏ = p(ȧ, b) + p(a, ḃ)
@@ -41,8 +42,8 @@ impl Tangents<'_> {
     }
 }
 
-/// The version of a primitive, by the ranks of the result and of those arguments of which they are known: what is captured has no derivative, and its type is
-/// not known here.
+/// The version of a primitive, by the ranks of the result and of those arguments of which they are
+/// known: what is captured has no derivative, and its type is not known here.
 pub(crate) fn version(prim: ArrayPrim, ranks: &[Option<usize>], result: usize) -> &'static Version {
     let fits = |version: &&Version| {
         let known = version.args.iter().zip(ranks);
@@ -86,7 +87,8 @@ impl Cotangents<'_> {
         }
     }
 
-    /// The type of the cotangent. Its sizes have the names that an argument uses from which it is computed, so that this is seen to fit.
+    /// The type of the cotangent. Its sizes have the names that an argument uses from which it is
+    /// computed, so that this is seen to fit.
     fn named_as_in(&self, transpose: &Transpose, target: &Target) -> Ty {
         let mut ty = target.ty.clone();
         let Transpose::Apply(_, parts) = transpose else { return ty };

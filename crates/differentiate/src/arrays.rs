@@ -1,4 +1,5 @@
-//! Linear algebra on whole arrays, as anf: the vocabulary that the rules of several constructs share.
+//! Linear algebra on whole arrays, as anf: the vocabulary that the rules of several constructs
+//! share.
 
 use lambada_anf::{Atom, Builder, Elem, NAMELESS, Nest, Op, Out, Ty, Var};
 use lambada_prim::{Prim, ReduceOp};
@@ -38,7 +39,8 @@ pub(crate) fn plus(b: &mut Builder, hint: &str, ty: &Ty, x: Atom, y: Atom) -> At
     })
 }
 
-/// A copy with other names for the same sizes: where two sizes are equal, but only the program's checks know it.
+/// A copy with other names for the same sizes: where two sizes are equal, but only the program's
+/// checks know it.
 pub(crate) fn resized(b: &mut Builder, hint: &str, ty: &Ty, x: Atom) -> Atom {
     tabulate(b, hint, ty, &mut |b, at| element(b, ty.elem, x, at))
 }

@@ -7,9 +7,10 @@
 //!   acc[i + c] += b                    acc[k]         what b depends on at i = k - c
 //! ```
 //!
-//! A value is independent of the parameter, or it depends on the elements from `low` to `high` places from its own: an element of an array by its place,
-//! a scalar in the body of a `for` by the index of that `for`. What does not have this form, such as an element at a place that is computed, is not described
-//! and nothing is said.
+//! A value is independent of the parameter, or it depends on the elements from `low` to `high`
+//! places from its own: an element of an array by its place, a scalar in the body of a `for` by the
+//! index of that `for`. What does not have this form, such as an element at a place that is
+//! computed, is not described and nothing is said.
 //!
 //! * Assumes: a function of one vector of reals.
 //! * Gives: the lowest and the highest diagonal, `j - i` for column `j` of row `i`.
@@ -174,7 +175,8 @@ impl Bands {
                 self.block(body)?;
                 for ((bind, out), result) in stm.binds.iter().zip(outs).zip(&body.results) {
                     let Some(band) = self.get(*result) else { continue };
-                    // Inside of another `for` only sums of its iterations belong to its index; outside of all, only the elements do.
+                    // Inside of another `for` only sums of its iterations belong to its index;
+                    // outside of all, only the elements do.
                     let right = match out {
                         Out::Collect => outermost && bind.ty.rank() == 1,
                         Out::Reduce(_) => !outermost,

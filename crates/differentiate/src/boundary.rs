@@ -1,4 +1,5 @@
-//! Derivatives as `normalize` takes them: between values, tangents and cotangents of the program's own types ([`crate::crossing`]).
+//! Derivatives as `normalize` takes them: between values, tangents and cotangents of the program's
+//! own types ([`crate::crossing`]).
 //!
 //! * Gives: `D→f`, and the forward sweep and the pullback of `D←f`.
 
@@ -90,7 +91,8 @@ impl Tangents<'_> {
     }
 }
 
-/// `D←f`. The cells of shadows hold one cotangent, so a pullback that needs some runs the forward sweep itself from the second time on.
+/// `D←f`. The cells of shadows hold one cotangent, so a pullback that needs some runs the forward
+/// sweep itself from the second time on.
 pub(crate) fn reverse(cx: &mut Context, names: &mut Names, f: &Lambda) -> Reverse {
     let scope = scope(cx, f);
     let g = rewritten(cx.whiles, names, &scope, f);

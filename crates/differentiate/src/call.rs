@@ -1,4 +1,5 @@
-//! `y… = f (x…)`: the derivative of a call calls derivatives of the function, which are made once for each set of active parameters.
+//! `y… = f (x…)`: the derivative of a call calls derivatives of the function, which are made once
+//! for each set of active parameters.
 //!
 //! ```text
 //!   D→              y…, ẏ… = f→ (x…, ẋ…)
@@ -7,13 +8,16 @@
 //!                   t̄s' = f⇐ (…, t̄s, tape)                    cotangents of arrays of handles, where they are values
 //! ```
 //!
-//! The two halves of a function are the two sweeps of its body. What the reverse sweep needs of the forward sweep is its tape, one node; what
-//! that is, [`crate::residuals`] decides; parameters are passed again. The cotangent of an array that is passed is added to where the caller
-//! has it: a call that reads one element costs O(1). That of an array that is state of the recursion ([`crate::threaded`]) is returned, as
-//! those of scalars are: a call that updates one element costs O(1). Such an array is not passed
-//! again either, as the next call overwrites it: what the reverse sweep reads of it is on the tape.
+//! The two halves of a function are the two sweeps of its body. What the reverse sweep needs of the
+//! forward sweep is its tape, one node; what that is, [`crate::residuals`] decides; parameters are
+//! passed again. The cotangent of an array that is passed is added to where the caller has it: a
+//! call that reads one element costs O(1). That of an array that is state of the recursion
+//! ([`crate::threaded`]) is returned, as those of scalars are: a call that updates one element
+//! costs O(1). Such an array is not passed again either, as the next call overwrites it: what the
+//! reverse sweep reads of it is on the tape.
 //!
-//! A function with rules is not derived: its rules take the place of its derivatives ([`crate::rules`]).
+//! A function with rules is not derived: its rules take the place of its derivatives
+//! ([`crate::rules`]).
 //!
 //! * Assumes: functions that are called are complete, and have no free variables.
 //! * Gives: functions of the library.
@@ -46,7 +50,8 @@ fn both(a: &[bool], b: &[bool]) -> Vec<bool> {
     a.iter().zip(b).map(|(a, b)| *a && *b).collect()
 }
 
-/// The cotangents that a pullback takes: those of real results, after such of their sizes as are results themselves.
+/// The cotangents that a pullback takes: those of real results, after such of their sizes as are
+/// results themselves.
 struct Seeds {
     /// Which results are sizes, and which variables.
     sizes: Vec<(usize, Var)>,
@@ -83,7 +88,8 @@ impl Tangents<'_> {
         }
     }
 
-    /// Does it give handles that lead to cells? These have tangents and shadows whatever they are made of, as everything may be added to them.
+    /// Does it give handles that lead to cells? These have tangents and shadows whatever they are
+    /// made of, as everything may be added to them.
     fn gives_cells(&self, stm: &Stm) -> bool {
         stm.binds.iter().any(|p| self.cx.known.leads_to_cells(p.ty.elem))
     }
@@ -416,14 +422,16 @@ impl Subject<'_> {
         returned.map(|(_, p)| p.clone()).collect()
     }
 
-    /// The parameters of the forward sweep that the pullback has, too. State is not passed again: it may have been overwritten.
+    /// The parameters of the forward sweep that the pullback has, too. State is not passed again:
+    /// it may have been overwritten.
     fn passed(&self) -> impl Iterator<Item = &Param> {
         let key = &self.derived.key;
         self.params.iter().enumerate().filter(|(k, _)| !key.is_state(*k)).map(|(_, p)| p)
     }
 
-    /// The checks of the body that are about integers among the parameters of both halves. The forward sweep has passed them, and so will the reverse
-    /// sweep: there they are evidence for its accesses, which need no checks of their own.
+    /// The checks of the body that are about integers among the parameters of both halves. The
+    /// forward sweep has passed them, and so will the reverse sweep: there they are evidence for
+    /// its accesses, which need no checks of their own.
     fn passed_checks(&self, names: &mut Names) -> Vec<Stm> {
         let ints = self.passed().filter(|p| p.ty == Ty::int());
         let mut known: HashSet<Var> = ints.map(|p| p.var).collect();

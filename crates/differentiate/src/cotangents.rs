@@ -4,21 +4,27 @@
 //!   D← : Γ ⊢ b : τ   becomes   Γ ⊢ D←[b] : τ × (τ̄ ⊸ Γ̄)
 //! ```
 //!
-//! The forward sweep is the primal block, in which `for`, `loop` and `if` have further results, the residuals. The
-//! linear map `τ̄ ⊸ Γ̄` exists at compile time only: applying it emits the statements of the reverse sweep. The
-//! statements are visited from the last to the first, and each moves the cotangent of what it binds to the cotangents
-//! of what it mentions. `Γ̄` is a finite map: *absent means zero*, and an entry is a sum in SSA, or an accumulator that
-//! is added to in place.
+//! The forward sweep is the primal block, in which `for`, `loop` and `if` have further results, the
+//! residuals. The linear map `τ̄ ⊸ Γ̄` exists at compile time only: applying it emits the
+//! statements of the reverse sweep. The statements are visited from the last to the first, and each
+//! moves the cotangent of what it binds to the cotangents of what it mentions. `Γ̄` is a finite
+//! map: *absent means zero*, and an entry is a sum in SSA, or an accumulator that is added to in
+//! place.
 //!
-//! A *frame* is a block of the reverse sweep under construction. A contribution to a variable that an outer block has bound crosses frames:
-//! * a scalar is summed inside and handed out: a `for` reduces, a `loop` carries the sum, an `if` carries it through both branches; so are
-//!   handles and arrays of handles, where their cotangents are values;
-//! * an array is an accumulator, made in the block that corresponds to the one that bound the array, and added to from wherever;
-//! * except that a whole array is handed out by an `if` as a scalar is, so that state flows through branches without being copied.
+//! A *frame* is a block of the reverse sweep under construction. A contribution to a variable that
+//! an outer block has bound crosses frames:
+//! * a scalar is summed inside and handed out: a `for` reduces, a `loop` carries the sum, an `if`
+//!   carries it through both branches; so are handles and arrays of handles, where their cotangents
+//!   are values;
+//! * an array is an accumulator, made in the block that corresponds to the one that bound the
+//!   array, and added to from wherever;
+//! * except that a whole array is handed out by an `if` as a scalar is, so that state flows through
+//!   branches without being copied.
 //!
-//! * Assumes: parameters are real, or handles whose shadows are in scope ([`crate::shadows`]); variables are bound once; active reductions
-//!   are sums ([`crate::extrema`]).
-//! * Gives: the forward sweep and the pullback, which mentions what the forward sweep binds at its top level.
+//! * Assumes: parameters are real, or handles whose shadows are in scope ([`crate::shadows`]);
+//!   variables are bound once; active reductions are sums ([`crate::extrema`]).
+//! * Gives: the forward sweep and the pullback, which mentions what the forward sweep binds at its
+//!   top level.
 //! * Keeps: the primal statements and their checks, which are not repeated in the reverse sweep.
 
 use std::collections::{HashMap, HashSet};
@@ -72,8 +78,9 @@ pub(crate) fn sweeps(
     })
 }
 
-/// Attempts, each by a plan for the arrays that are carried backwards, which may turn out to be impossible. What is in scope besides the
-/// parameters, and the parameters that are state of a recursion, are given.
+/// Attempts, each by a plan for the arrays that are carried backwards, which may turn out to be
+/// impossible. What is in scope besides the parameters, and the parameters that are state of a
+/// recursion, are given.
 pub(crate) fn planned<T>(
     f: &Lambda,
     activity: &Rc<Activity>,
@@ -131,7 +138,8 @@ pub(crate) struct Frame {
     pub(crate) flags: HashMap<Var, Var>,
     /// What the primal block gives to variables outside it: another name for the same value.
     known: HashMap<Var, Atom>,
-    /// The versions of arrays that the reverse sweep of the block has got back by undoing, under which names.
+    /// The versions of arrays that the reverse sweep of the block has got back by undoing, under
+    /// which names.
     pub(crate) undone: HashMap<Var, Atom>,
     /// When sums are there, if not always ([`crate::presence`]).
     pub(crate) present: HashMap<Var, Atom>,
@@ -149,7 +157,8 @@ pub(crate) struct Cotangents<'a> {
     pub(crate) shadows: &'a Shadows,
     /// Accumulators of others, which are not frozen: cells, and those that a function is given.
     pub(crate) lent: HashSet<Var>,
-    /// Is the accumulator of an array made in the branch that adds to it, and handed out, if the array belongs to the outermost block?
+    /// Is the accumulator of an array made in the branch that adds to it, and handed out, if the
+    /// array belongs to the outermost block?
     pub(crate) in_branches: bool,
     /// Does a node, the tape of a call, keep what the outermost block hands out?
     pub(crate) on_tape: bool,
@@ -290,7 +299,8 @@ impl Cotangents<'_> {
         forward
     }
 
-    /// Emits the reverse of a construct without blocks; gives what the forward sweep keeps before it.
+    /// Emits the reverse of a construct without blocks; gives what the forward sweep keeps before
+    /// it.
     pub(crate) fn op(&mut self, stm: &Stm, op: &Op) -> Option<Stm> {
         match op {
             Op::Prim(op, args) => self.prim(&stm.binds[0], *op, args),
@@ -371,7 +381,8 @@ impl Cotangents<'_> {
         self.frames.last_mut().expect("there is a frame")
     }
 
-    /// Runs `emit` in an outer frame: what it emits comes before the construct whose block is the current one.
+    /// Runs `emit` in an outer frame: what it emits comes before the construct whose block is the
+    /// current one.
     fn within<T>(&mut self, depth: usize, emit: impl FnOnce(&mut Self) -> T) -> T {
         if depth + 1 == self.frames.len() {
             return emit(self);
@@ -481,7 +492,8 @@ impl Cotangents<'_> {
         })
     }
 
-    /// The cotangent of an accumulator of the program: its final value's, from whichever block froze it.
+    /// The cotangent of an accumulator of the program: its final value's, from whichever block
+    /// froze it.
     pub(crate) fn of_accumulator(&mut self, acc: Var) -> Option<Atom> {
         let of = |frame: &Frame| match frame.entries.get(&acc)? {
             Cotangent::Sum(sum) => Some(*sum),
@@ -550,8 +562,8 @@ impl Cotangents<'_> {
         }
     }
 
-    /// May the current block start its own sum for the array? Only branches lie between it and the block that owns the
-    /// array, and none has an accumulator for it.
+    /// May the current block start its own sum for the array? Only branches lie between it and the
+    /// block that owns the array, and none has an accumulator for it.
     fn handed_out(&self, x: Var) -> bool {
         for frame in self.frames.iter().rev() {
             if let Some(Cotangent::Accumulator(_)) = frame.entries.get(&x) {
@@ -568,8 +580,8 @@ impl Cotangents<'_> {
         false
     }
 
-    /// The accumulator of an array, made where it can be frozen if there is none yet: in the innermost block that has a
-    /// sum for the array, or owns it.
+    /// The accumulator of an array, made where it can be frozen if there is none yet: in the
+    /// innermost block that has a sum for the array, or owns it.
     pub(crate) fn accumulator_of(&mut self, x: Var) -> Var {
         for depth in (0..self.frames.len()).rev() {
             let frame = &self.frames[depth];

@@ -1,4 +1,5 @@
-//! The ways across the boundary between derivatives and the rest of the program, where tangents and cotangents of nodes are nodes of the same type.
+//! The ways across the boundary between derivatives and the rest of the program, where tangents and
+//! cotangents of nodes are nodes of the same type.
 //!
 //! ```text
 //!   shadow x       a fresh shadow of all that is reached from x: a tree, so a node that is reached twice has two cells
@@ -146,7 +147,8 @@ impl Crossing {
     }
 }
 
-/// The way across of a handle, or of an array of handles, of which `ty` is the type of the value. Of an array, `gathered` gives an array of sums.
+/// The way across of a handle, or of an array of handles, of which `ty` is the type of the value.
+/// Of an array, `gathered` gives an array of sums.
 pub(crate) fn cross(
     cx: &mut Context,
     b: &mut Builder,
@@ -221,7 +223,8 @@ fn function(cx: &mut Context, crossing: Crossing, node: NodeId) -> FnId {
     id
 }
 
-/// One case for each constructor of the value, or of the shadow that is added to; zero or null for null.
+/// One case for each constructor of the value, or of the shadow that is added to; zero or null for
+/// null.
 fn constructors(
     cx: &mut Context,
     b: &mut Builder,

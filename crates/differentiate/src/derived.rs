@@ -1,4 +1,5 @@
-//! What derivatives add to the library: node types of tangents and shadows, functions, and the memory of what has been made.
+//! What derivatives add to the library: node types of tangents and shadows, functions, and the
+//! memory of what has been made.
 //!
 //! ```text
 //!   T = C (x : real) (n : int) (ys : [n]real) (b : bool) (t : ref T)
@@ -7,11 +8,13 @@
 //!   shadows    T̄ = C (x : cell real) (n : int) (ys : cell [n]real) (t : ref T̄)
 //! ```
 //!
-//! Cotangents that are values ([`crate::values`]) are of the type of tangents. Of the fields, those remain that carry derivatives, and the sizes that these need. A null is a zero tangent, and the shadow of what has
-//! no cotangent. A cell has a cell in both, since its content has a tangent and a cotangent.
+//! Cotangents that are values ([`crate::values`]) are of the type of tangents. Of the fields, those
+//! remain that carry derivatives, and the sizes that these need. A null is a zero tangent, and the
+//! shadow of what has no cotangent. A cell has a cell in both, since its content has a tangent and
+//! a cotangent.
 //!
-//! A function is derived once for each set of active parameters. It gets its number before its body is derived, so recursion closes;
-//! the bodies wait in a queue.
+//! A function is derived once for each set of active parameters. It gets its number before its body
+//! is derived, so recursion closes; the bodies wait in a queue.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -56,7 +59,8 @@ pub(crate) struct Key {
     pub(crate) params: Vec<bool>,
     /// Which accumulators of the caller are active.
     pub(crate) accumulators: Vec<bool>,
-    /// Which parameters are arrays whose cotangents the pullback returns; those of others are added to accumulators of the caller.
+    /// Which parameters are arrays whose cotangents the pullback returns; those of others are added
+    /// to accumulators of the caller.
     pub(crate) returned: Vec<bool>,
 }
 
@@ -119,7 +123,8 @@ pub(crate) struct Context {
     pub(crate) problem: Option<Box<Problem>>,
     /// Are tangents marks, by the rules of [`crate::reach`]?
     pub(crate) reach: bool,
-    /// Whether these are the marks of a rule, in which a call of a function with rules marks all that it gives.
+    /// Whether these are the marks of a rule, in which a call of a function with rules marks all
+    /// that it gives.
     pub(crate) in_rule: bool,
     /// The rules on marks, by the rules on tangents.
     pub(crate) marks: HashMap<FnId, FnId>,
@@ -181,7 +186,8 @@ impl Context {
         Ty { elem, dims: ty.dims.clone() }
     }
 
-    /// Is the cotangent of something active of this type a value? Else it is in the cells of a shadow.
+    /// Is the cotangent of something active of this type a value? Else it is in the cells of a
+    /// shadow.
     pub(crate) fn valued(&self, ty: &Ty) -> bool {
         match ty.elem {
             Elem::Scalar(_) => ty.elem == Elem::REAL,
@@ -195,7 +201,8 @@ impl Context {
         key.params[k] && self.valued(ty) && !added
     }
 
-    /// Is the pullback given the cotangent of this parameter so far, which it goes on with in place? So it is with arrays of handles.
+    /// Is the pullback given the cotangent of this parameter so far, which it goes on with in
+    /// place? So it is with arrays of handles.
     pub(crate) fn is_continued(&self, key: &Key, k: usize, ty: &Ty) -> bool {
         self.returns(key, k, ty) && ty.elem.node().is_some() && !ty.dims.is_empty()
     }
@@ -246,7 +253,8 @@ impl Context {
         self.ty(mode, &Ty::scalar(elem)).elem
     }
 
-    /// The fields of a constructor of which tangents and shadows have one: what carries derivatives, and sizes.
+    /// The fields of a constructor of which tangents and shadows have one: what carries
+    /// derivatives, and sizes.
     pub(crate) fn kept(&self, of: &Constructor) -> Vec<u32> {
         let carries = |field: &&Field| self.known.carries(field.ty.elem);
         let is_size = |k: u32| {
@@ -373,7 +381,7 @@ impl Context {
     }
 }
 
-/// Is it an `int`?
+/// Whether it is an `int`.
 pub(crate) fn is_int(ty: &Ty) -> bool {
     ty.elem == Elem::Scalar(ScalarTy::Int) && ty.dims.is_empty()
 }

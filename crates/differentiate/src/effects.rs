@@ -1,13 +1,14 @@
-//! Code that is placed a second time must not have its effects a second time: additions to accumulators are dropped,
-//! nothing is shown, and of the checks, which have succeeded before, only the equations of sizes stay, because types rest on them.
+//! Code that is placed a second time must not have its effects a second time: additions to
+//! accumulators are dropped, nothing is shown, and of the checks, which have succeeded before, only
+//! the equations of sizes stay, because types rest on them.
 
 use std::collections::HashSet;
 
 use lambada_anf::{Atom, Block, Effect, Exp, Op, Stm, Var};
 use lambada_prim::Prim;
 
-/// The statement without its additions to accumulators that it has not made and that are not among the given ones, nor to cells of nodes
-/// that it has not made.
+/// The statement without its additions to accumulators that it has not made and that are not among
+/// the given ones, nor to cells of nodes that it has not made.
 pub(crate) fn without_additions(stm: &mut Stm, accumulators: &HashSet<Var>) {
     let mut keep = accumulators.clone();
     made(stm, &|stm| stm.exp.effect() == Effect::Makes, &mut keep);
@@ -46,7 +47,8 @@ pub(crate) fn without_inspections(stm: &mut Stm) {
     stm.retain_inside(&|stm| stm.exp.effect() != Effect::Inspects);
 }
 
-/// The statement without the checks in it that are not equations of sizes, and without what it shows.
+/// The statement without the checks in it that are not equations of sizes, and without what it
+/// shows.
 pub(crate) fn without_checks(stm: &mut Stm) {
     without_inspections(stm);
     let mut equations = HashSet::new();

@@ -1,13 +1,16 @@
-//! Where cotangents of handles are values, an iteration reads its own element of an array of handles first and once:
+//! Where cotangents of handles are values, an iteration reads its own element of an array of
+//! handles first and once:
 //!
 //! ```text
 //!   for i < n { … if c { … ts[i] … } … ts[i, j] … }    becomes    for i < n { t = ts[i]; … if c { … t … } … t[j] … }
 //! ```
 //!
-//! So its cotangent leaves branches and loops of the iteration as that of a handle does, and is what the iteration gives ([`crate::for_`]).
+//! So its cotangent leaves branches and loops of the iteration as that of a handle does, and is
+//! what the iteration gives ([`crate::for_`]).
 //!
 //! * Gives: the same function.
-//! * Keeps: checks. The read is in range, for the array has as many elements as there are iterations.
+//! * Keeps: checks. The read is in range, for the array has as many elements as there are
+//!   iterations.
 
 use std::collections::{HashMap, HashSet};
 
@@ -111,8 +114,8 @@ fn replace(block: &mut Block, index: Var, rows: &HashMap<Var, Atom>) {
     renaming.apply(block);
 }
 
-/// The elements that an iteration has of its own and reads first: what they are called, and of which arrays. `table` tells the type of an array of
-/// handles.
+/// The elements that an iteration has of its own and reads first: what they are called, and of
+/// which arrays. `table` tells the type of an array of handles.
 pub(crate) fn own_elements<'a>(
     index: Var,
     extent: Atom,

@@ -8,12 +8,14 @@
 //!                                    p   = loop (p = 1) for i < n { p * all[i] }
 //! ```
 //!
-//! So only the iteration that decides an extremum is differentiated, once, and nothing of the others can turn into `0 *
-//! inf`. Value and place are reductions, which need no order. A product is differentiated as a loop of products, which is exact where factors are zero, at every order.
+//! So only the iteration that decides an extremum is differentiated, once, and nothing of the
+//! others can turn into `0 * inf`. Value and place are reductions, which need no order. A product
+//! is differentiated as a loop of products, which is exact where factors are zero, at every order.
 //!
 //! * Gives: the same function, in which every active reduction is a sum.
-//! * Keeps: the value, with NaN where an element is NaN, and the first of equal elements. Checks and additions to accumulators happen once:
-//!   what a call adds in the second run of the deciding iteration goes to an accumulator that nobody reads.
+//! * Keeps: the value, with NaN where an element is NaN, and the first of equal elements. Checks
+//!   and additions to accumulators happen once: what a call adds in the second run of the deciding
+//!   iteration goes to an accumulator that nobody reads.
 
 use std::collections::{HashMap, HashSet};
 
@@ -133,7 +135,8 @@ fn product(b: &mut Builder, m: Param, all: &Param, extent: Atom) {
     ));
 }
 
-/// The index of the extremum: the first of equal ones, the first NaN if there is one. There is an index.
+/// The index of the extremum: the first of equal ones, the first NaN if there is one. There is an
+/// index.
 fn first(b: &mut Builder, of: &All) -> Atom {
     let (index, best) = (b.names.fresh("i"), Atom::Var(of.best));
     let last = b.prim(Prim::SubInt, [of.extent, Atom::int(1)]);

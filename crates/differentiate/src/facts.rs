@@ -14,8 +14,9 @@ use crate::versions::Versions;
 pub(crate) struct Facts {
     pub(crate) activity: Rc<Activity>,
     types: HashMap<Var, Ty>,
-    /// Arrays in loops and recursions that may share memory with an earlier or later state of themselves: reading an element of one is cheap, but keeping
-    /// all of it for each iteration would cost more than the program that made it.
+    /// Arrays in loops and recursions that may share memory with an earlier or later state of
+    /// themselves: reading an element of one is cheap, but keeping all of it for each iteration
+    /// would cost more than the program that made it.
     state: HashSet<Var>,
     settled: HashMap<Var, Var>,
     /// The arrays that the reverse sweep carries backwards.
@@ -25,7 +26,8 @@ pub(crate) struct Facts {
 }
 
 impl Facts {
-    /// `state`: parameters that a recursion threads through its calls; `except`: states that are not to be carried backwards.
+    /// `state`: parameters that a recursion threads through its calls; `except`: states that are
+    /// not to be carried backwards.
     pub(crate) fn of(
         f: &Lambda,
         activity: &Rc<Activity>,

@@ -1,7 +1,8 @@
 //! Tapes of arrays whose sizes differ from iteration to iteration, as in triangular nests.
 //!
-//! The arrays stand one after the other on one flat tape. Its length is known before the loop where the sizes are computed from the
-//! loop's index: it is their sum. The loop carries the place where the part of the iteration starts, and keeps it for the reverse sweep.
+//! The arrays stand one after the other on one flat tape. Its length is known before the loop where
+//! the sizes are computed from the loop's index: it is their sum. The loop carries the place where
+//! the part of the iteration starts, and keeps it for the reverse sweep.
 //!
 //! ```text
 //!   loop for j < n { … v : [e j]real … }    total = Σ_{j<n} e j
@@ -42,7 +43,8 @@ pub(crate) struct Sizes<'a> {
 }
 
 impl Sizes<'_> {
-    /// The sum of the product of the sizes over all iterations, if total integer arithmetic computes it before the loop.
+    /// The sum of the product of the sizes over all iterations, if total integer arithmetic
+    /// computes it before the loop.
     pub(crate) fn total(&self, names: &mut Names, sizes: &[Atom]) -> Option<Stm> {
         let (mut order, mut seen) = (Vec::new(), HashSet::new());
         sizes.iter().try_for_each(|size| self.needed(*size, &mut seen, &mut order))?;
@@ -85,7 +87,7 @@ impl Sizes<'_> {
     }
 }
 
-/// Is it total arithmetic on integers, or a sum of it?
+/// Whether it is total arithmetic on integers, or a sum of it.
 fn counts(stm: &Stm) -> bool {
     match &stm.exp {
         Exp::Op(Op::Prim(op, args)) => is_total(*op, args),
@@ -114,7 +116,8 @@ impl Flat {
         &self.value.ty.dims[..self.axes]
     }
 
-    /// The statements of the forward loop's body that write the array on the tape, and the next tape.
+    /// The statements of the forward loop's body that write the array on the tape, and the next
+    /// tape.
     pub(crate) fn write(&self, names: &mut Names, tape: Var) -> (Vec<Stm>, Atom) {
         let mut b = Builder::new(names);
         let tape = self.write_axis(&mut b, tape, Vec::new(), None);

@@ -1,4 +1,5 @@
-//! How reals flow: a graph over the variables of a function, and the facts about a library that follow from the graphs of its functions.
+//! How reals flow: a graph over the variables of a function, and the facts about a library that
+//! follow from the graphs of its functions.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,7 +11,8 @@ use lambada_anf::{
 use crate::known::{CELLS, FROM_CELLS, Flows, Inputs, Known, called};
 use crate::threaded::threaded;
 
-/// What a block needs to know. Which results depend on which parameters is a fixed point over the calls of functions.
+/// What a block needs to know. Which results depend on which parameters is a fixed point over the
+/// calls of functions.
 pub(crate) fn known(library: &Library, block: &Block) -> Known {
     let reals = reaching(library, |field| field.ty.elem == Elem::REAL);
     let cells = reaching(library, |field| field.cell && field.ty.elem == Elem::REAL);
@@ -65,7 +67,8 @@ fn flows_of(known: &Known, library: &Library, function: &Function) -> Flows {
     flows
 }
 
-/// A rule may let each result depend on each parameter of its own, whatever the body does; unless it says that there is no derivative.
+/// A rule may let each result depend on each parameter of its own, whatever the body does; unless
+/// it says that there is no derivative.
 fn by_rules(
     known: &Known,
     library: &Library,
@@ -138,7 +141,8 @@ pub(crate) fn reachable(start: Vec<Var>, edges: &HashMap<Var, Vec<Var>>) -> Hash
     seen
 }
 
-/// `x → y` where the real value of `y`, or what is reached through it, is computed from that of `x`.
+/// `x → y` where the real value of `y`, or what is reached through it, is computed from that of
+/// `x`.
 pub(crate) struct Flow<'a> {
     known: &'a Known,
     pub(crate) forward: HashMap<Var, Vec<Var>>,

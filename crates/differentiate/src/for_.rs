@@ -1,16 +1,18 @@
-//! `ys, s = for i < n { … yᵢ, sᵢ }`: independent iterations, so their derivatives are independent too.
+//! `ys, s = for i < n { … yᵢ, sᵢ }`: independent iterations, so their derivatives are independent
+//! too.
 //!
 //! ```text
 //!   D→   the same `for`, with the tangents of what it gives as further results
 //!   D←   for i < n { ȳᵢ += ȳs[i]; s̄ᵢ += s̄; reverse of the body }
 //! ```
 //!
-//! This is the rule of the paper for `map` (`zipWith (f; snd) v w` and `zip v w` folded into the context), with arrays
-//! in place of lists. What the iterations contribute to the outside is added in place, or summed by the reverse loop if
-//! it is a scalar.
+//! This is the rule of the paper for `map` (`zipWith (f; snd) v w` and `zip v w` folded into the
+//! context), with arrays in place of lists. What the iterations contribute to the outside is added
+//! in place, or summed by the reverse loop if it is a scalar.
 //!
-//! Where cotangents of handles are values, an iteration gives that of its own element of an array of handles. One that adds to elements anywhere takes
-//! the whole array from the iteration before, so the reverse `for` is a `loop`, which updates it in place.
+//! Where cotangents of handles are values, an iteration gives that of its own element of an array
+//! of handles. One that adds to elements anywhere takes the whole array from the iteration before,
+//! so the reverse `for` is a `loop`, which updates it in place.
 
 use std::collections::HashMap;
 
@@ -162,14 +164,15 @@ impl Cotangents<'_> {
         }
     }
 
-    /// Is it an array of handles whose cotangent is a value?
+    /// Whether it is an array of handles whose cotangent is a value.
     fn is_table(&self, x: Var) -> bool {
         let array = self.facts.known_ty(x).is_some_and(|ty| !ty.dims.is_empty());
         array && self.wants(x).is_some() && self.facts.activity.node(x.into()).is_some()
     }
 
-    /// The reverse loop, which sums what the iterations contribute to outer scalars and handles, and collects the cotangents of `elements`. It
-    /// finds, for `flags`, whether an iteration contributes; of others that is `present`.
+    /// The reverse loop, which sums what the iterations contribute to outer scalars and handles,
+    /// and collects the cotangents of `elements`. It finds, for `flags`, whether an iteration
+    /// contributes; of others that is `present`.
     fn for_reverse(
         &mut self,
         index: Var,

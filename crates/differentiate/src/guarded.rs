@@ -1,5 +1,6 @@
-//! The reads of fields that stand where their node is known to have the constructor: in a branch of a test of its tag. A field of another one is
-//! nothing, and may be read all the same; but a cotangent must not have the wrong constructor ([`crate::values`]).
+//! The reads of fields that stand where their node is known to have the constructor: in a branch of
+//! a test of its tag. A field of another one is nothing, and may be read all the same; but a
+//! cotangent must not have the wrong constructor ([`crate::values`]).
 
 use std::collections::{HashMap, HashSet};
 
@@ -80,7 +81,7 @@ impl Guarded<'_> {
         }
     }
 
-    /// Has it no other constructor?
+    /// Whether it has no other constructor.
     fn is_known(&self, of: Atom, tag: i64) -> bool {
         let Some(count) = (self.constructors)(of) else { return false };
         let excluded = |other| self.excluded.get(&of).is_some_and(|all| all.contains(&other));

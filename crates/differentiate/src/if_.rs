@@ -1,12 +1,13 @@
-//! `ys = if c { … } else { … }`: the branch that was taken is the one that is differentiated; the other is not run.
+//! `ys = if c { … } else { … }`: the branch that was taken is the one that is differentiated; the
+//! other is not run.
 //!
 //! ```text
 //!   D→   the same `if`, with the tangents of what it gives as further results
 //!   D←   if c { reverse of the one } else { reverse of the other }, each seeded with ȳs
 //! ```
 //!
-//! The cotangents of outer variables enter a branch and leave it as results of the reverse `if`, so that a branch that has nothing
-//! to contribute to one adds nothing.
+//! The cotangents of outer variables enter a branch and leave it as results of the reverse `if`, so
+//! that a branch that has nothing to contribute to one adds nothing.
 
 use std::collections::HashMap;
 
@@ -45,7 +46,8 @@ impl Tangents<'_> {
     }
 }
 
-/// The type of the k-th result inside a branch: sizes that the `if` gives are those that the branch gives.
+/// The type of the k-th result inside a branch: sizes that the `if` gives are those that the branch
+/// gives.
 fn branch_ty(stm: &Stm, block: &Block, k: usize) -> Ty {
     let mut renaming = Renaming::new();
     stm.binds
@@ -114,7 +116,8 @@ impl Cotangents<'_> {
         (sweep, self.pop())
     }
 
-    /// Ends both branches of the reverse sweep: what they hand out, their blocks, and the versions that each has got back.
+    /// Ends both branches of the reverse sweep: what they hand out, their blocks, and the versions
+    /// that each has got back.
     pub(crate) fn leave_both(
         &mut self,
         cond: Atom,
@@ -131,8 +134,8 @@ impl Cotangents<'_> {
         (outer, then, otherwise)
     }
 
-    /// The outer variables whose cotangents the branches hand out. An array of which an outer block has an accumulator
-    /// is added there instead.
+    /// The outer variables whose cotangents the branches hand out. An array of which an outer block
+    /// has an accumulator is added there instead.
     fn outer(&mut self, then: &Frame, otherwise: &Frame) -> Vec<Var> {
         let mut outer = then.touched.clone();
         outer.extend(otherwise.touched.iter().filter(|x| !then.touched.contains(x)));
@@ -226,8 +229,9 @@ impl Cotangents<'_> {
         }
     }
 
-    /// In a function, whose tape holds what the branches hand out: if one of them keeps much more than the other, what each keeps is a node of
-    /// its own, and the tape of a call that takes the other has no place for it. An end of a recursion keeps next to nothing.
+    /// In a function, whose tape holds what the branches hand out: if one of them keeps much more
+    /// than the other, what each keeps is a node of its own, and the tape of a call that takes the
+    /// other has no place for it. An end of a recursion keeps next to nothing.
     ///
     /// ```text
     ///   kept = if c { …; node kept.then (x, y, …) } else { …; null }      reverse:  if c { x = field kept then.x; … } else { … }
@@ -240,7 +244,8 @@ impl Cotangents<'_> {
         if self.cx.handles == Handles::Values {
             return None;
         }
-        // What the reverse sweep has been found not to need goes away as the result of the branch that it is.
+        // What the reverse sweep has been found not to need goes away as the result of the branch
+        // that it is.
         let needed = branches.each_ref().map(|(_, _, reverse)| free_vars(reverse));
         let words = |branch: usize| -> usize {
             let stored = branches[branch].0.stored.iter();
@@ -290,7 +295,8 @@ impl Cotangents<'_> {
         Some(Slot { then, otherwise, home })
     }
 
-    /// Only one branch is run, so what one of them keeps stands where the other would keep something of the same type.
+    /// Only one branch is run, so what one of them keeps stands where the other would keep
+    /// something of the same type.
     fn share(&mut self, then: Residuals, otherwise: Residuals, reverse: &mut Block) -> Kept {
         let mut kept = Kept { before: then.before, slots: Vec::new() };
         kept.before.extend(otherwise.before);
@@ -320,7 +326,8 @@ impl Cotangents<'_> {
         kept
     }
 
-    /// The forward sweep: each branch hands out its residuals, and zeros where only the other keeps something.
+    /// The forward sweep: each branch hands out its residuals, and zeros where only the other keeps
+    /// something.
     fn if_forward(
         &mut self,
         stm: &Stm,

@@ -1,5 +1,6 @@
-//! `y = x[i]`: reading is linear, its transpose is adding in place. Nothing here costs more than the read: the cotangent of `x` is one
-//! accumulator that all reads share, never an array with a single entry.
+//! `y = x[i]`: reading is linear, its transpose is adding in place. Nothing here costs more than
+//! the read: the cotangent of `x` is one accumulator that all reads share, never an array with a
+//! single entry.
 //!
 //! ```text
 //!   D→   ẏ = ẋ[i]

@@ -1,8 +1,10 @@
-//! What is known of the library that a function refers to: which handles lead to reals, and what the results of calls depend on.
+//! What is known of the library that a function refers to: which handles lead to reals, and what
+//! the results of calls depend on.
 //!
 //! * A handle *carries* a derivative where reals can be reached through it.
-//! * The content of cells may change after they are made, by whoever has a handle. So all cells are one place, of which everything may
-//!   have been added and everything be read ([`CELLS`]): handles that lead to cells are always active.
+//! * The content of cells may change after they are made, by whoever has a handle. So all cells are
+//!   one place, of which everything may have been added and everything be read ([`CELLS`]): handles
+//!   that lead to cells are always active.
 //! * Which results depend on which parameters is found by [`crate::flow`].
 
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -18,7 +20,8 @@ pub(crate) type Inputs = BTreeSet<usize>;
 /// The position that stands for the content of cells.
 pub(crate) const FROM_CELLS: usize = usize::MAX;
 
-/// The parameters, by function and position, that a recursion threads through its calls ([`crate::threaded`]).
+/// The parameters, by function and position, that a recursion threads through its calls
+/// ([`crate::threaded`]).
 pub(crate) type Threaded = HashSet<(FnId, usize)>;
 
 /// What the reverse mode makes of the cotangents of handles.
@@ -52,7 +55,7 @@ pub(crate) struct Flows {
 }
 
 impl Known {
-    /// Is it real, or are reals reached through it?
+    /// Whether it is real, or are reals reached through it.
     pub(crate) fn carries(&self, elem: Elem) -> bool {
         match elem {
             Elem::Scalar(_) => elem == Elem::REAL,

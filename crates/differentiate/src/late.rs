@@ -1,16 +1,20 @@
-//! Updates are done as late as possible, so that what is read of the old array is read before it is updated:
+//! Updates are done as late as possible, so that what is read of the old array is read before it is
+//! updated:
 //!
 //! ```text
 //!   b = m[j]; m₁ = m with [i] = b; a = m[i]; m₂ = m₁ with [j] = a
 //!   becomes   b = m[j]; a = m[i]; m₁ = m with [i] = b; m₂ = m₁ with [j] = a
 //! ```
 //!
-//! The reverse sweep then meets the update first. What it contributes is a whole array, which is where the accumulator for what the
-//! reads contribute starts; the other way around, an accumulator would start with zeros and have the whole array added to it, at a cost
-//! that the program has not paid.
+//! The reverse sweep then meets the update first. What it contributes is a whole array, which is
+//! where the accumulator for what the reads contribute starts; the other way around, an accumulator
+//! would start with zeros and have the whole array added to it, at a cost that the program has not
+//! paid.
 //!
-//! * Gives: the same function; an update stands right before the first statement that mentions the new array.
-//! * Keeps: values and failures: an update is pure, and in range wherever a later statement is reached.
+//! * Gives: the same function; an update stands right before the first statement that mentions the
+//!   new array.
+//! * Keeps: values and failures: an update is pure, and in range wherever a later statement is
+//!   reached.
 
 use std::collections::HashMap;
 
@@ -38,7 +42,8 @@ fn is_update(stm: &Stm) -> bool {
     matches!(stm.exp, Exp::Op(Op::Update { .. }))
 }
 
-/// Where each statement goes: an update to the first statement that mentions what it gives, or to the end.
+/// Where each statement goes: an update to the first statement that mentions what it gives, or to
+/// the end.
 fn places(b: &Block) -> Vec<usize> {
     let mut places: Vec<usize> = (0..b.stms.len()).collect();
     let mut first: HashMap<Var, usize> = HashMap::new();

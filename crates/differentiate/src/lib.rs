@@ -1,25 +1,33 @@
 //! anf → anf: forward and reverse derivatives, staged.
 //!
-//! The macros `D→` and `D←` of the paper, applied to first-order code. The linear functions that they construct exist
-//! at compile time only; what is left is straight array code, which can be checked, optimized, printed and
-//! differentiated again.
+//! The macros `D→` and `D←` of the paper, applied to first-order code. The linear functions that
+//! they construct exist at compile time only; what is left is straight array code, which can be
+//! checked, optimized, printed and differentiated again.
 //!
 //! In reading order:
-//! * `tangents` and `cotangents`: the two judgements, their environments, and the tables that lead to the rules;
-//! * one file per construct, with both modes side by side: `prim`, `index`, `for_`, `loop_`, `while_`, `if_`,
-//!   `update`, `array`, `array_prims`, `accumulator`, `node`, `call`;
-//! * `rules`: calls of functions whose author gives the derivative; `transpose` and `linear`: the mode that is not given;
-//! * `derived`, `boundary`, `crossing` and `shadows`: what derivatives add to the library, and how nodes cross to them; `known`, `flow` and
-//!   `threaded`: what is there;
-//! * `values`, `node_values` and `guarded`: cotangents of handles where the derivative becomes source;
-//! * `presence` and `unbounded`: whether a cotangent is there, and where that matters, because absent is
-//!   not zero times;
-//! * `residuals`, `tape`, `flat` and `thread`: what the reverse sweep needs from the forward sweep, stored or computed again;
-//! * `prepare`, `extrema`, `late`, `segments` and, for source, `counted` and `elements`: rewritings that come first;
+//! * `tangents` and `cotangents`: the two judgements, their environments, and the tables that lead
+//!   to the rules;
+//! * one file per construct, with both modes side by side: `prim`, `index`, `for_`, `loop_`,
+//!   `while_`, `if_`, `update`, `array`, `array_prims`, `accumulator`, `node`, `call`;
+//! * `rules`: calls of functions whose author gives the derivative; `transpose` and `linear`: the
+//!   mode that is not given;
+//! * `derived`, `boundary`, `crossing` and `shadows`: what derivatives add to the library, and how
+//!   nodes cross to them; `known`, `flow` and `threaded`: what is there;
+//! * `values`, `node_values` and `guarded`: cotangents of handles where the derivative becomes
+//!   source;
+//! * `presence` and `unbounded`: whether a cotangent is there, and where that matters, because
+//!   absent is not zero times;
+//! * `residuals`, `tape`, `flat` and `thread`: what the reverse sweep needs from the forward sweep,
+//!   stored or computed again;
+//! * `prepare`, `extrema`, `late`, `segments` and, for source, `counted` and `elements`: rewritings
+//!   that come first;
 //! * `snapshots`: loops that keep a given number of states;
-//! * `versions`, `undo` and `schedule`: arrays that a loop updates are carried backwards by undoing the updates;
-//! * `lanes`: derivatives along several directions at once; `reach`: which results can depend on what;
-//! * `activity`, `settled` and `facts`: what is known of the function; `arrays`, `effects`, `trim`: tools.
+//! * `versions`, `undo` and `schedule`: arrays that a loop updates are carried backwards by undoing
+//!   the updates;
+//! * `lanes`: derivatives along several directions at once; `reach`: which results can depend on
+//!   what;
+//! * `activity`, `settled` and `facts`: what is known of the function; `arrays`, `effects`, `trim`:
+//!   tools.
 
 mod accumulator;
 mod activity;
@@ -131,7 +139,8 @@ impl Derivatives for Differentiate {
     }
 }
 
-/// `D→f`: from the parameters and their tangents to the results and the tangents of those that have some.
+/// `D→f`: from the parameters and their tangents to the results and the tangents of those that have
+/// some.
 ///
 /// # Errors
 /// Rules that do not suffice.
@@ -156,8 +165,9 @@ pub fn forward_with(
     derived(prepare, library, names.precision(), f, |cx| boundary::forward(cx, names, f))
 }
 
-/// `D→f` with marks in place of tangents: from the parameters and their marks to the results and the marks of those that have some. Functions of
-/// the library are prepared before they are derived.
+/// `D→f` with marks in place of tangents: from the parameters and their marks to the results and
+/// the marks of those that have some. Functions of the library are prepared before they are
+/// derived.
 ///
 /// # Errors
 /// Rules that do not suffice.
@@ -173,7 +183,8 @@ pub fn reach_with(
     })
 }
 
-/// `D←f`: the forward sweep, and the pullback from the cotangents of results to those of the parameters.
+/// `D←f`: the forward sweep, and the pullback from the cotangents of results to those of the
+/// parameters.
 ///
 /// # Errors
 /// Rules that do not suffice.
@@ -198,7 +209,8 @@ pub fn reverse_with(
     derived(prepare, library, names.precision(), f, |cx| boundary::reverse(cx, names, f))
 }
 
-/// `D→f` for a derivative that becomes source. Functions of the library are prepared before they are derived.
+/// `D→f` for a derivative that becomes source. Functions of the library are prepared before they
+/// are derived.
 ///
 /// # Errors
 /// Rules that do not suffice.
@@ -217,8 +229,8 @@ pub fn forward_as_source(
     })
 }
 
-/// `D←f` for a derivative that becomes source, where a tape is an array, so a `while` is counted before it runs, and cotangents of handles are
-/// values, wherever they can be.
+/// `D←f` for a derivative that becomes source, where a tape is an array, so a `while` is counted
+/// before it runs, and cotangents of handles are values, wherever they can be.
 ///
 /// # Errors
 /// Rules that do not suffice.
@@ -238,7 +250,8 @@ pub fn reverse_as_source(
     })
 }
 
-/// A derivative of a function that calls those of the library, which grows by what the derivative calls.
+/// A derivative of a function that calls those of the library, which grows by what the derivative
+/// calls.
 fn derived<T>(
     prepare: Prepare,
     library: &mut Library,
@@ -252,7 +265,8 @@ fn derived<T>(
     cx.problem.map_or(Ok(derivative), Err)
 }
 
-/// A `for` whose iterations differentiate along different directions, as one pass that carries all of them; nothing where they share little.
+/// A `for` whose iterations differentiate along different directions, as one pass that carries all
+/// of them; nothing where they share little.
 pub fn together(names: &mut Names, directions: &Stm) -> Option<Vec<Stm>> {
     lanes::together(names, directions)
 }

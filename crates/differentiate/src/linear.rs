@@ -4,12 +4,14 @@
 //!   zero ⊔ k = k    linear + linear = linear    linear · other = linear    linear · linear, linear + other: a fault
 //! ```
 //!
-//! Each value is `Zero`, `Linear` or `Other`, where `Other` does not depend on these parameters; what mixes the last two is a fault, and so is a
-//! result that is `Other`.
+//! Each value is `Zero`, `Linear` or `Other`, where `Other` does not depend on these parameters;
+//! what mixes the last two is a fault, and so is a result that is `Other`.
 //!
-//! Recursion and loops are a fixed point from `Zero`. What is known of variables and calls only grows, so it is reached: a value may turn
-//! from `Zero` into one of the other two, which are not comparable. In one round over the program, each call is looked into once for each
-//! way in which its arguments depend on the parameters, so rounds take time in proportion to the program and not to the paths through its calls.
+//! Recursion and loops are a fixed point from `Zero`. What is known of variables and calls only
+//! grows, so it is reached: a value may turn from `Zero` into one of the other two, which are not
+//! comparable. In one round over the program, each call is looked into once for each way in which
+//! its arguments depend on the parameters, so rounds take time in proportion to the program and not
+//! to the paths through its calls.
 
 use std::collections::{HashMap, HashSet};
 
@@ -98,7 +100,8 @@ impl<'a> Checker<'a> {
         self.function(f, given)
     }
 
-    /// What a function gives, then what is in its accumulators afterwards; of its parameters, then of its accumulators.
+    /// What a function gives, then what is in its accumulators afterwards; of its parameters, then
+    /// of its accumulators.
     fn function(&mut self, f: &Function, given: &[Kind]) -> Vec<Kind> {
         let params = f.params.iter().chain(&f.accumulators);
         params.zip(given).for_each(|(p, kind)| _ = self.kinds.insert(p.var, *kind));

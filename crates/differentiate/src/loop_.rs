@@ -1,20 +1,23 @@
-//! `zs = loop (xs = as) for i < n { … bs }`: sequential, so the reverse sweep runs it from the last iteration to the first.
+//! `zs = loop (xs = as) for i < n { … bs }`: sequential, so the reverse sweep runs it from the last
+//! iteration to the first.
 //!
 //! ```text
 //!   D→   the same `loop`, with the tangents of the active state as further state
 //!   D←   ās += loop (x̄s = z̄s) for i = n-1 … 0 { reverse of the body, seeded with b̄s = x̄s }
 //! ```
 //!
-//! Only the cotangent of the state is carried. That of an array that the loop only reads is an accumulator outside, and
-//! costs nothing per iteration. The forward sweep writes what the reverse body needs on tapes, one element per
-//! iteration.
+//! Only the cotangent of the state is carried. That of an array that the loop only reads is an
+//! accumulator outside, and costs nothing per iteration. The forward sweep writes what the reverse
+//! body needs on tapes, one element per iteration.
 //!
-//! A loop with another policy than to keep all runs its body again in the reverse sweep, from the state at the beginning of the
-//! iteration. That is kept for each iteration (`entries`, which [`crate::segments`] makes of `sqrt`), or comes from a snapshot
-//! ([`crate::snapshots`]). The loops of both sweeps have the policy too, for the next derivative.
+//! A loop with another policy than to keep all runs its body again in the reverse sweep, from the
+//! state at the beginning of the iteration. That is kept for each iteration (`entries`, which
+//! [`crate::segments`] makes of `sqrt`), or comes from a snapshot ([`crate::snapshots`]). The loops
+//! of both sweeps have the policy too, for the next derivative.
 //!
-//! An array in the state may have a size that is state itself. Then the reverse loop carries that size too, and states that
-//! the reverse body needs are computed again from the start, as there is no array to keep arrays of different sizes in.
+//! An array in the state may have a size that is state itself. Then the reverse loop carries that
+//! size too, and states that the reverse body needs are computed again from the start, as there is
+//! no array to keep arrays of different sizes in.
 
 use std::collections::HashMap;
 
@@ -93,7 +96,8 @@ impl Cotangents<'_> {
         let active: Vec<usize> =
             (0..params.len()).filter(|k| self.wants(params[*k].var).is_some()).collect();
         let sizes = sizes_of(params, &active);
-        // What is carried backwards: sizes that are state, arrays whose updates are undone, cotangents.
+        // What is carried backwards: sizes that are state, arrays whose updates are undone,
+        // cotangents.
         let versions = self.carried_backwards(params);
         let mut starts: Vec<Atom> =
             sizes.iter().chain(&versions).map(|k| stm.binds[*k].var.into()).collect();
@@ -153,7 +157,8 @@ impl Cotangents<'_> {
         }
     }
 
-    /// The variables that a reverse loop binds: cotangents of states, sums of outer scalars, flags of both.
+    /// The variables that a reverse loop binds: cotangents of states, sums of outer scalars, flags
+    /// of both.
     pub(crate) fn after_reverse(
         &mut self,
         (inits, active, flags): (&[Atom], &[usize], &[StateFlag]),
@@ -187,7 +192,8 @@ impl Cotangents<'_> {
         }
     }
 
-    /// The snapshots of a loop that keeps a given number of states, if their sizes are known outside.
+    /// The snapshots of a loop that keeps a given number of states, if their sizes are known
+    /// outside.
     fn snapshots<'s>(
         &mut self,
         stm: &'s Stm,
@@ -223,8 +229,8 @@ impl Cotangents<'_> {
         seeds
     }
 
-    /// The state of the reverse loop: cotangents of what the iteration gives, after such of their sizes as are state themselves, and the
-    /// arrays whose updates are undone.
+    /// The state of the reverse loop: cotangents of what the iteration gives, after such of their
+    /// sizes as are state themselves, and the arrays whose updates are undone.
     pub(crate) fn seeded_state(
         &mut self,
         params: &[Param],
@@ -282,8 +288,8 @@ impl Cotangents<'_> {
         binds
     }
 
-    /// The forward sweep: the loop with tapes, each written as soon as its value is there, so that what is updated in
-    /// place afterwards need not be copied.
+    /// The forward sweep: the loop with tapes, each written as soon as its value is there, so that
+    /// what is updated in place afterwards need not be copied.
     fn taped(
         &mut self,
         stm: &Stm,
@@ -344,8 +350,9 @@ impl Cotangents<'_> {
         before
     }
 
-    /// One tape of a forward loop: its parameter, its first value, and what it is after an iteration. A value that is the tape of an
-    /// inner loop is written on it by that loop; any other by `write`, as soon as it is there.
+    /// One tape of a forward loop: its parameter, its first value, and what it is after an
+    /// iteration. A value that is the tape of an inner loop is written on it by that loop; any
+    /// other by `write`, as soon as it is there.
     fn tape(
         &mut self,
         body: &mut Block,

@@ -1,4 +1,5 @@
-//! Products with constants, `y = k · x`: a square of such a value contributes to the reverse sweep once.
+//! Products with constants, `y = k · x`: a square of such a value contributes to the reverse sweep
+//! once.
 
 use std::collections::HashMap;
 

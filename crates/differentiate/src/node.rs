@@ -8,9 +8,10 @@
 //!   y = cell s.k        ẏ = cell ṡ.k                                         s̄.k += ȳ
 //! ```
 //!
-//! When the reverse sweep reaches the statement that makes a node, all that mentions the node lies behind it, so the cells of its shadow
-//! are complete. Of an array, the cell is the accumulator: reading an element of a node's array costs O(1) in the reverse sweep. Reading a
-//! cell is dual to adding to it, and cells have cells in the derivatives of derivatives.
+//! When the reverse sweep reaches the statement that makes a node, all that mentions the node lies
+//! behind it, so the cells of its shadow are complete. Of an array, the cell is the accumulator:
+//! reading an element of a node's array costs O(1) in the reverse sweep. Reading a cell is dual to
+//! adding to it, and cells have cells in the derivatives of derivatives.
 
 use lambada_anf::{Atom, NodeId, Op, Param, Ty, Var};
 

@@ -103,7 +103,8 @@ impl Cotangents<'_> {
         self.bind_ct(t, &ty, Op::Node { node, tag, fields, cells: false })
     }
 
-    /// `x̄[index] += value`, of an array of handles: the next version of `x̄`. Nobody has the one before, so it is updated in place.
+    /// `x̄[index] += value`, of an array of handles: the next version of `x̄`. Nobody has the one
+    /// before, so it is updated in place.
     pub(crate) fn add_to_element(&mut self, x: Var, index: &[Atom], value: Atom) {
         let (all, hint) = (self.sum_or_zero(x), self.hint(x));
         let array = all.as_var().expect("an array is a variable");

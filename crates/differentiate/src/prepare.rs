@@ -1,4 +1,5 @@
-//! What happens to a function before it is differentiated: the pipeline simplifies it, and the reverse mode rewrites it.
+//! What happens to a function before it is differentiated: the pipeline simplifies it, and the
+//! reverse mode rewrites it.
 
 use lambada_anf::{FnId, Lambda, Library, Names};
 
@@ -6,8 +7,8 @@ use crate::activity::Scope;
 use crate::known::Handles;
 use crate::{counted, elements, extrema, late, segments};
 
-/// What the pipeline does to the body of a function of the library before that is derived. `lib` has the functions that it calls; it may be one of
-/// them, `itself`.
+/// What the pipeline does to the body of a function of the library before that is derived. `lib`
+/// has the functions that it calls; it may be one of them, `itself`.
 pub type Prepare = fn(lib: &Library, names: &mut Names, f: &Lambda, itself: Option<FnId>) -> Lambda;
 
 /// What the reverse mode makes of a `while`.

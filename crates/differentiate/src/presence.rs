@@ -6,24 +6,26 @@
 //! ```
 //!
 //! A branch that is not taken, an argument that `max` does not give and an iteration without a
-//! contribution leave a cotangent out. As a number it is zero, which an infinite or undefined partial
-//! derivative would turn into NaN. So an entry of `Γ̄` that is a sum in SSA has, beside the sum, its
+//! contribution leave a cotangent out. As a number it is zero, which an infinite or undefined
+//! partial derivative would turn into NaN. So an entry of `Γ̄` that is a sum in SSA has, beside the
+//! sum, its
 //! *presence*: a boolean over the values of the program. Where it is false, the reverse of a statement
-//! with unbounded partial derivatives is not run. A zero that has been computed is a number like any
-//! other: `0 · ∞` is NaN there, since neither 0 nor another number need be right.
+//! with unbounded partial derivatives is not run. A zero that has been computed is a number like
+//! any other: `0 · ∞` is NaN there, since neither 0 nor another number need be right.
 //!
-//! Presence is followed through straight-line code, branches, sums of iterations and scalar states of
-//! loops, for variables with an unbounded factor in front ([`crate::unbounded`]). If only some elements of
-//! an array are read, a second array counts the contributions to each. Arrays that are states of loops,
-//! results of functions without rules and zero seeds of a caller are taken for present.
+//! Presence is followed through straight-line code, branches, sums of iterations and scalar states
+//! of loops, for variables with an unbounded factor in front ([`crate::unbounded`]). If only some
+//! elements of an array are read, a second array counts the contributions to each. Arrays that are
+//! states of loops, results of functions without rules and zero seeds of a caller are taken for
+//! present.
 //!
 //! ```text
 //!   let r = sqrt x in loop s = 1 for i < n do s + r      r̄ is there if 0 < n
 //!   loop s = sqrt x for i < n do y                       the reverse loop carries whether s̄ is there
 //! ```
 //!
-//! A reverse loop carries a boolean only where an iteration may drop the cotangent of a state, because
-//! most states are used by each iteration, which [`crate::unbounded`] sees beforehand.
+//! A reverse loop carries a boolean only where an iteration may drop the cotangent of a state,
+//! because most states are used by each iteration, which [`crate::unbounded`] sees beforehand.
 
 use lambada_anf::{Atom, Block, Op, Param, Renaming, Stm, Ty, Var};
 use lambada_prim::{Expr, Prim, Scalar};
@@ -139,7 +141,8 @@ impl Cotangents<'_> {
         taken.unzip()
     }
 
-    /// What is known of sums before a reverse loop, which gets the flags that it must carry as results of its body and as states.
+    /// What is known of sums before a reverse loop, which gets the flags that it must carry as
+    /// results of its body and as states.
     pub(crate) fn sum_flags(
         &mut self,
         (frame, sums, whens): (&Frame, &[Var], &[Option<Atom>]),
@@ -172,7 +175,8 @@ impl Cotangents<'_> {
         flags
     }
 
-    /// After a reverse loop, whose last results are the flags; `ran`: whether there has been an iteration.
+    /// After a reverse loop, whose last results are the flags; `ran`: whether there has been an
+    /// iteration.
     pub(crate) fn sums_are_there(
         &mut self,
         flags: &SumFlags,
@@ -218,7 +222,8 @@ impl Cotangents<'_> {
         None
     }
 
-    /// Whether one of the cotangents of several results is there; nothing if one always is, or if none is at all.
+    /// Whether one of the cotangents of several results is there; nothing if one always is, or if
+    /// none is at all.
     fn any_presence(&mut self, results: &[Param]) -> Option<Atom> {
         if let [y] = results {
             return self.presence(y.var);
@@ -273,8 +278,8 @@ impl Cotangents<'_> {
         };
     }
 
-    /// The reverse of a statement without blocks: where its cotangent may be absent, and it multiplies
-    /// by something unbounded, under that condition.
+    /// The reverse of a statement without blocks: where its cotangent may be absent, and it
+    /// multiplies by something unbounded, under that condition.
     pub(crate) fn op_if_present(&mut self, stm: &Stm, op: &Op) -> Option<Stm> {
         let Some(when) = self.any_presence(&stm.binds) else { return self.op(stm, op) };
         if !self.facts.unbounded.multiplies(stm) {
@@ -379,8 +384,8 @@ impl Cotangents<'_> {
         self.counts.extend(x_ct.as_var().zip(counts.as_var()));
     }
 
-    /// The element, or the row, `part = x̄[i]` of the cotangent of an array: when it is there, where
-    /// `when` is known of the array as a whole.
+    /// The element, or the row, `part = x̄[i]` of the cotangent of an array: when it is there,
+    /// where `when` is known of the array as a whole.
     pub(crate) fn presence_of_part(
         &mut self,
         (x_ct, when): (Var, Option<Atom>),
@@ -397,15 +402,17 @@ impl Cotangents<'_> {
         None
     }
 
-    /// Whether some element of the cotangent of an array is there; nothing if its contributions are not counted.
+    /// Whether some element of the cotangent of an array is there; nothing if its contributions are
+    /// not counted.
     pub(crate) fn presence_of_any(&mut self, x_ct: Atom, ty: &Ty) -> Option<Atom> {
         let counts = x_ct.as_var().and_then(|x_ct| self.counts.get(&x_ct).copied())?;
         let count = arrays::total(&mut self.b, "present", ty, counts.into());
         Some(self.b.prim(Prim::Ne, [count, Atom::real(0.0)]))
     }
 
-    /// Of `y = x with [index] = …`, where `rest` of the cotangent of `y` is to be added to that of `x`: the
-    /// element that is overwritten is not there. Counting takes as long as the array, so not in loops.
+    /// Of `y = x with [index] = …`, where `rest` of the cotangent of `y` is to be added to that of
+    /// `x`: the element that is overwritten is not there. Counting takes as long as the array, so
+    /// not in loops.
     pub(crate) fn rest_is_there(
         &mut self,
         y: &Param,
@@ -423,7 +430,8 @@ impl Cotangents<'_> {
         self.counts.extend(rest.as_var().zip(counts.as_var()));
     }
 
-    /// The contributions that elements of an array have, as far as they are counted; else one for each.
+    /// The contributions that elements of an array have, as far as they are counted; else one for
+    /// each.
     fn counts_of(&mut self, ct: Atom, ty: &Ty) -> Var {
         let known = ct.as_var().and_then(|ct| self.counts.get(&ct).copied());
         known.unwrap_or_else(|| {

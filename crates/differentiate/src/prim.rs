@@ -1,4 +1,5 @@
-//! `y = op(x₁, …, xₙ)`: both modes multiply by the one list of partial derivatives that the primitive has.
+//! `y = op(x₁, …, xₙ)`: both modes multiply by the one list of partial derivatives that the
+//! primitive has.
 //!
 //! ```text
 //!   D→   ẏ  = Σₖ ∂ₖop(x, y) · ẋₖ
@@ -88,7 +89,8 @@ impl Cotangents<'_> {
         op.partials().iter().zip(args).map(of).collect()
     }
 
-    /// Is it `x · x` or `kx · x`, whose two contributions are the same? Gives `x`, and the factor of `x · ȳ` in their sum.
+    /// Is it `x · x` or `kx · x`, whose two contributions are the same? Gives `x`, and the factor
+    /// of `x · ȳ` in their sum.
     fn square(&mut self, op: Prim, args: &[Atom]) -> Option<(Var, f64)> {
         let (Prim::Mul, [a, b]) = (op, args) else { return None };
         let multiple = |a: &Atom| a.as_var().and_then(|a| self.multiples.get(&a));
@@ -125,13 +127,13 @@ impl Cotangents<'_> {
     }
 }
 
-/// Is it `x · x`, whose two tangents are the same?
+/// Whether it is `x · x`, whose two tangents are the same.
 fn is_square(op: Prim, args: &[Atom]) -> bool {
     op == Prim::Mul && args[0] == args[1] && args[0].as_var().is_some()
 }
 
-/// Of `x ** n` with a constant n, which has the derivative `x ** (n - 1) · n`: the lower power, and n. The constant is a factor of the
-/// tangent or cotangent, where it meets others.
+/// Of `x ** n` with a constant n, which has the derivative `x ** (n - 1) · n`: the lower power, and
+/// n. The constant is a factor of the tangent or cotangent, where it meets others.
 fn power(op: Prim, args: &[Atom]) -> Option<((Prim, [Atom; 2]), f64)> {
     let [x @ Atom::Var(_), Atom::Lit(n)] = args else { return None };
     match (op, *n) {
@@ -152,7 +154,8 @@ pub(crate) fn factor(partial: &Option<Expr>) -> Option<&Expr> {
     partial.as_ref().filter(|expr| **expr != Expr::Lit(Scalar::Real(0.0)))
 }
 
-/// Products with the partial derivatives of one application. What several of them mention is computed once.
+/// Products with the partial derivatives of one application. What several of them mention is
+/// computed once.
 struct Products<'a, 'b> {
     b: &'a mut Builder<'b>,
     args: &'a [Atom],

@@ -1,4 +1,5 @@
-//! Which results can depend on which parameters: the forward mode with ones for all partial derivatives that are not zero whatever the values.
+//! Which results can depend on which parameters: the forward mode with ones for all partial
+//! derivatives that are not zero whatever the values.
 //!
 //! ```text
 //!   y = op(x₁, …, xₙ)      ẏ = Σₖ ẋₖ      where ∂ₖop is not 0 by the way it is written
@@ -7,12 +8,15 @@
 //!   s = ⊕ i < n { b }      ṡ = Σᵢ ḃ
 //! ```
 //!
-//! A function with rules is its rule, on marks ([`rules`]). All else is the forward mode as it is: marks go where tangents go. They are never negative and never multiplied, so nothing cancels, nothing is lost
-//! by rounding, and what overflows is still positive: a result has a positive mark exactly if a way leads to it from one. The code is linear in the
-//! marks, so its transpose, by `vjp`, says what a result depends on.
+//! A function with rules is its rule, on marks ([`rules`]). All else is the forward mode as it is:
+//! marks go where tangents go. They are never negative and never multiplied, so nothing cancels,
+//! nothing is lost by rounding, and what overflows is still positive: a result has a positive mark
+//! exactly if a way leads to it from one. The code is linear in the marks, so its transpose, by
+//! `vjp`, says what a result depends on.
 //!
 //! * Assumes: as [`crate::tangents`], but extrema and products are as they were written.
-//! * Gives: a function of the parameters and their marks to the results and the marks of those that have some.
+//! * Gives: a function of the parameters and their marks to the results and the marks of those that
+//!   have some.
 
 mod rules;
 
@@ -51,7 +55,8 @@ impl Tangents<'_> {
         }
     }
 
-    /// A place of the result is reached from a place of an argument that agrees with it in the axes that both have.
+    /// A place of the result is reached from a place of an argument that agrees with it in the axes
+    /// that both have.
     pub(crate) fn reach_contraction(&mut self, y: &Param, prim: ArrayPrim, args: &[Var]) {
         let hint = self.hint(y.var);
         let ranks: Vec<Option<usize>> = args
@@ -80,7 +85,8 @@ impl Tangents<'_> {
         }
     }
 
-    /// The sums over the inner axis of a product: one for each element of the other axis, if there is one.
+    /// The sums over the inner axis of a product: one for each element of the other axis, if there
+    /// is one.
     fn sums(&mut self, x: Var, axes: Axes) -> Sums {
         let value = match axes.outer {
             None => inner_sum(&mut self.b, axes.inner, &mut |k| vec![k], x),
@@ -113,7 +119,8 @@ struct Axes {
     outer: Option<(Atom, bool)>,
 }
 
-/// The axes of an argument of a product: the one that is summed, and the other one, with its place in the result.
+/// The axes of an argument of a product: the one that is summed, and the other one, with its place
+/// in the result.
 fn axes(names: &str, result: &str, ty: &Ty) -> (Axes, Option<usize>) {
     let inner = names.find(|name| !result.contains(name)).expect("an axis is summed");
     let other = names.char_indices().find(|(axis, _)| *axis != inner);
@@ -126,7 +133,7 @@ fn axes(names: &str, result: &str, ty: &Ty) -> (Axes, Option<usize>) {
 #[derive(Clone, Copy)]
 struct Sums {
     value: Atom,
-    /// Is it an array of them?
+    /// Whether it is an array of them.
     each: bool,
 }
 

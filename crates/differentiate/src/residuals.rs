@@ -1,29 +1,40 @@
-//! What the reverse sweep of a body needs from its forward sweep: one rule for the bodies of `for`, `loop` and `if`.
+//! What the reverse sweep of a body needs from its forward sweep: one rule for the bodies of `for`,
+//! `loop` and `if`.
 //!
-//! The reverse code of a body mentions primal values that the body binds: its *demand*. From the last to the first, each demanded value is
+//! The reverse code of a body mentions primal values that the body binds: its *demand*. From the
+//! last to the first, each demanded value is
 //! 1. *known* outside under another name: the index, a result;
-//! 2. *free*: computed by cheap primitives and reads of arrays from what is outside: computed again, as it would cost as much to load it;
-//! 3. cheap to compute from other demanded values, in a few steps: computed again; in a `loop`, arrays of such values too; what an update
-//!    has written to an array that is carried backwards: read from there before it is undone;
-//! 4. given by a nest of `for`s in a `loop`, and of more axes than the state of the loop: computed again, so that memory grows with the state and not with
-//!    what an iteration does with it;
-//! 5. of sizes that are known outside: *stored* by the forward sweep, one element per iteration; what a `loop` in a `loop` gives also where
-//!    its sizes differ from iteration to iteration, if they can be summed up before ([`crate::flat`]);
-//! 6. computed again by its statement, whose operands are demanded in turn; state whose size is state itself, by the loop from its start.
+//! 2. *free*: computed by cheap primitives and reads of arrays from what is outside: computed
+//!    again, as it would cost as much to load it;
+//! 3. cheap to compute from other demanded values, in a few steps: computed again; in a `loop`,
+//!    arrays of such values too; what an update has written to an array that is carried backwards:
+//!    read from there before it is undone;
+//! 4. given by a nest of `for`s in a `loop`, and of more axes than the state of the loop: computed
+//!    again, so that memory grows with the state and not with what an iteration does with it;
+//! 5. of sizes that are known outside: *stored* by the forward sweep, one element per iteration;
+//!    what a `loop` in a `loop` gives also where its sizes differ from iteration to iteration, if
+//!    they can be summed up before ([`crate::flat`]);
+//! 6. computed again by its statement, whose operands are demanded in turn; state whose size is
+//!    state itself, by the loop from its start.
 //!
-//! So what was costly is stored, memory grows with the work of the program and not with the arrays that it reads, and a nest
-//! whose inner sizes are regular is run once or twice forward and once in reverse, whatever its depth. Rule 6 concerns what is irregular (inner
-//! sizes that depend on outer iterations): it runs once more per level.
+//! So what was costly is stored, memory grows with the work of the program and not with the arrays
+//! that it reads, and a nest whose inner sizes are regular is run once or twice forward and once in
+//! reverse, whatever its depth. Rule 6 concerns what is irregular (inner sizes that depend on outer
+//! iterations): it runs once more per level.
 //!
-//! Arrays that are carried backwards ([`crate::versions`]) are there in the reverse code. In inner blocks rule 2 reads their elements again;
-//! what is computed again from them in the block that changes them is placed where the right version is there ([`crate::schedule`]). What
-//! an update overwrites is always stored.
+//! Arrays that are carried backwards ([`crate::versions`]) are there in the reverse code. In inner
+//! blocks rule 2 reads their elements again; what is computed again from them in the block that
+//! changes them is placed where the right version is there ([`crate::schedule`]). What an update
+//! overwrites is always stored.
 //!
-//! The body of a loop with a `checkpoint` keeps nothing: all that is demanded is computed again, from the state at its beginning.
+//! The body of a loop with a `checkpoint` keeps nothing: all that is demanded is computed again,
+//! from the state at its beginning.
 //!
 //! * Assumes: the reverse code mentions primal values by their own names.
-//! * Gives: reverse code that mentions what is outside only, and the list of values that the forward sweep must hand out.
-//! * Keeps: each check is done by the forward sweep only. Equations between sizes are repeated where types rest on them.
+//! * Gives: reverse code that mentions what is outside only, and the list of values that the
+//!   forward sweep must hand out.
+//! * Keeps: each check is done by the forward sweep only. Equations between sizes are repeated
+//!   where types rest on them.
 
 mod store;
 
@@ -44,7 +55,8 @@ use crate::tape::Layout;
 use crate::trim::trim;
 use crate::undo::Undo;
 
-/// Constant sizes up to this are small: an `if` in a loop hands out such an array also from the branch that does not have it.
+/// Constant sizes up to this are small: an `if` in a loop hands out such an array also from the
+/// branch that does not have it.
 const SMALL: i64 = 16;
 
 /// How many cheap operations are done again between what is kept and what is needed.
@@ -78,11 +90,13 @@ pub(crate) enum Entry {
 
 /// What the body is the body of.
 pub(crate) enum Place {
-    /// A `for` or `loop`: its index, the same in the reverse sweep, and the extent. Homes are arrays of one element per iteration.
+    /// A `for` or `loop`: its index, the same in the reverse sweep, and the extent. Homes are
+    /// arrays of one element per iteration.
     Iteration { index: Var, again: Atom, extent: Atom },
     /// An `if`, which may be in a body that is repeated. Homes are values.
     Branch { repeated: bool },
-    /// What keeps a node for its reverse sweep, whatever the sizes: a function, or an iteration of a `while`. What is stored is its own home.
+    /// What keeps a node for its reverse sweep, whatever the sizes: a function, or an iteration of
+    /// a `while`. What is stored is its own home.
     Tape,
 }
 
@@ -103,7 +117,8 @@ pub(crate) struct Residuals {
     pub(crate) flat: Vec<Flat>,
     /// The sizes of the body that are computed before instead.
     pub(crate) outside: Renaming,
-    /// Nodes that the body makes to keep arrays whose sizes are not known outside, each after the array.
+    /// Nodes that the body makes to keep arrays whose sizes are not known outside, each after the
+    /// array.
     boxes: Vec<(Var, Stm)>,
 }
 
@@ -163,7 +178,8 @@ struct Choice<'a> {
     /// Accumulators whose final value is computed again.
     accumulators: HashSet<Var>,
     again: BTreeSet<usize>,
-    /// The scalars that updates write to arrays that are carried backwards: where they stand afterwards.
+    /// The scalars that updates write to arrays that are carried backwards: where they stand
+    /// afterwards.
     written: HashMap<Var, (&'a Param, &'a [Atom])>,
     /// By statement of `again`, the read of what it gave.
     read_back: HashMap<usize, Stm>,
@@ -325,7 +341,8 @@ impl<'a> Choice<'a> {
         }
     }
 
-    /// An array demands its sizes. Those that its own statement gives have to be known before it is decided what becomes of the statement.
+    /// An array demands its sizes. Those that its own statement gives have to be known before it is
+    /// decided what becomes of the statement.
     fn demand_sizes_beside(&mut self, stm: &Stm) {
         let demanded = stm.binds.iter().filter(|p| self.demanded.contains(&p.var));
         let sizes: Vec<Var> = demanded
@@ -336,7 +353,8 @@ impl<'a> Choice<'a> {
         self.demand(&sizes);
     }
 
-    /// Must the statement not be run again? It calls functions, makes cells, or gives what calls have added up.
+    /// Must the statement not be run again? It calls functions, makes cells, or gives what calls
+    /// have added up.
     fn runs_once(&self, stm: &Stm) -> bool {
         let added = |acc: Var| {
             let adds = |stm: &Stm| matches!(&stm.exp, Exp::Op(Op::Call { accumulators, .. }) if accumulators.contains(&acc));
@@ -345,7 +363,8 @@ impl<'a> Choice<'a> {
         stm.touches_cells() || matches!(stm.exp.effect(), Effect::Freezes(acc) if added(acc))
     }
 
-    /// Is the value there in the reverse code, or cheap to compute from what is, in so many more steps?
+    /// Is the value there in the reverse code, or cheap to compute from what is, in so many more
+    /// steps?
     fn in_reach(&self, x: Var, steps: usize) -> bool {
         let there = self.free.contains(&x) || self.demanded.contains(&x);
         there
@@ -386,8 +405,9 @@ impl<'a> Choice<'a> {
         true
     }
 
-    /// In a `loop`, whose reverse sweep cannot be fused with it: are these arrays whose elements are cheap to compute, from no more arrays
-    /// of their sizes that have to be kept for it than there are of them?
+    /// In a `loop`, whose reverse sweep cannot be fused with it: are these arrays whose elements
+    /// are cheap to compute, from no more arrays of their sizes that have to be kept for it than
+    /// there are of them?
     fn cheap_elements(&self, stm: &Stm, arrays: usize) -> bool {
         let Exp::Nest(nest) = &stm.exp else { return false };
         if self.body.whole.is_none() || !is_elementwise(nest) {
@@ -413,7 +433,8 @@ impl<'a> Choice<'a> {
         kept <= arrays
     }
 
-    /// Rule 4: does a nest, without loops of its own, give arrays of more axes of unknown sizes than the state of the loop that it is in?
+    /// Rule 4: does a nest, without loops of its own, give arrays of more axes of unknown sizes
+    /// than the state of the loop that it is in?
     fn outgrows_state(&self, stm: &Stm, given: &[&Param]) -> bool {
         let nests = |stm: &Stm| match &stm.exp {
             Exp::Nest(nest) => matches!(nest, Nest::For { .. } | Nest::If { .. }),
@@ -452,7 +473,8 @@ impl<'a> Choice<'a> {
         (first.binds != stm.binds).then(|| first.binds[0].var)
     }
 
-    /// Does what is computed again need the statement without mentioning it: an addition to an accumulator, an equation of sizes?
+    /// Does what is computed again need the statement without mentioning it: an addition to an
+    /// accumulator, an equation of sizes?
     fn comes_along(&self, stm: &Stm) -> bool {
         match &stm.exp {
             Exp::Op(Op::Check { cond, .. }) => {
@@ -480,7 +502,8 @@ impl<'a> Choice<'a> {
         self.demand(&mentioned);
     }
 
-    /// The state at the beginning of the iteration: stored, or computed again from the first one by the loop itself.
+    /// The state at the beginning of the iteration: stored, or computed again from the first one by
+    /// the loop itself.
     fn state(&mut self) {
         let demanded: Vec<&Param> = self
             .body

@@ -7,8 +7,9 @@
 //!   reach           ẏ… = D→jvp (x…, y…, 0…; ẋ…)       the rule on marks; in such a rule ẏ = Σ ẋ…
 //! ```
 //!
-//! The function itself is called as before, so the next derivative finds its rules again; the rule is written out, and is derived as all code.
-//! A mode that has no rule of its own takes the transpose of the other one ([`crate::transpose`]). Rules take and give values of the types of
+//! The function itself is called as before, so the next derivative finds its rules again; the rule
+//! is written out, and is derived as all code. A mode that has no rule of its own takes the
+//! transpose of the other one ([`crate::transpose`]). Rules take and give values of the types of
 //! the program: tangents and shadows of handles cross over ([`crate::crossing`]).
 //!
 //! * Assumes: functions with rules take no accumulators, and their values have no cells.
@@ -30,7 +31,8 @@ use crate::known::Handles;
 use crate::messages;
 use crate::tangents::Tangents;
 
-/// What a rule takes and gives besides the parameters and results of the function: by position, with the types at the call.
+/// What a rule takes and gives besides the parameters and results of the function: by position,
+/// with the types at the call.
 struct Call {
     /// The parameters that have a tangent and a cotangent.
     inputs: Vec<(usize, Ty)>,
@@ -77,7 +79,8 @@ impl Context {
     }
 }
 
-/// The code of a rule with arguments, or a call of it while it is being made: of these types are its results.
+/// The code of a rule with arguments, or a call of it while it is being made: of these types are
+/// its results.
 fn placed(
     cx: &Context,
     b: &mut Builder,

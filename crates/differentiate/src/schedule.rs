@@ -1,10 +1,13 @@
-//! Where to compute again what the reverse sweep of a body mentions, if that reads arrays that are carried backwards.
+//! Where to compute again what the reverse sweep of a body mentions, if that reads arrays that are
+//! carried backwards.
 //!
-//! The statements of the reverse sweep stay in order. What is computed again comes before the first statement that mentions it, which
-//! is late enough for the versions that it reads to be there, and early enough for them not to be undone yet, since a value is mentioned
-//! by nothing that comes before it in the program.
+//! The statements of the reverse sweep stay in order. What is computed again comes before the first
+//! statement that mentions it, which is late enough for the versions that it reads to be there, and
+//! early enough for them not to be undone yet, since a value is mentioned by nothing that comes
+//! before it in the program.
 //!
-//! A value that a later part of the program mentions, in which the array has changed already, is the exception: it must have been stored.
+//! A value that a later part of the program mentions, in which the array has changed already, is
+//! the exception: it must have been stored.
 
 use std::collections::{HashMap, HashSet};
 
@@ -23,11 +26,12 @@ pub(crate) struct TooEarly {
     pub(crate) again: Option<usize>,
     /// The version, under the name of the reverse sweep.
     pub(crate) version: Var,
-    /// Is it impossible to undo it any earlier?
+    /// Whether it is impossible to undo it any earlier.
     pub(crate) impossible: bool,
 }
 
-/// The statements in an order in which everything is bound before it is mentioned, unless some versions are mentioned too early.
+/// The statements in an order in which everything is bound before it is mentioned, unless some
+/// versions are mentioned too early.
 pub(crate) fn schedule(
     again: Vec<Again>,
     reverse: Vec<Stm>,
@@ -72,8 +76,8 @@ impl Schedule {
         Schedule { items, count, needs, begun, done, emitted: Vec::new(), too_early: Vec::new() }
     }
 
-    /// What is computed again from versions that the reverse sweep gets back. It comes after the effects on which it rests: additions to
-    /// an accumulator, and checks.
+    /// What is computed again from versions that the reverse sweep gets back. It comes after the
+    /// effects on which it rests: additions to an accumulator, and checks.
     fn late(&mut self, versions: &HashSet<Var>) -> Vec<bool> {
         let mut late = vec![false; self.count];
         let mut late_before: Vec<usize> = Vec::new();
@@ -136,7 +140,8 @@ impl Schedule {
         }
     }
 
-    /// A statement of the reverse sweep is needed before its turn: an update can be undone earlier, if what it puts back into is there.
+    /// A statement of the reverse sweep is needed before its turn: an update can be undone earlier,
+    /// if what it puts back into is there.
     fn mentioned_early(&mut self, at: usize, need: usize, version: Var) {
         let is_update =
             self.items[need].iter().all(|stm| matches!(stm.exp, Exp::Op(Op::Update { .. })));

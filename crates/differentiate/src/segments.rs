@@ -9,8 +9,9 @@
 //!            }
 //! ```
 //!
-//! The reverse sweep keeps the state at the beginning of each segment and runs one segment after the other again, with its tape. That is
-//! ⌈√n⌉ states, what ⌈√n⌉ iterations need, and one more run of the loop.
+//! The reverse sweep keeps the state at the beginning of each segment and runs one segment after
+//! the other again, with its tape. That is ⌈√n⌉ states, what ⌈√n⌉ iterations need, and one more run
+//! of the loop.
 //!
 //! * Gives: the same function, in which no active loop has the policy `sqrt`.
 //! * Keeps: the iterations and their order, with all that they do.

@@ -1,15 +1,17 @@
 //! Which reads of a loop's state see what is still there at the end?
 //!
-//! Programs that fill an array in a loop (scans, tables, decompositions in place) read elements that they have written
-//! before and never write again. The reverse sweep can read such an element from the final array, so it needs no tape,
-//! and the array none of its earlier states.
+//! Programs that fill an array in a loop (scans, tables, decompositions in place) read elements
+//! that they have written before and never write again. The reverse sweep can read such an element
+//! from the final array, so it needs no tape, and the array none of its earlier states.
 //!
-//! State is followed through updates, inner loops and branches. An update that runs in iterations `(i, j, …)` of these
-//! loops writes at an index that contains `i + c, j + d, …`. A read at an index whose parts are lexicographically less
-//! than `(i + c, j + d, …)` is settled: later iterations write elsewhere. Less is what is evident where the read stands
+//! State is followed through updates, inner loops and branches. An update that runs in iterations
+//! `(i, j, …)` of these loops writes at an index that contains `i + c, j + d, …`. A read at an
+//! index whose parts are lexicographically less than `(i + c, j + d, …)` is settled: later
+//! iterations write elsewhere. Less is what is evident where the read stands
 //! ([`lambada_anf::bounds`]); that two integers differ, where a branch says so.
 //!
-//! * Gives: for the results of settled reads, the array in which they can be found after the outermost loop.
+//! * Gives: for the results of settled reads, the array in which they can be found after the
+//!   outermost loop.
 
 use std::collections::{HashMap, HashSet};
 
@@ -30,8 +32,9 @@ pub(crate) fn settled_reads(f: &Lambda) -> HashMap<Var, Var> {
     search.reads
 }
 
-/// Statements of a body inside the loops, with settled reads from the final arrays. Reads in loops that the body itself
-/// contains stay: their final arrays are not there yet when the body is run again.
+/// Statements of a body inside the loops, with settled reads from the final arrays. Reads in loops
+/// that the body itself contains stay: their final arrays are not there yet when the body is run
+/// again.
 pub(crate) fn from_final(stms: &[Stm], settled: &HashMap<Var, Var>) -> Vec<Stm> {
     let mut stms = stms.to_vec();
     if !settled.is_empty() {
@@ -95,7 +98,8 @@ impl Flow {
                 Some(*array)
             }
             Exp::Nest(Nest::Loop { params, inits, kind, body }) => {
-                // What a `while` writes may be written by a later iteration: no index contains its state.
+                // What a `while` writes may be written by a later iteration: no index contains its
+                // state.
                 let index = match kind {
                     LoopKind::For { index, .. } => *index,
                     LoopKind::While(_) => params[k].var,

@@ -4,8 +4,9 @@
 //!   Γ ⊢ b   becomes   Γ, x̄… ⊢ b with t̄ = node C̄ (0…, h̄…) after t = node C (x…, h…)
 //! ```
 //!
-//! Handles of shadows are handed around as the handles are ([`crate::tangents`], of handles only), and calls become calls of forward sweeps.
-//! All this is primal code to what follows: the reverse sweep mentions shadows as it mentions values, and keeps them in the same way.
+//! Handles of shadows are handed around as the handles are ([`crate::tangents`], of handles only),
+//! and calls become calls of forward sweeps. All this is primal code to what follows: the reverse
+//! sweep mentions shadows as it mentions values, and keeps them in the same way.
 //!
 //! * Assumes: what the reverse mode rewrites first is rewritten.
 //! * Gives: the same block with more in it, and the shadow of each active handle in scope.
@@ -43,7 +44,8 @@ impl Shadows {
     }
 }
 
-/// Adds the shadows to a function. Its parameters are still to be given theirs. `returned` are those whose cotangents the pullback returns.
+/// Adds the shadows to a function. Its parameters are still to be given theirs. `returned` are
+/// those whose cotangents the pullback returns.
 pub(crate) fn shadowed(
     cx: &mut Context,
     names: &mut Names,
@@ -67,7 +69,8 @@ pub(crate) fn shadowed(
     (f, Shadows { params, of, places })
 }
 
-/// Loops that call functions, or make nodes, keep what each iteration needs: they are not run again. Functions with rules leave no tape.
+/// Loops that call functions, or make nodes, keep what each iteration needs: they are not run
+/// again. Functions with rules leave no tape.
 fn keep_all(library: &Library, block: &mut Block) {
     for stm in &mut block.stms {
         let calls =
@@ -81,7 +84,8 @@ fn keep_all(library: &Library, block: &mut Block) {
     }
 }
 
-/// Is it a call of a function with rules that may run twice: without nodes and calls, and with nothing to show?
+/// Is it a call of a function with rules that may run twice: without nodes and calls, and with
+/// nothing to show?
 fn calls_a_rule(library: &Library, exp: &Exp) -> bool {
     let Exp::Op(Op::Call { function, .. }) = exp else { return false };
     let Some(function) = library.function(*function).filter(|f| f.rules.is_some()) else {

@@ -1,8 +1,10 @@
-//! The reverse sweep of a loop of which at most k states are kept, by the binomial schedule (Griewank and Walther's *revolve*).
+//! The reverse sweep of a loop of which at most k states are kept, by the binomial schedule
+//! (Griewank and Walther's *revolve*).
 //!
-//! The states that are kept, the *snapshots*, are a stack: arrays of states, their positions, and which is the newest. The reverse sweep
-//! goes from the last iteration to the first. For iteration i it runs the loop again from the newest snapshot, which is at or before i, and
-//! on the way takes further ones where the schedule says so.
+//! The states that are kept, the *snapshots*, are a stack: arrays of states, their positions, and
+//! which is the newest. The reverse sweep goes from the last iteration to the first. For iteration
+//! i it runs the loop again from the newest snapshot, which is at or before i, and on the way takes
+//! further ones where the schedule says so.
 //!
 //! ```text
 //!   forward   zs, snapshots = run 0 … n from as
@@ -12,12 +14,14 @@
 //!               x̄s = reverse of the body, run again from xs }
 //! ```
 //!
-//! The state of the last iteration, which is reversed first, is one more that the forward sweep hands over.
+//! The state of the last iteration, which is reversed first, is one more that the forward sweep
+//! hands over.
 //!
-//! With c snapshots β(c, r) = (c+r choose c) iterations can be reversed so that none is run again more than r times. Where the newest
-//! snapshot is at p, c - 1 more are free and L iterations are left up to i, the next one is taken at p + m with
-//! m = min(β(c, r-1), L - β(c-1, r-1)), where r is the least number with L ≤ β(c, r). The number of runs is then the least possible,
-//! r L - β(c+1, r-1).
+//! With c snapshots β(c, r) = (c+r choose c) iterations can be reversed so that none is run again
+//! more than r times. Where the newest snapshot is at p, c - 1 more are free and L iterations are
+//! left up to i, the next one is taken at p + m with m = min(β(c, r-1), L - β(c-1, r-1)), where r
+//! is the least number with L ≤ β(c, r). The number of runs is then the least possible, r L -
+//! β(c+1, r-1).
 
 use std::collections::HashSet;
 
@@ -135,7 +139,8 @@ impl<'a> Snapshots<'a> {
         [&self.before[..], &b.stms].concat()
     }
 
-    /// The reverse sweep of iteration `i`. It drops the newest snapshot; if that is of an earlier iteration, the run takes it again.
+    /// The reverse sweep of iteration `i`. It drops the newest snapshot; if that is of an earlier
+    /// iteration, the run takes it again.
     pub(crate) fn reverse(&self, names: &mut Names, i: Atom) -> Reverse {
         let now = self.stack.again(names);
         let then = self.stack.again(names);
@@ -159,8 +164,8 @@ impl<'a> Snapshots<'a> {
         Reverse { params: now.list().collect(), inits, results, before, state }
     }
 
-    /// Runs some iterations of a copy of the loop from the given state, and takes snapshots, of the first one too. Of the snapshots, what
-    /// they are before and under which names they are given.
+    /// Runs some iterations of a copy of the loop from the given state, and takes snapshots, of the
+    /// first one too. Of the snapshots, what they are before and under which names they are given.
     fn run(
         &self,
         b: &mut Builder,
@@ -229,8 +234,8 @@ impl<'a> Snapshots<'a> {
         Stack { states, places, newest }.list().chain([next]).collect()
     }
 
-    /// Where the next snapshot is taken if the newest has been taken at `at`: by the schedule, or else of the last iteration, where the
-    /// forward sweep comes by.
+    /// Where the next snapshot is taken if the newest has been taken at `at`: by the schedule, or
+    /// else of the last iteration, where the forward sweep comes by.
     fn next(&self, b: &mut Builder, newest: Atom, at: Atom, last: Atom) -> Atom {
         let free = b.prim(Prim::SubInt, [self.slots, newest]);
         let left = b.prim(Prim::SubInt, [last, at]);
@@ -247,8 +252,9 @@ impl<'a> Snapshots<'a> {
     }
 }
 
-/// How far from the newest snapshot the next one is taken, for `c` snapshots, the newest included, and `left` iterations: at least 1.
-/// The binomial coefficients are less than `left`, or the first that is not, so products do not overflow before memory ends.
+/// How far from the newest snapshot the next one is taken, for `c` snapshots, the newest included,
+/// and `left` iterations: at least 1. The binomial coefficients are less than `left`, or the first
+/// that is not, so products do not overflow before memory ends.
 fn distance(b: &mut Builder, c: Atom, left: Atom) -> Atom {
     let [r, few, many] =
         ["r", "few", "many"].map(|hint| Param { var: b.names.fresh(hint), ty: Ty::int() });

@@ -4,14 +4,18 @@
 //!   D→ : Γ ⊢ b : τ   becomes   Γ, Γ̇ ⊢ D→[b] : τ × τ̇
 //! ```
 //!
-//! Each statement is followed by the statements of its tangent; `for`, `loop` and `if` get further results and stay one statement. The
-//! tangents `Γ̇` are a finite map: *absent means zero*, and no zero is ever computed.
+//! Each statement is followed by the statements of its tangent; `for`, `loop` and `if` get further
+//! results and stay one statement. The tangents `Γ̇` are a finite map: *absent means zero*, and no
+//! zero is ever computed.
 //!
-//! The same rules, of handles only, give the reverse mode its *shadows*: nodes with a cell for the cotangent of each real field. They are made
-//! and handed around in the forward sweep as the nodes are. An absent shadow is null: it belongs to what has no cotangent.
+//! The same rules, of handles only, give the reverse mode its *shadows*: nodes with a cell for the
+//! cotangent of each real field. They are made and handed around in the forward sweep as the nodes
+//! are. An absent shadow is null: it belongs to what has no cotangent.
 //!
-//! * Assumes: parameters are real or handles; variables are bound once; extrema and products have been rewritten ([`crate::extrema`]).
-//! * Gives: a function of the parameters and their tangents to the results and the tangents of those that have some.
+//! * Assumes: parameters are real or handles; variables are bound once; extrema and products have
+//!   been rewritten ([`crate::extrema`]).
+//! * Gives: a function of the parameters and their tangents to the results and the tangents of
+//!   those that have some.
 //! * Keeps: the primal statements, and each check, once.
 
 use std::collections::HashMap;
@@ -75,7 +79,7 @@ impl<'a> Tangents<'a> {
 impl Tangents<'_> {
     // The environment
 
-    /// Has it a tangent, or a shadow, unless that is zero?
+    /// Whether it has a tangent, or a shadow, unless that is zero.
     pub(crate) fn carries(&self, x: Var) -> bool {
         match self.mode {
             Mode::Tangent => self.activity.active(x),
@@ -144,7 +148,8 @@ impl Tangents<'_> {
     pub(crate) fn stms(&mut self, stms: &[Stm]) {
         for stm in stms {
             if self.activity.concerns(stm) {
-                // What the derivative of a statement computes comes from where the statement comes from.
+                // What the derivative of a statement computes comes from where the statement comes
+                // from.
                 let own = stm.binds.first().and_then(|p| self.b.names.origin(p.var));
                 let around = own.map(|own| self.b.names.come_from(own));
                 self.stm(stm);

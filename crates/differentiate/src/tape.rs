@@ -1,5 +1,5 @@
-//! Nodes that keep values for a reverse sweep: the tape of a call, the tape of an iteration of a `while`, and boxes for arrays whose sizes
-//! are not known outside. Arrays are kept by reference.
+//! Nodes that keep values for a reverse sweep: the tape of a call, the tape of an iteration of a
+//! `while`, and boxes for arrays whose sizes are not known outside. Arrays are kept by reference.
 //!
 //! ```text
 //!   forward: tape = node f_tape (n, xs, …)        reverse: n = field tape.0; xs : [n]real = field tape.1; …

@@ -1,11 +1,13 @@
-//! Destination passing of tapes: an inner loop writes on the tape of the outer loop, each element once, where it belongs.
+//! Destination passing of tapes: an inner loop writes on the tape of the outer loop, each element
+//! once, where it belongs.
 //!
 //! ```text
 //!   zeros = fill 0; t = loop (t = zeros) for r < e { … t with [r] = v }; tape with [j] = t
 //!   becomes   tape = loop (tape = tape) for r < e { … tape with [j, r] = v }
 //! ```
 //!
-//! A tape flows through loops and branches as a state does. A branch that writes nothing hands the tape on as it is.
+//! A tape flows through loops and branches as a state does. A branch that writes nothing hands the
+//! tape on as it is.
 
 use lambada_anf::{Atom, Block, Builder, Exp, LoopKind, Names, Nest, Op, Param, Stm, Ty, Var};
 
@@ -22,8 +24,9 @@ pub(crate) struct Outer<'a> {
     pub(crate) place: Place<'a>,
 }
 
-/// Has the inner tape that statement `at` of the block binds written on the outer one instead; `next` is the outer tape then. False, and
-/// nothing changed, where the inner tape is not written element by element.
+/// Has the inner tape that statement `at` of the block binds written on the outer one instead;
+/// `next` is the outer tape then. False, and nothing changed, where the inner tape is not written
+/// element by element.
 pub(crate) fn write_on(
     names: &mut Names,
     stms: &mut [Stm],
@@ -66,7 +69,7 @@ fn gives(stm: &Stm, x: Atom) -> Option<usize> {
     stm.binds.iter().position(|p| x == p.var.into())
 }
 
-/// Is it an array that is filled there?
+/// Whether it is an array that is filled there.
 fn is_blank(stms: &[Stm], x: Atom) -> bool {
     stms.iter().any(|stm| gives(stm, x).is_some() && matches!(stm.exp, Exp::Op(Op::Fill(_))))
 }

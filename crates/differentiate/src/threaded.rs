@@ -4,11 +4,14 @@
 //!   f xs k = if … then … else … f (xs with [k] = v) (k - 1) …
 //! ```
 //!
-//! The cotangent of an array that is passed is usually added to where the caller has it. Of state, each call makes an array of its own,
-//! and with it an accumulator of zeros: O(n) per call. Where the call is the last use of the array, nothing else has been added when the
-//! reverse sweep comes to it, so the pullback of the call *returns* the cotangent instead, which the caller goes on with in place.
+//! The cotangent of an array that is passed is usually added to where the caller has it. Of state,
+//! each call makes an array of its own, and with it an accumulator of zeros: O(n) per call. Where
+//! the call is the last use of the array, nothing else has been added when the reverse sweep comes
+//! to it, so the pullback of the call *returns* the cotangent instead, which the caller goes on
+//! with in place.
 //!
-//! An array that a recursion only reads and passes on is no state: it keeps the accumulator of the outermost caller.
+//! An array that a recursion only reads and passes on is no state: it keeps the accumulator of the
+//! outermost caller.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -19,7 +22,8 @@ use crate::known::{Known, Threaded, called};
 /// By the first variable that a call binds: which of its arguments it uses last.
 pub(crate) type LastUses = HashMap<Var, Vec<bool>>;
 
-/// The state of the recursions among these functions: what is given an array of the caller's own somewhere in its recursion.
+/// The state of the recursions among these functions: what is given an array of the caller's own
+/// somewhere in its recursion.
 pub(crate) fn threaded(library: &Library, functions: &BTreeSet<FnId>) -> Threaded {
     let calls = inner_calls(library, functions);
     let made: HashMap<FnId, HashSet<Var>> =
@@ -40,7 +44,8 @@ pub(crate) fn threaded(library: &Library, functions: &BTreeSet<FnId>) -> Threade
     threaded
 }
 
-/// The arrays that a function makes element by element. An accumulator of zeros for one takes no longer.
+/// The arrays that a function makes element by element. An accumulator of zeros for one takes no
+/// longer.
 fn made_anew(library: &Library, function: FnId) -> HashSet<Var> {
     let mut made = HashSet::new();
     if let Some(function) = library.function(function) {
@@ -75,7 +80,8 @@ fn inner_calls(library: &Library, functions: &BTreeSet<FnId>) -> Vec<(FnId, FnId
     calls
 }
 
-/// The last uses of state in the calls of a function, of which these parameters are returned themselves.
+/// The last uses of state in the calls of a function, of which these parameters are returned
+/// themselves.
 pub(crate) fn last_uses(known: &Known, f: &Lambda, returned: &[Param]) -> LastUses {
     let mut search = Search { known, found: LastUses::new() };
     if !known.threaded.is_empty() {
@@ -91,7 +97,8 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// `own` are the arrays whose cotangents end here or around, with nothing but branches between; `after` is what is mentioned later.
+    /// `own` are the arrays whose cotangents end here or around, with nothing but branches between;
+    /// `after` is what is mentioned later.
     fn block(&mut self, block: &Block, own: &HashSet<Var>, after: &HashSet<Var>) {
         let (mut own, mut live) = (own.clone(), after.clone());
         own.extend(block.stms.iter().filter(|stm| !is_of_a_node(stm)).flat_map(|stm| {

@@ -5,8 +5,9 @@
 //! ```
 //!
 //! * Assumes: the rule is complete. Whether it is linear is decided by [`crate::linear`].
-//! * Gives: a function of the library, once for each rule. A rule that applies its own function to what is linear would have a transpose that calls
-//!   itself, without end unless the function is recursive, so it is refused, and so are rules that do so to each other's functions.
+//! * Gives: a function of the library, once for each rule. A rule that applies its own function to
+//!   what is linear would have a transpose that calls itself, without end unless the function is
+//!   recursive, so it is refused, and so are rules that do so to each other's functions.
 
 use lambada_anf::{Block, Builder, FnId, Function, Lambda, Reverse, Rule};
 

@@ -1,19 +1,24 @@
-//! Removes what nothing needs: statements, outs of `for`s, results of `if`s, states of `loop`s, accumulators that are not read.
+//! Removes what nothing needs: statements, outs of `for`s, results of `if`s, states of `loop`s,
+//! accumulators that are not read.
 //!
 //! * Assumes: names are bound once.
-//! * Gives: the block with the same results, effects and checks, in which everything bound contributes to one of these.
-//! * Keeps: everything else, in order. A `while` may not end, so the sweep that runs it first keeps it, though it may give nothing.
+//! * Gives: the block with the same results, effects and checks, in which everything bound
+//!   contributes to one of these.
+//! * Keeps: everything else, in order. A `while` may not end, so the sweep that runs it first keeps
+//!   it, though it may give nothing.
 
 use std::collections::HashSet;
 
 use lambada_anf::{Atom, Block, Effect, Exp, LoopKind, Nest, Param, Stm, Var};
 
-/// Trims a block whose `while`s have ended before, if what they give is not needed; its results are.
+/// Trims a block whose `while`s have ended before, if what they give is not needed; its results
+/// are.
 pub(crate) fn trim(block: &mut Block) {
     trim_with(block, &[], Run::Later);
 }
 
-/// Trims a block that runs a second time: calls are only needed for what they give, or for what they add to what it has made.
+/// Trims a block that runs a second time: calls are only needed for what they give, or for what
+/// they add to what it has made.
 pub(crate) fn trim_again(block: &mut Block) {
     trim_with(block, &[], Run::Again);
 }
@@ -234,7 +239,8 @@ impl Live {
         !stm.binds.is_empty() || self.has_effect(&stm.exp)
     }
 
-    /// Does a swept expression do anything but give results? What remains without being needed is an effect.
+    /// Does a swept expression do anything but give results? What remains without being needed is
+    /// an effect.
     fn has_effect(&self, exp: &Exp) -> bool {
         (self.run == Run::First && exp.is_unbounded())
             || exp.blocks().into_iter().any(|block| {

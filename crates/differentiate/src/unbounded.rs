@@ -1,6 +1,8 @@
-//! Where it matters whether a cotangent is there ([`crate::presence`]): in front of partial derivatives that need not be finite.
+//! Where it matters whether a cotangent is there ([`crate::presence`]): in front of partial
+//! derivatives that need not be finite.
 //!
-//! * Gives: the variables whose cotangents reach such a factor, the statements that multiply by one, and arrays that are read in part.
+//! * Gives: the variables whose cotangents reach such a factor, the statements that multiply by
+//!   one, and arrays that are read in part.
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,7 +18,8 @@ enum Factor {
     Bounded,
     /// Only if a value of the program is not finite, as those of a product and of `exp`.
     Value,
-    /// At finite values too, but at those of all iterations alike, as that of `x[i] / y` at `y = 0`.
+    /// At finite values too, but at those of all iterations alike, as that of `x[i] / y` at
+    /// `y = 0`.
     Invariant,
     /// At finite values too, as that of `sqrt x[i]` at 0.
     Unbounded,
@@ -45,7 +48,8 @@ pub(crate) struct Unbounded {
     factors: HashMap<Var, Factor>,
     /// What depends on a variable. Loops make circles, so factors are propagated along these.
     users: HashMap<Var, Vec<(Var, Through)>>,
-    /// States of loops whose cotangents are there whenever those of all states behind an iteration are.
+    /// States of loops whose cotangents are there whenever those of all states behind an iteration
+    /// are.
     kept: HashSet<Var>,
     /// Those whose own definition has such a partial derivative.
     own: HashMap<Var, Factor>,
@@ -80,7 +84,8 @@ impl Unbounded {
         self.arrays.contains(&x) && !self.whole.contains(&x)
     }
 
-    /// Whether the cotangent of a state of a loop is there whenever those of all states behind an iteration are.
+    /// Whether the cotangent of a state of a loop is there whenever those of all states behind an
+    /// iteration are.
     pub(crate) fn keeps(&self, param: Var) -> bool {
         self.kept.contains(&param)
     }
@@ -90,8 +95,8 @@ impl Unbounded {
         self.factors.contains_key(&x)
     }
 
-    /// The same for a summand, or what is added up, of a sum of iterations. Products in it stay as they are: a matrix
-    /// product behind a branch remains one.
+    /// The same for a summand, or what is added up, of a sum of iterations. Products in it stay as
+    /// they are: a matrix product behind a branch remains one.
     pub(crate) fn matters_in_sum(&self, summand: impl Into<Atom>) -> bool {
         self.factor(summand.into()) >= Factor::Invariant
     }
@@ -246,7 +251,8 @@ impl Unbounded {
         }
     }
 
-    /// Finds the states of loops that are kept, and gives the variables that surely have cotangents, if those of `sure` have.
+    /// Finds the states of loops that are kept, and gives the variables that surely have
+    /// cotangents, if those of `sure` have.
     fn kept_in(
         &mut self,
         block: &Block,
@@ -303,7 +309,8 @@ fn is_always(partial: &Expr) -> bool {
     }
 }
 
-/// Looks for uses that surely give cotangents to all elements of arrays, from the results backwards.
+/// Looks for uses that surely give cotangents to all elements of arrays, from the results
+/// backwards.
 struct Uses<'a> {
     activity: &'a Activity,
     /// The indices and extents of the `for`s around, from the outside in.
@@ -441,7 +448,8 @@ impl Uses<'_> {
     }
 }
 
-/// Primitives that occur in partial derivatives and are infinite, or have no value, at finite arguments.
+/// Primitives that occur in partial derivatives and are infinite, or have no value, at finite
+/// arguments.
 const SINGULAR: [Prim; 11] = [
     Prim::Pow,
     Prim::Sqrt,

@@ -1,13 +1,15 @@
-//! The undo log: what updates overwrite is kept, and the reverse sweep puts it back ([`crate::versions`]).
+//! The undo log: what updates overwrite is kept, and the reverse sweep puts it back
+//! ([`crate::versions`]).
 //!
 //! ```text
 //!   y = x with [i] = v    forward: old = x[i]; …     reverse: x = y with [i] = old; …
 //! ```
 //!
-//! Versions are values like all others: a statement of the reverse sweep mentions the one that it needs, and it is there from where it is
-//! undone. If it is mentioned after the next one has been undone too, that is right but costs a copy; [`crate::schedule`] places what is
-//! computed again so that this does not happen. Where it cannot, it says what must be stored instead, and all is done once more with a
-//! better plan.
+//! Versions are values like all others: a statement of the reverse sweep mentions the one that it
+//! needs, and it is there from where it is undone. If it is mentioned after the next one has been
+//! undone too, that is right but costs a copy; [`crate::schedule`] places what is computed again so
+//! that this does not happen. Where it cannot, it says what must be stored instead, and all is done
+//! once more with a better plan.
 
 use std::collections::HashSet;
 
@@ -26,7 +28,8 @@ pub(crate) struct Plan {
 #[derive(Debug)]
 pub(crate) struct Undo {
     plan: Plan,
-    /// What is on the log, or where it is kept: it cannot be computed again, since the arrays are not there yet.
+    /// What is on the log, or where it is kept: it cannot be computed again, since the arrays are
+    /// not there yet.
     logged: HashSet<Var>,
     /// The tapes of forward loops, which nothing else mentions in the forward sweep.
     tapes: HashSet<Var>,

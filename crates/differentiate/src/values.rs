@@ -1,4 +1,5 @@
-//! Cotangents of handles as values, for derivatives that become source, which has no cells (CHAD's cotangents of recursive types).
+//! Cotangents of handles as values, for derivatives that become source, which has no cells (CHAD's
+//! cotangents of recursive types).
 //!
 //! ```text
 //!   T̄ = C̄ (x̄ : real) (t̄ : ref T̄)                            the shape of a tangent; null is zero
@@ -8,11 +9,14 @@
 //!   y… = call f (x…)           x̄… += f⇐ (x…, ȳ…, tape)       of handles as of reals
 //! ```
 //!
-//! A gradient costs a multiple of its value here, too. `plus`, a recursive function per type, goes only where both summands have nodes, and makes
-//! one node of two. So all additions of a run together make fewer nodes than all other statements of its reverse sweep, and of these each makes one
-//! for a field that the forward sweep has read. A single addition may take long, as the nodes have that it adds.
+//! A gradient costs a multiple of its value here, too. `plus`, a recursive function per type, goes
+//! only where both summands have nodes, and makes one node of two. So all additions of a run
+//! together make fewer nodes than all other statements of its reverse sweep, and of these each
+//! makes one for a field that the forward sweep has read. A single addition may take long, as the
+//! nodes have that it adds.
 //!
-//! The cotangent of an array of handles is an array, which is handed from block to block as a handle is, and updated in place:
+//! The cotangent of an array of handles is an array, which is handed from block to block as a
+//! handle is, and updated in place:
 //!
 //! ```text
 //!   y = ts[i]              t̄s = t̄s with [i] = t̄s[i] + ȳ      a reverse `for` that does this is a `loop` with the state t̄s
@@ -20,7 +24,8 @@
 //!   y… = call f (ts, …)    t̄s = f⇐ (…, t̄s, tape)             the array so far, gone on with
 //! ```
 //!
-//! Arrays in nodes are the exception: a cotangent has all elements of such an array, also if one is read. With cells that one costs O(1).
+//! Arrays in nodes are the exception: a cotangent has all elements of such an array, also if one is
+//! read. With cells that one costs O(1).
 //!
 //! * Assumes: there are no cells ([`handles`]).
 //! * Gives: code without cells, and without the shadows of [`crate::shadows`].
@@ -56,7 +61,8 @@ pub(crate) fn handles(cx: &Context, f: &Lambda) -> Handles {
     if any { Handles::Shadows } else { Handles::Values }
 }
 
-/// `x + y`, of cotangents of handles, or of arrays of handles: of this type. Null is nothing, also in place of an array.
+/// `x + y`, of cotangents of handles, or of arrays of handles: of this type. Null is nothing, also
+/// in place of an array.
 pub(crate) fn plus(
     cx: &mut Context,
     b: &mut Builder,

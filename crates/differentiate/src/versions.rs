@@ -1,20 +1,23 @@
 //! Which arrays of a loop's state can be carried backwards?
 //!
-//! A loop that changes an array by updates makes a chain of *versions* of it: each update, inner loop or `if` on the way from the state to
-//! the next state takes one version and gives the next. An update overwrites one element or sub-array. The forward sweep keeps what is
-//! overwritten, and the reverse sweep undoes the update with it, in place, when it passes it:
+//! A loop that changes an array by updates makes a chain of *versions* of it: each update, inner
+//! loop or `if` on the way from the state to the next state takes one version and gives the next.
+//! An update overwrites one element or sub-array. The forward sweep keeps what is overwritten, and
+//! the reverse sweep undoes the update with it, in place, when it passes it:
 //!
 //! ```text
 //!   y = x with [i] = v     forward:  old = x[i]; y = x with [i] = v        reverse:  x = y with [i] = old
 //! ```
 //!
-//! So the reverse loop carries the array backwards, and whatever it reads of an earlier version it reads from that one array. The log
-//! of what is overwritten is as long as the program has updates; the array itself is never kept.
+//! So the reverse loop carries the array backwards, and whatever it reads of an earlier version it
+//! reads from that one array. The log of what is overwritten is as long as the program has updates;
+//! the array itself is never kept.
 //!
-//! * Gives: for what the statements of such a chain bind, the version before. Only chains of which the reverse sweep may read a version
-//!   that is not the final one are given.
-//! * A loop in the outermost loop runs a number of times that is known outside of that, up to the indices of loops, so that the length of
-//!   the log is known before it is written. Of the iterations of a `while`, each has a log of its own ([`crate::while_`]).
+//! * Gives: for what the statements of such a chain bind, the version before. Only chains of which
+//!   the reverse sweep may read a version that is not the final one are given.
+//! * A loop in the outermost loop runs a number of times that is known outside of that, up to the
+//!   indices of loops, so that the length of the log is known before it is written. Of the
+//!   iterations of a `while`, each has a log of its own ([`crate::while_`]).
 
 use std::collections::{HashMap, HashSet};
 
@@ -30,7 +33,8 @@ pub(crate) struct Versions {
     before: HashMap<Var, Var>,
     /// Parts of versions under names of their own.
     parts: HashSet<Var>,
-    /// By version: the state that the chain belongs to, of the outermost loop that it flows through.
+    /// By version: the state that the chain belongs to, of the outermost loop that it flows
+    /// through.
     state: HashMap<Var, Var>,
 }
 
@@ -49,12 +53,12 @@ impl Versions {
         search.found
     }
 
-    /// Is it a version of an array that is carried backwards?
+    /// Whether it is a version of an array that is carried backwards.
     pub(crate) fn contains(&self, x: Var) -> bool {
         self.state.contains_key(&x)
     }
 
-    /// Is it a version, or a sub-array of one?
+    /// Whether it is a version, or a sub-array of one.
     pub(crate) fn is_part(&self, x: Var) -> bool {
         self.contains(x) || self.parts.contains(&x)
     }
@@ -142,7 +146,8 @@ impl Search<'_> {
         self.found.state.extend(versions.into_iter().map(|x| (x, params[k].var)));
     }
 
-    /// Does the block mention a version otherwise than to make the next one, or to read an element that is the same in the end?
+    /// Does the block mention a version otherwise than to make the next one, or to read an element
+    /// that is the same in the end?
     fn is_read(&self, chain: &Chain, block: &Block) -> bool {
         block.stms.iter().any(|stm| self.reads(chain, stm))
     }
@@ -217,8 +222,8 @@ impl Chain<'_> {
         }
     }
 
-    /// Can an inner loop leave a log? Each iteration of a `while` has its own; one that runs iterations again starts each with a state that has
-    /// been kept.
+    /// Can an inner loop leave a log? Each iteration of a `while` has its own; one that runs
+    /// iterations again starts each with a state that has been kept.
     fn has_log(&self, kind: &LoopKind) -> bool {
         match kind {
             LoopKind::While(_) => true,

@@ -1,13 +1,14 @@
-//! `zs = loop (xs = as) while c { … bs }`: nobody knows how many iterations there will be, so each leaves a tape that refers to the one
-//! before.
+//! `zs = loop (xs = as) while c { … bs }`: nobody knows how many iterations there will be, so each
+//! leaves a tape that refers to the one before.
 //!
 //! ```text
 //!   forward   zs, last = loop (xs = as, at = null) while c { …; next = node tape (what is needed, at); => bs, next }
 //!   reverse   ās += loop (x̄s = z̄s, at = last) while at is not null { reverse of the body; => …, field at.at }
 //! ```
 //!
-//! A node takes the memory of what it keeps and of one reference, whatever the sizes are, and is a scalar to the loops around. Arrays that
-//! iterations update are carried backwards ([`crate::versions`]), so a node has what has been overwritten and not the array.
+//! A node takes the memory of what it keeps and of one reference, whatever the sizes are, and is a
+//! scalar to the loops around. Arrays that iterations update are carried backwards
+//! ([`crate::versions`]), so a node has what has been overwritten and not the array.
 //!
 //! * Keeps: each iteration runs once, whatever it does.
 
@@ -102,7 +103,8 @@ impl Cotangents<'_> {
         vec![forward]
     }
 
-    /// The body of the reverse loop, which reads what is kept under names of its own, and gives the tape before.
+    /// The body of the reverse loop, which reads what is kept under names of its own, and gives the
+    /// tape before.
     fn read_tape(
         &mut self,
         layout: &Layout,

@@ -1,4 +1,5 @@
-//! What the language itself defines: the scalar functions of the table of primitives, and what cannot be written in Lambada.
+//! What the language itself defines: the scalar functions of the table of primitives, and what
+//! cannot be written in Lambada.
 
 use lambada_prim::{Prim, Scalar, ScalarTy, Surface};
 
@@ -11,7 +12,8 @@ pub(crate) enum Builtin {
     Function(&'static str, FunctionShape),
     /// `pi`, `inf`, `nan`
     Constant(f64),
-    /// For the library: whether the program has a rule that is no derivative, so that a Hessian need not be symmetric.
+    /// For the library: whether the program has a rule that is no derivative, so that a Hessian
+    /// need not be symmetric.
     Pseudo,
     Length,
     Sum,
@@ -29,7 +31,8 @@ pub(crate) enum Builtin {
     Band,
     /// For the library: the largest or smallest element; that of nothing is an infinity.
     Extremum(Extremum),
-    /// For the library: `check_… c k … x` is `x` if `c` holds, else a failure with these words, in which the integers `k` stand for `{0}`, ….
+    /// For the library: `check_… c k … x` is `x` if `c` holds, else a failure with these words, in
+    /// which the integers `k` stand for `{0}`, ….
     Check(&'static str),
 }
 
@@ -149,7 +152,8 @@ fn call_name(prim: Prim) -> Option<&'static str> {
     }
 }
 
-/// A function of the table: what the rows of one spelling have in common says how it works on arrays.
+/// A function of the table: what the rows of one spelling have in common says how it works on
+/// arrays.
 fn scalar_function(name: &str) -> Option<Builtin> {
     let rows: Vec<Prim> =
         Prim::ALL.iter().copied().filter(|prim| call_name(*prim) == Some(name)).collect();

@@ -30,11 +30,12 @@ pub struct Definition {
     pub name: Rc<str>,
     /// Its doc comment.
     pub doc: Option<Rc<str>>,
-    /// Its type: `[n]real -> real`. Overloads are listed before `=>`: `num a => a -> a` works for `int`, `real` and arrays of these.
+    /// Its type: `[n]real -> real`. Overloads are listed before `=>`: `num a => a -> a` works for
+    /// `int`, `real` and arrays of these.
     pub scheme: String,
     /// Where it is defined.
     pub span: Span,
-    /// Does it take parameters?
+    /// Whether it takes parameters.
     pub is_function: bool,
 }
 
@@ -47,7 +48,7 @@ pub(crate) struct Elaborated {
     globals: Vec<Option<Global>>,
     functions: Vec<(Rc<str>, Rc<Scheme>)>,
     pub missing: Vec<MissingSize>,
-    /// Is there a function with rules for both modes, one of which is no derivative?
+    /// Whether there is a function with rules for both modes, one of which is no derivative.
     pub modes_differ: bool,
     /// Whether some rule is no derivative, on purpose.
     pub pseudo: bool,
@@ -69,7 +70,8 @@ pub(crate) struct Global {
     main: bool,
 }
 
-/// Elaborates a program. Never fails: all problems are given at once, and what has none can still be asked for.
+/// Elaborates a program. Never fails: all problems are given at once, and what has none can still
+/// be asked for.
 pub fn elaborate(input: &Input) -> (Checked, Vec<Problem>) {
     let infer = Infer::run(input);
     let main = infer.scopes.len() - 1;
@@ -135,8 +137,9 @@ impl Checked {
         &self.elaborated.solver.fields
     }
 
-    /// The core program of a definition of the main file, which is its last definition. Overloads that nothing decides are real.
-    /// Fails with the problems of the program if it has any, and if there is no such definition.
+    /// The core program of a definition of the main file, which is its last definition. Overloads
+    /// that nothing decides are real. Fails with the problems of the program if it has any, and if
+    /// there is no such definition.
     pub fn program(&self, entry: &str) -> Result<Program, Vec<Problem>> {
         if !self.errors.is_empty() {
             return Err(self.errors.clone());
@@ -155,8 +158,9 @@ impl Checked {
         }
     }
 
-    /// The same program at types that values decide where the definition leaves them open: one shape per parameter. Nothing if the
-    /// types of the definition decide everything, or if no instance of it has such parameters.
+    /// The same program at types that values decide where the definition leaves them open: one
+    /// shape per parameter. Nothing if the types of the definition decide everything, or if no
+    /// instance of it has such parameters.
     pub fn program_at(&self, entry: &str, given: &[Shape]) -> Option<Program> {
         let id = GlobalId(self.position(entry).filter(|_| self.errors.is_empty())? as u32);
         let global = self.elaborated.global(id);

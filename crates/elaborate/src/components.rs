@@ -1,7 +1,8 @@
 //! Strongly connected components: what depends on itself, and the order of all else.
 
-/// The components of a graph whose nodes are numbered from 0: each after those that it has edges to. Inside of a component, and where the
-/// edges leave a choice, the nodes stand in the order of their numbers.
+/// The components of a graph whose nodes are numbered from 0: each after those that it has edges
+/// to. Inside of a component, and where the edges leave a choice, the nodes stand in the order of
+/// their numbers.
 ///
 /// Tarjan's algorithm without recursion: a program may be a chain of many thousand definitions.
 pub(crate) fn components(edges: &[Vec<usize>]) -> Vec<Vec<usize>> {

@@ -1,8 +1,9 @@
-//! Warnings: what has a meaning, but perhaps not the intended one. They follow from the syntax tree alone, so they are found in one walk over a
-//! program without errors.
+//! Warnings: what has a meaning, but perhaps not the intended one. They follow from the syntax tree
+//! alone, so they are found in one walk over a program without errors.
 //!
 //! * A `let` or a local function that is never mentioned, unless its name starts with `_`.
-//! * A name that hides another one before that is used: a parameter that is bound again, or an index inside of a loop over the same index.
+//! * A name that hides another one before that is used: a parameter that is bound again, or an
+//!   index inside of a loop over the same index.
 //! * A loop whose result is thrown away and that adds to no accumulator.
 //! * An array of arrays whose sizes depend on the place.
 
@@ -166,7 +167,8 @@ fn result(mut expr: &Expr) -> &Expr {
     expr
 }
 
-/// Is a size an arithmetic expression of the index? What is looked up at a place, such as `length xs[i]`, is the same for all.
+/// Is a size an arithmetic expression of the index? What is looked up at a place, such as
+/// `length xs[i]`, is the same for all.
 fn depends(size: &Expr, index: &str) -> bool {
     if let ExprKind::Binary(_, left, right) = &size.kind {
         depends(left, index) || depends(right, index)

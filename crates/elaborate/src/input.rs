@@ -8,11 +8,13 @@ use lambada_surface::ast::Module;
 pub struct Input<'a> {
     /// The part of the standard library whose definitions are visible everywhere.
     pub prelude: &'a Module,
-    /// The files and modules of the library that are imported, by the program or by each other, under their [`import_key`]s.
+    /// The files and modules of the library that are imported, by the program or by each other,
+    /// under their [`import_key`]s.
     pub imports: Vec<(Rc<str>, &'a Module)>,
     /// The program.
     pub main: &'a Module,
-    /// Is the library elaborated as a whole? Else only what is used of it is, so that a program pays for nothing else.
+    /// Is the library elaborated as a whole? Else only what is used of it is, so that a program
+    /// pays for nothing else.
     pub whole_library: bool,
 }
 
@@ -26,8 +28,10 @@ pub fn library_module(key: &str) -> Option<&str> {
     key.strip_prefix(LIBRARY_KEY)
 }
 
-/// What a file is called to which an `import` leads: its path from the folder of the program, without `.lam`. `from` is the key of the file
-/// with the `import`, if that is not the program itself. `std/NAME` is a module of the library, from everywhere; a folder `std` of one's own is `./std`.
+/// What a file is called to which an `import` leads: its path from the folder of the program,
+/// without `.lam`. `from` is the key of the file with the `import`, if that is not the program
+/// itself. `std/NAME` is a module of the library, from everywhere; a folder `std` of one's own is
+/// `./std`.
 pub fn import_key(from: Option<&str>, path: &str) -> String {
     let is_separator = |c: char| c == '/' || c == '\\';
     let path = path.strip_suffix(".lam").unwrap_or(path);

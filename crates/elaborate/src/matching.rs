@@ -1,12 +1,14 @@
-//! Matches as decision trees: each part of the value is looked at once at most. A tree also tells what is not covered, and which arms
-//! never come to pass.
+//! Matches as decision trees: each part of the value is looked at once at most. A tree also tells
+//! what is not covered, and which arms never come to pass.
 //!
-//! After J. Jacobs, "How to compile pattern matching": the first row that still asks for something says what to look at next.
+//! After J. Jacobs, "How to compile pattern matching": the first row that still asks for something
+//! says what to look at next.
 //!
-//! Places of a tree where the same rows are left, with the same tests, are one node: where each row asks for a few of many parts, the
-//! tree is exponential in the patterns, and its nodes are not. They may be too, in an order of tests that does not fit the rows. So the
-//! rows are split into *groups*, each with a bounded number of nodes; a group leaves to the next one what it does not match. Then
-//! `coverage` finds out what no row covers.
+//! Places of a tree where the same rows are left, with the same tests, are one node: where each row
+//! asks for a few of many parts, the tree is exponential in the patterns, and its nodes are not.
+//! They may be too, in an order of tests that does not fit the rows. So the rows are split into
+//! *groups*, each with a bounded number of nodes; a group leaves to the next one what it does not
+//! match. Then `coverage` finds out what no row covers.
 
 mod coverage;
 

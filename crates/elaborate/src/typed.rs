@@ -1,5 +1,5 @@
-//! The typed tree: names are resolved, every node has a type, overloads and polymorphism are still open. Specialization reads it once for
-//! each combination of types at which a definition is used.
+//! The typed tree: names are resolved, every node has a type, overloads and polymorphism are still
+//! open. Specialization reads it once for each combination of types at which a definition is used.
 
 use std::rc::Rc;
 
@@ -40,7 +40,8 @@ pub(crate) enum ExpKind {
     Global(GlobalId, Rc<[Ty]>),
     /// At these types.
     Function(FunctionId, Rc<[Ty]>),
-    /// A definition inside of its recursive group: at these types for these type variables, and at those around for all others.
+    /// A definition inside of its recursive group: at these types for these type variables, and at
+    /// those around for all others.
     Recursive(GlobalId, Rc<[(Ty, Ty)]>),
     /// The same for a local function.
     RecursiveLocal(FunctionId, Rc<[(Ty, Ty)]>),
@@ -60,7 +61,8 @@ pub(crate) enum ExpKind {
     Lambda(Rc<Function>),
     /// The constructor with this tag, applied to all its arguments.
     Con(usize, Vec<Exp>),
-    /// An operator that works elementwise, by its spelling in the table of primitives: `+`, `-`, `*`, `/`, `%`, `**`.
+    /// An operator that works elementwise, by its spelling in the table of primitives: `+`, `-`,
+    /// `*`, `/`, `%`, `**`.
     Arith(&'static str, Box<Exp>, Box<Exp>),
     Negate(Box<Exp>),
     Not(Box<Exp>),
@@ -139,7 +141,7 @@ pub(crate) struct Rules {
 /// A rule, in the scope of the parameters.
 #[derive(Clone, Debug)]
 pub(crate) struct Rule {
-    /// Is it not the derivative, on purpose?
+    /// Whether it is not the derivative, on purpose.
     pub pseudo: bool,
     /// The tangents, or the cotangent.
     pub bound: Pat,

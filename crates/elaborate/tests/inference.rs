@@ -178,7 +178,8 @@ fn schemes_do_not_repeat_what_their_constraints_imply() {
     check("def f x = (2 * x) * 3", "f", "num a => a -> a");
 }
 
-/// Each definition calls the one before it: the scheme of the last must not hold the constraints of all.
+/// Each definition calls the one before it: the scheme of the last must not hold the constraints of
+/// all.
 #[test]
 fn a_chain_of_definitions_without_types_takes_linear_space() {
     for first in ["x + y", "x @ y", "2 * x + y", "x ** y"] {
@@ -392,7 +393,8 @@ fn large_matches_are_compiled_in_bounded_space() {
         args: Vec::new().into(),
     };
     for line in some.lines().take(20) {
-        // A value that the row matches gives 1, unless one more row says otherwise, which none does.
+        // A value that the row matches gives 1, unless one more row says otherwise, which none
+        // does.
         let names = line.trim_start_matches("  | (").split(") ->").next().expect("a row");
         let tag = |name| ["A", "B", "C"].iter().position(|c| *c == name).unwrap_or(1);
         let value = lambada_core::Data::Tuple(names.split(", ").map(|n| con(tag(n))).collect());

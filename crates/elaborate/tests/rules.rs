@@ -1,4 +1,5 @@
-//! Derivatives of a function's own, by the evaluator that defines the language: which rule is followed, what it is given, what becomes of its own derivatives.
+//! Derivatives of a function's own, by the evaluator that defines the language: which rule is
+//! followed, what it is given, what becomes of its own derivatives.
 
 mod common;
 
@@ -163,7 +164,8 @@ def f = [grad (\\x -> down x 20) 1.0]",
 
 #[test]
 fn functions_pass_through_several_functions_with_rules() {
-    // The rule of the outer one calls the inner one with its `df`, and a pullback is a function, too.
+    // The rule of the outer one calls the inner one with its `df`, and a pullback is a function,
+    // too.
     let inner = "def apply (g : real -> real) (x : real) : real = g x
   with jvp (dg, dx) = dg x + (jvp g x dx).1\n";
     let text =

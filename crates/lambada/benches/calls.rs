@@ -1,7 +1,9 @@
 //! What a call from Rust costs besides the function itself: `cargo bench -p lambada --bench calls`.
 //!
-//! The function runs `k` multiplications and additions, one after the other. With none, all that a call takes is what it costs to be made; with some, it
-//! takes about a microsecond. Each time is the shortest of many rounds of many calls; the two are measured in turn, so that both meet the same machine.
+//! The function runs `k` multiplications and additions, one after the other. With none, all that a
+//! call takes is what it costs to be made; with some, it takes about a microsecond. Each time is
+//! the shortest of many rounds of many calls; the two are measured in turn, so that both meet the
+//! same machine.
 
 use std::hint::black_box;
 use std::time::Instant;

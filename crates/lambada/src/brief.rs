@@ -1,5 +1,7 @@
-//! A single run on little data: by machine code that is made here, which is there at once. A run that takes long starts again, with the C compiler's. Which one gives the
-//! result depends on the program and its arguments alone, since instructions are counted, not seconds: the same command prints the same digits again.
+//! A single run on little data: by machine code that is made here, which is there at once. A run
+//! that takes long starts again, with the C compiler's. Which one gives the result depends on the
+//! program and its arguments alone, since instructions are counted, not seconds: the same command
+//! prints the same digits again.
 
 use std::sync::OnceLock;
 

@@ -1,4 +1,5 @@
-//! A definition, or one of its derivatives, about to be called: which arguments it wants and what they mean.
+//! A definition, or one of its derivatives, about to be called: which arguments it wants and what
+//! they mean.
 
 use std::rc::Rc;
 
@@ -24,11 +25,13 @@ pub struct Call {
     /// The definition.
     name: Rc<str>,
     signature: Signature,
-    /// Which arguments are differentiated with respect to: parameters, and after these fields of parameters.
+    /// Which arguments are differentiated with respect to: parameters, and after these fields of
+    /// parameters.
     wrt: Vec<usize>,
     /// Fields of parameters that are differentiated with respect to.
     fields: Vec<Field>,
-    /// The entry with an argument more for each field, after those of the definition; the entry itself without fields.
+    /// The entry with an argument more for each field, after those of the definition; the entry
+    /// itself without fields.
     wide: DefId,
     /// What is differentiated with respect to, with its type.
     chosen: Vec<(Rc<str>, SizedTy)>,
@@ -69,7 +72,8 @@ impl Unit {
         stack::roomy(|| self.prepared(self.definition_of(entry, given)?, entry, operator, wrt))
     }
 
-    /// What the values say of the parameters of a definition that leaves types open, of others nothing.
+    /// What the values say of the parameters of a definition that leaves types open, of others
+    /// nothing.
     pub(crate) fn shapes(&self, entry: &str, inputs: &Inputs) -> Result<Vec<Shape>, Vec<Problem>> {
         if inputs.is_empty() || !self.checked.is_open(entry) {
             return Ok(Vec::new());
@@ -192,7 +196,8 @@ impl Call {
         self.wrt.iter().filter_map(of).collect()
     }
 
-    /// The names of the parameters, and of the fields of parameters, that are differentiated with respect to.
+    /// The names of the parameters, and of the fields of parameters, that are differentiated with
+    /// respect to.
     pub fn wrt_names(&self) -> Vec<Rc<str>> {
         self.chosen.iter().map(|(name, _)| name.clone()).collect()
     }
@@ -252,7 +257,8 @@ impl Call {
     }
 }
 
-/// Zeros of the same shape; constructors and integers stay as they are (integers carry no derivative, and count for nothing).
+/// Zeros of the same shape; constructors and integers stay as they are (integers carry no
+/// derivative, and count for nothing).
 pub(crate) fn zeros_like(data: &Data) -> Data {
     match data {
         Data::Tensor(t) => Data::Tensor(Tensor::zeros(t.elem(), t.dims.clone())),

@@ -1,13 +1,17 @@
-//! How much effort a run is worth. The C compiler takes longer than a single run on little data, which begins without it ([`brief`](crate::brief)); what it makes in a third of the time runs a fifth longer or so.
+//! How much effort a run is worth. The C compiler takes longer than a single run on little data,
+//! which begins without it ([`brief`](crate::brief)); what it makes in a third of the time runs a
+//! fifth longer or so.
 
 use lambada_core::data::Data;
 use lambada_prim::{Data as Elements, Tensor};
 
-/// The elements of all arguments of a small run; so does the sum of its integers, which may be sizes or numbers of iterations.
+/// The elements of all arguments of a small run; so does the sum of its integers, which may be
+/// sizes or numbers of iterations.
 const SMALL: u64 = 1 << 20;
 
-/// Is a single run on these arguments likely to end sooner if it begins at once ([`Options::quick`](crate::Options::quick))? That depends on the
-/// arguments alone, so the same run is done in the same way each time and gives the same digits.
+/// Is a single run on these arguments likely to end sooner if it begins at once
+/// ([`Options::quick`](crate::Options::quick))? That depends on the arguments alone, so the same
+/// run is done in the same way each time and gives the same digits.
 ///
 /// ```
 /// use lambada::{Data, Tensor, soon};

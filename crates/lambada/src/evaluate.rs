@@ -1,4 +1,5 @@
-//! Expressions by themselves: `e` with values for names that it mentions is the definition `def it x … = e` with these values as its arguments.
+//! Expressions by themselves: `e` with values for names that it mentions is the definition
+//! `def it x … = e` with these values as its arguments.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -65,7 +66,8 @@ impl Session {
 }
 
 impl Session {
-    /// Checks a function that is an expression: a file that defines [`RESULT`], a function of one parameter.
+    /// Checks a function that is an expression: a file that defines [`RESULT`], a function of one
+    /// parameter.
     ///
     /// # Errors
     /// All that is wrong with it.
@@ -90,7 +92,8 @@ pub fn is_incomplete(text: &str) -> bool {
 /// What an item defines, and where it stands.
 pub type Place = (Vec<Rc<str>>, Range<usize>);
 
-/// The names that items define, with the place of each item and its comments in the text; or nothing, if it has other things than items.
+/// The names that items define, with the place of each item and its comments in the text; or
+/// nothing, if it has other things than items.
 pub fn items(text: &str) -> Option<Vec<Place>> {
     let (module, problems) = stack::roomy(|| lambada_surface::parse(text, FileId::default()));
     (problems.is_empty() && !module.items.is_empty()).then(|| places(&module, text))
@@ -108,7 +111,8 @@ fn places(module: &Module, text: &str) -> Vec<Place> {
     all
 }
 
-/// A name that an expression mentions and that has a value, with its type if numbers are reals or integers.
+/// A name that an expression mentions and that has a value, with its type if numbers are reals or
+/// integers.
 struct Parameter {
     name: String,
     real: Option<String>,
@@ -135,7 +139,8 @@ fn parameters(expression: &Expression) -> Vec<Parameter> {
     parameters
 }
 
-/// The type of a value, with reals and with integers where it has numbers; nothing where only uses can tell.
+/// The type of a value, with reals and with integers where it has numbers; nothing where only uses
+/// can tell.
 fn types(value: &Raw) -> (Option<String>, Option<String>) {
     let array = |rank: usize, elem: &str| Some(format!("{}{elem}", "[]".repeat(rank)));
     match value {

@@ -1,5 +1,5 @@
-//! What the codes of messages mean. The text is that of the book, which has a section for each code: a paragraph, then a wrong and a corrected
-//! program, or a session with the command.
+//! What the codes of messages mean. The text is that of the book, which has a section for each
+//! code: a paragraph, then a wrong and a corrected program, or a session with the command.
 
 use lambada_source::Problem;
 
@@ -46,7 +46,8 @@ pub enum Example {
     Wrong(String),
     /// A program without it.
     Right(String),
-    /// Commands, on lines that start with `$ `, and what they print: first the mistake, at last what is right.
+    /// Commands, on lines that start with `$ `, and what they print: first the mistake, at last
+    /// what is right.
     Session(String),
 }
 

@@ -1,7 +1,8 @@
 //! Derivatives with respect to fields of parameters: `--wrt p.mu`.
 //!
-//! For `f : a₁ → … → aₙ → b` and fields of its parameters, a definition with one parameter more for each field:
-//! `\a₁ … aₙ w₁ … wₖ -> f a₁' … aₙ'`, where `aᵢ'` is `aᵢ` with the `w`s in place of its fields. At the point, the `w`s are these fields.
+//! For `f : a₁ → … → aₙ → b` and fields of its parameters, a definition with one parameter more for
+//! each field: `\a₁ … aₙ w₁ … wₖ -> f a₁' … aₙ'`, where `aᵢ'` is `aᵢ` with the `w`s in place of its
+//! fields. At the point, the `w`s are these fields.
 
 use std::rc::Rc;
 
@@ -54,7 +55,8 @@ pub(crate) fn inside_mut<'d, 'n>(
     })
 }
 
-/// The definition with a parameter more for each field among the names, and these fields. Without fields, the definition itself.
+/// The definition with a parameter more for each field among the names, and these fields. Without
+/// fields, the definition itself.
 pub(crate) fn widen(
     program: &mut Program,
     entry: DefId,
@@ -116,8 +118,8 @@ pub(crate) fn widen(
     Ok((entry, fields.into_iter().map(|(_, field, _)| field).collect()))
 }
 
-/// A derivative of a widened definition with the parameters of the definition, of which there are `count`: it reads the fields at the point itself. Without
-/// fields, the derivative itself.
+/// A derivative of a widened definition with the parameters of the definition, of which there are
+/// `count`: it reads the fields at the point itself. Without fields, the derivative itself.
 pub(crate) fn narrow(program: &mut Program, entry: DefId, count: usize, fields: &[Field]) -> DefId {
     if fields.is_empty() {
         return entry;

@@ -20,7 +20,7 @@ pub trait Files: fmt::Debug + Send + Sync {
     /// There is no such file.
     fn canonical(&self, path: &Path) -> io::Result<PathBuf>;
 
-    /// Is there such a file?
+    /// Whether there is such a file.
     fn is_file(&self, path: &Path) -> bool {
         self.canonical(path).is_ok()
     }

@@ -1,7 +1,8 @@
-//! Do arguments have the sizes that the parameters declare? Constants, and equal names for equal sizes: native code relies on it. It relies
-//! on a limit for them too: below it, products of two sizes do not wrap, and neither do indices that are computed from them. Sizes
-//! inside of an array without elements may not be told by it; they are taken from the other arguments. Computed sizes are the program's
-//! own concern.
+//! Do arguments have the sizes that the parameters declare? Constants, and equal names for equal
+//! sizes: native code relies on it. It relies on a limit for them too: below it, products of two
+//! sizes do not wrap, and neither do indices that are computed from them. Sizes inside of an array
+//! without elements may not be told by it; they are taken from the other arguments. Computed sizes
+//! are the program's own concern.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -20,7 +21,8 @@ struct Axis<'a> {
     size: Size,
 }
 
-/// Compares the sizes of the leaves of all arguments with the layouts of the parameters, and fills in those that cannot be seen.
+/// Compares the sizes of the leaves of all arguments with the layouts of the parameters, and fills
+/// in those that cannot be seen.
 pub(crate) fn fit(params: &[(Arc<str>, Layout)], leaves: &mut [Tensor]) -> Result<(), Failure> {
     let axes = axes(params);
     let mut known: HashMap<Arc<str>, (usize, &str)> = HashMap::new();

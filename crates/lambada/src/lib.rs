@@ -1,5 +1,6 @@
-//! Lambada: a differentiable, higher-order functional language and its compiler. This crate is the façade: a [`Session`] loads files, a
-//! [`Unit`] is a checked file, a [`Call`] is a definition or one of its derivatives about to be run, an [`Executable`] runs it.
+//! Lambada: a differentiable, higher-order functional language and its compiler. This crate is the
+//! façade: a [`Session`] loads files, a [`Unit`] is a checked file, a [`Call`] is a definition or
+//! one of its derivatives about to be run, an [`Executable`] runs it.
 
 mod api;
 mod bench;

@@ -1,4 +1,5 @@
-//! The standard library, in Lambada itself: the prelude, which is visible everywhere, and modules that `import "std/NAME"` brings.
+//! The standard library, in Lambada itself: the prelude, which is visible everywhere, and modules
+//! that `import "std/NAME"` brings.
 
 use std::rc::Rc;
 
@@ -29,7 +30,8 @@ pub(crate) fn first_sources() -> Sources {
     sources.shared()
 }
 
-/// The syntax tree of the prelude, as a file of [`first_sources`]. It is parsed once by each thread.
+/// The syntax tree of the prelude, as a file of [`first_sources`]. It is parsed once by each
+/// thread.
 pub(crate) fn prelude() -> Rc<Deep<Module>> {
     TREE.with(Rc::clone)
 }

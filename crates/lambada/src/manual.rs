@@ -1,5 +1,5 @@
-//! What the library defines, for the command line and for the book: the doc comments of the prelude and of the modules, the table of primitives, and what
-//! the language itself defines.
+//! What the library defines, for the command line and for the book: the doc comments of the prelude
+//! and of the modules, the table of primitives, and what the language itself defines.
 
 use std::fmt::Write as _;
 

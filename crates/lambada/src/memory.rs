@@ -1,5 +1,5 @@
-//! The limit on the memory for arrays, where [`Options`](crate::Options) say nothing: the environment variable `LAMBADA_MAX_MEMORY`, else most of what the
-//! machine has.
+//! The limit on the memory for arrays, where [`Options`](crate::Options) say nothing: the
+//! environment variable `LAMBADA_MAX_MEMORY`, else most of what the machine has.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -17,7 +17,8 @@ pub fn memory_size(text: &str) -> Result<u64, Problem> {
     lambada_run::parse_size(text).ok_or_else(|| messages::no_size("--max-memory", text))
 }
 
-/// For so long what the machine has is taken to be what it had: the answer stands in ten files of the system.
+/// For so long what the machine has is taken to be what it had: the answer stands in ten files of
+/// the system.
 const FRESH: Duration = Duration::from_millis(100);
 
 static LATEST: Mutex<Option<(Instant, Memory)>> = Mutex::new(None);

@@ -1,4 +1,5 @@
-//! Runs of statements as nests with lanes, where the options say so: what `lower` asks, and who answers.
+//! Runs of statements as nests with lanes, where the options say so: what `lower` asks, and who
+//! answers.
 
 use std::collections::HashMap;
 use std::rc::Rc;

@@ -1,10 +1,13 @@
-//! Derivatives of a whole definition, as the command line and the library offer them: new entry points, written in core.
+//! Derivatives of a whole definition, as the command line and the library offer them: new entry
+//! points, written in core.
 //!
-//! For an entry `f : a₁ → … → aₙ → b` and a choice `W` of its parameters, with `f_W` the function of those alone:
+//! For an entry `f : a₁ → … → aₙ → b` and a choice `W` of its parameters, with `f_W` the function
+//! of those alone:
 //! - value and gradient: `\a₁ … aₙ -> let (y, pullback) = vjp f_W w in (y, pullback 1.0)`
 //! - vjp: `\a₁ … aₙ cotangent -> let (y, pullback) = vjp f_W w in (y, pullback cotangent)`
 //! - jvp: `\a₁ … aₙ tangent -> jvp f_W w tangent`
-//! - Jacobian: `\a₁ … aₙ -> (f_W w, jacobian f_W w)`, by parameters: several have a tuple of Jacobians
+//! - Jacobian: `\a₁ … aₙ -> (f_W w, jacobian f_W w)`, by parameters: several have a tuple of
+//!   Jacobians
 //! - Hessian: `\a₁ … aₙ -> (f_W w, hessian f_W w)`, by parameters twice
 //!
 //! Several chosen parameters make a tuple, one stands for itself.
@@ -77,7 +80,8 @@ pub fn places(program: &Program, entry: DefId, wrt: &[String]) -> Result<Vec<usi
     Ok(chosen)
 }
 
-/// Adds the entry that computes `operator` of `entry`; its parameters are those of `entry`, then the tangent or cotangent.
+/// Adds the entry that computes `operator` of `entry`; its parameters are those of `entry`, then
+/// the tangent or cotangent.
 pub fn derive(
     program: &mut Program,
     entry: DefId,
@@ -224,7 +228,7 @@ fn rank_of_reals(ty: &Ty) -> Option<usize> {
     }
 }
 
-/// Is it a real, or an array of reals?
+/// Whether it is a real, or an array of reals.
 fn is_real_array(ty: &SizedTy) -> bool {
     if let SizedTy::Array(_, elem) = ty {
         is_real_array(elem)
@@ -301,7 +305,7 @@ fn extended(
     Signature { params, result }
 }
 
-/// Is there a real in it?
+/// Whether there is a real in it.
 pub(crate) fn carries_derivative(program: &Program, ty: &SizedTy) -> bool {
     has_real(program, ty, &mut HashSet::new())
 }

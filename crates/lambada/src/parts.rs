@@ -1,5 +1,5 @@
-//! Tuples, records, variants and arrays of them, in source: how their parts are read, and how they are put together again. The parts are those
-//! of array code, in its order.
+//! Tuples, records, variants and arrays of them, in source: how their parts are read, and how they
+//! are put together again. The parts are those of array code, in its order.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -13,8 +13,8 @@ use lambada_surface::visit::children_mut;
 
 use crate::types::Files;
 
-/// The size of an array in a field of a constructor that a value is not: 0, but inference must not know, for the field may be declared to
-/// have another.
+/// The size of an array in a field of a constructor that a value is not: 0, but inference must not
+/// know, for the field may be declared to have another.
 pub(crate) const ABSENT: &str = "no_elements'";
 
 /// How a part of a value is read.
@@ -24,11 +24,11 @@ type Of<'a> = Box<dyn Fn(Expr) -> Expr + 'a>;
 pub(crate) struct Part<'a> {
     /// The part, from the value.
     pub(crate) of: Of<'a>,
-    /// Is it just a field or a component?
+    /// Whether it is just a field or a component.
     pub(crate) cheap: bool,
     /// What stands for it in a value that has no such part.
     absent: Rc<dyn Fn() -> Expr + 'a>,
-    /// Is it the value itself?
+    /// Whether it is the value itself.
     whole: bool,
 }
 
@@ -66,7 +66,8 @@ impl<'a> Parts<'a> {
     /// The parts of a value, with what its sizes are. `depth` keeps bound names apart.
     fn within(&self, extents: &Extents, ty: &SizedTy, depth: usize) -> Vec<Part<'a>> {
         if let Some((sizes, id)) = sized::of(ty) {
-            // Source reads a variant with its sizes as it reads one without; the sizes by themselves are named by the types.
+            // Source reads a variant with its sizes as it reads one without; the sizes by
+            // themselves are named by the types.
             let sizes: Vec<Expr> = sizes.map(|size| extents.of(size)).collect();
             let mut parts: Vec<Part> = sizes.iter().cloned().map(size_part).collect();
             let names = self.program.type_decl(id).sizes.iter().cloned();
@@ -126,7 +127,8 @@ impl<'a> Parts<'a> {
             return vec![Part { of: Box::new(|e| e), cheap: true, absent, whole: true }];
         }
         let mut constructors = self.files.constructors(self.program, id);
-        // Arrays in a field that a value has not are as long as the type says they would be: so both branches of a `match` have one size.
+        // Arrays in a field that a value has not are as long as the type says they would be: so
+        // both branches of a `match` have one size.
         for ((_, args), written) in constructors.iter_mut().zip(&self.program.type_decl(id).written)
         {
             args.clone_from(written);
@@ -301,7 +303,8 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// What the sizes in a type are where it is read: those that a variant type takes, in terms of those around it.
+/// What the sizes in a type are where it is read: those that a variant type takes, in terms of
+/// those around it.
 #[derive(Default)]
 struct Extents {
     named: HashMap<Rc<str>, Expr>,

@@ -63,7 +63,8 @@ pub(crate) const COMPILE: Pass = once(
     "loops → C",
 );
 
-/// All passes, in the order in which they run. Derivatives are taken while `normalize` runs, of the code that it has made by then.
+/// All passes, in the order in which they run. Derivatives are taken while `normalize` runs, of the
+/// code that it has made by then.
 pub fn passes() -> Vec<Pass> {
     let optimizer = |repeated: bool| {
         move |pass: &lambada_optimize::Pass| Pass {
@@ -130,7 +131,8 @@ pub struct PassTime {
     pub runs: usize,
 }
 
-/// Runs something and gives how long each pass took that ran meanwhile on this thread, in the order of the table.
+/// Runs something and gives how long each pass took that ran meanwhile on this thread, in the order
+/// of the table.
 pub fn pass_times<T>(run: impl FnOnce() -> T) -> (T, Vec<PassTime>) {
     let outer = CLOCK.replace(Some(Clock::default()));
     let result = run();

@@ -77,7 +77,8 @@ impl anf::Derivatives for Staged {
     }
 }
 
-/// The same for derivatives that people read: tapes are arrays, and cotangents of handles values, since source has no cells.
+/// The same for derivatives that people read: tapes are arrays, and cotangents of handles values,
+/// since source has no cells.
 #[derive(Clone, Copy, Debug)]
 struct Readable;
 
@@ -207,7 +208,8 @@ pub(crate) fn arrays_with(
     })
 }
 
-/// The same for source that people read, which takes and gives values of recursive types as they are.
+/// The same for source that people read, which takes and gives values of recursive types as they
+/// are.
 pub(crate) fn readable_arrays(
     program: &Program,
     entry: DefId,
@@ -265,7 +267,8 @@ pub fn lower(arrays: &Arrays) -> loops::Function {
     lower_with(arrays, &Options { nests: false, ..Options::default() })
 }
 
-/// The same with nests, where the options say so, for a processor, or a family of them, as the options say.
+/// The same with nests, where the options say so, for a processor, or a family of them, as the
+/// options say.
 pub fn lower_for(arrays: &Arrays, options: &Options, target: Target) -> loops::Function {
     lower_by(&arrays.optimized, options, options.plan(&arrays.optimized, target))
 }
@@ -293,7 +296,8 @@ fn lower_to_interpret(function: &anf::Function, options: &Options) -> loops::Fun
     lower_by(function, options, Plan { lanes, mechanisms: options.mechanisms })
 }
 
-/// Where checks are requested (always in debug builds), a program that a pass has broken stops the compiler at that pass.
+/// Where checks are requested (always in debug builds), a program that a pass has broken stops the
+/// compiler at that pass.
 fn verify(
     options: &Options,
     pass: &str,
@@ -323,7 +327,8 @@ pub struct Executable {
     trap_nan: bool,
 }
 
-/// Who is told of the values of `inspect`, in the order of evaluation: where it is with what the value is called, and the value.
+/// Who is told of the values of `inspect`, in the order of evaluation: where it is with what the
+/// value is called, and the value.
 pub type Observer = Arc<dyn Fn(&Site, &Data) + Send + Sync>;
 
 enum Code {
@@ -414,7 +419,8 @@ impl Executable {
         })
     }
 
-    /// A program for the evaluator of core: nothing is compiled, so what cannot be compiled runs too, unless the order of its derivatives is not known.
+    /// A program for the evaluator of core: nothing is compiled, so what cannot be compiled runs
+    /// too, unless the order of its derivatives is not known.
     fn core(program: Program, entry: DefId, options: &Options) -> Result<Executable, Vec<Problem>> {
         verify(
             options,
@@ -436,8 +442,8 @@ impl Executable {
         Ok(Executable { params, result, sizes, code, memory, inspections, observer, trap_nan })
     }
 
-    /// Three stages of one program, which are compiled once, for their evaluators: as `normalize` gives it, optimized, and as loops. They are
-    /// tested against each other.
+    /// Three stages of one program, which are compiled once, for their evaluators: as `normalize`
+    /// gives it, optimized, and as loops. They are tested against each other.
     pub fn stages(arrays: &Arrays) -> [Executable; 3] {
         let function = &arrays.normalized.function;
         let unoptimized =
@@ -466,7 +472,8 @@ impl Executable {
         .limited(crate::memory::limit())
     }
 
-    /// The same with a limit on the memory for arrays, in bytes. The interpreters of array programs and of core apply it to each array.
+    /// The same with a limit on the memory for arrays, in bytes. The interpreters of array programs
+    /// and of core apply it to each array.
     #[must_use]
     pub fn with_memory(self, bytes: u64) -> Executable {
         self.limited(Memory { limit: bytes })
@@ -536,8 +543,9 @@ impl Executable {
         Ok(self.result.unflatten(&mut results.into_iter()))
     }
 
-    /// Runs the program at least so many times and for at least so many seconds: its result, and the nanoseconds of each run. Those of native code are of
-    /// the function itself, without reading and writing data.
+    /// Runs the program at least so many times and for at least so many seconds: its result, and
+    /// the nanoseconds of each run. Those of native code are of the function itself, without
+    /// reading and writing data.
     pub fn measure(
         &self,
         args: &[Data],
@@ -571,13 +579,15 @@ impl Executable {
         }
     }
 
-    /// Nanoseconds of each of so many runs of the native function alone, without reading and writing data; nothing for other engines.
+    /// Nanoseconds of each of so many runs of the native function alone, without reading and
+    /// writing data; nothing for other engines.
     pub fn time(&self, args: &[Data], repetitions: usize) -> Result<Vec<u64>, Failure> {
         let Code::Native(kernel) = &*self.code else { return Ok(Vec::new()) };
         kernel.time(&self.tensors(args)?, repetitions)
     }
 
-    /// The most bytes that arrays have taken at a time in any run so far, arguments not counted; nothing for interpreters.
+    /// The most bytes that arrays have taken at a time in any run so far, arguments not counted;
+    /// nothing for interpreters.
     pub fn most_memory(&self) -> Option<u64> {
         let Code::Native(kernel) = &*self.code else { return None };
         kernel.peak()

@@ -1,4 +1,5 @@
-//! Recursive types in source: how the nodes that array code makes of their values are these values again.
+//! Recursive types in source: how the nodes that array code makes of their values are these values
+//! again.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -10,7 +11,8 @@ use lambada_surface::build;
 use crate::parts::filler;
 use crate::types::variants_of;
 
-/// The recursive types that values of some types contain; or what a field is that has no form as one.
+/// The recursive types that values of some types contain; or what a field is that has no form as
+/// one.
 pub(crate) fn declared<'t>(
     program: &Program,
     types: impl Iterator<Item = &'t SizedTy>,
@@ -63,7 +65,8 @@ fn group(program: &Program, ty: &Ty) -> Result<Group, &'static str> {
     }
 }
 
-/// A variant that does not contain itself. An array in it would have no size where the value has another constructor.
+/// A variant that does not contain itself. An array in it would have no size where the value has
+/// another constructor.
 fn variant(program: &Program, id: TypeId) -> Result<Group, &'static str> {
     let decl = program.type_decl(id);
     let argument = |ty: &Ty| match group(program, ty)? {

@@ -1,4 +1,5 @@
-//! A session: source files, what is known of them, and the reports for the user. Shells translate to and from it and hold no logic.
+//! A session: source files, what is known of them, and the reports for the user. Shells translate
+//! to and from it and hold no logic.
 
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -87,7 +88,8 @@ impl Session {
         &self.options
     }
 
-    /// Reads and checks a file and all that it imports; `-` is standard input. All problems are reported at once.
+    /// Reads and checks a file and all that it imports; `-` is standard input. All problems are
+    /// reported at once.
     pub fn load(&mut self, path: &Path) -> Result<Unit, Vec<Problem>> {
         let text = self.files.read(path).map_err(|e| vec![messages::unreadable(path, &e)])?;
         if path == Path::new(STANDARD_INPUT) {
@@ -183,7 +185,8 @@ impl Session {
         render(&self.sources, problems, color)
     }
 
-    /// What `inspect` prints, with the end of the line: where, what the value is called, and the value.
+    /// What `inspect` prints, with the end of the line: where, what the value is called, and the
+    /// value.
     pub fn inspected(&self, site: &Site, value: &Data) -> String {
         let file = &self.sources.get(site.span.file).name;
         let (line, column) = self.sources.line_column(site.span);
@@ -295,7 +298,8 @@ impl Unit {
     }
 }
 
-/// A derivative by several parameters is a tuple, a Hessian one of tuples: the same with the names of the parameters.
+/// A derivative by several parameters is a tuple, a Hessian one of tuples: the same with the names
+/// of the parameters.
 pub fn label(operator: Operator, names: &[Rc<str>], derivative: Data) -> Data {
     match (by_name(names, derivative), operator) {
         (Data::Record(blocks), Operator::Hessian) if names.len() > 1 => Data::Record(
@@ -314,8 +318,9 @@ fn by_name(names: &[Rc<str>], derivative: Data) -> Data {
     }
 }
 
-/// The definitions in which the problems are, about which nothing more is said; the others are checked. Nothing if a problem is outside of
-/// definitions: then something that they need may have been lost.
+/// The definitions in which the problems are, about which nothing more is said; the others are
+/// checked. Nothing if a problem is outside of definitions: then something that they need may have
+/// been lost.
 fn broken_definitions(module: &Module, problems: &[Problem]) -> Option<Vec<Span>> {
     let definition = |problem: &Problem| {
         let place = problem.labels.first()?.span;

@@ -30,7 +30,8 @@ pub enum Stage {
 }
 
 impl Unit {
-    /// A definition, or a derivative of it, in one form. `after` names a pass of the optimizer, or `none`.
+    /// A definition, or a derivative of it, in one form. `after` names a pass of the optimizer, or
+    /// `none`.
     pub fn show(
         &self,
         entry: &str,
@@ -97,8 +98,8 @@ impl Unit {
     }
 }
 
-/// How a program is scheduled: its nests, where there are any; else its graphs, with what each pass over its points computes, for sizes of which nothing is
-/// known.
+/// How a program is scheduled: its nests, where there are any; else its graphs, with what each pass
+/// over its points computes, for sizes of which nothing is known.
 fn scheduled(function: &anf::Function, options: &Options) -> String {
     if options.nests {
         let often = function.library.functions.iter().flatten();

@@ -1,5 +1,6 @@
-//! Derivatives as Lambada source: one definition with the parameters and the types of the program. `readback` writes what array code says;
-//! here is what it does not know: tuples, records and variants, whose parts array code takes and gives one by one.
+//! Derivatives as Lambada source: one definition with the parameters and the types of the program.
+//! `readback` writes what array code says; here is what it does not know: tuples, records and
+//! variants, whose parts array code takes and gives one by one.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -23,8 +24,9 @@ use crate::types::{Files, size_variables};
 use crate::{Call, Session, Unit};
 
 impl Unit {
-    /// The forward or reverse derivative of a definition as a definition of its own: `f_forward` takes a tangent after the parameters,
-    /// `f_reverse` a cotangent; both give the value, then the derivative.
+    /// The forward or reverse derivative of a definition as a definition of its own: `f_forward`
+    /// takes a tangent after the parameters, `f_reverse` a cotangent; both give the value, then the
+    /// derivative.
     pub fn derivative_source(
         &self,
         entry: &str,
@@ -122,7 +124,8 @@ impl Source<'_> {
         let mut sizes = BTreeSet::new();
         params.iter().for_each(|ty| size_variables(ty, &mut sizes));
         names.iter().for_each(|name| _ = sizes.remove(name));
-        // A size that no parameter determines has no name in the head, so the type of the result is left to inference.
+        // A size that no parameter determines has no name in the head, so the type of the result is
+        // left to inference.
         let result = result.filter(|ty| {
             let mut mentioned = BTreeSet::new();
             size_variables(ty, &mut mentioned);
@@ -209,7 +212,8 @@ impl Source<'_> {
         }
     }
 
-    /// The types of the parameters and of the result: as the program writes them, where that can stand alone.
+    /// The types of the parameters and of the result: as the program writes them, where that can
+    /// stand alone.
     fn types(&self, operator: Operator) -> (Vec<TypeExpr>, Option<TypeExpr>) {
         let count = self.signature.params.len() - 1;
         let written = self.written.filter(|def| def.params.len() == count);
@@ -261,8 +265,9 @@ impl Source<'_> {
         self.call.signature().params.iter().position(|(known, _)| **known == *name)
     }
 
-    /// Is it a plain value with plain derivatives, `(value, (x_ct, y_ct))`? Then the flat tuple of array code reads better. A value or a
-    /// derivative that is itself a tuple would run into the others.
+    /// Is it a plain value with plain derivatives, `(value, (x_ct, y_ct))`? Then the flat tuple of
+    /// array code reads better. A value or a derivative that is itself a tuple would run into the
+    /// others.
     fn reads_flat(&self, result: &SizedTy) -> bool {
         let parts = Parts { program: &self.call.program, files: self.files };
         let is_plain = |ty: &SizedTy| parts.is_plain(ty);

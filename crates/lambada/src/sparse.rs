@@ -1,5 +1,6 @@
-//! Sparse Jacobians and Hessians of whole definitions. What finds their entries is written in Lambada, in the prelude, so the derivative is a definition
-//! of its own that stands after those of the file:
+//! Sparse Jacobians and Hessians of whole definitions. What finds their entries is written in
+//! Lambada, in the prelude, so the derivative is a definition of its own that stands after those of
+//! the file:
 //!
 //! ```text
 //!   def … a₁ … aₙ = (f a₁ … aₙ, sparse_jacobian (\w -> f a₁ … w … aₙ) aₖ)
@@ -115,7 +116,7 @@ fn parameter(name: &str, signature: &Signature, wrt: &[usize]) -> Result<usize, 
     }
 }
 
-/// Is it an array of reals?
+/// Whether it is an array of reals.
 fn is_vector(ty: &SizedTy) -> bool {
     if let SizedTy::Array(_, elem) = ty { **elem == SizedTy::Scalar(ScalarTy::Real) } else { false }
 }

@@ -12,9 +12,11 @@ use crate::session::{Session, Text, is_error};
 
 /// What is known of a file, whether it has problems or not.
 pub struct Survey {
-    /// Its syntax tree. What could not be read of it is `Error` there, and the body of a definition with such a part is `Broken`.
+    /// Its syntax tree. What could not be read of it is `Error` there, and the body of a definition
+    /// with such a part is `Broken`.
     pub module: Deep<Module>,
-    /// Its definitions with their types. Of one with a problem, it is what its parameters and result are declared as.
+    /// Its definitions with their types. Of one with a problem, it is what its parameters and
+    /// result are declared as.
     pub definitions: Vec<Definition>,
     /// What is wrong with it, and what is doubtful.
     pub problems: Vec<Problem>,
@@ -26,7 +28,8 @@ impl Survey {
         !self.problems.iter().any(is_error)
     }
 
-    /// A definition as it was read, in canonical layout, with `_` where something is lost; nothing if the file has none of that name.
+    /// A definition as it was read, in canonical layout, with `_` where something is lost; nothing
+    /// if the file has none of that name.
     pub fn written(&self, name: &str) -> Option<String> {
         let is_meant = |item: &&Item| matches!(item, Item::Def(def) if &*def.name.text == name);
         let item = self.module.items.iter().find(is_meant)?;

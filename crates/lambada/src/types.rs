@@ -1,4 +1,5 @@
-//! The type definitions that a text needs which stands alone: those of the program and of the files that it imports, without the files' names.
+//! The type definitions that a text needs which stands alone: those of the program and of the files
+//! that it imports, without the files' names.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -20,8 +21,8 @@ use crate::messages::derivatives as messages;
 type Place = (usize, Rc<str>);
 
 impl Unit {
-    /// The definitions of the variant types in the given ones, of the types that the written ones mention, and of all types that these
-    /// mention.
+    /// The definitions of the variant types in the given ones, of the types that the written ones
+    /// mention, and of all types that these mention.
     pub(crate) fn type_definitions<'t>(
         &self,
         program: &Program,
@@ -105,7 +106,8 @@ impl<'a> Files<'a> {
         })
     }
 
-    /// A type of the program as it can stand in source of its own: it mentions only types that have definitions, and sizes that are known there.
+    /// A type of the program as it can stand in source of its own: it mentions only types that have
+    /// definitions, and sizes that are known there.
     pub(crate) fn portable(&self, ty: &TypeExpr, sizes: &BTreeSet<Rc<str>>) -> Option<TypeExpr> {
         let known = |name: &Rc<str>| {
             matches!(&**name, "real" | "int" | "bool") || self.resolve(self.own(), name).is_some()
@@ -128,7 +130,8 @@ impl<'a> Files<'a> {
             .map(|def| build::named_ty(def.name.text.clone()))
     }
 
-    /// The types of the arguments of the constructors of a variant type, with the sizes that their declarations say.
+    /// The types of the arguments of the constructors of a variant type, with the sizes that their
+    /// declarations say.
     pub(crate) fn constructors(
         &self,
         program: &Program,
@@ -199,7 +202,8 @@ impl<'a> Files<'a> {
         self.definitions(*file).find(|def| def.name.text == *name)
     }
 
-    /// Where a variant type is defined; nowhere here, if that is the prelude. Two files may have types that only their contents tell apart.
+    /// Where a variant type is defined; nowhere here, if that is the prelude. Two files may have
+    /// types that only their contents tell apart.
     fn variant(&self, program: &Program, id: TypeId) -> Result<Option<Place>, Problem> {
         let decl = program.type_decl(id);
         let name = decl.name.split(' ').next().unwrap_or_default();

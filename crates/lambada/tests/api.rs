@@ -1,4 +1,5 @@
-//! The interface for programs: what comes back, on native code and in the interpreter, and what is said of wrong calls.
+//! The interface for programs: what comes back, on native code and in the interpreter, and what is
+//! said of wrong calls.
 
 use lambada::{
     Arg, Args, Data, Derivation, Direction, Engine, ErrorKind, Function, Gradient, IntoArg, Model,
@@ -51,7 +52,8 @@ fn results_do_not_depend_on_the_number_of_threads() {
     assert!(found.as_flattened().iter().all(|one| *one == found[0][0]));
 }
 
-/// A definition without types is of the types of the arguments, in calls and in all derivatives, as in the command.
+/// A definition without types is of the types of the arguments, in calls and in all derivatives, as
+/// in the command.
 #[test]
 fn arguments_decide_on_types_that_are_left_open() {
     for f in functions("def f w x b = tanh (w @ x + b)") {
@@ -68,7 +70,8 @@ fn arguments_decide_on_types_that_are_left_open() {
         let mut out = vec![0.0; 2];
         f.call_into(&args![&w, &x, &[0.0, 1.0]], &mut out).unwrap();
         close(out, expected);
-        // The derivative of `tanh` by the bias: a vector for a number, a diagonal matrix for a vector.
+        // The derivative of `tanh` by the bias: a vector for a number, a diagonal matrix for a
+        // vector.
         let slope = |y: f64| 1.0 - y * y;
         let by_b = f.jacobian(&["b"]).unwrap();
         let (_, g) = by_b.call(args![&w, &x, 1.0]).unwrap();
@@ -145,7 +148,8 @@ fn arguments_come_by_place_and_by_name() {
     }
 }
 
-/// With reals of 32 bits, arrays of `f32` go in and come out as they are, and those of `f64` are converted.
+/// With reals of 32 bits, arrays of `f32` go in and come out as they are, and those of `f64` are
+/// converted.
 #[test]
 fn arrays_of_32_bits() {
     for engine in [Engine::Native, Engine::Loops] {

@@ -1,5 +1,5 @@
-//! What a call costs besides the function itself: what it allocates, exactly, and how long it takes, with bounds far from what
-//! `cargo bench -p lambada --bench calls` measures.
+//! What a call costs besides the function itself: what it allocates, exactly, and how long it
+//! takes, with bounds far from what `cargo bench -p lambada --bench calls` measures.
 
 #![allow(unsafe_code)]
 

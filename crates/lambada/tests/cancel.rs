@@ -1,4 +1,5 @@
-//! Calls that are ended from another thread: soon, with an error that says so, and the next call runs as if nothing had been.
+//! Calls that are ended from another thread: soon, with an error that says so, and the next call
+//! runs as if nothing had been.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;

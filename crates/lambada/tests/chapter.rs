@@ -1,4 +1,5 @@
-//! The chapter *From source to fast code*: what it quotes is what the stages print, for vectors of 512 bits.
+//! The chapter *From source to fast code*: what it quotes is what the stages print, for vectors of
+//! 512 bits.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

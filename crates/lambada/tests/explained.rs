@@ -1,5 +1,6 @@
-//! The explanations of codes: each wrong program has its mistake and no other, with the message that stands in `tests/errors/codes` (`BLESS=1`
-//! writes it); each right one has none. The sessions of the explanations are run with the rest of the book.
+//! The explanations of codes: each wrong program has its mistake and no other, with the message
+//! that stands in `tests/errors/codes` (`BLESS=1` writes it); each right one has none. The sessions
+//! of the explanations are run with the rest of the book.
 
 use std::path::Path;
 

@@ -1,4 +1,5 @@
-//! `inspect` shows the same values in the same order on every engine, once per evaluation, in derivatives too.
+//! `inspect` shows the same values in the same order on every engine, once per evaluation, in
+//! derivatives too.
 
 use std::sync::{Arc, Mutex};
 

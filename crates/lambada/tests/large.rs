@@ -1,5 +1,6 @@
-//! Large and deep programs: the library runs on a thread with a small stack, ends in time that is near-linear, and refuses with a place what it
-//! cannot do. A stack that overflows would end the process.
+//! Large and deep programs: the library runs on a thread with a small stack, ends in time that is
+//! near-linear, and refuses with a place what it cannot do. A stack that overflows would end the
+//! process.
 
 use lambada::{Data, Engine, Executable, Operator, Problem, Session, Tensor};
 

@@ -1,4 +1,5 @@
-//! The pages of the book about the library are what its comments say (`BLESS=1` writes them), and all that the language defines is documented.
+//! The pages of the book about the library are what its comments say (`BLESS=1` writes them), and
+//! all that the language defines is documented.
 
 use std::path::Path;
 

@@ -1,5 +1,6 @@
-//! Sizes that are too large: every engine refuses them with a message that says how much is needed, at the construct that needs it. Nothing aborts,
-//! nothing panics, and nothing runs until the machine has no memory left.
+//! Sizes that are too large: every engine refuses them with a message that says how much is needed,
+//! at the construct that needs it. Nothing aborts, nothing panics, and nothing runs until the
+//! machine has no memory left.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -209,7 +210,8 @@ fn large_results_are_the_callers_and_count() {
             assert!(told.contains("out of memory"), "{n}: {told}");
         }
     }
-    // What has been refused leaves nothing: three arrays of 80000 bytes, or what the program takes for them, again and again.
+    // What has been refused leaves nothing: three arrays of 80000 bytes, or what the program takes
+    // for them, again and again.
     let enough = program(text, Operator::Value, 400_000);
     for k in 0..20 {
         let ended = enough.executables[0].run(&[int(if k % 2 == 0 { 10_000 } else { 50_000 })]);
@@ -264,7 +266,8 @@ fn a_file_that_claims_more_than_it_holds() {
     assert!(problem.title.contains("1000000000000"), "{}", problem.title);
 }
 
-/// Of a result that consists of computed arrays there is memory for one copy: its parts are built in it.
+/// Of a result that consists of computed arrays there is memory for one copy: its parts are built
+/// in it.
 #[test]
 fn parts_are_built_where_they_end_up() {
     let text = "def f [n] (x : [n]real) : [2*n]real =\n  let a = cumsum x\n  let b = cumsum a\n  in concat a b\n";
@@ -281,8 +284,9 @@ fn parts_are_built_where_they_end_up() {
     }
 }
 
-/// What leaves in another shape than the one it is computed in, as `flatten` makes it, is built in the memory of the result; and a dense Jacobian by several
-/// tangents at once is the array that its one pass fills.
+/// What leaves in another shape than the one it is computed in, as `flatten` makes it, is built in
+/// the memory of the result; and a dense Jacobian by several tangents at once is the array that its
+/// one pass fills.
 #[test]
 fn another_shape_is_no_copy() {
     let flat = "def f [n] [m] (x : [n][m]real) : [n*m]real =\n\

@@ -1,5 +1,5 @@
-//! What users are told of programs with mistakes, word for word: each program under `tests/errors/syntax`, `types` and `compile` has its
-//! messages beside it. `BLESS=1` writes them.
+//! What users are told of programs with mistakes, word for word: each program under
+//! `tests/errors/syntax`, `types` and `compile` has its messages beside it. `BLESS=1` writes them.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,5 @@
-//! Users' programs in the executable paper: what it reads means what they mean, in every stage and mode.
+//! Users' programs in the executable paper: what it reads means what they mean, in every stage and
+//! mode.
 
 use lambada::paper::{Mode, PaperStage};
 use lambada::{Data, Session, Unit};
@@ -93,7 +94,8 @@ fn examples_of_the_paper() {
     check("def f (x1 : real) (x2 : [4]real) = sum (map (\\z -> x1*z) x2)", &[0.7.into(), reals(4)]);
 }
 
-/// The derivative of `map`, as Appendix F has it, of programs that capture a variable: what is captured gets its cotangent from the copower.
+/// The derivative of `map`, as Appendix F has it, of programs that capture a variable: what is
+/// captured gets its cotangent from the copower.
 #[test]
 fn derivatives_of_primitives() {
     let second = |text: &str, mode| {
@@ -236,7 +238,8 @@ fn stage(text: &str, mode: Mode, stage: PaperStage, wrt: Option<&[&str]>) -> Str
         .unwrap_or_else(|problems| panic!("{text}: {problems:?}"))
 }
 
-/// What the program names keeps its name, in every stage, if it is written at all; the names that the printer invents are others.
+/// What the program names keeps its name, in every stage, if it is written at all; the names that
+/// the printer invents are others.
 #[test]
 fn names() {
     let text = "def square (r : real) = r * r\n\

@@ -1,4 +1,5 @@
-//! Sparse Jacobians and Hessians of whole definitions: by which parameter, on every engine, and as files.
+//! Sparse Jacobians and Hessians of whole definitions: by which parameter, on every engine, and as
+//! files.
 
 use lambada::{
     Data, Engine, Executable, Inputs, Precision, Session, Sparse, to_json, write_sparse,

@@ -1,4 +1,5 @@
-//! `Options::flush_subnormals`: machine code takes subnormal numbers for zeros, on every thread and in both formats; nothing else does, and nothing stays so.
+//! `Options::flush_subnormals`: machine code takes subnormal numbers for zeros, on every thread and
+//! in both formats; nothing else does, and nothing stays so.
 
 use std::hint::black_box;
 use std::num::NonZeroUsize;
@@ -68,7 +69,8 @@ fn evaluators_keep_them() {
     assert_eq!(found, f64::MIN_POSITIVE);
 }
 
-/// Those who look see the numbers that are there, reals of 32 bits become others outside of the mode, and a failure ends it.
+/// Those who look see the numbers that are there, reals of 32 bits become others outside of the
+/// mode, and a failure ends it.
 #[test]
 fn who_looks_does_not_flush() {
     let text = "def f (x : real) : real = 0.5 * inspect x\n\

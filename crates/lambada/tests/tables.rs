@@ -103,8 +103,8 @@ fn a_column_of_dates_is_an_error_where_it_is_needed() {
     }
 }
 
-/// What a file says of itself may be wrong: lengths, offsets and types. Libraries panic on some of these files, and would allocate whatever a
-/// length says on others; both end in an error.
+/// What a file says of itself may be wrong: lengths, offsets and types. Libraries panic on some of
+/// these files, and would allocate whatever a length says on others; both end in an error.
 #[test]
 fn broken_files_are_errors_and_take_no_memory() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tables");
@@ -124,7 +124,8 @@ fn broken_files_are_errors_and_take_no_memory() {
         for round in 0..250 {
             let mut bytes = whole.clone();
             match round % 5 {
-                // Every kind of number stands somewhere: a byte, an absurd length, a negative one, a shift, an end.
+                // Every kind of number stands somewhere: a byte, an absurd length, a negative one,
+                // a shift, an end.
                 0 | 1 => (0..1 + random.below(3)).for_each(|_| {
                     let at = random.below(bytes.len());
                     bytes[at] ^= 1 << random.below(8);

@@ -1,4 +1,5 @@
-//! `--trap-nan`: the first operation that makes a NaN out of numbers is blamed, on every engine, and what has no such operation runs as it does.
+//! `--trap-nan`: the first operation that makes a NaN out of numbers is blamed, on every engine,
+//! and what has no such operation runs as it does.
 
 use lambada::{Data, Engine, Executable, Operator, Session};
 

@@ -1,9 +1,14 @@
-//! The checker. It shares no code with `lower`, which makes these functions, nor with `codegen`, which trusts them.
+//! The checker. It shares no code with `lower`, which makes these functions, nor with `codegen`,
+//! which trusts them.
 //!
-//! Judgement: Γ ⊢ s ⊣ Γ′, where Γ lists the registers, cells and buffers in scope, and a body leaves Γ as it found it.
-//! - Everything is bound once, by a statement, a loop or a parameter, and mentioned only in its scope.
-//! - Operands have the type and the lanes that their place asks for; constants and single lanes are broadcast only in primitives, cells and their assignments.
-//! - Offsets, lengths and loop bounds are `int`, conditions `bool`, of one lane; but a load or store may have an offset for each lane.
+//! Judgement: Γ ⊢ s ⊣ Γ′, where Γ lists the registers, cells and buffers in scope, and a body
+//! leaves Γ as it found it.
+//! - Everything is bound once, by a statement, a loop or a parameter, and mentioned only in its
+//!   scope.
+//! - Operands have the type and the lanes that their place asks for; constants and single lanes are
+//!   broadcast only in primitives, cells and their assignments.
+//! - Offsets, lengths and loop bounds are `int`, conditions `bool`, of one lane; but a load or
+//!   store may have an offset for each lane.
 //! - Parameters and constants, and views of them, are only read.
 //! - `Swap` exchanges two `Alloc`s of one type whose memory lives equally long.
 //! - In a `Parallel` nothing can fail but for want of memory, and cells from outside are not set.

@@ -47,7 +47,8 @@ impl Function {
         std::iter::once(self).chain(&self.library.functions)
     }
 
-    /// The checks of the program: those of the function, then those of its library. What fails tells its number among these.
+    /// The checks of the program: those of the function, then those of its library. What fails
+    /// tells its number among these.
     pub fn all_sites(&self) -> Vec<Site> {
         self.all().flat_map(|function| function.sites.iter().cloned()).collect()
     }

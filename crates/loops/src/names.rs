@@ -1,4 +1,5 @@
-//! Names for people: from hints, made valid and unique among all names in scope, so that sibling loops may both have an `i`.
+//! Names for people: from hints, made valid and unique among all names in scope, so that sibling
+//! loops may both have an `i`.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,8 +1,10 @@
 //! Nodes, and what calls and handles refer to.
 //!
-//! A node is a record of words in the arena that a handle, an `int`, refers to; 0 is null. All constructors of a type have one layout: a word
-//! for the tag, then one for each real, one for each integer, truth value or handle, then two for each array: where it is, and how many elements
-//! it has. So a field that is read under a wrong constructor is a wrong number and never a wrong address.
+//! A node is a record of words in the arena that a handle, an `int`, refers to; 0 is null. All
+//! constructors of a type have one layout: a word for the tag, then one for each real, one for each
+//! integer, truth value or handle, then two for each array: where it is, and how many elements it
+//! has. So a field that is read under a wrong constructor is a wrong number and never a wrong
+//! address.
 
 use std::rc::Rc;
 

@@ -1,6 +1,7 @@
-//! Pseudo-code for people: one statement a line, nesting by indentation, names from hints. `x[i ..+ 8]` is eight elements from `i` on,
-//! `x[i ..+ m of 8]` the first `m` of these, and `x[at]` is an element for each lane of `at`.
-//! What a program calls stands before it, and before that `reals f32`, where reals have 32 bits.
+//! Pseudo-code for people: one statement a line, nesting by indentation, names from hints.
+//! `x[i ..+ 8]` is eight elements from `i` on, `x[i ..+ m of 8]` the first `m` of these, and
+//! `x[at]` is an element for each lane of `at`. What a program calls stands before it, and before
+//! that `reals f32`, where reals have 32 bits.
 
 mod library;
 
@@ -32,7 +33,8 @@ pub fn print(function: &Function) -> String {
     out + &printer.out
 }
 
-/// The first line of a statement, with names that carry their numbers: for messages about functions that may be wrong.
+/// The first line of a statement, with names that carry their numbers: for messages about functions
+/// that may be wrong.
 pub(crate) fn head(function: &Function, library: &Library, stmt: &Stmt) -> String {
     let labels = Labels::of(library);
     let mut printer = Printer::new(function, &labels);

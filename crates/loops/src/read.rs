@@ -1,10 +1,12 @@
-//! The reader: what [`crate::print()`] prints, back into a function, so that what `lower` makes and what codegen takes can be written as
-//! text in tests.
+//! The reader: what [`crate::print()`] prints, back into a function, so that what `lower` makes and
+//! what codegen takes can be written as text in tests.
 //!
-//! One statement stands on a line; what is indented under a line belongs to it. The types of registers follow from what they are
-//! assigned. Places in the source are not printed, so the checks that are read have none.
+//! One statement stands on a line; what is indented under a line belongs to it. The types of
+//! registers follow from what they are assigned. Places in the source are not printed, so the
+//! checks that are read have none.
 //!
-//! * Gives: a function whose print is the text again, if the text was printed. It may be ill-formed: [`crate::check()`] decides that.
+//! * Gives: a function whose print is the text again, if the text was printed. It may be
+//!   ill-formed: [`crate::check()`] decides that.
 
 mod library;
 
@@ -493,7 +495,8 @@ impl Reader {
         Ok(Nest::For { index, start, end, step, mode, body }.into())
     }
 
-    /// `while`, the statements before the test, `test do`, the body, which sees what was bound before the test.
+    /// `while`, the statements before the test, `test do`, the body, which sees what was bound
+    /// before the test.
     fn while_(&mut self, indent: usize) -> Read<Stmt> {
         self.end_of_line()?;
         let outside = self.scope.clone();
@@ -506,7 +509,8 @@ impl Reader {
         Ok(Nest::While { cond: While { before, test }, body }.into())
     }
 
-    /// `parallel part < count`, the body, and perhaps `in order` and what sees the names of the body.
+    /// `parallel part < count`, the body, and perhaps `in order` and what sees the names of the
+    /// body.
     fn parallel(&mut self, indent: usize) -> Read<Stmt> {
         let name = self.word()?;
         self.expect("<")?;

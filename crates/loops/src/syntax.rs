@@ -1,7 +1,9 @@
-//! The syntax. Scalars and small vectors live in registers that are assigned once; mutable scalars in cells; arrays in buffers, which are
-//! typed pointers into an arena. There are no shapes left: offsets are computed, row-major. A program is a function with its library.
+//! The syntax. Scalars and small vectors live in registers that are assigned once; mutable scalars
+//! in cells; arrays in buffers, which are typed pointers into an arena. There are no shapes left:
+//! offsets are computed, row-major. A program is a function with its library.
 //!
-//! Vectors. A register or cell has 1, 2, 4, 8 or 16 lanes of one type; truth values with lanes are masks. As text, for eight lanes:
+//! Vectors. A register or cell has 1, 2, 4, 8 or 16 lanes of one type; truth values with lanes are
+//! masks. As text, for eight lanes:
 //!
 //! ```text
 //! v : real x 8 = xs[i ..+ 8]           consecutive elements
@@ -62,17 +64,19 @@ pub enum Operand {
 pub enum Op {
     /// A primitive, lane by lane; operands of one lane are broadcast.
     Prim(Prim, Vec<Operand>),
-    /// Of one offset, counted in elements: `lanes` consecutive elements of a buffer from there on. Of as many offsets as lanes: the element at
-    /// each, a gather.
+    /// Of one offset, counted in elements: `lanes` consecutive elements of a buffer from there on.
+    /// Of as many offsets as lanes: the element at each, a gather.
     Load(Buf, Operand),
-    /// The first elements from an offset on, of which the second operand says how many, at most `lanes`; the other lanes repeat the
-    /// last of these, or are zero if there are none. No other memory is touched.
+    /// The first elements from an offset on, of which the second operand says how many, at most
+    /// `lanes`; the other lanes repeat the last of these, or are zero if there are none. No other
+    /// memory is touched.
     LoadSome(Buf, [Operand; 2]),
     /// The current value of a cell.
     Get(Cell),
     /// All lanes combined into one.
     Fold(ReduceOp, Operand),
-    /// Of two vectors, one after the other: as many lanes as each has, from the lane of this number on, which is at least 1 and less than their number.
+    /// Of two vectors, one after the other: as many lanes as each has, from the lane of this number
+    /// on, which is at least 1 and less than their number.
     Splice([Operand; 2], u16),
     /// `0, 1, 2, …`, one per lane, of type `int`.
     Iota,
@@ -82,14 +86,16 @@ pub enum Op {
     Field(FieldId, Operand),
 }
 
-/// How the iterations of a loop relate. All modes mean the same when run in order; the others are promises that allow more.
+/// How the iterations of a loop relate. All modes mean the same when run in order; the others are
+/// promises that allow more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Mode {
     /// Each may need what the one before it did.
     Sequential,
     /// No iteration reads what another writes, and no two write to the same place.
     Independent,
-    /// As `Independent`, but for cells and buffers that all iterations only add to (or combine with another commutative monoid).
+    /// As `Independent`, but for cells and buffers that all iterations only add to (or combine with
+    /// another commutative monoid).
     Reduction,
 }
 
@@ -129,8 +135,8 @@ pub enum Step {
     Cell(Cell, Operand),
     /// `cell = operand`
     Set(Cell, Operand),
-    /// `buf[offset] = value`: as many elements as the value has lanes, one after the other from one offset, or each at its own. Of lanes with
-    /// the same offset the last one stays.
+    /// `buf[offset] = value`: as many elements as the value has lanes, one after the other from one
+    /// offset, or each at its own. Of lanes with the same offset the last one stays.
     Store {
         /// Where to.
         buf: Buf,
@@ -150,11 +156,13 @@ pub enum Step {
         /// What.
         value: Operand,
     },
-    /// A new buffer, not initialized, in the arena. It lives to the end of the enclosing `Scope`, or of the function.
+    /// A new buffer, not initialized, in the arena. It lives to the end of the enclosing `Scope`,
+    /// or of the function.
     Alloc {
         /// Its name.
         buf: Buf,
-        /// It has as many elements as the product of these sizes; a negative one counts as 0. A product that is too large is a failure.
+        /// It has as many elements as the product of these sizes; a negative one counts as 0. A
+        /// product that is too large is a failure.
         dims: Vec<Operand>,
     },
     /// A new name for a part of a buffer, from an offset on.
@@ -166,7 +174,8 @@ pub enum Step {
         /// In elements.
         offset: Operand,
     },
-    /// Exchanges what two names point to: the two buffers of a loop's state. Both have been made by `Alloc` in the same scope.
+    /// Exchanges what two names point to: the two buffers of a loop's state. Both have been made by
+    /// `Alloc` in the same scope.
     Swap(Buf, Buf),
     /// A name for constant data.
     Constant(Buf, Rc<Tensor>),
@@ -179,7 +188,8 @@ pub enum Step {
         /// In elements.
         len: Operand,
     },
-    /// Rows become columns: `to[c · to_row + r] = from[r · from_row + c]` for all `r < rows` and `c < cols`. The buffers do not overlap.
+    /// Rows become columns: `to[c · to_row + r] = from[r · from_row + c]` for all `r < rows` and
+    /// `c < cols`. The buffers do not overlap.
     Transpose {
         /// Where to.
         to: Buf,
@@ -205,7 +215,8 @@ pub enum Step {
         /// In elements.
         len: Operand,
     },
-    /// The results of an array primitive: all elements of `to`, from those of the arguments. No two of the results and arguments share memory, but two arguments may.
+    /// The results of an array primitive: all elements of `to`, from those of the arguments. No two
+    /// of the results and arguments share memory, but two arguments may.
     Kernel {
         /// Which.
         prim: ArrayPrim,
@@ -213,7 +224,8 @@ pub enum Step {
         to: Vec<Buf>,
         /// The arguments.
         args: Vec<Buf>,
-        /// Of each axis of its row, in this order; 1 for those that its version has not. None is negative.
+        /// Of each axis of its row, in this order; 1 for those that its version has not. None is
+        /// negative.
         sizes: Vec<Operand>,
     },
     /// Leaves the function with a failure unless the condition holds.
@@ -245,8 +257,9 @@ pub enum Step {
         /// Index into the function's sites: what is blamed where there is no memory for it.
         site: u32,
     },
-    /// A name for the memory of a field of a node that is an array or a cell, a cell that is a scalar being a buffer of one element. Where
-    /// the node is null, or has another constructor, the name of new memory, which is all zeros.
+    /// A name for the memory of a field of a node that is an array or a cell, a cell that is a
+    /// scalar being a buffer of one element. Where the node is null, or has another constructor,
+    /// the name of new memory, which is all zeros.
     Open {
         /// The name.
         buf: Buf,
@@ -293,7 +306,8 @@ pub enum Part {
 pub enum Given {
     /// A cell is set to the scalar.
     Cell(Cell),
-    /// A name, made by `Alloc` in the same scope, stands for the array from now on. That lives as if it had been made here.
+    /// A name, made by `Alloc` in the same scope, stands for the array from now on. That lives as
+    /// if it had been made here.
     Buffer(Buf),
 }
 
@@ -333,9 +347,11 @@ pub enum Nest {
     },
     /// A block after which memory is free again that it has taken from the arena.
     Scope(Release, Vec<Stmt>),
-    /// `for (index = 0; index < count; index++) { body; merge }`, each iteration in a scope of its own, of which several may run at the same time, on
-    /// threads. No body touches memory from outside that another iteration, or any `merge`, writes; the `merge`s run one after the other in order,
-    /// so what they make of it is the same for any number of threads. No cell from outside is set, and nothing fails but for want of memory.
+    /// `for (index = 0; index < count; index++) { body; merge }`, each iteration in a scope of its
+    /// own, of which several may run at the same time, on threads. No body touches memory from
+    /// outside that another iteration, or any `merge`, writes; the `merge`s run one after the other
+    /// in order, so what they make of it is the same for any number of threads. No cell from
+    /// outside is set, and nothing fails but for want of memory.
     Parallel {
         /// An `int` register, bound in both.
         index: Reg,
@@ -355,9 +371,11 @@ pub enum Param {
     Scalar(Reg),
     /// An array, which is only read.
     Buffer(Buf),
-    /// An array that is the function's own: nobody else reads or writes it during the call. Only of functions of a library.
+    /// An array that is the function's own: nobody else reads or writes it during the call. Only of
+    /// functions of a library.
     Owned(Buf),
-    /// An array to which the function only adds, as others may by other names. Only of functions of a library.
+    /// An array to which the function only adds, as others may by other names. Only of functions of
+    /// a library.
     Shared(Buf),
 }
 
@@ -391,9 +409,11 @@ pub struct Function {
     pub bufs: Vec<(ScalarTy, Rc<str>)>,
     /// The checks.
     pub sites: Vec<Site>,
-    /// What in the program makes the arrays that are allocated, as far as that is known; blamed where there is no memory for them.
+    /// What in the program makes the arrays that are allocated, as far as that is known; blamed
+    /// where there is no memory for them.
     pub origins: BTreeMap<Buf, Span>,
-    /// How many bits reals have, in registers, cells and buffers; the same in all functions of a program.
+    /// How many bits reals have, in registers, cells and buffers; the same in all functions of a
+    /// program.
     pub precision: Precision,
     /// What it calls, and the types of its nodes. Empty for a function of a library.
     pub library: Library,

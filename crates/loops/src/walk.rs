@@ -1,4 +1,5 @@
-//! The one place that knows all children of all constructs: operands, nested bodies, what is bound, read and written.
+//! The one place that knows all children of all constructs: operands, nested bodies, what is bound,
+//! read and written.
 
 use crate::{
     Arg, Buf, Cell, Function, Given, Nest, Op, Operand, Part, Reg, Return, Step, Stmt, While,
@@ -101,8 +102,8 @@ macro_rules! children {
         }
 
         impl Nest {
-            /// Calls `f` on every operand of the statement itself. The test of a `While` belongs to its first body, see [`Stmt::bodies`],
-            /// but is given here.
+            /// Calls `f` on every operand of the statement itself. The test of a `While` belongs to
+            /// its first body, see [`Stmt::bodies`], but is given here.
             pub fn $operands(&$($mutable)? self, f: &mut dyn FnMut($operand)) {
                 match self {
                     Nest::For { start, end, .. } => {
@@ -117,8 +118,9 @@ macro_rules! children {
                 }
             }
 
-            /// Its bodies, in order. Of a `While` these are what runs before the test, and the body, of a `Parallel` the body and what runs in order;
-            /// the second one also sees the names of the first.
+            /// Its bodies, in order. Of a `While` these are what runs before the test, and the
+            /// body, of a `Parallel` the body and what runs in order; the second one also sees the
+            /// names of the first.
             pub fn $bodies(&$($mutable)? self) -> Vec<&$($mutable)? Vec<Stmt>> {
                 match self {
                     Nest::For { body, .. } | Nest::Scope(_, body) => vec![body],
@@ -249,7 +251,8 @@ impl Step {
         }
     }
 
-    /// The buffers whose elements it writes. What a call writes is a matter of the function that it calls.
+    /// The buffers whose elements it writes. What a call writes is a matter of the function that it
+    /// calls.
     pub fn writes(&self) -> Vec<Buf> {
         match self {
             Step::Store { buf, .. } | Step::StoreSome { buf, .. } | Step::Fill { buf, .. } => {
@@ -312,7 +315,8 @@ pub fn is_parallel(function: &Function) -> bool {
     found
 }
 
-/// How often each register is mentioned, by number, in the body and the results of the function itself.
+/// How often each register is mentioned, by number, in the body and the results of the function
+/// itself.
 pub fn uses(function: &Function) -> Vec<u32> {
     let mut counts = vec![0; function.regs.len()];
     let mut count = |operand| match operand {

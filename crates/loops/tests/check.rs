@@ -44,7 +44,8 @@ fn places_have_one_offset_or_one_for_each_lane() {
     });
 }
 
-/// A function with the parameters `n : int`, `x : []real`, and the registers, cells and buffers that tests need.
+/// A function with the parameters `n : int`, `x : []real`, and the registers, cells and buffers
+/// that tests need.
 struct Parts {
     f: Function,
     n: Operand,
@@ -60,7 +61,8 @@ fn parts() -> Parts {
     Parts { f, n: n.into(), x }
 }
 
-/// The function that `build` makes is rejected, with this in the message; accepted where nothing is expected.
+/// The function that `build` makes is rejected, with this in the message; accepted where nothing is
+/// expected.
 fn expect<T>(expected: &str, build: impl FnOnce(&mut Parts) -> T) {
     let mut parts = parts();
     build(&mut parts);

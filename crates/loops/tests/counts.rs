@@ -6,7 +6,8 @@ use lambada_loops::{
 };
 use lambada_prim::{Prim, Scalar, ScalarTy, Tensor};
 
-/// `for i < n { scope { t = alloc n; fill t 1; t[i] = t[i] + x[i]; copy t into y } }`, where `y` is allocated before and returned.
+/// `for i < n { scope { t = alloc n; fill t 1; t[i] = t[i] + x[i]; copy t into y } }`, where `y` is
+/// allocated before and returned.
 fn scoped() -> Function {
     let mut f = Function::new("f");
     let int = Ty::scalar(ScalarTy::Int);

@@ -1,4 +1,5 @@
-//! Accumulators: a cell for a scalar that no call adds to, else its own memory, that of the first value where nobody needs that.
+//! Accumulators: a cell for a scalar that no call adds to, else its own memory, that of the first
+//! value where nobody needs that.
 
 use lambada_anf::{Atom, Param, Var};
 use lambada_loops::{Mode, Operand};

@@ -1,5 +1,6 @@
-//! From one state to the next: a parallel assignment. All new values are there; each array is already in its buffer, or in one whose
-//! name can be exchanged with that of its buffer, or is copied.
+//! From one state to the next: a parallel assignment. All new values are there; each array is
+//! already in its buffer, or in one whose name can be exchanged with that of its buffer, or is
+//! copied.
 
 use lambada_loops::Step;
 
@@ -72,7 +73,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Is the next value all of a buffer of the state, or of a spare one, that lives as long as the array's own?
+    /// Is the next value all of a buffer of the state, or of a spare one, that lives as long as the
+    /// array's own?
     fn is_exchangeable(&self, arrays: &[Next], k: usize) -> bool {
         let (from, held) = (&arrays[k].from, arrays[k].held);
         let (Some(home), Some(own)) = (self.memory.whole(from), self.memory.whole(&held.place))
@@ -90,7 +92,8 @@ impl Lower<'_> {
         in_pool && home.level == own.level && home.len == own.len
     }
 
-    /// What cannot be copied into its buffer, because that holds the next value of another, or has another size, is copied to a new one.
+    /// What cannot be copied into its buffer, because that holds the next value of another, or has
+    /// another size, is copied to a new one.
     fn make_room(&mut self, arrays: &mut [Next]) {
         for k in 0..arrays.len() {
             if arrays[k].way != Way::Copy {

@@ -57,7 +57,8 @@ impl<'a> Lower<'a> {
         Place { storage: self.memory.foreign(buf), offset: Operand::int(0), dims }
     }
 
-    /// `[a, b, c]`: in registers where only elements at constant places are wanted, constant data where it is constant, else in memory.
+    /// `[a, b, c]`: in registers where only elements at constant places are wanted, constant data
+    /// where it is constant, else in memory.
     pub(crate) fn array(&mut self, bind: &Param, items: &[Atom]) {
         let value = if bind.ty.rank() > 1 {
             Value::Array(self.rows(bind, items))

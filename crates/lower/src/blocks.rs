@@ -13,8 +13,8 @@ use crate::memory::{Place, StorageId, Value};
 const RECENT: usize = 64;
 
 impl<'a> Lower<'a> {
-    /// Lowers the statements of the current block; gives its results. `wants` says where they should be, result by result; where they
-    /// are not, the caller moves them.
+    /// Lowers the statements of the current block; gives its results. `wants` says where they
+    /// should be, result by result; where they are not, the caller moves them.
     pub(crate) fn block(&mut self, block: &'a Block, wants: &[Option<Place>]) -> Vec<Value> {
         self.plan(block, wants);
         let mut k = 0;
@@ -83,8 +83,9 @@ impl<'a> Lower<'a> {
 
     // Plans
 
-    /// Decides where arrays of the block should be built: a result where it is wanted, what a result is an update of in the same place,
-    /// a row of an array literal in its slot. These are wishes: whoever builds asks whether the place is free.
+    /// Decides where arrays of the block should be built: a result where it is wanted, what a
+    /// result is an update of in the same place, a row of an array literal in its slot. These are
+    /// wishes: whoever builds asks whether the place is free.
     fn plan(&mut self, block: &'a Block, wants: &[Option<Place>]) {
         let mut wishes: HashMap<Var, Place> = HashMap::new();
         for (result, want) in block.results.iter().zip(wants) {
@@ -102,7 +103,8 @@ impl<'a> Lower<'a> {
             self.want_parts(&block.stms[..=k], &mut wishes);
             parts.extend(self.new_part(block, k, &mut wishes));
             for (which, bind) in stm.binds.iter().enumerate() {
-                // Sizes may be equal only where a branch has found them so; what is built before that would not fit.
+                // Sizes may be equal only where a branch has found them so; what is built before
+                // that would not fit.
                 let wished = wishes.remove(&bind.var);
                 if let Some(place) = wished.filter(|place| self.fits(bind, place)) {
                     let others: Option<HashSet<Var>> =
@@ -129,8 +131,9 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// The new part of an array that is updated, `tape with [i] = row`, is built in the array, if that is a parameter of the current block
-    /// and nobody looks at it until then. Not before a check: the index may be in range only behind it. Gives the part.
+    /// The new part of an array that is updated, `tape with [i] = row`, is built in the array, if
+    /// that is a parameter of the current block and nobody looks at it until then. Not before a
+    /// check: the index may be in range only behind it. Gives the part.
     fn new_part(
         &mut self,
         block: &Block,
@@ -165,7 +168,8 @@ impl<'a> Lower<'a> {
         None
     }
 
-    /// The place of a parameter of the current block, if it is ours and no statement of the current block before the k-th, which ends it, mentions any of it.
+    /// The place of a parameter of the current block, if it is ours and no statement of the current
+    /// block before the k-th, which ends it, mentions any of it.
     fn untouched_until(&self, array: Var, k: usize) -> Option<Place> {
         let Some(Value::Array(place)) = self.env.known(array) else { return None };
         let (stms, _) = self.env.rest();
@@ -197,7 +201,8 @@ impl<'a> Lower<'a> {
         bind.ty.dims.iter().all(|d| d.as_var().is_none_or(|v| self.env.is_bound(v)))
     }
 
-    /// `which` of the statement's bindings is wanted in a place: so is what it is made from, where that ends here.
+    /// `which` of the statement's bindings is wanted in a place: so is what it is made from, where
+    /// that ends here.
     fn hand_on(
         &mut self,
         stm: &Stm,
@@ -235,7 +240,8 @@ impl<'a> Lower<'a> {
 
     // Buffers for what is built
 
-    /// Where to build an array: where it is wanted, if that is free while and after the current statement runs; else in new memory.
+    /// Where to build an array: where it is wanted, if that is free while and after the current
+    /// statement runs; else in new memory.
     pub(crate) fn target(&mut self, bind: &Param) -> Place {
         self.target_apart(bind, &[])
     }
@@ -253,7 +259,8 @@ impl<'a> Lower<'a> {
         !others.iter().any(|other| self.memory.overlap(other.storage, place.storage))
     }
 
-    /// Memory for an array: that of an array of the same length which nobody needs any more, or new.
+    /// Memory for an array: that of an array of the same length which nobody needs any more, or
+    /// new.
     pub(crate) fn alloc(&mut self, bind: &Param) -> Place {
         let dims = self.env.dims(&bind.ty);
         let len = self.code.len(&dims);

@@ -1,8 +1,9 @@
 //! `if`: scalars through cells, arrays in memory that both branches fill.
 //!
-//! An array goes, in this order, into the memory that one of the branches updates in place, if nobody needs that any more; to where the
-//! result is wanted; into new memory. Where its sizes are themselves results of the `if`, each branch makes the memory and exchanges
-//! names with an empty buffer made before.
+//! An array goes, in this order, into the memory that one of the branches updates in place, if
+//! nobody needs that any more; to where the result is wanted; into new memory. Where its sizes are
+//! themselves results of the `if`, each branch makes the memory and exchanges names with an empty
+//! buffer made before.
 
 use std::collections::HashSet;
 
@@ -92,8 +93,8 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// The place of an array from around the `if` that nobody needs after it. Its sizes are those of the result, not only in the branch that
-    /// gives it.
+    /// The place of an array from around the `if` that nobody needs after it. Its sizes are those
+    /// of the result, not only in the branch that gives it.
     fn reusable(&self, var: Var, dims: &[Operand], taken: &[Place]) -> Option<Place> {
         match self.env.known(var) {
             Some(Value::Array(place))
@@ -142,7 +143,8 @@ impl<'a> Lower<'a> {
                 }
             }
         }
-        // What is made here has its own memory, so the moves cannot disturb it; what is copied is read first.
+        // What is made here has its own memory, so the moves cannot disturb it; what is copied is
+        // read first.
         let made = self.made_here(later);
         self.move_all(moves);
         for (buf, own) in names.into_iter().zip(made) {

@@ -61,7 +61,8 @@ impl<'a> Lower<'a> {
         self.bind_results(stm, results);
     }
 
-    /// What the call is given for parameters; by parameter, the place of an array that becomes the function's own.
+    /// What the call is given for parameters; by parameter, the place of an array that becomes the
+    /// function's own.
     fn arguments(&mut self, call: &mut Call<'a>) -> (Vec<Arg>, Vec<Option<Place>>) {
         let (mut passed, mut places) = (Vec::new(), Vec::new());
         for k in 0..call.values.len() {

@@ -1,10 +1,12 @@
 //! The function under construction, and where in it code is being added.
 //!
-//! Open bodies form a stack of levels: the function, then the loops and branches around the point where code is being added. A
-//! primitive is placed at the outermost level where its operands are known, so address arithmetic leaves the loops that it does not
-//! depend on; primitives are total and pure, which makes this always right. Only index arithmetic also leaves branches: anything else
-//! may be costly and is not wanted where its branch is not taken. An equal primitive that is known at its level is used again. Finished loops are split
-//! where that leaves tests and divisions out ([`split`]).
+//! Open bodies form a stack of levels: the function, then the loops and branches around the point
+//! where code is being added. A primitive is placed at the outermost level where its operands are
+//! known, so address arithmetic leaves the loops that it does not depend on; primitives are total
+//! and pure, which makes this always right. Only index arithmetic also leaves branches: anything
+//! else may be costly and is not wanted where its branch is not taken. An equal primitive that is
+//! known at its level is used again. Finished loops are split where that leaves tests and divisions
+//! out ([`split`]).
 
 mod copies;
 mod library;
@@ -34,9 +36,11 @@ pub(crate) enum Kind {
     Branch,
     /// A loop.
     Loop,
-    /// A loop or a function that hands out nodes: these outlive an iteration, or the call, and other memory does not.
+    /// A loop or a function that hands out nodes: these outlive an iteration, or the call, and
+    /// other memory does not.
     Keeping,
-    /// A loop whose memory outlives the iteration: its state changes size, so each iteration makes the buffers of the next.
+    /// A loop whose memory outlives the iteration: its state changes size, so each iteration makes
+    /// the buffers of the next.
     Growing,
 }
 
@@ -164,8 +168,9 @@ impl Code {
         });
     }
 
-    /// Closes the innermost body. It allocates memory where that is first mentioned ([`sinking`]). A loop's body that allocates becomes a `Scope`, so that its
-    /// memory is free again after each iteration; nodes stay where the loop hands them on, which is memory of the body around.
+    /// Closes the innermost body. It allocates memory where that is first mentioned ([`sinking`]).
+    /// A loop's body that allocates becomes a `Scope`, so that its memory is free again after each
+    /// iteration; nodes stay where the loop hands them on, which is memory of the body around.
     pub(crate) fn close(&mut self) -> Vec<Stmt> {
         let level = self.levels.pop().expect("a body is open");
         let release = match level.kind {
@@ -277,7 +282,7 @@ impl Code {
         }
     }
 
-    /// Is it known not to be negative?
+    /// Whether it is known not to be negative.
     pub(crate) fn is_natural(&self, operand: Operand) -> bool {
         match operand {
             Operand::Reg(reg) => self.natural[reg.0 as usize],
@@ -444,7 +449,8 @@ fn simplify(op: Prim, args: &[Operand]) -> Option<Operand> {
     }
 }
 
-/// The arguments in an order that finds `a + b` again as `b + a`; integers only, where the order cannot matter.
+/// The arguments in an order that finds `a + b` again as `b + a`; integers only, where the order
+/// cannot matter.
 fn ordered(op: Prim, mut args: Vec<Operand>) -> Vec<Operand> {
     if matches!(op, Prim::AddInt | Prim::MulInt | Prim::MinInt | Prim::MaxInt) {
         args.sort_by_key(|a| match a {

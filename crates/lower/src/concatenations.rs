@@ -1,4 +1,5 @@
-//! Arrays that consist of others, one after the other. Where these are built there, nothing is copied.
+//! Arrays that consist of others, one after the other. Where these are built there, nothing is
+//! copied.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -16,7 +17,8 @@ impl<'a> Lower<'a> {
         Some((bind, self.concatenations.get(&bind.var)?.clone()))
     }
 
-    /// Gives the array that the last of these statements puts together its memory before its parts are built, and says that they are wanted there.
+    /// Gives the array that the last of these statements puts together its memory before its parts
+    /// are built, and says that they are wanted there.
     pub(crate) fn want_parts(&mut self, stms: &'a [Stm], wishes: &mut HashMap<Var, Place>) {
         let Some((stm, before)) = stms.split_last() else { return };
         let Some((bind, parts)) = self.concatenation(stm) else { return };
@@ -45,7 +47,8 @@ impl<'a> Lower<'a> {
         self.planned.insert(bind.var, slots);
     }
 
-    /// Is a size known, perhaps as it can be computed now? What computes it is arithmetic, and computed again where it stands.
+    /// Is a size known, perhaps as it can be computed now? What computes it is arithmetic, and
+    /// computed again where it stands.
     fn foresee(&mut self, before: &'a [Stm], size: Atom) -> bool {
         let Some(var) = size.as_var().filter(|var| !self.env.is_bound(*var)) else { return true };
         let found = before.iter().find(|stm| stm.binds.iter().any(|p| p.var == var));
@@ -74,7 +77,8 @@ impl<'a> Lower<'a> {
         parts
     }
 
-    /// Puts an array together, if the statement does that; says whether. Parts that have been built where they belong are there already.
+    /// Puts an array together, if the statement does that; says whether. Parts that have been built
+    /// where they belong are there already.
     pub(crate) fn concatenated(&mut self, stm: &'a Stm) -> bool {
         let Some((bind, parts)) = self.concatenation(stm) else { return false };
         let found: Vec<Place> = parts.iter().map(|part| self.in_memory(*part)).collect();

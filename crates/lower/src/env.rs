@@ -1,5 +1,6 @@
-//! What the variables stand for, and who mentions them again: later in their block, after the statement around that block, or in the next
-//! iteration of a loop that they are bound outside of. What nobody mentions again may be overwritten.
+//! What the variables stand for, and who mentions them again: later in their block, after the
+//! statement around that block, or in the next iteration of a loop that they are bound outside of.
+//! What nobody mentions again may be overwritten.
 
 use std::rc::Rc;
 
@@ -125,7 +126,8 @@ impl<'a> Env<'a> {
         self.frames.pop();
     }
 
-    /// The statement of the current block with this number is lowered next; after the last one come the results.
+    /// The statement of the current block with this number is lowered next; after the last one come
+    /// the results.
     pub(crate) fn arrive(&mut self, at: usize) {
         self.frames.last_mut().expect("a block is being lowered").at = at;
     }
@@ -148,12 +150,12 @@ impl<'a> Env<'a> {
 
     // Liveness
 
-    /// Is it mentioned again after the current statement, on some path?
+    /// Whether it is mentioned again after the current statement, on some path.
     pub(crate) fn is_live(&self, var: Var) -> bool {
         self.is_live_after(var, self.rest().1)
     }
 
-    /// Is it mentioned again after the given statement of the current block?
+    /// Whether it is mentioned again after the given statement of the current block.
     fn is_live_after(&self, var: Var, at: usize) -> bool {
         let (depth, inner) = (self.depth(var), self.frames.len() - 1);
         self.frames.iter().enumerate().skip(depth).rev().any(|(k, frame)| {
@@ -168,7 +170,7 @@ impl<'a> Env<'a> {
         self.last_mention(var) == Some(at) && !self.is_live_after(var, at)
     }
 
-    /// Is it mentioned by the current statement or after it?
+    /// Whether it is mentioned by the current statement or after it.
     pub(crate) fn is_used(&self, var: Var) -> bool {
         let frame = self.frames.last().expect("a block is being lowered");
         frame.last.get(&var).is_some_and(|last| *last >= frame.at) || self.is_live(var)

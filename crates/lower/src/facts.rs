@@ -1,7 +1,8 @@
 //! What is known of a function before it is lowered.
 //!
-//! Assumes: variables are bound once. Gives: by block, the last statement that mentions each variable; which arrays may share the memory
-//! of which; which array literals never need memory. Keeps: the function as it is; blocks are known by their address.
+//! Assumes: variables are bound once. Gives: by block, the last statement that mentions each
+//! variable; which arrays may share the memory of which; which array literals never need memory.
+//! Keeps: the function as it is; blocks are known by their address.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -11,8 +12,8 @@ use lambada_anf::{Atom, Block, Exp, Function, Nest, NodeId, Op, Param, Stm, Var}
 use crate::overwritten::overwritten;
 use crate::signatures::Signatures;
 
-/// By variable: the position of the last statement of a block that mentions it, in nested blocks too; the number of statements for a
-/// result. Absent where the block does not mention it.
+/// By variable: the position of the last statement of a block that mentions it, in nested blocks
+/// too; the number of statements for a result. Absent where the block does not mention it.
 pub(crate) type Last = HashMap<Var, usize>;
 
 /// The facts of one function.
@@ -55,17 +56,17 @@ impl<'a> Facts<'a> {
         self.blocks[&std::ptr::from_ref(block)].clone()
     }
 
-    /// Is it an array literal of which only elements at constant indices are wanted?
+    /// Whether it is an array literal of which only elements at constant indices are wanted.
     pub(crate) fn is_elements(&self, var: Var) -> bool {
         self.literals.contains(&var) && !self.whole.contains(&var)
     }
 
-    /// Is it filled with what nobody sees?
+    /// Whether it is filled with what nobody sees.
     pub(crate) fn is_overwritten(&self, var: Var) -> bool {
         self.overwritten.contains(&var)
     }
 
-    /// Is it an accumulator that a call is given?
+    /// Whether it is an accumulator that a call is given.
     pub(crate) fn is_passed(&self, var: Var) -> bool {
         self.passed.contains(&var)
     }
@@ -80,7 +81,8 @@ impl<'a> Facts<'a> {
         self.signatures.sources(exp, k)
     }
 
-    /// The arrays from which the value may have come by updates in place, nearest first, itself included.
+    /// The arrays from which the value may have come by updates in place, nearest first, itself
+    /// included.
     pub(crate) fn origins(&self, var: Var) -> Vec<Var> {
         self.origins_until(var, &|_| false)
     }
@@ -134,7 +136,8 @@ impl<'a> Facts<'a> {
             last.insert(var, k);
         }
         for inner in stm.exp.blocks() {
-            // Memory outlives the block that names it, scalars do not. In a chain of branches they would be most of what is mentioned.
+            // Memory outlives the block that names it, scalars do not. In a chain of branches they
+            // would be most of what is mentioned.
             let binds = inner.stms.iter().flat_map(|stm| &stm.binds);
             let own: HashSet<Var> = binds.filter(|p| p.ty.rank() == 0).map(|p| p.var).collect();
             for var in self.block(inner).keys().filter(|var| !own.contains(var)) {

@@ -1,4 +1,5 @@
-//! `for`: independent iterations. What is collected has its memory before the loop; each iteration builds its part there.
+//! `for`: independent iterations. What is collected has its memory before the loop; each iteration
+//! builds its part there.
 
 use lambada_anf::{Atom, Block, Out, Stm, Var};
 use lambada_loops::{Cell, Mode, Operand};

@@ -1,4 +1,5 @@
-//! Functions of the library: their parameters, and how they give their results; see [`crate::signatures`].
+//! Functions of the library: their parameters, and how they give their results; see
+//! [`crate::signatures`].
 
 use lambada_anf::Function;
 use lambada_loops::{Function as Loops, Operand, Release, Return};

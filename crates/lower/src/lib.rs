@@ -1,15 +1,20 @@
 //! anf → loops: buffers, destinations, updates in place, arena scopes.
 //!
-//! Γ ⊢ function : τ  becomes a function over buffers that computes the same, with no copy that the meaning does not ask for.
+//! Γ ⊢ function : τ  becomes a function over buffers that computes the same, with no copy that the
+//! meaning does not ask for.
 //!
 //! *Assumes* a function that `lambada_anf::check` accepts. *Gives* one that `lambada_loops::check` accepts, with the sizes as leading
 //! parameters. *Keeps* results bit for bit, and failures.
 //!
-//! - Scalars become registers, what loops carry becomes cells, arrays become places: parts of buffers, row-major.
+//! - Scalars become registers, what loops carry becomes cells, arrays become places: parts of
+//!   buffers, row-major.
 //! - `x[i]` of a matrix is a view, not a copy.
-//! - An array is built where it is wanted: in a slot of the enclosing `for`'s result, or in the buffer of the loop's next state.
-//! - An array is overwritten where its memory is ours and nobody mentions it again ([`liveness`]); else it is copied first.
-//! - Functions of the library are given their arrays by reference, and where to build their results ([`signatures`]).
+//! - An array is built where it is wanted: in a slot of the enclosing `for`'s result, or in the
+//!   buffer of the loop's next state.
+//! - An array is overwritten where its memory is ours and nobody mentions it again ([`liveness`]);
+//!   else it is copied first.
+//! - Functions of the library are given their arrays by reference, and where to build their results
+//!   ([`signatures`]).
 //! - Address arithmetic stands outside of the loops that it does not depend on ([`code`]).
 
 mod accumulators;
@@ -84,7 +89,8 @@ pub fn lower_with(source: &Function, nests: &dyn Nests) -> Loops {
     Loops { library, ..lower.code.finish() }
 }
 
-/// The parts of the work, each with its own rules: who needs several of them is a method here, one file per construct.
+/// The parts of the work, each with its own rules: who needs several of them is a method here, one
+/// file per construct.
 struct Lower<'a> {
     /// What the variables stand for, and who mentions them again.
     env: Env<'a>,
@@ -95,7 +101,8 @@ struct Lower<'a> {
     /// What is called.
     library: &'a Library,
     signatures: &'a Signatures,
-    /// The loops that somebody else has made, by the first variable of the statements that they are for.
+    /// The loops that somebody else has made, by the first variable of the statements that they are
+    /// for.
     kernels: HashMap<Var, Rc<Kernel>>,
     /// By array that a statement puts together from others: these.
     concatenations: HashMap<Var, Rc<[Var]>>,
@@ -149,7 +156,8 @@ impl<'a> Lower<'a> {
         self.bind(var, Value::Array(Place { storage, offset: Operand::int(0), dims }));
     }
 
-    /// Whoever calls copies results that are arrays, so a parameter or a part of an array may be given as it is.
+    /// Whoever calls copies results that are arrays, so a parameter or a part of an array may be
+    /// given as it is.
     fn finish(&mut self, results: &[Value]) {
         for (k, value) in results.iter().enumerate() {
             let result = match value {

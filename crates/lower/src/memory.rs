@@ -1,6 +1,7 @@
-//! Where arrays are: a place is a part of a storage, contiguous and row-major. Storages form trees, a slot of an array being a child of
-//! the array's storage, so that two slots are known to be apart. Every storage knows the variables that name it or parts of it; whether
-//! it may be overwritten is a question to their liveness ([`crate::liveness`]).
+//! Where arrays are: a place is a part of a storage, contiguous and row-major. Storages form trees,
+//! a slot of an array being a child of the array's storage, so that two slots are known to be
+//! apart. Every storage knows the variables that name it or parts of it; whether it may be
+//! overwritten is a question to their liveness ([`crate::liveness`]).
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -34,7 +35,8 @@ pub(crate) enum Value {
     Cell(Cell),
 }
 
-/// A whole buffer that we allocated: its name may be exchanged with that of another of the same level and length.
+/// A whole buffer that we allocated: its name may be exchanged with that of another of the same
+/// level and length.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Home {
     /// The level whose body allocates it.
@@ -50,7 +52,7 @@ struct Storage {
     names: Vec<Var>,
     writable: bool,
     home: Option<Home>,
-    /// Has it been given to a variable, and not been promised to another since?
+    /// Whether it has been given to a variable, and not been promised to another since.
     given: bool,
 }
 

@@ -48,7 +48,8 @@ impl Lower<'_> {
         copy
     }
 
-    /// Moves arrays as if all at once: none is overwritten before it has been read. The destinations share no elements.
+    /// Moves arrays as if all at once: none is overwritten before it has been read. The
+    /// destinations share no elements.
     pub(crate) fn move_all(&mut self, mut moves: Vec<(Place, Place)>) {
         moves.retain(|(from, to)| !self.memory.same_start(from, to));
         while !moves.is_empty() {

@@ -1,4 +1,5 @@
-//! Runs of statements for which somebody else makes loops. Control flow around them, memory for what they give, and who owns it stay here.
+//! Runs of statements for which somebody else makes loops. Control flow around them, memory for
+//! what they give, and who owns it stay here.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -16,8 +17,8 @@ use crate::memory::{Place, Value};
 
 /// Makes loops for runs of statements.
 pub trait Nests {
-    /// The function as it is lowered, with its library or without, and the loops for some of its runs of statements. Nothing if there are none.
-    /// One of the library may be called often.
+    /// The function as it is lowered, with its library or without, and the loops for some of its
+    /// runs of statements. Nothing if there are none. One of the library may be called often.
     fn of(&self, function: &Function, often: bool) -> Option<Nested>;
 }
 
@@ -28,7 +29,8 @@ pub struct Nested {
     pub function: Function,
     /// The loops, by the first variable that each run binds.
     pub kernels: HashMap<Var, Rc<Kernel>>,
-    /// By array that a statement puts together from others, one after the other: these. Together they have its elements, and none is of negative size.
+    /// By array that a statement puts together from others, one after the other: these. Together
+    /// they have its elements, and none is of negative size.
     pub concatenations: HashMap<Var, Rc<[Var]>>,
 }
 
@@ -51,13 +53,15 @@ pub struct Kernel {
     pub before: Vec<usize>,
     /// Is the statement an `if`, whose second branch gives the results where the loops do not?
     pub otherwise: bool,
-    /// Is there one result more, the last one, that says whether the others are right?
+    /// Whether there is one result more, the last one, that says whether the others are right.
     pub checked: bool,
-    /// What the parameters stand for, scalars and arrays; the others are memory for the outputs that are arrays.
+    /// What the parameters stand for, scalars and arrays; the others are memory for the outputs
+    /// that are arrays.
     pub inputs: Vec<Var>,
     /// What is needed elsewhere: of the scalars, the results of the loops, in order.
     pub outputs: Vec<Param>,
-    /// Accumulators, arrays, to which the loops add: their memory is a parameter behind that of the outputs.
+    /// Accumulators, arrays, to which the loops add: their memory is a parameter behind that of the
+    /// outputs.
     pub added: Vec<Var>,
     /// The loops. They call nothing, and their checks come first.
     pub code: Loops,
@@ -98,8 +102,9 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// An `if` whose first branch has loops. The second one is taken where the condition does not hold, and where the loops say that they are not right: it
-    /// writes all results again, and the loops have written nothing else.
+    /// An `if` whose first branch has loops. The second one is taken where the condition does not
+    /// hold, and where the loops say that they are not right: it writes all results again, and the
+    /// loops have written nothing else.
     pub(crate) fn nests_or(
         &mut self,
         stm: &'a Stm,

@@ -1,5 +1,5 @@
-//! Nodes: made with copies of their arrays, so that nobody overwrites these; fields are read in place. A cell is memory that is added to,
-//! as that of an accumulator is.
+//! Nodes: made with copies of their arrays, so that nobody overwrites these; fields are read in
+//! place. A cell is memory that is added to, as that of an accumulator is.
 
 use lambada_anf::{Atom, Library, NodeId, Param};
 use lambada_loops::{Field, FieldId, NodeType, Operand, Part};

@@ -1,5 +1,6 @@
-//! Offsets: `x[i, j]` of sizes `n, m` starts at `i·m + j`. Terms are added from the outermost level inwards, so that what an inner loop
-//! does not change is computed outside of it, and found again by others; constants come last, where an address can absorb them.
+//! Offsets: `x[i, j]` of sizes `n, m` starts at `i·m + j`. Terms are added from the outermost level
+//! inwards, so that what an inner loop does not change is computed outside of it, and found again
+//! by others; constants come last, where an address can absorb them.
 
 use std::rc::Rc;
 
@@ -22,8 +23,8 @@ impl Code {
         self.sum(terms)
     }
 
-    /// The indices with their axes; where two are `i / m` and `i % m`, for the size `m` of the second axis, they are the one index `i` along it, as in an
-    /// array that has been flattened.
+    /// The indices with their axes; where two are `i / m` and `i % m`, for the size `m` of the
+    /// second axis, they are the one index `i` along it, as in an array that has been flattened.
     fn rejoined(&self, place: &Place, index: &[Operand]) -> Vec<(usize, Operand)> {
         let mut joined: Vec<(usize, Operand)> = Vec::with_capacity(index.len());
         for (k, i) in index.iter().copied().enumerate() {

@@ -1,5 +1,5 @@
-//! Arrays whose first elements nobody sees: a tape is filled, and then a loop over its rows gives each of them to it before anything is read. Their memory needs
-//! no elements to begin with.
+//! Arrays whose first elements nobody sees: a tape is filled, and then a loop over its rows gives
+//! each of them to it before anything is read. Their memory needs no elements to begin with.
 //!
 //! *Assumes* a function that `lambada_anf::check` accepts. *Gives* only such fills that a loop of their block takes as a state that its body does nothing with but to
 //! replace the row of the iteration, with as many iterations as rows.

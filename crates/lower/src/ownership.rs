@@ -1,4 +1,5 @@
-//! Which arrays functions take over, and where their results go: found by iteration over the library, since functions call each other.
+//! Which arrays functions take over, and where their results go: found by iteration over the
+//! library, since functions call each other.
 //!
 //! *Gives* the least ownership: a parameter is the function's own only if the function, or one that it hands the array to, updates it.
 

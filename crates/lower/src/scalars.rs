@@ -38,7 +38,8 @@ impl<'a> Lower<'a> {
         self.code.load(self.memory.buf(place.storage), offset, self.env.hint(bind.var))
     }
 
-    /// A view, unless its source is to be overwritten while the view lives: copying the part is cheaper than copying the source then.
+    /// A view, unless its source is to be overwritten while the view lives: copying the part is
+    /// cheaper than copying the source then.
     fn part(&mut self, place: &Place, index: &[Operand], bind: &Param) -> Place {
         let offset = self.code.offset(place, index);
         let view = Place { storage: place.storage, offset, dims: place.dims[index.len()..].into() };

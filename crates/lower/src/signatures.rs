@@ -1,14 +1,15 @@
 //! How functions of the library take and give arrays.
 //!
-//! An array argument is lent, or becomes the function's own: then the function may overwrite it, and whoever calls and needs it later copies it
-//! first. An array result is, in this order,
-//! - in the memory of an argument of the same sizes that is the function's own and that the result may be an update of, so that
-//!   `f (i + 1) (xs with [i] = v)` copies nothing;
+//! An array argument is lent, or becomes the function's own: then the function may overwrite it,
+//! and whoever calls and needs it later copies it first. An array result is, in this order,
+//! - in the memory of an argument of the same sizes that is the function's own and that the result
+//!   may be an update of, so that `f (i + 1) (xs with [i] = v)` copies nothing;
 //! - in memory that the caller has made, where its sizes are known before the call;
 //! - in memory that the function makes and hands out.
 //!
-//! A function releases the memory that it takes when it returns, unless it hands out some, or makes nodes and gives handles.
-//! Which it is follows from all functions of the library ([`crate::ownership`]).
+//! A function releases the memory that it takes when it returns, unless it hands out some, or makes
+//! nodes and gives handles. Which it is follows from all functions of the library
+//! ([`crate::ownership`]).
 
 use lambada_anf::{Atom, Block, Exp, FnId, Function, Op, Param, Stm, Ty, Var};
 use lambada_loops::Release;
@@ -35,7 +36,7 @@ pub(crate) struct Signature {
     pub(crate) ways: Vec<Way>,
     /// Does it make nodes, or call what does?
     pub(crate) makes_nodes: bool,
-    /// Does it give handles?
+    /// Whether it gives handles.
     gives_handles: bool,
 }
 
@@ -99,7 +100,8 @@ impl Signatures {
         exp.sources(k)
     }
 
-    /// Does an iteration leave nodes behind that it has made? Then what it takes of memory is not free at its end.
+    /// Does an iteration leave nodes behind that it has made? Then what it takes of memory is not
+    /// free at its end.
     pub(crate) fn keeps_nodes(&self, binds: &[Param], body: &Block) -> bool {
         binds.iter().any(|bind| bind.ty.elem.node().is_some()) && self.makes_nodes(body)
     }

@@ -1,8 +1,9 @@
 //! `loop`: the state lives in cells and buffers.
 //!
-//! An array of the state has one buffer where the next state is made from the current one in place: an iteration then costs what it
-//! changes. Where the next state is built anew it has a second buffer, in which the body builds it, and the two exchange names at the end
-//! of the iteration. A state that changes size has, each iteration, the buffer that the body has made for it.
+//! An array of the state has one buffer where the next state is made from the current one in place:
+//! an iteration then costs what it changes. Where the next state is built anew it has a second
+//! buffer, in which the body builds it, and the two exchange names at the end of the iteration. A
+//! state that changes size has, each iteration, the buffer that the body has made for it.
 //!
 //! The first state takes over the memory of its initial value where nobody else needs that.
 
@@ -54,7 +55,7 @@ pub(crate) struct Held {
     pub(crate) place: Place,
     /// Where the next one is built, if it is built anew.
     pub(crate) spare: Option<Place>,
-    /// Does it change its size?
+    /// Whether it changes its size.
     pub(crate) grows: bool,
 }
 
@@ -245,7 +246,8 @@ impl<'a> Lower<'a> {
                     }
                 }
                 State::Array(held) => {
-                    // The buffer of a state that changes size has no length that is known outside, so it is not offered for exchange.
+                    // The buffer of a state that changes size has no length that is known outside,
+                    // so it is not offered for exchange.
                     let storage = if held.grows {
                         self.memory.slot(held.place.storage)
                     } else {
@@ -259,7 +261,8 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// The condition of a `while`. It may not overwrite the state, which is the result when it fails.
+    /// The condition of a `while`. It may not overwrite the state, which is the result when it
+    /// fails.
     fn condition(&mut self, plan: &Loop<'a>, states: &[State], cond: &'a Block) -> While {
         self.code.open(Kind::Loop);
         self.protect(states, true);

@@ -1,4 +1,5 @@
-//! Tests: the lowered function gives what the evaluator of anf gives, bit for bit, and makes no copy where none is needed.
+//! Tests: the lowered function gives what the evaluator of anf gives, bit for bit, and makes no
+//! copy where none is needed.
 
 mod aliasing;
 mod copies;
@@ -40,7 +41,8 @@ fn bits(results: Result<Vec<Tensor>, Failure>) -> Result<Vec<Bits>, Failure> {
     Ok(results?.iter().map(|t| (t.dims.clone(), words(&t.data))).collect())
 }
 
-/// Lowers, checks, runs, compares; gives what was lowered. Accesses that are not evidently in range get checks first.
+/// Lowers, checks, runs, compares; gives what was lowered. Accesses that are not evidently in range
+/// get checks first.
 fn agrees(f: &Function, args: &[Tensor]) -> lambada_loops::Function {
     let mut guarded = f.clone();
     lambada_anf::guard(&mut guarded);
@@ -60,7 +62,8 @@ fn agrees(f: &Function, args: &[Tensor]) -> lambada_loops::Function {
     lowered
 }
 
-/// A function of arrays of reals and real scalars over sizes `n` and `m`; `dims` lists the parameters' sizes.
+/// A function of arrays of reals and real scalars over sizes `n` and `m`; `dims` lists the
+/// parameters' sizes.
 fn function(
     dims: &[&[&str]],
     build: impl FnOnce(&mut Builder, &[Var], &[Atom]) -> Vec<(Atom, Ty)>,

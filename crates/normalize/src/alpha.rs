@@ -1,5 +1,6 @@
-//! α-equivalence of code: two pullbacks that differ only in the names of variables are one code with two environments. So a loop that
-//! makes a pullback in every iteration carries one function, not ever new ones.
+//! α-equivalence of code: two pullbacks that differ only in the names of variables are one code
+//! with two environments. So a loop that makes a pullback in every iteration carries one function,
+//! not ever new ones.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,5 @@
-//! Code under construction: a stack of open blocks, what each variable is, and the statements that `normalize` writes.
+//! Code under construction: a stack of open blocks, what each variable is, and the statements that
+//! `normalize` writes.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -182,7 +183,8 @@ impl Emit {
         self.infos.iter_mut().skip(to.names).for_each(|info| *info = None);
     }
 
-    /// Leaves the blocks inside of the given level, where something went wrong, and undoes what was appended there since the checkpoint.
+    /// Leaves the blocks inside of the given level, where something went wrong, and undoes what was
+    /// appended there since the checkpoint.
     pub fn abandon(&mut self, level: usize, to: Checkpoint) {
         drop(self.suspend(level));
         self.rewind(to);
@@ -208,7 +210,8 @@ impl Emit {
     /// A new variable of the block of the given level.
     pub fn fresh_at(&mut self, level: usize, hint: impl Into<Rc<str>>, ty: Ty) -> Var {
         let hint: Rc<str> = hint.into();
-        // A part of a long tuple is not called after all of its names: texts in which each of them was would be quadratic.
+        // A part of a long tuple is not called after all of its names: texts in which each of them
+        // was would be quadratic.
         let long = hint.starts_with('(') && hint.len() > TUPLE;
         let var = self.names.fresh(if long { NAMELESS.into() } else { hint });
         self.declare(level, var, ty);
@@ -268,8 +271,8 @@ impl Emit {
         atom.as_var().is_none_or(|v| self.in_scope(v) && self.info(v).level < level)
     }
 
-    /// May the leaf stand for itself outside of the block of the given level? All that it mentions is bound there, and its sizes are known
-    /// there to be those of the arrays around it.
+    /// May the leaf stand for itself outside of the block of the given level? All that it mentions
+    /// is bound there, and its sizes are known there to be those of the arrays around it.
     pub fn is_static(&self, leaf: &Leaf, extents: &[Atom], level: usize) -> bool {
         if !leaf.atoms().all(|a| self.is_outside(a, level)) {
             return false;
@@ -392,7 +395,8 @@ impl Emit {
         self.load(leaf.atom, &leaf.prefix)
     }
 
-    /// The leaf as an atom that has the axes of `mask`, of the given sizes; they include those that the leaf has.
+    /// The leaf as an atom that has the axes of `mask`, of the given sizes; they include those that
+    /// the leaf has.
     pub fn broadcast(&mut self, leaf: &Leaf, mask: &[bool], extents: &[Atom]) -> Atom {
         if leaf.axes == mask {
             return self.force(leaf);
@@ -469,7 +473,8 @@ impl Emit {
         function
     }
 
-    /// The function, with the innermost block as its body. Every access in it is evidently in range.
+    /// The function, with the innermost block as its body. Every access in it is evidently in
+    /// range.
     pub fn function(
         mut self,
         name: String,

@@ -55,11 +55,13 @@ pub type Layouts = (Vec<(Arc<str>, Layout)>, Layout);
 
 /// The entry point as first-order code.
 ///
-/// Sizes that the signature calls by one name are one size variable of the function, and constant sizes are constants: the caller
-/// compares the arguments with the signature, and reports those that do not fit, before it calls.
+/// Sizes that the signature calls by one name are one size variable of the function, and constant
+/// sizes are constants: the caller compares the arguments with the signature, and reports those
+/// that do not fit, before it calls.
 ///
 /// # Errors
-/// Functions among the parameters or in the result, data without a layout, and functions that control flow makes without bound.
+/// Functions among the parameters or in the result, data without a layout, and functions that
+/// control flow makes without bound.
 pub fn normalize(
     program: &Program,
     entry: DefId,
@@ -68,7 +70,8 @@ pub fn normalize(
     normalize_with(program, entry, derivatives, Crossing::Rows)
 }
 
-/// The same for source: values of recursive types are taken and given as they are, by handles. No engine calls such a function.
+/// The same for source: values of recursive types are taken and given as they are, by handles. No
+/// engine calls such a function.
 ///
 /// # Errors
 /// As those of [`normalize`].
@@ -134,7 +137,8 @@ fn at(problem: Problem, def: &Def) -> Problem {
     if problem.labels.is_empty() { problem.label(def.span, "") } else { problem }
 }
 
-/// How often a program is written again, since a function turned out to be known at run time only after it was differentiated.
+/// How often a program is written again, since a function turned out to be known at run time only
+/// after it was differentiated.
 const ATTEMPTS: usize = 8;
 
 /// What an entry point takes and gives.

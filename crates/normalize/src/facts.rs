@@ -1,5 +1,6 @@
-//! What is known of integers, by the one judgement of [`lambada_anf::bounds`]: size equations and bounds checks that hold evidently are
-//! folded away, and what is not evident is checked. Here are the questions that `normalize` asks; they write no code.
+//! What is known of integers, by the one judgement of [`lambada_anf::bounds`]: size equations and
+//! bounds checks that hold evidently are folded away, and what is not evident is checked. Here are
+//! the questions that `normalize` asks; they write no code.
 
 use std::collections::HashMap;
 
@@ -79,7 +80,8 @@ impl Facts {
         self.bounds.nonnegative(var);
     }
 
-    /// The variable is the size of an array that is bound in the block of the given level: it is not negative there.
+    /// The variable is the size of an array that is bound in the block of the given level: it is
+    /// not negative there.
     pub fn size_of_array(&mut self, var: Var, level: usize) {
         for (k, frame) in self.frames.iter_mut().enumerate().skip(level) {
             if k == level || frame.bounds(var) {
@@ -151,7 +153,8 @@ impl Facts {
         self.note(self.ask(|place| place.learned(comparison)));
     }
 
-    /// The variable that holds the value of the polynomial, if one does; it may have gone out of scope.
+    /// The variable that holds the value of the polynomial, if one does; it may have gone out of
+    /// scope.
     pub fn holder(&self, poly: &Poly) -> Option<Var> {
         poly.as_var().or_else(|| self.by_poly.get(poly).copied())
     }

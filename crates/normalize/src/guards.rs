@@ -1,5 +1,6 @@
-//! Sizes inside variants. The fields of a constructor that a value is not are zeros of any size, so their sizes count only where the value
-//! is of that constructor. Mostly they are evidently equal anyway, and nothing of this is needed.
+//! Sizes inside variants. The fields of a constructor that a value is not are zeros of any size, so
+//! their sizes count only where the value is of that constructor. Mostly they are evidently equal
+//! anyway, and nothing of this is needed.
 
 use lambada_anf::{Atom, Nest, Out, Param, Ty};
 use lambada_prim::{Prim, ReduceOp};
@@ -119,7 +120,8 @@ impl Emit {
         self.check(cond, span, message, vec![a, b]);
     }
 
-    /// The size that several values have where they are active; 0 where none is. Fails where two that are active differ.
+    /// The size that several values have where they are active; 0 where none is. Fails where two
+    /// that are active differ.
     pub fn agree(&mut self, sizes: &[(Atom, &[Guard])], span: Span, message: &str) -> Atom {
         let first = sizes[0].0;
         if sizes.iter().all(|(size, _)| self.facts.equal(first, *size)) {

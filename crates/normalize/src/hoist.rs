@@ -1,10 +1,13 @@
-//! Sizes of the elements of a `for` that only its body computes are computed outside of it, as of the first iteration.
+//! Sizes of the elements of a `for` that only its body computes are computed outside of it, as of
+//! the first iteration.
 //!
 //! *Gives* code before the `for`: a copy of the part of the body that computes the sizes, with 0 for the index; and where there may be no
-//! iteration, another one that cannot fail ([`crate::rehearsal`]), for the sizes that the first one would have had.
+//! iteration, another one that cannot fail ([`crate::rehearsal`]), for the sizes that the first one
+//! would have had.
 //! *Keeps* failures: a part that could fail runs only if there is a first iteration, together with all checks that stand before it there, so
-//! whatever fails would have failed first anyway. Additions to accumulators that are no part of it are left out; calls make them to a
-//! scratch accumulator, so the copy adds to no accumulator but its own, and freezes all of these.
+//! whatever fails would have failed first anyway. Additions to accumulators that are no part of it
+//! are left out; calls make them to a scratch accumulator, so the copy adds to no accumulator but
+//! its own, and freezes all of these.
 
 use std::collections::HashSet;
 
@@ -14,7 +17,8 @@ use lambada_prim::{Prim, ReduceOp};
 use crate::emit::Emit;
 use crate::rehearsal::{compares_sizes, relies_on_checks, without_failures};
 
-/// The sizes, which the innermost block (the body of a `for`) binds, as they are in its first iteration, or would be if there were one.
+/// The sizes, which the innermost block (the body of a `for`) binds, as they are in its first
+/// iteration, or would be if there were one.
 pub(crate) fn hoist_sizes(emit: &mut Emit, index: Var, extent: Atom, sizes: &[Atom]) -> Vec<Atom> {
     if sizes.is_empty() {
         return Vec::new();
@@ -37,7 +41,8 @@ pub(crate) fn hoist_sizes(emit: &mut Emit, index: Var, extent: Atom, sizes: &[At
     })
 }
 
-/// The part of the innermost block that the sizes need, such that it cannot fail. It gives the sizes, 0 for those that nothing is known of.
+/// The part of the innermost block that the sizes need, such that it cannot fail. It gives the
+/// sizes, 0 for those that nothing is known of.
 fn rehearsal(emit: &mut Emit, sizes: &[Atom]) -> Block {
     let mut cut = |sizes: &[Atom]| {
         let mut stms = Slice::new(sizes).cut(emit, &|_| false);
@@ -56,7 +61,8 @@ fn rehearsal(emit: &mut Emit, sizes: &[Atom]) -> Block {
     cut(&known).unwrap_or(none)
 }
 
-/// A size as it is in the first iteration that is active; 0 if none is. Which one that is, a loop of its own finds.
+/// A size as it is in the first iteration that is active; 0 if none is. Which one that is, a loop
+/// of its own finds.
 pub(crate) fn hoist_active_size(
     emit: &mut Emit,
     index: Var,
@@ -84,7 +90,8 @@ pub(crate) fn hoist_active_size(
     })
 }
 
-/// The part of the innermost block that some variables need; with its checks, unless it is arithmetic.
+/// The part of the innermost block that some variables need; with its checks, unless it is
+/// arithmetic.
 fn slice(emit: &mut Emit, wanted: &[Atom]) -> (Vec<Stm>, bool) {
     let stms = Slice::new(wanted).cut(emit, &|_| false);
     if stms.iter().all(|stm| matches!(stm.exp, Exp::Op(Op::Prim(..)))) {
@@ -184,7 +191,8 @@ impl Slice {
             || stm.adds_to(&|acc| self.needed.contains(&acc))
     }
 
-    /// Removes additions to accumulators that are not needed: those of enclosing blocks, and those that are read later than the sizes.
+    /// Removes additions to accumulators that are not needed: those of enclosing blocks, and those
+    /// that are read later than the sizes.
     fn strip(&self, emit: &Emit, stm: &mut Stm) {
         stm.retain_inside(&|stm| match stm.exp.effect() {
             Effect::Adds(acc) => !emit.in_scope(acc) || self.needed.contains(&acc),
@@ -200,7 +208,8 @@ impl Slice {
         });
     }
 
-    /// The statement, whose calls add to scratch accumulators where they would add to some that are not needed.
+    /// The statement, whose calls add to scratch accumulators where they would add to some that are
+    /// not needed.
     fn with_scratch(&self, emit: &mut Emit, mut stm: Stm) -> Vec<Stm> {
         let mut given: Vec<Var> = Vec::new();
         stm.each(&mut |stm| {

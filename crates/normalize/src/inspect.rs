@@ -1,4 +1,5 @@
-//! `inspect`: a value is its own parts, in front of a statement that shows them. What cannot be shown, such as a function, is shown by a name.
+//! `inspect`: a value is its own parts, in front of a statement that shows them. What cannot be
+//! shown, such as a function, is shown by a name.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -92,7 +93,7 @@ fn named(name: &str) -> Shape {
     Shape::Variant(Arc::from([(name.into(), Vec::new())]))
 }
 
-/// Is this the shape of what is shown by a name?
+/// Whether this is the shape of what is shown by a name.
 fn is_named(shape: &Shape) -> bool {
     matches!(shape, Shape::Variant(constructors) if constructors.len() == 1 && constructors[0].0.starts_with('<'))
 }

@@ -1,5 +1,6 @@
-//! Where branches meet: `if c { then } else { otherwise }` in anf, and the joint value. What both branches know to be the same stays
-//! static; sizes that differ, or that only a branch knows, become results of the `if` themselves.
+//! Where branches meet: `if c { then } else { otherwise }` in anf, and the joint value. What both
+//! branches know to be the same stays static; sizes that differ, or that only a branch knows,
+//! become results of the `if` themselves.
 
 use std::collections::HashMap;
 use std::rc::Rc;

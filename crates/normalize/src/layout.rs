@@ -1,6 +1,7 @@
-//! Data as arrays of scalars and back: `unflatten ∘ flatten = id`. A value is the list of its leaves (see [`Shape::leaves`]); in an array
-//! of tuples each leaf has one more axis. The fields of constructors that a value is not are zeros: of no elements, or, in an array of
-//! variants, of the sizes that the others have, so that the array is regular.
+//! Data as arrays of scalars and back: `unflatten ∘ flatten = id`. A value is the list of its
+//! leaves (see [`Shape::leaves`]); in an array of tuples each leaf has one more axis. The fields of
+//! constructors that a value is not are zeros: of no elements, or, in an array of variants, of the
+//! sizes that the others have, so that the array is regular.
 
 mod rows;
 
@@ -45,7 +46,8 @@ impl Layout {
         leaves
     }
 
-    /// The tensors of a value. Sizes are compared within arrays only; declared sizes are the caller's concern.
+    /// The tensors of a value. Sizes are compared within arrays only; declared sizes are the
+    /// caller's concern.
     ///
     /// # Errors
     /// Values of another type, and arrays of values of different sizes; the text says which.
@@ -71,7 +73,8 @@ impl Layout {
     }
 }
 
-/// A leaf of some value; absent in a constructor that the value is not, where only the axes around it are known.
+/// A leaf of some value; absent in a constructor that the value is not, where only the axes around
+/// it are known.
 enum Part {
     Present(Tensor),
     Absent(Vec<usize>),
@@ -306,7 +309,8 @@ fn taken(leaf: &mut Tensor) -> Tensor {
     std::mem::replace(leaf, Tensor { dims: Vec::new(), data: Elements::Bool(Vec::new()) })
 }
 
-/// The value at a position of the arrays around it. Leaves that are no arrays of several values are taken.
+/// The value at a position of the arrays around it. Leaves that are no arrays of several values are
+/// taken.
 fn build(shape: &Shape, leaves: &mut [Tensor], at: &mut Vec<usize>, rows: &mut Reader) -> Data {
     if is_one_tensor(shape) {
         return Data::Tensor(match at.is_empty() {

@@ -1,14 +1,17 @@
-//! core → anf: a partial evaluator in which every function is a static closure, so that β happens before differentiation.
+//! core → anf: a partial evaluator in which every function is a static closure, so that β happens
+//! before differentiation.
 //!
 //! ```text
 //! ρ ⊢ t ⇓ v      t : τ in core,  v : a symbolic value of type τ,  code for the leaves of v is emitted on the way
 //! ```
 //!
 //! * *Assumes* a well-typed core program.
-//! * *Gives* first-order code: no functions, no tuples; every array is an array of scalars, regular, with named sizes. Functions are inlined;
-//!   where control flow joins several closures there is a tag and the union of their environments. Recursive functions are functions of the library,
-//!   values of recursive types and functions that only run time knows are nodes.
-//! * *Keeps* values and failures: no check is dropped unless it holds evidently, none runs that the program would not have run.
+//! * *Gives* first-order code: no functions, no tuples; every array is an array of scalars,
+//!   regular, with named sizes. Functions are inlined; where control flow joins several closures
+//!   there is a tag and the union of their environments. Recursive functions are functions of the
+//!   library, values of recursive types and functions that only run time knows are nodes.
+//! * *Keeps* values and failures: no check is dropped unless it holds evidently, none runs that the
+//!   program would not have run.
 
 mod alpha;
 mod emit;

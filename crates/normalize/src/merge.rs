@@ -1,6 +1,7 @@
-//! Several values of one type as one: the results of two branches, the elements of a literal, the state before and after an iteration.
-//! [`merge`] unites their static structure (constructors, closures) and asks a [`Merge`] what to make of each leaf and each size; a
-//! part that lacks a constructor or a closure is absent there, and usually becomes zeros.
+//! Several values of one type as one: the results of two branches, the elements of a literal, the
+//! state before and after an iteration. [`merge`] unites their static structure (constructors,
+//! closures) and asks a [`Merge`] what to make of each leaf and each size; a part that lacks a
+//! constructor or a closure is absent there, and usually becomes zeros.
 
 use std::rc::Rc;
 
@@ -21,13 +22,14 @@ pub(crate) struct Place {
     pub extents: Vec<Atom>,
     /// The sizes that the parts had.
     pub own: Vec<Vec<Atom>>,
-    /// Is it in a field of a variant, so that the sizes of the parts may differ where they are inactive?
+    /// Whether it is in a field of a variant, so that the sizes of the parts may differ where they
+    /// are inactive.
     pub is_guarded: bool,
     /// The type of the scalars.
     pub elem: Elem,
     /// Does it say which constructor or closure a value is?
     pub is_tag: bool,
-    /// Is it in the environment of a closure?
+    /// Whether it is in the environment of a closure.
     pub is_captured: bool,
 }
 
@@ -209,8 +211,8 @@ impl Merger<'_> {
 }
 
 impl Emit {
-    /// The leaf of a part with the axes of the mask and the merged sizes; zeros if it is absent, or inactive and of other sizes. `outer`
-    /// are the sizes of arrays around the merged values.
+    /// The leaf of a part with the axes of the mask and the merged sizes; zeros if it is absent, or
+    /// inactive and of other sizes. `outer` are the sizes of arrays around the merged values.
     pub fn fit(
         &mut self,
         leaf: Option<&Leaf>,

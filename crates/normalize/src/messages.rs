@@ -1,4 +1,5 @@
-//! The wording of every problem of this crate, one short function each: programs that have a meaning and cannot be compiled.
+//! The wording of every problem of this crate, one short function each: programs that have a
+//! meaning and cannot be compiled.
 
 use lambada_source::{Problem, Span};
 

@@ -30,7 +30,8 @@ impl Emit {
         }
     }
 
-    /// Is an integer a polynomial over variables in scope? Those of a branch that has been left are not.
+    /// Is an integer a polynomial over variables in scope? Those of a branch that has been left are
+    /// not.
     fn is_known_here(&self, atom: Atom) -> bool {
         self.facts.poly(atom).vars().all(|v| self.in_scope(v))
     }
@@ -40,8 +41,8 @@ impl Emit {
         poly.vars().all(|v| self.is_outside(v.into(), level))
     }
 
-    /// A size that is bound in the block of the given level, as it would be written outside of it: there the block may not be run, and what
-    /// would be negative is 0.
+    /// A size that is bound in the block of the given level, as it would be written outside of it:
+    /// there the block may not be run, and what would be negative is 0.
     pub fn outer_size(&mut self, size: Atom, level: usize) -> Option<Atom> {
         let outer = self.outer_form(size, level)?;
         Some(self.outside(level - 1, |emit| emit.not_negative(outer)))
@@ -52,7 +53,8 @@ impl Emit {
         self.prim(Prim::MaxInt, &[atom, Atom::int(0)])
     }
 
-    /// An integer that is bound in the block of the given level, as it would be written outside of it.
+    /// An integer that is bound in the block of the given level, as it would be written outside of
+    /// it.
     pub fn outer_form(&mut self, atom: Atom, level: usize) -> Option<Atom> {
         if self.is_outside(atom, level) {
             return Some(atom);

@@ -1,5 +1,5 @@
-//! Scalar primitives as they are emitted: constants are folded, integers are compared as polynomials, equal integer operations are
-//! done once. All else is left to the optimizer.
+//! Scalar primitives as they are emitted: constants are folded, integers are compared as
+//! polynomials, equal integer operations are done once. All else is left to the optimizer.
 
 use lambada_anf::bounds::arithmetic;
 use lambada_anf::{Atom, NAMELESS, Op, Ty};
@@ -60,7 +60,8 @@ impl Emit {
                 .into_iter()
                 .find(|(a, b)| self.facts.exceeds(args[*a], args[*b], 0));
             let (a, b) = larger?;
-            // A size that has a name around keeps it where more is known: rows have the sizes that the array says.
+            // A size that has a name around keeps it where more is known: rows have the sizes that
+            // the array says.
             let named = self.prims.get(&(op, args.to_vec())).copied();
             let named = named.filter(|atom| self.is_visible(*atom));
             return named.or(Some(args[if op == Prim::MaxInt { a } else { b }]));

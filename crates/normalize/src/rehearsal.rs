@@ -1,11 +1,14 @@
-//! Code that cannot fail, for the sizes that the elements of an empty `for` would have. It is what `core::eval` does to learn them.
+//! Code that cannot fail, for the sizes that the elements of an empty `for` would have. It is what
+//! `core::eval` does to learn them.
 //!
 //! * *Assumes* statements of the body that compute sizes.
-//! * *Gives* statements that make no checks, read zeros out of range, and update nothing there; a node of zeros is of the first constructor that
-//!   needs no other node of its type. A size that they cannot compute, because it takes an element that is a function, or a function that may
+//! * *Gives* statements that make no checks, read zeros out of range, and update nothing there; a
+//!   node of zeros is of the first constructor that needs no other node of its type. A size that
+//!   they cannot compute, because it takes an element that is a function, or a function that may
 //!   fail or is being written, is not known.
-//! * *Keeps* types. Where they rest on checks that sizes are equal ([`sizes`]; of a function, the checker says so), what stands behind such a
-//!   check runs only if they are, and gives zeros otherwise. A copy of a function that has no types then is not known either.
+//! * *Keeps* types. Where they rest on checks that sizes are equal ([`sizes`]; of a function, the
+//!   checker says so), what stands behind such a check runs only if they are, and gives zeros
+//!   otherwise. A copy of a function that has no types then is not known either.
 
 mod sizes;
 
@@ -140,7 +143,7 @@ struct Rehearsal<'a> {
 }
 
 impl Rehearsal<'_> {
-    /// Has it such a form?
+    /// Whether it has such a form.
     fn block(&mut self, block: &mut Block, wanted: &Wanted) -> bool {
         let mut after = Vec::with_capacity(block.stms.len());
         let mut stms = std::mem::take(&mut block.stms).into_iter();
@@ -227,7 +230,8 @@ impl Rehearsal<'_> {
         }
     }
 
-    /// A statement that makes what a block gives if the condition holds, and zeros otherwise; and the results of the block.
+    /// A statement that makes what a block gives if the condition holds, and zeros otherwise; and
+    /// the results of the block.
     fn only_if(
         &mut self,
         cond: Atom,
@@ -246,7 +250,8 @@ impl Rehearsal<'_> {
         if then.stms.iter().any(begun) || sizes.into_iter().any(hidden) {
             return None;
         }
-        // What is there already, and has no size, is the same in both cases: callers may know it as one of their arguments.
+        // What is there already, and has no size, is the same in both cases: callers may know it as
+        // one of their arguments.
         let there: Vec<bool> = (then.results.iter().zip(&wanted.types))
             .map(|(result, ty)| {
                 ty.dims.is_empty() && result.as_var().is_none_or(|var| !inside.contains(&var))

@@ -1,14 +1,14 @@
-//! Definitions that become functions of the library, although they are not recursive: those whose calls, all written out, would be most of a
-//! program that is too large.
+//! Definitions that become functions of the library, although they are not recursive: those whose
+//! calls, all written out, would be most of a program that is too large.
 //!
 //! ```text
 //!   def f2 x = f1 x + f0 x,  def f3 x = f2 x + f1 x,  …      f30 written out has a million calls
 //! ```
 //!
-//! * *Assumes* nothing. *Gives* nothing for a program that is short enough when all calls are written out, since what is written out is optimized together with
-//!   what is around it.
-//! * What is counted are terms of core, each definition with those that it mentions. So the answer is known before anything is written, in time linear in
-//!   the program.
+//! * *Assumes* nothing. *Gives* nothing for a program that is short enough when all calls are
+//!   written out, since what is written out is optimized together with what is around it.
+//! * What is counted are terms of core, each definition with those that it mentions. So the answer
+//!   is known before anything is written, in time linear in the program.
 
 use std::collections::{HashMap, HashSet};
 
@@ -27,7 +27,8 @@ pub(crate) fn repeated(program: &Program, types: &Types, entry: DefId) -> HashSe
     let mut search = Search { program, found: Vec::new(), known: HashMap::new() };
     search.all(entry);
     let all = search.found;
-    // Each definition stands behind those that it mentions, but for recursion, whose functions are called anyway.
+    // Each definition stands behind those that it mentions, but for recursion, whose functions are
+    // called anyway.
     let size = |called: &HashSet<DefId>,
                 sizes: &HashMap<DefId, usize>,
                 (own, mentions): &Mentions| {
@@ -60,8 +61,8 @@ pub(crate) fn repeated(program: &Program, types: &Types, entry: DefId) -> HashSe
     called
 }
 
-/// Whether it is a function without rules that gives data when it has all its arguments: what a function of the library gives is known by its type
-/// alone.
+/// Whether it is a function without rules that gives data when it has all its arguments: what a
+/// function of the library gives is known by its type alone.
 fn gives_data(program: &Program, types: &Types, id: DefId) -> bool {
     let mut body = &program.def(id).body;
     let is_function = matches!(body.kind(), TermKind::Lam(..));

@@ -25,8 +25,9 @@ pub enum Shape {
     Node(TypeId),
 }
 
-/// The recursive types that the values of a shape contain. Their values are rows: each has a constructor, and a place among the integers and
-/// one among the reals where its fields are, with the sizes of arrays before their elements. What contains a value says its number.
+/// The recursive types that the values of a shape contain. Their values are rows: each has a
+/// constructor, and a place among the integers and one among the reals where its fields are, with
+/// the sizes of arrays before their elements. What contains a value says its number.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
     /// The types with their constructors; these are numbered through.
@@ -39,7 +40,8 @@ pub type Constructor = (Arc<str>, Vec<Shape>);
 /// An array of scalars that a value consists of.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LeafLayout {
-    /// Where it is in the value: empty, or such as `.0.x` or `.Circle.0`; the tag of a variant is `.tag`.
+    /// Where it is in the value: empty, or such as `.0.x` or `.Circle.0`; the tag of a variant is
+    /// `.tag`.
     pub path: String,
     /// The scalars.
     pub elem: ScalarTy,
@@ -127,7 +129,7 @@ impl Shape {
         }
     }
 
-    /// Has it no leaves?
+    /// Whether it has no leaves.
     pub(crate) fn is_empty(&self) -> bool {
         match self {
             Shape::Scalar(_) | Shape::Array(..) | Shape::Variant(_) | Shape::Node(_) => false,
@@ -200,7 +202,7 @@ impl Shape {
     }
 }
 
-/// Is it the label of a size of a variant?
+/// Whether it is the label of a size of a variant.
 fn is_size(label: &str) -> bool {
     sized::is_sized(std::iter::once(label))
 }
@@ -241,7 +243,8 @@ impl Table {
         all.into_iter().nth(number)
     }
 
-    /// The arrays that the rows are: constructors, places among the integers and among the reals, integers (truth values are 0 or 1), reals.
+    /// The arrays that the rows are: constructors, places among the integers and among the reals,
+    /// integers (truth values are 0 or 1), reals.
     pub(crate) fn leaves(&self) -> Vec<LeafLayout> {
         let leaf = |path: &str, elem| LeafLayout { path: path.into(), elem, dims: vec![Size::Any] };
         if self.types.is_empty() {

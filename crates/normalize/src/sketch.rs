@@ -1,9 +1,11 @@
-//! What of a value is static where it crosses into a function of the library or into a node, and the slots of what is not.
+//! What of a value is static where it crosses into a function of the library or into a node, and
+//! the slots of what is not.
 //!
-//! A [`Sketch`] is a value without its leaves: two values with one sketch can take the place of each other. Data is sketched by its type, so
-//! it has one sketch; of functions the code is static, and what it captures is sketched in turn. `slots` says which scalars and arrays of
-//! scalars a value of a sketch consists of, `fill` takes them from a value, `instantiate` makes a value of them, all in the same order:
-//! sizes stand before the arrays that have them.
+//! A [`Sketch`] is a value without its leaves: two values with one sketch can take the place of
+//! each other. Data is sketched by its type, so it has one sketch; of functions the code is static,
+//! and what it captures is sketched in turn. `slots` says which scalars and arrays of scalars a
+//! value of a sketch consists of, `fill` takes them from a value, `instantiate` makes a value of
+//! them, all in the same order: sizes stand before the arrays that have them.
 
 use std::rc::Rc;
 
@@ -47,7 +49,7 @@ pub(crate) struct Slot {
     pub dims: Vec<usize>,
     /// What it says of the value.
     pub role: Role,
-    /// Is it a field of a variant, which is there for some of its constructors only?
+    /// Whether it is a field of a variant, which is there for some of its constructors only.
     pub is_optional: bool,
 }
 

@@ -1,9 +1,11 @@
 //! Recursion in tail position as a loop.
 //!
-//! `f(x) = s; if c { f(x') } else { r }` becomes `x = loop (x, go = true) while go { s; if c { (x', true) } else { (x, false) } }` before the body as it
-//! was, which then takes the branch that does not call.
+//! `f(x) = s; if c { f(x') } else { r }` becomes
+//! `x = loop (x, go = true) while go { s; if c { (x', true) } else { (x, false) } }` before the
+//! body as it was, which then takes the branch that does not call.
 //!
-//! * *Assumes* that sizes of parameters do not change, and that `s` adds to no accumulator: otherwise the function stays as it is.
+//! * *Assumes* that sizes of parameters do not change, and that `s` adds to no accumulator:
+//!   otherwise the function stays as it is.
 //! * *Keeps* other calls of the function; the one in tail position is never reached.
 
 use std::collections::HashSet;
@@ -41,7 +43,8 @@ fn last(block: &Block) -> Option<&Stm> {
     (!block.results.is_empty() && binds.eq(block.results.iter().copied())).then_some(stm)
 }
 
-/// Collects the arguments of the calls in tail position; false if there are none, or what stands before them adds to accumulators.
+/// Collects the arguments of the calls in tail position; false if there are none, or what stands
+/// before them adds to accumulators.
 fn tail_calls(block: &Block, id: FnId, found: &mut Vec<Vec<Atom>>) -> bool {
     match last(block).map(|stm| &stm.exp) {
         Some(Exp::Op(Op::Call { function, args, .. })) if *function == id => {
@@ -62,7 +65,7 @@ fn tail_calls(block: &Block, id: FnId, found: &mut Vec<Vec<Atom>>) -> bool {
     }
 }
 
-/// Is there a way through the block that ends without such a call?
+/// Whether there is a way through the block that ends without such a call.
 fn has_end(block: &Block, id: FnId) -> bool {
     match last(block).map(|stm| &stm.exp) {
         Some(Exp::Op(Op::Call { function, .. })) => *function != id,

@@ -1,6 +1,8 @@
-//! Values of recursive types at the boundary: the entry makes nodes of the rows that it takes (see [`crate::shape::Table`]), in one loop, for a row stands
-//! after those that it contains. It gives rows by two functions of the library for each type: `measure` says how many rows, integers and
-//! reals a value takes, `write` adds them to accumulators, and each value its number to what contains it.
+//! Values of recursive types at the boundary: the entry makes nodes of the rows that it takes (see
+//! [`crate::shape::Table`]), in one loop, for a row stands after those that it contains. It gives
+//! rows by two functions of the library for each type: `measure` says how many rows, integers and
+//! reals a value takes, `write` adds them to accumulators, and each value its number to what
+//! contains it.
 
 mod plant;
 mod write;

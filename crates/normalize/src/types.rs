@@ -33,7 +33,8 @@ impl Types {
         Types { recursive, self_applied: all.map(through_functions).collect() }
     }
 
-    /// Does the type contain functions that take or give it? Then they may be applied to themselves, again and again.
+    /// Does the type contain functions that take or give it? Then they may be applied to
+    /// themselves, again and again.
     pub fn is_self_applied(&self, id: TypeId) -> bool {
         self.self_applied[id.0 as usize]
     }

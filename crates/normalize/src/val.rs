@@ -1,10 +1,11 @@
-//! Symbolic values: what a core term is known to be while code is emitted for it. Functions and the structure of data are static;
-//! only scalars and arrays of scalars exist at run time.
+//! Symbolic values: what a core term is known to be while code is emitted for it. Functions and the
+//! structure of data are static; only scalars and arrays of scalars exist at run time.
 //!
-//! An array is its extent and one *family*: the structure of its elements, in which every leaf may have the axis of the array
-//! (it is stored) or not (it is the same for all elements). So an array of tuples is a tuple of arrays, an array of closures is one
-//! closure whose environment holds arrays, and `replicate n x` is just `x`. Indices apply lazily: `m[i]` is the leaf `m` with the pending
-//! prefix `i`, and no row is copied just to be indexed further.
+//! An array is its extent and one *family*: the structure of its elements, in which every leaf may
+//! have the axis of the array (it is stored) or not (it is the same for all elements). So an array
+//! of tuples is a tuple of arrays, an array of closures is one closure whose environment holds
+//! arrays, and `replicate n x` is just `x`. Indices apply lazily: `m[i]` is the leaf `m` with the
+//! pending prefix `i`, and no row is copied just to be indexed further.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -21,7 +22,8 @@ pub(crate) struct Leaf {
     pub atom: Atom,
     /// Indices that are still to be applied to it.
     pub prefix: Vec<Atom>,
-    /// One entry per array around the leaf, outermost first: does the atom have this axis, or is it the same along it?
+    /// One entry per array around the leaf, outermost first: does the atom have this axis, or is it
+    /// the same along it?
     pub axes: Vec<bool>,
     /// Of handles: the type of the nodes. Null alone does not tell.
     pub node: Option<NodeId>,
@@ -120,7 +122,8 @@ pub(crate) struct NodeVal {
     pub is_data: bool,
 }
 
-/// One of several closures; the tag is the number of its code. None at all for an element of an empty array.
+/// One of several closures; the tag is the number of its code. None at all for an element of an
+/// empty array.
 #[derive(Clone, Debug)]
 pub(crate) struct FunVal {
     pub tag: Leaf,
@@ -143,14 +146,18 @@ pub(crate) struct Code {
 
 #[derive(Debug)]
 pub(crate) enum CodeKind {
-    /// A λ of the program and its free variables; those of a `let rec` have the free variables of all of it, and see each other.
+    /// A λ of the program and its free variables; those of a `let rec` have the free variables of
+    /// all of it, and see each other.
     Lambda { var: Var, body: Term, free: Rc<[Var]>, siblings: Rc<[(Var, Term)]> },
-    /// The tangent of a function parameter of this type, in a rule: `df x` is the tangent of `f x`. Its environment is the function, and the
-    /// function with the tangents of what it captures in their places.
+    /// The tangent of a function parameter of this type, in a rule: `df x` is the tangent of `f x`.
+    /// Its environment is the function, and the function with the tangents of what it captures in
+    /// their places.
     Tangent { ty: Ty, span: Span },
-    /// What adds pairs to the cotangent of a function parameter with results of this type, in a rule. Its environment is the function and its accumulators.
+    /// What adds pairs to the cotangent of a function parameter with results of this type, in a
+    /// rule. Its environment is the function and its accumulators.
     Adder { to: Ty, span: Span },
-    /// The linear map of a `vjp`. Its environment is the skeleton of the result, that of the point, and its free variables.
+    /// The linear map of a `vjp`. Its environment is the skeleton of the result, that of the point,
+    /// and its free variables.
     Pullback(Pullback),
 }
 
@@ -282,8 +289,8 @@ impl Val {
         }
     }
 
-    /// The values inside of data beside those of another value: components, elements (as families), and fields of constructors that both may
-    /// be. Functions and nodes are looked into by nobody.
+    /// The values inside of data beside those of another value: components, elements (as families),
+    /// and fields of constructors that both may be. Functions and nodes are looked into by nobody.
     pub fn beside<'v>(&'v self, other: &'v Val) -> Vec<(&'v Val, &'v Val)> {
         match (self, other) {
             (Val::Tuple(items), Val::Tuple(others)) => items.iter().zip(others.iter()).collect(),

@@ -1,4 +1,5 @@
-//! Accumulators that need not be: sums whose shape is known are `for`s, reductions and plain additions.
+//! Accumulators that need not be: sums whose shape is known are `for`s, reductions and plain
+//! additions.
 //!
 //! ```text
 //!   for i < n { … acc[i] += v … }        becomes   ys = for i < n { … v }; acc += ys          acc : [n]τ
@@ -7,12 +8,13 @@
 //!   loop … { … acc[p] += v … }           becomes   the same with a part of the state; likewise `if`
 //!   acc = accumulator x; acc += v; y = freeze acc      becomes   y = x + v
 //! ```
-//! An accumulator for a few elements, added to at constant places, becomes one accumulator for each: for four rows, or for sixteen scalars if nothing else is added to.
+//! An accumulator for a few elements, added to at constant places, becomes one accumulator for
+//! each: for four rows, or for sixteen scalars if nothing else is added to.
 //!
 //! Calls keep the accumulators that they are given, and cells are left alone.
 //!
-//! Assumes: nothing. Gives: accumulators only where the place of an addition is computed, or where arrays are summed over a loop.
-//! Keeps: values up to the order of sums, and failures.
+//! Assumes: nothing. Gives: accumulators only where the place of an addition is computed, or where
+//! arrays are summed over a loop. Keeps: values up to the order of sums, and failures.
 
 use std::collections::{HashMap, HashSet};
 
@@ -133,7 +135,8 @@ impl Pass<'_> {
         }
     }
 
-    /// `acc[place] += value` where the loop may have added nothing: then the place may be out of range, and there is nothing to add.
+    /// `acc[place] += value` where the loop may have added nothing: then the place may be out of
+    /// range, and there is nothing to add.
     fn guarded(&mut self, to: &mut Vec<Stm>, acc: Var, place: Vec<Atom>, value: Atom) {
         let sizes = self.types[&acc].dims.clone();
         let mut inside: Option<Atom> = None;
@@ -224,7 +227,8 @@ impl Pass<'_> {
         }
     }
 
-    /// Splits a small accumulator into one for each row, if all additions are at constant rows or to the whole.
+    /// Splits a small accumulator into one for each row, if all additions are at constant rows or
+    /// to the whole.
     fn split(&mut self, parts: &mut Parts, acc: Var) -> Option<Vec<Var>> {
         let ty = self.types[&acc].clone();
         let Scalar::Int(count @ 1..=SCALARS) = ty.dims.first()?.as_lit()? else { return None };
@@ -367,8 +371,9 @@ fn is_zero(atom: Atom) -> bool {
     }
 }
 
-/// The statements of a block, while its accumulators are replaced one after the other: what stands in each place of the block, and which
-/// places have to do with each accumulator. So an accumulator costs no more than the statements that it is about.
+/// The statements of a block, while its accumulators are replaced one after the other: what stands
+/// in each place of the block, and which places have to do with each accumulator. So an accumulator
+/// costs no more than the statements that it is about.
 struct Parts {
     places: Vec<Vec<Stm>>,
     /// By accumulator, in order: where it is made, added to and frozen.
@@ -440,8 +445,8 @@ impl Parts {
     }
 }
 
-/// What code adds to `acc[place]`, of the given type, as a value. With `all`, every addition to the accumulator must be of this kind;
-/// otherwise the others stay.
+/// What code adds to `acc[place]`, of the given type, as a value. With `all`, every addition to the
+/// accumulator must be of this kind; otherwise the others stay.
 #[derive(Clone)]
 struct Sum {
     acc: Var,
@@ -470,7 +475,8 @@ impl Sum {
             }
             Exp::Nest(Nest::If { cond, then, otherwise }) if self.ty.dims.is_empty() => {
                 let (then, otherwise) = (self.block(pass, then)?, self.block(pass, otherwise)?);
-                // Branches that add elsewhere only have no sum: an absent sum is not a zero to be added.
+                // Branches that add elsewhere only have no sum: an absent sum is not a zero to be
+                // added.
                 if then.1.is_none() && otherwise.1.is_none() {
                     return None;
                 }
@@ -532,7 +538,8 @@ impl Sum {
         Some(self.with(pass, stm, Nest::Loop { params, inits, kind: kind.clone(), body }))
     }
 
-    /// The block without its additions, and their sum, which it has computed; no sum if there are none.
+    /// The block without its additions, and their sum, which it has computed; no sum if there are
+    /// none.
     fn block(&self, pass: &mut Pass, block: &Block) -> Option<(Block, Option<Atom>)> {
         let mut result = Block { stms: Vec::new(), results: block.results.clone() };
         let mut sum: Option<Atom> = None;

@@ -1,12 +1,13 @@
 //! Constant folding and the laws of arithmetic, as rows of two tables.
 //!
-//! Assumes: nothing. Gives: no primitive with constant arguments only, none that a row of the tables matches. Keeps: values; [`LAWS`]
-//! keep derivatives of every order too, [`POWERS`] do not.
+//! Assumes: nothing. Gives: no primitive with constant arguments only, none that a row of the
+//! tables matches. Keeps: values; [`LAWS`] keep derivatives of every order too, [`POWERS`] do not.
 //!
 //! **What "keeps values" means for reals.** The laws are those of IEEE arithmetic: they hold for both zeros, infinities and NaN. So `x - 0`
-//! is `x`, but `x + 0` is not (`-0 + 0 = +0`), nor is `0 - x` the same as `-x`, nor `-(x - y)` the same as `y - x`; and `0 * x` and `x - x`
-//! stay. A law may round once less (`x ** 2 = x * x`). Derivatives do not need more, since a cotangent that is absent is never computed.
-//! Sums are not reassociated here. Integers wrap, and all laws of a ring hold for them.
+//! is `x`, but `x + 0` is not (`-0 + 0 = +0`), nor is `0 - x` the same as `-x`, nor `-(x - y)` the
+//! same as `y - x`; and `0 * x` and `x - x` stay. A law may round once less (`x ** 2 = x * x`).
+//! Derivatives do not need more, since a cotangent that is absent is never computed. Sums are not
+//! reassociated here. Integers wrap, and all laws of a ring hold for them.
 
 use std::rc::Rc;
 
@@ -62,7 +63,8 @@ macro_rules! op {
     };
 }
 
-/// Constants of commutative operations stand on the right: that is done before, so there is no row for them on the left.
+/// Constants of commutative operations stand on the right: that is done before, so there is no row
+/// for them on the left.
 pub(crate) const LAWS: &[Law] = &[
     law!("add negative zero": Add [X, NEGATIVE_ZERO] = X),
     law!("add negative": Add [X, op!(Neg [Y])] = op!(Sub [X, Y])),
@@ -134,8 +136,9 @@ pub(crate) const LAWS: &[Law] = &[
     law!("select its negation": SelectBool [C, FALSE, TRUE] = op!(Not [C])),
 ];
 
-/// Laws of powers. Their sides have the same value, but not the same derivatives: the third derivative of `x ** 2` is a zero that is
-/// computed, so it makes NaN of an infinite tangent; `x * x` has none. They are for programs that are not differentiated again.
+/// Laws of powers. Their sides have the same value, but not the same derivatives: the third
+/// derivative of `x ** 2` is a zero that is computed, so it makes NaN of an infinite tangent;
+/// `x * x` has none. They are for programs that are not differentiated again.
 pub(crate) const POWERS: &[Law] = &[
     law!("power one": Pow [X, ONE] = X),
     law!("power two": Pow [X, Pattern::Real(2.0)] = op!(Mul [X, X])),
@@ -202,8 +205,8 @@ fn constants_together(
     }
 }
 
-/// `x <= c or x != x` is `not (c < x)`, and `c <= x or x != x` is `not (x < c)`, for a constant `c` that is not NaN: the derivative of a
-/// `max` or `min` asks that.
+/// `x <= c or x != x` is `not (c < x)`, and `c <= x or x != x` is `not (x < c)`, for a constant `c`
+/// that is not NaN: the derivative of a `max` or `min` asks that.
 fn at_most_or_nan(
     context: &mut Context,
     stm: &Stm,
@@ -230,7 +233,8 @@ fn at_most_or_nan(
     Some(replacement)
 }
 
-/// `(if c then a else b) == k` is `c`, its negation or a constant, for integer constants: which of two closures is meant.
+/// `(if c then a else b) == k` is `c`, its negation or a constant, for integer constants: which of
+/// two closures is meant.
 fn chosen_constant(
     context: &mut Context,
     stm: &Stm,

@@ -1,8 +1,9 @@
 //! Reads of arrays that are known: literals, fills, constants, updates, and rows of arrays.
 //!
-//! Assumes: nothing. Gives: no index of a `Fill`, no constant index of an `Array` or `Constant`, no index of an index, no read of what an
-//! update has just written. Keeps: values. A read is still done only where it was done before, and not of an array that an update has
-//! consumed in between: that update would have to copy the array.
+//! Assumes: nothing. Gives: no index of a `Fill`, no constant index of an `Array` or `Constant`, no
+//! index of an index, no read of what an update has just written. Keeps: values. A read is still
+//! done only where it was done before, and not of an array that an update has consumed in between:
+//! that update would have to copy the array.
 
 use lambada_anf::{Atom, Exp, Op, Param, Stm, Ty};
 use lambada_prim::{Data, Scalar, Tensor};
@@ -44,7 +45,8 @@ fn read(context: &mut Context, stm: &Stm, x: Atom, index: &[Atom]) -> Option<Rep
                 .iter()
                 .zip(index)
                 .any(|(a, b)| a.as_lit().is_some() && b.as_lit().is_some() && a != b);
-            // The update has taken over the memory of the old array: to read that afterwards would cost a copy of it.
+            // The update has taken over the memory of the old array: to read that afterwards would
+            // cost a copy of it.
             let small = context.scope.ty(*array).is_some_and(|ty| small(&ty.dims));
             (apart && small).then(|| Replacement::exp(stm, Op::Index(*array, index.to_vec())))?
         }

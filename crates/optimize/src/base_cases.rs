@@ -1,10 +1,14 @@
-//! A call of a recursive function whose end is cheap tests for the end itself: `f x` becomes `if x is an end { what f gives there } else { f x }`.
+//! A call of a recursive function whose end is cheap tests for the end itself: `f x` becomes
+//! `if x is an end { what f gives there } else { f x }`.
 //!
-//! Most calls of a recursion are its ends: of one that branches, more than half. A test costs less than a call, and where the function is differentiated no node of a tape is
-//! made for an end. What only the call needs is computed in its branch.
+//! Most calls of a recursion are its ends: of one that branches, more than half. A test costs less
+//! than a call, and where the function is differentiated no node of a tape is made for an end. What
+//! only the call needs is computed in its branch.
 //!
-//! Assumes: nothing. Gives: no call, but where the function decides at once that it goes on, for functions that begin with such a test. There is no test where it is known that
-//! the recursion goes on, which `simplify` would remove. Keeps: values, failures, and which check fails first, as what precedes the test is only repeated.
+//! Assumes: nothing. Gives: no call, but where the function decides at once that it goes on, for
+//! functions that begin with such a test. There is no test where it is known that the recursion
+//! goes on, which `simplify` would remove. Keeps: values, failures, and which check fails first, as
+//! what precedes the test is only repeated.
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
@@ -145,7 +149,8 @@ impl Pass<'_> {
         }
     }
 
-    /// The function that one branch only calls, and nothing else: it has been tested whether it ends.
+    /// The function that one branch only calls, and nothing else: it has been tested whether it
+    /// ends.
     fn tested(&self, stm: &Stm) -> Option<FnId> {
         let Exp::Nest(Nest::If { then, otherwise, .. }) = &stm.exp else { return None };
         let called = |block: &Block| match &block.stms[..] {
@@ -216,7 +221,7 @@ impl Pass<'_> {
     }
 }
 
-/// Does it do nothing but compute a value?
+/// Whether it does nothing but compute a value.
 fn is_pure(stm: &Stm) -> bool {
     matches!(stm.exp, Exp::Op(_)) && stm.exp.effect() == Effect::None && stm.binds.len() == 1
 }

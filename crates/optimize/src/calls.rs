@@ -1,9 +1,12 @@
-//! What calls do: a summary of each function of the library, the least one that the call graph allows.
+//! What calls do: a summary of each function of the library, the least one that the call graph
+//! allows.
 //!
-//! Judgement: a function fails, does not end, adds to cells or reads them only if its body does, or a function that it calls. A recursion ends
-//! evidently where one parameter, the same for all functions of the circle, is smaller in every call: an `int` that is known to be at least 0,
-//! or a handle of which the argument is a part. Parts of a node are made before it, so there are finitely many; of null there is none that is
-//! not null, but there a program that descends has tested the node.
+//! Judgement: a function fails, does not end, adds to cells or reads them only if its body does, or
+//! a function that it calls. A recursion ends evidently where one parameter, the same for all
+//! functions of the circle, is smaller in every call: an `int` that is known to be at least 0, or a
+//! handle of which the argument is a part. Parts of a node are made before it, so there are
+//! finitely many; of null there is none that is not null, but there a program that descends has
+//! tested the node.
 //!
 //! Assumes: nothing. Gives: judgements about statements that look through calls. Keeps: all.
 
@@ -19,7 +22,8 @@ use crate::ends::{End, end};
 /// A function of more statements is called.
 const STATEMENTS: usize = 24;
 
-/// What is known outside of a function: of the library that it calls, and of variables that it captures.
+/// What is known outside of a function: of the library that it calls, and of variables that it
+/// captures.
 #[derive(Clone, Debug, Default)]
 pub struct Calls {
     /// Free variables of the code at hand, with their types.
@@ -73,7 +77,7 @@ impl Summary {
         }
     }
 
-    /// Has it to do with cells?
+    /// Whether it has to do with cells.
     pub(crate) fn touches_cells(self) -> bool {
         self.makes_cells || self.adds_to_cells || self.reads_cells
     }
@@ -98,7 +102,8 @@ impl Calls {
         for id in graph.circular(library) {
             calls.of[id.0 as usize].endless = true;
         }
-        // Callees come first, as they reach less: what one does is known to all that call it in the same round.
+        // Callees come first, as they reach less: what one does is known to all that call it in the
+        // same round.
         let mut order: Vec<usize> = (0..library.functions.len()).collect();
         order.sort_by_key(|k| graph.reached[*k].len());
         loop {
@@ -164,7 +169,7 @@ impl Calls {
         stm.may_not_end() && self.summary(stm).endless
     }
 
-    /// Does it show values?
+    /// Whether it shows values.
     pub(crate) fn inspects(&self, stm: &Stm) -> bool {
         stm.may_fail() && self.summary(stm).inspects
     }
@@ -174,7 +179,8 @@ impl Calls {
         !stm.additions().is_empty() || stm.touches_cells() && self.summary(stm).touches_cells()
     }
 
-    /// Can it be moved to where its operands are known? It does nothing but compute what it binds, or does not end.
+    /// Can it be moved to where its operands are known? It does nothing but compute what it binds,
+    /// or does not end.
     pub(crate) fn is_pure(&self, stm: &Stm) -> bool {
         if stm.is_pure() {
             return true;
@@ -269,7 +275,8 @@ fn callees(block: &Block) -> Vec<FnId> {
     found
 }
 
-/// Is one parameter, the same for all functions of a circle, smaller in every call of them by one another?
+/// Is one parameter, the same for all functions of a circle, smaller in every call of them by one
+/// another?
 fn descends(library: &Library, circle: &BTreeSet<FnId>) -> bool {
     let mut functions = circle.iter().filter_map(|id| library.function(*id));
     let Some(first) = functions.clone().next() else { return true };

@@ -1,8 +1,11 @@
-//! Checks that are evident, by what is known of indices and sizes: `0 ≤ i` and `i < n` for the index of a loop over n, what enclosing `if`s
-//! and dominating `Check`s say, and sums of these with constants.
+//! Checks that are evident, by what is known of indices and sizes: `0 ≤ i` and `i < n` for the
+//! index of a loop over n, what enclosing `if`s and dominating `Check`s say, and sums of these with
+//! constants.
 //!
-//! Assumes: sizes are not negative; sums of indices and sizes do not overflow. Gives: no comparison of integers that linear bounds decide;
-//! a `Check` of a constant `true` then goes away; no quotient or rest that bounds of the operands decide. Keeps: values and failures: a check that may fail stays where it is.
+//! Assumes: sizes are not negative; sums of indices and sizes do not overflow. Gives: no comparison
+//! of integers that linear bounds decide; a `Check` of a constant `true` then goes away; no
+//! quotient or rest that bounds of the operands decide. Keeps: values and failures: a check that
+//! may fail stays where it is.
 
 use lambada_anf::{Atom, Exp, Op, Stm};
 use lambada_prim::Prim;

@@ -1,7 +1,8 @@
 //! Common subexpressions: what has been computed where it is still in scope is not computed again.
 //!
-//! Assumes: nothing. Gives: no two pure statements in scope of each other that are equal up to the names that they bind inside.
-//! Keeps: values and failures; of two equal loops that may fail the second cannot fail, as the first has not.
+//! Assumes: nothing. Gives: no two pure statements in scope of each other that are equal up to the
+//! names that they bind inside. Keeps: values and failures; of two equal loops that may fail the
+//! second cannot fail, as the first has not.
 
 use std::collections::hash_map::DefaultHasher;
 use std::collections::{HashMap, VecDeque};
@@ -43,8 +44,8 @@ struct Cse<'a> {
     /// What has become known, to be forgotten when its block ends.
     log: Vec<Key>,
     image: Renaming,
-    /// Of the nests that are still to be visited: is it the only one of its shape? Then there is no need to compare it, which takes time
-    /// for each nest around.
+    /// Of the nests that are still to be visited: is it the only one of its shape? Then there is no
+    /// need to compare it, which takes time for each nest around.
     unique: VecDeque<bool>,
 }
 
@@ -80,8 +81,8 @@ impl Cse<'_> {
     }
 }
 
-/// Adds the shapes of the nests of a block, inner ones first, and gives its own: equal for blocks that are equal up to the names of
-/// variables.
+/// Adds the shapes of the nests of a block, inner ones first, and gives its own: equal for blocks
+/// that are equal up to the names of variables.
 fn block_shape(block: &Block, shapes: &mut Vec<u64>) -> u64 {
     let mut hasher = DefaultHasher::new();
     for stm in &block.stms {

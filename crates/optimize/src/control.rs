@@ -1,8 +1,9 @@
-//! Control flow that is decided: an `if` on a constant, a loop that runs not at all or once, branches and loops that give back what
-//! they were given.
+//! Control flow that is decided: an `if` on a constant, a loop that runs not at all or once,
+//! branches and loops that give back what they were given.
 //!
-//! Assumes: nothing. Gives: no `if` on a constant, no `for` or `loop` of constant extent ≤ 1, no result of an `if` that is the same in both
-//! branches or is true in one and false in the other, no loop state that never changes. Keeps: values and failures.
+//! Assumes: nothing. Gives: no `if` on a constant, no `for` or `loop` of constant extent ≤ 1, no
+//! result of an `if` that is the same in both branches or is true in one and false in the other, no
+//! loop state that never changes. Keeps: values and failures.
 
 use std::collections::HashSet;
 
@@ -52,7 +53,8 @@ fn if_(stm: &Stm, cond: Atom, then: &Block, otherwise: &Block) -> Option<Replace
     if_same(stm, cond, then, otherwise).or_else(|| if_truths(stm, cond, then, otherwise))
 }
 
-/// An `if` between integers that take an addition or so chooses between both: no tape holds what is computed again, and its bounds are known.
+/// An `if` between integers that take an addition or so chooses between both: no tape holds what is
+/// computed again, and its bounds are known.
 fn cheap_integers(stm: &Stm, cond: Atom, then: &Block, otherwise: &Block) -> Option<Replacement> {
     let cheap = |stm: &Stm| {
         matches!(stm.exp, Exp::Op(Op::Prim(Prim::AddInt | Prim::SubInt | Prim::NegInt, _)))
@@ -88,7 +90,8 @@ fn select(elem: ScalarTy) -> Prim {
 
 /// Results that are the same in both branches need no `if`.
 fn if_same(stm: &Stm, cond: Atom, then: &Block, otherwise: &Block) -> Option<Replacement> {
-    // A variable bound in a branch cannot be the result of the other, so what is equal is in scope outside.
+    // A variable bound in a branch cannot be the result of the other, so what is equal is in scope
+    // outside.
     let same: Vec<bool> =
         then.results.iter().zip(&otherwise.results).map(|(a, b)| a == b).collect();
     if !same.contains(&true) {
@@ -197,8 +200,8 @@ fn one_iteration(stm: &Stm, index: Var, outs: &[Out], body: &Block) -> Replaceme
     Replacement { stms, values }
 }
 
-/// Outs that do not depend on the iteration: an array of one scalar is a `Fill`, a sum of units is the unit, and an array of all
-/// elements of an array is that array.
+/// Outs that do not depend on the iteration: an array of one scalar is a `Fill`, a sum of units is
+/// the unit, and an array of all elements of an array is that array.
 fn for_invariant(
     context: &mut Context,
     stm: &Stm,
@@ -278,7 +281,8 @@ fn idle(op: ReduceOp, elem: ScalarTy, result: Atom, unchanging: bool) -> Option<
     (unchanging && op != ReduceOp::Mul).then_some(Value::Repeated(op, result))
 }
 
-/// A sum of equal terms is a product; other reductions of equal things are idempotent. Without iterations, there is the unit.
+/// A sum of equal terms is a product; other reductions of equal things are idempotent. Without
+/// iterations, there is the unit.
 fn repeated(
     context: &mut Context,
     stms: &mut Vec<Stm>,

@@ -1,7 +1,9 @@
-//! Dead code. A variable is live if a result, a check, the condition of a `while` or a live variable needs it; everything else goes:
-//! statements, results of `for` and `if`, loop state that only feeds itself, and additions to accumulators whose final value nobody reads.
+//! Dead code. A variable is live if a result, a check, the condition of a `while` or a live
+//! variable needs it; everything else goes: statements, results of `for` and `if`, loop state that
+//! only feeds itself, and additions to accumulators whose final value nobody reads.
 //!
-//! Assumes: nothing. Gives: every binding is live, or stands beside one that is. Keeps: values, failures, and loops that may not end.
+//! Assumes: nothing. Gives: every binding is live, or stands beside one that is. Keeps: values,
+//! failures, and loops that may not end.
 
 use std::collections::HashSet;
 
@@ -65,7 +67,8 @@ impl Marker<'_> {
         }
     }
 
-    /// `control`: what decides whether the block runs at all; it is live if something inside is live that is not just a value.
+    /// `control`: what decides whether the block runs at all; it is live if something inside is
+    /// live that is not just a value.
     fn block(&mut self, block: &Block, control: &mut Vec<Atom>) {
         for stm in &block.stms {
             for p in &stm.binds {
@@ -119,7 +122,8 @@ impl Marker<'_> {
                     p.ty.dims.iter().for_each(|d| self.need(p.var, *d));
                 }
             }
-            // An addition is live if its accumulator is: the accumulator needs what is added, and that the addition runs.
+            // An addition is live if its accumulator is: the accumulator needs what is added, and
+            // that the addition runs.
             Exp::Op(Op::Accumulate { acc, index, value }) => {
                 index
                     .iter()
@@ -159,7 +163,8 @@ impl Marker<'_> {
 }
 
 impl Marker<'_> {
-    /// An addition to a cell, or to an accumulator from around the function, is live: who reads it is not known here.
+    /// An addition to a cell, or to an accumulator from around the function, is live: who reads it
+    /// is not known here.
     fn addition(&mut self, acc: Var) {
         if !self.own.contains(&acc) {
             self.root(acc.into());
@@ -276,7 +281,8 @@ impl Sweeper<'_> {
     }
 }
 
-/// Does a statement that has survived only compute values? Additions to accumulators of others, checks and what may not end do more.
+/// Does a statement that has survived only compute values? Additions to accumulators of others,
+/// checks and what may not end do more.
 fn is_value(stm: &Stm, calls: &Calls) -> bool {
     match stm.exp.effect() {
         Effect::Makes

@@ -1,9 +1,13 @@
-//! Delinearization: a loop over all elements of a matrix, whose place it takes apart, is a loop over the rows around one over the columns. What `flatten` gives is read
-//! that way: `for k < n * m { … x[k / m, k % m] … w[k] … }` becomes `for i < n { for j < m { … x[i, j] … w[i * m + j] … } }`. No element costs a division.
+//! Delinearization: a loop over all elements of a matrix, whose place it takes apart, is a loop
+//! over the rows around one over the columns. What `flatten` gives is read that way:
+//! `for k < n * m { … x[k / m, k % m] … w[k] … }` becomes
+//! `for i < n { for j < m { … x[i, j] … w[i * m + j] … } }`. No element costs a division.
 //!
-//! Assumes: iterations are independent, so their order is open. Gives: no loop, other than a copy, whose extent is evidently a product of two sizes, neither of them
-//! negative, and whose index is divided by the second one alone. What it collects is a matrix, and an array of one axis that has the elements of the matrix in the same
-//! order. Keeps: values, up to the order of sums; failures of iterations, and which comes first.
+//! Assumes: iterations are independent, so their order is open. Gives: no loop, other than a copy,
+//! whose extent is evidently a product of two sizes, neither of them negative, and whose index is
+//! divided by the second one alone. What it collects is a matrix, and an array of one axis that has
+//! the elements of the matrix in the same order. Keeps: values, up to the order of sums; failures
+//! of iterations, and which comes first.
 
 use lambada_anf::{Atom, Block, Exp, Nest, Op, Out, Param, Renaming, Stm, Ty, Var};
 use lambada_prim::{Prim, Scalar};
@@ -75,7 +79,7 @@ fn is_copy(index: Var, outs: &[Out], body: &Block) -> bool {
     body.stms.iter().all(|stm| part(index, stm).is_some() || reads(stm))
 }
 
-/// Is it an element or a part of an array, perhaps one element after the other?
+/// Whether it is an element or a part of an array, perhaps one element after the other.
 fn reads(stm: &Stm) -> bool {
     match &stm.exp {
         Exp::Op(Op::Index(..)) => true,
@@ -86,7 +90,8 @@ fn reads(stm: &Stm) -> bool {
     }
 }
 
-/// The body for a row and a column, and what computes the place where it is needed: before the loop over the columns, and in it.
+/// The body for a row and a column, and what computes the place where it is needed: before the loop
+/// over the columns, and in it.
 fn inner(
     context: &mut Context,
     (index, columns): (Var, Atom),
@@ -163,7 +168,8 @@ fn part(index: Var, stm: &Stm) -> Option<(Var, Prim)> {
     }
 }
 
-/// How many rows there are: the size of an axis along which the quotient is an index, or the quotient of the extent.
+/// How many rows there are: the size of an axis along which the quotient is an index, or the
+/// quotient of the extent.
 fn rows(
     context: &Context,
     (index, extent): (Var, Atom),

@@ -10,13 +10,15 @@ const STATEMENTS: usize = 8;
 #[derive(Clone, Debug)]
 pub(crate) struct End {
     pub(crate) function: Function,
-    /// The same without its other branch, which no test of the end needs: it may be long, and the test is written out at each call.
+    /// The same without its other branch, which no test of the end needs: it may be long, and the
+    /// test is written out at each call.
     pub(crate) test: Function,
-    /// Is it the first branch?
+    /// Whether it is the first branch.
     pub(crate) then: bool,
 }
 
-/// The end of a recursive function, if it begins with a test, gives scalars and nodes, and updates no array.
+/// The end of a recursive function, if it begins with a test, gives scalars and nodes, and updates
+/// no array.
 pub(crate) fn end(function: &Function) -> Option<End> {
     let (last, before) = function.body.stms.split_last()?;
     let Exp::Nest(Nest::If { then, otherwise, .. }) = &last.exp else { return None };
@@ -44,7 +46,8 @@ pub(crate) fn end(function: &Function) -> Option<End> {
         (false, true) => false,
         (true, true) | (false, false) => return None,
     };
-    // An array that the recursion updates is threaded through its calls, each of which is to be its last use: a branch beside the call that reads it would be one more.
+    // An array that the recursion updates is threaded through its calls, each of which is to be its
+    // last use: a branch beside the call that reads it would be one more.
     let updates = function.body.any(&mut |stm| matches!(stm.exp, Exp::Op(Op::Update { .. })));
     (fits && !updates && function.rules.is_none()).then(|| End {
         function: function.clone(),

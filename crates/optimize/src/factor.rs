@@ -1,12 +1,14 @@
-//! Linear maps leave sums: `Σᵢ a·xᵢ = a·Σᵢ xᵢ` where `a` is a finite number that does not depend on `i`, likewise negation and division
-//! by a number that is not zero.
+//! Linear maps leave sums: `Σᵢ a·xᵢ = a·Σᵢ xᵢ` where `a` is a finite number that does not depend on
+//! `i`, likewise negation and division by a number that is not zero.
 //!
-//! Assumes: nothing. Gives: no sum of negations, or of products with a constant or an integer that does not depend on the index; no two
-//! outs of a loop that are the same. Keeps: values up to rounding and the sign of a zero, and failures. This is the homomorphism law of
-//! pullbacks, `f (Σ x) = Σ f x`.
+//! Assumes: nothing. Gives: no sum of negations, or of products with a constant or an integer that
+//! does not depend on the index; no two outs of a loop that are the same. Keeps: values up to
+//! rounding and the sign of a zero, and failures. This is the homomorphism law of pullbacks,
+//! `f (Σ x) = Σ f x`.
 //!
-//! A factor that may be infinite or NaN stays inside, although it is as linear: with `a` infinite, `Σ a·xᵢ` is NaN where a term is zero or
-//! two differ in sign, but `a·Σ xᵢ` need not be; and where there are no terms the sum is 0, but `a·0` is NaN.
+//! A factor that may be infinite or NaN stays inside, although it is as linear: with `a` infinite,
+//! `Σ a·xᵢ` is NaN where a term is zero or two differ in sign, but `a·Σ xᵢ` need not be; and where
+//! there are no terms the sum is 0, but `a·0` is NaN.
 
 use std::collections::HashSet;
 

@@ -1,8 +1,9 @@
 //! Does a loop fail only where another, in the same iteration, has failed before?
 //!
-//! Two bodies that run one after the other are compared by what their checks depend on: everything else is left out, the same pure
-//! statement on the same operands is the same value, and a check, or a construct with checks in it, that equals one before it up to the
-//! names that it binds cannot fail.
+//! Two bodies that run one after the other are compared by what their checks depend on: everything
+//! else is left out, the same pure statement on the same operands is the same value, and a check,
+//! or a construct with checks in it, that equals one before it up to the names that it binds cannot
+//! fail.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,7 +11,8 @@ use lambada_anf::{Atom, Block, Exp, Nest, Op, Renaming, Stm, Var};
 
 use crate::common_subexpressions as cse;
 
-/// In a body whose first `before` statements come from the first loop: can the statements after these not fail?
+/// In a body whose first `before` statements come from the first loop: can the statements after
+/// these not fail?
 pub(crate) fn covered(body: &Block, before: usize) -> bool {
     let mut needed = HashSet::new();
     let mut slice: Vec<(usize, Stm)> = Vec::new();

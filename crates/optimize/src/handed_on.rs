@@ -1,11 +1,12 @@
-//! Handles that functions only hand on to each other: a tape that holds nothing but tapes of the calls inside says nothing that the calls do not
-//! know. Who calls neither makes nor passes it.
+//! Handles that functions only hand on to each other: a tape that holds nothing but tapes of the
+//! calls inside says nothing that the calls do not know. Who calls neither makes nor passes it.
 //!
-//! Assumes: nothing. Gives: the same program with null for such handles; what is left of them goes with other dead code. Keeps: values and
-//! failures.
+//! Assumes: nothing. Gives: the same program with null for such handles; what is left of them goes
+//! with other dead code. Keeps: values and failures.
 //!
-//! All handles that functions take and give are taken for such at first, and those that something else still mentions, when the others are null,
-//! are no such ones: so handles that only each other need go together.
+//! All handles that functions take and give are taken for such at first, and those that something
+//! else still mentions, when the others are null, are no such ones: so handles that only each other
+//! need go together.
 
 use std::collections::HashSet;
 
@@ -24,7 +25,8 @@ struct Places {
     results: HashSet<Place>,
 }
 
-/// Makes such handles null, and says whether there are any. They must be tried again with the cheap passes.
+/// Makes such handles null, and says whether there are any. They must be tried again with the cheap
+/// passes.
 pub fn handed_on(program: &mut Function) -> bool {
     let mut places = handles(&program.library);
     while !places.params.is_empty() || !places.results.is_empty() {

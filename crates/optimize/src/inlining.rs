@@ -1,7 +1,8 @@
 //! A call of a small function that does not call itself is its body.
 //!
-//! Assumes: derivatives have been taken, since a function may have rules of its own. Gives: no call of a function of few statements outside
-//! of a circle of calls. Keeps: values, failures, and which accumulators are added to.
+//! Assumes: derivatives have been taken, since a function may have rules of its own. Gives: no call
+//! of a function of few statements outside of a circle of calls. Keeps: values, failures, and which
+//! accumulators are added to.
 
 use lambada_anf::{Exp, Op, Stm, written_out};
 

@@ -1,4 +1,5 @@
-//! anf to anf: one rewrite per file. The tables [`FIRST`], [`ROUND`] and [`FINAL`] are the pipeline; the round runs until nothing changes.
+//! anf to anf: one rewrite per file. The tables [`FIRST`], [`ROUND`] and [`FINAL`] are the
+//! pipeline; the round runs until nothing changes.
 
 mod accumulators;
 mod algebra;
@@ -64,7 +65,8 @@ enum How {
 }
 
 impl Pass {
-    /// Runs the pass on a program, the functions of its library included, and says whether that has changed it.
+    /// Runs the pass on a program, the functions of its library included, and says whether that has
+    /// changed it.
     pub fn run(&self, program: &mut Function) -> bool {
         self.run_knowing(program, &mut None, Reader::Machine)
     }
@@ -213,7 +215,8 @@ pub fn passes() -> impl Iterator<Item = &'static Pass> {
     FIRST.iter().chain(ROUND).chain(FINAL)
 }
 
-/// How often the round runs at most. Each only makes the program smaller or flatter, so few are needed.
+/// How often the round runs at most. Each only makes the program smaller or flatter, so few are
+/// needed.
 const ROUNDS: usize = 10;
 
 /// What holds of derivatives too.
@@ -275,7 +278,8 @@ pub enum Reader {
     Person,
 }
 
-/// The passes that are for speed alone: they write the same computation out several times, or change the types of the program.
+/// The passes that are for speed alone: they write the same computation out several times, or
+/// change the types of the program.
 const FOR_SPEED: &[&str] = &["unboxing", "recursion-unrolling", "base-cases"];
 
 /// Runs the passes. In debug builds the result of every pass is checked.
@@ -292,7 +296,8 @@ pub fn optimize(function: Function) -> Function {
     })
 }
 
-/// Runs the passes, and shows what each of them gives, and whether that is something else than before.
+/// Runs the passes, and shows what each of them gives, and whether that is something else than
+/// before.
 pub fn optimize_observed(
     mut function: Function,
     reader: Reader,
@@ -312,7 +317,8 @@ pub fn optimize_observed(
             let silent = !changed && !same();
             assert!(!silent, "the pass `{}` does not say that it changes a program", pass.name);
         }
-        // An access whose evidence a pass has lost gets a check of its own, so that no pass can leave one without.
+        // An access whose evidence a pass has lost gets a check of its own, so that no pass can
+        // leave one without.
         if changed || !guarded {
             changed |= lambada_anf::guard(function);
             guarded = true;
@@ -362,10 +368,12 @@ fn verify(pass: &Pass, before: &Function, after: &Function) {
     }
 }
 
-/// The cheap passes and fusion, on code with free variables: used before differentiation. What the results and their sizes do not need
-/// goes away. Loops are fused so that what they hand to each other is a local value, which the reverse sweep may compute again, and no
-/// array that it would have to keep. The library is that of the functions that it calls, which stay as they are; it may be one of them itself.
-/// What it captures should be told with types: without, a product of matrices is not known to have sizes that fit, and stays in a loop.
+/// The cheap passes and fusion, on code with free variables: used before differentiation. What the
+/// results and their sizes do not need goes away. Loops are fused so that what they hand to each
+/// other is a local value, which the reverse sweep may compute again, and no array that it would
+/// have to keep. The library is that of the functions that it calls, which stay as they are; it may
+/// be one of them itself. What it captures should be told with types: without, a product of
+/// matrices is not known to have sizes that fit, and stays in a loop.
 pub fn simplify(
     library: &Library,
     names: &mut Names,
@@ -403,7 +411,8 @@ pub fn simplify(
         differentiable(&mut function, calls);
         dead_code::dead_code(&mut function, calls);
     }
-    // What does not change in a loop is differentiated once, and no tape holds it for each iteration.
+    // What does not change in a loop is differentiated once, and no tape holds it for each
+    // iteration.
     loop_invariant_code_motion::loop_invariant_code_motion(&mut function, calls, reader);
     dead_code::dead_code(&mut function, calls);
     *names = function.names;

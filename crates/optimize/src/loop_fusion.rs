@@ -6,12 +6,13 @@
 //!   zs = for j < n { b₂ reads ys[j, …] }                      between, as far as it does
 //! ```
 //!
-//! Assumes: nothing. Gives: no two loops over the same extent in one block that could run together. This is where a primal loop, its
-//! reductions and its reverse loop become one nest, and where arrays stored between them become local values.
-//! Keeps: values and failures, and updates in place: nothing moves behind what takes over the memory of an array that it needs. The first
-//! loop moves down to the second, so nothing that may fail may stand between if it may fail itself; what depends on it moves below the
-//! second, so that must not fail at all. If both may fail, the second fails only where the same iteration of the first has failed before
-//! ([`failures`]).
+//! Assumes: nothing. Gives: no two loops over the same extent in one block that could run together.
+//! This is where a primal loop, its reductions and its reverse loop become one nest, and where
+//! arrays stored between them become local values. Keeps: values and failures, and updates in
+//! place: nothing moves behind what takes over the memory of an array that it needs. The first loop
+//! moves down to the second, so nothing that may fail may stand between if it may fail itself; what
+//! depends on it moves below the second, so that must not fail at all. If both may fail, the second
+//! fails only where the same iteration of the first has failed before ([`failures`]).
 
 use std::collections::{HashMap, HashSet};
 
@@ -58,7 +59,8 @@ fn block(b: &mut Block, effects: &Effects) -> bool {
     changed
 }
 
-/// Are there two statements over the same range? Only then is it worth knowing what statements mention.
+/// Are there two statements over the same range? Only then is it worth knowing what statements
+/// mention.
 fn has_candidates(stms: &[Stm]) -> bool {
     let mut seen = HashSet::new();
     stms.iter().filter_map(range).any(|range| !seen.insert(range.code()))
@@ -139,7 +141,8 @@ impl Info {
         Info { binds, mentions, adds_to, consumes, fails: summary.fails, summary }
     }
 
-    /// Of two statements that become one. What was between them is still mentioned, which only makes later fusions more careful.
+    /// Of two statements that become one. What was between them is still mentioned, which only
+    /// makes later fusions more careful.
     fn and(mut self, other: Info) -> Info {
         let count = self.binds.len();
         self.binds.extend(other.binds.into_iter().map(|(var, k)| (var, count + k)));
@@ -153,7 +156,8 @@ impl Info {
         }
     }
 
-    /// Does the statement need an array that `later` takes over? It would have to be copied if the statement came after that.
+    /// Does the statement need an array that `later` takes over? It would have to be copied if the
+    /// statement came after that.
     fn loses_to(&self, later: &Info) -> bool {
         !later.consumes.is_disjoint(&self.mentions)
     }
@@ -193,7 +197,8 @@ impl Row {
             .collect()
     }
 
-    /// The statements between the two that depend on the first and must move behind the second; none if the two cannot be fused.
+    /// The statements between the two that depend on the first and must move behind the second;
+    /// none if the two cannot be fused.
     fn dependents(&self, first: usize, second: usize) -> Option<Vec<usize>> {
         let (a, b) = (&self.stms[first], &self.stms[second]);
         let fails = |k: usize| self.infos[k].fails;
@@ -232,7 +237,8 @@ impl Row {
         }
         let fusible = match (&a.exp, &b.exp) {
             (Exp::Nest(Nest::For { body, .. }), Exp::Nest(Nest::For { .. })) => {
-                // If the first does not fail, the second's failures may come earlier, which nobody sees.
+                // If the first does not fail, the second's failures may come earlier, which nobody
+                // sees.
                 let covered = || failures::covered(&fused_body(a, &own.binds, b), body.stms.len());
                 reads_elementwise(a, &own.binds, b)
                     && !own.summary.conflicts(last.summary)
@@ -245,8 +251,9 @@ impl Row {
         fusible.then_some(dependents)
     }
 
-    /// Does the k-th statement take over an array that the first one needs, or one of its dependents, which all come after it then? Or does
-    /// it read cells that they add to, or the other way around?
+    /// Does the k-th statement take over an array that the first one needs, or one of its
+    /// dependents, which all come after it then? Or does it read cells that they add to, or the
+    /// other way around?
     fn overtaken(&self, first: usize, dependents: &[usize], k: usize) -> bool {
         let mut moved = std::iter::once(&first).chain(dependents);
         moved.any(|m| {
@@ -255,7 +262,8 @@ impl Row {
         })
     }
 
-    /// Puts the fused statement where the second one was, and what depends on the first one behind it. Gives its place.
+    /// Puts the fused statement where the second one was, and what depends on the first one behind
+    /// it. Gives its place.
     fn fuse(&mut self, first: usize, second: usize, dependents: &[usize]) -> usize {
         let rest = self.stms.split_off(second + 1);
         let rest_infos = self.infos.split_off(second + 1);
@@ -297,7 +305,8 @@ fn fused_body(a: &Stm, results: &HashMap<Var, usize>, b: &Stm) -> Block {
     }
 }
 
-/// Does the second loop use the results of the first, which are these, only by reading its own element?
+/// Does the second loop use the results of the first, which are these, only by reading its own
+/// element?
 fn reads_elementwise(a: &Stm, results: &HashMap<Var, usize>, b: &Stm) -> bool {
     let (Exp::Nest(Nest::For { outs, .. }), Exp::Nest(Nest::For { index, body, .. })) =
         (&a.exp, &b.exp)

@@ -1,13 +1,15 @@
 //! Loop-invariant code moves out of loops.
 //!
-//! Assumes: nothing. Gives: no pure statement in a loop that depends on nothing the loop binds, except those that are cheaper to do again
-//! than to keep (`Fill`, updates) and those that might not be safe to run when the loop runs no iteration: reads that are not evidently in
-//! range, `while` loops that might not end, and divisions of integers in source that people read. Keeps: values and failures: a `Check` never moves.
+//! Assumes: nothing. Gives: no pure statement in a loop that depends on nothing the loop binds,
+//! except those that are cheaper to do again than to keep (`Fill`, updates) and those that might
+//! not be safe to run when the loop runs no iteration: reads that are not evidently in range,
+//! `while` loops that might not end, and divisions of integers in source that people read. Keeps:
+//! values and failures: a `Check` never moves.
 //!
 //! **Costly work is not done where the loop would not have run.** A loop in a loop may have no iterations in most of the outer ones
-//! (`for j < i`); if something that takes a loop itself leaves it, both come under the condition that there is an iteration, unless it costs
-//! nothing where there is none.
-//! What a branch computes leaves the loop under the condition of the branch.
+//! (`for j < i`); if something that takes a loop itself leaves it, both come under the condition
+//! that there is an iteration, unless it costs nothing where there is none. What a branch computes
+//! leaves the loop under the condition of the branch.
 
 use std::collections::HashSet;
 
@@ -110,8 +112,9 @@ impl Motion<'_> {
         }
     }
 
-    /// Would a loop that may not run at all have saved costly work? If it is in a loop, it may run in some iterations only; elsewhere it
-    /// matters unless it goes over the axes of arguments, which are seldom empty.
+    /// Would a loop that may not run at all have saved costly work? If it is in a loop, it may run
+    /// in some iterations only; elsewhere it matters unless it goes over the axes of arguments,
+    /// which are seldom empty.
     fn needs_guard(&self, stm: &Stm, out: &[Stm]) -> bool {
         let Some(extent) = stm.exp.extent() else { return false };
         let varies = extent.as_var().is_some_and(|v| self.varying.contains(&v));
@@ -120,7 +123,7 @@ impl Motion<'_> {
             && !self.scope.proves(Atom::int(0), extent, true)
     }
 
-    /// Is it computed from the sizes of the arguments alone?
+    /// Whether it is computed from the sizes of the arguments alone.
     fn is_size(&self, atom: Atom) -> bool {
         let Atom::Var(var) = atom else { return true };
         self.sizes.contains(&var)
@@ -224,7 +227,8 @@ impl Leaving<'_> {
         !depends && typed && worthwhile(s) && pure && safe(s, self.scope, place)
     }
 
-    /// What leaves the branches of an invariant condition, under that condition: costly work, and what it needs.
+    /// What leaves the branches of an invariant condition, under that condition: costly work, and
+    /// what it needs.
     fn of_branches(&mut self, s: &mut Stm, inside: &HashSet<Var>, here: Here) -> Vec<Stm> {
         let Exp::Nest(Nest::If { cond, then, otherwise }) = &mut s.exp else { return Vec::new() };
         if cond.as_var().is_none_or(|v| inside.contains(&v)) {
@@ -242,7 +246,8 @@ impl Leaving<'_> {
         parts.into_iter().flatten().collect()
     }
 
-    /// The statements that leave a branch, and the results of the costly ones. The others are cheap, and stay besides: they may be what says that an index is in range.
+    /// The statements that leave a branch, and the results of the costly ones. The others are
+    /// cheap, and stay besides: they may be what says that an index is in range.
     fn of_branch(
         &mut self,
         block: &mut Block,
@@ -268,7 +273,8 @@ impl Leaving<'_> {
         }
         let binds = moved.iter().filter(|s| s.is_costly()).flat_map(|s| s.binds.iter().cloned());
         let binds: Vec<Param> = binds.collect();
-        // The sizes of what is given must be known outside; and where an integer comes from may be what says that it is in range.
+        // The sizes of what is given must be known outside; and where an integer comes from may be
+        // what says that it is in range.
         let own: HashSet<Var> = moved.iter().flat_map(|s| &s.binds).map(|p| p.var).collect();
         let is_own = |size: &Atom| size.as_var().is_some_and(|v| own.contains(&v));
         let real = Elem::Scalar(ScalarTy::Real);
@@ -291,7 +297,8 @@ impl Leaving<'_> {
     }
 }
 
-/// Is it cheap, or does it do nothing where the extent is 0, as a product of matrices with as many columns?
+/// Whether it is cheap, or does it do nothing where the extent is 0, as a product of matrices with
+/// as many columns.
 fn costs_nothing_without(stm: &Stm, extent: Atom) -> bool {
     if !stm.is_costly() || stm.exp.extent() == Some(extent) {
         return true;
@@ -326,7 +333,8 @@ fn nothing(binds: &[Param], names: &mut Names) -> Block {
     block
 }
 
-/// Is keeping the value better than computing it again? Arrays that are filled or updated may be built in place.
+/// Is keeping the value better than computing it again? Arrays that are filled or updated may be
+/// built in place.
 fn worthwhile(stm: &Stm) -> bool {
     !matches!(stm.exp, Exp::Op(Op::Fill(_) | Op::Update { .. }))
 }
@@ -357,11 +365,12 @@ fn rests_on_sizes(stm: &Stm) -> bool {
 struct Place {
     /// The program would have run the statement.
     runs: bool,
-    /// An integer is divided by zero without a failure: not so in source that people read, where the loop may have no iteration.
+    /// An integer is divided by zero without a failure: not so in source that people read, where
+    /// the loop may have no iteration.
     divides: bool,
 }
 
-/// May it run where the program might not have run it?
+/// Whether it may run where the program might not have run it.
 fn safe(stm: &Stm, scope: &mut Scope, place: Place) -> bool {
     let runs = place.runs;
     match &stm.exp {

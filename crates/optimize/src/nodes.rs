@@ -1,7 +1,9 @@
-//! Nodes that are known: the constructor and the fields of a node that has just been made, and those of null.
+//! Nodes that are known: the constructor and the fields of a node that has just been made, and
+//! those of null.
 //!
-//! Assumes: nothing. Gives: no tag and no field of a `node` in scope, or of null. Keeps: values. An array that an update has consumed since
-//! the node was made is read from the node: else the update would have to copy it.
+//! Assumes: nothing. Gives: no tag and no field of a `node` in scope, or of null. Keeps: values. An
+//! array that an update has consumed since the node was made is read from the node: else the update
+//! would have to copy it.
 
 use lambada_anf::{Atom, Exp, Op, Stm};
 

@@ -1,15 +1,19 @@
-//! Producer inlining: `(for i < n => b)[j] = b[i := j]`, and `(for i < n => for k < m => b)[j, l] = b[i := j, k := l]`.
+//! Producer inlining: `(for i < n => b)[j] = b[i := j]`, and
+//! `(for i < n => for k < m => b)[j, l] = b[i := j, k := l]`.
 //!
-//! Assumes: nothing. Gives: an array that is only read element by element is not made, where computing the elements at the reads costs no
-//! more. Keeps: values and failures: what is copied cannot fail, and what it reads is evidently in range where it is copied to.
+//! Assumes: nothing. Gives: an array that is only read element by element is not made, where
+//! computing the elements at the reads costs no more. Keeps: values and failures: what is copied
+//! cannot fail, and what it reads is evidently in range where it is copied to.
 //!
 //! **No statement of the producer is evaluated more often than before**, up to a constant number of cheap operations. A statement in the
-//! body of the first loop, which has the index i, was evaluated once for each i; where it is read at `x[j, l]` it may be evaluated once for
-//! each j, but not once for each l: the loops between the producer and the read must be those whose indices the statement depends on. So a
-//! row that takes a reduction is not computed again for each of its elements. Statements that take a constant number of cheap operations,
-//! or none, may be repeated.
+//! body of the first loop, which has the index i, was evaluated once for each i; where it is read
+//! at `x[j, l]` it may be evaluated once for each j, but not once for each l: the loops between the
+//! producer and the read must be those whose indices the statement depends on. So a row that takes
+//! a reduction is not computed again for each of its elements. Statements that take a constant
+//! number of cheap operations, or none, may be repeated.
 //!
-//! An array that an update has consumed since the producer ran is not read again: the update would have to copy it.
+//! An array that an update has consumed since the producer ran is not read again: the update would
+//! have to copy it.
 
 use std::collections::{HashMap, HashSet};
 
@@ -56,7 +60,8 @@ struct Read {
 }
 
 impl Read {
-    /// Are the loops between the array and the read all among those that the first indices run over?
+    /// Are the loops between the array and the read all among those that the first indices run
+    /// over?
     fn covered(&self, depth: usize) -> bool {
         let among = |i: &Option<Var>| i.is_some_and(|i| self.index[..depth].contains(&i.into()));
         self.loops.iter().all(among)
@@ -131,7 +136,8 @@ impl Reads {
     }
 }
 
-/// What it costs to compute an element where it is read, if nothing costly is then computed more often than before.
+/// What it costs to compute an element where it is read, if nothing costly is then computed more
+/// often than before.
 enum Repeated {
     /// So many cheap operations.
     Cheap(usize),
@@ -144,7 +150,8 @@ struct Element {
     index: Var,
     /// The statements of the body that the element needs, and the element.
     slice: Block,
-    /// Where the element is itself an array that a loop makes: which of the statements is the loop, and what computes its elements.
+    /// Where the element is itself an array that a loop makes: which of the statements is the loop,
+    /// and what computes its elements.
     row: Option<(usize, Box<Element>)>,
 }
 
@@ -201,7 +208,8 @@ impl Element {
     }
 }
 
-/// Which arrays have been consumed, in the order of the walk: updated in place, if nothing mentions them later.
+/// Which arrays have been consumed, in the order of the walk: updated in place, if nothing mentions
+/// them later.
 struct Consumed {
     /// Arguments are never updated in place.
     params: HashSet<Var>,
@@ -229,7 +237,8 @@ impl Consumed {
         x
     }
 
-    /// To be called before the blocks of the statement are visited: a loop consumes its first state when it begins.
+    /// To be called before the blocks of the statement are visited: a loop consumes its first state
+    /// when it begins.
     fn pass(&mut self, stm: &Stm) {
         if let Exp::Op(Op::Index(x, _)) = &stm.exp
             && !stm.binds[0].ty.dims.is_empty()
@@ -369,8 +378,9 @@ fn slice(body: &Block, result: Atom) -> Option<Block> {
     Some(Block { stms, results: vec![result] })
 }
 
-/// How many operations the statements take, if they are few and cheap; reading takes none. An array filled with one value takes none either,
-/// if only an element of it is wanted. Where the index is `known`, a branch that comparisons with it decide takes what is in it.
+/// How many operations the statements take, if they are few and cheap; reading takes none. An array
+/// filled with one value takes none either, if only an element of it is wanted. Where the index is
+/// `known`, a branch that comparisons with it decide takes what is in it.
 fn cost<'a>(stms: impl Iterator<Item = &'a Stm>, element: bool, known: bool) -> Option<usize> {
     let mut count = 0;
     let total = stms.map(|stm| statement_cost(stm, element, known, &mut count)).sum();

@@ -5,9 +5,10 @@
 //!   becomes   old = xs[i];  ys = xs with [i] = row;  for j < n { x = old[j]; … }
 //! ```
 //!
-//! Assumes: nothing; runs once, after all other passes, since they put reads of rows together again. Gives: an update of an array of which
-//! only the overwritten part is read later is the array's last use, so it is done in place. Keeps: values and failures: the part is in range
-//! where the update is done.
+//! Assumes: nothing; runs once, after all other passes, since they put reads of rows together
+//! again. Gives: an update of an array of which only the overwritten part is read later is the
+//! array's last use, so it is done in place. Keeps: values and failures: the part is in range where
+//! the update is done.
 
 use std::collections::HashMap;
 
@@ -15,7 +16,8 @@ use lambada_anf::{Atom, Block, Exp, Function, Names, Op, Param, Renaming, Stm, V
 
 use crate::calls::Calls;
 
-/// The pass. It looks at each mention of an array once, because a tape has as many updates as mentions.
+/// The pass. It looks at each mention of an array once, because a tape has as many updates as
+/// mentions.
 pub(crate) fn read_before_update(function: &mut Function, _: &Calls) -> bool {
     let mut survey = Survey::default();
     survey.block(&function.body);
@@ -36,7 +38,8 @@ pub(crate) fn read_before_update(function: &mut Function, _: &Calls) -> bool {
 /// or a part.
 type Mention = (usize, Option<Vec<Atom>>);
 
-/// Where arrays are mentioned, and which are updated. Statements are numbered in the order of the text, each before those in its blocks.
+/// Where arrays are mentioned, and which are updated. Statements are numbered in the order of the
+/// text, each before those in its blocks.
 #[derive(Default)]
 struct Survey {
     count: usize,
@@ -87,7 +90,8 @@ impl Survey {
         self.mentions.entry(x).or_default().push((stm, index));
     }
 
-    /// By the number of an update: the array and the part of it that it overwrites, if that part is read later and nothing else of the array.
+    /// By the number of an update: the array and the part of it that it overwrites, if that part is
+    /// read later and nothing else of the array.
     fn parts(mut self) -> HashMap<usize, (Var, Vec<Atom>)> {
         let updated: Vec<Var> = self.updates.iter().map(|u| u.array).collect();
         for x in updated {

@@ -1,15 +1,18 @@
-//! Recursion unrolling: a recursive function that calls itself several times, with a smaller `int`, tests whether it is close to its end, and is straight-line code there.
+//! Recursion unrolling: a recursive function that calls itself several times, with a smaller `int`,
+//! tests whether it is close to its end, and is straight-line code there.
 //!
 //! ```text
 //!   f n a = if n == 1 { a[0, 0] } else { for j < n (reduce add) { … f (n - 1) … } }
 //!   f n a = if n == 1 { a[0, 0] } else { if n == 3 { 9 products } else { if n == 2 { 2 products } else { for … } } }
 //! ```
 //!
-//! Most calls of a recursion that branches are close to its end. There its loops are short, its arrays small and its calls known, so nothing of them is left; and a derivative
-//! keeps the operands of a few products instead of a tree of tapes.
+//! Most calls of a recursion that branches are close to its end. There its loops are short, its
+//! arrays small and its calls known, so nothing of them is left; and a derivative keeps the
+//! operands of a few products instead of a tree of tapes.
 //!
-//! Assumes: nothing. Gives: functions that test for a few numbers above their end, with at most so many statements each. Keeps: values and failures, in order; a function that tests for
-//! such numbers already stays as it is.
+//! Assumes: nothing. Gives: functions that test for a few numbers above their end, with at most so
+//! many statements each. Keeps: values and failures, in order; a function that tests for such
+//! numbers already stays as it is.
 
 use std::collections::HashMap;
 
@@ -286,8 +289,9 @@ fn tests(block: &Block, size: Var) -> bool {
     })
 }
 
-/// Passes that take a fold of `max` for the extremum of an array, or the other way round. These have different derivatives
-/// where elements are equal, and the function may be differentiated afterwards.
+/// Passes that take a fold of `max` for the extremum of an array, or the other way round. These
+/// have different derivatives where elements are equal, and the function may be differentiated
+/// afterwards.
 const EXTREMA: &[&str] = &["reduction-recognition", "unrolling"];
 
 /// Runs the passes on one function until nothing changes.

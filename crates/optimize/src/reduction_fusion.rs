@@ -1,12 +1,13 @@
-//! A reduction of an array's elements runs in the loop that makes the array, if that stands in the same block:
+//! A reduction of an array's elements runs in the loop that makes the array, if that stands in the
+//! same block:
 //!
 //! ```text
 //!   ys = for i < n { b };  s, zs = for j < n (reduce ⊕, …) { y = ys[j]; …; => y, … }
 //!   becomes   ys, s = for i < n (collect, reduce ⊕) { b };  zs = for j < n { y = ys[j]; … }
 //! ```
 //!
-//! Assumes: nothing. Gives: sums that are known before the rest of their loop runs, and that the array's own loop may have computed
-//! already. Keeps: values and failures.
+//! Assumes: nothing. Gives: sums that are known before the rest of their loop runs, and that the
+//! array's own loop may have computed already. Keeps: values and failures.
 
 use std::collections::HashMap;
 

@@ -5,7 +5,8 @@
 //!   loop ys = ys₀ for i < n do ys with [i] = e   becomes   for i < n => e                       ys not in e, of n elements
 //! ```
 //!
-//! Assumes: nothing. Gives: no `loop` all of whose state is of these kinds. Keeps: values up to the order of a sum or product, and failures.
+//! Assumes: nothing. Gives: no `loop` all of whose state is of these kinds. Keeps: values up to the
+//! order of a sum or product, and failures.
 
 use lambada_anf::{Atom, Block, Exp, LoopKind, Nest, Op, Out, Param, Renaming, Stm, Var, uses};
 use lambada_prim::{Prim, ReduceOp};
@@ -40,7 +41,8 @@ pub(crate) fn reduction_recognition(context: &mut Context, stm: &Stm) -> Option<
 
 /// What an iteration does to one part of the state.
 enum Step {
-    /// `next = state ⊕ …`: the statements of the chain, by the variable that each binds, with what is combined there.
+    /// `next = state ⊕ …`: the statements of the chain, by the variable that each binds, with what
+    /// is combined there.
     Combine(ReduceOp, Vec<(Var, Atom)>),
     /// `next = state with [index] = value`
     Set(Var, Atom),
@@ -75,7 +77,8 @@ fn step(
         if *monoid.get_or_insert(op) != op {
             return None;
         }
-        // The state is on one side, perhaps under more of the same; each link is used by the next one only.
+        // The state is on one side, perhaps under more of the same; each link is used by the next
+        // one only.
         let (link, other) = match (a.as_var(), b.as_var()) {
             (Some(v), _) if v == p.var || leads_to(body, v, p.var, once) => (v, b),
             (_, Some(v)) if v == p.var || leads_to(body, v, p.var, once) => (v, a),
@@ -162,7 +165,8 @@ fn binds_var(stm: &Stm, var: Var) -> bool {
     stm.binds.iter().any(|p| p.var == var)
 }
 
-/// The k-th result without the state that it started from: the innermost link of the chain is just what it combines.
+/// The k-th result without the state that it started from: the innermost link of the chain is just
+/// what it combines.
 fn without_state(body: &mut Block, k: usize, chain: &[(Var, Atom)]) {
     let Some((innermost, other)) = chain.last() else { return };
     body.stms.retain(|s| !binds_var(s, *innermost));

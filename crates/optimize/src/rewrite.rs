@@ -1,5 +1,6 @@
-//! The walk that all local rewrites share. Statements are visited in order, with what is known where they stand; a rule may replace a
-//! statement by others and say what stands for its bindings, and is then tried again on what it has put there. A pass is a list of rules.
+//! The walk that all local rewrites share. Statements are visited in order, with what is known
+//! where they stand; a rule may replace a statement by others and say what stands for its bindings,
+//! and is then tried again on what it has put there. A pass is a list of rules.
 
 use lambada_anf::{Atom, Block, Exp, Function, LoopKind, Names, Nest, Op, Param, Stm, Ty, Var};
 use lambada_prim::{Prim, Scalar};

@@ -1,8 +1,9 @@
-//! Functions with rules are called, so that derivatives find the rules. When the last derivative has been taken, these calls are written out,
-//! whatever their size, and fuse with what is around them.
+//! Functions with rules are called, so that derivatives find the rules. When the last derivative
+//! has been taken, these calls are written out, whatever their size, and fuse with what is around
+//! them.
 //!
-//! Assumes: derivatives have been taken. Gives: no function has rules, and none that had is called but recursive ones. Keeps: values and
-//! failures.
+//! Assumes: derivatives have been taken. Gives: no function has rules, and none that had is called
+//! but recursive ones. Keeps: values and failures.
 
 use lambada_anf::{Function, without_rules};
 

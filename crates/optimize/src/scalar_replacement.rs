@@ -1,8 +1,9 @@
-//! Scalar replacement: a small array that is the state of a loop or the result of an `if` becomes its elements. Then `[3]real` is three
-//! values in registers.
+//! Scalar replacement: a small array that is the state of a loop or the result of an `if` becomes
+//! its elements. Then `[3]real` is three values in registers.
 //!
-//! Assumes: nothing. Gives: no array of constant sizes that has up to 4 rows and 16 elements as the result of an `if`, nor as a state of
-//! which the loop reads single rows only. Keeps: values and failures.
+//! Assumes: nothing. Gives: no array of constant sizes that has up to 4 rows and 16 elements as the
+//! result of an `if`, nor as a state of which the loop reads single rows only. Keeps: values and
+//! failures.
 
 use lambada_anf::{Atom, Block, Exp, LoopKind, Nest, Op, Param, Renaming, Stm, Ty, Var};
 use lambada_prim::Scalar;

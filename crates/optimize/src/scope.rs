@@ -1,5 +1,6 @@
-//! What is known where a statement stands: the types and definitions of the variables in scope, and inequalities between integers, by the
-//! judgement that the checker uses too ([`lambada_anf::bounds`]).
+//! What is known where a statement stands: the types and definitions of the variables in scope, and
+//! inequalities between integers, by the judgement that the checker uses too
+//! ([`lambada_anf::bounds`]).
 
 use lambada_anf::bounds::Known;
 use lambada_anf::{Atom, Exp, Function, LoopKind, Nest, Op, Param, Stm, Ty, Var};
@@ -19,7 +20,8 @@ pub(crate) struct Scope {
 }
 
 impl Scope {
-    /// The scope of a function's body. The sizes of arguments are not negative; of what is captured, only the types are known.
+    /// The scope of a function's body. The sizes of arguments are not negative; of what is
+    /// captured, only the types are known.
     pub(crate) fn new(function: &Function, calls: &Calls) -> Scope {
         let mut scope = Scope::default();
         for size in &function.sizes {
@@ -48,7 +50,8 @@ impl Scope {
         self.definitions.get(&atom.as_var()?)
     }
 
-    /// May an array be read here without an update having to copy it for that? Not after something has taken over its memory.
+    /// May an array be read here without an update having to copy it for that? Not after something
+    /// has taken over its memory.
     pub(crate) fn readable(&self, x: Var) -> bool {
         !self.consumed.contains(&x)
     }

@@ -542,7 +542,8 @@ fn failing_checks_in_loops_that_may_not_run_stay() {
     has(&f, &[("check", 1), ("for ", 1)]);
 }
 
-/// Straight-line code, then sums over arrays that need each other, then arrays whose loops can run together.
+/// Straight-line code, then sums over arrays that need each other, then arrays whose loops can run
+/// together.
 fn long_program(size: usize) -> Function {
     program(|p| {
         let (xs, row) = (p.xs, p.row.clone());
@@ -580,8 +581,8 @@ fn long_program(size: usize) -> Function {
     })
 }
 
-/// Time is nearly linear in the length of the program: four times the length takes less than ten times the time, where sixteen would be
-/// quadratic. Of several runs the quickest counts.
+/// Time is nearly linear in the length of the program: four times the length takes less than ten
+/// times the time, where sixteen would be quadratic. Of several runs the quickest counts.
 #[test]
 fn time_is_nearly_linear_in_the_length_of_the_program() {
     let programs = [100, 400].map(long_program);
@@ -604,7 +605,8 @@ fn passes_have_names_of_their_own() {
     }
 }
 
-/// A loop that may not end is part of what a program does, whether something needs its result or not; a counted one is not.
+/// A loop that may not end is part of what a program does, whether something needs its result or
+/// not; a counted one is not.
 #[test]
 fn loops_that_may_not_end_stay() {
     let f = program(|p| {

@@ -8,8 +8,9 @@
 //!
 //! Tapes of functions whose bodies are branches are such nodes: one per call.
 //!
-//! Assumes: derivatives have been taken. Gives: no node of such a type, but for those that go in or out of the program, and those whose constructor is asked
-//! for, which null does not have. Keeps: values, as null, whose fields are zeros, is 0 like what it stands for.
+//! Assumes: derivatives have been taken. Gives: no node of such a type, but for those that go in or
+//! out of the program, and those whose constructor is asked for, which null does not have. Keeps:
+//! values, as null, whose fields are zeros, is 0 like what it stands for.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,7 +1,8 @@
-//! Unrolling: a loop of constant extent up to 4 with a small body is written out, and one up to 16 that reads a literal by its index: the elements are scalars.
+//! Unrolling: a loop of constant extent up to 4 with a small body is written out, and one up to 16
+//! that reads a literal by its index: the elements are scalars.
 //!
-//! Assumes: nothing. Gives: no `for` or `loop` of constant extent ≤ 4 with a small body, nor such a `for` over a literal. Keeps: values (up to the sign of a zero sum) and
-//! failures, in order.
+//! Assumes: nothing. Gives: no `for` or `loop` of constant extent ≤ 4 with a small body, nor such a
+//! `for` over a literal. Keeps: values (up to the sign of a zero sum) and failures, in order.
 
 use lambada_anf::{Atom, Block, Exp, LoopKind, Nest, Op, Out, Param, Renaming, Stm, Ty, Var};
 use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy};
@@ -9,7 +10,8 @@ use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy};
 use crate::rewrite::{Context, Replacement};
 use crate::scalar_replacement::{ROWS, small};
 
-/// Loops of more iterations stay loops: written out, they make arrays that are not replaced by scalars.
+/// Loops of more iterations stay loops: written out, they make arrays that are not replaced by
+/// scalars.
 const ITERATIONS: i64 = ROWS;
 /// The same of loops that read a literal.
 const ELEMENTS: i64 = 16;
@@ -89,10 +91,11 @@ fn iterations(extent: Atom, body: &Block, (most, statements): (i64, usize)) -> O
     }
 }
 
-/// How many statements the block has when the loops in it are written out, as they will be; counted until there are more than `limit`.
+/// How many statements the block has when the loops in it are written out, as they will be; counted
+/// until there are more than `limit`.
 ///
-/// The loops count with their iterations because the outer one comes first: `d` loops of two iterations inside of each other are few
-/// statements, and `2^d` when all have been written out.
+/// The loops count with their iterations because the outer one comes first: `d` loops of two
+/// iterations inside of each other are few statements, and `2^d` when all have been written out.
 fn written_out(block: &Block, limit: usize) -> usize {
     let mut size = 0;
     for stm in &block.stms {
@@ -161,8 +164,8 @@ fn for_(
     Replacement { stms, values }
 }
 
-/// `if le[0] <= le[1] || a != a then a else b`: an extremum of an array follows the first of equal elements, where the primitive
-/// shares between both.
+/// `if le[0] <= le[1] || a != a then a else b`: an extremum of an array follows the first of equal
+/// elements, where the primitive shares between both.
 fn first_chosen(
     context: &mut Context,
     stms: &mut Vec<Stm>,

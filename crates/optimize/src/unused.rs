@@ -1,5 +1,5 @@
-//! What no call needs of the library: functions that the entry does not reach, parameters that a function does not use but for passing them
-//! on to itself, and results that no call uses.
+//! What no call needs of the library: functions that the entry does not reach, parameters that a
+//! function does not use but for passing them on to itself, and results that no call uses.
 //!
 //! Assumes: nothing. Gives: a library without these. Keeps: values and failures.
 
@@ -118,7 +118,8 @@ fn results(program: &mut Function, id: FnId) -> bool {
     let functions = program.library.functions.iter().flatten();
     let bodies: Vec<&Block> = functions.map(|f| &f.body).chain([&program.body]).collect();
     bodies.iter().for_each(|body| used_results(body, id, &mut keep));
-    // With an array go its sizes: what each call binds as such, and the results before it that they are.
+    // With an array go its sizes: what each call binds as such, and the results before it that they
+    // are.
     bodies.iter().for_each(|body| sizes_of_results(body, id, &mut keep));
     for k in (0..keep.len()).rev() {
         if keep[k] {

@@ -1,10 +1,12 @@
-//! The table of array primitives: operations on whole arrays of reals that are too costly, or too good, to be written as loops over scalars. All that the
-//! compiler knows of one is its row, and passes ask the row: what sizes it takes and gives, how it is evaluated, whether it is linear in each argument
-//! and what its transposes are, what it costs, which kernel it has.
+//! The table of array primitives: operations on whole arrays of reals that are too costly, or too
+//! good, to be written as loops over scalars. All that the compiler knows of one is its row, and
+//! passes ask the row: what sizes it takes and gives, how it is evaluated, whether it is linear in
+//! each argument and what its transposes are, what it costs, which kernel it has.
 //!
-//! A row is either *multilinear*: then its forward rule is the sum of itself with one tangent each, and its row lists its transposes. Or it is a function with rules
-//! of the library, written in Lambada: then that definition is its meaning, its rules are those of the definition, and the kernel takes the place of the definition where
-//! no derivative looks into it.
+//! A row is either *multilinear*: then its forward rule is the sum of itself with one tangent each,
+//! and its row lists its transposes. Or it is a function with rules of the library, written in
+//! Lambada: then that definition is its meaning, its rules are those of the definition, and the
+//! kernel takes the place of the definition where no derivative looks into it.
 
 mod rows;
 
@@ -36,23 +38,27 @@ pub struct ArrayRow {
     pub name: &'static str,
     /// How Lambada spells it.
     pub spelling: Spelling,
-    /// The names of its axes, a letter each: the sizes that evaluation and kernel take, in this order.
+    /// The names of its axes, a letter each: the sizes that evaluation and kernel take, in this
+    /// order.
     pub axes: &'static str,
     /// What the elements of each result are.
     pub results: &'static [ScalarTy],
-    /// By the ranks of the arguments, the one that has all axes first. Where nothing else decides, inference takes the first one of those with the fewest axes that fit.
+    /// By the ranks of the arguments, the one that has all axes first. Where nothing else decides,
+    /// inference takes the first one of those with the fewest axes that fit.
     pub versions: &'static [Version],
     /// Where its derivatives come from.
     pub derivative: Derivative,
     /// The arguments in each of which it is linear while the others stand.
     pub linear: &'static [usize],
-    /// The elements of the results: from the sizes of all axes (1 for one that a version does not have) and the elements of the arguments, row by row. The
-    /// precision of the program decides what counts as zero; results are rounded to it by who asks.
+    /// The elements of the results: from the sizes of all axes (1 for one that a version does not
+    /// have) and the elements of the arguments, row by row. The precision of the program decides
+    /// what counts as zero; results are rounded to it by who asks.
     pub eval: ArrayEval,
     /// How many operations on reals that takes, up to a constant factor close to one.
     pub work: fn(&[u64]) -> u64,
-    /// `void lam_NAME(int64_t n, …, const lam_element *a, …, lam_element *y, …)`, where `lam_element` is the type of reals, with a size for each axis; a result of integers is an `int64_t *`. Results share no
-    /// memory with the arguments, nor with each other.
+    /// `void lam_NAME(int64_t n, …, const lam_element *a, …, lam_element *y, …)`, where
+    /// `lam_element` is the type of reals, with a size for each axis; a result of integers is an
+    /// `int64_t *`. Results share no memory with the arguments, nor with each other.
     pub kernel: ArrayKernel,
     /// A line for the manual.
     pub doc: &'static str,
@@ -85,14 +91,16 @@ pub struct Version {
 /// Where the derivatives of an array primitive come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Derivative {
-    /// It is linear in each argument, a sum of products: each element of the result is the sum, over the axes that the result has not, of the products of the elements of
-    /// the arguments. The sums run upwards.
+    /// It is linear in each argument, a sum of products: each element of the result is the sum,
+    /// over the axes that the result has not, of the products of the elements of the arguments. The
+    /// sums run upwards.
     Contraction,
     /// From the rules of its definition in the prelude.
     Rules,
 }
 
-/// The cotangent of an argument, as an expression over the cotangent of the result and the arguments.
+/// The cotangent of an argument, as an expression over the cotangent of the result and the
+/// arguments.
 #[derive(Debug)]
 pub enum Transpose {
     /// The cotangent of the result.
@@ -116,7 +124,8 @@ pub struct ArrayKernel {
     pub texts: &'static [&'static str],
 }
 
-/// Evaluates an array primitive: from the precision of the program, the sizes of all axes and the elements of each argument to those of each result.
+/// Evaluates an array primitive: from the precision of the program, the sizes of all axes and the
+/// elements of each argument to those of each result.
 pub type ArrayEval = fn(Precision, &[usize], &[&[f64]]) -> Vec<Data>;
 
 /// An array as an example: its sizes and its elements.
@@ -182,14 +191,15 @@ impl ArrayPrim {
         format!("sizes differ: the inner sizes of `{name}` are {{0}} and {{1}}")
     }
 
-    /// Is it a sum of products?
+    /// Whether it is a sum of products.
     pub fn is_contraction(self) -> bool {
         self.row().derivative == Derivative::Contraction
     }
 }
 
 impl Version {
-    /// The sizes of the results, from those of the arguments; of an axis that several have, the first one that is given.
+    /// The sizes of the results, from those of the arguments; of an axis that several have, the
+    /// first one that is given.
     pub fn result_dims<S: Copy>(&self, args: &[&[S]]) -> Vec<Vec<S>> {
         let size = |axis| self.size(axis, args).expect("an axis of a result is one of an argument");
         self.results.iter().map(|axes| axes.chars().map(size).collect()).collect()
@@ -200,7 +210,8 @@ impl Version {
         self.results[0]
     }
 
-    /// The sizes of all axes of the primitive, for evaluation and kernel; `one` for those that this version has not.
+    /// The sizes of all axes of the primitive, for evaluation and kernel; `one` for those that this
+    /// version has not.
     pub fn sizes<S: Copy>(&self, prim: ArrayPrim, args: &[&[S]], one: S) -> Vec<S> {
         prim.row().axes.chars().map(|axis| self.size(axis, args).unwrap_or(one)).collect()
     }

@@ -1,7 +1,8 @@
-//! Scalar expressions over the arguments of a primitive: the form in which partial derivatives are written down.
+//! Scalar expressions over the arguments of a primitive: the form in which partial derivatives are
+//! written down.
 //!
-//! The operators and functions of this file make rows read like mathematics: the partials of `atan2 y x` are
-//! `x / (x² + y²)` and `-y / (x² + y²)`, written with [`Expr`] values.
+//! The operators and functions of this file make rows read like mathematics: the partials of
+//! `atan2 y x` are `x / (x² + y²)` and `-y / (x² + y²)`, written with [`Expr`] values.
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
@@ -62,7 +63,8 @@ impl Expr {
         self.emit_with(args, &out, &mut Functions { prim, lit })
     }
 
-    /// The product of the partial derivative `self` and the tangent or cotangent `d`, see [`Expr::scaled`].
+    /// The product of the partial derivative `self` and the tangent or cotangent `d`, see
+    /// [`Expr::scaled`].
     pub fn emit_scaled<T: Clone>(
         &self,
         args: &[T],
@@ -92,8 +94,9 @@ impl Expr {
         }
     }
 
-    /// The product of the partial derivative `self` and the tangent or cotangent `d`. What must not turn into `0 * inf` does not:
-    /// `1` gives `d`, `-1` gives `-d`, `0` gives `0`, and a choice becomes a choice between products.
+    /// The product of the partial derivative `self` and the tangent or cotangent `d`. What must not
+    /// turn into `0 * inf` does not: `1` gives `d`, `-1` gives `-d`, `0` gives `0`, and a choice
+    /// becomes a choice between products.
     pub fn scaled<I: Instance>(
         &self,
         args: &[I::Value],

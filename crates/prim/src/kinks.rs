@@ -1,9 +1,11 @@
-//! What derivatives are where there is none: the conventions, in one table. Tests evaluate the partials against it.
+//! What derivatives are where there is none: the conventions, in one table. Tests evaluate the
+//! partials against it.
 
 use crate::Prim;
 use crate::Scalar::{self, Bool, Int, Real};
 
-/// The first and the second derivative of a primitive by one argument, at a point where mathematics leaves it open.
+/// The first and the second derivative of a primitive by one argument, at a point where mathematics
+/// leaves it open.
 #[derive(Debug)]
 pub struct Kink {
     /// As the manual writes it.
@@ -35,7 +37,8 @@ const fn kink(
     Kink { text, prim, at, by, first, second }
 }
 
-/// The table. `maximum` and `minimum` of arrays follow the first of equal elements instead of sharing.
+/// The table. `maximum` and `minimum` of arrays follow the first of equal elements instead of
+/// sharing.
 pub const KINKS: &[Kink] = &[
     kink("abs x at 0", Prim::Abs, &[Real(0.0)], 0, 0.0, 0.0),
     kink("sign x at 0", Prim::Sign, &[Real(0.0)], 0, 0.0, 0.0),

@@ -1,7 +1,9 @@
-//! What all languages of the compiler share: scalars, tensors of scalars, the one table of scalar primitives, and that of array primitives.
+//! What all languages of the compiler share: scalars, tensors of scalars, the one table of scalar
+//! primitives, and that of array primitives.
 //!
-//! A primitive is a row of `table/`: its name, its type, how it is evaluated, its partial derivatives, its C text, its documentation. Everything
-//! that the compiler knows of a primitive is read off its row; no pass has a `match` over primitives.
+//! A primitive is a row of `table/`: its name, its type, how it is evaluated, its partial
+//! derivatives, its C text, its documentation. Everything that the compiler knows of a primitive is
+//! read off its row; no pass has a `match` over primitives.
 
 mod array;
 mod expr;

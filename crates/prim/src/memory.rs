@@ -1,5 +1,6 @@
-//! How much memory arrays may take. Every engine multiplies sizes with [`elements`] and asks [`Memory`] before it allocates, so that a program
-//! that wants too much fails with a message instead of aborting the process.
+//! How much memory arrays may take. Every engine multiplies sizes with [`elements`] and asks
+//! [`Memory`] before it allocates, so that a program that wants too much fails with a message
+//! instead of aborting the process.
 
 use std::collections::TryReserveError;
 
@@ -20,7 +21,8 @@ impl Default for Memory {
 }
 
 impl Memory {
-    /// The number of elements of an array that is about to be made, if there is room for them besides the bytes that are in use.
+    /// The number of elements of an array that is about to be made, if there is room for them
+    /// besides the bytes that are in use.
     pub fn room(
         self,
         sizes: impl IntoIterator<Item = i64>,
@@ -35,7 +37,7 @@ impl Memory {
         }
     }
 
-    /// Is there room for so many bytes of nodes besides those that are in use?
+    /// Whether there is room for so many bytes of nodes besides those that are in use.
     pub fn more(self, bytes: u64, in_use: u64) -> Result<(), String> {
         if bytes <= self.limit.saturating_sub(in_use) {
             return Ok(());
@@ -46,7 +48,8 @@ impl Memory {
         ))
     }
 
-    /// What is said of an array that there is no room for: its number of elements and the bytes of each, if that can be told.
+    /// What is said of an array that there is no room for: its number of elements and the bytes of
+    /// each, if that can be told.
     pub fn refused(self, array: Option<(u64, u64)>, in_use: u64) -> String {
         let bytes = array.and_then(|(count, each)| Some((count, count.checked_mul(each)?)));
         let Some((count, bytes)) = bytes else {
@@ -76,7 +79,8 @@ impl Memory {
     }
 }
 
-/// What fails, where it is asked for, when an operation makes a NaN out of numbers, on every engine.
+/// What fails, where it is asked for, when an operation makes a NaN out of numbers, on every
+/// engine.
 pub fn made_nan(op: Prim) -> String {
     made_nan_by(op.row().surface.spelling().unwrap_or(op.name()))
 }
@@ -86,14 +90,16 @@ pub fn made_nan_by(name: &str) -> String {
     format!("here `{name}` makes the first NaN: none of its operands is one")
 }
 
-/// How many bytes calls inside of each other may take, on every engine, unless the limit for arrays is lower. A recursion without end has to touch all
-/// of them before it is an error, and the system gives about a gigabyte in a second.
+/// How many bytes calls inside of each other may take, on every engine, unless the limit for arrays
+/// is lower. A recursion without end has to touch all of them before it is an error, and the system
+/// gives about a gigabyte in a second.
 pub const MOST_FOR_CALLS: u64 = 4 << 30;
 
 /// What fails where calls inside of each other take all memory that they may, on every engine.
 pub const TOO_DEEP: &str = "the recursion is too deep: the calls inside of each other take all the memory that they may, 4 GiB at most";
 
-/// The number of elements of an array with these sizes; a negative size counts as 0. Nothing if it does not fit.
+/// The number of elements of an array with these sizes; a negative size counts as 0. Nothing if it
+/// does not fit.
 pub fn elements(sizes: impl IntoIterator<Item = i64>) -> Option<u64> {
     let mut product = Some(1u64);
     for size in sizes {
@@ -105,8 +111,8 @@ pub fn elements(sizes: impl IntoIterator<Item = i64>) -> Option<u64> {
     product.filter(|product| *product <= i64::MAX as u64)
 }
 
-/// Room in a vector for so many elements more. It doubles, as vectors do, but takes no more than `spare` bytes beyond what is asked for, so
-/// what is reserved stays within a limit, too.
+/// Room in a vector for so many elements more. It doubles, as vectors do, but takes no more than
+/// `spare` bytes beyond what is asked for, so what is reserved stays within a limit, too.
 pub fn grow<T>(items: &mut Vec<T>, more: usize, spare: u64) -> Result<(), TryReserveError> {
     let needed = items.len().saturating_add(more);
     if needed <= items.capacity() {

@@ -1,4 +1,5 @@
-//! Memory of large arrays. Where the system hands out new memory in small pages, that takes longer than a copy, so large pages are asked for.
+//! Memory of large arrays. Where the system hands out new memory in small pages, that takes longer
+//! than a copy, so large pages are asked for.
 
 #![allow(unsafe_code)]
 
@@ -23,12 +24,14 @@ mod large {
     /// The size of a large page.
     const PAGE: usize = 1 << 21;
 
-    /// Asks for large pages between two places, if there is room for any. Where the system has none, nothing changes.
+    /// Asks for large pages between two places, if there is room for any. Where the system has
+    /// none, nothing changes.
     pub fn ask(memory: *mut u8, bytes: usize) {
         let skipped = memory.addr().next_multiple_of(PAGE) - memory.addr();
         let len = bytes.saturating_sub(skipped) / PAGE * PAGE;
         if len > 0 {
-            // SAFETY: advice on whole pages inside of memory that the caller owns, which keeps what it holds.
+            // SAFETY: advice on whole pages inside of memory that the caller owns, which keeps what
+            // it holds.
             unsafe { libc::madvise(memory.wrapping_add(skipped).cast(), len, libc::MADV_HUGEPAGE) };
         }
     }

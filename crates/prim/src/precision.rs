@@ -1,4 +1,5 @@
-//! How many bits a real has: said once for a whole program, by a value that its form in each language carries.
+//! How many bits a real has: said once for a whole program, by a value that its form in each
+//! language carries.
 
 use std::fmt;
 
@@ -6,9 +7,11 @@ use crate::{Data, Scalar, ScalarTy};
 
 /// The format of all reals of a program, of IEEE 754.
 ///
-/// In the compiler and in data a real is an `f64` whatever the format. Under [`Precision::F32`] it is one that an `f32` can be: engines round constants and
-/// arguments when they read them, and what a primitive gives. A sum, difference, product, quotient or root of 32-bit numbers that is computed with 64 bits
-/// and then rounded is the one that 32-bit arithmetic gives, so all engines agree.
+/// In the compiler and in data a real is an `f64` whatever the format. Under [`Precision::F32`] it
+/// is one that an `f32` can be: engines round constants and arguments when they read them, and what
+/// a primitive gives. A sum, difference, product, quotient or root of 32-bit numbers that is
+/// computed with 64 bits and then rounded is the one that 32-bit arithmetic gives, so all engines
+/// agree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Precision {
     /// 64 bits, about 16 digits.
@@ -63,7 +66,8 @@ impl Precision {
         }
     }
 
-    /// A number with the shortest decimals that tell a number of the format from all others of it: what is printed.
+    /// A number with the shortest decimals that tell a number of the format from all others of it:
+    /// what is printed.
     pub fn decimal(self, x: f64) -> f64 {
         match self {
             Precision::F64 => x,

@@ -1,4 +1,5 @@
-//! The scalar primitives. All of them are total on their types (NaN where mathematics has nothing to say) and strict.
+//! The scalar primitives. All of them are total on their types (NaN where mathematics has nothing
+//! to say) and strict.
 
 use std::sync::LazyLock;
 
@@ -6,7 +7,8 @@ use crate::expr::{x, y};
 use crate::table::{FAMILIES, first_partials};
 use crate::{Expr, Precision, Row, Scalar, ScalarTy};
 
-/// A scalar primitive, with one monomorphic type. The suffixes `Int` and `Bool` mark the versions on other types than `real`.
+/// A scalar primitive, with one monomorphic type. The suffixes `Int` and `Bool` mark the versions
+/// on other types than `real`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[allow(missing_docs)] // each variant is documented by its row in the table
 pub enum Prim {
@@ -120,7 +122,8 @@ pub enum ReduceOp {
 /// How many primitives there are.
 const COUNT: usize = Prim::SelectBool as usize + 1;
 
-/// The rows by primitive. That each primitive has exactly one is checked when this crate is compiled.
+/// The rows by primitive. That each primitive has exactly one is checked when this crate is
+/// compiled.
 static BY_PRIM: [&Row; COUNT] = {
     let mut rows: [Option<&Row>; COUNT] = [None; COUNT];
     let mut family = 0;
@@ -195,7 +198,7 @@ impl Prim {
         &PARTIALS[self as usize]
     }
 
-    /// Is it worth storing?
+    /// Whether it is worth storing.
     pub fn cost(self) -> Cost {
         self.row().cost
     }
@@ -206,7 +209,8 @@ impl ReduceOp {
     pub const ALL: [ReduceOp; 6] =
         [ReduceOp::Add, ReduceOp::Mul, ReduceOp::Min, ReduceOp::Max, ReduceOp::And, ReduceOp::Or];
 
-    /// The operation on two elements. Panics on a type that it does not have: callers have checked [`ReduceOp::accepts`].
+    /// The operation on two elements. Panics on a type that it does not have: callers have checked
+    /// [`ReduceOp::accepts`].
     pub fn prim(self, ty: ScalarTy) -> Prim {
         match (self, ty) {
             (ReduceOp::Add, ScalarTy::Real) => Prim::Add,
@@ -226,8 +230,8 @@ impl ReduceOp {
         }
     }
 
-    /// The partial derivatives of the operation on two elements. Those of an extremum follow the first of equal elements, as
-    /// `argmax` does, where the primitive shares: a place is one place.
+    /// The partial derivatives of the operation on two elements. Those of an extremum follow the
+    /// first of equal elements, as `argmax` does, where the primitive shares: a place is one place.
     pub fn partials(self, ty: ScalarTy) -> &'static [Option<Expr>] {
         type Partials = LazyLock<Vec<Option<Expr>>>;
         static LEAST: Partials = LazyLock::new(|| first_partials([x(), y()]));
@@ -242,7 +246,8 @@ impl ReduceOp {
         }
     }
 
-    /// Does it reduce elements of this type? `and` and `or` reduce truth values, the others numbers.
+    /// Does it reduce elements of this type? `and` and `or` reduce truth values, the others
+    /// numbers.
     pub fn accepts(self, ty: ScalarTy) -> bool {
         matches!(self, ReduceOp::And | ReduceOp::Or) == (ty == ScalarTy::Bool)
     }

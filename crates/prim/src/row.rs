@@ -17,8 +17,9 @@ pub struct Row {
     pub result: ScalarTy,
     /// The meaning. Total on arguments of the right types.
     pub eval: fn(&[Scalar]) -> Scalar,
-    /// The partial derivative by each argument; `None` where nothing flows: an argument or a result that is not real, or a
-    /// derivative that is zero everywhere. See [`Expr::scaled`] for how to multiply by one.
+    /// The partial derivative by each argument; `None` where nothing flows: an argument or a result
+    /// that is not real, or a derivative that is zero everywhere. See [`Expr::scaled`] for how to
+    /// multiply by one.
     pub partials: fn() -> Vec<Option<Expr>>,
     /// How C spells it.
     pub c: CText,
@@ -56,7 +57,8 @@ impl Surface {
     }
 }
 
-/// How C spells a primitive. Integers are `int64_t` and wrap (compile with `-fwrapv`), truth values are 0 or 1.
+/// How C spells a primitive. Integers are `int64_t` and wrap (compile with `-fwrapv`), truth values
+/// are 0 or 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CText {
     /// `x + y`
@@ -65,7 +67,8 @@ pub enum CText {
     Prefix(&'static str),
     /// `f(x, y)`: a function of `math.h`, or a helper (`lam_…`) whose text is [`c_helper`].
     Call(&'static str),
-    /// As `Call` on one lane; on several it is `lam_NAME_xN` of the vector mathematics, which see ([`crate::vector_helper`]).
+    /// As `Call` on one lane; on several it is `lam_NAME_xN` of the vector mathematics, which see
+    /// ([`crate::vector_helper`]).
     Math {
         /// The function on one lane.
         scalar: &'static str,
@@ -83,8 +86,9 @@ pub struct Helper {
     pub name: &'static str,
     /// Other helpers that it calls; their text comes first.
     pub needs: &'static [&'static str],
-    /// A complete `static inline` definition, in which `@real` stands for the type of reals and `@f` for what ends the names of functions on it; the
-    /// text of [`Helper::c`]. Assumes `math.h` and `stdint.h`.
+    /// A complete `static inline` definition, in which `@real` stands for the type of reals and
+    /// `@f` for what ends the names of functions on it; the text of [`Helper::c`]. Assumes `math.h`
+    /// and `stdint.h`.
     pub text: &'static str,
 }
 
@@ -107,14 +111,16 @@ impl Helper {
         self.text.replace("@real", precision.c()).replace("@f", suffix)
     }
 
-    /// Does it compute, and give, a number of 64 bits whatever the others have? What is easily lost needs them: long products, series.
+    /// Does it compute, and give, a number of 64 bits whatever the others have? What is easily lost
+    /// needs them: long products, series.
     pub fn gives_double(&self) -> bool {
         self.text.contains(&format!("double {}(", self.name))
     }
 }
 
 impl CText {
-    /// The application to C expressions, which must be atoms or in parentheses. The result is not in parentheses.
+    /// The application to C expressions, which must be atoms or in parentheses. The result is not
+    /// in parentheses.
     pub fn apply(self, args: &[impl AsRef<str>]) -> String {
         let arg = |k: usize| args[k].as_ref();
         match self {

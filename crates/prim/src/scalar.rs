@@ -34,7 +34,8 @@ impl ScalarTy {
     }
 }
 
-/// A scalar. Equality and hashing of reals are by bits, so that `nan = nan` and `0.0 ≠ -0.0`: the equality of program text.
+/// A scalar. Equality and hashing of reals are by bits, so that `nan = nan` and `0.0 ≠ -0.0`: the
+/// equality of program text.
 #[derive(Clone, Copy, Debug)]
 pub enum Scalar {
     /// A real.

@@ -1,4 +1,5 @@
-//! Functions that neither Rust nor C has. Each has a twin in C (`table/helpers.rs`) that computes the same in the same order.
+//! Functions that neither Rust nor C has. Each has a twin in C (`table/helpers.rs`) that computes
+//! the same in the same order.
 
 /// B₂ₖ / (2k)!, for k from 1: the coefficients of the Euler–Maclaurin formula.
 const EULER_MACLAURIN: [f64; 13] = [
@@ -67,7 +68,8 @@ pub fn powi(x: f64, n: i64) -> f64 {
     if n < 0 { 1.0 / result } else { result }
 }
 
-/// `x ** n` on integers, wrapping. For a negative `n` the quotient `1 / x ** -n` toward zero: 0 unless `x` is 1 or -1.
+/// `x ** n` on integers, wrapping. For a negative `n` the quotient `1 / x ** -n` toward zero: 0
+/// unless `x` is 1 or -1.
 pub fn int_pow(x: i64, n: i64) -> i64 {
     if n < 0 {
         return match x {
@@ -135,9 +137,10 @@ pub fn max(x: f64, y: f64) -> f64 {
     if x >= y || x.is_nan() { x } else { y }
 }
 
-/// The derivative of log Γ: by its Taylor series near its positive root, else by its recurrence up to 10, then by its asymptotic series;
-/// by reflection below 0. At the poles -1, -2, … NaN, at 0.0 -inf and at -0.0 inf, the limits from the two sides. The relative error is
-/// below 1e-13, but near the negative roots, where the absolute error is.
+/// The derivative of log Γ: by its Taylor series near its positive root, else by its recurrence up
+/// to 10, then by its asymptotic series; by reflection below 0. At the poles -1, -2, … NaN, at 0.0
+/// -inf and at -0.0 inf, the limits from the two sides. The relative error is below 1e-13, but near
+/// the negative roots, where the absolute error is.
 pub fn digamma(x: f64) -> f64 {
     if x == 0.0 {
         return -1.0 / x;
@@ -166,8 +169,9 @@ pub fn digamma(x: f64) -> f64 {
     y.ln() - 0.5 / y - series - shift
 }
 
-/// The n-th derivative of digamma: `(-1)ⁿ⁺¹ n! Σₖ (x + k)⁻ⁿ⁻¹`. NaN for a negative order. At the poles inf for odd orders; for even ones NaN
-/// at -1, -2, …, and the limits from the two sides at 0.0 and -0.0.
+/// The n-th derivative of digamma: `(-1)ⁿ⁺¹ n! Σₖ (x + k)⁻ⁿ⁻¹`. NaN for a negative order. At the
+/// poles inf for odd orders; for even ones NaN at -1, -2, …, and the limits from the two sides at
+/// 0.0 and -0.0.
 pub fn polygamma(n: i64, x: f64) -> f64 {
     if n == 0 {
         return digamma(x);
@@ -182,7 +186,8 @@ pub fn polygamma(n: i64, x: f64) -> f64 {
     if n % 2 == 0 { -sum } else { sum }
 }
 
-/// n! Σ (x + k)⁻ⁿ⁻¹ over k ≥ 0, for x > 0: terms one by one until they are negligible or `x + k` is large, then Euler–Maclaurin.
+/// n! Σ (x + k)⁻ⁿ⁻¹ over k ≥ 0, for x > 0: terms one by one until they are negligible or `x + k` is
+/// large, then Euler–Maclaurin.
 fn power_sum(n: i64, x: f64) -> f64 {
     if x == f64::INFINITY {
         return 0.0;
@@ -227,7 +232,8 @@ fn power_term(n: i64, y: f64) -> f64 {
     product
 }
 
-/// The same sum for x ≤ 0. The sum over all integers is periodic, and of two sums of positive numbers.
+/// The same sum for x ≤ 0. The sum over all integers is periodic, and of two sums of positive
+/// numbers.
 fn power_sum_reflected(n: i64, x: f64) -> f64 {
     let even = n % 2 == 0;
     let alternate = |value: f64| if even { -value } else { value };

@@ -1,4 +1,5 @@
-//! Dense, row-major tensors of scalars: what first-order programs take and give. A scalar is a tensor of rank 0.
+//! Dense, row-major tensors of scalars: what first-order programs take and give. A scalar is a
+//! tensor of rank 0.
 
 use crate::{Scalar, ScalarTy};
 
@@ -83,8 +84,8 @@ pub struct Tensor {
     pub data: Data,
 }
 
-/// Do the sizes of an array say how large this axis is? Inside of an array without elements a 0 may stand for a size that its source, an
-/// empty list, could not tell; a number has been said.
+/// Do the sizes of an array say how large this axis is? Inside of an array without elements a 0 may
+/// stand for a size that its source, an empty list, could not tell; a number has been said.
 pub fn tells(dims: &[usize], axis: usize) -> bool {
     dims[axis] != 0 || !dims[..axis].contains(&0)
 }

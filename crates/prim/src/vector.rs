@@ -1,11 +1,14 @@
-//! Vector mathematics: the text of functions on vectors, in GNU C. In each, `$` stands for the number of lanes. They call nothing of `libm`, are exact
-//! where the functions of C are (infinities, NaN, signed zeros, overflow) and give in each lane what they give alone, on all widths.
+//! Vector mathematics: the text of functions on vectors, in GNU C. In each, `$` stands for the
+//! number of lanes. They call nothing of `libm`, are exact where the functions of C are
+//! (infinities, NaN, signed zeros, overflow) and give in each lane what they give alone, on all
+//! widths.
 //!
-//! Coefficients are made by `benches/coefficients.rs` of `lambada-run`; how large the errors are says `docs/src/vector-mathematics.md`, and a test of
-//! `lambada-run` holds the functions to it.
+//! Coefficients are made by `benches/coefficients.rs` of `lambada-run`; how large the errors are
+//! says `docs/src/vector-mathematics.md`, and a test of `lambada-run` holds the functions to it.
 //!
-//! * Assumes: the types `f64x$` and `i64x$`; `lam_select_f64x$` and `lam_splat_f64x$`; no reassociation by the C compiler. It may or may not contract
-//!   `a * b + c`: the products whose rounding matters are exact, or their rest is taken of all that they are used for.
+//! * Assumes: the types `f64x$` and `i64x$`; `lam_select_f64x$` and `lam_splat_f64x$`; no
+//!   reassociation by the C compiler. It may or may not contract `a * b + c`: the products whose
+//!   rounding matters are exact, or their rest is taken of all that they are used for.
 
 /// A function on vectors.
 #[derive(Debug, PartialEq, Eq)]
@@ -31,8 +34,9 @@ pub fn vector_helper(name: &str) -> Option<&'static VectorHelper> {
     VECTOR_HELPERS.iter().find(|helper| helper.name == name)
 }
 
-/// The function of this name on lanes of 32 bits, `lam_NAME_f32x$`, where it has a text of its own: there polynomials are shorter, and there are twice as many
-/// lanes. All others are computed on lanes of 64 bits, and rounded.
+/// The function of this name on lanes of 32 bits, `lam_NAME_f32x$`, where it has a text of its own:
+/// there polynomials are shorter, and there are twice as many lanes. All others are computed on
+/// lanes of 64 bits, and rounded.
 pub fn single_helper(name: &str) -> Option<&'static VectorHelper> {
     SINGLE_HELPERS.iter().find(|helper| helper.name == name)
 }

@@ -108,7 +108,8 @@ fn write_helper(helper: &'static Helper, written: &mut Vec<&'static str>, text: 
     text.push_str(&helper.c(Precision::F64));
 }
 
-/// A function that prints the result of a primitive. It takes its arguments at run time, so nothing is folded.
+/// A function that prints the result of a primitive. It takes its arguments at run time, so nothing
+/// is folded.
 fn write_function(prim: Prim, text: &mut String) {
     let names: Vec<String> = (0..prim.args().len()).map(|k| format!("x{k}")).collect();
     let params: Vec<String> = prim

@@ -1,6 +1,8 @@
-//! Arrays of NumPy: those that have what Lambada needs are lent where they are, all others are converted once.
+//! Arrays of NumPy: those that have what Lambada needs are lent where they are, all others are
+//! converted once.
 //!
-//! As with every library for NumPy that releases the interpreter's lock, an array must not be written to while a call reads it.
+//! As with every library for NumPy that releases the interpreter's lock, an array must not be
+//! written to while a call reads it.
 
 #![allow(unsafe_code)]
 
@@ -28,7 +30,8 @@ impl Element {
         }
     }
 
-    /// The kinds of NumPy's types that are converted to it without a loss that anyone would not expect.
+    /// The kinds of NumPy's types that are converted to it without a loss that anyone would not
+    /// expect.
     fn kinds(self) -> &'static [u8] {
         match self {
             Element::Real => b"fiu",
@@ -38,7 +41,8 @@ impl Element {
     }
 }
 
-/// The array where it is, if its elements are such, dense and row-major. The object must live as long as the argument is used.
+/// The array where it is, if its elements are such, dense and row-major. The object must live as
+/// long as the argument is used.
 pub(crate) fn lent(array: &Bound<'_, PyUntypedArray>, element: Element) -> Option<Arg<'static>> {
     let found = array.dtype();
     let is = |wanted: Bound<'_, PyArrayDescr>| found.is(&wanted) || found.is_equiv_to(&wanted);
@@ -46,7 +50,8 @@ pub(crate) fn lent(array: &Bound<'_, PyUntypedArray>, element: Element) -> Optio
     if !single && !is(element.descr(array.py())) {
         return None;
     }
-    // SAFETY: an array of NumPy is of this structure, and is not changed while we look at its fields.
+    // SAFETY: an array of NumPy is of this structure, and is not changed while we look at its
+    // fields.
     let (flags, data) = unsafe {
         let object = &*array.as_array_ptr();
         (object.flags, object.data)
@@ -58,7 +63,8 @@ pub(crate) fn lent(array: &Bound<'_, PyUntypedArray>, element: Element) -> Optio
     let dims = array.shape();
     let count: usize = dims.iter().product();
     match element {
-        // SAFETY: the array is dense and aligned, so `count` elements of its type lie at `data`; whoever asks keeps the array.
+        // SAFETY: the array is dense and aligned, so `count` elements of its type lie at `data`;
+        // whoever asks keeps the array.
         Element::Real if single => {
             Arg::singles(dims, unsafe { elements(data.cast::<f32>(), count) })
         }
@@ -97,7 +103,8 @@ pub(crate) enum Unfit {
     Value(String),
 }
 
-/// An array of the number of axes, made from anything that NumPy understands: dense, row-major, and of the elements.
+/// An array of the number of axes, made from anything that NumPy understands: dense, row-major, and
+/// of the elements.
 pub(crate) fn converted<'py>(
     value: &Bound<'py, PyAny>,
     element: Element,
@@ -229,7 +236,8 @@ pub(crate) enum Place<'py> {
     Bool(numpy::ndarray::ArrayViewMutD<'py, bool>),
 }
 
-/// An array as a place, if it may be written to and has elements that results have. The object must live as long as the place.
+/// An array as a place, if it may be written to and has elements that results have. The object must
+/// live as long as the place.
 pub(crate) fn place(array: &Bound<'_, PyAny>) -> Option<Place<'static>> {
     use numpy::{PyArrayDyn, PyArrayMethods};
     let untyped = array.cast::<PyUntypedArray>().ok()?;
@@ -240,7 +248,8 @@ pub(crate) fn place(array: &Bound<'_, PyAny>) -> Option<Place<'static>> {
         return None;
     }
     if let Ok(array) = array.cast::<PyArrayDyn<f64>>() {
-        // SAFETY: the array may be written to, and the caller, who has given it for that, keeps it and does not read it before the call ends.
+        // SAFETY: the array may be written to, and the caller, who has given it for that, keeps it
+        // and does not read it before the call ends.
         Some(Place::Real(unsafe { array.as_raw_array_mut().deref_into_view_mut() }))
     } else if let Ok(array) = array.cast::<PyArrayDyn<f32>>() {
         // SAFETY: as above.

@@ -17,7 +17,8 @@ pub(crate) struct Point {
     pub args: Args<'static>,
     /// Objects whose memory is lent.
     pub kept: Vec<Py<PyAny>>,
-    /// How many elements the arguments have, and how large their integers are: by these a call takes longer.
+    /// How many elements the arguments have, and how large their integers are: by these a call
+    /// takes longer.
     pub size: u64,
 }
 

@@ -25,8 +25,9 @@ fn told(class: &Bound<'_, PyAny>, error: &Error) -> PyResult<PyErr> {
     Ok(PyErr::from_value(class.call1((error.to_string(), problems))?))
 }
 
-/// What is wrong with an argument is told without excerpts: there is no source to show. Types have been compared before, so what is told as a problem is about
-/// sizes; without one, a result is not what it is written into.
+/// What is wrong with an argument is told without excerpts: there is no source to show. Types have
+/// been compared before, so what is told as a problem is about sizes; without one, a result is not
+/// what it is written into.
 fn of_call(error: &Error) -> PyErr {
     let [problem, ..] = error.problems() else { return PyTypeError::new_err(error.to_string()) };
     let mut text = problem.title.clone();
@@ -70,7 +71,8 @@ pub(crate) fn warn(text: &str) {
             let message = std::ffi::CString::new(text)?;
             PyErr::warn(py, class, &message, 1)
         });
-        // Where warnings are errors, this one still does not stop a program that gives the right results.
+        // Where warnings are errors, this one still does not stop a program that gives the right
+        // results.
         if let Err(error) = warned {
             error.write_unraisable(py, None);
         }

@@ -33,7 +33,8 @@ pub(crate) struct Function {
 /// What is derived, by which parameters, and that.
 type Known = (&'static str, Vec<String>, Box<dyn Any + Send + Sync>, Arc<Experience>);
 
-/// What a derivative is called among those that have been asked for, and how it is made. Of two with one type the names differ.
+/// What a derivative is called among those that have been asked for, and how it is made. Of two
+/// with one type the names differ.
 type Derive<D> = (&'static str, fn(&lambada::Function, &[&str]) -> Result<D, lambada::Error>);
 
 impl Function {
@@ -98,7 +99,8 @@ impl Function {
     }
 }
 
-/// The function, which tells a callable of what it inspects: what the value is called, and the value.
+/// The function, which tells a callable of what it inspects: what the value is called, and the
+/// value.
 fn inspected(function: &lambada::Function, tell: Py<PyAny>) -> lambada::Function {
     let (variants, precision) =
         (function.variants().to_vec(), function.model().options().precision);
@@ -168,7 +170,8 @@ impl Function {
         self.function.result().map(ToString::to_string)
     }
 
-    /// The type of each parameter, as a tree: `"real"`, `("array", …)`, `("tuple", […])`, `("record", {…})`, `("variant", name)`.
+    /// The type of each parameter, as a tree: `"real"`, `("array", …)`, `("tuple", […])`,
+    /// `("record", {…})`, `("variant", name)`.
     fn _types<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let types = PyDict::new(py);
         for param in self.function.parameters() {
@@ -177,7 +180,8 @@ impl Function {
         Ok(types)
     }
 
-    /// The sizes of the arrays among the parameters and of the result, as they are written: `["n", "2 * n"]`.
+    /// The sizes of the arrays among the parameters and of the result, as they are written:
+    /// `["n", "2 * n"]`.
     fn _sizes(&self) -> (Vec<Option<Vec<String>>>, Option<Vec<String>>) {
         let params = self.function.parameters().iter().map(|param| sizes(&param.ty)).collect();
         (params, self.function.result().and_then(sizes))
@@ -279,7 +283,8 @@ impl Function {
         Ok(self.value_and_grad(py, args, wrt, out, kwargs)?.1)
     }
 
-    /// The value, and its tangent along tangents of the parameters; those that are missing are zero.
+    /// The value, and its tangent along tangents of the parameters; those that are missing are
+    /// zero.
     #[pyo3(signature = (*args, tangents, **kwargs))]
     fn jvp<'py>(
         &self,

@@ -1,4 +1,5 @@
-//! Arguments: values of Python as the type of a parameter says. What is wrong is told with the parameter, its type, the place in it, and what came.
+//! Arguments: values of Python as the type of a parameter says. What is wrong is told with the
+//! parameter, its type, the place in it, and what came.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -201,7 +202,8 @@ impl<'py> Reader<'_, 'py> {
         Ok(Data::Record(all))
     }
 
-    /// An array of structures: a sequence of them, or a table, whose columns have the names of the fields.
+    /// An array of structures: a sequence of them, or a table, whose columns have the names of the
+    /// fields.
     fn elements(&mut self, elem: &Type, value: &Bound<'py, PyAny>, place: &str) -> PyResult<Data> {
         if let (Type::Record(fields), true) = (elem, is_table(value)) {
             return self.table(fields, value, place);
@@ -253,7 +255,8 @@ impl<'py> Reader<'_, 'py> {
         Ok(Data::Array(all))
     }
 
-    /// A cell of a table, as in files: a real that is missing is a NaN, and a word is a constructor without fields.
+    /// A cell of a table, as in files: a real that is missing is a NaN, and a word is a constructor
+    /// without fields.
     fn cell(&mut self, ty: &Type, value: &Bound<'py, PyAny>, place: &str) -> PyResult<Data> {
         match ty {
             Type::Real if is_missing(value) => Ok(Data::from(f64::NAN)),
@@ -404,14 +407,15 @@ fn is_numpy_bool(value: &Bound<'_, PyAny>) -> bool {
         && value.hasattr("dtype").unwrap_or(false)
 }
 
-/// Has it columns with names?
+/// Whether it has columns with names.
 fn is_table(value: &Bound<'_, PyAny>) -> bool {
     value.is_instance_of::<PyDict>()
         || (value.hasattr("columns").unwrap_or(false)
             && value.hasattr("__getitem__").unwrap_or(false))
 }
 
-/// The names of the columns of a table: of pandas, which has keys as a dictionary has, of pyarrow, or of polars.
+/// The names of the columns of a table: of pandas, which has keys as a dictionary has, of pyarrow,
+/// or of polars.
 fn column_names(value: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
     if let Some(names) = field_names(value)? {
         return Ok(names);

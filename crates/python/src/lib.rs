@@ -1,10 +1,13 @@
-//! The extension module of the Python package `lambada`: it translates between Python's values and those of the Rust interface, and holds no logic.
+//! The extension module of the Python package `lambada`: it translates between Python's values and
+//! those of the Rust interface, and holds no logic.
 //!
 //! - `model`, `function`, `pullback`: what Python calls;
-//! - `call`, `input`, `arrays`: arguments, which are lent where NumPy has them as Lambada needs them;
+//! - `call`, `input`, `arrays`: arguments, which are lent where NumPy has them as Lambada needs
+//!   them;
 //! - `output`, `places`: results, and arrays that results are written into;
 //! - `running`: what releases the interpreter's lock, and Ctrl-C;
-//! - `options`, `names`, `wrt`, `types`, `errors`, `classes`: options, words, types, exceptions, and the classes of the package that results are made of.
+//! - `options`, `names`, `wrt`, `types`, `errors`, `classes`: options, words, types, exceptions,
+//!   and the classes of the package that results are made of.
 
 mod arrays;
 mod call;

@@ -13,7 +13,8 @@ use crate::input::{Reader, natural};
 use crate::running::Experience;
 use crate::wrt::Wrt;
 
-/// From cotangents of a result to those of parameters, at the arguments of a call; may be called any number of times.
+/// From cotangents of a result to those of parameters, at the arguments of a call; may be called
+/// any number of times.
 #[pyclass(frozen, module = "lambada._lambada")]
 pub(crate) struct Pullback {
     pub function: lambada::Function,
@@ -49,7 +50,8 @@ impl Pullback {
         kept.push(cotangent.clone());
         let kept: Vec<Py<PyAny>> = kept.into_iter().map(Bound::unbind).collect();
         let pullback = self.pullback.clone();
-        // The point is the pullback's own: only what the function has shown tells how long it takes.
+        // The point is the pullback's own: only what the function has shown tells how long it
+        // takes.
         let gradient = self.experience.run(py, 0, kept, move || pullback.call(arg))?;
         Interface(function).by_parameter(py, gradient, &self.wrt)
     }
@@ -58,7 +60,8 @@ impl Pullback {
         format!("<pullback of {}>", self.function)
     }
 
-    /// As its function, its point and what it is by: where it is read back, the function runs once more.
+    /// As its function, its point and what it is by: where it is read back, the function runs once
+    /// more.
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let writer = Interface(&self.function).writer(py);
         let point = self.function.parameters().iter().zip(self.pullback.point());

@@ -1,10 +1,11 @@
 //! Running what takes time without the interpreter's lock, so that Ctrl-C ends the wait for it.
 //!
-//! Only the main thread of a program is told of signals. A call in it that may take long therefore runs on a thread of its own, and the main thread asks for
-//! signals while it waits; when one ends the wait, the call is cancelled, its kernel ends and gives
-//! back its memory. A C compiler ends, too. Where that takes longer than [`END`], the thread goes
-//! on by itself, and what comes of it is dropped. A call that has been short, and is given no more
-//! than then, runs where it is: handing it over would cost more than it does.
+//! Only the main thread of a program is told of signals. A call in it that may take long therefore
+//! runs on a thread of its own, and the main thread asks for signals while it waits; when one ends
+//! the wait, the call is cancelled, its kernel ends and gives back its memory. A C compiler ends,
+//! too. Where that takes longer than [`END`], the thread goes on by itself, and what comes of it is
+//! dropped. A call that has been short, and is given no more than then, runs where it is: handing
+//! it over would cost more than it does.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -73,7 +74,8 @@ pub(crate) fn watched<R: Send + 'static, K: Send + 'static>(
     let inside = cancel.clone();
     let thread = std::thread::Builder::new().name("lambada".into()).spawn(move || {
         if let Err(unwanted) = tell.send((inside.run(run), kept)) {
-            // Nobody waits any more. Values of Python are dropped with the lock, unless the interpreter is gone.
+            // Nobody waits any more. Values of Python are dropped with the lock, unless the
+            // interpreter is gone.
             let (_, kept) = unwanted.0;
             let mut kept = Some(kept);
             Python::try_attach(|_| drop(kept.take()));
@@ -110,7 +112,7 @@ pub(crate) fn watched<R: Send + 'static, K: Send + 'static>(
     }
 }
 
-/// Is this the thread that is told of signals?
+/// Whether this is the thread that is told of signals.
 fn is_main(py: Python<'_>) -> PyResult<bool> {
     static THREADING: PyOnceLock<(Py<PyAny>, Py<PyAny>)> = PyOnceLock::new();
     let (current, main) = THREADING.get_or_try_init(py, || {

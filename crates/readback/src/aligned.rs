@@ -1,4 +1,5 @@
-//! What an `if` gives last stands in the order in which its block gives it: then the block is the `if`, and several of them one `match`.
+//! What an `if` gives last stands in the order in which its block gives it: then the block is the
+//! `if`, and several of them one `match`.
 //!
 //! ```text
 //!   let (b, a) = if c then (1, 2) else (3, 4) in (a, b)          if c then (2, 1) else (4, 3)
@@ -23,7 +24,8 @@ pub(crate) fn align(block: &mut Block) {
     }
 }
 
-/// Which of the bindings the results are, if they are all of them, each once, and none is a size of another.
+/// Which of the bindings the results are, if they are all of them, each once, and none is a size of
+/// another.
 fn order(binds: &[Param], results: &[Atom]) -> Option<Vec<usize>> {
     let place = |atom: &Atom| binds.iter().position(|p| *atom == p.var.into());
     let order: Vec<usize> = results.iter().map(place).collect::<Option<_>>()?;

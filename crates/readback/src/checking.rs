@@ -1,5 +1,5 @@
-//! What only checks is not printed, as checks are not: functions that give nothing, add to nothing and show nothing, their calls, and loops and
-//! branches that are empty without these.
+//! What only checks is not printed, as checks are not: functions that give nothing, add to nothing
+//! and show nothing, their calls, and loops and branches that are empty without these.
 
 use std::collections::HashSet;
 

@@ -47,7 +47,7 @@ pub(crate) fn if_(cond: Expr, yes: Expr, no: Expr) -> Expr {
     build::match_(of, arms)
 }
 
-/// Is it a test of a constructor?
+/// Whether it is a test of a constructor.
 pub(crate) fn is_test(cond: &Expr) -> bool {
     test(cond).is_some()
 }

@@ -241,7 +241,8 @@ impl Printer<'_> {
         }
     }
 
-    /// An overloaded operation on integer literals alone would be one on reals: one literal says that it is not.
+    /// An overloaded operation on integer literals alone would be one on reals: one literal says
+    /// that it is not.
     fn settle(&self, op: Prim, args: &[Atom], values: &mut [Expr]) {
         let overloaded = !matches!(op, Prim::ToReal | Prim::PowInt | Prim::Polygamma);
         let ints: Vec<usize> = (0..args.len()).filter(|k| op.args()[*k] == ScalarTy::Int).collect();
@@ -332,7 +333,8 @@ impl Printer<'_> {
         }
     }
 
-    /// A loop with several results: `let (a, b) = unzip (for …)`, and the reductions of these arrays.
+    /// A loop with several results: `let (a, b) = unzip (for …)`, and the reductions of these
+    /// arrays.
     fn for_several(
         &mut self,
         value: Expr,
@@ -391,7 +393,8 @@ impl Printer<'_> {
         }
     }
 
-    /// What an array of terms that are only summed is called: as the author called the term, or after the sum.
+    /// What an array of terms that are only summed is called: as the author called the term, or
+    /// after the sum.
     fn terms(&self, term: Atom, used: &[(Out, &Param, usize)], place: usize) -> Rc<str> {
         let nameless = |hint: &str| hint == NAMELESS;
         let own = term.as_var().map(|var| self.tokens.hint(var));
@@ -431,7 +434,8 @@ impl Printer<'_> {
                 let name = self.tokens.bind(*index);
                 let clause = self.clause(&name, *extent);
                 let policy = match checkpoint {
-                    // That every iteration is run again is what a derivative says to the next one; the language has no word for it.
+                    // That every iteration is run again is what a derivative says to the next one;
+                    // the language has no word for it.
                     Checkpoint::All | Checkpoint::Entries => None,
                     Checkpoint::Sqrt => Some(ast::Checkpoint::Sqrt),
                     Checkpoint::States(states) => {

@@ -1,5 +1,6 @@
-//! Recursive types that the text has definitions of, since its parameters or results are of them. Their nodes are written as values of these
-//! types, with their tuples and records, and without the sizes of arrays, which the arrays know.
+//! Recursive types that the text has definitions of, since its parameters or results are of them.
+//! Their nodes are written as values of these types, with their tuples and records, and without the
+//! sizes of arrays, which the arrays know.
 
 use std::collections::HashMap;
 use std::rc::Rc;

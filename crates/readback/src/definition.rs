@@ -34,7 +34,8 @@ pub(crate) fn function_in(function: &Function, words: &Words, id: FnId) -> Def {
     let names = param_names(function);
     let size = |atom: Atom| names.get(&atom.as_var()?).map(|name| build::var(name.clone()));
     let result = |ty: &Ty| words.ty(ty, &size);
-    // A size that is no parameter has no name in the head. Then the type is left to inference, which finds out whether the calls of the function inside of itself give it, too.
+    // A size that is no parameter has no name in the head. Then the type is left to inference,
+    // which finds out whether the calls of the function inside of itself give it, too.
     let known = |ty: &Ty| ty.dims.iter().all(|dim| dim.as_var().is_none() || size(*dim).is_some());
     let known = function.results.iter().all(known);
     let compose = |results: Vec<Expr>| build::tuple(results);
@@ -89,14 +90,16 @@ fn reaches(library: &Library, id: FnId) -> bool {
     found.contains(&id)
 }
 
-/// The function as a definition, in a program with this library. `at`: which of its functions it is.
+/// The function as a definition, in a program with this library. `at`: which of its functions it
+/// is.
 pub(crate) fn definition_in(
     function: &Function,
     interface: &Interface,
     words: &Words,
     at: usize,
 ) -> Def {
-    // A size that only the text needs gets a name, so the text is written again until it asks for no other.
+    // A size that only the text needs gets a name, so the text is written again until it asks for
+    // no other.
     let mut sizes = HashSet::new();
     loop {
         let (def, asked) = written(function, interface, words, at, &sizes);
@@ -107,7 +110,8 @@ pub(crate) fn definition_in(
     }
 }
 
-/// The definition, and the variables that it mentions without a name. `named`: those that are to have one.
+/// The definition, and the variables that it mentions without a name. `named`: those that are to
+/// have one.
 fn written(
     function: &Function,
     interface: &Interface,
@@ -178,8 +182,8 @@ fn leaves_of<'f>(
 }
 
 impl Printer<'_> {
-    /// The sizes in brackets: their names, and the variables that they are. A size that no type tells apart from others of its name is
-    /// computed from a parameter instead.
+    /// The sizes in brackets: their names, and the variables that they are. A size that no type
+    /// tells apart from others of its name is computed from a parameter instead.
     fn sizes(
         &mut self,
         function: &Function,
@@ -303,7 +307,8 @@ impl Printer<'_> {
         }
     }
 
-    /// Says which sweep and which loop begins where. `forward`: how many statements belong to the first sweep.
+    /// Says which sweep and which loop begins where. `forward`: how many statements belong to the
+    /// first sweep.
     fn comment(&mut self, body: &Block, forward: usize, interface: &Interface) {
         if interface.seeds.is_empty() || self.count(body) < AT_A_GLANCE {
             return;

@@ -46,7 +46,8 @@ impl Reading {
         })
     }
 
-    /// Takes another line in, which comes after lines that bind these names; gives it back if it does not fit.
+    /// Takes another line in, which comes after lines that bind these names; gives it back if it
+    /// does not fit.
     fn take(&mut self, other: Reading, names: &[Rc<str>]) -> Option<Reading> {
         let node = self.subject == other.subject && self.constructor == other.constructor;
         let total = self.read[0].1.is_some() == other.read[0].1.is_some();

@@ -1,5 +1,6 @@
-//! What is evident of `for`s: which have an iteration, so that their extrema can be printed as `maximum` and `minimum`, which fail for an empty
-//! array; and which give the elements of an array as they are, so that the array stands for them.
+//! What is evident of `for`s: which have an iteration, so that their extrema can be printed as
+//! `maximum` and `minimum`, which fail for an empty array; and which give the elements of an array
+//! as they are, so that the array stands for them.
 
 use std::collections::{HashMap, HashSet};
 
@@ -30,7 +31,7 @@ impl Fors {
         fors
     }
 
-    /// Is it bound by a `for` that has an iteration?
+    /// Whether it is bound by a `for` that has an iteration.
     pub(crate) fn has_iterations(&self, bound: Var) -> bool {
         self.runs.contains(&bound)
     }

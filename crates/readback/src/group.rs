@@ -1,4 +1,5 @@
-//! Arguments of constructors as fields of nodes: a tuple or a record is its parts, and an array of these is an array for each part, after the sizes.
+//! Arguments of constructors as fields of nodes: a tuple or a record is its parts, and an array of
+//! these is an array for each part, after the sizes.
 //!
 //! ```text
 //!   Tree [](real, tree)        Tree (n : int) (xs : [n]real) (us : [n]ref tree)
@@ -30,7 +31,8 @@ pub enum Group {
     Tuple(Vec<Group>),
     /// The parts of a record.
     Record(Vec<(Rc<str>, Group)>),
-    /// The number of the constructor of a variant that does not contain itself, and the parts of all constructors. No part is an array.
+    /// The number of the constructor of a variant that does not contain itself, and the parts of
+    /// all constructors. No part is an array.
     Variant(Constructors),
 }
 
@@ -88,7 +90,7 @@ impl Group {
         matches!(inner, Group::One).then_some(rank)
     }
 
-    /// Is it an array, or has it one among its parts?
+    /// Whether it is an array, or has it one among its parts.
     pub fn has_arrays(&self) -> bool {
         matches!(self, Group::Array(_)) || self.parts().iter().any(|(_, part)| part.has_arrays())
     }
@@ -176,7 +178,8 @@ impl Group {
         }
     }
 
-    /// The fields of parts of arrays, which are indexed when the argument is made; the first field has the number `at`.
+    /// The fields of parts of arrays, which are indexed when the argument is made; the first field
+    /// has the number `at`.
     pub(crate) fn indexed(&self, at: u32, found: &mut Vec<usize>) {
         if self.rank().is_some() {
             return;
@@ -269,7 +272,8 @@ impl Group {
         }
     }
 
-    /// The steps to the elements of a field, below so many axes; a size is one of the first array that has it.
+    /// The steps to the elements of a field, below so many axes; a size is one of the first array
+    /// that has it.
     fn inside(&self, at: u32, field: u32, depth: usize) -> Option<(Vec<Step>, Option<SizeOf>)> {
         if let Group::One = self {
             return (at == field).then(|| (Vec::new(), None));
@@ -333,7 +337,8 @@ pub(crate) fn patterns<'g>(
 }
 
 impl Place {
-    /// The field, read from what the pattern has named. `elem` is the type of the elements of the array that it is, or is a size of.
+    /// The field, read from what the pattern has named. `elem` is the type of the elements of the
+    /// array that it is, or is a size of.
     pub(crate) fn read(&self, named: Expr, (elem, zero): (TypeExpr, &Expr), fresh: Fresh) -> Expr {
         match self.size {
             None => along(named, &self.steps, zero, fresh),

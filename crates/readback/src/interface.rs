@@ -1,5 +1,5 @@
-//! What a definition looks like from outside. Array code knows parameters and results that are arrays of scalars; what tuples, records and
-//! variants they are part of, the caller says.
+//! What a definition looks like from outside. Array code knows parameters and results that are
+//! arrays of scalars; what tuples, records and variants they are part of, the caller says.
 
 use std::rc::Rc;
 
@@ -14,7 +14,8 @@ pub struct Interface<'a> {
     pub name: Rc<str>,
     /// Its doc comment.
     pub doc: Option<Rc<str>>,
-    /// The sizes in brackets. A size of the function of this name is this one; others are computed from the leaves.
+    /// The sizes in brackets. A size of the function of this name is this one; others are computed
+    /// from the leaves.
     pub sizes: Vec<Rc<str>>,
     /// What the parameters are called, and their types.
     pub params: Vec<(Rc<str>, TypeExpr)>,
@@ -28,7 +29,8 @@ pub struct Interface<'a> {
     pub linear: bool,
     /// The result, from the results of the function.
     pub compose: &'a dyn Fn(Vec<Expr>) -> Expr,
-    /// Which parameters of the definition are cotangents: what depends on them is the reverse sweep.
+    /// Which parameters of the definition are cotangents: what depends on them is the reverse
+    /// sweep.
     pub seeds: Vec<usize>,
     /// The recursive types that the text has definitions of.
     pub types: Vec<Declared>,

@@ -1,9 +1,11 @@
-//! A program with a library as a module: node types as variants, functions as definitions, tests of constructors as `match`.
+//! A program with a library as a module: node types as variants, functions as definitions, tests of
+//! constructors as `match`.
 //!
-//! Null, which only derivatives use, is one constructor more of the types that need it; the types of the program that the text has definitions of
-//! ([`crate::declared`]) need none. Of accumulators that are handed to functions, what is added is returned where that costs no more
-//! ([`return_accumulators`]); elsewhere the functions are local where the accumulators are made ([`locals()`]). Cells have no form in the language: a
-//! program with these is refused.
+//! Null, which only derivatives use, is one constructor more of the types that need it; the types
+//! of the program that the text has definitions of ([`crate::declared`]) need none. Of accumulators
+//! that are handed to functions, what is added is returned where that costs no more
+//! ([`return_accumulators`]); elsewhere the functions are local where the accumulators are made
+//! ([`locals()`]). Cells have no form in the language: a program with these is refused.
 
 use std::collections::{HashMap, HashSet};
 
@@ -21,7 +23,8 @@ use crate::pieces::CALLED;
 use crate::returned::return_accumulators;
 use crate::words::Words;
 
-/// The library and the entry as the items of a module, the types first. The error says what the language has no form for.
+/// The library and the entry as the items of a module, the types first. The error says what the
+/// language has no form for.
 pub fn items(function: &Function, interface: &Interface) -> Result<Vec<Item>, String> {
     let mut entry = function.clone();
     let mut library = std::mem::take(&mut entry.library);
@@ -50,7 +53,8 @@ pub fn items(function: &Function, interface: &Interface) -> Result<Vec<Item>, St
     words.declared = Declared::by_node(&interface.types, &library);
     words.library = library;
     words.name_zeros();
-    // A null that only the text needs is one more constructor to match, so the text is written again until it asks for no other.
+    // A null that only the text needs is one more constructor to match, so the text is written
+    // again until it asks for no other.
     loop {
         let items = written(&entry, interface, &words);
         let asked = words.asked.take();
@@ -143,8 +147,8 @@ fn endless(name: &str) -> String {
     )
 }
 
-/// What the text calls of the language's own. A function of the program may have such a name, which hides the other in its file; here it has
-/// a number.
+/// What the text calls of the language's own. A function of the program may have such a name, which
+/// hides the other in its file; here it has a number.
 fn called() -> impl Iterator<Item = &'static str> {
     let scalars = Prim::ALL.iter().filter_map(|prim| {
         let Surface::Call(name) = prim.row().surface else { return None };
@@ -157,7 +161,7 @@ fn called() -> impl Iterator<Item = &'static str> {
     scalars.chain(arrays).chain(CALLED)
 }
 
-/// Are there no cells, and no loops whose state changes its size?
+/// Whether there are no cells, and no loops whose state changes its size.
 fn expressible(function: &Function, library: &Library) -> Result<(), String> {
     let grows = function.body.any(&mut |stm| {
         let Exp::Nest(Nest::Loop { params, .. }) = &stm.exp else { return false };
@@ -178,7 +182,8 @@ fn expressible(function: &Function, library: &Library) -> Result<(), String> {
     Ok(())
 }
 
-/// Has a variant that does not contain itself arrays in it? Values of a recursive one have sizes of their own each, but those of others do not change in a loop.
+/// Has a variant that does not contain itself arrays in it? Values of a recursive one have sizes of
+/// their own each, but those of others do not change in a loop.
 fn has_arrays(library: &Library, id: NodeId) -> bool {
     let fields = |id: NodeId| library.node(id).constructors.iter().flat_map(|c| &c.fields);
     let (mut found, mut todo) = (HashSet::new(), vec![id]);

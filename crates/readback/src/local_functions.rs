@@ -13,7 +13,8 @@ use crate::printer::Printer;
 use crate::regions::{Item, Region};
 
 impl Printer<'_> {
-    /// The functions that are local in a region, those that call each other together. Its accumulators are in scope from here on.
+    /// The functions that are local in a region, those that call each other together. Its
+    /// accumulators are in scope from here on.
     pub(crate) fn local_functions(&mut self, block: &Block, region: &Region) -> Vec<Vec<Def>> {
         let made = region.accs.iter().map(|it| it.acc);
         if self.locals.is_empty() {

@@ -1,5 +1,6 @@
-//! Functions that are given accumulators become local functions in the region of these accumulators, and add to what is around them: source
-//! has no accumulators that are handed to functions.
+//! Functions that are given accumulators become local functions in the region of these
+//! accumulators, and add to what is around them: source has no accumulators that are handed to
+//! functions.
 //!
 //! ```text
 //!   g (n : int) (x : real) into (h : [n]real) { … h[i] += v; call g (n, y) into h … }
@@ -10,8 +11,9 @@
 //!     in g n x
 //! ```
 //!
-//! A function is written once for each choice of accumulators that it is given, in the innermost region that makes one of them. Where a
-//! function makes accumulators of its own and is called with these again, it would have to be written inside of itself, without end.
+//! A function is written once for each choice of accumulators that it is given, in the innermost
+//! region that makes one of them. Where a function makes accumulators of its own and is called with
+//! these again, it would have to be written inside of itself, without end.
 
 use std::collections::{HashMap, HashSet};
 
@@ -21,7 +23,8 @@ use lambada_anf::{Block, Exp, FnId, Function, Library, Op, Param, Renaming, Stm,
 #[derive(Debug)]
 pub(crate) struct Local {
     pub(crate) of: FnId,
-    /// Its variables are the host's: parameters and the body have fresh names, accumulators are those that it is given.
+    /// Its variables are the host's: parameters and the body have fresh names, accumulators are
+    /// those that it is given.
     pub(crate) function: Function,
     /// The local function that makes the innermost of its accumulators; none if the host does.
     within: Option<usize>,
@@ -50,7 +53,8 @@ pub(crate) fn locals(host: &mut Function, library: &Library) -> Result<Vec<Local
         if find(&all, of, &accumulators).is_some() {
             continue;
         }
-        // A local function comes after the one that makes its accumulators, so the last maker is the innermost.
+        // A local function comes after the one that makes its accumulators, so the last maker is
+        // the innermost.
         let within = accumulators.iter().filter_map(|acc| makers.get(acc)).max().copied();
         let mut around = within;
         while let Some(outer) = around {
@@ -120,7 +124,8 @@ pub(crate) fn find(all: &[Local], of: FnId, accumulators: &[Var]) -> Option<usiz
     all.iter().position(is)
 }
 
-/// The local functions of a region with these statements, in groups, what is called before what calls it. `here`: does the region make the accumulator? `around`: does one around it?
+/// The local functions of a region with these statements, in groups, what is called before what
+/// calls it. `here`: does the region make the accumulator? `around`: does one around it?
 pub(crate) fn of_region<'s>(
     all: &[Local],
     stms: impl IntoIterator<Item = &'s Stm>,

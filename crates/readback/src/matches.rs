@@ -1,5 +1,6 @@
-//! Tests of constructors as `match`. A `tag` and its comparisons with constants are written where they are used; an `if` on one is a `match`
-//! whose patterns name the fields that the branches read.
+//! Tests of constructors as `match`. A `tag` and its comparisons with constants are written where
+//! they are used; an `if` on one is a `match` whose patterns name the fields that the branches
+//! read.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -13,7 +14,8 @@ use crate::printer::Printer;
 use crate::words::fields_read;
 
 impl Printer<'_> {
-    /// `if` on a test of a constructor, as a `match`; nothing if the condition is none. `write` writes a branch.
+    /// `if` on a test of a constructor, as a `match`; nothing if the condition is none. `write`
+    /// writes a branch.
     pub(crate) fn matched(
         &mut self,
         cond: Atom,
@@ -31,7 +33,8 @@ impl Printer<'_> {
         let mut excluded = self.handles.excluded.get(&of).cloned().unwrap_or_default();
         let mut tags = self.words.tags(id);
         tags.retain(|t| !excluded.contains(t));
-        // Where the arms around it leave no choice there is nothing to match: one arm alone would not cover the type.
+        // Where the arms around it leave no choice there is nothing to match: one arm alone would
+        // not cover the type.
         if !tags.contains(&tag) {
             return Some(write(self, no));
         }
@@ -56,8 +59,8 @@ impl Printer<'_> {
         Some(build::match_(subject, arms))
     }
 
-    /// The arm for all other constructors; if it is a match of the same value, its arms. `complete`: do the arms around cover the type together
-    /// with these?
+    /// The arm for all other constructors; if it is a match of the same value, its arms.
+    /// `complete`: do the arms around cover the type together with these?
     fn others(
         &mut self,
         (of, complete): (Var, bool),
@@ -82,7 +85,8 @@ impl Printer<'_> {
         vec![Arm { pattern, body: write(self, block) }]
     }
 
-    /// What a field is called in a pattern. Where only its size is read, the array still is what gets the name.
+    /// What a field is called in a pattern. Where only its size is read, the array still is what
+    /// gets the name.
     pub(crate) fn part_hint(&self, id: NodeId, (tag, field): (u32, u32), var: Var) -> Rc<str> {
         let hint = self.tokens.hint(var);
         match self.words.is_size(id, tag, field) {

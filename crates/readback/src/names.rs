@@ -1,6 +1,8 @@
-//! Names for people. While a definition is written, each variable is a *token* of its own; when the text is complete, tokens become names.
-//! Only then it is known what is mentioned where, so a name may be used again as soon as nobody means the old one: the state of a loop is
-//! called as what it starts from, and a new version of a value as the old one. What else is in scope keeps its name, and others get numbers.
+//! Names for people. While a definition is written, each variable is a *token* of its own; when the
+//! text is complete, tokens become names. Only then it is known what is mentioned where, so a name
+//! may be used again as soon as nobody means the old one: the state of a loop is called as what it
+//! starts from, and a new version of a value as the old one. What else is in scope keeps its name,
+//! and others get numbers.
 
 mod given;
 
@@ -72,8 +74,9 @@ impl<'a> Tokens<'a> {
         self.renamed.entry(var).or_insert_with(|| hint.into());
     }
 
-    /// What a variable would be called if no other were called so. Its author's `_k` may be used by the derivative; what is called after a function that only the
-    /// library knows goes without the library's mark.
+    /// What a variable would be called if no other were called so. Its author's `_k` may be used by
+    /// the derivative; what is called after a function that only the library knows goes without the
+    /// library's mark.
     pub(crate) fn hint(&self, var: Var) -> Rc<str> {
         let own = || {
             if (var.0 as usize) < self.names.len() { self.names.hint(var) } else { NAMELESS.into() }
@@ -108,7 +111,8 @@ impl<'a> Tokens<'a> {
         token
     }
 
-    /// A token for an element that is called after its array and the indices, which are tokens or numbers.
+    /// A token for an element that is called after its array and the indices, which are tokens or
+    /// numbers.
     pub(crate) fn bind_element(&mut self, var: Var, indices: Vec<Rc<str>>) -> Rc<str> {
         let token = self.bind(var);
         self.wishes.elements.insert(token.clone(), indices);
@@ -184,7 +188,8 @@ enum Kind {
     Index,
 }
 
-/// Something that is bound in the text, from here to there. Positions of the text are bindings and mentions.
+/// Something that is bound in the text, from here to there. Positions of the text are bindings and
+/// mentions.
 struct Binder {
     name: Rc<str>,
     kind: Kind,
@@ -223,7 +228,8 @@ impl Scopes {
         for size in &def.sizes {
             self.bind(&size.text, Kind::Param);
         }
-        // A local function may call its parameters like what it does not mention of what is around it.
+        // A local function may call its parameters like what it does not mention of what is around
+        // it.
         let kind = if is_token(&def.name.text) { Kind::State } else { Kind::Param };
         def.params.iter().for_each(|param| self.pattern(&param.pattern, kind));
         def.params.iter().filter_map(|param| param.ty.as_ref()).for_each(|ty| self.ty(ty));
@@ -526,7 +532,8 @@ impl Chosen<'_> {
         if self.allowed(k, &base) {
             return base;
         }
-        // Numbers grow while those before are in scope, so a search from 1 would be quadratic in long texts.
+        // Numbers grow while those before are in scope, so a search from 1 would be quadratic in
+        // long texts.
         let last = self.numbers.get(&base).copied().unwrap_or(1);
         let back = (1..=last).rev().take_while(|n| self.allowed(k, &numbered(&base, *n))).last();
         let number = back.unwrap_or_else(|| {

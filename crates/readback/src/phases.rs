@@ -1,5 +1,6 @@
-//! The two sweeps of a reverse derivative, apart: first what does not depend on the cotangent, then what does. Statements are pure but for
-//! additions, which commute, so those that do not need each other may change places.
+//! The two sweeps of a reverse derivative, apart: first what does not depend on the cotangent, then
+//! what does. Statements are pure but for additions, which commute, so those that do not need each
+//! other may change places.
 
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -47,7 +48,8 @@ pub(crate) struct OfLoop {
     pub(crate) place: Option<String>,
 }
 
-/// Is something to be said before a statement of a sweep? If it is a loop that keeps what its reverse needs, or the reverse of one.
+/// Is something to be said before a statement of a sweep? If it is a loop that keeps what its
+/// reverse needs, or the reverse of one.
 pub(crate) fn of_loop(stm: &Stm, reverse: bool, is_tape: impl Fn(Var) -> bool) -> Option<OfLoop> {
     let Exp::Nest(Nest::Loop { kind: LoopKind::For { index, .. }, body, .. }) = &stm.exp else {
         return None;
@@ -64,7 +66,8 @@ pub(crate) fn of_loop(stm: &Stm, reverse: bool, is_tape: impl Fn(Var) -> bool) -
 }
 
 impl Comment {
-    /// `forward: loop over k (gp.lam:18), keeping what its reverse needs`; the index by the name that it has.
+    /// `forward: loop over k (gp.lam:18), keeping what its reverse needs`; the index by the name
+    /// that it has.
     pub(crate) fn text(&self, name: impl Fn(Var) -> Rc<str>) -> Option<Rc<str>> {
         let Some(OfLoop { index, reverse, place }) = &self.of_loop else {
             return self.phase.map(Rc::from);

@@ -85,7 +85,8 @@ pub(crate) fn infix(symbol: &str, a: Expr, b: Expr) -> Expr {
     build::binary(op, a, b)
 }
 
-/// An expression without its sign, and whether it started with one: negating a literal, a negation or the first factor of a product is exact.
+/// An expression without its sign, and whether it started with one: negating a literal, a negation
+/// or the first factor of a product is exact.
 fn positive(e: Expr) -> (bool, Expr) {
     match build::kind(e) {
         ExprKind::Real(x) if x < 0.0 => (true, build::real(-x)),
@@ -112,7 +113,8 @@ pub(crate) fn reduced(op: ReduceOp, elem: ScalarTy, array: Expr) -> Expr {
     }
 }
 
-/// How many columns an expression takes on one line, about; nothing if that is more than `room` or if it is better not put on one line.
+/// How many columns an expression takes on one line, about; nothing if that is more than `room` or
+/// if it is better not put on one line.
 pub(crate) fn width(e: &Expr, room: usize) -> Option<usize> {
     let own = match &e.kind {
         ExprKind::Var(name) | ExprKind::Con(name) => names::length(name),

@@ -1,4 +1,5 @@
-//! Blocks: which values get a name, which are written where they are used, and in which order lines stand.
+//! Blocks: which values get a name, which are written where they are used, and in which order lines
+//! stand.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -56,7 +57,8 @@ pub(crate) struct Printer<'a> {
     pub(crate) exported: HashSet<Var>,
     /// Of these, what the innermost region mentions only as its result.
     pub(crate) leaving: HashSet<Var>,
-    /// What to say before what is printed of the outermost block from these statements on, the last first.
+    /// What to say before what is printed of the outermost block from these statements on, the last
+    /// first.
     pub(crate) comments: Vec<(usize, Comment)>,
     /// Variables from here on are made by the printer: parts of split regions.
     pub(crate) own: u32,
@@ -106,7 +108,8 @@ impl Printer<'_> {
 
     // Blocks
 
-    /// A block as an expression that gives the results. With `unit`, one without results is really of type `()`.
+    /// A block as an expression that gives the results. With `unit`, one without results is really
+    /// of type `()`.
     pub(crate) fn block(&mut self, block: &Block, results: &[Atom], unit: bool) -> Expr {
         let lines = self.lines(block, results, false);
         self.finish(lines, results, unit)
@@ -135,7 +138,8 @@ impl Printer<'_> {
         lines
     }
 
-    /// For each region, what it binds that is used after it. `later`: what is used after the items; grows.
+    /// For each region, what it binds that is used after it. `later`: what is used after the items;
+    /// grows.
     fn needed(
         &self,
         block: &Block,
@@ -185,11 +189,13 @@ impl Printer<'_> {
     fn phase_until(&mut self, at: usize) -> Option<&'static str> {
         let begun = self.comments.iter_mut().filter(|(from, _)| *from <= at);
         let phases: Vec<_> = begun.filter_map(|(_, comment)| comment.phase.take()).collect();
-        // Where nothing has been printed of the first sweep, or both are in one statement, there are no two to tell apart.
+        // Where nothing has been printed of the first sweep, or both are in one statement, there
+        // are no two to tell apart.
         if let [phase] = phases[..] { Some(phase) } else { None }
     }
 
-    /// What is to be said before the line of a statement: a phase of which nothing is printed is not announced.
+    /// What is to be said before the line of a statement: a phase of which nothing is printed is
+    /// not announced.
     fn said_until(&mut self, at: usize) -> Option<Rc<str>> {
         let mut said = Comment { phase: self.phase_until(at), of_loop: None };
         while let Some((from, next)) = self.comments.pop_if(|(from, _)| *from <= at) {
@@ -255,7 +261,8 @@ impl Printer<'_> {
         lines.push(line);
     }
 
-    /// The lines and the results of a block, put together: first what is named, then what is added, whose order does not matter.
+    /// The lines and the results of a block, put together: first what is named, then what is added,
+    /// whose order does not matter.
     pub(crate) fn finish(&mut self, lines: Vec<Line>, results: &[Atom], unit: bool) -> Expr {
         let (mut named, mut units, mut arrays) = (Vec::new(), Vec::new(), Vec::new());
         for line in lines {
@@ -299,7 +306,8 @@ impl Printer<'_> {
         }
     }
 
-    /// Writes an element `x[i]` where it is used, even twice; but what the author gave a name keeps it.
+    /// Writes an element `x[i]` where it is used, even twice; but what the author gave a name keeps
+    /// it.
     pub(crate) fn define_element(
         &mut self,
         var: Var,
@@ -330,7 +338,7 @@ impl Printer<'_> {
         }
     }
 
-    /// Is it an integer like `i + 1`, which its author gave no name?
+    /// Whether it is an integer like `i + 1`, which its author gave no name.
     fn is_offset(&self, var: Var, value: &Expr) -> bool {
         let sum = match &value.kind {
             ExprKind::Binary(op, ..) => {

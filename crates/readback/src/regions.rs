@@ -1,7 +1,9 @@
-//! Accumulators are flat statements in anf and regions in the surface language. Here a block's statements are put into regions: a region spans
-//! from the first addition to the last. Accumulators whose spans overlap share a region, `accumulate a = x, b = y in …`. Where they cannot,
-//! because one starts from what is computed in the span of the other, regions nest, and one that overlaps without nesting is split in two, one
-//! after the other: the value of the first part is what the second part starts from.
+//! Accumulators are flat statements in anf and regions in the surface language. Here a block's
+//! statements are put into regions: a region spans from the first addition to the last.
+//! Accumulators whose spans overlap share a region, `accumulate a = x, b = y in …`. Where they
+//! cannot, because one starts from what is computed in the span of the other, regions nest, and one
+//! that overlaps without nesting is split in two, one after the other: the value of the first part
+//! is what the second part starts from.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
@@ -46,7 +48,8 @@ struct Span {
     last: usize,
 }
 
-/// The regions of a block. An accumulator that nothing is added to gets none: `plain` lists what its frozen value is.
+/// The regions of a block. An accumulator that nothing is added to gets none: `plain` lists what
+/// its frozen value is.
 pub(crate) fn regions(
     block: &Block,
     partial: &mut dyn FnMut(Var) -> Var,
@@ -140,7 +143,8 @@ impl Layout<'_> {
         items
     }
 
-    /// The accumulators that share a region with the one of `span`, which are taken out of `spans`, and where the region ends.
+    /// The accumulators that share a region with the one of `span`, which are taken out of `spans`,
+    /// and where the region ends.
     fn joined(&self, span: Span, spans: &mut Vec<Span>) -> (Vec<Accumulator>, usize) {
         let mut group = vec![span.it];
         let mut end = span.last + 1;
@@ -159,13 +163,15 @@ impl Layout<'_> {
         }
     }
 
-    /// Does the accumulator start from what is known before these statements, and does none of them use what it ends with?
+    /// Does the accumulator start from what is known before these statements, and does none of them
+    /// use what it ends with?
     fn fits(&self, it: Accumulator, first: usize, end: usize) -> bool {
         let known = it.init.as_var().and_then(|v| self.bound.get(&v)).is_none_or(|k| *k < first);
         known && !self.mentioned[first..end].iter().any(|m| m.contains(&it.out))
     }
 
-    /// A region of the statements that add and of those between that these need; the others before it and after it.
+    /// A region of the statements that add and of those between that these need; the others before
+    /// it and after it.
     fn tight(&self, first: usize, end: usize, accs: Vec<Accumulator>) -> Vec<Item> {
         let adds = |k: usize| accs.iter().any(|it| self.added[k].contains(&it.acc));
         let mut depend: HashSet<Var> = accs.iter().map(|it| it.acc).collect();

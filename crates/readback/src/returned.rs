@@ -1,13 +1,14 @@
-//! Accumulators that functions are given become results: source has no accumulators that are handed to functions. What does not become one is
-//! for [`crate::locals`].
+//! Accumulators that functions are given become results: source has no accumulators that are handed
+//! to functions. What does not become one is for [`crate::locals`].
 //!
 //! ```text
 //!   g (x : real) into (h : [n]real) { … h[i] += v … }          def g (x : real) : [n]real = accumulate h = zeros in … h[i] += v …
 //!   acc = accumulator zeros; call g (x) into acc; y = freeze acc         let y = g x
 //! ```
 //!
-//! A call then costs as much as the array is large. So it is done where that costs no more than the accumulator itself did: for a parameter
-//! for which each call gives one that its function has made, with no loop in between.
+//! A call then costs as much as the array is large. So it is done where that costs no more than the
+//! accumulator itself did: for a parameter for which each call gives one that its function has
+//! made, with no loop in between.
 
 use std::collections::{HashMap, HashSet};
 
@@ -38,7 +39,8 @@ pub(crate) fn return_accumulators(entry: &mut Function, library: &mut Library) {
     calls(&mut entry.body, &mut entry.names, &given, &HashMap::new());
 }
 
-/// Takes those away for which a call would cost more. `made`: accumulators of the function, with no loop in between.
+/// Takes those away for which a call would cost more. `made`: accumulators of the function, with no
+/// loop in between.
 fn costly(block: &Block, made: &HashSet<Var>, given: &mut Given) {
     let mut made = made.clone();
     for stm in &block.stms {
@@ -62,7 +64,8 @@ fn costly(block: &Block, made: &HashSet<Var>, given: &mut Given) {
     }
 }
 
-/// The function makes some of its accumulators, and gives what they hold in the end after its results.
+/// The function makes some of its accumulators, and gives what they hold in the end after its
+/// results.
 fn returns(function: &mut Function, made: &dyn Fn(usize) -> bool) {
     let Function { names, body, results, accumulators, .. } = function;
     let mut before = Vec::new();

@@ -49,7 +49,8 @@ fn shown(f: &Function, seeds: &[usize]) -> String {
     text
 }
 
-/// `f [n] (xs : [n]real) (x : real)` whose body is built by the closure, which gives the results and their types.
+/// `f [n] (xs : [n]real) (x : real)` whose body is built by the closure, which gives the results
+/// and their types.
 fn function(build: impl FnOnce(&mut Builder, Var, Var, Var) -> Vec<(Atom, Ty)>) -> Function {
     let mut names = Names::default();
     let (n, xs, x) = (names.fresh("n"), names.fresh("xs"), names.fresh("x"));
@@ -92,7 +93,8 @@ fn what_is_generated_parses() {
     for seed in 0..400 {
         let (f, _) = generate(seed);
         shown(&f, &[]);
-        // Any parameter may be called a cotangent: the statements keep their order where they need it.
+        // Any parameter may be called a cotangent: the statements keep their order where they need
+        // it.
         shown(&f, &[0]);
     }
 }
@@ -233,7 +235,8 @@ fn names_that_are_called_are_not_taken() {
     );
 }
 
-/// The state of a loop is called as what it starts from where nobody means that any more, and has a number where somebody does.
+/// The state of a loop is called as what it starts from where nobody means that any more, and has a
+/// number where somebody does.
 #[test]
 fn names_are_used_again() {
     let text = |kept: bool| {
@@ -305,7 +308,8 @@ fn parameters_that_are_sizes_keep_their_names() {
     );
 }
 
-/// A value that is written where it is used means what it meant where it was computed, whatever is called so there.
+/// A value that is written where it is used means what it meant where it was computed, whatever is
+/// called so there.
 #[test]
 fn nothing_is_captured() {
     let f = function(|b, n, xs, x| {
@@ -374,7 +378,8 @@ fn sweeps_are_apart() {
     assert!(!text.contains("_k"), "{text}");
 }
 
-/// One value in a line of its own follows the other: where a program is long, text is long, and not deep.
+/// One value in a line of its own follows the other: where a program is long, text is long, and not
+/// deep.
 #[test]
 fn deep_and_long() {
     let run = || {

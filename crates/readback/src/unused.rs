@@ -1,7 +1,9 @@
-//! Lines that bind what nothing mentions are not printed. Which those are is known only when the text is complete: a check, which is not
-//! printed, mentions what the text does not, and so does a result whose size alone matters.
+//! Lines that bind what nothing mentions are not printed. Which those are is known only when the
+//! text is complete: a check, which is not printed, mentions what the text does not, and so does a
+//! result whose size alone matters.
 //!
-//! Assumes: names are tokens, so each is bound once. Keeps: what is added outside of a line and what it shows.
+//! Assumes: names are tokens, so each is bound once. Keeps: what is added outside of a line and
+//! what it shows.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -12,7 +14,8 @@ use lambada_surface::visit::{Visit, children_mut, walk_expr};
 
 use crate::names::is_token;
 
-/// Drops the lines of a definition that bind what nothing mentions. `shows`: functions that show values when they are called.
+/// Drops the lines of a definition that bind what nothing mentions. `shows`: functions that show
+/// values when they are called.
 pub(crate) fn drop_unused(def: &mut Def, shows: &HashSet<Rc<str>>) {
     let mut mentions = Mentions::default();
     mentions.def(def);
@@ -56,7 +59,8 @@ struct Sweep<'s> {
 }
 
 impl Sweep<'_> {
-    /// From the last line to the first: what only a dropped line mentions is dropped, too. Long texts are long, and not deep.
+    /// From the last line to the first: what only a dropped line mentions is dropped, too. Long
+    /// texts are long, and not deep.
     fn expr(&mut self, e: &mut Expr) {
         let mut lines = Vec::new();
         let mut rest = std::mem::replace(e, build::tuple(Vec::new()));
@@ -137,7 +141,7 @@ impl Sweep<'_> {
         nothing && unused.contains(&true)
     }
 
-    /// Is it mentioned but in what it is bound to?
+    /// Whether it is mentioned but in what it is bound to.
     fn is_mentioned(&self, name: &Rc<str>, own: &HashMap<Rc<str>, usize>) -> bool {
         let count = |counts: &HashMap<Rc<str>, usize>| counts.get(name).copied().unwrap_or(0);
         count(&self.counts) > count(own)
@@ -170,7 +174,8 @@ fn is_idle(value: &Expr) -> bool {
     matches!(&body.kind, ExprKind::Tuple(parts) if parts.is_empty()) || is_idle(body)
 }
 
-/// The names that an expression mentions, and whether it adds to them; the accumulators and functions that are its own.
+/// The names that an expression mentions, and whether it adds to them; the accumulators and
+/// functions that are its own.
 #[derive(Default)]
 struct Effects {
     used: HashSet<(Rc<str>, bool)>,

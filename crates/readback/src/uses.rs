@@ -1,5 +1,6 @@
-//! How often each variable will be mentioned in the printed text. Pure statements whose results nobody mentions are not printed, and
-//! what only they mention does not count; types and checks are not printed either.
+//! How often each variable will be mentioned in the printed text. Pure statements whose results
+//! nobody mentions are not printed, and what only they mention does not count; types and checks are
+//! not printed either.
 
 use std::collections::{HashMap, HashSet};
 
@@ -21,7 +22,8 @@ pub(crate) struct Uses {
 }
 
 impl Uses {
-    /// `types`: what is mentioned by types that are printed: sizes of arrays of zeros. These have a name.
+    /// `types`: what is mentioned by types that are printed: sizes of arrays of zeros. These have a
+    /// name.
     pub(crate) fn new<'b>(
         blocks: impl IntoIterator<Item = &'b Block>,
         types: &HashSet<Var>,
@@ -36,7 +38,7 @@ impl Uses {
         uses
     }
 
-    /// Is it mentioned at all?
+    /// Whether it is mentioned at all.
     pub(crate) fn any(&self, var: Var) -> bool {
         self.count(var) > 0
     }
@@ -45,7 +47,8 @@ impl Uses {
         self.uses.get(&var).map_or(0, |u| u.count)
     }
 
-    /// Is it mentioned at most so often, and not in a loop that its definition is outside of?
+    /// Whether it is mentioned at most so often, and not in a loop that its definition is outside
+    /// of.
     pub(crate) fn at_most(&self, count: usize, var: Var) -> bool {
         let here = |u: &Use| u.count <= count && self.depth_of.get(&var) == Some(&u.deepest);
         self.uses.get(&var).is_some_and(here)

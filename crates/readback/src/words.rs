@@ -1,5 +1,5 @@
-//! What a definition is told of the library: the names of types, constructors and functions; what stands for null; and what is known of
-//! handles where it is written.
+//! What a definition is told of the library: the names of types, constructors and functions; what
+//! stands for null; and what is known of handles where it is written.
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -26,7 +26,8 @@ pub(crate) struct Words {
     pub(crate) nullable: BTreeSet<NodeId>,
     /// By node type: what its null is called.
     pub(crate) zeros: Vec<Rc<str>>,
-    /// Those of which the text has asked for null while it was written: a part of a node that has another constructor.
+    /// Those of which the text has asked for null while it was written: a part of a node that has
+    /// another constructor.
     pub(crate) asked: RefCell<BTreeSet<NodeId>>,
     /// By function, and last of the entry: the variables that stand for nulls.
     pub(crate) nulls: Vec<HashMap<Var, NodeId>>,
@@ -161,7 +162,8 @@ impl Words {
         self.zeros[node.0 as usize].clone()
     }
 
-    /// Names nulls. A printed derivative that is differentiated again has constructors of such names already.
+    /// Names nulls. A printed derivative that is differentiated again has constructors of such
+    /// names already.
     pub(crate) fn name_zeros(&mut self) {
         let mut taken: HashSet<Rc<str>> = HashSet::new();
         for (id, node) in (0..).map(NodeId).zip(&self.library.nodes) {
@@ -208,7 +210,8 @@ impl Words {
         lambada_anf::identifier(&self.labels.node(id)).into()
     }
 
-    /// Constructors of all types share their names' space, so each is told apart by its type where another has its name.
+    /// Constructors of all types share their names' space, so each is told apart by its type where
+    /// another has its name.
     pub(crate) fn constructor(&self, id: NodeId, tag: u32) -> Rc<str> {
         if let Some(declared) = self.declared(id) {
             return declared.constructors[tag as usize].0.clone();
@@ -265,7 +268,8 @@ impl Words {
         if fields.is_empty() { head } else { build::call(head, fields) }
     }
 
-    /// The fields that are indexed when a node is made: those that are parts of an array of tuples or records.
+    /// The fields that are indexed when a node is made: those that are parts of an array of tuples
+    /// or records.
     pub(crate) fn indexed(&self, id: NodeId, tag: u32) -> Vec<usize> {
         self.declared(id).map_or_else(Vec::new, |declared| declared.indexed(tag))
     }
@@ -293,7 +297,8 @@ impl Words {
         self.pattern(id, tag, (0..fields).map(field).collect())
     }
 
-    /// Is null one of its values? It is all that a type of functions has of which the program makes none.
+    /// Is null one of its values? It is all that a type of functions has of which the program makes
+    /// none.
     fn has_null(&self, id: NodeId) -> bool {
         self.nullable.contains(&id) || self.library.node(id).constructors.is_empty()
     }
@@ -354,7 +359,8 @@ impl Words {
         place.map_or(field, |place| place.bound)
     }
 
-    /// Which field gets the name so that a field can be read, and the field: a size is read from its array.
+    /// Which field gets the name so that a field can be read, and the field: a size is read from
+    /// its array.
     pub(crate) fn reading(
         &self,
         id: NodeId,
@@ -419,7 +425,8 @@ pub(crate) struct Handles {
     pub(crate) tags: HashMap<Var, Var>,
     /// Conditions that test a handle for a constructor, or for being another one.
     pub(crate) tests: HashMap<Var, (Var, i64, bool)>,
-    /// What fields are read as, mostly names, by handle, constructor and field, in the arm that has matched it.
+    /// What fields are read as, mostly names, by handle, constructor and field, in the arm that has
+    /// matched it.
     pub(crate) fields: HashMap<(Var, u32, u32), Expr>,
     /// Constructors that a handle does not have, in the arms for the others.
     pub(crate) excluded: HashMap<Var, HashSet<i64>>,

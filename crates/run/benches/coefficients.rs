@@ -1,6 +1,8 @@
-//! The coefficients of the vector mathematics, `cargo bench -p lambada-run --bench coefficients`: polynomials that interpolate at the nodes of
-//! Chebyshev, computed to 256 bits and then rounded. For each function there is a line with its largest error, that of the rounding included,
-//! relative to what it is part of; then its coefficients, from the constant on. They stand in `crates/prim/src/vector`.
+//! The coefficients of the vector mathematics, `cargo bench -p lambada-run --bench coefficients`:
+//! polynomials that interpolate at the nodes of Chebyshev, computed to 256 bits and then rounded.
+//! For each function there is a line with its largest error, that of the rounding included,
+//! relative to what it is part of; then its coefficients, from the constant on. They stand in
+//! `crates/prim/src/vector`.
 
 #[path = "../tests/precise/mod.rs"]
 mod precise;
@@ -147,7 +149,8 @@ const FITS: &[Fit] = &[
     },
 ];
 
-/// The nodes of Chebyshev, of an interval that is a little larger, so that none is where the formula has 0/0.
+/// The nodes of Chebyshev, of an interval that is a little larger, so that none is where the
+/// formula has 0/0.
 fn nodes((low, high): (f64, f64), count: usize) -> Vec<Precise> {
     (0..count)
         .map(|k| {

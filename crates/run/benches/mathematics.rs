@@ -1,5 +1,6 @@
-//! Nanoseconds per element of each function, `cargo bench -p lambada-run --bench mathematics`: on vectors of 8, 4 and 2 lanes, and on one
-//! lane, which is the function of the C library for most. The fastest of many runs over 4096 elements that stay in the cache.
+//! Nanoseconds per element of each function, `cargo bench -p lambada-run --bench mathematics`: on
+//! vectors of 8, 4 and 2 lanes, and on one lane, which is the function of the C library for most.
+//! The fastest of many runs over 4096 elements that stay in the cache.
 
 #[path = "../tests/common/mod.rs"]
 mod common;
@@ -52,7 +53,8 @@ fn elementwise(prim: Prim, lanes: u16) -> Function {
     b.finish(vec![Return::Buffer(out, vec![n])])
 }
 
-/// log Σ exp x and its gradient, in two passes, as the scheduler writes it: the largest and the sum in lanes, then the quotients.
+/// log Σ exp x and its gradient, in two passes, as the scheduler writes it: the largest and the sum
+/// in lanes, then the quotients.
 const LOG_SUM_EXP: &str = "lse[n](xs : []real)
   g = alloc real[n]
   cell most : real x 8 = -inf

@@ -8,7 +8,8 @@ use lambada_loops::{Function, Return};
 use lambada_prim::{Prim, Tensor};
 use lambada_run::{Engine, Kernel, Settings};
 
-/// A multiplication of square matrices by three loops: five operations and two loads in the innermost.
+/// A multiplication of square matrices by three loops: five operations and two loads in the
+/// innermost.
 fn matmul() -> Function {
     let mut b = Builder::new("matmul");
     let n = b.size("n");

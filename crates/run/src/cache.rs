@@ -146,7 +146,8 @@ fn is_cancelled() -> bool {
     Cancel::current().is_some_and(|cancel| cancel.is_cancelled())
 }
 
-/// Does the compiler make a library of a unit that is in order? One about as large as that of `length` bytes of text, since the disk may be full.
+/// Does the compiler make a library of a unit that is in order? One about as large as that of
+/// `length` bytes of text, since the disk may be full.
 fn works(compiler: &Compiler, scratch: &Scratch, length: usize) -> bool {
     let (source, library) = (scratch.path.join("probe.c"), scratch.path.join("probe.so"));
     let text = format!("const char lambada_probe[{}] = {{1}};\n", 16 * length);
@@ -166,7 +167,8 @@ fn failed(source: &Path, said: &str) -> CompileError {
     messages::rejected(&place, said)
 }
 
-/// Moves what has been made into the cache. Another process may have been faster; then its entry is as good.
+/// Moves what has been made into the cache. Another process may have been faster; then its entry is
+/// as good.
 fn publish(scratch: &Scratch, place: &Path, text: &str) -> bool {
     let library = scratch.path.join(LIBRARY);
     only_ours(&library).is_ok()
@@ -231,7 +233,8 @@ fn private_directory(path: &Path) -> io::Result<()> {
     builder.create(path)
 }
 
-/// Different in every call of the process, and most likely from what other processes with the same number have left.
+/// Different in every call of the process, and most likely from what other processes with the same
+/// number have left.
 fn unique() -> String {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);

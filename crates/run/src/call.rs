@@ -1,5 +1,5 @@
-//! A call of a kernel: arguments are lent, results are looked at where they are. Nothing is copied for machine code, and nothing is allocated
-//! but what the first call in a context needs.
+//! A call of a kernel: arguments are lent, results are looked at where they are. Nothing is copied
+//! for machine code, and nothing is allocated but what the first call in a context needs.
 
 use std::time::Instant;
 
@@ -12,8 +12,8 @@ use crate::elements::{Elements, Got};
 use crate::native::NativeCall;
 use crate::output;
 
-/// A call that is ready to run or has run; see [`Kernel::with`](crate::Kernel::with). It has memory of its own, so any number of threads may call a
-/// kernel.
+/// A call that is ready to run or has run; see [`Kernel::with`](crate::Kernel::with). It has memory
+/// of its own, so any number of threads may call a kernel.
 pub struct Call<'c, 'a>(Way<'c, 'a>);
 
 enum Way<'c, 'a> {
@@ -47,7 +47,8 @@ impl<'c, 'a> Call<'c, 'a> {
         Call(Way::Interpreted(call))
     }
 
-    /// Runs the function on the arguments; `seen` is told of what is inspected, in order: its number, and its parts. A call may run again.
+    /// Runs the function on the arguments; `seen` is told of what is inspected, in order: its
+    /// number, and its parts. A call may run again.
     ///
     /// # Errors
     /// What the program fails with.
@@ -59,7 +60,8 @@ impl<'c, 'a> Call<'c, 'a> {
         }
     }
 
-    /// As [`run`](Call::run), and does something with the results, which are the caller's. Large ones of machine code are made in memory that becomes theirs.
+    /// As [`run`](Call::run), and does something with the results, which are the caller's. Large
+    /// ones of machine code are made in memory that becomes theirs.
     ///
     /// # Errors
     /// What the program fails with.

@@ -6,10 +6,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::running::Running;
 
-/// Ends calls from another thread: those that run inside of [`Cancel::run`], and those that begin there later, until it is reset. Clones are the same one.
+/// Ends calls from another thread: those that run inside of [`Cancel::run`], and those that begin
+/// there later, until it is reset. Clones are the same one.
 ///
-/// Machine code and the interpreter of loops ask for it where an iteration of a loop may take long, and at calls. They end within milliseconds, but for
-/// the two innermost loops of a nest where these are long themselves, or one operation on matrices, which they finish first.
+/// Machine code and the interpreter of loops ask for it where an iteration of a loop may take long,
+/// and at calls. They end within milliseconds, but for the two innermost loops of a nest where
+/// these are long themselves, or one operation on matrices, which they finish first.
 #[derive(Clone, Debug, Default)]
 pub struct Cancel(Arc<Shared>);
 

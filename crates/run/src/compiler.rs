@@ -18,7 +18,8 @@ pub struct Compiler {
 }
 
 impl Compiler {
-    /// The first that runs of `$LAMBADA_CC`, `$CC`, `cc`, `gcc`, `clang`; only the first of these if it is set. Looked for once.
+    /// The first that runs of `$LAMBADA_CC`, `$CC`, `cc`, `gcc`, `clang`; only the first of these
+    /// if it is set. Looked for once.
     pub fn find() -> Option<&'static Compiler> {
         static FOUND: OnceLock<Option<Compiler>> = OnceLock::new();
         FOUND
@@ -80,7 +81,8 @@ impl Compiler {
         self.flags().map(flag).chain(target).chain(effort).collect()
     }
 
-    /// All that machine code depends on besides the C text: compiler, flags, and the machine that `native` stands for.
+    /// All that machine code depends on besides the C text: compiler, flags, and the machine that
+    /// `native` stands for.
     pub(crate) fn identity(&self, settings: Settings) -> String {
         format!(
             "{} | {} | {} | {}",
@@ -91,7 +93,8 @@ impl Compiler {
         )
     }
 
-    /// Compiles a file of C to a shared library, its shares at the same time. On failure gives what the compiler says.
+    /// Compiles a file of C to a shared library, its shares at the same time. On failure gives what
+    /// the compiler says.
     pub(crate) fn compile(
         &self,
         source: &Path,
@@ -151,13 +154,15 @@ impl Compiler {
 const LOOPS: usize = 2;
 const LINES: usize = 8;
 
-/// The effort for straight-line parts: half the time of the usual one, and hardly slower code. Multiplications and additions are contracted at this
-/// level only if it is asked for.
+/// The effort for straight-line parts: half the time of the usual one, and hardly slower code.
+/// Multiplications and additions are contracted at this level only if it is asked for.
 const STRAIGHT: [&str; 2] = ["-O1", "-fexpensive-optimizations"];
 
-/// The effort for code that is wanted soon: a third of the time of GCC, and code that takes a fifth longer or so. What is left out are passes over loops and blocks that cost
-/// much and give little to code that `schedule` has arranged. As at the usual level, multiplications and additions are contracted, of which nearly all
-/// results agree with those of the usual level to the last digit; with `-Og`, which takes as long, most differ.
+/// The effort for code that is wanted soon: a third of the time of GCC, and code that takes a fifth
+/// longer or so. What is left out are passes over loops and blocks that cost much and give little
+/// to code that `schedule` has arranged. As at the usual level, multiplications and additions are
+/// contracted, of which nearly all results agree with those of the usual level to the last digit;
+/// with `-Og`, which takes as long, most differ.
 const QUICK: &[&str] = &[
     "-O1",
     "-fexpensive-optimizations",
@@ -180,8 +185,8 @@ const QUICK_CLANG: &[&str] = &["-O1"];
 /// More processes are not started for a unit.
 const PROCESSES: usize = 8;
 
-/// The flags of each share, for so many cores; none if the unit is compiled as a whole. Which parts are compiled with which effort does not depend
-/// on the number of cores.
+/// The flags of each share, for so many cores; none if the unit is compiled as a whole. Which parts
+/// are compiled with which effort does not depend on the number of cores.
 fn jobs(shares: Shares, cores: usize) -> Vec<Vec<String>> {
     let Shares { loops, lines } = shares;
     let straight = lines >= LINES;

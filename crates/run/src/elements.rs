@@ -91,7 +91,8 @@ impl<'a> Lent<'a> {
         }
     }
 
-    /// The elements as a program takes them whose reals have so many bits; nothing if it takes them as they are.
+    /// The elements as a program takes them whose reals have so many bits; nothing if it takes them
+    /// as they are.
     #[inline]
     pub(crate) fn converted(self, precision: Precision) -> Option<Converted> {
         match (self, precision) {

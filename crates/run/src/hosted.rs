@@ -1,4 +1,5 @@
-//! Memory that machine code gets for large results: vectors that stay when the call ends, and become tensors without a copy.
+//! Memory that machine code gets for large results: vectors that stay when the call ends, and
+//! become tensors without a copy.
 
 #![allow(unsafe_code)]
 
@@ -15,7 +16,8 @@ pub(crate) struct Hosted(Vec<Vec<u64>>);
 
 /// What machine code calls for memory of so many words; null if there is none.
 pub(crate) unsafe extern "C" fn give(hosted: *mut c_void, count: i64) -> *mut c_void {
-    // SAFETY: `NativeCall::take` has given the address, and does nothing with it until machine code has returned.
+    // SAFETY: `NativeCall::take` has given the address, and does nothing with it until machine code
+    // has returned.
     let Hosted(blocks) = unsafe { &mut *hosted.cast::<Hosted>() };
     let mut block: Vec<u64> = Vec::new();
     let Ok(count) = usize::try_from(count) else { return std::ptr::null_mut() };
@@ -34,7 +36,8 @@ impl Hosted {
         self.0.is_empty()
     }
 
-    /// The results of the call that this memory was for. A result with a vector of its own becomes a tensor where it is; all others are copied.
+    /// The results of the call that this memory was for. A result with a vector of its own becomes
+    /// a tensor where it is; all others are copied.
     ///
     /// # Safety
     /// The call has returned, and what it gives lies in this memory or elsewhere.
@@ -56,7 +59,8 @@ impl Hosted {
                 return got.tensor();
             };
             let data = match elements {
-                // SAFETY: so many elements of the type are there, which has the size and the alignment of a word, and no other result lies there.
+                // SAFETY: so many elements of the type are there, which has the size and the
+                // alignment of a word, and no other result lies there.
                 Elements::Real(values) => {
                     Data::Real(unsafe { filled(std::mem::take(&mut self.0[block]), values.len()) })
                 }
@@ -84,12 +88,14 @@ fn start(got: Got) -> *const u8 {
 /// The vector with the elements that lie in it.
 ///
 /// # Safety
-/// `T` has the size and the alignment of a word, any of whose values it takes, and the first `len` of the vector are such.
+/// `T` has the size and the alignment of a word, any of whose values it takes, and the first `len`
+/// of the vector are such.
 unsafe fn filled<T>(block: Vec<u64>, len: usize) -> Vec<T> {
     const { assert!(size_of::<T>() == size_of::<u64>() && align_of::<T>() == align_of::<u64>()) };
     let mut block = ManuallyDrop::new(block);
     debug_assert!(len <= block.capacity(), "a result is no larger than its memory");
-    // SAFETY: the memory is that of a vector of words, which is the same allocation for elements of this type, and the elements are there.
+    // SAFETY: the memory is that of a vector of words, which is the same allocation for elements of
+    // this type, and the elements are there.
     unsafe { Vec::from_raw_parts(block.as_mut_ptr().cast::<T>(), len, block.capacity()) }
 }
 
@@ -104,7 +110,8 @@ mod tests {
     fn a_result_with_memory_of_its_own_stays_where_it_is() {
         let mut hosted = Hosted::default();
         let mut made = |count: i64| {
-            // SAFETY: the address is that of what nobody else looks at; there is room for what is written.
+            // SAFETY: the address is that of what nobody else looks at; there is room for what is
+            // written.
             unsafe {
                 let memory = give((&raw mut hosted).cast(), count).cast::<f64>();
                 (0..count as usize).for_each(|k| memory.add(k).write(k as f64));

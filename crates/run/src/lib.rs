@@ -1,8 +1,9 @@
 //! C text → numbers: compile, cache, load, call. The only crate with `unsafe`.
 //!
-//! - `compiler`: which C compiler, and how it is called; `children`: programs that end with this process;
-//! - `cache`: compiled units by the hash of everything that they depend on; `prune`: how they go again; `seal`, `owner`: whether what is found there can
-//!   be loaded;
+//! - `compiler`: which C compiler, and how it is called; `children`: programs that end with this
+//!   process;
+//! - `cache`: compiled units by the hash of everything that they depend on; `prune`: how they go
+//!   again; `seal`, `owner`: whether what is found there can be loaded;
 //! - `native`: loaded units, and calls into them; `call`: calls as the façade makes them;
 //! - `output`: values in the interface of machine code;
 //! - `pool`: the contexts that no call is using;
@@ -64,7 +65,8 @@ pub use unfinished::{Unfinished, remove_unfinished};
 pub enum Engine {
     /// Machine code, made by the C compiler.
     Native,
-    /// Machine code, made here (`lambada_jit`), and the interpreter for what is not translated: there at once, and two to four times as slow in most programs.
+    /// Machine code, made here (`lambada_jit`), and the interpreter for what is not translated:
+    /// there at once, and two to four times as slow in most programs.
     Jit,
     /// The interpreter of `loops`: some thirty times slower, never different.
     Interpreter,
@@ -79,12 +81,14 @@ pub enum Target {
     Any,
     /// Those of x86-64 with vectors of 256 bits: with AVX2 and FMA.
     Avx2,
-    /// Those of x86-64 with vectors of 512 bits: with the parts of AVX-512 that servers have had from the start.
+    /// Those of x86-64 with vectors of 512 bits: with the parts of AVX-512 that servers have had
+    /// from the start.
     Avx512,
 }
 
 impl Target {
-    /// For which processors a program has versions that is to run on all of the architecture, those with narrower vectors first.
+    /// For which processors a program has versions that is to run on all of the architecture, those
+    /// with narrower vectors first.
     pub fn versions() -> &'static [Target] {
         if cfg!(target_arch = "x86_64") {
             &[Target::Any, Target::Avx2, Target::Avx512]
@@ -104,8 +108,9 @@ impl Target {
         flags.iter().filter_map(|flag| flag.strip_prefix("-m"))
     }
 
-    /// How many reals its vector registers hold, and so how many lanes loops should have: 8, 4 or 2 of 64 bits, twice as many of 32. Found out when the program runs; a unit of
-    /// C works with any number of lanes on any processor, and gives the same.
+    /// How many reals its vector registers hold, and so how many lanes loops should have: 8, 4 or 2
+    /// of 64 bits, twice as many of 32. Found out when the program runs; a unit of C works with any
+    /// number of lanes on any processor, and gives the same.
     pub fn lanes(self, precision: Precision) -> u16 {
         self.words() * precision.per_word()
     }
@@ -160,19 +165,23 @@ fn words_here() -> u16 {
 /// How functions are to be compiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// What runs them. Where there is no C compiler, machine code is made here; where the processor is none that is known here, the interpreter runs.
+    /// What runs them. Where there is no C compiler, machine code is made here; where the processor
+    /// is none that is known here, the interpreter runs.
     pub engine: Engine,
-    /// May `a * b + c` be rounded once? Faster and usually more precise, but then not what the interpreter gives, to the last bit.
+    /// May `a * b + c` be rounded once? Faster and usually more precise, but then not what the
+    /// interpreter gives, to the last bit.
     pub contract: bool,
     /// For which processors machine code is made.
     pub target: Target,
-    /// About how many statements the C functions have into which a large function is cut: C compilers take long for a large one.
+    /// About how many statements the C functions have into which a large function is cut: C
+    /// compilers take long for a large one.
     pub part: usize,
     /// Is code that is there sooner worth more than code that runs faster?
     pub quick: bool,
     /// On how many threads calls run. The results are the same for any number.
     pub threads: usize,
-    /// May machine code that the C compiler makes take subnormal numbers for zeros, as arguments and as results? That is how fast processors are with other numbers.
+    /// May machine code that the C compiler makes take subnormal numbers for zeros, as arguments
+    /// and as results? That is how fast processors are with other numbers.
     pub flush_subnormals: bool,
 }
 
@@ -195,7 +204,8 @@ impl Default for Settings {
 pub struct CompileError {
     /// What happened, and where the C file is.
     pub message: String,
-    /// Whose mistake it is. What [`Kernel::compile`] returns is ours: where the system is at fault, the interpreter runs.
+    /// Whose mistake it is. What [`Kernel::compile`] returns is ours: where the system is at fault,
+    /// the interpreter runs.
     pub fault: Fault,
 }
 
@@ -216,7 +226,8 @@ impl std::fmt::Display for CompileError {
 
 impl std::error::Error for CompileError {}
 
-/// A function that is ready to run, any number of times. It keeps the memory of its arrays from call to call.
+/// A function that is ready to run, any number of times. It keeps the memory of its arrays from
+/// call to call.
 #[derive(Debug)]
 pub struct Kernel {
     name: String,
@@ -290,7 +301,8 @@ impl Kernel {
         Kernel { name, params, code, limit: Memory::default() }
     }
 
-    /// Limits the memory for arrays in all calls from now on, those among the arguments not counted.
+    /// Limits the memory for arrays in all calls from now on, those among the arguments not
+    /// counted.
     pub fn limit(&mut self, limit: Memory) {
         self.limit = limit;
         if let Code::Native(native) = &mut self.code {
@@ -298,7 +310,8 @@ impl Kernel {
         }
     }
 
-    /// The most bytes that arrays have taken at a time in any call so far; nothing for the interpreter.
+    /// The most bytes that arrays have taken at a time in any call so far; nothing for the
+    /// interpreter.
     pub fn peak(&self) -> Option<u64> {
         match &self.code {
             Code::Native(native) => Some(native.peak()),
@@ -314,8 +327,9 @@ impl Kernel {
         }
     }
 
-    /// Does something with a call, which has not run yet. The sizes that the code takes come first, then the parameters of the source; the sizes must be
-    /// those of the arrays: the code relies on it. Calls from several threads, or several at a time, have memory of their own.
+    /// Does something with a call, which has not run yet. The sizes that the code takes come first,
+    /// then the parameters of the source; the sizes must be those of the arrays: the code relies on
+    /// it. Calls from several threads, or several at a time, have memory of their own.
     ///
     /// # Errors
     /// The function takes other arguments, or the system has no memory for a call.
@@ -356,8 +370,8 @@ impl Kernel {
         self.given(args, |call| call.take(seen, |results| results.collect()))?
     }
 
-    /// As `call_seen`, where that takes no more than so many instructions or so; otherwise nothing. Machine code of the C compiler does not count them, and runs to
-    /// its end.
+    /// As `call_seen`, where that takes no more than so many instructions or so; otherwise nothing.
+    /// Machine code of the C compiler does not count them, and runs to its end.
     ///
     /// # Errors
     /// What the program fails with.
@@ -377,7 +391,8 @@ impl Kernel {
         if result.as_ref().is_err_and(exhausted) { None } else { Some(result) }
     }
 
-    /// As `call`, and the nanoseconds that the function itself took, without passing arguments and copying results.
+    /// As `call`, and the nanoseconds that the function itself took, without passing arguments and
+    /// copying results.
     ///
     /// # Errors
     /// What the program fails with.
@@ -388,7 +403,8 @@ impl Kernel {
         })?
     }
 
-    /// Runs it so many times on the same arguments and gives the nanoseconds of each, of the function itself; results are not copied.
+    /// Runs it so many times on the same arguments and gives the nanoseconds of each, of the
+    /// function itself; results are not copied.
     ///
     /// # Errors
     /// What the program fails with.
@@ -440,7 +456,8 @@ fn native(
     }
 }
 
-/// Without a C compiler: with machine code that is made here, unless the settings say that there is to be none.
+/// Without a C compiler: with machine code that is made here, unless the settings say that there is
+/// to be none.
 fn interpret(functions: &[&Function], settings: Settings) -> Result<Vec<Kernel>, CompileError> {
     check(functions)?;
     let code = |function: &Function| {
@@ -466,7 +483,8 @@ pub fn translates(precision: Precision) -> bool {
     precision == Precision::F64 && lambada_jit::translator(true).is_some()
 }
 
-/// Has somebody else told of warnings, which are written to standard error otherwise. Only the first one is.
+/// Has somebody else told of warnings, which are written to standard error otherwise. Only the
+/// first one is.
 pub fn warn_with(tell: fn(&str)) {
     // Whoever is told already stays.
     let _ = TELL.set(tell);

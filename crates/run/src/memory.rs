@@ -8,7 +8,8 @@ use lambada_prim::Memory;
 /// The environment variable that sets the limit.
 pub const MAX_MEMORY: &str = "LAMBADA_MAX_MEMORY";
 
-/// Nine tenths of what the machine has free, or its container; no limit where the system does not say.
+/// Nine tenths of what the machine has free, or its container; no limit where the system does not
+/// say.
 pub fn available() -> Memory {
     let tenths = |bytes: u64| Memory { limit: bytes / 10 * 9 };
     machine().into_iter().chain(containers()).min().map_or_else(Memory::default, tenths)
@@ -25,7 +26,8 @@ fn free(info: &str) -> Option<u64> {
     kilobytes.checked_mul(1024)
 }
 
-/// What the limits of control groups leave, of either version: that of the process's own group, and those of all around it.
+/// What the limits of control groups leave, of either version: that of the process's own group, and
+/// those of all around it.
 fn containers() -> Vec<u64> {
     let own = read_to_string("/proc/self/cgroup").unwrap_or_default();
     let files = [

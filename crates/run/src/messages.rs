@@ -55,7 +55,8 @@ fn chosen() -> Option<String> {
     std::env::var("LAMBADA_CC").ok().filter(|command| !command.trim().is_empty())
 }
 
-/// What is told once where there is no C compiler: what runs is our own machine code, or the interpreter.
+/// What is told once where there is no C compiler: what runs is our own machine code, or the
+/// interpreter.
 pub(crate) fn interpreted(reason: Option<&CompileError>, translated: bool) -> String {
     let what = if translated {
         "Lambada's own machine code, which is slower"

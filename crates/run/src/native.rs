@@ -88,13 +88,15 @@ struct Owned {
     _library: Arc<Library>,
 }
 
-// SAFETY: a context is memory that nothing else refers to, and machine code keeps nothing outside of it, so it may be used by one thread after another.
+// SAFETY: a context is memory that nothing else refers to, and machine code keeps nothing outside
+// of it, so it may be used by one thread after another.
 unsafe impl Send for Owned {}
 
 impl Drop for Owned {
     fn drop(&mut self) {
         if !self.context.is_null() {
-            // SAFETY: the context has been opened by the library, which is still loaded, and is closed once.
+            // SAFETY: the context has been opened by the library, which is still loaded, and is
+            // closed once.
             unsafe { (self.close)(self.context) }
         }
     }
@@ -132,13 +134,15 @@ pub(crate) fn compile(
 
 /// Loads a library.
 pub(crate) fn load(path: &Path) -> Result<Library, libloading::Error> {
-    // SAFETY: the library has been compiled from our text; nothing in it runs when it is loaded or unloaded.
+    // SAFETY: the library has been compiled from our text; nothing in it runs when it is loaded or
+    // unloaded.
     unsafe { Library::new(path) }
 }
 
 /// A symbol as a function of the type `T`.
 fn symbol<T: Copy>(library: &Library, name: &str) -> Result<T, CompileError> {
-    // SAFETY: the symbols that are asked for have the types above; `Native` keeps the library as long as it keeps them.
+    // SAFETY: the symbols that are asked for have the types above; `Native` keeps the library as
+    // long as it keeps them.
     let found = unsafe { library.get::<T>(name.as_bytes()) };
     found.map(|symbol| *symbol).map_err(|error| messages::no_symbol(name, &error))
 }
@@ -218,7 +222,8 @@ impl Native {
         // SAFETY: the context is open and ours, and no call is using it.
         unsafe { (self.set_limit)(context, self.limit.limit) };
         if let Some((set, threads)) = &self.threads {
-            // SAFETY: the context is ours, no call is using it, and `self`, which keeps the threads, outlives all calls.
+            // SAFETY: the context is ours, no call is using it, and `self`, which keeps the
+            // threads, outlives all calls.
             unsafe { threads.give(*set, context) };
         }
         context
@@ -231,15 +236,16 @@ impl Native {
         }
     }
 
-    /// Gives back all memory that a call has taken which has not got enough: the message about it needs some. There is no context if not even
-    /// this leaves enough for one.
+    /// Gives back all memory that a call has taken which has not got enough: the message about it
+    /// needs some. There is no context if not even this leaves enough for one.
     fn renew(&self, owned: &mut Owned) {
         // SAFETY: the context is open and ours, no call is using it, and it is not used any more.
         unsafe { (self.close)(owned.context) };
         owned.context = self.new_context();
     }
 
-    /// Begins a call with these sizes and arguments, which are lent. Reals of another number of bits than the program's are copied.
+    /// Begins a call with these sizes and arguments, which are lent. Reals of another number of
+    /// bits than the program's are copied.
     #[inline]
     pub fn begin<'a>(
         &'a self,
@@ -389,7 +395,8 @@ impl<'a> NativeCall<'a> {
         let precision = self.native.precision;
         let watch = Watch { precision, values: &shows.values, seen };
         if let Some(context) = self.context() {
-            // SAFETY: the context is open and ours. `see` is given `watch`, which outlives the call, and nothing after it.
+            // SAFETY: the context is open and ours. `see` is given `watch`, which outlives the
+            // call, and nothing after it.
             unsafe { (shows.set)(context, Some(see), (&raw const watch).cast()) };
         }
         let ended = self.enter();
@@ -400,7 +407,8 @@ impl<'a> NativeCall<'a> {
         ended
     }
 
-    /// Calls the function and does something with its results. Large ones are made in memory that becomes theirs.
+    /// Calls the function and does something with its results. Large ones are made in memory that
+    /// becomes theirs.
     pub fn take<R>(
         &mut self,
         seen: Seen,
@@ -409,7 +417,8 @@ impl<'a> NativeCall<'a> {
         let mut hosted = Hosted::default();
         let set = self.native.set_host;
         if let (Some(set), Some(context)) = (set, self.context()) {
-            // SAFETY: the context is open and ours. `hosted::give` is given `hosted`, which outlives the call, and nothing after it.
+            // SAFETY: the context is open and ours. `hosted::give` is given `hosted`, which
+            // outlives the call, and nothing after it.
             unsafe { set(context, Some(hosted::give), (&raw mut hosted).cast()) };
         }
         let ended = self.run(seen);
@@ -448,9 +457,11 @@ impl<'a> NativeCall<'a> {
         }
         let (context, args) = (owned.context, owned.args.as_ptr());
         let words = owned.words.as_mut_ptr();
-        // SAFETY: the context is this call's alone. There are as many arguments, of the types, as the function has, the arrays among them are lent
-        // for longer than the call, and there is room for its results. It only touches these and the memory of its context: the function has
-        // been checked, and its offsets are in range if the sizes are those of the arrays, as `Kernel::with` demands.
+        // SAFETY: the context is this call's alone. There are as many arguments, of the types, as
+        // the function has, the arrays among them are lent for longer than the call, and there is
+        // room for its results. It only touches these and the memory of its context: the function
+        // has been checked, and its offsets are in range if the sizes are those of the arrays, as
+        // `Kernel::with` demands.
         let call = || unsafe { (native.entry)(context, args, words) };
         let call = || match native.flushes {
             true => Mode::current().flushing().during(call),
@@ -507,7 +518,8 @@ impl Owned {
 
 /// What machine code calls to show values.
 unsafe extern "C" fn see(who: *const c_void, number: i64, words: *const u64) {
-    // SAFETY: `Native::call` has given the address of a `Watch`, which it keeps until machine code has returned.
+    // SAFETY: `Native::call` has given the address of a `Watch`, which it keeps until machine code
+    // has returned.
     let watch = unsafe { &*who.cast::<Watch>() };
     let Some(values) = u32::try_from(number).ok().and_then(|n| watch.values.get(&n)) else {
         return;

@@ -1,4 +1,5 @@
-//! Values in the interface of machine code: a word for a scalar; for an array, the address of its elements and the sizes of its axes.
+//! Values in the interface of machine code: a word for a scalar; for an array, the address of its
+//! elements and the sizes of its axes.
 
 #![allow(unsafe_code)]
 
@@ -124,8 +125,9 @@ fn lent<'a>(precision: Precision, elem: ScalarTy, data: u64, len: usize) -> Elem
         };
     }
     let data = data as *const c_void;
-    // SAFETY: a function that returns 0 has stored a pointer to as many elements of the type as the sizes say, and they stay until the next call
-    // in the same context or the end of the arguments: the call that lends them holds both.
+    // SAFETY: a function that returns 0 has stored a pointer to as many elements of the type as the
+    // sizes say, and they stay until the next call in the same context or the end of the arguments:
+    // the call that lends them holds both.
     unsafe {
         match (elem, precision) {
             (ScalarTy::Real, Precision::F64) => {

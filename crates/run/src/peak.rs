@@ -1,5 +1,5 @@
-//! What the machine can do at most, measured: arithmetic in registers, and traffic with arrays of a given size. What a program does is compared
-//! with that.
+//! What the machine can do at most, measured: arithmetic in registers, and traffic with arrays of a
+//! given size. What a program does is compared with that.
 
 #![allow(unsafe_code)]
 
@@ -16,7 +16,8 @@ use crate::{Compiler, Settings, cache, native};
 const LONG: f64 = 4e-3;
 const TIMES: usize = 5;
 
-/// Chains of multiplications and additions that do not wait for each other: enough for the latency of today's processors.
+/// Chains of multiplications and additions that do not wait for each other: enough for the latency
+/// of today's processors.
 const CHAINS: usize = 12;
 
 type Arithmetic = unsafe extern "C" fn(i64, *mut f64);
@@ -51,8 +52,8 @@ impl Peak {
         rate * (2 * CHAINS * self.lanes) as f64
     }
 
-    /// Bytes in a second, on one core, where arrays of so many bytes altogether are gone through again and again: two are read, one of them is
-    /// written.
+    /// Bytes in a second, on one core, where arrays of so many bytes altogether are gone through
+    /// again and again: two are read, one of them is written.
     pub fn traffic(&self, bytes: u64) -> f64 {
         let len = (bytes as usize / 16).next_multiple_of(self.lanes).max(16 * self.lanes);
         let (x, mut y) = (vec![1.0; len], vec![1.0; len]);
@@ -114,7 +115,8 @@ void lambada_traffic(int64_t n, const double *restrict x, double *restrict y, do
 mod tests {
     use super::*;
 
-    /// What is near is faster than what is far, and no processor does less than a tenth of an operation per nanosecond.
+    /// What is near is faster than what is far, and no processor does less than a tenth of an
+    /// operation per nanosecond.
     #[test]
     fn a_machine_has_limits() {
         let Some(peak) = Peak::new(None) else {

@@ -1,5 +1,5 @@
-//! Things that calls take and put back. The one that was put back last is taken without a lock, so that a thread which calls alone waits for nobody and
-//! finds it in its cache.
+//! Things that calls take and put back. The one that was put back last is taken without a lock, so
+//! that a thread which calls alone waits for nobody and finds it in its cache.
 
 #![allow(unsafe_code)]
 
@@ -50,7 +50,8 @@ impl<T> Pool<T> {
     #[inline]
     fn exchange(&self, item: *mut T) -> Option<Box<T>> {
         let before = self.last.swap(item, Ordering::AcqRel);
-        // SAFETY: what is not null has come from `Box::into_raw` in `put`, and whoever swaps it out is the only one to have it.
+        // SAFETY: what is not null has come from `Box::into_raw` in `put`, and whoever swaps it out
+        // is the only one to have it.
         (!before.is_null()).then(|| unsafe { Box::from_raw(before) })
     }
 

@@ -1,11 +1,14 @@
-//! Keeps the cache from growing forever. It is looked through at most once a day, after something has been compiled for it, which took longer
-//! than looking does, and only if it has [`FEW`] entries or more. Then go, if nobody is using them:
+//! Keeps the cache from growing forever. It is looked through at most once a day, after something
+//! has been compiled for it, which took longer than looking does, and only if it has [`FEW`]
+//! entries or more. Then go, if nobody is using them:
 //! - entries that have not been used for [`UNUSED`];
-//! - of the others those that have not been used for longest, until all are smaller than [`SIZE`] together;
+//! - of the others those that have not been used for longest, until all are smaller than [`SIZE`]
+//!   together;
 //! - what a killed process has left behind half made, after [`LITTER`].
 //!
-//! Whoever uses an entry holds a shared lock on its C file from before it looks at the entry until the library is loaded; from then on the
-//! system keeps the library. An entry is removed under the exclusive lock. Where files cannot be locked, no entry is removed.
+//! Whoever uses an entry holds a shared lock on its C file from before it looks at the entry until
+//! the library is loaded; from then on the system keeps the library. An entry is removed under the
+//! exclusive lock. Where files cannot be locked, no entry is removed.
 
 use std::fs::{self, File, Metadata, TryLockError};
 use std::io;

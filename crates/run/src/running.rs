@@ -33,7 +33,8 @@ impl Running {
     /// A call in a context.
     ///
     /// # Safety
-    /// The context is one of the library that `set_cancelled` is of, and stays open as long as the call can be ended.
+    /// The context is one of the library that `set_cancelled` is of, and stays open as long as the
+    /// call can be ended.
     pub unsafe fn code(context: *mut c_void, set_cancelled: SetCancelled) -> Running {
         Running::Code(Code { context, set_cancelled })
     }
@@ -48,7 +49,7 @@ impl Running {
         }
     }
 
-    /// Are they the same?
+    /// Whether they are the same.
     pub fn is(&self, other: &Running) -> bool {
         match (self, other) {
             (Running::Code(code), Running::Code(other)) => code.context == other.context,

@@ -1,9 +1,11 @@
-//! A stack of their own for programs whose functions call each other. It is reserved and not taken: the system gives a page when it is touched,
-//! so it may be far larger than the memory. The code measures how deep it is and fails before the end.
+//! A stack of their own for programs whose functions call each other. It is reserved and not taken:
+//! the system gives a page when it is touched, so it may be far larger than the memory. The code
+//! measures how deep it is and fails before the end.
 
 #![allow(unsafe_code)]
 
-/// How many bytes at the end of a stack are left to what does not measure: the frame that is made last, and functions of the system.
+/// How many bytes at the end of a stack are left to what does not measure: the frame that is made
+/// last, and functions of the system.
 const MARGIN: usize = 1 << 20;
 
 #[cfg(unix)]
@@ -23,7 +25,8 @@ mod reserved {
     #[cfg(not(any(target_os = "linux", target_os = "macos")))]
     const RESERVED: i32 = 0;
 
-    /// The memory of the machine, in bytes; of a machine that does not tell, as much as is asked for.
+    /// The memory of the machine, in bytes; of a machine that does not tell, as much as is asked
+    /// for.
     fn memory() -> usize {
         // SAFETY: these only read what the system says of itself.
         let [pages, size] =
@@ -48,7 +51,8 @@ mod reserved {
         fn of(size: usize) -> Option<Stack> {
             let (access, kind) =
                 (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANON | RESERVED);
-            // SAFETY: new memory, at an address that the system chooses, touches nothing that is there.
+            // SAFETY: new memory, at an address that the system chooses, touches nothing that is
+            // there.
             let base = unsafe { libc::mmap(null_mut(), size, access, kind, -1, 0) };
             if base == libc::MAP_FAILED {
                 return None;
@@ -59,15 +63,17 @@ mod reserved {
             (guarded == 0).then_some(stack)
         }
 
-        /// How many bytes the code may use: no more than half of the memory, for the system gives pages that it does not have.
+        /// How many bytes the code may use: no more than half of the memory, for the system gives
+        /// pages that it does not have.
         pub fn room(&self) -> usize {
             (self.size - GUARD - super::MARGIN).min(memory() / 2).min(MOST_FOR_CALLS as usize)
         }
 
         /// Runs something on the stack, which does not unwind.
         pub fn run<T>(&self, run: impl FnOnce() -> T) -> T {
-            // SAFETY: the memory is ours, mapped as long as `self` is, and its ends are ends of pages. `Stack` is not `Sync`, and what runs calls no
-            // kernel, so nothing else is on it. What runs is a kernel, which is C and does not unwind.
+            // SAFETY: the memory is ours, mapped as long as `self` is, and its ends are ends of
+            // pages. `Stack` is not `Sync`, and what runs calls no kernel, so nothing else is on
+            // it. What runs is a kernel, which is C and does not unwind.
             unsafe { psm::on_stack(self.base, self.size, run) }
         }
     }

@@ -1,5 +1,6 @@
-//! Was standard output open when the process began? Before `main`, Rust opens the null device in the place of a stream that is closed, so that a
-//! result would vanish without a word; this looks earlier.
+//! Was standard output open when the process began? Before `main`, Rust opens the null device in
+//! the place of a stream that is closed, so that a result would vanish without a word; this looks
+//! earlier.
 
 #![allow(unsafe_code)]
 
@@ -30,7 +31,8 @@ mod early {
         }
     }
 
-    // SAFETY: the loader calls the functions of this section once, before `main`; this one takes no arguments and needs nothing that `main` sets up.
+    // SAFETY: the loader calls the functions of this section once, before `main`; this one takes no
+    // arguments and needs nothing that `main` sets up.
     #[used]
     #[cfg_attr(target_os = "linux", unsafe(link_section = ".init_array"))]
     #[cfg_attr(target_os = "macos", unsafe(link_section = "__DATA,__mod_init_func"))]

@@ -1,9 +1,11 @@
-//! Subnormal numbers: whether the processor computes with them, or takes them for zeros, which is many times as fast on most. This is a mode of each thread, in which machine code is called; code of
-//! Rust runs in the usual one, as Rust asks for.
+//! Subnormal numbers: whether the processor computes with them, or takes them for zeros, which is
+//! many times as fast on most. This is a mode of each thread, in which machine code is called; code
+//! of Rust runs in the usual one, as Rust asks for.
 
 #![allow(unsafe_code)]
 
-/// The control register for floating-point numbers of a thread: rounding, exceptions, subnormal numbers.
+/// The control register for floating-point numbers of a thread: rounding, exceptions, subnormal
+/// numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Mode(u64);
 
@@ -13,7 +15,8 @@ impl Mode {
         Mode(register::read())
     }
 
-    /// The same, but subnormal numbers are zeros, as arguments and as results; the same where the processor cannot do that.
+    /// The same, but subnormal numbers are zeros, as arguments and as results; the same where the
+    /// processor cannot do that.
     pub fn flushing(self) -> Mode {
         Mode(self.0 | register::FLUSH)
     }
@@ -23,7 +26,8 @@ impl Mode {
         Mode(self.0 & !register::FLUSH)
     }
 
-    /// Calls a function in this mode. What it does itself, besides calls of machine code, is no arithmetic of reals.
+    /// Calls a function in this mode. What it does itself, besides calls of machine code, is no
+    /// arithmetic of reals.
     #[inline]
     pub fn during<R>(self, call: impl FnOnce() -> R) -> R {
         let before = Mode::current();
@@ -31,7 +35,8 @@ impl Mode {
             return call();
         }
         let _back = Back(before);
-        // SAFETY: the mode is one that has been read, but for what is done with subnormal numbers. `_back` ends it.
+        // SAFETY: the mode is one that has been read, but for what is done with subnormal numbers.
+        // `_back` ends it.
         unsafe { register::write(self.0) };
         call()
     }
@@ -94,7 +99,8 @@ mod register {
     /// The value is one that has been read, but for `FLUSH`.
     #[inline]
     pub unsafe fn write(value: u64) {
-        // SAFETY: every program may write the register; not `nomem`, so that arithmetic does not pass it by.
+        // SAFETY: every program may write the register; not `nomem`, so that arithmetic does not
+        // pass it by.
         unsafe { asm!("msr fpcr, {}", in(reg) value, options(nostack, preserves_flags)) };
     }
 }
@@ -116,7 +122,8 @@ mod tests {
 
     use super::*;
 
-    /// Half of the least normal number. In assembly on the processors that have a mode: Rust may compute what it knows without one.
+    /// Half of the least normal number. In assembly on the processors that have a mode: Rust may
+    /// compute what it knows without one.
     fn half() -> f64 {
         #[cfg(target_arch = "x86_64")]
         {

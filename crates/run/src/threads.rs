@@ -1,4 +1,5 @@
-//! Threads for parallel loops: one pool for each number of threads, which all calls of the process share. What runs where is no part of a result.
+//! Threads for parallel loops: one pool for each number of threads, which all calls of the process
+//! share. What runs where is no part of a result.
 
 #![allow(unsafe_code)]
 
@@ -24,7 +25,8 @@ pub(crate) struct Threads {
     pool: Arc<ThreadPool>,
 }
 
-/// Pools by process and number of threads: a process that has been forked has none of the threads of the one before it.
+/// Pools by process and number of threads: a process that has been forked has none of the threads
+/// of the one before it.
 type Pools = Mutex<HashMap<(u32, usize), Arc<ThreadPool>>>;
 
 impl Threads {
@@ -50,10 +52,12 @@ impl Threads {
     /// Has the calls in a context run on these threads.
     ///
     /// # Safety
-    /// `set` is of the library that has opened the context, no call is using it, and `self` outlives it.
+    /// `set` is of the library that has opened the context, no call is using it, and `self`
+    /// outlives it.
     pub unsafe fn give(&self, set: SetThreads, context: *mut c_void) {
         let pool = Arc::as_ptr(&self.pool).cast_mut().cast();
-        // SAFETY: `fork` is given the pool, which `self` keeps. Where there is no memory for workers, calls use one thread.
+        // SAFETY: `fork` is given the pool, which `self` keeps. Where there is no memory for
+        // workers, calls use one thread.
         let _ = unsafe { set(context, self.count as i64, fork, pool) };
     }
 }
@@ -61,7 +65,8 @@ impl Threads {
 /// A worker, for threads that wait until all have done their work.
 struct Worker(Work, *mut c_void);
 
-// SAFETY: machine code is given its loop on several threads, and shares what it writes there by atomic operations only.
+// SAFETY: machine code is given its loop on several threads, and shares what it writes there by
+// atomic operations only.
 unsafe impl Sync for Worker {}
 
 impl Worker {

@@ -1,5 +1,5 @@
-//! Files and folders that are being made. Whoever makes one removes it or moves it to its place; where the process is ended in between, those that are left
-//! are removed first.
+//! Files and folders that are being made. Whoever makes one removes it or moves it to its place;
+//! where the process is ended in between, those that are left are removed first.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -1,4 +1,5 @@
-//! The second call is as fast as any later one. Alone in its process, since it looks at what the process asks of the system.
+//! The second call is as fast as any later one. Alone in its process, since it looks at what the
+//! process asks of the system.
 
 mod common;
 

@@ -1,4 +1,5 @@
-//! Programs with libraries as machine code: as the interpreter runs them, and as deep as there is memory.
+//! Programs with libraries as machine code: as the interpreter runs them, and as deep as there is
+//! memory.
 
 mod common;
 

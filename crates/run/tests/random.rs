@@ -1,7 +1,8 @@
 //! Programs drawn by chance: the interpreter and machine code give the same bits.
 //!
-//! The primitives are those that are exact or correctly rounded, so nothing is allowed to differ. Offsets are brought into range by a remainder,
-//! memory is filled before it is read, and loops are short; everything else is free: types, lanes, nesting, cells, views, exchanges, scopes, checks.
+//! The primitives are those that are exact or correctly rounded, so nothing is allowed to differ.
+//! Offsets are brought into range by a remainder, memory is filled before it is read, and loops are
+//! short; everything else is free: types, lanes, nesting, cells, views, exchanges, scopes, checks.
 
 mod common;
 
@@ -248,7 +249,8 @@ impl Generator {
         }
     }
 
-    /// A load that is used once, after what it has read has changed, directly or under another name.
+    /// A load that is used once, after what it has read has changed, directly or under another
+    /// name.
     fn change_after_read(&mut self) {
         let lanes = self.chance.pick(self.lanes);
         let Some(known) = self.buffer(|known| known.writable && known.len >= i64::from(lanes))
@@ -489,7 +491,8 @@ impl Generator {
         self.b.put(Stmt::Nest(Nest::If { cond, then, otherwise }));
     }
 
-    /// Everything that is there in the end: all scalars, cells and buffers, and vectors by way of a buffer.
+    /// Everything that is there in the end: all scalars, cells and buffers, and vectors by way of a
+    /// buffer.
     fn results(&mut self) -> Vec<Return> {
         let cells = self.scope.cells.clone();
         let gets: Vec<Operand> = cells.into_iter().map(|cell| self.b.get(cell)).collect();

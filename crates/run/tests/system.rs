@@ -1,5 +1,5 @@
-//! Compilers and caches that are there or not: each case runs this program again, in another environment, where it is no list of tests but
-//! what `CHILD` says.
+//! Compilers and caches that are there or not: each case runs this program again, in another
+//! environment, where it is no list of tests but what `CHILD` says.
 
 mod common;
 
@@ -268,7 +268,8 @@ fn what_a_compiler_says_is_told() {
     std::fs::remove_dir_all(home).unwrap();
 }
 
-/// One that rejects everything, as on a full disk; one that makes nothing; one that makes what is no library.
+/// One that rejects everything, as on a full disk; one that makes nothing; one that makes what is
+/// no library.
 #[cfg(unix)]
 fn a_compiler_that_does_not_work_is_no_mistake_of_ours() {
     for (what, told) in [

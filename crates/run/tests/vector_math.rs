@@ -1,5 +1,6 @@
-//! The vector mathematics against many digits: the error of each function over its whole range, in units of the last place of the result, on
-//! processors with fused operations and without; all widths give the same; ends, zeros and NaN are those of the interpreter.
+//! The vector mathematics against many digits: the error of each function over its whole range, in
+//! units of the last place of the result, on processors with fused operations and without; all
+//! widths give the same; ends, zeros and NaN are those of the interpreter.
 
 mod common;
 mod precise;
@@ -16,13 +17,15 @@ use precise::Precise;
 /// A function, and how it is measured.
 struct Case {
     prim: Prim,
-    /// The largest error, in units of the last place; `docs/src/vector-mathematics.md` says the same.
+    /// The largest error, in units of the last place; `docs/src/vector-mathematics.md` says the
+    /// same.
     bound: f64,
     /// Ranges of the argument, or of both.
     ranges: &'static [(f64, f64)],
     /// Of the arguments, one or two.
     exact: fn(&[Precise]) -> Precise,
-    /// Errors below this are no errors for negative arguments, between which a function has zeros that no formula is good at.
+    /// Errors below this are no errors for negative arguments, between which a function has zeros
+    /// that no formula is good at.
     absolute: f64,
 }
 
@@ -89,7 +92,8 @@ fn atan2(y: &Precise, x: &Precise) -> Precise {
     if y.is_negative() { -angle } else { angle }
 }
 
-/// Points all over a range: even ones, powers of two with random digits, and those that are next to where functions change their ways.
+/// Points all over a range: even ones, powers of two with random digits, and those that are next to
+/// where functions change their ways.
 fn points(range: (f64, f64), random: &mut Random, count: usize) -> Vec<f64> {
     const EDGES: [f64; 24] = [
         0.25,
@@ -282,7 +286,8 @@ fn all_widths_give_the_same() {
     }
 }
 
-/// Without subnormal numbers functions give what they give with them, where neither arguments nor results are subnormal: to the last places, as the small part of a number may be. A subnormal
+/// Without subnormal numbers functions give what they give with them, where neither arguments nor
+/// results are subnormal: to the last places, as the small part of a number may be. A subnormal
 /// argument may be zero.
 #[test]
 fn subnormal_numbers_may_be_zeros() {
@@ -322,7 +327,8 @@ fn without_subnormals(xs: &[f64]) -> Vec<f64> {
     xs.iter().map(|x| if x.is_subnormal() { 0.0_f64.copysign(*x) } else { *x }).collect()
 }
 
-/// Where the interpreter gives an infinity, a NaN or a zero, so does the vector function, of the same sign.
+/// Where the interpreter gives an infinity, a NaN or a zero, so does the vector function, of the
+/// same sign.
 #[test]
 fn ends_are_exact() {
     const ENDS: [f64; 28] = [

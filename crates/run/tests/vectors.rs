@@ -1,4 +1,5 @@
-//! Loops with lanes, written as text: the interpreter and machine code agree at every size, tails included.
+//! Loops with lanes, written as text: the interpreter and machine code agree at every size, tails
+//! included.
 
 mod common;
 
@@ -27,7 +28,8 @@ fn tails_gathers_and_scatters() {
     }
 }
 
-/// The lanes of which nothing is asked repeat the last one, and touch no memory: the interpreter would notice.
+/// The lanes of which nothing is asked repeat the last one, and touch no memory: the interpreter
+/// would notice.
 #[test]
 fn some_lanes_are_none_or_all() {
     for lanes in [2, 4, 8] {

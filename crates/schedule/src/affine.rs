@@ -1,4 +1,5 @@
-//! `int`s as sums: `Σ coefficient · node + constant`. Arithmetic wraps, so the two are equal for all values.
+//! `int`s as sums: `Σ coefficient · node + constant`. Arithmetic wraps, so the two are equal for
+//! all values.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +22,8 @@ impl Affine {
         Affine::with(graph, node, &mut FxHashMap::default())
     }
 
-    /// The same, where `known` has the sums that have been found: a node that is mentioned twice is looked at once.
+    /// The same, where `known` has the sums that have been found: a node that is mentioned twice is
+    /// looked at once.
     fn with(graph: &Graph, node: NodeId, known: &mut FxHashMap<NodeId, Affine>) -> Affine {
         if let Some(found) = known.get(&node) {
             return found.clone();
@@ -104,7 +106,8 @@ impl Affine {
         (self.terms.iter().filter_map(own).collect(), rest)
     }
 
-    /// How many indices an axis has, if it has any: without what makes the number of a loop that does not run 0.
+    /// How many indices an axis has, if it has any: without what makes the number of a loop that
+    /// does not run 0.
     pub(crate) fn extent(graph: &Graph, axis: AxisId) -> Affine {
         let extent = graph.axis(axis).extent;
         let natural = |node: NodeId| graph.lit(node).is_some_and(|least| least.int() <= 0);
@@ -115,7 +118,8 @@ impl Affine {
         }
     }
 
-    /// Is it about an axis alone, and indices: a sum of these, of its extent, and of a constant, that does not wrap?
+    /// Is it about an axis alone, and indices: a sum of these, of its extent, and of a constant,
+    /// that does not wrap?
     pub(crate) fn is_along(&self, graph: &Graph, axis: AxisId) -> bool {
         let extent = Affine::extent(graph, axis);
         let own = |term: &NodeId| graph.index(*term).is_some() || extent.terms.contains_key(term);
@@ -130,7 +134,8 @@ impl Affine {
         (*times == 1 && self.constant == 0 && terms.next().is_none()).then_some(*node)
     }
 
-    /// `coefficient · axis + rest`, if there is one such axis among those given, and the rest depends on none of them.
+    /// `coefficient · axis + rest`, if there is one such axis among those given, and the rest
+    /// depends on none of them.
     pub(crate) fn along(&self, graph: &Graph, axes: &Axes) -> Option<(i64, AxisId, Affine)> {
         let mut depending = self.terms.iter().filter(|(node, _)| graph.free(**node).meets(axes));
         let (node, coefficient) = depending.next()?;

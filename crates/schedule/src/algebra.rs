@@ -1,5 +1,6 @@
-//! P3: laws of arithmetic that hold for all numbers, IEEE's included: signs, the order of the operands of a commutative operation, nested reductions.
-//! They make equal what is written differently, so that it is computed once. And a sum with one term is that term.
+//! P3: laws of arithmetic that hold for all numbers, IEEE's included: signs, the order of the
+//! operands of a commutative operation, nested reductions. They make equal what is written
+//! differently, so that it is computed once. And a sum with one term is that term.
 //!
 //! *Gives* a graph in which a sign stands outside of products, where that is no more operations, constants are folded, and reductions of reductions are one. *Keeps* values, bit for bit; of reductions, up to
 //! the order of their terms.
@@ -20,7 +21,8 @@ pub fn simplified(graph: &Graph) -> Graph {
     })
 }
 
-/// A condition chosen by itself. A choice by whether an axis has indices: where an index of it is at hand, it has; and a sum over none is zero. What is costly keeps its condition.
+/// A condition chosen by itself. A choice by whether an axis has indices: where an index of it is
+/// at hand, it has; and a sum over none is zero. What is costly keeps its condition.
 fn choose(to: &mut Builder, cond: NodeId, then: NodeId, otherwise: NodeId) -> NodeId {
     let graph = &to.graph;
     let both = graph.lit(then).zip(graph.lit(otherwise));
@@ -76,7 +78,8 @@ fn compared(graph: &Graph, op: Prim, args: &[NodeId]) -> Option<bool> {
     }
 }
 
-/// The least and the greatest value of the difference of an index and an end of its axis, where they are known.
+/// The least and the greatest value of the difference of an index and an end of its axis, where
+/// they are known.
 pub(crate) fn ends(graph: &Graph, a: &Affine, b: &Affine) -> (Option<i64>, Option<i64>) {
     let (axes, rest) = a.plus(-1, b).axes(graph);
     let [(axis, times @ (1 | -1))] = axes[..] else { return (None, None) };

@@ -1,5 +1,6 @@
-//! Indices that are in range wherever they are asked for: statements around a run have chosen them, or loops of the run do not leave the range. That is known
-//! where the run begins, and in its loops.
+//! Indices that are in range wherever they are asked for: statements around a run have chosen them,
+//! or loops of the run do not leave the range. That is known where the run begins, and in its
+//! loops.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +12,8 @@ use rustc_hash::FxHashMap;
 use crate::affine::Affine;
 use crate::graph::{Array, Chosen, Graph, NodeId, Sum};
 
-/// The indices of inputs that are in range where a run of statements begins, or for all indices of its loops; what is learned is forgotten.
+/// The indices of inputs that are in range where a run of statements begins, or for all indices of
+/// its loops; what is learned is forgotten.
 pub(crate) fn chosen(
     stms: &[Stm],
     inputs: &[Var],
@@ -106,7 +108,8 @@ impl Finder<'_> {
         self.forms.insert(p.var, form);
     }
 
-    /// Indices of accesses that depend on no loop of the run. Whether the loops around them run at all is not known.
+    /// Indices of accesses that depend on no loop of the run. Whether the loops around them run at
+    /// all is not known.
     fn outside(&mut self, stm: &Stm, known: &Known) {
         self.access(stm, known);
         for block in stm.exp.blocks() {
@@ -157,7 +160,8 @@ impl Finder<'_> {
     }
 }
 
-/// Is an index of an array in range wherever it is asked for, as it has been chosen outside, or whatever the indices of its axes are?
+/// Is an index of an array in range wherever it is asked for, as it has been chosen outside, or
+/// whatever the indices of its axes are?
 pub(crate) fn is_chosen(graph: &Graph, array: &Array, position: usize, index: NodeId) -> bool {
     let Array::Input(input) = array else { return false };
     let of_input = |node: NodeId| {

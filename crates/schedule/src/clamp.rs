@@ -1,5 +1,6 @@
-//! Scalars of a graph are total, so they may be computed anywhere; an access of an array is not. One that is not evidently in range where it has been
-//! placed is made only if it is in range: a value that is asked for is.
+//! Scalars of a graph are total, so they may be computed anywhere; an access of an array is not.
+//! One that is not evidently in range where it has been placed is made only if it is in range: a
+//! value that is asked for is.
 //!
 //! *Gives* a function in which each index is evidently in range, as `lambada_anf::check` asks. *Keeps* all else.
 

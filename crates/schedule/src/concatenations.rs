@@ -1,10 +1,13 @@
-//! Arrays that consist of others, one after the other, as `concat` makes them: `for e < n + m => if e < n then xs[e] else ys[e - n]`. Whoever lowers the function can
-//! build `xs` and `ys` in the memory of the result, so that nothing is copied (array short-circuiting). That is worth it where the result leaves its block;
-//! elsewhere, those that read it had better read its parts.
+//! Arrays that consist of others, one after the other, as `concat` makes them:
+//! `for e < n + m => if e < n then xs[e] else ys[e - n]`. Whoever lowers the function can build
+//! `xs` and `ys` in the memory of the result, so that nothing is copied (array short-circuiting).
+//! That is worth it where the result leaves its block; elsewhere, those that read it had better
+//! read its parts.
 //!
 //! *Assumes* a function that `lambada_anf::check` accepts. *Gives* one that computes the same, in which each such array has a statement of its own, and of which
-//! arrays it consists. Their sizes are not negative, together they are its size, and no number of rows wraps. The sizes of a row are the same for all, and whoever
-//! allocates the result multiplies exactly: so each has its part of the memory.
+//! arrays it consists. Their sizes are not negative, together they are its size, and no number of
+//! rows wraps. The sizes of a row are the same for all, and whoever allocates the result multiplies
+//! exactly: so each has its part of the memory.
 
 use lambada_anf::bounds::{Known, LONGEST_AXIS, arithmetic};
 use lambada_anf::{Atom, Block, Exp, Function, LoopKind, Names, Nest, Op, Out, Poly};
@@ -17,14 +20,16 @@ use crate::regions::types;
 /// By array: those that it consists of.
 pub(crate) type Concatenations = FxHashMap<Var, Vec<Var>>;
 
-/// The arrays that are put together, and the sizes that have to be known before the first of their parts is built.
+/// The arrays that are put together, and the sizes that have to be known before the first of their
+/// parts is built.
 #[derive(Default)]
 pub(crate) struct Found {
     pub(crate) arrays: Concatenations,
     pub(crate) sizes: FxHashSet<Var>,
 }
 
-/// Finds them, and gives them statements of their own. What computes their sizes moves to the start of their block.
+/// Finds them, and gives them statements of their own. What computes their sizes moves to the start
+/// of their block.
 pub(crate) fn concatenations(function: &mut Function) -> Found {
     let types = types(function);
     let mut known = Known::default();
@@ -78,7 +83,8 @@ impl Finder<'_> {
         self.known.reset(mark);
     }
 
-    /// What computes these sizes comes first, where it is arithmetic on what is known before the block.
+    /// What computes these sizes comes first, where it is arithmetic on what is known before the
+    /// block.
     fn first(&mut self, stms: &mut Vec<Stm>, mut sizes: FxHashSet<Var>) {
         if sizes.is_empty() {
             return;
@@ -132,7 +138,8 @@ impl Finder<'_> {
         self.known.reset(mark);
     }
 
-    /// The statement, without those results that are put together, and a statement for each of these.
+    /// The statement, without those results that are put together, and a statement for each of
+    /// these.
     fn apart(
         &mut self,
         mut stm: Stm,
@@ -194,7 +201,8 @@ impl Finder<'_> {
     }
 }
 
-/// The array and the indices of a row, if the statement is that: an index, or a copy of all its elements, one after the other.
+/// The array and the indices of a row, if the statement is that: an index, or a copy of all its
+/// elements, one after the other.
 fn row(stm: &Stm) -> Option<(Var, &[Atom])> {
     match &stm.exp {
         Exp::Op(Op::Index(array, index)) => Some((*array, index)),
@@ -319,7 +327,8 @@ impl Reader<'_> {
         self.known.ask(|place| place.at_least(size, Atom::int(0), 0))
     }
 
-    /// Is it the same without a modulus, as its variables are sizes of arguments or smaller?
+    /// Whether it is the same without a modulus, as its variables are sizes of arguments or
+    /// smaller.
     fn is_bounded(&self, poly: &Poly) -> bool {
         let poly = self.known.ask(|place| place.modulo(poly.clone()));
         let largest = Atom::int(LONGEST_AXIS);

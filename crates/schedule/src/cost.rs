@@ -1,4 +1,5 @@
-//! What definitions cost: how many indices there are. Extents that are not known have nominal values; decisions rest on them, values do not.
+//! What definitions cost: how many indices there are. Extents that are not known have nominal
+//! values; decisions rest on them, values do not.
 
 use lambada_prim::{Precision, Prim, Scalar, ScalarTy};
 use rustc_hash::FxHashMap;
@@ -11,10 +12,12 @@ pub const USUAL: i64 = 32;
 /// The smallest block.
 pub const SMALLEST: i64 = 64;
 
-/// The smallest block of which totals are folded from lanes: what it keeps may be more than what fits a cache.
+/// The smallest block of which totals are folded from lanes: what it keeps may be more than what
+/// fits a cache.
 pub const SMALLEST_WITH_TOTALS: i64 = 128;
 
-/// How long a block of which totals are folded is at least where a cache is no reason to make it shorter.
+/// How long a block of which totals are folded is at least where a cache is no reason to make it
+/// shorter.
 pub const USUAL_WITH_TOTALS: i64 = 256;
 
 /// What decides on lanes and tiles: a row for each width of vectors.
@@ -41,7 +44,8 @@ const TARGETS: [Target; 4] = [
 ];
 
 impl Target {
-    /// The row for a number of lanes: that of the registers which hold as many reals of so many bits.
+    /// The row for a number of lanes: that of the registers which hold as many reals of so many
+    /// bits.
     pub fn of(lanes: u16, precision: Precision) -> Target {
         let wide = (lanes / precision.per_word()).max(1);
         let fits = |target: &&Target| target.lanes <= wide;

@@ -1,5 +1,6 @@
-//! What is needed in branches only is computed there: a reduction or an array that nothing needs but one side of a choice, a term under a
-//! condition, or another such definition. It has to have a condition of its own indices: without, it would be computed for each index of the branch.
+//! What is needed in branches only is computed there: a reduction or an array that nothing needs
+//! but one side of a choice, a term under a condition, or another such definition. It has to have a
+//! condition of its own indices: without, it would be computed for each index of the branch.
 
 use crate::graph::{
     Aliases, Array, ArrayId, Effect, Graph, Node, NodeId, Part, Term, cleaned, reach,

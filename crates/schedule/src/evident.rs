@@ -1,5 +1,6 @@
-//! Checks that cannot fail where they stand: what they ask for holds by the conditions and the checks before. And what all checks together say of indices: that
-//! they are in range, for all that come after the checks.
+//! Checks that cannot fail where they stand: what they ask for holds by the conditions and the
+//! checks before. And what all checks together say of indices: that they are in range, for all that
+//! come after the checks.
 //!
 //! *Keeps* which check fails first.
 
@@ -80,7 +81,8 @@ impl Known<'_> {
     }
 }
 
-/// Indices that checks compare with sizes, with these sizes: where the checks have passed, an index is in range whatever the indices that it depends on are.
+/// Indices that checks compare with sizes, with these sizes: where the checks have passed, an index
+/// is in range whatever the indices that it depends on are.
 pub(crate) fn checked(graph: &Graph) -> FxHashSet<(NodeId, NodeId)> {
     let mut passed = Passed { graph, low: FxHashSet::default(), high: FxHashSet::default() };
     passed.effects(&graph.effects, &Axes::default());
@@ -108,7 +110,8 @@ impl Passed<'_> {
             match effect {
                 Effect::Check { cond, .. } => self.holds(*cond, around),
                 Effect::For(axis, body) => {
-                    // Where the extent depends on other indices, the check is made for some of the axis only.
+                    // Where the extent depends on other indices, the check is made for some of the
+                    // axis only.
                     if self.graph.free(self.graph.axis(*axis).extent).is_empty() {
                         self.effects(body, &around.union(&Axes::one(*axis)));
                     }
@@ -118,7 +121,8 @@ impl Passed<'_> {
         }
     }
 
-    /// A condition that holds for all indices of the axes around. If one of these has no index, nothing has been checked; so they are those of the condition.
+    /// A condition that holds for all indices of the axes around. If one of these has no index,
+    /// nothing has been checked; so they are those of the condition.
     fn holds(&mut self, cond: NodeId, around: &Axes) {
         let graph = self.graph;
         match graph.operation(cond) {

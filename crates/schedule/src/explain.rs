@@ -1,5 +1,6 @@
-//! A placement in words: which axis is cut into blocks, which one groups of nests share, what is kept for how long, and of each nest the lanes and what is done at
-//! once. Definitions are called what they are called in the text of the graph.
+//! A placement in words: which axis is cut into blocks, which one groups of nests share, what is
+//! kept for how long, and of each nest the lanes and what is done at once. Definitions are called
+//! what they are called in the text of the graph.
 
 use std::fmt::Write;
 

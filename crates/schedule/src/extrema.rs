@@ -1,4 +1,5 @@
-//! `x[place]`, where `place` is the first index at which `x` is extreme, is the extremum, and such a place is in range.
+//! `x[place]`, where `place` is the first index at which `x` is extreme, is the extremum, and such
+//! a place is in range.
 //!
 //! *Keeps* values: NaN is better than any number, as it is in the extremum.
 

@@ -1,5 +1,7 @@
-//! P7: loop fusion with rotating registers. Nests over one axis of lanes, of which one reads at neighboring indices what another stores, as the stages of a step of
-//! an integrator do, become one that runs along the axis in one direction. Of what neighbors read, the last vectors are kept in registers, and what nobody else reads is in no memory.
+//! P7: loop fusion with rotating registers. Nests over one axis of lanes, of which one reads at
+//! neighboring indices what another stores, as the stages of a step of an integrator do, become one
+//! that runs along the axis in one direction. Of what neighbors read, the last vectors are kept in
+//! registers, and what nobody else reads is in no memory.
 //!
 //! *Keeps* values: of each element. Terms are added to an array in another order.
 
@@ -16,8 +18,9 @@ use crate::placed::{BufferId, Content, Direction, Item, Nest, Pass, Placed};
 /// Of how many arrays a nest keeps vectors in registers, at most.
 const ARRAYS: usize = 8;
 
-/// The program with such nests in one, if there are any. Along the axis that gives them their order, threads share no nest, so those that may run on several threads and have no other
-/// axis stay apart.
+/// The program with such nests in one, if there are any. Along the axis that gives them their
+/// order, threads share no nest, so those that may run on several threads and have no other axis
+/// stay apart.
 pub(crate) fn fused(placed: &Placed, around: Around) -> Option<Placed> {
     let alike = |a: &Nest, b: &Nest| {
         let shared = around == Around::Nothing && a.axes.len() == 1;
@@ -123,7 +126,8 @@ impl Written {
         self.stored.get(&id).max(self.added.get(&id)).copied()
     }
 
-    /// The first group in which all is there that an item reads, at its own indices at least. Terms come after the first elements.
+    /// The first group in which all is there that an item reads, at its own indices at least. Terms
+    /// come after the first elements.
     fn first(&self, stage: &Stage) -> usize {
         let reads = stage.reads.keys().filter_map(|id| self.last(*id)).max();
         let elements = match stage.item {
@@ -262,7 +266,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// A scalar, and whether an integer depends on it. Where neighbors are in registers, lanes without an iteration do not repeat the last one. No index depends on them, so that all lanes
+    /// A scalar, and whether an integer depends on it. Where neighbors are in registers, lanes
+    /// without an iteration do not repeat the last one. No index depends on them, so that all lanes
     /// read what some iteration reads.
     fn node(&mut self, node: NodeId, in_integer: bool) -> Option<()> {
         let in_integer = in_integer || self.placed.graph.facts(node).elem == ScalarTy::Int;

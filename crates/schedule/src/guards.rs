@@ -1,4 +1,5 @@
-//! Under which conditions is a definition asked for? Those that hold on every way from what the program gives to it.
+//! Under which conditions is a definition asked for? Those that hold on every way from what the
+//! program gives to it.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +16,8 @@ struct Guards<'a> {
     changed: Vec<Part>,
 }
 
-/// For each reduction that is asked for in branches only: a condition without which it is not, arithmetic on its own indices and on sizes.
+/// For each reduction that is asked for in branches only: a condition without which it is not,
+/// arithmetic on its own indices and on sizes.
 pub(crate) fn guards(graph: &Graph) -> FxHashMap<NodeId, (NodeId, bool)> {
     let plain =
         |conditions: Conditions| conditions.into_iter().find(|(cond, _)| is_plain(graph, *cond));
@@ -26,7 +28,8 @@ pub(crate) fn guards(graph: &Graph) -> FxHashMap<NodeId, (NodeId, bool)> {
     conditions(graph).into_iter().filter_map(of_node).collect()
 }
 
-/// For each reduction and each array that is asked for in branches only: the conditions of its own indices without which it is not.
+/// For each reduction and each array that is asked for in branches only: the conditions of its own
+/// indices without which it is not.
 pub(crate) fn conditions(graph: &Graph) -> FxHashMap<Part, Conditions> {
     let mut guards = Guards { graph, known: FxHashMap::default(), changed: Vec::new() };
     for output in &graph.outputs {
@@ -53,7 +56,7 @@ pub(crate) fn conditions(graph: &Graph) -> FxHashMap<Part, Conditions> {
     guards.known.iter().filter_map(own).collect()
 }
 
-/// Is it arithmetic on indices and sizes?
+/// Whether it is arithmetic on indices and sizes.
 fn is_plain(graph: &Graph, node: NodeId) -> bool {
     match graph.node(node) {
         Node::Lit(_) | Node::Index(_) => true,

@@ -1,5 +1,6 @@
-//! An array that is added to alike for all indices of one of its axes, as one that counts the points of a cluster for each coordinate: without this axis, it has all
-//! its elements, and what is added for each of the indices is added once.
+//! An array that is added to alike for all indices of one of its axes, as one that counts the
+//! points of a cluster for each coordinate: without this axis, it has all its elements, and what is
+//! added for each of the indices is added once.
 //!
 //! *Keeps* values, to the last bit: each element has the same terms in the same order.
 
@@ -57,7 +58,8 @@ fn smaller(graph: &Graph, array: &Array) -> Option<Smaller> {
     })
 }
 
-/// What is added, without the axis that gives this index, if all else is the same for all of its indices, and these are all that the array has.
+/// What is added, without the axis that gives this index, if all else is the same for all of its
+/// indices, and these are all that the array has.
 fn without(graph: &Graph, term: &Term, position: usize, own: AxisId) -> Option<Term> {
     let axis = graph.index(term.index[position]).filter(|axis| term.over.contains(axis))?;
     let mut term = term.clone();

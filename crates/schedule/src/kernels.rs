@@ -1,11 +1,14 @@
 //! Which runs of statements of a function become nests.
 //!
-//! A run with nests stays in the function, for its types and for who needs what. Nests rest on what only a run of the program tells: that there are indices
-//! enough for lanes, and that what has left sums is finite ([`Leave::Apart`]). So the run becomes an `if` with the statements in both branches: the first one is
-//! for the nests, and where they have not given the results, the second one does, as the program says.
+//! A run with nests stays in the function, for its types and for who needs what. Nests rest on what
+//! only a run of the program tells: that there are indices enough for lanes, and that what has left
+//! sums is finite ([`Leave::Apart`]). So the run becomes an `if` with the statements in both
+//! branches: the first one is for the nests, and where they have not given the results, the second
+//! one does, as the program says.
 //!
 //! *Assumes* a function that `lambada_anf::check` accepts, which is lowered as it is. *Gives* loops for the runs that are worth it; the others, and what is
-//! around, stay as they are. *Keeps* values up to the order of sums and to the digits in which the vector mathematics differs, and failures.
+//! around, stay as they are. *Keeps* values up to the order of sums and to the digits in which the
+//! vector mathematics differs, and failures.
 
 use lambada_anf::bounds::Known;
 use lambada_anf::{Atom, Block, Exp, Function, Library, LoopKind, Names, Nest, Op, Param, Stm, Ty};
@@ -36,8 +39,8 @@ mod usual;
 use sizes::{Enough, enough};
 use usual::{Within, kept, usual};
 
-/// What runs may have, in the order in which they are tried. What is added is not taken back, so a run with additions is not for a program that computes much less
-/// where factors are finite.
+/// What runs may have, in the order in which they are tried. What is added is not taken back, so a
+/// run with additions is not for a program that computes much less where factors are finite.
 const LEVELS: [Allowed; 4] = [
     Allowed { loops: true, additions: false, accumulators: true },
     Allowed { loops: false, additions: true, accumulators: true },
@@ -58,9 +61,10 @@ pub struct Kernel {
     pub before: Vec<usize>,
     /// Is the statement an `if`, whose second branch gives the results where the loops do not?
     pub otherwise: bool,
-    /// Is there one result more, the last one, that says whether the others are right?
+    /// Whether there is one result more, the last one, that says whether the others are right.
     pub checked: bool,
-    /// The variables that the parameters stand for, before the memory of those outputs that are arrays.
+    /// The variables that the parameters stand for, before the memory of those outputs that are
+    /// arrays.
     pub inputs: Vec<Var>,
     /// What is needed elsewhere: of the scalars, the results of the loops, in order.
     pub outputs: Vec<Param>,
@@ -81,7 +85,8 @@ pub struct Kernels {
     pub function: Function,
     /// The loops, by the first variable that each run binds.
     pub found: FxHashMap<Var, Kernel>,
-    /// By array that is put together from others by a statement of its own, which is part of no run: those that it consists of.
+    /// By array that is put together from others by a statement of its own, which is part of no
+    /// run: those that it consists of.
     pub concatenations: Concatenations,
     /// What is wrong with placements that have not become loops: nothing.
     pub refused: Vec<String>,
@@ -92,8 +97,9 @@ pub struct Kernels {
 pub enum Choice {
     /// The cheapest, if it is worth it, for sizes for which it is.
     Best,
-    /// That with the k-th axis in blocks, or the one without blocks if there is no such axis, and lanes as given; for all sizes,
-    /// and divided finely, so that small data meet what large ones do.
+    /// That with the k-th axis in blocks, or the one without blocks if there is no such axis, and
+    /// lanes as given; for all sizes, and divided finely, so that small data meet what large ones
+    /// do.
     Any(usize, Along),
 }
 
@@ -172,10 +178,12 @@ struct Computed {
 }
 
 impl Finder {
-    /// Runs with sequential loops first; where one is no kernel, those between the loops: with additions to accumulators from outside, if there are any, and without.
+    /// Runs with sequential loops first; where one is no kernel, those between the loops: with
+    /// additions to accumulators from outside, if there are any, and without.
     fn block(&mut self, block: &mut Block) {
         let all = std::mem::take(&mut block.stms);
-        // Only statements that are nests make a run. What has none is not looked at as a whole, as it may hold blocks to any depth.
+        // Only statements that are nests make a run. What has none is not looked at as a whole, as
+        // it may hold blocks to any depth.
         if !all.iter().any(is_nest) {
             return all.into_iter().for_each(|stm| self.statement(stm, false, &mut block.stms));
         }
@@ -223,7 +231,7 @@ impl Finder {
         Ok(())
     }
 
-    /// Are there statements in a run that fit no run, and others that may?
+    /// Whether there are statements in a run that fit no run, and others that may.
     fn stand_apart(&mut self, run: &[Stm], allowed: Allowed) -> bool {
         let nests: Vec<usize> = (0..run.len()).filter(|k| is_nest(&run[*k])).collect();
         if nests.len() < 2 {
@@ -452,13 +460,14 @@ fn made(stms: &[Stm], outputs: &[Param]) -> usize {
     own.map(unknown).max().unwrap_or(0)
 }
 
-/// Is it a loop, or does it stand for one?
+/// Whether it is a loop, or does it stand for one.
 fn is_nest(stm: &Stm) -> bool {
     matches!(stm.exp, Exp::Nest(Nest::For { .. }) | Exp::Op(Op::ArrayPrim(..)))
 }
 
-/// How many statements are about what the program checks before the first loop. They need no lanes, and are no part of a kernel: memory for what it gives is
-/// allocated behind them. Nor is a statement part of it that binds nothing, as a kernel is known by a variable.
+/// How many statements are about what the program checks before the first loop. They need no lanes,
+/// and are no part of a kernel: memory for what it gives is allocated behind them. Nor is a
+/// statement part of it that binds nothing, as a kernel is known by a variable.
 fn checked_first(stms: &[Stm]) -> usize {
     let scalar = |stm: &&Stm| match &stm.exp {
         Exp::Op(Op::Check { .. }) => true,
@@ -478,7 +487,8 @@ fn key(stm: &Stm) -> Option<Var> {
     stm.binds.first().map(|p| p.var).or_else(|| stm.exp.bound().first().copied())
 }
 
-/// How long the runs of statements are of which all belong to a region, or none. Statements without nests make no run of their own.
+/// How long the runs of statements are of which all belong to a region, or none. Statements without
+/// nests make no run of their own.
 fn runs(stms: &[Stm], fitting: &[bool], counts: &dyn Fn(&[Stm]) -> bool) -> Vec<(usize, bool)> {
     let mut runs: Vec<(usize, bool)> = Vec::new();
     for run in fitting.chunk_by(|a, b| a == b) {
@@ -543,7 +553,8 @@ fn sizes_before(stms: &[Stm], outputs: &[Param]) -> Option<Vec<usize>> {
     Some(before)
 }
 
-/// Does it add to a copy of an array that it is given? Loops of statements take the array over where nobody needs the old one.
+/// Does it add to a copy of an array that it is given? Loops of statements take the array over
+/// where nobody needs the old one.
 fn copies(graph: &Graph) -> bool {
     let in_place = |array: ArrayId| graph.added_in_place(array).is_some();
     (0..graph.arrays.len() as u32).map(ArrayId).any(|array| {
@@ -552,8 +563,10 @@ fn copies(graph: &Graph) -> bool {
     })
 }
 
-/// Is one of its results an array of integers that are made from quotients of their places, or of elements of arrays at such quotients? No processor divides
-/// integers in lanes, and loops of statements do not divide: there is one for the quotient, and one inside for the rest. A matrix row by row is no copy.
+/// Is one of its results an array of integers that are made from quotients of their places, or of
+/// elements of arrays at such quotients? No processor divides integers in lanes, and loops of
+/// statements do not divide: there is one for the quotient, and one inside for the rest. A matrix
+/// row by row is no copy.
 fn divides(graph: &Graph) -> bool {
     graph.outputs.iter().any(|output| {
         let is_int = graph.array_facts(output.array).elem == ScalarTy::Int;
@@ -567,7 +580,7 @@ fn divides(graph: &Graph) -> bool {
     })
 }
 
-/// Is it the quotient or the rest of a place?
+/// Whether it is the quotient or the rest of a place.
 fn is_quotient(graph: &Graph, node: NodeId) -> bool {
     match graph.operation(node) {
         Some((Prim::DivInt | Prim::RemInt, [x, _])) => graph.index(*x).is_some(),
@@ -575,7 +588,7 @@ fn is_quotient(graph: &Graph, node: NodeId) -> bool {
     }
 }
 
-/// Does it depend on a place divided by a constant?
+/// Whether it depends on a place divided by a constant.
 fn is_made_of_quotients(graph: &Graph, value: NodeId) -> bool {
     let by_constant = |node: NodeId| {
         let size = graph.operation(node).and_then(|(_, args)| graph.lit(*args.last()?));
@@ -612,7 +625,8 @@ fn any_below(from: NodeId, mut is: impl FnMut(NodeId, &mut Vec<NodeId>) -> bool)
     false
 }
 
-/// Does it read parts of arrays that a loop around has chosen? That they are in range is known there, not here.
+/// Does it read parts of arrays that a loop around has chosen? That they are in range is known
+/// there, not here.
 fn steps_outside(graph: &Graph) -> bool {
     graph.nodes.iter().any(|node| match node {
         Node::At(array, index) => {

@@ -1,5 +1,6 @@
-//! P6: the axis of the lanes of each nest. Buffers have one order of axes for all nests; which of a nest's axes is best depends on what the nest reads. In `s @ w`, lanes
-//! along the columns read rows of `w`, and lanes along what is summed read columns, an element here and an element there.
+//! P6: the axis of the lanes of each nest. Buffers have one order of axes for all nests; which of a
+//! nest's axes is best depends on what the nest reads. In `s @ w`, lanes along the columns read
+//! rows of `w`, and lanes along what is summed read columns, an element here and an element there.
 
 use crate::cost::Nominal;
 use crate::graph::AxisId;
@@ -9,7 +10,8 @@ use crate::work::{near, work};
 /// The axes with fewer indices than this are not for lanes.
 const SHORT: i64 = 8;
 
-/// The placement in which the lanes of each nest run along the axis for which it costs least. A nest for a block of an axis stays as it is.
+/// The placement in which the lanes of each nest run along the axis for which it costs least. A
+/// nest for a block of an axis stays as it is.
 pub(crate) fn along_cheapest(placed: Placed, sizes: &Nominal, lanes: u16) -> Placed {
     let near = near(&placed, sizes);
     let mut passes = placed.passes.clone();
@@ -57,7 +59,8 @@ pub(crate) fn others(placed: &Placed, nest: &Nest) -> Vec<AxisId> {
     nest.axes.iter().copied().filter(fits).collect()
 }
 
-/// The nest with lanes along another axis: the innermost of those that are summed, or of those that are not.
+/// The nest with lanes along another axis: the innermost of those that are summed, or of those that
+/// are not.
 pub(crate) fn along(placed: &Placed, mut nest: Nest, vector: AxisId) -> Nest {
     let items = nest.items.clone();
     let reduced = |axis: &AxisId| {

@@ -63,8 +63,8 @@ pub use worth::best;
 use defer::deferred;
 use graph::Graph;
 
-/// A graph with the costs that its definitions need, whatever the loops of the program were: no order where none is needed, no index twice,
-/// and nothing in a sum that can stand outside.
+/// A graph with the costs that its definitions need, whatever the loops of the program were: no
+/// order where none is needed, no index twice, and nothing in a sum that can stand outside.
 pub fn prepared(graph: &Graph, nominal: &Nominal, leave: Leave) -> Graph {
     prepared_by(Mechanisms::ALL, graph, nominal, leave)
 }
@@ -82,14 +82,16 @@ fn prepared_by(by: Mechanisms, graph: &Graph, nominal: &Nominal, leave: Leave) -
     deferred(&graph)
 }
 
-/// Rewrites the graph of each region of a function, and places the definitions as simply as possible.
+/// Rewrites the graph of each region of a function, and places the definitions as simply as
+/// possible.
 pub fn through_graphs(function: &mut Function, rewrite: &mut dyn FnMut(Graph) -> Graph) {
     replace_regions(function, &mut |names, region| {
         let Distributed { graph, inputs, .. } = distribute(names, region);
         restore(names, &rewrite(graph), &inputs)
     });
     clamp(function);
-    // Sizes that a size variable of the region stood for are compared again, as after a pass of the optimizer.
+    // Sizes that a size variable of the region stood for are compared again, as after a pass of the
+    // optimizer.
     lambada_anf::guard(function);
 }
 

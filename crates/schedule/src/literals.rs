@@ -1,5 +1,6 @@
-//! Elements of literals: `[a, b, c][k]` is a choice by `k`, where the literal has axes of its own or belongs to a branch. A nest that writes out the indices
-//! of `k` chooses nothing while it runs (`place/whole`).
+//! Elements of literals: `[a, b, c][k]` is a choice by `k`, where the literal has axes of its own
+//! or belongs to a branch. A nest that writes out the indices of `k` chooses nothing while it runs
+//! (`place/whole`).
 //!
 //! *Gives* a graph without such literals of few elements. *Keeps* values.
 

@@ -1,12 +1,14 @@
-//! What the scheduler does beyond placing definitions one after the other. Each mechanism can be left out: what it is worth is measured that way, and tests say
-//! that no value hangs on it.
+//! What the scheduler does beyond placing definitions one after the other. Each mechanism can be
+//! left out: what it is worth is measured that way, and tests say that no value hangs on it.
 
-/// Something that makes programs faster and leaves their values as they are, up to the order of sums.
+/// Something that makes programs faster and leaves their values as they are, up to the order of
+/// sums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Mechanism {
     /// P2: factors leave sums, and sums of sums become sums ([`factored`](crate::factored)).
     Factoring,
-    /// β for arrays: an element that is cheap is computed where it is read ([`pushed`](crate::pushed)).
+    /// β for arrays: an element that is cheap is computed where it is read
+    /// ([`pushed`](crate::pushed)).
     Pushing,
     /// Sequential loops run inside of nests, with their states in registers.
     Loops,
@@ -18,7 +20,8 @@ pub enum Mechanism {
     Rematerialization,
     /// P6: vectors. Without, nests are the same with one lane.
     Lanes,
-    /// P6: lanes run along the axis that is contiguous most often. Without, along the first one of the program.
+    /// P6: lanes run along the axis that is contiguous most often. Without, along the first one of
+    /// the program.
     AxisOrder,
     /// P7: several iterations at once, in registers.
     Tiles,
@@ -26,9 +29,11 @@ pub enum Mechanism {
     Ranges,
     /// Terms that are zero for all lanes are not computed.
     Branches,
-    /// The ends of an axis of lanes are apart from its interior, where conditions on boundaries are known.
+    /// The ends of an axis of lanes are apart from its interior, where conditions on boundaries are
+    /// known.
     Interior,
-    /// P7: nests of which one reads neighbors that another stores are one, which keeps them in registers.
+    /// P7: nests of which one reads neighbors that another stores are one, which keeps them in
+    /// registers.
     Fusion,
     /// P6: what lies along another axis than that of the lanes is turned around block by block.
     Transposes,
@@ -97,7 +102,7 @@ impl Mechanisms {
         Mechanisms(self.0 & !(1 << mechanism as u16))
     }
 
-    /// Is it one of them?
+    /// Whether it is one of them.
     pub fn has(self, mechanism: Mechanism) -> bool {
         self.0 & (1 << mechanism as u16) != 0
     }

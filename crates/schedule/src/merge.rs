@@ -1,5 +1,6 @@
-//! Loops over one range: two axes of the same extent are one, if what is written with one is read with the other, or both read the same
-//! array. So what differs in the name of an index only is computed once.
+//! Loops over one range: two axes of the same extent are one, if what is written with one is read
+//! with the other, or both read the same array. So what differs in the name of an index only is
+//! computed once.
 //!
 //! *Keeps* everything: axes are merged only where no definition that one of them runs through depends on the other.
 
@@ -28,7 +29,8 @@ fn pair(graph: &Graph) -> Option<(AxisId, AxisId)> {
     })
 }
 
-/// Pairs of axes that read what the other one writes or reads. Of a loop's axis only what it writes counts.
+/// Pairs of axes that read what the other one writes or reads. Of a loop's axis only what it writes
+/// counts.
 fn links(graph: &Graph) -> BTreeSet<(AxisId, AxisId)> {
     let mut links = BTreeSet::new();
     let mut readers: BTreeMap<(ArrayId, usize), Vec<AxisId>> = BTreeMap::new();
@@ -50,7 +52,8 @@ fn links(graph: &Graph) -> BTreeSet<(AxisId, AxisId)> {
     links
 }
 
-/// Pairs of axes that are not one: something that one of them runs through depends on the other, or they run together.
+/// Pairs of axes that are not one: something that one of them runs through depends on the other, or
+/// they run together.
 struct Apart(BTreeSet<(AxisId, AxisId)>);
 
 impl Apart {

@@ -1,8 +1,11 @@
-//! P4: the passes over an axis. A definition that needs a finished total over the axis comes a pass later than its terms; all else comes as early as it
-//! can, so the longest path is the smallest number of passes: a primal loop and its reverse are one pass, where nothing forbids it.
+//! P4: the passes over an axis. A definition that needs a finished total over the axis comes a pass
+//! later than its terms; all else comes as early as it can, so the longest path is the smallest
+//! number of passes: a primal loop and its reverse are one pass, where nothing forbids it.
 //!
-//! Odd numbers are passes over the axis, even ones are outside: before the first pass, between two, after the last. The state of a loop over the axis belongs
-//! to the pass in which the loop runs. A loop over another axis is a scope of its own: the phases inside of it are those of one iteration.
+//! Odd numbers are passes over the axis, even ones are outside: before the first pass, between two,
+//! after the last. The state of a loop over the axis belongs to the pass in which the loop runs. A
+//! loop over another axis is a scope of its own: the phases inside of it are those of one
+//! iteration.
 
 use lambada_source::stack;
 use rustc_hash::FxHashMap;
@@ -24,7 +27,8 @@ impl<'a> Phases<'a> {
         let mut phases =
             Phases { graph, axis, known: FxHashMap::default(), loops: FxHashMap::default() };
         let all = || (0..graph.loops.len() as u32).map(LoopId);
-        // What a loop needs of the state of another one puts it in that one's pass; each round settles one loop at least.
+        // What a loop needs of the state of another one puts it in that one's pass; each round
+        // settles one loop at least.
         for _ in 0..=graph.loops.len() {
             phases.known.clear();
             let found: FxHashMap<LoopId, u32> =

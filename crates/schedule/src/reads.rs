@@ -1,4 +1,5 @@
-//! β for arrays: an element of an array is the definition at that index, if it is cheap to compute it there again; else it is read.
+//! β for arrays: an element of an array is the definition at that index, if it is cheap to compute
+//! it there again; else it is read.
 
 use lambada_prim::{Prim, ScalarTy};
 
@@ -24,7 +25,8 @@ struct Push {
     stored: Option<Stored>,
 }
 
-/// What is costly is an element of an array that holds it for all indices of the axes whose indices change.
+/// What is costly is an element of an array that holds it for all indices of the axes whose indices
+/// change.
 #[derive(Clone)]
 pub(crate) struct Stored {
     /// It holds it for all indices of these axes, too, if it depends on them.
@@ -76,7 +78,8 @@ pub(crate) fn substituted_or_stored(
     Push { places, axes, left: CHEAP, any: false, stored }.node(to, node)
 }
 
-/// A definition with another one in the place of an index. What is costly is computed for each index of that one, so there should be none; nor is a reduction.
+/// A definition with another one in the place of an index. What is costly is computed for each
+/// index of that one, so there should be none; nor is a reduction.
 pub(crate) fn at_one(
     to: &mut Builder,
     axis: AxisId,
@@ -136,15 +139,15 @@ impl Push {
         Some(to.at(elements, index))
     }
 
-    /// The definition at other indices, if it is cheap. What it reads is looked at only if it is: else each
-    /// element of a chain of arrays would look at the whole chain.
+    /// The definition at other indices, if it is cheap. What it reads is looked at only if it is:
+    /// else each element of a chain of arrays would look at the whole chain.
     fn cheap(&mut self, to: &mut Builder, node: NodeId) -> Option<NodeId> {
         self.left = self.paid(&to.graph, node, self.left)?;
         Some(self.moved(to, node))
     }
 
-    /// What is left of the operations that may be computed again after those of a definition. Reductions are never computed again, so no
-    /// index is captured.
+    /// What is left of the operations that may be computed again after those of a definition.
+    /// Reductions are never computed again, so no index is captured.
     fn paid(&self, graph: &Graph, node: NodeId, left: (usize, usize)) -> Option<(usize, usize)> {
         if !graph.free(node).meets(&self.axes) {
             return Some(left);

@@ -1,5 +1,5 @@
-//! Regions: maximal runs of statements of a block that can be written as a graph. What is between them (calls, nodes, `while`)
-//! stays as it is, with the regions in its own blocks.
+//! Regions: maximal runs of statements of a block that can be written as a graph. What is between
+//! them (calls, nodes, `while`) stays as it is, with the regions in its own blocks.
 //!
 //! *Assumes* a function that `lambada_anf::check` accepts. *Gives* to each region its variables from outside, and those that are needed outside.
 
@@ -86,7 +86,8 @@ pub(crate) fn fills(function: &Function) -> FxHashMap<Var, Scalar> {
     fills
 }
 
-/// The integers that are a parameter, or a size of one, and a constant: these are in scope everywhere. Sizes of arrays stand for themselves.
+/// The integers that are a parameter, or a size of one, and a constant: these are in scope
+/// everywhere. Sizes of arrays stand for themselves.
 pub(crate) fn sums(function: &Function, types: &FxHashMap<Var, Ty>) -> FxHashMap<Var, (Var, i64)> {
     let params = function.params.iter().map(|p| p.var);
     let given: FxHashSet<Var> = function.sizes.iter().copied().chain(params).collect();
@@ -181,11 +182,13 @@ pub(crate) struct Allowed {
     pub(crate) loops: bool,
     /// Additions to accumulators from outside.
     pub(crate) additions: bool,
-    /// Accumulators of its own. Where there are none, and additions, each of the block is one from outside, so that parts of a run are runs.
+    /// Accumulators of its own. Where there are none, and additions, each of the block is one from
+    /// outside, so that parts of a run are runs.
     pub(crate) accumulators: bool,
 }
 
-/// Which statements of a block belong to a region. An accumulator does if all that is about it is in one run. No statement does that stands apart.
+/// Which statements of a block belong to a region. An accumulator does if all that is about it is
+/// in one run. No statement does that stands apart.
 pub(crate) fn fitting(
     stms: &[Stm],
     allowed: Allowed,

@@ -1,9 +1,11 @@
-//! P4: which axis is cut into blocks, which one is run through outside of the nests of a block, which loops are around nests rather than inside of them; and in
-//! which pass over them each definition is computed.
+//! P4: which axis is cut into blocks, which one is run through outside of the nests of a block,
+//! which loops are around nests rather than inside of them; and in which pass over them each
+//! definition is computed.
 //!
-//! The block axis is the longest of those along which half of the work is done: the iterations of a block share what fits a cache. The batch axis belongs to
-//! both factors and to the result of each large contraction, so its iterations share nothing. A loop stays inside of nests, with its state in registers, unless
-//! a next state needs a reduction over other axes.
+//! The block axis is the longest of those along which half of the work is done: the iterations of a
+//! block share what fits a cache. The batch axis belongs to both factors and to the result of each
+//! large contraction, so its iterations share nothing. A loop stays inside of nests, with its state
+//! in registers, unless a next state needs a reduction over other axes.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -120,7 +122,8 @@ fn sequential(graph: &Graph) -> Vec<AxisId> {
     axes
 }
 
-/// The program, its scopes, and what each pass over them computes: reductions, functions that take long, and arrays.
+/// The program, its scopes, and what each pass over them computes: reductions, functions that take
+/// long, and arrays.
 pub fn described(graph: &Graph, nominal: &Nominal) -> String {
     let printed = printed(graph);
     let scopes = Scopes::of(graph, nominal);

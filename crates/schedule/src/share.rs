@@ -1,6 +1,9 @@
-//! Nests that compute the same are one. What is summed over some axes and what is summed over others may have most of their terms in common, as the forces between
-//! bodies and what each body contributes to the derivative of all others do. In one nest the terms are computed once: some sums are finished one after the other, and
-//! the nest comes back to the others. That costs an access of memory for each term, so it is done where that is cheaper than to compute the terms again.
+//! Nests that compute the same are one. What is summed over some axes and what is summed over
+//! others may have most of their terms in common, as the forces between bodies and what each body
+//! contributes to the derivative of all others do. In one nest the terms are computed once: some
+//! sums are finished one after the other, and the nest comes back to the others. That costs an
+//! access of memory for each term, so it is done where that is cheaper than to compute the terms
+//! again.
 
 use crate::cost::Nominal;
 use crate::graph::AxisId;
@@ -70,7 +73,8 @@ fn sources_of(nests: &[Nest]) -> Vec<Option<usize>> {
     sources.collect()
 }
 
-/// The first nest with what another one does, if it may be done there. None of those between them writes what the other one reads.
+/// The first nest with what another one does, if it may be done there. None of those between them
+/// writes what the other one reads.
 fn together(placed: &Placed, first: &Nest, second: &Nest) -> Option<Nest> {
     let plain = |nest: &Nest| {
         let only = |item: &Item| matches!(item, Item::Store(_) | Item::Reduce(_));

@@ -1,5 +1,6 @@
-//! States of loops that need no order: `next = state + e`  becomes  `first + Σ e`; an array of which each iteration writes a part of its own
-//! becomes those parts, a definition that depends on the iteration; a state that stays the same is the first one.
+//! States of loops that need no order: `next = state + e`  becomes  `first + Σ e`; an array of
+//! which each iteration writes a part of its own becomes those parts, a definition that depends on
+//! the iteration; a state that stays the same is the first one.
 //!
 //! *Gives* loops with states that need the one before; without any a loop is gone, and its axis has no order. *Keeps* values up to the order of sums.
 
@@ -172,7 +173,7 @@ impl Settle {
     }
 }
 
-/// Is it this constant?
+/// Whether it is this constant.
 pub(crate) fn is_lit(graph: &Graph, node: NodeId, value: Scalar) -> bool {
     graph.lit(node) == Some(value)
 }

@@ -1,9 +1,12 @@
-//! P7: several iterations of up to two axes at once. What they share is read once, and their sums are independent of each other, so the processor need not wait
-//! for one to do the next. A contraction becomes the kernel of a matrix product that way; nothing looks for one. Where the lanes run along what is reduced, several vectors
-//! of partial results do the same for a reduction that stands alone.
+//! P7: several iterations of up to two axes at once. What they share is read once, and their sums
+//! are independent of each other, so the processor need not wait for one to do the next. A
+//! contraction becomes the kernel of a matrix product that way; nothing looks for one. Where the
+//! lanes run along what is reduced, several vectors of partial results do the same for a reduction
+//! that stands alone.
 //!
-//! The tile is the one whose step takes least time for each of its iterations, by [`Target`]: as long as its operations, its reads, or the wait for a sum, whichever is longest;
-//! among those whose sums fit the registers.
+//! The tile is the one whose step takes least time for each of its iterations, by [`Target`]: as
+//! long as its operations, its reads, or the wait for a sum, whichever is longest; among those
+//! whose sums fit the registers.
 
 use lambada_prim::{Cost, Precision, Prim, ReduceOp};
 use rustc_hash::FxHashSet;
@@ -17,7 +20,8 @@ use crate::placed::{Content, Item, Nest, Placed};
 const LARGE: usize = 96;
 /// How much of what is done at the same time is felt.
 const HIDDEN: f64 = 0.1;
-/// How long an extremum, which looks for NaN, waits for the one before it: so many times as long as a sum.
+/// How long an extremum, which looks for NaN, waits for the one before it: so many times as long as
+/// a sum.
 const EXTREMUM: f64 = 2.0;
 /// What the longer code of twice as many iterations costs, at least.
 const LONGER: f64 = 1.01;
@@ -56,7 +60,8 @@ fn tile(placed: &Placed, nest: &Nest, sizes: &Nominal, target: &Target) -> Vec<(
     best.map(|(_, tile)| tile).unwrap_or_default()
 }
 
-/// No tile, all tiles of axes of the results along one axis and along two, and those along the lanes where they are reduced.
+/// No tile, all tiles of axes of the results along one axis and along two, and those along the
+/// lanes where they are reduced.
 fn candidates(
     body: &Body,
     placed: &Placed,
@@ -154,7 +159,7 @@ impl<'a> Body<'a> {
         (body.sums > 0).then_some(body)
     }
 
-    /// Is it a product, perhaps of some indices only?
+    /// Whether it is a product, perhaps of some indices only.
     fn product(&self, node: NodeId) -> bool {
         let node = self.graph.choice(node).map_or(node, |(_, then, _)| then);
         self.graph.operation(node).is_some_and(|(op, _)| op == Prim::Mul)

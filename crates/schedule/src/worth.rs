@@ -1,4 +1,5 @@
-//! What a placement costs, in operations on vector registers, and what the program costs without: decisions rest on it, values do not.
+//! What a placement costs, in operations on vector registers, and what the program costs without:
+//! decisions rest on it, values do not.
 
 use lambada_prim::Precision;
 
@@ -21,13 +22,16 @@ const BEGIN: f64 = 8.0;
 const LITTLE: f64 = 2000.0;
 /// What an element of a block costs that is handed on from nest to nest, in additions.
 const HELD: f64 = 0.01;
-/// How much more it costs, as far as is known, that lanes are left over in each row of a block rather than in the last block.
+/// How much more it costs, as far as is known, that lanes are left over in each row of a block
+/// rather than in the last block.
 const RESTS: f64 = 1.03;
-/// How many times the memory of inputs and outputs buffers may take that are not for one block only.
+/// How many times the memory of inputs and outputs buffers may take that are not for one block
+/// only.
 const ROOM: f64 = 8.0;
 /// By how much a placement must be cheaper.
 const CHEAPER: f64 = 0.7;
-/// How much more it costs, as far as is known, that threads do not share nests that run in one direction.
+/// How much more it costs, as far as is known, that threads do not share nests that run in one
+/// direction.
 const ALONE: f64 = 1.1;
 
 /// The cheapest placement, if it is cheaper than the program as it is.
@@ -71,8 +75,8 @@ pub fn best(
     Some(tiled(placed, sizes, plan, precision))
 }
 
-/// Has all memory that is made fewer axes of unknown sizes than what is done, or no more than what is made anyway? Then what is allocated grows no more,
-/// however often it is made.
+/// Has all memory that is made fewer axes of unknown sizes than what is done, or no more than what
+/// is made anyway? Then what is allocated grows no more, however often it is made.
 pub(crate) fn is_light(placed: &Placed, anyway: usize) -> bool {
     let graph = &placed.graph;
     let unknown = |axes: &[AxisId]| {

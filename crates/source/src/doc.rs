@@ -1,8 +1,9 @@
 //! Pretty-printing documents: text with places where a line may break, laid out for a width.
 //!
-//! A [`Doc`] says what belongs together ([`Doc::group`]: all on one line or all broken) and how far broken lines are
-//! indented ([`Doc::nest`]); [`Doc::render`] chooses. After Oppen (1980) and Wadler (2003); linear time, and no recursion in the number of
-//! siblings, so long spines should be flat lists ([`Doc::concat`]).
+//! A [`Doc`] says what belongs together ([`Doc::group`]: all on one line or all broken) and how far
+//! broken lines are indented ([`Doc::nest`]); [`Doc::render`] chooses. After Oppen (1980) and
+//! Wadler (2003); linear time, and no recursion in the number of siblings, so long spines should be
+//! flat lists ([`Doc::concat`]).
 
 use std::ops::Add;
 use std::rc::Rc;
@@ -165,20 +166,22 @@ impl Doc {
         Doc::new(Node::IfBroken(broken, flat), hard)
     }
 
-    /// Text without line breaks for the end of the line on which it stands; it takes no room, and the next line break breaks only if it has to.
+    /// Text without line breaks for the end of the line on which it stands; it takes no room, and
+    /// the next line break breaks only if it has to.
     pub fn trailing(text: impl Into<String>) -> Doc {
         Doc::new(Node::Trailing(text.into()), false)
     }
 
-    /// A group that is broken if it takes more than `most` columns on one line, even where there is room.
+    /// A group that is broken if it takes more than `most` columns on one line, even where there is
+    /// room.
     #[must_use]
     pub fn short_group(self, most: usize) -> Doc {
         let long = self.measured(most).is_none();
         if long { (Doc::breaking() + self).group() } else { self.group() }
     }
 
-    /// `most` less the columns that this takes on one line; `None` if that is too little, or if it does not fit on one line at all. Choices are taken
-    /// as joined.
+    /// `most` less the columns that this takes on one line; `None` if that is too little, or if it
+    /// does not fit on one line at all. Choices are taken as joined.
     fn measured(&self, most: usize) -> Option<usize> {
         match &*self.node {
             Node::Text(text) => most.checked_sub(text.chars().count()),
@@ -211,7 +214,8 @@ impl Doc {
         Doc::new(Node::Concat(Vec::new()), true)
     }
 
-    /// The same with other texts and line breaks. What depends on whether a group is broken stays as it is.
+    /// The same with other texts and line breaks. What depends on whether a group is broken stays
+    /// as it is.
     #[must_use]
     pub fn rewrite(&self, by: &mut dyn Rewrite) -> Doc {
         match &*self.node {
@@ -369,7 +373,8 @@ impl Layout {
         self.column = indent;
     }
 
-    /// Does `doc` on one line, with what follows it up to the next possible break, fit after `used` more columns?
+    /// Does `doc` on one line, with what follows it up to the next possible break, fit after `used`
+    /// more columns?
     fn fits(&self, rest: &[Work], doc: &Doc, used: usize) -> bool {
         let Some(mut room) = self.width.checked_sub(self.column + used) else { return false };
         let mut stack = vec![(true, doc)];

@@ -1,4 +1,5 @@
-//! Problems are data; the wording of each lives with the code that finds it, the looks live in `render`.
+//! Problems are data; the wording of each lives with the code that finds it, the looks live in
+//! `render`.
 
 use crate::Span;
 
@@ -25,8 +26,8 @@ pub struct Label {
 pub struct Problem {
     /// How bad it is.
     pub severity: Severity,
-    /// A stable code such as `E0203`: E00xx lexical and syntax, E01xx names, E02xx types, E03xx sizes, E04xx patterns,
-    /// E05xx derivatives, E06xx data, E07xx run time, E08xx warnings.
+    /// A stable code such as `E0203`: E00xx lexical and syntax, E01xx names, E02xx types, E03xx
+    /// sizes, E04xx patterns, E05xx derivatives, E06xx data, E07xx run time, E08xx warnings.
     pub code: &'static str,
     /// One line that says what is wrong.
     pub title: String,

@@ -11,8 +11,9 @@ use crate::{Failure, FileId, Label, Problem, Severity, Sources, Span, counted};
 /// So many errors, and so many warnings, are shown; of more, only the number is told.
 const SHOWN: usize = 100;
 
-/// All problems as text, in the order of files and places, each told once. Problems without a place come last.
-/// `color` adds terminal colors. The text ends in a line break unless there are no problems.
+/// All problems as text, in the order of files and places, each told once. Problems without a place
+/// come last. `color` adds terminal colors. The text ends in a line break unless there are no
+/// problems.
 pub fn render(sources: &Sources, problems: &[Problem], color: bool) -> String {
     let ordered = in_order(problems);
     let mut blocks: Vec<String> = Vec::new();
@@ -115,7 +116,8 @@ fn excerpt<'a>(
     snippet
 }
 
-/// The span within the text that is shown, after so many bytes that are not, and on the edges of characters, whatever it was.
+/// The span within the text that is shown, after so many bytes that are not, and on the edges of
+/// characters, whatever it was.
 fn clamp(text: &str, hidden: usize, span: Span) -> (usize, usize) {
     let at = |place: u32| floor(text, (place as usize).saturating_sub(hidden));
     let start = at(span.start);

@@ -1,5 +1,6 @@
-//! Lines of tokens: what the readers of the compiler's intermediate languages share. Their printers put one statement on a line, so a
-//! reader works line by line and names the line in its errors. `--` starts a comment.
+//! Lines of tokens: what the readers of the compiler's intermediate languages share. Their printers
+//! put one statement on a line, so a reader works line by line and names the line in its errors.
+//! `--` starts a comment.
 
 /// A token.
 #[derive(Clone, Debug, PartialEq)]
@@ -177,7 +178,8 @@ impl Cursor {
     }
 }
 
-/// A reader of lines of tokens: what the readers of different languages have in common. Errors say what was expected.
+/// A reader of lines of tokens: what the readers of different languages have in common. Errors say
+/// what was expected.
 pub trait Reads: Sized {
     /// Where it is.
     fn cursor(&mut self) -> &mut Cursor;
@@ -194,7 +196,7 @@ pub trait Reads: Sized {
         self.place().tokens().get(self.place().at + count)
     }
 
-    /// Is it this mark, after so many more tokens?
+    /// Whether it is this mark, after so many more tokens.
     fn is_mark(&self, count: usize, mark: &str) -> bool {
         matches!(self.peek_after(count), Some(Token::Mark(m)) if *m == mark)
     }

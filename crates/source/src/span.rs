@@ -39,8 +39,8 @@ impl Span {
     }
 }
 
-/// A check that can fail at run time: what to say and where. `{0}`, `{1}` … in the message stand for the integers
-/// that the failing check supplies.
+/// A check that can fail at run time: what to say and where. `{0}`, `{1}` … in the message stand
+/// for the integers that the failing check supplies.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Site {
     /// The place in the program to blame.
@@ -72,7 +72,8 @@ pub struct Source {
     pub name: String,
     /// The contents.
     pub text: Arc<str>,
-    /// Where what a person has written begins; what stands before is not shown, and not counted in lines and columns.
+    /// Where what a person has written begins; what stands before is not shown, and not counted in
+    /// lines and columns.
     pub shown_from: usize,
 }
 
@@ -82,10 +83,11 @@ const KEPT_BYTES: usize = 1 << 24;
 /// Earlier files that are kept.
 const KEPT_FILES: usize = 256;
 
-/// The files of a session: those that all compilations share, those of the current compilation, and some earlier ones.
+/// The files of a session: those that all compilations share, those of the current compilation, and
+/// some earlier ones.
 ///
-/// Ids are never used twice. Files of earlier compilations are forgotten, oldest first, because a session may go through millions of
-/// texts: [`get`](Sources::get) gives an empty text for them.
+/// Ids are never used twice. Files of earlier compilations are forgotten, oldest first, because a
+/// session may go through millions of texts: [`get`](Sources::get) gives an empty text for them.
 #[derive(Clone, Debug)]
 pub struct Sources {
     shared: Vec<Arc<Source>>,

@@ -1,11 +1,13 @@
-//! Room for deep recursion. The compiler walks over trees by recursion, and a program may be a tree of many thousand levels; a thread that it is
-//! called on may have a stack of a few hundred kilobytes. So whoever is called from outside runs [`roomy`], and recursion whose depth the
+//! Room for deep recursion. The compiler walks over trees by recursion, and a program may be a tree
+//! of many thousand levels; a thread that it is called on may have a stack of a few hundred
+//! kilobytes. So whoever is called from outside runs [`roomy`], and recursion whose depth the
 //! program decides goes through [`deeper`]. A stack that overflows would end the process.
 
 use std::cell::Cell;
 use std::ops::{Deref, DerefMut};
 
-/// The sizes of the stack that [`roomy`] asks for, the first that the system has. The address space is reserved, not used.
+/// The sizes of the stack that [`roomy`] asks for, the first that the system has. The address space
+/// is reserved, not used.
 const STACKS: [usize; 4] = [1 << 30, 1 << 28, 1 << 26, 1 << 24];
 
 /// With so much left, a stack is roomy as it is.
@@ -47,7 +49,8 @@ pub fn roomy<T>(run: impl FnOnce() -> T) -> T {
     }
 }
 
-/// Runs a step of a recursion on what is left of the stack, or on another piece of stack if that is little.
+/// Runs a step of a recursion on what is left of the stack, or on another piece of stack if that is
+/// little.
 pub fn deeper<T>(run: impl FnOnce() -> T) -> T {
     if stacker::remaining_stack().is_some_and(|left| left >= RED_ZONE) {
         return run();

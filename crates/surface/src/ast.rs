@@ -20,7 +20,8 @@ pub struct Module {
     pub doc: Option<Rc<str>>,
     /// The items in the order of the file.
     pub items: Vec<Item>,
-    /// The text, if the tree comes from one and stands for it: it has comments, empty lines and spellings that the tree has not.
+    /// The text, if the tree comes from one and stands for it: it has comments, empty lines and
+    /// spellings that the tree has not.
     pub written: Option<Rc<str>>,
 }
 
@@ -52,12 +53,13 @@ impl Item {
     }
 }
 
-/// `def rec f [n] (x : [n]real) : real = e with jvp dx = e with vjp dy = e`; also a local function, `let f x = e in …`.
+/// `def rec f [n] (x : [n]real) : real = e with jvp dx = e with vjp dy = e`; also a local function,
+/// `let f x = e in …`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Def {
     /// The doc comment, without its `--|`.
     pub doc: Option<Rc<str>>,
-    /// Was it marked `rec`?
+    /// Whether it was marked `rec`.
     pub recursive: bool,
     /// What it is called.
     pub name: Name,
@@ -87,7 +89,7 @@ pub struct Param {
 /// `with jvp dx = e`, `with vjp dy of y = e`, `with pseudo vjp dy = e`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rule {
-    /// Is it not the derivative, on purpose?
+    /// Whether it is not the derivative, on purpose.
     pub pseudo: bool,
     /// Forward or reverse.
     pub mode: Mode,
@@ -158,7 +160,8 @@ pub struct TypeExpr {
 /// The forms of types.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TypeKind {
-    /// `real`, `vec3`, a type variable `a`, `list a`, or `params [d] []`: a name with its sizes and its arguments, not yet resolved.
+    /// `real`, `vec3`, a type variable `a`, `list a`, or `params [d] []`: a name with its sizes and
+    /// its arguments, not yet resolved.
     Name(Name, Vec<Option<Expr>>, Vec<TypeExpr>),
     /// `()` and `(a, b)`.
     Tuple(Vec<TypeExpr>),
@@ -250,9 +253,11 @@ pub enum ExprKind {
     Sequence(Box<Expr>, Box<Expr>),
     /// `(e : t)`
     Annotated(Box<Expr>, TypeExpr),
-    /// `-- text` on lines of their own before `e`. Passes that write programs make these; the parser skips comments.
+    /// `-- text` on lines of their own before `e`. Passes that write programs make these; the
+    /// parser skips comments.
     Commented(Rc<str>, Box<Expr>),
-    /// What could be read of an expression that has problems, which have been reported. It means nothing, as [`ExprKind::Error`] does.
+    /// What could be read of an expression that has problems, which have been reported. It means
+    /// nothing, as [`ExprKind::Error`] does.
     Broken(Box<Expr>),
     /// Where the parser found no expression; a problem has been reported.
     Error,

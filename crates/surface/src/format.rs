@@ -1,4 +1,5 @@
-//! The canonical layout of a file. Nothing is lost: not a comment, no parentheses, no spelling of a number.
+//! The canonical layout of a file. Nothing is lost: not a comment, no parentheses, no spelling of a
+//! number.
 
 use lambada_source::{FileId, Problem, Span};
 
@@ -9,7 +10,8 @@ use crate::spans::erase_spans;
 
 /// The text in canonical layout, or its problems. Formatting the result again changes nothing.
 ///
-/// What comes out is read again. If it should not be the same program with the same comments, the text stays as it is.
+/// What comes out is read again. If it should not be the same program with the same comments, the
+/// text stays as it is.
 pub fn format(text: &str, file: FileId) -> Result<String, Vec<Problem>> {
     let (mut module, problems) = parse(text, file);
     if !problems.is_empty() {

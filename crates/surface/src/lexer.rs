@@ -1,4 +1,5 @@
-//! Text to tokens. Never fails: what is wrong is reported and replaced by the token that was probably meant.
+//! Text to tokens. Never fails: what is wrong is reported and replaced by the token that was
+//! probably meant.
 
 use lambada_source::{FileId, Span};
 
@@ -38,14 +39,15 @@ struct Lexer<'a> {
     line_start: usize,
     /// No token on this line yet?
     fresh_line: bool,
-    /// Is there something between the last token and `at`?
+    /// Whether there is something between the last token and `at`.
     space: bool,
     /// The lines of a doc comment that may go on.
     doc: Vec<&'a str>,
     out: Tokens,
 }
 
-/// Signs, longest first. Those with a note are not of this language but are understood as the token given.
+/// Signs, longest first. Those with a note are not of this language but are understood as the token
+/// given.
 const SIGNS: &[(&str, TokenKind, &str)] = &[
     ("===", TokenKind::Op(BinaryOp::Eq), "equality is written `==`"),
     ("!==", TokenKind::Op(BinaryOp::Ne), "inequality is written `!=`"),

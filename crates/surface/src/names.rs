@@ -52,8 +52,8 @@ pub fn defined(item: &Item) -> Vec<Rc<str>> {
     }
 }
 
-/// Does this expression read like `f -1`, a subtraction that was probably meant as an application? `text` is the text of
-/// its file.
+/// Does this expression read like `f -1`, a subtraction that was probably meant as an application?
+/// `text` is the text of its file.
 pub fn looks_like_negative_argument(expr: &Expr, text: &str) -> bool {
     let ExprKind::Binary(BinaryOp::Sub, left, right) = &expr.kind else { return false };
     let between = text.get(left.span.end as usize..right.span.start as usize).unwrap_or("");
@@ -65,8 +65,8 @@ pub fn looks_like_negative_argument(expr: &Expr, text: &str) -> bool {
         && between.trim_end_matches('-').ends_with(char::is_whitespace)
 }
 
-/// The variables that a definition mentions and does not bind itself, each once, in the order of the text: what it needs from
-/// outside. Names of sizes count; its own name does too.
+/// The variables that a definition mentions and does not bind itself, each once, in the order of
+/// the text: what it needs from outside. Names of sizes count; its own name does too.
 pub fn free_variables(def: &Def) -> Vec<Rc<str>> {
     free_names(def).all
 }

@@ -1,4 +1,5 @@
-//! Walking over a syntax tree with its scopes: the one place that knows which construct binds what, and where that is in scope.
+//! Walking over a syntax tree with its scopes: the one place that knows which construct binds what,
+//! and where that is in scope.
 
 use std::rc::Rc;
 
@@ -51,8 +52,8 @@ pub trait Scopes {
     fn at(&mut self, _: &Expr) {}
 }
 
-/// A definition with its scopes, but for its own name. Recursive: to be run where there is stack for the depth of the tree; `let`s one after the
-/// other are walked without recursion.
+/// A definition with its scopes, but for its own name. Recursive: to be run where there is stack
+/// for the depth of the tree; `let`s one after the other are walked without recursion.
 pub fn walk_scopes(def: &Def, scopes: &mut dyn Scopes) {
     Walk { scopes }.def(def);
 }
@@ -84,7 +85,8 @@ impl Walk<'_> {
         params.iter().for_each(|param| self.bind_param(param, Binder::Parameter));
     }
 
-    /// The array or bound of a clause is outside its own scope but inside that of the clauses before it.
+    /// The array or bound of a clause is outside its own scope but inside that of the clauses
+    /// before it.
     fn bind_clause(&mut self, clause: &Clause) {
         match clause {
             Clause::Range(name, bound) => {

@@ -15,7 +15,7 @@ pub struct Token {
     pub span: Span,
     /// Is there nothing between it and the token before? `xs[i]` indexes, `f [i]` applies.
     pub touches: bool,
-    /// Is it the first on its line?
+    /// Whether it is the first on its line.
     pub starts_line: bool,
     /// How many bytes of its line stand before it.
     pub column: u32,

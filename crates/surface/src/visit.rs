@@ -7,8 +7,9 @@ use crate::ast::{
     PatternKind, TypeBody, TypeExpr, TypeKind,
 };
 
-/// Something that looks at every node. The defaults walk on; an implementation that overrides one calls the `walk_…` of the same
-/// name to go deeper. Recursive: to be run where there is stack for the depth of the tree.
+/// Something that looks at every node. The defaults walk on; an implementation that overrides one
+/// calls the `walk_…` of the same name to go deeper. Recursive: to be run where there is stack for
+/// the depth of the tree.
 pub trait Visit {
     /// At an item.
     fn item(&mut self, item: &Item) {
@@ -185,8 +186,8 @@ pub fn walk_type<V: Visit + ?Sized>(visit: &mut V, ty: &TypeExpr) {
 /// Writes the two readings of the children of an expression, shared and exclusive, from one list.
 macro_rules! children {
     ($name:ident, $($mutable:ident)?) => {
-        /// The expressions directly inside `expr` in the order of the text, those in local definitions, clauses and arms too, but not the
-        /// sizes in types.
+        /// The expressions directly inside `expr` in the order of the text, those in local
+        /// definitions, clauses and arms too, but not the sizes in types.
         pub fn $name(expr: &$($mutable)? Expr, f: &mut dyn FnMut(&$($mutable)? Expr)) {
             match &$($mutable)? expr.kind {
                 ExprKind::Var(_) | ExprKind::Con(_) | ExprKind::Int(_) | ExprKind::Real(_) | ExprKind::Bool(_) | ExprKind::InspectAs(_) => {}
@@ -306,7 +307,7 @@ fn take_children(expr: &mut Expr, pending: &mut Vec<Expr>) {
     });
 }
 
-/// Has it no room for expressions inside?
+/// Whether it has no room for expressions inside.
 fn is_leaf(kind: &ExprKind) -> bool {
     use ExprKind::{Bool, Con, Error, Int, Operator, Real, Var};
     matches!(kind, Var(_) | Con(_) | Int(_) | Real(_) | Bool(_) | Operator(_) | Error)

@@ -1,4 +1,5 @@
-//! Nothing that is read makes the parser panic, loop or overflow the stack, and its problems can be rendered.
+//! Nothing that is read makes the parser panic, loop or overflow the stack, and its problems can be
+//! rendered.
 
 use lambada_source::{FileId, Sources, render, stack};
 use lambada_surface::ast::Module;

@@ -1,4 +1,5 @@
-//! A problem costs no more than the expression around it, is told once, and leaves the other definitions as they are.
+//! A problem costs no more than the expression around it, is told once, and leaves the other
+//! definitions as they are.
 
 use std::path::{Path, PathBuf};
 
@@ -94,7 +95,8 @@ fn without_places(text: &str) -> (Module, usize) {
     (module, problems.len())
 }
 
-/// A definition that ends early, or lacks a token, leaves the next one as it is, and its problems are few.
+/// A definition that ends early, or lacks a token, leaves the next one as it is, and its problems
+/// are few.
 #[test]
 fn broken_definitions_leave_the_next_one_alone() {
     const NEXT: &str = "\ndef next_one x = x + 1\n";

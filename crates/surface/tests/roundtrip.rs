@@ -175,7 +175,8 @@ fn programs_in(folder: &std::path::Path, found: &mut Vec<std::path::PathBuf>) {
     }
 }
 
-/// The tokens that the canonical layout keeps: all but parentheses around parentheses, `in` before `let`, the first bar and `= x` of `x = x`.
+/// The tokens that the canonical layout keeps: all but parentheses around parentheses, `in` before
+/// `let`, the first bar and `= x` of `x = x`.
 fn kept(text: &str) -> Vec<String> {
     let tokens = tokenize(text, FileId(0)).tokens;
     let word = |k: usize| &text[tokens[k].span.start as usize..tokens[k].span.end as usize];
@@ -214,7 +215,8 @@ fn check_format(text: &str) {
     assert_eq!(kept(&formatted), kept(text), "{formatted}");
 }
 
-/// The text with a comment before some of its tokens, on a line of its own or at the end of one, and with empty lines.
+/// The text with a comment before some of its tokens, on a line of its own or at the end of one,
+/// and with empty lines.
 fn commented(text: &str, seed: u64) -> String {
     let (mut out, mut end, mut random) = (String::new(), 0, seed);
     let end_of = |k: usize, comments: &[Span]| comments.iter().any(|c| c.start as usize == k);
@@ -239,8 +241,8 @@ fn commented(text: &str, seed: u64) -> String {
     out + &text[end..]
 }
 
-/// What is well formed in this repository stays what it is when it is printed, also with comments in odd places. Programs with mistakes are told
-/// by their folder or their comments.
+/// What is well formed in this repository stays what it is when it is printed, also with comments
+/// in odd places. Programs with mistakes are told by their folder or their comments.
 #[test]
 fn repository() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");

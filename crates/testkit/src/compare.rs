@@ -17,7 +17,8 @@ impl Tolerance {
     /// Equal, where the two zeros are one.
     pub const EXACT: Tolerance = Tolerance { relative: 0.0, absolute: 0.0 };
 
-    /// Relative to the larger of the two, and to 1: for numbers of moderate size whose errors are those of sums.
+    /// Relative to the larger of the two, and to 1: for numbers of moderate size whose errors are
+    /// those of sums.
     pub const fn mixed(tolerance: f64) -> Tolerance {
         Tolerance { relative: tolerance, absolute: tolerance }
     }

@@ -1,9 +1,11 @@
 //! Derivatives against differences.
 //!
-//! Central differences of fourth order at two steps, extrapolated: the extrapolation says how far off it may be, and rounding is estimated
-//! from the size of the values. A component is decided where both are far below what is looked for, so a derivative of 1e-6 is told
-//! from 0, and small components do not hide behind large ones. A step that crosses a kink is not decisive; then another step is tried. At a kink
-//! the slopes on the two sides differ, and a derivative may be any number between them.
+//! Central differences of fourth order at two steps, extrapolated: the extrapolation says how far
+//! off it may be, and rounding is estimated from the size of the values. A component is decided
+//! where both are far below what is looked for, so a derivative of 1e-6 is told from 0, and small
+//! components do not hide behind large ones. A step that crosses a kink is not decisive; then
+//! another step is tried. At a kink the slopes on the two sides differ, and a derivative may be any
+//! number between them.
 
 /// How many components differences could decide.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,16 +32,19 @@ const RELATIVE: f64 = 1e-5;
 /// … or below this.
 const ABSOLUTE: f64 = 1e-8;
 
-/// How far a derivative may be from the slope of a decided component, relative to it, besides the error of the slope.
+/// How far a derivative may be from the slope of a decided component, relative to it, besides the
+/// error of the slope.
 const AGREEMENT: f64 = 1e-6;
 
-/// How far it may be from it in any case: of terms that cancel, rounding is left, and the slope may be exact.
+/// How far it may be from it in any case: of terms that cancel, rounding is left, and the slope may
+/// be exact.
 const CANCELLED: f64 = 1e-12;
 
 /// How many roundings, in units of the largest value, the values may be off.
 const ROUNDINGS: f64 = 64.0;
 
-/// Compares `derivative` with the differences of `f` at 0, component by component. `f` gives nothing where it fails.
+/// Compares `derivative` with the differences of `f` at 0, component by component. `f` gives
+/// nothing where it fails.
 pub fn confirm(
     derivative: &[f64],
     f: &mut dyn FnMut(f64) -> Option<Vec<f64>>,
@@ -47,7 +52,8 @@ pub fn confirm(
     confirm_within(AGREEMENT, 0.0, derivative, f)
 }
 
-/// The same, where disagreements up to `noise` decide nothing: values are computed from larger ones, whose rounding nobody knows.
+/// The same, where disagreements up to `noise` decide nothing: values are computed from larger
+/// ones, whose rounding nobody knows.
 pub fn confirm_above(
     noise: f64,
     derivative: &[f64],
@@ -56,7 +62,8 @@ pub fn confirm_above(
     confirm_within(AGREEMENT, noise, derivative, f)
 }
 
-/// The same, where the derivative itself may be off by as much, relative to it: it is computed with fewer digits than the values.
+/// The same, where the derivative itself may be off by as much, relative to it: it is computed with
+/// fewer digits than the values.
 pub fn confirm_within(
     agreement: f64,
     noise: f64,
@@ -83,7 +90,8 @@ pub fn confirm_within(
                 let middle = middle.get_or_insert_with(|| f(0.0));
                 let value = middle.as_ref().and_then(|values| values.get(k));
                 let kink = value.map_or(0.0, |value| (even - 6.0 * value).abs() / (4.0 * h));
-                // Where the sides curve differently, the differences are of the first order: the error is 7/2 of what it is taken to be.
+                // Where the sides curve differently, the differences are of the first order: the
+                // error is 7/2 of what it is taken to be.
                 (derivative[k] - slope).abs() <= 4.0 * error + kink
             };
             if decisive && !agrees && !noisy && !at_kink() {
@@ -106,8 +114,9 @@ struct Slope {
     slope: f64,
     /// How far off it may be.
     error: f64,
-    /// `4 (f h + f -h) - (f 2h + f -2h)`: 6 times the value at 0, up to the fourth power of the step. At a kink there, twice the difference of the slopes
-    /// on its sides, times the step, comes to it.
+    /// `4 (f h + f -h) - (f 2h + f -2h)`: 6 times the value at 0, up to the fourth power of the
+    /// step. At a kink there, twice the difference of the slopes on its sides, times the step,
+    /// comes to it.
     even: f64,
 }
 
@@ -190,7 +199,8 @@ mod tests {
         assert_eq!(check(1.0, |x| 1.0 / x), no);
         assert_eq!(confirm(&[1.0], &mut |_| None), no);
         assert_eq!(confirm(&[1.0], &mut |x| Some(vec![x; 2])), no);
-        // A kink at the point: what is between the slopes on its sides is not wrong, what is beyond them is.
+        // A kink at the point: what is between the slopes on its sides is not wrong, what is beyond
+        // them is.
         assert_eq!(check(1.0, |x| x.min(2.0 * x)), no);
         assert_eq!(check(2.0, |x| x.min(2.0 * x)), no);
         assert!(check(2.1, |x| x.min(2.0 * x)).is_err());

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-/// Are golden files to be rewritten? `BLESS=1` says so. Blessing accepts texts; values are blessed only where they agree with an oracle.
+/// Are golden files to be rewritten? `BLESS=1` says so. Blessing accepts texts; values are blessed
+/// only where they agree with an oracle.
 pub fn blessing() -> bool {
     std::env::var_os("BLESS").is_some_and(|value| !value.is_empty() && value != "0")
 }

@@ -1,7 +1,8 @@
 //! What the tests of all crates share. It knows no language, so every crate can test with it.
 //!
 //! - [`Random`]: the one generator of random numbers;
-//! - [`Tolerance`], [`all_close`]: the one comparison of reals, in which NaN equals NaN and nothing else;
+//! - [`Tolerance`], [`all_close`]: the one comparison of reals, in which NaN equals NaN and nothing
+//!   else;
 //! - [`confirm`]: derivatives against differences, component by component;
 //! - [`parallel`]: the work of one test on all cores;
 //! - [`mod@golden`]: files that hold what is expected, and how they are blessed;
@@ -19,8 +20,8 @@ pub use differences::{Confirmed, confirm, confirm_above, confirm_within};
 pub use golden::{blessing, golden};
 pub use random::Random;
 
-/// Is it fine that there is no C compiler? Only where `LAMBADA_NO_CC=1` says so: else tests of native code would compare the interpreter with
-/// itself and pass.
+/// Is it fine that there is no C compiler? Only where `LAMBADA_NO_CC=1` says so: else tests of
+/// native code would compare the interpreter with itself and pass.
 pub fn may_lack_c_compiler() -> bool {
     std::env::var_os("LAMBADA_NO_CC").is_some_and(|value| !value.is_empty() && value != "0")
 }

@@ -46,7 +46,8 @@ impl Random {
         low + (high - low) * unit
     }
 
-    /// A real at which something is special: zeros of both signs, infinities, NaN, the largest and the smallest.
+    /// A real at which something is special: zeros of both signs, infinities, NaN, the largest and
+    /// the smallest.
     pub fn special(&mut self) -> f64 {
         self.pick(&[
             0.0,

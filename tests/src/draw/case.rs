@@ -27,8 +27,8 @@ pub fn case_with(precision: Precision, text: &str, args: &[String]) -> Result<Ca
     Case::new(&unit, "f", args)
 }
 
-/// The derivative of `norm`, `logsumexp` and the like of no elements has a zero and an infinity to multiply; as the book's page on special
-/// values says, engines may then give NaN or a number.
+/// The derivative of `norm`, `logsumexp` and the like of no elements has a zero and an infinity to
+/// multiply; as the book's page on special values says, engines may then give NaN or a number.
 pub fn of_nothing(args: &[String], complaint: &str) -> bool {
     args.iter().any(|arg| arg.contains("[]"))
         && (complaint.contains("jvp") || complaint.contains("vjp"))

@@ -1,6 +1,8 @@
-//! Derivatives that programs take: by what is not used, at special values that a branch keeps out, sparse ones, in recursions and of themselves.
+//! Derivatives that programs take: by what is not used, at special values that a branch keeps out,
+//! sparse ones, in recursions and of themselves.
 //!
-//! The points are constants where they are special, so the program is as smooth in its arguments as any other.
+//! The points are constants where they are special, so the program is as smooth in its arguments as
+//! any other.
 
 use super::{Draw, Feature, K, N, Ty};
 
@@ -68,8 +70,8 @@ impl Draw {
         }
     }
 
-    /// The derivative at a zero, a tiny number, an infinity or NaN of a function with a branch that keeps the value out whose derivative is infinite
-    /// or NaN there; or at a tie.
+    /// The derivative at a zero, a tiny number, an infinity or NaN of a function with a branch that
+    /// keeps the value out whose derivative is infinite or NaN there; or at a tie.
     fn guarded(&mut self, size: usize, scope: &mut Scope) -> String {
         let [z, r] = ["z", "r"].map(|hint| self.fresh(hint));
         if self.random.once_in(3) {
@@ -113,8 +115,9 @@ impl Draw {
         format!("(tanh (grad (\\({z} : real) -> {f}) {at}))")
     }
 
-    /// The derivative of what has an infinite derivative and goes through a rule, of the program or of the
-    /// library, that computes a zero for it or leaves it out. Whether that is NaN is part of the value.
+    /// The derivative of what has an infinite derivative and goes through a rule, of the program or
+    /// of the library, that computes a zero for it or leaves it out. Whether that is NaN is part of
+    /// the value.
     fn behind_rules(&mut self, size: usize, scope: &mut Scope) -> String {
         self.has(Feature::Rules);
         let [h, a, b, z, r, d] = ["h", "a", "b", "z", "r", "d"].map(|hint| self.fresh(hint));
@@ -164,7 +167,8 @@ impl Draw {
         )
     }
 
-    /// A recursion that takes a derivative at each call, of another function or of itself, or whose derivative is taken.
+    /// A recursion that takes a derivative at each call, of another function or of itself, or whose
+    /// derivative is taken.
     fn nested_in_recursion(&mut self, size: usize, scope: &mut Scope) -> String {
         self.has(Feature::Recursion);
         let [d, k, f, z, s] = ["d", "k", "f", "z", "s"].map(|hint| self.fresh(hint));

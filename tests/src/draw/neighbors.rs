@@ -1,4 +1,5 @@
-//! Programs that read neighbors, near and far, in one direction or two, with something else beyond the ends.
+//! Programs that read neighbors, near and far, in one direction or two, with something else beyond
+//! the ends.
 
 use lambada_testkit::Random;
 
@@ -46,7 +47,8 @@ impl Draw {
         Neighbors { text, rank: 1 }
     }
 
-    /// Arrays, each of which reads neighbors of those before: mostly in one direction, near ones, in its own row.
+    /// Arrays, each of which reads neighbors of those before: mostly in one direction, near ones,
+    /// in its own row.
     fn stages(&mut self) -> Neighbors {
         let rank = 1 + self.0.below(2);
         let (head, around, row) = match rank {

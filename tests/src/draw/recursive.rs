@@ -1,7 +1,9 @@
 //! Recursion: functions that call themselves, lists, trees, functions in data, continuations.
 //!
-//! Half of the programs have at most [`MOST`] of these forms, since each is code that derivatives grow by. Depths are small numbers or lengths of small lists.
-//! What a call gives stands in a `let` before it is used, so no call of a function is inside a derivative that the function itself takes.
+//! Half of the programs have at most [`MOST`] of these forms, since each is code that derivatives
+//! grow by. Depths are small numbers or lengths of small lists. What a call gives stands in a `let`
+//! before it is used, so no call of a function is inside a derivative that the function itself
+//! takes.
 
 use super::{Draw, Feature, Ty};
 
@@ -130,7 +132,8 @@ impl Draw {
         )
     }
 
-    /// A derivative by data with integers, booleans and arrays in it, of a function that may not use it, and what all of that adds up to.
+    /// A derivative by data with integers, booleans and arrays in it, of a function that may not
+    /// use it, and what all of that adds up to.
     fn by_data(&mut self, ty: &Ty, size: usize, scope: &mut Scope) -> String {
         self.has(Feature::RecursiveData);
         self.has(Feature::DataInNodes);

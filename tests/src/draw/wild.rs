@@ -6,7 +6,8 @@ use super::{Draw, Feature, N, Ty};
 pub(super) const FORMS: usize = 6;
 
 impl Draw {
-    /// A real: a derivative by each of the operators, nested if it comes so; or an element at any index.
+    /// A real: a derivative by each of the operators, nested if it comes so; or an element at any
+    /// index.
     pub(super) fn wild(
         &mut self,
         form: usize,
@@ -17,7 +18,8 @@ impl Draw {
             self.has(Feature::Arrays);
             self.has(Feature::MayFail);
             let (v, i) = (self.expr(&Ty::Vec(N), size, scope), self.leaf(&Ty::Int, scope));
-            // A constant that is out of range would be refused by the compiler, which knows that `c - c` is 0, but not that `c % 1` is.
+            // A constant that is out of range would be refused by the compiler, which knows that
+            // `c - c` is 0, but not that `c % 1` is.
             return format!("(({v})[{i} + c % 1])");
         }
         self.has(Feature::Derivatives);

@@ -1,9 +1,11 @@
 //! `cargo xtask mutants`: do the tests see small mistakes?
 //!
-//! Some expressions of some crates are chosen at random. In a copy of the repository each becomes `if mutant(k) { a mistake } else { the expression }`,
-//! so that all mutants are built at once; which one lives is said by a variable of the environment. Choices that do not compile are dropped. The
-//! tests first run without any mutant, in small cases, and tell which places each case comes to. Then a mutant is given to the cases that come to
-//! its place, the cheap ones first, until one fails; a mutant that none of them kills has survived and is listed.
+//! Some expressions of some crates are chosen at random. In a copy of the repository each becomes
+//! `if mutant(k) { a mistake } else { the expression }`, so that all mutants are built at once;
+//! which one lives is said by a variable of the environment. Choices that do not compile are
+//! dropped. The tests first run without any mutant, in small cases, and tell which places each case
+//! comes to. Then a mutant is given to the cases that come to its place, the cheap ones first,
+//! until one fails; a mutant that none of them kills has survived and is listed.
 
 mod sites;
 
@@ -248,7 +250,8 @@ fn drop_what_does_not_compile(
             .map(|mut message| message["message"].take())
             .filter(|error| error["level"] == "error")
             .collect();
-        // A mutant may only be the reason why another place has a wrong type, where the compiler points too.
+        // A mutant may only be the reason why another place has a wrong type, where the compiler
+        // points too.
         let mut bad = blamed(copy, mutants, &places, &errors, true);
         if bad.is_empty() {
             bad = blamed(copy, mutants, &places, &errors, false);
@@ -266,7 +269,8 @@ fn drop_what_does_not_compile(
     }
 }
 
-/// The mutants at the places that errors are about: those around, the innermost for each, or all inside. `primary`: no places but the first.
+/// The mutants at the places that errors are about: those around, the innermost for each, or all
+/// inside. `primary`: no places but the first.
 fn blamed(
     copy: &Path,
     mutants: &[Mutant],
@@ -497,7 +501,8 @@ fn run_case(
     Ok(Run { passes, reaches: reaches.collect(), took: start.elapsed() })
 }
 
-/// Cheap cases for all mutants come before dear ones for any: whenever the time is over, each has had its share.
+/// Cheap cases for all mutants come before dear ones for any: whenever the time is over, each has
+/// had its share.
 fn all_fates(
     copy: &Path,
     programs: &BTreeMap<(String, String), PathBuf>,
@@ -533,7 +538,8 @@ fn reaching(known: &[Known], k: usize) -> impl Iterator<Item = &Known> {
     known.iter().filter(move |known| known.reaches.contains(&k))
 }
 
-/// Of a mutant that has survived some cases, when it is given more, as many as take that long without it.
+/// Of a mutant that has survived some cases, when it is given more, as many as take that long
+/// without it.
 fn fate(
     copy: &Path,
     programs: &BTreeMap<(String, String), PathBuf>,

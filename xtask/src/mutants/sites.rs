@@ -218,14 +218,16 @@ impl<'ast> Visit<'ast> for Finder<'_> {
 }
 
 impl Finder<'_> {
-    /// Two arguments of a call, if they are different names; only the compiler knows whether they are of one type.
+    /// Two arguments of a call, if they are different names; only the compiler knows whether they
+    /// are of one type.
     fn swapped_arguments(&mut self, args: Vec<&Expr>) {
         for pair in args.windows(2) {
             let [a, b] = [pair[0].span().byte_range(), pair[1].span().byte_range()];
             let names = pair.iter().all(|arg| matches!(arg, Expr::Path(_) | Expr::Reference(_)));
             if names && self.text[a.clone()] != self.text[b.clone()] {
                 let place = pair[0].span();
-                // The first becomes the second: a call with one argument twice is wrong in the same places.
+                // The first becomes the second: a call with one argument twice is wrong in the same
+                // places.
                 self.parts(place, vec![Part::Old(b)]);
             }
         }

@@ -1,4 +1,5 @@
-//! Where inputs come from: a terminal with history and completion, or a file of which each input is a paragraph that is complete.
+//! Where inputs come from: a terminal with history and completion, or a file of which each input is
+//! a paragraph that is complete.
 
 use std::collections::VecDeque;
 use std::io::IsTerminal as _;
@@ -20,7 +21,8 @@ const PROMPT: &str = "> ";
 
 /// A source of inputs.
 pub enum Input {
-    /// A person, the file of the history, and inputs that have been typed, or pasted, together with one before.
+    /// A person, the file of the history, and inputs that have been typed, or pasted, together with
+    /// one before.
     Terminal(Box<Editor<Names, FileHistory>>, Option<PathBuf>, VecDeque<String>),
     /// Lines that are there already.
     Lines(VecDeque<String>),
@@ -111,7 +113,8 @@ fn paragraphs(text: &str) -> Vec<String> {
     found
 }
 
-/// The next lines that belong together: up to an empty line, or a line that is complete and that no indented line follows.
+/// The next lines that belong together: up to an empty line, or a line that is complete and that no
+/// indented line follows.
 fn paragraph(lines: &mut VecDeque<String>) -> Read {
     let mut text = String::new();
     while let Some(line) = lines.pop_front() {
@@ -143,7 +146,8 @@ fn continues(line: &str) -> bool {
     word.is_some_and(|word| line.starts_with(char::is_whitespace) || INSIDE.contains(&word))
 }
 
-/// Does more have to come? `let x = 1` may be all there is, and `f x =` is the beginning of a definition.
+/// Does more have to come? `let x = 1` may be all there is, and `f x =` is the beginning of a
+/// definition.
 fn unfinished(text: &str) -> bool {
     let binding = text.strip_prefix("let ").map(|rest| format!("def {rest}"));
     let command = text.trim_start().starts_with(':');
@@ -226,7 +230,8 @@ impl Completer for Names {
 }
 
 impl Validator for Names {
-    /// An input of several lines ends with an empty one, or with one that is not indented. What is typed below it is the next one.
+    /// An input of several lines ends with an empty one, or with one that is not indented. What is
+    /// typed below it is the next one.
     fn validate(&self, context: &mut ValidationContext) -> rustyline::Result<ValidationResult> {
         let text = context.input();
         let open = is_open(text);

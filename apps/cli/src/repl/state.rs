@@ -1,7 +1,7 @@
 //! What has been defined so far, and answers to definitions and expressions.
 //!
-//! The definitions are the items of one file, which is checked anew with each input: what is typed comes first in it, so places are those that a
-//! person sees.
+//! The definitions are the items of one file, which is checked anew with each input: what is typed
+//! comes first in it, so places are those that a person sees.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,5 @@
-//! What is known at a place that moves through a program in order: what [`crate::check()`], the optimizer and the guard use.
+//! What is known at a place that moves through a program in order: what [`crate::check()`], the
+//! optimizer and the guard use.
 
 use lambada_prim::{Prim, ReduceOp, ScalarTy};
 
@@ -71,8 +72,8 @@ impl Known {
         self.learn(|place| place.learned_of_index(index, extent));
     }
 
-    /// The sizes of a function's parameters. Those that are parameters themselves are numbers like others: who calls the function has said
-    /// nothing of them.
+    /// The sizes of a function's parameters. Those that are parameters themselves are numbers like
+    /// others: who calls the function has said nothing of them.
     pub fn sizes(&mut self, function: &Function) {
         function.sizes.iter().for_each(|size| self.bounds.size(*size));
         let given = |size: &Atom| function.params.iter().any(|p| Atom::Var(p.var) == *size);
@@ -80,7 +81,8 @@ impl Known {
         sizes.filter(|size| !given(size)).for_each(|size| self.size(*size));
     }
 
-    /// A size of an argument. The sizes of other arrays may be negative: then they have no elements.
+    /// A size of an argument. The sizes of other arrays may be negative: then they have no
+    /// elements.
     pub fn size(&mut self, size: Atom) {
         if let Atom::Var(_) = size
             && self.ask(|place| place.range_of(size).0 < 0)
@@ -186,8 +188,8 @@ impl Known {
         self.assume_comparison(Comparison::AtLeast(extent, index, 1));
     }
 
-    /// The parts of a loop's state that are indices of the loop: in range at first, and then what they were or the index of an iteration.
-    /// Asked outside of the loop.
+    /// The parts of a loop's state that are indices of the loop: in range at first, and then what
+    /// they were or the index of an iteration. Asked outside of the loop.
     fn carried(&self, nest: &Nest) -> Vec<usize> {
         let Nest::Loop { params, inits, kind: LoopKind::For { index, extent, .. }, body } = nest
         else {
@@ -203,7 +205,8 @@ impl Known {
             .collect()
     }
 
-    /// The extrema of indices of a `for` that runs: each iteration gives its own index or another one that is in range. Asked outside.
+    /// The extrema of indices of a `for` that runs: each iteration gives its own index or another
+    /// one that is in range. Asked outside.
     fn places(&self, stm: &Stm, nest: &Nest) -> Vec<usize> {
         let Nest::For { index, extent, outs, body } = nest else { return Vec::new() };
         let in_range = |atom| self.ask(|place| place.in_range(atom, *extent));

@@ -1,4 +1,5 @@
-//! Is an integer never negative? A search with a budget: variables are replaced by bounds that make it smaller, until ranges decide.
+//! Is an integer never negative? A search with a budget: variables are replaced by bounds that make
+//! it smaller, until ranges decide.
 
 use std::cell::RefCell;
 
@@ -52,7 +53,7 @@ impl<'a> Proof<'a> {
         found
     }
 
-    /// Does it follow with one of the bounds of a variable in its place?
+    /// Whether it follows with one of the bounds of a variable in its place.
     fn without(&mut self, poly: &Poly, var: Var, chained: usize) -> bool {
         let Some((lo, hi)) = poly.coefficient(var).and_then(|c| self.place.interval(&c)) else {
             return false;
@@ -79,7 +80,8 @@ impl<'a> Proof<'a> {
             || self.with_cases(poly, var, chained)
     }
 
-    /// What is chosen is one of two: what follows with either follows. If that it is chosen says something, this is known, too.
+    /// What is chosen is one of two: what follows with either follows. If that it is chosen says
+    /// something, this is known, too.
     fn with_cases(&mut self, poly: &Poly, var: Var, chained: usize) -> bool {
         let Some((cond, cases)) = self.place.cases(var) else { return false };
         cases.iter().zip([true, false]).all(|(case, holds)| {
@@ -128,8 +130,9 @@ impl<'a> Proof<'a> {
         found
     }
 
-    /// A quotient `q = a / k` has `k·q ≤ a`, of which no bound of `q` itself follows that is a polynomial. So the whole is multiplied:
-    /// `r - c·q ≥ 0` is `k·r - k·c·q ≥ 1 - k` for integers, which follows from `k·r - c·a + k - 1 ≥ 0` where `c ≥ 0` and `k ≥ 1`.
+    /// A quotient `q = a / k` has `k·q ≤ a`, of which no bound of `q` itself follows that is a
+    /// polynomial. So the whole is multiplied: `r - c·q ≥ 0` is `k·r - k·c·q ≥ 1 - k` for integers,
+    /// which follows from `k·r - c·a + k - 1 ≥ 0` where `c ≥ 0` and `k ≥ 1`.
     fn with_dividend(&mut self, poly: &Poly, var: Var, chained: usize) -> bool {
         let Some((dividend, k)) = self.place.quotient(var) else { return false };
         let times = poly.coefficient(var).and_then(|c| c.as_constant());

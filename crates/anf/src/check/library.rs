@@ -1,11 +1,15 @@
 //! The library: node types are well formed, and calls and nodes have the types that it says.
 //!
-//! * A field is a scalar, a handle or an array whose sizes are constants or `int` fields before it; a cell is a number or an array of numbers.
-//! * A function of the library is checked as the entry is, in the scope of its parameters. Of its sizes nothing is known but what it checks
-//!   itself: the arrays of a program may have sizes that are negative, and then no elements.
-//! * A call has the arguments, accumulators and results of the signature, with the arguments for the parameters in all sizes.
-//! * The sizes of what `field`, `open` and `cell` bind are said by the program, so that null has some; that a node has the same ones is left
-//!   to who runs it, as is that a node has the constructor that is meant.
+//! * A field is a scalar, a handle or an array whose sizes are constants or `int` fields before it;
+//!   a cell is a number or an array of numbers.
+//! * A function of the library is checked as the entry is, in the scope of its parameters. Of its
+//!   sizes nothing is known but what it checks itself: the arrays of a program may have sizes that
+//!   are negative, and then no elements.
+//! * A call has the arguments, accumulators and results of the signature, with the arguments for
+//!   the parameters in all sizes.
+//! * The sizes of what `field`, `open` and `cell` bind are said by the program, so that null has
+//!   some; that a node has the same ones is left to who runs it, as is that a node has the
+//!   constructor that is meant.
 
 use lambada_prim::ScalarTy;
 
@@ -222,7 +226,8 @@ fn sized(ty: &Ty, fields: &[Atom]) -> Ty {
     Ty { elem: ty.elem, dims: ty.dims.iter().map(size).collect() }
 }
 
-/// The type of a result of a call: a size that the callee also returns may be what it returned, though the signature knows it.
+/// The type of a result of a call: a size that the callee also returns may be what it returned,
+/// though the signature knows it.
 fn returned_sizes(expected: &Ty, ty: &Ty, bound: &Ty, before: &[Param], callee: &Function) -> Ty {
     let mut expected = expected.clone();
     for ((to, of), bound) in expected.dims.iter_mut().zip(&ty.dims).zip(&bound.dims) {

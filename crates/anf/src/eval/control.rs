@@ -1,4 +1,5 @@
-//! Blocks that run: a frame each, on a stack of their own, so that calls may be inside of each other to any depth.
+//! Blocks that run: a frame each, on a stack of their own, so that calls may be inside of each
+//! other to any depth.
 
 use std::rc::{Rc, Weak};
 
@@ -41,7 +42,7 @@ struct Loop<'c> {
     step: &'c Step,
     i: i64,
     extent: i64,
-    /// Is it the condition that runs?
+    /// Whether it is the condition that runs.
     asks: bool,
     /// The memory of the state when the body began.
     before: Vec<Option<Weak<Memory>>>,
@@ -244,7 +245,8 @@ impl<'c> Machine<'c> {
         }
     }
 
-    /// Counts what an iteration has replaced: scalars, and arrays that have not been updated in place.
+    /// Counts what an iteration has replaced: scalars, and arrays that have not been updated in
+    /// place.
     fn replaced(&mut self, before: &[Option<Weak<Memory>>], state: &[Value]) {
         for (before, value) in before.iter().zip(state) {
             self.counts.overwritten += match value {
@@ -293,7 +295,7 @@ impl<'c> Machine<'c> {
         Ok(())
     }
 
-    /// Is there memory for so many slots more?
+    /// Whether there is memory for so many slots more.
     fn deeper(&mut self, step: &Step, slots: usize) -> Run<()> {
         let bytes = (self.slots.len() + slots) * size_of::<Value>()
             + (self.frames.len() + 1) * size_of::<Frame<'_>>();

@@ -1,5 +1,6 @@
-//! Nodes. They lie in a pool in the order in which they are made, and a handle is a position in it, counted from 1. What an iteration or
-//! a call has made is released at its end, if no handle leaves it.
+//! Nodes. They lie in a pool in the order in which they are made, and a handle is a position in it,
+//! counted from 1. What an iteration or a call has made is released at its end, if no handle leaves
+//! it.
 
 use lambada_prim::{Scalar, ScalarTy, grow};
 use lambada_source::{Failure, Span};

@@ -1,4 +1,5 @@
-//! Random libraries: functions that call each other and themselves, to a depth that decreases, and nodes of four types.
+//! Random libraries: functions that call each other and themselves, to a depth that decreases, and
+//! nodes of four types.
 
 use lambada_prim::{Prim, Tensor};
 

@@ -1,4 +1,5 @@
-//! No access out of bounds: what the checker of indices accepts and rejects, word for word and at random.
+//! No access out of bounds: what the checker of indices accepts and rejects, word for word and at
+//! random.
 
 use std::collections::HashMap;
 
@@ -66,7 +67,8 @@ fn the_index_of_a_loop_is_in_range() {
     );
 }
 
-/// An index that is not the first one has a neighbor before it; one that is not the last one, behind it.
+/// An index that is not the first one has a neighbor before it; one that is not the last one,
+/// behind it.
 #[test]
 fn neighbors_of_what_is_not_at_the_end_are_in_range() {
     let neighbor = |step: i64, end: &str, before: &str| {

@@ -5,7 +5,8 @@ use lambada_prim::{Data, Scalar, Tensor};
 use super::{accepts, rejects};
 use crate::*;
 
-/// A list, its sum by recursion that is not in tail position, and the derivative of that: shadows with cells.
+/// A list, its sum by recursion that is not in tail position, and the derivative of that: shadows
+/// with cells.
 const LISTS: &str = "type list {
   Nil
   Cons (head : real, tail : ref list)
@@ -360,7 +361,8 @@ fn nodes_that_no_result_of_an_iteration_holds_are_released() {
     );
 }
 
-/// A function that adds to its caller's accumulator in a loop, through another call, and to a cell that a node holds.
+/// A function that adds to its caller's accumulator in a loop, through another call, and to a cell
+/// that a node holds.
 const ADDS: &str = "type box {
   Box (n : int, cell sum : [n]real)
 }

@@ -1,4 +1,5 @@
-//! What a C library offers, as data: for each function its arguments and results, with names, types and sizes.
+//! What a C library offers, as data: for each function its arguments and results, with names, types
+//! and sizes.
 
 use lambada::{Operator, Target};
 use lambada_prim::{Precision, ScalarTy};
@@ -78,7 +79,8 @@ pub struct Output {
 pub enum Dims {
     /// They follow from the arguments, so the caller makes the room; none of a scalar.
     Known(Vec<Extent>),
-    /// The call finds them out. The result stays in the context until its next call, and the sizes are results, of these names.
+    /// The call finds them out. The result stays in the context until its next call, and the sizes
+    /// are results, of these names.
     Found(Vec<String>),
 }
 
@@ -102,7 +104,8 @@ pub enum Role {
 pub struct Rows {
     /// How the names of the columns begin.
     pub name: String,
-    /// In the order of their numbers: the name, and the types of the fields as they stand in the rows.
+    /// In the order of their numbers: the name, and the types of the fields as they stand in the
+    /// rows.
     pub constructors: Vec<(String, Vec<String>)>,
 }
 

@@ -1,4 +1,5 @@
-//! Declarations in Fortran, for `iso_c_binding`. Its arrays are column-major, so the sizes of an array stand in the opposite order there.
+//! Declarations in Fortran, for `iso_c_binding`. Its arrays are column-major, so the sizes of an
+//! array stand in the opposite order there.
 
 use lambada_prim::{Precision, ScalarTy};
 

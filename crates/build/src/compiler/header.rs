@@ -1,4 +1,5 @@
-//! The header of a library: what it offers, for C, C++, and people; and how it is declared in Fortran.
+//! The header of a library: what it offers, for C, C++, and people; and how it is declared in
+//! Fortran.
 
 use lambada::Operator;
 use lambada_prim::{Precision, ScalarTy};
@@ -126,7 +127,8 @@ fn tags(library: &Library) -> String {
     }
     let big = library.name.to_uppercase();
     let defined = all.iter().map(|(name, k)| {
-        // Two types may have a constructor of one name at different places; then the comments of the functions tell.
+        // Two types may have a constructor of one name at different places; then the comments of
+        // the functions tell.
         let alone = all.iter().filter(|(other, _)| other == name).count() == 1;
         if alone { format!("#define {big}_TAG_{name} {k}\n") } else { String::new() }
     });

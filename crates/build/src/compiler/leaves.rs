@@ -1,4 +1,5 @@
-//! A value as arguments of C: the arrays of scalars that it consists of, with names, records in the order of their declaration.
+//! A value as arguments of C: the arrays of scalars that it consists of, with names, records in the
+//! order of their declaration.
 
 use lambada_core::{FieldOrder, Size, sized};
 use lambada_normalize::{Layout, Shape};
@@ -31,7 +32,7 @@ pub(crate) enum Kind {
 }
 
 impl Leaf {
-    /// Does it carry derivatives?
+    /// Whether it carries derivatives.
     pub fn is_real(&self) -> bool {
         self.elem == ScalarTy::Real
     }
@@ -149,7 +150,8 @@ impl Walk<'_> {
     }
 }
 
-/// A field of a record: of a variant with sizes, these have their own names and the value has that of the whole.
+/// A field of a record: of a variant with sizes, these have their own names and the value has that
+/// of the whole.
 fn part_of(name: &str, label: &str) -> String {
     match label.strip_prefix('[') {
         Some(k) => format!("{name}_length{}", k.trim_start_matches('0')),

@@ -1,4 +1,5 @@
-//! A library from a program: its description, header and C text. Nothing is compiled or written here.
+//! A library from a program: its description, header and C text. Nothing is compiled or written
+//! here.
 
 use std::collections::BTreeMap;
 
@@ -42,7 +43,8 @@ const COMMON: [&str; 12] = [
 /// Makes the C text and the description of a library.
 ///
 /// # Errors
-/// Definitions that do not exist or take functions, derivatives that are not there, names that would be taken twice.
+/// Definitions that do not exist or take functions, derivatives that are not there, names that
+/// would be taken twice.
 pub fn library(
     session: &Session,
     unit: &Unit,

@@ -1,4 +1,5 @@
-//! In reading order: what is asked for, what is offered as data, how a value becomes arguments of C, the texts, the files, the build script.
+//! In reading order: what is asked for, what is offered as data, how a value becomes arguments of
+//! C, the texts, the files, the build script.
 
 mod describe;
 mod fortran;

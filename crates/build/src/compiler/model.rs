@@ -64,7 +64,8 @@ impl Model {
         self
     }
 
-    /// Offers `NAME_grad`: value and gradient by these parameters, or by all that hold reals if none is named.
+    /// Offers `NAME_grad`: value and gradient by these parameters, or by all that hold reals if
+    /// none is named.
     #[must_use]
     pub fn grad(self, name: &str, wrt: &[&str]) -> Model {
         self.derive(name, Operator::Grad, wrt)
@@ -82,14 +83,16 @@ impl Model {
         self.derive(name, Operator::Vjp, wrt)
     }
 
-    /// Makes code for the processor that it is built on only, instead of code for all of the architecture, which has versions for vectors of 128, 256 and 512 bits and takes the
-    /// widest that the processor has.
+    /// Makes code for the processor that it is built on only, instead of code for all of the
+    /// architecture, which has versions for vectors of 128, 256 and 512 bits and takes the widest
+    /// that the processor has.
     #[must_use]
     pub fn native(self, native: bool) -> Model {
         Model { native, ..self }
     }
 
-    /// Computes with reals of so many bits: with [`Precision::F32`], functions take and give arrays of `f32`.
+    /// Computes with reals of so many bits: with [`Precision::F32`], functions take and give arrays
+    /// of `f32`.
     #[must_use]
     pub fn precision(self, precision: Precision) -> Model {
         Model { precision, ..self }

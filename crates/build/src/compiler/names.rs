@@ -1,4 +1,5 @@
-//! Names in C, C++ and Fortran at the same time: identifiers of all three, different in small letters.
+//! Names in C, C++ and Fortran at the same time: identifiers of all three, different in small
+//! letters.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -29,13 +30,14 @@ pub(crate) fn identifier(hint: &str) -> String {
     lambada_loops::identifier(hint)
 }
 
-/// What the library of a program is called, unless it is told: as the file, in letters, digits and underscores.
+/// What the library of a program is called, unless it is told: as the file, in letters, digits and
+/// underscores.
 pub fn name_of(file: &Path) -> String {
     let stem = file.file_stem().unwrap_or_default().to_string_lossy();
     if stem.trim_matches('-').is_empty() { "model".to_string() } else { identifier(&stem) }
 }
 
-/// Can it be the name of a library, and so the beginning of all its names?
+/// Whether it can be the name of a library, and so the beginning of all its names.
 pub(crate) fn is_prefix(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_alphabetic())
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')

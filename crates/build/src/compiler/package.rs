@@ -1,5 +1,6 @@
-//! The files of a library: text, machine code, and what `pkg-config` reads. They are made in a folder of their own and moved to their places when
-//! all are there, so that nothing is half-written.
+//! The files of a library: text, machine code, and what `pkg-config` reads. They are made in a
+//! folder of their own and moved to their places when all are there, so that nothing is
+//! half-written.
 
 use std::fs;
 use std::io;
@@ -13,7 +14,8 @@ use super::library::Sources;
 use super::messages;
 use super::versions::{object, version_flags, versions_macro};
 
-/// Writes `NAME.c`, `NAME.h`, `libNAME.a`, `libNAME.so` (`.dylib` on macOS) and `NAME.pc` into a folder, which is made if need be; gives their paths.
+/// Writes `NAME.c`, `NAME.h`, `libNAME.a`, `libNAME.so` (`.dylib` on macOS) and `NAME.pc` into a
+/// folder, which is made if need be; gives their paths.
 ///
 /// # Errors
 /// No C compiler or archiver, a folder that cannot be written.
@@ -38,7 +40,8 @@ pub fn write_library(sources: &Sources, folder: &Path) -> Result<Vec<PathBuf>, P
         publish(scratch.path(), folder, &files)
     });
     if let (Err(_), Some(made)) = (&result, made) {
-        // What has been made only for this goes again; if others use it by now, it is not empty and stays.
+        // What has been made only for this goes again; if others use it by now, it is not empty and
+        // stays.
         let _ = fs::remove_dir(made);
     }
     result
@@ -93,7 +96,8 @@ fn write(scratch: &Scratch, name: &str, text: &str) -> Result<String, Problem> {
     Ok(name.to_string())
 }
 
-/// Moves all files to their places. What cannot be replaced is found out before the first one is moved.
+/// Moves all files to their places. What cannot be replaced is found out before the first one is
+/// moved.
 fn publish(from: &Path, to: &Path, files: &[String]) -> Result<Vec<PathBuf>, Problem> {
     for name in files {
         let place = to.join(name);

@@ -7,7 +7,8 @@ use lambada::Operator;
 pub struct Entry {
     /// The definition.
     pub name: String,
-    /// Its derivatives, with the parameters to differentiate with respect to; all that hold reals unless given.
+    /// Its derivatives, with the parameters to differentiate with respect to; all that hold reals
+    /// unless given.
     pub derivatives: Vec<(Operator, Option<Vec<String>>)>,
 }
 
@@ -41,7 +42,7 @@ pub struct Request {
     pub name: String,
     /// What it offers.
     pub entries: Vec<Entry>,
-    /// Is it to run on all processors of the architecture, and not only on this one's kind?
+    /// Whether it is to run on all processors of the architecture, and not only on this one's kind.
     pub portable: bool,
 }
 

@@ -1,4 +1,5 @@
-//! A module of Rust that calls a library: functions over views of `ndarray`, with a context per thread.
+//! A module of Rust that calls a library: functions over views of `ndarray`, with a context per
+//! thread.
 
 use std::collections::BTreeMap;
 

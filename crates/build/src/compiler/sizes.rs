@@ -62,7 +62,7 @@ impl Extent {
         }
     }
 
-    /// Does it mention only names that are known?
+    /// Whether it mentions only names that are known.
     pub fn names<'a>(&'a self, all: &mut Vec<&'a str>) {
         match self {
             Extent::Constant(_) => {}
@@ -104,7 +104,8 @@ fn computed(op: Arithmetic, a: Extent, b: Extent) -> Extent {
     Extent::Computed(op, Box::new([a, b]))
 }
 
-/// A size that a signature writes as an expression, such as `d*(d-1)/2`, if `known` has all its names.
+/// A size that a signature writes as an expression, such as `d*(d-1)/2`, if `known` has all its
+/// names.
 pub(crate) fn written(text: &str, known: &dyn Fn(&str) -> Option<Extent>) -> Option<Extent> {
     let (module, problems) = lambada_surface::parse(&format!("def size = {text}\n"), FileId(0));
     match (&module.items[..], problems.is_empty()) {

@@ -12,7 +12,8 @@ use super::interface::{Interface, Word};
 use super::sizes::{Extent, Spelling};
 use super::versions::{by_version, choice, code_name, object, version_flags, versions_macro};
 
-/// An axis of an argument has no more elements: then products of two sizes do not wrap, on which the code relies.
+/// An axis of an argument has no more elements: then products of two sizes do not wrap, on which
+/// the code relies.
 const LONGEST_AXIS: i64 = lambada_anf::bounds::LONGEST_AXIS;
 
 /// What a library says instead of [`TOO_DEEP`]: its calls are on the stack of the thread that

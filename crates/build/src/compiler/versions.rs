@@ -1,5 +1,6 @@
-//! Versions of a library's code: one for each width of vectors, in one file of C, of which macros choose one. Each is compiled on its own, with instructions that
-//! the others may not use; what calls them stands beside the first one, and chooses when a context is opened.
+//! Versions of a library's code: one for each width of vectors, in one file of C, of which macros
+//! choose one. Each is compiled on its own, with instructions that the others may not use; what
+//! calls them stands beside the first one, and chooses when a context is opened.
 
 use lambada::Target;
 

@@ -3,7 +3,8 @@
 use super::{Abstract, Api, Term, Ty, Var, dagger_linear_ty, dagger_ty};
 use crate::lambda::{self, Construct};
 
-/// Checks the parts, then that the rule for the construct gives the type from the types of the parts.
+/// Checks the parts, then that the rule for the construct gives the type from the types of the
+/// parts.
 pub(super) fn infer(api: &Api, context: &mut Vec<Var>, ty: &Ty) -> Result<Ty, String> {
     api.parts().0.into_iter().try_for_each(|t| lambda::infer(context, t).map(|_| ()))?;
     if follows(api, ty) {

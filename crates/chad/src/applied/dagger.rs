@@ -1,7 +1,7 @@
 //! A-20: the translation `(-)†` of the linear target language into the applied one.
 //!
-//! `Γ ⊢ t : T` becomes `Γ† ⊢ t† : T†`, and `Γ; v : σ ⊢ l : τ` becomes `Γ† ⊢ l† : LFun(σ†, τ†)`. "We believe an interested reader can fill in
-//! the details": here they are.
+//! `Γ ⊢ t : T` becomes `Γ† ⊢ t† : T†`, and `Γ; v : σ ⊢ l : τ` becomes `Γ† ⊢ l† : LFun(σ†, τ†)`. "We
+//! believe an interested reader can fill in the details": here they are.
 
 use super::*;
 use crate::lambda::Translation;

@@ -1,4 +1,5 @@
-//! §9 and Appendix C: the applied target language `ALSyn`, in which `LFun` and `Tens` are abstract types of a module.
+//! §9 and Appendix C: the applied target language `ALSyn`, in which `LFun` and `Tens` are abstract
+//! types of a module.
 
 mod check;
 mod dagger;

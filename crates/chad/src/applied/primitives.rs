@@ -1,4 +1,5 @@
-//! The derivatives of operations, and of the primitives of Appendix F, point-free. Read beside `linear::primitives`, whose translation by `†` they are equal to.
+//! The derivatives of operations, and of the primitives of Appendix F, point-free. Read beside
+//! `linear::primitives`, whose translation by `†` they are equal to.
 
 use super::*;
 use crate::lambda::{component, points};

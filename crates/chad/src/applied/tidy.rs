@@ -1,7 +1,9 @@
-//! Equations that make derivatives readable, used by the printed stages only. Read beside `linear::tidy`.
+//! Equations that make derivatives readable, used by the printed stages only. Read beside
+//! `linear::tidy`.
 //!
-//! Projections of pairs (S-11, S-12), `let`s whose terms could stand in their places (S-14), and the laws of linear functions: `lid` is the
-//! unit of `;;`, `0` its zero, `;;` nests to the right, `lpair(t, s);;lfst = t`, `lpair(t, s);;(lfst;;r + lsnd;;q) = t;;r + s;;q`,
+//! Projections of pairs (S-11, S-12), `let`s whose terms could stand in their places (S-14), and
+//! the laws of linear functions: `lid` is the unit of `;;`, `0` its zero, `;;` nests to the right,
+//! `lpair(t, s);;lfst = t`, `lpair(t, s);;(lfst;;r + lsnd;;q) = t;;r + s;;q`,
 //! `r;;lpair(0, s) = lpair(0, r;;s)`, `lswap (\y. r);;leval t = r[t/y]`, and
 //! `lcur^-1 (\y. lpair(r, s));;lfst = lcur^-1 (\y. r)`.
 

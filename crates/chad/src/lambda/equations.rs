@@ -1,9 +1,10 @@
-//! Figure 2: the equations, as rows. A row takes terms that fit and gives both sides; each row is a property test, in the source language and
-//! for the Cartesian terms of the linear target language.
+//! Figure 2: the equations, as rows. A row takes terms that fit and gives both sides; each row is a
+//! property test, in the source language and for the Cartesian terms of the linear target language.
 
 use super::{Language, Term, Var, abs, app, fst, lam, let_, pair, snd, unit};
 
-/// What an equation is instantiated with: `x : T`, `Γ, x:T ⊢ body : S`, `Γ ⊢ s : T`, and any `p : T * S`, `f : T -> S`, `u : 1`.
+/// What an equation is instantiated with: `x : T`, `Γ, x:T ⊢ body : S`, `Γ ⊢ s : T`, and any
+/// `p : T * S`, `f : T -> S`, `u : 1`.
 #[derive(Clone, Debug)]
 pub struct Instance<L: Language> {
     /// A variable.

@@ -1,7 +1,8 @@
 //! §3: the simply typed λ-calculus with products over `real^n`, once for the three languages.
 //!
-//! It is the source language as it stands, and a part of both target languages: a [`Language`] says what it has beyond. Binding, substitution,
-//! typing, meaning, normal forms and printing of what is common are written here.
+//! It is the source language as it stands, and a part of both target languages: a [`Language`] says
+//! what it has beyond. Binding, substitution, typing, meaning, normal forms and printing of what is
+//! common are written here.
 
 mod check;
 mod equations;

@@ -1,7 +1,8 @@
 //! βη, decided: normalization by evaluation.
 //!
-//! A term is evaluated in a model whose elements at `real^n` are terms; what comes out is read back in η-long form. Two terms of the source
-//! language are equal by S-10 … S-15 if and only if their normal forms are identical.
+//! A term is evaluated in a model whose elements at `real^n` are terms; what comes out is read back
+//! in η-long form. Two terms of the source language are equal by S-10 … S-15 if and only if their
+//! normal forms are identical.
 
 use std::rc::Rc;
 
@@ -52,7 +53,8 @@ impl Normal for Source {
     }
 }
 
-/// The βη-normal form; free variables stay. Bound variables are de Bruijn levels, so α-equivalent results are equal.
+/// The βη-normal form; free variables stay. Bound variables are de Bruijn levels, so α-equivalent
+/// results are equal.
 pub fn normalize<L: Normal>(t: &Term<L>) -> Term<L> {
     reify(t.ty(), &eval(t, &Env::default())).canonical()
 }

@@ -1,11 +1,13 @@
-//! Appendix F: `D(prim)_1`, the same in both modes and both target languages, and what `D(prim)_2` is made of.
+//! Appendix F: `D(prim)_1`, the same in both modes and both target languages, and what `D(prim)_2`
+//! is made of.
 
 use super::{Language, Term, app, fst, lam, pair, prim, snd};
 use crate::primitives::Primitive;
 
 /// `x : D(Dom)_1 ⊢ D(prim)_1 : D(Cod)_1`: `prim <(f;fst), args>`.
 ///
-/// Right by the definition of the relation at `real^k -> real`: the first component of `f` at a point is the value there.
+/// Right by the definition of the relation at `real^k -> real`: the first component of `f` at a
+/// point is the value there.
 pub fn primal_prim<L: Language>(p: Primitive, x: &Term<L>) -> Term<L> {
     prim(p, pair(component(x, fst), snd(x.clone())))
 }

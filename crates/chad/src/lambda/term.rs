@@ -15,7 +15,8 @@ pub struct Term<L: Language> {
     name: Name,
 }
 
-/// `t ::= x | op(t) | prim(t) | <> | <t, s> | fst t | snd t | \x. t | t s`, and the constructs of the language.
+/// `t ::= x | op(t) | prim(t) | <> | <t, s> | fst t | snd t | \x. t | t s`, and the constructs of
+/// the language.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind<L: Language> {
     /// `x` (S-1)
@@ -88,7 +89,8 @@ impl<L: Language> Term<L> {
         size::<L>(self.parts())
     }
 
-    /// Has it at most this many nodes? Counts no further: what is shared may be exponentially larger than it is in memory.
+    /// Has it at most this many nodes? Counts no further: what is shared may be exponentially
+    /// larger than it is in memory.
     pub(crate) fn fits(&self, most: usize) -> bool {
         fits::<L>(self.parts(), &mut { most })
     }
@@ -136,7 +138,8 @@ impl<L: Language> Term<L> {
         Term { kind: Rc::new(kind), ty: self.ty.clone(), name: self.name.clone() }
     }
 
-    /// The same term with de Bruijn levels for its bound variables, so that α-equivalent terms are equal.
+    /// The same term with de Bruijn levels for its bound variables, so that α-equivalent terms are
+    /// equal.
     pub fn canonical(&self) -> Term<L> {
         self.replace(&Substitution::canonical())
     }
@@ -161,7 +164,8 @@ pub(crate) fn mentions<L: Language>((terms, linear): Parts<'_, L>, x: &Var<L>) -
         || linear.into_iter().any(|l| mentions::<L>(l.parts(), x))
 }
 
-/// Terms for variables. Bound variables become fresh, so that nothing is captured, or de Bruijn levels.
+/// Terms for variables. Bound variables become fresh, so that nothing is captured, or de Bruijn
+/// levels.
 #[derive(Clone, Debug)]
 pub struct Substitution<L: Language> {
     pub(crate) terms: Env<Term<L>>,

@@ -17,7 +17,8 @@ impl<L: Language, M: Language> Translation<L, M> {
         Var::<M> { id: x.id, hint: x.hint.clone(), ty: (self.ty)(&x.ty) }
     }
 
-    /// What a bound variable becomes, fresh so that nothing is captured, and the terms below its binder.
+    /// What a bound variable becomes, fresh so that nothing is captured, and the terms below its
+    /// binder.
     pub fn below(&self, x: &Var<L>, terms: &Env<Term<M>>) -> (Var<M>, Env<Term<M>>) {
         let y = self.var(x).refresh();
         let inside = terms.with(x, var(&y));

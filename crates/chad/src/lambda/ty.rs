@@ -67,7 +67,7 @@ impl<L: Language> Ty<L> {
 }
 
 impl Ty<Source> {
-    /// Does it contain no function type?
+    /// Whether it contains no function type.
     pub fn first_order(&self) -> bool {
         self.order() == 0
     }

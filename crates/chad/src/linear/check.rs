@@ -1,4 +1,5 @@
-//! Figure 3: typing of linear terms, and of the linear λ. It shares no code with the constructors of terms.
+//! Figure 3: typing of linear terms, and of the linear λ. It shares no code with the constructors
+//! of terms.
 
 use super::{LTy, Lin, LinKind, Lolli, Ty, Var};
 use crate::lambda::{infer, same};

@@ -1,7 +1,8 @@
-//! Figure 4: the equations of the linear target language, as rows, the laws that the paper derives from them last.
+//! Figure 4: the equations of the linear target language, as rows, the laws that the paper derives
+//! from them last.
 //!
-//! Figure 2's laws hold in both judgements: L-20 is what they say of linear terms; for Cartesian terms, they are `lambda::equations` and
-//! [`linear_eta`].
+//! Figure 2's laws hold in both judgements: L-20 is what they say of linear terms; for Cartesian
+//! terms, they are `lambda::equations` and [`linear_eta`].
 
 use super::*;
 use crate::op::{LOp, Op};

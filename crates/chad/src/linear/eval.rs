@@ -1,6 +1,7 @@
 //! §5: the meaning of the linear target language.
 //!
-//! `⟦Γ ⊢ t : T⟧` takes an environment to a value; `⟦Γ; v : σ ⊢ l : τ⟧` takes an environment and a value of σ, in which it is additive.
+//! `⟦Γ ⊢ t : T⟧` takes an environment to a value; `⟦Γ; v : σ ⊢ l : τ⟧` takes an environment and a
+//! value of σ, in which it is additive.
 
 use std::rc::Rc;
 

@@ -1,4 +1,5 @@
-//! §4: the linear target language. `CSyn` are its Cartesian terms, `LSyn` its linear ones. And its mirror image, `transpose`.
+//! §4: the linear target language. `CSyn` are its Cartesian terms, `LSyn` its linear ones. And its
+//! mirror image, `transpose`.
 
 mod check;
 mod equations;

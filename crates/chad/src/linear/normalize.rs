@@ -1,8 +1,10 @@
 //! βη+ for the linear target language: normalization by evaluation.
 //!
-//! Since every map is additive, a linear term is a sum of *paths* from `v`: destructors, linear operations and linear functions applied to
-//! one-hot arguments. An element of the model at `real^n` is a list of paths; at `!T (x) τ` a list of entries. A path may go through `case`s;
-//! they are kept on a stack beside it and come out as far outside as their scrutinees allow (the η law, L-22). Sums are sorted.
+//! Since every map is additive, a linear term is a sum of *paths* from `v`: destructors, linear
+//! operations and linear functions applied to one-hot arguments. An element of the model at
+//! `real^n` is a list of paths; at `!T (x) τ` a list of entries. A path may go through `case`s;
+//! they are kept on a stack beside it and come out as far outside as their scrutinees allow (the η
+//! law, L-22). Sums are sorted.
 
 use std::rc::Rc;
 

@@ -1,4 +1,5 @@
-//! The derivatives of the operations, as terms: `D op (x; v)` and `(D op)^t (x; v)`, read off the one table [`slopes`].
+//! The derivatives of the operations, as terms: `D op (x; v)` and `(D op)^t (x; v)`, read off the
+//! one table [`slopes`].
 
 use super::{LTy, Lin, Term, fst, lfst, lop, lpair, lsnd, op, plus, snd, tuple, unit, zero_lin};
 use crate::op::{Op, Slope, slopes};

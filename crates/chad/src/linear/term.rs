@@ -1,8 +1,10 @@
 //! Syntax of the linear target language: two judgements, two Rust types.
 //!
-//! `Term` is `Γ ⊢ t : T`, and `Lin` is `Γ; v : σ ⊢ l : τ`. There is exactly one linear variable, so it needs no name: a `Lin` is a morphism
-//! from σ to τ, and `v` is the identity. Cartesian positions hold a `Term`, which has no way to mention `v`, and each binder of a linear
-//! variable (`\_v. l`, `case`) takes a whole `Lin`, whose `v` is its own. So a term that is not linear in `v` cannot be built.
+//! `Term` is `Γ ⊢ t : T`, and `Lin` is `Γ; v : σ ⊢ l : τ`. There is exactly one linear variable, so
+//! it needs no name: a `Lin` is a morphism from σ to τ, and `v` is the identity. Cartesian
+//! positions hold a `Term`, which has no way to mention `v`, and each binder of a linear variable
+//! (`\_v. l`, `case`) takes a whole `Lin`, whose `v` is its own. So a term that is not linear in
+//! `v` cannot be built.
 
 use std::rc::Rc;
 
@@ -69,7 +71,8 @@ pub struct Lin {
     to: LTy,
 }
 
-/// The linear terms. Erratum E8: the paper's grammar omits `case` and the linear versions of `<>`, pairs, projections, λ and application.
+/// The linear terms. Erratum E8: the paper's grammar omits `case` and the linear versions of `<>`,
+/// pairs, projections, λ and application.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LinKind {
     /// `v` (L-1)
@@ -148,7 +151,8 @@ impl Lin {
         self.at(&Substitution { terms: Env::default(), level: None }, k)
     }
 
-    /// Simultaneous substitution for Cartesian variables and for `v`. Sums of canonical terms are flat, without zeros and sorted.
+    /// Simultaneous substitution for Cartesian variables and for `v`. Sums of canonical terms are
+    /// flat, without zeros and sorted.
     fn at(&self, terms: &Substitution<Linear>, k: &Lin) -> Lin {
         let term = |t: &Term| t.replace(terms);
         let go = |l: &Lin| l.at(terms, k);

@@ -1,11 +1,14 @@
 //! Equations that make derivatives readable, used by the printed stages only.
 //!
-//! The macros substitute, and leave behind projections of pairs (S-11, S-12, and L-20), `let`s whose terms could stand in their places
-//! (S-14), `f;fst` and `f;snd` of a small known f (S-14), entries that are taken apart at once (L-21), linear functions that are applied at
-//! once (L-23), and sums with zeros (L-25, L-26, and the laws that the paper derives). All of these are equations of Figures 2 and 4, from
-//! left to right. Otherwise, what a λ is applied to stays where it is, unless it is a `let`: functions remain functions.
+//! The macros substitute, and leave behind projections of pairs (S-11, S-12, and L-20), `let`s
+//! whose terms could stand in their places (S-14), `f;fst` and `f;snd` of a small known f (S-14),
+//! entries that are taken apart at once (L-21), linear functions that are applied at once (L-23),
+//! and sums with zeros (L-25, L-26, and the laws that the paper derives). All of these are
+//! equations of Figures 2 and 4, from left to right. Otherwise, what a λ is applied to stays where
+//! it is, unless it is a `let`: functions remain functions.
 //!
-//! What was shared in memory remains shared: each node is rewritten once for each linear term that `v` stands for.
+//! What was shared in memory remains shared: each node is rewritten once for each linear term that
+//! `v` stands for.
 
 use std::collections::{HashMap, HashSet};
 
@@ -27,7 +30,8 @@ fn address<T>(node: &T) -> usize {
     std::ptr::from_ref(node).addr()
 }
 
-/// Is a term as the macros gave it, where a λ that is applied at once is a `let`, or has it been tidied before?
+/// Is a term as the macros gave it, where a λ that is applied at once is a `let`, or has it been
+/// tidied before?
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Visit {
     First,
@@ -164,7 +168,8 @@ impl Tidy {
         if at_zero { zero_lin(result.from().clone(), result.to().clone()) } else { result }
     }
 
-    /// A copy in which `y` stands for `t`, when it is next visited: at another `t` it is another term.
+    /// A copy in which `y` stands for `t`, when it is next visited: at another `t` it is another
+    /// term.
     fn instance(&mut self, l: &Lin, y: &Var, t: Term) -> Lin {
         let z = y.refresh();
         self.lets.insert(z.id, t);
@@ -188,7 +193,7 @@ impl Tidy {
     }
 }
 
-/// Is it a sum with an entry that a `case` can take apart?
+/// Whether it is a sum with an entry that a `case` can take apart.
 fn is_entry(l: &Lin) -> bool {
     if let LinKind::Plus(a, b) = l.kind() {
         is_entry(a) || is_entry(b)

@@ -1,11 +1,13 @@
-//! T-12: transposition, a syntactic involution on the linear target language. The paper calls reverse mode the mirror image of forward mode;
-//! this is the mirror: on every program, `D←(t)_1 = (D→(t)_1)°` and `D←(t)_2 = (D→(t)_2)°`, up to βη+.
+//! T-12: transposition, a syntactic involution on the linear target language. The paper calls
+//! reverse mode the mirror image of forward mode; this is the mirror: on every program,
+//! `D←(t)_1 = (D→(t)_1)°` and `D←(t)_2 = (D→(t)_2)°`, up to βη+.
 //!
 //! °: `Γ; v : σ ⊢ l : τ` becomes `Γ°; v : τ° ⊢ l° : σ°`, and `Γ ⊢ t : T` becomes `Γ° ⊢ t° : T°`.
 //!
-//! Products are their own mirror images, since they are biproducts: a pair is mirrored by a sum, and a projection by a pair with zero. The
-//! other two constructs of linear types are mirrored by each other: `(T -> τ)° = !T° (x) τ°`, so that a λ is mirrored by a `case` and an
-//! application by `!t (x) v`. On Cartesian terms nothing happens but inside of `\_v. l`.
+//! Products are their own mirror images, since they are biproducts: a pair is mirrored by a sum,
+//! and a projection by a pair with zero. The other two constructs of linear types are mirrored by
+//! each other: `(T -> τ)° = !T° (x) τ°`, so that a λ is mirrored by a `case` and an application by
+//! `!t (x) v`. On Cartesian terms nothing happens but inside of `\_v. l`.
 //!
 //! ```text
 //!   v°        = v                               (!t (x) l)°                = l°[v t°]
@@ -59,7 +61,8 @@ pub fn transpose_linear(l: &Lin) -> Lin {
     through(l, &Env::default(), &v(transposed_linear_ty(l.to())))
 }
 
-/// `l°[k/v]`, for `k` of the type τ° that the mirror image of `l : τ` starts at. What `k` starts at is arbitrary.
+/// `l°[k/v]`, for `k` of the type τ° that the mirror image of `l : τ` starts at. What `k` starts at
+/// is arbitrary.
 fn through(l: &Lin, names: &Env<Term>, k: &Lin) -> Lin {
     let mirrored = |t: &Term| MIRROR.term(t, names);
     let zero = |ty: &LTy| zero_lin(k.from().clone(), transposed_linear_ty(ty));

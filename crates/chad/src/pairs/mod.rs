@@ -1,9 +1,12 @@
-//! §6: the pair categories `Σ_C L` and `Σ_C L^op`, as one construction over any model of the linear target language.
+//! §6: the pair categories `Σ_C L` and `Σ_C L^op`, as one construction over any model of the linear
+//! target language.
 //!
-//! An object is a pair of a Cartesian and a linear type. A morphism is a pair of `f1 ∈ C(A1, B1)` and, in `L(A1)`, `f2 : A2 -> B2` forward, or
-//! `f2 : B2 -> A2` in reverse. Both categories are Cartesian closed (the propositions of §6.2), and the macros are the only functors that
-//! preserve that and are right on operations. Here they come out of [`interpret`]: over the applied language they are Appendix C. Over the
-//! linear one they are Appendix A, which `forward` and `reverse` write out.
+//! An object is a pair of a Cartesian and a linear type. A morphism is a pair of `f1 ∈ C(A1, B1)`
+//! and, in `L(A1)`, `f2 : A2 -> B2` forward, or `f2 : B2 -> A2` in reverse. Both categories are
+//! Cartesian closed (the propositions of §6.2), and the macros are the only functors that preserve
+//! that and are right on operations. Here they come out of [`interpret`]: over the applied language
+//! they are Appendix C. Over the linear one they are Appendix A, which `forward` and `reverse`
+//! write out.
 
 mod point_free;
 mod semantics;
@@ -24,8 +27,9 @@ pub use point_free::{AppendixC, AppliedForward, AppliedReverse, PointFree};
 pub use semantics::{LinearMap, Map, Semantics};
 pub use syntax::Syntax;
 
-/// A model of the linear target language (§5): a category C and, over each object A, a category `L(A)` with biproducts and the types `=>`,
-/// `!(-) (x) (-)` and `-o`. The objects are the types themselves.
+/// A model of the linear target language (§5): a category C and, over each object A, a category
+/// `L(A)` with biproducts and the types `=>`, `!(-) (x) (-)` and `-o`. The objects are the types
+/// themselves.
 pub trait Model {
     /// `C(A, B)`
     type Hom: Clone + 'static;
@@ -126,7 +130,8 @@ impl<M: Model> Clone for Mor<M> {
     }
 }
 
-/// What the two pair categories differ in: the direction of second components. Everything else is written once, in [`interpret`].
+/// What the two pair categories differ in: the direction of second components. Everything else is
+/// written once, in [`interpret`].
 pub trait PairCategory<M: Model> {
     /// `(A1, A2) => (B1, B2)`
     fn exponential(a: &Ob, b: &Ob) -> Ob;
@@ -140,7 +145,8 @@ pub trait PairCategory<M: Model> {
     fn fst(a: &Ob, b: &Ob) -> M::LHom;
     /// The second component of `snd : A * B -> B`.
     fn snd(a: &Ob, b: &Ob) -> M::LHom;
-    /// The second component of `ev : (A => B) * A -> B`, from the projections to the function and to the argument.
+    /// The second component of `ev : (A => B) * A -> B`, from the projections to the function and
+    /// to the argument.
     fn ev(a: &Ob, b: &Ob) -> M::LHom;
     /// What Λ(f) pairs with `f1` under the λ: `f2` restricted to the argument, in `L(A1 * B1)`.
     fn argument(f: &Mor<M>, a: &Ob, b: &Ob) -> M::LHom;
@@ -206,7 +212,8 @@ fn times(a: &Ob, b: &Ob) -> Ob {
     Ob(a.0.clone().times(b.0.clone()), a.1.clone().times(b.1.clone()))
 }
 
-/// For a context `(A => B) * A`: what is made of the argument, and of the linear function that the function has there.
+/// For a context `(A => B) * A`: what is made of the argument, and of the linear function that the
+/// function has there.
 fn at_argument<M: Model>(
     context: &Ty,
     make: impl Fn(&M::Hom, &M::Hom) -> M::LHom + 'static,

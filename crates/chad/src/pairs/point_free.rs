@@ -1,4 +1,5 @@
-//! Pairs of terms of the applied language: over this model, the functors are the macros of Appendix C, point-free.
+//! Pairs of terms of the applied language: over this model, the functors are the macros of Appendix
+//! C, point-free.
 //!
 //! A morphism of `L(A)` is a term of type `LFun(σ†, τ†)`.
 
@@ -22,10 +23,12 @@ type Hom = Open<Term, Term>;
 /// Appendix C, in one of the modes.
 pub struct AppendixC<P>(PhantomData<P>);
 
-/// D→: `t : T -> S` becomes `x : D→(T)_1 ⊢ D→(t)_1 : D→(S)_1` and `x : D→(T)_1 ⊢ D→(t)_2 : LFun(D→(T)_2, D→(S)_2)`.
+/// D→: `t : T -> S` becomes `x : D→(T)_1 ⊢ D→(t)_1 : D→(S)_1` and
+/// `x : D→(T)_1 ⊢ D→(t)_2 : LFun(D→(T)_2, D→(S)_2)`.
 pub type AppliedForward = AppendixC<Forward<PointFree>>;
 
-/// D←: `t : T -> S` becomes `x : D←(T)_1 ⊢ D←(t)_1 : D←(S)_1` and `x : D←(T)_1 ⊢ D←(t)_2 : LFun(D←(S)_2, D←(T)_2)`.
+/// D←: `t : T -> S` becomes `x : D←(T)_1 ⊢ D←(t)_1 : D←(S)_1` and
+/// `x : D←(T)_1 ⊢ D←(t)_2 : LFun(D←(S)_2, D←(T)_2)`.
 pub type AppliedReverse = AppendixC<Reverse<PointFree>>;
 
 impl<P: PairCategory<PointFree>> AppendixC<P> {

@@ -1,7 +1,9 @@
-//! Pairs of terms of the linear language: over this model, the functors are the macros of Appendix A.
+//! Pairs of terms of the linear language: over this model, the functors are the macros of Appendix
+//! A.
 //!
-//! `forward` and `reverse` are the same macros, written out as the paper prints them. They are not defined by this model: that they are what it
-//! gives is a proposition of §6, which a test checks by the normalizer, and a definition could not be compared with itself.
+//! `forward` and `reverse` are the same macros, written out as the paper prints them. They are not
+//! defined by this model: that they are what it gives is a proposition of §6, which a test checks
+//! by the normalizer, and a definition could not be compared with itself.
 
 use super::{Model, Ob, Open, after, map, open, under, zip};
 use crate::linear::{self, LTy, Lin, Term, Ty, abs, labs};

@@ -40,8 +40,9 @@ fn functors_are_macros() {
     }
 }
 
-/// C-1 … C-8: the laws of a category, of products and of exponentials in both categories of pairs (the propositions of §6.2), at types of
-/// order up to 2: their images under the functors, decided by the normalizer.
+/// C-1 … C-8: the laws of a category, of products and of exponentials in both categories of pairs
+/// (the propositions of §6.2), at types of order up to 2: their images under the functors, decided
+/// by the normalizer.
 #[test]
 fn cartesian_closed() {
     for seed in 0..1000 {
@@ -91,7 +92,8 @@ fn laws<P: PairCategory<Syntax>>(g: &mut Generator) {
     law(c::curry(apply(f.clone())), f);
 }
 
-/// T-3, T-12: the same construction over the evaluator: `f_1` is the program's meaning, and `<f_2 v, w> = <v, r_2 w>` for the second components.
+/// T-3, T-12: the same construction over the evaluator: `f_1` is the program's meaning, and
+/// `<f_2 v, w> = <v, r_2 w>` for the second components.
 #[test]
 fn semantics() {
     for seed in 0..1000 {

@@ -1,4 +1,5 @@
-//! The primitives after generated arguments, functions with captured variables included: their derivatives, and their definitions without them.
+//! The primitives after generated arguments, functions with captured variables included: their
+//! derivatives, and their definitions without them.
 
 use super::*;
 use crate::combinators::{self, Comb};
@@ -70,7 +71,8 @@ fn check(x: &Var, t: &Term, mut g: Generator) {
     close(&[dot(&pushed, &w.flatten().unwrap())], &[dot(&pulled, &v.numbers())], 1e-9, t);
 }
 
-/// P-1 … P-3: each primitive after generated arguments has the right value, pushforward and pullback.
+/// P-1 … P-3: each primitive after generated arguments has the right value, pushforward and
+/// pullback.
 #[test]
 fn derivatives() {
     for p in primitives(3) {
@@ -81,8 +83,8 @@ fn derivatives() {
     }
 }
 
-/// An operation by itself, at generated numbers: its value, pushforward and pullback are exactly these functions of the argument, the tangent and
-/// the cotangent.
+/// An operation by itself, at generated numbers: its value, pushforward and pullback are exactly
+/// these functions of the argument, the tangent and the cotangent.
 fn exactly(
     o: &Op,
     seed: u64,
@@ -98,7 +100,8 @@ fn exactly(
     check(&x, &t, g);
 }
 
-/// P-5: `sum` is the sum of all elements, of vectors of any size, and of what generated terms make of a vector.
+/// P-5: `sum` is the sum of all elements, of vectors of any size, and of what generated terms make
+/// of a vector.
 #[test]
 fn sums() {
     for n in [0, 1, 2, 3, 4, 7, 16, 65] {
@@ -114,7 +117,8 @@ fn sums() {
     }
 }
 
-/// P-7: `index_i` is the element at i, for each i of vectors of any size, and of what generated terms make of a vector.
+/// P-7: `index_i` is the element at i, for each i of vectors of any size, and of what generated
+/// terms make of a vector.
 #[test]
 fn indices() {
     for n in [1, 2, 3, 4, 7, 16] {
@@ -195,8 +199,9 @@ fn steps(f: &Term, v: &Term, n: usize, states: Vec<Term>) -> Term {
     source::let_("s", next, |s| steps(f, v, n, [states, vec![s]].concat()))
 }
 
-/// P-1 … P-3: the correctness argument as a test: a primitive is n instances of `ev`, so it has the value and the derivatives of its definition. Two are
-/// enough, and the literal macros are exponential in their number (E26).
+/// P-1 … P-3: the correctness argument as a test: a primitive is n instances of `ev`, so it has the
+/// value and the derivatives of its definition. Two are enough, and the literal macros are
+/// exponential in their number (E26).
 #[test]
 fn unrolled_definitions() {
     for p in primitives(2) {
@@ -210,7 +215,8 @@ fn unrolled_definitions() {
     }
 }
 
-/// T-12: the linear primitives are closed under transposition: `<lprim(<h, p>; v), w> = <v, lprim^t(<h^t, p>; w)>`.
+/// T-12: the linear primitives are closed under transposition:
+/// `<lprim(<h, p>; v), w> = <v, lprim^t(<h^t, p>; w)>`.
 #[test]
 fn transposition() {
     let (map, zip_with) = (
@@ -291,7 +297,8 @@ fn element(g: &mut Generator, ty: &LTy) -> Value {
     }
 }
 
-/// `<v, w>`, for elements of a type and of the transposed one: a function is paired with a formal sum by calling it at the keys.
+/// `<v, w>`, for elements of a type and of the transposed one: a function is paired with a formal
+/// sum by calling it at the keys.
 fn pairing(v: &Value, w: &Value) -> f64 {
     match (v, w) {
         (Value::Sum(entries), f) => entries.iter().map(|(x, w)| pairing(&f.apply(x), w)).sum(),

@@ -1,6 +1,8 @@
-//! D→: `Γ ⊢ t : T` becomes `D→(Γ)_1 ⊢ D[t] : D→(T)_1 * LFun(D→(Γ)_2, D→(T)_2)`, where `D→(Γ)_2` is a product that nests to the left.
+//! D→: `Γ ⊢ t : T` becomes `D→(Γ)_1 ⊢ D[t] : D→(T)_1 * LFun(D→(Γ)_2, D→(T)_2)`, where `D→(Γ)_2` is
+//! a product that nests to the left.
 //!
-//! Read beside `reverse`. Here a call runs nothing twice, since the argument's tangent and the context's go in at different places.
+//! Read beside `reverse`. Here a call runs nothing twice, since the argument's tangent and the
+//! context's go in at different places.
 
 use super::{Context, Lets, product};
 use crate::applied::*;

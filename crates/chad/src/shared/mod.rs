@@ -1,7 +1,9 @@
-//! Erratum E26: the macros that do not blow up. They give `<primal, linear function>` once, under `let`s.
+//! Erratum E26: the macros that do not blow up. They give `<primal, linear function>` once, under
+//! `let`s.
 //!
-//! The pair category makes it right: `<D(t)_1, D(t)_2>` is what each clause computes, with `t_1` named instead of substituted. What sharing
-//! does not cure is that, in reverse, a call of a closure runs the pullback of its body twice, once for the argument and once for the captured
+//! The pair category makes it right: `<D(t)_1, D(t)_2>` is what each clause computes, with `t_1`
+//! named instead of substituted. What sharing does not cure is that, in reverse, a call of a
+//! closure runs the pullback of its body twice, once for the argument and once for the captured
 //! variables; for that, see `closures`.
 
 mod forward;
@@ -16,7 +18,8 @@ use crate::source;
 /// Is `let x = t in s` a construct of its own, or the call of a closure that it abbreviates (S-9)?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lets {
-    /// Its body's linear function takes or gives what belongs to `x` and to the context together, and runs once.
+    /// Its body's linear function takes or gives what belongs to `x` and to the context together,
+    /// and runs once.
     Primitive,
     /// As the paper has it.
     Encoded,

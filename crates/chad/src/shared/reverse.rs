@@ -1,4 +1,5 @@
-//! D←: `Γ ⊢ t : T` becomes `D←(Γ)_1 ⊢ D[t] : D←(T)_1 * LFun(D←(T)_2, D←(Γ)_2)`, where `D←(Γ)_2` is a product that nests to the left.
+//! D←: `Γ ⊢ t : T` becomes `D←(Γ)_1 ⊢ D[t] : D←(T)_1 * LFun(D←(T)_2, D←(Γ)_2)`, where `D←(Γ)_2` is
+//! a product that nests to the left.
 
 use super::{Context, Lets, product};
 use crate::applied::*;

@@ -1,4 +1,5 @@
-//! §3: the source language `Syn`, which is the λ-calculus of [`crate::lambda`] as it stands, and the fragment of `core` that it is.
+//! §3: the source language `Syn`, which is the λ-calculus of [`crate::lambda`] as it stands, and
+//! the fragment of `core` that it is.
 
 mod of_core;
 mod term;

@@ -1,5 +1,5 @@
-//! Source terms as terms of `core`: `real` as it is, `real^n` for other n as an array of n reals. Core types do not tell sizes; the signature of
-//! the definition does.
+//! Source terms as terms of `core`: `real` as it is, `real^n` for other n as an array of n reals.
+//! Core types do not tell sizes; the signature of the definition does.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,8 @@ use crate::op::Op;
 use crate::primitives::Primitive;
 use crate::value::Value;
 
-/// `Γ ⊢ t : T` as a closed term of `core`, a function of the variables of Γ one after the other. The program gives fresh variables.
+/// `Γ ⊢ t : T` as a closed term of `core`, a function of the variables of Γ one after the other.
+/// The program gives fresh variables.
 pub fn to_core(program: &mut Program, context: &[Var], t: &Term) -> Result<core::Term, String> {
     let mut writer = Writer { program, vars: HashMap::new() };
     let params: Vec<core::Var> = context.iter().map(|x| writer.bind(x)).collect();
@@ -148,7 +149,8 @@ impl Writer<'_> {
         core::let_(whole, argument, body)
     }
 
-    /// The states that a loop visits, and the last: `loop <visited, s> = <0, z> for i < n do <visited with [i] = s, f <s, v[i]>>`.
+    /// The states that a loop visits, and the last:
+    /// `loop <visited, s> = <0, z> for i < n do <visited with [i] = s, f <s, v[i]>>`.
     fn scan(&mut self, n: usize, f: core::Term, start: &Vector, v: &Vector) -> core::Term {
         let start = start.term.clone();
         if n == 1 {
@@ -328,7 +330,8 @@ mod tests {
         all.filter(move |(_, x, t)| chosen(x, t)).take(programs)
     }
 
-    /// There and back: the same program, up to the equations of the language. (What `sigmoid` abbreviates is not among them.)
+    /// There and back: the same program, up to the equations of the language. (What `sigmoid`
+    /// abbreviates is not among them.)
     #[test]
     fn round_trip() {
         for (mut g, x, t) in generated(1000, |x, t| {

@@ -1,5 +1,5 @@
-//! T-7: big-step results are denotations, and what they are. T-8: `†` preserves meaning, and Appendix A through `†` is Appendix C. T-9: nobody
-//! can tell how a copower is represented.
+//! T-7: big-step results are denotations, and what they are. T-8: `†` preserves meaning, and
+//! Appendix A through `†` is Appendix C. T-9: nobody can tell how a copower is represented.
 
 use super::applied_terms::closed;
 use super::linear_terms::{Sample, samples};
@@ -8,7 +8,8 @@ use crate::applied::{Abstract, Api, Kind, Ty};
 use crate::linear::LTy;
 use crate::operational::{observe, run};
 
-/// T-7: a program, its derivative at a point applied to a tangent or cotangent, run by the rules of Appendix E.
+/// T-7: a program, its derivative at a point applied to a tangent or cotangent, run by the rules of
+/// Appendix E.
 #[test]
 fn operational_semantics() {
     for mut s in Subject::all() {
@@ -31,7 +32,8 @@ fn operational_semantics() {
     }
 }
 
-/// T-7: `⟦t⟧ = ⟦⇓t⟧` (E25), for generated closed terms of all constructs and types: at first-order results as numbers; elsewhere for observers.
+/// T-7: `⟦t⟧ = ⟦⇓t⟧` (E25), for generated closed terms of all constructs and types: at first-order
+/// results as numbers; elsewhere for observers.
 #[test]
 fn big_step_is_sound() {
     let mut higher = 0;
@@ -49,7 +51,8 @@ fn big_step_is_sound() {
     assert!(higher > 400, "only {higher} results are functions");
 }
 
-/// T-7: the normal forms are those that Appendix E lists, by type; in particular a normal form of type `real^n` is a constant.
+/// T-7: the normal forms are those that Appendix E lists, by type; in particular a normal form of
+/// type `real^n` is a constant.
 #[test]
 fn normal_forms() {
     let mut seen = super::linear_terms::Constructs::new();
@@ -115,8 +118,9 @@ fn linear_normal_form(kind: &Kind) -> Option<&'static str> {
     }
 }
 
-/// T-7, compositionality and adequacy: in every context that ends in a first-order type, a term and its normal form, and a term and any other
-/// term of the same meaning (here: plus 0), give the same result.
+/// T-7, compositionality and adequacy: in every context that ends in a first-order type, a term and
+/// its normal form, and a term and any other term of the same meaning (here: plus 0), give the same
+/// result.
 #[test]
 fn contexts_cannot_tell() {
     for (t, mut g) in closed() {
@@ -138,7 +142,8 @@ fn contexts_cannot_tell() {
     }
 }
 
-/// T-8: Appendix A through `†` is Appendix C, both modes: the same types and meanings, and the same big-step results.
+/// T-8: Appendix A through `†` is Appendix C, both modes: the same types and meanings, and the same
+/// big-step results.
 #[test]
 fn dagger_takes_appendix_a_to_appendix_c() {
     let mut run = 0;
@@ -186,7 +191,8 @@ fn daggered(derived: &Derived, other: &Applied) -> Applied {
     through
 }
 
-/// T-8 at function types: Appendix A through `†` is Appendix C for programs that are given functions, or return them.
+/// T-8 at function types: Appendix A through `†` is Appendix C for programs that are given
+/// functions, or return them.
 #[test]
 fn dagger_at_function_types() {
     for mut s in Subject::higher() {
@@ -202,8 +208,9 @@ fn dagger_at_function_types() {
     }
 }
 
-/// T-8: `†` preserves types and meaning, for generated terms of all constructs. What is at higher types is observed by more generated
-/// terms of the linear language, before `†`: from a number to σ, and from τ to numbers.
+/// T-8: `†` preserves types and meaning, for generated terms of all constructs. What is at
+/// higher types is observed by more generated terms of the linear language, before `†`: from a
+/// number to σ, and from τ to numbers.
 #[test]
 fn dagger_preserves_meaning() {
     for Sample { context, l, mut generator } in samples(2) {

@@ -1,5 +1,5 @@
-//! Random well-typed terms of the applied target language: every construct of A-1 … A-13 at every type, `0` and `+` included. The image of `†`
-//! is a part of it.
+//! Random well-typed terms of the applied target language: every construct of A-1 … A-13 at every
+//! type, `0` and `+` included. The image of `†` is a part of it.
 
 use super::linear_terms::Constructs;
 use crate::applied::*;
@@ -215,7 +215,8 @@ impl Generator {
         }
     }
 
-    /// A variable of the type, and a first-order term that uses it as far as its type goes: what an observer can do with a term.
+    /// A variable of the type, and a first-order term that uses it as far as its type goes: what an
+    /// observer can do with a term.
     pub(super) fn observer(&mut self, ty: &Ty) -> (Var, Term) {
         let x = Var::fresh("x", ty.clone());
         let result = self.observed(var(&x));
@@ -297,7 +298,8 @@ pub(super) fn count(t: &Term, seen: &mut Constructs) {
     t.children().into_iter().for_each(|t| count(t, seen));
 }
 
-/// Generated closed terms of types of order up to 3, each with its generator; every third is a linear function.
+/// Generated closed terms of types of order up to 3, each with its generator; every third is a
+/// linear function.
 pub(super) fn closed() -> impl Iterator<Item = (Term, Generator)> {
     (0..super::TERMS).map(|seed| {
         let mut g = Generator::new(seed);

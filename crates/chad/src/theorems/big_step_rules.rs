@@ -1,4 +1,5 @@
-//! Appendix E, rule by rule: E-1 … E-24 and what they end in. `theorems::adequacy` has the theorems about all of them.
+//! Appendix E, rule by rule: E-1 … E-24 and what they end in. `theorems::adequacy` has the theorems
+//! about all of them.
 
 use crate::applied::*;
 use crate::op::{LOp, Op};

@@ -1,4 +1,6 @@
-//! M-1 … M-8 and the clauses of the macros, as text to be compared with the paper, with two operations in the places of `t` and `s`. `sin_2 = cos(x) * v` and `exp_2 = exp(x) * v`, in both modes.
+//! M-1 … M-8 and the clauses of the macros, as text to be compared with the paper, with two
+//! operations in the places of `t` and `s`. `sin_2 = cos(x) * v` and `exp_2 = exp(x) * v`, in both
+//! modes.
 
 use super::*;
 use crate::combinators::{curry, ev, fst, id, op, pair, snd, then, unit};
@@ -100,8 +102,9 @@ fn appendix_a_by_clause() {
             ["fst (fst x (snd x))", "let y = snd x in <!y (x) v, (snd (fst x y)){v}>"],
         ],
     );
-    // Λ(t)_1 = \y. <t_1[<x,y>], \_v. t_2[<x,y>; <0,v>]>    Λ(t)_1 = \y. <t_1[<x,y>], \_v. snd t_2[<x,y>; v]>
-    // Λ(t)_2 = \y. t_2[<x,y>; <v,0>]                       Λ(t)_2 = case v of !y (x) w -> fst t_2[<x,y>; w]
+    // Λ(t)_1 = \y. <t_1[<x,y>], \_v. t_2[<x,y>; <0,v>]>    Λ(t)_1 = \y. <t_1[<x,y>], \_v. snd
+    // t_2[<x,y>; v]> Λ(t)_2 = \y. t_2[<x,y>; <v,0>]                       Λ(t)_2 = case v of !y (x)
+    // w -> fst t_2[<x,y>; w]
     appendix_a(
         curry(each(Prim::Mul)),
         [
@@ -125,7 +128,8 @@ fn appendix_a_by_clause() {
     );
 }
 
-/// M-1 … M-8, C-1 … C-9: Appendix C, point-free. An operation's derivative is the translation of the linear term, hence its `lid;;`.
+/// M-1 … M-8, C-1 … C-9: Appendix C, point-free. An operation's derivative is the translation of
+/// the linear term, hence its `lid;;`.
 #[test]
 fn appendix_c_by_clause() {
     appendix_c(id(REAL), [["x", "lid"], ["x", "lid"]]);

@@ -1,5 +1,6 @@
-//! T-10: the applied target language is pure and every term of it terminates, so the rules of Appendix E may be used in any order and anywhere,
-//! under λs too. Here they are written again, as steps of rewriting, and what every order ends in is compared with what big steps end in.
+//! T-10: the applied target language is pure and every term of it terminates, so the rules of
+//! Appendix E may be used in any order and anywhere, under λs too. Here they are written again, as
+//! steps of rewriting, and what every order ends in is compared with what big steps end in.
 
 use super::applied_terms::closed;
 use super::*;
@@ -30,7 +31,8 @@ fn constants(t: &Term, k: usize) -> Option<Vec<std::rc::Rc<[f64]>>> {
     }
 }
 
-/// The rule that applies to the whole term, if one does. What is not mentioned is normal as it stands.
+/// The rule that applies to the whole term, if one does. What is not mentioned is normal as it
+/// stands.
 fn contract(t: &Term) -> Option<Term> {
     if let Kind::Op(o, t) = t.kind() {
         let is_constant = matches!(o, Op::Const(_));
@@ -229,8 +231,9 @@ fn any_order() {
     assert!(compared > 300 && longest > 50 && differing > 100, "{compared} {longest} {differing}");
 }
 
-/// T-10: nothing is remembered from one evaluation to the next, an argument that is not used is not run, and substituting for a variable what
-/// it is bound to, which copies and drops computations, changes no result.
+/// T-10: nothing is remembered from one evaluation to the next, an argument that is not used is not
+/// run, and substituting for a variable what it is bound to, which copies and drops computations,
+/// changes no result.
 #[test]
 fn purity() {
     for (t, mut g) in closed() {

@@ -1,11 +1,12 @@
-//! T-3, T-4: the derivatives are right at first-order types, whatever is inside. T-5: they are linear, at all types. T-11: primals are what
-//! they were.
+//! T-3, T-4: the derivatives are right at first-order types, whatever is inside. T-5: they are
+//! linear, at all types. T-11: primals are what they were.
 
 use super::*;
 use crate::applied::{Abstract, Ty};
 use crate::linear::LTy;
 
-/// T-3, T-11: Appendix A. `⟦D(t)_1⟧ = ⟦t⟧`, `⟦D→(t)_2⟧ = D⟦t⟧` and `⟦D←(t)_2⟧ = (D⟦t⟧)^t`, of the types M-1 … M-8.
+/// T-3, T-11: Appendix A. `⟦D(t)_1⟧ = ⟦t⟧`, `⟦D→(t)_2⟧ = D⟦t⟧` and `⟦D←(t)_2⟧ = (D⟦t⟧)^t`, of the
+/// types M-1 … M-8.
 #[test]
 fn linear_language() {
     for mut s in Subject::all() {
@@ -44,7 +45,8 @@ fn derivatives(s: &Subject, x: &Value, v: &Value, w: &Value, pushed: &Value, pul
     close(&[forward], &[reverse], 1e-9, &s.term);
 }
 
-/// T-11: at first-order types, `D(T)_1 = T` and, but for what is linear, `D(T)_2 = T`: in both modes, in both appendices.
+/// T-11: at first-order types, `D(T)_1 = T` and, but for what is linear, `D(T)_2 = T`: in both
+/// modes, in both appendices.
 #[test]
 fn first_order_types_are_unchanged() {
     for seed in 0..TERMS {
@@ -89,8 +91,9 @@ fn linearity() {
     }
 }
 
-/// T-5 at function types. Tangents there are functions and cotangents formal sums, which have no scalar multiples of their own: they are images
-/// of a number under generated linear terms, and results are observed through such.
+/// T-5 at function types. Tangents there are functions and cotangents formal sums, which have no
+/// scalar multiples of their own: they are images of a number under generated linear terms, and
+/// results are observed through such.
 #[test]
 fn linearity_at_function_types() {
     for mut s in Subject::higher() {

@@ -1,5 +1,5 @@
-//! T-1: the equations hold in the semantics, and the normalizer proves them. T-2: the macros respect βη: equal programs have equal
-//! derivatives.
+//! T-1: the equations hold in the semantics, and the normalizer proves them. T-2: the macros
+//! respect βη: equal programs have equal derivatives.
 
 use super::linear_terms::{Sample, samples};
 use super::*;
@@ -7,7 +7,8 @@ use crate::lambda::{self, Source};
 use crate::linear::{LTy, normalize, normalize_linear};
 use crate::source::Ty;
 
-/// T-1, Figure 2 (S-9 … S-15): every row is proved by the normalizer and holds in the semantics, at types of order up to 3.
+/// T-1, Figure 2 (S-9 … S-15): every row is proved by the normalizer and holds in the semantics, at
+/// types of order up to 3.
 #[test]
 fn source_equations() {
     for seed in 0..TERMS {
@@ -87,7 +88,8 @@ fn cartesian_equations() {
     }
 }
 
-/// Terms for the rows of Figure 4, all of them generated: σ, ρ are of order up to 2; τ, T of order up to 1.
+/// Terms for the rows of Figure 4, all of them generated: σ, ρ are of order up to 2; τ, T of order
+/// up to 1.
 fn linear_instance(g: &mut Generator, context: &[linear::Var]) -> linear::Instance {
     let [sigma, tau, rho] = [2, 1, 2].map(|order| g.linear_ty(order));
     let y = Var::fresh("y", g.cartesian_ty(1));
@@ -107,8 +109,9 @@ fn linear_instance(g: &mut Generator, context: &[linear::Var]) -> linear::Instan
     linear::Instance { y, t, l, k, p, r, f, u, q, g: function, lop: (o, at), d }
 }
 
-/// T-1, Figure 4 (L-20 … L-30 and the derived laws): every row is proved by the normalizer and holds in the semantics, for generated terms of
-/// all constructs at types of higher order; and so it does inside of a term that uses both sides.
+/// T-1, Figure 4 (L-20 … L-30 and the derived laws): every row is proved by the normalizer and
+/// holds in the semantics, for generated terms of all constructs at types of higher order; and so
+/// it does inside of a term that uses both sides.
 #[test]
 fn linear_equations() {
     for seed in 0..TERMS {
@@ -166,7 +169,8 @@ fn normalization_is_sound() {
     }
 }
 
-/// Are both components of the derivatives of two programs in one variable equal, up to βη+ and as values?
+/// Whether the components of the derivatives of two programs in one variable are equal, up to βη+
+/// and as values.
 fn equal_derivatives(g: &mut Generator, left: &Comb, right: &Comb, what: &dyn std::fmt::Display) {
     for (a, b) in Derived::both(left).iter().zip(&Derived::both(right)) {
         let rename = Env::default().with(&b.x, linear::var(&a.x));
@@ -182,8 +186,9 @@ fn equal_derivatives(g: &mut Generator, left: &Comb, right: &Comb, what: &dyn st
     }
 }
 
-/// T-2: the derivatives of a program and of its normal form have the same βη+-normal form and the same values, in both modes; programs
-/// between first-order types with anything inside, and programs between types of order up to 3.
+/// T-2: the derivatives of a program and of its normal form have the same βη+-normal form and the
+/// same values, in both modes; programs between first-order types with anything inside, and
+/// programs between types of order up to 3.
 #[test]
 fn macros_respect_equality() {
     let mut reduced = 0;

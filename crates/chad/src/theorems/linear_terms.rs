@@ -1,8 +1,9 @@
-//! Random well-typed terms of the linear target language, in both judgements: derivatives use a part of it only, the theorems about the
-//! language are about all of it.
+//! Random well-typed terms of the linear target language, in both judgements: derivatives use a
+//! part of it only, the theorems about the language are about all of it.
 //!
-//! Every construct occurs (see the test below), linear functions among the variables, the arguments and the results. Most linear terms are
-//! built from `v` and back to front, so that few of them are 0 in disguise.
+//! Every construct occurs (see the test below), linear functions among the variables, the arguments
+//! and the results. Most linear terms are built from `v` and back to front, so that few of them are
+//! 0 in disguise.
 
 use crate::generate::Generator;
 use crate::linear::*;
@@ -327,7 +328,8 @@ impl Generator {
         eval_linear(&plus(one, two), &Env::default(), &Value::real([0.75]))
     }
 
-    /// Are two meanings the same? Functions are compared at generated arguments, tensors through generated linear maps to `real^2`.
+    /// Are two meanings the same? Functions are compared at generated arguments, tensors through
+    /// generated linear maps to `real^2`.
     #[track_caller]
     pub(super) fn same_linear(
         &mut self,
@@ -508,7 +510,8 @@ pub(super) fn samples(order: usize) -> impl Iterator<Item = Sample> {
     })
 }
 
-/// L-1 … L-15: generated terms are typed, and every construct occurs in a good part of them; none dominates, and few are zero.
+/// L-1 … L-15: generated terms are typed, and every construct occurs in a good part of them; none
+/// dominates, and few are zero.
 #[test]
 fn every_construct_occurs() {
     let (mut seen, mut zero) = (Constructs::new(), 0);

@@ -1,10 +1,13 @@
-//! T-6, the fundamental lemmas: for every term `x : S ⊢ t : T` of the source language and every curve into ⟦S⟧ that is related to a derivative
-//! of it, the curve that t makes of it is related to what `D(t)` makes of that derivative.
+//! T-6, the fundamental lemmas: for every term `x : S ⊢ t : T` of the source language and every
+//! curve into ⟦S⟧ that is related to a derivative of it, the curve that t makes of it is related to
+//! what `D(t)` makes of that derivative.
 //!
-//! At ground types the relations P^f and P^r say that derivatives are derivatives, at a point `c` and along a direction of `real^2` (erratum
-//! E14: the point is any, and the derivative is by the direction; the paper's sketch has them at 0 and unit vectors). At `S -> R` they say that
-//! related arguments give related results (erratum E13: *all* related arguments, where the paper's subscone asks for one); the arguments here
-//! are generated terms over the same point, which are related by the lemma itself. In both target languages.
+//! At ground types the relations P^f and P^r say that derivatives are derivatives, at a point `c`
+//! and along a direction of `real^2` (erratum E14: the point is any, and the derivative is by the
+//! direction; the paper's sketch has them at 0 and unit vectors). At `S -> R` they say that related
+//! arguments give related results (erratum E13: *all* related arguments, where the paper's subscone
+//! asks for one); the arguments here are generated terms over the same point, which are related by
+//! the lemma itself. In both target languages.
 
 use std::rc::Rc;
 
@@ -147,7 +150,8 @@ impl Point {
         self.through(&combinators::of_term(&self.c, &t), &self.identity())
     }
 
-    /// Is it in the relation at this type? At a function type, for two arguments and for the curve that stays at zero.
+    /// Is it in the relation at this type? At a function type, for two arguments and for the curve
+    /// that stays at zero.
     fn relates(&self, g: &mut Generator, ty: &Ty, r: &Related) -> bool {
         match ty {
             Ty::Real(n) => self.relates_vectors(g, *n, r),
@@ -242,7 +246,8 @@ impl Point {
     }
 }
 
-/// T-6: types of order up to 3, most of them functions; contexts of order up to 2; both modes and both target languages.
+/// T-6: types of order up to 3, most of them functions; contexts of order up to 2; both modes and
+/// both target languages.
 #[test]
 fn fundamental_lemmas() {
     let (mut functions, mut from_functions, mut highest) = (0, 0, 0);
@@ -294,8 +299,9 @@ fn accepted(
     })
 }
 
-/// E13: the relation at `S -> R` is about *all* related arguments; printed is that there is one. Then `\y. y` would be related to the derivative of
-/// `\y. y + y`: at the curve that stays at zero, they agree.
+/// E13: the relation at `S -> R` is about *all* related arguments; printed is that there is one.
+/// Then `\y. y` would be related to the derivative of `\y. y + y`: at the curve that stays at zero,
+/// they agree.
 #[test]
 fn e13_exponential() {
     let ty = source::REAL.to(source::REAL);
@@ -310,8 +316,9 @@ fn e13_exponential() {
     assert_eq!(accepted(Reading::Corrected, &ty, &right), [100; 4]);
 }
 
-/// E14: curves go through any point, in any direction; printed is `γ(0) = 0`, which sees derivatives at 0 only. Then the square of the vector's
-/// sum would be related to the derivative of 0.
+/// E14: curves go through any point, in any direction; printed is `γ(0) = 0`, which sees
+/// derivatives at 0 only. Then the square of the vector's sum would be related to the derivative of
+/// 0.
 #[test]
 fn e14_curves() {
     let square = |c: &source::Var| {

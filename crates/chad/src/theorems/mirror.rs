@@ -1,5 +1,6 @@
-//! T-12: reverse mode is the mirror image of forward mode, as a theorem about syntax: transposition (`linear::transpose`) takes the one to the
-//! other, decided by the normalizer. And transposition is what it is called: an involution, and the adjoint in the semantics.
+//! T-12: reverse mode is the mirror image of forward mode, as a theorem about syntax: transposition
+//! (`linear::transpose`) takes the one to the other, decided by the normalizer. And transposition
+//! is what it is called: an involution, and the adjoint in the semantics.
 
 use super::linear_terms::{Sample, environment, samples};
 use super::*;
@@ -8,7 +9,8 @@ use crate::linear::{
     transposed_var,
 };
 
-/// T-12: `D←(t)_1 = (D→(t)_1)°` and `D←(t)_2 = (D→(t)_2)°` up to βη+, programs between function types included.
+/// T-12: `D←(t)_1 = (D→(t)_1)°` and `D←(t)_2 = (D→(t)_2)°` up to βη+, programs between function
+/// types included.
 #[test]
 fn reverse_is_the_mirror_image_of_forward() {
     for s in Subject::all().chain(Subject::higher()) {
@@ -61,10 +63,12 @@ fn transposition_respects_equality() {
     }
 }
 
-/// T-12: `<l v, w> = <v, l° w>`, the variables of `l` being given meanings and the meanings of their mirror images.
+/// T-12: `<l v, w> = <v, l° w>`, the variables of `l` being given meanings and the meanings of
+/// their mirror images.
 ///
-/// `<v, w>` is the inner product at vectors, and `Σ_i <f(x_i), y_i>` for a function and a tensor. Where the `x_i` are linear functions, it is
-/// not their mirror images that a function is applied to; there `w` is the value of a term, and the term's transpose is what pairs with it.
+/// `<v, w>` is the inner product at vectors, and `Σ_i <f(x_i), y_i>` for a function and a tensor.
+/// Where the `x_i` are linear functions, it is not their mirror images that a function is applied
+/// to; there `w` is the value of a term, and the term's transpose is what pairs with it.
 #[test]
 fn transposition_is_the_adjoint() {
     let (mut explicit, mut higher) = (0, 0);

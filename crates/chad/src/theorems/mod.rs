@@ -1,8 +1,11 @@
-//! The theorems T-1 … T-12 as properties of generated terms, at least 1000 each, in both modes and, where there are two, in both appendices.
+//! The theorems T-1 … T-12 as properties of generated terms, at least 1000 each, in both modes and,
+//! where there are two, in both appendices.
 //!
-//! What they are tested on: programs of the source language between first-order types and between types of order up to 3, with anything inside
-//! (`Subject`); terms of the linear target language in both judgements (`linear_terms`), and of the applied one (`applied_terms`), with all of
-//! their constructs, at types of order up to 3. Elements of higher types are the values of generated terms, and are compared through such.
+//! What they are tested on: programs of the source language between first-order types and between
+//! types of order up to 3, with anything inside (`Subject`); terms of the linear target language in
+//! both judgements (`linear_terms`), and of the applied one (`applied_terms`), with all of their
+//! constructs, at types of order up to 3. Elements of higher types are the values of generated
+//! terms, and are compared through such.
 
 mod adequacy; // T-7, T-8
 mod applied_terms;
@@ -29,8 +32,9 @@ use crate::{applied, forward, reverse, source};
 /// How many terms each theorem is tested on.
 const TERMS: u64 = 1000;
 
-/// Derivatives are exponentially larger than programs (E26): what is larger than this is left out, before anything is known about it but its
-/// size. What remains is of higher order all the same: see `subjects_are_of_higher_order`.
+/// Derivatives are exponentially larger than programs (E26): what is larger than this is left out,
+/// before anything is known about it but its size. What remains is of higher order all the same:
+/// see `subjects_are_of_higher_order`.
 const LARGEST: f64 = 3000.0;
 
 /// A generated program in all its forms.
@@ -51,14 +55,15 @@ impl Subject {
         Subject::chosen(&SEEDS, Subject::first_order)
     }
 
-    /// Programs between types of order up to 2 and up to 3, at least one of which is a function type: functions that are given, and functions
-    /// that are returned.
+    /// Programs between types of order up to 2 and up to 3, at least one of which is a function
+    /// type: functions that are given, and functions that are returned.
     fn higher() -> impl Iterator<Item = Subject> {
         static SEEDS: Seeds = Seeds::new();
         Subject::chosen(&SEEDS, Subject::higher_order)
     }
 
-    /// The first small ones; in a quarter of them, something else than a λ is applied, and in a quarter, a λ captures a function.
+    /// The first small ones; in a quarter of them, something else than a λ is applied, and in a
+    /// quarter, a λ captures a function.
     fn chosen(seeds: &'static Seeds, make: fn(u64) -> Subject) -> impl Iterator<Item = Subject> {
         let quarter = |start: u64, wanted: fn(&Statistics) -> bool| {
             let fits = |seed: &u64| {
@@ -177,7 +182,8 @@ fn slope(curve: &dyn Fn(f64) -> Vec<f64>) -> Vec<f64> {
     coarse.iter().zip(fine).map(|(c, f)| (4.0 * f - c) / 3.0).collect()
 }
 
-/// The programs that the theorems are tested on really exercise higher order, although large derivatives are left out.
+/// The programs that the theorems are tested on really exercise higher order, although large
+/// derivatives are left out.
 #[test]
 fn subjects_are_of_higher_order() {
     let [mut programs, mut functions] = [Statistics::default(); 2];

@@ -1,5 +1,6 @@
-//! T-9, E16: what a copower is made of cannot be observed: not the order of its entries, nor whether `(t, s) + (t, s')` is `(t, s + s')`, nor
-//! whether there is an entry `(t, 0)`. Three laws, in both target languages, observed by the reverse derivatives of generated functions.
+//! T-9, E16: what a copower is made of cannot be observed: not the order of its entries, nor
+//! whether `(t, s) + (t, s')` is `(t, s + s')`, nor whether there is an entry `(t, 0)`. Three laws,
+//! in both target languages, observed by the reverse derivatives of generated functions.
 
 use super::*;
 use crate::linfun::{self, LinFun};

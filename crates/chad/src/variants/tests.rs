@@ -89,7 +89,8 @@ fn slope(t: &Comb, x: &Value, v: &Value) -> Option<Vec<f64>> {
     smooth.then(|| coarse.iter().zip(&fine).map(|(c, f)| (4.0 * f - c) / 3.0).collect())
 }
 
-/// Forward is the slope, reverse is its transpose, primals are values. Was there a slope to compare with?
+/// Forward is the slope, reverse is its transpose, primals are values. Was there a slope to compare
+/// with?
 fn check(g: &mut Generator, t: &Comb) -> bool {
     let x = value(g, &t.from);
     let (v, w) = (over(g, &t.from, &x), over(g, &t.to, &eval(t, &x)));
@@ -236,7 +237,8 @@ fn absolute_value() {
     }
 }
 
-/// FW-2: a function whose body branches on its argument and on what it captures, called in both branches of another.
+/// FW-2: a function whose body branches on its argument and on what it captures, called in both
+/// branches of another.
 #[test]
 fn branches_inside_of_functions() {
     let mut drawn = 0;
@@ -254,7 +256,8 @@ fn branches_inside_of_functions() {
     assert!(compared > 5000 && nested > 1000, "{compared} compared, {nested} branch under a λ");
 }
 
-/// FW-2: a cotangent of a variant has the shape of the payload of the tag that was there, and no other.
+/// FW-2: a cotangent of a variant has the shape of the payload of the tag that was there, and no
+/// other.
 #[test]
 fn cotangents_are_indexed_by_the_tag() {
     let sum = Ty::sum([REAL, REAL.times(Ty::Real(2))]);

@@ -1,7 +1,9 @@
-//! Memory for arrays and nodes. Where programs have nodes, these lie at the front of the arena and other arrays at its back, so that a scope can release the one and keep the other.
+//! Memory for arrays and nodes. Where programs have nodes, these lie at the front of the arena and
+//! other arrays at its back, so that a scope can release the one and keep the other.
 
-/// Memory for arrays: chunks, filled from the front, kept from call to call. A call finds the chunks as the one before it has left them, so that only
-/// the first one meets pages that the system has yet to supply; it asks for large ones where it can.
+/// Memory for arrays: chunks, filled from the front, kept from call to call. A call finds the
+/// chunks as the one before it has left them, so that only the first one meets pages that the
+/// system has yet to supply; it asks for large ones where it can.
 pub(super) const ARENA: &str = "\
 @fork
 /* The arena: chunks of memory that are filled from the front and kept from call to call. */
@@ -247,8 +249,9 @@ static inline void lam_lose_room(struct lambada_context *ctx) {
 
 ";
 
-/// Memory for arrays: each in its own block of exactly its size, freed when its scope ends, so that sanitizers see what an arena hides. New memory
-/// holds NaNs, impossible truth values and large integers.
+/// Memory for arrays: each in its own block of exactly its size, freed when its scope ends, so that
+/// sanitizers see what an arena hides. New memory holds NaNs, impossible truth values and large
+/// integers.
 pub(super) const EXACT: &str = "\
 @fork
 /* Each array has a block of memory of exactly its size, for sanitizers. */

@@ -1,4 +1,5 @@
-//! The arguments of a constructor: where values of recursive types are deep. They are copied, compared and dropped with room for that.
+//! The arguments of a constructor: where values of recursive types are deep. They are copied,
+//! compared and dropped with room for that.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};

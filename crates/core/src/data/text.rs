@@ -87,7 +87,8 @@ impl Writer {
         self.push(")");
     }
 
-    /// Items between brackets: on one line if each of them is on one and they fit; and how many there are besides.
+    /// Items between brackets: on one line if each of them is on one and they fit; and how many
+    /// there are besides.
     fn list<'a>(
         &mut self,
         whole: &Data,
@@ -136,7 +137,8 @@ fn is_atomic(arg: &Data) -> bool {
     }
 }
 
-/// How much room a value takes on one line, if it is on one and there is as much. Looks at no more than fits.
+/// How much room a value takes on one line, if it is on one and there is as much. Looks at no more
+/// than fits.
 fn flat(data: &Data, style: Style, room: usize) -> Option<usize> {
     match data.seen() {
         Data::Tensor(tensor) => flat_tensor(tensor, style, room),
@@ -255,7 +257,8 @@ fn rows(
     }
 }
 
-/// Elements side by side; those of a row that is too long for a line stand in columns below each other.
+/// Elements side by side; those of a row that is too long for a line stand in columns below each
+/// other.
 fn row(elements: &[String], count: usize, widths: &[usize], column: usize, style: Style) -> String {
     let padded = |(element, width): (&String, &usize)| format!("{element:>width$}");
     let mut parts: Vec<String> = elements.iter().zip(widths).map(padded).collect();
@@ -282,7 +285,8 @@ fn row(elements: &[String], count: usize, widths: &[usize], column: usize, style
     format!("[{}]", lines.join(&separator))
 }
 
-/// An array of records of scalars that is too long for a line: a line for each record below a line with the names of the fields.
+/// An array of records of scalars that is too long for a line: a line for each record below a line
+/// with the names of the fields.
 fn table(data: &Data, style: Style) -> Option<String> {
     let Data::Array(records) = data else { return None };
     if flat(data, style, style.width?).is_some() {

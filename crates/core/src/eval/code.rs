@@ -37,8 +37,8 @@ pub(crate) enum Code {
     Array(Vec<Code>, Box<ForInfo>),
     For(Slot, Box<[Code; 2]>, Box<ForInfo>),
     Dim(Box<Code>, usize),
-    /// The array stands last: it is looked into when the indices are known, so a variable need not be copied. Then the form and the type
-    /// of the element.
+    /// The array stands last: it is looked into when the indices are known, so a variable need not
+    /// be copied. Then the form and the type of the element.
     Index(Vec<Code>, Box<Code>, Box<(ForInfo, Ty)>),
     /// The array, the indices, the new value with its form.
     Update(Box<[Code; 2]>, Vec<Code>, Box<ForInfo>),
@@ -57,7 +57,7 @@ pub(crate) enum Code {
     Reach(Box<[Code; 3]>, Span),
 }
 
-/// Is it the last mention?
+/// Whether it is the last mention.
 pub(crate) type Last = bool;
 
 /// Where a value goes.
@@ -66,7 +66,8 @@ pub(crate) enum Place {
     /// Nowhere: it is not mentioned.
     Nowhere,
     Slot(Slot),
-    /// A tuple that is mentioned only by its components: those that are mentioned, each to its place.
+    /// A tuple that is mentioned only by its components: those that are mentioned, each to its
+    /// place.
     Components(Vec<Option<Slot>>),
 }
 
@@ -126,7 +127,8 @@ pub(crate) struct Function {
     pub params: Vec<Place>,
     /// Which of the captured values are mentioned, and where they go.
     pub captures: Vec<(usize, Slot)>,
-    /// Which functions that are defined together with this one are mentioned, itself included, and where they go.
+    /// Which functions that are defined together with this one are mentioned, itself included, and
+    /// where they go.
     pub together: Vec<(usize, Slot)>,
     /// How many slots its frame has.
     pub slots: usize,

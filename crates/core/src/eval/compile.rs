@@ -1,7 +1,8 @@
-//! Terms to code: variables become slots, functions learn what they capture, functions of functions become functions of several parameters.
+//! Terms to code: variables become slots, functions learn what they capture, functions of functions
+//! become functions of several parameters.
 //!
-//! A tuple that is mentioned only by its components is taken apart where it is bound, so that an array in the state of a loop is owned by
-//! one slot, and updated in place.
+//! A tuple that is mentioned only by its components is taken apart where it is bound, so that an
+//! array in the state of a loop is owned by one slot, and updated in place.
 
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
@@ -14,8 +15,8 @@ use super::shape::Form;
 use super::value::Value;
 use crate::{Arm, LoopKind, Program, Rule, Term, TermKind, Ty, Var};
 
-/// A closed term as a function of no parameters. `moves`: are values moved out of their slots when they are mentioned for the last time?
-/// `traps`: does it fail where a NaN is made out of numbers?
+/// A closed term as a function of no parameters. `moves`: are values moved out of their slots when
+/// they are mentioned for the last time? `traps`: does it fail where a NaN is made out of numbers?
 pub(crate) fn compile(program: &Program, term: &Term, moves: bool, traps: bool) -> Function {
     let (mentions, scopes) = (mentions(term), vec![Scope::default()]);
     let mut compiler = Compiler { program, moves, traps, mentions, scopes };
@@ -62,7 +63,8 @@ struct Scope {
     slots: HashMap<Key, Slot>,
     /// What comes from the function around, and where it goes.
     captures: Vec<(Key, Slot)>,
-    /// The functions that are defined together, by their variables; and those that are mentioned, with their slots.
+    /// The functions that are defined together, by their variables; and those that are mentioned,
+    /// with their slots.
     members: HashMap<u32, usize>,
     together: Vec<(usize, Slot)>,
     /// For each slot, in how many loops it is bound.
@@ -92,7 +94,8 @@ impl Compiler<'_> {
         scope.depths.len() - 1
     }
 
-    /// The slot of what is mentioned, in the `level`-th scope; it is captured from the scope around if it is bound there.
+    /// The slot of what is mentioned, in the `level`-th scope; it is captured from the scope around
+    /// if it is bound there.
     fn resolve(&mut self, level: usize, key: Key) -> Slot {
         let scope = &mut self.scopes[level];
         if let Some(slot) = scope.slots.get(&key) {

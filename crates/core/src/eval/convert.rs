@@ -29,7 +29,8 @@ pub(crate) fn with_sizes(value: Value, ty: &SizedTy) -> Value {
     }
 }
 
-/// Is there an array without elements in it, which alone does not know its inner sizes? Elements are regular, so one shows it.
+/// Is there an array without elements in it, which alone does not know its inner sizes? Elements
+/// are regular, so one shows it.
 fn lacks(value: &Value) -> bool {
     match value {
         Value::Array(array) => array.items.first().is_none_or(lacks),

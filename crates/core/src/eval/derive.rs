@@ -1,5 +1,7 @@
-//! `jvp` and `vjp`, by operator overloading: the argument's reals are made to carry derivatives, the function runs as it is, and the result is
-//! taken apart. `reach` is the same with dual numbers whose second part is not multiplied. Components that are not real are ignored in tangents and cotangents, and are zero in those that come out.
+//! `jvp` and `vjp`, by operator overloading: the argument's reals are made to carry derivatives,
+//! the function runs as it is, and the result is taken apart. `reach` is the same with dual numbers
+//! whose second part is not multiplied. Components that are not real are ignored in tangents and
+//! cotangents, and are zero in those that come out.
 
 use std::rc::Rc;
 
@@ -10,11 +12,13 @@ use super::machine::{Machine, Run, fail};
 use super::real::{Active, Kind, Node, Tape, add_to, level, made};
 use super::value::{Array, Value};
 
-/// The function from cotangents of a result to cotangents of the point. It may be applied many times.
+/// The function from cotangents of a result to cotangents of the point. It may be applied many
+/// times.
 #[derive(Debug)]
 pub(crate) struct Pullback {
     pub tape: Rc<Tape>,
-    /// The point, without the derivatives of this application. Its reals are the first nodes of the tape.
+    /// The point, without the derivatives of this application. Its reals are the first nodes of the
+    /// tape.
     pub point: Value,
     /// The result, with them.
     pub result: Value,
@@ -77,7 +81,8 @@ impl Machine<'_> {
             if let Some((_, call)) = calls.next_if(|(node, _)| *node == k) {
                 self.pull(tape, k, call, cotangents)?;
             }
-            // Nodes without parents keep what they got: those of the point, and those of the value of a call.
+            // Nodes without parents keep what they got: those of the point, and those of the value
+            // of a call.
             if nodes[k].parents.iter().all(Option::is_none) {
                 continue;
             }
@@ -101,8 +106,8 @@ pub(crate) const THAN_VALUE: &str = "the tangent has another constructor than th
 pub(crate) const THAN_RESULT: &str = "the cotangent has another constructor than the result";
 pub(crate) const THAN_PARAMETER: &str = "the cotangent has another constructor than the parameter";
 
-/// Hands the parts of a cotangent to the nodes of a result. What is absent goes nowhere; a zero that
-/// has been computed is a number like any other.
+/// Hands the parts of a cotangent to the nodes of a result. What is absent goes nowhere; a zero
+/// that has been computed is a number like any other.
 pub(crate) fn seed(
     tape: &Tape,
     result: &Value,

@@ -1,7 +1,8 @@
-//! How much memory values take: data that a program builds without end fails with a message, before the process is out of memory.
+//! How much memory values take: data that a program builds without end fails with a message, before
+//! the process is out of memory.
 //!
-//! Constructors, arrays and the nodes of tapes are counted when they are made and when they are dropped; they are all that grows with a
-//! run. Values belong to a thread, and so does the count.
+//! Constructors, arrays and the nodes of tapes are counted when they are made and when they are
+//! dropped; they are all that grows with a run. Values belong to a thread, and so does the count.
 
 use std::cell::Cell;
 

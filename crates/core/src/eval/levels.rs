@@ -1,7 +1,8 @@
-//! The derivatives that a value carries, functions with what they have captured included: which is the innermost one, and values without it or with something
-//! else in its place.
+//! The derivatives that a value carries, functions with what they have captured included: which is
+//! the innermost one, and values without it or with something else in its place.
 //!
-//! What a pullback and a tangent of a function hold at their own level is *bound*: it is theirs, and nobody else sees it.
+//! What a pullback and a tangent of a function hold at their own level is *bound*: it is theirs,
+//! and nobody else sees it.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -18,7 +19,7 @@ use super::value::{Array, Closure, Con, Value};
 pub(crate) struct Found {
     /// A real of the largest level.
     pub active: Option<Rc<Active>>,
-    /// Is there a function that adds to an accumulator?
+    /// Whether there is a function that adds to an accumulator.
     pub accumulator: bool,
     bound: HashSet<u64>,
     seen: HashSet<*const ()>,

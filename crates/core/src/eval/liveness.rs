@@ -1,7 +1,8 @@
-//! Last mentions: where a value may be moved out of its slot instead of copied, so that an array that nothing else shares is updated in place.
+//! Last mentions: where a value may be moved out of its slot instead of copied, so that an array
+//! that nothing else shares is updated in place.
 //!
-//! Code is walked against the order of evaluation with the set of slots that are read later. Inside of a loop a slot that is bound outside
-//! is always read later: by the next iteration.
+//! Code is walked against the order of evaluation with the set of slots that are read later. Inside
+//! of a loop a slot that is bound outside is always read later: by the next iteration.
 
 use super::code::*;
 

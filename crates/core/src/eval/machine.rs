@@ -26,7 +26,8 @@ pub(crate) fn fail<T>(span: Span, message: impl Into<String>) -> Run<T> {
     Err(Box::new(Failure { span, message: message.into() }))
 }
 
-/// How much of [`MOST_FOR_CALLS`] a call takes at least: a recursion is evaluated by recursion, and this is measured without optimization.
+/// How much of [`MOST_FOR_CALLS`] a call takes at least: a recursion is evaluated by recursion, and
+/// this is measured without optimization.
 const CALL: u64 = 2048;
 
 /// A program that is running.
@@ -46,7 +47,8 @@ pub(crate) struct Machine<'p> {
     pub(super) level: u64,
     /// How many rules are being transposed inside of each other.
     pub transposing: usize,
-    /// The bodies of empty `for`s that are evaluated to learn the shape of their first element ([`super::rehearsal`]), innermost last.
+    /// The bodies of empty `for`s that are evaluated to learn the shape of their first element
+    /// ([`super::rehearsal`]), innermost last.
     pub(super) rehearsals: Vec<*const Code>,
     /// Are values moved at their last mention? Results do not depend on it, as tests show.
     pub moves: bool,
@@ -83,7 +85,8 @@ impl<'p> Machine<'p> {
         self.program
     }
 
-    /// How much memory the calls inside of each other take: what they are known to take at least, or what they are seen to.
+    /// How much memory the calls inside of each other take: what they are known to take at least,
+    /// or what they are seen to.
     fn taken(&self) -> u64 {
         let frames = (self.stack.len() * size_of::<Value>()) as u64;
         (self.calls * CALL).max(self.began.taken() + frames)
@@ -409,7 +412,7 @@ impl<'p> Machine<'p> {
         self.regular(items, info)
     }
 
-    /// Is there room for an array of so many elements, of so many scalars each?
+    /// Whether there is room for an array of so many elements, of so many scalars each.
     fn make_room(&self, extent: i64, scalars: u64, span: Span) -> Run<()> {
         let scalars = i64::try_from(scalars).unwrap_or(i64::MAX);
         match self.limit.room([extent, scalars], size_of::<Value>() as u64, held()) {
@@ -418,7 +421,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// Is there room for so many bytes?
+    /// Whether there is room for so many bytes.
     fn room_for(&self, bytes: usize, span: Span) -> Run<()> {
         self.limit.more(bytes as u64, held()).or_else(|message| fail(span, message))
     }
@@ -463,7 +466,8 @@ impl<'p> Machine<'p> {
         let extent = match &code.kind {
             LoopKindCode::For(_, extent, states) => {
                 let extent = self.eval(extent)?.int();
-                // How many states the compiled derivative keeps is of no account here, but computing it may fail.
+                // How many states the compiled derivative keeps is of no account here, but
+                // computing it may fail.
                 if let Some(states) = states {
                     self.eval(states)?;
                 }

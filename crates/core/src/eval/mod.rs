@@ -1,8 +1,9 @@
 //! The meaning of the language: a strict evaluator of core terms.
 //!
-//! `jvp` and `vjp` are evaluated by operator overloading: dual numbers, and a tape of scalars. Both nest to any order, with each other too.
-//! Evaluating a derivative takes a constant factor longer than evaluating the function. This shares no code with the passes that compile
-//! derivatives, which are tested against it.
+//! `jvp` and `vjp` are evaluated by operator overloading: dual numbers, and a tape of scalars. Both
+//! nest to any order, with each other too. Evaluating a derivative takes a constant factor longer
+//! than evaluating the function. This shares no code with the passes that compile derivatives,
+//! which are tested against it.
 
 mod arrays;
 mod code;
@@ -28,8 +29,8 @@ use crate::{Data, DefId, Program, SizedTy, Term, Ty};
 use machine::{Machine, Run, fail};
 use value::Value;
 
-/// A definition applied to arguments. Arguments that do not have the types of the parameters, and a result that contains functions, are
-/// failures at the definition.
+/// A definition applied to arguments. Arguments that do not have the types of the parameters, and a
+/// result that contains functions, are failures at the definition.
 pub fn run(program: &Program, entry: DefId, args: &[Data]) -> Result<Data, Failure> {
     let (limit, trap_nan) = (Memory::default(), false);
     run_with(program, entry, args, Settings { limit, trap_nan, seen: &|_, _| {} })

@@ -1,8 +1,10 @@
 //! Reals that carry derivatives, and the primitives on them.
 //!
-//! Each application of `jvp` or `vjp` has a *level*, a number larger than those of all earlier ones. A real that carries a derivative has the
-//! level of the application that it belongs to and a primal value of lower levels. A primitive works at the largest level of its
-//! arguments and treats those of lower levels as constants, so different applications never confuse their perturbations, however they nest.
+//! Each application of `jvp` or `vjp` has a *level*, a number larger than those of all earlier
+//! ones. A real that carries a derivative has the level of the application that it belongs to and a
+//! primal value of lower levels. A primitive works at the largest level of its arguments and treats
+//! those of lower levels as constants, so different applications never confuse their perturbations,
+//! however they nest.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -29,10 +31,12 @@ pub(crate) enum Active {
 pub(crate) enum Kind {
     /// Multiplied by partial derivatives.
     Tangent,
-    /// How many ways lead here: added up wherever a partial derivative is not zero by the way it is written.
+    /// How many ways lead here: added up wherever a partial derivative is not zero by the way it is
+    /// written.
     Marks,
-    /// Marks in a rule, which stand for its tangents or for its cotangent. A call of another function
-    /// with rules marks all that it gives, because its rule may call functions with rules without end.
+    /// Marks in a rule, which stand for its tangents or for its cotangent. A call of another
+    /// function with rules marks all that it gives, because its rule may call functions with rules
+    /// without end.
     MarksOfRule,
 }
 
@@ -142,7 +146,8 @@ pub(crate) fn precision() -> Precision {
     PRECISION.get()
 }
 
-/// The first primitive since the last call of this function that has made a NaN out of numbers, in values and derivatives.
+/// The first primitive since the last call of this function that has made a NaN out of numbers, in
+/// values and derivatives.
 pub(crate) fn made() -> Option<Prim> {
     MADE.take()
 }

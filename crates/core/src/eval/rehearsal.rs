@@ -1,9 +1,13 @@
-//! The shape of an array without elements: that of the first element, which its body would have made.
+//! The shape of an array without elements: that of the first element, which its body would have
+//! made.
 //!
-//! * The body of an empty `for` is evaluated with 0 for the index. Of its value only the sizes are kept.
-//! * Nothing fails there that is a matter of this element: checks are left out, an element that does not exist is [zero](Machine::zero), and
-//!   an update of one changes nothing. Nothing is added to accumulators, and nothing is shown.
-//! * What is not known then is of size 0: what functions out of an empty array would have given, and what a body needs itself for.
+//! * The body of an empty `for` is evaluated with 0 for the index. Of its value only the sizes are
+//!   kept.
+//! * Nothing fails there that is a matter of this element: checks are left out, an element that
+//!   does not exist is [zero](Machine::zero), and an update of one changes nothing. Nothing is
+//!   added to accumulators, and nothing is shown.
+//! * What is not known then is of size 0: what functions out of an empty array would have given,
+//!   and what a body needs itself for.
 
 use lambada_prim::ScalarTy;
 
@@ -52,7 +56,8 @@ impl Machine<'_> {
         arrays::regular(items, info)
     }
 
-    /// A value of zeros: of the first constructor, or of the first that does not need another value of its type. There is none of a function.
+    /// A value of zeros: of the first constructor, or of the first that does not need another value
+    /// of its type. There is none of a function.
     fn zero(&self, ty: &Ty, shape: Option<&Shape>, inside: &mut Vec<TypeId>) -> Option<Value> {
         match ty {
             Ty::Scalar(ScalarTy::Real) => Some(Value::Real(0.0)),

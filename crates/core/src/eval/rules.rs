@@ -1,17 +1,20 @@
 //! Functions with rules. Γ ⊢ f : t₁ → … → r with rules, at arguments that carry derivatives:
 //!
-//! * The innermost derivative that an argument carries, of level ℓ, is taken off all arguments. The function of what is left is the value; its derivatives of lower levels
-//!   follow the rules again.
-//! * The rule says what the value carries at level ℓ. It is evaluated at lower levels, by which rules are differentiated themselves. In reverse this happens when a pullback
-//!   comes by.
-//! * A mode without a rule is the transposition of the other: a tape of its own makes the rule a linear map, at zero.
-//! * Marks ([`Kind::Marks`]) follow the rule, too: its tangents are marked, and what it makes of them is what the value depends on. The rule is all that the derivative
-//!   knows of the function, whose body may depend on more, or on less.
-//! * What a rule is given, in both modes, is marked at a level of its own. A zero that the rule gives and
-//!   that has no mark is *absent*: nothing was computed from a tangent or cotangent that is there. It is
-//!   multiplied by nothing, while a zero with a mark is a number like any other.
-//! * Of a parameter that is a function, the derivatives are those of what it has captured. `df x` gives what it captured the tangents of level ℓ at a level of its
-//!   own, applies it, and reads the tangent. A formal sum applies it to the points on a tape of its own.
+//! * The innermost derivative that an argument carries, of level ℓ, is taken off all arguments. The
+//!   function of what is left is the value; its derivatives of lower levels follow the rules again.
+//! * The rule says what the value carries at level ℓ. It is evaluated at lower levels, by which
+//!   rules are differentiated themselves. In reverse this happens when a pullback comes by.
+//! * A mode without a rule is the transposition of the other: a tape of its own makes the rule a
+//!   linear map, at zero.
+//! * Marks ([`Kind::Marks`]) follow the rule, too: its tangents are marked, and what it makes of
+//!   them is what the value depends on. The rule is all that the derivative knows of the function,
+//!   whose body may depend on more, or on less.
+//! * What a rule is given, in both modes, is marked at a level of its own. A zero that the rule
+//!   gives and that has no mark is *absent*: nothing was computed from a tangent or cotangent that
+//!   is there. It is multiplied by nothing, while a zero with a mark is a number like any other.
+//! * Of a parameter that is a function, the derivatives are those of what it has captured. `df x`
+//!   gives what it captured the tangents of level ℓ at a level of its own, applies it, and reads
+//!   the tangent. A formal sum applies it to the points on a tape of its own.
 //!
 //! What the function itself captures carries no derivatives: that is an error.
 
@@ -30,10 +33,12 @@ use super::machine::{Machine, Run, closure, fail};
 use super::real::{Active, Kind, Node, Tape, add_to};
 use super::value::{Closure, Value};
 
-/// How many transpositions of rules there may be inside of each other. A rule that applies its function to its tangents asks for one more each time.
+/// How many transpositions of rules there may be inside of each other. A rule that applies its
+/// function to its tangents asks for one more each time.
 const TRANSPOSITIONS: usize = 50;
 
-/// The tangent `df` of a function `f` at a fixed argument: what `f` has captured carries its tangents at a level of its own.
+/// The tangent `df` of a function `f` at a fixed argument: what `f` has captured carries its
+/// tangents at a level of its own.
 #[derive(Debug)]
 pub(crate) struct Tangent {
     pub function: Value,
@@ -48,7 +53,8 @@ pub(crate) struct Adder {
     level: u64,
 }
 
-/// A call of a function with rules on a tape. Its node is followed by one for each real of its value.
+/// A call of a function with rules on a tape. Its node is followed by one for each real of its
+/// value.
 #[derive(Debug)]
 pub(crate) struct Taped {
     closure: Value,
@@ -73,13 +79,14 @@ impl Taped {
     }
 }
 
-/// What a rule `vjp` gives for a parameter: the cotangent of data, or pairs of points and cotangents.
+/// What a rule `vjp` gives for a parameter: the cotangent of data, or pairs of points and
+/// cotangents.
 enum Part {
     Data(Value),
     Sum(Vec<Value>),
 }
 
-/// Is it a function?
+/// Whether it is a function.
 fn is_function(value: &Value) -> bool {
     matches!(value, Value::Closure(_) | Value::Pullback(_) | Value::Tangent(_) | Value::Adder(_))
 }
@@ -250,7 +257,8 @@ impl Machine<'_> {
         self.call(code, fixed.iter().cloned().chain(value).chain(bound).collect())
     }
 
-    /// What a rule `vjp` gives, one part for each parameter: of functions the terms of their formal sums.
+    /// What a rule `vjp` gives, one part for each parameter: of functions the terms of their formal
+    /// sums.
     fn cotangents(
         &mut self,
         function: &Closure,
@@ -283,7 +291,8 @@ impl Machine<'_> {
         Value::Unit
     }
 
-    /// The marks of the value at a level: those that the rule gives where its tangents are marked, at a level of its own.
+    /// The marks of the value at a level: those that the rule gives where its tangents are marked,
+    /// at a level of its own.
     fn marks(
         &mut self,
         function: &Closure,
@@ -317,7 +326,8 @@ impl Machine<'_> {
         Ok(marked(&held, &value, level))
     }
 
-    /// The tangent of the value, from that `of` each real of a level, which has a mark of the level `own`.
+    /// The tangent of the value, from that `of` each real of a level, which has a mark of the level
+    /// `own`.
     fn forward(
         &mut self,
         function: &Closure,
@@ -366,7 +376,8 @@ impl Machine<'_> {
         Ok(tangent_of(value, &mut |_| found.next().flatten().unwrap_or(Value::Real(0.0))))
     }
 
-    /// The tangent of an argument: that of each real of the level is said, all others are constants.
+    /// The tangent of an argument: that of each real of the level is said, all others are
+    /// constants.
     fn tangent(&mut self, arg: &Value, level: u64, of: &mut dyn FnMut(&Active) -> Value) -> Value {
         if is_function(arg) {
             let own = self.fresh_level();
@@ -389,7 +400,8 @@ impl Machine<'_> {
 
     /// `df x`
     pub fn apply_tangent(&mut self, tangent: &Tangent, arg: Value) -> Run<Value> {
-        // The argument may be of a level that began after that of the tangent, so the tangent gets a new one.
+        // The argument may be of a level that began after that of the tangent, so the tangent gets
+        // a new one.
         let level = self.fresh_level();
         let function = replace(&tangent.function, tangent.level, &mut |active| {
             let Active::Forward { kind, primal, tangent, .. } = active else {

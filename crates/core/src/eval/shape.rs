@@ -5,7 +5,8 @@ use lambada_prim::ScalarTy;
 use super::value::Value;
 use crate::{Program, Ty};
 
-/// Where a type has sizes. Recursive variants count as having none: two lists of different lengths may stand in one array.
+/// Where a type has sizes. Recursive variants count as having none: two lists of different lengths
+/// may stand in one array.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Form {
     /// Nowhere.
@@ -56,7 +57,7 @@ impl Form {
         }
     }
 
-    /// Are there variants, so that one element does not show the shape of all?
+    /// Whether there are variants, so that one element does not show the shape of all.
     fn varies(&self) -> bool {
         match self {
             Form::Plain => false,
@@ -81,7 +82,8 @@ impl Form {
 pub(crate) type Mismatch = (usize, usize);
 
 impl Shape {
-    /// The shape of a value, which is regular. Looks at one element of each array if that is enough.
+    /// The shape of a value, which is regular. Looks at one element of each array if that is
+    /// enough.
     pub fn of(value: &Value, form: &Form) -> Shape {
         match (form, value) {
             (Form::Plain, _) => Shape::Plain,

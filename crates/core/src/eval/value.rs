@@ -65,7 +65,8 @@ impl Array {
     }
 }
 
-/// A function with the values of its free variables and those of its arguments that it has already got.
+/// A function with the values of its free variables and those of its arguments that it has already
+/// got.
 #[derive(Debug)]
 pub(crate) struct Closure {
     /// The functions that were defined together.
@@ -117,7 +118,8 @@ impl Drop for Closure {
     }
 }
 
-/// Drops values in a loop: a list may be a million constructors deep, and so may be functions that hold functions.
+/// Drops values in a loop: a list may be a million constructors deep, and so may be functions that
+/// hold functions.
 fn dismantle(mut pending: Vec<Value>) {
     while let Some(value) = pending.pop() {
         match value {

@@ -1,22 +1,27 @@
-//! Several tangents at once: a `for` over directions becomes one pass that carries an axis of directions.
+//! Several tangents at once: a `for` over directions becomes one pass that carries an axis of
+//! directions.
 //!
 //! ```text
 //!   for j < k { …; y, ẏ = D→f (x, ẋⱼ); … }     becomes     y, Ẏ = D→f (x, Ẋ);  for j < k { Ẏ[…, j] }
 //! ```
 //!
-//! Each iteration computes the same value again, and the same partial derivatives; only the tangents differ. What is *uniform*, the
-//! same in all iterations, is computed once; what is *varying* gets an axis of *lanes*, one per direction: the tangent of a `[n]real`
-//! is a `[n][lanes]real`. In a block, a run of varying scalar operations is one `for d < lanes { … }`, whose temporaries are scalars.
-//! Nests move outwards: a loop that computes the value runs once and holds the loops over the lanes.
+//! Each iteration computes the same value again, and the same partial derivatives; only the
+//! tangents differ. What is *uniform*, the same in all iterations, is computed once; what is
+//! *varying* gets an axis of *lanes*, one per direction: the tangent of a `[n]real` is a
+//! `[n][lanes]real`. In a block, a run of varying scalar operations is one `for d < lanes { … }`,
+//! whose temporaries are scalars. Nests move outwards: a loop that computes the value runs once and
+//! holds the loops over the lanes.
 //!
-//! All of this follows from which variables vary ([`varying`]), so it holds for tangents of any order, and for whatever else the
-//! iterations do. There are at most [`LANES`] lanes: more directions are cut into blocks of equal size, each with a pass of its own,
-//! so that the memory is at most that of the state times a constant. The last block may repeat the last direction.
+//! All of this follows from which variables vary ([`varying`]), so it holds for tangents of any
+//! order, and for whatever else the iterations do. There are at most [`LANES`] lanes: more
+//! directions are cut into blocks of equal size, each with a pass of its own, so that the memory is
+//! at most that of the state times a constant. The last block may repeat the last direction.
 //!
 //! * Assumes: iterations are independent; names are bound once.
-//! * Gives: statements that bind the same variables; or nothing, where the iterations share little or do what has no lanes.
-//! * Keeps: values, in every lane the operations of its iteration in the same order; which check fails first; that nothing runs where
-//!   there are no directions.
+//! * Gives: statements that bind the same variables; or nothing, where the iterations share little
+//!   or do what has no lanes.
+//! * Keeps: values, in every lane the operations of its iteration in the same order; which check
+//!   fails first; that nothing runs where there are no directions.
 
 mod nests;
 mod ops;
@@ -30,8 +35,8 @@ use lambada_prim::{Prim, Scalar};
 
 use varying::Varying;
 
-/// So many directions are carried by one pass. Measured on a dense Hessian: with fewer the value is repeated too often, with more the state
-/// leaves the cache.
+/// So many directions are carried by one pass. Measured on a dense Hessian: with fewer the value is
+/// repeated too often, with more the state leaves the cache.
 const LANES: i64 = 32;
 
 /// The statements that take the place of a `for` over directions.
@@ -111,13 +116,14 @@ fn ratio(b: &mut Builder, hint: &str, dividend: Atom, divisor: Atom) -> Atom {
 #[derive(Clone, Copy)]
 struct Given {
     value: Atom,
-    /// Has it lanes?
+    /// Whether it has lanes.
     varies: bool,
     blocks: Blocks,
 }
 
 impl Given {
-    /// The block and the lane of direction `j`; no block is beyond the last, but that is not evident.
+    /// The block and the lane of direction `j`; no block is beyond the last, but that is not
+    /// evident.
     fn place(self, b: &mut Builder, j: Atom) -> (Option<Atom>, Option<Atom>) {
         let Some(count) = self.blocks.count else { return (None, self.varies.then_some(j)) };
         let last = b.prim(Prim::SubInt, [count, Atom::int(1)]);
@@ -181,7 +187,8 @@ struct Lanes<'a> {
     direction: Direction,
     /// The index of the `for` over directions.
     index: Var,
-    /// What varies, with its lanes: the innermost axis. Scalars that only their run uses are not here.
+    /// What varies, with its lanes: the innermost axis. Scalars that only their run uses are not
+    /// here.
     of: HashMap<Var, Var>,
     /// Which of those are accumulators.
     accumulators: HashSet<Var>,

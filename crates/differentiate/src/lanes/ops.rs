@@ -1,7 +1,7 @@
 //! Operations on whole arrays, with lanes.
 //!
-//! Most are themselves with one more axis. Where an index varies, each element of each lane is read or written by itself. Products are
-//! products again: the lanes are the columns of one factor.
+//! Most are themselves with one more axis. Where an index varies, each element of each lane is read
+//! or written by itself. Products are products again: the lanes are the columns of one factor.
 
 use lambada_anf::{Atom, Builder, Checkpoint, LoopKind, Nest, Op, Out, Param, Stm, Ty, Var};
 use lambada_prim::ArrayPrim;

@@ -1,4 +1,5 @@
-//! Blocks: what is uniform stays, and what varies is gathered into runs of scalar operations, each one loop over the lanes.
+//! Blocks: what is uniform stays, and what varies is gathered into runs of scalar operations, each
+//! one loop over the lanes.
 
 use std::collections::HashSet;
 
@@ -15,7 +16,8 @@ enum Part<'s> {
 }
 
 impl Lanes<'_> {
-    /// A block with lanes. A result of which a type is wanted is given with its lanes; the others are uniform.
+    /// A block with lanes. A result of which a type is wanted is given with its lanes; the others
+    /// are uniform.
     pub(super) fn block(&mut self, block: &Block, wanted: &[Option<Ty>]) -> Block {
         let outer = std::mem::take(&mut self.b.stms);
         self.stms(block);
@@ -40,8 +42,8 @@ impl Lanes<'_> {
         }
     }
 
-    /// A run is as long as possible: what is uniform does not depend on it and comes first. Only an update would have to copy what
-    /// the run reads.
+    /// A run is as long as possible: what is uniform does not depend on it and comes first. Only an
+    /// update would have to copy what the run reads.
     fn parts<'s>(&self, stms: &'s [Stm]) -> Vec<Part<'s>> {
         let (mut parts, mut run) = (Vec::new(), Vec::new());
         for stm in stms {

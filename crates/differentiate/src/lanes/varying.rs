@@ -1,7 +1,9 @@
-//! What varies from direction to direction, and what is uniform? Dependence, found by iteration to a fixed point.
+//! What varies from direction to direction, and what is uniform? Dependence, found by iteration to
+//! a fixed point.
 //!
-//! A nest whose control varies (its condition, its extent, or a reduction that is not a sum) is run by each lane for itself. What
-//! has no lanes at all is found here, before anything is written: checks, additions to outer accumulators and sizes that vary.
+//! A nest whose control varies (its condition, its extent, or a reduction that is not a sum) is run
+//! by each lane for itself. What has no lanes at all is found here, before anything is written:
+//! checks, additions to outer accumulators and sizes that vary.
 
 use std::collections::{HashMap, HashSet};
 
@@ -212,7 +214,8 @@ impl Varying {
         params.iter().all(|p| !self.any(&p.ty.dims))
     }
 
-    /// A nest that a lane runs for itself gives scalars, has no effects, ends, and reads single elements of what varies.
+    /// A nest that a lane runs for itself gives scalars, has no effects, ends, and reads single
+    /// elements of what varies.
     fn fits_in_a_lane(&self, stm: &Stm, nest: &Nest) -> bool {
         let mut inside = HashSet::new();
         nest.blocks().into_iter().for_each(|block| block.bound(&mut |var| _ = inside.insert(var)));
@@ -242,7 +245,8 @@ impl Varying {
 
     // What is shared
 
-    /// Do nests that vary compute enough that is uniform? What is uniform by itself needs no lanes: it moves out of the `for` as it is.
+    /// Do nests that vary compute enough that is uniform? What is uniform by itself needs no lanes:
+    /// it moves out of the `for` as it is.
     pub(super) fn shares(&self, body: &Block) -> bool {
         let (mut uniform, mut varies) = (0, 0);
         self.operations(body, false, &mut uniform, &mut varies);

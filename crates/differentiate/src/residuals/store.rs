@@ -1,4 +1,5 @@
-//! Rule 4: what the forward sweep stores, and where: an element of a tape for each iteration, a field of the tape of a function, or a box.
+//! Rule 4: what the forward sweep stores, and where: an element of a tape for each iteration, a
+//! field of the tape of a function, or a box.
 
 use lambada_anf::{Atom, Exp, Op, Param, Stm, Ty, Var};
 use lambada_prim::Scalar;
@@ -8,7 +9,8 @@ use crate::flat::{Flat, Sizes};
 use crate::tape::Layout;
 
 impl Choice<'_> {
-    /// Can the forward sweep hand out a value of this type, at a cost that the body has paid already?
+    /// Can the forward sweep hand out a value of this type, at a cost that the body has paid
+    /// already?
     pub(super) fn storable(&mut self, stm: &Stm, ty: &Ty) -> bool {
         let small = |size: &Atom| matches!(size, Atom::Lit(Scalar::Int(n)) if *n <= SMALL);
         let worth = match self.body.place {
@@ -25,7 +27,8 @@ impl Choice<'_> {
         mentioned.iter().any(|x| self.facts.is_state(*x))
     }
 
-    /// How many leading axes of the array have sizes that differ from iteration to iteration, or stand before one that has.
+    /// How many leading axes of the array have sizes that differ from iteration to iteration, or
+    /// stand before one that has.
     pub(super) fn irregular_axes(&mut self, value: &Param) -> usize {
         let irregular: Vec<bool> =
             value.ty.dims.iter().map(|size| self.outside_size(*size).is_none()).collect();
@@ -153,7 +156,8 @@ impl Choice<'_> {
         }
     }
 
-    /// The size under a name that is in scope before the construct. Arithmetic of such sizes is done there.
+    /// The size under a name that is in scope before the construct. Arithmetic of such sizes is
+    /// done there.
     pub(super) fn before(&mut self, size: Atom) -> Option<Atom> {
         let Some(x) = size.as_var().filter(|x| self.bound.contains(x)) else { return Some(size) };
         if let Some(known) = self.outside_name(x) {

@@ -1,4 +1,5 @@
-//! Loops that keep fewer states: the same derivatives to the last bit, with the promised memory and no more runs of the body than promised.
+//! Loops that keep fewer states: the same derivatives to the last bit, with the promised memory and
+//! no more runs of the body than promised.
 
 use lambada_anf::{Atom, Builder, Checkpoint, Counts, Op, Ty};
 use lambada_prim::{Prim, Scalar, ScalarTy, Tensor};
@@ -305,7 +306,8 @@ fn memory_is_bounded_by_the_number_of_states() {
     }
 }
 
-/// The least number of runs of the body with which `n` iterations can be reversed, where `k` states are kept: by trying all schedules.
+/// The least number of runs of the body with which `n` iterations can be reversed, where `k` states
+/// are kept: by trying all schedules.
 fn least_runs(n: usize, k: usize) -> u64 {
     let mut table = vec![vec![0; n + 1]; k + 1];
     for c in 1..=k {
@@ -321,7 +323,8 @@ fn least_runs(n: usize, k: usize) -> u64 {
     table[k][n]
 }
 
-/// The operations on reals of a run of the body are counted: a run in the forward sweep, one to reverse it, and those in between.
+/// The operations on reals of a run of the body are counted: a run in the forward sweep, one to
+/// reverse it, and those in between.
 #[test]
 fn the_body_runs_as_seldom_as_is_possible() {
     let derivative = program(scalar, Policy::States).reverse();

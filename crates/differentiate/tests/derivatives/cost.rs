@@ -1,4 +1,5 @@
-//! The cheap gradient, counted: the derivatives do at most a constant times the work of the program, at every size and depth of nesting.
+//! The cheap gradient, counted: the derivatives do at most a constant times the work of the
+//! program, at every size and depth of nesting.
 
 use lambada_anf::{Atom, Ty};
 use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy, Tensor};
@@ -46,7 +47,8 @@ fn ratio(build: &dyn Fn(&mut Writer) -> Vec<(Atom, Ty)>, sizes: &[usize]) -> Rat
     }
 }
 
-/// As `cheap`, and the reverse derivative takes at most three times the memory of the value and what the program overwrites.
+/// As `cheap`, and the reverse derivative takes at most three times the memory of the value and
+/// what the program overwrites.
 fn small(
     name: &str,
     sizes: &[&[usize]],
@@ -58,7 +60,8 @@ fn small(
     cheap(name, sizes, reals, memory, build);
 }
 
-/// The reverse derivative takes at most so many times the memory of the value and what the program overwrites.
+/// The reverse derivative takes at most so many times the memory of the value and what the program
+/// overwrites.
 fn at_most(
     peak: f64,
     name: &str,
@@ -201,7 +204,8 @@ fn loop_in_for_and_for_in_loop() {
     });
 }
 
-/// Reading one element of a big array costs one addition, whatever the size of the array: here it grows while the loop does not.
+/// Reading one element of a big array costs one addition, whatever the size of the array: here it
+/// grows while the loop does not.
 #[test]
 fn arrays_that_are_read_cost_nothing() {
     let build = |w: &mut Writer| {
@@ -314,7 +318,8 @@ fn while_in_for() {
     });
 }
 
-/// A `while` that changes one element in each iteration keeps that element with its indices, and the gradient costs a constant per iteration.
+/// A `while` that changes one element in each iteration keeps that element with its indices, and
+/// the gradient costs a constant per iteration.
 #[test]
 fn while_in_place() {
     let build = |w: &mut Writer| {
@@ -396,7 +401,8 @@ fn cholesky_element(b: &mut lambada_anf::Builder, a: Atom, l: Atom, i: Atom, j: 
     b.if_(diagonal, &[Ty::real()], root, divided)[0]
 }
 
-/// Cholesky in one loop over all elements, and by columns. What is kept is one element for each update.
+/// Cholesky in one loop over all elements, and by columns. What is kept is one element for each
+/// update.
 #[test]
 fn cholesky_in_any_order() {
     small("flat", &[&[6], &[12], &[24]], 6.0, 14.0, |w| {
@@ -433,7 +439,8 @@ fn cholesky_in_any_order() {
     });
 }
 
-/// Rows of a matrix are exchanged and combined, as in elimination with a pivot; an element is written between.
+/// Rows of a matrix are exchanged and combined, as in elimination with a pivot; an element is
+/// written between.
 #[test]
 fn rows_in_place() {
     small("rows", &[&[6], &[12], &[24]], 8.0, 16.0, |w| {

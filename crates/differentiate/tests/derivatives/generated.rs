@@ -8,7 +8,8 @@ use crate::laws::{CLOSELY, Outcome, laws, like};
 use crate::program::{Point, Program, axpy};
 use crate::shrink::shrink;
 
-/// The arguments, moved a little so that no two are equal: at ties, extrema have no derivative to compare with.
+/// The arguments, moved a little so that no two are equal: at ties, extrema have no derivative to
+/// compare with.
 fn at(program: &Program, args: Vec<Tensor>, random: &mut Random) -> Point {
     let (params, constants): (Vec<Tensor>, Vec<Tensor>) =
         args.into_iter().partition(|t| t.elem() == ScalarTy::Real);
@@ -56,7 +57,8 @@ impl Counts {
 /// Draws a program, and arguments for it.
 type Generate = fn(u64) -> (Function, Vec<Tensor>);
 
-/// Checks the laws; of the first program that breaks them, the smallest that does so in the same way is shown.
+/// Checks the laws; of the first program that breaks them, the smallest that does so in the same
+/// way is shown.
 fn test(seeds: std::ops::Range<u64>, generate: Generate) {
     let (mut counts, mut problems) = (Counts::default(), Vec::new());
     let total = seeds.end - seeds.start;

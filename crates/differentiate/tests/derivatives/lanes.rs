@@ -1,4 +1,5 @@
-//! Derivatives along several directions, side by side: what they give one after the other, for fewer operations.
+//! Derivatives along several directions, side by side: what they give one after the other, for
+//! fewer operations.
 
 use lambada_anf::{Atom, Counts, Nest, Op, Out, Param, Random, Stm, Ty, generate};
 use lambada_differentiate::together;
@@ -10,7 +11,8 @@ use crate::program::{Point, Program, Writer, elements, reals};
 
 use Prim::{Add, AddInt, Cos, EqInt, Exp as ExpP, LtInt, Mul, Sin, Tanh};
 
-/// `x, Ẋ ↦ for j < k { D→f (x, Ẋ[j]) }`, the results of known sizes only; `k` is a size if it is not given.
+/// `x, Ẋ ↦ for j < k { D→f (x, Ẋ[j]) }`, the results of known sizes only; `k` is a size if it is
+/// not given.
 fn directions(program: &Program, count: Option<i64>) -> Program {
     let mut all = program.forward();
     let k: Atom = match count {
@@ -86,7 +88,8 @@ fn along(program: &Program, at: &Point, count: usize, random: &mut Random) -> Po
     Point { params: [at.params.clone(), directions].concat(), ..at.clone() }
 }
 
-/// Compares for several numbers of directions: few, none, those of one block, and of more. Are there lanes?
+/// Compares for several numbers of directions: few, none, those of one block, and of more. Are
+/// there lanes?
 pub fn agree(program: &Program, at: &Point, random: &mut Random) -> Result<bool, String> {
     if program.f.params.is_empty() {
         return Ok(false);
@@ -118,7 +121,8 @@ fn generated() {
     assert!(lanes >= 40, "only {lanes} of 80 programs have lanes");
 }
 
-/// A `for` of `k` directions by hand: its body is given the index and `exp`s of all `x`, which do not depend on it.
+/// A `for` of `k` directions by hand: its body is given the index and `exp`s of all `x`, which do
+/// not depend on it.
 fn by_hand(
     body: impl Fn(&mut lambada_anf::Builder, Atom, [Atom; 3]) -> Vec<(Atom, Ty)>,
 ) -> [Counts; 2] {
@@ -255,7 +259,8 @@ fn values_are_shared() {
     assert!(lanes.reals <= 2 * 60 * 3 + 50 * 60 * 2 + 500, "{lanes:?}");
 }
 
-/// Memory is the state times the lanes of a block, however many directions there are; the result comes on top.
+/// Memory is the state times the lanes of a block, however many directions there are; the result
+/// comes on top.
 #[test]
 fn memory_is_bounded() {
     let peaks = [64, 256, 1024].map(|k| {

@@ -31,8 +31,8 @@ fn scale(tensors: &[Tensor]) -> f64 {
 pub enum Outcome {
     /// The program fails, and so do its derivatives.
     Fails,
-    /// Both derivatives are NaN; or one of them, of a program with extrema: that of no elements is an infinity, which meets zeros in different
-    /// orders.
+    /// Both derivatives are NaN; or one of them, of a program with extrema: that of no elements is
+    /// an infinity, which meets zeros in different orders.
     Nan,
     /// So many components were confirmed by differences.
     Holds(Confirmed),

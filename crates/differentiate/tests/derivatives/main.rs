@@ -1,4 +1,5 @@
-//! Derivatives against oracles: differences, the dot-product identity, the primal's bits, linearity, symmetry, counted operations.
+//! Derivatives against oracles: differences, the dot-product identity, the primal's bits,
+//! linearity, symmetry, counted operations.
 
 mod checkpoints;
 mod cost;

@@ -1,4 +1,5 @@
-//! Where derivatives meet the program: tangents and cotangents of nodes are nodes of the same type. What calls and nodes cost.
+//! Where derivatives meet the program: tangents and cotangents of nodes are nodes of the same type.
+//! What calls and nodes cost.
 
 use lambada_anf::{
     Atom, Block, Builder, FnId, Function, Lambda, NodeId, Op, Param, Random, Renaming, Stm, Ty, Var,

@@ -1,4 +1,5 @@
-//! Programs under test: functions with real parameters to differentiate by, and constants. Derivatives of programs are programs.
+//! Programs under test: functions with real parameters to differentiate by, and constants.
+//! Derivatives of programs are programs.
 
 use lambada_anf::{
     Atom, Block, Builder, Counts, Elem, Function, Lambda, Library, Names, Param, Renaming, Reverse,
@@ -83,7 +84,8 @@ impl Program {
         print(&self.function())
     }
 
-    /// Adds the checks of indices that are not evidently in range, as `normalize` does for the whole program.
+    /// Adds the checks of indices that are not evidently in range, as `normalize` does for the
+    /// whole program.
     fn guarded(mut self) -> Program {
         let mut function = self.function();
         lambada_anf::guard(&mut function);

@@ -1,4 +1,5 @@
-//! The laws on programs by hand: each shows a construct, or a combination that is easily wrong. To second order.
+//! The laws on programs by hand: each shows a construct, or a combination that is easily wrong. To
+//! second order.
 
 mod sizes;
 pub mod state;

@@ -1,10 +1,12 @@
-//! Makes a failing program small: drops results, statements, outs and states for as long as it still fails.
+//! Makes a failing program small: drops results, statements, outs and states for as long as it
+//! still fails.
 
 use lambada_anf::{Block, Exp, Nest};
 
 use crate::program::Program;
 
-/// The smallest program that we find with the property. Programs that do not check are not candidates.
+/// The smallest program that we find with the property. Programs that do not check are not
+/// candidates.
 pub fn shrink(program: &Program, fails: &dyn Fn(&Program) -> bool) -> Program {
     let mut best = program.clone();
     loop {

@@ -1,4 +1,5 @@
-//! The laws on random programs that update arrays in nested loops: elements, rows, exchanges, in branches, with reads of earlier versions.
+//! The laws on random programs that update arrays in nested loops: elements, rows, exchanges, in
+//! branches, with reads of earlier versions.
 
 use std::cell::RefCell;
 
@@ -13,7 +14,8 @@ use crate::shrink::shrink;
 
 use Prim::{Add, AddInt, LtInt, MaxInt, Mul, MulInt, RemInt, Sin, SubInt, Tanh};
 
-/// What the code may mention. The arrays in `matrices` are all versions so far; the last one is current.
+/// What the code may mention. The arrays in `matrices` are all versions so far; the last one is
+/// current.
 #[derive(Clone)]
 struct Scope {
     ints: Vec<Atom>,

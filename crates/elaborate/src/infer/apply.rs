@@ -223,7 +223,8 @@ impl Infer<'_> {
         )
     }
 
-    /// A function applied to arguments, one after the other. Where an instance has sizes that are values of arguments, they are found here.
+    /// A function applied to arguments, one after the other. Where an instance has sizes that are
+    /// values of arguments, they are found here.
     pub(super) fn apply(
         &mut self,
         head: Exp,
@@ -260,7 +261,8 @@ impl Infer<'_> {
                 self.explain_gradient(name, k, &arg, &written);
             }
             if too_many {
-                // Which of the arguments is the extra one is not known, so they are not blamed for their types.
+                // Which of the arguments is the extra one is not known, so they are not blamed for
+                // their types.
                 let mut index = 0;
                 self.problems.retain(|problem| {
                     index += 1;
@@ -280,7 +282,8 @@ impl Infer<'_> {
         self.close_bound(&bound, count, exp.ty);
         if self.problems.len() > start {
             self.reorder(name, span, &written, start);
-            // A wrong argument may stand for several, so a function that is left is not what is meant.
+            // A wrong argument may stand for several, so a function that is left is not what is
+            // meant.
             if self.solver.is_function(exp.ty) {
                 return self.wrong(span);
             }
@@ -288,7 +291,8 @@ impl Infer<'_> {
         exp
     }
 
-    /// `f (a, b)` of a function that takes its arguments one by one: whether the k-th argument is such a tuple.
+    /// `f (a, b)` of a function that takes its arguments one by one: whether the k-th argument is
+    /// such a tuple.
     fn explain_tuple(
         &mut self,
         name: &str,
@@ -318,7 +322,8 @@ impl Infer<'_> {
         true
     }
 
-    /// Arguments of a function of the library that do not fit, but would in one other order: that is the mistake then.
+    /// Arguments of a function of the library that do not fit, but would in one other order: that
+    /// is the mistake then.
     fn reorder(&mut self, name: &str, span: Span, written: &[Option<&Expr>], start: usize) {
         let args: Vec<&Expr> = written.iter().copied().flatten().collect();
         let of_library = !self.env.names().any(|known| known == name)
@@ -473,13 +478,14 @@ impl Infer<'_> {
         }
     }
 
-    /// Is this the prelude's operator that differentiates functions to the reals?
+    /// Whether this is the prelude's operator that differentiates functions to the reals.
     fn is_gradient(&self, name: &str) -> bool {
         ["grad", "value_and_grad", "hessian", "hvp"].contains(&name)
             && self.global_named(name).is_some_and(|id| self.globals[id.0 as usize].module == 0)
     }
 
-    /// The function does not fit `hessian`, and the point is no array: then the point is what is wrong.
+    /// The function does not fit `hessian`, and the point is no array: then the point is what is
+    /// wrong.
     fn explain_point(&mut self, name: &str, before: usize, point: Option<&Exp>) {
         let Some(point) =
             point.filter(|point| name == "hessian" && self.solver.is_scalar(point.ty))
@@ -525,7 +531,8 @@ impl Infer<'_> {
         (!self.solver.is_scalar(*to) && !self.solver.has_error(*to)).then_some(*to)
     }
 
-    /// What a function gives at a point of this type, if it takes such a point and gives anything but a real.
+    /// What a function gives at a point of this type, if it takes such a point and gives anything
+    /// but a real.
     fn result_at(&mut self, f: &Expr, point: Ty) -> Option<String> {
         self.tentatively(|infer| {
             let f = infer.infer(f);
@@ -553,7 +560,8 @@ impl Infer<'_> {
         Some(messages::given_inside(name, f, &point, &rest.join(" "), more))
     }
 
-    /// What comes out of an attempt; everything but that is as before: no scope, problem or definition mentions what the solver forgets.
+    /// What comes out of an attempt; everything but that is as before: no scope, problem or
+    /// definition mentions what the solver forgets.
     pub(super) fn tentatively<T>(
         &mut self,
         attempt: impl FnOnce(&mut Self) -> Option<T>,
@@ -623,7 +631,7 @@ pub(super) fn variable_of(pat: &Pat) -> Exp {
     Exp { kind: ExpKind::Local(local), ty: pat.ty, span: pat.span }
 }
 
-/// Is it a name that a module of the library keeps for itself?
+/// Whether it is a name that a module of the library keeps for itself.
 pub(super) fn is_private(name: &str) -> bool {
     name.starts_with('_') || name.starts_with("prelude_")
 }

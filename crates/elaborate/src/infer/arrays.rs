@@ -25,7 +25,8 @@ impl Infer<'_> {
         self.nested(clauses, body, span)
     }
 
-    /// What one clause binds, no later one binds, unless the name says that it is not mentioned. What a pattern binds twice is reported where it is declared.
+    /// What one clause binds, no later one binds, unless the name says that it is not mentioned.
+    /// What a pattern binds twice is reported where it is declared.
     fn report_bound_again(&mut self, clauses: &[ast::Clause]) {
         let mut bound: Vec<Name> = Vec::new();
         for clause in clauses {

@@ -64,8 +64,8 @@ impl Infer<'_> {
         self.saturate(tag, given, &fields, whole, span)
     }
 
-    /// A constructor of a type with sizes: a function of its arguments, whose type says what it says of sizes. A size that no argument has is
-    /// looked for in scope.
+    /// A constructor of a type with sizes: a function of its arguments, whose type says what it
+    /// says of sizes. A size that no argument has is looked for in scope.
     fn construct_sized(
         &mut self,
         (variant, tag): (VariantId, usize),
@@ -197,7 +197,8 @@ impl Infer<'_> {
         Exp { kind: ExpKind::Record(parts), ty: whole, span }
     }
 
-    /// An argument of a constructor. What its type says of sizes is checked when the value is made, if it is not evident.
+    /// An argument of a constructor. What its type says of sizes is checked when the value is made,
+    /// if it is not evident.
     fn field_of_constructor(&mut self, arg: &Expr, ty: Ty, why: &Why) -> Exp {
         let undecided = self.solver.undecided.len();
         let value = self.check(arg, ty, why);

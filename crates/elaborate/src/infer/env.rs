@@ -30,7 +30,8 @@ pub(crate) struct Provisional {
     pub ty: Ty,
     /// The sizes of its signature.
     pub atoms: Vec<(Atom, Quantified)>,
-    /// The type variables of its signature, if the signature says everything: then each call has its own.
+    /// The type variables of its signature, if the signature says everything: then each call has
+    /// its own.
     pub vars: Vec<Ty>,
     /// The types that the names of type variables stand for.
     pub type_vars: HashMap<Rc<str>, Ty>,
@@ -38,19 +39,21 @@ pub(crate) struct Provisional {
     pub complete: bool,
     /// How many scopes of sizes were open.
     pub regions: usize,
-    /// The places in a result that the signature says at which it leaves the size open, `[]`; none if it says no result.
+    /// The places in a result that the signature says at which it leaves the size open, `[]`; none
+    /// if it says no result.
     pub open: Option<BTreeSet<usize>>,
-    /// The places in the result at which nothing is known of the sizes: calls give others than the function.
+    /// The places in the result at which nothing is known of the sizes: calls give others than the
+    /// function.
     pub unknown: BTreeSet<usize>,
 }
 
 impl Provisional {
-    /// Is it for the body to say what the size at this place in the result is?
+    /// Whether it is for the body to say what the size at this place in the result is.
     pub fn is_open_at(&self, place: usize) -> bool {
         self.open.as_ref().is_none_or(|open| open.contains(&place))
     }
 
-    /// Is there such a place?
+    /// Whether there is such a place.
     pub fn has_open_sizes(&self) -> bool {
         self.open.as_ref().is_none_or(|open| !open.is_empty())
     }
@@ -64,8 +67,8 @@ pub(super) struct OwnCall {
     pub span: Span,
 }
 
-/// A call inside of a group whose signature leaves sizes of the result open: what is called, the type of this instance of it, and the values of its arguments as
-/// sizes.
+/// A call inside of a group whose signature leaves sizes of the result open: what is called, the
+/// type of this instance of it, and the values of its arguments as sizes.
 pub(super) struct SizedCall {
     pub of: Ty,
     pub ty: Ty,

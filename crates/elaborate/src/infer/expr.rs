@@ -280,8 +280,8 @@ impl Infer<'_> {
         self.finish(exp, outside)
     }
 
-    /// What is expected of branches, or of what they are together. What leaves a size to be found out is not expected of a branch: the other one may have
-    /// another size.
+    /// What is expected of branches, or of what they are together. What leaves a size to be found
+    /// out is not expected of a branch: the other one may have another size.
     fn split_expectation<'e>(&self, expected: Expected<'e>) -> (Expected<'e>, Expected<'e>) {
         match expected {
             Some((ty, _)) if self.solver.is_open(ty) => (None, expected),
@@ -307,7 +307,8 @@ impl Infer<'_> {
         self.expression(expr, Some((own, why)))
     }
 
-    /// A branch of the type of the first. A size of the first that is to be found out is not found to be one that nothing is known of.
+    /// A branch of the type of the first. A size of the first that is to be found out is not found
+    /// to be one that nothing is known of.
     fn other_branch(&mut self, expr: &Expr, first: &Exp) -> Exp {
         let mut open = Vec::new();
         let expected = self.solver.copy_with(first.ty, &HashMap::new(), &mut |solver, size| {
@@ -449,7 +450,8 @@ impl Infer<'_> {
         Exp { kind: ExpKind::Claimed(Box::new(inner), claims), ty, span }
     }
 
-    /// The imported module of this name, if the name means nothing else here. `prelude` is one without an import, to mean a name that is shadowed.
+    /// The imported module of this name, if the name means nothing else here. `prelude` is one
+    /// without an import, to mean a name that is shadowed.
     pub(super) fn module_named(&self, name: &str) -> Option<usize> {
         let free =
             self.env.get(name).is_none() && !self.scopes[self.module].defs.contains_key(name);

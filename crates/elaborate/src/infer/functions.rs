@@ -155,7 +155,8 @@ impl<'a> Infer<'a> {
         Scheme { vars: Vec::new(), atoms: Vec::new(), constraints: Vec::new(), ty }
     }
 
-    /// What users of a definition that has a problem may go by: nothing, so that each mistake is told once.
+    /// What users of a definition that has a problem may go by: nothing, so that each mistake is
+    /// told once.
     fn sound_signature(&self, ty: Ty) -> Option<Ty> {
         let known = self.solver.unknowns(ty).is_empty() && !self.solver.has_error(ty);
         let mut sized = false;
@@ -165,7 +166,8 @@ impl<'a> Infer<'a> {
         (known && !sized).then_some(ty)
     }
 
-    /// The types at which a definition runs by itself. If there are none, the definition has a problem.
+    /// The types at which a definition runs by itself. If there are none, the definition has a
+    /// problem.
     pub(super) fn with_defaults(
         &mut self,
         scheme: Scheme,
@@ -206,7 +208,8 @@ impl<'a> Infer<'a> {
         }
     }
 
-    /// A function. The scopes of its parameters are left again; `expected` is what its type should be, if that is known.
+    /// A function. The scopes of its parameters are left again; `expected` is what its type should
+    /// be, if that is known.
     pub(super) fn function(
         &mut self,
         syntax: &Syntax<'_>,
@@ -307,7 +310,8 @@ impl<'a> Infer<'a> {
         names.into_iter().map(|(name, (local, _))| (name, local)).collect()
     }
 
-    /// Sizes that the types of the parameters name and nothing else does. Where there are brackets, they must name all.
+    /// Sizes that the types of the parameters name and nothing else does. Where there are brackets,
+    /// they must name all.
     pub(super) fn declare_implicit_sizes(
         &mut self,
         syntax: &Syntax<'_>,
@@ -348,7 +352,8 @@ impl<'a> Infer<'a> {
         (pats, types, expected)
     }
 
-    /// Sizes that no parameter has. Where one is written that is unknown, it stands for any of them.
+    /// Sizes that no parameter has. Where one is written that is unknown, it stands for any of
+    /// them.
     fn report_unbound(&mut self, before: usize) {
         let unbound = std::mem::take(&mut self.unbound);
         if self.problems[before..].iter().any(messages::is_unknown_size) {

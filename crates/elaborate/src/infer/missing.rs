@@ -1,5 +1,6 @@
-//! Sizes that a constructor's arguments do not have: that of `Leaf : tree [d]`. A value of a type with sizes knows them, so something in scope must
-//! have the size that inference finds out: a size variable, an `int`, or an axis of a variable.
+//! Sizes that a constructor's arguments do not have: that of `Leaf : tree [d]`. A value of a type
+//! with sizes knows them, so something in scope must have the size that inference finds out: a size
+//! variable, an `int`, or an axis of a variable.
 
 use std::rc::Rc;
 
@@ -26,7 +27,7 @@ pub(crate) struct MissingSize {
     /// When that was: what has been closed by then is another number at each place.
     at: Moment,
     pub found: Option<Exp>,
-    /// Has it been looked for, or is it of no interest any more?
+    /// Whether it has been looked for, or is it of no interest any more.
     done: bool,
 }
 

@@ -1,4 +1,5 @@
-//! Γ ⊢ e ⇒ t : τ with constraints. Names are resolved, types and sizes are found out, and every problem is reported where it is.
+//! Γ ⊢ e ⇒ t : τ with constraints. Names are resolved, types and sizes are found out, and every
+//! problem is reported where it is.
 //!
 //! *Assumes*: syntax trees of which the parser has reported what does not parse.
 //! *Gives*: for each definition a typed tree and a scheme; after a problem, the type that absorbs what follows.
@@ -83,7 +84,7 @@ pub(crate) struct Scope<'a> {
     pub imports: HashMap<Rc<str>, usize>,
     /// Base names of several imports, whose members are not known.
     pub ambiguous: HashSet<Rc<str>>,
-    /// Is it a module of the library?
+    /// Whether it is a module of the library.
     pub library: bool,
 }
 
@@ -122,19 +123,21 @@ pub(crate) struct Infer<'a> {
     unbound: Vec<(LocalId, Span)>,
     /// Aliases that are being expanded, with their modules.
     expanding: Vec<(usize, Rc<str>)>,
-    /// Has the alias that is being expanded been found to be too large? Then the rest of it is not expanded.
+    /// Has the alias that is being expanded been found to be too large? Then the rest of it is not
+    /// expanded.
     too_large: bool,
     /// How many arms of `match` are around.
     arms: usize,
     /// Calls inside of the recursive group that is being elaborated, at types of their own.
     own_calls: Vec<OwnCall>,
-    /// Calls inside of the recursive groups that are being elaborated, whose signatures leave something open.
+    /// Calls inside of the recursive groups that are being elaborated, whose signatures leave
+    /// something open.
     sized_calls: Vec<SizedCall>,
     /// Is something only tried, so that nothing else is tried in it?
     trying: bool,
     /// Has the parser left out something?
     pub incomplete: bool,
-    /// Is there a function with rules for both modes, one of which is no derivative?
+    /// Whether there is a function with rules for both modes, one of which is no derivative.
     pub modes_differ: bool,
     /// Whether some rule is no derivative, on purpose.
     pub pseudo: bool,
@@ -339,6 +342,7 @@ struct Outside {
     level: u32,
     here: Span,
     undecided: Vec<(Poly, Poly, Span)>,
-    /// What is wrong there is told there, and does not make a definition fail that is elaborated meanwhile.
+    /// What is wrong there is told there, and does not make a definition fail that is elaborated
+    /// meanwhile.
     failed: Vec<Failed>,
 }

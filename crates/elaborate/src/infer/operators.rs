@@ -145,7 +145,7 @@ impl Infer<'_> {
         Some(Exp { kind: ExpKind::Not(Box::new(operand)), ty, span: left.span })
     }
 
-    /// Is it certain that the type is not `bool`?
+    /// Whether it is certain that the type is not `bool`.
     fn never_bool(&self, ty: Ty) -> bool {
         match self.solver.get(ty) {
             Node::Error => false,
@@ -271,7 +271,8 @@ impl Infer<'_> {
         within(stmts, function)
     }
 
-    /// The operand as something that may be mentioned inside a function without being evaluated again.
+    /// The operand as something that may be mentioned inside a function without being evaluated
+    /// again.
     fn share(&mut self, hint: &str, exp: Exp, stmts: &mut Vec<Stmt>) -> Exp {
         let simple = matches!(
             exp.kind,

@@ -17,7 +17,8 @@ use crate::typed::{LocalId, Pat, PatKind, Step};
 use super::Infer;
 use super::types::Place;
 
-/// How to call a parameter: by its name, or by the pattern that it is without the types in it, such as `(a, b)`.
+/// How to call a parameter: by its name, or by the pattern that it is without the types in it, such
+/// as `(a, b)`.
 pub(super) fn call(pattern: &Pattern, k: usize) -> Rc<str> {
     let plain = without_types(pattern);
     match &plain.kind {

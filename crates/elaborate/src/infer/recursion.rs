@@ -1,8 +1,9 @@
-//! Functions that call each other. They are elaborated together: inside of the group a call goes by what the signatures say, and all of the
-//! group are generalized at once.
+//! Functions that call each other. They are elaborated together: inside of the group a call goes by
+//! what the signatures say, and all of the group are generalized at once.
 //!
-//! What a signature leaves open is one type for the whole group. Sizes are not: each call has its own, as they are checked when the program
-//! runs. A function whose signature says everything may be called at other types, too (polymorphic recursion).
+//! What a signature leaves open is one type for the whole group. Sizes are not: each call has its
+//! own, as they are checked when the program runs. A function whose signature says everything may
+//! be called at other types, too (polymorphic recursion).
 
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
@@ -27,12 +28,13 @@ use super::results::Elaborated;
 use super::types::Place;
 use super::{Done, Entry, Infer, State};
 
-/// What a recursive call is: its type, the types of the called function's variables where they are others than around, and its sizes.
+/// What a recursive call is: its type, the types of the called function's variables where they are
+/// others than around, and its sizes.
 pub(super) type OwnInstance = (Ty, Rc<[(Ty, Ty)]>, super::apply::Bound);
 
 impl<'a> Infer<'a> {
-    /// Finds out which definitions of a module call each other, in their rules too; reports those that do and do not say so. A definition that only
-    /// its own rules mention need not say so.
+    /// Finds out which definitions of a module call each other, in their rules too; reports those
+    /// that do and do not say so. A definition that only its own rules mention need not say so.
     pub(super) fn find_recursion(&mut self, module: usize) {
         let ids: Vec<GlobalId> = (0..self.globals.len() as u32).map(GlobalId).collect();
         let ids: Vec<GlobalId> =
@@ -152,7 +154,8 @@ impl<'a> Infer<'a> {
         Done { scheme: Rc::new(scheme), function: Rc::new(function), default, size: None }
     }
 
-    /// The body of a recursive function; what its signature leaves open is what the calls before have made of it.
+    /// The body of a recursive function; what its signature leaves open is what the calls before
+    /// have made of it.
     pub(super) fn recursive_function(
         &mut self,
         syntax: &Syntax<'_>,
@@ -245,7 +248,8 @@ impl<'a> Infer<'a> {
         found
     }
 
-    /// The type of a recursive function with sizes that nothing is known of yet; those of the scopes around stay.
+    /// The type of a recursive function with sizes that nothing is known of yet; those of the
+    /// scopes around stay.
     fn with_own_sizes(
         &mut self,
         known: &Provisional,
@@ -313,8 +317,9 @@ impl<'a> Infer<'a> {
         }
     }
 
-    /// Does a name mean a recursive function inside of its own group, whose signature leaves something open? Then its arguments are
-    /// looked at before it is: what they show of sizes is not to be that of all calls.
+    /// Does a name mean a recursive function inside of its own group, whose signature leaves
+    /// something open? Then its arguments are looked at before it is: what they show of sizes is
+    /// not to be that of all calls.
     pub(super) fn is_open_recursion(&self, name: &str) -> bool {
         match self.env.get(name) {
             Some(Entry::Recursive(_, known)) => !known.complete,
@@ -328,7 +333,8 @@ impl<'a> Infer<'a> {
         }
     }
 
-    /// Calls at other types: overloads would have to be decided for each of them, and types that grow from call to call never end.
+    /// Calls at other types: overloads would have to be decided for each of them, and types that
+    /// grow from call to call never end.
     fn check_own_calls(&mut self, calls: &[OwnCall]) {
         let mut growing = Growing::default();
         for call in calls {
@@ -398,7 +404,8 @@ impl<'a> Infer<'a> {
     }
 }
 
-/// How type variables flow into each other from call to call. There is no end to it if one flows into itself inside of a larger type.
+/// How type variables flow into each other from call to call. There is no end to it if one flows
+/// into itself inside of a larger type.
 #[derive(Default)]
 struct Growing<'c> {
     nodes: Vec<Ty>,

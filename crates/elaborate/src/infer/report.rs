@@ -175,7 +175,8 @@ impl Infer<'_> {
                 Trouble::Function(_) | Trouble::NoField(_) | Trouble::NoComponent(_)
             )
         {
-            // The last type has been made wrong by the failure itself; that of an operand was wrong before.
+            // The last type has been made wrong by the failure itself; that of an operand was wrong
+            // before.
             let operands = &types[..types.len() - 1];
             if operands.iter().any(|ty| self.solver.has_error(*ty)) {
                 return;
@@ -232,8 +233,8 @@ impl Infer<'_> {
         }
     }
 
-    /// Fields and components of what stayed unknown, once for each type. Where something else is wrong since there were `before` problems, that may
-    /// be why it is not known.
+    /// Fields and components of what stayed unknown, once for each type. Where something else is
+    /// wrong since there were `before` problems, that may be why it is not known.
     pub(super) fn report_stuck(&mut self, stuck: &[Constraint], before: usize) {
         if self.problems.len() > before {
             return;
@@ -320,7 +321,8 @@ impl Infer<'_> {
         self.problems.push(messages::unknown_name(name, span, near, cure));
     }
 
-    /// `bare` says whether it stands where a variable may. Where one name is unknown in many places, that is told once.
+    /// `bare` says whether it stands where a variable may. Where one name is unknown in many
+    /// places, that is told once.
     pub(super) fn report_unknown_constructor(&mut self, name: &str, span: Span, bare: bool) {
         let scope = &self.scopes[self.module];
         let modules =

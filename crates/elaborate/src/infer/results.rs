@@ -1,7 +1,9 @@
-//! The sizes of what recursive functions give, where no signature says them: it says no result, or one with `[]`.
+//! The sizes of what recursive functions give, where no signature says them: it says no result, or
+//! one with `[]`.
 //!
-//! A group is elaborated as if each call gave what the function turns out to give, at the sizes of its own arguments. Where a call does not, nothing is
-//! known of that size, and the group is elaborated again:
+//! A group is elaborated as if each call gave what the function turns out to give, at the sizes of
+//! its own arguments. Where a call does not, nothing is known of that size, and the group is
+//! elaborated again:
 //!
 //! ```text
 //!   def rec f [n] (xs : [n]int) k = if k == 0 then xs else f (for i < n => i) (k - 1)         gives [n]int
@@ -32,19 +34,21 @@ pub(super) struct Elaborated {
     pub own_calls: Vec<OwnCall>,
 }
 
-/// What is known of the result of a function from the time before: its type, the names of type variables then, and at which places nothing is known of
-/// the sizes in it.
+/// What is known of the result of a function from the time before: its type, the names of type
+/// variables then, and at which places nothing is known of the sizes in it.
 #[derive(Default)]
 struct Result {
     found: Option<(Ty, HashMap<Rc<str>, Ty>)>,
     unknown: BTreeSet<usize>,
 }
 
-/// Type variables of the signatures of a group that stand for the same type: a function and the name of its variable, twice.
+/// Type variables of the signatures of a group that stand for the same type: a function and the
+/// name of its variable, twice.
 type Same = Vec<((usize, Rc<str>), (usize, Rc<str>))>;
 
 impl Infer<'_> {
-    /// The functions of a group, one level deeper; `announce` says where their names are found meanwhile.
+    /// The functions of a group, one level deeper; `announce` says where their names are found
+    /// meanwhile.
     pub(super) fn elaborate_group(
         &mut self,
         defs: &[&Def],
@@ -121,8 +125,9 @@ impl Infer<'_> {
         all
     }
 
-    /// The type variables of different functions of the group that are one: something is asked of the one, and a call has the other in its place.
-    /// None if two variables of one signature would be one.
+    /// The type variables of different functions of the group that are one: something is asked of
+    /// the one, and a call has the other in its place. None if two variables of one signature would
+    /// be one.
     fn same_variables(&self, calls: &[OwnCall], known: &[Rc<Provisional>], before: &Same) -> Same {
         let mut owners: HashMap<Ty, (usize, Rc<str>)> = HashMap::new();
         for (k, known) in known.iter().enumerate().filter(|(_, known)| known.complete) {
@@ -160,7 +165,8 @@ impl Infer<'_> {
         if clash { Same::new() } else { same }
     }
 
-    /// The result that was found, with a size that nothing is known of at those places, and one for each call to find out at the others.
+    /// The result that was found, with a size that nothing is known of at those places, and one for
+    /// each call to find out at the others.
     fn forget_sizes(&mut self, known: &mut Provisional, arity: usize, result: &Result) {
         let Some((found, type_vars)) = &result.found else { return };
         let vars: HashMap<Ty, Ty> = type_vars
@@ -189,7 +195,8 @@ impl Infer<'_> {
         known.unknown.clone_from(&result.unknown);
     }
 
-    /// A function of whose result nothing is known at those places: its body may have any size there, and that is not the size of the result.
+    /// A function of whose result nothing is known at those places: its body may have any size
+    /// there, and that is not the size of the result.
     pub(super) fn with_unknown_sizes(
         &mut self,
         syntax: &Syntax<'_>,
@@ -250,7 +257,8 @@ impl Infer<'_> {
         (params, ty)
     }
 
-    /// The places in the result of a function at which a call has another size than the function has for these arguments, as far as one sees.
+    /// The places in the result of a function at which a call has another size than the function
+    /// has for these arguments, as far as one sees.
     fn wrong_sizes(
         &mut self,
         def: &Def,
@@ -309,7 +317,7 @@ impl Infer<'_> {
         sizes.iter().map(|size| self.solver.sizes.resolve(size)).collect()
     }
 
-    /// Is it that size for these arguments, surely?
+    /// Whether it is that size for these arguments, surely.
     fn is_size_at(&mut self, size: &Poly, by: &HashMap<Atom, Poly>, given: &Poly) -> bool {
         let mut atoms = Vec::new();
         self.solver.sizes.atoms(size, &mut atoms);

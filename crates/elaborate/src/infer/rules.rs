@@ -1,8 +1,11 @@
-//! Derivatives of a function's own: `with jvp dx of y = e`. They are part of the function, so they are elaborated in the scope of its parameters and before it
-//! is generalized: what a rule says of a type holds for the function.
+//! Derivatives of a function's own: `with jvp dx of y = e`. They are part of the function, so they
+//! are elaborated in the scope of its parameters and before it is generalized: what a rule says of
+//! a type holds for the function.
 //!
-//! For `f : t1 -> … -> tk -> r` the tangents are `(t1, …, tk)` and become an `r`; the cotangent is an `r` and becomes `(c1, …, ck)`, where c is `[](a, b)` for a parameter
-//! `a -> b` and t for all others. One alone is no tuple. Of a parameter `a -> b`, the body of `with vjp` may instead take a function `(a, b) -> ()`, which adds a pair, and give `()`.
+//! For `f : t1 -> … -> tk -> r` the tangents are `(t1, …, tk)` and become an `r`; the cotangent is
+//! an `r` and becomes `(c1, …, ck)`, where c is `[](a, b)` for a parameter `a -> b` and t for all
+//! others. One alone is no tuple. Of a parameter `a -> b`, the body of `with vjp` may instead take
+//! a function `(a, b) -> ()`, which adds a pair, and give `()`.
 
 use std::rc::Rc;
 

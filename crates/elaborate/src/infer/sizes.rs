@@ -61,8 +61,8 @@ impl Infer<'_> {
         }
     }
 
-    /// Nothing for a polynomial that would be larger than any size that people write: numbers computed step by step have ones that grow
-    /// without end.
+    /// Nothing for a polynomial that would be larger than any size that people write: numbers
+    /// computed step by step have ones that grow without end.
     fn arithmetic_size(&mut self, op: &str, a: &Exp, b: &Exp) -> Option<Poly> {
         let (a, b) = (self.size_of(a)?, self.size_of(b)?);
         if !a.is_simple_with(&b) {

@@ -122,7 +122,8 @@ impl<'a> Infer<'a> {
         self.globals[id.0 as usize].syntax.params.is_empty()
     }
 
-    /// Sizes that types name by themselves and that nothing in scope is called: size variables of the current signature.
+    /// Sizes that types name by themselves and that nothing in scope is called: size variables of
+    /// the current signature.
     pub(super) fn declare_sizes_in(
         &mut self,
         types: &[&TypeExpr],
@@ -235,7 +236,8 @@ impl<'a> Infer<'a> {
         }
     }
 
-    /// The sizes of a variant as written; those that are left open are each one size, which inference finds out.
+    /// The sizes of a variant as written; those that are left open are each one size, which
+    /// inference finds out.
     fn sizes_of_variant(
         &mut self,
         id: VariantId,
@@ -339,7 +341,8 @@ impl<'a> Infer<'a> {
         self.solver.error()
     }
 
-    /// The body of an alias with the sizes that its use gives; those that it leaves open are called as in the definition.
+    /// The body of an alias with the sizes that its use gives; those that it leaves open are called
+    /// as in the definition.
     fn with_sizes(&self, def: &TypeDef, body: &TypeExpr, sizes: &[Option<Expr>]) -> TypeExpr {
         let given = |(name, size): (&Name, &Option<Expr>)| Some((name.text.clone(), size.clone()?));
         let given: HashMap<Rc<str>, Expr> = def.sizes.iter().zip(sizes).filter_map(given).collect();
@@ -363,7 +366,8 @@ impl<'a> Infer<'a> {
         inferred
     }
 
-    /// What a name, which may say its module as in `shapes.shape`, means as a type, and the module that defines it.
+    /// What a name, which may say its module as in `shapes.shape`, means as a type, and the module
+    /// that defines it.
     fn type_entry(&self, name: &str) -> Option<(usize, TypeEntry<'a>)> {
         if let Some((module, name)) = name.split_once('.') {
             let k = self.module_named(module)?;

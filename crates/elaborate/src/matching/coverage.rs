@@ -1,7 +1,8 @@
 //! What no row of a match covers, and which rows are never reached, without building a tree.
 //!
-//! The question is hard in general, like that of satisfiability. Three rules keep it short: a row that asks for nothing more covers all
-//! that is left, constructors that no row mentions are one case, and cases with the same rows left are looked at once.
+//! The question is hard in general, like that of satisfiability. Three rules keep it short: a row
+//! that asks for nothing more covers all that is left, constructors that no row mentions are one
+//! case, and cases with the same rows left are looked at once.
 
 use std::collections::{HashMap, HashSet};
 
@@ -29,7 +30,8 @@ impl Search {
 }
 
 impl Builder<'_> {
-    /// Sets what is missing, and that arms have no use that are never reached. True if it takes too long to find out what is missing.
+    /// Sets what is missing, and that arms have no use that are never reached. True if it takes too
+    /// long to find out what is missing.
     pub(super) fn cover(&mut self, rows: &[Row]) -> bool {
         let mut search = Search::default();
         self.missing = self.uncovered(rows.to_vec(), &mut Vec::new(), &mut search);

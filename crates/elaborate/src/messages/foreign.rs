@@ -6,12 +6,13 @@ const MODULES: [&str; 19] = [
     "std", "Prelude", "stats", "base", "sp", "pd", "optax",
 ];
 
-/// Is it a module of another language's library?
+/// Whether it is a module of another language's library.
 pub(crate) fn is_module(name: &str) -> bool {
     MODULES.contains(&name)
 }
 
-/// Names of other languages (NumPy, JAX, Stan, R, Haskell, Julia and others), and what is written here instead.
+/// Names of other languages (NumPy, JAX, Stan, R, Haskell, Julia and others), and what is written
+/// here instead.
 const NAMES: &[(&str, &str)] = &[
     ("len size numel nrow NROW num_elements", "`length xs` is the number of elements of an array"),
     (

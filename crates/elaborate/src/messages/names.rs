@@ -20,7 +20,7 @@ pub(crate) fn unknown_name(
     }
 }
 
-/// Is it about a name of which nothing is known?
+/// Whether it is about a name of which nothing is known.
 pub fn is_plain_unknown(problem: &Problem) -> bool {
     problem.title.starts_with("unknown name `") && problem.hints.is_empty()
 }
@@ -37,7 +37,8 @@ pub(crate) fn hidden_module(module: &str, name: &str) -> String {
     )
 }
 
-/// A function with the module that it has in another language; `known` says whether there is one of this name.
+/// A function with the module that it has in another language; `known` says whether there is one of
+/// this name.
 pub(crate) fn foreign_module(module: &str, name: &str, span: Span, known: bool) -> Problem {
     let problem = Problem::error("E0125", format!("`{module}` is no module"), span, "not defined");
     match super::foreign::instead(name) {
@@ -129,7 +130,8 @@ pub fn import_not_found(path: &str, span: Span, why: &str) -> Problem {
     Problem::error("E0112", format!("cannot read the import `{path}`"), span, why)
 }
 
-/// `import "std/…"` of what the library does not have. `own` is the path to write for a file that is there.
+/// `import "std/…"` of what the library does not have. `own` is the path to write for a file that
+/// is there.
 pub fn unknown_module(name: &str, span: Span, known: &[&str], own: Option<&str>) -> Problem {
     let title = format!("the standard library has no module `{name}`");
     let problem = Problem::error("E0270", title, span, "not in the library");
@@ -142,7 +144,8 @@ pub fn unknown_module(name: &str, span: Span, known: &[&str], own: Option<&str>)
     }
 }
 
-/// The files import each other, each the next and the last one the first; none are given where they are not known.
+/// The files import each other, each the next and the last one the first; none are given where they
+/// are not known.
 pub fn cyclic_import(path: &str, span: Span, files: &[String]) -> Problem {
     let problem = Problem::error(
         "E0108",
@@ -168,7 +171,8 @@ pub(crate) fn imports_of_one_name(name: &str, span: Span) -> Problem {
     .hint("an import is called by the name of its file, whatever its folder")
 }
 
-/// `cycle`: the functions that call each other, beginning with the one that does not say `rec`. `word`: what it is defined by.
+/// `cycle`: the functions that call each other, beginning with the one that does not say `rec`.
+/// `word`: what it is defined by.
 pub(crate) fn unmarked_recursion(cycle: &[Rc<str>], span: Span, word: &str) -> Problem {
     let name = cycle.first().map_or("", |name| &**name);
     let way: Vec<String> =

@@ -24,7 +24,7 @@ const DIFFER: &str = "E0302";
 /// An index that no element has.
 const OUT_OF_RANGE: &str = "E0305";
 
-/// Is it about sizes that are never equal, or an index that no element has?
+/// Whether it is about sizes that are never equal, or an index that no element has.
 pub fn is_of_sizes(problem: &Problem) -> bool {
     [DIFFER, OUT_OF_RANGE].contains(&problem.code)
 }
@@ -65,7 +65,7 @@ pub(crate) fn missing_size(name: &str, constructor: &str, span: Span) -> Problem
 
 const UNKNOWN_SIZE: &str = "E0304";
 
-/// Is it about a size that is not there?
+/// Whether it is about a size that is not there.
 pub(crate) fn is_unknown_size(problem: &Problem) -> bool {
     problem.code == UNKNOWN_SIZE
 }

@@ -18,7 +18,7 @@ pub(crate) struct Details {
 
 const MISMATCH: &str = "E0201";
 
-/// Is it about a type where another one is expected?
+/// Whether it is about a type where another one is expected.
 pub(crate) fn is_mismatch(problem: &Problem) -> bool {
     problem.code == MISMATCH
 }

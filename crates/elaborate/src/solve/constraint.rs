@@ -11,7 +11,8 @@ use super::unify::Clash;
 /// A relation between types.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Constraint {
-    /// `a ⊕ b : result`, elementwise: two scalars, two arrays of one shape, or a scalar and an array.
+    /// `a ⊕ b : result`, elementwise: two scalars, two arrays of one shape, or a scalar and an
+    /// array.
     Arith { a: Ty, b: Ty, result: Ty, origin: Origin },
     /// `scalar` is what `whole` is an array (of arrays …) of, or `whole` itself.
     Base { whole: Ty, scalar: Ty, origin: Origin },
@@ -29,7 +30,8 @@ pub(crate) enum Constraint {
     FirstOrder { ty: Ty, origin: Origin },
     /// The derivative of a function `from -> to` as an array of cotangents.
     Jacobian { from: Ty, to: Ty, result: Ty, origin: Origin },
-    /// What `accumulate` gives: `alone`, the accumulators, if `body` is a unit or an array of units, else `both`.
+    /// What `accumulate` gives: `alone`, the accumulators, if `body` is a unit or an array of
+    /// units, else `both`.
     Accumulated { body: Ty, alone: Ty, both: Ty, result: Ty, origin: Origin },
     /// A unit or an array of units.
     Units { ty: Ty, origin: Origin },

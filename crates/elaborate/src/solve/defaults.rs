@@ -1,8 +1,10 @@
-//! Default instances: types at which a definition runs by itself, chosen jointly, so that all of its constraints hold.
+//! Default instances: types at which a definition runs by itself, chosen jointly, so that all of
+//! its constraints hold.
 //!
-//! `def f a b = transpose (a @ b)` works for two matrices only, although each version of `@` alone would do for `a` and `b`. So a
-//! constraint that waits is a *decision* with a few options, smallest shapes first, and the options are searched depth first. An
-//! attempt instantiates the scheme anew and replays its decisions, because unifications cannot be undone.
+//! `def f a b = transpose (a @ b)` works for two matrices only, although each version of `@` alone
+//! would do for `a` and `b`. So a constraint that waits is a *decision* with a few options,
+//! smallest shapes first, and the options are searched depth first. An attempt instantiates the
+//! scheme anew and replays its decisions, because unifications cannot be undone.
 //!
 //! *Assumes*: a scheme without problems.
 //! *Gives*: an instance that satisfies every constraint, or nothing. The total rank of the instance is the least among those found in
@@ -86,8 +88,8 @@ impl Solver {
         best.map(|(_, instance)| instance)
     }
 
-    /// One instance, by the options of `path` and the first ones afterwards; nothing if a constraint fails or the rank reaches the
-    /// bound.
+    /// One instance, by the options of `path` and the first ones afterwards; nothing if a
+    /// constraint fails or the rank reaches the bound.
     fn attempt(
         &mut self,
         scheme: &Scheme,
@@ -292,7 +294,8 @@ impl Solver {
         rank
     }
 
-    /// Gives parameters the shapes of values; what does not fit is left to the comparison of data with types.
+    /// Gives parameters the shapes of values; what does not fit is left to the comparison of data
+    /// with types.
     fn shape_parameters(&mut self, ty: Ty, given: &[Shape]) {
         let mut at = ty;
         for shape in given {

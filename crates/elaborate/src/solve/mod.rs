@@ -1,4 +1,5 @@
-//! Unknown types and sizes, equations between them, and the constraints of overloading. Knows no syntax.
+//! Unknown types and sizes, equations between them, and the constraints of overloading. Knows no
+//! syntax.
 
 pub(crate) mod constraint;
 pub(crate) mod defaults;
@@ -175,7 +176,7 @@ impl Solver {
         matches!(self.get(ty), Node::Unknown(_))
     }
 
-    /// Is it to be found out, or an array whose size is?
+    /// Whether it is to be found out, or an array whose size is.
     pub fn is_open(&self, mut ty: Ty) -> bool {
         while let Node::Array(size, elem) = self.get(ty) {
             if self.sizes.is_open(size) {
@@ -186,7 +187,7 @@ impl Solver {
         matches!(self.get(ty), Node::Unknown(unknown) if unknown.rigid.is_none())
     }
 
-    /// Is it certainly a scalar?
+    /// Whether it is certainly a scalar.
     pub fn is_scalar(&self, ty: Ty) -> bool {
         match self.get(ty) {
             Node::Scalar(_) => true,
@@ -200,12 +201,12 @@ impl Solver {
         matches!(self.get(ty), Node::Error)
     }
 
-    /// Is it a function, known as such?
+    /// Whether it is a function, known as such.
     pub fn is_function(&self, ty: Ty) -> bool {
         matches!(self.get(ty), Node::Fun(..))
     }
 
-    /// Is there something wrong in it?
+    /// Whether there is something wrong in it.
     pub fn has_error(&self, ty: Ty) -> bool {
         match self.get(ty) {
             Node::Error => true,

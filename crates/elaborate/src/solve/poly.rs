@@ -126,8 +126,8 @@ impl Poly {
         sum
     }
 
-    /// The atoms that occur once in the whole polynomial, alone in their monomial and with coefficient ±1, and that coefficient:
-    /// the equation `self = 0` can be solved for any of them.
+    /// The atoms that occur once in the whole polynomial, alone in their monomial and with
+    /// coefficient ±1, and that coefficient: the equation `self = 0` can be solved for any of them.
     pub fn solvable(&self) -> impl Iterator<Item = (Atom, i64)> + '_ {
         let alone = self.0.iter().filter(|(atoms, count)| atoms.len() == 1 && count.abs() == 1);
         alone

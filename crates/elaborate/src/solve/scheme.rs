@@ -45,9 +45,10 @@ pub(crate) struct Instance {
 pub(crate) type Classify<'c> = &'c dyn Fn(Atom) -> Option<Quantified>;
 
 impl Solver {
-    /// Quantifies what is known at a deeper level than the current one only. `classify` says how the atoms of the definition's own
-    /// scope are instantiated. Constraints since `mark` that mention something quantified go along; those that must not are given back
-    /// if the level is the outermost.
+    /// Quantifies what is known at a deeper level than the current one only. `classify` says how
+    /// the atoms of the definition's own scope are instantiated. Constraints since `mark` that
+    /// mention something quantified go along; those that must not are given back if the level is
+    /// the outermost.
     pub fn generalize(
         &mut self,
         ty: Ty,
@@ -58,7 +59,8 @@ impl Solver {
         (schemes.remove(0), stuck)
     }
 
-    /// The same for functions that call each other: they quantify the same types, with the same constraints.
+    /// The same for functions that call each other: they quantify the same types, with the same
+    /// constraints.
     pub fn generalize_all(
         &mut self,
         types: &[(Ty, Classify)],
@@ -297,7 +299,8 @@ impl Solver {
     }
 }
 
-/// What is asked of functions to be differentiated is asked by the definition that is used; operators keep their own name.
+/// What is asked of functions to be differentiated is asked by the definition that is used;
+/// operators keep their own name.
 fn origin_at(constraint: &Constraint, origin: &Origin, name: &str, span: Span) -> Origin {
     match constraint {
         Constraint::FirstOrder { .. } if &*origin.what != RULES => Origin::new(name, span),

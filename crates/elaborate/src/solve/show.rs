@@ -78,8 +78,8 @@ impl Solver {
         types.iter().zip(shown).map(|(ty, shown)| class(ty).map_or(shown, str::to_string)).collect()
     }
 
-    /// A scheme: the constraints that can be seen in its type, and the type. `num a` says that `a` is `int`, `real` or arrays of these;
-    /// `c = a + b` that `c` is what the operator gives.
+    /// A scheme: the constraints that can be seen in its type, and the type. `num a` says that `a`
+    /// is `int`, `real` or arrays of these; `c = a + b` that `c` is what the operator gives.
     pub fn show_scheme(&self, scheme: &Scheme) -> String {
         let mut namer = Namer::default();
         self.reserve(scheme.ty, &mut namer);

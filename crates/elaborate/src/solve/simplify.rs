@@ -1,12 +1,15 @@
-//! Simplification of constraints before they are generalized: what some of them imply, no other says again, and unknowns that are equal in all
-//! solutions are one. Without it, the scheme of a definition would repeat the constraints of all definitions that it calls.
+//! Simplification of constraints before they are generalized: what some of them imply, no other
+//! says again, and unknowns that are equal in all solutions are one. Without it, the scheme of a
+//! definition would repeat the constraints of all definitions that it calls.
 //!
 //! *Assumes* that all constraints that can be solved are solved.
 //! *Gives* fewer constraints with the same solutions.
 //!
-//! - `a ⊕ b : r` says that `r` is the join of `a` and `b`, in the order in which a scalar is below the arrays of it and two different shapes
-//!   have no upper bound. Joins are associative, commutative and idempotent: results that are joins of the same unknowns are equal.
-//! - The other constraints determine their last type, if any, from the others: two that agree in these agree in all.
+//! - `a ⊕ b : r` says that `r` is the join of `a` and `b`, in the order in which a scalar is below
+//!   the arrays of it and two different shapes have no upper bound. Joins are associative,
+//!   commutative and idempotent: results that are joins of the same unknowns are equal.
+//! - The other constraints determine their last type, if any, from the others: two that agree in
+//!   these agree in all.
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -64,7 +67,7 @@ impl Solver {
         }
     }
 
-    /// Are they two unknowns that may become one?
+    /// Whether they are two unknowns that may become one.
     fn may_merge(&self, a: Ty, b: Ty) -> bool {
         match (self.get(a), self.get(b)) {
             (Node::Unknown(x), Node::Unknown(y)) => {
@@ -123,7 +126,8 @@ impl Solver {
         implied
     }
 
-    /// What determines a constraint, and the type that it determines (any of its types, if it determines none).
+    /// What determines a constraint, and the type that it determines (any of its types, if it
+    /// determines none).
     fn key(&self, constraint: &Constraint) -> Option<(Key, Ty)> {
         let roots = |types: &[Ty]| types.iter().map(|ty| self.root(*ty)).collect::<Vec<Ty>>();
         let (kind, types, name, rest) = match constraint {
@@ -156,8 +160,9 @@ impl Solver {
 }
 
 impl Joins {
-    /// What an unknown is the join of, in order: itself, if nothing defines it. Definitions are looked at after those of their operands; so
-    /// what implies a constraint never needs that constraint itself.
+    /// What an unknown is the join of, in order: itself, if nothing defines it. Definitions are
+    /// looked at after those of their operands; so what implies a constraint never needs that
+    /// constraint itself.
     fn parts(&mut self, ty: Ty) -> Rc<[Ty]> {
         if let Some(parts) = self.parts.get(&ty) {
             return parts.clone();

@@ -1,7 +1,8 @@
 //! Sizes: what an atom stands for, and equations between polynomials of them.
 //!
-//! An equation is *proved*, *solved* (a flexible atom stands for the rest), *refuted* (the sides differ by a nonzero constant, or are two
-//! size variables of one signature) or *undecided*: then it is accepted here, and the program checks it when it runs.
+//! An equation is *proved*, *solved* (a flexible atom stands for the rest), *refuted* (the sides
+//! differ by a nonzero constant, or are two size variables of one signature) or *undecided*: then
+//! it is accepted here, and the program checks it when it runs.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -30,8 +31,8 @@ pub(crate) enum AtomKind {
 #[derive(Clone, Debug)]
 struct Entry {
     kind: AtomKind,
-    /// The scope in which it is one number has been left: now each occurrence may be another, so nothing is proved or refuted of it. When that
-    /// was.
+    /// The scope in which it is one number has been left: now each occurrence may be another, so
+    /// nothing is proved or refuted of it. When that was.
     closed: Option<Moment>,
 }
 
@@ -189,7 +190,7 @@ impl Sizes {
         atoms.iter().any(|atom| matches!(self.kind(*atom), AtomKind::Flexible(_)))
     }
 
-    /// Is there a number in it that nothing is known of?
+    /// Whether there is a number in it that nothing is known of.
     pub fn is_unknown(&self, poly: &Poly) -> bool {
         let mut atoms = Vec::new();
         self.atoms(poly, &mut atoms);
@@ -232,7 +233,8 @@ impl Sizes {
         }
     }
 
-    /// The flexible atom to solve for: the one known at the deepest level, so that outer ones stay general.
+    /// The flexible atom to solve for: the one known at the deepest level, so that outer ones stay
+    /// general.
     fn choose(&self, difference: &Poly) -> Option<(Atom, i64)> {
         let level = |atom: Atom| match self.kind(atom) {
             AtomKind::Flexible(level) => Some(*level),

@@ -204,7 +204,8 @@ impl Solver {
         }
     }
 
-    /// The exponent is an array of integers with the base of the result, as if it consisted of numbers like the base.
+    /// The exponent is an array of integers with the base of the result, as if it consisted of
+    /// numbers like the base.
     fn integer_power(&mut self, base: Ty, exponent: Ty, result: Ty, origin: &Origin) -> Result {
         if self.is_scalar(exponent) {
             return self.same(result, base);

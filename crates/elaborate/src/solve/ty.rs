@@ -1,4 +1,5 @@
-//! Types while they are being found out: nodes in an arena, with unknowns that are replaced in place.
+//! Types while they are being found out: nodes in an arena, with unknowns that are replaced in
+//! place.
 
 use std::rc::Rc;
 

@@ -116,7 +116,8 @@ impl Solver {
         self.decide(keep)
     }
 
-    /// Two unknowns become one: those constraints are looked at again that may mention both, or whose unknown has a narrower kind now.
+    /// Two unknowns become one: those constraints are looked at again that may mention both, or
+    /// whose unknown has a narrower kind now.
     fn join_watchers(&mut self, a: (Ty, bool), b: (Ty, bool), keep: Ty) {
         let lists = (
             self.watchers.remove(&a.0).unwrap_or_default(),
@@ -233,7 +234,8 @@ impl Solver {
         result
     }
 
-    /// Looks again at the size equations noted since `from`: gives those that turned out wrong, forgets those that turned out right.
+    /// Looks again at the size equations noted since `from`: gives those that turned out wrong,
+    /// forgets those that turned out right.
     pub fn review_sizes(&mut self, from: usize) -> Vec<(Clash, Span)> {
         let pending = self.undecided.split_off(from);
         let mut wrong = Vec::new();

@@ -1,13 +1,15 @@
-//! How large a type is when it is written out. A type shares its parts, so a short program can make one that no computer could write out:
-//! each `(x, x)` doubles it. All that walks over types does so as if they were written out, so those that are too large are found here,
-//! where each part is looked at once.
+//! How large a type is when it is written out. A type shares its parts, so a short program can make
+//! one that no computer could write out: each `(x, x)` doubles it. All that walks over types does
+//! so as if they were written out, so those that are too large are found here, where each part is
+//! looked at once.
 
 use std::collections::HashMap;
 
 use super::Solver;
 use super::ty::{Node, Ty};
 
-/// The most parts that a type may have: scalars, tuples, functions and so on. Types of real programs have some tens.
+/// The most parts that a type may have: scalars, tuples, functions and so on. Types of real
+/// programs have some tens.
 pub(crate) const PARTS: u64 = 100_000;
 
 /// A type with fewer parts is simply walked over.

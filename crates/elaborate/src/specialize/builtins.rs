@@ -119,7 +119,8 @@ impl Specialize<'_> {
         }
     }
 
-    /// The product of numbers; of arrays, that at each place: `for j … => product (for i < n => xs[i, j, …])`.
+    /// The product of numbers; of arrays, that at each place:
+    /// `for j … => product (for i < n => xs[i, j, …])`.
     fn product(&mut self, xs: Term, span: Span) -> Term {
         if Self::rank(xs.ty()) == 1 {
             return self.at(core::reduce(ReduceOp::Mul, xs), span);

@@ -6,8 +6,9 @@
 //!   in if found < 4 then … else …                               each branch, by halves
 //! ```
 //!
-//! Written as it stands, a chain of `n` conditions has blocks inside of blocks, `n` deep. What a pass keeps for each block around
-//! another is then quadratic, and so is what each `if` hands to the one around it.
+//! Written as it stands, a chain of `n` conditions has blocks inside of blocks, `n` deep. What a
+//! pass keeps for each block around another is then quadratic, and so is what each `if` hands to
+//! the one around it.
 
 use lambada_core::{self as core, Term};
 use lambada_prim::Prim;

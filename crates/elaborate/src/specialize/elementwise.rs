@@ -1,4 +1,5 @@
-//! Operators on scalars, and elementwise on arrays: operands are evaluated once, sizes are checked, and then it is `for` over scalars.
+//! Operators on scalars, and elementwise on arrays: operands are evaluated once, sizes are checked,
+//! and then it is `for` over scalars.
 
 use lambada_core::{self as core, OPERAND, Term, Ty, Var};
 use lambada_prim::{Prim, ScalarTy, Surface};

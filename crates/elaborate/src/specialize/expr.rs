@@ -312,7 +312,8 @@ impl Specialize<'_> {
         self.close(spine, number)
     }
 
-    /// The variable of a loop's state. Its arrays keep the sizes that they have first: the loop checks that.
+    /// The variable of a loop's state. Its arrays keep the sizes that they have first: the loop
+    /// checks that.
     fn state_variable(&mut self, state: &Pat, init: &Term) -> core::Var {
         let var = match state.kind {
             PatKind::Var(local) => self.declare(local),
@@ -334,7 +335,8 @@ impl Specialize<'_> {
         var
     }
 
-    /// A tuple of names as a hint, `(x, y)`, after which `normalize` names the parts; `state` for other patterns.
+    /// A tuple of names as a hint, `(x, y)`, after which `normalize` names the parts; `state` for
+    /// other patterns.
     fn pattern_hint(&self, pattern: &Pat) -> String {
         let name = |part: &Pat| match part.kind {
             PatKind::Var(local) => Some(self.from.locals[local.0 as usize].name.to_string()),
@@ -359,7 +361,8 @@ impl Specialize<'_> {
         names.map_or("state".into(), |names| format!("({})", names.join(", ")))
     }
 
-    /// Several accumulators are one in the other, the first outermost; the value is `(…((body, last), …), first)`.
+    /// Several accumulators are one in the other, the first outermost; the value is
+    /// `(…((body, last), …), first)`.
     fn accumulate(&mut self, accumulators: &[(LocalId, Exp)], body: &Exp, span: Span) -> Term {
         let span = self.span(span);
         let inits: Vec<Term> = accumulators.iter().map(|(_, init)| self.exp(init)).collect();
@@ -388,7 +391,8 @@ impl Specialize<'_> {
     }
 }
 
-/// The types that a function's variables stand for in a call inside of its group: those of the call, and those around.
+/// The types that a function's variables stand for in a call inside of its group: those of the
+/// call, and those around.
 fn at_own_types(vars: &[Unknown], pairs: &[(Unknown, Unknown)]) -> Vec<Unknown> {
     let own = |var: &Unknown| pairs.iter().find(|(other, _)| other == var).map(|(_, ty)| *ty);
     vars.iter().map(|var| own(var).unwrap_or(*var)).collect()
@@ -435,7 +439,7 @@ fn is_units(ty: &Ty) -> bool {
     }
 }
 
-/// Is there an array in it?
+/// Whether there is an array in it.
 pub(super) fn core_has_array(ty: &Ty) -> bool {
     match ty {
         Ty::Array(_) | Ty::Variant(_) => true,

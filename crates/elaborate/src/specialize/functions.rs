@@ -116,7 +116,8 @@ impl Specialize<'_> {
         (term, axes)
     }
 
-    /// The k-th components of the elements of an array: an array again, of the same sizes even where there are no elements.
+    /// The k-th components of the elements of an array: an array again, of the same sizes even
+    /// where there are no elements.
     fn part_of_elements(&mut self, array: Term, axes: usize, k: usize, spine: &mut Spine) -> Term {
         if axes == 0 {
             return core::proj(array, k);

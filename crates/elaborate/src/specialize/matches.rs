@@ -1,7 +1,8 @@
 //! Decision trees to core: tests of tags, truth values and literals, one at a time.
 //!
-//! A tree is written as one, with functions for arms that several ways lead to, unless that would be much more than the nodes and the
-//! arms are: calls are written out, and so is each node that several ways lead to. Then the arm is found first, as a number:
+//! A tree is written as one, with functions for arms that several ways lead to, unless that would
+//! be much more than the nodes and the arms are: calls are written out, and so is each node that
+//! several ways lead to. Then the arm is found first, as a number:
 //!
 //! ```text
 //!   let found = match x | A -> 7 | B -> 2 | C -> 7              7 is a node that two ways lead to, 2 is an arm
@@ -9,8 +10,8 @@
 //!   in if found < 1 then … else …                               each arm, once
 //! ```
 //!
-//! No value but the number passes from line to line: fields of constructors that an earlier line has found are read again, by a match
-//! whose other cases are `never`.
+//! No value but the number passes from line to line: fields of constructors that an earlier line
+//! has found are read again, by a match whose other cases are `never`.
 
 use std::collections::HashMap;
 
@@ -102,7 +103,8 @@ impl Specialize<'_> {
                 leaves.push((arm as i64, arm));
             }
         }
-        // The last step has the least numbers: what is less than those of a step is left to later ones.
+        // The last step has the least numbers: what is less than those of a step is left to later
+        // ones.
         let all = steps.iter().rev().flatten().zip(context.arms.len() as i64..);
         numbers.extend(all.map(|(node, number)| (*node, number)));
         let number_of = |node: &NodeAt| numbers[node];
@@ -331,7 +333,8 @@ fn is_short(tree: &Tree, arms: &[Exp]) -> bool {
     sizes[tree.root.0] <= SMALL + COPIES * once
 }
 
-/// The nodes that several ways lead to and that are more than short, each in a step behind those that lead to it.
+/// The nodes that several ways lead to and that are more than short, each in a step behind those
+/// that lead to it.
 fn steps(tree: &Tree) -> Steps {
     let order = in_order(&tree.nodes, tree.root);
     let mut ways = vec![0_usize; tree.nodes.len()];

@@ -1,11 +1,12 @@
-//! Typed trees to core, for one entry: Γ ⊢ e : τ at fixed types becomes Γ ⊢ t : τ without overloads, polymorphism or nested patterns.
+//! Typed trees to core, for one entry: Γ ⊢ e : τ at fixed types becomes Γ ⊢ t : τ without
+//! overloads, polymorphism or nested patterns.
 //!
 //! *Assumes*: inference has found no problem.
 //! *Gives*: a monomorphic program that `lambada_core::check` accepts; each definition once for every combination of types at which it is used.
 //! *Keeps*: the meaning: every size equation that is not evident is a check, every operand is evaluated once.
 //!
-//! A definition of the library that can fail is specialized for each use besides, so that what fails inside of it blames the place of
-//! the use.
+//! A definition of the library that can fail is specialized for each use besides, so that what
+//! fails inside of it blames the place of the use.
 
 mod arrays;
 mod builtins;

@@ -9,7 +9,8 @@ use crate::components::components;
 use crate::typed::{Function, FunctionId};
 
 impl Specialize<'_> {
-    /// The instances of local functions that `term` and these functions themselves ask for, around the term.
+    /// The instances of local functions that `term` and these functions themselves ask for, around
+    /// the term.
     pub(super) fn recursive_instances(
         &mut self,
         functions: &[(FunctionId, Rc<Function>)],

@@ -1,4 +1,5 @@
-//! Functions with rules: each rule becomes a function by itself, of the parameters, the value where it asks for it, and the tangents.
+//! Functions with rules: each rule becomes a function by itself, of the parameters, the value where
+//! it asks for it, and the tangents.
 //!
 //! *Keeps*: a rule that gives arrays of other sizes than it should fails, at the rule.
 

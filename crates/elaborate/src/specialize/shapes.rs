@@ -1,5 +1,6 @@
-//! What is evident of the sizes of the variables of a core term: enough to leave out the checks of equations that hold by
-//! construction. Sound by itself: it looks at values, not at what inference believes.
+//! What is evident of the sizes of the variables of a core term: enough to leave out the checks of
+//! equations that hold by construction. Sound by itself: it looks at values, not at what inference
+//! believes.
 
 use std::collections::HashMap;
 
@@ -136,7 +137,8 @@ impl Shapes {
         }
     }
 
-    /// The size that `for i < n` has: a negative bound makes it empty, so only what cannot be negative is a size.
+    /// The size that `for i < n` has: a negative bound makes it empty, so only what cannot be
+    /// negative is a size.
     fn extent(&mut self, n: &Term) -> Option<Poly> {
         let value = self.value(n)?;
         let evident = value.as_constant().is_some_and(|k| k >= 0) || self.is_size(&value);

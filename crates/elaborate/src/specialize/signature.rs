@@ -40,7 +40,8 @@ impl Specialize<'_> {
         Signature { params, result }
     }
 
-    /// A type as the definition of another writes it, with the names that this one gives to its sizes.
+    /// A type as the definition of another writes it, with the names that this one gives to its
+    /// sizes.
     pub(super) fn sized_by_name(&mut self, ty: solve::Ty, core: &Ty) -> SizedTy {
         let mut namer = Namer::default();
         self.from.solver.reserve(ty, &mut namer);

@@ -32,7 +32,8 @@ pub fn checked(name: &str, text: &str) -> (Sources, Checked, Vec<Problem>) {
     (sources, checked, problems)
 }
 
-/// The modules of the library and the examples that a module imports, and those that these import, which come first.
+/// The modules of the library and the examples that a module imports, and those that these import,
+/// which come first.
 fn library(sources: &mut Sources, main: &Module) -> Vec<(Rc<str>, Module)> {
     let mut found: Vec<(Rc<str>, Module)> = Vec::new();
     for item in &main.items {

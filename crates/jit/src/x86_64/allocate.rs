@@ -1,4 +1,5 @@
-//! Registers: each virtual register has one of the processor's for all of its live range, or a place in the frame. Those that are used most for their length choose first.
+//! Registers: each virtual register has one of the processor's for all of its live range, or a
+//! place in the frame. Those that are used most for their length choose first.
 
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
 
@@ -8,8 +9,8 @@ use crate::x86_64::assembler::{
 use crate::x86_64::code::{Class, Inst, Listing, Source, Value, Virtual};
 use crate::x86_64::live::{self, Live};
 
-/// General registers that calls leave as they are, and those that calls change. `rax`, `rcx` and `rdx` are for the instructions themselves, `r15` has what the
-/// region was called with.
+/// General registers that calls leave as they are, and those that calls change. `rax`, `rcx` and
+/// `rdx` are for the instructions themselves, `r15` has what the region was called with.
 const KEPT: [Gpr; 5] = [RBX, RBP, R12, R13, R14];
 const CHANGED: [Gpr; 6] = [RSI, RDI, R8, R9, R10, R11];
 
@@ -32,7 +33,8 @@ pub(crate) enum Home {
 pub(crate) struct Allocation {
     /// By virtual register.
     pub homes: Vec<Home>,
-    /// By number of an instruction that is a call: registers that it changes and that live across it.
+    /// By number of an instruction that is a call: registers that it changes and that live across
+    /// it.
     pub across: HashMap<usize, Vec<Home>>,
     /// By number of an instruction that allocates: where addresses are that live across it.
     pub addresses: HashMap<usize, Vec<Home>>,

@@ -1,6 +1,8 @@
-//! Bytes of x86-64: the general instructions on 64 bits, and those of AVX2 and FMA on vectors of four.
+//! Bytes of x86-64: the general instructions on 64 bits, and those of AVX2 and FMA on vectors of
+//! four.
 //!
-//! A source is the Intel manual, volume 2: a VEX prefix has three bytes here, always, and a branch 32 bits, always, so that lengths do not depend on distances.
+//! A source is the Intel manual, volume 2: a VEX prefix has three bytes here, always, and a branch
+//! 32 bits, always, so that lengths do not depend on distances.
 
 /// A general register, by its number: 0 is `rax`, 4 `rsp`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,7 +95,8 @@ impl Condition {
     }
 }
 
-/// The general instructions with two operands: the opcode that reads a register or memory, and the number of the form with a constant.
+/// The general instructions with two operands: the opcode that reads a register or memory, and the
+/// number of the form with a constant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Alu {
     Add,
@@ -219,7 +222,8 @@ pub(crate) enum Fused {
     SubFrom = 0x9c,
 }
 
-/// Which operand of a fused product is the result: see the manual. In all, `to` is read and written, and the last one may be in memory.
+/// Which operand of a fused product is the result: see the manual. In all, `to` is read and
+/// written, and the last one may be in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Order {
     /// to = to · last ± other
@@ -248,7 +252,8 @@ pub(crate) struct Assembler {
     labels: Vec<Option<usize>>,
     /// Branches: where their distance is, and where they lead.
     branches: Vec<(usize, Label)>,
-    /// Operands among the constants: where their distance is, from which place it counts, and the number of the constant.
+    /// Operands among the constants: where their distance is, from which place it counts, and the
+    /// number of the constant.
     constants: Vec<(usize, usize, u32)>,
 }
 
@@ -271,7 +276,8 @@ impl Assembler {
         self.code.extend(value.to_le_bytes());
     }
 
-    /// The operands: a register or a number of an opcode, and a place. `behind` is how many bytes of the instruction follow.
+    /// The operands: a register or a number of an opcode, and a place. `behind` is how many bytes
+    /// of the instruction follow.
     fn operands(&mut self, reg: u8, place: Place, behind: usize) {
         let reg = (reg & 7) << 3;
         match place {
@@ -463,12 +469,14 @@ impl Assembler {
         self.four(0);
     }
 
-    /// Forgets the upper halves of vectors: what code that does not know them has to wait for otherwise.
+    /// Forgets the upper halves of vectors: what code that does not know them has to wait for
+    /// otherwise.
     pub fn zero_upper(&mut self) {
         self.code.extend([0xc5, 0xf8, 0x77]);
     }
 
-    /// A vector instruction: `to` and `place` are its first and its last operand, `between` the one between them, which not all have.
+    /// A vector instruction: `to` and `place` are its first and its last operand, `between` the one
+    /// between them, which not all have.
     pub fn vector(&mut self, vex: Vex, to: u8, between: Option<u8>, place: Place) {
         self.vector_with(vex, to, between, place, None);
     }
@@ -535,7 +543,8 @@ mod tests {
         Place::Memory { base, index: Some(index), displacement }
     }
 
-    /// As GNU `as` writes them: bases that need a byte more, registers above the eighth, all kinds of operands.
+    /// As GNU `as` writes them: bases that need a byte more, registers above the eighth, all kinds
+    /// of operands.
     #[test]
     fn instructions_are_those_of_other_assemblers() {
         let said = [

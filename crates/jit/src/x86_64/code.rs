@@ -1,4 +1,5 @@
-//! Instructions before registers are allocated: those of the processor, on virtual registers of two classes.
+//! Instructions before registers are allocated: those of the processor, on virtual registers of two
+//! classes.
 
 use crate::x86_64::assembler::{Alu, Condition, Fused, Label, Shift, Vex};
 use crate::x86_64::helpers::Helper;
@@ -12,7 +13,8 @@ pub(crate) struct Virtual(pub u32);
 pub(crate) enum Class {
     /// An integer, a truth value (0 or 1), or an address.
     Word,
-    /// Four words. A real is in all of them; so scalars and lanes are computed alike. Truth values are all ones or all zeros.
+    /// Four words. A real is in all of them; so scalars and lanes are computed alike. Truth values
+    /// are all ones or all zeros.
     Vector,
 }
 
@@ -47,7 +49,8 @@ pub(crate) enum Test {
     True(Virtual),
     /// A comparison of integers.
     Ints(Condition, Virtual, Value),
-    /// Of reals: is the first one less than the second one, or equal if it need not be strict? False where one is NaN.
+    /// Of reals: is the first one less than the second one, or equal if it need not be strict?
+    /// False where one is NaN.
     Less { a: Virtual, b: Virtual, strict: bool },
 }
 
@@ -64,7 +67,8 @@ pub(crate) enum Form {
     Masks,
 }
 
-/// The instructions. The result is written when all operands have been read, unless something else is said.
+/// The instructions. The result is written when all operands have been read, unless something else
+/// is said.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Inst {
     /// A vector instruction with one or two operands, and perhaps a constant.
@@ -117,7 +121,8 @@ pub(crate) enum Inst {
     Unless { test: Test, to: Label },
     /// The next index; goes there if it is below the end, and there was no overflow.
     Next { index: Virtual, step: i32, end: Value, top: Label },
-    /// Ends the region unless the test holds, with the number of a check and values for its message.
+    /// Ends the region unless the test holds, with the number of a check and values for its
+    /// message.
     Check { test: Test, number: u32, values: Vec<Value> },
     /// An argument of a call.
     Pass { argument: u8, value: Virtual },
@@ -137,7 +142,8 @@ pub(crate) enum Inst {
     Mark { to: Virtual },
     /// No more than these are taken.
     Release { from: Virtual },
-    /// Exchanges two buffers: their addresses, and what the interpreter knows of them by their numbers.
+    /// Exchanges two buffers: their addresses, and what the interpreter knows of them by their
+    /// numbers.
     Swap { a: Virtual, b: Virtual, numbers: [u32; 2] },
 }
 

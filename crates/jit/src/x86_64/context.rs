@@ -17,13 +17,14 @@ pub(crate) struct Context {
     /// The arena, for whoever allocates; and what there is no room for.
     pub room: *mut c_void,
     pub failure: Option<Failure>,
-    /// Is there no room?
+    /// Whether there is no room.
     pub refused: u64,
     /// Room for the values of a check that fails.
     pub values: *mut i64,
 }
 
-/// What a region gives: it is done, or may not go on; anything above is the number of a check that fails, and this.
+/// What a region gives: it is done, or may not go on; anything above is the number of a check that
+/// fails, and this.
 pub(crate) const DONE: u32 = 0;
 pub(crate) const CANCELLED: u32 = 1;
 pub(crate) const EXHAUSTED: u32 = 2;

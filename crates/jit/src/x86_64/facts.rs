@@ -1,4 +1,5 @@
-//! What is known of a region before its instructions are selected: which statements can be in one, what comes from outside, and who uses a register.
+//! What is known of a region before its instructions are selected: which statements can be in one,
+//! what comes from outside, and who uses a register.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -10,10 +11,12 @@ use crate::LANES;
 /// As many sizes as there is room for where a call has its arguments.
 pub(crate) const MOST_DIMS: usize = 12;
 
-/// Statements with bodies, by their places in a program that stays where it is: can they be within a region?
+/// Statements with bodies, by their places in a program that stays where it is: can they be within
+/// a region?
 pub(crate) type Nests = HashMap<*const Nest, bool>;
 
-/// Can the statement be part of a region? A name for a part of a buffer must not be known outside of the region, so it is within a body.
+/// Can the statement be part of a region? A name for a part of a buffer must not be known outside
+/// of the region, so it is within a body.
 pub(crate) fn accepts(function: &Function, stmt: &Stmt, nests: &mut Nests) -> bool {
     let is_view = matches!(stmt, Stmt::Step(Step::View { .. }));
     function.precision == Precision::F64 && !is_view && is_known(function, stmt, nests)
@@ -140,7 +143,7 @@ pub(crate) struct Facts {
     pub regs_out: Vec<Reg>,
     /// Cells that are set, or begin at the outermost level.
     pub cells_out: BTreeSet<Cell>,
-    /// Has it a loop?
+    /// Whether it has a loop.
     pub loops: bool,
     /// How many statements.
     pub size: usize,
@@ -190,7 +193,7 @@ impl Facts {
         (known.uses == 1 && known.local).then_some(known.used_by)
     }
 
-    /// Is it used by statements of its body only?
+    /// Whether it is used by statements of its body only.
     pub fn is_local(&self, reg: Reg) -> bool {
         self.regs.get(&reg).is_some_and(|known| known.local)
     }
@@ -331,7 +334,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Has nothing mentioned the cell since the register was bound, in the same body, with no other body between?
+    /// Has nothing mentioned the cell since the register was bound, in the same body, with no other
+    /// body between?
     fn is_fresh(&self, reg: Reg, cell: Cell, body: &Body) -> bool {
         let fits = |known: &Known| {
             known.body == body.number

@@ -1,5 +1,6 @@
-//! What generated code calls: primitives without instructions, and loops over memory. A call has a list of arguments of four words each, the first of which is also the
-//! place of the result, and a number.
+//! What generated code calls: primitives without instructions, and loops over memory. A call has a
+//! list of arguments of four words each, the first of which is also the place of the result, and a
+//! number.
 
 use lambada_loops::{Fuel, Room, Stop, scalar, word};
 use lambada_prim::Prim;
@@ -17,7 +18,8 @@ pub(crate) const ARGUMENTS: usize = 6;
 pub(crate) enum Helper {
     /// Copies elements: to, from, how many.
     Copy,
-    /// Rows that become columns: to, from one row to the next, from, from one row to the next, rows, columns.
+    /// Rows that become columns: to, from one row to the next, from, from one row to the next,
+    /// rows, columns.
     Transpose,
     /// Sets elements: to, the value, how many.
     Fill,
@@ -25,7 +27,8 @@ pub(crate) enum Helper {
     Primitive { prim: Prim, lanes: bool },
     /// Asks for fuel: what it gives is 0, or how the region ends.
     Refill,
-    /// Makes a buffer: sizes, what the region was called with, which buffer, how many sizes. Gives by how many bytes the arena has moved.
+    /// Makes a buffer: sizes, what the region was called with, which buffer, how many sizes. Gives
+    /// by how many bytes the arena has moved.
     Alloc,
 }
 
@@ -43,7 +46,8 @@ impl Helper {
             Helper::Refill => refill as *const (),
             Helper::Alloc => alloc as *const (),
         };
-        // Rustc is not to know which one: it folds arithmetic on an address into relocations, which then are out of range.
+        // Rustc is not to know which one: it folds arithmetic on an address into relocations, which
+        // then are out of range.
         std::hint::black_box(address as i64)
     }
 
@@ -74,7 +78,8 @@ unsafe extern "sysv64" fn alloc(
     buf: u32,
     count: u32,
 ) -> i64 {
-    // SAFETY: generated code has called, with what the region was called with, which has what the interpreter has lent.
+    // SAFETY: generated code has called, with what the region was called with, which has what the
+    // interpreter has lent.
     let (sizes, context) =
         unsafe { (std::slice::from_raw_parts(sizes, count as usize), &mut *context) };
     // SAFETY: as above.
@@ -164,7 +169,8 @@ unsafe extern "sysv64" fn fill(words: *mut u64, _: u32) {
     let len = words[2 * WORDS].cast_signed().max(0) as usize;
     // Nothing may be nowhere.
     if len > 0 {
-        // SAFETY: the statement says that the buffer has so many elements, which are words of any value.
+        // SAFETY: the statement says that the buffer has so many elements, which are words of any
+        // value.
         unsafe { std::slice::from_raw_parts_mut(to, len) }.fill(value);
     }
 }

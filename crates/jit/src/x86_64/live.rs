@@ -1,16 +1,20 @@
-//! Live ranges: for each virtual register the segments of the text in which its value is still needed. A register that is written anew has a hole before that, where
-//! others may have its place.
+//! Live ranges: for each virtual register the segments of the text in which its value is still
+//! needed. A register that is written anew has a hole before that, where others may have its place.
 //!
-//! Of a region with very many blocks, a register that several blocks mention is taken for live from its first mention to its last, and in the whole of a loop
-//! that has some of its mentions and not all: sets of registers by block, and segments by block, are quadratic in the length of straight-line code with checks.
+//! Of a region with very many blocks, a register that several blocks mention is taken for live from
+//! its first mention to its last, and in the whole of a loop that has some of its mentions and not
+//! all: sets of registers by block, and segments by block, are quadratic in the length of
+//! straight-line code with checks.
 //!
-//! * A source: Traub, Holloway and Smith, *Quality and speed in linear-scan register allocation*, 1998, for ranges with holes.
+//! * A source: Traub, Holloway and Smith, *Quality and speed in linear-scan register allocation*,
+//!   1998, for ranges with holes.
 
 use std::ops::Range;
 
 use crate::x86_64::code::{Control, Inst, Listing, Role, Virtual};
 
-/// A live range. Positions are half instructions: operands are read at twice the number of an instruction, results are written at that plus 1.
+/// A live range. Positions are half instructions: operands are read at twice the number of an
+/// instruction, results are written at that plus 1.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Live {
     /// First and last positions, in order; no two of them touch.
@@ -48,7 +52,8 @@ impl Live {
 struct Block {
     insts: Range<usize>,
     next: Vec<usize>,
-    /// Of virtual registers that several blocks mention: those read before they are written, those written, and those needed at its two ends.
+    /// Of virtual registers that several blocks mention: those read before they are written, those
+    /// written, and those needed at its two ends.
     read: Set,
     written: Set,
     live_in: Set,
@@ -205,7 +210,8 @@ fn shared(listing: &Listing, blocks: &[Block]) -> Vec<Option<usize>> {
     several.into_iter().map(|several| if several { numbers.next() } else { None }).collect()
 }
 
-/// What is needed at the ends of blocks: the least solution, from the last block to the first one until nothing changes.
+/// What is needed at the ends of blocks: the least solution, from the last block to the first one
+/// until nothing changes.
 fn solve(blocks: &mut [Block]) {
     loop {
         let mut changed = false;
@@ -231,8 +237,9 @@ fn solve(blocks: &mut [Block]) {
     }
 }
 
-/// The segments within a block, from its end to its beginning, of the registers in question. `begun` are needed behind it. `open` has, by virtual register, the
-/// end of the segment that has been begun.
+/// The segments within a block, from its end to its beginning, of the registers in question.
+/// `begun` are needed behind it. `open` has, by virtual register, the end of the segment that has
+/// been begun.
 fn segments(
     listing: &Listing,
     insts: Range<usize>,
@@ -305,9 +312,11 @@ fn around_both(loops: &[Loop], a: Option<usize>, b: Option<usize>) -> Option<usi
     Some(a)
 }
 
-/// Live ranges without holes of the registers that several blocks mention, exact ones of all others.
+/// Live ranges without holes of the registers that several blocks mention, exact ones of all
+/// others.
 ///
-/// A register whose mentions are all in a loop is written there before it is read, as it has no value when the loop is entered; so iterations share nothing.
+/// A register whose mentions are all in a loop is written there before it is read, as it has no
+/// value when the loop is entered; so iterations share nothing.
 fn hulls(listing: &Listing, blocks: &[Block], shared: &[Option<usize>]) -> Vec<Live> {
     let mut live = vec![Live::default(); listing.classes.len()];
     weigh(listing, &mut live);

@@ -1,5 +1,6 @@
-//! Elementary functions as instructions, on four reals: by the formulas of `lambada_prim`'s vector mathematics, whose coefficients these are, with the same errors. They are written
-//! where they are used, so nothing that lives across them is saved.
+//! Elementary functions as instructions, on four reals: by the formulas of `lambada_prim`'s vector
+//! mathematics, whose coefficients these are, with the same errors. They are written where they are
+//! used, so nothing that lives across them is saved.
 
 use lambada_prim::Prim;
 
@@ -159,7 +160,8 @@ impl Writer {
         self.of(asm::ADD_INT, exponent, one)
     }
 
-    /// x · 2ⁿ for whole n up to 1200, rounded once: 2ⁿ in two factors, the product of which may overflow, or be subnormal.
+    /// x · 2ⁿ for whole n up to 1200, rounded once: 2ⁿ in two factors, the product of which may
+    /// overflow, or be subnormal.
     fn scaled(&mut self, x: Virtual, n: Virtual) -> Virtual {
         let (half, magic) = (self.real(0.5), self.real(MAGIC));
         let half = self.fused(Fused::Add, n, half, magic);
@@ -284,7 +286,8 @@ impl Writer {
         self.fused(Fused::Add, e, high, small.into())
     }
 
-    /// y, but the logarithm of x where that is no finite number: of infinity and NaN, of zeros, and of what is negative.
+    /// y, but the logarithm of x where that is no finite number: of infinity and NaN, of zeros, and
+    /// of what is negative.
     fn log_ends(&mut self, x: Virtual, y: Virtual) -> Virtual {
         let large = self.where_is(x, f64::INFINITY, asm::WHERE_NOT_LESS);
         let y = self.blend(large, x.into(), y);
@@ -294,7 +297,8 @@ impl Writer {
         self.blend(negative, nan, y)
     }
 
-    /// x = 2^e (1 + f) with 1 + f between the roots of 1/2 and 2, for a positive x that is finite, subnormal numbers included.
+    /// x = 2^e (1 + f) with 1 + f between the roots of 1/2 and 2, for a positive x that is finite,
+    /// subnormal numbers included.
     fn log_split(&mut self, x: Virtual) -> (Virtual, Virtual) {
         let small = self.where_is(x, f64::MIN_POSITIVE, asm::WHERE_LESS);
         // 2⁵⁴ times as large.
@@ -356,7 +360,8 @@ impl Writer {
         to
     }
 
-    /// sin x, or cos x, with π/2 in four parts, three of which have exact products with the number of quarter turns.
+    /// sin x, or cos x, with π/2 in four parts, three of which have exact products with the number
+    /// of quarter turns.
     fn turned(&mut self, x: Virtual, cosine: bool) -> Virtual {
         let (inverse, magic) = (self.real(std::f64::consts::FRAC_2_PI), self.real(MAGIC));
         let quadrant = self.fused(Fused::Add, x, inverse, magic);

@@ -24,7 +24,8 @@ pub(crate) struct Unit {
     regions: Vec<Entry>,
 }
 
-/// A region: where it begins, the sites of its checks, and how many values their messages have at most.
+/// A region: where it begins, the sites of its checks, and how many values their messages have at
+/// most.
 #[derive(Debug)]
 struct Entry {
     at: usize,
@@ -106,7 +107,8 @@ impl Regions for Ready {
             refused: 0,
             values: values.as_mut_ptr(),
         };
-        // SAFETY: the bytes are a function of this type, made for these slots and buffers; what it touches in memory is in range if the program has passed the checker.
+        // SAFETY: the bytes are a function of this type, made for these slots and buffers; what it
+        // touches in memory is in range if the program has passed the checker.
         #[allow(unsafe_code)]
         let result = unsafe {
             let first = self.pages.as_ptr().add(entry.at);

@@ -53,7 +53,8 @@ pub(crate) fn has_instructions(prim: Prim) -> bool {
 }
 
 impl Writer {
-    /// A primitive on vectors that has instructions. `to` may be where an operand is: it is written last.
+    /// A primitive on vectors that has instructions. `to` may be where an operand is: it is written
+    /// last.
     pub(crate) fn lanes_prim(&mut self, to: Virtual, prim: Prim, args: &[Source]) {
         match prim {
             Prim::Add => self.in_any_order(asm::ADD, to, args),
@@ -105,7 +106,8 @@ impl Writer {
                 let constant = Some(if prim == Prim::Floor { 0x09 } else { 0x0a });
                 self.put(Inst::Vector { op: asm::ROUND, to, a: None, b: args[0], constant });
             }
-            // The instruction gives its second operand where both are equal or one is NaN, and the row the first one, or the second one if that is NaN alone.
+            // The instruction gives its second operand where both are equal or one is NaN, and the
+            // row the first one, or the second one if that is NaN alone.
             Prim::Min | Prim::Max => {
                 let op = if prim == Prim::Min { asm::MIN } else { asm::MAX };
                 let (x, y) = (args[0], self.in_register(args[1]));
@@ -179,7 +181,8 @@ impl Writer {
         self.put(binary(asm::ADD_INT, to, low, Source::Virtual(shifted)));
     }
 
-    /// The nearest real of each integer: its halves as the digits of two reals, of which the difference and the sum are rounded once.
+    /// The nearest real of each integer: its halves as the digits of two reals, of which the
+    /// difference and the sum are rounded once.
     fn reals_of_ints(&mut self, to: Virtual, from: Source) {
         let from = self.in_register(from);
         let [low, high, both] =

@@ -1,4 +1,5 @@
-//! Arguments of calls, from what Rust programs have: numbers, slices, arrays of `ndarray`, tuples, and data.
+//! Arguments of calls, from what Rust programs have: numbers, slices, arrays of `ndarray`, tuples,
+//! and data.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -13,8 +14,8 @@ use smallvec::SmallVec;
 use crate::Value;
 use crate::data::{array_shape, shape_of};
 
-/// A value for a parameter. What is dense and of the elements that the program computes with, reals of 64 bits or of 32 and integers of 64, is lent and not
-/// copied.
+/// A value for a parameter. What is dense and of the elements that the program computes with, reals
+/// of 64 bits or of 32 and integers of 64, is lent and not copied.
 #[derive(Clone, Debug)]
 pub struct Arg<'a>(pub(crate) Given<'a>);
 
@@ -55,7 +56,8 @@ impl Dims {
 }
 
 impl<'a> Arg<'a> {
-    /// An array of these sizes, outermost first, with its elements in row-major order; nothing if there are more or fewer elements.
+    /// An array of these sizes, outermost first, with its elements in row-major order; nothing if
+    /// there are more or fewer elements.
     pub fn reals(dims: &[usize], elements: &'a [f64]) -> Option<Arg<'a>> {
         Arg::lent(dims, elements.len(), Lent::Real(elements))
     }
@@ -80,7 +82,8 @@ impl<'a> Arg<'a> {
         (wanted == Some(count)).then(|| Arg(Given::Array(Dims::of(dims), elements)))
     }
 
-    /// How many elements it has, or how large it is if it is an integer: by these a call takes longer.
+    /// How many elements it has, or how large it is if it is an integer: by these a call takes
+    /// longer.
     pub fn extent(&self) -> u64 {
         match &self.0 {
             Given::Scalar(Scalar::Int(value)) => value.unsigned_abs(),
@@ -500,7 +503,8 @@ pub fn variant<'a, const N: usize>(name: &str, args: [Arg<'a>; N]) -> Data {
     Data::Con { name: name.into(), tag: 0, args: args.into() }
 }
 
-/// The arguments of a call, by place or by name: `args![&xs, gamma: 1.0]`. Anything that is [`IntoArg`] will do.
+/// The arguments of a call, by place or by name: `args![&xs, gamma: 1.0]`. Anything that is
+/// [`IntoArg`] will do.
 #[macro_export]
 macro_rules! args {
     // One expression, so that what is borrowed in it lives as long as the call.

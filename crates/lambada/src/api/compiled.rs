@@ -29,7 +29,8 @@ pub(crate) struct Compiled {
 }
 
 impl Compiled {
-    /// Compiles a program whose last `extra` parameters are those of a derivative, a tuple of as many values as there are `wrt`.
+    /// Compiles a program whose last `extra` parameters are those of a derivative, a tuple of as
+    /// many values as there are `wrt`.
     pub(crate) fn new(
         call: &Prepared,
         extra: Extra,
@@ -75,7 +76,8 @@ impl Compiled {
         }
     }
 
-    /// Writes the arguments for the parameters from `from` to `to` into `ordered`, each there or not.
+    /// Writes the arguments for the parameters from `from` to `to` into `ordered`, each there or
+    /// not.
     pub(crate) fn order<'s>(
         &'s self,
         args: &'s Args<'_>,
@@ -221,7 +223,8 @@ pub(crate) enum Extra {
 type Param = (Arc<str>, String, Layout);
 
 impl Extra {
-    /// The parameters, in which a tuple of tangents is as many parameters, of the names of those that they are tangents of.
+    /// The parameters, in which a tuple of tangents is as many parameters, of the names of those
+    /// that they are tangents of.
     fn split(&self, mut params: Vec<Param>) -> Vec<Param> {
         let Extra::Tangents(names) = self else { return params };
         let Some((name, expected, layout)) = params.pop() else { return params };

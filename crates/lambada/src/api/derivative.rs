@@ -43,7 +43,8 @@ impl Function {
         Ok(Vjp { function: self.clone(), derived })
     }
 
-    /// The Jacobian of a function whose result is a real or an array of reals: the axes of the result, then those of the parameter.
+    /// The Jacobian of a function whose result is a real or an array of reals: the axes of the
+    /// result, then those of the parameter.
     ///
     /// # Errors
     /// Its result holds anything else, or a parameter does not exist or holds no reals.
@@ -59,7 +60,8 @@ impl Function {
         self.derived(What::Plain(Operator::Hessian), wrt).map(Hessian)
     }
 
-    /// The Hessian of a function whose result is a real, times a tangent, at a few times the cost of the value.
+    /// The Hessian of a function whose result is a real, times a tangent, at a few times the cost
+    /// of the value.
     ///
     /// # Errors
     /// Its result is no real, or a parameter does not exist or holds no reals.
@@ -265,14 +267,16 @@ impl ValueAndGrad {
     /// ```
     ///
     /// # Errors
-    /// Arguments that do not fit, what the program fails with, and places of another type or size than the result.
+    /// Arguments that do not fit, what the program fails with, and places of another type or size
+    /// than the result.
     pub fn call_into(&self, args: &Args<'_>, output: &mut dyn Output) -> Result<(), Error> {
         self.0.at(args)?.call_into(args, output)
     }
 }
 
 impl Jvp {
-    /// The value, and its tangent along tangents of the parameters; those that are not given are zero.
+    /// The value, and its tangent along tangents of the parameters; those that are not given are
+    /// zero.
     ///
     /// ```
     /// use lambada::{Model, args};
@@ -309,7 +313,8 @@ impl Jvp {
 }
 
 impl Hvp {
-    /// The gradient's derivative along tangents of the parameters; those that are not given are zero.
+    /// The gradient's derivative along tangents of the parameters; those that are not given are
+    /// zero.
     ///
     /// # Errors
     /// Arguments or tangents that do not fit, and what the program fails with.
@@ -452,8 +457,8 @@ impl Vjp {
     }
 }
 
-/// From cotangents of a result to cotangents of parameters, at the arguments of a call. It may be called any number of times, and each time runs the
-/// function forward and back.
+/// From cotangents of a result to cotangents of parameters, at the arguments of a call. It may be
+/// called any number of times, and each time runs the function forward and back.
 #[derive(Clone)]
 pub struct Pullback {
     derivative: Derivative,

@@ -5,7 +5,8 @@ use std::fmt;
 
 use lambada_source::{Failure, Label, Problem, Severity, Sources};
 
-/// Why a program cannot be loaded, compiled or called. `Display` gives what the command `lambada` prints: title, excerpt and hints.
+/// Why a program cannot be loaded, compiled or called. `Display` gives what the command `lambada`
+/// prints: title, excerpt and hints.
 ///
 /// ```
 /// let error = lambada::Model::compile("f.lam", "def f (x : real) = x + yy").unwrap_err();
@@ -31,7 +32,8 @@ pub enum ErrorKind {
     Program,
     /// The program failed when it ran: an index out of range, a check, no memory.
     Running,
-    /// The caller's: an argument of another type or size, or a result that is taken for something else.
+    /// The caller's: an argument of another type or size, or a result that is taken for something
+    /// else.
     Call,
     /// The call has been cancelled, see [`Cancel`](crate::Cancel).
     Interrupted,
@@ -40,7 +42,7 @@ pub enum ErrorKind {
 /// A problem as data: what a person sees, for editors and other programs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// Is it an error, or is something only doubtful?
+    /// Whether it is an error, or is something only doubtful.
     pub severity: Severity,
     /// A stable code such as `E0203`, which `lambada explain` explains.
     pub code: &'static str,

@@ -17,9 +17,11 @@ use super::value::Value;
 use crate::paper::{Mode, PaperStage};
 use crate::{Engine, Observer, Operator, Stage, Verification, Verify, operators};
 
-/// A definition of a program. It is compiled when it is called first, and may be called from many threads, each of which has memory of its own.
+/// A definition of a program. It is compiled when it is called first, and may be called from many
+/// threads, each of which has memory of its own.
 ///
-/// `wrt` are the names of parameters to differentiate with respect to; none at all stand for all parameters that hold reals.
+/// `wrt` are the names of parameters to differentiate with respect to; none at all stand for all
+/// parameters that hold reals.
 #[derive(Clone)]
 pub struct Function {
     about: Arc<About>,
@@ -67,7 +69,8 @@ impl Model {
     /// A definition, to be called and differentiated.
     ///
     /// # Errors
-    /// There is none of the name, or it cannot be run: it takes functions, or what type it has is left open.
+    /// There is none of the name, or it cannot be run: it takes functions, or what type it has is
+    /// left open.
     pub fn function(&self, name: &str) -> Result<Function, Error> {
         self.function_of(name, None)
     }
@@ -119,7 +122,8 @@ impl Function {
         self.about.result.as_ref()
     }
 
-    /// The variant types in the types of its parameters and of its result, those inside of others too.
+    /// The variant types in the types of its parameters and of its result, those inside of others
+    /// too.
     ///
     /// ```
     /// let model = lambada::Model::compile("f.lam", "
@@ -140,12 +144,14 @@ impl Function {
         &self.about.model
     }
 
-    /// Do the arguments of a call decide on types that the definition leaves open? What is told of its types is then what they are without arguments.
+    /// Do the arguments of a call decide on types that the definition leaves open? What is told of
+    /// its types is then what they are without arguments.
     pub fn is_open(&self) -> bool {
         matches!(self.about.types, Types::Open(_))
     }
 
-    /// The function at the types that arguments decide, where the definition leaves types open. Every call does this by itself.
+    /// The function at the types that arguments decide, where the definition leaves types open.
+    /// Every call does this by itself.
     ///
     /// ```
     /// use lambada::{Model, args};
@@ -244,7 +250,8 @@ impl Function {
         complete(compiled, &args, |given| compiled.value(given, self.observer.as_ref()))
     }
 
-    /// Calls it and writes the result where it belongs. When it has been called with values of the same sizes, this allocates nothing.
+    /// Calls it and writes the result where it belongs. When it has been called with values of the
+    /// same sizes, this allocates nothing.
     ///
     /// ```
     /// use lambada::{Model, args};
@@ -257,7 +264,8 @@ impl Function {
     /// ```
     ///
     /// # Errors
-    /// Arguments that do not fit, what the program fails with, and places of another type or size than the result.
+    /// Arguments that do not fit, what the program fails with, and places of another type or size
+    /// than the result.
     pub fn call_into(&self, args: &Args<'_>, output: &mut dyn Output) -> Result<(), Error> {
         if self.is_open() {
             return self.at(args)?.call_into(args, output);
@@ -330,11 +338,12 @@ impl Function {
         self.about.model.with_unit(|unit| unit.show(self.name(), stage, of, wrt, None))
     }
 
-    /// Compares its derivatives with others that share nothing with them: at the arguments, or at points drawn at random if there are none.
+    /// Compares its derivatives with others that share nothing with them: at the arguments, or at
+    /// points drawn at random if there are none.
     ///
     /// # Errors
-    /// It cannot be differentiated, arguments do not fit, or no point is found at which it has a finite value. Derivatives that are wrong are
-    /// told by [`Verification::problems`].
+    /// It cannot be differentiated, arguments do not fit, or no point is found at which it has a
+    /// finite value. Derivatives that are wrong are told by [`Verification::problems`].
     pub fn verify(&self, args: &Args<'_>) -> Result<Verification, Error> {
         let mut inputs = crate::Inputs::new();
         if !args.is_empty() {

@@ -1,9 +1,12 @@
-//! The interface for programs: a [`Model`] is a checked program, a [`Function`] one of its definitions, and each derivative of it something that is
-//! compiled once and called often. Everything here is `Send + Sync`.
+//! The interface for programs: a [`Model`] is a checked program, a [`Function`] one of its
+//! definitions, and each derivative of it something that is compiled once and called often.
+//! Everything here is `Send + Sync`.
 //!
 //! - `model`: programs, and what is kept of them; `function`, `derivative`: what is called;
-//! - `arg`, `value`, `output`: what goes in and what comes out; `ty`: types; `error`: what goes wrong;
-//! - `plan`, `compiled`: how arguments become those of machine code; `few`: lists without memory of their own.
+//! - `arg`, `value`, `output`: what goes in and what comes out; `ty`: types; `error`: what goes
+//!   wrong;
+//! - `plan`, `compiled`: how arguments become those of machine code; `few`: lists without memory of
+//!   their own.
 
 mod arg;
 mod compiled;

@@ -84,7 +84,7 @@ pub struct Definition {
     pub doc: Option<String>,
     /// Its type, with what it is overloaded for.
     pub scheme: String,
-    /// Does it take parameters?
+    /// Whether it takes parameters.
     pub is_function: bool,
 }
 
@@ -125,7 +125,8 @@ impl Builder {
         Builder { options, ..self }
     }
 
-    /// Where files are, those that it imports too. Those of the disk unless it is said; none for a text.
+    /// Where files are, those that it imports too. Those of the disk unless it is said; none for a
+    /// text.
     #[must_use]
     pub fn files(self, files: Arc<dyn Files>) -> Builder {
         Builder { files: Some(files), ..self }
@@ -160,7 +161,8 @@ impl Builder {
 }
 
 impl Model {
-    /// Reads and checks a file and all that it imports. Functions are compiled when they are called first.
+    /// Reads and checks a file and all that it imports. Functions are compiled when they are called
+    /// first.
     ///
     /// # Errors
     /// It cannot be read, or has mistakes; all are told.
@@ -168,7 +170,8 @@ impl Model {
         Model::builder().load(path)
     }
 
-    /// Checks a text, which is called by the name in messages. It imports modules of the library only; see [`Builder::import`].
+    /// Checks a text, which is called by the name in messages. It imports modules of the library
+    /// only; see [`Builder::import`].
     ///
     /// # Errors
     /// It has mistakes; all are told.
@@ -223,7 +226,8 @@ impl Model {
         }
     }
 
-    /// What the program's own file is called: its path, or the name that a text was given. With [`files`](Model::files) it makes the program again.
+    /// What the program's own file is called: its path, or the name that a text was given. With
+    /// [`files`](Model::files) it makes the program again.
     pub fn name(&self) -> String {
         match &self.0.main {
             Main::File(path) => path.display().to_string(),
@@ -231,7 +235,7 @@ impl Model {
         }
     }
 
-    /// Has it been a file, or only a text?
+    /// Whether it has been a file, or only a text.
     pub fn is_file(&self) -> bool {
         matches!(self.0.main, Main::File(_))
     }
@@ -249,12 +253,14 @@ impl Model {
         Model::loaded(self.0.main.clone(), self.0.files.clone(), options)
     }
 
-    /// The program's texts: its own name and text, and the files that it imports. It can be compiled again from them elsewhere.
+    /// The program's texts: its own name and text, and the files that it imports. It can be
+    /// compiled again from them elsewhere.
     pub fn files(&self) -> &InMemory {
         &self.0.files
     }
 
-    /// Does something with the program as the compiler has it. It is elaborated anew, for syntax trees are bound to their thread.
+    /// Does something with the program as the compiler has it. It is elaborated anew, for syntax
+    /// trees are bound to their thread.
     pub(crate) fn with_unit<T>(
         &self,
         run: impl FnOnce(&Unit) -> Result<T, Vec<Problem>>,

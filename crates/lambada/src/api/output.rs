@@ -8,7 +8,8 @@ use ndarray::{Array, ArrayViewMut, Dimension, IxDyn};
 
 use super::error::Error;
 
-/// The parts of a result, one after the other: scalars, and arrays of scalars. A tuple has those of its components.
+/// The parts of a result, one after the other: scalars, and arrays of scalars. A tuple has those of
+/// its components.
 pub struct Parts<'r> {
     results: Results<'r>,
 }
@@ -34,8 +35,9 @@ impl<'r> Parts<'r> {
     }
 }
 
-/// Where a result goes: a number, an array or a slice of the size of the result, or a tuple of places. An [`Array`] of another size is replaced by
-/// one of the right size; all else must have it.
+/// Where a result goes: a number, an array or a slice of the size of the result, or a tuple of
+/// places. An [`Array`] of another size is replaced by one of the right size; all else must have
+/// it.
 pub trait Output {
     /// Takes as many parts as belong here.
     ///
@@ -62,7 +64,8 @@ fn is_not(found: &Got, wanted: &str) -> Error {
 
 /// What an array has that results are written into.
 trait Place: Copy {
-    /// The elements as such; nothing if they are of another type. Copied only where they must be converted.
+    /// The elements as such; nothing if they are of another type. Copied only where they must be
+    /// converted.
     fn of(elements: Lent<'_>) -> Option<Cow<'_, [Self]>>;
 }
 

@@ -1,7 +1,9 @@
-//! How a compiled program is given its arguments. What is dense and of the right type is lent; all else is copied once.
+//! How a compiled program is given its arguments. What is dense and of the right type is lent; all
+//! else is copied once.
 //!
-//! Assumes: arguments in the order of the parameters, one for each. Gives: the leaves of the layouts, then the sizes that the code takes, all compared with
-//! what the parameters declare. Keeps: native code relies on these comparisons.
+//! Assumes: arguments in the order of the parameters, one for each. Gives: the leaves of the
+//! layouts, then the sizes that the code takes, all compared with what the parameters declare.
+//! Keeps: native code relies on these comparisons.
 
 use std::sync::Arc;
 
@@ -134,7 +136,8 @@ impl Slot {
         &self.expected
     }
 
-    /// The argument itself, if it is what belongs here: a scalar, or an array that is lent. A real may be written as an integer.
+    /// The argument itself, if it is what belongs here: a scalar, or an array that is lent. A real
+    /// may be written as an integer.
     #[inline]
     fn whole<'a>(&self, arg: &'a Arg<'a>) -> Option<Leaf<'a>> {
         let (elem, rank) = self.plain?;
@@ -172,7 +175,8 @@ impl Slot {
 }
 
 impl Plan {
-    /// The parameters, with the types that messages tell. `sizes` are places of sizes among the leaves.
+    /// The parameters, with the types that messages tell. `sizes` are places of sizes among the
+    /// leaves.
     pub(crate) fn new(params: Vec<(Arc<str>, String, Layout)>, sizes: Vec<(usize, usize)>) -> Plan {
         let slot = |(name, expected, layout)| Slot::new(name, expected, layout);
         let slots: Vec<Slot> = params.into_iter().map(slot).collect();
@@ -228,8 +232,9 @@ impl Plan {
         self.sizes.iter().map(|(leaf, axis)| leaves[*leaf].dims()[*axis] as i64)
     }
 
-    /// Compares the sizes with those that the parameters declare. Gives the leaves that replace others: arrays without elements inside of which a size
-    /// cannot be seen, with the size that belongs there.
+    /// Compares the sizes with those that the parameters declare. Gives the leaves that replace
+    /// others: arrays without elements inside of which a size cannot be seen, with the size that
+    /// belongs there.
     pub(crate) fn compare(&self, all: &[Leaf<'_>]) -> Result<Vec<(usize, Tensor)>, Problem> {
         let mut known: SmallVec<[Option<(usize, usize)>; 8]> = smallvec![None; self.names.len()];
         let mut unseen = false;
@@ -259,7 +264,8 @@ impl Plan {
         if unseen { Ok(self.filled_in(all, &known)) } else { Ok(Vec::new()) }
     }
 
-    /// The leaves of arrays without elements, with the sizes that are wanted where none can be seen.
+    /// The leaves of arrays without elements, with the sizes that are wanted where none can be
+    /// seen.
     #[cold]
     fn filled_in(
         &self,

@@ -1,4 +1,5 @@
-//! Tangents as arguments of a compiled derivative: by parameter, by fields of parameters, and zero where none is given.
+//! Tangents as arguments of a compiled derivative: by parameter, by fields of parameters, and zero
+//! where none is given.
 
 use std::sync::Arc;
 
@@ -81,8 +82,9 @@ impl Derivative {
         at.map_or_else(|| Data::unit().into_arg(), |at| zeros_like(&at).into_arg())
     }
 
-    /// The tangents, where some are of fields of what is differentiated by: each field's stands in a tangent of the whole, which is zero otherwise. What
-    /// belongs to no field stays as it is, and is blamed where tangents are ordered.
+    /// The tangents, where some are of fields of what is differentiated by: each field's stands in
+    /// a tangent of the whole, which is zero otherwise. What belongs to no field stays as it is,
+    /// and is blamed where tangents are ordered.
     fn gathered<'t>(&self, tangents: &'t Args<'_>, point: &Ordered<'_>) -> Option<Args<'t>> {
         let items = || tangents.iter();
         if !items().any(|(name, _)| name.is_some_and(|name| self.split(name).is_some())) {

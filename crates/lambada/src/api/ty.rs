@@ -26,7 +26,8 @@ pub enum Type {
     Record(Vec<(Arc<str>, Type)>),
     /// `[n]a`: the size as it is written, and the elements.
     Array(Arc<str>, Box<Type>),
-    /// A variant type, by its name; [`Function::variants`](crate::Function::variants) has its constructors.
+    /// A variant type, by its name; [`Function::variants`](crate::Function::variants) has its
+    /// constructors.
     Variant(Arc<str>),
     /// `a -> b`
     Function(Box<Type>, Box<Type>),

@@ -8,8 +8,9 @@ use ndarray::{Array, ArrayView, Dimension, IxDyn};
 
 use super::error::Error;
 
-/// A result of a call: a number, an array, or anything else that Lambada has. `try_into` makes the Rust value of it:
-/// `f64`, `f32`, `i64`, `bool`, `Vec`, arrays of `ndarray` of a fixed or any number of axes, tuples of those, [`Data`].
+/// A result of a call: a number, an array, or anything else that Lambada has. `try_into` makes the
+/// Rust value of it: `f64`, `f32`, `i64`, `bool`, `Vec`, arrays of `ndarray` of a fixed or any
+/// number of axes, tuples of those, [`Data`].
 ///
 /// ```
 /// use lambada::{Model, args};
@@ -37,7 +38,8 @@ impl Value {
     /// An array of reals where it is, with so many axes: `value.view::<Ix1>()`. A real has none.
     ///
     /// # Panics
-    /// If it is no array of reals, or one of another number of axes; see [`try_view`](Value::try_view).
+    /// If it is no array of reals, or one of another number of axes; see
+    /// [`try_view`](Value::try_view).
     pub fn view<D: Dimension>(&self) -> ArrayView<'_, f64, D> {
         match self.try_view() {
             Ok(view) => view,

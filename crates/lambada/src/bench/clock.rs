@@ -19,7 +19,8 @@ const TURN: Duration = Duration::from_millis(2);
 /// At least and at most so much time for a function.
 const SHORT: Duration = Duration::from_millis(300);
 const LONG: Duration = Duration::from_secs(4);
-/// A function has settled when its least time is this much older than half of all its time: nothing faster came since.
+/// A function has settled when its least time is this much older than half of all its time: nothing
+/// faster came since.
 const TURNS: usize = 5;
 
 /// Times functions in turn.

@@ -1,4 +1,5 @@
-//! A function that is ready to be measured, compiled in a cache of its own, so that the C compiler runs.
+//! A function that is ready to be measured, compiled in a cache of its own, so that the C compiler
+//! runs.
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! What was measured, for programs: seconds, bytes and operations as numbers, `null` for what is not known.
+//! What was measured, for programs: seconds, bytes and operations as numbers, `null` for what is
+//! not known.
 
 use serde_json::{Map, Value, json};
 

@@ -1,7 +1,8 @@
 //! What a run does, and the time that the machine needs for that at least.
 //!
-//! Two limits: all operations on reals at the speed of multiplications with additions in vector registers, and arguments and results once through
-//! memory, at the speed of arrays of that size. The larger one is the roof. An `exp` is one operation here and some twenty of the machine's, so
+//! Two limits: all operations on reals at the speed of multiplications with additions in vector
+//! registers, and arguments and results once through memory, at the speed of arrays of that size.
+//! The larger one is the roof. An `exp` is one operation here and some twenty of the machine's, so
 //! programs of many of these stay further away.
 
 use lambada_core::data::Data;

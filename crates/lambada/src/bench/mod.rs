@@ -1,4 +1,5 @@
-//! `bench`: what a definition and its derivative cost, from the text to the clock, and how far that is from what the machine can do.
+//! `bench`: what a definition and its derivative cost, from the text to the clock, and how far that
+//! is from what the machine can do.
 //!
 //! - `compile`: each is compiled anew, in a cache of its own;
 //! - `clock`: each runs until its time has settled;
@@ -31,8 +32,9 @@ pub use limit::{Machine, Work};
 pub struct Bench<'a> {
     /// The definition.
     pub entry: &'a str,
-    /// Which derivative: [`Operator::Vjp`], [`Operator::Jvp`], or [`Operator::Value`] for none. With cotangents and tangents that are ones; the reverse
-    /// derivative of a real is its gradient.
+    /// Which derivative: [`Operator::Vjp`], [`Operator::Jvp`], or [`Operator::Value`] for none.
+    /// With cotangents and tangents that are ones; the reverse derivative of a real is its
+    /// gradient.
     pub operator: Operator,
     /// The parameters to differentiate with respect to: all that hold reals unless named.
     pub wrt: Option<&'a [String]>,
@@ -40,7 +42,8 @@ pub struct Bench<'a> {
     pub inputs: &'a Inputs,
     /// How long the file took to be read and checked.
     pub checked: Duration,
-    /// Are operations counted however long that takes? Otherwise only where it does not take much longer than the rest.
+    /// Are operations counted however long that takes? Otherwise only where it does not take much
+    /// longer than the rest.
     pub count: bool,
 }
 
@@ -64,7 +67,7 @@ pub struct Ran {
     pub name: &'static str,
     /// What its compilation took.
     pub compiled: Compiled,
-    /// Is it machine code?
+    /// Whether it is machine code.
     pub native: bool,
     /// The least time of a run, and the median, in seconds.
     pub least: f64,
@@ -72,13 +75,15 @@ pub struct Ran {
     pub median: f64,
     /// How many runs there were.
     pub runs: usize,
-    /// The most bytes that arrays took at a time besides the arguments; nothing where that is not known.
+    /// The most bytes that arrays took at a time besides the arguments; nothing where that is not
+    /// known.
     pub memory: Option<u64>,
     /// What a run does; nothing if it was not counted.
     pub work: Option<Work>,
     /// How many seconds counting would take, where that is why nothing was counted.
     pub counting: Option<f64>,
-    /// The time below which no machine code could run on this machine, in seconds, and what it is bound by.
+    /// The time below which no machine code could run on this machine, in seconds, and what it is
+    /// bound by.
     pub limit: Option<(f64, &'static str)>,
 }
 

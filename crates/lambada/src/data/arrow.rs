@@ -16,12 +16,14 @@ use crate::messages::data as messages;
 /// The table of a Parquet file, within a limit on its memory.
 ///
 /// # Errors
-/// E0601 where the file cannot be read, E0663 where it is broken, E0620 where it is too large, E0661 where two columns have one name.
+/// E0601 where the file cannot be read, E0663 where it is broken, E0620 where it is too large,
+/// E0661 where two columns have one name.
 pub fn read_parquet(path: &Path, origin: &str, memory: Memory) -> Result<Table, Problem> {
     read(path, origin, memory, "Parquet", super::parquet::read)
 }
 
-/// The table of a file or stream in Arrow's interprocess format, which is also Feather's second version; as `read_parquet`.
+/// The table of a file or stream in Arrow's interprocess format, which is also Feather's second
+/// version; as `read_parquet`.
 pub fn read_ipc(path: &Path, origin: &str, memory: Memory) -> Result<Table, Problem> {
     read(path, origin, memory, "Arrow", super::ipc::read)
 }
@@ -50,7 +52,8 @@ thread_local! {
     static GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Is a panic on this thread one that is told as a broken file? A hook for panics leaves it alone then.
+/// Is a panic on this thread one that is told as a broken file? A hook for panics leaves it alone
+/// then.
 pub fn panics_are_told() -> bool {
     GUARDED.get()
 }
@@ -79,7 +82,8 @@ pub fn write_ipc(table: &Table) -> Result<Vec<u8>, String> {
 
 #[cfg(test)]
 mod tests {
-    //! Files that Arrow's own library wrote (`tests/tables/write.py`) are read here; what is written here is read again.
+    //! Files that Arrow's own library wrote (`tests/tables/write.py`) are read here; what is
+    //! written here is read again.
 
     use lambada_prim::{Data as Elements, Tensor};
 
@@ -151,7 +155,8 @@ mod tests {
         assert_eq!(columns("no_rows"), ["x [0] Real([])"]);
     }
 
-    /// Lists in lists, of a width that the type tells or all have; short and long words of a view; rows in several groups.
+    /// Lists in lists, of a width that the type tells or all have; short and long words of a view;
+    /// rows in several groups.
     #[test]
     fn lists_are_arrays_and_views_are_words() {
         let expected = [

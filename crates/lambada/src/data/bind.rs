@@ -1,4 +1,5 @@
-//! Raw values to typed data, guided by a signature: names, types, shapes and the sizes that the values fix.
+//! Raw values to typed data, guided by a signature: names, types, shapes and the sizes that the
+//! values fix.
 
 mod reals;
 mod tables;
@@ -20,7 +21,8 @@ use super::table::Lines;
 use super::{Inputs, Raw, is_identifier, json, names_match};
 use crate::messages::data as messages;
 
-/// One value per parameter, in order; or all that is wrong with the inputs. `inferred` says which parameters have no written type.
+/// One value per parameter, in order; or all that is wrong with the inputs. `inferred` says which
+/// parameters have no written type.
 pub fn bind(
     program: &Program,
     definition: &str,
@@ -89,7 +91,8 @@ pub fn bind_or(
     }
 }
 
-/// The inputs by the names of the parameters; those without a name belong to the parameters in their order.
+/// The inputs by the names of the parameters; those without a name belong to the parameters in
+/// their order.
 pub(super) fn by_name<'i>(
     definition: &str,
     names: &[&'i str],
@@ -145,7 +148,8 @@ fn rank_of(value: &Raw) -> usize {
     }
 }
 
-/// A single value of a type, called `name` in messages: a tangent or a cotangent. Its sizes are not compared with others.
+/// A single value of a type, called `name` in messages: a tangent or a cotangent. Its sizes are not
+/// compared with others.
 pub fn bind_one(program: &Program, name: &str, ty: &SizedTy, value: &Raw) -> Result<Data, Problem> {
     let mut sizes = Sizes::default();
     let mut data = one(program, name, ty, (value, None), &mut sizes)?;
@@ -271,7 +275,8 @@ impl Sizes {
         }
     }
 
-    /// The sizes inside an empty list, which the list cannot tell, from what other values have fixed.
+    /// The sizes inside an empty list, which the list cannot tell, from what other values have
+    /// fixed.
     fn fill_in(&self, ty: &SizedTy, data: &mut Data) {
         match (ty, data) {
             (SizedTy::Array(..), Data::Tensor(tensor)) => {
@@ -535,7 +540,8 @@ impl Reader<'_> {
         })
     }
 
-    /// A list of lists of another depth: of the whole of it is told, not of the place so many lists inside.
+    /// A list of lists of another depth: of the whole of it is told, not of the place so many lists
+    /// inside.
     fn misshapen(&self, depth: usize, whole: &Value) -> Problem {
         let mut place = self.place;
         for _ in 0..depth {

@@ -1,4 +1,5 @@
-//! Columns of Arrow's formats as they are read: values of one type, some of them missing, each alone or in lists of one length.
+//! Columns of Arrow's formats as they are read: values of one type, some of them missing, each
+//! alone or in lists of one length.
 
 use lambada_prim::{Data as Elements, Memory, Tensor};
 
@@ -60,7 +61,8 @@ impl Value<'_> {
 /// The bytes of a number.
 pub const NUMBER: u64 = size_of::<f64>() as u64;
 
-/// The values of a column one after the other, with anything at the places of those that are missing.
+/// The values of a column one after the other, with anything at the places of those that are
+/// missing.
 pub struct Cells {
     values: Values,
     /// Where values are missing.
@@ -137,7 +139,8 @@ impl Cells {
         }
     }
 
-    /// A column with these dimensions, of which the first are the rows. Missing numbers are NaN, as in text.
+    /// A column with these dimensions, of which the first are the rows. Missing numbers are NaN, as
+    /// in text.
     pub fn column(self, dims: Vec<usize>) -> Result<Column, Wrong> {
         if dims.iter().copied().fold(1, usize::saturating_mul) != self.len() {
             return Err(Wrong::Broken("lists that contradict the rows".into()));
@@ -175,7 +178,8 @@ fn reals<T: Copy>(values: &[T], missing: &[usize], real: fn(T) -> f64) -> Elemen
     Elements::Real(reals)
 }
 
-/// The number that these 16 bits are in the IEEE's format: a sign, 5 bits of the exponent, 10 of the significand.
+/// The number that these 16 bits are in the IEEE's format: a sign, 5 bits of the exponent, 10 of
+/// the significand.
 pub fn half(bits: u16) -> f64 {
     let (exponent, significand) = (i32::from(bits >> 10 & 31), f64::from(bits & 1023));
     let size = match (exponent, bits & 1023) {

@@ -1,4 +1,5 @@
-//! JSON texts that are nested deeply, such as a list of a hundred thousand constructors: read without recursion.
+//! JSON texts that are nested deeply, such as a list of a hundred thousand constructors: read
+//! without recursion.
 
 use serde_json::{Map, Value};
 

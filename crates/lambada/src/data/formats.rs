@@ -1,4 +1,5 @@
-//! The formats of files, by the ends of their names: a row for each that this library is built with.
+//! The formats of files, by the ends of their names: a row for each that this library is built
+//! with.
 
 use std::path::Path;
 
@@ -23,7 +24,8 @@ pub(super) struct Format {
     ends: &'static [&'static str],
     pub(super) read: Read,
     pub(super) write: Option<Write>,
-    /// The bytes of a file with the parts of a sparse matrix, and of a value as one array more, where they are no record.
+    /// The bytes of a file with the parts of a sparse matrix, and of a value as one array more,
+    /// where they are no record.
     pub(super) sparse: Option<fn(&Named, Precision) -> Made>,
 }
 

@@ -1,8 +1,10 @@
-//! Tables in Arrow's interprocess format: files, which are also Feather's second version, and streams, in and out.
+//! Tables in Arrow's interprocess format: files, which are also Feather's second version, and
+//! streams, in and out.
 //!
-//! Messages follow each other: a schema, dictionaries, and batches of rows. The arrays of a batch are buffers, in the order of the fields and what is
-//! inside them, so those of a field that is of no use here must be counted, too. Lengths are compared with the file before anything is allocated by
-//! them: a file whose lengths are wrong is an error, not the end of the process.
+//! Messages follow each other: a schema, dictionaries, and batches of rows. The arrays of a batch
+//! are buffers, in the order of the fields and what is inside them, so those of a field that is of
+//! no use here must be counted, too. Lengths are compared with the file before anything is
+//! allocated by them: a file whose lengths are wrong is an error, not the end of the process.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -71,7 +73,8 @@ impl Messages {
         reader.finish()
     }
 
-    /// A block is the place of a message, its length, four bytes of nothing, and the length of its body.
+    /// A block is the place of a message, its length, four bytes of nothing, and the length of its
+    /// body.
     fn of_block(&mut self, block: &[u8; 24], reader: &mut Reader) -> Result<(), Wrong> {
         let (start, rest) = block.split_at(8);
         let (stated, body) = rest.split_at(8);

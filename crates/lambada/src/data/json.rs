@@ -10,7 +10,8 @@ use serde_json::Value;
 
 use crate::messages::data as messages;
 
-/// A JSON text. One key twice in an object is a mistake, which no value shows; what is not JSON is told with `origin`.
+/// A JSON text. One key twice in an object is a mistake, which no value shows; what is not JSON is
+/// told with `origin`.
 pub fn read(text: &str, origin: &str) -> Result<Deep<Value>, Problem> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let text = &*spelled(text);
@@ -91,7 +92,8 @@ fn repeated_key(text: &str) -> Option<String> {
     None
 }
 
-/// Numbers that JSON has not, as other writers of JSON and results of programs have them, with their spelling here.
+/// Numbers that JSON has not, as other writers of JSON and results of programs have them, with
+/// their spelling here.
 const CONSTANTS: [(&str, &str); 6] = [
     ("NaN", "\"nan\""),
     ("nan", "\"nan\""),
@@ -239,7 +241,7 @@ pub fn real(value: &Value) -> Option<f64> {
     }
 }
 
-/// Is it a number beyond all reals?
+/// Whether it is a number beyond all reals.
 pub fn overflows(text: &str) -> bool {
     text.parse::<f64>().is_ok_and(f64::is_infinite) && text.contains(|c: char| c.is_ascii_digit())
 }

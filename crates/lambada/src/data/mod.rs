@@ -1,5 +1,6 @@
-//! Data in and out: JSON, NumPy archives and `name=value` arguments become typed values, checked against a signature; results become
-//! text, JSON or NumPy archives. Nothing here knows how programs run.
+//! Data in and out: JSON, NumPy archives and `name=value` arguments become typed values, checked
+//! against a signature; results become text, JSON or NumPy archives. Nothing here knows how
+//! programs run.
 
 #[cfg(feature = "arrow")]
 mod arrow;

@@ -4,7 +4,7 @@ use lambada_source::Problem;
 
 use crate::messages::data as messages;
 
-/// Can it be the name of a variable?
+/// Whether it can be the name of a variable.
 pub fn is_identifier(name: &str) -> bool {
     let mut chars = name.chars();
     chars.next().is_some_and(|c| c.is_alphabetic() || c == '_')
@@ -24,7 +24,8 @@ pub fn names_match(a: &str, b: &str) -> bool {
     a.split_whitespace().flat_map(str::chars).eq(b.split_whitespace().flat_map(str::chars))
 }
 
-/// What is wrong with arguments of which one begins or ends with a `=` that belongs to its neighbors, as in `x = 3`.
+/// What is wrong with arguments of which one begins or ends with a `=` that belongs to its
+/// neighbors, as in `x = 3`.
 pub fn spaced_assignment(words: &[String]) -> Option<Problem> {
     let torn =
         |word: &str| split_assignment(word).is_some_and(|(a, b)| a.is_empty() || b.is_empty());

@@ -25,7 +25,8 @@ struct Header {
     dims: Vec<usize>,
 }
 
-/// The array that these bytes are. There are `length` of them, of which no more is kept than the elements.
+/// The array that these bytes are. There are `length` of them, of which no more is kept than the
+/// elements.
 pub fn read(mut bytes: impl Read, length: u64) -> Result<Tensor, String> {
     let (text, before) = preamble(&mut bytes)?;
     let header = header(&text)?;
@@ -160,7 +161,8 @@ fn scalars(header: &Header, bytes: &mut impl Read, count: usize) -> Result<Eleme
     }
 }
 
-/// Are elements of this type read? Before it is asked how many bytes they take, which is another matter for texts.
+/// Are elements of this type read? Before it is asked how many bytes they take, which is another
+/// matter for texts.
 fn is_known(header: &Header) -> bool {
     matches!(
         (header.kind, header.size),
@@ -249,7 +251,8 @@ pub fn write_word(word: &str) -> Vec<u8> {
     file(&format!("|S{}", word.len()), "()", word.as_bytes())
 }
 
-/// A file of the format's first version, whose header is shorter than 64 KB: no array has so many dimensions.
+/// A file of the format's first version, whose header is shorter than 64 KB: no array has so many
+/// dimensions.
 fn file(ty: &str, shape: &str, data: &[u8]) -> Vec<u8> {
     let header = format!("{{'descr': '{ty}', 'fortran_order': False, 'shape': {shape}, }}");
     let mut bytes = MAGIC.to_vec();

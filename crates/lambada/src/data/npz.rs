@@ -63,7 +63,8 @@ pub fn write_npz(arrays: &[(String, Tensor)], precision: Precision) -> Result<Ve
 /// What the parts of a sparse matrix are called in an archive of SciPy.
 const COO: [(&str, &str); 3] = [("cols", "col"), ("rows", "row"), ("values", "data")];
 
-/// A sparse matrix with its `rows`, `cols`, `values` and `shape.0`, `shape.1`, and whatever else, as an archive that SciPy reads: a `coo_array`.
+/// A sparse matrix with its `rows`, `cols`, `values` and `shape.0`, `shape.1`, and whatever else,
+/// as an archive that SciPy reads: a `coo_array`.
 pub fn write_coo(parts: &[(String, Tensor)], precision: Precision) -> Result<Vec<u8>, String> {
     let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
     let mut shape = Vec::new();

@@ -1,7 +1,8 @@
 //! Tables in Apache Parquet's files, one column after the other, without Arrow's arrays between.
 //!
-//! A column stands in such a file as its values, without those that are missing, and two levels for each place. The level of definition says what
-//! is there: a value, an empty list, or nothing. The level of repetition says which of the lists around the place goes on; 0 begins a row.
+//! A column stands in such a file as its values, without those that are missing, and two levels for
+//! each place. The level of definition says what is there: a value, an empty list, or nothing. The
+//! level of repetition says which of the lists around the place goes on; 0 begins a row.
 
 use std::fs::File;
 use std::sync::Arc;
@@ -118,8 +119,8 @@ impl Reader<'_> {
     }
 }
 
-/// The type of the values in a field, and for each list around them the level of definition at which it has an element. Nothing if there are
-/// structures in it.
+/// The type of the values in a field, and for each list around them the level of definition at
+/// which it has an element. Nothing if there are structures in it.
 fn element<'a>(mut ty: &'a Type, lists: &mut Vec<i16>) -> Option<&'a Type> {
     let mut level = 0;
     loop {

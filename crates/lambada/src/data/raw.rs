@@ -45,7 +45,8 @@ pub(crate) struct Entry {
     pub name: Option<String>,
     pub value: Raw,
     pub origin: String,
-    /// One of the members of a file, which may serve several definitions: left aside where no parameter has the name.
+    /// One of the members of a file, which may serve several definitions: left aside where no
+    /// parameter has the name.
     pub shared: bool,
     /// The file, of a value that goes by the name of the file.
     pub file: Option<PathBuf>,
@@ -59,7 +60,8 @@ impl Inputs {
         Inputs::default()
     }
 
-    /// The same with a limit on the memory for arrays of files, in bytes; it is that of [`Options::max_memory`](crate::Options) unless it is said.
+    /// The same with a limit on the memory for arrays of files, in bytes; it is that of
+    /// [`Options::max_memory`](crate::Options) unless it is said.
     #[must_use]
     pub fn with_memory(self, bytes: Option<u64>) -> Inputs {
         Inputs { limit: bytes.map(|limit| Memory { limit }), ..self }
@@ -114,14 +116,18 @@ impl Inputs {
         self.entries.push(Entry { name: Some(name), value, origin, shared, file, lines: None });
     }
 
-    /// The names of the values that have one, with where they come from, but for those of files that hold other values too.
+    /// The names of the values that have one, with where they come from, but for those of files
+    /// that hold other values too.
     pub(crate) fn names(&self) -> impl Iterator<Item = (&str, &str)> {
         let own = self.entries.iter().filter(|entry| !entry.shared);
         own.filter_map(|entry| Some((entry.name.as_deref()?, &*entry.origin)))
     }
 
-    /// All values of a `.json` or `.npz` file, the columns of a table and the whole under the file's base name; a `.npy` file gives one value, under the file's base name. `-` is JSON from standard input.
-    /// `name=FILE` is the file as the value of the parameter. Tables are `.csv` and `.tsv` files, and with the feature `arrow` also `.parquet`, `.arrow` and `.feather` files.
+    /// All values of a `.json` or `.npz` file, the columns of a table and the whole under the
+    /// file's base name; a `.npy` file gives one value, under the file's base name. `-` is JSON
+    /// from standard input. `name=FILE` is the file as the value of the parameter. Tables are
+    /// `.csv` and `.tsv` files, and with the feature `arrow` also `.parquet`, `.arrow` and
+    /// `.feather` files.
     pub fn read_file(&mut self, path: &Path) -> Result<(), Problem> {
         if path == Path::new(STANDARD_INPUT) {
             let text = self.text(path)?;
@@ -152,8 +158,8 @@ impl Inputs {
         }
     }
 
-    /// The value of one parameter: all of a JSON file, or its only member if that has the name; a table; a `.npy` file; an archive's only
-    /// array, or that of the name.
+    /// The value of one parameter: all of a JSON file, or its only member if that has the name; a
+    /// table; a `.npy` file; an archive's only array, or that of the name.
     fn read_named(&mut self, name: &str, path: &Path) -> Result<(), Problem> {
         let origin = format!("`{}`", path.display());
         let value = if path == Path::new(STANDARD_INPUT) {
@@ -200,7 +206,8 @@ impl Inputs {
         }
     }
 
-    /// One value, called `name`: a `.json` file holds it as it is, or as the only member of an object; a `.npz` file as its only array, a table as its only column or as a whole.
+    /// One value, called `name`: a `.json` file holds it as it is, or as the only member of an
+    /// object; a `.npz` file as its only array, a table as its only column or as a whole.
     pub fn read_value(&mut self, name: &str, path: &Path) -> Result<(), Problem> {
         let mut inputs = Inputs { limit: self.limit, ..Inputs::new() };
         let origin = format!("`{}`", path.display());
@@ -236,7 +243,8 @@ impl Inputs {
         }
     }
 
-    /// An argument `name=value`, or a value alone for the next parameter; the value is JSON, but `inf`, `nan` and constructors need no quotes.
+    /// An argument `name=value`, or a value alone for the next parameter; the value is JSON, but
+    /// `inf`, `nan` and constructors need no quotes.
     pub fn read_argument(&mut self, text: &str) -> Result<(), Problem> {
         let Some((name, value)) = split_assignment(text) else {
             let value = text.trim();

@@ -1,4 +1,5 @@
-//! Shapes of values before they are typed: what they say of parameters whose types a definition leaves open.
+//! Shapes of values before they are typed: what they say of parameters whose types a definition
+//! leaves open.
 
 use std::sync::Arc;
 

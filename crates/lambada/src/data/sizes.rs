@@ -1,5 +1,6 @@
-//! The sizes of variants in data. Data says `Leaf` and not `Leaf : tree [3] real`; how large the `d` of its type is follows from what else has that
-//! size: arrays in the value, other arguments, the type itself. Where nothing says it, it is 0, as in an empty list.
+//! The sizes of variants in data. Data says `Leaf` and not `Leaf : tree [3] real`; how large the
+//! `d` of its type is follows from what else has that size: arrays in the value, other arguments,
+//! the type itself. Where nothing says it, it is 0, as in an empty list.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -21,7 +22,8 @@ pub(crate) struct Conflict {
     pub found: usize,
 }
 
-/// Gives all variants in some values the sizes that their types take. `known` are the sizes that names stand for.
+/// Gives all variants in some values the sizes that their types take. `known` are the sizes that
+/// names stand for.
 ///
 /// # Errors
 /// Two sizes that ought to be equal and are not.
@@ -55,7 +57,7 @@ struct Completion<'p> {
     known: &'p HashMap<Arc<str>, usize>,
     cells: Vec<Option<usize>>,
     next: usize,
-    /// Is this the second pass, which writes what the first one has found?
+    /// Whether this is the second pass, which writes what the first one has found.
     writes: bool,
 }
 
@@ -100,7 +102,8 @@ impl Completion<'_> {
         }
     }
 
-    /// The type with names for the sizes of variants that it leaves open: these are the same in all elements of an array.
+    /// The type with names for the sizes of variants that it leaves open: these are the same in all
+    /// elements of an array.
     fn named(&mut self, ty: &SizedTy, scope: &mut Scope) -> SizedTy {
         match ty {
             SizedTy::Array(size, elem) => {

@@ -1,7 +1,9 @@
-//! JSON text to typed data and back without a tree of values in between: the numbers of an array go into one flat array as they are read.
-//! A reader is led by the type: members of an object that the type does not mention are skipped.
+//! JSON text to typed data and back without a tree of values in between: the numbers of an array go
+//! into one flat array as they are read. A reader is led by the type: members of an object that the
+//! type does not mention are skipped.
 //!
-//! * Gives: values of the type. Sizes are compared within an array only; declared sizes are the caller's concern.
+//! * Gives: values of the type. Sizes are compared within an array only; declared sizes are the
+//!   caller's concern.
 
 use std::fmt;
 use std::rc::Rc;
@@ -283,7 +285,8 @@ impl<'de> Visitor<'de> for Dense<'_> {
     }
 }
 
-/// A value as JSON: a tuple is a list, a record an object, `Circle 1.0` is `{"Circle": [1.0]}`, and reals that JSON cannot write are strings.
+/// A value as JSON: a tuple is a list, a record an object, `Circle 1.0` is `{"Circle": [1.0]}`, and
+/// reals that JSON cannot write are strings.
 pub(crate) struct Json<'a>(pub &'a Data);
 
 impl Serialize for Json<'_> {

@@ -1,5 +1,6 @@
-//! Tables: columns of one length, from files in and for files out. A column is an array under its name; the whole table, under the name of the file, is an
-//! array of records, a matrix, or an array of tuples, as the parameter wants it.
+//! Tables: columns of one length, from files in and for files out. A column is an array under its
+//! name; the whole table, under the name of the file, is an array of records, a matrix, or an array
+//! of tuples, as the parameter wants it.
 
 use std::sync::Arc;
 
@@ -63,7 +64,8 @@ pub fn cell(word: &str) -> serde_json::Value {
     int().or_else(real).map_or_else(|| word.into(), serde_json::Value::Number)
 }
 
-/// A result as a table: an array of records of scalars, or arrays of one length, which have names here, if it consists of arrays. Nothing if it is none.
+/// A result as a table: an array of records of scalars, or arrays of one length, which have names
+/// here, if it consists of arrays. Nothing if it is none.
 pub fn of(data: &Data, arrays: Option<&[(String, Tensor)]>) -> Option<Table> {
     let columns = match data {
         Data::Array(records) => records_as_columns(records)?,

@@ -35,8 +35,8 @@ pub fn check_output(path: &Path) -> Result<(), Problem> {
     Format::of_result(path).map(drop)
 }
 
-/// Writes the value to a file whose name tells the format. The file is complete or untouched.
-/// Reals have so many bits: those of an archive of NumPy, and as many decimals as they need in a text.
+/// Writes the value to a file whose name tells the format. The file is complete or untouched. Reals
+/// have so many bits: those of an archive of NumPy, and as many decimals as they need in a text.
 pub fn write_file(path: &Path, data: &Data, precision: Precision) -> Result<(), Problem> {
     let bytes = bytes(path, data, precision)?;
     replace_file(path, &bytes).map_err(|e| messages::io(path, "write", e))
@@ -85,7 +85,8 @@ fn decimal(data: &Data, precision: Precision) -> Data {
     }
 }
 
-/// Writes a value and its sparse matrix of derivatives, which has this name. A `.npz` file is one that `scipy.sparse.load_npz` reads, with the value as one array more.
+/// Writes a value and its sparse matrix of derivatives, which has this name. A `.npz` file is one
+/// that `scipy.sparse.load_npz` reads, with the value as one array more.
 pub fn write_sparse(
     path: &Path,
     name: &str,
@@ -103,8 +104,8 @@ pub fn write_sparse(
     replace_file(path, &bytes).map_err(|e| messages::io(path, "write", e))
 }
 
-/// Replaces the file at once, with the permissions that it had; where the name is that of a link, the file that it leads to. What is no file, such as
-/// a pipe, is written to.
+/// Replaces the file at once, with the permissions that it had; where the name is that of a link,
+/// the file that it leads to. What is no file, such as a pipe, is written to.
 ///
 /// # Errors
 /// What the system says; then the file is what it was.
@@ -144,7 +145,8 @@ fn temporary() -> tempfile::Builder<'static, 'static> {
     builder
 }
 
-/// One named array per leaf; nested names are joined by dots, components are numbered, and a result that is one array is called `result`.
+/// One named array per leaf; nested names are joined by dots, components are numbered, and a result
+/// that is one array is called `result`.
 fn arrays(data: &Data) -> Result<Vec<(String, Tensor)>, Problem> {
     let mut out = Vec::new();
     leaves(data, "", &mut out)?;

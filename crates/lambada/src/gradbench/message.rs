@@ -1,5 +1,5 @@
-//! Messages of the suite, read in two passes over their text: first what is wanted, then the input, straight into the arrays that the program
-//! takes.
+//! Messages of the suite, read in two passes over their text: first what is wanted, then the input,
+//! straight into the arrays that the program takes.
 
 use std::fmt;
 use std::rc::Rc;

@@ -1,8 +1,11 @@
-//! The tool that the GradBench suite talks to: a message per line on its input, the answer per line on its output.
+//! The tool that the GradBench suite talks to: a message per line on its input, the answer per line
+//! on its output.
 //!
-//! Each eval is a program in Lambada, `NAME.lam` in a folder, that defines the eval's functions; the members of an input are their parameters. Where a
-//! program has a definition `prepare`, it takes the input instead, once and untimed, and the fields of its result are the parameters of the
-//! functions. Where it has a definition `FUNCTION_output`, that makes of the function's result what is sent, untimed too.
+//! Each eval is a program in Lambada, `NAME.lam` in a folder, that defines the eval's functions;
+//! the members of an input are their parameters. Where a program has a definition `prepare`, it
+//! takes the input instead, once and untimed, and the fields of its result are the parameters of
+//! the functions. Where it has a definition `FUNCTION_output`, that makes of the function's result
+//! what is sent, untimed too.
 
 mod message;
 mod module;
@@ -46,7 +49,8 @@ impl From<io::Error> for Ended {
 /// Answers messages until there are no more. The programs lie in `folder`.
 ///
 /// # Errors
-/// A folder that does not exist, a line without a number to answer to, and broken pipes. All else is said in an answer.
+/// A folder that does not exist, a line without a number to answer to, and broken pipes. All else
+/// is said in an answer.
 pub fn gradbench(
     folder: &Path,
     options: &Options,

@@ -120,8 +120,9 @@ pub fn no_value(definition: &str, name: &str, expected: &str) -> Problem {
     )
 }
 
-/// The same on the command line; `identifier` says whether it can be named in a shell without quotes, `near` which member of a file has a similar name,
-/// and `file` which file has one value or table, whose name is that of the file.
+/// The same on the command line; `identifier` says whether it can be named in a shell without
+/// quotes, `near` which member of a file has a similar name, and `file` which file has one value or
+/// table, whose name is that of the file.
 pub fn missing(
     definition: &str,
     name: &str,

@@ -1,4 +1,5 @@
-//! The wording of every problem of this crate, by topic, one short function each: code, title, label, hints.
+//! The wording of every problem of this crate, by topic, one short function each: code, title,
+//! label, hints.
 
 pub mod bench;
 pub mod data;

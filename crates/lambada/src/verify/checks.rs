@@ -1,9 +1,10 @@
 //! The derivatives of one definition at one point, against each other and against differences.
 //!
-//! - *differences*: the forward derivative along a drawn direction, component by component, against central differences of the value;
+//! - *differences*: the forward derivative along a drawn direction, component by component, against
+//!   central differences of the value;
 //! - *transposed*: ⟨Jv, w⟩ = ⟨v, Jᵀw⟩ for drawn v and w;
-//! - *modes*: elements of the gradient of ⟨w, f⟩, which is reverse, against forward derivatives along these elements alone, so that what is small
-//!   does not hide behind what is large;
+//! - *modes*: elements of the gradient of ⟨w, f⟩, which is reverse, against forward derivatives
+//!   along these elements alone, so that what is small does not hide behind what is large;
 //! - *second order*: the forward derivative of the reverse derivative against differences of that.
 
 use lambada_core::data::Data;
@@ -16,23 +17,27 @@ use crate::operators::{self, Operator};
 use crate::vectors::{inner, moved, reals, with_reals};
 use crate::{Executable, Options};
 
-/// What a solver of the library holds constant: the steps of an integrator, the point that was found. Values carry its tolerance, and
-/// differences see how the steps change.
+/// What a solver of the library holds constant: the steps of an integrator, the point that was
+/// found. Values carry its tolerance, and differences see how the steps change.
 const HELD: [&str; 2] = ["prelude_constant", "prelude_constants"];
 
-/// How far a derivative may be from differences then, relative to its largest component; and how far in any case, since solvers stop at 1e-8.
+/// How far a derivative may be from differences then, relative to its largest component; and how
+/// far in any case, since solvers stop at 1e-8.
 const SOLVED: (f64, f64) = (1e-5, 1e-7);
 
 /// So many elements of a gradient are compared one by one.
 const ELEMENTS: usize = 8;
 
-/// What rounding is allowed, by how many bits reals have. Differences are those of values with 64 bits in any case.
+/// What rounding is allowed, by how many bits reals have. Differences are those of values with 64
+/// bits in any case.
 struct Allowed {
-    /// Differences as small as this may be those of rounding inside of a function whose value is near zero.
+    /// Differences as small as this may be those of rounding inside of a function whose value is
+    /// near zero.
     noise: f64,
     /// How far a derivative may be from differences, relative to it.
     slope: f64,
-    /// How far two ways to the same number may be apart, relative to the sum of the sizes of what is added.
+    /// How far two ways to the same number may be apart, relative to the sum of the sizes of what
+    /// is added.
     agreement: Tolerance,
     /// How far they may be apart in any case.
     absolute: f64,
@@ -95,7 +100,8 @@ pub(super) struct Derivatives {
     precision: Precision,
     /// Does a solver of the library hold something constant?
     solved: bool,
-    /// Where reals have fewer: the value and the reverse derivative with 64 bits, of which differences are taken.
+    /// Where reals have fewer: the value and the reverse derivative with 64 bits, of which
+    /// differences are taken.
     precise: Option<[Executable; 2]>,
     value: Executable,
     jvp: Executable,

@@ -1,5 +1,5 @@
-//! Arguments drawn at random, for definitions whose data nobody has given. A size variable is drawn once; what is computed from sizes and `int`
-//! parameters follows.
+//! Arguments drawn at random, for definitions whose data nobody has given. A size variable is drawn
+//! once; what is computed from sizes and `int` parameters follows.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -15,7 +15,8 @@ use lambada_testkit::Random;
 
 use crate::data::{scalar_leaf, unsized_ty};
 
-/// The size of an axis that no name is given to. All have the same, for they are often meant to be equal.
+/// The size of an axis that no name is given to. All have the same, for they are often meant to be
+/// equal.
 const UNNAMED: usize = 3;
 
 /// Recursive values have at most so many constructors inside of each other.
@@ -118,7 +119,8 @@ impl Draw<'_> {
         Data::Con { name: Arc::from(&**name), tag, args }
     }
 
-    /// A variant with its sizes, which its constructors call by the names that their type gives them.
+    /// A variant with its sizes, which its constructors call by the names that their type gives
+    /// them.
     fn sized(&mut self, sizes: Vec<usize>, id: TypeId, depth: usize) -> Data {
         let tag = self.constructor(id, depth);
         let decl = self.program.type_decl(id);

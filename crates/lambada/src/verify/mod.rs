@@ -1,4 +1,5 @@
-//! `verify`: every derivative of a user's file against others that share nothing with it, and a table of what was found.
+//! `verify`: every derivative of a user's file against others that share nothing with it, and a
+//! table of what was found.
 
 mod checks;
 mod draw;
@@ -26,13 +27,16 @@ use checks::{CHECKS, Derivatives};
 pub struct Verify<'a> {
     /// One definition, or all of the file.
     pub entry: Option<&'a str>,
-    /// The parameters to differentiate with respect to, if there is one definition: all that hold reals unless named.
+    /// The parameters to differentiate with respect to, if there is one definition: all that hold
+    /// reals unless named.
     pub wrt: Option<&'a [String]>,
-    /// Values of parameters. A definition for which there are none is tried at points drawn at random.
+    /// Values of parameters. A definition for which there are none is tried at points drawn at
+    /// random.
     pub inputs: &'a Inputs,
     /// How to run.
     pub engine: Engine,
-    /// Is told the definition that is about to be run at points drawn at random, where its loops may not end.
+    /// Is told the definition that is about to be run at points drawn at random, where its loops
+    /// may not end.
     pub drawing: &'a dyn Fn(&str),
 }
 
@@ -64,7 +68,8 @@ struct Brought {
     function: Rc<str>,
     pseudo: bool,
     span: Span,
-    /// What people are told: this function and its rule; or, where it is private to the library, the one that they call, and where.
+    /// What people are told: this function and its rule; or, where it is private to the library,
+    /// the one that they call, and where.
     told: Named,
 }
 
@@ -87,8 +92,9 @@ impl Unit {
     /// Checks the derivatives of one definition or of all.
     ///
     /// # Errors
-    /// A definition that is named and cannot be checked, inputs that do not fit it, and a file without anything to check. Derivatives that are
-    /// wrong are told by [`Verification::problems`].
+    /// A definition that is named and cannot be checked, inputs that do not fit it, and a file
+    /// without anything to check. Derivatives that are wrong are told by
+    /// [`Verification::problems`].
     pub fn verify(&self, what: &Verify) -> Result<Verification, Vec<Problem>> {
         stack::roomy(|| self.verified(what))
     }
@@ -167,7 +173,8 @@ fn brought(program: &Program, entry: DefId) -> Vec<Brought> {
     let own = program.def(entry).span.file;
     let mut found: Vec<Brought> = Vec::new();
     let mut seen = HashSet::from([entry]);
-    // With the call that led out of the user's file: what people know of a library are the functions that they call.
+    // With the call that led out of the user's file: what people know of a library are the
+    // functions that they call.
     let mut pending: Vec<(&Term, Option<Named>)> = vec![(&program.def(entry).body, None)];
     while let Some((term, called)) = pending.pop() {
         pending.extend(term.children().into_iter().map(|child| (child, called.clone())));
@@ -194,7 +201,7 @@ fn brought(program: &Program, entry: DefId) -> Vec<Brought> {
     found
 }
 
-/// Is it a name that only the library mentions?
+/// Whether it is a name that only the library mentions.
 fn is_private(name: &str) -> bool {
     name.starts_with('_') || name.starts_with("prelude_")
 }

@@ -1,4 +1,5 @@
-//! The memory of a run: one list of words, one per element whatever its type, that is filled from the front.
+//! The memory of a run: one list of words, one per element whatever its type, that is filled from
+//! the front.
 
 use std::collections::TryReserveError;
 use std::ops::{Deref, DerefMut};
@@ -60,7 +61,8 @@ impl Arena {
         (self.most - self.own) as u64 * WORD
     }
 
-    /// Takes words, and gives the first one's place. What the system has no memory for, or takes more than `spare` bytes beyond it, is refused.
+    /// Takes words, and gives the first one's place. What the system has no memory for, or takes
+    /// more than `spare` bytes beyond it, is refused.
     pub fn take(&mut self, count: usize, spare: u64) -> Result<usize, TryReserveError> {
         let (first, end) = (self.taken, self.taken.saturating_add(count));
         let known = self.words.len();

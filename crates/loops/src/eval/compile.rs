@@ -1,4 +1,5 @@
-//! From the tree to instructions. Registers, cells and constants get slots, one per lane; those of a register are used again behind its live range.
+//! From the tree to instructions. Registers, cells and constants get slots, one per lane; those of
+//! a register are used again behind its live range.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -12,7 +13,8 @@ use crate::{
     Function, Library, Nest, Op, Operand, Param, Reg, Release, Return, Step, Stmt, Ty, visit,
 };
 
-/// An operand of an instruction: a slot, and the distance to the slot of the next lane, 0 for a broadcast.
+/// An operand of an instruction: a slot, and the distance to the slot of the next lane, 0 for a
+/// broadcast.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arg {
     pub slot: u32,
@@ -20,7 +22,8 @@ pub(super) struct Arg {
     pub elem: ScalarTy,
 }
 
-/// The instructions; `to`, `a`, `b`, `c` … are slots, `buf` numbers a buffer, `args` begins a run of operands.
+/// The instructions; `to`, `a`, `b`, `c` … are slots, `buf` numbers a buffer, `args` begins a run
+/// of operands.
 #[derive(Clone, Copy, Debug)]
 #[rustfmt::skip]
 pub(super) enum Code {
@@ -75,7 +78,8 @@ pub(super) enum Code {
     /// The next iteration, if there is one; the step is in a slot.
     Next { index: u32, step: u32, end: u32, target: u32 },
     Check { cond: u32, site: u32, args: u32, count: u16 },
-    // Inspections, nodes and calls; what more there is to say stands in a list of the function, at this number.
+    // Inspections, nodes and calls; what more there is to say stands in a list of the function, at
+    // this number.
     Kernel { number: u32 },
     Inspect { number: u32 },
     Node { to: u32, number: u32 },
@@ -88,7 +92,8 @@ pub(super) enum Code {
     Done,
 }
 
-/// About how many statements a region has at most: what there is to know of one grows faster than its length.
+/// About how many statements a region has at most: what there is to know of one grows faster than
+/// its length.
 const LARGEST: usize = 2000;
 
 /// The primitives with an instruction of their own.
@@ -267,7 +272,8 @@ impl<'a> Compiler<'a> {
         count
     }
 
-    /// Statements that are machine code if that is worth it. They get slots, and instructions in case that there is none.
+    /// Statements that are machine code if that is worth it. They get slots, and instructions in
+    /// case that there is none.
     fn region(&mut self, stmts: &[Stmt]) {
         let before = self.program.code.len();
         let translate = self.translate.take();

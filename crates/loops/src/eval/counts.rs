@@ -1,4 +1,5 @@
-//! What a run costs. The machine tells a [`Meter`] what it does; the one that counts nothing costs nothing.
+//! What a run costs. The machine tells a [`Meter`] what it does; the one that counts nothing costs
+//! nothing.
 
 use crate::Release;
 
@@ -34,7 +35,8 @@ pub(super) trait Meter {
     fn keep(&mut self, bytes: u64);
     /// A scope begins.
     fn enter(&mut self);
-    /// The innermost scope ends: what has been allocated in it is free again, as far as the scope releases it.
+    /// The innermost scope ends: what has been allocated in it is free again, as far as the scope
+    /// releases it.
     fn leave(&mut self, release: Release);
 }
 

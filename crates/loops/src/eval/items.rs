@@ -1,4 +1,5 @@
-//! What instructions for kernels, calls and nodes say, more than an instruction has room for; and what a caller keeps.
+//! What instructions for kernels, calls and nodes say, more than an instruction has room for; and
+//! what a caller keeps.
 
 use lambada_prim::ArrayPrim;
 

@@ -1,4 +1,5 @@
-//! Array primitives: their rows say what they compute, and how much work that counts as. And rows that become columns.
+//! Array primitives: their rows say what they compute, and how much work that counts as. And rows
+//! that become columns.
 
 use lambada_prim::Data;
 use lambada_source::Failure;

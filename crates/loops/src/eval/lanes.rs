@@ -1,5 +1,8 @@
-//! Primitives on lanes. Those that most work consists of have a loop of their own, with nothing in it but the operation, so that the compiler of this program makes
-//! vector instructions of it: those that every processor has, and on x86-64 also those of AVX2. A run takes the widest that the processor has. The loops give the same bits at all widths. All other primitives go lane by lane through their rows. A test compares all of them.
+//! Primitives on lanes. Those that most work consists of have a loop of their own, with nothing in
+//! it but the operation, so that the compiler of this program makes vector instructions of it:
+//! those that every processor has, and on x86-64 also those of AVX2. A run takes the widest that
+//! the processor has. The loops give the same bits at all widths. All other primitives go lane by
+//! lane through their rows. A test compares all of them.
 
 use lambada_prim::{Precision, Prim, ScalarTy, max, min};
 
@@ -16,7 +19,8 @@ pub(super) enum Words<'a> {
     One(u64),
 }
 
-/// The number of its loop, if it has one. To 32 bits, an integer is rounded once, which [`Loops::compute`] would do twice.
+/// The number of its loop, if it has one. To 32 bits, an integer is rounded once, which
+/// [`Loops::compute`] would do twice.
 pub(super) fn number(prim: Prim, precision: Precision) -> Option<u16> {
     if precision == Precision::F32 && prim == Prim::ToReal {
         return None;

@@ -1,16 +1,21 @@
 //! The interpreter: always right, and fast enough to work with where there is no C compiler.
 //!
-//! The tree is compiled once to a flat list of instructions over numbered slots, one 64-bit word per lane (`compile`), which a small machine
-//! runs (`machine`). Memory is one list of words, one per element whatever its type, that grows and shrinks as the arena does. Every access is
-//! checked: one that is out of range is a mistake of the compiler and ends the run with a message that says so. New memory holds NaNs that are
-//! not zeros, so that reading it before writing shows in tests.
+//! The tree is compiled once to a flat list of instructions over numbered slots, one 64-bit word
+//! per lane (`compile`), which a small machine runs (`machine`). Memory is one list of words, one
+//! per element whatever its type, that grows and shrinks as the arena does. Every access is
+//! checked: one that is out of range is a mistake of the compiler and ends the run with a message
+//! that says so. New memory holds NaNs that are not zeros, so that reading it before writing shows
+//! in tests.
 //!
-//! A call keeps what its caller needs on a list of frames, so recursion may be as deep as there is memory. Nodes are in memory as arrays are;
-//! a handle is the place behind the first word of its node, which says what the node is.
+//! A call keeps what its caller needs on a list of frames, so recursion may be as deep as there is
+//! memory. Nodes are in memory as arrays are; a handle is the place behind the first word of its
+//! node, which says what the node is.
 //!
-//! Statements that neither call nor make nodes may be machine code (`translate`), which somebody else makes.
+//! Statements that neither call nor make nodes may be machine code (`translate`), which somebody
+//! else makes.
 //!
-//! The order of operations is that of the text, and `Fold` halves: the lanes k and k + L/2 are combined for L = lanes, lanes/2, …, 2.
+//! The order of operations is that of the text, and `Fold` halves: the lanes k and k + L/2 are
+//! combined for L = lanes, lanes/2, …, 2.
 
 mod arena;
 mod calls;
@@ -40,10 +45,12 @@ use counts::{Counter, Silent};
 use machine::Machine;
 pub use translate::{Fuel, Outcome, Range, Region, Regions, Room, State, Stop, Translate};
 
-/// How many lanes functions should have that are interpreted: an instruction is decoded once for all of them, which takes as long as a few lanes.
+/// How many lanes functions should have that are interpreted: an instruction is decoded once for
+/// all of them, which takes as long as a few lanes.
 pub const LANES: u16 = 64;
 
-/// Runs the function on its arguments: first the sizes, as scalars, then the parameters of the source.
+/// Runs the function on its arguments: first the sizes, as scalars, then the parameters of the
+/// source.
 pub fn eval(function: &Function, args: &[Tensor]) -> Result<Vec<Tensor>, Failure> {
     Program::new(function).run(args)
 }
@@ -138,7 +145,8 @@ impl Program {
         compile::compile(function, None)
     }
 
-    /// The same with machine code where the translator makes some. Accesses of memory are not compared with the sizes of buffers there.
+    /// The same with machine code where the translator makes some. Accesses of memory are not
+    /// compared with the sizes of buffers there.
     pub fn translated(function: &Function, mut translator: Box<dyn Translate>) -> Program {
         let mut program = compile::compile(function, Some(&mut *translator));
         match translator.finish() {
@@ -172,7 +180,8 @@ impl Program {
         bodies.map(|body| body.code.iter().filter(on_lanes).count()).sum()
     }
 
-    /// Memory for a run. Machine code does not say whether it reads what has been written, so it is given memory as it is.
+    /// Memory for a run. Machine code does not say whether it reads what has been written, so it is
+    /// given memory as it is.
     fn arena(&self) -> Arena {
         let used = self.kept.lock().ok().and_then(|mut kept| kept.take());
         Arena::new(used, self.regions.is_none())
@@ -235,7 +244,8 @@ pub fn param_types(function: &Function) -> Vec<(ScalarTy, bool)> {
     function.params.iter().map(param).collect()
 }
 
-/// Are there as many arguments as parameters, of the same types? The callers have checked, so a mismatch is a mistake of theirs.
+/// Are there as many arguments as parameters, of the same types? The callers have checked, so a
+/// mismatch is a mistake of theirs.
 pub fn check_arguments(
     name: &str,
     params: impl ExactSizeIterator<Item = (ScalarTy, bool)>,

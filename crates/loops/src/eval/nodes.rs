@@ -1,5 +1,6 @@
-//! Nodes: words in memory. The first says of what type a node is and by which constructor, so that a wrong handle is noticed. An array
-//! stands behind its node; of its two words one says where it begins and one where it ends.
+//! Nodes: words in memory. The first says of what type a node is and by which constructor, so that
+//! a wrong handle is noticed. An array stands behind its node; of its two words one says where it
+//! begins and one where it ends.
 
 use lambada_source::Failure;
 

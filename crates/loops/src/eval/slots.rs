@@ -1,9 +1,11 @@
-//! Live ranges: a register keeps its slots until the last statement that mentions it, in the order of the text. So slots are used again, what a
-//! machine works on stays in the cache, and callers keep little. A register from outside of a loop lives until the loop ends.
+//! Live ranges: a register keeps its slots until the last statement that mentions it, in the order
+//! of the text. So slots are used again, what a machine works on stays in the cache, and callers
+//! keep little. A register from outside of a loop lives until the loop ends.
 
 use crate::{Binding, Function, Nest, Operand, Reg, Return, Stmt};
 
-/// Until when registers live. The compiler counts statements as [`Walk`] does: each where it begins, and one with bodies where it ends too.
+/// Until when registers live. The compiler counts statements as [`Walk`] does: each where it
+/// begins, and one with bodies where it ends too.
 pub(super) struct Live {
     /// By number of a statement: the registers whose live ranges end with it.
     pub(super) dying: Vec<Vec<Reg>>,

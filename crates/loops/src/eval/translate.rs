@@ -1,4 +1,5 @@
-//! Runs of statements as machine code: what the interpreter asks of whoever makes it, and what it lends to code that runs.
+//! Runs of statements as machine code: what the interpreter asks of whoever makes it, and what it
+//! lends to code that runs.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,14 +16,16 @@ pub trait Translate {
     /// Can the statement be part of a region? Calls and nodes are the interpreter's own.
     fn accepts(&mut self, function: &Function, stmt: &Stmt) -> bool;
 
-    /// Translates statements that follow one another, all of which have been accepted. Gives the number of the code, or nothing if the interpreter is to run them.
+    /// Translates statements that follow one another, all of which have been accepted. Gives the
+    /// number of the code, or nothing if the interpreter is to run them.
     fn region(&mut self, region: &Region) -> Option<u32>;
 
     /// All regions, ready to run; nothing where the system does not allow new machine code.
     fn finish(self: Box<Self>) -> Option<Arc<dyn Regions>>;
 }
 
-/// Statements that are to be translated, and where the interpreter keeps what they share with what is around them.
+/// Statements that are to be translated, and where the interpreter keeps what they share with what
+/// is around them.
 pub struct Region<'a> {
     /// The function that they are from.
     pub function: &'a Function,
@@ -100,7 +103,8 @@ impl Room<'_> {
     }
 }
 
-/// How much a run may do before it asks whether it may go on, in instructions or so. It is taken at backward jumps and calls: what the loop takes, or the call.
+/// How much a run may do before it asks whether it may go on, in instructions or so. It is taken at
+/// backward jumps and calls: what the loop takes, or the call.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Fuel {

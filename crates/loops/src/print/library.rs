@@ -1,5 +1,5 @@
-//! Libraries as text, and what programs say about them. A type is `type list`, its constructors a line each, by number: `1(real, int)`; a cell
-//! of arrays is `cell []real`. A field is `list:1:0`.
+//! Libraries as text, and what programs say about them. A type is `type list`, its constructors a
+//! line each, by number: `1(real, int)`; a cell of arrays is `cell []real`. A field is `list:1:0`.
 
 use super::Printer;
 use crate::names::Names;

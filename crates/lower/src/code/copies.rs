@@ -4,7 +4,8 @@
 //!   for c in a .. b, independent { x = from[c + s]; to[c + t] := x }        copy b - a elements from from[a + s] to to[a + t]
 //! ```
 //!
-//! Assumes: iterations that are independent, so what is written is not read. Gives: the same elements in the same places. Keeps: every result bit for bit.
+//! Assumes: iterations that are independent, so what is written is not read. Gives: the same
+//! elements in the same places. Keeps: every result bit for bit.
 
 use std::collections::{HashMap, HashSet};
 

@@ -3,10 +3,12 @@
 //! *Assumes* a loop over consecutive indices whose iterations call nothing. *Gives* loops that run the same iterations in the same order. *Keeps* every result
 //! bit for bit, and which check fails first.
 //!
-//! - `for i < n: … if i < m …` becomes one loop up to `m` and one from there on; neither has the test.
-//! - `for i < n: … if c …`, where `c` does not change, becomes one `if` with a loop in each branch. What a branch computes does not change either may then
-//!   leave the loop.
-//! - `for i < n: … i / 15 … i % 15 …` becomes a loop over the quotients around one over the rests, and one for the iterations that are left over.
+//! - `for i < n: … if i < m …` becomes one loop up to `m` and one from there on; neither has the
+//!   test.
+//! - `for i < n: … if c …`, where `c` does not change, becomes one `if` with a loop in each branch.
+//!   What a branch computes does not change either may then leave the loop.
+//! - `for i < n: … i / 15 … i % 15 …` becomes a loop over the quotients around one over the rests,
+//!   and one for the iterations that are left over.
 //!
 //! A loop whose body would be repeated too often stays as it is ([`ROOM`], [`ROOM_IN_ALL`]).
 
@@ -34,7 +36,8 @@ pub(crate) struct Each {
 
 /// By what a loop can be split.
 enum Split {
-    /// By a register that says whether the index is less than the operand: `true` if it says so, `false` if it says the opposite.
+    /// By a register that says whether the index is less than the operand: `true` if it says so,
+    /// `false` if it says the opposite.
     Below(Reg, Operand, bool),
     /// By a condition that does not change.
     Outside(Reg),
@@ -53,7 +56,8 @@ impl Code {
         self.room -= given - room;
     }
 
-    /// The first way in which a loop can be split. Tests of the index come first: what they leave out is not divided.
+    /// The first way in which a loop can be split. Tests of the index come first: what they leave
+    /// out is not divided.
     fn split_of(&self, each: &Each) -> Option<Split> {
         let (mut bound, mut tests) = (HashSet::from([each.index]), HashSet::new());
         let (mut plain, mut outside, mut by) = (true, None, None);
@@ -244,7 +248,8 @@ impl Each {
         Nest::For { index, start, end, step: 1, mode, body }.into()
     }
 
-    /// The loop, behind the checks that its first iteration makes before anything else and that are the same in all iterations. There must be one.
+    /// The loop, behind the checks that its first iteration makes before anything else and that are
+    /// the same in all iterations. There must be one.
     fn behind_checks(mut self) -> Vec<Stmt> {
         let (Operand::Lit(start), Operand::Lit(end)) = (self.start, self.end) else {
             return vec![self.whole()];
@@ -298,7 +303,8 @@ fn multiple(reg: Reg, quotient: Reg, by: i64) -> Stmt {
     let_prim(reg, Prim::MulInt, [quotient.into(), Operand::int(by)])
 }
 
-/// Does the statement call nothing, and is it made element by element? What is not known to be so may not be repeated.
+/// Does the statement call nothing, and is it made element by element? What is not known to be so
+/// may not be repeated.
 fn is_plain(stmt: &Stmt) -> bool {
     match stmt {
         Stmt::Step(Step::Let(_, op)) => matches!(op, Op::Prim(..) | Op::Load(..) | Op::Get(_)),
@@ -374,7 +380,8 @@ fn decided(body: Vec<Stmt>, reg: Reg, value: Operand) -> Vec<Stmt> {
     simplified(body, &mut HashMap::from([(reg, value)]))
 }
 
-/// The body, where registers stand for others or for constants, without branches that are then never taken.
+/// The body, where registers stand for others or for constants, without branches that are then
+/// never taken.
 fn simplified(body: Vec<Stmt>, known: &mut HashMap<Reg, Operand>) -> Vec<Stmt> {
     let mut all = Vec::with_capacity(body.len());
     for mut stmt in body {

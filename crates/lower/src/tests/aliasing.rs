@@ -1,4 +1,5 @@
-//! Functions drawn to mix up memory: few types, so that everything can be a view, an update or the next state of everything.
+//! Functions drawn to mix up memory: few types, so that everything can be a view, an update or the
+//! next state of everything.
 
 use lambada_anf::{
     Atom, Block, Builder, Exp, Function, LoopKind, Nest, Op, Out, Param, Random, Ty, Var,
@@ -206,7 +207,8 @@ impl Draw<'_> {
         Some(LoopKind::While(cond))
     }
 
-    /// The loop with a counter, if it is a `while`: a scalar that has been computed decides as well.
+    /// The loop with a counter, if it is a `while`: a scalar that has been computed decides as
+    /// well.
     fn counted(
         &mut self,
         b: &mut Builder,

@@ -101,8 +101,8 @@ fn what_reads_or_writes_elsewhere_is_no_copy() {
     }
 }
 
-/// Rows of a known length, one after the other: a loop over the places is split by their quotients, and what is left of it copies each row. Where a row begins
-/// is computed for each of them.
+/// Rows of a known length, one after the other: a loop over the places is split by their quotients,
+/// and what is left of it copies each row. Where a row begins is computed for each of them.
 #[test]
 fn rows_of_a_split_loop_are_copies() {
     let text = "main [n] (v : [n]real) {

@@ -255,7 +255,8 @@ fn memory_is_used_again() {
     assert_eq!(allocs(&lowered.body), 2);
 }
 
-/// A tape is not filled before a loop that gives it all of its rows; one of which anything else could be seen is.
+/// A tape is not filled before a loop that gives it all of its rows; one of which anything else
+/// could be seen is.
 #[test]
 fn what_nobody_sees_is_not_filled() {
     let program = |rows: &str, body: &str, after: &str| {

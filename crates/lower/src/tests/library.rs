@@ -1,4 +1,5 @@
-//! Programs with functions and nodes: what they compute, and that arrays are not copied and memory not kept without need.
+//! Programs with functions and nodes: what they compute, and that arrays are not copied and memory
+//! not kept without need.
 
 use lambada_anf::read;
 use lambada_loops::{self as loops, Counts};
@@ -414,6 +415,7 @@ fn what_makes_nodes_keeps_nothing_else() {
     let text = loops::print(&f);
     assert_eq!(text.matches("scope, nodes stay").count(), 3, "{text}");
     let [few, many] = [200, 400].map(|n| costs(&f, n).peak);
-    // Three nodes of three words for each number, one handle in an array, and an array of the numbers so far.
+    // Three nodes of three words for each number, one handle in an array, and an array of the
+    // numbers so far.
     assert!(many - few <= 200 * 8 * (9 + 1 + 2), "{few} and {many} bytes");
 }

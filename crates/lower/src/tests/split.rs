@@ -1,4 +1,5 @@
-//! Loops that are split by what their indices decide: the same results and failures at all sizes, without tests and divisions per element.
+//! Loops that are split by what their indices decide: the same results and failures at all sizes,
+//! without tests and divisions per element.
 
 use lambada_anf::{Atom, Builder, Function, Nest, Op, Ty};
 use lambada_loops::{self as loops, Stmt, visit};
@@ -103,7 +104,8 @@ fn a_test_that_does_not_change_stands_outside() {
     }
 }
 
-/// The columns of a block matrix: `i / 6`, `i / 3 % 2` and `i % 3`, where the elements of a row are of two kinds.
+/// The columns of a block matrix: `i / 6`, `i / 3 % 2` and `i % 3`, where the elements of a row are
+/// of two kinds.
 #[test]
 fn quotients_and_rests_are_loops() {
     let f = of_ints(1, |b, n, given, _| {
@@ -129,7 +131,8 @@ fn quotients_and_rests_are_loops() {
     }
 }
 
-/// The check that fails first is the same, and what has been added before it does not matter to anybody.
+/// The check that fails first is the same, and what has been added before it does not matter to
+/// anybody.
 #[test]
 fn checks_keep_their_order() {
     let f = of_ints(2, |b, n, given, x| {

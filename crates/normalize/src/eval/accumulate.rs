@@ -1,4 +1,5 @@
-//! Accumulators: `accumulate h = init in body` makes one per leaf of `init` and freezes them after the body; `h[i] += v` adds to each.
+//! Accumulators: `accumulate h = init in body` makes one per leaf of `init` and freezes them after
+//! the body; `h[i] += v` adds to each.
 
 use std::cell::Cell;
 use std::rc::Rc;

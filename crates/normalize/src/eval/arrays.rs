@@ -1,4 +1,5 @@
-//! Arrays: literals, sizes, indices, reductions, products. Indices are checked here, and not at all where they are evidently in range.
+//! Arrays: literals, sizes, indices, reductions, products. Indices are checked here, and not at all
+//! where they are evidently in range.
 
 use lambada_anf::{Atom, NAMELESS, Nest, Op, Out, Param, Ty, Var};
 use lambada_core::{Term, Ty as CoreTy};
@@ -256,8 +257,8 @@ fn constant(emit: &Emit, atoms: &[Atom], ty: &Ty) -> Option<Tensor> {
     Some(tensor)
 }
 
-/// A reduction over the outermost axis, of each leaf by itself. Rows are summed into an accumulator, in the order in which they lie
-/// in memory.
+/// A reduction over the outermost axis, of each leaf by itself. Rows are summed into an
+/// accumulator, in the order in which they lie in memory.
 struct Rows {
     op: ReduceOp,
     extent: Atom,

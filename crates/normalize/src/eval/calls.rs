@@ -1,8 +1,11 @@
-//! Calls of recursive functions: `f x…` is a call of a copy of `f` in the library, made for the static part of its arguments.
+//! Calls of recursive functions: `f x…` is a call of a copy of `f` in the library, made for the
+//! static part of its arguments.
 //!
-//! * *Assumes* that all recursion goes through a definition or a `let rec` that is applied to all its arguments; what is applied to fewer is a closure.
-//! * *Gives* a copy for every sketch of closure and arguments. Sketches of data are their types, and no code occurs in its own environment
-//!   there, so there are finitely many. The result is sketched by its type, for the body is not known yet when a function calls itself.
+//! * *Assumes* that all recursion goes through a definition or a `let rec` that is applied to all
+//!   its arguments; what is applied to fewer is a closure.
+//! * *Gives* a copy for every sketch of closure and arguments. Sketches of data are their types,
+//!   and no code occurs in its own environment there, so there are finitely many. The result is
+//!   sketched by its type, for the body is not known yet when a function calls itself.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -44,7 +47,8 @@ struct Head {
 impl Evaluator<'_> {
     // Recursive functions
 
-    /// The parameters that a function takes one after the other belong to a recursive function of this name.
+    /// The parameters that a function takes one after the other belong to a recursive function of
+    /// this name.
     pub(super) fn mark_recursive(&mut self, body: &Term, name: &Rc<str>) {
         let mut term = body.without_rules();
         while let TermKind::Lam(var, inner) = term.kind() {
@@ -100,7 +104,8 @@ impl Evaluator<'_> {
         self.recursive.contains_key(&var.id)
     }
 
-    /// The parameters that a function takes one after the other belong to one that is called for the size of the program alone.
+    /// The parameters that a function takes one after the other belong to one that is called for
+    /// the size of the program alone.
     pub(super) fn mark_repeated(&mut self, body: &Term) {
         let mut term = body;
         while let TermKind::Lam(var, inner) = term.kind() {
@@ -205,10 +210,12 @@ impl Evaluator<'_> {
         Ok(id)
     }
 
-    /// Writes a function of the library: its parameters are the slots of some sketches, its result is of a type.
+    /// Writes a function of the library: its parameters are the slots of some sketches, its result
+    /// is of a type.
     ///
-    /// Where an empty `for` inside asks for the sizes of the function's own results, it is written once more, in the expectation that these are
-    /// what all of its branches without such a call give. If they are then, they always are, by induction over the calls.
+    /// Where an empty `for` inside asks for the sizes of the function's own results, it is written
+    /// once more, in the expectation that these are what all of its branches without such a call
+    /// give. If they are then, they always are, by induction over the calls.
     pub(crate) fn function(
         &mut self,
         id: FnId,
@@ -340,7 +347,8 @@ pub(super) fn known_results(function: &anf::Function) -> Vec<Option<Known>> {
     function.body.results.iter().zip(&function.results).map(known).collect()
 }
 
-/// What the sizes among the results of a function are in all branches that do not call it, where these agree.
+/// What the sizes among the results of a function are in all branches that do not call it, where
+/// these agree.
 fn expected_results(function: &anf::Function, id: FnId) -> Vec<Option<Known>> {
     let mut made = HashMap::new();
     function.body.each(&mut |stm| {

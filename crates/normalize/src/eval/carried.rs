@@ -1,4 +1,5 @@
-//! Functions in the state of a loop that an iteration makes anew, so that only run time knows them: they are nodes from the beginning.
+//! Functions in the state of a loop that an iteration makes anew, so that only run time knows them:
+//! they are nodes from the beginning.
 //!
 //! ```text
 //!   loop g = id for k < n do (\x -> 2 * g x)                        the code of the next one would contain that of the one before
@@ -52,7 +53,8 @@ fn collect(state: &Val, next: &Val, test: &mut dyn FnMut(&Val, &Val) -> bool, in
     state.beside(next).into_iter().for_each(|(s, n)| collect(s, n, test, into));
 }
 
-/// Do the arrays that the functions capture have other sizes after the iteration, as far as one sees? A size that is state has to stay what it was, too.
+/// Do the arrays that the functions capture have other sizes after the iteration, as far as one
+/// sees? A size that is state has to stay what it was, too.
 pub(super) fn captures_other_sizes(emit: &Emit, state: &Val, next: &Val) -> bool {
     !differing(emit, state, next, &Carried::new()).is_empty()
 }
@@ -70,7 +72,8 @@ fn adds(val: &Val) -> bool {
 }
 
 impl Evaluator<'_> {
-    /// An element of an array that the innermost block computes. Functions that capture arrays of sizes that only this block knows are nodes.
+    /// An element of an array that the innermost block computes. Functions that capture arrays of
+    /// sizes that only this block knows are nodes.
     pub(super) fn with_own_sizes(&mut self, element: Val, ty: &CoreTy) -> Eval<Val> {
         let (emit, level) = (&self.emit, self.emit.level());
         let own = changed(&element, &element, &mut |function, _| {
@@ -129,7 +132,8 @@ struct Nodes<'c> {
 }
 
 impl Nodes<'_> {
-    /// The value, or what takes its place where the state has not been it; nothing where nothing need be there.
+    /// The value, or what takes its place where the state has not been it; nothing where nothing
+    /// need be there.
     fn value(
         &mut self,
         of: &mut Evaluator,

@@ -1,12 +1,14 @@
-//! Sizes in the state of a loop that are state themselves. A field of a constructor that the state is not has no size that means anything,
-//! so the first state may give 0 where an iteration gives 4, or give a size that only a call knows.
+//! Sizes in the state of a loop that are state themselves. A field of a constructor that the state
+//! is not has no size that means anything, so the first state may give 0 where an iteration gives
+//! 4, or give a size that only a call knows.
 //!
 //! ```text
 //!   loop s = Dot for … do if … then Rect (for i < 4 => …) else s
 //!   becomes   loop (known, size, tag, xs : [size]real) = (false, 0, 0, zeros) for … do …
 //! ```
 //!
-//! * *Gives* for such a size two parameters: whether any state so far had the constructor, and the size that it had.
+//! * *Gives* for such a size two parameters: whether any state so far had the constructor, and the
+//!   size that it had.
 //! * *Keeps* the failure: a constructor that comes back has the size that it had before.
 
 use std::collections::{HashMap, HashSet};
@@ -22,7 +24,8 @@ pub(super) type Carried = HashMap<Var, Var>;
 /// Sizes before and after an iteration.
 pub(super) type Pairs = HashSet<(Atom, Atom)>;
 
-/// The sizes inside of variants and closures that are not evidently kept by an iteration, and are not state yet.
+/// The sizes inside of variants and closures that are not evidently kept by an iteration, and are
+/// not state yet.
 pub(super) fn differing(emit: &Emit, state: &Val, next: &Val, carried: &Carried) -> Pairs {
     let mut found = Differing { emit, carried, pairs: Pairs::new() };
     found.value(state, next, false);

@@ -1,4 +1,5 @@
-//! Branching: on a condition, on a tag, and on constructors. What is statically known takes no branch.
+//! Branching: on a condition, on a tag, and on constructors. What is statically known takes no
+//! branch.
 
 use std::collections::HashMap;
 
@@ -43,7 +44,8 @@ impl Evaluator<'_> {
         self.named(hint, |this| join(&mut this.emit, cond, [then, otherwise], [&a, &b]))
     }
 
-    /// The value of a block that has been left, with nodes for functions where another value has them.
+    /// The value of a block that has been left, with nodes for functions where another value has
+    /// them.
     fn reconciled_within(&mut self, block: &mut Closed, val: Val, other: &Val) -> Eval<Val> {
         self.emit.open_again(block);
         let val = self.reconciled(val, other)?;
@@ -63,11 +65,14 @@ impl Evaluator<'_> {
         self.select_case(tag, &cases, hint, run)
     }
 
-    /// Runs the case that has the tag among its numbers; one of them has. Each case is written once, however many numbers it has.
+    /// Runs the case that has the tag among its numbers; one of them has. Each case is written
+    /// once, however many numbers it has.
     ///
-    /// More than a few cases are a binary decision, because a chain of `k` tests has blocks inside of blocks, `k` deep: what a pass keeps for each
-    /// block around another is then quadratic, and so are the results that each `if` hands to the one around it. The first case is tested before all
-    /// others, since that of a recursion is often its end (`base_cases` of the optimizer looks there). The case of most numbers is what remains.
+    /// More than a few cases are a binary decision, because a chain of `k` tests has blocks inside
+    /// of blocks, `k` deep: what a pass keeps for each block around another is then quadratic, and
+    /// so are the results that each `if` hands to the one around it. The first case is tested
+    /// before all others, since that of a recursion is often its end (`base_cases` of the optimizer
+    /// looks there). The case of most numbers is what remains.
     pub(super) fn select_case(
         &mut self,
         tag: Atom,
@@ -93,7 +98,8 @@ impl Evaluator<'_> {
         self.select_before(&order, &single, tag, cases, hint, run)
     }
 
-    /// The same among some of the cases, one after the other, and then among those of one number each, which ascend.
+    /// The same among some of the cases, one after the other, and then among those of one number
+    /// each, which ascend.
     fn select_before(
         &mut self,
         first: &[usize],
@@ -230,8 +236,9 @@ impl Evaluator<'_> {
         })
     }
 
-    /// The constructors, by what is done for them: those whose arms are one term that reads no field are one case. A pattern `_` for many
-    /// constructors is a function that all of their arms call, and is written out once.
+    /// The constructors, by what is done for them: those whose arms are one term that reads no
+    /// field are one case. A pattern `_` for many constructors is a function that all of their arms
+    /// call, and is written out once.
     ///
     /// For people there is one such case at most, the `_` at the end.
     pub(super) fn cases(&self, arms: &[Arm], possible: &[i64]) -> Vec<Vec<i64>> {
@@ -286,7 +293,8 @@ pub(super) fn is_never(term: &Term) -> bool {
 /// Of so many parts are the terms that are compared.
 const SPELLED: usize = 64;
 
-/// Appends what a short term says, if it calls, constructs and names only, and none of these variables. Terms that say the same are equal.
+/// Appends what a short term says, if it calls, constructs and names only, and none of these
+/// variables. Terms that say the same are equal.
 fn spelled(term: &Term, fields: &[Var], key: &mut Vec<[u64; 2]>) -> bool {
     if key.len() >= SPELLED {
         return false;

@@ -1,5 +1,5 @@
-//! `jvp` and `vjp`: the function is applied to parameters in a block of its own, that block is differentiated, and the derivative is
-//! placed here.
+//! `jvp` and `vjp`: the function is applied to parameters in a block of its own, that block is
+//! differentiated, and the derivative is placed here.
 
 use std::collections::{HashMap, HashSet};
 
@@ -23,7 +23,8 @@ pub(super) struct Traced {
     pub(super) actuals: Vec<Atom>,
     /// The result, in terms of the block.
     value: Val,
-    /// Which results of the block are the real leaves of the value, and which are its other leaves and sizes.
+    /// Which results of the block are the real leaves of the value, and which are its other leaves
+    /// and sizes.
     reals: Vec<usize>,
     others: Vec<(Atom, usize)>,
 }
@@ -211,13 +212,15 @@ impl Evaluator<'_> {
         Ok(Traced { lambda, actuals, value, reals: results.reals, others: results.others })
     }
 
-    /// Appends the body of a lambda, with atoms for its parameters. Gives the new names of what calls have bound that are written out.
+    /// Appends the body of a lambda, with atoms for its parameters. Gives the new names of what
+    /// calls have bound that are written out.
     fn place(&mut self, lambda: &mut anf::Lambda, renaming: &Renaming) -> Renaming {
         renaming.apply(&mut lambda.body);
         self.adopt(&mut lambda.body)
     }
 
-    /// Appends the statements of a block. Where no derivative follows, functions with rules are functions like others.
+    /// Appends the statements of a block. Where no derivative follows, functions with rules are
+    /// functions like others.
     pub(super) fn adopt(&mut self, block: &mut anf::Block) -> Renaming {
         let written = match self.may_be_differentiated() {
             true => Renaming::new(),

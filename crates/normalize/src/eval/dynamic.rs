@@ -1,6 +1,8 @@
-//! Functions that only run time knows: of recursive functions the results, and what would contain its own code; and what nodes contain.
-//! For each type there is one type of nodes, with a constructor for every λ that becomes such a function (its fields are the environment), and
-//! one function `apply` of the library. Both grow while code is written: `apply` is written when all the code that is there has been.
+//! Functions that only run time knows: of recursive functions the results, and what would contain
+//! its own code; and what nodes contain. For each type there is one type of nodes, with a
+//! constructor for every λ that becomes such a function (its fields are the environment), and one
+//! function `apply` of the library. Both grow while code is written: `apply` is written when all
+//! the code that is there has been.
 
 use std::rc::Rc;
 
@@ -21,7 +23,7 @@ pub(crate) struct Dynamic {
     pub codes: Vec<(i64, Vec<Sketch>)>,
     /// The function that applies them, where one is applied, and how many codes it knows.
     pub apply: Option<(FnId, Option<usize>)>,
-    /// Has it been differentiated as it is?
+    /// Whether it has been differentiated as it is.
     pub frozen: bool,
 }
 
@@ -121,7 +123,8 @@ impl Evaluator<'_> {
         self.reconcile(&val, other, &mut Vec::new())
     }
 
-    /// The same for the elements of arrays of these sizes and one that takes the place of one of them.
+    /// The same for the elements of arrays of these sizes and one that takes the place of one of
+    /// them.
     pub(super) fn reconciled_family(
         &mut self,
         elem: &Val,
@@ -259,7 +262,7 @@ impl Evaluator<'_> {
     }
 }
 
-/// Is there a function in a value where there is a node in the other one?
+/// Whether there is a function in a value where there is a node in the other one.
 pub(super) fn meets_node(val: &Val, other: &Val) -> bool {
     let here = matches!((val, other), (Val::Fun(_), Val::Node(_)));
     here || val.beside(other).into_iter().any(|(val, other)| meets_node(val, other))

@@ -1,4 +1,5 @@
-//! Functions: closures are static values, application is inlining. Where one of several closures may be meant, application tests the tag.
+//! Functions: closures are static values, application is inlining. Where one of several closures
+//! may be meant, application tests the tag.
 
 use std::rc::Rc;
 
@@ -50,7 +51,8 @@ impl Evaluator<'_> {
         self.all_codes[number as usize].clone()
     }
 
-    /// `f x y …`: a function that takes several arguments one after the other is entered once, with all of them.
+    /// `f x y …`: a function that takes several arguments one after the other is entered once, with
+    /// all of them.
     pub(super) fn application(&mut self, term: &Term, hint: Hint) -> Eval<Val> {
         let mut arguments = Vec::new();
         let mut head = term;
@@ -77,7 +79,8 @@ impl Evaluator<'_> {
         self.apply_to(f, vec![x], ty, hint)
     }
 
-    /// `f x y …`, of the given type; not more arguments than the function is known to take one after the other.
+    /// `f x y …`, of the given type; not more arguments than the function is known to take one
+    /// after the other.
     fn apply_to(&mut self, f: &Val, xs: Vec<Val>, ty: &Ty, hint: Hint) -> Eval<Val> {
         let fun = match f {
             Val::Fun(fun) => fun,
@@ -171,7 +174,8 @@ impl Evaluator<'_> {
         Ok(value)
     }
 
-    /// A definition. One that is not a function is evaluated once: at the beginning, if it cannot fail.
+    /// A definition. One that is not a function is evaluated once: at the beginning, if it cannot
+    /// fail.
     pub(super) fn global(&mut self, id: DefId) -> Eval<Val> {
         let body = self.program.def(id).body.clone();
         if body.is_function() {
@@ -199,7 +203,8 @@ impl Evaluator<'_> {
         Ok(value)
     }
 
-    /// The value of a closed term, computed in the body of the function; none if that may fail where the program does not.
+    /// The value of a closed term, computed in the body of the function; none if that may fail
+    /// where the program does not.
     pub(super) fn at_the_beginning(&mut self, term: &Term) -> Eval<Option<Val>> {
         if self.emit.level() == 0 {
             return Ok(None);
@@ -226,7 +231,8 @@ impl Evaluator<'_> {
     }
 }
 
-/// How many arguments a function takes one after the other, as far as is known, at least 1. Nothing happens between these.
+/// How many arguments a function takes one after the other, as far as is known, at least 1. Nothing
+/// happens between these.
 fn arity(f: &Val) -> usize {
     let known = if let Val::Fun(fun) = f { fun.known() } else { None };
     let Some(CodeKind::Lambda { body, .. }) = known.map(|closure| &closure.code.kind) else {

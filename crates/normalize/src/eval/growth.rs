@@ -1,5 +1,6 @@
-//! Limits of inlining. Every call is written out, so a short program can stand for more code than any computer could hold: each `twice` squares
-//! what the one before it does. What becomes too large is found while it grows, and the message says which function is called so often.
+//! Limits of inlining. Every call is written out, so a short program can stand for more code than
+//! any computer could hold: each `twice` squares what the one before it does. What becomes too
+//! large is found while it grows, and the message says which function is called so often.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -32,7 +33,8 @@ pub(super) struct Growth {
 }
 
 impl Growth {
-    /// The name of a function, unless it has one. All that it takes one after the other belongs to it.
+    /// The name of a function, unless it has one. All that it takes one after the other belongs to
+    /// it.
     pub fn name(&mut self, value: &Val, name: &Rc<str>) {
         let Val::Fun(fun) = value else { return };
         let Some(CodeKind::Lambda { var, body, .. }) = fun.known().map(|c| &c.code.kind) else {
@@ -92,7 +94,8 @@ impl Growth {
         self.depth -= 1;
     }
 
-    /// The function that is called most, and how often; of equal counts, the one that was named first.
+    /// The function that is called most, and how often; of equal counts, the one that was named
+    /// first.
     fn most(&self) -> Option<(&str, usize)> {
         self.called
             .iter()

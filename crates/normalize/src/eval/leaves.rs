@@ -1,4 +1,5 @@
-//! The leaves of a value that have derivatives, in order: taken from a value, put back into its structure, and those of a tangent beside them.
+//! The leaves of a value that have derivatives, in order: taken from a value, put back into its
+//! structure, and those of a tangent beside them.
 
 use lambada_anf as anf;
 use lambada_anf::{Atom, Elem, Nest};
@@ -13,7 +14,8 @@ use crate::merge::{Merge, Place, ill_typed, merge};
 use crate::messages;
 use crate::val::{Leaf, Val};
 
-/// Of a tangent or cotangent: `differentiate` says the same inside of recursive values, and `core::eval` everywhere.
+/// Of a tangent or cotangent: `differentiate` says the same inside of recursive values, and
+/// `core::eval` everywhere.
 pub(super) const ANOTHER_SIZE: &str =
     "an array in this tangent or cotangent has size {1}, but {0} in the value that it belongs to";
 
@@ -90,7 +92,8 @@ impl Merge for Store {
     }
 }
 
-/// The results of the block under construction: every real leaf, and whatever else of the value the block binds.
+/// The results of the block under construction: every real leaf, and whatever else of the value the
+/// block binds.
 pub(super) struct Results {
     level: usize,
     pub(super) atoms: Vec<Atom>,

@@ -1,5 +1,6 @@
-//! `for i < n => body`: the leaves of the body's value are collected into arrays, those that are the same in every iteration are not.
-//! The sizes of what is collected must not depend on the iteration; where that is not evident, it is checked.
+//! `for i < n => body`: the leaves of the body's value are collected into arrays, those that are
+//! the same in every iteration are not. The sizes of what is collected must not depend on the
+//! iteration; where that is not evident, it is checked.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -68,8 +69,8 @@ impl Evaluator<'_> {
         Ok(Val::array(extent, elem))
     }
 
-    /// Places a finished `for`. Derivatives that its iterations take along directions, tangents or cotangents, if there were `before` so many
-    /// before it, are taken along all of them at once.
+    /// Places a finished `for`. Derivatives that its iterations take along directions, tangents or
+    /// cotangents, if there were `before` so many before it, are taken along all of them at once.
     fn close_for(&mut self, stm: Stm, before: Directions) {
         if self.directions.since(before, &stm)
             && let Some(stms) = self.derivatives.together(&mut self.emit.names, &stm)
@@ -126,7 +127,7 @@ pub(super) struct Directions {
 const FEW: i64 = 8;
 
 impl Directions {
-    /// Is there more than before, so that a `for` with this body may gain from lanes?
+    /// Whether there is more than before, so that a `for` with this body may gain from lanes.
     fn since(self, before: Directions, stm: &Stm) -> bool {
         let few =
             matches!(stm.exp, Exp::Nest(Nest::For { extent: Atom::Lit(Scalar::Int(..=FEW)), .. }));

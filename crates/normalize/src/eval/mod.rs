@@ -1,5 +1,6 @@
-//! The partial evaluator: `ρ ⊢ t ⇓ v`, where `v` is symbolic and the code that computes its leaves is appended to the block that is
-//! open. One arm per construct; each group of constructs has a file.
+//! The partial evaluator: `ρ ⊢ t ⇓ v`, where `v` is symbolic and the code that computes its leaves
+//! is appended to the block that is open. One arm per construct; each group of constructs has a
+//! file.
 
 mod accumulate;
 mod arrays;
@@ -48,8 +49,8 @@ use unroll::Unrolled;
 /// What the value of a term is called, if a `let` names it.
 type Hint<'h> = Option<&'h Rc<str>>;
 
-/// What a copy of a function is made for: its code, the definitions that are passed to it, and what is static of them, the environment and
-/// the arguments.
+/// What a copy of a function is made for: its code, the definitions that are passed to it, and what
+/// is static of them, the environment and the arguments.
 type Key = (i64, Vec<DefId>, Vec<Sketch>);
 
 /// The evaluator: the environment, and the code under construction.

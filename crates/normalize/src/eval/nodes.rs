@@ -1,4 +1,5 @@
-//! Values of recursive types: nodes. The constructor and the fields of one that is made here are known, and not read.
+//! Values of recursive types: nodes. The constructor and the fields of one that is made here are
+//! known, and not read.
 
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -15,7 +16,8 @@ use crate::sketch::{Role, Sketch, Slots};
 use crate::val::{Leaf, NodeVal, Val};
 
 impl Evaluator<'_> {
-    /// The type of the nodes of a recursive variant, or of functions of a type that only run time knows.
+    /// The type of the nodes of a recursive variant, or of functions of a type that only run time
+    /// knows.
     pub(crate) fn node_type(&mut self, ty: &CoreTy) -> NodeId {
         if let Some(node) = self.nodes.get(ty) {
             return *node;
@@ -143,7 +145,8 @@ impl Evaluator<'_> {
     }
 }
 
-/// What the fields of a node are called in an arm: as the author calls them, where a variable of the pattern is one.
+/// What the fields of a node are called in an arm: as the author calls them, where a variable of
+/// the pattern is one.
 fn names(arm: &Arm) -> Vec<Rc<str>> {
     let mut names: Vec<Rc<str>> = arm.vars.iter().map(|x| x.hint.clone()).collect();
     let mut body = &arm.body;

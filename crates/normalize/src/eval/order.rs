@@ -1,4 +1,5 @@
-//! The order of differentiation: a derivative is taken of code that is complete, with all functions that it calls.
+//! The order of differentiation: a derivative is taken of code that is complete, with all functions
+//! that it calls.
 
 use std::collections::HashSet;
 

@@ -1,5 +1,6 @@
-//! Pullbacks: closures whose environment is what they need of the forward sweep, and how they are applied. One that adds to cells of the forward
-//! sweep can do so once: if that is in the same block, it does, and otherwise it runs the forward sweep again. One whose arrays have been kept
+//! Pullbacks: closures whose environment is what they need of the forward sweep, and how they are
+//! applied. One that adds to cells of the forward sweep can do so once: if that is in the same
+//! block, it does, and otherwise it runs the forward sweep again. One whose arrays have been kept
 //! with sizes of their own gets the sizes that its types say.
 
 use std::collections::{HashMap, HashSet};
@@ -20,7 +21,8 @@ use crate::merge::ill_typed;
 use crate::val::{Closure, Code, CodeKind, FunVal, Leaf, Pullback, Val, VariantVal};
 
 impl Evaluator<'_> {
-    /// The pullback of a function with this result at this point. `once`: the map for the block of the forward sweep, if it may be placed once there.
+    /// The pullback of a function with this result at this point. `once`: the map for the block of
+    /// the forward sweep, if it may be placed once there.
     pub(super) fn pullback(
         &mut self,
         map: anf::Lambda,
@@ -62,7 +64,8 @@ impl Evaluator<'_> {
         code
     }
 
-    /// A skeleton with the sizes that the types of its active leaves have: it may have been kept with sizes of its own.
+    /// A skeleton with the sizes that the types of its active leaves have: it may have been kept
+    /// with sizes of its own.
     fn with_sizes_of(&mut self, skeleton: &Val, types: &[anf::Ty], span: Span) -> Val {
         Sizes { emit: &mut self.emit, types: types.iter(), span }.of(skeleton, 0).0
     }
@@ -154,7 +157,8 @@ pub(super) struct Sweep {
 }
 
 impl Evaluator<'_> {
-    /// The map for a pullback with this environment, if its forward sweep is in this block and has not been used.
+    /// The map for a pullback with this environment, if its forward sweep is in this block and has
+    /// not been used.
     fn sweep_of(&mut self, pullback: &Pullback, env: &Renaming) -> Option<anf::Lambda> {
         let is = |sweep: &Sweep| {
             let same =

@@ -1,5 +1,6 @@
-//! Functions with rules. Where a derivative may follow, a call of such a function is a call of a function of the library, which has the rules
-//! as functions of the library, too; anywhere else it is a function like others.
+//! Functions with rules. Where a derivative may follow, a call of such a function is a call of a
+//! function of the library, which has the rules as functions of the library, too; anywhere else it
+//! is a function like others.
 //!
 //! ```text
 //!   f    (c…, x…)             the captured values, then the slots of the parameters
@@ -7,11 +8,13 @@
 //!   vjp  (c…, x…, y…, ȳ…)
 //! ```
 //!
-//! A parameter that is a function has the slots of what it captures. Its tangent `df` is a function again: `df x` is the derivative of what `f x`
-//! is of these slots, along their tangents. Its cotangent is a sum over points with cotangents, each pulled back to these slots.
+//! A parameter that is a function has the slots of what it captures. Its tangent `df` is a function
+//! again: `df x` is the derivative of what `f x` is of these slots, along their tangents. Its
+//! cotangent is a sum over points with cotangents, each pulled back to these slots.
 //!
 //! * Assumes: a rule has the type that `core` says.
-//! * Gives: a function for every sketch of what is captured and of the arguments, as for recursive functions.
+//! * Gives: a function for every sketch of what is captured and of the arguments, as for recursive
+//!   functions.
 
 mod functions;
 mod kernels;
@@ -36,12 +39,14 @@ use crate::messages;
 use crate::sketch::{Sketch, Slots};
 use crate::val::{Closure, Code, CodeKind, Leaf, Val};
 
-/// A λ of a function with rules: the one that takes the next parameter after the first `captured` and some parameters have been taken.
+/// A λ of a function with rules: the one that takes the next parameter after the first `captured`
+/// and some parameters have been taken.
 #[derive(Debug)]
 pub(crate) struct RuledAt {
     ruled: Ruled,
     span: Span,
-    /// What the λ has in its environment: what function and rules capture, and the parameters before.
+    /// What the λ has in its environment: what function and rules capture, and the parameters
+    /// before.
     pub(super) free: Rc<[Var]>,
     captured: usize,
 }
@@ -86,7 +91,8 @@ struct Head {
 }
 
 impl Evaluator<'_> {
-    /// Does a derivative follow, as far as is known? A function of the library may be called where one does.
+    /// Does a derivative follow, as far as is known? A function of the library may be called where
+    /// one does.
     pub(super) fn may_be_differentiated(&self) -> bool {
         self.derivatives_around > 0 || !self.under_construction.is_empty()
     }
@@ -106,7 +112,8 @@ impl Evaluator<'_> {
         self.lambda(var, body)
     }
 
-    /// The λs of a function, if it has rules, belong to it. `free`: the environment, if that is not what the term captures.
+    /// The λs of a function, if it has rules, belong to it. `free`: the environment, if that is not
+    /// what the term captures.
     pub(super) fn mark_rules(&mut self, term: &Term, free: Option<Rc<[Var]>>) {
         let TermKind::Ruled(ruled) = term.kind() else { return };
         let captured: Vec<Var> = term.free_vars();

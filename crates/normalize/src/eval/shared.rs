@@ -1,4 +1,5 @@
-//! Definitions that are not functions: one that a recursive function mentions is evaluated before it is called, once, and passed.
+//! Definitions that are not functions: one that a recursive function mentions is evaluated before
+//! it is called, once, and passed.
 
 use lambada_anf::Stm;
 use lambada_core::{DefId, Term, TermKind};
@@ -9,7 +10,8 @@ use crate::sketch::Sketch;
 use crate::val::{CodeKind, Val};
 
 impl Evaluator<'_> {
-    /// The definitions to pass to a code that is called with arguments of these sketches, and their values.
+    /// The definitions to pass to a code that is called with arguments of these sketches, and their
+    /// values.
     pub(super) fn shared(
         &mut self,
         number: i64,
@@ -33,7 +35,8 @@ impl Evaluator<'_> {
         Ok((shared, vals))
     }
 
-    /// Adds the definitions that are not functions, and that a term mentions or a function that it mentions.
+    /// Adds the definitions that are not functions, and that a term mentions or a function that it
+    /// mentions.
     fn constants_in(&self, term: &Term, visited: &mut Vec<DefId>, found: &mut Vec<DefId>) {
         for id in term.globals() {
             if visited.contains(&id) {

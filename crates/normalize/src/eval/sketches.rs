@@ -34,8 +34,8 @@ impl Evaluator<'_> {
         types.iter().map(|ty| self.canonical(ty)).collect()
     }
 
-    /// The sketch of a value of a type. `path`: the codes whose environments are around; one that occurs in its own environment is only known
-    /// at run time.
+    /// The sketch of a value of a type. `path`: the codes whose environments are around; one that
+    /// occurs in its own environment is only known at run time.
     pub(crate) fn sketch(&self, val: &Val, ty: &CoreTy, path: &mut Vec<i64>) -> Eval<Sketch> {
         if let Val::Acc(_) = val {
             return self.untyped(val, path);

@@ -1,6 +1,7 @@
-//! `loop state = init … do body`: the leaves of the state are the parameters of the loop, its structure is static. The structure is found
-//! by iteration: it starts as that of `init`, and grows by the constructors and closures that the body adds until it is stable.
-//! Sizes inside of variants and closures that an iteration changes are state themselves ([`super::changing`]).
+//! `loop state = init … do body`: the leaves of the state are the parameters of the loop, its
+//! structure is static. The structure is found by iteration: it starts as that of `init`, and grows
+//! by the constructors and closures that the body adds until it is stable. Sizes inside of variants
+//! and closures that an iteration changes are state themselves ([`super::changing`]).
 
 use std::collections::{HashMap, HashSet};
 
@@ -31,16 +32,19 @@ const UNROLLED: i64 = 256;
 
 const CHANGES: &str = "the loop's state changes size: {0} becomes {1}";
 
-/// An iteration that is not the last word: the state before and after it, and the functions in it that it has changed.
+/// An iteration that is not the last word: the state before and after it, and the functions in it
+/// that it has changed.
 struct Before {
     state: Val,
     next: Val,
     changed: Changed,
 }
 
-/// The states that loops inside of the one that is being written have got, by the numbers of their variables. The body of a loop is evaluated for each
-/// candidate of its state, and with it the loops inside: these begin with the state that they have had before, so that evaluations do not multiply
-/// from loop to loop. It is a guess, and no more: one that is too general costs what it computes, one that does not fit is made to.
+/// The states that loops inside of the one that is being written have got, by the numbers of their
+/// variables. The body of a loop is evaluated for each candidate of its state, and with it the
+/// loops inside: these begin with the state that they have had before, so that evaluations do not
+/// multiply from loop to loop. It is a guess, and no more: one that is too general costs what it
+/// computes, one that does not fit is made to.
 #[derive(Default)]
 pub(super) struct Found {
     /// How many loops are being written around.
@@ -167,8 +171,8 @@ impl Evaluator<'_> {
         }
     }
 
-    /// A first candidate, if the loop has had a state before, inside of the same loop. Functions are left out: they are nodes or not, and may add to
-    /// accumulators that are there no more.
+    /// A first candidate, if the loop has had a state before, inside of the same loop. Functions
+    /// are left out: they are nodes or not, and may add to accumulators that are there no more.
     fn guess(&self, var: &CoreVar, init: &Val) -> (Option<Before>, Pairs) {
         let known = self.found.states.get(&var.id).filter(|_| self.found.depth > 0);
         match known.filter(|known| known.is_first_order() && init.is_first_order()) {
@@ -181,7 +185,8 @@ impl Evaluator<'_> {
         }
     }
 
-    /// Runs the body once on a state of the structure of the parts. The block of the parameters stays open.
+    /// Runs the body once on a state of the structure of the parts. The block of the parameters
+    /// stays open.
     fn iteration(
         &mut self,
         var: &CoreVar,
@@ -219,8 +224,8 @@ impl Evaluator<'_> {
         })
     }
 
-    /// Calls the variables of a value that `to_name` chooses after the parts that they are: `z_x` for the field `x` of `z`, and the names of a
-    /// hint `(y, z)`.
+    /// Calls the variables of a value that `to_name` chooses after the parts that they are: `z_x`
+    /// for the field `x` of `z`, and the names of a hint `(y, z)`.
     fn name_parts(
         &mut self,
         state: &Val,
@@ -265,7 +270,8 @@ impl Evaluator<'_> {
         }
     }
 
-    /// Calls parts of a value that have no name, or only that of the whole, after the variable that it is bound to.
+    /// Calls parts of a value that have no name, or only that of the whole, after the variable that
+    /// it is bound to.
     pub(super) fn name_value(&mut self, var: &CoreVar, value: &Val) {
         let whole = matches!(value, Val::Leaf(_) | Val::Array(_));
         self.name_parts(value, &var.ty, &var.hint, &|names, part| {
@@ -333,7 +339,8 @@ impl Evaluator<'_> {
     }
 }
 
-/// The loop without parameters that no iteration changes, the parameters that are left, and what the others are.
+/// The loop without parameters that no iteration changes, the parameters that are left, and what
+/// the others are.
 fn without_constants(
     params: Vec<Param>,
     inits: Vec<Atom>,
@@ -361,7 +368,8 @@ fn without_constants(
     (Exp::Nest(Nest::Loop { params: kept.clone(), inits: first, kind, body }), kept, constant)
 }
 
-/// Makes a state of parameters. What says which constructor or closure a value is stays static while it can; so do captured values.
+/// Makes a state of parameters. What says which constructor or closure a value is stays static
+/// while it can; so do captured values.
 struct Shape {
     /// The level of the block of the parameters.
     level: usize,
@@ -422,7 +430,8 @@ impl Merge for Shape {
     }
 }
 
-/// Can the state take the next one as it is: are its static parts the same, and are all its closures and constructors foreseen?
+/// Can the state take the next one as it is: are its static parts the same, and are all its
+/// closures and constructors foreseen?
 fn covers(state: &Val, next: &Val, params: &[Param]) -> bool {
     let leaf = |s: &Leaf, n: &Leaf| {
         let is_param = params.iter().any(|p| s.atom == Atom::Var(p.var));

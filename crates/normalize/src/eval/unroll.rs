@@ -1,8 +1,9 @@
-//! Recursion whose end is known: a call with an `int` or a node that is known is written out, if few calls are all that it takes. What does not end
-//! soon is undone, and called.
+//! Recursion whose end is known: a call with an `int` or a node that is known is written out, if
+//! few calls are all that it takes. What does not end soon is undone, and called.
 //!
-//! A recursion that differentiates itself cannot be called. Where there is one, the program is written anew, with more calls and with loops written out whose
-//! index a function is given: `for k < 4 => d k f x` is `[d 0 f x, d 1 f x, d 2 f x, d 3 f x]`.
+//! A recursion that differentiates itself cannot be called. Where there is one, the program is
+//! written anew, with more calls and with loops written out whose index a function is given:
+//! `for k < 4 => d k f x` is `[d 0 f x, d 1 f x, d 2 f x, d 3 f x]`.
 
 use std::collections::HashSet;
 
@@ -28,7 +29,8 @@ const CALLS_OF_ORDER: usize = 1024;
 /// The most statements, where the order of a derivative depends on them.
 const STATEMENTS_OF_ORDER: usize = 200_000;
 
-/// The most iterations that a loop is written out as, where the order of a derivative may depend on which one it is.
+/// The most iterations that a loop is written out as, where the order of a derivative may depend on
+/// which one it is.
 const ITERATIONS_OF_ORDER: i64 = 64;
 
 /// What is being written out.
@@ -39,7 +41,7 @@ pub(super) struct Unrolled {
     calls: usize,
     /// Up to how many statements.
     until: usize,
-    /// Has it become too much?
+    /// Whether it has become too much.
     is_over: bool,
 }
 
@@ -52,8 +54,9 @@ impl Evaluator<'_> {
         }
     }
 
-    /// The number of iterations of a loop that is written out, because its body is a number or hands one that the index gives to a function, and the order of
-    /// derivatives may depend on it. Nothing for a loop that stays one.
+    /// The number of iterations of a loop that is written out, because its body is a number or
+    /// hands one that the index gives to a function, and the order of derivatives may depend on it.
+    /// Nothing for a loop that stays one.
     pub(super) fn iterations(&self, i: &Var, extent: Atom, body: &Term) -> Option<i64> {
         let Atom::Lit(Scalar::Int(count)) = extent else { return None };
         let few = (1..=ITERATIONS_OF_ORDER).contains(&count);

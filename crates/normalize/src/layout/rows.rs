@@ -1,4 +1,5 @@
-//! Values of recursive types as rows of arrays, and back (see [`Table`]). A row stands after those that it contains.
+//! Values of recursive types as rows of arrays, and back (see [`Table`]). A row stands after those
+//! that it contains.
 
 use std::collections::HashMap;
 
@@ -27,7 +28,8 @@ impl<'a> Writer<'a> {
         Writer { table, tags, ints_at, reals_at, ints, reals, inside: HashMap::new() }
     }
 
-    /// Adds the rows of a value, those of the values in it first; gives its number. In a loop: it may be a million values deep.
+    /// Adds the rows of a value, those of the values in it first; gives its number. In a loop: it
+    /// may be a million values deep.
     pub fn add(&mut self, id: TypeId, data: &Data) -> Result<i64, String> {
         if let Some(number) = self.inside.remove(&std::ptr::from_ref(data)) {
             return Ok(number);

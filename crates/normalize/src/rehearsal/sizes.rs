@@ -1,14 +1,16 @@
 //! Sizes that are equal because a check says so.
 //!
 //! * *Assumes* code whose checks dominate what relies on them.
-//! * *Gives* whether types in it rest on sizes being equal that have different names, and which checks say that sizes are equal.
+//! * *Gives* whether types in it rest on sizes being equal that have different names, and which
+//!   checks say that sizes are equal.
 
 use std::collections::{HashMap, HashSet};
 
 use lambada_anf::{Atom, Exp, Library, Nest, Op, Out, Param, Renaming, Stm, Ty, Var};
 use lambada_prim::{Prim, ScalarTy};
 
-/// The types that atoms are wanted as, such as the results of a block. In a type, the variables stand for the atoms.
+/// The types that atoms are wanted as, such as the results of a block. In a type, the variables
+/// stand for the atoms.
 pub(super) struct Wanted {
     pub vars: Vec<Atom>,
     pub types: Vec<Ty>,
@@ -70,7 +72,7 @@ impl Sizes {
         }
     }
 
-    /// Is it a check that may say that sizes are equal?
+    /// Whether it is a check that may say that sizes are equal.
     pub(super) fn compares(&self, stm: &Stm) -> bool {
         matches!(&stm.exp, Exp::Op(Op::Check { cond: Atom::Var(var), .. }) if !self.unequal.contains(var))
     }

@@ -202,7 +202,8 @@ impl Draw {
     fn array(&mut self, elem: &Ty, fuel: usize) -> Term {
         match self.below(4) {
             0 => array((0..1 + self.below(3)).map(|_| self.term(elem, fuel)).collect()),
-            // the meaning compares a new element only with the one that it replaces, and variants differ in their sizes
+            // the meaning compares a new element only with the one that it replaces, and variants
+            // differ in their sizes
             1 if *elem != self.figure => {
                 let xs = self.term(&Ty::array(elem.clone()), fuel);
                 let k = self.below(2) as i64;
@@ -265,8 +266,9 @@ fn draw(seed: u64, fuel: usize) -> (Program, Normalized) {
     (d.program, code)
 }
 
-/// The value, where the sizes that the elements of an empty array would have are forgotten: the meaning knows them if the first element
-/// could be computed, the program if they are known without that.
+/// The value, where the sizes that the elements of an empty array would have are forgotten: the
+/// meaning knows them if the first element could be computed, the program if they are known without
+/// that.
 fn settled(data: Data) -> Data {
     let all = |items: Vec<Data>| items.into_iter().map(settled).collect();
     match data {
@@ -285,7 +287,8 @@ fn settled(data: Data) -> Data {
     }
 }
 
-/// The sizes of a variant that a loop carries are those that it starts with, even if it starts with another constructor.
+/// The sizes of a variant that a loop carries are those that it starts with, even if it starts with
+/// another constructor.
 fn is_about_start(message: &str) -> bool {
     message.starts_with("the loop's state changes size")
 }

@@ -65,7 +65,8 @@ impl Evaluator<'_> {
         Ok((frozen.collect(), numbers))
     }
 
-    /// The accumulators of the columns. A sum of reals begins with -0, which adds nothing, not even to a zero.
+    /// The accumulators of the columns. A sum of reals begins with -0, which adds nothing, not even
+    /// to a zero.
     fn columns(&mut self, sizes: &[Atom]) -> Vec<Param> {
         let [rows, ints, reals] = [sizes[0], sizes[1], sizes[2]];
         let (zero, real) = (Atom::int(0), Atom::real(-0.0));
@@ -328,7 +329,8 @@ impl Evaluator<'_> {
         })
     }
 
-    /// Runs the body for all indices below the extents, one after the other, with integers as state.
+    /// Runs the body for all indices below the extents, one after the other, with integers as
+    /// state.
     fn over(
         &mut self,
         extents: &[Atom],

@@ -10,7 +10,8 @@ fn optimized(text: &str) -> String {
     print(&optimize(program))
 }
 
-/// `x` to the power of `2 ^ d`, with a parameter and a result that nobody needs. How the recursion goes on is up to the test.
+/// `x` to the power of `2 ^ d`, with a parameter and a result that nobody needs. How the recursion
+/// goes on is up to the test.
 fn power(condition: &str, entry: &str) -> String {
     format!(
         "def power (d : int) (x : real) (unused : real) {{
@@ -60,7 +61,8 @@ fn equal_calls_are_one_and_leave_loops() {
   => r : real
 ";
     let after = optimized(&power(ENDS, entry));
-    // The parameter and the result are gone; what the recursion itself computes of it stays with it.
+    // The parameter and the result are gone; what the recursion itself computes of it stays with
+    // it.
     let main = &after[after.find("main").expect("the entry")..];
     assert_eq!(main.matches("call power (k, x)").count(), 1, "{after}");
     let (calls, loop_) = (main.rfind("call").expect("calls"), main.find("for i").expect("a loop"));

@@ -4,7 +4,8 @@ use lambada_anf::{check, print, read};
 
 use crate::{Reader, handed_on, optimize_observed};
 
-/// What people read of a program in which `even` and `odd` hand `h` to each other and give tapes of tapes; `body` is what `odd` does besides.
+/// What people read of a program in which `even` and `odd` hand `h` to each other and give tapes of
+/// tapes; `body` is what `odd` does besides.
 fn read_by_people(body: &str) -> String {
     let text = format!(
         "type tape {{

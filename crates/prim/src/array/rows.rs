@@ -240,7 +240,8 @@ fn cholesky(_: Precision, sizes: &[usize], args: &[&[f64]]) -> Vec<Data> {
     vec![Data::Real(l)]
 }
 
-/// A triangular system whose k-th equation, in the order in which they are solved, is in row `place(k)`.
+/// A triangular system whose k-th equation, in the order in which they are solved, is in row
+/// `place(k)`.
 fn triangular(sizes: &[usize], args: &[&[f64]], place: &dyn Fn(usize) -> usize) -> Vec<Data> {
     let (n, m) = (sizes[0], sizes[1]);
     let (triangle, mut x) = (args[0], args[1].to_vec());
@@ -393,7 +394,8 @@ fn orthogonalize(rows: &[f64], parts: &mut [f64], x: &mut [f64]) {
     }
 }
 
-/// What orthonormal rows of `m` elements miss of the first unit vector that they do not span nearly.
+/// What orthonormal rows of `m` elements miss of the first unit vector that they do not span
+/// nearly.
 fn unspanned(rows: &[f64], m: usize) -> Vec<f64> {
     let missed = |i: usize| 1.0 - rows.chunks(m).map(|row| row[i] * row[i]).sum::<f64>();
     let place = (0..m - 1).find(|i| missed(*i) * m as f64 > 0.37).unwrap_or(m - 1);

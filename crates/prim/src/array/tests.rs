@@ -34,7 +34,8 @@ fn examples_are_true() {
     }
 }
 
-/// Twice the argument gives twice the value: the rows say so of those arguments, and of no others, at the example.
+/// Twice the argument gives twice the value: the rows say so of those arguments, and of no others,
+/// at the example.
 #[test]
 fn rows_say_in_which_arguments_they_are_linear() {
     for prim in ArrayPrim::all() {

@@ -8,7 +8,8 @@ const R: ScalarTy = ScalarTy::Real;
 const I: ScalarTy = ScalarTy::Int;
 const B: ScalarTy = ScalarTy::Bool;
 
-/// `n - 1`, where that matters: the derivative of `x ** 0` is `0 * x ** 0`, which is 0 at `x = 0` too.
+/// `n - 1`, where that matters: the derivative of `x ** 0` is `0 * x ** 0`, which is 0 at `x = 0`
+/// too.
 fn lower_power(n: Expr) -> Expr {
     let zero = call2(Prim::EqInt, n.clone(), int(0));
     Expr::Prim(Prim::SelectInt, vec![zero, int(0), call2(Prim::SubInt, n, int(1))])
@@ -36,14 +37,16 @@ fn pow_partials() -> Vec<Option<Expr>> {
     vec![Some(by_x), Some(select(zero(), origin, product))]
 }
 
-/// Does `max` or `min` of x and y give x? Where `le` are the arguments of `<=` for which it does, and where x is NaN.
+/// Does `max` or `min` of x and y give x? Where `le` are the arguments of `<=` for which it does,
+/// and where x is NaN.
 fn first_chosen(le: [Expr; 2]) -> Expr {
     let [a, b] = le;
     call2(Prim::Or, call2(Prim::Le, a, b), call2(Prim::Ne, x(), x()))
 }
 
-/// The derivatives of `max` and `min` are those of the argument that they give. Of equal arguments each has half, so that
-/// `max x (-x)` has the derivative of `abs x` and both orders of the arguments have the same one.
+/// The derivatives of `max` and `min` are those of the argument that they give. Of equal arguments
+/// each has half, so that `max x (-x)` has the derivative of `abs x` and both orders of the
+/// arguments have the same one.
 fn extremum_partials([a, b]: [Expr; 2]) -> Vec<Option<Expr>> {
     let first = first_chosen([a.clone(), b.clone()]);
     let first_alone = call2(Prim::Or, call2(Prim::Lt, a, b), call2(Prim::Ne, x(), x()));
@@ -51,7 +54,8 @@ fn extremum_partials([a, b]: [Expr; 2]) -> Vec<Option<Expr>> {
     vec![Some(select(first, share(), real(0.0))), Some(select(first_alone, real(0.0), share()))]
 }
 
-/// The derivatives of `max` or `min` of two elements of an array, for which `le` is as above: of equal ones the first has all.
+/// The derivatives of `max` or `min` of two elements of an array, for which `le` is as above: of
+/// equal ones the first has all.
 pub(crate) fn first_partials(le: [Expr; 2]) -> Vec<Option<Expr>> {
     let first = first_chosen(le);
     vec![

@@ -215,8 +215,9 @@ pub(crate) const ROWS: &[Row] = &[
         result: R,
         eval: |a| Real(a[0].real().hypot(a[1].real())),
         partials: || {
-            // At the origin 0, as the gradient of `norm` is there. The second derivative is NaN, since the derivative of
-            // `sqrt` at 0 is infinite and that of the product zero; elsewhere it is one of constants.
+            // At the origin 0, as the gradient of `norm` is there. The second derivative is NaN,
+            // since the derivative of `sqrt` at 0 is infinite and that of the product zero;
+            // elsewhere it is one of constants.
             let origin = || call2(Prim::Eq, out(), real(0.0));
             let there = |side: Expr| select(origin(), side, real(1.0));
             let turning = || call(Prim::Sqrt, there(x()) * there(y()));

@@ -9,7 +9,8 @@ struct Moving {
     rate: Option<f64>,
 }
 
-/// The first derivative of a primitive by the argument `by`, and the derivative of that by the argument `again`, both from the partials.
+/// The first derivative of a primitive by the argument `by`, and the derivative of that by the
+/// argument `again`, both from the partials.
 pub(crate) fn derivatives(prim: Prim, at: &[Scalar], by: usize, again: usize) -> (f64, f64) {
     let args: Vec<Moving> =
         (0..at.len()).map(|k| Moving { value: at[k], rate: (k == again).then_some(1.0) }).collect();

@@ -133,7 +133,8 @@ fn derivatives_far_from_one() {
     }
 }
 
-/// `sin`, `cos` and `tan` are those of the system's C library. Here the argument is as close to a multiple of π/2 as a double can be.
+/// `sin`, `cos` and `tan` are those of the system's C library. Here the argument is as close to a
+/// multiple of π/2 as a double can be.
 #[test]
 fn large_angles_are_reduced() {
     let x = Scalar::Real(6381956970095103.0 * f64::powi(2.0, 797));

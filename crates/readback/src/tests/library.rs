@@ -41,7 +41,8 @@ fn shown_with(f: &Function, types: Vec<Declared>) -> Result<String, String> {
     Ok(text)
 }
 
-/// Nodes of a type that has a definition are its values: with tuples and records, and arrays that know their sizes.
+/// Nodes of a type that has a definition are its values: with tuples and records, and arrays that
+/// know their sizes.
 #[test]
 fn nodes_of_declared_types_are_values() {
     let text = "type tree {

@@ -1,4 +1,5 @@
-//! What the tests share: a builder of functions, and the comparison of the interpreter with machine code.
+//! What the tests share: a builder of functions, and the comparison of the interpreter with machine
+//! code.
 #![allow(dead_code)] // not every test file uses all of it
 
 use lambada_loops::{
@@ -193,7 +194,8 @@ pub fn exact(functions: &[&Function]) -> Vec<Kernel> {
     exact_with(functions, Settings::default())
 }
 
-/// The same, cut into C functions of about so many statements, for which the C compiler is to be done soon.
+/// The same, cut into C functions of about so many statements, for which the C compiler is to be
+/// done soon.
 pub fn exact_in_parts(functions: &[&Function], part: usize) -> Vec<Kernel> {
     exact_with(functions, Settings { part, quick: true, ..Settings::default() })
 }

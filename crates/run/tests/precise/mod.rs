@@ -1,5 +1,6 @@
-//! Functions to many digits, for the coefficients of the vector mathematics and for its tests. Elementary functions come from `astro_float`; those
-//! that it lacks are computed from their series, with digits to spare.
+//! Functions to many digits, for the coefficients of the vector mathematics and for its tests.
+//! Elementary functions come from `astro_float`; those that it lacks are computed from their
+//! series, with digits to spare.
 #![allow(dead_code)] // not every user needs all of it
 
 use std::cell::RefCell;
@@ -149,7 +150,8 @@ impl Precise {
         self.exp() - 1.0
     }
 
-    /// 2/√π Σ (-1)ᵏ x²ᵏ⁺¹ / k! (2k + 1): terms grow to e^x² before they fall, so that many digits are there for them.
+    /// 2/√π Σ (-1)ᵏ x²ᵏ⁺¹ / k! (2k + 1): terms grow to e^x² before they fall, so that many digits
+    /// are there for them.
     pub fn erf(&self) -> Precise {
         let size = self.to_f64().abs();
         if size < 1e-40 {
@@ -168,7 +170,8 @@ impl Precise {
         Precise((sum * 2.0 / root).0, BITS)
     }
 
-    /// By the continued fraction where that converges fast, else from erf with the digits that cancel.
+    /// By the continued fraction where that converges fast, else from erf with the digits that
+    /// cancel.
     pub fn erfc(&self) -> Precise {
         if self.less(5.0) {
             return Precise::new(1.0) - self.erf();

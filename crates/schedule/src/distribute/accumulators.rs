@@ -1,4 +1,5 @@
-//! Accumulators: `Σ over loops` where each place is added to by its own index, or by one that is an affine function of its own; a scatter else.
+//! Accumulators: `Σ over loops` where each place is added to by its own index, or by one that is an
+//! affine function of its own; a scatter else.
 
 use lambada_anf::{Atom, Param, Var};
 use lambada_prim::{Prim, ReduceOp, Scalar};
@@ -16,8 +17,8 @@ pub(super) struct Accumulator {
     depth: usize,
 }
 
-/// Where something is added along an axis, seen from the place: `place` runs over all places, and the index of `axis` that
-/// adds there is `index`, if it is one of its indices.
+/// Where something is added along an axis, seen from the place: `place` runs over all places, and
+/// the index of `axis` that adds there is `index`, if it is one of its indices.
 pub(super) struct Inverse {
     axis: AxisId,
     place: AxisId,
@@ -38,16 +39,20 @@ enum At {
     Elements,
 }
 
-/// How much longer than an axis the array may be whose places it adds to, for all places to be asked which index adds to them.
+/// How much longer than an axis the array may be whose places it adds to, for all places to be
+/// asked which index adds to them.
 const SLACK: i64 = 4;
 
-/// The most indices of an axis, as that of the weights of a convolution, by which an array may be longer besides. All places ask for all of these.
+/// The most indices of an axis, as that of the weights of a convolution, by which an array may be
+/// longer besides. All places ask for all of these.
 const WINDOW: i64 = 64;
 
-/// How many arrays may hold what is added to another one, before it is read there. Beyond, all is added where the indices say, and takes no memory.
+/// How many arrays may hold what is added to another one, before it is read there. Beyond, all is
+/// added where the indices say, and takes no memory.
 const ARRAYS: usize = 4;
 
-/// Of how many additions to one element each all elements of the array may ask whether they are meant.
+/// Of how many additions to one element each all elements of the array may ask whether they are
+/// meant.
 const SINGLE: usize = 4;
 
 impl Distributor<'_> {
@@ -124,7 +129,8 @@ impl Distributor<'_> {
         self.bind_array(p, array);
     }
 
-    /// Is it written element by element, so that one more operation for each matters little?
+    /// Whether it is written element by element, so that one more operation for each matters
+    /// little.
     fn is_written(&self, array: ArrayId) -> bool {
         self.to.graph.elements(array).is_some_and(|(axes, _)| !axes.is_empty())
     }
@@ -152,7 +158,8 @@ impl Distributor<'_> {
         self.to.map(axes, sum)
     }
 
-    /// An accumulator from outside, after all additions: each is done where it says, as the array stays where it is.
+    /// An accumulator from outside, after all additions: each is done where it says, as the array
+    /// stays where it is.
     pub(super) fn sum_of_additions(&mut self, acc: Var) -> ArrayId {
         let known = self.accumulators.remove(&acc).expect("something has been added to it");
         let mut terms = Vec::new();
@@ -163,7 +170,8 @@ impl Distributor<'_> {
         self.to.scatter(known.init, terms)
     }
 
-    /// The same without a condition, where each index adds at its own place, so that lanes add: zero, where the condition does not hold.
+    /// The same without a condition, where each index adds at its own place, so that lanes add:
+    /// zero, where the condition does not hold.
     fn for_all(&mut self, init: ArrayId, term: Term) -> Term {
         let graph = &self.to.graph;
         let Some(when) = term.when else { return term };
@@ -262,8 +270,9 @@ impl Distributor<'_> {
         Some(Inverse { axis, place, index, in_range, only: None })
     }
 
-    /// `coefficient · axis + rest`: the axis whose index is found for each place. There may be others, as in a convolution, which are summed over; then what the
-    /// array has more places than the axis has indices is no more than that of all of them.
+    /// `coefficient · axis + rest`: the axis whose index is found for each place. There may be
+    /// others, as in a convolution, which are summed over; then what the array has more places than
+    /// the axis has indices is no more than that of all of them.
     fn one_of(&self, index: NodeId, size: NodeId, over: &Axes) -> Option<(i64, AxisId, Affine)> {
         let graph = &self.to.graph;
         let sum = Affine::of(graph, index);
@@ -294,7 +303,8 @@ impl Distributor<'_> {
         alone.then_some((times, axis, rest))
     }
 
-    /// `array[places] + Σ value`. That nothing is added to a zero changes the sign of a zero at most.
+    /// `array[places] + Σ value`. That nothing is added to a zero changes the sign of a zero at
+    /// most.
     fn summed(
         &mut self,
         array: ArrayId,
@@ -334,13 +344,15 @@ impl Distributor<'_> {
         Some(self.to.map(axes, sum))
     }
 
-    /// What is added to each place, and when, if that is cheap arithmetic on the indices that add there.
+    /// What is added to each place, and when, if that is cheap arithmetic on the indices that add
+    /// there.
     fn at_places(&mut self, inverses: &[Inverse], term: &Term, conditional: bool) -> Option<At> {
         let moved = inverses.iter().filter(|i| i.axis != i.place);
         let places: Vec<(AxisId, NodeId)> = moved.map(|i| (i.axis, i.index)).collect();
         let own: Axes = places.iter().map(|(axis, _)| *axis).collect();
         let graph = &self.to.graph;
-        // The index that adds to a place is another one for each index of what is summed over: there is no element for it.
+        // The index that adds to a place is another one for each index of what is summed over:
+        // there is no element for it.
         let placed: Axes = inverses.iter().map(|i| i.axis).collect();
         let but: Axes = term.over.iter().copied().filter(|axis| !placed.contains(*axis)).collect();
         let mixed = places.iter().any(|(_, index)| graph.free(*index).meets(&but));
@@ -372,7 +384,8 @@ impl Distributor<'_> {
     ) -> NodeId {
         let value = term.when.map_or(term.value, |when| self.to.choose(when, term.value, zero));
         let sum = self.over_others(value, inverses, term);
-        // For all indices, also of axes along which each adds at its own place: an array depends on nothing outside.
+        // For all indices, also of axes along which each adds at its own place: an array depends on
+        // nothing outside.
         let own = |i: &&Inverse| i.only.is_none();
         let (own, index) = inverses.iter().filter(own).map(|i| (i.axis, i.index)).unzip();
         let elements = self.to.map(own, sum);

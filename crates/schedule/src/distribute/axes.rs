@@ -1,5 +1,6 @@
-//! Which loops of the program run over one axis? Those whose extents are the same definition, unless one is inside of the other. Where there is a
-//! choice, the axis is taken with which most of what the loop reads has been written or read: so a loop and its reverse share theirs.
+//! Which loops of the program run over one axis? Those whose extents are the same definition,
+//! unless one is inside of the other. Where there is a choice, the axis is taken with which most of
+//! what the loop reads has been written or read: so a loop and its reverse share theirs.
 
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
@@ -112,7 +113,8 @@ impl Distributor<'_> {
         axis
     }
 
-    /// What the body of a loop reads and adds to with the loop's index, of what is there before the loop.
+    /// What the body of a loop reads and adds to with the loop's index, of what is there before the
+    /// loop.
     fn places(&mut self, index: Var, body: &Block) -> Vec<(Indexed, usize)> {
         let mut accesses: Vec<(Var, usize, bool)> = Vec::new();
         body.each(&mut |stm| {

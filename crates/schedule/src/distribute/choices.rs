@@ -1,5 +1,6 @@
-//! Additions at an index that is chosen, as that of a neighbor of which the one at the end has none: `x[max (i - 1) 0]`, `x[(i + 1) % n]`. Each is several additions, of which
-//! each place is an affine function of the index, or the same for all; the one or the other is made.
+//! Additions at an index that is chosen, as that of a neighbor of which the one at the end has
+//! none: `x[max (i - 1) 0]`, `x[(i + 1) % n]`. Each is several additions, of which each place is an
+//! affine function of the index, or the same for all; the one or the other is made.
 
 use lambada_prim::Prim;
 

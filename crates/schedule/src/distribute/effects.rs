@@ -1,4 +1,5 @@
-//! Checks: they stand outside of loops that they do not depend on, and what has been checked is not checked again.
+//! Checks: they stand outside of loops that they do not depend on, and what has been checked is not
+//! checked again.
 
 use lambada_prim::{Prim, Scalar};
 use rustc_hash::FxHashSet;
@@ -7,8 +8,8 @@ use super::Distributor;
 use crate::graph::{Axes, AxisId, Effect, Graph, NodeId, Part};
 
 impl Distributor<'_> {
-    /// `for axis { effects }`. The effects before the first that depends on the index happen once, if the loop runs at all: what
-    /// fails first is the same.
+    /// `for axis { effects }`. The effects before the first that depends on the index happen once,
+    /// if the loop runs at all: what fails first is the same.
     pub(super) fn effects_along(&mut self, axis: AxisId, mut effects: Vec<Effect>) {
         let own = Axes::one(axis);
         let graph = &self.to.graph;

@@ -1,10 +1,14 @@
-//! P0: Γ ⊢ statements  becomes  a graph of scalar definitions, by distributing every nest completely.
+//! P0: Γ ⊢ statements  becomes  a graph of scalar definitions, by distributing every nest
+//! completely.
 //!
-//! A scalar inside of `for i { for c { … } }` becomes a function of the indices that it depends on; an array is its elements; `array[index]` is what has been
-//! written there, where that is evident. Accumulators become sums, where each place is one index, and scatters else. Checks keep their order.
+//! A scalar inside of `for i { for c { … } }` becomes a function of the indices that it depends on;
+//! an array is its elements; `array[index]` is what has been written there, where that is evident.
+//! Accumulators become sums, where each place is one index, and scatters else. Checks keep their
+//! order.
 //!
 //! *Assumes* a region, see [`crate::regions`]. *Gives* a graph whose inputs are the variables from outside. *Keeps* values up to the order of sums,
-//! and failures. It is legal because values are immutable, iterations of `for` independent, and reductions and additions commutative.
+//! and failures. It is legal because values are immutable, iterations of `for` independent, and
+//! reductions and additions commutative.
 
 use lambada_anf::{Atom, Block, Exp, Names, Op, Param, Stm, Ty, Var};
 use lambada_prim::{ArrayPrim, Prim, ReduceOp, Scalar};
@@ -327,7 +331,8 @@ impl Distributor<'_> {
         self.bind_array(p, array);
     }
 
-    /// The axes that an array has been written with. One that is an input or has been made by a loop has none.
+    /// The axes that an array has been written with. One that is an input or has been made by a
+    /// loop has none.
     fn own_axes(&self, array: ArrayId) -> &[AxisId] {
         if let Array::Map(axes, _) = self.to.graph.array(array) { axes } else { &[] }
     }

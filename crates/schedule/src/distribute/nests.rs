@@ -86,8 +86,9 @@ impl Distributor<'_> {
         elements
     }
 
-    /// An axis around whose extent is not below the one given, which depends on its index: `for i < j` runs over a part of the
-    /// extent of `j`. So triangles have the axes of squares, and conditions.
+    /// An axis around whose extent is not below the one given, which depends on its index:
+    /// `for i < j` runs over a part of the extent of `j`. So triangles have the axes of squares,
+    /// and conditions.
     fn bound(&self, extent: NodeId) -> Option<AxisId> {
         let graph = &self.to.graph;
         let around: Axes = self
@@ -114,7 +115,8 @@ impl Distributor<'_> {
         least_is(&size.plus(-1, &largest)).then_some(axis)
     }
 
-    /// What an iteration gives to an out: an element of it, and the axes of the array that it is an element of.
+    /// What an iteration gives to an out: an element of it, and the axes of the array that it is an
+    /// element of.
     fn element_of(&mut self, out: Out, result: Value) -> (Vec<AxisId>, NodeId) {
         match (out, result) {
             (Out::Collect | Out::Reduce(_), Value::Scalar(node)) => (Vec::new(), node),

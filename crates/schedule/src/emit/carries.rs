@@ -1,5 +1,6 @@
-//! Sequential loops inside of nests: the states of several combinations of the other indices are in registers at once. What each iteration adds to is in memory,
-//! with a copy for each lane, which are combined at the end of the pass.
+//! Sequential loops inside of nests: the states of several combinations of the other indices are in
+//! registers at once. What each iteration adds to is in memory, with a copy for each lane, which
+//! are combined at the end of the pass.
 
 use lambada_loops::{Buf, Cell, Mode, Nest as Loops, Op, Operand, Step, Ty};
 use lambada_prim::{Prim, ScalarTy};
@@ -157,7 +158,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// `buffer[axes] ⊕= term`, where the nest comes back to the element: of all copies at once, if they are what is reduced.
+    /// `buffer[axes] ⊕= term`, where the nest comes back to the element: of all copies at once, if
+    /// they are what is reduced.
     pub(super) fn addition_to(&mut self, nest: &Nest, item: Item) {
         let id = item.buffer();
         let (Content::Node(node), Some(body)) =

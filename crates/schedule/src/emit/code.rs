@@ -1,5 +1,6 @@
-//! The function under construction: open bodies, and in each what is known there. A primitive stands in the outermost body that knows its operands, so what
-//! does not depend on a loop leaves it; it is total and pure, which makes that right. What is known is not computed again.
+//! The function under construction: open bodies, and in each what is known there. A primitive
+//! stands in the outermost body that knows its operands, so what does not depend on a loop leaves
+//! it; it is total and pure, which makes that right. What is known is not computed again.
 
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
@@ -10,7 +11,8 @@ use lambada_prim::{Prim, Scalar, ScalarTy};
 use super::Copy;
 use crate::graph::NodeId;
 
-/// Where lanes are loaded from: consecutive elements from one offset on, all or as many as are left, or each at its own offset.
+/// Where lanes are loaded from: consecutive elements from one offset on, all or as many as are
+/// left, or each at its own offset.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Elements {
     pub(super) buf: Buf,
@@ -178,7 +180,8 @@ impl Code {
         self.bind_at(level, ty, Op::Get(cell))
     }
 
-    /// Elements that lanes read: from an offset on, if a condition holds; else each at its own offset, if there are any elements, else zeros.
+    /// Elements that lanes read: from an offset on, if a condition holds; else each at its own
+    /// offset, if there are any elements, else zeros.
     pub(super) fn load_within(
         &mut self,
         buf: Buf,

@@ -1,5 +1,7 @@
-//! Buffers in the memory of outputs. What is stored for all indices, and read once more for nothing but the element of an output at the same indices, stands where that element will
-//! be: a gradient of `n` numbers that is computed from `n` stored ones takes the memory of one array, and half the traffic.
+//! Buffers in the memory of outputs. What is stored for all indices, and read once more for nothing
+//! but the element of an output at the same indices, stands where that element will be: a gradient
+//! of `n` numbers that is computed from `n` stored ones takes the memory of one array, and half the
+//! traffic.
 //!
 //! *Assumes* that a nest loads what an iteration reads before it stores what the iteration gives. *Keeps* every value.
 
@@ -68,7 +70,8 @@ fn alike(placed: &Placed, id: BufferId, output: BufferId) -> bool {
         && placed.graph.facts(node).elem == placed.graph.array_facts(array).elem
 }
 
-/// Is all that a nest reads of stored scalars at the indices of its iteration? So it is unless it sums what it reads.
+/// Is all that a nest reads of stored scalars at the indices of its iteration? So it is unless it
+/// sums what it reads.
 fn is_at_own_indices(placed: &Placed, nest: &Nest, body: NodeId) -> bool {
     let graph: &Graph = &placed.graph;
     let found: FxHashMap<Content, BufferId> = placed.found(nest).into_iter().collect();

@@ -1,6 +1,8 @@
-//! Index-set splitting. Where an axis has lanes, the few indices near its ends that boundaries are about (`i == 0`, `i + 1 < n`, `x[i - 1]`) are apart from the others: in the
-//! interior, conditions on boundaries are known and neighbors exist, so there are no masks, no selections and no branches. All other indices share one more loop, which
-//! is also the one for the rest that is too short for all lanes. So there is no more code than without.
+//! Index-set splitting. Where an axis has lanes, the few indices near its ends that boundaries are
+//! about (`i == 0`, `i + 1 < n`, `x[i - 1]`) are apart from the others: in the interior, conditions
+//! on boundaries are known and neighbors exist, so there are no masks, no selections and no
+//! branches. All other indices share one more loop, which is also the one for the rest that is too
+//! short for all lanes. So there is no more code than without.
 
 use std::collections::BTreeMap;
 
@@ -26,7 +28,8 @@ pub(crate) struct Interior {
     holds: FxHashMap<NodeId, bool>,
     /// What depends on these.
     affected: FxHashSet<NodeId>,
-    /// Elements that lie one after the other and are in range, with the indices that they have there.
+    /// Elements that lie one after the other and are in range, with the indices that they have
+    /// there.
     elements: FxHashMap<NodeId, Vec<Affine>>,
     /// Where it is, by axis.
     ends: BTreeMap<AxisId, Ends>,
@@ -181,7 +184,8 @@ impl<'a> Search<'a> {
         axis == self.vector || self.outer.contains(&axis)
     }
 
-    /// A comparison of an index with an end of its axis: whether it holds in the interior, and where that is.
+    /// A comparison of an index with an end of its axis: whether it holds in the interior, and
+    /// where that is.
     fn boundary(&self, op: Prim, args: &[NodeId]) -> Option<(bool, AxisId, Ends)> {
         let [a, b] = args else { return None };
         // What it says of a difference that is negative, and of one that is positive.
@@ -197,7 +201,8 @@ impl<'a> Search<'a> {
         Some((if is_positive { positive } else { negative }, axis, ends))
     }
 
-    /// Is the difference of an index and an end of its axis positive in the interior, or negative? And where that is.
+    /// Is the difference of an index and an end of its axis positive in the interior, or negative?
+    /// And where that is.
     fn sign(&self, a: &Affine, b: &Affine) -> Option<(bool, AxisId, Ends)> {
         let graph = self.graph();
         let (axis, times, rest) = self.one_axis(&a.plus(-1, b))?;
@@ -215,7 +220,8 @@ impl<'a> Search<'a> {
         Some((times == -1, axis, Ends { high: most + 1, ..Ends::ALL }))
     }
 
-    /// The axis whose index is a term, its sign, and the rest: of the axes that are bound here one, and others only if they are short.
+    /// The axis whose index is a term, its sign, and the rest: of the axes that are bound here one,
+    /// and others only if they are short.
     fn one_axis(&self, sum: &Affine) -> Option<(AxisId, i64, Affine)> {
         let (axes, _) = sum.axes(self.graph());
         let mut bound = axes.into_iter().filter(|(axis, _)| self.is_bound(*axis));
@@ -225,7 +231,8 @@ impl<'a> Search<'a> {
         bound.next().is_none().then_some((axis, times, rest))
     }
 
-    /// The least and the greatest value of a constant and indices of short axes, which run in loops further inside; both small.
+    /// The least and the greatest value of a constant and indices of short axes, which run in loops
+    /// further inside; both small.
     fn near(&self, sum: &Affine) -> Option<(i64, i64)> {
         let graph = self.graph();
         let (mut least, mut most) = (sum.constant, sum.constant);
@@ -238,7 +245,7 @@ impl<'a> Search<'a> {
         (is_near(least) && is_near(most)).then_some((least, most))
     }
 
-    /// Are there elements that lanes read at once in the interior, and only there?
+    /// Whether there are elements that lanes read at once in the interior, and only there.
     fn element(&mut self, node: NodeId, array: ArrayId, index: &[NodeId]) -> bool {
         let (graph, vector) = (self.graph(), self.vector);
         let is_safe = is_safe(graph, array, index);
@@ -311,7 +318,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Where `index`, which is an index of an axis and a little, is from 0 to `size - 1`, if the axis has about as many indices.
+    /// Where `index`, which is an index of an axis and a little, is from 0 to `size - 1`, if the
+    /// axis has about as many indices.
     fn offset(&self, index: &Affine, size: NodeId) -> Option<(AxisId, Ends)> {
         let graph = self.graph();
         let (axis, 1, more) = self.one_axis(index)? else { return None };
@@ -321,7 +329,7 @@ impl<'a> Search<'a> {
         Some((axis, Ends { low: -least, high: most - larger + 1 }))
     }
 
-    /// Is it a sum of sizes and of indices that all lanes share?
+    /// Whether it is a sum of sizes and of indices that all lanes share.
     fn is_shared(&self, index: &Affine) -> bool {
         let graph = self.graph();
         index.terms().all(|(term, _)| match graph.index(term) {
@@ -365,7 +373,8 @@ impl Emitter<'_> {
         self.axes.iter().find(|(_, bound)| bound.lanes > 1).map(|(axis, _)| *axis)
     }
 
-    /// The loops over an axis of lanes, with those over its interior apart. There are none if its extent is known to be too short for that.
+    /// The loops over an axis of lanes, with those over its interior apart. There are none if its
+    /// extent is known to be too short for that.
     pub(super) fn ends_apart(
         &mut self,
         nest: &Nest,

@@ -1,8 +1,9 @@
 //! Placed programs  becomes  counted loops with lanes.
 //!
 //! *Assumes* a program that [`crate::placed::check`] accepts. *Gives* a function whose parameters are the inputs, dense and row-major, and then memory for
-//! the outputs that are arrays; its results are the others. Checks come before all accesses. *Keeps* values up to the order of reductions: of the same
-//! program with the same lanes, and the same sizes, the same.
+//! the outputs that are arrays; its results are the others. Checks come before all accesses.
+//! *Keeps* values up to the order of reductions: of the same program with the same lanes, and the
+//! same sizes, the same.
 
 use lambada_loops::{Buf, Cell, Function, Mode, Nest as Loops, Operand, Param, Return, Step, Ty};
 use lambada_prim::{Prim, Scalar, ScalarTy};
@@ -44,11 +45,13 @@ const BLOCKS: i64 = 8;
 /// How work is divided.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Grain {
-    /// The smallest block, and the smallest that threads share, of a program with totals, which are folded from lanes once per block.
+    /// The smallest block, and the smallest that threads share, of a program with totals, which are
+    /// folded from lanes once per block.
     pub folded: [i64; 2],
     /// The smallest block of others, and the largest of all.
     pub blocks: [i64; 2],
-    /// What runs on a thread of its own does the work of at least so many scalars, so that what threads cost does not matter.
+    /// What runs on a thread of its own does the work of at least so many scalars, so that what
+    /// threads cost does not matter.
     pub work: i64,
     /// It has a multiple of so many indices of an axis of lanes.
     pub unit: i64,
@@ -290,7 +293,8 @@ impl<'a> Emitter<'a> {
             let id = BufferId(k as u32);
             let nowhere = self.in_registers.contains(&id);
             if own.contains(&id) || shared.contains_key(&id) || nowhere {
-                // Made in each iteration, and read nowhere else; or in the memory of an output; or in registers.
+                // Made in each iteration, and read nowhere else; or in the memory of an output; or
+                // in registers.
                 self.slots.push(Slot::Scalar(Operand::Lit(Scalar::Int(0))));
                 continue;
             }
@@ -388,7 +392,8 @@ impl<'a> Emitter<'a> {
         self.block_len = self.code.int(Prim::MinInt, len, all);
     }
 
-    /// The smallest block that is worth it, and the smallest that threads share. Where totals over blocks are folded once for each, blocks are not small.
+    /// The smallest block that is worth it, and the smallest that threads share. Where totals over
+    /// blocks are folded once for each, blocks are not small.
     fn least_block(&self) -> [i64; 2] {
         let Grain { folded, blocks: [least, _], .. } = self.grain;
         if self.placed.has_totals() { folded } else { [least; 2] }
@@ -426,7 +431,8 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// A nest that stands alone. What only nests over another axis read is not computed where that has no indices.
+    /// A nest that stands alone. What only nests over another axis read is not computed where that
+    /// has no indices.
     fn once(&mut self, nest: &Nest) {
         let mut exist = None;
         for axis in self.placed.read_along(nest) {

@@ -22,7 +22,8 @@ impl Emitter<'_> {
             self.begin_additions_of_block(nest);
             self.loops(nest, first, &mut Vec::new());
         }
-        // What has been computed for one index of an axis that was written out depends on no loop. Elsewhere it is another value.
+        // What has been computed for one index of an axis that was written out depends on no loop.
+        // Elsewhere it is another value.
         if !nest.whole.is_empty() {
             let graph = &self.placed.graph;
             let written_out =
@@ -107,7 +108,8 @@ impl Emitter<'_> {
         (Operand::int(0), self.extent(axis))
     }
 
-    /// The loops over an axis: several iterations at once, with all lanes; then those that are left, with fewer and fewer lanes.
+    /// The loops over an axis: several iterations at once, with all lanes; then those that are
+    /// left, with fewer and fewer lanes.
     fn axis(&mut self, nest: &Nest, depth: usize, axis: AxisId, sums: &mut Vec<Sum>) {
         if nest.whole.contains(&axis) {
             return self.written_out(nest, depth, axis, sums);

@@ -1,6 +1,7 @@
-//! Several threads: runs of blocks, or of the indices of the outermost axis of a nest that stands alone, are the iterations of a parallel loop. Each has memory of its own for what is local to a block, and
-//! for the totals over blocks, which are combined in the order of the iterations. How many there are depends on sizes only, so the results do not depend on the
-//! number of threads.
+//! Several threads: runs of blocks, or of the indices of the outermost axis of a nest that stands
+//! alone, are the iterations of a parallel loop. Each has memory of its own for what is local to a
+//! block, and for the totals over blocks, which are combined in the order of the iterations. How
+//! many there are depends on sizes only, so the results do not depend on the number of threads.
 
 use lambada_loops::{Buf, Mode, Nest as Loops, Op, Operand, Step, Ty};
 use lambada_prim::{Prim, ReduceOp, ScalarTy};
@@ -14,7 +15,8 @@ use crate::placed::{BufferId, Content, Item, Nest, Pass, Placed};
 const MOST: i64 = 64;
 /// So many are worth it, whatever their totals take.
 const FEW: i64 = 4;
-/// More of them do the work of at least so many scalars for each element of a total, which is made, and combined with others, once for each.
+/// More of them do the work of at least so many scalars for each element of a total, which is made,
+/// and combined with others, once for each.
 const WORTH_A_TOTAL: i64 = 512;
 
 /// A total: where it is for all iterations, and what holds it afterwards.
@@ -83,7 +85,8 @@ impl Emitter<'_> {
         });
     }
 
-    /// The outermost axis of a nest that stands alone, and what is reduced over it, if its indices have nothing else to do with each other.
+    /// The outermost axis of a nest that stands alone, and what is reduced over it, if its indices
+    /// have nothing else to do with each other.
     pub(super) fn divided(&self, nest: &Nest) -> Option<(AxisId, Vec<BufferId>)> {
         let axis = *nest.axes.iter().find(|axis| !nest.whole.contains(axis))?;
         let in_order = !nest.carries.is_empty() || nest.direction.is_some();
@@ -119,7 +122,8 @@ impl Emitter<'_> {
         });
     }
 
-    /// `count` units of work of some nests, in as many iterations of a parallel loop as are worth it.
+    /// `count` units of work of some nests, in as many iterations of a parallel loop as are worth
+    /// it.
     fn in_parts(
         &mut self,
         nests: &[Nest],

@@ -1,5 +1,6 @@
-//! Where the terms of a sum are asked for. `Σ_m if m < j { … }` runs up to `j`: what is left out is not visited, and where the condition holds for all iterations
-//! that are done at once it is not asked. Only between the first and the last of these it is.
+//! Where the terms of a sum are asked for. `Σ_m if m < j { … }` runs up to `j`: what is left out is
+//! not visited, and where the condition holds for all iterations that are done at once it is not
+//! asked. Only between the first and the last of these it is.
 
 use lambada_loops::Operand;
 use lambada_prim::Prim;

@@ -1,5 +1,7 @@
-//! Rotating registers: of an array that a nest stores itself, neighbors are read in the last vectors of it, which are in registers. Where indices go up, these are the vectors below; where
-//! they go down, those above. Lanes of neighbors that do not exist hold anything; nobody asks for them.
+//! Rotating registers: of an array that a nest stores itself, neighbors are read in the last
+//! vectors of it, which are in registers. Where indices go up, these are the vectors below; where
+//! they go down, those above. Lanes of neighbors that do not exist hold anything; nobody asks for
+//! them.
 
 use lambada_loops::{Cell, Op, Operand, Step, Ty};
 use lambada_prim::{Prim, ScalarTy};
@@ -150,7 +152,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// The index of an iteration: where a loop has a direction, mirrored in the middle of its indices.
+    /// The index of an iteration: where a loop has a direction, mirrored in the middle of its
+    /// indices.
     pub(super) fn mirrored(&mut self, (start, end): (Operand, Operand), step: i64) -> Operand {
         let last = self.code.int(Prim::SubInt, end, Operand::int(1));
         let last = self.code.int(Prim::SubInt, last, start);

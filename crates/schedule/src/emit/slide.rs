@@ -1,5 +1,6 @@
-//! Reads by lanes of elements of which some may be out of range, as of neighbors, or at places that have been computed: all at once where they are one after the other
-//! and in range, else each at the nearest index that is. What is read there instead is never asked for.
+//! Reads by lanes of elements of which some may be out of range, as of neighbors, or at places that
+//! have been computed: all at once where they are one after the other and in range, else each at
+//! the nearest index that is. What is read there instead is never asked for.
 
 use lambada_loops::{Buf, Operand};
 use lambada_prim::Prim;
@@ -60,7 +61,8 @@ impl Emitter<'_> {
         self.code.load_within(buf, whole, (exist, nearest), (lanes, since))
     }
 
-    /// An index of the first lane: a sum in which the index of the axis is a term, and that depends on it in no other way.
+    /// An index of the first lane: a sum in which the index of the axis is a term, and that depends
+    /// on it in no other way.
     pub(super) fn first_lane(&mut self, node: NodeId, axis: AxisId, copy: Copy) -> Operand {
         let graph = self.graph();
         if !graph.free(node).contains(axis) {

@@ -1,6 +1,8 @@
-//! How many iterations a loop does at once. The last ones along an axis of lanes are too few for all lanes. They are done with all lanes nevertheless: a lane
-//! without an iteration repeats the last iteration, so what it reads is in range and what it computes is nothing new. It stores nothing of its own, and adds
-//! nothing to reductions. One loop with all lanes and one iteration for the rest is less code than loops with half the lanes, a quarter, and so on.
+//! How many iterations a loop does at once. The last ones along an axis of lanes are too few for
+//! all lanes. They are done with all lanes nevertheless: a lane without an iteration repeats the
+//! last iteration, so what it reads is in range and what it computes is nothing new. It stores
+//! nothing of its own, and adds nothing to reductions. One loop with all lanes and one iteration
+//! for the rest is less code than loops with half the lanes, a quarter, and so on.
 
 use lambada_loops::{Buf, Op, Operand, Step, Ty};
 use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy};
@@ -79,7 +81,8 @@ impl Emitter<'_> {
         self.code.prim(select, &[has, value, Operand::Lit(op.unit(elem))])
     }
 
-    /// Elements of a buffer that nobody writes to: so many consecutive ones, or those at the offsets.
+    /// Elements of a buffer that nobody writes to: so many consecutive ones, or those at the
+    /// offsets.
     pub(super) fn load(
         &mut self,
         (buf, at): (Buf, Operand),

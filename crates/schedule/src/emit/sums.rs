@@ -1,4 +1,5 @@
-//! Reductions in registers: a cell for each iteration that is done at once, and where what has been combined goes.
+//! Reductions in registers: a cell for each iteration that is done at once, and where what has been
+//! combined goes.
 
 use lambada_loops::{Cell, Nest as Loops, Op, Operand, Step, Ty};
 use lambada_prim::{Prim, ReduceOp};
@@ -13,7 +14,8 @@ pub(super) struct Sum {
     pub(super) buffer: BufferId,
     op: ReduceOp,
     body: NodeId,
-    /// The axis that is reduced and of which several iterations are done at once: each has cells of its own.
+    /// The axis that is reduced and of which several iterations are done at once: each has cells of
+    /// its own.
     split: Option<AxisId>,
     cells: Vec<Cells>,
 }
@@ -65,7 +67,8 @@ impl Emitter<'_> {
         sums
     }
 
-    /// The axis of the tile that is reduced, and how many iterations of it are done at once. Where states are carried, these share a cell.
+    /// The axis of the tile that is reduced, and how many iterations of it are done at once. Where
+    /// states are carried, these share a cell.
     fn split(&self, nest: &Nest, id: BufferId) -> Option<(AxisId, u8)> {
         let kept = &self.placed.buffer(id).axes;
         let mut tile = nest.tile.iter().copied().filter(|_| nest.carries.is_empty());
@@ -122,7 +125,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// Combines a term of each copy. Terms that are units where a condition does not hold are left out there: at once, if it holds for all copies.
+    /// Combines a term of each copy. Terms that are units where a condition does not hold are left
+    /// out there: at once, if it holds for all copies.
     pub(super) fn terms(&mut self, sum: &Sum) {
         let cells = self.cells(sum);
         let Some((cond, then)) = self.optional(sum) else {
@@ -161,7 +165,8 @@ impl Emitter<'_> {
         self.code.push(Loops::If { cond: all, then: together, otherwise });
     }
 
-    /// The cells of the current iterations; those along an axis that is reduced share one, but for the axis that is split.
+    /// The cells of the current iterations; those along an axis that is reduced share one, but for
+    /// the axis that is split.
     fn cells(&self, sum: &Sum) -> Vec<Cells> {
         let kept = self.placed.buffer(sum.buffer).axes.iter().copied();
         let kept: Axes = kept.chain(sum.split).collect();
@@ -173,7 +178,8 @@ impl Emitter<'_> {
         self.copies.iter().map(|copy| own(*copy)).collect()
     }
 
-    /// The condition of terms that are units where it does not hold, if all lanes share it, and the terms where it does.
+    /// The condition of terms that are units where it does not hold, if all lanes share it, and the
+    /// terms where it does.
     fn optional(&self, sum: &Sum) -> Option<(NodeId, NodeId)> {
         let (cond, then) = self.asked(sum)?;
         let lanes = |axis: AxisId| self.axes.get(&axis).is_some_and(|bound| bound.lanes > 1);

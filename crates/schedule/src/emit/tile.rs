@@ -1,4 +1,5 @@
-//! The iterations that a nest does at once: those of its tile, and those of axes that it writes out.
+//! The iterations that a nest does at once: those of its tile, and those of axes that it writes
+//! out.
 
 use crate::graph::{Axes, AxisId};
 use crate::placed::WHOLE;

@@ -1,5 +1,6 @@
-//! Elements that lie along one axis in an array, and along another one, that of the lanes, in a buffer. Lane by lane, each would be read from a row of its own;
-//! so the rows of a block become columns at once.
+//! Elements that lie along one axis in an array, and along another one, that of the lanes, in a
+//! buffer. Lane by lane, each would be read from a row of its own; so the rows of a block become
+//! columns at once.
 
 use lambada_loops::{Buf, Operand, Step};
 use lambada_prim::{Prim, Scalar, ScalarTy};

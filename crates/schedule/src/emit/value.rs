@@ -127,7 +127,8 @@ impl Emitter<'_> {
         self.code.load_if(cond, buf, offset, since)
     }
 
-    /// Indices, of which the last is that of the first lane where lanes are consecutive; and how many then.
+    /// Indices, of which the last is that of the first lane where lanes are consecutive; and how
+    /// many then.
     fn indices(&mut self, index: &[NodeId], copy: Copy) -> (Vec<Operand>, Option<u16>) {
         let graph = self.graph();
         let contiguous = self.lane_of(index).filter(|axis| runs_along(graph, index, *axis));
@@ -152,7 +153,8 @@ impl Emitter<'_> {
         cond.unwrap_or(Operand::Lit(Scalar::Bool(true)))
     }
 
-    /// An element of an array that has been stored, for the current indices of the axes that it depends on.
+    /// An element of an array that has been stored, for the current indices of the axes that it
+    /// depends on.
     fn part(
         &mut self,
         (array, id, buf): (ArrayId, BufferId, Buf),
@@ -236,7 +238,8 @@ impl Emitter<'_> {
 
     // Buffers
 
-    /// Where the buffer's element is for the current indices, and how many lanes are consecutive from there on.
+    /// Where the buffer's element is for the current indices, and how many lanes are consecutive
+    /// from there on.
     pub(super) fn place(&mut self, id: BufferId, copy: Copy) -> (Operand, Option<u16>) {
         let local = self.placed.buffer(id).local;
         let (axes, dims) = (self.held(id), self.held_sizes(id));

@@ -1,4 +1,5 @@
-//! What leaves a sum loses indices, and is asked for where the conditions around the sum hold for any of those.
+//! What leaves a sum loses indices, and is asked for where the conditions around the sum hold for
+//! any of those.
 
 use lambada_prim::{Prim, Scalar};
 
@@ -32,7 +33,8 @@ impl Bound {
 }
 
 impl Factor<'_> {
-    /// When is something asked for under these conditions that has only some of their indices, and runs over others?
+    /// When is something asked for under these conditions that has only some of their indices, and
+    /// runs over others?
     pub(super) fn asked(&mut self, when: &[NodeId], own: &Axes, over: &Axes) -> Asked {
         let mut guard = None;
         for cond in when {
@@ -63,7 +65,8 @@ impl Factor<'_> {
         first.map_or(second, |first| self.to.prim(Prim::And, [first, second]))
     }
 
-    /// `∃ indices: cond`, or a condition that follows from it, without those indices: what is compared is replaced by its bounds. Ranges are not empty.
+    /// `∃ indices: cond`, or a condition that follows from it, without those indices: what is
+    /// compared is replaced by its bounds. Ranges are not empty.
     fn exists(&mut self, gone: &Axes, cond: NodeId) -> Option<NodeId> {
         if !self.free(cond).meets(gone) {
             return Some(cond);
@@ -108,7 +111,8 @@ impl Factor<'_> {
         Some(self.to.prim(op, [a, b]))
     }
 
-    /// Does a comparison of an index with an end of its range, or of a size with a number, fail for a few indices or sizes only?
+    /// Does a comparison of an index with an end of its range, or of a size with a number, fail for
+    /// a few indices or sizes only?
     fn holds_mostly(&self, cond: NodeId) -> bool {
         let Some((Prim::LtInt | Prim::LeInt, &[a, b])) = self.to.graph.operation(cond) else {
             return false;
@@ -134,7 +138,7 @@ impl Factor<'_> {
         }
     }
 
-    /// Is it the extent of an axis, or one less?
+    /// Whether it is the extent of an axis, or one less.
     fn is_size(&self, node: NodeId) -> bool {
         let extent = self.before(node).unwrap_or(node);
         self.to.graph.axes.iter().any(|axis| axis.extent == extent)

@@ -1,12 +1,16 @@
-//! P2: linear maps leave sums. `Σ over S of a product`  becomes  products of sums in which each index is summed over as little as possible.
+//! P2: linear maps leave sums. `Σ over S of a product`  becomes  products of sums in which each
+//! index is summed over as little as possible.
 //!
-//! A sum is a product of factors, of conditions and of inner sums. Its indices are eliminated one after the other: those factors and conditions that
-//! depend on the index are multiplied and summed, the others wait. Each time the index with the smallest domain is next. Inner sums are opened if that
-//! is cheaper, where a sum that something else needs is not saved; sums of sums are split if each part is then cheaper by itself. A sum that is
-//! there already is never computed a second time, times a factor: `Σ eˣ·c` is `c·Σ eˣ`, as in the derivative of a softmax.
+//! A sum is a product of factors, of conditions and of inner sums. Its indices are eliminated one
+//! after the other: those factors and conditions that depend on the index are multiplied and
+//! summed, the others wait. Each time the index with the smallest domain is next. Inner sums are
+//! opened if that is cheaper, where a sum that something else needs is not saved; sums of sums are
+//! split if each part is then cheaper by itself. A sum that is there already is never computed a
+//! second time, times a factor: `Σ eˣ·c` is `c·Σ eˣ`, as in the derivative of a softmax.
 //!
 //! *Assumes* nothing. *Gives* no more operations, by the nominal sizes, but for the checks of [`Leave::Checked`]. *Keeps* values up to rounding and the
-//! sign of a zero, if factors are finite: see [`Leave`]. Nothing is distributed over a difference of data, as `Σ (x − μ)·w = Σ x·w − μ·Σ w` cancels.
+//! sign of a zero, if factors are finite: see [`Leave`]. Nothing is distributed over a difference
+//! of data, as `Σ (x − μ)·w = Σ x·w − μ·Σ w` cancels.
 
 use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy};
 use rustc_hash::FxHashSet;
@@ -22,15 +26,17 @@ mod product;
 
 use product::Product;
 
-/// Which factors may leave a sum. One that is infinite or NaN makes a difference: `∞·(x − x)` is NaN, and so is `∞` times the sum of nothing.
+/// Which factors may leave a sum. One that is infinite or NaN makes a difference: `∞·(x − x)` is
+/// NaN, and so is `∞` times the sum of nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Leave {
     /// Those that are surely finite: constants, and integers that have been converted.
     Finite,
-    /// All, where a check when the program runs says that they are finite; else the sum is computed as it was written. So users get what they
-    /// are promised.
+    /// All, where a check when the program runs says that they are finite; else the sum is computed
+    /// as it was written. So users get what they are promised.
     Checked,
-    /// All. Whether they are finite is one output more, the last one, if it is not evident: whoever takes the others looks at that first.
+    /// All. Whether they are finite is one output more, the last one, if it is not evident: whoever
+    /// takes the others looks at that first.
     Apart,
     /// All, as if each were finite.
     All,
@@ -114,7 +120,8 @@ impl Factor<'_> {
         let is_opened = opened.is_some();
         let chosen = opened.unwrap_or_else(|| plain.clone());
         let saved = before - self.plan(&chosen) - self.inner(&chosen.factors);
-        // Where no index has a smaller domain than all of them, the products stay as they are: others may use them.
+        // Where no index has a smaller domain than all of them, the products stay as they are:
+        // others may use them.
         if is_opened || saved > 0.0 {
             let (sum, left) = self.eliminated(chosen);
             if self.is_worth_checking(&left, saved) {
@@ -130,7 +137,8 @@ impl Factor<'_> {
         sum
     }
 
-    /// `Σ ±c·x`, where `x` is a sum that is better split, or an element of an array that is better summed as a whole.
+    /// `Σ ±c·x`, where `x` is a sum that is better split, or an element of an array that is better
+    /// summed as a whole.
     fn of_parts(&mut self, product: &Product) -> Option<NodeId> {
         let ([factor], []) = (&product.factors[..], &product.when[..]) else { return None };
         let sum = if let Node::At(array, index) = self.to.graph.node(*factor).clone() {
@@ -156,7 +164,8 @@ impl Factor<'_> {
         Some(self.scaled(product.constant, sum))
     }
 
-    /// `Σ (a ± b)`, where one of them does not depend on all indices, or where both sums are cheaper than theirs.
+    /// `Σ (a ± b)`, where one of them does not depend on all indices, or where both sums are
+    /// cheaper than theirs.
     fn is_better_split(&self, axes: &Axes, sum: NodeId, args: &[NodeId]) -> bool {
         // A body that something else needs is not saved.
         if self.leave == Leave::Finite || self.shared.contains(&sum) {
@@ -170,7 +179,8 @@ impl Factor<'_> {
             < self.together(axes, sum, args)
     }
 
-    /// `Σ map(…)[index]`, where the array depends on what is summed over and the index does not: no more elements are summed than are read.
+    /// `Σ map(…)[index]`, where the array depends on what is summed over and the index does not: no
+    /// more elements are summed than are read.
     fn is_read_outside(&self, axes: &Axes, own: &[AxisId], body: NodeId, index: &[NodeId]) -> bool {
         let graph = &self.to.graph;
         let places = index.iter().fold(Axes::default(), |all, i| all.union(graph.free(*i)));
@@ -238,7 +248,8 @@ impl Factor<'_> {
     /// The sum, if what has left it is finite, and as it was written if not.
     fn checked(&mut self, left: &[Checked], sum: NodeId, axes: &Axes, body: NodeId) -> NodeId {
         let mut cond = None;
-        // What is asked for in a branch is there for the indices that take the branch: each of them has a condition of its own.
+        // What is asked for in a branch is there for the indices that take the branch: each of them
+        // has a condition of its own.
         let lazy = !self.to.around.is_empty();
         let own = if lazy { self.free(sum).clone() } else { Axes::default() };
         for Checked { factor, when } in left {
@@ -256,7 +267,8 @@ impl Factor<'_> {
         self.to.choose(cond, sum, written)
     }
 
-    /// Is a factor finite for all indices for which the conditions hold, but for some that are given?
+    /// Is a factor finite for all indices for which the conditions hold, but for some that are
+    /// given?
     fn all_finite(&mut self, factor: NodeId, when: &[NodeId], given: &Axes) -> NodeId {
         let infinite = self.to.lit(Scalar::Real(f64::INFINITY));
         let yes = self.to.lit(Scalar::Bool(true));

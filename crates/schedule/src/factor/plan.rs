@@ -12,12 +12,13 @@ use crate::graph::{Array, Axes, AxisId, Node, NodeId};
 pub(super) struct Shape {
     free: Axes,
     leaves: bool,
-    /// Is it there only under the conditions of the product?
+    /// Whether it is there only under the conditions of the product.
     lazy: bool,
 }
 
 impl Shape {
-    /// Is the factor needed in the sum over the axis? One that is there under a condition does not leave that behind.
+    /// Is the factor needed in the sum over the axis? One that is there under a condition does not
+    /// leave that behind.
     pub(super) fn stays(&self, axis: AxisId, conditional: bool) -> bool {
         !self.leaves || self.free.contains(axis) || self.lazy && conditional
     }

@@ -119,8 +119,9 @@ impl Factor<'_> {
         any.then_some(opened)
     }
 
-    /// A sum that is there already, times the factors that do not depend on its indices; these factors, and how many operations that saves. Not a sum of
-    /// products: `Σ (x·c)·(x·c)` is written beside `Σ x·x` where the latter may overflow.
+    /// A sum that is there already, times the factors that do not depend on its indices; these
+    /// factors, and how many operations that saves. Not a sum of products: `Σ (x·c)·(x·c)` is
+    /// written beside `Σ x·x` where the latter may overflow.
     pub(super) fn of_known(&mut self, product: &Product) -> Option<(NodeId, Vec<Checked>, f64)> {
         if !product.when.is_empty() {
             return None;
@@ -149,7 +150,8 @@ impl Factor<'_> {
         Some((self.multiplied(product.constant, factors), left, saved))
     }
 
-    /// The sum, its indices eliminated one after the other, and the factors that have left a sum on the way.
+    /// The sum, its indices eliminated one after the other, and the factors that have left a sum on
+    /// the way.
     pub(super) fn eliminated(&mut self, product: Product) -> (NodeId, Vec<Checked>) {
         let Product { mut axes, mut when, constant, factors, entered } = product;
         let all = when.clone();

@@ -35,7 +35,7 @@ impl Axes {
         self.0.is_none()
     }
 
-    /// Is it one of them?
+    /// Whether it is one of them.
     pub fn contains(&self, axis: AxisId) -> bool {
         self.slice().binary_search(&axis).is_ok()
     }
@@ -45,7 +45,7 @@ impl Axes {
         self.iter().all(|axis| of.contains(axis))
     }
 
-    /// Have they any in common?
+    /// Whether they have any in common.
     pub fn meets(&self, other: &Axes) -> bool {
         self.iter().any(|axis| other.contains(axis))
     }

@@ -1,5 +1,5 @@
-//! Smart constructors: what is written twice is one node. They apply the equations that have no cost (an element of an array of known elements
-//! is that element) and fold nothing else.
+//! Smart constructors: what is written twice is one node. They apply the equations that have no
+//! cost (an element of an array of known elements is that element) and fold nothing else.
 
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
@@ -18,8 +18,9 @@ pub enum Around {
     Axis(AxisId),
     /// A branch that may not be taken.
     Branch,
-    /// A condition on the indices of two axes, the first of which is inside of the other. What does not depend on the first one is
-    /// computed outside; what does not depend on the second one, too, if it surely has a value for each index.
+    /// A condition on the indices of two axes, the first of which is inside of the other. What does
+    /// not depend on the first one is computed outside; what does not depend on the second one,
+    /// too, if it surely has a value for each index.
     Part(AxisId, AxisId),
 }
 
@@ -88,7 +89,8 @@ impl Builder {
         }
     }
 
-    /// An element. If the array has been written with indices, and these are the same ones, it is what was written.
+    /// An element. If the array has been written with indices, and these are the same ones, it is
+    /// what was written.
     pub fn at(&mut self, array: ArrayId, index: Vec<NodeId>) -> NodeId {
         match self.graph.array(array) {
             Array::Map(axes, body) => {
@@ -146,7 +148,8 @@ impl Builder {
         self.array(Array::Items(items))
     }
 
-    /// An array with these elements. If they are those of an array of the same sizes, it is that one.
+    /// An array with these elements. If they are those of an array of the same sizes, it is that
+    /// one.
     pub fn map(&mut self, axes: Vec<AxisId>, body: NodeId) -> ArrayId {
         if let Node::At(array, index) = self.graph.node(body)
             && index.len() == axes.len()
@@ -244,7 +247,7 @@ impl Builder {
         self.arrays.insert(array, ArrayId((self.graph.arrays.len() - 1) as u32));
     }
 
-    /// Is there a branch between the loops that something depends on, and this place?
+    /// Whether there is a branch between the loops that something depends on, and this place.
     fn is_lazy(&self, free: &Axes, total: bool) -> bool {
         let needed = |around: &Around| matches!(around, Around::Axis(a) if free.contains(*a));
         let inner = self.around.iter().rposition(needed).map_or(0, |k| k + 1);
@@ -276,7 +279,7 @@ impl Builder {
         }
     }
 
-    /// Is there such a node?
+    /// Whether there is such a node.
     pub fn knows(&self, node: &Node) -> bool {
         self.nodes.contains_key(node)
     }

@@ -1,9 +1,12 @@
 //! The checker: `⊢ graph`. It shares no code with the smart constructors.
 //!
-//! * Every definition has parts of the right types and as many indices as there are axes; its facts are what follows from its parts.
-//! * Nothing depends on itself, but for the state of a loop, by the state at the beginning of an iteration.
+//! * Every definition has parts of the right types and as many indices as there are axes; its facts
+//!   are what follows from its parts.
+//! * Nothing depends on itself, but for the state of a loop, by the state at the beginning of an
+//!   iteration.
 //! * What the program gives and does depends on no axis that is not run through there.
-//! * Axes that are bound together have extents that do not depend on each other; the axes of loops are sequential.
+//! * Axes that are bound together have extents that do not depend on each other; the axes of loops
+//!   are sequential.
 
 use lambada_prim::{Prim, ScalarTy};
 use lambada_source::stack;

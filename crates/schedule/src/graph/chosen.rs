@@ -1,4 +1,5 @@
-//! Indices that are in range whatever the program does: chosen outside of it, or for all indices of axes.
+//! Indices that are in range whatever the program does: chosen outside of it, or for all indices of
+//! axes.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +21,8 @@ pub struct Chosen {
     pub position: usize,
     /// The index, but for what depends on axes.
     pub index: Sum,
-    /// What else is added to it: multiples of the indices of axes, with the extents of these; in order. It is in range for all of these indices.
+    /// What else is added to it: multiples of the indices of axes, with the extents of these; in
+    /// order. It is in range for all of these indices.
     pub along: Vec<(i64, Sum)>,
 }
 

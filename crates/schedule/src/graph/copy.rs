@@ -24,7 +24,8 @@ pub fn aliased(from: &Graph, aliases: &Aliases) -> Graph {
     copied(from, &mut |to, _, node| rebuilt(to, node), aliases, FxHashMap::default())
 }
 
-/// The program with one axis in the place of another one, which is not bound or free where the first one is.
+/// The program with one axis in the place of another one, which is not bound or free where the
+/// first one is.
 pub fn merged(from: &Graph, axis: AxisId, into: AxisId) -> Graph {
     let merged = FxHashMap::from_iter([(axis, into)]);
     copied(from, &mut |to, _, node| rebuilt(to, node), &Aliases::default(), merged)
@@ -219,7 +220,8 @@ impl Copy<'_> {
         let axis = self.axis(old.axis);
         let carries = self.live.carries(self.from, l);
         let inits: Vec<_> = carries.iter().map(|c| (c.hint.clone(), self.array(c.init))).collect();
-        // The first state of a loop inside of another one leads to that one, and so to the loop itself.
+        // The first state of a loop inside of another one leads to that one, and so to the loop
+        // itself.
         if let Some(copied) = self.loops.get(&l) {
             return *copied;
         }

@@ -1,5 +1,6 @@
-//! The evaluator: `⟦graph⟧ : tensors → tensors or failure`. It computes what is asked for, each scalar once for each combination of the
-//! indices that it depends on, so what it counts is the least work that a placement of the definitions can come to.
+//! The evaluator: `⟦graph⟧ : tensors → tensors or failure`. It computes what is asked for, each
+//! scalar once for each combination of the indices that it depends on, so what it counts is the
+//! least work that a placement of the definitions can come to.
 
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
@@ -144,7 +145,8 @@ impl Machine<'_> {
         Ok(total)
     }
 
-    /// Is a term left out by a condition? It is the unit of the reduction then, and takes no operation.
+    /// Is a term left out by a condition? It is the unit of the reduction then, and takes no
+    /// operation.
     fn is_none(&mut self, body: NodeId, op: ReduceOp) -> Run<bool> {
         let Node::Choose(cond, _, none) = self.graph.node(body) else { return Ok(false) };
         let unit = op.unit(self.graph.facts(body).elem);

@@ -47,7 +47,8 @@ pub fn roots(graph: &Graph) -> Vec<Part> {
     roots
 }
 
-/// Visits what definitions need, each once; behind those of which `visit` says no, only what it adds itself.
+/// Visits what definitions need, each once; behind those of which `visit` says no, only what it
+/// adds itself.
 pub(crate) fn reach(
     graph: &Graph,
     aliases: &Aliases,

@@ -1,4 +1,5 @@
-//! The language of scalar definitions with free indices: what a program computes, apart from how its loops are nested.
+//! The language of scalar definitions with free indices: what a program computes, apart from how
+//! its loops are nested.
 
 mod axes;
 mod build;

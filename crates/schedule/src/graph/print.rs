@@ -1,4 +1,5 @@
-//! A program as text: each definition on a line, before its uses. Constants, indices and inputs that are scalars stand where they are used.
+//! A program as text: each definition on a line, before its uses. Constants, indices and inputs
+//! that are scalars stand where they are used.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::fmt::Write;

@@ -1,6 +1,8 @@
-//! The reader: what [`super::print()`] prints, back into a program, so that a pass can be tested by a text before and a text after.
+//! The reader: what [`super::print()`] prints, back into a program, so that a pass can be tested by
+//! a text before and a text after.
 //!
-//! * Gives: a program whose print is the text again, if the text was printed. It may be ill-formed: [`super::check()`] decides that.
+//! * Gives: a program whose print is the text again, if the text was printed. It may be ill-formed:
+//!   [`super::check()`] decides that.
 
 use rustc_hash::FxHashMap;
 use std::rc::Rc;

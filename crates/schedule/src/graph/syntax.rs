@@ -1,5 +1,6 @@
-//! The syntax. A node is a scalar, a function of the loop indices that it depends on, its *free axes*; how loops are nested around it is not
-//! said. Nodes are equal if they are written in the same way, so what occurs twice is one node.
+//! The syntax. A node is a scalar, a function of the loop indices that it depends on, its *free
+//! axes*; how loops are nested around it is not said. Nodes are equal if they are written in the
+//! same way, so what occurs twice is one node.
 
 use rustc_hash::FxHashSet;
 use std::rc::Rc;
@@ -21,20 +22,21 @@ pub struct ArrayId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct LoopId(pub u32);
 
-/// The range of an index: `0 ≤ index < extent`. Loops of the program that range over the same extent may be one axis, unless one is inside of
-/// the other.
+/// The range of an index: `0 ≤ index < extent`. Loops of the program that range over the same
+/// extent may be one axis, unless one is inside of the other.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
     /// What people call the index.
     pub hint: Rc<str>,
     /// How many indices; none if ≤ 0. It may depend on other axes.
     pub extent: NodeId,
-    /// Is it the axis of a sequential loop?
+    /// Whether it is the axis of a sequential loop.
     pub sequential: bool,
 }
 
-/// A scalar definition. All are total: an access out of range has some value, and no failure. So a node may be computed anywhere and at any time;
-/// what its value is asked for is always in range, once the checks have passed.
+/// A scalar definition. All are total: an access out of range has some value, and no failure. So a
+/// node may be computed anywhere and at any time; what its value is asked for is always in range,
+/// once the checks have passed.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Node {
     /// A constant.
@@ -47,7 +49,8 @@ pub enum Node {
     Choose(NodeId, NodeId, NodeId),
     /// An element of an array; of an array of rank 0, the scalar.
     At(ArrayId, Vec<NodeId>),
-    /// A commutative monoid over all indices of axes, which it binds. Their extents do not depend on each other.
+    /// A commutative monoid over all indices of axes, which it binds. Their extents do not depend
+    /// on each other.
     Reduce(ReduceOp, Axes, NodeId),
 }
 
@@ -60,19 +63,22 @@ pub enum Array {
     Constant(u32),
     /// `[a, b, c]`: of rank 1.
     Items(Vec<NodeId>),
-    /// An element for each combination of indices of the axes, which it binds: the first axis is the outermost.
+    /// An element for each combination of indices of the axes, which it binds: the first axis is
+    /// the outermost.
     Map(Vec<AxisId>, NodeId),
     /// An array to which terms are added at computed places.
     Scatter(ArrayId, Vec<Term>),
     /// An array of which the part at an index is another one.
     Update(ArrayId, Vec<NodeId>, ArrayId),
-    /// The k-th part of the state of a loop at the beginning of an iteration; the axis of the loop is free in it.
+    /// The k-th part of the state of a loop at the beginning of an iteration; the axis of the loop
+    /// is free in it.
     Carried(LoopId, u32),
     /// The k-th part of the state after the last iteration.
     Final(LoopId, u32),
 }
 
-/// What is added to an array: for each combination of indices of the axes, which it binds, `array[index] += value` if the condition holds.
+/// What is added to an array: for each combination of indices of the axes, which it binds,
+/// `array[index] += value` if the condition holds.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Term {
     /// The axes.
@@ -105,7 +111,8 @@ pub struct Carry {
     pub next: ArrayId,
 }
 
-/// What the program does besides computing, in order. All of it happens before the first result is there.
+/// What the program does besides computing, in order. All of it happens before the first result is
+/// there.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
     /// Fails with the site's message unless the condition holds.
@@ -150,7 +157,8 @@ pub struct Facts {
     pub elem: ScalarTy,
     /// The axes that it depends on, with those that their extents depend on.
     pub free: Axes,
-    /// Did the program compute it only in a branch that it may not have taken? Then it is computed in such a branch only.
+    /// Did the program compute it only in a branch that it may not have taken? Then it is computed
+    /// in such a branch only.
     pub lazy: bool,
 }
 
@@ -173,11 +181,14 @@ pub struct Graph {
     pub effects: Vec<Effect>,
     /// What it gives.
     pub outputs: Vec<Output>,
-    /// Indices of inputs of which is known that they are in range; no part of the text, and gone when the graph is rewritten.
+    /// Indices of inputs of which is known that they are in range; no part of the text, and gone
+    /// when the graph is rewritten.
     pub chosen: Vec<Chosen>,
-    /// Indices with the sizes that checks compare them with, for all indices that they depend on: they are in range once the checks have passed. As `chosen`.
+    /// Indices with the sizes that checks compare them with, for all indices that they depend on:
+    /// they are in range once the checks have passed. As `chosen`.
     pub checked: FxHashSet<(NodeId, NodeId)>,
-    /// How many of the last outputs take the memory of the input that they add to; not in the text, and gone when the graph is rewritten.
+    /// How many of the last outputs take the memory of the input that they add to; not in the text,
+    /// and gone when the graph is rewritten.
     pub in_place: usize,
     pub(crate) of_nodes: Vec<Facts>,
     pub(crate) of_arrays: Vec<Facts>,

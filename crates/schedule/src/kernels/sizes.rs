@@ -1,5 +1,6 @@
-//! For which sizes is a placement worth it? Where the axis of the lanes has only a few indices, most of them are done one by one or by fewer lanes, and today's
-//! loops, which have no blocks and buffers, are faster.
+//! For which sizes is a placement worth it? Where the axis of the lanes has only a few indices,
+//! most of them are done one by one or by fewer lanes, and today's loops, which have no blocks and
+//! buffers, are faster.
 
 use lambada_prim::Scalar;
 
@@ -8,7 +9,8 @@ use crate::cost::Nominal;
 use crate::graph::{AxisId, Graph, NodeId};
 use crate::placed::{Nest, Placed};
 
-/// How many times the lanes have to fit an axis in blocks, of which what is left over is done one by one; another one has to fit them once.
+/// How many times the lanes have to fit an axis in blocks, of which what is left over is done one
+/// by one; another one has to fit them once.
 const TIMES: i64 = 2;
 
 /// When a placement is worth it.
@@ -21,7 +23,7 @@ pub(super) enum Enough {
     AtLeast(i64, NodeId),
 }
 
-/// Are there indices enough for so many lanes?
+/// Whether there are indices enough for so many lanes.
 pub(super) fn enough(placed: &Placed, sizes: &Nominal, lanes: u16) -> Enough {
     let graph = &placed.graph;
     let Some(axis) = main_axis(placed, sizes) else { return Enough::Always };
@@ -46,7 +48,7 @@ fn main_axis(placed: &Placed, sizes: &Nominal) -> Option<AxisId> {
     placed.block.or(most.and_then(|nest| nest.vector))
 }
 
-/// Is it made of inputs that are scalars?
+/// Whether it is made of inputs that are scalars.
 fn is_arithmetic(graph: &Graph, node: NodeId) -> bool {
     let scalar = |k: u32| graph.inputs[k as usize].dims.is_empty();
     graph.lit(node).is_some()

@@ -1,9 +1,11 @@
 //! Nominal sizes: which of them are those of data, and large?
 //!
-//! In a posterior the coordinates are *within* the components, and both within the points, as its loops say: the points are the data. Programs also say it both
-//! ways round. Then what more parameters have is within what fewer have: all parameters of a mixture are about components, and only one is about points.
-//! What contractions sum over and no loop runs over, as the features of a layer of neurons, is within, too; and what loops do run over, if a parameter has it after another
-//! size that loops run over, as the features of a regression: data are rows of features.
+//! In a posterior the coordinates are *within* the components, and both within the points, as its
+//! loops say: the points are the data. Programs also say it both ways round. Then what more
+//! parameters have is within what fewer have: all parameters of a mixture are about components, and
+//! only one is about points. What contractions sum over and no loop runs over, as the features of a
+//! layer of neurons, is within, too; and what loops do run over, if a parameter has it after
+//! another size that loops run over, as the features of a regression: data are rows of features.
 
 use lambada_anf::{Atom, Block, Exp, Function, Nest, Op, Var};
 use lambada_prim::{ArrayPrim, Prim};
@@ -16,7 +18,8 @@ use crate::graph::{Array, AxisId, Graph, Node, NodeId};
 /// The nominal number of data.
 const MANY: i64 = 1024;
 
-/// The nominal number of indices of what is within the data: coordinates, components, features are often few, and nests have to be right for these, too.
+/// The nominal number of indices of what is within the data: coordinates, components, features are
+/// often few, and nests have to be right for these, too.
 const FEW: i64 = 12;
 
 /// Which sizes of a function are within which others.
@@ -54,7 +57,8 @@ impl Within {
         let mut types: FxHashMap<Var, &[Atom]> = FxHashMap::default();
         types.extend(function.params.iter().map(|param| (param.var, &param.ty.dims[..])));
         within.block(&function.body, &mut types, &mut Vec::new());
-        // Where contractions sum over each size, as a product of matrices and its reverse do, sums tell nothing.
+        // Where contractions sum over each size, as a product of matrices and its reverse do, sums
+        // tell nothing.
         let mut sizes = within.parameters.keys().chain(&within.loops);
         if !sizes.any(|size| within.is_outermost(*size)) {
             within.summed.clear();
@@ -254,7 +258,8 @@ mod tests {
         assert_eq!(found, ["k", "m", "n"]);
     }
 
-    /// Steps follow one another, and no loop runs over them at once: what is summed in each is data.
+    /// Steps follow one another, and no loop runs over them at once: what is summed in each is
+    /// data.
     #[test]
     fn what_each_step_sums_is_not_within_the_steps() {
         let found = outermost(

@@ -1,5 +1,6 @@
-//! P4: nests that share an axis and nothing between its indices, such as those of the components of a mixture, run together for one index after the other. What
-//! they hand on to each other is kept for one index only, so more of the blocked axis fits a cache.
+//! P4: nests that share an axis and nothing between its indices, such as those of the components of
+//! a mixture, run together for one index after the other. What they hand on to each other is kept
+//! for one index only, so more of the blocked axis fits a cache.
 //!
 //! *Keeps* values: nests change places only where none needs the other.
 
@@ -10,7 +11,8 @@ use super::AGAIN;
 use crate::graph::{AxisId, Node};
 use crate::placed::{BufferId, Content, Item, Nest, Pass, Placed};
 
-/// The program with the nests of passes over blocks in groups along an axis, if two nests share one at least.
+/// The program with the nests of passes over blocks in groups along an axis, if two nests share one
+/// at least.
 pub(crate) fn batched(placed: &Placed, axis: AxisId) -> Option<Placed> {
     if placed.block == Some(axis) {
         return None;
@@ -42,7 +44,8 @@ pub(crate) fn batched(placed: &Placed, axis: AxisId) -> Option<Placed> {
     together.then_some(placed)
 }
 
-/// What is cheap and stored for one group is computed again for the others that read it: then each holds one index of it.
+/// What is cheap and stored for one group is computed again for the others that read it: then each
+/// holds one index of it.
 fn repeat(placed: &mut Placed, nests: &mut Vec<(u32, Nest)>) {
     let mut k = 0;
     while k < nests.len() {
@@ -104,7 +107,7 @@ fn is_cheap(placed: &Placed, nest: &Nest, item: Item) -> bool {
     buffer.local && matches!(buffer.content, Content::Node(_)) && operations <= AGAIN
 }
 
-/// Is it written and read in one group only?
+/// Whether it is written and read in one group only.
 fn is_single(placed: &Placed, axis: AxisId, id: BufferId) -> bool {
     let buffer = placed.buffer(id);
     let mut groups = Vec::new();
@@ -130,7 +133,8 @@ struct Batch<'a> {
 }
 
 impl Batch<'_> {
-    /// By nest: an odd number for those that run along the axis, so that all that a nest needs has a smaller one, or the same for the same index.
+    /// By nest: an odd number for those that run along the axis, so that all that a nest needs has
+    /// a smaller one, or the same for the same index.
     fn stages(&self, pass: &Pass) -> Vec<u32> {
         let mut stages: Vec<u32> = Vec::new();
         let mut written: FxHashMap<BufferId, Vec<usize>> = FxHashMap::default();
@@ -170,7 +174,7 @@ impl Batch<'_> {
             && nest.items.iter().all(own)
     }
 
-    /// Is it read for the index at which the nest is?
+    /// Whether it is read for the index at which the nest is.
     fn is_own(&self, id: BufferId) -> bool {
         let buffer = self.placed.buffer(id);
         matches!(buffer.content, Content::Node(_)) && buffer.axes.contains(&self.axis)

@@ -1,5 +1,6 @@
-//! Sequential loops inside of nests: their states are scalars for each combination of other indices, so they stand in registers, and the loop is the innermost
-//! one. What runs through the same indices as a loop computes the states again; what does not finds them in a buffer.
+//! Sequential loops inside of nests: their states are scalars for each combination of other
+//! indices, so they stand in registers, and the loop is the innermost one. What runs through the
+//! same indices as a loop computes the states again; what does not finds them in a buffer.
 
 use std::collections::BTreeSet;
 
@@ -115,7 +116,8 @@ impl Placer<'_> {
         let (graph, current) = (self.graph, &self.current);
         let axis = graph.loop_(l).axis;
         let same = |other: &LoopId| graph.loop_(*other).axis == axis;
-        // What is added to for each iteration is complete for a block only if the blocks are what is reduced.
+        // What is added to for each iteration is complete for a block only if the blocks are what
+        // is reduced.
         let registers = current.reduced.is_empty() || current.reduced.contains(axis);
         let added = registers || self.block.is_none_or(|block| current.reduced.contains(block));
         current.domain == around(graph, l)
@@ -148,7 +150,7 @@ impl Placer<'_> {
         Some(())
     }
 
-    /// Is it the axis of loops that run through other indices, too?
+    /// Whether it is the axis of loops that run through other indices, too.
     pub(super) fn runs(&self, axis: AxisId, carries: &BTreeSet<LoopId>) -> bool {
         carries.iter().any(|l| self.graph.loop_(*l).axis == axis)
     }

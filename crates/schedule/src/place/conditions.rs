@@ -8,7 +8,7 @@ use crate::mechanisms::{Mechanism, Mechanisms};
 use crate::placed::REACH;
 use rustc_hash::FxHashSet;
 
-/// Is it a graph that we place?
+/// Whether it is a graph that we place.
 pub fn placeable(graph: &Graph) -> bool {
     let simple = |axis: &crate::graph::Axis| graph.free(axis.extent).is_empty();
     let guarded = guards(graph);
@@ -58,7 +58,8 @@ fn is_plain(graph: &Graph) -> bool {
     true
 }
 
-/// P6: the axes, those first that are contiguous in most of what is read and written; the blocked one before all.
+/// P6: the axes, those first that are contiguous in most of what is read and written; the blocked
+/// one before all.
 pub(super) fn order(graph: &Graph, block: Option<AxisId>, by: Mechanisms) -> Vec<AxisId> {
     let mut score = vec![0i64; graph.axes.len()];
     for node in &graph.nodes {
@@ -125,7 +126,7 @@ pub(crate) fn fits(graph: &Graph, array: ArrayId, (k, i): (usize, NodeId), size:
         || is_below(graph, i, size)
 }
 
-/// Are both known, and is the index in range?
+/// Whether both are known, and the index is in range.
 fn is_below(graph: &Graph, index: NodeId, size: NodeId) -> bool {
     let both = graph.lit(index).zip(graph.lit(size));
     both.is_some_and(|(index, size)| (0..size.int()).contains(&index.int()))
@@ -139,7 +140,8 @@ pub(crate) fn runs_along(graph: &Graph, index: &[NodeId], axis: AxisId) -> bool 
         && !others.iter().any(|i| graph.free(*i).contains(axis))
 }
 
-/// How far from the current index along the last of some axes an element is that a nest stores for all of them.
+/// How far from the current index along the last of some axes an element is that a nest stores for
+/// all of them.
 pub(crate) fn neighbor(
     graph: &Graph,
     axes: &[AxisId],
@@ -158,7 +160,8 @@ pub(crate) fn neighbor(
     rest.known().filter(|away| same && along == *axis && away.abs() <= REACH)
 }
 
-/// Is it an access, perhaps out of range, that lanes may make all the same, each at the nearest place in the array?
+/// Whether it is an access, perhaps out of range, that lanes may make all the same, each at the
+/// nearest place in the array.
 pub(crate) fn slides(graph: &Graph, array: ArrayId, index: &[NodeId]) -> bool {
     let written = matches!(graph.array(array), Array::Input(_) | Array::Map(..));
     let whole = written && graph.array_facts(array).free.is_empty();

@@ -1,5 +1,6 @@
-//! Results that are computed where they belong. An output that is a definition for all of its indices, as what a product of matrices sums is, needs no buffer
-//! beside that of the definition: nothing is kept for a block, and nothing copied. Nor does one that is a matrix row by row.
+//! Results that are computed where they belong. An output that is a definition for all of its
+//! indices, as what a product of matrices sums is, needs no buffer beside that of the definition:
+//! nothing is kept for a block, and nothing copied. Nor does one that is a matrix row by row.
 
 use super::flat::rows_of;
 use crate::graph::{Array, Axes};

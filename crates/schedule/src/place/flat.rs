@@ -1,4 +1,5 @@
-//! Results that are matrices row by row, as `for e < n * m => a[e / m, e % m]` is `a`: both are the same memory.
+//! Results that are matrices row by row, as `for e < n * m => a[e / m, e % m]` is `a`: both are the
+//! same memory.
 
 use lambada_prim::Prim;
 

@@ -1,10 +1,13 @@
 //! P5: a graph  becomes  a placed program, from its outputs on.
 //!
-//! What is costly, reduced, or needed for fewer indices than its user has gets a nest and a buffer of its own; all else is written out where it is needed.
-//! A definition belongs to the pass over the blocked axis that [`crate::phases`] gives it, so what is written and read in one pass is kept for one block only.
+//! What is costly, reduced, or needed for fewer indices than its user has gets a nest and a buffer
+//! of its own; all else is written out where it is needed. A definition belongs to the pass over
+//! the blocked axis that [`crate::phases`] gives it, so what is written and read in one pass is
+//! kept for one block only.
 //!
 //! *Assumes* a graph whose sequential loops have scalars as states, and with extents that depend on no index; [`place`] gives nothing for others. *Keeps* values up to the order
-//! of sums. What the program computes only in a branch is computed always, if it is cheap; else there is no placement.
+//! of sums. What the program computes only in a branch is computed always, if it is cheap; else
+//! there is no placement.
 
 use std::collections::BTreeSet;
 
@@ -39,15 +42,17 @@ use carries::Current;
 use conditions::order;
 use direct::direct;
 
-/// How many cheap operations are done again rather than stored, by [`Mechanism::Rematerialization`].
+/// How many cheap operations are done again rather than stored, by
+/// [`Mechanism::Rematerialization`].
 const AGAIN: usize = 3;
 /// How often what an input holds is read, if it is worth a copy.
 pub(crate) const OFTEN: f64 = 48.0;
-/// How often a scalar may be computed anew, on average of all, in the nests of a placement. One that exceeds it
-/// would cost more than the program as it is, and finding that out would take quadratic time: each of many nests
-/// would be expanded down to the inputs.
+/// How often a scalar may be computed anew, on average of all, in the nests of a placement. One
+/// that exceeds it would cost more than the program as it is, and finding that out would take
+/// quadratic time: each of many nests would be expanded down to the inputs.
 const EXPANDED: usize = 64;
-/// How many times smaller a definition's domain is than that of its user, if it gets a nest of its own.
+/// How many times smaller a definition's domain is than that of its user, if it gets a nest of its
+/// own.
 const SMALLER: f64 = 4.0;
 
 /// An axis in blocks.
@@ -165,7 +170,8 @@ struct Placer<'a> {
     open: FxHashSet<(NodeId, u32)>,
     order: Vec<AxisId>,
     current: Current,
-    /// What is compared with its own extremum: it is computed once, so that it is equal to it somewhere.
+    /// What is compared with its own extremum: it is computed once, so that it is equal to it
+    /// somewhere.
     compared: FxHashSet<NodeId>,
     /// How many cheap operations are done again rather than stored.
     again: usize,
@@ -369,8 +375,9 @@ impl Placer<'_> {
         }
     }
 
-    /// How many cheap operations lead to a scalar of a pass from what is stored for that pass in any case: what earlier ones give that is costly, and what
-    /// is the same for all indices. It is looked no deeper than is worth it.
+    /// How many cheap operations lead to a scalar of a pass from what is stored for that pass in
+    /// any case: what earlier ones give that is costly, and what is the same for all indices. It is
+    /// looked no deeper than is worth it.
     fn again(&mut self, node: NodeId, own: u32, depth: usize) -> usize {
         let many = self.again + 1;
         let graph = self.graph;
@@ -448,7 +455,7 @@ impl Placer<'_> {
         }
     }
 
-    /// Is it little arithmetic on indices?
+    /// Whether it is little arithmetic on indices.
     fn is_index(&self, node: NodeId) -> bool {
         let plain = |n: &NodeId| match self.graph.node(*n) {
             Node::Lit(_) | Node::Index(_) => true,
@@ -469,15 +476,16 @@ impl Placer<'_> {
         self.sizes.volume(self.graph, axes)
     }
 
-    /// Does it step through memory along the blocked axis?
+    /// Whether it steps through memory along the blocked axis.
     fn is_strided(&self, index: &[NodeId]) -> bool {
         let Some(block) = self.across else { return false };
         let inner = index.split_last().map_or(&[][..], |(_, inner)| inner);
         inner.iter().any(|i| self.graph.free(*i).contains(block))
     }
 
-    /// Is it read in rows of the blocked axis that do not follow one another, and so often that a copy is worth it, whose vectors are aligned and
-    /// of which a block fits a cache wherever the rows are?
+    /// Is it read in rows of the blocked axis that do not follow one another, and so often that a
+    /// copy is worth it, whose vectors are aligned and of which a block fits a cache wherever the
+    /// rows are?
     fn is_packed(&self, index: &[NodeId], free: &Axes, domain: &Axes) -> bool {
         let Some(block) = self.across else { return false };
         free.len() > 1
@@ -538,7 +546,7 @@ fn compared(graph: &Graph) -> FxHashSet<NodeId> {
     found.filter(computed).collect()
 }
 
-/// Is it done again rather than stored?
+/// Whether it is done again rather than stored.
 pub(crate) fn is_cheap(op: Prim) -> bool {
     op.cost() == Cost::Cheap
 }

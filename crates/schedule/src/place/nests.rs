@@ -1,4 +1,5 @@
-//! The buffers of definitions, and their nests: those of one pass with equal domains are one, if what one of them needs does not stand between.
+//! The buffers of definitions, and their nests: those of one pass with equal domains are one, if
+//! what one of them needs does not stand between.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -69,7 +70,8 @@ impl Placer<'_> {
         self.order.iter().rev().copied().filter(|axis| axes.contains(*axis)).collect()
     }
 
-    /// By pass, the definitions that have nests there, in order. An array that is added to in a pass over blocks begins before it.
+    /// By pass, the definitions that have nests there, in order. An array that is added to in a
+    /// pass over blocks begins before it.
     fn by_pass(&self) -> BTreeMap<u32, Vec<usize>> {
         let mut passes: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
         for (k, definition) in self.definitions.iter().enumerate() {
@@ -136,8 +138,9 @@ impl Placer<'_> {
         needs.iter().filter_map(joins).max().unwrap_or(0)
     }
 
-    /// The nests of an array that is added to: the first elements before the pass over blocks, then each term, those in lanes with others that have the
-    /// same indices. In a pass over blocks each term has a nest of its own, as others may run together in groups.
+    /// The nests of an array that is added to: the first elements before the pass over blocks, then
+    /// each term, those in lanes with others that have the same indices. In a pass over blocks each
+    /// term has a nest of its own, as others may run together in groups.
     fn scattered(
         &self,
         k: usize,
@@ -209,7 +212,8 @@ impl Placer<'_> {
         });
         let reads = built.needs.into_iter().map(|k| BufferId(k as u32)).collect();
         let carries: Vec<LoopId> = built.carries.iter().copied().collect();
-        // One state after the other waits for the one before; those of several vectors do not wait for each other.
+        // One state after the other waits for the one before; those of several vectors do not wait
+        // for each other.
         let apart = vector.filter(|_| !carries.is_empty()).map(|axis| (axis, TOGETHER));
         Nest {
             axes,
@@ -242,7 +246,7 @@ impl Placer<'_> {
         over.iter().find(|axis| along(axis) && self.is_long(*axis))
     }
 
-    /// Has it perhaps enough indices for lanes?
+    /// Whether it has perhaps enough indices for lanes.
     fn is_long(&self, axis: AxisId) -> bool {
         let extent = self.graph.lit(self.graph.axis(axis).extent);
         extent.is_none_or(|extent| extent.int() >= SHORT)
@@ -303,7 +307,7 @@ impl Built {
             && (self.reduced.is_empty() || reduced.is_empty() || self.reduced == *reduced)
     }
 
-    /// Does it take a term that lanes along an axis add?
+    /// Whether it takes a term that lanes along an axis add.
     fn adds(&self, over: &Axes, lane: Option<AxisId>) -> bool {
         !self.alone
             && self.guard.is_none()

@@ -1,5 +1,7 @@
-//! Axes of few indices that a nest writes out: each copy of its body has an index that is known, so what compares it with constants is decided, and of the
-//! elements of a literal each is computed for its own index only. So the entries of a small matrix for each index of a long axis are one nest along that axis.
+//! Axes of few indices that a nest writes out: each copy of its body has an index that is known, so
+//! what compares it with constants is decided, and of the elements of a literal each is computed
+//! for its own index only. So the entries of a small matrix for each index of a long axis are one
+//! nest along that axis.
 
 use lambada_prim::Prim;
 use rustc_hash::FxHashSet;

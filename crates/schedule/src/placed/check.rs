@@ -1,7 +1,8 @@
 //! The checker: Γ ⊢ placed program. It shares no code with what places.
 //!
-//! Each buffer is written before it is read, one that is local by the same block; all that is computed and not read has its indices from the nest;
-//! what is reduced is read only when it is finished; the states of a loop are there where the nest runs the loop, over its last axis.
+//! Each buffer is written before it is read, one that is local by the same block; all that is
+//! computed and not read has its indices from the nest; what is reduced is read only when it is
+//! finished; the states of a loop are there where the nest runs the loop, over its last axis.
 
 use super::{Buffer, BufferId, Content, Direction, Item, Nest, Pass, Placed, REACH, WHOLE};
 use crate::affine::Affine;
@@ -237,7 +238,7 @@ impl Inside<'_> {
         ensure(self.found.contains(&content), || format!("{content:?} is not read"))
     }
 
-    /// Is it the state of a loop that the nest runs?
+    /// Whether it is the state of a loop that the nest runs.
     fn is_carried(&self, array: ArrayId) -> bool {
         let runs = |l: &LoopId| self.nest.carries.contains(l);
         matches!(self.placed.graph.array(array), Array::Carried(l, _) if runs(l))
@@ -249,7 +250,8 @@ impl Inside<'_> {
         self.node(value)
     }
 
-    /// An element of an array that the nest stores itself is that of an index that has come before, or of this one.
+    /// An element of an array that the nest stores itself is that of an index that has come before,
+    /// or of this one.
     fn neighbor(&self, array: ArrayId, index: &[NodeId]) -> Checked {
         let graph = &self.placed.graph;
         let Array::Map(own, _) = graph.array(array) else { return Err("no elements".into()) };

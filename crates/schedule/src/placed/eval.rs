@@ -1,4 +1,5 @@
-//! The evaluator: `⟦placed⟧ : tensors → tensors`, for blocks of any size. Checks are those of the graph.
+//! The evaluator: `⟦placed⟧ : tensors → tensors`, for blocks of any size. Checks are those of the
+//! graph.
 
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
@@ -152,7 +153,8 @@ impl Machine<'_> {
         });
     }
 
-    /// A nest that runs loops: for each combination of the other indices, one iteration after the other.
+    /// A nest that runs loops: for each combination of the other indices, one iteration after the
+    /// other.
     fn carried(&mut self, nest: &Nest, limits: &[Indices]) {
         let placed = self.placed;
         let Some((axis, outer)) = nest.axes.split_last() else { return };

@@ -1,6 +1,7 @@
-//! The syntax. A pass is a sequence of nests. One that is *blocked* runs all of its nests for one block of an axis after the other, so what they hand on to
-//! each other fits a cache. A nest computes its items for each combination of indices; what it reads of other definitions stands in buffers, and
-//! what it does not read is written out.
+//! The syntax. A pass is a sequence of nests. One that is *blocked* runs all of its nests for one
+//! block of an axis after the other, so what they hand on to each other fits a cache. A nest
+//! computes its items for each combination of indices; what it reads of other definitions stands in
+//! buffers, and what it does not read is written out.
 
 use crate::graph::{Array, ArrayId, Axes, AxisId, Graph, LoopId, NodeId};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -29,11 +30,12 @@ pub enum Content {
 pub struct Buffer {
     /// What it holds.
     pub content: Content,
-    /// Its axes; the last one is contiguous. None for a `Content::Array` that is no map: its sizes are those of the array.
+    /// Its axes; the last one is contiguous. None for a `Content::Array` that is no map: its sizes
+    /// are those of the array.
     pub axes: Vec<AxisId>,
-    /// Does it hold one block of the blocked axis only?
+    /// Whether it holds one block of the blocked axis only.
     pub local: bool,
-    /// Does it hold one index of the batch axis only?
+    /// Whether it holds one index of the batch axis only.
     pub single: bool,
 }
 
@@ -42,7 +44,8 @@ pub struct Buffer {
 pub enum Item {
     /// `buffer[axes] = value`
     Store(BufferId),
-    /// `buffer[axes] ⊕= term`, over the axes of the nest that are not the buffer's. Its elements are units before the first term.
+    /// `buffer[axes] ⊕= term`, over the axes of the nest that are not the buffer's. Its elements
+    /// are units before the first term.
     Reduce(BufferId),
     /// All elements of an array literal.
     List(BufferId),
@@ -72,14 +75,19 @@ pub struct Nest {
     pub vector: Option<AxisId>,
     /// What it reduces is asked for only where the condition holds, or where it does not.
     pub guard: Option<(NodeId, bool)>,
-    /// Several iterations of at most two axes at once; of the axis of the lanes, several times as many. Of axes of the results, or of the one of the lanes
-    /// where it is reduced: then there are several partial results. In nests that carry states, of any axes.
+    /// Several iterations of at most two axes at once; of the axis of the lanes, several times as
+    /// many. Of axes of the results, or of the one of the lanes where it is reduced: then there are
+    /// several partial results. In nests that carry states, of any axes.
     pub tile: Vec<(AxisId, u8)>,
-    /// Nests of one group, which stand side by side in a pass over blocks, run together for each index of the batch axis, the first of their axes.
+    /// Nests of one group, which stand side by side in a pass over blocks, run together for each
+    /// index of the batch axis, the first of their axes.
     pub group: Option<u32>,
-    /// Loops over its last axis, whose states are in registers: scalars for each combination of the other indices. The iterations are run in order.
+    /// Loops over its last axis, whose states are in registers: scalars for each combination of the
+    /// other indices. The iterations are run in order.
     pub carries: Vec<LoopId>,
-    /// Of a nest that reads elements of arrays that it stores itself, at indices of its last axis, that of the lanes, that have come before, or now: their order. Such elements are in registers.
+    /// Of a nest that reads elements of arrays that it stores itself, at indices of its last axis,
+    /// that of the lanes, that have come before, or now: their order. Such elements are in
+    /// registers.
     pub direction: Option<Direction>,
     /// Axes of few indices, known ones, for each of which there is a copy of the body.
     pub whole: Vec<AxisId>,
@@ -191,7 +199,8 @@ impl Placed {
         carries.map(|carry| (scalar(carry.init), scalar(carry.next))).collect()
     }
 
-    /// Does an item add to elements that the nest comes back to, rather than finishing one after the other? They are units before the nest runs.
+    /// Does an item add to elements that the nest comes back to, rather than finishing one after
+    /// the other? They are units before the nest runs.
     pub fn comes_back(&self, nest: &Nest, item: Item) -> bool {
         let axes = &self.buffer(item.buffer()).axes;
         let reduced = nest.axes.iter().position(|axis| !axes.contains(axis));
@@ -199,7 +208,8 @@ impl Placed {
         matches!(item, Item::Reduce(_)) && reduced.is_some() && reduced < kept
     }
 
-    /// Are all sums that a nest finishes one after the other sums over the same axes? Their registers begin at one place.
+    /// Are all sums that a nest finishes one after the other sums over the same axes? Their
+    /// registers begin at one place.
     pub fn finishes_at_once(&self, nest: &Nest) -> bool {
         let finishes =
             |item: &&Item| matches!(item, Item::Reduce(_)) && !self.comes_back(nest, **item);
@@ -244,7 +254,8 @@ impl Placed {
         }
     }
 
-    /// By axis of the buffer of an array: which of the indices of an access it is; none if the array depends on it.
+    /// By axis of the buffer of an array: which of the indices of an access it is; none if the
+    /// array depends on it.
     pub fn positions(&self, array: ArrayId, id: BufferId) -> Vec<Option<usize>> {
         match self.graph.array(array) {
             Array::Map(own, _) => {
@@ -261,7 +272,8 @@ impl Placed {
         }
     }
 
-    /// What a nest finds in buffers: what it reads, unless it stores that itself; of arrays it may read what it stores.
+    /// What a nest finds in buffers: what it reads, unless it stores that itself; of arrays it may
+    /// read what it stores.
     pub fn found(&self, nest: &Nest) -> Vec<(Content, BufferId)> {
         let stored = nest.items.iter().filter(|item| matches!(item, Item::Store(_)));
         let stored = stored.map(|item| item.buffer());
@@ -282,7 +294,8 @@ impl Placed {
         own.filter(|(_, id)| nest.reads.contains(id)).collect()
     }
 
-    /// The buffers that are in no memory: a nest with an order stores them, and no other one reads them.
+    /// The buffers that are in no memory: a nest with an order stores them, and no other one reads
+    /// them.
     pub fn in_registers(&self) -> FxHashSet<BufferId> {
         let nests = || self.passes.iter().flat_map(|pass| &pass.nests);
         let directed = || nests().filter(|nest| nest.direction.is_some());

@@ -1,4 +1,5 @@
-//! Sequential loops. What is asked of their state in other loops over their axis is read from a tape.
+//! Sequential loops. What is asked of their state in other loops over their axis is read from a
+//! tape.
 
 use super::*;
 

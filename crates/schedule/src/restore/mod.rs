@@ -1,7 +1,8 @@
 //! The trivial placement: graph  becomes  Γ ⊢ statements.
 //!
-//! A scalar is computed in the loops over the axes that it depends on, as far out as these allow, and in a branch if the program has computed it
-//! only there; an array that is read at other places than it is written is stored. Each output has nests of its own.
+//! A scalar is computed in the loops over the axes that it depends on, as far out as these allow,
+//! and in a branch if the program has computed it only there; an array that is read at other places
+//! than it is written is stored. Each output has nests of its own.
 //!
 //! *Gives* statements whose accesses may lack evidence: see [`mod@crate::clamp`]. *Keeps* values and failures, and up to a constant factor the number of
 //! operations. It is the proof that nothing is lost in a graph.

@@ -1,4 +1,5 @@
-//! Sequential loops inside of nests: states in registers, states that others read, and what each iteration adds to.
+//! Sequential loops inside of nests: states in registers, states that others read, and what each
+//! iteration adds to.
 
 use super::placed::{SIZES, agrees, int, placements, reals};
 use crate::graph::{self, Graph};
@@ -14,7 +15,8 @@ fn read(text: &str) -> Graph {
     graph
 }
 
-/// The gradient of a polynomial's residual by its coefficients: the power is a state, the sum by the coefficients is added to in each iteration.
+/// The gradient of a polynomial's residual by its coefficients: the power is a state, the sum by
+/// the coefficients is added to in each iteration.
 const POLYNOMIAL: &str = "
 graph (n : int, m : int, x : [m]real, t : [n]real) {
   axis j < m sequential
@@ -63,8 +65,9 @@ fn a_power_is_in_registers() {
     assert!(states.is_empty(), "{blocked}");
 }
 
-/// A linear recurrence for each row: two states, of which one is asked for at the end and one in each iteration; what they need of the columns is a sum
-/// that depends on no state; and a product with the states as one factor.
+/// A linear recurrence for each row: two states, of which one is asked for at the end and one in
+/// each iteration; what they need of the columns is a sum that depends on no state; and a product
+/// with the states as one factor.
 #[test]
 fn recurrences_are_placed() {
     let graph = read(
@@ -151,7 +154,8 @@ graph (n : int, m : int, s : int, x : [n]real, w : [m]real) {
     }
 }
 
-/// The nearest of several points: distances, the place of the smallest, and what is added there. That the place is in range is not checked.
+/// The nearest of several points: distances, the place of the smallest, and what is added there.
+/// That the place is in range is not checked.
 #[test]
 fn the_nearest_point_is_placed() {
     let text = include_str!("graphs/nearest.graph");
@@ -182,7 +186,8 @@ fn the_nearest_point_is_placed() {
     }
 }
 
-/// Neighbors of what is given and of what has been computed: those at the ends are out of range, and not asked for.
+/// Neighbors of what is given and of what has been computed: those at the ends are out of range,
+/// and not asked for.
 #[test]
 fn neighbors_are_read_in_lanes() {
     let graph = graph::read(
@@ -225,7 +230,8 @@ graph (n : int, m : int, x : [n]real, w : [m][n]real) {
     }
 }
 
-/// Additions to arrays from outside, in lanes where the elements are one after the other; a sum over other indices is added once.
+/// Additions to arrays from outside, in lanes where the elements are one after the other; a sum
+/// over other indices is added once.
 #[test]
 fn additions_in_place_are_placed() {
     let text = "
@@ -259,7 +265,8 @@ graph (n : int, m : int, p : int, x : [n]real, y : [m]real, a : [m]real, b : [p]
     graph.in_place = 2;
     let once = placed::print(&placements(&graph)[0]);
     assert!(!once.contains("copy"), "{once}");
-    // What lanes add to the rows stands in one nest, what one index after the other adds in nests of its own.
+    // What lanes add to the rows stands in one nest, what one index after the other adds in nests
+    // of its own.
     assert!(once.contains("lanes j"), "{once}");
     for n in [0, 1, 9] {
         for m in SIZES {

@@ -1,4 +1,5 @@
-//! Sums of products: what they cost before and after, and that captured and shared indices stay right.
+//! Sums of products: what they cost before and after, and that captured and shared indices stay
+//! right.
 
 use lambada_prim::{Data, Scalar, Tensor};
 use lambada_testkit::Random;
@@ -35,7 +36,8 @@ fn operations(text: &str, sizes: &[i64], shapes: &[&[usize]]) -> (u64, u64) {
     (x.reals, y.reals)
 }
 
-/// The cotangent of the means of a Gaussian mixture, as the derivative of `Σᵢ Σⱼ (Σₘ Q[c,j,m]·(x[i,m] − μ[c,m]))²` adds it up.
+/// The cotangent of the means of a Gaussian mixture, as the derivative of
+/// `Σᵢ Σⱼ (Σₘ Q[c,j,m]·(x[i,m] − μ[c,m]))²` adds it up.
 const MEANS: &str = "
 graph (n : int, k : int, d : int, q : [k][d][d]real, w : [n][k]real, y : [n][k][d]real) {
   axis i < n
@@ -165,7 +167,8 @@ graph (n : int, x : [n]real, c : real) {
     );
 }
 
-/// `Σᵢ Σⱼ (m < j ? q[j,m]·w[i,j] : 0)`: the sum over the points, which has lost `m`, is asked for where any `m` asks for it.
+/// `Σᵢ Σⱼ (m < j ? q[j,m]·w[i,j] : 0)`: the sum over the points, which has lost `m`, is asked for
+/// where any `m` asks for it.
 #[test]
 fn what_leaves_a_sum_is_asked_for_where_any_of_its_readers_does() {
     let triangle = |condition: &str, size: &str| {
@@ -234,7 +237,8 @@ fn generated_programs_are_factored_as_if_all_were_finite() {
     assert!(factored_differently > 20, "{factored_differently}");
 }
 
-/// `Σᵢ eˣ·c` with `c = 1 / Σᵢ eˣ`, where each `eˣ·c` is wanted, too: the sum is there already, so only a product is added.
+/// `Σᵢ eˣ·c` with `c = 1 / Σᵢ eˣ`, where each `eˣ·c` is wanted, too: the sum is there already, so
+/// only a product is added.
 #[test]
 fn a_sum_that_is_there_is_not_computed_again() {
     let text = "

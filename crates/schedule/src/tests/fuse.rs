@@ -1,4 +1,5 @@
-//! Nests of which one reads neighbors that another stores: which become one, in which direction, what is in registers, and that values stay what they are.
+//! Nests of which one reads neighbors that another stores: which become one, in which direction,
+//! what is in registers, and that values stay what they are.
 
 use lambada_prim::Tensor;
 
@@ -92,7 +93,8 @@ fn who_reads_on_both_sides_or_far_away_waits() {
     check(&[&[-9], &[9]], &[(None, 1), (None, 1), (None, 1)], 0);
 }
 
-/// Lanes beyond the last index hold other neighbors than the last one has, so what is read at an index that depends on neighbors waits.
+/// Lanes beyond the last index hold other neighbors than the last one has, so what is read at an
+/// index that depends on neighbors waits.
 #[test]
 fn an_index_depends_on_no_register() {
     let graph = read(

@@ -1,4 +1,5 @@
-//! What becomes of a step of a recurrence: one nest, with lanes for few indices, that reads and adds without asking whether it may.
+//! What becomes of a step of a recurrence: one nest, with lanes for few indices, that reads and
+//! adds without asking whether it may.
 
 use lambada_anf::{Function, check, read};
 
@@ -61,7 +62,8 @@ fn a_step_is_one_nest() {
     assert!(!code.contains("alloc"), "{code}");
 }
 
-/// Statements between which one accumulator is made, added to and frozen, and another one is only added to: no run has a part of that.
+/// Statements between which one accumulator is made, added to and frozen, and another one is only
+/// added to: no run has a part of that.
 #[test]
 fn an_accumulator_is_all_in_a_run_or_outside_of_it() {
     let text = "
@@ -157,7 +159,8 @@ f [n] [m] (x : [n]real) (y : [m][n]real) (at : [n]int) {
     assert_eq!(outputs, [1], "{}", lambada_anf::print(&found.function));
 }
 
-/// What is asked of an axis that has an index is known, and a result is computed where it belongs, from rows that are copied once for many.
+/// What is asked of an axis that has an index is known, and a result is computed where it belongs,
+/// from rows that are copied once for many.
 #[test]
 fn a_product_of_matrices_is_its_result() {
     let text = "
@@ -193,7 +196,8 @@ f [n] [k] [m] (a : [n][k]real) (b : [k][m]real) {
     assert!(!code.contains("select"), "{code}");
 }
 
-/// A costly sum that the program takes only where there is something to sum stays under that condition, and is a kernel.
+/// A costly sum that the program takes only where there is something to sum stays under that
+/// condition, and is a kernel.
 #[test]
 fn a_sum_under_a_condition_keeps_it() {
     let text = "
@@ -223,7 +227,8 @@ f [n] [m] (x : [n][m]real) {
     assert!(nests.into_iter().any(|nest| nest.guard.is_some()));
 }
 
-/// What is added at `i + 1` by each `i` of a loop that adds to an accumulator from outside, too: the neighbor reads it, in lanes.
+/// What is added at `i + 1` by each `i` of a loop that adds to an accumulator from outside, too:
+/// the neighbor reads it, in lanes.
 #[test]
 fn what_neighbors_add_is_read() {
     let text = "

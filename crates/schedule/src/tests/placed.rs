@@ -1,4 +1,5 @@
-//! Placements: with any axis in blocks of any size, and any number of lanes, a graph gives what it gives.
+//! Placements: with any axis in blocks of any size, and any number of lanes, a graph gives what it
+//! gives.
 
 use lambada_anf::{Function, generate};
 use lambada_prim::{Data, Precision, Prim, Scalar, Tensor};
@@ -116,7 +117,8 @@ graph (n : int, x : [n]real) {
     }
 }
 
-/// Several vectors of partial results, of any sizes; and where states or other axes share a cell, none.
+/// Several vectors of partial results, of any sizes; and where states or other axes share a cell,
+/// none.
 #[test]
 fn a_reduction_that_stands_alone_has_partial_results() {
     let graph = read(
@@ -148,7 +150,8 @@ graph (n : int, x : [n]real, y : [n]real) {
     assert!(placed::check(&placed).is_err_and(|e| e.contains("a tile of no results")));
 }
 
-/// The cotangent of a softmax's argument: a product of exponentials, which are stored for the pass after their sum, is not stored as well.
+/// The cotangent of a softmax's argument: a product of exponentials, which are stored for the pass
+/// after their sum, is not stored as well.
 #[test]
 fn little_work_on_what_is_stored_is_done_again() {
     let graph = read(
@@ -293,7 +296,8 @@ graph (n : int, m : int, at : [n]int, x : [m][3]real) {
     }
 }
 
-/// The same where a check before reads an element that the next check is about: it is not read out of range.
+/// The same where a check before reads an element that the next check is about: it is not read out
+/// of range.
 #[test]
 fn checks_do_not_rest_on_later_ones() {
     let graph = read(
@@ -362,8 +366,8 @@ graph (n : int, x : [n]real) {
     }
 }
 
-/// What is stored to be read once more, where an element of the output is made of it, stands in the output. Where two outputs are made of it, or a
-/// sum reads it, nothing changes.
+/// What is stored to be read once more, where an element of the output is made of it, stands in the
+/// output. Where two outputs are made of it, or a sum reads it, nothing changes.
 #[test]
 fn what_becomes_an_output_stands_in_its_memory() {
     let softmax = "
@@ -394,7 +398,8 @@ graph (n : int, x : [n]real) {
     assert_eq!(text.matches("alloc real[n]").count(), 1, "{text}");
 }
 
-/// One nest writes out an axis, the next one loops over it: it does not find what has been computed for the first index.
+/// One nest writes out an axis, the next one loops over it: it does not find what has been computed
+/// for the first index.
 #[test]
 fn what_is_written_out_is_known_to_one_nest() {
     let graph = read(
@@ -462,7 +467,8 @@ fn a_mixture_is_placed() {
     }
 }
 
-/// The gradient of a logistic regression reads its data once, in blocks of rows, with lanes along the features.
+/// The gradient of a logistic regression reads its data once, in blocks of rows, with lanes along
+/// the features.
 #[test]
 fn rows_are_read_once() {
     let graph = read(include_str!("graphs/regression.graph"));

@@ -4,7 +4,8 @@ use lambada_source::{Problem, Span};
 
 use crate::token::Bracket;
 
-/// Where something is missing: at the token found, or after the one before it when that ended its line.
+/// Where something is missing: at the token found, or after the one before it when that ended its
+/// line.
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
     pub span: Span,

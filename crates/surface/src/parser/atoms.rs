@@ -92,7 +92,8 @@ impl Parser<'_> {
         ExprKind::Int(value as i64)
     }
 
-    /// A reserved word that was reported as a name is read as one, as is one that can start nothing.
+    /// A reserved word that was reported as a name is read as one, as is one that can start
+    /// nothing.
     fn is_mistaken_name(&self, keyword: Keyword) -> bool {
         let next = self.ahead(1).kind;
         let operand = matches!(
@@ -172,7 +173,7 @@ impl Parser<'_> {
         Ok(self.make(start, ExprKind::SectionRight(op, operand)))
     }
 
-    /// Was this expression, which has just been read, written in parentheses?
+    /// Whether this was expression, which has just been read, written in parentheses.
     fn in_own_brackets(&self, expr: &Expr) -> bool {
         self.text[expr.span.start as usize..].starts_with('(')
             && self.text[..expr.span.end as usize].ends_with(')')
@@ -386,7 +387,7 @@ pub(crate) fn may_follow(e: &Expr, op: BinaryOp) -> bool {
     is_open(e) || if op == BinaryOp::Pow { level(e) >= UNARY } else { level(e) > op.level() }
 }
 
-/// Does it extend as far right as it can?
+/// Whether it extends as far right as it can.
 pub(crate) fn is_open(e: &Expr) -> bool {
     match &e.kind {
         ExprKind::Commented(_, inner) | ExprKind::Broken(inner) => is_open(inner),

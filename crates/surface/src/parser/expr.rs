@@ -1,6 +1,8 @@
-//! Operators, application and what follows an expression directly: `;`, `with`, `+=`, infix and prefix operators, arguments, `xs[i]`, `.x`.
+//! Operators, application and what follows an expression directly: `;`, `with`, `+=`, infix and
+//! prefix operators, arguments, `xs[i]`, `.x`.
 //!
-//! Parentheses nest through all functions of this file, so expressions are passed in boxes: the frames stay small.
+//! Parentheses nest through all functions of this file, so expressions are passed in boxes: the
+//! frames stay small.
 
 use super::{Halt, Parse, Parser};
 use crate::ast::{BinaryOp, Expr, ExprKind, Name, UnaryOp};
@@ -217,7 +219,8 @@ impl Parser<'_> {
         self.tokens[at].kind == TokenKind::Equals
     }
 
-    /// No expression is followed by `=`: a comparison was meant, or the start of something new was forgotten.
+    /// No expression is followed by `=`: a comparison was meant, or the start of something new was
+    /// forgotten.
     fn stray_equals(&mut self, start: usize) -> Parse<BinaryOp> {
         let mut first = self.at;
         while first > start && !self.tokens[first].starts_line {
@@ -264,7 +267,8 @@ impl Parser<'_> {
         }
     }
 
-    /// Is it the `=` of another field of a record whose brace is missing, which has been told?
+    /// Whether it is the `=` of another field of a record whose brace is missing, which has been
+    /// told.
     fn is_next_field(&self) -> bool {
         let told = self.stray_equals == Some(self.problems.len());
         told && self.at > 2

@@ -1,4 +1,5 @@
-//! The forms that start with a word and extend as far right as they can: λ, `let`, `if`, `match`, `for`, `loop`, `accumulate`.
+//! The forms that start with a word and extend as far right as they can: λ, `let`, `if`, `match`,
+//! `for`, `loop`, `accumulate`.
 
 use lambada_source::Span;
 
@@ -71,7 +72,8 @@ impl Parser<'_> {
     pub(super) fn lambda_word(&self) -> bool {
         let word = matches!(self.here(), "fun" | "fn" | "lambda" | "function");
         let mut at = self.at + 1;
-        // No function of this style has a hundred parameters; looking further would cost too much in a long line of names.
+        // No function of this style has a hundred parameters; looking further would cost too much
+        // in a long line of names.
         while word && at <= self.at + 100 && matches!(self.tokens[at].kind, TokenKind::Lower) {
             at += 1;
         }
@@ -336,7 +338,8 @@ impl Parser<'_> {
         !self.lost && self.kind() == TokenKind::Bar
     }
 
-    /// Where the first case of a `match` starts if it has no `|`: at the last line before the first `->`.
+    /// Where the first case of a `match` starts if it has no `|`: at the last line before the first
+    /// `->`.
     fn first_pattern(&self) -> usize {
         let mut depth = 0usize;
         let mut line = usize::MAX;

@@ -84,7 +84,7 @@ impl Parser<'_> {
             || self.forgotten_def()
     }
 
-    /// Is this another language's `def`, `type` or `import`?
+    /// Whether this is another language's `def`, `type` or `import`.
     pub(super) fn foreign_word(&self, at: usize) -> bool {
         let word = self.text_at(at);
         let known =
@@ -215,7 +215,8 @@ impl Parser<'_> {
 
     // Definitions.
 
-    /// `def rec f [n] x : t = e with jvp dx = e`; from the keyword on, which may be a wrong one or missing.
+    /// `def rec f [n] x : t = e with jvp dx = e`; from the keyword on, which may be a wrong one or
+    /// missing.
     fn def_item(&mut self, keyword: bool) -> Parse<Item> {
         let (start, problems) = (self.at, self.problems.len());
         let doc = self.doc();
@@ -332,7 +333,8 @@ impl Parser<'_> {
         rest.any(|token| token.kind == TokenKind::Equals)
     }
 
-    /// `{` if the braces after the parameters end the item, so that they hold a body in the style of other languages.
+    /// `{` if the braces after the parameters end the item, so that they hold a body in the style
+    /// of other languages.
     fn braced_body(&self) -> Option<TokenKind> {
         let mut depth = 0usize;
         for (at, token) in self.tokens.iter().enumerate().skip(self.at) {

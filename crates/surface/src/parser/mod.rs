@@ -1,8 +1,10 @@
 //! Tokens to syntax tree, by recursive descent.
 //!
-//! Never fails. A function that cannot go on reports a problem and gives `Err(Halt)`. The expression around it becomes `Error`, and what
-//! encloses that goes on at the next sign of its own ([`recovery`]): a `,`, the closing bracket, an `in`, `else` or `|`, and at last the next
-//! item. So one mistake is told once, it costs no more than the expression around it, and the others are all told.
+//! Never fails. A function that cannot go on reports a problem and gives `Err(Halt)`. The
+//! expression around it becomes `Error`, and what encloses that goes on at the next sign of its own
+//! ([`recovery`]): a `,`, the closing bracket, an `in`, `else` or `|`, and at last the next item.
+//! So one mistake is told once, it costs no more than the expression around it, and the others are
+//! all told.
 
 mod atoms;
 mod expr;
@@ -32,12 +34,13 @@ const DEPTH: usize = 1024;
 /// How many operators, arguments or updates may follow each other.
 const LENGTH: usize = 10_000;
 
-/// How many constructs around a problem look for their signs up to the end of the item. What is deeper than that gives up at once, so that
-/// the time stays proportional to the length.
+/// How many constructs around a problem look for their signs up to the end of the item. What is
+/// deeper than that gives up at once, so that the time stays proportional to the length.
 const SEARCHES: usize = 16;
 
-/// The syntax tree of a text and everything wrong with it. What has no meaning is [`ExprKind::Error`] and the like in the tree: the body of a
-/// definition with a problem is [`ExprKind::Broken`], so that later phases say nothing about it.
+/// The syntax tree of a text and everything wrong with it. What has no meaning is
+/// [`ExprKind::Error`] and the like in the tree: the body of a definition with a problem is
+/// [`ExprKind::Broken`], so that later phases say nothing about it.
 pub fn parse(text: &str, file: FileId) -> (Module, Vec<Problem>) {
     let mut parser = Parser::new(text, file);
     let mut module = parser.module();
@@ -52,7 +55,8 @@ pub fn parse_expr(text: &str, file: FileId) -> (Expr, Vec<Problem>) {
     (expr, parser.problems)
 }
 
-/// Does a text end before it is complete? It could then go on, as `def f x =` and `let x = 1` could.
+/// Does a text end before it is complete? It could then go on, as `def f x =` and `let x = 1`
+/// could.
 pub fn is_incomplete(text: &str) -> bool {
     let mut items = Parser::new(text, FileId::default());
     items.module();
@@ -88,23 +92,28 @@ struct Parser<'a> {
     depth: usize,
     /// The brackets that are open here.
     open: Vec<Bracket>,
-    /// The column of the current item: a definition that starts there, or left of it, ends everything.
+    /// The column of the current item: a definition that starts there, or left of it, ends
+    /// everything.
     item_column: u32,
     /// Does the current item start with `let`, which has been reported?
     item_is_let: bool,
-    /// Arguments of applications stop before this token: the first pattern of a `match` without `|`.
+    /// Arguments of applications stop before this token: the first pattern of a `match` without
+    /// `|`.
     barrier: usize,
     /// Is a `then` branch being read? There `elif` is told from a name.
     in_then: bool,
     /// Is a `let rec` being read? There `and` goes on with the next function.
     in_rec: bool,
-    /// The token behind a bracket whose inside had a problem: what is wrong there is probably the same mistake.
+    /// The token behind a bracket whose inside had a problem: what is wrong there is probably the
+    /// same mistake.
     recovered: usize,
-    /// Has a problem been reported, and no place been found yet from which reading can go on? Then nothing is reported.
+    /// Has a problem been reported, and no place been found yet from which reading can go on? Then
+    /// nothing is reported.
     lost: bool,
     /// How many searches for such a place have ended at the end of this item.
     fruitless: usize,
-    /// Has such a place been found in this item outside of brackets? Then a sign that is missing later may be one that was skipped.
+    /// Has such a place been found in this item outside of brackets? Then a sign that is missing
+    /// later may be one that was skipped.
     resumed: bool,
     /// Reserved words reported as names in this item; told once.
     reserved: Vec<Keyword>,
@@ -233,8 +242,8 @@ impl<'a> Parser<'a> {
 
     // Reporting.
 
-    /// Reports a problem, unless it is probably one that has been told: behind a bracket with a problem, or of a token that the lexer has
-    /// found wrong.
+    /// Reports a problem, unless it is probably one that has been told: behind a bracket with a
+    /// problem, or of a token that the lexer has found wrong.
     fn report(&mut self, problem: Problem) {
         let lexical =
             problem.labels.first().is_some_and(|label| self.lexical_problem_at(label.span));
@@ -255,7 +264,8 @@ impl<'a> Parser<'a> {
         Err(Halt)
     }
 
-    /// Reports that a sign is missing, unless it may have been skipped behind another problem; what follows is looked for.
+    /// Reports that a sign is missing, unless it may have been skipped behind another problem; what
+    /// follows is looked for.
     fn missing(&mut self, problem: Problem) {
         if !self.resumed && self.kind() != TokenKind::Bad {
             self.report(problem);
@@ -358,8 +368,9 @@ impl<'a> Parser<'a> {
         None
     }
 
-    /// Reads the opening bracket at the current token, what is inside, and the closing one. Gives `None` where the inside had a problem
-    /// and reading can go on behind the closing bracket. `what` could have come instead of a wrong token.
+    /// Reads the opening bracket at the current token, what is inside, and the closing one. Gives
+    /// `None` where the inside had a problem and reading can go on behind the closing bracket.
+    /// `what` could have come instead of a wrong token.
     fn brackets<T>(
         &mut self,
         what: &str,

@@ -1,14 +1,17 @@
 //! Going on behind a problem.
 //!
-//! An expression with a problem is [`ExprKind::Error`], and the parser is *lost*: it reports nothing, reads nothing, and every construct around
-//! ends with what it has. The first of them that waits for a sign of its own, such as the `in` of a `let`, looks for it from the place of the
-//! problem on; where it finds it, reading goes on behind it. What comes first and belongs to a construct further out ends the search.
+//! An expression with a problem is [`ExprKind::Error`], and the parser is *lost*: it reports
+//! nothing, reads nothing, and every construct around ends with what it has. The first of them that
+//! waits for a sign of its own, such as the `in` of a `let`, looks for it from the place of the
+//! problem on; where it finds it, reading goes on behind it. What comes first and belongs to a
+//! construct further out ends the search.
 
 use super::{Halt, Parse, Parser, SEARCHES};
 use crate::ast::{Expr, ExprKind};
 use crate::token::{Bracket, Keyword, Token, TokenKind};
 
-/// A sign that a construct inside of what is skipped waits for, and the token where that construct starts.
+/// A sign that a construct inside of what is skipped waits for, and the token where that construct
+/// starts.
 type Waiting = (Keyword, Token);
 
 /// What has been opened between a problem and where reading may go on.
@@ -36,7 +39,8 @@ impl Parser<'_> {
         Box::new(Expr { kind: ExprKind::Error, span: self.span() })
     }
 
-    /// Behind a problem, looks for a sign of the construct that is being read; reading goes on there.
+    /// Behind a problem, looks for a sign of the construct that is being read; reading goes on
+    /// there.
     pub(super) fn find(&mut self, sign: impl Fn(TokenKind) -> bool) {
         self.find_where(|p| sign(p.kind()));
     }
@@ -64,7 +68,8 @@ impl Parser<'_> {
         self.at = start;
     }
 
-    /// Takes note of one more token that is skipped, unless it belongs to a construct around the one that is being read.
+    /// Takes note of one more token that is skipped, unless it belongs to a construct around the
+    /// one that is being read.
     fn is_of_outside(&self, skipped: &mut Skipped, token: Token) -> bool {
         match token.kind {
             TokenKind::Open(bracket) => skipped.brackets.push(bracket),

@@ -90,7 +90,8 @@ impl Parser<'_> {
         Name { text: self.intern(text), span }
     }
 
-    /// Is this bracket a size of the type's own, as in `params [d] [j]`? One that a type touches belongs to an array.
+    /// Is this bracket a size of the type's own, as in `params [d] [j]`? One that a type touches
+    /// belongs to an array.
     fn size_argument(&self) -> bool {
         if self.kind() != TokenKind::Open(Bracket::Square) {
             return false;

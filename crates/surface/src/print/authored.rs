@@ -2,7 +2,8 @@
 //!
 //! chosen : layout of an item × its tokens in the text ⟶ layout of the item without choices
 //!
-//! Many constructs may stand on one line or on several, and which is better depends on what they mean. So a break stays
+//! Many constructs may stand on one line or on several, and which is better depends on what they
+//! mean. So a break stays
 //! - after `=`, `=>`, `->`, `do`, `then`, `else` and `;`, and after an `in` that begins a line,
 //! - before `in`, `else`, `with`, `|` and infix operators,
 //! - between the parameters of a definition, and between numbers in a list,
@@ -10,7 +11,8 @@
 //!
 //! So do sizes without spaces: `[d*(d-1)/2]`.
 //!
-//! Keeps: what the layout breaks by itself at such a place, for want of room, it breaks there again. So formatting twice changes nothing.
+//! Keeps: what the layout breaks by itself at such a place, for want of room, it breaks there
+//! again. So formatting twice changes nothing.
 
 use lambada_source::{About, Doc, Rewrite, Side};
 
@@ -65,13 +67,14 @@ struct Author<'a> {
 struct List {
     /// How many brackets were opened before it.
     number: usize,
-    /// Is there a line break after each comma?
+    /// Whether there is a line break after each comma.
     by_line: bool,
     /// Does the closing bracket start a line?
     closed_below: bool,
 }
 
-/// For each token the innermost list around it; an opening bracket belongs to the list that it opens.
+/// For each token the innermost list around it; an opening bracket belongs to the list that it
+/// opens.
 fn lists(source: &[Token]) -> Vec<List> {
     let list = |number| List { number, by_line: true, closed_below: false };
     let mut all = vec![list(0)];
@@ -132,7 +135,7 @@ impl Author<'_> {
         self.at.checked_sub(1).map(|last| self.out[last].kind)
     }
 
-    /// Is this a place at which the author's line break stays?
+    /// Whether this is a place at which the author's line break stays.
     fn keeps(&self) -> bool {
         let comma = matches!(self.last(), Some(TokenKind::Comma));
         comma && self.list().is_some_and(|list| list.by_line)
@@ -151,7 +154,7 @@ fn leads(kind: TokenKind) -> bool {
         )
 }
 
-/// May this begin a line?
+/// Whether this may begin a line.
 fn starts(kind: TokenKind) -> bool {
     matches!(kind, TokenKind::Bar | TokenKind::Op(_))
         || matches!(kind, TokenKind::Keyword(Keyword::Else | Keyword::With))

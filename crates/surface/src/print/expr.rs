@@ -1,7 +1,7 @@
 //! Expressions.
 //!
-//! Parentheses stand where the [`level`] of an expression is below what its place needs, and around what extends as far right as it
-//! can where something follows that it would take in ([`Follow`]).
+//! Parentheses stand where the [`level`] of an expression is below what its place needs, and around
+//! what extends as far right as it can where something follows that it would take in ([`Follow`]).
 
 use lambada_source::{About, Doc, Side};
 
@@ -44,7 +44,7 @@ pub(super) fn expr(e: &Expr, least: u8, follow: Follow) -> Doc {
     }
 }
 
-/// Is it the function `not`, which the parser reads as `\x -> not x` of one place?
+/// Whether it is the function `not`, which the parser reads as `\x -> not x` of one place.
 fn is_not(e: &Expr) -> bool {
     let ExprKind::Lambda(params, body) = &e.kind else { return false };
     let ExprKind::Unary(UnaryOp::Not, operand) = &body.kind else { return false };
@@ -185,7 +185,8 @@ fn slice(from: Option<&Expr>, to: Option<&Expr>) -> Doc {
         + "]".into()
 }
 
-/// `array with [i] = e with …`: on one line, or each `with` begins one; a single one stays with the name of the array.
+/// `array with [i] = e with …`: on one line, or each `with` begins one; a single one stays with the
+/// name of the array.
 fn update(array: &Expr, places: Doc, value: &Expr, follow: Follow) -> Doc {
     let named = matches!(array.kind, ExprKind::Var(_));
     let line = if named { text(" ") } else { Doc::line() };
@@ -267,7 +268,8 @@ fn application(e: &Expr, follow: Follow) -> Doc {
     }
 }
 
-/// An argument: a λ needs parentheses unless it is the last thing there is, and so do the other forms.
+/// An argument: a λ needs parentheses unless it is the last thing there is, and so do the other
+/// forms.
 fn self_contained(e: &Expr) -> Doc {
     if is_not(e) {
         return "not".into();
@@ -309,7 +311,8 @@ fn comment_lines(comment: &str) -> Doc {
 /// A `let` of an author stands on one line if it takes at most so many columns.
 const SHORT_LET: usize = 60;
 
-/// `let`s under each other and one `in`; a single short `let` on one line where an author wrote it so.
+/// `let`s under each other and one `in`; a single short `let` on one line where an author wrote it
+/// so.
 fn lets(e: &Expr, follow: Follow) -> Doc {
     let mut bindings = Vec::new();
     let mut body = e;

@@ -1,5 +1,6 @@
-//! Syntax tree to text, in the canonical layout: lines of at most 100 columns where possible, as few parentheses as possible. Where a construct may stand
-//! on one line or on several, and a person wrote the text, it stays as that person wrote it ([`authored`]).
+//! Syntax tree to text, in the canonical layout: lines of at most 100 columns where possible, as
+//! few parentheses as possible. Where a construct may stand on one line or on several, and a person
+//! wrote the text, it stays as that person wrote it ([`authored`]).
 //!
 //! Keeps: `parse(print(tree))` is `tree` up to places, for every tree that parsing can give.
 
@@ -184,7 +185,8 @@ fn constructor(name: &Name, arguments: &[TypeExpr]) -> Doc {
         + Doc::concat(arguments.iter().map(|argument| Doc::text(" ") + argument_type(argument)))
 }
 
-/// `open items, items close`: on one line, or one item a line. Where an author began the first item on a line of its own, the closing bracket has one too.
+/// `open items, items close`: on one line, or one item a line. Where an author began the first item
+/// on a line of its own, the closing bracket has one too.
 fn brackets(open: &str, items: impl IntoIterator<Item = Doc>, close: &str) -> Doc {
     brackets_behind(0, open, items, close)
 }

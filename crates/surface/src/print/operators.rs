@@ -12,7 +12,8 @@ pub(super) fn level(e: &Expr) -> u8 {
     if is_negative(e) { UNARY } else { parsed_level(e) }
 }
 
-/// Is this a literal below zero? The parser makes one of the least integer only; other passes make them too.
+/// Is this a literal below zero? The parser makes one of the least integer only; other passes make
+/// them too.
 pub(super) fn is_negative(e: &Expr) -> bool {
     matches!(e.kind, ExprKind::Int(value) if value < 0)
         || matches!(e.kind, ExprKind::Real(value) if value.is_sign_negative())

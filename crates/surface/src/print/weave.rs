@@ -1,11 +1,13 @@
-//! What a text has besides its tree, put into the layout of the tree: comments, empty lines, parentheses, spellings of numbers.
+//! What a text has besides its tree, put into the layout of the tree: comments, empty lines,
+//! parentheses, spellings of numbers.
 //!
 //! weave : layout of an item × its words in the text ⟶ layout of the item
 //!
-//! Assumes: the layout has the tokens of the text in their order, but for parentheses and what the canonical layout leaves out.
-//! Gives: a layout with every comment but those that are left over. A comment on a line of its own stands before the token that it stood before,
-//! another at the end of the line with the token that it stood behind, as far as there is a line break. Where there are comments, lines break.
-//! Keeps: the tree; so what formatting changes is layout.
+//! Assumes: the layout has the tokens of the text in their order, but for parentheses and what the
+//! canonical layout leaves out. Gives: a layout with every comment but those that are left over. A
+//! comment on a line of its own stands before the token that it stood before, another at the end of
+//! the line with the token that it stood behind, as far as there is a line break. Where there are
+//! comments, lines break. Keeps: the tree; so what formatting changes is layout.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -38,7 +40,8 @@ impl Written<'_> {
 /// How far ahead the next common token is looked for.
 const WINDOW: usize = 400;
 
-/// The layout with what the text has besides it, and the comments, among those in the range, that no line break came for.
+/// The layout with what the text has besides it, and the comments, among those in the range, that
+/// no line break came for.
 pub(super) fn weave(
     doc: &Doc,
     written: &Written,
@@ -112,7 +115,8 @@ impl Rewrite for Collect {
 struct Match {
     /// For each token of the layout: the token of the text.
     source: Vec<Option<usize>>,
-    /// How many parentheses open before a token of the layout, and how many close after it, that the layout has not.
+    /// How many parentheses open before a token of the layout, and how many close after it, that
+    /// the layout has not.
     parentheses: HashMap<usize, (usize, usize)>,
     /// The first and the last token inside of each pair of these.
     inside: Vec<(usize, usize)>,
@@ -142,7 +146,8 @@ impl Match {
         matched
     }
 
-    /// Parentheses around the same tokens are the same. A pair that only the text has is kept, unless another stands around the same.
+    /// Parentheses around the same tokens are the same. A pair that only the text has is kept,
+    /// unless another stands around the same.
     fn pairs(&mut self, source: &[Word], out: &[Word]) {
         let mut back = vec![None; source.len()];
         for (k, place) in self.source.iter().enumerate() {
@@ -181,7 +186,7 @@ impl Match {
     }
 }
 
-/// Is it a parenthesis of `()`, which is never left out?
+/// Whether it is a parenthesis of `()`, which is never left out.
 fn of_unit(words: &[Word], k: usize) -> bool {
     let opens = |k: usize| words[k].kind == TokenKind::Open(Bracket::Round);
     let closes = |k: usize| words[k].kind == TokenKind::Close(Bracket::Round);
@@ -230,7 +235,8 @@ impl Weave<'_> {
         tokens.partition_point(|token| token.span.start < start)
     }
 
-    /// The comments for the break at which we are: one for the end of the line before, and those for lines of their own.
+    /// The comments for the break at which we are: one for the end of the line before, and those
+    /// for lines of their own.
     fn due(&mut self) -> (Option<usize>, Range<usize>) {
         let next = self.breaks.get(self.line + 1).copied().unwrap_or(self.out.len());
         let places = &self.matched.source;
@@ -281,7 +287,8 @@ impl Weave<'_> {
         self.written.tokens[self.first + place].span.start as usize
     }
 
-    /// Does an empty line of the text stand between the comments before the next token and that token?
+    /// Does an empty line of the text stand between the comments before the next token and that
+    /// token?
     fn detached(&self) -> bool {
         let place = self.matched.source.get(self.at).copied().flatten();
         place.is_some_and(|place| empty_before(self.written.text, self.start(place)))
@@ -376,7 +383,8 @@ impl Rewrite for Weave<'_> {
     }
 
     fn deeper(&mut self, from: usize, to: usize) -> usize {
-        // Parentheses of the layout may stand between these and the first and last token that is none.
+        // Parentheses of the layout may stand between these and the first and last token that is
+        // none.
         let round = |tokens: Range<usize>| self.out[tokens].iter().all(Word::round);
         let around = |(first, last): (usize, usize)| {
             from <= first && last < to && round(from..first) && round(last + 1..to)
@@ -394,7 +402,7 @@ pub(super) fn comment_text<'a>(written: &Written<'a>, k: usize) -> &'a str {
     written.text[span.start as usize..span.end as usize].trim_end()
 }
 
-/// Is there nothing before the comment on its line?
+/// Whether there is nothing before the comment on its line.
 pub(super) fn own_line(written: &Written, k: usize) -> bool {
     let before = &written.text[..written.comments[k].start as usize];
     before[line_start(before)..].trim_start_matches('\u{feff}').trim().is_empty()

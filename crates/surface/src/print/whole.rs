@@ -1,4 +1,5 @@
-//! Files and items with their comments: those inside of an item are its own ([`weave`]), those between items stand where they stood.
+//! Files and items with their comments: those inside of an item are its own ([`weave`]), those
+//! between items stand where they stood.
 
 use std::ops::Range;
 
@@ -8,8 +9,8 @@ use super::weave::{Written, comment_text, empty_before, own_line, weave};
 use super::{WIDTH, bare_item, is_import};
 use crate::ast::{Item, Module};
 
-/// A whole file: an empty line between items, but not between imports, and where the text has none between items that are on one line, or between an item
-/// and a comment about it below.
+/// A whole file: an empty line between items, but not between imports, and where the text has none
+/// between items that are on one line, or between an item and a comment about it below.
 pub(super) fn file(module: &Module, written: &Written) -> Doc {
     let mut parts = Parts { written, parts: Vec::new(), comments: 0 };
     let (mut import, mut short) = (false, false);
@@ -40,7 +41,7 @@ fn is_below(written: &Written, comments: &Range<usize>) -> bool {
         && !empty_before(written.text, written.comments[comments.start].start as usize)
 }
 
-/// Is there an empty line between these comments, or between them and the item below?
+/// Whether there is an empty line between these comments, or between them and the item below.
 fn parted(written: &Written, comments: &Range<usize>, item: usize) -> bool {
     let others = comments.clone().skip(1).map(|k| written.comments[k].start as usize);
     others.chain([item]).any(|place| empty_before(written.text, place))
@@ -86,7 +87,7 @@ pub(super) fn one(written: &Written, item: &Item) -> Doc {
     Doc::concat(parts.parts)
 }
 
-/// Is there no token between the comment and the place?
+/// Whether there is no token between the comment and the place.
 fn follows(written: &Written, comment: usize, place: usize) -> bool {
     let start = written.comments[comment].start as usize;
     let next = written.tokens.partition_point(|token| (token.span.start as usize) < start);

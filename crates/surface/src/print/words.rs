@@ -45,7 +45,8 @@ pub(super) fn lex(text: &str) -> Vec<(Token, Range<usize>)> {
 
 /// The nearest tokens that are matched, found once for all places.
 pub(super) struct Nearest {
-    /// By token: what the first matched one is matched with, from this token on, and where it stands.
+    /// By token: what the first matched one is matched with, from this token on, and where it
+    /// stands.
     next: Vec<Option<(usize, usize)>>,
     /// The same of the last one before this token.
     last: Vec<Option<(usize, usize)>>,

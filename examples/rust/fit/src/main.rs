@@ -1,4 +1,5 @@
-//! `cargo run -p fit`: logistic regression of breast tumors. The loss is that of `examples/logistic.lam`; L-BFGS of the crate `argmin` minimizes it.
+//! `cargo run -p fit`: logistic regression of breast tumors. The loss is that of
+//! `examples/logistic.lam`; L-BFGS of the crate `argmin` minimizes it.
 
 use std::error::Error;
 use std::path::Path;

@@ -1,4 +1,5 @@
-//! `cargo run -p sample`: the eight schools. The log posterior is that of `examples/eight_schools.lam`; the No-U-Turn Sampler of the crate `nuts-rs` draws from it.
+//! `cargo run -p sample`: the eight schools. The log posterior is that of
+//! `examples/eight_schools.lam`; the No-U-Turn Sampler of the crate `nuts-rs` draws from it.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -101,7 +102,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Against the reference draws of posteriordb, `eight_schools_noncentered`: the mean of mu is 4.4, that of tau 3.6.
+/// Against the reference draws of posteriordb, `eight_schools_noncentered`: the mean of mu is 4.4,
+/// that of tau 3.6.
 #[test]
 fn the_means_are_those_of_the_reference() {
     let draws = sample(7).unwrap();

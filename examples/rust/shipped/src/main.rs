@@ -1,5 +1,6 @@
-//! `cargo run -p shipped`: finds the velocity with which a satellite meets a target, by gradient descent with a line search. The model and its gradient are code of this
-//! program: nothing of Lambada runs, and no compiler is called.
+//! `cargo run -p shipped`: finds the velocity with which a satellite meets a target, by gradient
+//! descent with a line search. The model and its gradient are code of this program: nothing of
+//! Lambada runs, and no compiler is called.
 
 use ndarray::{Array1, array};
 

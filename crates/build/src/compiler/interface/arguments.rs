@@ -1,4 +1,5 @@
-//! The arguments of a function: the parameters of the definition, the sizes of their arrays, and a tangent or a cotangent.
+//! The arguments of a function: the parameters of the definition, the sizes of their arrays, and a
+//! tangent or a cotangent.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -205,7 +206,8 @@ impl Builder<'_> {
         before + wrt.leaves.start..before + wrt.leaves.end
     }
 
-    /// The leaves of these in the order in which they are passed: the place among them, and the name.
+    /// The leaves of these in the order in which they are passed: the place among them, and the
+    /// name.
     fn declared_order(&self, wrt: &[Wrt]) -> Vec<(usize, String)> {
         let mut all = Vec::new();
         let mut before = 0;

@@ -1,9 +1,12 @@
-//! From a definition, or one of its derivatives, to a function of a library: which arguments its caller passes, which results are given, and how
-//! these become the words that the generated code takes and gives.
+//! From a definition, or one of its derivatives, to a function of a library: which arguments its
+//! caller passes, which results are given, and how these become the words that the generated code
+//! takes and gives.
 //!
-//! Sizes come first, in the order of the signature: those that it binds in brackets, then those that it only mentions, then those that have no name.
-//! A size that is an `int` parameter is passed as that parameter, and one that is an expression is computed. Tangents and cotangents have what
-//! is real of their points; truth values, integers and constructors of a tangent are those of the point.
+//! Sizes come first, in the order of the signature: those that it binds in brackets, then those
+//! that it only mentions, then those that have no name. A size that is an `int` parameter is passed
+//! as that parameter, and one that is an expression is computed. Tangents and cotangents have what
+//! is real of their points; truth values, integers and constructors of a tangent are those of the
+//! point.
 
 mod arguments;
 mod results;
@@ -29,7 +32,8 @@ pub(crate) struct Interface {
     pub function: Function,
     /// One per word that the code takes.
     pub words: Vec<Word>,
-    /// By result of the code: how many words it takes after its first one, and which result of the function it is, if any.
+    /// By result of the code: how many words it takes after its first one, and which result of the
+    /// function it is, if any.
     pub results: Vec<(usize, Option<usize>)>,
 }
 

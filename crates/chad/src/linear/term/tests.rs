@@ -1,4 +1,5 @@
-//! The rules of Figure 3 reject what they should, one by one. The constructors of terms annotate correctly, so wrong annotations are made here.
+//! The rules of Figure 3 reject what they should, one by one. The constructors of terms annotate
+//! correctly, so wrong annotations are made here.
 
 use super::*;
 use crate::linear::{check, check_linear};
@@ -101,7 +102,8 @@ fn linear_functions() {
     rejected(Lin::new(LinKind::Lam(y, v(R)), R, R.under(Ty::Unit)), "annotated");
 }
 
-/// L-8, L-15: only functions are applied, to Cartesian arguments of their type; `let` is such an application.
+/// L-8, L-15: only functions are applied, to Cartesian arguments of their type; `let` is such an
+/// application.
 #[test]
 fn linear_applications() {
     let f = v(R.under(Ty::Real(1)));
@@ -136,7 +138,8 @@ fn cases() {
     rejected(lpair(case(sum.clone(), y.clone(), v(R)), tensor(var(&y), sum)), "not in scope");
 }
 
-/// L-11: `\_v. l` has the type of its form; the linear variable outside of it cannot even be written inside.
+/// L-11: `\_v. l` has the type of its form; the linear variable outside of it cannot even be
+/// written inside.
 #[test]
 fn linear_lambdas() {
     check(&[], &linlam(v(R))).unwrap();

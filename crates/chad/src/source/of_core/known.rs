@@ -1,4 +1,5 @@
-//! What is known of a term of `core` when it is read: sizes and indices are numbers, functions of arrays are code.
+//! What is known of a term of `core` when it is read: sizes and indices are numbers, functions of
+//! arrays are code.
 
 use std::collections::HashMap;
 
@@ -117,7 +118,8 @@ impl Known {
     }
 }
 
-/// A function of scalars, where all arguments are known, for each index of a loop at least; `None` if one is not, or if the function fails.
+/// A function of scalars, where all arguments are known, for each index of a loop at least; `None`
+/// if one is not, or if the function fails.
 pub fn lift(args: &[Known], f: impl Fn(&[Scalar]) -> Option<Scalar>) -> Option<Known> {
     let mut around: Option<(usize, usize)> = None;
     for arg in args {
@@ -164,7 +166,7 @@ pub fn dimensions(ty: &core::Ty, sized: Option<&SizedTy>) -> Option<Vec<usize>> 
     }
 }
 
-/// Is it an array of reals, of any rank?
+/// Whether it is an array of reals, of any rank.
 pub fn of_reals(ty: &core::Ty) -> bool {
     matches!(ty, core::Ty::Array(elem) if **elem == core::Ty::REAL || of_reals(elem))
 }

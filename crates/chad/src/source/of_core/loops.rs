@@ -1,7 +1,9 @@
-//! Loops over vectors: `for` becomes `map`, `zipWith`, …, an elementwise operation or `replicate`; `loop` becomes `fold`.
+//! Loops over vectors: `for` becomes `map`, `zipWith`, …, an elementwise operation or `replicate`;
+//! `loop` becomes `fold`.
 //!
-//! While the body is read, the index is known for each iteration, and `xs[i]` is a variable: the element. The body may mention the index in
-//! no other way, so it is a function of elements. An index that is computed from it makes a vector of the elements in that order.
+//! While the body is read, the index is known for each iteration, and `xs[i]` is a variable: the
+//! element. The body may mention the index in no other way, so it is a function of elements. An
+//! index that is computed from it makes a vector of the elements in that order.
 
 use lambada_core as core;
 use lambada_prim::Scalar;

@@ -1,8 +1,10 @@
-//! The fragment of `core` that is the paper's source language: real numbers, arrays of them of known sizes, tuples, functions, `let`.
+//! The fragment of `core` that is the paper's source language: real numbers, arrays of them of
+//! known sizes, tuples, functions, `let`.
 //!
-//! Arrays of real numbers have the type `real^n` for a size n that is known when the program is read. So reading is partial evaluation: sizes,
-//! indices and functions of arrays are evaluated (`Known`), and what is left is the term. A `for` or `loop` goes over the elements of vectors
-//! and becomes a primitive of Appendix F or an elementwise operation (`loops`).
+//! Arrays of real numbers have the type `real^n` for a size n that is known when the program is
+//! read. So reading is partial evaluation: sizes, indices and functions of arrays are evaluated
+//! (`Known`), and what is left is the term. A `for` or `loop` goes over the elements of vectors and
+//! becomes a primitive of Appendix F or an elementwise operation (`loops`).
 
 mod known;
 mod loops;
@@ -42,7 +44,8 @@ pub fn parameters(program: &Program, entry: DefId) -> Vec<Rc<str>> {
     names
 }
 
-/// A definition as `x : T ⊢ t : S`, where `x` is the tuple of its parameters; the sizes of arrays are those of its signature.
+/// A definition as `x : T ⊢ t : S`, where `x` is the tuple of its parameters; the sizes of arrays
+/// are those of its signature.
 pub fn of_core(program: &Program, entry: DefId) -> Result<(Var, Term), Outside> {
     let def = program.def(entry);
     if program.is_recursive(entry) {
@@ -117,7 +120,8 @@ fn wrap(lets: &[Let], t: Term) -> Term {
     })
 }
 
-/// The same term, where λs that have been put in the place of a variable are called with what costs nothing.
+/// The same term, where λs that have been put in the place of a variable are called with what costs
+/// nothing.
 fn called(t: &Term) -> Term {
     let t = t.map(&mut called);
     if let Kind::App(f, s) = t.kind()
@@ -296,7 +300,8 @@ impl Reader<'_> {
             }
             TermKind::Jvp(..) => return outside(span, "`jvp`", DERIVATIVES),
             TermKind::Vjp(..) => return outside(span, "`vjp`", DERIVATIVES),
-            // The library's rules say better what the macros derive from its definitions, but for what is a constant by its rule alone.
+            // The library's rules say better what the macros derive from its definitions, but for
+            // what is a constant by its rule alone.
             TermKind::Ruled(ruled) if ruled.library && !ruled.is_constant() => {
                 return self.read(&ruled.function, args);
             }
@@ -348,7 +353,8 @@ impl Reader<'_> {
         items.iter().map(|item| self.read(item, vec![])).collect()
     }
 
-    /// A function is a term where its type is one of the source language, and read at its calls where not.
+    /// A function is a term where its type is one of the source language, and read at its calls
+    /// where not.
     fn function(&mut self, t: &core::Term, x: &core::Var, body: &core::Term) -> Read {
         let Ok(Ty::Fun(from, _)) = self.ty(t.ty(), None, t.span()) else {
             return Ok(Known::Code(t.clone(), self.env.clone()));

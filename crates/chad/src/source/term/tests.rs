@@ -1,4 +1,5 @@
-//! The rules of Figure 1 reject what they should, one by one. The constructors of terms annotate correctly, so wrong annotations are made here.
+//! The rules of Figure 1 reject what they should, one by one. The constructors of terms annotate
+//! correctly, so wrong annotations are made here.
 
 use super::*;
 use crate::op::Op;

@@ -9,8 +9,8 @@ use super::super::shape::Shape;
 use super::super::value::Value;
 use super::{dim, empty};
 
-/// Each element of the result is the sum, over the axes that the result has not, of the products of the elements of the arguments; the first axis of
-/// a sum runs slowest.
+/// Each element of the result is the sum, over the axes that the result has not, of the products of
+/// the elements of the arguments; the first axis of a sum runs slowest.
 pub(crate) fn contract(
     prim: ArrayPrim,
     version: &Version,
@@ -74,7 +74,8 @@ struct Sum<'a> {
 }
 
 impl Sum<'_> {
-    /// The array over the axes of the result from this one on, of the places at which the operands stand.
+    /// The array over the axes of the result from this one on, of the places at which the operands
+    /// stand.
     fn axis(&self, k: usize, at: &mut [usize]) -> Value {
         if k == self.rank {
             let mut sum = None;

@@ -1,4 +1,5 @@
-//! Generated programs: that values are moved at their last mention, and arrays updated in place, shows in no result.
+//! Generated programs: that values are moved at their last mention, and arrays updated in place,
+//! shows in no result.
 
 use super::super::machine::Machine;
 use super::super::{Types, apply, finish};

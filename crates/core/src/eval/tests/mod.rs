@@ -1,5 +1,5 @@
-//! The evaluator where no text says it: arguments that do not fit, places of failures, what only passes make, and depth.
-//! Programs that people write are in `tests/programs/normalize`.
+//! The evaluator where no text says it: arguments that do not fit, places of failures, what only
+//! passes make, and depth. Programs that people write are in `tests/programs/normalize`.
 
 mod generated;
 
@@ -108,7 +108,8 @@ fn long_spines_do_not_overflow() {
     check(p.clone(), copy, &[0.5.into()], 100_000.5);
 }
 
-/// Functions that hold functions, and constructors inside of tuples, arrays and functions, very deep: dropped in a loop.
+/// Functions that hold functions, and constructors inside of tuples, arrays and functions, very
+/// deep: dropped in a loop.
 #[test]
 fn deep_values_are_dropped() {
     use crate::eval::value::Value;

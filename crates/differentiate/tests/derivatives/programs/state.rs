@@ -115,8 +115,9 @@ fn while_loops() {
     });
 }
 
-/// An array in the state whose size is state itself, and shrinks; it is needed in reverse, by the loop and by one inside of it. The language
-/// has no such programs, since there a state keeps its sizes, but array code has.
+/// An array in the state whose size is state itself, and shrinks; it is needed in reverse, by the
+/// loop and by one inside of it. The language has no such programs, since there a state keeps its
+/// sizes, but array code has.
 #[test]
 fn states_that_change_size() {
     check(&[5], |w| {
@@ -161,8 +162,8 @@ fn states_that_change_size() {
     });
 }
 
-/// A branch in a loop that has a loop in it writes on the tape of the outer loop, each element once; the branch that has nothing to keep hands
-/// the tape on.
+/// A branch in a loop that has a loop in it writes on the tape of the outer loop, each element
+/// once; the branch that has nothing to keep hands the tape on.
 #[test]
 fn tapes_of_loops_in_branches() {
     let build = |w: &mut Writer| {
@@ -234,8 +235,8 @@ pub fn cholesky_of(b: &mut lambada_anf::Builder, a: Atom, n: Atom) -> Atom {
     })[0]
 }
 
-/// Reads of state at all distances from the place that is written: before, behind, the same; in one loop, and in two
-/// with the axes in both orders.
+/// Reads of state at all distances from the place that is written: before, behind, the same; in one
+/// loop, and in two with the axes in both orders.
 #[test]
 fn reads_near_writes() {
     for (read, skew, flip) in [-1, 0, 1]

@@ -36,7 +36,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// A function of the region that changes no register: comes back if there is more fuel, and else ends the region.
+    /// A function of the region that changes no register: comes back if there is more fuel, and
+    /// else ends the region.
     pub(super) fn ask(&mut self) {
         // What is in the frame is farther away, by the way back.
         let vectors =

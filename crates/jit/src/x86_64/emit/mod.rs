@@ -1,10 +1,13 @@
 //! From instructions on virtual registers to bytes.
 //!
 //! - here: the frame, control, and which instruction is written where;
-//! - `words` and `vectors`: instructions on either; `calls`: those that leave the region for a while, and slots; `exits`: how a region ends early.
+//! - `words` and `vectors`: instructions on either; `calls`: those that leave the region for a
+//!   while, and slots; `exits`: how a region ends early.
 //!
-//! The frame begins with the arguments of calls, of four words each, and what is saved across them; then come virtual registers without a register. `rax`, `rcx`, `rdx`
-//! and the last three vector registers are changed within an instruction and hold nothing between two; `r15` is the address of the [`Context`].
+//! The frame begins with the arguments of calls, of four words each, and what is saved across them;
+//! then come virtual registers without a register. `rax`, `rcx`, `rdx` and the last three vector
+//! registers are changed within an instruction and hold nothing between two; `r15` is the address
+//! of the [`Context`].
 
 mod calls;
 mod exits;

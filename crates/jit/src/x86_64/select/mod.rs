@@ -1,11 +1,13 @@
 //! From statements to instructions.
 //!
-//! A register whose only use comes soon is *late*: its instruction is part of the one that uses it. So a product becomes part of a sum, a load an operand in memory,
-//! a comparison a branch. A register that is the value of a cell stands for the cell (it is an *alias*) until that is set; the new value of a cell is computed
-//! where the cell is.
+//! A register whose only use comes soon is *late*: its instruction is part of the one that uses it.
+//! So a product becomes part of a sum, a load an operand in memory, a comparison a branch. A
+//! register that is the value of a cell stands for the cell (it is an *alias*) until that is set;
+//! the new value of a cell is computed where the cell is.
 //!
 //! - here: what comes in and goes out, bodies and loops;
-//! - `operands`: operands, and registers that are late; `steps`: statements without bodies; `prims`: primitives.
+//! - `operands`: operands, and registers that are late; `steps`: statements without bodies;
+//!   `prims`: primitives.
 
 mod operands;
 mod prims;
@@ -160,7 +162,8 @@ impl Selector<'_> {
         }
     }
 
-    /// Writes what is late, and gives registers that stand for cells places of their own: before other bodies.
+    /// Writes what is late, and gives registers that stand for cells places of their own: before
+    /// other bodies.
     fn settle(&mut self) {
         let mut late: Vec<Reg> = self.late.keys().copied().collect();
         late.sort_unstable();
@@ -228,14 +231,16 @@ impl Selector<'_> {
         }
     }
 
-    /// A loop begins. Gives where, and how many instructions of inner loops there are around so far.
+    /// A loop begins. Gives where, and how many instructions of inner loops there are around so
+    /// far.
     fn enter_loop(&mut self, top: Label) -> (usize, usize) {
         self.code.put(Inst::Control(Control::Enter));
         self.code.put(Inst::Control(Control::Bind(top)));
         (self.code.listing.insts.len(), std::mem::take(&mut self.inner))
     }
 
-    /// An iteration ends, which has taken as many instructions as the loop has, but for inner loops, which have their own.
+    /// An iteration ends, which has taken as many instructions as the loop has, but for inner
+    /// loops, which have their own.
     fn poll(&mut self, (first, around): (usize, usize)) {
         let length = self.code.listing.insts.len() - first;
         let work = i32::try_from(length - self.inner + 1).unwrap_or(i32::MAX);

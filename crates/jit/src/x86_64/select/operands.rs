@@ -170,7 +170,8 @@ impl Selector<'_> {
         loads.into_iter().for_each(|reg| self.write_late(reg));
     }
 
-    /// Where a register is computed: in the cell that it is for, if nobody needs the old value. All operands have been taken.
+    /// Where a register is computed: in the cell that it is for, if nobody needs the old value. All
+    /// operands have been taken.
     pub(super) fn target(&mut self, reg: Reg) -> Virtual {
         if let Some(Use::Set(cell)) = self.facts.only_use(reg) {
             let needed = |alias: &Reg| self.remaining.get(alias).is_some_and(|uses| *uses > 0);

@@ -66,7 +66,8 @@ impl Selector<'_> {
             }
             (_, _) if vectors && vectors::has_instructions(prim) => {
                 let sources: Vec<Source> = args.iter().map(|arg| self.source(*arg)).collect();
-                // A mask that is made where it stays is one; what takes several instructions must not write what it still reads.
+                // A mask that is made where it stays is one; what takes several instructions must
+                // not write what it still reads.
                 let to = self.target(reg);
                 self.code.lanes_prim(to, prim, &sources);
             }

@@ -285,7 +285,8 @@ impl Selector<'_> {
             all = to;
         }
         if ty.elem == ScalarTy::Real {
-            // The first lane, in all lanes: of equal numbers with different signs, and of NaNs, they differ.
+            // The first lane, in all lanes: of equal numbers with different signs, and of NaNs,
+            // they differ.
             let to = self.target(reg);
             return self.code.put(unary(asm::BROADCAST, to, Source::Virtual(all)));
         }

@@ -7,7 +7,8 @@ use lambada_source::stack;
 /// Of how many steps a place is written out; a list of a million elements is as many deep.
 const STEPS: usize = 16;
 
-/// The first real that one of 32 bits cannot be, though it is finite, and where it stands, unless that is deep inside.
+/// The first real that one of 32 bits cannot be, though it is finite, and where it stands, unless
+/// that is deep inside.
 pub(super) fn beyond(data: &Data) -> Option<(String, f64)> {
     let mut steps = Vec::new();
     let x = found(data, &mut steps)?;

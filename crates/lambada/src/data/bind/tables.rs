@@ -11,7 +11,8 @@ use crate::data::table::{self, Column, Table};
 use crate::messages::data as messages;
 
 impl Reader<'_> {
-    /// A matrix of all columns, or an array of records or tuples with a row for each; or the only column.
+    /// A matrix of all columns, or an array of records or tuples with a row for each; or the only
+    /// column.
     pub(super) fn table(&self, ty: &SizedTy, table: &Table) -> Result<Data, Problem> {
         let SizedTy::Array(_, row) = ty else { return Err(self.mismatch(table.describe())) };
         if let ([(_, column)], SizedTy::Scalar(_) | SizedTy::Variant(_)) =

@@ -19,7 +19,8 @@ pub(super) struct Field {
     pub(super) children: Vec<Field>,
 }
 
-/// What the values of a field are, and in which buffers they stand. All but the first have a bitmap of those that are there.
+/// What the values of a field are, and in which buffers they stand. All but the first have a bitmap
+/// of those that are there.
 #[derive(Clone, Copy)]
 pub(super) enum Kind {
     /// Nothing, in no buffer.
@@ -45,7 +46,8 @@ pub(super) enum Kind {
 }
 
 impl Field {
-    /// Fields that stand beside each other. They are counted as memory, since a broken file may tell one field many times.
+    /// Fields that stand beside each other. They are counted as memory, since a broken file may
+    /// tell one field many times.
     pub(super) fn all<'a>(
         tables: impl Iterator<Item = Result<Table<'a>, Wrong>>,
         version: i16,

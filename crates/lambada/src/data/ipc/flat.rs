@@ -1,7 +1,8 @@
-//! Flatbuffers, the format in which Arrow writes schemas and messages: tables whose fields are found by number.
+//! Flatbuffers, the format in which Arrow writes schemas and messages: tables whose fields are
+//! found by number.
 //!
-//! Field and type numbers are those of the format's `Schema.fbs`, `Message.fbs` and `File.fbs`. Every access is checked against the bytes. Offsets
-//! point forward, so that following them ends.
+//! Field and type numbers are those of the format's `Schema.fbs`, `Message.fbs` and `File.fbs`.
+//! Every access is checked against the bytes. Offsets point forward, so that following them ends.
 
 use crate::data::cells::{Wrong, broken};
 

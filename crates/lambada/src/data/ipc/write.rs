@@ -1,4 +1,5 @@
-//! A table as a file: the magic, a message with the schema, one with all rows, and a footer that says where they are.
+//! A table as a file: the magic, a message with the schema, one with all rows, and a footer that
+//! says where they are.
 
 use flatbuffers::{FlatBufferBuilder, UnionWIPOffset, WIPOffset};
 use lambada_prim::Data as Elements;

@@ -1,5 +1,6 @@
-//! A table as a file: groups of rows, and in each the columns, whose values stand one after the other in packed pages. The library's own writers of
-//! columns choose among a dozen encodings, each for eight types; that is half a megabyte of code.
+//! A table as a file: groups of rows, and in each the columns, whose values stand one after the
+//! other in packed pages. The library's own writers of columns choose among a dozen encodings, each
+//! for eight types; that is half a megabyte of code.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -102,7 +103,8 @@ fn chunk(
     Ok((pages, chunk))
 }
 
-/// Values one after the other: numbers with the lowest byte first, eight truth values in a byte, words after their lengths.
+/// Values one after the other: numbers with the lowest byte first, eight truth values in a byte,
+/// words after their lengths.
 fn plain(column: &Column, rows: Range<usize>) -> Vec<u8> {
     match column {
         Column::Numbers(tensor) => match &tensor.data {

@@ -1,4 +1,5 @@
-//! What a rule says of a parameter that is a function. The function itself does not vary with its argument here, but with what it captures.
+//! What a rule says of a parameter that is a function. The function itself does not vary with its
+//! argument here, but with what it captures.
 //!
 //! ```text
 //!   df x   becomes   the tangent of f_c x along ċ

@@ -1,5 +1,7 @@
-//! Functions with rules that are rows of the table of array primitives. Where a function with rules is written out, no derivative looks into it: its rules are taken
-//! instead of it. So an array primitive can take the place of its body, behind the checks of the sizes that its signature writes.
+//! Functions with rules that are rows of the table of array primitives. Where a function with rules
+//! is written out, no derivative looks into it: its rules are taken instead of it. So an array
+//! primitive can take the place of its body, behind the checks of the sizes that its signature
+//! writes.
 
 use lambada_anf::Atom;
 use lambada_core::{Term, TermKind};
@@ -11,7 +13,8 @@ use crate::merge::ill_typed;
 use crate::val::{Closure, CodeKind, Val};
 
 impl Evaluator<'_> {
-    /// A function with rules that is applied to all its arguments, as its body or as the array primitive that it is.
+    /// A function with rules that is applied to all its arguments, as its body or as the array
+    /// primitive that it is.
     pub(in crate::eval) fn inlined_with_rules(
         &mut self,
         at: &RuledAt,
@@ -76,7 +79,7 @@ impl Evaluator<'_> {
     }
 }
 
-/// Is it a size, or a check of one?
+/// Whether it is a size, or a check of one.
 fn says_sizes(term: &Term) -> bool {
     if let TermKind::Check { body, .. } = term.kind() {
         matches!(body.kind(), TermKind::Tuple(items) if items.is_empty())
