@@ -143,6 +143,16 @@ fn unmarked(value: &Value, level: u64) -> Value {
     })
 }
 
+/// The tangents of the arguments of a rule.
+struct Tangents<'a> {
+    /// The level that is differentiated.
+    level: u64,
+    /// The level of the marks of tangents that are there.
+    own: u64,
+    /// The tangent of a real of the level.
+    of: &'a mut dyn FnMut(&Active) -> Value,
+}
+
 /// Leaves of a tape of its own for what is on another tape, one for each node.
 struct Leaves {
     tape: Rc<Tape>,
@@ -219,7 +229,7 @@ impl Machine<'_> {
                     Kind::Tangent => {
                         let own = self.fresh_level();
                         let mut of = |active: &Active| present(own, tangent_in(active).clone());
-                        let of = (level, own, &mut of as &mut dyn FnMut(&Active) -> Value);
+                        let of = Tangents { level, own, of: &mut of };
                         unmarked(&self.forward(function, (&args, &fixed), &value, of)?, own)
                     }
                     Kind::Marks | Kind::MarksOfRule => {
@@ -306,7 +316,8 @@ impl Machine<'_> {
             let primal = Value::Real(0.0);
             Value::Active(Rc::new(Active::Forward { level: own, kind, primal, tangent }))
         };
-        let tangent = self.forward(function, arguments, value, (level, own, &mut of))?;
+        let tangent =
+            self.forward(function, arguments, value, Tangents { level, own, of: &mut of })?;
         Ok(split(&tangent, own).1)
     }
 
@@ -333,7 +344,7 @@ impl Machine<'_> {
         function: &Closure,
         (args, fixed): (&[Value], &[Value]),
         value: &Value,
-        (level, own, of): (u64, u64, &mut dyn FnMut(&Active) -> Value),
+        Tangents { level, own, of }: Tangents,
     ) -> Run<Value> {
         let tangents: Vec<Value> = args.iter().map(|arg| self.tangent(arg, level, of)).collect();
         if let Some(rule) = &rules(function).jvp {
