@@ -146,8 +146,8 @@ impl Push {
         Some(self.moved(to, node))
     }
 
-    /// What is left of the operations that may be computed again after those of a definition.
-    /// Reductions are never computed again, so no index is captured.
+    /// The remaining budget of operations after recomputing a definition; none if it exceeds the
+    /// budget. Reductions are never recomputed, because a moved index could be captured.
     fn paid(&self, graph: &Graph, node: NodeId, left: (usize, usize)) -> Option<(usize, usize)> {
         if !graph.free(node).meets(&self.axes) {
             return Some(left);

@@ -12,7 +12,7 @@ use crate::placed::{BufferId, Content, Item, Nest, Placed};
 use crate::work::{near, work};
 use rustc_hash::FxHashMap;
 
-/// Of so many axes all orders are tried.
+/// The most axes in all orders.
 const MOST_AXES: usize = 4;
 
 /// The placement with such nests together.
@@ -62,7 +62,7 @@ pub(crate) fn shared(placed: Placed, sizes: &Nominal, lanes: u16) -> Placed {
     Placed { passes, ..placed }
 }
 
-/// By nest of a pass: the last one before it that writes what it reads.
+/// The last writer of any operand, by nest of a pass: a nest may join no nest before it.
 fn sources_of(nests: &[Nest]) -> Vec<Option<usize>> {
     let mut written = FxHashMap::<BufferId, usize>::default();
     let sources = nests.iter().enumerate().map(|(k, nest)| {

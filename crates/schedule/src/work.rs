@@ -64,7 +64,7 @@ fn held_by_index(placed: &Placed, buffer: &Buffer, sizes: &Nominal) -> f64 {
     sizes.volume(&placed.graph, &others)
 }
 
-/// What an access of each buffer costs: nothing in registers; those that are local share the cache,
+/// Price of an access, by buffer: nothing in registers; those that are local share the cache,
 /// in the smallest blocks at least.
 pub(crate) fn near(placed: &Placed, sizes: &Nominal) -> Vec<f64> {
     let (block, registers) = (held(placed, sizes), placed.in_registers());
