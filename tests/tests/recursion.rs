@@ -128,6 +128,29 @@ def rec times (n : nat) (x : real) : real = match n | Z -> exp x | S m -> grad (
 def in_data (n : nat) (x : real) = times n x
 ";
 
+/// A count without a type is a real, which the message says.
+#[test]
+fn a_count_that_is_a_real_is_named() {
+    let program = "\
+def rec d n f x = if n == 0 then f x else grad (d (n - 1) f) x
+def cube (x : real) : real = x * x * x
+def top (x : real) : real = d 2 cube x
+def inside (x : real) : real =
+  let rec g n (y : real) : real = if n == 0 then y ** 4 else grad (g (n - 1)) y
+  in g 2 x
+";
+    let mut session = Session::new();
+    let unit = session.load_text("counts.lam", program, None).expect("the program checks");
+    for entry in ["top", "inside"] {
+        for engine in ENGINES {
+            let call = unit.call(entry, Operator::Value, None).expect("it is a definition");
+            let problems = Executable::new(call.program, call.entry, engine).err();
+            let told = session.render(&problems.expect("the order is not known"), false);
+            assert!(told.contains("E0530") && told.contains("write `(n : int)`"), "{told}");
+        }
+    }
+}
+
 /// Core could run them, and refuses them as all other engines do.
 #[test]
 fn an_unknown_order_is_refused_by_every_engine() {

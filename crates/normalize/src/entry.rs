@@ -10,6 +10,7 @@ use lambada_prim::ScalarTy;
 use lambada_source::{Problem, Site, Span};
 
 use crate::Eval;
+use crate::counts;
 use crate::eval::Evaluator;
 use crate::layout::{Layout, parts};
 use crate::merge::{ill_typed, zeros};
@@ -125,7 +126,8 @@ fn normalize_with(
         }
     }
     let (mut evaluator, inputs, results) = made;
-    let results = results.map_err(|problem| vec![at(*problem, def)])?;
+    let results =
+        results.map_err(|problem| vec![at(counts::explained(program, entry, *problem), def)])?;
     let inspections = std::mem::take(&mut evaluator.inspections).into_iter();
     let inspections = inspections.map(|(site, layout)| Inspection { site, layout }).collect();
     let function =

@@ -14,6 +14,7 @@
 //!   program would not have run.
 
 mod alpha;
+mod counts;
 mod emit;
 mod entry;
 mod eval;

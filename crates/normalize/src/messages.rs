@@ -24,6 +24,14 @@ pub(crate) fn circle(names: &[&str]) -> Problem {
         .hint("let the program say the depth: a number, or the index of a loop with a known number of iterations")
 }
 
+/// `count`: the parameter with which the recursion counts.
+pub(crate) fn count_is_real(mut circle: Problem, count: &str) -> Problem {
+    circle.hints.clear();
+    circle
+        .hint(format!("`{count}` is a real, because nothing says that it is an integer: write `({count} : int)`"))
+        .hint("the depth of a recursion is known only if integers count it")
+}
+
 /// The code of [`circle`].
 const CIRCLE: &str = "E0530";
 
