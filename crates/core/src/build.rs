@@ -65,7 +65,7 @@ pub fn tuple(items: Vec<Term>) -> Term {
 
 /// The k-th component of a tuple or record.
 pub fn proj(t: Term, k: usize) -> Term {
-    let (ty, span) = (t.ty().components()[k].clone(), t.span());
+    let (ty, span) = (t.ty().component(k).clone(), t.span());
     Term::new(TermKind::Proj(t, k), ty, span)
 }
 

@@ -180,7 +180,7 @@ impl Checker<'_> {
     }
 
     fn same(&self, what: &str, found: &Ty, expected: &Ty) -> Checked {
-        require(found == expected, || {
+        require(is_shared(found, expected) || found == expected, || {
             format!("{what} has type {}, not {}", self.show(found), self.show(expected))
         })
     }
@@ -370,9 +370,12 @@ impl Checker<'_> {
         require(matches!(t.ty(), Ty::Tuple(_) | Ty::Record(_)), || {
             format!("a component of a value of type {}", self.show(t.ty()))
         })?;
-        t.ty()
-            .components()
-            .get(k)
+        let component = match t.ty() {
+            Ty::Tuple(items) => items.get(k),
+            Ty::Record(fields) => fields.get(k).map(|(_, ty)| ty),
+            Ty::Scalar(_) | Ty::Array(_) | Ty::Fun(..) | Ty::Variant(_) => None,
+        };
+        component
             .cloned()
             .ok_or_else(|| format!("component {k} of a value of type {}", self.show(t.ty())))
     }
@@ -639,4 +642,13 @@ fn describe(kind: &TermKind) -> &'static str {
         TermKind::Reach(..) => "reach",
         TermKind::Band(..) => "band",
     }
+}
+
+/// Whether two types are one in memory: comparing all fields of a record wherever the record is
+/// mentioned would be quadratic.
+fn is_shared(a: &Ty, b: &Ty) -> bool {
+    if let (Ty::Tuple(a), Ty::Tuple(b)) = (a, b) {
+        return std::rc::Rc::ptr_eq(a, b);
+    }
+    matches!((a, b), (Ty::Record(a), Ty::Record(b)) if std::rc::Rc::ptr_eq(a, b))
 }

@@ -119,6 +119,17 @@ impl Ty {
         }
     }
 
+    /// The type of one component of a tuple or field of a record; panics on another type.
+    pub fn component(&self, k: usize) -> &Ty {
+        match self {
+            Ty::Tuple(items) => &items[k],
+            Ty::Record(fields) => &fields[k].1,
+            Ty::Scalar(_) | Ty::Array(_) | Ty::Fun(..) | Ty::Variant(_) => {
+                panic!("not a tuple: {self:?}")
+            }
+        }
+    }
+
     /// The types of the components of a tuple or of the fields of a record; panics on another type.
     pub fn components(&self) -> Vec<Ty> {
         match self {

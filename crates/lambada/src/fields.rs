@@ -194,7 +194,7 @@ fn place(ty: &Ty, name: &str) -> usize {
 }
 
 fn component(ty: &Ty, path: &[Rc<str>]) -> Ty {
-    path.iter().fold(ty.clone(), |ty, name| ty.components()[place(&ty, name)].clone())
+    path.iter().fold(ty.clone(), |ty, name| ty.component(place(&ty, name)).clone())
 }
 
 /// The record with another value at a place.

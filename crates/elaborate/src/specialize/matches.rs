@@ -229,7 +229,11 @@ impl Specialize<'_> {
                 core::if_(value, yes, no)
             }),
             Node::Literal { on, value, equal, other } => {
+                let (among, rest) = integers(tree, node, context);
                 self.with_parts(&[*on], context, &mut |this, context| {
+                    if among.len() >= MANY && *this.part(*on, context).ty() == Ty::INT {
+                        return this.among_integers(*on, (&among, rest), context);
+                    }
                     let test = this.literal_test(*on, *value, context);
                     let equal = this.node(*equal, context);
                     let other = this.node(*other, context);
@@ -237,6 +241,29 @@ impl Specialize<'_> {
                 })
             }
         }
+    }
+
+    /// One of many literals, by halves: code inside of as many branches as there are literals is
+    /// slow to run, and to compile.
+    fn among_integers(
+        &mut self,
+        on: Part,
+        (among, rest): (&[(i64, NodeAt)], NodeAt),
+        context: &mut Context,
+    ) -> Term {
+        let value = self.part(on, context);
+        let numbered = among.iter().zip(0..).map(|((literal, _), k)| (*literal, (*literal, k)));
+        let numbered: Vec<(i64, (i64, i64))> = numbered.collect();
+        let found = self.select(&value, &numbered, &mut |_, (literal, k)| {
+            let test = core::prim(Prim::EqInt, vec![value.clone(), core::int(literal)]);
+            core::if_(test, core::int(k), core::int(-1))
+        });
+        let mut spine = Spine::default();
+        let found = self.share_as_var(&mut spine, "found", found);
+        let nodes = (0..).zip(among).map(|(k, (_, node))| (k, *node));
+        let nodes: Vec<(i64, NodeAt)> = std::iter::once((-1, rest)).chain(nodes).collect();
+        let body = self.select(&found, &nodes, &mut |this, node| this.node(node, context));
+        self.close(spine, body)
     }
 
     /// Variables for the fields of a constructor.
@@ -314,6 +341,28 @@ impl Specialize<'_> {
             Source::Whole | Source::Argument(..) => unreachable!("bound before it is looked at"),
         }
     }
+}
+
+/// So many literals are told apart by halves.
+const MANY: usize = 8;
+
+/// The integers that a node and those behind it compare one part with, in order, with the nodes
+/// for them, and the node for all others.
+fn integers(tree: &Tree, start: NodeAt, context: &Context) -> (Vec<(i64, NodeAt)>, NodeAt) {
+    let (mut among, mut rest, mut part) = (Vec::new(), start, None);
+    while let Node::Literal { on, value: Literal::Number(value), equal, other } =
+        &tree.nodes[rest.0]
+        && part.is_none_or(|part| part == *on)
+    {
+        among.push((*value, *equal));
+        (part, rest) = (Some(*on), *other);
+        // What several ways lead to is written elsewhere.
+        if context.numbers.as_ref().is_some_and(|numbers| numbers.contains_key(&rest)) {
+            break;
+        }
+    }
+    among.sort_unstable_by_key(|(value, _)| *value);
+    (among, rest)
 }
 
 /// Whether the tree, written as one, is little more than its nodes and arms.

@@ -1,0 +1,180 @@
+//! How compile times grow: the whole pipeline, to loops, on programs that grow by two. An exponent
+//! of 1 is linear; what is quadratic somewhere comes close to 2 at these sizes.
+
+use std::time::{Duration, Instant};
+
+use lambada::{Engine, Executable, Operator, Options, Session};
+
+/// Programs of one shape; each defines `f`.
+struct Shape {
+    name: &'static str,
+    text: fn(usize) -> String,
+    /// The smallest of three sizes, each twice the one before.
+    size: usize,
+    operator: Operator,
+    /// The largest exponent.
+    most: f64,
+}
+
+/// Allows for n log n, and for tables that no longer fit the caches of the processor.
+const LINEAR: f64 = 1.45;
+
+const SHAPES: &[Shape] = &[
+    Shape { name: "nests", text: nests, size: 20, operator: Operator::Grad, most: LINEAR },
+    Shape { name: "chains", text: chains, size: 100, operator: Operator::Grad, most: LINEAR },
+    // Several passes look, at each branch, into all that is inside of it.
+    Shape { name: "branches", text: branches, size: 50, operator: Operator::Value, most: 2.2 },
+    Shape { name: "calls", text: calls, size: 30, operator: Operator::Grad, most: LINEAR },
+    Shape {
+        name: "parameters",
+        text: parameters,
+        size: 100,
+        operator: Operator::Grad,
+        most: LINEAR,
+    },
+    Shape { name: "records", text: records, size: 100, operator: Operator::Grad, most: LINEAR },
+    // Each type is written out in the type around it.
+    Shape {
+        name: "nested records",
+        text: nested_records,
+        size: 20,
+        operator: Operator::Grad,
+        most: 2.0,
+    },
+    Shape { name: "recursion", text: recursion, size: 5, operator: Operator::Grad, most: LINEAR },
+    Shape { name: "literals", text: literals, size: 100, operator: Operator::Grad, most: LINEAR },
+    Shape {
+        name: "derivatives",
+        text: derivatives,
+        size: 25,
+        operator: Operator::Grad,
+        most: LINEAR,
+    },
+    Shape { name: "rules", text: rules, size: 25, operator: Operator::Grad, most: LINEAR },
+];
+
+fn each(range: std::ops::Range<usize>, line: impl Fn(usize) -> String) -> String {
+    range.map(line).collect()
+}
+
+fn joined(n: usize, by: &str, item: impl Fn(usize) -> String) -> String {
+    (0..n).map(item).collect::<Vec<_>>().join(by)
+}
+
+fn nests(n: usize) -> String {
+    let line = |k: usize| format!("  let y{k} = for i < m => sin y{}[i] * xs[i]\n", k - 1);
+    let lines = each(1..n, line);
+    format!("def f [m] (xs : [m]real) : real =\n  let y0 = xs\n{lines}  in sum y{}\n", n - 1)
+}
+
+fn chains(n: usize) -> String {
+    let lines = each(1..n, |k| format!("  let y{k} = sin y{} * x\n", k - 1));
+    format!("def f (x : real) : real =\n  let y0 = x\n{lines}  in y{}\n", n - 1)
+}
+
+fn branches(n: usize) -> String {
+    let branches = each(0..n, |k| format!("if x < {k}.0 then sin x * {k}.0\n  else "));
+    format!("def f (x : real) : real =\n  {branches}x\n")
+}
+
+fn calls(n: usize) -> String {
+    let line = |k: usize| {
+        format!("def f{k} (x : real) : real = sin (f{} x) + f{} (x * 0.5)\n", k - 1, k - 2)
+    };
+    let lines = each(2..n, line);
+    format!(
+        "def f0 (x : real) : real = x\ndef f1 (x : real) : real = cos x\n{lines}def f (x : real) : real = f{} x\n",
+        n - 1
+    )
+}
+
+fn parameters(n: usize) -> String {
+    let params = joined(n, " ", |k| format!("(x{k} : real)"));
+    format!("def f {params} : real = {}\n", joined(n, " + ", |k| format!("sin x{k}")))
+}
+
+fn records(n: usize) -> String {
+    let record = joined(n, ", ", |k| format!("a{k} : real"));
+    let sum = joined(n, " + ", |k| format!("sin p.a{k}"));
+    format!("type r = {{{record}}}\ndef f (p : r) : real = {sum}\n")
+}
+
+fn nested_records(n: usize) -> String {
+    let types = each(1..n, |k| format!("type r{k} = {{a : real, b : r{}}}\n", k - 1));
+    let sum = joined(n, " + ", |k| format!("p.{}a", "b.".repeat(k)));
+    format!("type r0 = {{a : real, b : real}}\n{types}def f (p : r{}) : real = {sum}\n", n - 1)
+}
+
+fn recursion(n: usize) -> String {
+    let line = |k: usize| {
+        format!(
+            "def rec g{k} (x : real) (t : l) : real = match t | N -> x | C a r -> a * sin (g{k} (x + {k}.0) r)\n"
+        )
+    };
+    let sum = joined(n, " + ", |k| format!("g{k} x t"));
+    format!("type l = N | C real l\n{}def f (x : real) (t : l) : real = {sum}\n", each(0..n, line))
+}
+
+fn literals(n: usize) -> String {
+    let arms = each(0..n, |k| format!("  | {k} -> sin x * {k}.5\n"));
+    format!("def f (k : int) (x : real) : real =\n  match k\n{arms}  | _ -> x\n")
+}
+
+fn derivatives(n: usize) -> String {
+    let line = |k: usize| format!("  let y{k} = grad (\\z -> sin (z * y{}) + x) {k}.0\n", k - 1);
+    let lines = each(1..n, line);
+    format!("def f (x : real) : real =\n  let y0 = x\n{lines}  in y{}\n", n - 1)
+}
+
+fn rules(n: usize) -> String {
+    let functions = each(0..n, |k| {
+        format!("def g{k} (x : real) : real = sin x * {k}.0\n  with jvp dx of y = y * dx\n")
+    });
+    let lines = each(1..n, |k| format!("  let y{k} = g{k} y{} + x\n", k - 1));
+    format!("{functions}def f (x : real) : real =\n  let y0 = x\n{lines}  in y{}\n", n - 1)
+}
+
+/// How long it takes to make loops of a program, its text included.
+fn time(shape: &Shape, size: usize) -> Duration {
+    let text = (shape.text)(size);
+    // The checkers after the passes are no part of the pipeline.
+    let options = Options { engine: Engine::Loops, checks: false, ..Options::default() };
+    let start = Instant::now();
+    let told = |problems: Vec<lambada::Problem>| format!("{}: {problems:?}", shape.name);
+    let made = Session::new().load_text("f.lam", &text, None).and_then(|unit| {
+        let call = unit.call("f", shape.operator, None)?;
+        Executable::with(call.program, call.entry, &options)
+    });
+    made.map_err(told).unwrap_or_else(|why| panic!("{why}"));
+    start.elapsed()
+}
+
+/// The exponent of the least times so far. A busy machine only makes times longer, so a shape has
+/// several attempts.
+fn exponent(shape: &Shape) -> (f64, [Duration; 3]) {
+    let sizes = [1, 2, 4].map(|k| k * shape.size);
+    let mut least = sizes.map(|size| time(shape, size));
+    for _ in 0..6 {
+        let found = (least[2].as_secs_f64() / least[0].as_secs_f64()).log2() / 2.0;
+        if found <= shape.most {
+            break;
+        }
+        least = [0, 1, 2].map(|k| least[k].min(time(shape, sizes[k])));
+    }
+    ((least[2].as_secs_f64() / least[0].as_secs_f64()).log2() / 2.0, least)
+}
+
+#[test]
+fn compile_times_grow_linearly() {
+    let mut complaints = Vec::new();
+    for shape in SHAPES {
+        // What is made once in a process is no part of it.
+        time(shape, shape.size);
+        let (exponent, times) = exponent(shape);
+        println!("{}: n^{exponent:.2} {times:?}", shape.name);
+        if exponent > shape.most {
+            complaints.push(format!("{}: n^{exponent:.2}, {times:?}", shape.name));
+        }
+    }
+    assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+}
