@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use lambada_codegen::{Shares, Unit};
 
 use crate::owner::{discard, is_our_directory, is_our_file, only_ours};
-use crate::prune::{hold, prune};
+use crate::prune::{claim, hold, prune, release, remove_abandoned};
 use crate::seal::{is_whole, seal};
 use crate::{Cancel, CompileError, Compiler, Settings, Unfinished, messages};
 
@@ -49,6 +49,7 @@ pub(crate) fn library<L>(
     if let Some(error) = Failing::known() {
         return Err(error);
     }
+    home.as_deref().into_iter().for_each(remove_abandoned);
     // A cache that cannot be written is no reason not to run.
     let scratch = home
         .as_deref()
@@ -171,6 +172,7 @@ fn failed(source: &Path, said: &str) -> CompileError {
 /// as good.
 fn publish(scratch: &Scratch, place: &Path, text: &str) -> bool {
     let library = scratch.path.join(LIBRARY);
+    release(&scratch.path);
     only_ours(&library).is_ok()
         && seal(&library).is_ok()
         && (fs::rename(&scratch.path, place).is_ok()
@@ -206,6 +208,8 @@ fn directory() -> Option<PathBuf> {
 struct Scratch {
     path: PathBuf,
     _unfinished: Unfinished,
+    /// Says that this process lives, where files can be locked.
+    _lock: Option<fs::File>,
 }
 
 impl Scratch {
@@ -214,7 +218,8 @@ impl Scratch {
         let path = home.join(format!("{SCRATCH}{}-{}", std::process::id(), unique()));
         let unfinished = Unfinished::at(&path);
         private_directory(&path)?;
-        Ok(Scratch { path, _unfinished: unfinished })
+        let lock = claim(&path).ok();
+        Ok(Scratch { path, _unfinished: unfinished, _lock: lock })
     }
 }
 

@@ -6,6 +6,10 @@
 //!   together;
 //! - what a killed process has left behind half made, after [`LITTER`].
 //!
+//! Most of the latter goes earlier: a process holds an exclusive lock in each entry that it makes,
+//! and the system frees the lock when the process ends, however it ends. Whoever makes the next
+//! entry removes those with a free lock.
+//!
 //! Whoever uses an entry holds a shared lock on its C file from before it looks at the entry until
 //! the library is loaded; from then on the system keeps the library. An entry is removed under the
 //! exclusive lock. Where files cannot be locked, no entry is removed.
@@ -33,6 +37,9 @@ const LITTER: Duration = DAY;
 /// A cache with fewer entries is left alone.
 const FEW: usize = 256;
 
+/// In a half made entry; its process has locked it.
+const LOCK: &str = "lock";
+
 /// In the cache; its time is when the cache was looked through last.
 const STAMP: &str = "pruned";
 
@@ -50,6 +57,36 @@ pub(crate) fn hold(entry: &Path) -> Option<File> {
         let _ = file.set_modified(now);
     }
     Some(file)
+}
+
+/// Locks a half made entry, until the file is closed. The lock is there before its name is, so that
+/// nobody takes a new entry for abandoned.
+pub(crate) fn claim(scratch: &Path) -> io::Result<File> {
+    let hidden = scratch.join("lock.new");
+    let file = File::create_new(&hidden)?;
+    file.lock()?;
+    fs::rename(hidden, scratch.join(LOCK))?;
+    Ok(file)
+}
+
+/// The lock is no part of the entry.
+pub(crate) fn release(scratch: &Path) {
+    // Without a lock there is nothing to remove.
+    let _ = fs::remove_file(scratch.join(LOCK));
+}
+
+/// Removes the half made entries of processes that have ended.
+pub(crate) fn remove_abandoned(home: &Path) {
+    for item in fs::read_dir(home).into_iter().flatten().flatten() {
+        let is_half_made = item.file_name().to_str().is_some_and(|name| name.starts_with(SCRATCH));
+        if is_half_made
+            && let Ok(lock) = open_regular(&item.path().join(LOCK))
+            && lock.try_lock().is_ok()
+        {
+            // What cannot be removed now is tried again by the next process.
+            let _ = discard(&item.path());
+        }
+    }
 }
 
 /// Looks through the cache, if that is due.
@@ -194,6 +231,27 @@ mod tests {
         drop(lock);
         sweep(&items(&home), SystemTime::now() + HOUR, UNUSED, 0);
         assert!(!held.is_dir());
+        fs::remove_dir_all(home).unwrap();
+    }
+
+    #[test]
+    fn what_a_dead_process_was_making_goes_at_once() {
+        let home = cache("abandoned");
+        let made = |name: &str| {
+            let path = home.join(name);
+            fs::create_dir(&path).unwrap();
+            path
+        };
+        let [dead, alive, new] = ["a", "b", "c"].map(|name| made(&format!("{SCRATCH}{name}")));
+        let other = made("somebody else's");
+        drop([claim(&dead).unwrap(), claim(&other).unwrap()]);
+        let lock = claim(&alive).unwrap();
+        remove_abandoned(&home);
+        let left = || [&dead, &alive, &new, &other].map(|path| path.is_dir());
+        assert_eq!(left(), [false, true, true, true]);
+        drop(lock);
+        remove_abandoned(&home);
+        assert_eq!(left(), [false, false, true, true]);
         fs::remove_dir_all(home).unwrap();
     }
 
