@@ -240,6 +240,7 @@ impl Infer<'_> {
         let written: Vec<Option<&Expr>> = args.iter().map(Arg::written).collect();
         let start = self.problems.len();
         let mut exp = head;
+        let mut misfits: Vec<Ty> = Vec::new();
         let mut args = args.into_iter().enumerate();
         while let Some((k, arg)) = args.next() {
             let Some((from, to)) = self.function_type(&exp, k, &arg, name, head_span) else {
@@ -259,6 +260,13 @@ impl Infer<'_> {
             }
             if self.problems.len() == before + 1 && self.is_gradient(name) {
                 self.explain_gradient(name, k, &arg, &written);
+            }
+            if self.problems.len() == before + 1 && messages::is_mismatch(&self.problems[before]) {
+                // One mistake, as a number for an array in `root f 1.0`, where `f` takes numbers.
+                if misfits.iter().any(|other| self.solver.share_open_size(*other, from)) {
+                    self.problems.pop();
+                }
+                misfits.push(from);
             }
             if too_many {
                 // Which of the arguments is the extra one is not known, so they are not blamed for

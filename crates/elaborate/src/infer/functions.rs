@@ -302,12 +302,24 @@ impl<'a> Infer<'a> {
                 self.problems.push(messages::duplicate_variable(&name.text, name.span, *first));
                 continue;
             }
-            let ty = self.solver.fresh();
+            let mut ty = self.solver.fresh();
+            if let Some(first) = self.declared_size(&name) {
+                self.problems.push(messages::duplicate_variable(&name.text, name.span, first));
+                ty = self.solver.error();
+            }
             let local = self.local(&name.text, ty);
             self.env.bind(&name.text, Entry::Local(local));
             names.insert(name.text, (local, name.span));
         }
         names.into_iter().map(|(name, (local, _))| (name, local)).collect()
+    }
+
+    /// The place of the size in brackets that has the name of a parameter. One of them is meant to
+    /// be called otherwise, so nothing more is said of the size.
+    fn declared_size(&mut self, name: &Name) -> Option<Span> {
+        let is = |(local, _): &(LocalId, Span)| self.locals[local.0 as usize].name == name.text;
+        let k = self.unbound.iter().position(is)?;
+        Some(self.unbound.remove(k).1)
     }
 
     /// Sizes that the types of the parameters name and nothing else does. Where there are brackets,

@@ -150,6 +150,27 @@ impl Solver {
         }
     }
 
+    /// Whether a size that is still to be found out is in both types.
+    pub fn share_open_size(&mut self, a: Ty, b: Ty) -> bool {
+        let [a, b] = [a, b].map(|ty| self.open_sizes(ty));
+        a.iter().any(|atom| b.contains(atom))
+    }
+
+    fn open_sizes(&mut self, ty: Ty) -> Vec<Atom> {
+        let (mut sizes, mut found) = (Vec::new(), Vec::new());
+        self.visit(ty, &mut |solver, part| {
+            if let Node::Array(size, _) = solver.get(part) {
+                sizes.push(size.clone());
+            }
+        });
+        for size in sizes {
+            let size = self.sizes.resolve(&size);
+            self.sizes.atoms(&size, &mut found);
+        }
+        found.retain(|atom| matches!(self.sizes.kind(*atom), AtomKind::Flexible(_)));
+        found
+    }
+
     fn quantify(&mut self, ty: Ty, classify: Classify, scheme: &mut Scheme) {
         let mut parts = Vec::new();
         self.visit(ty, &mut |_, part| parts.push(part));
