@@ -44,7 +44,7 @@ pub(crate) fn forward(cx: &mut Context, names: &mut Names, f: &Lambda) -> Lambda
         false => extrema::rewrite_reductions(names, &scope, f),
     };
     let activity = Activity::of(&scope, &f);
-    let mut tangents = Tangents::new(cx, names, &activity, Mode::Tangent);
+    let mut tangents = Tangents::new(cx, names, &activity, Mode::Tangent).of_block(&f.body);
     let mut params = f.params.clone();
     for p in &f.params {
         let tangent = tangents.of_parameter(p);

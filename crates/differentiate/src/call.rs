@@ -268,7 +268,8 @@ fn derive_forward(cx: &mut Context, derived: &Pushforward) {
         false => extrema::rewrite_reductions(&mut names, &scope, &lambda),
     };
     let activity = Activity::of(&scope, &lambda);
-    let mut tangents = Tangents::new(cx, &mut names, &activity, Mode::Tangent);
+    let mut tangents =
+        Tangents::new(cx, &mut names, &activity, Mode::Tangent).of_block(&lambda.body);
     let (mut params, mut accumulators) = (f.params.clone(), f.accumulators.clone());
     params.extend(scope.varied.iter().map(|p| tangents.param(p)));
     accumulators.extend(scope.accumulators.iter().map(|acc| tangents.param(acc)));

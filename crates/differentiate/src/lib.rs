@@ -29,6 +29,7 @@
 //! * `activity`, `settled` and `facts`: what is known of the function; `arrays`, `effects`, `trim`:
 //!   tools.
 
+mod absent;
 mod accumulator;
 mod activity;
 mod array;

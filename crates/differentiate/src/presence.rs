@@ -24,22 +24,35 @@
 //!   loop s = sqrt x for i < n do y                       the reverse loop carries whether s̄ is there
 //! ```
 //!
+//! Forward mode follows tangents of scalars likewise, through straight-line code and branches.
+//!
 //! A reverse loop carries a boolean only where an iteration may drop the cotangent of a state,
 //! because most states are used by each iteration, which [`crate::unbounded`] sees beforehand.
 
 use lambada_anf::{Atom, Block, Op, Param, Renaming, Stm, Ty, Var};
-use lambada_prim::{Expr, Prim, Scalar};
+use lambada_prim::{Expr, Instance, Prim, Scalar};
 
 use crate::arrays;
 use crate::cotangents::{Cotangent, Cotangents, Frame, Kind};
 use crate::known::Handles;
+use crate::prim::Products;
 
 /// Where contributions to a variable have been made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum There {
+pub(crate) enum There {
     Never,
     Always,
     When(Atom),
+}
+
+impl There {
+    /// The condition, unless it is always or never there.
+    pub(crate) fn known(self) -> Option<Atom> {
+        match self {
+            There::When(when) => Some(when),
+            There::Never | There::Always => None,
+        }
+    }
 }
 
 /// The presence of the cotangent that two branches hand out.
@@ -76,6 +89,59 @@ pub(crate) struct SumFlags {
     carried: Vec<(Var, Var)>,
     /// Sums that each iteration contributes to, each with its presence before the loop.
     always: Vec<(Var, Atom)>,
+}
+
+impl Products<'_, '_> {
+    /// When a partial derivative chooses one that is not a literal zero.
+    pub(crate) fn there_by(&mut self, partial: &Expr) -> There {
+        match partial {
+            Expr::Lit(Scalar::Real(0.0)) => There::Never,
+            Expr::Prim(Prim::Select, items) => match [1, 2].map(|k| self.there_by(&items[k])) {
+                [There::Never, There::Never] => There::Never,
+                [There::Always, There::Always] => There::Always,
+                [a, b] => {
+                    let cond = self.emitted(&items[0]);
+                    let [a, b] = [a, b].map(as_atom);
+                    There::When(self.chosen(cond, a, b))
+                }
+            },
+            Expr::Arg(_) | Expr::Out | Expr::Lit(_) | Expr::Prim(..) => There::Always,
+        }
+    }
+
+    /// A tangent under the condition that it is there.
+    pub(crate) fn only(&mut self, when: Atom, tangent: Atom) -> Atom {
+        self.prim(Prim::Select, vec![when, tangent, Atom::real(0.0)])
+    }
+
+    pub(crate) fn both(&mut self, a: There, b: There) -> There {
+        match (a, b) {
+            (There::Never, _) | (_, There::Never) => There::Never,
+            (There::Always, one) | (one, There::Always) => one,
+            (There::When(a), There::When(b)) if a == b => There::When(a),
+            (There::When(a), There::When(b)) => There::When(self.prim(Prim::And, vec![a, b])),
+        }
+    }
+
+    pub(crate) fn or(&mut self, a: There, b: There) -> There {
+        match (a, b) {
+            (There::Always, _) | (_, There::Always) => There::Always,
+            (There::Never, one) | (one, There::Never) => one,
+            (There::When(a), There::When(b)) if a == b => There::When(a),
+            (There::When(a), There::When(b)) => There::When(self.prim(Prim::Or, vec![a, b])),
+        }
+    }
+
+    /// `if cond then a else b` of booleans.
+    fn chosen(&mut self, cond: Atom, a: Atom, b: Atom) -> Atom {
+        match [a, b].map(truth) {
+            [Some(true), Some(false)] => cond,
+            [Some(false), Some(true)] => self.prim(Prim::Not, vec![cond]),
+            [Some(true), _] => self.prim(Prim::Or, vec![cond, b]),
+            [_, Some(false)] => self.prim(Prim::And, vec![cond, a]),
+            _ => self.prim(Prim::SelectBool, vec![cond, a, b]),
+        }
+    }
 }
 
 impl Cotangents<'_> {
@@ -307,51 +373,14 @@ impl Cotangents<'_> {
     }
 
     /// Of a term `partial · ȳ`: when it is there, beside the presence of `ȳ`.
-    pub(crate) fn presence_of_term(
-        &mut self,
-        partial: &Expr,
-        emit: &mut dyn FnMut(&mut Self, &Expr) -> Atom,
-    ) -> Option<Atom> {
-        match self.there_by(partial, emit) {
+    pub(crate) fn presence_of_term(&mut self, by_partial: There) -> Option<Atom> {
+        match by_partial {
             There::Always => self.when,
             There::Never => Some(Atom::bool(false)),
             There::When(chosen) => match self.when {
                 Some(when) => Some(self.b.prim(Prim::And, [when, chosen])),
                 None => Some(chosen),
             },
-        }
-    }
-
-    fn there_by(
-        &mut self,
-        partial: &Expr,
-        emit: &mut dyn FnMut(&mut Self, &Expr) -> Atom,
-    ) -> There {
-        match partial {
-            Expr::Lit(Scalar::Real(0.0)) => There::Never,
-            Expr::Prim(Prim::Select, items) => {
-                match [1, 2].map(|k| self.there_by(&items[k], emit)) {
-                    [There::Never, There::Never] => There::Never,
-                    [There::Always, There::Always] => There::Always,
-                    [a, b] => {
-                        let cond = emit(self, &items[0]);
-                        let [a, b] = [a, b].map(as_atom);
-                        There::When(self.chosen(cond, a, b))
-                    }
-                }
-            }
-            Expr::Arg(_) | Expr::Out | Expr::Lit(_) | Expr::Prim(..) => There::Always,
-        }
-    }
-
-    /// `if cond then a else b` of booleans.
-    fn chosen(&mut self, cond: Atom, a: Atom, b: Atom) -> Atom {
-        match [a, b].map(truth) {
-            [Some(true), Some(false)] => cond,
-            [Some(false), Some(true)] => self.b.prim(Prim::Not, [cond]),
-            [Some(true), _] => self.b.prim(Prim::Or, [cond, b]),
-            [_, Some(false)] => self.b.prim(Prim::And, [cond, a]),
-            _ => self.b.prim(Prim::SelectBool, [cond, a, b]),
         }
     }
 
@@ -503,7 +532,7 @@ fn as_atom(there: There) -> Atom {
     }
 }
 
-fn truth(atom: Atom) -> Option<bool> {
+pub(crate) fn truth(atom: Atom) -> Option<bool> {
     match atom {
         Atom::Lit(Scalar::Bool(value)) => Some(value),
         Atom::Lit(_) | Atom::Var(_) => None,

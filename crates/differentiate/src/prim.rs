@@ -11,7 +11,9 @@ use lambada_prim::{Expr, Instance, Prim, Scalar};
 
 use crate::cotangents::Cotangents;
 use crate::multiples::multiple;
+use crate::presence::There;
 use crate::tangents::Tangents;
+use crate::unbounded::is_unbounded;
 
 impl Tangents<'_> {
     pub(crate) fn prim(&mut self, y: &Param, op: Prim, args: &[Atom]) {
@@ -20,12 +22,20 @@ impl Tangents<'_> {
         }
         let hint = self.hint(y.var);
         let mut rates: Vec<Option<Atom>> = args.iter().map(|arg| self.get(*arg)).collect();
+        let whens: Vec<Option<Atom>> = args.iter().map(|arg| self.presence(*arg)).collect();
+        let matters = self.matters(y.var);
         let mut products = Products::new(&mut self.b, y, args);
         if let (Some((power, n)), Some(rate)) = (power(op, args), rates[0]) {
             let scaled = products.times(rate, Atom::real(n), &hint);
             let power = products.power(power);
             let tangent = products.times(power, scaled, &hint);
-            return self.set(y.var, tangent);
+            let partial = op.partials()[0].as_ref();
+            let tangent = match (whens[0], partial.filter(|p| is_unbounded(p, args))) {
+                (Some(when), Some(_)) => products.only(when, tangent),
+                (_, _) => tangent,
+            };
+            self.set(y.var, tangent);
+            return self.is_there(y.var, whens[0]);
         }
         if is_square(op, args)
             && let [Some(rate), other] = &mut rates[..]
@@ -33,15 +43,23 @@ impl Tangents<'_> {
             *rate = products.times(*rate, Atom::real(2.0), &hint);
             *other = None;
         }
-        let mut sum: Option<Atom> = None;
-        for (partial, rate) in op.partials().iter().zip(rates) {
-            if let (Some(partial), Some(rate)) = (factor(partial), rate) {
-                let term = products.by(partial, rate, &hint);
-                sum = Some(sum.map_or(term, |sum| products.plus(sum, term, &hint)));
+        let (mut sum, mut there) = (None, There::Never);
+        for (partial, (rate, when)) in op.partials().iter().zip(rates.into_iter().zip(whens)) {
+            let (Some(partial), Some(rate)) = (factor(partial), rate) else { continue };
+            let mut term = products.by(partial, rate, &hint);
+            if let Some(when) = when.filter(|_| is_unbounded(partial, args)) {
+                term = products.only(when, term);
+            }
+            sum = Some(sum.map_or(term, |sum| products.plus(sum, term, &hint)));
+            if matters {
+                let by_partial = products.there_by(partial);
+                let term = products.both(when.map_or(There::Always, There::When), by_partial);
+                there = products.or(there, term);
             }
         }
         if let Some(sum) = sum {
             self.set(y.var, sum);
+            self.is_there(y.var, there.known());
         }
     }
 }
@@ -78,13 +96,11 @@ impl Cotangents<'_> {
 
     /// When the term for each argument is there.
     fn presence_of_terms(&mut self, y: &Param, op: Prim, args: &[Atom]) -> Vec<Option<Atom>> {
-        let out = y.var.into();
         let of = |(partial, arg): (&Option<Expr>, &Atom)| {
             let x = self.wants(*arg).filter(|x| self.facts.unbounded.matters(*x));
             let (Some(partial), Some(_)) = (factor(partial), x) else { return self.when };
-            self.presence_of_term(partial, &mut |c, cond| {
-                cond.emit_with(args, &out, &mut Products::new(&mut c.b, y, args))
-            })
+            let by_partial = Products::new(&mut self.b, y, args).there_by(partial);
+            self.presence_of_term(by_partial)
         };
         op.partials().iter().zip(args).map(of).collect()
     }
@@ -156,7 +172,7 @@ pub(crate) fn factor(partial: &Option<Expr>) -> Option<&Expr> {
 
 /// Products with the partial derivatives of one application. What several of them mention is
 /// computed once.
-struct Products<'a, 'b> {
+pub(crate) struct Products<'a, 'b> {
     b: &'a mut Builder<'b>,
     args: &'a [Atom],
     out: Atom,
@@ -181,6 +197,12 @@ impl<'a, 'b> Products<'a, 'b> {
             }
             Some(_) | None => product,
         }
+    }
+
+    /// The expression at the arguments.
+    pub(crate) fn emitted(&mut self, expr: &Expr) -> Atom {
+        let (args, out) = (self.args, self.out);
+        expr.emit_with(args, &out, self)
     }
 
     fn times(&mut self, x: Atom, y: Atom, hint: &str) -> Atom {

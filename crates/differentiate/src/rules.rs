@@ -18,11 +18,12 @@
 use std::collections::HashSet;
 
 use lambada_anf::{
-    Atom, Block, Builder, Exp, FnId, Function, Op, Param, Renaming, Rules, Stm, Ty, differentiable,
-    written_out,
+    Atom, Block, Builder, Exp, FnId, Function, Nest, Op, Param, Renaming, Rules, Stm, Ty,
+    differentiable, written_out,
 };
 use lambada_prim::Prim;
 
+use crate::absent;
 use crate::cotangents::Cotangents;
 use crate::crossing::{cross, gathered, harvest, marked, seed, zeroed};
 use crate::derived::{Context, Crossing, Mode};
@@ -79,25 +80,72 @@ impl Context {
     }
 }
 
-/// The code of a rule with arguments, or a call of it while it is being made: of these types are
-/// its results.
-fn placed(
+/// Of so many tangents a rule asks whether they are there; each doubles its code.
+const BRANCHES: usize = 2;
+
+/// What a rule is given beside the arguments and results of the function.
+#[derive(Clone, Copy)]
+enum Given {
+    /// A tangent or a cotangent.
+    Value(Atom),
+    /// A tangent that is there under a condition.
+    When(Atom, Atom),
+    /// Absent; the zero of its type.
+    Nothing(Atom),
+}
+
+/// A rule where its function is called.
+struct Placed<'a> {
+    rule: FnId,
+    /// The arguments and results of the function.
+    values: &'a [Atom],
+    /// Of these positions and types are its results.
+    types: &'a [(usize, Ty)],
+}
+
+/// A tangent that a rule gives, and when it is there, unless that is always.
+type Tangent = (Atom, Option<Atom>);
+
+/// The code of a rule, or a call of it while it is being made. Gives no result that is absent.
+fn placed_code(
     cx: &Context,
     b: &mut Builder,
-    rule: FnId,
-    args: Vec<Atom>,
-    types: &[(usize, Ty)],
-) -> Vec<Atom> {
-    if let Some(function) = cx.library.function(rule) {
-        let code = written_out(function, b.names, &args, &[]);
-        b.stms.extend(code.stms);
-        return code.results;
+    Placed { rule, values, types }: &Placed,
+    given: &[Given],
+) -> Vec<Option<Atom>> {
+    let (mut absent, mut zeros, mut args) = (Vec::new(), Vec::new(), values.to_vec());
+    for given in given {
+        args.push(match given {
+            Given::Value(x) | Given::When(x, _) => *x,
+            Given::Nothing(Atom::Var(zero)) => {
+                zeros.push(*zero);
+                (*zero).into()
+            }
+            Given::Nothing(Atom::Lit(_)) => {
+                absent.push(b.names.fresh(lambada_anf::NAMELESS));
+                absent[absent.len() - 1].into()
+            }
+        });
     }
+    if let Some(function) = cx.library.function(*rule) {
+        let code = written_out(function, b.names, &args, &[]);
+        if absent.is_empty() && zeros.is_empty() {
+            b.stms.extend(code.stms);
+            return code.results.into_iter().map(Some).collect();
+        }
+        let (code, nothing) = absent::without(code, (&absent, &zeros));
+        b.stms.extend(code.stms);
+        let results = code.results.into_iter().enumerate();
+        return results.map(|(k, x)| (!nothing.contains(&k)).then_some(x)).collect();
+    }
+    let mut zeros = Renaming::new();
+    absent.iter().for_each(|x| zeros.insert(*x, Atom::real(0.0)));
+    args.iter_mut().for_each(|x| *x = zeros.atom(*x));
     let bind =
         |(_, ty): &(usize, Ty)| Param { var: b.names.fresh(lambada_anf::NAMELESS), ty: ty.clone() };
     let binds: Vec<Param> = types.iter().map(bind).collect();
-    let results = binds.iter().map(|p| p.var.into()).collect();
-    let call = Op::Call { function: rule, args, accumulators: Vec::new() };
+    let results = binds.iter().map(|p| Some(p.var.into())).collect();
+    let call = Op::Call { function: *rule, args, accumulators: Vec::new() };
     b.stms.push(Stm::new(binds, call));
     results
 }
@@ -115,9 +163,17 @@ impl Tangents<'_> {
         if self.cx.in_rule {
             return self.mark_all(stm, args, &call);
         }
-        let mut all = call.values;
+        let mut branches = match call.outputs.iter().any(|(_, ty)| ty.elem.node().is_some()) {
+            true => 0,
+            false => BRANCHES,
+        };
+        let mut given = Vec::new();
         for (k, ty) in &call.inputs {
-            all.push(self.tangent_as_value(args[*k], ty));
+            given.push(match self.given_to_rule(args[*k], ty) {
+                Given::When(tangent, _) if branches == 0 => Given::Value(tangent),
+                one => one,
+            });
+            branches -= usize::from(matches!(given.last(), Some(Given::When(..))));
         }
         let rule = match (&rules.jvp, &rules.vjp) {
             (Some(rule), _) => Some(rule.function),
@@ -128,10 +184,90 @@ impl Tangents<'_> {
         if self.cx.reach {
             rule = self.cx.on_marks(id, rules, rule);
         }
-        let results = placed(self.cx, &mut self.b, rule, all, &call.outputs);
-        for ((k, ty), tangent) in call.outputs.iter().zip(results) {
-            self.set_from_value(&stm.binds[*k], ty, tangent);
+        let placed = Placed { rule, values: &call.values, types: &call.outputs };
+        let results = self.placed_when(&placed, &given);
+        for ((k, ty), result) in call.outputs.iter().zip(results) {
+            let Some((tangent, when)) = result else { continue };
+            let p = &stm.binds[*k];
+            self.set_from_value(p, ty, tangent);
+            self.is_there(p.var, when);
         }
+    }
+
+    fn given_to_rule(&mut self, x: Atom, ty: &Ty) -> Given {
+        match (self.get(x), self.presence(x)) {
+            _ if ty.elem.node().is_some() || self.cx.reach => {
+                Given::Value(self.tangent_as_value(x, ty))
+            }
+            (None, _) => Given::Nothing(self.b.zero(ty)),
+            (Some(tangent), Some(when)) => Given::When(tangent, when),
+            (Some(tangent), None) => Given::Value(tangent),
+        }
+    }
+
+    /// The tangents that a rule gives, each with the condition under which it is there. Where one
+    /// that the rule is given may be absent, a branch has the code for each case.
+    fn placed_when(&mut self, rule: &Placed, given: &[Given]) -> Vec<Option<Tangent>> {
+        let dynamic = given.iter().enumerate().find_map(|(k, given)| match given {
+            Given::When(tangent, when) => Some((k, *tangent, *when)),
+            Given::Value(_) | Given::Nothing(_) => None,
+        });
+        let Some((k, tangent, when)) = dynamic else {
+            let results = placed_code(self.cx, &mut self.b, rule, given);
+            return results.into_iter().map(|x| x.map(|x| (x, None))).collect();
+        };
+        let mut case = |given_k: Given| {
+            let mut given = given.to_vec();
+            given[k] = given_k;
+            let outer = std::mem::take(&mut self.b.stms);
+            let results = self.placed_when(rule, &given);
+            (std::mem::replace(&mut self.b.stms, outer), results)
+        };
+        let then = case(Given::Value(tangent));
+        let otherwise = case(Given::Nothing(Atom::real(0.0)));
+        self.either(rule, when, [then, otherwise])
+    }
+
+    /// The results of the two cases of a rule.
+    fn either(
+        &mut self,
+        rule: &Placed,
+        when: Atom,
+        cases: [(Vec<Stm>, Vec<Option<Tangent>>); 2],
+    ) -> Vec<Option<Tangent>> {
+        let [then, otherwise] = &cases;
+        let mut there = Vec::new();
+        for (a, b) in then.1.iter().zip(&otherwise.1) {
+            there.push(match (a, b) {
+                (None, None) => None,
+                (Some((_, None)), None) => Some(Some(when)),
+                (Some((_, Some(a))), None) => Some(Some(self.b.prim(Prim::And, [when, *a]))),
+                (Some((_, a)), Some((_, b))) if a == b => Some(*a),
+                (_, Some(_)) => Some(None),
+            });
+        }
+        let types = || rule.types.iter().zip(&there).filter(|(_, there)| there.is_some());
+        let binds: Vec<Param> = types()
+            .map(|((_, ty), _)| Param {
+                var: self.b.names.fresh(lambada_anf::NAMELESS),
+                ty: ty.clone(),
+            })
+            .collect();
+        let [then, otherwise] = cases.map(|(stms, results)| {
+            let outer = std::mem::replace(&mut self.b.stms, stms);
+            let kept = results.iter().zip(rule.types).zip(&there).filter(|(_, t)| t.is_some());
+            let results = kept.map(|((x, (_, ty)), _)| match x {
+                Some((x, _)) => *x,
+                None => self.b.zero(ty),
+            });
+            let results = results.collect();
+            Block { stms: std::mem::replace(&mut self.b.stms, outer), results }
+        });
+        let mut bound = binds.iter().map(|p| Atom::from(p.var)).collect::<Vec<_>>().into_iter();
+        self.b.stms.push(Stm::new(binds, Nest::If { cond: when, then, otherwise }));
+        let result =
+            |there: Option<Option<Atom>>| there.and_then(|when| Some((bound.next()?, when)));
+        there.into_iter().map(result).collect()
     }
 
     /// Each real of the results is reached from each real of the arguments.
@@ -202,23 +338,19 @@ impl Cotangents<'_> {
         let activity = self.facts.activity.clone();
         self.cx.refuse_captured(id, rules, &|k| activity.active(args[k]));
         let call = Call::of(self.cx.primal(id), rules, args, &stm.binds);
-        let (mut cotangents, mut any) = (Vec::new(), false);
+        let mut cotangents = Vec::new();
         for (k, ty) in &call.outputs {
-            let given = self.cotangent_as_value(&stm.binds[*k], ty);
-            any |= given.is_some();
-            cotangents.push(given);
+            cotangents.push(self.cotangent_as_value(&stm.binds[*k], ty));
         }
+        let any = cotangents.iter().any(Option::is_some);
         if !any || !call.inputs.iter().any(|(k, _)| activity.active(args[*k])) {
             return;
         }
-        let mut all = call.values;
-        for ((k, ty), given) in call.outputs.iter().zip(cotangents) {
-            let value = stm.binds[*k].var.into();
-            all.push(match given {
-                Some(given) => given,
-                None => self.cx.zero_of(&mut self.b, ty, value),
-            });
-        }
+        let given = call.outputs.iter().zip(cotangents).map(|((k, ty), given)| match given {
+            Some(given) => Given::Value(given),
+            None => Given::Value(self.cx.zero_of(&mut self.b, ty, stm.binds[*k].var.into())),
+        });
+        let given: Vec<Given> = given.collect();
         let rule = match (&rules.vjp, &rules.jvp) {
             (Some(rule), _) => Some(rule.function),
             (None, Some(rule)) => Some(self.cx.transposed(id, rule, "jvp")),
@@ -226,8 +358,10 @@ impl Cotangents<'_> {
         };
         let Some(rule) = rule else { return };
         let before = self.b.stms.len();
-        let results = placed(self.cx, &mut self.b, rule, all, &call.inputs);
+        let placed = Placed { rule, values: &call.values, types: &call.inputs };
+        let results = placed_code(self.cx, &mut self.b, &placed, &given);
         for ((k, ty), cotangent) in call.inputs.iter().zip(results) {
+            let Some(cotangent) = cotangent else { continue };
             // A zero that is written in the rule says that nothing comes from here.
             if !is_zero(&self.b.stms[before..], cotangent) {
                 self.add_value(args[*k], ty, cotangent);

@@ -148,7 +148,8 @@ impl Replace<'_> {
             Value::Tangent(tangent) => self.once(tangent, |this| {
                 this.bound.insert(tangent.level);
                 let function = stack::deeper(|| this.value(&tangent.function));
-                Value::Tangent(Rc::new(Tangent { function, level: tangent.level }))
+                let (level, nothing) = (tangent.level, tangent.nothing.clone());
+                Value::Tangent(Rc::new(Tangent { function, level, nothing }))
             }),
         }
     }

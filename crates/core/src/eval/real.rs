@@ -38,6 +38,9 @@ pub(crate) enum Kind {
     /// function with rules marks all that it gives, because its rule may call functions with rules
     /// without end.
     MarksOfRule,
+    /// The tangent that an argument of a rule does not have: a zero that multiplies nothing, so
+    /// that `inf * dx` is absent as well, and no NaN.
+    Absent,
 }
 
 /// What one application of `vjp` has computed.
@@ -232,9 +235,41 @@ fn plain(value: &Value) -> Option<Scalar> {
     }
 }
 
+/// A tangent that is absent.
+pub(crate) fn absent(level: u64) -> Value {
+    let (primal, tangent) = (Value::Real(0.0), Value::Real(0.0));
+    Value::Active(Rc::new(Active::Forward { level, kind: Kind::Absent, primal, tangent }))
+}
+
+/// Whether it is an absent tangent, of the level.
+pub(crate) fn is_absent(value: &Value, at: u64) -> bool {
+    let is = |active: &Active| matches!(active, Active::Forward { kind: Kind::Absent, .. });
+    active(value).is_some_and(|active| active.level() == at && is(active))
+}
+
+/// A primitive that is linear in absent tangents; none if it is another one.
+fn without_absent(prim: Prim, args: &[Value], level: u64) -> Option<Value> {
+    let is = |k: usize| is_absent(&args[k], level);
+    // A number without a mark that is zero comes from no tangent either, as the start of a sum.
+    let nothing = |x: &Value| is_absent(x, level) || matches!(x, Value::Real(0.0));
+    match prim {
+        Prim::Neg | Prim::Mul => Some(absent(level)),
+        Prim::Div if is(0) => Some(absent(level)),
+        Prim::Add | Prim::Sub if args.iter().all(nothing) => Some(absent(level)),
+        Prim::Add => Some(args[usize::from(is(0))].clone()),
+        Prim::Sub if is(1) => Some(args[0].clone()),
+        Prim::Sub => Some(apply(Prim::Neg, &args[1..])),
+        _ => None, // where an absent tangent is the number zero
+    }
+}
+
 /// A primitive some of whose arguments carry derivatives.
 fn apply_active(prim: Prim, partials: &[Option<Expr>], args: &[Value]) -> Value {
     let top = args.iter().map(level).max().unwrap_or(0);
+    let any_absent = args.iter().any(|arg| is_absent(arg, top));
+    if let Some(value) = any_absent.then(|| without_absent(prim, args, top)).flatten() {
+        return value;
+    }
     let mut primals = [const { Value::Absent }; 2];
     let mut derived = None;
     for (primal, arg) in primals.iter_mut().zip(args) {
@@ -253,11 +288,11 @@ fn apply_active(prim: Prim, partials: &[Option<Expr>], args: &[Value]) -> Value 
         false => apply_active(prim, partials, primals),
     };
     match derived.as_deref() {
+        Some(Active::Forward { kind: Kind::Absent, .. }) | None => out,
         Some(Active::Forward { kind, .. }) => {
             push_forward(partials, args, primals, out, (*kind, top))
         }
         Some(Active::Traced { tape, .. }) => trace(partials, args, primals, out, tape),
-        None => out,
     }
 }
 
@@ -275,7 +310,7 @@ fn push_forward(
         if *own == level
             && let Some(factor) = match kind {
                 Kind::Tangent => factor(partial, primals, &out),
-                Kind::Marks | Kind::MarksOfRule => {
+                Kind::Marks | Kind::MarksOfRule | Kind::Absent => {
                     (*partial != Expr::Lit(Scalar::Real(0.0))).then_some(Factor::One)
                 }
             }

@@ -12,6 +12,8 @@
 //! * What a rule is given, in both modes, is marked at a level of its own. A zero that the rule
 //!   gives and that has no mark is *absent*: nothing was computed from a tangent or cotangent that
 //!   is there. It is multiplied by nothing, while a zero with a mark is a number like any other.
+//! * The tangent of an argument that carries no derivative is absent, too ([`Kind::Absent`]), at
+//!   one more level: a rule `jvp` multiplies nothing by it, as a pullback drops the cotangent.
 //! * Of a parameter that is a function, the derivatives are those of what it has captured. `df x`
 //!   gives what it captured the tangents of level ℓ at a level of its own, applies it, and reads
 //!   the tangent. A formal sum applies it to the points on a tape of its own.
@@ -30,7 +32,7 @@ use super::derive::{
 };
 use super::levels::{find, replace, without};
 use super::machine::{Machine, Run, closure, fail};
-use super::real::{Active, Kind, Node, Tape, add_to};
+use super::real::{Active, Kind, Node, Tape, absent, add_to, is_absent};
 use super::value::{Closure, Value};
 
 /// How many transpositions of rules there may be inside of each other. A rule that applies its
@@ -43,6 +45,8 @@ const TRANSPOSITIONS: usize = 50;
 pub(crate) struct Tangent {
     pub function: Value,
     pub level: u64,
+    /// The tangent of a value that does not depend on what `f` has captured.
+    pub nothing: Value,
 }
 
 /// What adds a pair of a point and a cotangent to the formal sum of a function.
@@ -84,6 +88,14 @@ impl Taped {
 enum Part {
     Data(Value),
     Sum(Vec<Value>),
+}
+
+/// The function without what it has captured of a level.
+fn unlevelled(function: &Rc<Closure>, level: u64) -> Rc<Closure> {
+    let Value::Closure(plain) = without(&Value::Closure(function.clone()), level) else {
+        unreachable!("a function stays one")
+    };
+    plain
 }
 
 /// Whether it is a function.
@@ -130,6 +142,7 @@ fn with_absent(value: &Value, level: u64) -> Value {
     map_reals(value, &mut |real| match real {
         Value::Real(0.0) => Value::Absent,
         Value::Active(active) if active.level() == level => Value::Active(active.clone()),
+        nothing if is_absent(nothing, level + 1) => Value::Absent,
         other => other.clone(),
     })
 }
@@ -139,8 +152,15 @@ fn unmarked(value: &Value, level: u64) -> Value {
     map_reals(value, &mut |real| match real {
         Value::Real(0.0) => Value::Absent,
         Value::Active(active) if active.level() == level => active.primal().clone(),
+        nothing if is_absent(nothing, level + 1) => Value::Absent,
         other => other.clone(),
     })
+}
+
+/// A term of a formal sum, without the marks of the level.
+fn unmarked_term(term: &Value, level: u64) -> Value {
+    let point = without(&without(term.component(0), level + 1), level);
+    Value::tuple(vec![point, unmarked(term.component(1), level)])
 }
 
 /// The tangents of the arguments of a rule.
@@ -149,6 +169,8 @@ struct Tangents<'a> {
     level: u64,
     /// The level of the marks of tangents that are there.
     own: u64,
+    /// The tangent of what has none.
+    nothing: Value,
     /// The tangent of a real of the level.
     of: &'a mut dyn FnMut(&Active) -> Value,
 }
@@ -201,6 +223,10 @@ impl Machine<'_> {
         {
             return self.ruled_with_marks(function, args, *level);
         }
+        if let Some(Active::Forward { level, kind: Kind::Absent, .. }) = captured.active.as_deref()
+        {
+            return self.ruled(&unlevelled(function, *level), args);
+        }
         if captured.active.is_some() {
             return fail(
                 span,
@@ -224,15 +250,17 @@ impl Machine<'_> {
         let value = self.ruled(function, fixed.clone())?;
         match &*active {
             Active::Forward { kind: Kind::MarksOfRule, .. } => Ok(marked(&args, &value, level)),
+            Active::Forward { kind: Kind::Absent, .. } => Ok(value),
             Active::Forward { kind, .. } => {
                 let tangent = match kind {
                     Kind::Tangent => {
                         let own = self.fresh_level();
+                        let nothing = absent(self.fresh_level());
                         let mut of = |active: &Active| present(own, tangent_in(active).clone());
-                        let of = Tangents { level, own, of: &mut of };
+                        let of = Tangents { level, own, nothing, of: &mut of };
                         unmarked(&self.forward(function, (&args, &fixed), &value, of)?, own)
                     }
-                    Kind::Marks | Kind::MarksOfRule => {
+                    Kind::Marks | Kind::MarksOfRule | Kind::Absent => {
                         self.marks(function, (&args, &fixed), &value, level)?
                     }
                 };
@@ -316,8 +344,8 @@ impl Machine<'_> {
             let primal = Value::Real(0.0);
             Value::Active(Rc::new(Active::Forward { level: own, kind, primal, tangent }))
         };
-        let tangent =
-            self.forward(function, arguments, value, Tangents { level, own, of: &mut of })?;
+        let of = Tangents { level, own, nothing: Value::Real(0.0), of: &mut of };
+        let tangent = self.forward(function, arguments, value, of)?;
         Ok(split(&tangent, own).1)
     }
 
@@ -328,9 +356,7 @@ impl Machine<'_> {
         args: Vec<Value>,
         level: u64,
     ) -> Run<Value> {
-        let Value::Closure(fixed) = without(&Value::Closure(function.clone()), level) else {
-            unreachable!("a function stays one")
-        };
+        let fixed = unlevelled(function, level);
         let plain = args.iter().map(|arg| without(arg, level)).collect();
         let value = self.ruled(&fixed, plain)?;
         let held: Vec<Value> = function.captured.iter().cloned().chain(args).collect();
@@ -344,9 +370,10 @@ impl Machine<'_> {
         function: &Closure,
         (args, fixed): (&[Value], &[Value]),
         value: &Value,
-        Tangents { level, own, of }: Tangents,
+        Tangents { level, own, nothing, of }: Tangents,
     ) -> Run<Value> {
-        let tangents: Vec<Value> = args.iter().map(|arg| self.tangent(arg, level, of)).collect();
+        let tangents = args.iter().map(|arg| self.tangent(arg, (level, &nothing), of));
+        let tangents: Vec<Value> = tangents.collect();
         if let Some(rule) = &rules(function).jvp {
             return self.rule(function, rule, (fixed, value), tangents);
         }
@@ -389,7 +416,12 @@ impl Machine<'_> {
 
     /// The tangent of an argument: that of each real of the level is said, all others are
     /// constants.
-    fn tangent(&mut self, arg: &Value, level: u64, of: &mut dyn FnMut(&Active) -> Value) -> Value {
+    fn tangent(
+        &mut self,
+        arg: &Value,
+        (level, nothing): (u64, &Value),
+        of: &mut dyn FnMut(&Active) -> Value,
+    ) -> Value {
         if is_function(arg) {
             let own = self.fresh_level();
             let function = replace(arg, level, &mut |active| {
@@ -401,11 +433,12 @@ impl Machine<'_> {
                     tangent,
                 }))
             });
-            return Value::Tangent(Rc::new(Tangent { function, level: own }));
+            let nothing = nothing.clone();
+            return Value::Tangent(Rc::new(Tangent { function, level: own, nothing }));
         }
         tangent_of(arg, &mut |real| match real {
             Value::Active(active) if active.level() == level => of(active),
-            _ => Value::Real(0.0),
+            _ => nothing.clone(),
         })
     }
 
@@ -422,7 +455,10 @@ impl Machine<'_> {
             Value::Active(Rc::new(Active::Forward { level, kind, primal, tangent }))
         });
         let result = self.call(function, vec![arg])?;
-        Ok(super::derive::split(&result, level).1)
+        Ok(tangent_of(&result, &mut |real| match real {
+            Value::Active(active) if active.level() == level => tangent_in(active).clone(),
+            _ => tangent.nothing.clone(),
+        }))
     }
 
     /// The reverse sweep of a call on a tape: what its value has got goes to its arguments.
@@ -458,7 +494,7 @@ impl Machine<'_> {
         for (arg, part) in args.iter().zip(parts) {
             match part {
                 Part::Sum(sum) => {
-                    let sum: Vec<Value> = sum.iter().map(|term| without(term, own)).collect();
+                    let sum: Vec<Value> = sum.iter().map(|term| unmarked_term(term, own)).collect();
                     self.pull_sum(tape.level, arg, &sum, rule.span, cotangents)?
                 }
                 Part::Data(part) => {
@@ -483,6 +519,7 @@ impl Machine<'_> {
         let rule = rules(function).jvp.as_ref().expect("there is a rule");
         let mut leaves = self.leaves();
         let mut leaf = |active: &Active| leaves.leaf(active, Value::Real(0.0));
+        let level = (level, &Value::Real(0.0));
         let tangents: Vec<Value> =
             args.iter().map(|arg| self.tangent(arg, level, &mut leaf)).collect();
         let tangent = self.rule(function, rule, (fixed, value), tangents)?;
