@@ -44,8 +44,8 @@ pub use print::{print, print_block};
 pub use read::read;
 pub use rules::{Rule, Rules, differentiable};
 pub use syntax::{
-    Atom, Block, Checkpoint, Constructor, Elem, Exp, Field, FnId, Function, Library, LoopKind,
-    Nest, NodeId, NodeType, Op, Out, Param, Stm, Ty,
+    Atom, Block, Checkpoint, Constructor, Elem, Exp, Field, FnId, Function, Kernel, Library,
+    LoopKind, Nest, NodeId, NodeType, Op, Out, Param, Scheduled, Stm, Ty,
 };
 pub use trap::trap;
 pub use walk::{Renaming, free_vars, uses};

@@ -152,7 +152,8 @@ impl Printer<'_> {
                 | Op::Freeze(_)
                 | Op::Check { .. }
                 | Op::Open { .. }
-                | Op::Cell { .. },
+                | Op::Cell { .. }
+                | Op::Scheduled(_),
             ) => return,
         };
         self.define(stm.binds[0].var, value, lines);

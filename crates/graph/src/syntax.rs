@@ -1,0 +1,332 @@
+//! The syntax. A node is a scalar, a function of the loop indices that it depends on, its *free
+//! axes*; how loops are nested around it is not said. Nodes are equal if they are written in the
+//! same way, so what occurs twice is one node.
+
+use rustc_hash::FxHashSet;
+use std::rc::Rc;
+
+use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy, Tensor};
+use lambada_source::Site;
+
+use super::{Axes, AxisId, Chosen};
+
+/// Index of a scalar definition in [`Graph::nodes`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct NodeId(pub u32);
+
+/// Index of an array in [`Graph::arrays`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ArrayId(pub u32);
+
+/// Index of a sequential loop in [`Graph::loops`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct LoopId(pub u32);
+
+/// The range of an index: `0 ≤ index < extent`. Loops of the program that range over the same
+/// extent may be one axis, unless one is inside of the other.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Axis {
+    /// What people call the index.
+    pub hint: Rc<str>,
+    /// How many indices; none if ≤ 0. It may depend on other axes.
+    pub extent: NodeId,
+    /// Whether it is the axis of a sequential loop.
+    pub sequential: bool,
+}
+
+/// A scalar definition. All are total: an access out of range has some value, and no failure. So a
+/// node may be computed anywhere and at any time; what its value is asked for is always in range,
+/// once the checks have passed.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Node {
+    /// A constant.
+    Lit(Scalar),
+    /// The index of an axis, of type `int`.
+    Index(AxisId),
+    /// A primitive, strict.
+    Prim(Prim, Vec<NodeId>),
+    /// `if c { a } else { b }`: one of the two need not be computed.
+    Choose(NodeId, NodeId, NodeId),
+    /// An element of an array; of an array of rank 0, the scalar.
+    At(ArrayId, Vec<NodeId>),
+    /// A commutative monoid over all indices of axes, which it binds. Their extents do not depend
+    /// on each other.
+    Reduce(ReduceOp, Axes, NodeId),
+}
+
+/// An array. It may have free axes too, as nodes do.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Array {
+    /// The k-th of [`Graph::inputs`].
+    Input(u32),
+    /// The k-th of [`Graph::constants`].
+    Constant(u32),
+    /// `[a, b, c]`: of rank 1.
+    Items(Vec<NodeId>),
+    /// An element for each combination of indices of the axes, which it binds: the first axis is
+    /// the outermost.
+    Map(Vec<AxisId>, NodeId),
+    /// An array to which terms are added at computed places.
+    Scatter(ArrayId, Vec<Term>),
+    /// An array of which the part at an index is another one.
+    Update(ArrayId, Vec<NodeId>, ArrayId),
+    /// The k-th part of the state of a loop at the beginning of an iteration; the axis of the loop
+    /// is free in it.
+    Carried(LoopId, u32),
+    /// The k-th part of the state after the last iteration.
+    Final(LoopId, u32),
+}
+
+/// What is added to an array: for each combination of indices of the axes, which it binds,
+/// `array[index] += value` if the condition holds.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Term {
+    /// The axes.
+    pub over: Vec<AxisId>,
+    /// The condition.
+    pub when: Option<NodeId>,
+    /// Where.
+    pub index: Vec<NodeId>,
+    /// What.
+    pub value: NodeId,
+}
+
+/// A sequential loop over an axis.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Loop {
+    /// Its axis, which is bound in what comes next.
+    pub axis: AxisId,
+    /// Its state.
+    pub carries: Vec<Carry>,
+}
+
+/// A part of the state of a loop; of rank 0 if it is a scalar.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Carry {
+    /// What people call it.
+    pub hint: Rc<str>,
+    /// Before the first iteration.
+    pub init: ArrayId,
+    /// After an iteration.
+    pub next: ArrayId,
+}
+
+/// What the program does besides computing, in order. All of it happens before the first result is
+/// there.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Effect {
+    /// Fails with the site's message unless the condition holds.
+    Check {
+        /// Of type `bool`.
+        cond: NodeId,
+        /// What to say.
+        site: Site,
+        /// `int`s for the message.
+        values: Vec<NodeId>,
+    },
+    /// For each index of an axis, in order.
+    For(AxisId, Vec<Effect>),
+    /// If a condition holds, and if not.
+    If(NodeId, Vec<Effect>, Vec<Effect>),
+}
+
+/// Something that comes from outside.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Input {
+    /// What people call it.
+    pub hint: Rc<str>,
+    /// Its elements.
+    pub elem: ScalarTy,
+    /// Its sizes, of inputs that are scalars; none for a scalar.
+    pub dims: Vec<NodeId>,
+}
+
+/// Something that is wanted outside; of rank 0 if it is a scalar. It has no free axes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Output {
+    /// What people call it.
+    pub hint: Rc<str>,
+    /// The array.
+    pub array: ArrayId,
+}
+
+/// What is known of a node or an array.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Facts {
+    /// The type of the scalar, or of the elements.
+    pub elem: ScalarTy,
+    /// The axes that it depends on, with those that their extents depend on.
+    pub free: Axes,
+    /// Did the program compute it only in a branch that it may not have taken? Then it is computed
+    /// in such a branch only.
+    pub lazy: bool,
+}
+
+/// A program: definitions in any order that has each before its uses, but for the state of loops.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Graph {
+    /// What it takes.
+    pub inputs: Vec<Input>,
+    /// Arrays that are written in the program.
+    pub constants: Vec<Rc<Tensor>>,
+    /// The axes.
+    pub axes: Vec<Axis>,
+    /// The scalars.
+    pub nodes: Vec<Node>,
+    /// The arrays.
+    pub arrays: Vec<Array>,
+    /// The sequential loops.
+    pub loops: Vec<Loop>,
+    /// What it does.
+    pub effects: Vec<Effect>,
+    /// What it gives.
+    pub outputs: Vec<Output>,
+    /// Indices of inputs of which is known that they are in range; no part of the text, and gone
+    /// when the graph is rewritten.
+    pub chosen: Vec<Chosen>,
+    /// Indices with the sizes that checks compare them with, for all indices that they depend on:
+    /// they are in range once the checks have passed. As `chosen`.
+    pub checked: FxHashSet<(NodeId, NodeId)>,
+    /// How many of the last outputs take the memory of the input that they add to; not in the text,
+    /// and gone when the graph is rewritten.
+    pub in_place: usize,
+    pub(crate) of_nodes: Vec<Facts>,
+    pub(crate) of_arrays: Vec<Facts>,
+    /// The axes that each loop depends on, and whether it is lazy.
+    pub(super) of_loops: Vec<(Axes, bool)>,
+}
+
+impl Graph {
+    /// Only branches that need the definition compute it.
+    pub fn defer(&mut self, part: crate::Part) {
+        match part {
+            crate::Part::Node(node) => self.of_nodes[node.0 as usize].lazy = true,
+            crate::Part::Array(array) => self.of_arrays[array.0 as usize].lazy = true,
+            crate::Part::Axis(_) | crate::Part::Loop(_) => {}
+        }
+    }
+
+    /// A definition.
+    pub fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id.0 as usize]
+    }
+
+    /// An array.
+    pub fn array(&self, id: ArrayId) -> &Array {
+        &self.arrays[id.0 as usize]
+    }
+
+    /// An axis.
+    pub fn axis(&self, id: AxisId) -> &Axis {
+        &self.axes[id.0 as usize]
+    }
+
+    /// A loop.
+    pub fn loop_(&self, id: LoopId) -> &Loop {
+        &self.loops[id.0 as usize]
+    }
+
+    /// What is known of a node.
+    pub fn facts(&self, id: NodeId) -> &Facts {
+        &self.of_nodes[id.0 as usize]
+    }
+
+    /// What is known of an array.
+    pub fn array_facts(&self, id: ArrayId) -> &Facts {
+        &self.of_arrays[id.0 as usize]
+    }
+
+    /// The axes that a loop depends on, its own aside, and whether it is computed only in a branch.
+    pub fn loop_facts(&self, id: LoopId) -> &(Axes, bool) {
+        &self.of_loops[id.0 as usize]
+    }
+
+    /// The same for all loops.
+    pub fn loop_facts_all(&self) -> &[(Axes, bool)] {
+        &self.of_loops
+    }
+
+    /// The axes that a node depends on.
+    pub fn free(&self, id: NodeId) -> &Axes {
+        &self.facts(id).free
+    }
+
+    /// The constant, if it is one.
+    pub fn lit(&self, id: NodeId) -> Option<Scalar> {
+        if let Node::Lit(value) = self.node(id) { Some(*value) } else { None }
+    }
+
+    /// The operation and its operands, if it is a primitive.
+    pub fn operation(&self, id: NodeId) -> Option<(Prim, &[NodeId])> {
+        if let Node::Prim(op, args) = self.node(id) { Some((*op, args)) } else { None }
+    }
+
+    /// The condition and the two sides, if it is a choice.
+    pub fn choice(&self, id: NodeId) -> Option<(NodeId, NodeId, NodeId)> {
+        if let Node::Choose(c, a, b) = self.node(id) { Some((*c, *a, *b)) } else { None }
+    }
+
+    /// The axes and the elements, if it is an array that is written with axes.
+    pub fn elements(&self, id: ArrayId) -> Option<(&[AxisId], NodeId)> {
+        if let Array::Map(axes, body) = self.array(id) { Some((axes, *body)) } else { None }
+    }
+
+    /// The array, if it is an element of one.
+    pub fn read_of(&self, id: NodeId) -> Option<ArrayId> {
+        if let Node::At(array, _) = self.node(id) { Some(*array) } else { None }
+    }
+
+    /// The scalar that an array of rank 0 is, if it is written somewhere.
+    pub fn scalar(&self, id: ArrayId) -> Option<NodeId> {
+        if let Some((axes, body)) = self.elements(id) {
+            return axes.is_empty().then_some(body);
+        }
+        let is_it = |node: &Node| *node == Node::At(id, Vec::new());
+        self.nodes.iter().position(is_it).map(|k| NodeId(k as u32))
+    }
+
+    /// The array to which an output adds in place.
+    pub fn added_in_place(&self, id: ArrayId) -> Option<ArrayId> {
+        let last = &self.outputs[self.outputs.len() - self.in_place..];
+        let Array::Scatter(init, _) = self.array(id) else { return None };
+        last.iter().any(|output| output.array == id).then_some(*init)
+    }
+
+    /// The loop, if it is a state at the beginning of an iteration.
+    pub fn state_of(&self, id: ArrayId) -> Option<&Loop> {
+        if let Array::Carried(l, _) = self.array(id) { Some(self.loop_(*l)) } else { None }
+    }
+
+    /// The operation, the axes and the terms, if it is a reduction.
+    pub fn reduction(&self, id: NodeId) -> Option<(ReduceOp, &Axes, NodeId)> {
+        if let Node::Reduce(op, axes, body) = self.node(id) {
+            Some((*op, axes, *body))
+        } else {
+            None
+        }
+    }
+
+    /// The axis, if it is the index of one.
+    pub fn index(&self, id: NodeId) -> Option<AxisId> {
+        if let Node::Index(axis) = self.node(id) { Some(*axis) } else { None }
+    }
+
+    /// The axes whose indices an axis runs with: itself, and those that its extent depends on.
+    pub fn reach(&self, axis: AxisId) -> Axes {
+        Axes::one(axis).union(self.free(self.axis(axis).extent))
+    }
+
+    /// How many axes an array has.
+    pub fn rank(&self, id: ArrayId) -> usize {
+        match self.array(id) {
+            Array::Input(k) => self.inputs[*k as usize].dims.len(),
+            Array::Constant(k) => self.constants[*k as usize].dims.len(),
+            Array::Items(_) => 1,
+            Array::Map(axes, _) => axes.len(),
+            Array::Scatter(init, _) | Array::Update(init, ..) => self.rank(*init),
+            Array::Carried(l, k) | Array::Final(l, k) => {
+                self.rank(self.loop_(*l).carries[*k as usize].init)
+            }
+        }
+    }
+}
