@@ -17,7 +17,7 @@
 use lambada_graph::{Input, Output};
 use lambada_prim::{ArrayPrim, Prim, ReduceOp, Scalar, ScalarTy};
 
-use crate::bounds::Known;
+use crate::bounds::{Known, Place};
 use crate::{
     Atom, Block, Elem, Exp, Function, Kernel, Library, LoopKind, Nest, Op, Out, Param, Poly,
     Renaming, Scheduled, Stm, Ty, Var,
@@ -74,6 +74,9 @@ struct Checker<'a> {
     /// Variables in scope, innermost last.
     stack: Vec<Var>,
     known: Known,
+    /// Whether there are kernels: what their statements told of sizes and indices was evident
+    /// before scheduling, and is not asked for.
+    is_scheduled: bool,
     blocks: usize,
 }
 
@@ -87,8 +90,13 @@ impl<'a> Checker<'a> {
             bound: vec![false; count],
             stack: Vec::new(),
             known: Known::default(),
+            is_scheduled: function.is_scheduled(),
             blocks: 0,
         }
+    }
+
+    fn evident(&self, what: impl FnOnce(Place<'_>) -> bool) -> bool {
+        self.is_scheduled || self.known.ask(what)
     }
 
     fn program(&mut self) -> Check {
@@ -248,7 +256,7 @@ impl<'a> Checker<'a> {
                 .dims
                 .iter()
                 .zip(&expected.dims)
-                .all(|(a, b)| c.known.ask(|place| place.equal(*a, *b)))
+                .all(|(a, b)| c.evident(|place| place.equal(*a, *b)))
         };
         if actual.elem == expected.elem && actual.rank() == expected.rank() && sizes_agree(self) {
             return Ok(());
@@ -426,7 +434,7 @@ impl<'a> Checker<'a> {
         }
         index.iter().try_for_each(|i| self.scalar(*i, ScalarTy::Int))?;
         for (i, size) in index.iter().zip(&ty.dims) {
-            if !self.known.ask(|place| place.in_range(*i, *size)) {
+            if !self.evident(|place| place.in_range(*i, *size)) {
                 return Err(format!(
                     "the index {} is not evidently in range for the size {}",
                     self.show_atom(*i),
@@ -493,7 +501,7 @@ impl<'a> Checker<'a> {
         self.well_formed(&bind.ty)?;
         match out {
             Out::Collect => match bind.ty.dims.first() {
-                Some(size) if self.known.ask(|place| place.equal(*size, extent)) => Ok(()),
+                Some(size) if self.evident(|place| place.equal(*size, extent)) => Ok(()),
                 Some(_) | None => Err(format!(
                     "{} collects {} iterations as {}",
                     self.show(bind.var),
@@ -612,7 +620,7 @@ impl<'a> Checker<'a> {
             sum = sum.plus(&self.count(&ty.dims), 1);
         }
         let all = self.count(&whole.dims);
-        if !self.known.ask(|place| place.modulo(sum.clone()) == place.modulo(all.clone())) {
+        if !self.evident(|place| place.modulo(sum.clone()) == place.modulo(all.clone())) {
             return Err(format!("the parts are not known to make up {}", self.show_ty(&whole)));
         }
         self.bind_values(&stm.binds)
@@ -639,7 +647,7 @@ impl<'a> Checker<'a> {
         };
         for [(a, j), (b, k)] in version.equal_axes() {
             let (x, y) = (types[a].dims[j], types[b].dims[k]);
-            if !self.known.ask(|place| place.equal(x, y)) {
+            if !self.evident(|place| place.equal(x, y)) {
                 return Err(format!("in {}, sizes are not known to be equal", shown(self)));
             }
         }

@@ -386,7 +386,12 @@ impl Compiler<'_> {
             }
             Op::Scheduled(Scheduled::Kernel(kernel)) => Instr::Kernel(Kernel {
                 placed: kernel.placed.clone(),
-                inputs: kernel.inputs.iter().map(|var| self.read((*var).into())).collect(),
+                inputs: (kernel.inputs.iter())
+                    .map(|var| match kernel.added.contains(var) {
+                        true => Operand::Copy(self.place(*var)),
+                        false => self.read((*var).into()),
+                    })
+                    .collect(),
                 added: kernel.added.iter().map(|acc| self.place(*acc)).collect(),
                 when: self.read(kernel.when),
                 is_checked: kernel.checked,

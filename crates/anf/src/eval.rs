@@ -482,6 +482,10 @@ impl<'c> Machine<'c> {
 
     fn accumulate(&mut self, acc: usize, index: &[Operand], value: &Operand) -> Run<()> {
         let value = self.take(value);
+        self.add(acc, index, value)
+    }
+
+    fn add(&mut self, acc: usize, index: &[Operand], value: Value) -> Run<()> {
         let Some(mut target) = self.accumulator(acc).map(std::mem::take) else {
             return Ok(());
         };

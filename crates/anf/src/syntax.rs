@@ -264,10 +264,10 @@ pub enum Scheduled {
 pub struct Kernel {
     /// What runs.
     pub placed: Rc<Placed>,
-    /// One per input of the program; some may be accumulators to which it adds.
+    /// One per input of the program; the accumulators to which it adds are among them.
     pub inputs: Vec<Var>,
-    /// Accumulators of arrays. The last outputs of the program, but for the check, are what they
-    /// hold afterwards.
+    /// Accumulators of arrays. The last outputs of the program, but for the check, are these inputs
+    /// with what is added.
     pub added: Vec<Var>,
     /// Of type `bool`: whether the program runs.
     pub when: Atom,

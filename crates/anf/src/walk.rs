@@ -238,6 +238,11 @@ impl Function {
         kernels.extend(self.library.functions.iter().flatten().flat_map(Function::kernels));
         kernels
     }
+
+    /// Whether one of its own statements is scheduled.
+    pub(crate) fn is_scheduled(&self) -> bool {
+        self.body.any(&mut |stm| matches!(stm.exp, Exp::Op(Op::Scheduled(_))))
+    }
 }
 
 impl Block {

@@ -25,23 +25,23 @@ type Run<T> = Result<T, Failure>;
 
 /// Runs a program. An access out of range that is asked for is an internal error.
 pub fn eval(graph: &Graph, args: &[Tensor]) -> Run<Outcome> {
-    let mut machine = Machine {
-        graph,
-        args: args.iter().map(|a| Rc::new(a.clone())).collect(),
-        at: vec![0; graph.axes.len()],
-        scalars: FxHashMap::default(),
-        arrays: FxHashMap::default(),
-        states: FxHashMap::default(),
-        reals: 0,
-        others: 0,
-    };
-    if args.len() != graph.inputs.len() {
-        return internal(format!("{} arguments for {}", args.len(), graph.inputs.len()));
-    }
+    let mut machine = Machine::new(graph, args)?;
     machine.effects(&graph.effects)?;
     let outputs = graph.outputs.iter();
     let results = outputs.map(|o| Ok((*machine.whole(o.array)?).clone())).collect::<Run<_>>()?;
     Ok(Outcome { results, reals: machine.reals, others: machine.others })
+}
+
+/// Runs the checks of a program.
+pub fn eval_checks(graph: &Graph, args: &[Tensor]) -> Run<()> {
+    Machine::new(graph, args)?.effects(&graph.effects)
+}
+
+/// The sizes of an input. Other arrays are not looked at.
+pub fn eval_sizes(graph: &Graph, args: &[Tensor], input: usize) -> Run<Vec<usize>> {
+    let mut machine = Machine::new(graph, args)?;
+    let sizes = graph.inputs[input].dims.iter();
+    sizes.map(|size| Ok(machine.node(*size)?.int().max(0) as usize)).collect()
 }
 
 fn internal<T>(message: impl std::fmt::Display) -> Run<T> {
@@ -67,7 +67,24 @@ struct Machine<'a> {
     others: u64,
 }
 
-impl Machine<'_> {
+impl<'a> Machine<'a> {
+    fn new(graph: &'a Graph, args: &[Tensor]) -> Run<Machine<'a>> {
+        if args.len() != graph.inputs.len() {
+            return internal(format!("{} arguments for {}", args.len(), graph.inputs.len()));
+        }
+        Ok(Machine {
+            graph,
+            args: args.iter().map(|a| Rc::new(a.clone())).collect(),
+            at: vec![0; graph.axes.len()],
+            scalars: FxHashMap::default(),
+            arrays: FxHashMap::default(),
+            states: FxHashMap::default(),
+            reals: 0,
+            others: 0,
+        })
+    }
+
+
     fn key(&self, free: &Axes) -> Key {
         free.iter().map(|axis| self.at[axis.0 as usize]).collect()
     }

@@ -27,7 +27,7 @@ pub use check::check;
 pub use chosen::{Chosen, Sum, is_chosen};
 pub use copy::{Rule, aliased, cleaned, merged, rebuilt, rewritten};
 pub use cost::{Nominal, SMALLEST, SMALLEST_WITH_TOTALS, Target, USUAL, USUAL_WITH_TOTALS};
-pub use eval::{Outcome, eval};
+pub use eval::{Outcome, eval, eval_checks, eval_sizes};
 pub use live::{Aliases, needs, reach, reached, roots};
 pub use plan::{Grain, Mechanism, Mechanisms, Plan, Runs};
 pub use print::{Printed, print, printed};

@@ -1,4 +1,4 @@
-//! What scheduling makes: placed programs, as their graphs say, and arrays one after the other.
+//! What scheduling makes: placed programs, and arrays one after the other.
 
 use std::rc::Rc;
 
@@ -6,6 +6,9 @@ use lambada_prim::{Scalar, Tensor};
 
 use super::{Machine, Run, Value, internal};
 use crate::code::{Kernel, Operand, Step};
+
+/// How many indices a block has: few, so that small data have several.
+const BLOCK: i64 = 8;
 
 impl<'c> Machine<'c> {
     /// What a placed program gives to the bindings; what it adds is added.
@@ -19,8 +22,7 @@ impl<'c> Machine<'c> {
         if right {
             let added = given.split_off(given.len() - kernel.added.len());
             for (acc, tensor) in kernel.added.iter().zip(added) {
-                let new = Value::of(&tensor, self.precision);
-                self.accumulator(*acc).into_iter().for_each(|place| *place = new.clone());
+                self.add(*acc, &[], Value::of(&tensor, self.precision))?;
             }
         } else {
             let values = step.dims.iter().take(step.dims.len() - 1).zip(&graph.outputs);
@@ -35,18 +37,25 @@ impl<'c> Machine<'c> {
         Ok(values)
     }
 
+    /// Accumulators are zero for the program, so it gives what is added to each: two of them may be
+    /// one cell, or none.
     fn outputs(&mut self, kernel: &Kernel) -> Run<Vec<Tensor>> {
-        let mut args = Vec::with_capacity(kernel.inputs.len());
-        for input in &kernel.inputs {
-            let value = match input {
-                Operand::Copy(slot) if kernel.added.contains(slot) => {
-                    self.accumulator(*slot).cloned().unwrap_or(Value::Nowhere)
-                }
-                Operand::Copy(_) | Operand::Move(_) | Operand::Lit(_) => self.value(input),
-            };
-            args.push(value.into_tensor());
+        let graph = &kernel.placed.graph;
+        let taken = |input: &Operand| match input {
+            Operand::Copy(slot) if kernel.added.contains(slot) => Tensor::scalar(Scalar::Int(0)),
+            Operand::Copy(_) | Operand::Move(_) | Operand::Lit(_) => self.value(input).into_tensor(),
+        };
+        let mut args: Vec<Tensor> = kernel.inputs.iter().map(taken).collect();
+        for (k, input) in kernel.inputs.iter().enumerate() {
+            if let Operand::Copy(slot) = input
+                && kernel.added.contains(slot)
+            {
+                let dims = lambada_graph::eval_sizes(graph, &args, k)?;
+                args[k] = Tensor::zeros(graph.inputs[k].elem, dims);
+            }
         }
-        Ok(lambada_graph::eval(&kernel.placed.graph, &args)?.results)
+        lambada_graph::eval_checks(graph, &args)?;
+        Ok(lambada_graph::placed::eval(&kernel.placed, &args, BLOCK))
     }
 
     pub(super) fn concat(&mut self, parts: &[usize], step: &Step) -> Run<Value> {
