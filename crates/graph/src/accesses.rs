@@ -1,7 +1,7 @@
 //! Accesses: which are in range wherever their axes run, and how they move along an axis.
 
 use crate::placed::REACH;
-use crate::{Affine, Array, ArrayId, Axes, AxisId, Graph, NodeId, is_chosen};
+use crate::{Affine, Array, ArrayId, Axes, AxisId, Chosen, Graph, NodeId, Sum};
 
 /// Is the access in range wherever its axes run, once the checks have passed?
 pub fn is_safe(graph: &Graph, array: ArrayId, index: &[NodeId]) -> bool {
@@ -81,4 +81,25 @@ pub fn slides(graph: &Graph, array: ArrayId, index: &[NodeId]) -> bool {
     let written = matches!(graph.array(array), Array::Input(_) | Array::Map(..));
     let whole = written && graph.array_facts(array).free.is_empty();
     whole && !index.is_empty()
+}
+
+/// Is an index of an array in range wherever it is asked for, as it has been chosen outside, or
+/// whatever the indices of its axes are?
+pub fn is_chosen(graph: &Graph, array: &Array, position: usize, index: NodeId) -> bool {
+    let Array::Input(input) = array else { return false };
+    let of_input = |node: NodeId| {
+        let array = graph.read_of(node).filter(|array| graph.rank(*array) == 0)?;
+        if let Array::Input(k) = graph.array(array) { Some(*k) } else { None }
+    };
+    let sum = |affine: &Affine| {
+        let (terms, constant) = affine.over(of_input)?;
+        Some(Sum { terms, constant })
+    };
+    let (axes, rest) = Affine::of(graph, index).axes(graph);
+    let extent = |axis| sum(&Affine::of(graph, graph.axis(axis).extent));
+    let along: Option<Vec<(i64, Sum)>> =
+        axes.iter().map(|(axis, times)| Some((*times, extent(*axis)?))).collect();
+    let (Some(index), Some(mut along)) = (sum(&rest), along) else { return false };
+    along.sort_unstable();
+    graph.chosen.contains(&Chosen { input: *input, position, index, along })
 }

@@ -3,8 +3,6 @@
 
 use std::collections::BTreeMap;
 
-use crate::{Affine, Array, Graph, NodeId};
-
 /// `Σ coefficient · input + constant`
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Sum {
@@ -40,25 +38,4 @@ impl Sum {
         self.terms.retain(|_, coefficient| *coefficient != 0);
         self
     }
-}
-
-/// Is an index of an array in range wherever it is asked for, as it has been chosen outside, or
-/// whatever the indices of its axes are?
-pub fn is_chosen(graph: &Graph, array: &Array, position: usize, index: NodeId) -> bool {
-    let Array::Input(input) = array else { return false };
-    let of_input = |node: NodeId| {
-        let array = graph.read_of(node).filter(|array| graph.rank(*array) == 0)?;
-        if let Array::Input(k) = graph.array(array) { Some(*k) } else { None }
-    };
-    let sum = |affine: &Affine| {
-        let (terms, constant) = affine.over(of_input)?;
-        Some(Sum { terms, constant })
-    };
-    let (axes, rest) = Affine::of(graph, index).axes(graph);
-    let extent = |axis| sum(&Affine::of(graph, graph.axis(axis).extent));
-    let along: Option<Vec<(i64, Sum)>> =
-        axes.iter().map(|(axis, times)| Some((*times, extent(*axis)?))).collect();
-    let (Some(index), Some(mut along)) = (sum(&rest), along) else { return false };
-    along.sort_unstable();
-    graph.chosen.contains(&Chosen { input: *input, position, index, along })
 }

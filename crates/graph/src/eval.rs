@@ -84,7 +84,6 @@ impl<'a> Machine<'a> {
         })
     }
 
-
     fn key(&self, free: &Axes) -> Key {
         free.iter().map(|axis| self.at[axis.0 as usize]).collect()
     }

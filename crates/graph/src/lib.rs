@@ -19,12 +19,14 @@ mod read;
 mod syntax;
 mod walk;
 
-pub use accesses::{fits, is_safe, is_safe_unchecked, neighbor, runs_along, sizes, slides};
+pub use accesses::{
+    fits, is_chosen, is_safe, is_safe_unchecked, neighbor, runs_along, sizes, slides,
+};
 pub use affine::Affine;
 pub use axes::{Axes, AxisId};
 pub use build::{Around, Builder};
 pub use check::check;
-pub use chosen::{Chosen, Sum, is_chosen};
+pub use chosen::{Chosen, Sum};
 pub use copy::{Rule, aliased, cleaned, merged, rebuilt, rewritten};
 pub use cost::{Nominal, SMALLEST, SMALLEST_WITH_TOTALS, Target, USUAL, USUAL_WITH_TOTALS};
 pub use eval::{Outcome, eval, eval_checks, eval_sizes};

@@ -197,15 +197,6 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// Only branches that need the definition compute it.
-    pub fn defer(&mut self, part: crate::Part) {
-        match part {
-            crate::Part::Node(node) => self.of_nodes[node.0 as usize].lazy = true,
-            crate::Part::Array(array) => self.of_arrays[array.0 as usize].lazy = true,
-            crate::Part::Axis(_) | crate::Part::Loop(_) => {}
-        }
-    }
-
     /// A definition.
     pub fn node(&self, id: NodeId) -> &Node {
         &self.nodes[id.0 as usize]

@@ -96,3 +96,14 @@ impl Graph {
         uses
     }
 }
+
+impl Graph {
+    /// Only branches that need the definition compute it.
+    pub fn defer(&mut self, part: Part) {
+        match part {
+            Part::Node(node) => self.of_nodes[node.0 as usize].lazy = true,
+            Part::Array(array) => self.of_arrays[array.0 as usize].lazy = true,
+            Part::Axis(_) | Part::Loop(_) => {}
+        }
+    }
+}

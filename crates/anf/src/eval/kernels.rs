@@ -43,7 +43,9 @@ impl<'c> Machine<'c> {
         let graph = &kernel.placed.graph;
         let taken = |input: &Operand| match input {
             Operand::Copy(slot) if kernel.added.contains(slot) => Tensor::scalar(Scalar::Int(0)),
-            Operand::Copy(_) | Operand::Move(_) | Operand::Lit(_) => self.value(input).into_tensor(),
+            Operand::Copy(_) | Operand::Move(_) | Operand::Lit(_) => {
+                self.value(input).into_tensor()
+            }
         };
         let mut args: Vec<Tensor> = kernel.inputs.iter().map(taken).collect();
         for (k, input) in kernel.inputs.iter().enumerate() {
