@@ -9,7 +9,7 @@ use lambada_source::Span;
 
 use crate::builtin::Builtin;
 use crate::matching::Tree;
-use crate::solve::poly::Poly;
+use crate::solve::size::Poly;
 use crate::solve::ty::{Ty, VariantId};
 
 /// A variable bound by a pattern, a clause or a size.

@@ -7,7 +7,7 @@ use lambada_source::Span;
 use lambada_surface::ast::{Expr, TypeBody};
 
 use crate::messages::{self, Why};
-use crate::solve::poly::{Atom, Poly};
+use crate::solve::size::{Atom, Poly};
 use crate::solve::ty::{Node, Ty, VariantId};
 use crate::typed::{
     Claim, Clause, Exp, ExpKind, Function, LocalId, Pat, PatKind, Said, Step, Stmt,
@@ -161,8 +161,8 @@ impl Infer<'_> {
         let missing = missing.collect();
         // `[]` in an argument is another size each time.
         let mut atoms: HashMap<Atom, Poly> = HashMap::new();
-        for atom in polys.iter().filter_map(Poly::as_atom) {
-            atoms.insert(atom, Poly::atom(atom));
+        for atom in polys.iter().filter_map(Poly::as_var) {
+            atoms.insert(atom, Poly::var(atom));
         }
         fields.iter().for_each(|ty| self.loose_sizes(*ty, &mut atoms));
         let fields = fields.iter().map(|ty| self.solver.copy(*ty, &HashMap::new(), &atoms));

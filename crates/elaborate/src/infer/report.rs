@@ -38,10 +38,9 @@ impl Infer<'_> {
     ) {
         let problem = match clash {
             Clash::Named(a, b) => messages::clashing_sizes(&a, &b, span, why),
-            Clash::Sizes(a, b) => {
+            Clash::Sizes(sizes) => {
                 let mut namer = Namer::default();
-                let (a, b) =
-                    (self.solver.show_size(&a, &mut namer), self.solver.show_size(&b, &mut namer));
+                let [a, b] = sizes.map(|size| self.solver.show_size(&size, &mut namer));
                 messages::different_sizes(&a, &b, span, why)
             }
             Clash::Infinite => {

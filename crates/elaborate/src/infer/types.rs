@@ -11,7 +11,7 @@ use lambada_surface::ast::{
 use lambada_surface::visit::children_mut;
 
 use crate::messages::{self, Why};
-use crate::solve::poly::Poly;
+use crate::solve::size::Poly;
 use crate::solve::ty::{Node, Ty, VariantId};
 use crate::typed::{Claim, Exp, ExpKind, LocalId, Said, Step};
 
