@@ -10,7 +10,7 @@ use crate::messages;
 use crate::solve::size::{Atom, Poly};
 use crate::solve::size::{AtomKind, Moment};
 use crate::solve::ty::{Node, Ty};
-use crate::typed::{Claim, Exp, ExpKind, LocalId, Pat, PatKind, Said, Step, Stmt};
+use crate::typed::{Claim, Exp, ExpKind, LocalId, Pat, PatKind, SizeFact, Step, Stmt};
 
 use super::{Entry, Infer};
 
@@ -183,7 +183,7 @@ impl Infer<'_> {
         let int = self.solver.int();
         let name = self.locals[local.0 as usize].name.clone();
         let size = self.local(&"size".into(), int);
-        let claim = Claim { param: 0, path, what: Said::Bind(size), owner: name, span };
+        let claim = Claim { param: 0, path, what: SizeFact::Bind(size), owner: name, span };
         let value = Exp { kind: ExpKind::Local(local), ty: whole, span };
         let pat = Pat { kind: PatKind::Wildcard, ty: whole, span };
         let stmt = Stmt::Let(Box::new((pat, value, vec![claim])));

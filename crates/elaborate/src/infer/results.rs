@@ -37,7 +37,7 @@ pub(super) struct Elaborated {
 /// What is known of the result of a function from the time before: its type, the names of type
 /// variables then, and at which places nothing is known of the sizes in it.
 #[derive(Default)]
-struct Result {
+struct Inferred {
     found: Option<(Ty, HashMap<Rc<str>, Ty>)>,
     unknown: BTreeSet<usize>,
 }
@@ -57,7 +57,7 @@ impl Infer<'_> {
         let (mark, undecided) = (self.solver.mark(), self.solver.undecided.len());
         let (problems, failed) = (self.problems.len(), self.solver.failed.len());
         let (calls, missing) = (self.sized_calls.len(), self.missing.len());
-        let mut results: Vec<Result> = defs.iter().map(|_| Result::default()).collect();
+        let mut results: Vec<Inferred> = defs.iter().map(|_| Inferred::default()).collect();
         let mut same = Same::new();
         let scope = self.env.mark();
         loop {
@@ -102,7 +102,7 @@ impl Infer<'_> {
     fn announced(
         &mut self,
         defs: &[&Def],
-        (results, same): (&[Result], &Same),
+        (results, same): (&[Inferred], &Same),
         announce: &mut dyn FnMut(&mut Self, usize, &Rc<Provisional>),
     ) -> Vec<Rc<Provisional>> {
         let mut all = Vec::new();
@@ -167,7 +167,7 @@ impl Infer<'_> {
 
     /// The result that was found, with a size that nothing is known of at those places, and one for
     /// each call to find out at the others.
-    fn forget_sizes(&mut self, known: &mut Provisional, arity: usize, result: &Result) {
+    fn forget_sizes(&mut self, known: &mut Provisional, arity: usize, result: &Inferred) {
         let Some((found, type_vars)) = &result.found else { return };
         let vars: HashMap<Ty, Ty> = type_vars
             .iter()

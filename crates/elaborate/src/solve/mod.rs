@@ -9,8 +9,8 @@ mod simplify;
 pub(crate) mod size;
 mod step;
 pub(crate) mod ty;
+pub(crate) mod type_size;
 mod unify;
-pub(crate) mod weight;
 
 use std::cell::RefCell;
 use std::collections::{HashMap, VecDeque};
