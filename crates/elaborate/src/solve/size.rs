@@ -159,12 +159,12 @@ impl Sizes {
 
     /// The polynomial with solved atoms put in, for those who only look.
     pub fn expand(&self, poly: &Poly) -> Poly {
-        poly.substitute(|atom| match self.kind(atom) {
-            AtomKind::Solved(value) => Some(self.expand(value)),
-            AtomKind::Quotient(a, b) => known_quotient(&self.expand(a), &self.expand(b)),
-            AtomKind::Flexible(_) | AtomKind::Named(..) | AtomKind::Value(_) | AtomKind::Opaque => {
-                None
+        poly.substitute(|atom| {
+            if let AtomKind::Solved(value) = self.kind(atom) {
+                return Some(self.expand(value));
             }
+            let AtomKind::Quotient(a, b) = self.kind(atom) else { return None };
+            known_quotient(&self.expand(a), &self.expand(b))
         })
     }
 
