@@ -20,7 +20,7 @@ use crate::locals::Local;
 
 /// What the text calls the library, and what it needs to know of it.
 #[derive(Default)]
-pub(crate) struct Words {
+pub(crate) struct NameTable {
     pub(crate) labels: Labels,
     /// The types of which null is mentioned.
     pub(crate) nullable: BTreeSet<NodeId>,
@@ -40,7 +40,7 @@ pub(crate) struct Words {
     pub(crate) locals: Vec<Vec<Local>>,
 }
 
-impl Words {
+impl NameTable {
     pub(crate) fn declared(&self, id: NodeId) -> Option<&Declared> {
         self.declared.get(&id.0)
     }

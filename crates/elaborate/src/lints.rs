@@ -18,7 +18,7 @@ use lambada_surface::visit::{Visit, walk_expr};
 use crate::messages;
 
 /// The warnings of a module, in the order of its text.
-pub(crate) fn doubts(module: &Module) -> Vec<Problem> {
+pub(crate) fn lints(module: &Module) -> Vec<Problem> {
     let definitions = module.items.iter().filter_map(|item| match item {
         Item::Def(def) => Some(def),
         Item::Type(_) | Item::Import { .. } => None,
@@ -27,9 +27,9 @@ pub(crate) fn doubts(module: &Module) -> Vec<Problem> {
 }
 
 fn of_definition(def: &Def) -> Vec<Problem> {
-    let mut doubts = Doubts::default();
-    walk_scopes(def, &mut doubts);
-    let mut found = doubts.found;
+    let mut lints = Lints::default();
+    walk_scopes(def, &mut lints);
+    let mut found = lints.found;
     found.sort_by_key(|problem| problem.labels.first().map(|label| label.span));
     found
 }
@@ -44,7 +44,7 @@ struct Bound {
 }
 
 #[derive(Default)]
-struct Doubts {
+struct Lints {
     found: Vec<Problem>,
     bound: Vec<Bound>,
     /// By name, what it means now and outside: places in `bound`.
@@ -54,7 +54,7 @@ struct Doubts {
     accumulators: usize,
 }
 
-impl Scopes for Doubts {
+impl Scopes for Lints {
     fn enter(&mut self) {
         self.scopes.push(self.bound.len());
     }
@@ -102,7 +102,7 @@ impl Scopes for Doubts {
     }
 }
 
-impl Doubts {
+impl Lints {
     fn unused(&mut self, bound: &Bound) {
         let Bound { name: Name { text, span }, by, used, hidden } = bound;
         if *used || text.starts_with('_') {
