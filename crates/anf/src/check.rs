@@ -74,8 +74,7 @@ struct Checker<'a> {
     /// Variables in scope, innermost last.
     stack: Vec<Var>,
     known: Known,
-    /// Whether there are kernels: what their statements told of sizes and indices was evident
-    /// before scheduling, and is not asked for.
+    /// What the statements of kernels told of sizes and indices was evident before scheduling.
     is_scheduled: bool,
     blocks: usize,
 }
