@@ -1,24 +1,23 @@
-//! Runs of statements as nests with lanes, for tests that lower functions themselves.
+//! Kernels, for tests that lower functions themselves.
 
-use lambada::{Arrays, nested};
-use lambada_anf::Function;
+use lambada::Arrays;
+use lambada_anf as anf;
+use lambada_graph::{Grain, Plan};
 use lambada_loops as loops;
-use lambada_lower::{Nested, Nests, lower_with};
-use lambada_schedule::{Along, Around, Choice, Plan, kernels};
+use lambada_schedule::{Along, Choice, schedule};
 
-/// Nests with these lanes, and these placements.
-#[derive(Clone, Copy, Debug)]
-pub struct Lanes(pub Plan, pub Choice);
-
-impl Nests for Lanes {
-    fn of(&self, function: &Function, often: bool) -> Option<Nested> {
-        let around = if often { Around::Loops } else { Around::Nothing };
-        nested(kernels(function, self.0, self.1, around), true)
-    }
+/// The loops of a function with these placements; little data has several blocks and threads, unless
+/// the placements are the best.
+pub fn lowered(function: &anf::Function, plan: Plan, choice: Choice) -> loops::Function {
+    let grain = if choice == Choice::Best { plan.grain } else { Grain::FINE };
+    let plan = Plan { grain, ..plan };
+    let scheduled = schedule(function, plan, choice);
+    anf::check(&scheduled).unwrap_or_else(|e| panic!("{e}\n{}", anf::print(&scheduled)));
+    lambada_lower::lower_with(&scheduled, plan)
 }
 
-/// The loops of a program with nests wherever there can be any, worth it or not, for all sizes.
+/// The loops of a program with kernels wherever there can be any, worth it or not, for all sizes.
 pub fn everywhere(arrays: &Arrays) -> loops::Function {
-    let lanes = Lanes(Plan::of(4), Choice::Any(0, Along::Block));
-    lambada_source::stack::roomy(|| lower_with(&arrays.optimized, &lanes))
+    let choice = Choice::Any(0, Along::Block);
+    lambada_source::stack::roomy(|| lowered(&arrays.optimized, Plan::of(4), choice))
 }

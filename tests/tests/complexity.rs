@@ -8,11 +8,11 @@ use std::time::Instant;
 
 use lambada::{Session, Unit};
 use lambada_anf::Function;
-use lambada_schedule::{Choice, Plan};
+use lambada_graph::Plan;
+use lambada_schedule::Choice;
 use lambada_testkit::parallel;
 use lambada_tests::expectations::{self, Expectation, expectations, programs};
 use lambada_tests::growth::{Cost, Costs, KINDS, Kind, METRICS, Subject, exponent, raised};
-use lambada_tests::nests::Lanes;
 
 /// A run at the first size may take this much work.
 const WORK: u64 = 1_000;
@@ -177,7 +177,7 @@ fn passes(
     let after = subject.lowered(&lambada_lower::lower(&optimized))?;
     let buffers = as_buffers(subject, &before.1);
     compare(name, "lower", lowered, [&buffers, &after], report);
-    let nests = lambada_lower::lower_with(&optimized, &Lanes(Plan::of(4), Choice::Best));
+    let nests = lambada_tests::nests::lowered(&optimized, Plan::of(4), Choice::Best);
     compare(name, "nests", lowered, [&buffers, &subject.lowered(&nests)?], report);
     Ok(before.1)
 }

@@ -5,9 +5,9 @@ use std::path::Path;
 
 use lambada::{Elements, Session, Tensor};
 use lambada_anf as anf;
+use lambada_graph::{self as graph, Graph, Nominal, Outcome};
 use lambada_prim::Scalar;
-use lambada_schedule::graph::{self, Graph, Outcome};
-use lambada_schedule::{Distributed, Leave, Nominal, described, prepared, whole};
+use lambada_schedule::{Distributed, Leave, described, prepared, whole};
 use lambada_testkit::{Random, Tolerance, all_close, golden};
 
 /// A program of the suite as graphs, without and with the optimizer.

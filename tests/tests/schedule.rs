@@ -9,16 +9,15 @@ use lambada::operators::{self, Operator};
 use lambada::{Arrays, Data, Elements, Executable, Session, Tensor};
 use lambada_anf as anf;
 use lambada_core::{self as core, DefId, Program};
+use lambada_graph::{self as graph, Mechanism, Mechanisms, Nominal, Plan};
 use lambada_loops as loops;
-use lambada_lower::lower_with;
 use lambada_prim::{Scalar, ScalarTy};
 use lambada_schedule::{
-    Along, Choice, Distributed, Leave, Mechanism, Mechanisms, Nominal, Plan, graph, prepared,
-    through_graphs, whole,
+    Along, Choice, Distributed, Leave, prepared, schedule, through_graphs, whole,
 };
 use lambada_testkit::{Random, Tolerance, all_close, parallel};
 use lambada_tests::expectations::{Kind, arguments, expectations, programs};
-use lambada_tests::nests::Lanes;
+use lambada_tests::nests::lowered;
 use lambada_tests::oracle::differentiable;
 
 /// A definition, or a derivative of it, compiled once, with the arguments of all its promises.
@@ -119,8 +118,11 @@ fn compare(case: &Case, count: &mut Count) {
             panic!("{what}: {e}\nbefore:\n{}\nafter:\n{}", anf::print(f), anf::print(&back))
         });
         let graph = whole(f).map(|found| Distributed { graph: rewrite(&found.graph), ..found });
+        let scheduled = schedule(f, Plan::of(4), Choice::Any(0, Along::Block));
+        anf::check(&scheduled)
+            .unwrap_or_else(|e| panic!("{what}: {e}\n{}", anf::print(&scheduled)));
         let lowered = (stage == "optimized").then(|| {
-            let lowered = lower_with(f, &Lanes(Plan::of(4), Choice::Best));
+            let lowered = lowered(f, Plan::of(4), Choice::Best);
             loops::check(&lowered).unwrap_or_else(|e| panic!("{what}: {e}"));
             lowered
         });
@@ -133,6 +135,9 @@ fn compare(case: &Case, count: &mut Count) {
             };
             let expected = run(f);
             same(&format!("{what}, there and back"), &expected, &run(&back));
+            if call == 0 {
+                same(&format!("{what}, with kernels"), &expected, &run(&scheduled));
+            }
             if let Some(graph) = &graph {
                 same(&format!("{what}, as a graph"), &expected, &run_graph(f, graph, args));
             }
@@ -303,12 +308,12 @@ fn ragged(case: &Case) -> Compared {
     let whole = choices.into_iter().flat_map(|c| [1, 2, 4, 8].map(|lanes| (c, Plan::of(lanes))));
     let without = |mechanism: &Mechanism| {
         let mechanisms = Mechanisms::ALL.without(*mechanism);
-        (Choice::Any(0, Along::Block), Plan { lanes: 4, mechanisms })
+        (Choice::Any(0, Along::Block), Plan { mechanisms, ..Plan::of(4) })
     };
     let ways = whole.chain(Mechanism::ALL.iter().map(without));
     // Most mechanisms make no difference to most programs.
     let mut seen = HashSet::from([loops::print(&lambada_lower::lower(f))]);
-    let lowered = ways.map(|(choice, plan)| (choice, plan, lower_with(f, &Lanes(plan, choice))));
+    let lowered = ways.map(|(choice, plan)| (choice, plan, lowered(f, plan, choice)));
     let lowered = lowered.filter(|(.., loops)| seen.insert(loops::print(loops)));
     let programs = |(choice, plan, lowered): (Choice, Plan, loops::Function)| {
         // With four lanes, as machine code too.

@@ -6,10 +6,10 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use lambada::{Operator, Session};
+use lambada_graph::Plan;
 use lambada_loops as loops;
-use lambada_lower::lower_with;
-use lambada_schedule::{Choice, Plan};
-use lambada_tests::nests::Lanes;
+use lambada_schedule::Choice;
+use lambada_tests::nests;
 
 fn translated(function: &loops::Function) -> Option<loops::Program> {
     Some(loops::Program::translated(function, lambada_jit::translator(true)?))
@@ -20,7 +20,7 @@ fn lowered(session: &mut Session, text: &Path, entry: &str, operator: Operator) 
     let unit = session.load(text).unwrap_or_else(|p| panic!("{p:?}"));
     let call = unit.call(entry, operator, None).unwrap_or_else(|p| panic!("{entry}: {p:?}"));
     let arrays = lambada::arrays(&call.program, call.entry).unwrap_or_else(|p| panic!("{p:?}"));
-    lower_with(&arrays.optimized, &Lanes(Plan::of(lambada_jit::LANES), Choice::Best))
+    nests::lowered(&arrays.optimized, Plan::of(lambada_jit::LANES), Choice::Best)
 }
 
 #[test]

@@ -64,6 +64,8 @@ const IDLE_ARMS: &[(&str, usize)] = &[
     ("core", 11),
     ("differentiate", 5),
     ("elaborate", 24),
+    ("emit", 1),
+    ("graph", 9),
     ("lambada", 9),
     ("loops", 4),
     ("lower", 1),
@@ -71,7 +73,7 @@ const IDLE_ARMS: &[(&str, usize)] = &[
     ("optimize", 1),
     ("prim", 1),
     ("readback", 2),
-    ("schedule", 24),
+    ("schedule", 14),
     ("surface", 35),
 ];
 

@@ -122,13 +122,15 @@ fn machine_paths(name: &str, text: &str) -> Vec<String> {
 
 /// The languages below the surface and the passes between them, which ask the rows of array
 /// primitives and know none by name.
-const ASKS_ROWS: [&str; 13] = [
+const ASKS_ROWS: [&str; 15] = [
     "anf",
     "chad",
     "codegen",
     "core",
     "differentiate",
     "elaborate",
+    "emit",
+    "graph",
     "loops",
     "lower",
     "normalize",

@@ -157,7 +157,7 @@ impl Bounds {
             self.truths.insert(var, (op, args.to_vec()));
         }
         let polys: Vec<Poly> = args.iter().map(|a| self.raw(*a)).collect();
-        if let Some(poly) = arithmetic(op, &polys).map(|p| p.wrapped()).filter(Poly::is_small) {
+        if let Some(poly) = arithmetic(op, &polys).map(|p| p.wrapped()).filter(is_small) {
             self.whole.entry(poly.clone()).or_insert(var);
             self.polys.insert(var, poly);
         } else if op.result() == ScalarTy::Int {
@@ -243,6 +243,11 @@ pub fn arithmetic(op: Prim, args: &[Poly]) -> Option<Poly> {
 fn difference(a: &Poly, b: &Poly, gap: i64) -> Poly {
     let difference = a.plus(b, -1);
     if gap == 0 { difference } else { difference.plus(&Poly::constant(gap), -1) }
+}
+
+/// Whether it is short enough to be worth keeping. A longer one is a variable of its own.
+fn is_small(poly: &Poly) -> bool {
+    poly.terms().len() <= 24 && poly.degree() <= 4
 }
 
 fn is_tame(poly: &Poly) -> bool {
@@ -378,8 +383,8 @@ impl Place<'_> {
         }
         for _ in 0..64 {
             let Some((var, value)) = poly.vars().find_map(equation) else { break };
-            let next = poly.substitute(var, value);
-            if exactly && !(is_tame(&next) && next.is_small()) {
+            let next = poly.substitute(|v| (v == var).then(|| value.clone()));
+            if exactly && !(is_tame(&next) && is_small(&next)) {
                 break;
             }
             poly = if exactly { next } else { next.wrapped() };

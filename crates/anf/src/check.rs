@@ -16,14 +16,15 @@
 
 use lambada_prim::{ArrayPrim, Prim, ReduceOp, Scalar, ScalarTy};
 
-use crate::bounds::Known;
+use crate::bounds::{Known, Place};
 use crate::{
-    Atom, Block, Elem, Exp, Function, Library, LoopKind, Nest, Op, Out, Param, Renaming, Stm, Ty,
-    Var,
+    Atom, Block, Elem, Exp, Function, Library, LoopKind, Nest, Op, Out, Param, Renaming, Scheduled,
+    Stm, Ty, Var,
 };
 
 mod library;
 mod rules;
+mod scheduled;
 
 type Check<T = ()> = Result<T, String>;
 
@@ -73,6 +74,8 @@ struct Checker<'a> {
     /// Variables in scope, innermost last.
     stack: Vec<Var>,
     known: Known,
+    /// What the statements of kernels told of sizes and indices was evident before scheduling.
+    is_scheduled: bool,
     blocks: usize,
 }
 
@@ -86,8 +89,13 @@ impl<'a> Checker<'a> {
             bound: vec![false; count],
             stack: Vec::new(),
             known: Known::default(),
+            is_scheduled: function.is_scheduled(),
             blocks: 0,
         }
+    }
+
+    fn evident(&self, what: impl FnOnce(Place<'_>) -> bool) -> bool {
+        self.is_scheduled || self.known.ask(what)
     }
 
     fn program(&mut self) -> Check {
@@ -247,7 +255,7 @@ impl<'a> Checker<'a> {
                 .dims
                 .iter()
                 .zip(&expected.dims)
-                .all(|(a, b)| c.known.ask(|place| place.equal(*a, *b)))
+                .all(|(a, b)| c.evident(|place| place.equal(*a, *b)))
         };
         if actual.elem == expected.elem && actual.rank() == expected.rank() && sizes_agree(self) {
             return Ok(());
@@ -356,6 +364,8 @@ impl<'a> Checker<'a> {
                 self.value(stm, &ty)
             }
             Op::ArrayPrim(prim, args) => self.array_prim(stm, *prim, args),
+            Op::Scheduled(Scheduled::Concat(parts)) => self.concat(stm, parts),
+            Op::Scheduled(Scheduled::Kernel(kernel)) => self.kernel(stm, kernel),
             Op::Accumulator(value) => self.accumulator(stm, *value, block),
             Op::Accumulate { acc, index, value } => self.accumulate(stm, *acc, index, *value),
             Op::Freeze(acc) => self.freeze(stm, *acc, block),
@@ -423,7 +433,7 @@ impl<'a> Checker<'a> {
         }
         index.iter().try_for_each(|i| self.scalar(*i, ScalarTy::Int))?;
         for (i, size) in index.iter().zip(&ty.dims) {
-            if !self.known.ask(|place| place.in_range(*i, *size)) {
+            if !self.evident(|place| place.in_range(*i, *size)) {
                 return Err(format!(
                     "the index {} is not evidently in range for the size {}",
                     self.show_atom(*i),
@@ -490,7 +500,7 @@ impl<'a> Checker<'a> {
         self.well_formed(&bind.ty)?;
         match out {
             Out::Collect => match bind.ty.dims.first() {
-                Some(size) if self.known.ask(|place| place.equal(*size, extent)) => Ok(()),
+                Some(size) if self.evident(|place| place.equal(*size, extent)) => Ok(()),
                 Some(_) | None => Err(format!(
                     "{} collects {} iterations as {}",
                     self.show(bind.var),
@@ -583,7 +593,7 @@ impl<'a> Checker<'a> {
         };
         for [(a, j), (b, k)] in version.equal_axes() {
             let (x, y) = (types[a].dims[j], types[b].dims[k]);
-            if !self.known.ask(|place| place.equal(x, y)) {
+            if !self.evident(|place| place.equal(x, y)) {
                 return Err(format!("in {}, sizes are not known to be equal", shown(self)));
             }
         }
@@ -670,6 +680,8 @@ fn construct(exp: &Exp) -> String {
         Exp::Op(Op::Constant(_)) => "constant",
         Exp::Op(Op::Update { .. }) => "update",
         Exp::Op(Op::ArrayPrim(prim, _)) => prim.name(),
+        Exp::Op(Op::Scheduled(Scheduled::Concat(_))) => "concat",
+        Exp::Op(Op::Scheduled(Scheduled::Kernel(_))) => "kernel",
         Exp::Op(Op::Accumulator(_)) => "accumulator",
         Exp::Op(Op::Accumulate { .. }) => "accumulate",
         Exp::Op(Op::Freeze(_)) => "freeze",

@@ -6,10 +6,13 @@
 
 use std::rc::Rc;
 
+use lambada_graph::placed::Placed;
 use lambada_prim::{ArrayPrim, Prim, Scalar, ScalarTy, Tensor};
 use lambada_source::{Site, Span};
 
-use crate::{Atom, Block, Exp, Function, LoopKind, Names, Nest, Op, Out, Param, Stm, Var};
+use crate::{
+    Atom, Block, Exp, Function, LoopKind, Names, Nest, Op, Out, Param, Scheduled, Stm, Var,
+};
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Operand {
@@ -45,6 +48,19 @@ pub(crate) enum Driver {
     While(Code),
 }
 
+/// A placed program with what it takes.
+#[derive(Debug)]
+pub(crate) struct Kernel {
+    pub(crate) placed: Rc<Placed>,
+    pub(crate) inputs: Vec<Operand>,
+    pub(crate) added: Vec<usize>,
+    pub(crate) when: Operand,
+    /// Whether the last output says that the others are right.
+    pub(crate) is_checked: bool,
+    /// Whether no binding says it.
+    pub(crate) is_total: bool,
+}
+
 #[derive(Debug)]
 pub(crate) enum Instr {
     Prim(Prim, Vec<Operand>),
@@ -52,6 +68,8 @@ pub(crate) enum Instr {
     Fill(Operand),
     Array(Vec<Operand>),
     Constant(Rc<Tensor>),
+    Concat(Vec<usize>),
+    Kernel(Kernel),
     For {
         index: usize,
         extent: Operand,
@@ -363,6 +381,22 @@ impl Compiler<'_> {
             Op::Fill(value) => Instr::Fill(self.read(*value)),
             Op::Array(items) => Instr::Array(self.reads(items)),
             Op::Constant(tensor) => Instr::Constant(tensor.clone()),
+            Op::Scheduled(Scheduled::Concat(parts)) => {
+                Instr::Concat(parts.iter().map(|part| self.slot(*part)).collect())
+            }
+            Op::Scheduled(Scheduled::Kernel(kernel)) => Instr::Kernel(Kernel {
+                placed: kernel.placed.clone(),
+                inputs: (kernel.inputs.iter())
+                    .map(|var| match kernel.added.contains(var) {
+                        true => Operand::Copy(self.place(*var)),
+                        false => self.read((*var).into()),
+                    })
+                    .collect(),
+                added: kernel.added.iter().map(|acc| self.place(*acc)).collect(),
+                when: self.read(kernel.when),
+                is_checked: kernel.checked,
+                is_total: kernel.is_total(),
+            }),
             Op::Update { array, index, value } => {
                 let array = self.operand((*array).into());
                 Instr::Update { array, index: self.reads(index), value: self.read(*value) }

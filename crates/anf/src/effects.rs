@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use crate::{Atom, Block, Exp, LoopKind, Nest, Op, Stm, Var};
+use crate::{Atom, Block, Exp, LoopKind, Nest, Op, Scheduled, Stm, Var};
 
 /// What a construct without blocks does besides computing what it binds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,10 +44,11 @@ impl Op {
             | Op::Constant(_)
             | Op::Update { .. }
             | Op::ArrayPrim(..)
+            | Op::Scheduled(Scheduled::Concat(_))
             | Op::Node { cells: false, .. }
             | Op::Tag(_)
             | Op::Field { .. } => Effect::None,
-            Op::Call { .. } => Effect::Calls,
+            Op::Call { .. } | Op::Scheduled(Scheduled::Kernel(_)) => Effect::Calls,
             Op::Node { cells: true, .. } => Effect::MakesCells,
             Op::Open { .. } => Effect::OpensCell,
             Op::Cell { .. } => Effect::ReadsCell,
@@ -80,7 +81,8 @@ impl Op {
             | Op::Tag(_)
             | Op::Field { .. }
             | Op::Open { .. }
-            | Op::Cell { .. } => None,
+            | Op::Cell { .. }
+            | Op::Scheduled(_) => None,
         }
     }
 
@@ -104,7 +106,8 @@ impl Op {
             | Op::Tag(_)
             | Op::Field { .. }
             | Op::Open { .. }
-            | Op::Cell { .. } => None,
+            | Op::Cell { .. }
+            | Op::Scheduled(_) => None,
         }
     }
 }
@@ -235,6 +238,7 @@ impl Stm {
         match &self.exp {
             Exp::Op(Op::Accumulate { acc, .. }) => _ = found.insert(*acc),
             Exp::Op(Op::Call { accumulators, .. }) => found.extend(accumulators),
+            Exp::Op(Op::Scheduled(Scheduled::Kernel(kernel))) => found.extend(&kernel.added),
             Exp::Op(_) | Exp::Nest(_) => {}
         }
         for block in self.exp.blocks() {
@@ -257,7 +261,10 @@ impl Stm {
     pub fn adds_to(&self, is: &dyn Fn(Var) -> bool) -> bool {
         self.any(&mut |stm| match &stm.exp {
             Exp::Op(Op::Accumulate { acc, .. }) => is(*acc),
-            Exp::Op(Op::Call { accumulators, .. }) => accumulators.iter().any(|acc| is(*acc)),
+            Exp::Op(Op::Call { accumulators: added, .. }) => added.iter().any(|acc| is(*acc)),
+            Exp::Op(Op::Scheduled(Scheduled::Kernel(kernel))) => {
+                kernel.added.iter().any(|acc| is(*acc))
+            }
             Exp::Op(_) | Exp::Nest(_) => false,
         })
     }
@@ -297,7 +304,7 @@ impl Stm {
     /// Whether it takes more than a constant number of operations.
     pub fn is_costly(&self) -> bool {
         match &self.exp {
-            Exp::Op(Op::ArrayPrim(..) | Op::Call { .. })
+            Exp::Op(Op::ArrayPrim(..) | Op::Call { .. } | Op::Scheduled(_))
             | Exp::Nest(Nest::For { .. } | Nest::Loop { .. }) => true,
             Exp::Op(Op::Array(_)) => self.binds[0].ty.rank() > 1,
             Exp::Op(

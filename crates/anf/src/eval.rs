@@ -17,6 +17,7 @@ use crate::counts::{Array, Counts, Memory, bytes, width};
 use crate::room::Room;
 
 mod control;
+mod kernels;
 mod nodes;
 
 /// The results of a run, and the work it took.
@@ -210,12 +211,10 @@ impl<'c> Machine<'c> {
     }
 
     /// What is shown of a value.
-    fn seen_value(&self, operand: &Operand) -> Tensor {
+    fn value(&self, operand: &Operand) -> Value {
         match *operand {
-            Operand::Lit(value) => Tensor::scalar(self.precision.scalar(value)),
-            Operand::Copy(slot) | Operand::Move(slot) => {
-                self.slots[self.base + slot].clone().into_tensor()
-            }
+            Operand::Lit(value) => Value::Scalar(self.precision.scalar(value)),
+            Operand::Copy(slot) | Operand::Move(slot) => self.slots[self.base + slot].clone(),
         }
     }
 
@@ -264,7 +263,14 @@ impl<'c> Machine<'c> {
             Instr::Fill(value) => self.fill(self.scalar(value), step)?,
             Instr::Array(items) => self.literal(items, step)?,
             Instr::Constant(tensor) => Value::Array(Array::borrowed(tensor.clone())),
+            Instr::Concat(parts) => self.concat(parts, step)?,
             Instr::Update { array, index, value } => self.update(array, index, value)?,
+            Instr::Kernel(kernel) => {
+                let values = self.kernel(kernel, step)?;
+                self.bind_all(step, values);
+                self.free(step);
+                return Ok(());
+            }
             Instr::ArrayPrim(prim, args) => {
                 let values = self.array_prim(*prim, args, &step.spans)?;
                 self.bind_all(step, values);
@@ -290,7 +296,7 @@ impl<'c> Machine<'c> {
                 return Ok(());
             }
             Instr::Inspect { number, values } => {
-                let values = values.iter().map(|v| self.seen_value(v)).collect();
+                let values = values.iter().map(|v| self.value(v).into_tensor()).collect();
                 (self.seen)(*number, values);
                 self.free(step);
                 return Ok(());
@@ -476,6 +482,10 @@ impl<'c> Machine<'c> {
 
     fn accumulate(&mut self, acc: usize, index: &[Operand], value: &Operand) -> Run<()> {
         let value = self.take(value);
+        self.add(acc, index, value)
+    }
+
+    fn add(&mut self, acc: usize, index: &[Operand], value: Value) -> Run<()> {
         let Some(mut target) = self.accumulator(acc).map(std::mem::take) else {
             return Ok(());
         };
@@ -530,18 +540,23 @@ impl Collected {
             (Data::Real(all), Value::Scalar(Scalar::Real(x))) => all.push(*x),
             (Data::Int(all), Value::Scalar(Scalar::Int(x))) => all.push(*x),
             (Data::Bool(all), Value::Scalar(Scalar::Bool(x))) => all.push(*x),
-            (all, Value::Array(Array { tensor, .. })) if tensor.dims[..] == self.dims[1..] => {
-                match (all, &tensor.data) {
-                    (Data::Real(all), Data::Real(part)) => all.extend_from_slice(part),
-                    (Data::Int(all), Data::Int(part)) => all.extend_from_slice(part),
-                    (Data::Bool(all), Data::Bool(part)) => all.extend_from_slice(part),
-                    (Data::Real(_) | Data::Int(_) | Data::Bool(_), _) => {
-                        return internal("elements of another type");
-                    }
-                }
+            (_, Value::Array(Array { tensor, .. })) if tensor.dims[..] == self.dims[1..] => {
+                return self.extend(&tensor.data);
             }
             (Data::Real(_) | Data::Int(_) | Data::Bool(_), _) => {
                 return internal("elements of another size or type");
+            }
+        }
+        Ok(())
+    }
+
+    fn extend(&mut self, part: &Data) -> Run<()> {
+        match (&mut self.data, part) {
+            (Data::Real(all), Data::Real(part)) => all.extend_from_slice(part),
+            (Data::Int(all), Data::Int(part)) => all.extend_from_slice(part),
+            (Data::Bool(all), Data::Bool(part)) => all.extend_from_slice(part),
+            (Data::Real(_) | Data::Int(_) | Data::Bool(_), _) => {
+                return internal("elements of another type");
             }
         }
         Ok(())

@@ -16,7 +16,6 @@ mod inline;
 mod labels;
 mod names;
 mod naming;
-mod poly;
 mod print;
 mod read;
 mod room;
@@ -39,16 +38,19 @@ pub use inline::{without_rules, written_out};
 pub use labels::Labels;
 pub use names::{Names, Var};
 pub use naming::{Naming, identifier, numbered};
-pub use poly::{Monomial, Poly};
 pub use print::{print, print_block};
 pub use read::read;
 pub use rules::{Rule, Rules, differentiable};
 pub use syntax::{
-    Atom, Block, Checkpoint, Constructor, Elem, Exp, Field, FnId, Function, Library, LoopKind,
-    Nest, NodeId, NodeType, Op, Out, Param, Stm, Ty,
+    Atom, Block, Checkpoint, Constructor, Elem, Exp, Field, FnId, Function, Kernel, Library,
+    LoopKind, Nest, NodeId, NodeType, Op, Out, Param, Scheduled, Stm, Ty,
 };
 pub use trap::trap;
 pub use walk::{Renaming, free_vars, uses};
+
+/// A size or an index. Coefficients are wider than the integers of the language, so that an
+/// inequality can be derived from others without overflow.
+pub type Poly = lambada_prim::Poly<Var, i128>;
 
 #[cfg(test)]
 mod tests;

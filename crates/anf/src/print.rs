@@ -10,8 +10,8 @@ use lambada_prim::{Prim, Scalar, Spelling, Tensor};
 use crate::labels::Labels;
 use crate::naming::Naming;
 use crate::{
-    Atom, Block, Checkpoint, Elem, Exp, Field, Function, Library, LoopKind, Names, Nest, NodeId,
-    NodeType, Op, Out, Param, Rules, Stm, Ty, Var,
+    Atom, Block, Checkpoint, Elem, Exp, Field, Function, Kernel, Library, LoopKind, Names, Nest,
+    NodeId, NodeType, Op, Out, Param, Rules, Scheduled, Stm, Ty, Var,
 };
 
 /// The program as text: its node types, its functions, and then the function itself. Names are
@@ -266,6 +266,25 @@ impl<'a> Printer<'a> {
         }
     }
 
+    fn kernel(&mut self, kernel: &Kernel) -> String {
+        let (inputs, added) = (self.vars(&kernel.inputs), self.vars(&kernel.added));
+        let mut text = format!("kernel ({inputs})");
+        if !added.is_empty() {
+            text += &format!(" adds ({added})");
+        }
+        if !kernel.is_total() {
+            text += &format!(" when {}", self.atom(kernel.when));
+        }
+        let placed = lambada_graph::placed::print(&kernel.placed);
+        let (inside, outside) = ("  ".repeat(self.indent + 1), "  ".repeat(self.indent));
+        let lines: String = placed.lines().map(|line| format!("{inside}{line}\n")).collect();
+        format!("{text} {{\n{lines}{outside}}}")
+    }
+
+    fn vars(&mut self, vars: &[Var]) -> String {
+        vars.iter().map(|var| self.var(*var)).collect::<Vec<_>>().join(", ")
+    }
+
     fn op(&mut self, op: &Op) -> String {
         match op {
             Op::Prim(op, args) => format!("{} {}", op.name(), self.atoms(args)),
@@ -277,6 +296,8 @@ impl<'a> Printer<'a> {
                 let (array, index) = (self.var(*array), self.atoms(index));
                 format!("{array} with [{index}] = {}", self.atom(*value))
             }
+            Op::Scheduled(Scheduled::Concat(parts)) => format!("concat {}", self.vars(parts)),
+            Op::Scheduled(Scheduled::Kernel(kernel)) => self.kernel(kernel),
             Op::ArrayPrim(prim, args) => {
                 let args: Vec<Rc<str>> = args.iter().map(|arg| self.var(*arg)).collect();
                 match prim.row().spelling {

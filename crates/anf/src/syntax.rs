@@ -4,6 +4,8 @@
 
 use std::rc::Rc;
 
+use lambada_graph::placed::Placed;
+use lambada_graph::{NodeId as GraphNode, Runs};
 use lambada_prim::{ArrayPrim, Prim, ReduceOp, Scalar, ScalarTy, Tensor};
 use lambada_source::Site;
 
@@ -242,6 +244,46 @@ pub enum Op {
         /// Which of the fields of the constructor; a cell.
         field: u32,
     },
+    /// What scheduling makes. Only lowering follows.
+    Scheduled(Scheduled),
+}
+
+/// The constructs that scheduling makes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Scheduled {
+    /// A placed program.
+    Kernel(Box<Kernel>),
+    /// Arrays one after the other: together they have the elements of the bound type, in its order.
+    Concat(Vec<Var>),
+}
+
+/// A run of statements as a placed program. It binds the outputs of the program, but for the new
+/// values of accumulators, and then, unless it is total, a `bool` that says whether they are
+/// right. Where they are not, they are zeros for the evaluator, and anything elsewhere.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Kernel {
+    /// What runs.
+    pub placed: Rc<Placed>,
+    /// One per input of the program; the accumulators to which it adds are among them.
+    pub inputs: Vec<Var>,
+    /// Accumulators of arrays. The last outputs of the program, but for the check, are these inputs
+    /// with what is added.
+    pub added: Vec<Var>,
+    /// Of type `bool`: whether the program runs.
+    pub when: Atom,
+    /// The least extent that `when` asks for, if that is what it does.
+    pub least: Option<(i64, GraphNode)>,
+    /// Whether the last output of the program says that the others are right.
+    pub checked: bool,
+    /// How often it runs.
+    pub runs: Runs,
+}
+
+impl Kernel {
+    /// Whether the program always runs and is right.
+    pub fn is_total(&self) -> bool {
+        self.when == Atom::Lit(Scalar::Bool(true)) && !self.checked
+    }
 }
 
 /// The constructs with blocks.

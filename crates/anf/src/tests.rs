@@ -1,4 +1,4 @@
-use lambada_prim::{ArrayPrim, Prim, ReduceOp, Scalar, Tensor};
+use lambada_prim::{Scalar, Tensor};
 
 use crate::*;
 
@@ -6,47 +6,13 @@ mod bounds;
 mod library;
 mod rules;
 
-/// `f [n] (xs : [n]real) (x : real)` whose body is built by the closure, which gives the results
-/// and their types.
-fn function(build: impl FnOnce(&mut Builder, Var, Var, Var) -> Vec<(Atom, Ty)>) -> Function {
-    let mut names = Names::default();
-    let (n, xs, x) = (names.fresh("n"), names.fresh("xs"), names.fresh("x"));
-    let mut b = Builder::new(&mut names);
-    let (results, types) = build(&mut b, n, xs, x).into_iter().unzip();
-    let body = b.finish(results);
-    let params = vec![
-        Param { var: xs, ty: Ty::real().array_of(n.into()) },
-        Param { var: x, ty: Ty::real() },
-    ];
-    Function {
-        name: "f".into(),
-        sizes: vec![n],
-        params,
-        results: types,
-        body,
-        names,
-        ..Function::default()
-    }
+/// `f [n] (xs : [n]real) (x : real)` with this body.
+fn function(body: &str) -> Function {
+    read(&format!("f [n] (xs : [n]real) (x : real) {{\n{body}}}\n")).expect(body)
 }
 
 fn args(xs: &[f64], x: f64) -> Vec<Tensor> {
     vec![Tensor::reals(vec![xs.len()], xs.to_vec()), Tensor::scalar(Scalar::Real(x))]
-}
-
-/// `for i < n (outs) { build }`
-fn for_(
-    b: &mut Builder,
-    extent: Atom,
-    outs: Vec<(Out, Ty)>,
-    build: impl FnOnce(&mut Builder, Atom) -> Vec<Atom>,
-) -> Vec<Atom> {
-    let index = b.names.fresh("i");
-    let body = b.block(|b| build(b, index.into()));
-    let (outs, types): (Vec<Out>, Vec<Ty>) = outs.into_iter().unzip();
-    b.bind_all(
-        types.into_iter().map(|ty| ("ys".into(), ty)).collect(),
-        Nest::For { index, extent, outs, body },
-    )
 }
 
 fn accepts(f: &Function) {
@@ -61,36 +27,35 @@ fn rejects(f: &Function, message: &str) {
 }
 
 fn scaled_sum() -> Function {
-    function(|b, n, xs, x| {
-        let ty = Ty::real().array_of(n.into());
-        let outs = vec![(Out::Collect, ty.clone()), (Out::Reduce(ReduceOp::Add), Ty::real())];
-        let both = for_(b, n.into(), outs, |b, i| {
-            let e = b.index(xs, &ty, vec![i]);
-            let t = b.prim(Prim::Mul, [x.into(), e]);
-            vec![t, t]
-        });
-        vec![(both[0], ty), (both[1], Ty::real())]
-    })
+    function(
+        "ys : [n]real, s : real = for i < n (collect, reduce add) {
+  e : real = xs[i]
+  t : real = mul x, e
+  => t, t
+}
+=> ys : [n]real, s : real
+",
+    )
 }
 
-/// A histogram-like function: two accumulators, the second in a nested loop.
+/// A histogram-like function with two accumulators.
 fn accumulating() -> Function {
-    function(|b, n, xs, x| {
-        let ty = Ty::real().array_of(n.into());
-        let zeros = b.zero(&ty);
-        let acc = b.bind("h", ty.clone(), Op::Accumulator(zeros)).as_var().unwrap();
-        let total = b.bind("total", Ty::real(), Op::Accumulator(Atom::real(1.0))).as_var().unwrap();
-        for_(b, n.into(), vec![], |b, i| {
-            let e = b.index(xs, &ty, vec![i]);
-            let t = b.prim(Prim::Mul, [x.into(), e]);
-            b.effect(Op::Accumulate { acc, index: vec![i], value: t });
-            b.effect(Op::Accumulate { acc: total, index: vec![], value: t });
-            vec![]
-        });
-        let h = b.bind("h", ty.clone(), Op::Freeze(acc));
-        let s = b.bind("s", Ty::real(), Op::Freeze(total));
-        vec![(h, ty), (s, Ty::real())]
-    })
+    function(
+        "zeros : [n]real = fill 0.0
+h : [n]real = accumulator zeros
+total : real = accumulator 1.0
+for i < n () {
+  e : real = xs[i]
+  t : real = mul x, e
+  accumulate h[i] += t
+  accumulate total[] += t
+  =>
+}
+a : [n]real = freeze h
+s : real = freeze total
+=> a : [n]real, s : real
+",
+    )
 }
 
 #[test]
@@ -183,19 +148,16 @@ fn accumulates() {
 
 #[test]
 fn updates_in_a_loop_are_in_place() {
-    let f = function(|b, n, xs, x| {
-        let ty = Ty::real().array_of(n.into());
-        let (s, i) = (b.names.fresh("s"), b.names.fresh("i"));
-        let body = b.block(|b| {
-            let old = b.index(s, &ty, vec![i.into()]);
-            let value = b.prim(Prim::Add, [old, x.into()]);
-            vec![b.bind("s", ty.clone(), Op::Update { array: s, index: vec![i.into()], value })]
-        });
-        let params = vec![Param { var: s, ty: ty.clone() }];
-        let kind = LoopKind::counted(i, n.into());
-        let r = b.bind("r", ty.clone(), Nest::Loop { params, inits: vec![xs.into()], kind, body });
-        vec![(r, ty)]
-    });
+    let f = function(
+        "r : [n]real = loop (s : [n]real = xs) for i < n {
+  old : real = s[i]
+  value : real = add old, x
+  s : [n]real = s with [i] = value
+  => s
+}
+=> r : [n]real
+",
+    );
     accepts(&f);
     let n = 200_000;
     let start = std::time::Instant::now();
@@ -206,21 +168,17 @@ fn updates_in_a_loop_are_in_place() {
 
 /// `loop s = xs for i < n do s with [i] = …`, and perhaps a later use of what the loop begins with.
 fn overwritten(start: bool, kept: bool) -> Function {
-    function(|b, n, xs, x| {
-        let ty = Ty::real().array_of(n.into());
-        let start = if start { b.zero(&ty) } else { xs.into() };
-        let (s, i) = (b.names.fresh("s"), b.names.fresh("i"));
-        let body = b.block(|b| {
-            let update = Op::Update { array: s, index: vec![i.into()], value: x.into() };
-            vec![b.bind("s", ty.clone(), update)]
-        });
-        let params = vec![Param { var: s, ty: ty.clone() }];
-        let kind = LoopKind::counted(i, n.into());
-        let r = b.bind("r", ty.clone(), Nest::Loop { params, inits: vec![start], kind, body });
-        let mut results = vec![(r, ty.clone())];
-        results.extend(kept.then_some((start, ty)));
-        results
-    })
+    let made = if start { "zeros : [n]real = fill 0.0\n" } else { "" };
+    let start = if start { "zeros" } else { "xs" };
+    let kept = if kept { format!(", {start} : [n]real") } else { String::new() };
+    function(&format!(
+        "{made}r : [n]real = loop (s : [n]real = {start}) for i < n {{
+  s : [n]real = s with [i] = x
+  => s
+}}
+=> r : [n]real{kept}
+"
+    ))
 }
 
 #[test]
@@ -241,58 +199,42 @@ fn an_update_costs_a_copy_where_the_array_is_not_the_programs_or_still_needed() 
 #[test]
 fn memory_is_given_back_at_the_last_use() {
     // A chain of arrays, each made from the one before; and the same in each iteration of a loop.
-    let chain = |b: &mut Builder, n: Atom, xs: Var| {
-        let ty = Ty::real().array_of(n);
-        let last = (0..5).fold(xs, |x, _| {
-            let outs = vec![(Out::Collect, ty.clone())];
-            let next = for_(b, n, outs, |b, i| {
-                let e = b.index(x, &ty, vec![i]);
-                vec![b.prim(Prim::Sin, [e])]
-            });
-            next[0].as_var().unwrap()
-        });
-        b.index(last, &ty, vec![Atom::int(0)])
-    };
-    let once = function(|b, n, xs, _| vec![(chain(b, n.into(), xs), Ty::real())]);
+    let next = "ys : [n]real = for i < n (collect) {
+  e : real = ys[i]
+  s : real = sin e
+  => s
+}
+";
+    let chain = format!("{}{}e : real = ys[0]\n", next.replace("ys[", "xs["), next.repeat(4));
+    let once = function(&format!("{chain}=> e : real\n"));
     let counts = eval(&once, &args(&[1.0; 10], 2.0)).unwrap().counts;
     assert_eq!((counts.allocated, counts.peak), (5 * 80, 2 * 80));
-    let repeated = function(|b, n, xs, _| {
-        let outs = vec![(Out::Reduce(ReduceOp::Add), Ty::real())];
-        let sum = for_(b, Atom::int(7), outs, |b, _| vec![chain(b, n.into(), xs)]);
-        vec![(sum[0], Ty::real())]
-    });
+    let repeated = function(&format!(
+        "sum : real = for j < 7 (reduce add) {{\n{chain}=> e\n}}\n=> sum : real\n"
+    ));
     let counts = eval(&repeated, &args(&[1.0; 10], 2.0)).unwrap().counts;
     assert_eq!((counts.allocated, counts.peak), (7 * 5 * 80, 2 * 80));
 }
 
 #[test]
 fn a_view_costs_nothing() {
-    let f = function(|b, n, xs, _| {
-        let ty = Ty::real().array_of(n.into());
-        let matrix = ty.array_of(Atom::int(3));
-        let m = b.bind("m", matrix.clone(), Op::Array(vec![xs.into(); 3]));
-        let row = b.index(m.as_var().unwrap(), &matrix, vec![Atom::int(1)]);
-        vec![(b.index(row.as_var().unwrap(), &ty, vec![Atom::int(0)]), Ty::real())]
-    });
+    let f = function(
+        "m : [3][n]real = [xs, xs, xs]
+row : [n]real = m[1]
+e : real = row[0]
+=> e : real
+",
+    );
     let counts = eval(&f, &args(&[1.0; 10], 2.0)).unwrap().counts;
     assert_eq!((counts.written, counts.allocated, counts.peak), (240, 240, 240));
 }
 
 #[test]
 fn checker_finds_scope_errors() {
-    rejects(&function(|_, _, _, _| vec![(Var(2).into(), Ty::int())]), "has type real, not int");
-    rejects(
-        &function(|b, n, xs, _| {
-            let ty = Ty::real().array_of(n.into());
-            let mut inner = Atom::int(0);
-            for_(b, n.into(), vec![], |b, i| {
-                inner = b.index(xs, &ty, vec![i]);
-                vec![]
-            });
-            vec![(inner, Ty::real())]
-        }),
-        "is not in scope",
-    );
+    rejects(&function("=> x : int\n"), "has type real, not int");
+    let mut inner = scaled_sum();
+    inner.body.results[1] = inner.body.stms[0].exp.blocks()[0].results[0];
+    rejects(&inner, "is not in scope");
     let mut twice = scaled_sum();
     let stm = twice.body.stms[0].clone();
     twice.body.stms.push(stm);
@@ -301,28 +243,20 @@ fn checker_finds_scope_errors() {
 
 #[test]
 fn checker_finds_size_errors_and_learns_from_checks() {
-    let product = |with_check: bool| {
-        function(|b, n, xs, _| {
-            let m = b.bind("m", Ty::int(), Op::Prim(Prim::AddInt, vec![n.into(), Atom::int(1)]));
-            let k = b.bind("k", Ty::int(), Op::Prim(Prim::SubInt, vec![m, Atom::int(1)]));
-            let l = b.bind("l", Ty::int(), Op::Prim(Prim::MulInt, vec![m, Atom::int(2)]));
-            let square = b.zero(&Ty { elem: Elem::REAL, dims: vec![k, l] });
-            let row = b.bind(
-                "row",
-                Ty::real().array_of(l),
-                Op::ArrayPrim(ArrayPrim::MatMul, vec![xs, square.as_var().unwrap()]),
-            );
-            if with_check {
-                let cond = b.prim(Prim::EqInt, [l, n.into()]);
-                let site =
-                    lambada_source::Site::new(lambada_source::Span::default(), "sizes differ");
-                b.effect(Op::Check { cond, site, values: vec![] });
-            }
-            vec![(row, Ty::real().array_of(n.into()))]
-        })
+    let product = |check: &str| {
+        function(&format!(
+            "m : int = add_int n, 1
+k : int = sub_int m, 1
+l : int = mul_int m, 2
+square : [k][l]real = fill 0.0
+row : [l]real = xs @ square
+same : bool = eq_int l, n
+{check}=> row : [n]real
+"
+        ))
     };
-    accepts(&product(true));
-    rejects(&product(false), "has type");
+    accepts(&product("check same \"sizes differ\" ()\n"));
+    rejects(&product(""), "has type");
 }
 
 #[test]
@@ -344,28 +278,25 @@ fn checker_knows_that_accumulators_are_linear() {
 
 #[test]
 fn prints_every_construct() {
-    let text = print(&scaled_sum());
+    let mut f = scaled_sum();
+    // Two variables of one name.
+    let both = f.body.stms[0].binds.iter().map(|p| p.var).collect::<Vec<Var>>();
+    both.into_iter().for_each(|var| f.names.rename(var, "ys"));
     let expect = "f [n] (xs : [n]real) (x : real) {
   ys : [n]real, ys1 : real = for i < n (collect, reduce add) {
-    xs1 : real = xs[i]
-    t : real = mul x, xs1
+    e : real = xs[i]
+    t : real = mul x, e
     => t, t
   }
   => ys : [n]real, ys1 : real
 }
 ";
-    assert_eq!(text, expect);
+    assert_eq!(print(&f), expect);
 }
 
 #[test]
 fn deep_and_long() {
-    let f = function(|b, _, _, x| {
-        let mut y: Atom = x.into();
-        for _ in 0..20_000 {
-            y = b.prim(Prim::Sin, [y]);
-        }
-        vec![(y, Ty::real())]
-    });
+    let f = function(&format!("{}=> x : real\n", "x : real = sin x\n".repeat(20_000)));
     accepts(&f);
     eval(&f, &args(&[], 1.0)).unwrap();
     print(&f);

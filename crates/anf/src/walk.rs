@@ -5,7 +5,10 @@
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use crate::{Atom, Block, Checkpoint, Exp, LoopKind, Names, Nest, Op, Param, Stm, Ty, Var};
+use crate::{
+    Atom, Block, Checkpoint, Exp, Function, Kernel, LoopKind, Names, Nest, Op, Param, Scheduled,
+    Stm, Ty, Var,
+};
 
 /// The children of all constructs, in order: once to read and once to change them.
 macro_rules! children {
@@ -27,7 +30,7 @@ macro_rules! children {
                         $operands::atoms(index, f);
                         $operands::atom(value, f);
                     }
-                    Op::ArrayPrim(_, args) => args.into_iter().for_each(|arg| $operands::var(arg, f)),
+                    Op::ArrayPrim(_, args) | Op::Scheduled(Scheduled::Concat(args)) => args.into_iter().for_each(|arg| $operands::var(arg, f)),
                     Op::Freeze(acc) => $operands::var(acc, f),
                     Op::Check { cond, values, .. } => {
                         $operands::atom(cond, f);
@@ -45,6 +48,11 @@ macro_rules! children {
                     | Op::Field { of, .. }
                     | Op::Open { of, .. }
                     | Op::Cell { of, .. } => $operands::atom(of, f),
+                    Op::Scheduled(Scheduled::Kernel(kernel)) => {
+                        let Kernel { when, inputs, added, .. } = &$($mutable)? **kernel;
+                        $operands::atom(when, f);
+                        inputs.into_iter().chain(added).for_each(|var| $operands::var(var, f));
+                    }
                 }
             }
         }
@@ -215,6 +223,25 @@ impl Stm {
         let mut size = 0;
         self.each(&mut |_| size += 1);
         size
+    }
+}
+
+impl Function {
+    /// The kernels of the function and then of its library.
+    pub fn kernels(&self) -> Vec<Kernel> {
+        let mut kernels = Vec::new();
+        self.body.each(&mut |stm| {
+            if let Exp::Op(Op::Scheduled(Scheduled::Kernel(kernel))) = &stm.exp {
+                kernels.push((**kernel).clone());
+            }
+        });
+        kernels.extend(self.library.functions.iter().flatten().flat_map(Function::kernels));
+        kernels
+    }
+
+    /// Whether one of its own statements is scheduled.
+    pub(crate) fn is_scheduled(&self) -> bool {
+        self.body.any(&mut |stm| matches!(stm.exp, Exp::Op(Op::Scheduled(_))))
     }
 }
 

@@ -160,7 +160,8 @@ impl Bands {
             | Op::Tag(_)
             | Op::Field { .. }
             | Op::Open { .. }
-            | Op::Cell { .. } => None,
+            | Op::Cell { .. }
+            | Op::Scheduled(_) => None,
         }
     }
 

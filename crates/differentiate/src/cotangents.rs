@@ -332,6 +332,7 @@ impl Cotangents<'_> {
             | Op::Inspect { .. }
             | Op::Tag(_)
             | Op::Open { .. } => {}
+            Op::Scheduled(_) => unreachable!("scheduling is the last pass"),
         }
         None
     }

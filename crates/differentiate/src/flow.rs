@@ -242,6 +242,7 @@ impl<'a> Flow<'a> {
             | Op::Check { .. }
             | Op::Inspect { .. }
             | Op::Call { .. } => {}
+            Op::Scheduled(_) => unreachable!("scheduling is the last pass"),
         }
     }
 

@@ -246,6 +246,7 @@ impl<'a> Checker<'a> {
                 return self.grow(*acc, kind, stm);
             }
             Op::Check { .. } | Op::Inspect { .. } => return,
+            Op::Scheduled(_) => unreachable!("scheduling is the last pass"),
             Op::Call { function, args, accumulators } => {
                 return self.call(stm, *function, args, accumulators);
             }

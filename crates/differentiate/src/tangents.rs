@@ -233,6 +233,7 @@ impl Tangents<'_> {
             | Op::Inspect { .. }
             | Op::Tag(_)
             | Op::Call { .. } => {}
+            Op::Scheduled(_) => unreachable!("scheduling is the last pass"),
         }
     }
 }

@@ -5,9 +5,9 @@ use std::rc::Rc;
 use lambada_core::{FieldOrder, Program};
 use lambada_source::{Problem, Severity, Span};
 
-use crate::doubts::doubts;
 use crate::infer::{Infer, MissingSize, State};
 use crate::input::Input;
+use crate::lints::lints;
 use crate::messages;
 use crate::solve::Solver;
 use crate::solve::defaults::{DefaultInstance, Shape};
@@ -77,7 +77,7 @@ pub fn elaborate(input: &Input) -> (Checked, Vec<Problem>) {
     let main = infer.scopes.len() - 1;
     let mut problems = infer.problems;
     if problems.is_empty() {
-        problems = doubts(input.main);
+        problems = lints(input.main);
     }
     problems.sort_by_key(|problem| problem.labels.first().map(|label| label.span));
     problems.dedup();

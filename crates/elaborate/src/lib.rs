@@ -2,15 +2,15 @@
 //!
 //! In reading order: `solve` finds out unknown types and sizes and knows no syntax; `infer` walks
 //! the syntax tree and leaves a `typed` tree with a scheme for each definition; `matching` makes
-//! decision trees of matches; `specialize` writes core for one entry; `doubts` finds what deserves
+//! decision trees of matches; `specialize` writes core for one entry; `lints` finds what deserves
 //! a warning.
 
 mod builtin;
 mod checked;
 mod components;
-mod doubts;
 mod infer;
 mod input;
+mod lints;
 mod matching;
 pub mod messages;
 mod solve;

@@ -9,7 +9,7 @@ use lambada_source::Span;
 
 use crate::builtin::Builtin;
 use crate::matching::Tree;
-use crate::solve::poly::Poly;
+use crate::solve::size::Poly;
 use crate::solve::ty::{Ty, VariantId};
 
 /// A variable bound by a pattern, a clause or a size.
@@ -153,15 +153,15 @@ pub(crate) struct Rule {
     pub span: Span,
 }
 
-/// What a signature says of one size.
+/// A statement of a signature about one size.
 #[derive(Clone, Debug)]
 pub(crate) struct Claim {
     /// Which parameter.
     pub param: usize,
     /// The way to the array inside of it.
     pub path: Vec<Step>,
-    /// What is said.
-    pub what: Said,
+    /// The fact.
+    pub what: SizeFact,
     /// How to call the size in messages: `x`, `axis 1 of x`.
     pub owner: Rc<str>,
     pub span: Span,
@@ -176,9 +176,9 @@ pub(crate) enum Step {
     Element,
 }
 
-/// What a signature says of a size.
+/// A fact about a size that a signature states.
 #[derive(Clone, Debug)]
-pub(crate) enum Said {
+pub(crate) enum SizeFact {
     /// This variable stands for it.
     Bind(LocalId),
     /// It is the value of this expression, written like this.

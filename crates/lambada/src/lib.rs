@@ -21,7 +21,6 @@ mod memory;
 // Without the features for files, nobody says what is wrong with them.
 #[cfg_attr(not(all(feature = "arrow", feature = "csv", feature = "npz")), allow(dead_code))]
 mod messages;
-mod nests;
 pub mod operators;
 mod options;
 mod orders;
@@ -62,14 +61,13 @@ pub use gradbench::{Ended, gradbench};
 pub use lambada_core::FieldOrder;
 pub use lambada_core::data::{Data, Style};
 pub use lambada_elaborate::Shape;
+pub use lambada_graph::{Mechanism, Mechanisms};
 pub use lambada_prim::{Data as Elements, Precision, Scalar, Tensor};
 pub use lambada_run::{Cancel, Target, output_was_closed, remove_unfinished, warn_with};
-pub use lambada_schedule::{Mechanism, Mechanisms};
 pub use lambada_source::{Failure, Problem, Severity, suggest};
 pub use library::{MODULES, PRELUDE, module_text};
 pub use manual::{Chapter, Entry, chapters, manual, page};
 pub use memory::{check_environment, memory_size};
-pub use nests::nested;
 pub use operators::Operator;
 pub use options::{Engine, Options};
 pub use passes::{Pass, PassTime, pass_times, passes, table, timed_passes};

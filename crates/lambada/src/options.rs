@@ -4,9 +4,9 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use lambada_anf::Function;
+use lambada_graph::{Mechanisms, Plan};
 use lambada_prim::{Memory, Precision};
 use lambada_run::Target;
-use lambada_schedule::{Mechanisms, Plan};
 
 /// Which way to run a program. All give the same results; they differ in speed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -91,7 +91,8 @@ impl Default for Options {
 impl Options {
     /// How a function is scheduled for some processors.
     pub(crate) fn plan(&self, function: &Function, target: Target) -> Plan {
-        Plan { lanes: target.lanes(function.names.precision()), mechanisms: self.mechanisms }
+        let lanes = target.lanes(function.names.precision());
+        Plan { mechanisms: self.mechanisms, ..Plan::of(lanes) }
     }
 
     /// The limit on the memory for arrays.

@@ -44,16 +44,16 @@ pub(crate) const FORWARD: Pass =
 /// Reverse mode.
 pub(crate) const REVERSE: Pass =
     once("reverse", "reverse derivatives, from the innermost outwards", "anf → anf");
-/// Loops to nests with lanes.
+/// Runs of statements to kernels.
 pub(crate) const SCHEDULE: Pass = once(
     "schedule",
-    "arithmetic over arrays becomes loops that are made from the data flow: blocks, tiles, lanes",
-    "anf → graph → placed → loops",
+    "arithmetic over arrays becomes kernels that are made from the data flow: blocks, tiles, lanes",
+    "anf → anf",
 );
 /// Arrays to buffers.
 pub(crate) const LOWER: Pass = once(
     "lower",
-    "arrays become buffers: destination passing, updates in place, scopes of the arena",
+    "arrays become buffers: destination passing, updates in place, scopes of the arena; kernels become loops",
     "anf → loops",
 );
 /// To machine code.

@@ -1,5 +1,6 @@
 //! The pipeline on one screen: from a core program to something that runs.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -7,20 +8,20 @@ use lambada_anf as anf;
 use lambada_core::data::Data;
 use lambada_core::eval::Settings;
 use lambada_core::{DefId, Program};
+use lambada_graph::Plan;
 use lambada_loops as loops;
 use lambada_normalize::{Inspection, Layout, Normalized, layouts, normalize, normalize_for_source};
 use lambada_optimize::Reader;
 use lambada_prim::{Memory, Scalar, Tensor};
 use lambada_run::{Cancel, Kernel, Target};
-use lambada_schedule::Plan;
+use lambada_schedule::{Choice, schedule};
 use lambada_source::stack::{self, Deep};
 use lambada_source::{Failure, Problem, Site, Span};
 
 use crate::brief::Brief;
 use crate::messages::running as messages;
-use crate::nests::Lanes;
 use crate::orders;
-use crate::passes::{COMPILE, FORWARD, LOWER, Lap, NORMALIZE, REVERSE, SIMPLIFY, timed};
+use crate::passes::{COMPILE, FORWARD, LOWER, Lap, NORMALIZE, REVERSE, SCHEDULE, SIMPLIFY, timed};
 use crate::{Engine, Options};
 
 /// Derivatives as the production pipeline takes them: simplify and fuse, then differentiate.
@@ -275,14 +276,26 @@ pub fn lower_for(arrays: &Arrays, options: &Options, target: Target) -> loops::F
 
 /// The same as a plan says.
 fn lower_by(function: &anf::Function, options: &Options, plan: Plan) -> loops::Function {
-    let lanes = Lanes { plan, checks: options.checks };
-    let nests: &dyn lambada_lower::Nests =
-        if options.nests && !options.trap_nan { &lanes } else { &lambada_lower::NoNests };
     stack::roomy(|| {
-        let lowered = timed(&LOWER, || lambada_lower::lower_with(function, nests));
+        let scheduled = scheduled(function, options, plan);
+        let lowered = timed(&LOWER, || lambada_lower::lower_with(&scheduled, plan));
         verify(options, "lower", || loops::check(&lowered), || loops::print(&lowered));
         lowered
     })
+}
+
+/// The function with kernels, where the options say so.
+pub(crate) fn scheduled<'a>(
+    function: &'a anf::Function,
+    options: &Options,
+    plan: Plan,
+) -> Cow<'a, anf::Function> {
+    if !options.nests || options.trap_nan {
+        return Cow::Borrowed(function);
+    }
+    let scheduled = timed(&SCHEDULE, || schedule(function, plan, Choice::Best));
+    verify(options, SCHEDULE.name, || anf::check(&scheduled), || anf::print(&scheduled));
+    Cow::Owned(scheduled)
 }
 
 /// The same as the options say.
@@ -293,7 +306,7 @@ pub(crate) fn lower_with(arrays: &Arrays, options: &Options) -> loops::Function 
 /// The same for the interpreter of loops.
 fn lower_to_interpret(function: &anf::Function, options: &Options) -> loops::Function {
     let lanes = lambada_run::interpreted_lanes(engine(options), function.names.precision());
-    lower_by(function, options, Plan { lanes, mechanisms: options.mechanisms })
+    lower_by(function, options, Plan { mechanisms: options.mechanisms, ..Plan::of(lanes) })
 }
 
 /// Where checks are requested (always in debug builds), a program that a pass has broken stops the
@@ -653,7 +666,8 @@ pub(crate) fn compiled(
         quick: options.quick,
         ..Default::default()
     };
-    let lower = |lanes| lower_by(function, options, Plan { lanes, mechanisms: options.mechanisms });
+    let plan = |lanes| Plan { mechanisms: options.mechanisms, ..Plan::of(lanes) };
+    let lower = |lanes| lower_by(function, options, plan(lanes));
     let precision = function.names.precision();
     timed(&COMPILE, || Kernel::lowered(precision, settings, cache, lower))
         .map_err(|e| vec![messages::broken_compilation(&e)])

@@ -1,6 +1,7 @@
 //! Every intermediate form of a definition, as text.
 
 use lambada_anf as anf;
+use lambada_graph::Nominal;
 use lambada_optimize::Reader;
 use lambada_schedule as schedule;
 use lambada_source::{Problem, stack};
@@ -8,8 +9,8 @@ use lambada_surface::ast::Item;
 
 use crate::messages::running as messages;
 use crate::operators::Operator;
-use crate::passes::NORMALIZE;
-use crate::pipeline::{arrays_with, lower_with, optimized};
+use crate::passes::{NORMALIZE, SCHEDULE};
+use crate::pipeline::{arrays_with, lower_with, optimized, scheduled};
 use crate::{Call, Options, Unit};
 
 /// A form of the program.
@@ -61,7 +62,7 @@ impl Unit {
             }
             (Stage::Schedule, _) => {
                 let arrays = arrays_with(&call.program, call.entry, &self.options)?;
-                Ok(scheduled(&arrays.optimized, &self.options))
+                Ok(kernels(&arrays.optimized, &self.options))
             }
             (Stage::Loops, _) => Ok(lambada_loops::print(&lower_with(
                 &arrays_with(&call.program, call.entry, &self.options)?,
@@ -89,28 +90,33 @@ impl Unit {
         }
         // What it gave when it ran last.
         let mut shown = None;
-        optimized(&function, &self.options, Reader::Machine, &mut |ran, after| {
+        let last = optimized(&function, &self.options, Reader::Machine, &mut |ran, after| {
             if ran == pass {
                 shown = Some(anf::print(after));
             }
         });
+        if pass == SCHEDULE.name {
+            let plan = self.options.plan(&last, self.options.target);
+            return Ok(anf::print(&scheduled(&last, &self.options, plan)));
+        }
         shown.ok_or_else(|| vec![messages::no_such_pass(pass)])
     }
 }
 
-/// How a program is scheduled: its nests, where there are any; else its graphs, with what each pass
-/// over its points computes, for sizes of which nothing is known.
-fn scheduled(function: &anf::Function, options: &Options) -> String {
+/// How a program is scheduled: its kernels, where there are any; else its graphs, with what each
+/// pass over its points computes, for sizes of which nothing is known.
+fn kernels(function: &anf::Function, options: &Options) -> String {
     if options.nests {
-        let often = function.library.functions.iter().flatten();
-        let often = often.flat_map(|f| explained(f, options, schedule::Around::Loops));
-        let once = explained(function, options, schedule::Around::Nothing);
-        let nests: Vec<String> = often.chain(once).collect();
-        if !nests.is_empty() {
-            return nests.join("\n");
+        let scheduled = scheduled(function, options, options.plan(function, options.target));
+        let kernels = scheduled.kernels();
+        let kernels =
+            kernels.iter().map(|k| lambada_emit::explained(&k.placed, k.least, k.checked));
+        let kernels: Vec<String> = kernels.collect();
+        if !kernels.is_empty() {
+            return kernels.join("\n");
         }
     }
-    let nominal = schedule::Nominal::default();
+    let nominal = Nominal::default();
     let mut texts = Vec::new();
     schedule::through_graphs(&mut function.clone(), &mut |graph| {
         let prepared = schedule::prepared(&graph, &nominal, schedule::Leave::Checked);
@@ -121,13 +127,4 @@ fn scheduled(function: &anf::Function, options: &Options) -> String {
         texts.push("no nests, which would not be worth it here\n".into());
     }
     texts.join("\n")
-}
-
-/// The nests of a function, in order.
-fn explained(function: &anf::Function, options: &Options, around: schedule::Around) -> Vec<String> {
-    let plan = options.plan(function, options.target);
-    let kernels = schedule::kernels(function, plan, schedule::Choice::Best, around);
-    let mut found: Vec<_> = kernels.found.into_iter().collect();
-    found.sort_by_key(|(var, _)| *var);
-    found.iter().map(|(_, kernel)| schedule::explained(kernel)).collect()
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use lambada_anf::{Atom, Block, Exp, Nest, Op, Param, Stm, Var};
+use lambada_anf::{Atom, Block, Exp, Nest, Op, Param, Scheduled, Stm, Var};
 use lambada_loops::Operand;
 use lambada_prim::ScalarTy;
 
@@ -17,21 +17,11 @@ impl<'a> Lower<'a> {
     /// should be, result by result; where they are not, the caller moves them.
     pub(crate) fn block(&mut self, block: &'a Block, wants: &[Option<Place>]) -> Vec<Value> {
         self.plan(block, wants);
-        let mut k = 0;
-        while let Some(stm) = block.stms.get(k) {
+        for (k, stm) in block.stms.iter().enumerate() {
             self.env.arrive(k);
             let own = stm.binds.first().and_then(|bind| self.env.origin(bind.var));
             let around = self.code.come_from(own);
-            k += match self.kernel(stm) {
-                Some(kernel) if !kernel.otherwise => {
-                    self.nests(&block.stms[k..], k, &kernel);
-                    kernel.statements
-                }
-                Some(_) | None => {
-                    self.statement(stm);
-                    1
-                }
-            };
+            self.statement(stm);
             self.code.go_back(around);
         }
         self.env.arrive(block.stms.len());
@@ -39,9 +29,6 @@ impl<'a> Lower<'a> {
     }
 
     pub(crate) fn statement(&mut self, stm: &'a Stm) {
-        if self.concatenated(stm) {
-            return;
-        }
         match &stm.exp {
             Exp::Op(op) => self.op(stm, op),
             Exp::Nest(Nest::For { index, extent, outs, body }) => {
@@ -62,6 +49,8 @@ impl<'a> Lower<'a> {
             Op::Array(items) => self.array(&stm.binds[0], items),
             Op::Constant(tensor) => self.constant(&stm.binds[0], tensor),
             Op::Update { array, index, value } => self.update(&stm.binds[0], *array, index, *value),
+            Op::Scheduled(Scheduled::Concat(parts)) => self.concat(&stm.binds[0], parts),
+            Op::Scheduled(Scheduled::Kernel(kernel)) => self.kernel(stm, kernel),
             Op::ArrayPrim(prim, args) => self.array_prim(&stm.binds, *prim, args),
             Op::Accumulator(value) => self.accumulator(&stm.binds[0], *value),
             Op::Accumulate { acc, index, value } => self.accumulate(*acc, index, *value),

@@ -26,9 +26,6 @@ pub(crate) enum Joint {
 
 impl<'a> Lower<'a> {
     pub(crate) fn if_(&mut self, stm: &'a Stm, cond: Atom, then: &'a Block, otherwise: &'a Block) {
-        if let Some(kernel) = self.kernel(stm) {
-            return self.nests_or(stm, cond, [then, otherwise], &kernel);
-        }
         let cond = self.env.operand(cond);
         if then.stms.is_empty()
             && otherwise.stms.is_empty()

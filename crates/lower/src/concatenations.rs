@@ -4,24 +4,19 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use lambada_anf::{Atom, Exp, Op, Param, Stm, Var};
+use lambada_anf::{Atom, Exp, Op, Param, Scheduled, Stm, Var};
 use lambada_loops::Operand;
 
 use crate::Lower;
 use crate::memory::{Place, Value};
 
 impl<'a> Lower<'a> {
-    /// The array that the statement puts together from others, and these.
-    fn concatenation<'s>(&self, stm: &'s Stm) -> Option<(&'s Param, Rc<[Var]>)> {
-        let [bind] = stm.binds.as_slice() else { return None };
-        Some((bind, self.concatenations.get(&bind.var)?.clone()))
-    }
-
     /// Gives the array that the last of these statements puts together its memory before its parts
     /// are built, and says that they are wanted there.
     pub(crate) fn want_parts(&mut self, stms: &'a [Stm], wishes: &mut HashMap<Var, Place>) {
         let Some((stm, before)) = stms.split_last() else { return };
-        let Some((bind, parts)) = self.concatenation(stm) else { return };
+        let Exp::Op(Op::Scheduled(Scheduled::Concat(parts))) = &stm.exp else { return };
+        let bind = &stm.binds[0];
         let made = |part: Var| before.iter().flat_map(|stm| &stm.binds).find(|p| p.var == part);
         let made: Vec<Option<&Param>> = parts.iter().map(|part| made(*part)).collect();
         let sizes = made.iter().flatten().chain([&bind]).flat_map(|p| &p.ty.dims);
@@ -77,10 +72,8 @@ impl<'a> Lower<'a> {
         parts
     }
 
-    /// Puts an array together, if the statement does that; says whether. Parts that have been built
-    /// where they belong are there already.
-    pub(crate) fn concatenated(&mut self, stm: &'a Stm) -> bool {
-        let Some((bind, parts)) = self.concatenation(stm) else { return false };
+    /// Puts an array together. Parts that have been built where they belong are there already.
+    pub(crate) fn concat(&mut self, bind: &Param, parts: &[Var]) {
         let found: Vec<Place> = parts.iter().map(|part| self.in_memory(*part)).collect();
         let planned = self.planned.remove(&bind.var).zip(self.memory.wanted(bind.var).cloned());
         let planned = planned.filter(|(slots, place)| {
@@ -100,6 +93,5 @@ impl<'a> Lower<'a> {
             }
         }
         self.bind(bind.var, Value::Array(place));
-        true
     }
 }

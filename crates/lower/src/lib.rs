@@ -30,10 +30,10 @@ mod env;
 mod facts;
 mod fors;
 mod functions;
+mod kernels;
 mod liveness;
 mod memory;
 mod moves;
-mod nests;
 mod nodes;
 mod offsets;
 mod overwritten;
@@ -43,31 +43,28 @@ mod signatures;
 mod states;
 
 use std::collections::HashMap;
-use std::rc::Rc;
 
 use lambada_anf::{Block, Function, Library, Ty, Var};
+use lambada_graph::Plan;
 use lambada_loops::{Function as Loops, Library as LoopsLibrary, Operand, Return};
 use lambada_prim::{Precision, ScalarTy};
 
 use code::Code;
 use env::Env;
 use memory::{Memory, Place, Value};
-pub use nests::{Kernel, Nested, Nests, NoNests};
 use signatures::{Signature, Signatures};
 
-/// Lowers a function and its library.
+/// Lowers a function and its library, without kernels.
 pub fn lower(source: &Function) -> Loops {
-    lower_with(source, &NoNests)
+    lower_with(source, Plan::of(1))
 }
 
-/// The same, where somebody else makes loops for some runs of statements.
-pub fn lower_with(source: &Function, nests: &dyn Nests) -> Loops {
+/// Lowers a function and its library; kernels become loops as the plan says.
+pub fn lower_with(source: &Function, plan: Plan) -> Loops {
     let library = &source.library;
     let signatures = Signatures::of(library);
-    let nested = nests.of(source, false);
-    let source = nested.as_ref().map_or(source, |nested| &nested.function);
     let precision = source.names.precision();
-    let mut lower = Lower::new(source, library, &signatures, nested.as_ref(), precision);
+    let mut lower = Lower::new(source, library, &signatures, plan, precision);
     lower.parameters(source);
     let body = &source.body;
     lower.within(body, &[], |lower| {
@@ -77,10 +74,8 @@ pub fn lower_with(source: &Function, nests: &dyn Nests) -> Loops {
     let function = |(k, function): (u32, &Option<Function>)| match function {
         Some(function) => {
             let signature: &Signature = signatures.get(lambada_anf::FnId(k));
-            let nested = nests.of(function, true);
-            let function = nested.as_ref().map_or(function, |nested| &nested.function);
-            let lower = Lower::new(function, library, &signatures, nested.as_ref(), precision);
-            lower.function(function, signature)
+            Lower::new(function, library, &signatures, plan, precision)
+                .function(function, signature)
         }
         None => Loops { precision, ..Loops::new("incomplete") },
     };
@@ -101,11 +96,8 @@ struct Lower<'a> {
     /// What is called.
     library: &'a Library,
     signatures: &'a Signatures,
-    /// The loops that somebody else has made, by the first variable of the statements that they are
-    /// for.
-    kernels: HashMap<Var, Rc<Kernel>>,
-    /// By array that a statement puts together from others: these.
-    concatenations: HashMap<Var, Rc<[Var]>>,
+    /// How kernels become loops.
+    plan: Plan,
     /// By such an array: where its parts are wanted.
     planned: HashMap<Var, Vec<Place>>,
 }
@@ -115,7 +107,7 @@ impl<'a> Lower<'a> {
         source: &'a Function,
         library: &'a Library,
         signatures: &'a Signatures,
-        nested: Option<&Nested>,
+        plan: Plan,
         precision: Precision,
     ) -> Lower<'a> {
         Lower {
@@ -124,8 +116,7 @@ impl<'a> Lower<'a> {
             memory: Memory::default(),
             library,
             signatures,
-            kernels: nested.map(|nested| nested.kernels.clone()).unwrap_or_default(),
-            concatenations: nested.map(|nested| nested.concatenations.clone()).unwrap_or_default(),
+            plan,
             planned: HashMap::new(),
         }
     }

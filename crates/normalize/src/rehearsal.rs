@@ -165,7 +165,7 @@ impl Rehearsal<'_> {
                     break;
                 }
                 Exp::Op(Op::Check { .. } | Op::Inspect { .. }) => {}
-                Exp::Op(Op::Open { .. } | Op::Cell { .. }) => return false,
+                Exp::Op(Op::Open { .. } | Op::Cell { .. } | Op::Scheduled(_)) => return false,
                 Exp::Op(
                     op @ (Op::Index(array, index)
                     | Op::Update { array, index, .. }

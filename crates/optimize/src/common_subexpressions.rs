@@ -239,6 +239,7 @@ impl Encoder {
             Op::Field { tag, field, .. } => (27, place(*tag, *field)),
             Op::Open { tag, field, .. } => (28, place(*tag, *field)),
             Op::Cell { tag, field, .. } => (29, place(*tag, *field)),
+            Op::Scheduled(_) => unreachable!("scheduling is the last pass"),
         };
         self.key.extend([kind, detail, codes.len() as u64]);
         codes.into_iter().for_each(|(kind, value)| self.key.extend([kind, value]));

@@ -1,6 +1,5 @@
 use lambada_anf::*;
-use lambada_prim::{Data, Prim, ReduceOp, Scalar, Tensor};
-use lambada_source::{Site, Span};
+use lambada_prim::{Data, Scalar, Tensor};
 use lambada_testkit::Tolerance;
 
 use crate::{Reader, optimize, passes, simplify, verify};
@@ -118,83 +117,12 @@ fn simplifying_keeps_generated_functions() {
     }
 }
 
-/// `f [n] (xs : [n]real) (x : real) (k : int)`, of real results of the given types.
-struct Program<'a, 'b> {
-    b: &'a mut Builder<'b>,
-    n: Atom,
-    xs: Var,
-    x: Atom,
-    k: Atom,
-    row: Ty,
-}
-
-fn program(build: impl FnOnce(&mut Program) -> Vec<(Atom, Ty)>) -> Function {
-    let mut names = Names::default();
-    let [n, xs, x, k] = ["n", "xs", "x", "k"].map(|hint| names.fresh(hint));
-    let row = Ty::real().array_of(n.into());
-    let params = vec![
-        Param { var: xs, ty: row.clone() },
-        Param { var: x, ty: Ty::real() },
-        Param { var: k, ty: Ty::int() },
-    ];
-    let mut b = Builder::new(&mut names);
-    let results = build(&mut Program { b: &mut b, n: n.into(), xs, x: x.into(), k: k.into(), row });
-    let (results, types) = results.into_iter().unzip();
-    let body = b.finish(results);
-    let function = Function {
-        name: "f".into(),
-        sizes: vec![n],
-        params,
-        results: types,
-        body,
-        names,
-        ..Function::default()
-    };
-    check(&function).unwrap_or_else(|message| panic!("{message}\n{}", print(&function)));
+/// `f [n] (xs : [n]real) (x : real) (k : int)` with this body.
+fn program(body: &str) -> Function {
+    let text = format!("f [n] (xs : [n]real) (x : real) (k : int) {{\n{body}}}\n");
+    let function = read(&text).unwrap_or_else(|message| panic!("{message}\n{text}"));
+    check(&function).unwrap_or_else(|message| panic!("{message}\n{text}"));
     function
-}
-
-impl Program<'_, '_> {
-    fn for_(
-        &mut self,
-        extent: Atom,
-        outs: &[(Out, Ty)],
-        fill: impl FnOnce(&mut Builder, Atom) -> Vec<Atom>,
-    ) -> Vec<Atom> {
-        for_(self.b, extent, outs, fill)
-    }
-
-    fn map(&mut self, fill: impl FnOnce(&mut Builder, Atom) -> Atom) -> Var {
-        let outs = [(Out::Collect, self.row.clone())];
-        self.for_(self.n, &outs, |b, i| vec![fill(b, i)])[0].as_var().unwrap()
-    }
-
-    fn sum(&mut self, fill: impl FnOnce(&mut Builder, Atom) -> Atom) -> Atom {
-        self.for_(self.n, &[(Out::Reduce(ReduceOp::Add), Ty::real())], |b, i| vec![fill(b, i)])[0]
-    }
-
-    fn check(&mut self, cond: Atom, message: &str) {
-        self.b.effect(Op::Check {
-            cond,
-            site: Site::new(Span::default(), message),
-            values: vec![],
-        });
-    }
-}
-
-fn for_(
-    b: &mut Builder,
-    extent: Atom,
-    outs: &[(Out, Ty)],
-    fill: impl FnOnce(&mut Builder, Atom) -> Vec<Atom>,
-) -> Vec<Atom> {
-    let index = b.names.fresh("i");
-    let body = b.block(|b| fill(b, index.into()));
-    let (outs, types): (Vec<Out>, Vec<Ty>) = outs.iter().cloned().unzip();
-    b.bind_all(
-        types.into_iter().map(|ty| ("ys".into(), ty)).collect(),
-        Nest::For { index, extent, outs, body },
-    )
 }
 
 /// Optimizes, compares the values for several arguments, and gives the text.
@@ -224,25 +152,29 @@ fn has(function: &Function, counts: &[(&str, usize)]) {
 
 #[test]
 fn a_primal_and_a_reverse_loop_become_one() {
-    let f = program(|p| {
-        let (xs, x, row) = (p.xs, p.x, p.row.clone());
-        let tape = p.map(|b, i| {
-            let e = b.index(xs, &row, vec![i]);
-            let t = b.prim(Prim::Mul, [x, e]);
-            b.prim(Prim::Exp, [t])
-        });
-        let value = p.sum(|b, i| b.index(tape, &row, vec![i]));
-        let zeros = p.b.zero(&row);
-        let acc = p.b.bind("acc", row.clone(), Op::Accumulator(zeros)).as_var().unwrap();
-        p.for_(p.n, &[], |b, i| {
-            let y = b.index(tape, &row, vec![i]);
-            let t = b.prim(Prim::Mul, [y, x]);
-            b.effect(Op::Accumulate { acc, index: vec![i], value: t });
-            vec![]
-        });
-        let gradient = p.b.bind("g", row.clone(), Op::Freeze(acc));
-        vec![(value, Ty::real()), (gradient, row)]
-    });
+    let f = program(
+        "tape : [n]real = for i < n (collect) {
+  e : real = xs[i]
+  t : real = mul x, e
+  y : real = exp t
+  => y
+}
+value : real = for i < n (reduce add) {
+  y : real = tape[i]
+  => y
+}
+zeros : [n]real = fill 0.0
+acc : [n]real = accumulator zeros
+for i < n () {
+  y : real = tape[i]
+  t : real = mul y, x
+  accumulate acc[i] += t
+  =>
+}
+g : [n]real = freeze acc
+=> value : real, g : [n]real
+",
+    );
     has(
         &f,
         &[("for ", 1), ("exp ", 1), ("(reduce add, collect)", 1), ("accumulat", 0), ("fill", 0)],
@@ -251,234 +183,229 @@ fn a_primal_and_a_reverse_loop_become_one() {
 
 #[test]
 fn a_sum_that_the_second_loop_needs_keeps_them_apart() {
-    let f = program(|p| {
-        let (xs, row) = (p.xs, p.row.clone());
-        let sum = p.sum(|b, i| b.index(xs, &row, vec![i]));
-        let ys = p.map(|b, i| {
-            let e = b.index(xs, &row, vec![i]);
-            b.prim(Prim::Div, [e, sum])
-        });
-        vec![(ys.into(), row)]
-    });
+    let f = program(
+        "sum : real = for i < n (reduce add) {
+  e : real = xs[i]
+  => e
+}
+ys : [n]real = for i < n (collect) {
+  e : real = xs[i]
+  q : real = div e, sum
+  => q
+}
+=> ys : [n]real
+",
+    );
     has(&f, &[("for ", 2)]);
 }
 
 #[test]
 fn reversed_reads_are_not_fused() {
-    let f = program(|p| {
-        let (xs, n, row) = (p.xs, p.n, p.row.clone());
-        let ys = p.map(|b, i| {
-            let e = b.index(xs, &row, vec![i]);
-            b.prim(Prim::Exp, [e])
-        });
-        let zs = p.map(|b, i| {
-            let last = b.prim(Prim::SubInt, [n, Atom::int(1)]);
-            let j = b.prim(Prim::SubInt, [last, i]);
-            let (a, b_) = (b.index(ys, &row, vec![i]), b.index(ys, &row, vec![j]));
-            b.prim(Prim::Sub, [a, b_])
-        });
-        vec![(zs.into(), row)]
-    });
+    let f = program(
+        "ys : [n]real = for i < n (collect) {
+  e : real = xs[i]
+  y : real = exp e
+  => y
+}
+zs : [n]real = for i < n (collect) {
+  last : int = sub_int n, 1
+  j : int = sub_int last, i
+  a : real = ys[i]
+  b : real = ys[j]
+  z : real = sub a, b
+  => z
+}
+=> zs : [n]real
+",
+    );
     has(&f, &[("for ", 2)]);
 }
 
 #[test]
 fn a_check_between_loops_is_not_passed_by_what_it_guards() {
-    let f = program(|p| {
-        let (xs, k, n, row) = (p.xs, p.k, p.n, p.row.clone());
-        let ys = p.map(|b, i| b.index(xs, &row, vec![i]));
-        let low = p.b.prim(Prim::LeInt, [Atom::int(0), k]);
-        let high = p.b.prim(Prim::LtInt, [k, n]);
-        let cond = p.b.prim(Prim::And, [low, high]);
-        p.check(cond, "out of range");
-        let zs = p.map(|b, i| {
-            let (a, c) = (b.index(ys, &row, vec![i]), b.index(xs, &row, vec![k]));
-            b.prim(Prim::Add, [a, c])
-        });
-        vec![(zs.into(), row)]
-    });
+    let f = program(
+        "ys : [n]real = for i < n (collect) {
+  e : real = xs[i]
+  => e
+}
+low : bool = le_int 0, k
+high : bool = lt_int k, n
+fits : bool = and low, high
+check fits \"out of range\" ()
+zs : [n]real = for i < n (collect) {
+  a : real = ys[i]
+  b : real = xs[k]
+  z : real = add a, b
+  => z
+}
+=> zs : [n]real
+",
+    );
     has(&f, &[("for ", 1), ("check", 1)]);
 }
 
 #[test]
 fn evident_checks_go_and_others_stay() {
-    let f = program(|p| {
-        let (xs, n, k, row) = (p.xs, p.n, p.k, p.row.clone());
-        let ys = p.map(|b, i| {
-            let last = b.prim(Prim::SubInt, [n, Atom::int(1)]);
-            let j = b.prim(Prim::SubInt, [last, i]);
-            for at in [i, j] {
-                let low = b.prim(Prim::LeInt, [Atom::int(0), at]);
-                let high = b.prim(Prim::LtInt, [at, n]);
-                let cond = b.prim(Prim::And, [low, high]);
-                b.effect(Op::Check {
-                    cond,
-                    site: Site::new(Span::default(), "range"),
-                    values: vec![],
-                });
-            }
-            b.index(xs, &row, vec![j])
-        });
-        let positive = p.b.prim(Prim::LtInt, [Atom::int(0), k]);
-        p.check(positive, "k is not positive");
-        p.check(positive, "k is not positive, again");
-        let more = p.b.prim(Prim::LeInt, [Atom::int(0), k]);
-        p.check(more, "k is negative");
-        vec![(ys.into(), row)]
-    });
+    let f = program(
+        "ys : [n]real = for i < n (collect) {
+  last : int = sub_int n, 1
+  j : int = sub_int last, i
+  low : bool = le_int 0, i
+  high : bool = lt_int i, n
+  fits : bool = and low, high
+  check fits \"range\" ()
+  low1 : bool = le_int 0, j
+  high1 : bool = lt_int j, n
+  fits1 : bool = and low1, high1
+  check fits1 \"range\" ()
+  e : real = xs[j]
+  => e
+}
+positive : bool = lt_int 0, k
+check positive \"k is not positive\" ()
+check positive \"k is not positive, again\" ()
+more : bool = le_int 0, k
+check more \"k is negative\" ()
+=> ys : [n]real
+",
+    );
     has(&f, &[("check", 1), ("k is not positive", 1)]);
 }
 
 #[test]
 fn sequential_sums_and_independent_updates_become_parallel() {
-    let f = program(|p| {
-        let (xs, n, row) = (p.xs, p.n, p.row.clone());
-        let [s, ys, i] = ["s", "ys", "i"].map(|hint| p.b.names.fresh(hint));
-        let params = vec![Param { var: s, ty: Ty::real() }, Param { var: ys, ty: row.clone() }];
-        let body = p.b.block(|b| {
-            let e = b.index(xs, &row, vec![i.into()]);
-            let t = b.prim(Prim::Sin, [e]);
-            let once = b.prim(Prim::Add, [s.into(), t]);
-            let twice = b.prim(Prim::Add, [e, once]);
-            vec![
-                twice,
-                b.bind(
-                    "ys",
-                    row.clone(),
-                    Op::Update { array: ys, index: vec![i.into()], value: t },
-                ),
-            ]
-        });
-        let exp =
-            Nest::Loop { params, inits: vec![p.x, xs.into()], kind: LoopKind::counted(i, n), body };
-        let results = p.b.bind_all(vec![("s".into(), Ty::real()), ("ys".into(), row.clone())], exp);
-        vec![(results[0], Ty::real()), (results[1], row)]
-    });
+    let f = program(
+        "sum : real, zs : [n]real = loop (s : real = x, ys : [n]real = xs) for i < n {
+  e : real = xs[i]
+  t : real = sin e
+  once : real = add s, t
+  twice : real = add e, once
+  ys1 : [n]real = ys with [i] = t
+  => twice, ys1
+}
+=> sum : real, zs : [n]real
+",
+    );
     has(&f, &[("loop", 0), ("(reduce add, collect)", 1), (" with ", 0)]);
 }
 
 #[test]
 fn state_that_only_feeds_itself_is_dead() {
-    let f = program(|p| {
-        let (x, n, row) = (p.x, p.n, p.row.clone());
-        let [s, tape, i] = ["s", "tape", "i"].map(|hint| p.b.names.fresh(hint));
-        let params = vec![Param { var: s, ty: Ty::real() }, Param { var: tape, ty: row.clone() }];
-        let zeros = p.b.zero(&row);
-        let body = p.b.block(|b| {
-            let tape = b.bind(
-                "tape",
-                row.clone(),
-                Op::Update { array: tape, index: vec![i.into()], value: s.into() },
-            );
-            vec![b.prim(Prim::Sin, [Atom::Var(s)]), tape]
-        });
-        let exp = Nest::Loop { params, inits: vec![x, zeros], kind: LoopKind::counted(i, n), body };
-        let results = p.b.bind_all(vec![("s".into(), Ty::real()), ("tape".into(), row)], exp);
-        vec![(results[0], Ty::real())]
-    });
+    let f = program(
+        "zeros : [n]real = fill 0.0
+y : real, tape : [n]real = loop (s : real = x, tape : [n]real = zeros) for i < n {
+  tape1 : [n]real = tape with [i] = s
+  t : real = sin s
+  => t, tape1
+}
+=> y : real
+",
+    );
     has(&f, &[("tape", 0), ("fill", 0), ("loop", 1)]);
 }
 
 #[test]
 fn small_vectors_live_in_registers() {
-    let f = program(|p| {
-        let (x, n) = (p.x, p.n);
-        let vec3 = Ty::real().array_of(Atom::int(3));
-        let start = for_(p.b, Atom::int(3), &[(Out::Collect, vec3.clone())], |b, c| {
-            let c = b.prim(Prim::ToReal, [c]);
-            vec![b.prim(Prim::Mul, [c, x])]
-        })[0];
-        let [v, i] = ["v", "i"].map(|hint| p.b.names.fresh(hint));
-        let body = p.b.block(|b| {
-            let vec3 = Ty::real().array_of(Atom::int(3));
-            for_(b, Atom::int(3), &[(Out::Collect, vec3.clone())], |b, c| {
-                let e = b.index(v, &vec3, vec![c]);
-                let first = b.index(v, &vec3, vec![Atom::int(0)]);
-                let sum = b.prim(Prim::Add, [e, first]);
-                vec![b.prim(Prim::Sin, [sum])]
-            })
-        });
-        let params = vec![Param { var: v, ty: vec3.clone() }];
-        let exp = Nest::Loop { params, inits: vec![start], kind: LoopKind::counted(i, n), body };
-        let v = p.b.bind("v", vec3.clone(), exp).as_var().unwrap();
-        let total = p.for_(Atom::int(3), &[(Out::Reduce(ReduceOp::Add), Ty::real())], |b, c| {
-            vec![b.index(v, &vec3, vec![c])]
-        });
-        vec![(total[0], Ty::real())]
-    });
+    let f = program(
+        "start : [3]real = for c < 3 (collect) {
+  r : real = to_real c
+  t : real = mul r, x
+  => t
+}
+w : [3]real = loop (v : [3]real = start) for i < n {
+  ys : [3]real = for c < 3 (collect) {
+    e : real = v[c]
+    first : real = v[0]
+    sum : real = add e, first
+    y : real = sin sum
+    => y
+  }
+  => ys
+}
+total : real = for c < 3 (reduce add) {
+  e : real = w[c]
+  => e
+}
+=> total : real
+",
+    );
     has(&f, &[("[3]real", 0), ("for ", 1), ("loop", 1)]);
 }
 
 #[test]
 fn scattered_additions_stay_and_others_do_not() {
-    let f = program(|p| {
-        let (xs, n, k, row) = (p.xs, p.n, p.k, p.row.clone());
-        let zeros = p.b.zero(&row);
-        let scattered = p.b.bind("h", row.clone(), Op::Accumulator(zeros)).as_var().unwrap();
-        let total =
-            p.b.bind("total", Ty::real(), Op::Accumulator(Atom::real(0.0))).as_var().unwrap();
-        let square = p.row.array_of(n);
-        let zeros = p.b.zero(&square);
-        let matrix = p.b.bind("m", square.clone(), Op::Accumulator(zeros)).as_var().unwrap();
-        p.for_(n, &[], |b, i| {
-            let e = b.index(xs, &row, vec![i]);
-            let at = b.prim(Prim::MulInt, [i, k]);
-            let at = b.prim(Prim::RemInt, [at, n]);
-            b.effect(Op::Accumulate { acc: scattered, index: vec![at], value: e });
-            for_(b, n, &[], |b, j| {
-                let f = b.index(xs, &row, vec![j]);
-                let t = b.prim(Prim::Mul, [e, f]);
-                b.effect(Op::Accumulate { acc: matrix, index: vec![i, j], value: t });
-                let c = b.prim(Prim::LtInt, [i, j]);
-                let then = b.block(|b| {
-                    b.effect(Op::Accumulate { acc: total, index: vec![], value: t });
-                    vec![]
-                });
-                b.effect(Nest::If { cond: c, then, otherwise: Block::default() });
-                vec![]
-            });
-            vec![]
-        });
-        let results: Vec<Atom> = [(scattered, &row), (total, &Ty::real()), (matrix, &square)]
-            .map(|(acc, ty)| p.b.bind("frozen", ty.clone(), Op::Freeze(acc)))
-            .into();
-        vec![(results[0], row), (results[1], Ty::real()), (results[2], square)]
-    });
+    let f = program(
+        "zeros : [n]real = fill 0.0
+h : [n]real = accumulator zeros
+total : real = accumulator 0.0
+square : [n][n]real = fill 0.0
+m : [n][n]real = accumulator square
+for i < n () {
+  e : real = xs[i]
+  ik : int = mul_int i, k
+  at : int = rem_int ik, n
+  accumulate h[at] += e
+  for j < n () {
+    f : real = xs[j]
+    t : real = mul e, f
+    accumulate m[i, j] += t
+    c : bool = lt_int i, j
+    if c {
+      accumulate total[] += t
+      =>
+    } else {
+      =>
+    }
+    =>
+  }
+  =>
+}
+a : [n]real = freeze h
+b : real = freeze total
+c : [n][n]real = freeze m
+=> a : [n]real, b : real, c : [n][n]real
+",
+    );
     has(&f, &[("accumulator", 1), ("accumulate ", 1), ("(reduce add, collect)", 2), ("select", 1)]);
 }
 
 #[test]
 fn loops_that_are_equal_up_to_names_are_one() {
-    let f = program(|p| {
-        let (xs, row) = (p.xs, p.row.clone());
-        let mut sum = || {
-            p.sum(|b, i| {
-                let e = b.index(xs, &row, vec![i]);
-                b.prim(Prim::Exp, [e])
-            })
-        };
-        let (a, b) = (sum(), sum());
-        let product = p.b.prim(Prim::Mul, [a, b]);
-        vec![(product, Ty::real())]
-    });
+    let f = program(
+        "a : real = for i < n (reduce add) {
+  e : real = xs[i]
+  y : real = exp e
+  => y
+}
+b : real = for j < n (reduce add) {
+  f : real = xs[j]
+  z : real = exp f
+  => z
+}
+product : real = mul a, b
+=> product : real
+",
+    );
     has(&f, &[("for ", 1), ("exp ", 1)]);
 }
 
 #[test]
 fn invariant_sums_leave_loops_and_factors_leave_sums() {
-    let f = program(|p| {
-        let (xs, n, row) = (p.xs, p.n, p.row.clone());
-        let s = p.sum(|b, i| {
-            let e = b.index(xs, &row, vec![i]);
-            let norm = for_(b, n, &[(Out::Reduce(ReduceOp::Add), Ty::real())], |b, j| {
-                let f = b.index(xs, &row, vec![j]);
-                vec![b.prim(Prim::Exp, [f])]
-            })[0];
-            let t = b.prim(Prim::Add, [e, norm]);
-            b.prim(Prim::Mul, [Atom::real(3.0), t])
-        });
-        vec![(s, Ty::real())]
-    });
+    let f = program(
+        "s : real = for i < n (reduce add) {
+  e : real = xs[i]
+  norm : real = for j < n (reduce add) {
+    f : real = xs[j]
+    y : real = exp f
+    => y
+  }
+  t : real = add e, norm
+  u : real = mul 3.0, t
+  => u
+}
+=> s : real
+",
+    );
     let text = optimized(&f);
     assert!(!text.contains("\n    for") && text.matches("for ").count() == 2, "{text}");
     let last = text.rfind("for ").expect("there is a loop");
@@ -492,15 +419,16 @@ fn invariant_sums_leave_loops_and_factors_leave_sums() {
 /// `Σ x·v` and `Σ v/x` where `x` is infinite, NaN or 0, and where there are no terms.
 #[test]
 fn factors_that_may_not_be_finite_stay_in_sums() {
-    for op in [Prim::Mul, Prim::Div] {
-        let f = program(|p| {
-            let (xs, x, row) = (p.xs, p.x, p.row.clone());
-            let s = p.sum(|b, i| {
-                let e = b.index(xs, &row, vec![i]);
-                b.prim(op, [e, x])
-            });
-            vec![(s, Ty::real())]
-        });
+    for op in ["mul", "div"] {
+        let f = program(&format!(
+            "s : real = for i < n (reduce add) {{
+  e : real = xs[i]
+  t : real = {op} e, x
+  => t
+}}
+=> s : real
+"
+        ));
         let optimized = optimize(f.clone());
         for x in [f64::INFINITY, f64::NAN, 0.0] {
             for xs in [vec![], vec![2.0, -1.0], vec![0.0, 1.0], vec![3.0]] {
@@ -511,12 +439,8 @@ fn factors_that_may_not_be_finite_stay_in_sums() {
                 ];
                 let run = |f: &Function| eval(f, &args).expect("it runs").results[0].as_scalar();
                 let (expected, found) = (run(&f), run(&optimized));
-                assert_eq!(
-                    format!("{expected:?}"),
-                    format!("{found:?}"),
-                    "{} {x} {xs:?}",
-                    op.name()
-                );
+                let [expected, found] = [expected, found].map(|value| format!("{value:?}"));
+                assert_eq!(expected, found, "{op} {x} {xs:?}");
             }
         }
     }
@@ -524,61 +448,63 @@ fn factors_that_may_not_be_finite_stay_in_sums() {
 
 #[test]
 fn failing_checks_in_loops_that_may_not_run_stay() {
-    let f = program(|p| {
-        let (x, row) = (p.x, p.row.clone());
-        let never = p.b.prim(Prim::LtInt, [p.k, Atom::int(0)]);
-        let ys = p.map(|b, _| {
-            b.effect(Op::Check {
-                cond: never,
-                site: Site::new(Span::default(), "no"),
-                values: vec![],
-            });
-            x
-        });
-        let dead = p.sum(|b, i| b.index(ys, &row, vec![i]));
-        let _ = dead;
-        vec![(x, Ty::real())]
-    });
+    let f = program(
+        "never : bool = lt_int k, 0
+ys : [n]real = for i < n (collect) {
+  check never \"no\" ()
+  => x
+}
+dead : real = for i < n (reduce add) {
+  y : real = ys[i]
+  => y
+}
+=> x : real
+",
+    );
     has(&f, &[("check", 1), ("for ", 1)]);
 }
 
 /// Straight-line code, then sums over arrays that need each other, then arrays whose loops can run
 /// together.
 fn long_program(size: usize) -> Function {
-    program(|p| {
-        let (xs, row) = (p.xs, p.row.clone());
-        let mut y = p.x;
-        for k in 0..20 * size {
-            let op = [Prim::Sin, Prim::Exp, Prim::Neg, Prim::Tanh][k % 4];
-            let t = p.b.prim(op, [y]);
-            y = p.b.prim(if k % 3 == 0 { Prim::Add } else { Prim::Mul }, [y, t]);
-        }
-        for _ in 0..size / 2 {
-            let z = y;
-            let ys = p.map(|b, i| {
-                let e = b.index(xs, &row, vec![i]);
-                b.prim(Prim::Add, [e, z])
-            });
-            y = p.sum(|b, i| {
-                let e = b.index(ys, &row, vec![i]);
-                b.prim(Prim::Sin, [e])
-            });
-        }
-        let mut last = xs;
-        for _ in 0..size {
-            let zeros = p.b.zero(&row);
-            let acc = p.b.bind("acc", row.clone(), Op::Accumulator(zeros)).as_var().unwrap();
-            p.for_(p.n, &[], |b, i| {
-                let e = b.index(last, &row, vec![i]);
-                let value = b.prim(Prim::Sin, [e]);
-                b.effect(Op::Accumulate { acc, index: vec![i], value });
-                vec![]
-            });
-            last = p.b.bind("ys", row.clone(), Op::Freeze(acc)).as_var().unwrap();
-        }
-        let sum = p.sum(|b, i| b.index(last, &row, vec![i]));
-        vec![(y, Ty::real()), (sum, Ty::real())]
-    })
+    let mut text = String::new();
+    for k in 0..20 * size {
+        let op = ["sin", "exp", "neg", "tanh"][k % 4];
+        let both = if k % 3 == 0 { "add" } else { "mul" };
+        text += &format!("t : real = {op} x\nx : real = {both} x, t\n");
+    }
+    for _ in 0..size / 2 {
+        text += "ys : [n]real = for i < n (collect) {
+  e : real = xs[i]
+  y : real = add e, x
+  => y
+}
+x : real = for i < n (reduce add) {
+  y : real = ys[i]
+  s : real = sin y
+  => s
+}
+";
+    }
+    for _ in 0..size {
+        text += "zeros : [n]real = fill 0.0
+acc : [n]real = accumulator zeros
+for i < n () {
+  e : real = xs[i]
+  s : real = sin e
+  accumulate acc[i] += s
+  =>
+}
+xs : [n]real = freeze acc
+";
+    }
+    text += "sum : real = for i < n (reduce add) {
+  e : real = xs[i]
+  => e
+}
+=> x : real, sum : real
+";
+    program(&text)
 }
 
 /// Time is nearly linear in the length of the program: four times the length takes less than ten
@@ -609,29 +535,24 @@ fn passes_have_names_of_their_own() {
 /// not; a counted one is not.
 #[test]
 fn loops_that_may_not_end_stay() {
-    let f = program(|p| {
-        let (x, n) = (p.x, p.n);
-        for in_branch in [false, true] {
-            let spin = |b: &mut Builder| {
-                let y = b.names.fresh("y");
-                let params = vec![Param { var: y, ty: Ty::real() }];
-                let cond = b.block(|b| vec![b.prim(Prim::Lt, [Atom::real(0.0), y.into()])]);
-                let body = Block { stms: vec![], results: vec![y.into()] };
-                let kind = LoopKind::While(cond);
-                b.bind_all(
-                    vec![("y".into(), Ty::real())],
-                    Nest::Loop { params, inits: vec![x], kind, body },
-                )
-            };
-            if in_branch {
-                for_(p.b, n, &[(Out::Collect, Ty::real().array_of(n))], |b, _| spin(b));
-            } else {
-                spin(p.b);
-            }
-        }
-        p.map(|b, _| b.prim(Prim::Sin, [x]));
-        vec![(x, Ty::real())]
-    });
+    let spin = "y : real = loop (y : real = x) while {
+  more : bool = lt 0.0, y
+  => more
+} do {
+  => y
+}
+";
+    let f = program(&format!(
+        "{spin}zs : [n]real = for i < n (collect) {{
+{spin}=> y
+}}
+sins : [n]real = for i < n (collect) {{
+  s : real = sin x
+  => s
+}}
+=> x : real
+"
+    ));
     let text = print(&optimize(f));
     let count = |what: &str| text.matches(what).count();
     assert_eq!((count("while"), count("for "), count("sin")), (2, 1, 0), "{text}");

@@ -9,6 +9,7 @@ mod array;
 mod expr;
 mod kinks;
 mod memory;
+mod poly;
 mod precision;
 mod prim;
 mod row;
@@ -24,6 +25,7 @@ pub use array::{ArrayKernel, ArrayPrim, ArrayRow, Derivative, Spelling, Transpos
 pub use expr::{Expr, Instance};
 pub use kinks::{KINKS, Kink};
 pub use memory::{MOST_FOR_CALLS, Memory, TOO_DEEP, elements, grow, made_nan, made_nan_by, size};
+pub use poly::{Coefficient, Monomial, Poly};
 pub use precision::Precision;
 pub use prim::{Cost, Prim, ReduceOp};
 pub use row::{CText, Domain, Helper, Row, Surface, c_helper};

@@ -71,7 +71,7 @@ impl Printer<'_> {
             Exp::Op(Op::Node { node, tag, fields, .. }) => {
                 let mut values: Vec<Expr> = fields.iter().map(|a| self.decided(*a)).collect();
                 // An array that is indexed is computed first.
-                for k in self.words.indexed(*node, *tag) {
+                for k in self.table.indexed(*node, *tag) {
                     if !matches!(values[k].kind, ExprKind::Var(_)) {
                         let hint =
                             fields[k].as_var().map_or("part".into(), |x| self.tokens.hint(x));
@@ -80,7 +80,7 @@ impl Printer<'_> {
                         lines.push(Line::named(&name, own, None));
                     }
                 }
-                self.words.made(*node, *tag, values, &mut |hint| self.tokens.fresh(hint))
+                self.table.made(*node, *tag, values, &mut |hint| self.tokens.fresh(hint))
             }
             Exp::Op(Op::Tag(of)) => return self.tag(stm.binds[0].var, *of),
             Exp::Op(Op::Field { of, tag, field }) => match self.field(stm, *of, *tag, *field) {
@@ -152,7 +152,8 @@ impl Printer<'_> {
                 | Op::Freeze(_)
                 | Op::Check { .. }
                 | Op::Open { .. }
-                | Op::Cell { .. },
+                | Op::Cell { .. }
+                | Op::Scheduled(_),
             ) => return,
         };
         self.define(stm.binds[0].var, value, lines);
@@ -173,7 +174,7 @@ impl Printer<'_> {
         }
         let local = locals::find(self.locals, function, accumulators);
         let name = local.and_then(|k| self.local_names.get(&k)).cloned();
-        let name = name.unwrap_or_else(|| self.words.function(function));
+        let name = name.unwrap_or_else(|| self.table.function(function));
         let value = build::call(build::var(name), values);
         // What adds stays where it is.
         let adds = !accumulators.is_empty();
@@ -193,7 +194,7 @@ impl Printer<'_> {
         let value = match known {
             Some((of, id)) => {
                 self.handles.tags.insert(var, of);
-                self.words.tag(id, self.atom(of.into()))
+                self.table.tag(id, self.atom(of.into()))
             }
             None => literal(Scalar::Int(-1)),
         };
@@ -210,14 +211,14 @@ impl Printer<'_> {
             self.inline.insert(p.var, value);
             return None;
         }
-        let zero = self.words.zero(p.ty.elem);
+        let zero = self.table.zero(p.ty.elem);
         let zero = if p.ty.dims.is_empty() { zero } else { self.filled(&p.ty.dims, zero) };
         let Some((of, id)) = node else { return Some(zero) };
         let hint = self.part_hint(id, (tag, field), p.var);
         let name = self.tokens.fresh(&hint);
         let of = self.atom(of.into());
         let fresh = &mut |hint: &str| self.tokens.fresh(hint);
-        Some(self.words.part(id, of, (tag, field), name, zero, fresh))
+        Some(self.table.part(id, of, (tag, field), name, zero, fresh))
     }
 
     fn prim(&self, op: Prim, args: &[Atom]) -> Expr {

@@ -13,27 +13,27 @@ use lambada_surface::build;
 use crate::fors::Fors;
 use crate::interface::{Interface, Leaf, Reading};
 use crate::lines::Line;
+use crate::name_table::{Handles, NameTable};
 use crate::names::Tokens;
 use crate::phases::{self, Comment};
 use crate::pieces::size_of;
 use crate::printer::Printer;
 use crate::unused::drop_unused;
 use crate::uses::Uses;
-use crate::words::{Handles, Words};
 
 /// A definition of fewer statements than this is read at a glance, without comments.
 const AT_A_GLANCE: usize = 12;
 
 /// The function as a definition with the given interface. It calls nothing.
 pub fn definition(function: &Function, interface: &Interface) -> Def {
-    definition_in(function, interface, &Words::default(), 0)
+    definition_in(function, interface, &NameTable::default(), 0)
 }
 
 /// A function of the library as a definition.
-pub(crate) fn function_in(function: &Function, words: &Words, id: FnId) -> Def {
+pub(crate) fn function_in(function: &Function, table: &NameTable, id: FnId) -> Def {
     let names = param_names(function);
     let size = |atom: Atom| names.get(&atom.as_var()?).map(|name| build::var(name.clone()));
-    let result = |ty: &Ty| words.ty(ty, &size);
+    let result = |ty: &Ty| table.ty(ty, &size);
     // A size that is no parameter has no name in the head. Then the type is left to inference,
     // which finds out whether the calls of the function inside of itself give it, too.
     let known = |ty: &Ty| ty.dims.iter().all(|dim| dim.as_var().is_none() || size(*dim).is_some());
@@ -41,10 +41,10 @@ pub(crate) fn function_in(function: &Function, words: &Words, id: FnId) -> Def {
     let compose = |results: Vec<Expr>| build::tuple(results);
     let params = function.params.iter();
     let interface = Interface {
-        name: words.function(id),
+        name: table.function(id),
         doc: None,
         sizes: Vec::new(),
-        params: params.map(|p| (names[&p.var].clone(), words.ty(&p.ty, &size))).collect(),
+        params: params.map(|p| (names[&p.var].clone(), table.ty(&p.ty, &size))).collect(),
         leaves: (0..function.params.len())
             .map(|param| Leaf { param, reading: Reading::Whole })
             .collect(),
@@ -56,8 +56,8 @@ pub(crate) fn function_in(function: &Function, words: &Words, id: FnId) -> Def {
         types: Vec::new(),
         place: &|_| None,
     };
-    let mut def = definition_in(function, &interface, words, id.0 as usize);
-    def.recursive = reaches(&words.library, id);
+    let mut def = definition_in(function, &interface, table, id.0 as usize);
+    def.recursive = reaches(&table.library, id);
     def
 }
 
@@ -95,14 +95,14 @@ fn reaches(library: &Library, id: FnId) -> bool {
 pub(crate) fn definition_in(
     function: &Function,
     interface: &Interface,
-    words: &Words,
+    table: &NameTable,
     at: usize,
 ) -> Def {
     // A size that only the text needs gets a name, so the text is written again until it asks for
     // no other.
     let mut sizes = HashSet::new();
     loop {
-        let (def, asked) = written(function, interface, words, at, &sizes);
+        let (def, asked) = written(function, interface, table, at, &sizes);
         if asked.is_subset(&sizes) {
             return def;
         }
@@ -115,14 +115,14 @@ pub(crate) fn definition_in(
 fn written(
     function: &Function,
     interface: &Interface,
-    words: &Words,
+    table: &NameTable,
     at: usize,
     named: &HashSet<Var>,
 ) -> (Def, HashSet<Var>) {
-    let locals = words.locals(at);
+    let locals = table.locals(at);
     let functions = || std::iter::once(function).chain(locals.iter().map(|l| &l.function));
     let mut printer = Printer {
-        words,
+        table,
         locals,
         local_names: HashMap::new(),
         open: Vec::new(),
@@ -131,7 +131,7 @@ fn written(
         tokens: Tokens::new(&function.names),
         uses: Uses::new(functions().map(|f| &f.body), named),
         fors: Fors::of(functions()),
-        inline: words.nulls(at),
+        inline: table.nulls(at),
         exported: HashSet::new(),
         ints: HashSet::new(),
         leaving: HashSet::new(),
@@ -166,7 +166,7 @@ fn written(
         span: Span::default(),
     };
     let asked = printer.tokens.asked();
-    drop_unused(&mut def, &words.shows());
+    drop_unused(&mut def, &table.shows());
     printer.tokens.settle(&mut def);
     (def, asked)
 }
@@ -253,7 +253,7 @@ impl Printer<'_> {
                 Some((p, axis))
             });
             let (p, axis) = found.expect("every size is the size of a parameter");
-            let elem = self.words.elem(p.ty.elem);
+            let elem = self.table.elem(p.ty.elem);
             let value = size_of(self.atom(p.var.into()), axis, (elem, p.ty.rank()));
             let name = self.tokens.bind(size);
             lines.push(Line::named(&name, value, Some(size)));

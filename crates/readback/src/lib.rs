@@ -29,6 +29,7 @@ mod lines;
 mod local_functions;
 mod locals;
 mod matches;
+mod name_table;
 mod names;
 mod phases;
 mod pieces;
@@ -37,7 +38,6 @@ mod regions;
 mod returned;
 mod unused;
 mod uses;
-mod words;
 
 pub use declared::Declared;
 pub use definition::definition;

@@ -19,9 +19,9 @@ use crate::declared::Declared;
 use crate::definition::{definition_in, function_in};
 use crate::interface::Interface;
 use crate::locals::{Endless, Local, locals};
+use crate::name_table::NameTable;
 use crate::pieces::CALLED;
 use crate::returned::return_accumulators;
-use crate::words::Words;
 
 /// The library and the entry as the items of a module, the types first. The error says what the
 /// language has no form for.
@@ -39,46 +39,46 @@ pub fn items(function: &Function, interface: &Interface) -> Result<Vec<Item>, St
     called().for_each(|name| reserved.push(name));
     interface.types.iter().for_each(|declared| reserved.extend(type_name(&declared.ty)));
     let labels = Labels::new(&library, reserved);
-    let mut words = Words { labels, ..Words::default() };
+    let mut table = NameTable { labels, ..NameTable::default() };
     let functions = library.clone();
     for f in library.functions.iter_mut().map(Option::as_mut).chain([Some(&mut entry)]) {
-        words.nulls.push(HashMap::new());
+        table.nulls.push(HashMap::new());
         let locals = match f {
-            Some(f) if f.accumulators.is_empty() => hosted(f, &functions, &mut words),
+            Some(f) if f.accumulators.is_empty() => hosted(f, &functions, &mut table),
             Some(_) | None => Ok(Vec::new()),
         };
-        words.locals.push(locals.map_err(|Endless(id)| endless(&words.function(id)))?);
+        table.locals.push(locals.map_err(|Endless(id)| endless(&table.function(id)))?);
     }
-    words.made = made(&entry, &library);
-    words.declared = Declared::by_node(&interface.types, &library);
-    words.library = library;
-    words.name_zeros();
+    table.made = made(&entry, &library);
+    table.declared = Declared::by_node(&interface.types, &library);
+    table.library = library;
+    table.name_zeros();
     // A null that only the text needs is one more constructor to match, so the text is written
     // again until it asks for no other.
     loop {
-        let items = written(&entry, interface, &words);
-        let asked = words.asked.take();
-        if asked.is_subset(&words.nullable) {
+        let items = written(&entry, interface, &table);
+        let asked = table.asked.take();
+        if asked.is_subset(&table.nullable) {
             return Ok(items);
         }
-        words.nullable.extend(asked);
+        table.nullable.extend(asked);
     }
 }
 
-fn written(entry: &Function, interface: &Interface, words: &Words) -> Vec<Item> {
-    let nodes = (0..words.library.nodes.len() as u32).map(NodeId);
-    let mentioned = mentioned(entry, &words.library);
+fn written(entry: &Function, interface: &Interface, table: &NameTable) -> Vec<Item> {
+    let nodes = (0..table.library.nodes.len() as u32).map(NodeId);
+    let mentioned = mentioned(entry, &table.library);
     let mut items: Vec<Item> = nodes
-        .filter(|id| words.declared(*id).is_none() && mentioned.contains(id))
-        .map(|id| Item::Type(words.variant(id)))
+        .filter(|id| table.declared(*id).is_none() && mentioned.contains(id))
+        .map(|id| Item::Type(table.variant(id)))
         .collect();
-    for (k, f) in words.library.functions.iter().enumerate() {
+    for (k, f) in table.library.functions.iter().enumerate() {
         // Those that are given accumulators stand where these are made.
         if let Some(f) = f.as_ref().filter(|f| f.accumulators.is_empty()) {
-            items.push(Item::Def(function_in(f, words, FnId(k as u32))));
+            items.push(Item::Def(function_in(f, table, FnId(k as u32))));
         }
     }
-    items.push(Item::Def(definition_in(entry, interface, words, words.nulls.len() - 1)));
+    items.push(Item::Def(definition_in(entry, interface, table, table.nulls.len() - 1)));
     items
 }
 
@@ -128,15 +128,15 @@ fn type_name(ty: &TypeExpr) -> Option<&str> {
 fn hosted(
     host: &mut Function,
     library: &Library,
-    words: &mut Words,
+    table: &mut NameTable,
 ) -> Result<Vec<Local>, Endless> {
     let mut locals = locals(host, library)?;
-    let at = words.nulls.len() - 1;
+    let at = table.nulls.len() - 1;
     let results = host.results.clone();
-    words.name_nulls(at, &mut host.names, &mut host.body, &results, library);
+    table.name_nulls(at, &mut host.names, &mut host.body, &results, library);
     for Local { function, .. } in &mut locals {
         let results = function.results.clone();
-        words.name_nulls(at, &mut host.names, &mut function.body, &results, library);
+        table.name_nulls(at, &mut host.names, &mut function.body, &results, library);
     }
     Ok(locals)
 }

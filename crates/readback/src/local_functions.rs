@@ -27,7 +27,7 @@ impl Printer<'_> {
         let groups = of_region(self.locals, stms, &here, &|var| self.open.contains(&var));
         self.open.extend(made);
         for k in groups.iter().flat_map(|group| &group.locals) {
-            let name = self.tokens.fresh(&self.words.function(self.locals[*k].of));
+            let name = self.tokens.fresh(&self.table.function(self.locals[*k].of));
             self.local_names.insert(*k, name);
         }
         groups.iter().map(|group| self.group(group)).collect()
@@ -45,7 +45,7 @@ impl Printer<'_> {
         let size = |atom: Atom| names.get(&atom.as_var()?).map(|name| build::var(name.clone()));
         let param = |p: &Param| ast::Param {
             pattern: build::binds(names[&p.var].clone()),
-            ty: Some(self.words.ty(&p.ty, &size)),
+            ty: Some(self.table.ty(&p.ty, &size)),
         };
         let mut params: Vec<ast::Param> = params.iter().map(param).collect();
         if params.is_empty() {
@@ -54,7 +54,7 @@ impl Printer<'_> {
         // A size that is no parameter has no name in the head.
         let known = |dim: &Atom| dim.as_var().is_none() || size(*dim).is_some();
         let known = results.iter().all(|ty| ty.dims.iter().all(known));
-        let all = || results.iter().map(|ty| self.words.ty(ty, &size)).collect();
+        let all = || results.iter().map(|ty| self.table.ty(ty, &size)).collect();
         let result = known.then(|| build::tuple_ty(all()));
         Def {
             doc: None,

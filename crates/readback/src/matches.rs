@@ -10,8 +10,8 @@ use lambada_prim::Prim;
 use lambada_surface::ast::{Arm, Expr, ExprKind, PatternKind};
 use lambada_surface::build;
 
+use crate::name_table::fields_read;
 use crate::printer::Printer;
-use crate::words::fields_read;
 
 impl Printer<'_> {
     /// `if` on a test of a constructor, as a `match`; nothing if the condition is none. `write`
@@ -31,7 +31,7 @@ impl Printer<'_> {
         let subject = self.atom(of.into());
         let spliced = self.handles.spliced.take() == Some(of);
         let mut excluded = self.handles.excluded.get(&of).cloned().unwrap_or_default();
-        let mut tags = self.words.tags(id);
+        let mut tags = self.table.tags(id);
         tags.retain(|t| !excluded.contains(t));
         // Where the arms around it leave no choice there is nothing to match: one arm alone would
         // not cover the type.
@@ -89,7 +89,7 @@ impl Printer<'_> {
     /// gets the name.
     pub(crate) fn part_hint(&self, id: NodeId, (tag, field): (u32, u32), var: Var) -> Rc<str> {
         let hint = self.tokens.hint(var);
-        match self.words.is_size(id, tag, field) {
+        match self.table.is_size(id, tag, field) {
             true => hint.strip_suffix("_size").map_or(hint.clone(), Rc::from),
             false => hint,
         }
@@ -109,13 +109,13 @@ impl Printer<'_> {
             let mut read = fields_read(block, of, tag);
             read.retain(|(_, var)| self.uses.any(*var));
             // A size is read from its array, which has its own name if it is read, too.
-            read.sort_by_key(|(field, _)| self.words.is_size(id, tag, *field));
+            read.sort_by_key(|(field, _)| self.table.is_size(id, tag, *field));
             for (field, var) in read {
-                let bound = self.words.bound(id, tag, field);
+                let bound = self.table.bound(id, tag, field);
                 let hint = self.part_hint(id, (tag, field), var);
                 let name = names.entry(bound).or_insert_with(|| self.tokens.fresh(&hint)).clone();
                 let fresh = &mut |hint: &str| self.tokens.fresh(hint);
-                let (_, mut value) = self.words.reading(id, tag, field, name, fresh);
+                let (_, mut value) = self.table.reading(id, tag, field, name, fresh);
                 // What takes a loop is computed once.
                 if matches!(value.kind, ExprKind::For(..) | ExprKind::LetFunctions(..)) {
                     let name = self.tokens.fresh(&self.tokens.hint(var));
@@ -130,7 +130,7 @@ impl Printer<'_> {
             body = build::let_(build::binds(name), value, body);
         }
         self.handles.fields.retain(|(node, _, _), _| *node != of);
-        Arm { pattern: self.words.binding(id, tag, &names), body }
+        Arm { pattern: self.table.binding(id, tag, &names), body }
     }
 }
 

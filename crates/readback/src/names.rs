@@ -22,8 +22,8 @@ use given::apply_to_def;
 
 /// Names that no variable may have, whatever is called: reserved words and types.
 fn reserved() -> impl Iterator<Item = String> {
-    let words = lambada_surface::token::KEYWORDS.iter().map(|(word, _)| word.to_string());
-    words.chain([ScalarTy::Real, ScalarTy::Int, ScalarTy::Bool].map(|ty| ty.to_string()))
+    let table = lambada_surface::token::KEYWORDS.iter().map(|(word, _)| word.to_string());
+    table.chain([ScalarTy::Real, ScalarTy::Int, ScalarTy::Bool].map(|ty| ty.to_string()))
 }
 
 /// What separates the hint of a token from its number; no name contains it.

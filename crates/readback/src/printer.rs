@@ -13,12 +13,12 @@ use crate::fields;
 use crate::fors::Fors;
 use crate::lines::Line;
 use crate::locals::Local;
+use crate::name_table::{Handles, NameTable};
 use crate::names::Tokens;
 use crate::phases::Comment;
 use crate::pieces::width;
 use crate::regions::{self, Item, Region, binds, mentions};
 use crate::uses::Uses;
-use crate::words::{Handles, Words};
 
 /// A value wider than this gets a name of its own.
 const INLINE: usize = 56;
@@ -38,7 +38,7 @@ const NARROW: usize = 24;
 pub(crate) struct Printer<'a> {
     pub(crate) names: &'a Names,
     /// What is in the library.
-    pub(crate) words: &'a Words,
+    pub(crate) table: &'a NameTable,
     /// The functions that are local in it.
     pub(crate) locals: &'a [Local],
     /// What those are called that are in scope.

@@ -1,8 +1,5 @@
-use lambada_anf::{
-    Atom, Builder, Checkpoint, Function, LoopKind, Names, Nest, Op, Out, Param, Ty, Var, check,
-    generate,
-};
-use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy};
+use lambada_anf::{Atom, Function, NAMELESS, Ty, Var, check, generate, read};
+use lambada_prim::Scalar;
 use lambada_source::FileId;
 use lambada_surface::ast::{Expr, TypeKind};
 use lambada_surface::{build, parse, print_def};
@@ -49,43 +46,16 @@ fn shown(f: &Function, seeds: &[usize]) -> String {
     text
 }
 
-/// `f [n] (xs : [n]real) (x : real)` whose body is built by the closure, which gives the results
-/// and their types.
-fn function(build: impl FnOnce(&mut Builder, Var, Var, Var) -> Vec<(Atom, Ty)>) -> Function {
-    let mut names = Names::default();
-    let (n, xs, x) = (names.fresh("n"), names.fresh("xs"), names.fresh("x"));
-    let mut b = Builder::new(&mut names);
-    let (results, types) = build(&mut b, n, xs, x).into_iter().unzip();
-    let body = b.finish(results);
-    let params = vec![
-        Param { var: xs, ty: Ty::real().array_of(n.into()) },
-        Param { var: x, ty: Ty::real() },
-    ];
-    Function {
-        name: "f".into(),
-        sizes: vec![n],
-        params,
-        results: types,
-        body,
-        names,
-        ..Function::default()
+/// `f [n] (xs : [n]real) (x : real)` with this body, in which `t` is what has no name.
+fn function(body: &str) -> Function {
+    let text = format!("f [n] (xs : [n]real) (x : real) {{\n{body}}}\n");
+    let mut f = read(&text).expect(body);
+    for var in (0..f.names.len() as u32).map(Var) {
+        if &*f.names.hint(var) == "t" {
+            f.names.rename(var, NAMELESS);
+        }
     }
-}
-
-/// `for i < n (outs) { build }`
-fn for_(
-    b: &mut Builder,
-    extent: Atom,
-    outs: Vec<(Out, Ty)>,
-    build: impl FnOnce(&mut Builder, Atom) -> Vec<Atom>,
-) -> Vec<Atom> {
-    let index = b.names.fresh("i");
-    let body = b.block(|b| build(b, index.into()));
-    let (outs, types): (Vec<Out>, Vec<Ty>) = outs.into_iter().unzip();
-    b.bind_all(
-        types.into_iter().map(|ty| ("ys".into(), ty)).collect(),
-        Nest::For { index, extent, outs, body },
-    )
+    f
 }
 
 #[test]
@@ -101,16 +71,15 @@ fn what_is_generated_parses() {
 
 #[test]
 fn nothing_is_listed_twice() {
-    let f = function(|b, n, xs, x| {
-        let ty = Ty::real().array_of(n.into());
-        let outs = vec![(Out::Collect, ty.clone()), (Out::Reduce(ReduceOp::Add), Ty::real())];
-        let both = for_(b, n.into(), outs, |b, i| {
-            let e = b.index(xs, &ty, vec![i]);
-            let t = b.prim(Prim::Mul, [x.into(), e]);
-            vec![t, t]
-        });
-        vec![(both[0], ty), (both[1], Ty::real())]
-    });
+    let f = function(
+        "ys : [n]real, s : real = for i < n (collect, reduce add) {
+  e : real = xs[i]
+  t : real = mul x, e
+  => t, t
+}
+=> ys : [n]real, s : real
+",
+    );
     assert_eq!(
         shown(&f, &[]),
         "def g [n] (xs : [n]real) (x : real) : ([n]real, real) =
@@ -121,42 +90,41 @@ fn nothing_is_listed_twice() {
 
 #[test]
 fn several_results() {
-    let f = function(|b, n, xs, x| {
-        let ty = Ty::real().array_of(n.into());
-        let outs = vec![(Out::Collect, ty.clone()), (Out::Reduce(ReduceOp::Add), Ty::real())];
-        let both = for_(b, n.into(), outs, |b, i| {
-            let e = b.index(xs, &ty, vec![i]);
-            let t = b.prim(Prim::Mul, [x.into(), e]);
-            vec![e, t]
-        });
-        vec![(both[0], ty), (both[1], Ty::real())]
-    });
+    let f = function(
+        "ys : [n]real, s : real = for i < n (collect, reduce add) {
+  xs : real = xs[i]
+  t : real = mul x, xs
+  => xs, t
+}
+=> ys : [n]real, s : real
+",
+    );
     assert_eq!(
         shown(&f, &[]),
         "def g [n] (xs : [n]real) (x : real) : ([n]real, real) =
-  let (ys, ys_terms) = unzip (for i < n => (xs[i], x * xs[i]))
-  in (ys, sum ys_terms)"
+  let (ys, s_terms) = unzip (for i < n => (xs[i], x * xs[i]))
+  in (ys, sum s_terms)"
     );
 }
 
 #[test]
 fn accumulators_share_a_region() {
-    let f = function(|b, n, xs, x| {
-        let ty = Ty::real().array_of(n.into());
-        let zeros = b.zero(&ty);
-        let acc = b.bind("h", ty.clone(), Op::Accumulator(zeros)).as_var().unwrap();
-        let total = b.bind("total", Ty::real(), Op::Accumulator(Atom::real(1.0))).as_var().unwrap();
-        for_(b, n.into(), vec![], |b, i| {
-            let e = b.index(xs, &ty, vec![i]);
-            let t = b.prim(Prim::Mul, [x.into(), e]);
-            b.effect(Op::Accumulate { acc, index: vec![i], value: t });
-            b.effect(Op::Accumulate { acc: total, index: vec![], value: t });
-            vec![]
-        });
-        let h = b.bind("h", ty.clone(), Op::Freeze(acc));
-        let s = b.bind("s", Ty::real(), Op::Freeze(total));
-        vec![(h, ty), (s, Ty::real())]
-    });
+    let f = function(
+        "zeros : [n]real = fill 0.0
+h : [n]real = accumulator zeros
+total : real = accumulator 1.0
+for i < n () {
+  e : real = xs[i]
+  t : real = mul x, e
+  accumulate h[i] += t
+  accumulate total[] += t
+  =>
+}
+h : [n]real = freeze h
+s : real = freeze total
+=> h : [n]real, s : real
+",
+    );
     assert_eq!(
         shown(&f, &[]),
         "def g [n] (xs : [n]real) (x : real) : ([n]real, real) =
@@ -169,23 +137,25 @@ fn accumulators_share_a_region() {
 
 #[test]
 fn scalars() {
-    let f = function(|b, n, xs, x| {
-        let ty = Ty::real().array_of(n.into());
-        let m = for_(b, n.into(), vec![(Out::Reduce(ReduceOp::Max), Ty::real())], |b, i| {
-            vec![b.index(xs, &ty, vec![i])]
-        })[0];
-        let s = for_(b, n.into(), vec![(Out::Reduce(ReduceOp::Add), Ty::real())], |b, i| {
-            let e = b.index(xs, &ty, vec![i]);
-            let d = b.prim(Prim::Sub, [e, m]);
-            vec![b.prim(Prim::Exp, [d])]
-        })[0];
-        let l = b.prim(Prim::Log, [s]);
-        let y = b.prim(Prim::Add, [m, l]);
-        let z = b.prim(Prim::Neg, [y]);
-        let c = b.prim(Prim::Lt, [z, Atom::real(-1.0)]);
-        let w = b.prim(Prim::Select, [c, x.into(), z]);
-        vec![(w, Ty::real())]
-    });
+    let f = function(
+        "ys : real = for i < n (reduce max) {
+  e : real = xs[i]
+  => e
+}
+s : real = for i < n (reduce add) {
+  e : real = xs[i]
+  d : real = sub e, ys
+  y : real = exp d
+  => y
+}
+l : real = log s
+y : real = add ys, l
+t : real = neg y
+c : bool = lt t, -1.0
+w : real = select c, x, t
+=> w : real
+",
+    );
     assert_eq!(
         shown(&f, &[]),
         "def g [n] (xs : [n]real) (x : real) : real =
@@ -197,20 +167,23 @@ fn scalars() {
 
 #[test]
 fn conditions_are_joined() {
-    let f = function(|b, _, _, x| {
-        let truth = Ty::bool();
-        let less = |b: &mut Builder, bound: f64| b.prim(Prim::Lt, [x.into(), Atom::real(bound)]);
-        let either = |b: &mut Builder, cond: Atom, known: bool, bound: f64| {
-            let constant = b.block(|_| vec![Atom::bool(known)]);
-            let other = b.block(|b| vec![less(b, bound)]);
-            let (then, otherwise) = if known { (constant, other) } else { (other, constant) };
-            b.bind("t", truth.clone(), Nest::If { cond, then, otherwise })
-        };
-        let first = less(b, 1.0);
-        let both = either(b, first, false, 2.0);
-        let any = either(b, both, true, 3.0);
-        vec![(any, truth.clone())]
-    });
+    let f = function(
+        "first : bool = lt x, 1.0
+both : bool = if first {
+  second : bool = lt x, 2.0
+  => second
+} else {
+  => false
+}
+any : bool = if both {
+  => true
+} else {
+  third : bool = lt x, 3.0
+  => third
+}
+=> any : bool
+",
+    );
     assert_eq!(
         shown(&f, &[]),
         "def g [n] (xs : [n]real) (x : real) : bool = x < 1.0 && x < 2.0 || x < 3.0"
@@ -219,16 +192,19 @@ fn conditions_are_joined() {
 
 #[test]
 fn names_that_are_called_are_not_taken() {
-    let mut f = function(|b, n, xs, x| {
-        let ty = Ty::real().array_of(n.into());
-        let s = for_(b, n.into(), vec![(Out::Reduce(ReduceOp::Add), Ty::real())], |b, i| {
-            vec![b.index(xs, &ty, vec![i])]
-        })[0];
-        let e = b.prim(Prim::Exp, [x.into()]);
-        vec![(b.prim(Prim::Add, [s, e]), Ty::real())]
-    });
-    f.names.rename(Var(2), "exp");
-    f.names.rename(Var(1), "sum");
+    let f = read(
+        "f [n] (sum : [n]real) (exp : real) {
+  s : real = for i < n (reduce add) {
+    e : real = sum[i]
+    => e
+  }
+  e : real = exp exp
+  y : real = add s, e
+  => y : real
+}
+",
+    )
+    .expect("a program");
     assert_eq!(
         shown(&f, &[]),
         "def g [n] (sum1 : [n]real) (exp1 : real) : real = sum sum1 + exp exp1"
@@ -240,21 +216,20 @@ fn names_that_are_called_are_not_taken() {
 #[test]
 fn names_are_used_again() {
     let text = |kept: bool| {
-        let f = function(|b, n, xs, x| {
-            let ty = Ty::real().array_of(n.into());
-            let start = b.bind("s", Ty::real(), Op::Prim(Prim::Sin, vec![x.into()]));
-            let (s, i) = (b.names.fresh("s"), b.names.fresh("i"));
-            let body = b.block(|b| {
-                let e = b.index(xs, &ty, vec![i.into()]);
-                let other = if kept { start } else { x.into() };
-                let t = b.prim(Prim::Mul, [e, other]);
-                vec![b.prim(Prim::Add, [s.into(), t])]
-            });
-            let kind = LoopKind::For { index: i, extent: n.into(), checkpoint: Checkpoint::All };
-            let params = vec![Param { var: s, ty: Ty::real() }];
-            let exp = Nest::Loop { params, inits: vec![start], kind, body };
-            vec![(b.bind("s", Ty::real(), exp), Ty::real())]
-        });
+        let mut f = function(&format!(
+            "s : real = sin x
+r : real = loop (state : real = s) for i < n {{
+  e : real = xs[i]
+  t : real = mul e, {}
+  u : real = add state, t
+  => u
+}}
+=> r : real
+",
+            if kept { "s" } else { "x" }
+        ));
+        let state = (0..).map(Var).find(|var| &*f.names.hint(*var) == "state");
+        f.names.rename(state.expect("the state"), "s");
         shown(&f, &[])
     };
     assert!(text(false).contains("loop s = sin x for i < n do s + xs[i] * x"), "{}", text(false));
@@ -269,22 +244,8 @@ fn names_are_used_again() {
 /// A size in a type of the head is a parameter, which keeps its name.
 #[test]
 fn parameters_that_are_sizes_keep_their_names() {
-    let mut names = Names::default();
-    let (n, xs) = (names.fresh("n"), names.fresh("xs"));
-    let mut b = Builder::new(&mut names);
-    let m = b.prim(Prim::AddInt, [n.into(), Atom::int(1)]);
-    let body = b.finish(vec![m]);
-    let params =
-        vec![Param { var: n, ty: Ty::int() }, Param { var: xs, ty: Ty::real().array_of(n.into()) }];
-    let f = Function {
-        name: "f".into(),
-        sizes: vec![],
-        params,
-        results: vec![Ty::int()],
-        body,
-        names,
-        ..Function::default()
-    };
+    let text = "f (n : int) (xs : [n]real) {\n  m : int = add_int n, 1\n  => m : int\n}\n";
+    let f = read(text).expect("a program");
     let compose = |results: Vec<Expr>| build::tuple(results);
     let size = Some(Box::new(build::var("n")));
     let array = build::ty(TypeKind::Array(size, Box::new(build::named_ty("real"))));
@@ -312,21 +273,17 @@ fn parameters_that_are_sizes_keep_their_names() {
 /// called so there.
 #[test]
 fn nothing_is_captured() {
-    let f = function(|b, n, xs, x| {
-        let ty = Ty::real().array_of(n.into());
-        let s = b.bind("s", Ty::real(), Op::Prim(Prim::Sin, vec![x.into()]));
-        let used_once = b.prim(Prim::Exp, [s]);
-        let (inner, i) = (b.names.fresh("s"), b.names.fresh("i"));
-        let body = b.block(|b| {
-            let e = b.index(xs, &ty, vec![i.into()]);
-            vec![b.prim(Prim::Mul, [inner.into(), e])]
-        });
-        let kind = LoopKind::For { index: i, extent: n.into(), checkpoint: Checkpoint::All };
-        let params = vec![Param { var: inner, ty: Ty::real() }];
-        let exp = Nest::Loop { params, inits: vec![s], kind, body };
-        let last = b.bind("s", Ty::real(), exp);
-        vec![(last, Ty::real()), (used_once, Ty::real())]
-    });
+    let f = function(
+        "s : real = sin x
+used_once : real = exp s
+s : real = loop (s : real = s) for i < n {
+  e : real = xs[i]
+  p : real = mul s, e
+  => p
+}
+=> s : real, used_once : real
+",
+    );
     assert_eq!(
         shown(&f, &[]),
         "def g [n] (xs : [n]real) (x : real) : (real, real) =
@@ -339,38 +296,29 @@ fn nothing_is_captured() {
 /// What does not depend on the cotangent comes first, and comments say which loop is which.
 #[test]
 fn sweeps_are_apart() {
-    let f = function(|b, n, xs, x| {
-        let ty = Ty::real().array_of(n.into());
-        let seeded = b.prim(Prim::Mul, [x.into(), Atom::real(2.0)]);
-        let (s, i) = (b.names.fresh("s"), b.names.fresh("_k"));
-        let body = b.block(|b| {
-            let e = b.index(xs, &ty, vec![i.into()]);
-            let mut t = b.prim(Prim::Add, [s.into(), e]);
-            for _ in 0..6 {
-                t = b.prim(Prim::Sin, [t]);
-            }
-            vec![t]
-        });
-        let kind = LoopKind::counted(i, n.into());
-        let params = vec![Param { var: s, ty: Ty::real() }];
-        let inits = vec![Atom::real(0.0)];
-        let value = b.bind("s", Ty::real(), Nest::Loop { params, inits, kind, body });
-        let last = b.prim(Prim::SubInt, [n.into(), Atom::int(1)]);
-        let (c, up) = (b.names.fresh("x_ct"), b.names.fresh("k"));
-        let body = b.block(|b| {
-            let k = b.bind(
-                "_k",
-                Ty::scalar(ScalarTy::Int),
-                Op::Prim(Prim::SubInt, vec![last, up.into()]),
-            );
-            let e = b.index(xs, &ty, vec![k]);
-            vec![b.prim(Prim::Mul, [c.into(), e])]
-        });
-        let kind = LoopKind::counted(up, n.into());
-        let params = vec![Param { var: c, ty: Ty::real() }];
-        let ct = b.bind("x_ct", Ty::real(), Nest::Loop { params, inits: vec![seeded], kind, body });
-        vec![(value, Ty::real()), (ct, Ty::real())]
-    });
+    let f = function(
+        "seeded : real = mul x, 2.0
+s : real = loop (s : real = 0.0) for _k < n {
+  e : real = xs[_k]
+  t : real = add s, e
+  t : real = sin t
+  t : real = sin t
+  t : real = sin t
+  t : real = sin t
+  t : real = sin t
+  t : real = sin t
+  => t
+}
+last : int = sub_int n, 1
+x_ct : real = loop (x_ct : real = seeded) for k < n {
+  _k : int = sub_int last, k
+  e : real = xs[_k]
+  p : real = mul x_ct, e
+  => p
+}
+=> s : real, x_ct : real
+",
+    );
     let text = shown(&f, &[1]);
     let place = |what: &str| text.find(what).unwrap_or_else(|| panic!("no {what} in\n{text}"));
     assert!(place("-- forward\n") < place("for k < n do"));
@@ -383,13 +331,7 @@ fn sweeps_are_apart() {
 #[test]
 fn deep_and_long() {
     let run = || {
-        let f = function(|b, _, _, x| {
-            let mut y: Atom = x.into();
-            for _ in 0..20_000 {
-                y = b.prim(Prim::Sin, [y]);
-            }
-            vec![(y, Ty::real())]
-        });
+        let f = function(&format!("{}=> x : real\n", "x : real = sin x\n".repeat(20_000)));
         assert!(print_length(&f) > 20_000);
     };
     let thread = std::thread::Builder::new().stack_size(256 << 20).spawn(run).unwrap();

@@ -7,9 +7,8 @@
 
 use lambada_prim::{Prim, ReduceOp, Scalar};
 
-use crate::affine::Affine;
-use crate::graph::{Around, Axes, Builder, Graph, Node, NodeId, rebuilt, rewritten};
 use crate::reads::at_one;
+use lambada_graph::{Affine, Around, Axes, Builder, Graph, Node, NodeId, rebuilt, rewritten};
 
 /// The graph with the laws applied.
 pub fn simplified(graph: &Graph) -> Graph {

@@ -9,8 +9,7 @@ use lambada_anf::{Atom, Exp, Nest, Op, Stm, Ty, Var};
 use lambada_prim::{Prim, Scalar};
 use rustc_hash::FxHashMap;
 
-use crate::affine::Affine;
-use crate::graph::{Array, Chosen, Graph, NodeId, Sum};
+use lambada_graph::{Chosen, Sum};
 
 /// The indices of inputs that are in range where a run of statements begins, or for all indices of
 /// its loops; what is learned is forgotten.
@@ -158,25 +157,4 @@ impl Finder<'_> {
         along.sort_unstable();
         (along.len() == form.along.len()).then_some((form.sum, along))
     }
-}
-
-/// Is an index of an array in range wherever it is asked for, as it has been chosen outside, or
-/// whatever the indices of its axes are?
-pub(crate) fn is_chosen(graph: &Graph, array: &Array, position: usize, index: NodeId) -> bool {
-    let Array::Input(input) = array else { return false };
-    let of_input = |node: NodeId| {
-        let array = graph.read_of(node).filter(|array| graph.rank(*array) == 0)?;
-        if let Array::Input(k) = graph.array(array) { Some(*k) } else { None }
-    };
-    let sum = |affine: &Affine| {
-        let (terms, constant) = affine.over(of_input)?;
-        Some(Sum { terms, constant })
-    };
-    let (axes, rest) = Affine::of(graph, index).axes(graph);
-    let extent = |axis| sum(&Affine::of(graph, graph.axis(axis).extent));
-    let along: Option<Vec<(i64, Sum)>> =
-        axes.iter().map(|(axis, times)| Some((*times, extent(*axis)?))).collect();
-    let (Some(index), Some(mut along)) = (sum(&rest), along) else { return false };
-    along.sort_unstable();
-    graph.chosen.contains(&Chosen { input: *input, position, index, along })
 }

@@ -4,53 +4,43 @@
 //! That is worth it where the result leaves its block; elsewhere, those that read it had better
 //! read its parts.
 //!
-//! *Assumes* a function that `lambada_anf::check` accepts. *Gives* one that computes the same, in which each such array has a statement of its own, and of which
-//! arrays it consists. Their sizes are not negative, together they are its size, and no number of
-//! rows wraps. The sizes of a row are the same for all, and whoever allocates the result multiplies
-//! exactly: so each has its part of the memory.
+//! *Assumes* a function that `lambada_anf::check` accepts. *Gives* one that computes the same, in
+//! which each such array is a [`Scheduled::Concat`]. The sizes of its parts are not negative,
+//! together they are its size, and no number of rows wraps. The sizes of a row are the same for
+//! all, and whoever allocates the result multiplies exactly: so each has its part of the memory.
 
 use lambada_anf::bounds::{Known, LONGEST_AXIS, arithmetic};
-use lambada_anf::{Atom, Block, Exp, Function, LoopKind, Names, Nest, Op, Out, Poly};
-use lambada_anf::{Renaming, Stm, Ty, Var};
+use lambada_anf::{Atom, Block, Exp, Function, LoopKind, Nest, Op, Out, Param, Poly};
+use lambada_anf::{Scheduled, Stm, Ty, Var};
 use lambada_prim::{Prim, Scalar};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::regions::types;
 
-/// By array: those that it consists of.
-pub(crate) type Concatenations = FxHashMap<Var, Vec<Var>>;
-
-/// The arrays that are put together, and the sizes that have to be known before the first of their
-/// parts is built.
-#[derive(Default)]
-pub(crate) struct Found {
-    pub(crate) arrays: Concatenations,
-    pub(crate) sizes: FxHashSet<Var>,
-}
-
-/// Finds them, and gives them statements of their own. What computes their sizes moves to the start
-/// of their block.
-pub(crate) fn concatenations(function: &mut Function) -> Found {
+/// Gives these arrays statements of their own. The sizes that have to be known before the first of
+/// their parts is built come first in their block: these variables are given.
+pub(crate) fn concatenated(function: &mut Function) -> FxHashSet<Var> {
     let types = types(function);
     let mut known = Known::default();
     known.sizes(function);
     let mut body = std::mem::take(&mut function.body);
-    let mut finder = Finder { types, known, names: &mut function.names, found: Found::default() };
+    let sizes = FxHashSet::default();
+    let mut finder = Finder { types, known, sizes };
     finder.block(&mut body);
-    let found = finder.found;
+    let sizes = finder.sizes;
     function.body = body;
-    found
+    sizes
 }
 
-struct Finder<'a> {
+struct Finder {
     types: FxHashMap<Var, Ty>,
     /// What is known where the next statement begins.
     known: Known,
-    names: &'a mut Names,
-    found: Found,
+    /// The sizes that come first in their block.
+    sizes: FxHashSet<Var>,
 }
 
-impl Finder<'_> {
+impl Finder {
     fn block(&mut self, block: &mut Block) {
         let mark = self.known.mark();
         let (mut made, mut sizes) = (FxHashSet::default(), FxHashSet::default());
@@ -102,7 +92,7 @@ impl Finder<'_> {
             let known = |a: &Atom| a.as_var().is_none_or(|a| !late.contains(&a));
             match arithmetic_of(&stm) {
                 Some((size, args)) if sizes.contains(&size) && args.iter().all(known) => {
-                    self.found.sizes.insert(size);
+                    self.sizes.insert(size);
                     first.push(stm);
                 }
                 Some(_) | None => {
@@ -150,22 +140,15 @@ impl Finder<'_> {
         let mut alone = Vec::new();
         for (k, parts) in parts.into_iter().enumerate().rev() {
             let Some(parts) = parts else { continue };
-            let array = stm.binds[k].clone();
             let parts_of = |part: &Var| self.types.get(part).into_iter().flat_map(|ty| &ty.dims);
-            let sizes = array.ty.dims.iter().chain(parts.iter().flat_map(parts_of));
+            let sizes = stm.binds[k].ty.dims.iter().chain(parts.iter().flat_map(parts_of));
             sizes_of.extend(sizes.filter_map(|d| d.as_var()));
-            self.found.arrays.insert(array.var, parts);
-            if stm.binds.len() == 1 {
-                break;
-            }
-            let mut own = stm.clone();
-            (0..stm.binds.len()).rev().filter(|j| *j != k).for_each(|j| drop_result(&mut own, j));
-            let mut own = Renaming::new().copy_stm(&own, self.names);
-            own.binds = vec![array];
-            alone.push(own);
-            drop_result(&mut stm, k);
+            let array = drop_result(&mut stm, k);
+            alone.push(Stm::new(vec![array], Op::Scheduled(Scheduled::Concat(parts))));
         }
-        stms.push(stm);
+        if !stm.binds.is_empty() || alone.is_empty() {
+            stms.push(stm);
+        }
         stms.extend(alone.into_iter().rev());
     }
 
@@ -375,14 +358,14 @@ fn arithmetic_of(stm: &Stm) -> Option<(Var, &[Atom])> {
     }
 }
 
-/// The loop without one of its results.
-fn drop_result(stm: &mut Stm, k: usize) {
+/// The loop without one of its results, which is given.
+fn drop_result(stm: &mut Stm, k: usize) -> Param {
     if let Exp::Nest(Nest::For { outs, body, .. }) = &mut stm.exp {
-        stm.binds.remove(k);
         outs.remove(k);
         let result = body.results.remove(k);
         forget(body, result);
     }
+    stm.binds.remove(k)
 }
 
 /// Drops what computes a result that the block no longer gives, as far as nothing else mentions it.

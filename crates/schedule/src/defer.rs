@@ -2,10 +2,10 @@
 //! but one side of a choice, a term under a condition, or another such definition. It has to have a
 //! condition of its own indices: without, it would be computed for each index of the branch.
 
-use crate::graph::{
+use crate::guards::conditions;
+use lambada_graph::{
     Aliases, Array, ArrayId, Effect, Graph, Node, NodeId, Part, Term, cleaned, reach,
 };
-use crate::guards::conditions;
 use rustc_hash::FxHashSet;
 
 /// The graph with these definitions marked as lazy.
@@ -13,16 +13,19 @@ pub fn deferred(graph: &Graph) -> Graph {
     let mut graph = cleaned(graph);
     let needed = needed(&graph);
     let guarded = conditions(&graph);
-    for (k, node) in graph.nodes.iter().enumerate() {
-        let (id, costs) = (NodeId(k as u32), matches!(node, Node::Reduce(..)));
-        graph.of_nodes[k].lazy |=
-            costs && !needed.contains(&Part::Node(id)) && guarded.contains_key(&Part::Node(id));
-    }
-    for (k, array) in graph.arrays.iter().enumerate() {
+    let nodes = graph.nodes.iter().zip(0..).map(|(node, k)| {
+        let costs = matches!(node, Node::Reduce(..));
+        (Part::Node(NodeId(k)), costs)
+    });
+    let arrays = graph.arrays.iter().zip(0..).map(|(array, k)| {
         let costs = matches!(array, Array::Map(..) | Array::Scatter(..) | Array::Update(..));
-        let part = Part::Array(ArrayId(k as u32));
-        graph.of_arrays[k].lazy |= costs && !needed.contains(&part) && guarded.contains_key(&part);
-    }
+        (Part::Array(ArrayId(k)), costs)
+    });
+    let in_branches = nodes
+        .chain(arrays)
+        .filter(|(part, costs)| *costs && !needed.contains(part) && guarded.contains_key(part));
+    let deferred: Vec<Part> = in_branches.map(|(part, _)| part).collect();
+    deferred.into_iter().for_each(|part| graph.defer(part));
     graph
 }
 

@@ -7,9 +7,8 @@
 use lambada_prim::{Prim, Scalar};
 use rustc_hash::FxHashSet;
 
-use crate::affine::Affine;
 use crate::algebra::ends;
-use crate::graph::{Axes, Effect, Graph, NodeId};
+use lambada_graph::{Affine, Axes, Effect, Graph, NodeId};
 
 /// The graph without such checks.
 pub(crate) fn without_evident_checks(graph: &Graph) -> Graph {

@@ -5,8 +5,8 @@
 
 use lambada_prim::{Prim, ReduceOp, Scalar};
 
-use crate::graph::{Axes, AxisId, Builder, Graph, Node, NodeId, rebuilt, rewritten};
 use crate::states::is_lit;
+use lambada_graph::{Axes, AxisId, Builder, Graph, Node, NodeId, rebuilt, rewritten};
 
 /// The graph without reads at places of extrema, and without comparisons of such places with sizes.
 pub fn without_places(graph: &Graph) -> Graph {

@@ -10,10 +10,10 @@ use std::collections::BTreeMap;
 use lambada_prim::ScalarTy;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::emit::Around;
-use crate::graph::{Array, ArrayId, Graph, Node, NodeId, Part};
-use crate::place::neighbor;
-use crate::placed::{BufferId, Content, Direction, Item, Nest, Pass, Placed};
+use lambada_graph::Runs;
+use lambada_graph::neighbor;
+use lambada_graph::placed::{BufferId, Content, Direction, Item, Nest, Pass, Placed};
+use lambada_graph::{Array, ArrayId, Graph, Node, NodeId, Part};
 
 /// Of how many arrays a nest keeps vectors in registers, at most.
 const ARRAYS: usize = 8;
@@ -21,9 +21,9 @@ const ARRAYS: usize = 8;
 /// The program with such nests in one, if there are any. Along the axis that gives them their
 /// order, threads share no nest, so those that may run on several threads and have no other axis
 /// stay apart.
-pub(crate) fn fused(placed: &Placed, around: Around) -> Option<Placed> {
+pub(crate) fn fused(placed: &Placed, around: Runs) -> Option<Placed> {
     let alike = |a: &Nest, b: &Nest| {
-        let shared = around == Around::Nothing && a.axes.len() == 1;
+        let shared = around == Runs::Once && a.axes.len() == 1;
         !shared && a.axes == b.axes && is_plain(placed, a) && is_plain(placed, b)
     };
     let mut fewer = false;

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::graph::{Array, Axes, Graph, Node, NodeId, Part};
+use lambada_graph::{Array, Axes, Graph, Node, NodeId, Part};
 use rustc_hash::FxHashMap;
 
 /// Conditions that hold, or do not.

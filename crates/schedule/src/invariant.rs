@@ -4,7 +4,7 @@
 //!
 //! *Keeps* values, to the last bit: each element has the same terms in the same order.
 
-use crate::graph::{Array, AxisId, Graph, Node, NodeId, Term, rebuilt, rewritten};
+use lambada_graph::{Array, AxisId, Graph, Node, NodeId, Term, rebuilt, rewritten};
 use rustc_hash::FxHashSet;
 
 /// The graph that reads smaller arrays in the places of such ones, but for those that are results.

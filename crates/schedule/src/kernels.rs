@@ -1,37 +1,33 @@
-//! Which runs of statements of a function become nests.
+//! Which runs of statements of a function become kernels.
 //!
-//! A run with nests stays in the function, for its types and for who needs what. Nests rest on what
-//! only a run of the program tells: that there are indices enough for lanes, and that what has left
-//! sums is finite ([`Leave::Apart`]). So the run becomes an `if` with the statements in both
-//! branches: the first one is for the nests, and where they have not given the results, the second
-//! one does, as the program says.
+//! A kernel rests on what only a run of the program tells: that there are indices enough for lanes,
+//! and that what has left sums is finite ([`Leave::Apart`]). So it says whether its results are
+//! right, and the statements follow in the other branch of an `if`.
 //!
-//! *Assumes* a function that `lambada_anf::check` accepts, which is lowered as it is. *Gives* loops for the runs that are worth it; the others, and what is
-//! around, stay as they are. *Keeps* values up to the order of sums and to the digits in which the
-//! vector mathematics differs, and failures.
+//! *Assumes* a function that `lambada_anf::check` accepts. *Gives* kernels for the runs that are
+//! worth it; the others, and what is around, stay as they are. *Keeps* values up to the order of
+//! sums and to the digits in which the vector mathematics differs, and failures.
 
 use lambada_anf::bounds::Known;
-use lambada_anf::{Atom, Block, Exp, Function, Library, LoopKind, Names, Nest, Op, Param, Stm, Ty};
-use lambada_anf::{Builder, Renaming, Var};
-use lambada_loops::Function as Loops;
+use lambada_anf::{Atom, Block, Exp, Function, Kernel, Library, LoopKind, Names, Nest, Op, Param};
+use lambada_anf::{Builder, Renaming, Scheduled, Stm, Ty, Var};
 use lambada_prim::{Prim, Scalar, ScalarTy};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::chosen::{chosen, is_chosen};
-use crate::concatenations::{Concatenations, Found, concatenations};
-use crate::cost::Nominal;
+use lambada_graph::{
+    Array, ArrayId, AxisId, Graph, Mechanism, Node, NodeId, Nominal, Part, Plan, Runs, is_chosen,
+};
+
+use crate::chosen::chosen;
+use crate::concatenations::concatenated;
 use crate::distribute::{Distributed, distribute};
-use crate::emit::{Grain, emit_with};
 use crate::factor::Leave;
 use crate::fuse::fused;
-use crate::graph::{Array, ArrayId, AxisId, Graph, Node, NodeId, Part};
-use crate::mechanisms::{Mechanism, Plan};
 use crate::place::{Along, Blocks, place_by, placeable, rows_of};
-use crate::placed::Placed;
 use crate::regions::{Allowed, Region, fills, fitting, mentions, needed, sums, types};
 use crate::tile::tiled;
 use crate::worth::{best, is_light, plain};
-use crate::{Around, Outputs, prepared_by, without_literals};
+use crate::{prepared_by, without_literals};
 
 mod sizes;
 mod usual;
@@ -52,46 +48,6 @@ const ALONE: Allowed = Allowed { loops: false, additions: true, accumulators: fa
 /// How much less.
 const FACTORED: f64 = 0.7;
 
-/// Loops for a run of statements.
-#[derive(Debug)]
-pub struct Kernel {
-    /// How many statements; one, if it is an `if` whose first branch the loops are for.
-    pub statements: usize,
-    /// Those of them that give the sizes of outputs: they are needed before.
-    pub before: Vec<usize>,
-    /// Is the statement an `if`, whose second branch gives the results where the loops do not?
-    pub otherwise: bool,
-    /// Whether there is one result more, the last one, that says whether the others are right.
-    pub checked: bool,
-    /// The variables that the parameters stand for, before the memory of those outputs that are
-    /// arrays.
-    pub inputs: Vec<Var>,
-    /// What is needed elsewhere: of the scalars, the results of the loops, in order.
-    pub outputs: Vec<Param>,
-    /// Accumulators to which is added: their memory is given behind that of the outputs.
-    pub added: Vec<Var>,
-    /// The loops.
-    pub code: Loops,
-    /// What they have been made from.
-    pub placed: Placed,
-    /// The least extent for which they are used, if it matters.
-    pub least: Option<(i64, NodeId)>,
-}
-
-/// A function, and loops for some of its runs of statements.
-#[derive(Debug)]
-pub struct Kernels {
-    /// The function, without its library.
-    pub function: Function,
-    /// The loops, by the first variable that each run binds.
-    pub found: FxHashMap<Var, Kernel>,
-    /// By array that is put together from others by a statement of its own, which is part of no
-    /// run: those that it consists of.
-    pub concatenations: Concatenations,
-    /// What is wrong with placements that have not become loops: nothing.
-    pub refused: Vec<String>,
-}
-
 /// Which placement a run gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Choice {
@@ -103,8 +59,18 @@ pub enum Choice {
     Any(usize, Along),
 }
 
-/// The kernels of a function that is called in some surroundings. Of its library nothing is said.
-pub fn kernels(function: &Function, plan: Plan, choice: Choice, around: Around) -> Kernels {
+/// The function with kernels for the runs of statements that are worth it, in its library too.
+#[must_use]
+pub fn schedule(function: &Function, plan: Plan, choice: Choice) -> Function {
+    let callee = |callee: &Function| scheduled(callee, plan, choice, Runs::Often);
+    let functions = function.library.functions.iter();
+    let functions = functions.map(|function| function.as_ref().map(callee)).collect();
+    let library = Library { nodes: function.library.nodes.clone(), functions };
+    Function { library, ..scheduled(function, plan, choice, Runs::Once) }
+}
+
+/// The function without its library.
+fn scheduled(function: &Function, plan: Plan, choice: Choice, runs: Runs) -> Function {
     let mut copy = Function {
         name: function.name.clone(),
         names: function.names.clone(),
@@ -116,17 +82,12 @@ pub fn kernels(function: &Function, plan: Plan, choice: Choice, around: Around) 
         library: Library::default(),
         rules: None,
     };
-    let Found { arrays: concatenations, sizes } = concatenations(&mut copy);
+    let apart = concatenated(&mut copy);
     let (types, mentions, fills) = (types(&copy), mentions(&copy), fills(&copy));
     let sums = sums(&copy, &types);
     let within = Within::of(&copy);
-    let (known, apart) = (Known::default(), concatenations.keys().copied().chain(sizes).collect());
-    let kernels = Kernels {
-        function: copy,
-        found: FxHashMap::default(),
-        concatenations,
-        refused: Vec::new(),
-    };
+    let mut known = Known::default();
+    known.sizes(function);
     let mut finder = Finder {
         types,
         fills,
@@ -135,18 +96,16 @@ pub fn kernels(function: &Function, plan: Plan, choice: Choice, around: Around) 
         within,
         plan,
         choice,
-        kernels,
+        names: &mut copy.names,
         known,
         apart,
-        around,
+        runs,
     };
-    finder.known.sizes(function);
-    let mut body = std::mem::take(&mut finder.kernels.function.body);
-    finder.block(&mut body);
-    Kernels { function: Function { body, ..finder.kernels.function }, ..finder.kernels }
+    finder.block(&mut copy.body);
+    copy
 }
 
-struct Finder {
+struct Finder<'a> {
     types: FxHashMap<Var, Ty>,
     fills: FxHashMap<Var, Scalar>,
     sums: FxHashMap<Var, (Var, i64)>,
@@ -154,17 +113,25 @@ struct Finder {
     within: Within,
     plan: Plan,
     choice: Choice,
-    kernels: Kernels,
+    names: &'a mut Names,
     /// What is known where the next statement begins.
     known: Known,
     /// Statements that are part of no run, as they fit none: what they bind.
     apart: FxHashSet<Var>,
-    /// What is around it.
-    around: Around,
+    /// How often what is found runs.
+    runs: Runs,
 }
 
 /// A run is no kernel for the sake of a few statements, which stand apart from now on.
 struct Again;
+
+/// A run of statements as a kernel.
+struct Found {
+    kernel: Kernel,
+    /// The statements that give sizes of outputs: they come before.
+    before: Vec<usize>,
+    outputs: Vec<Param>,
+}
 
 /// What a run of statements computes.
 struct Computed {
@@ -177,7 +144,7 @@ struct Computed {
     added: Vec<Var>,
 }
 
-impl Finder {
+impl Finder<'_> {
     /// Runs with sequential loops first; where one is no kernel, those between the loops: with
     /// additions to accumulators from outside, if there are any, and without.
     fn block(&mut self, block: &mut Block) {
@@ -188,14 +155,12 @@ impl Finder {
             return all.into_iter().for_each(|stm| self.statement(stm, false, &mut block.stms));
         }
         let first = usize::from(!self.plan.has(Mechanism::Loops));
-        let before: FxHashSet<Var> = self.kernels.found.keys().copied().collect();
         loop {
             let mark = self.known.mark();
             match self.level((all.clone(), false), &LEVELS[first..], &mut block.stms) {
                 Ok(()) => return,
                 Err(Again) => {
                     self.known.reset(mark);
-                    self.kernels.found.retain(|first, _| before.contains(first));
                     block.stms.clear();
                 }
             }
@@ -256,9 +221,6 @@ impl Finder {
     /// A statement of a run that is no kernel: perhaps it is one alone, or what is in it.
     fn statement(&mut self, mut stm: Stm, alone: bool, stms: &mut Vec<Stm>) {
         let one = std::slice::from_ref(&stm);
-        if key(&stm).is_some_and(|key| self.kernels.concatenations.contains_key(&key)) {
-            return self.replaced(one, vec![stm.clone()], stms);
-        }
         if alone
             && is_nest(&stm)
             && fitting(one, ALONE, &self.mentions, &|_| false)[0]
@@ -271,18 +233,18 @@ impl Finder {
         match &mut stm.exp {
             Exp::Op(_) => {}
             Exp::Nest(Nest::For { body, .. }) => {
-                let around = std::mem::replace(&mut self.around, Around::Loops);
+                let runs = std::mem::replace(&mut self.runs, Runs::Often);
                 self.block(body);
-                self.around = around;
+                self.runs = runs;
             }
             Exp::Nest(Nest::Loop { kind, body, .. }) => {
-                let around = std::mem::replace(&mut self.around, Around::Loops);
+                let runs = std::mem::replace(&mut self.runs, Runs::Often);
                 if let LoopKind::While(cond) = kind {
                     self.block(cond);
                     self.known.assume(cond.results[0], true);
                 }
                 self.block(body);
-                self.around = around;
+                self.runs = runs;
             }
             Exp::Nest(Nest::If { cond, then, otherwise }) => {
                 for (branch, holds) in [(then, true), (otherwise, false)] {
@@ -314,34 +276,36 @@ impl Finder {
         Some(new)
     }
 
-    /// The statements that a kernel stands for, with those around it.
-    fn placed(&mut self, stms: &[Stm], kernel: Kernel) -> Vec<Stm> {
-        if kernel.least.is_none() && !kernel.checked {
-            self.kernels.found.insert(stms[0].binds[0].var, kernel);
-            return stms.to_vec();
+    /// The statements that take the place of a run.
+    fn placed(&mut self, stms: &[Stm], found: Found) -> Vec<Stm> {
+        let Found { mut kernel, before, outputs } = found;
+        let mut new: Vec<Stm> = before.iter().map(|k| stms[*k].clone()).collect();
+        if let Some((least, extent)) = kernel.least {
+            let mut to = Builder::new(self.names);
+            // Of an extent that is no arithmetic nothing is known: no kernel.
+            let extent = written(&kernel.placed.graph, extent, &kernel.inputs, &mut to);
+            let extent = extent.unwrap_or(Atom::int(0));
+            kernel.when = to.prim(Prim::LeInt, [Atom::int(least), extent]);
+            new.extend(to.finish(Vec::new()).stms);
         }
-        let mut new: Vec<Stm> = kernel.before.iter().map(|k| stms[*k].clone()).collect();
-        let names = &mut self.kernels.function.names;
-        let cond = match kernel.least {
-            Some((least, extent)) => {
-                let mut to = Builder::new(names);
-                // Of an extent that is no arithmetic nothing is known: no nests.
-                let extent = written(&kernel.placed.graph, extent, &kernel.inputs, &mut to);
-                let extent = extent.unwrap_or(Atom::int(0));
-                let cond = to.prim(Prim::LeInt, [Atom::int(least), extent]);
-                new.extend(to.finish(Vec::new()).stms);
-                cond
-            }
-            None => Atom::Lit(Scalar::Bool(true)),
-        };
-        let outside: FxHashSet<usize> = kernel.before.iter().copied().collect();
+        let kernel_of = |kernel| Op::Scheduled(Scheduled::Kernel(Box::new(kernel)));
+        if kernel.is_total() {
+            new.push(Stm::new(outputs, kernel_of(kernel)));
+            return new;
+        }
+        let mut given: Vec<Param> = outputs.clone();
+        given.iter_mut().for_each(|p| p.var = self.names.again(p.var));
+        let then =
+            Block { stms: Vec::new(), results: given.iter().map(|p| p.var.into()).collect() };
+        let right = Param { var: self.names.fresh("right"), ty: Ty::bool() };
+        let cond = right.var.into();
+        given.push(right);
+        new.push(Stm::new(given, kernel_of(kernel)));
+        let outside: FxHashSet<usize> = before.into_iter().collect();
         let run: Vec<&Stm> =
             stms.iter().enumerate().filter(|(k, _)| !outside.contains(k)).map(|(_, s)| s).collect();
-        let mut branch = || copied(&run, &kernel.outputs, names);
-        let (then, otherwise) = (branch(), branch());
-        new.push(Stm::new(kernel.outputs.clone(), Nest::If { cond, then, otherwise }));
-        let kernel = Kernel { statements: 1, before: Vec::new(), otherwise: true, ..kernel };
-        self.kernels.found.insert(kernel.outputs[0].var, kernel);
+        let otherwise = copied(&run, &outputs, self.names);
+        new.push(Stm::new(outputs, Nest::If { cond, then, otherwise }));
         new
     }
 
@@ -354,8 +318,7 @@ impl Finder {
         outputs.retain(|p| !known.contains(&p.var));
         let (types, fills, sums) = (&self.types, &self.fills, &self.sums);
         let region = Region { stms, outputs, types, fills, sums };
-        let Distributed { graph, inputs, added, .. } =
-            distribute(&self.kernels.function.names, &region);
+        let Distributed { graph, inputs, added, .. } = distribute(self.names, &region);
         let outputs = region.outputs;
         if added.iter().any(|acc| self.types[acc].dims.is_empty())
             || outputs.is_empty() && added.is_empty()
@@ -388,12 +351,12 @@ impl Finder {
         Some(Computed { graph: ready, sizes, before, inputs, outputs, added })
     }
 
-    fn kernel(&mut self, stms: &[Stm], allowed: Allowed) -> Option<Kernel> {
+    fn kernel(&mut self, stms: &[Stm], allowed: Allowed) -> Option<Found> {
         let Computed { graph, sizes, before, inputs, outputs, added } =
             self.computed(stms, allowed)?;
-        let precision = self.kernels.function.names.precision();
+        let precision = self.names.precision();
         let placed = match self.choice {
-            Choice::Best => best(&graph, &sizes, self.plan, (precision, self.around))?,
+            Choice::Best => best(&graph, &sizes, self.plan, (precision, self.runs))?,
             Choice::Any(k, lanes) => {
                 let axis = (k < graph.axes.len()).then_some(AxisId(k as u32));
                 let block = axis.map(|axis| Blocks { axis, lanes });
@@ -401,7 +364,7 @@ impl Finder {
                 let placed = place_by(self.plan.mechanisms, &graph, block, &sizes)?;
                 let placed = tiled(placed, &sizes, self.plan, precision);
                 let fuses = self.plan.has(Mechanism::Fusion);
-                let fused = fuses.then(|| fused(&placed, self.around)).flatten();
+                let fused = fuses.then(|| fused(&placed, self.runs)).flatten();
                 fused.unwrap_or(placed)
             }
         };
@@ -412,36 +375,20 @@ impl Finder {
         {
             return None;
         }
-        if let Err(problem) = crate::placed::check(&placed) {
-            self.kernels.refused.push(problem);
+        if let Err(problem) = lambada_graph::placed::check(&placed) {
+            debug_assert!(false, "after placing: {problem}");
             return None;
         }
         let least = match (self.choice, enough(&placed, &sizes, self.plan.lanes)) {
             (Choice::Any(..), _) | (Choice::Best, Enough::Always) => None,
-            // An `if` without results would have no name.
-            (Choice::Best, Enough::AtLeast(..)) if outputs.is_empty() => None,
             (Choice::Best, Enough::Never) => return None,
             (Choice::Best, Enough::AtLeast(least, extent)) => Some((least, extent)),
         };
-        let grain = match self.choice {
-            Choice::Best => Grain::USUAL,
-            Choice::Any(..) => Grain::FINE,
-        };
-        let code = emit_with(&placed, self.plan, (Outputs::Given, self.around), grain);
         let checked = graph.outputs.len() > outputs.len() + added.len();
-        let (statements, otherwise) = (stms.len(), false);
-        Some(Kernel {
-            statements,
-            before,
-            otherwise,
-            checked,
-            inputs,
-            outputs,
-            added,
-            code,
-            placed,
-            least,
-        })
+        let when = Atom::Lit(Scalar::Bool(true));
+        let (placed, runs) = (placed.into(), self.runs);
+        let kernel = Kernel { placed, inputs, added, when, least, checked, runs };
+        Some(Found { kernel, before, outputs })
     }
 }
 
@@ -466,8 +413,7 @@ fn is_nest(stm: &Stm) -> bool {
 }
 
 /// How many statements are about what the program checks before the first loop. They need no lanes,
-/// and are no part of a kernel: memory for what it gives is allocated behind them. Nor is a
-/// statement part of it that binds nothing, as a kernel is known by a variable.
+/// and are no part of a kernel: memory for what it gives is allocated behind them.
 fn checked_first(stms: &[Stm]) -> usize {
     let scalar = |stm: &&Stm| match &stm.exp {
         Exp::Op(Op::Check { .. }) => true,
@@ -476,10 +422,7 @@ fn checked_first(stms: &[Stm]) -> usize {
     };
     let leading = stms.iter().take_while(scalar);
     let is_check = |stm: &Stm| matches!(stm.exp, Exp::Op(Op::Check { .. }));
-    let last =
-        leading.enumerate().filter(|(_, stm)| is_check(stm)).last().map_or(0, |(k, _)| k + 1);
-    let unnamed = stms[last..].iter().position(|stm| !stm.binds.is_empty());
-    unnamed.map_or(stms.len(), |more| last + more)
+    leading.enumerate().filter(|(_, stm)| is_check(stm)).last().map_or(0, |(k, _)| k + 1)
 }
 
 /// A variable that tells a statement from others.

@@ -2,10 +2,9 @@
 //! nest's axes is best depends on what the nest reads. In `s @ w`, lanes along the columns read
 //! rows of `w`, and lanes along what is summed read columns, an element here and an element there.
 
-use crate::cost::Nominal;
-use crate::graph::AxisId;
-use crate::placed::{Item, Nest, Placed};
 use crate::work::{near, work};
+use lambada_graph::placed::{Item, Nest, Placed};
+use lambada_graph::{AxisId, Nominal};
 
 /// The axes with fewer indices than this are not for lanes.
 const SHORT: i64 = 8;

@@ -1,19 +1,12 @@
 //! From array programs to scalar definitions with free indices, and back.
 
-pub mod graph;
-pub mod placed;
-
-mod affine;
 mod algebra;
 mod chosen;
 mod clamp;
 mod concatenations;
-mod cost;
 mod defer;
 mod distribute;
-mod emit;
 mod evident;
-mod explain;
 mod extrema;
 mod factor;
 mod fuse;
@@ -22,7 +15,6 @@ mod invariant;
 mod kernels;
 mod lanes;
 mod literals;
-mod mechanisms;
 mod merge;
 mod phases;
 mod place;
@@ -37,19 +29,18 @@ mod work;
 mod worth;
 
 use lambada_anf::{Function, Library};
+use lambada_graph::{Graph, Mechanism, Mechanisms, Nominal};
+
+use defer::deferred;
 
 pub use algebra::simplified;
 pub use clamp::clamp;
-pub use cost::{Nominal, USUAL};
 pub use distribute::{Distributed, distribute};
-pub use emit::{Around, Outputs, emit};
-pub use explain::explained;
 pub use extrema::without_places;
 pub use factor::{Leave, factored};
 pub use invariant::without_invariant_axes;
-pub use kernels::{Choice, Kernel, Kernels, kernels};
+pub use kernels::{Choice, schedule};
 pub use literals::without_literals;
-pub use mechanisms::{Mechanism, Mechanisms, Plan};
 pub use merge::merged;
 pub use phases::Phases;
 pub use place::{Along, Blocks, place, placeable};
@@ -59,9 +50,6 @@ pub use restore::restore;
 pub use scopes::{Scopes, described};
 pub use states::settled;
 pub use worth::best;
-
-use defer::deferred;
-use graph::Graph;
 
 /// A graph with the costs that its definitions need, whatever the loops of the program were: no
 /// order where none is needed, no index twice, and nothing in a sum that can stand outside.

@@ -6,7 +6,7 @@
 
 use lambada_prim::{Prim, Scalar};
 
-use crate::graph::{Around, Array, Builder, Graph, Node, NodeId, cleaned, rebuilt, rewritten};
+use lambada_graph::{Around, Array, Builder, Graph, Node, NodeId, cleaned, rebuilt, rewritten};
 
 /// A literal of more elements stays an array.
 pub(crate) const ELEMENTS: usize = 32;

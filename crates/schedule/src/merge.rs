@@ -6,8 +6,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::affine::Affine;
-use crate::graph::{self, Array, ArrayId, Axes, AxisId, Effect, Graph, Node, NodeId};
+use lambada_graph::{
+    self as graph, Affine, Array, ArrayId, Axes, AxisId, Effect, Graph, Node, NodeId,
+};
 
 /// The graph with axes merged.
 pub fn merged(graph: &Graph) -> Graph {

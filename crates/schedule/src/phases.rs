@@ -10,7 +10,7 @@
 use lambada_source::stack;
 use rustc_hash::FxHashMap;
 
-use crate::graph::{Array, ArrayId, Axes, AxisId, Graph, LoopId, NodeId, Part};
+use lambada_graph::{Array, ArrayId, Axes, AxisId, Graph, LoopId, NodeId, Part};
 
 /// The pass of each definition that has been asked for.
 pub struct Phases<'a> {

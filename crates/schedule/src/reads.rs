@@ -3,9 +3,8 @@
 
 use lambada_prim::{Prim, ScalarTy};
 
-use crate::affine::Affine;
-use crate::graph::{
-    Around, Array, ArrayId, Axes, AxisId, Builder, Graph, Node, NodeId, rebuilt, rewritten,
+use lambada_graph::{
+    Affine, Around, Array, ArrayId, Axes, AxisId, Builder, Graph, Node, NodeId, rebuilt, rewritten,
 };
 
 /// How many operations on reals, and on others, are cheaper than to write and read an element.

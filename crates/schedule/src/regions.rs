@@ -257,7 +257,8 @@ fn fits(stm: &Stm, accumulators: &FxHashSet<Var>, allowed: Allowed) -> bool {
             | Op::Field { .. }
             | Op::Open { .. }
             | Op::Cell { .. }
-            | Op::Inspect { .. } => false,
+            | Op::Inspect { .. }
+            | Op::Scheduled(_) => false,
         },
         Exp::Nest(nest) => {
             let state = match nest {

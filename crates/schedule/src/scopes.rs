@@ -12,9 +12,8 @@ use std::fmt::Write;
 
 use lambada_prim::{Cost, Prim, ReduceOp, ScalarTy};
 
-use crate::cost::Nominal;
-use crate::graph::{Axes, AxisId, Graph, NodeId, Part, Printed, printed, reached};
 use crate::phases::Phases;
+use lambada_graph::{Axes, AxisId, Graph, NodeId, Nominal, Part, Printed, printed, reached};
 
 /// How many additions a division or an exponential takes.
 const COSTLY: f64 = 10.0;

@@ -5,11 +5,10 @@
 //! access of memory for each term, so it is done where that is cheaper than to compute the terms
 //! again.
 
-use crate::cost::Nominal;
-use crate::graph::AxisId;
 use crate::lanes::others;
-use crate::placed::{BufferId, Content, Item, Nest, Placed};
 use crate::work::{near, work};
+use lambada_graph::placed::{BufferId, Content, Item, Nest, Placed};
+use lambada_graph::{AxisId, Nominal};
 use rustc_hash::FxHashMap;
 
 /// The most axes in all orders.

@@ -6,10 +6,9 @@
 
 use lambada_prim::{Prim, ReduceOp, Scalar};
 
-use crate::affine::Affine;
-use crate::graph::{
-    Aliases, Around, Array, ArrayId, Axes, Axis, AxisId, Builder, Graph, LoopId, NodeId, Part,
-    aliased, needs, roots,
+use lambada_graph::{
+    Affine, Aliases, Around, Array, ArrayId, Axes, Axis, AxisId, Builder, Graph, LoopId, NodeId,
+    Part, aliased, needs, roots,
 };
 
 /// The graph without such states.

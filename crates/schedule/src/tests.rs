@@ -13,8 +13,10 @@ use lambada_prim::{Data, Scalar, Tensor};
 use lambada_source::Failure;
 use lambada_testkit::Tolerance;
 
-use crate::graph::{self, Graph};
-use crate::{Leave, Nominal, prepared, through_graphs, whole};
+use lambada_graph::Nominal;
+
+use crate::{Leave, prepared, through_graphs, whole};
+use lambada_graph::{self as graph, Graph};
 
 fn close(a: &Tensor, b: &Tensor) -> bool {
     let equal = |x: &f64, y: &f64| Tolerance::mixed(1e-7).accepts(*x, *y);

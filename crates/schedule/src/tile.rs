@@ -11,10 +11,10 @@
 use lambada_prim::{Cost, Precision, Prim, ReduceOp};
 use rustc_hash::FxHashSet;
 
-use crate::cost::{Nominal, SMALLEST, Target};
-use crate::graph::{Axes, AxisId, Graph, Node, NodeId, Part};
-use crate::mechanisms::{Mechanism, Plan};
-use crate::placed::{Content, Item, Nest, Placed};
+use lambada_graph::placed::{Content, Item, Nest, Placed};
+use lambada_graph::{
+    Axes, AxisId, Graph, Mechanism, Node, NodeId, Nominal, Part, Plan, SMALLEST, Target,
+};
 
 /// The largest body, in operations, that is written out for all iterations of a tile.
 const LARGE: usize = 96;
@@ -236,7 +236,7 @@ impl<'a> Body<'a> {
     }
 }
 
-fn is_sum(placed: &Placed, id: crate::placed::BufferId) -> bool {
+fn is_sum(placed: &Placed, id: lambada_graph::placed::BufferId) -> bool {
     let Content::Node(node) = placed.buffer(id).content else { return false };
     placed.graph.reduction(node).is_some_and(|(op, _, _)| op == ReduceOp::Add)
 }

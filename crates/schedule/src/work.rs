@@ -3,11 +3,13 @@
 use lambada_prim::{Cost, Prim};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::cost::{Nominal, SMALLEST, SMALLEST_WITH_TOTALS};
-use crate::graph::{Array, Axes, AxisId, Graph, Node, NodeId};
 use crate::literals::ELEMENTS;
-use crate::place::{OFTEN, runs_along};
-use crate::placed::{Buffer, BufferId, Content, Item, Nest, Placed};
+use crate::place::OFTEN;
+use lambada_graph::placed::{Buffer, BufferId, Content, Item, Nest, Placed};
+use lambada_graph::runs_along;
+use lambada_graph::{
+    Array, Axes, AxisId, Graph, Node, NodeId, Nominal, SMALLEST, SMALLEST_WITH_TOTALS,
+};
 
 /// A division or a root, in additions.
 const COSTLY: f64 = 12.0;

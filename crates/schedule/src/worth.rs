@@ -3,18 +3,18 @@
 
 use lambada_prim::Precision;
 
-use crate::cost::{Nominal, USUAL_WITH_TOTALS};
-use crate::emit::Around;
 use crate::fuse::fused;
-use crate::graph::{Array, ArrayId, AxisId, Graph, NodeId};
 use crate::lanes::along_cheapest;
-use crate::mechanisms::{Mechanism, Plan};
 use crate::place::{Along, Blocks, batched, place_by};
-use crate::placed::{BufferId, Item, Nest, Placed};
 use crate::scopes::batch;
 use crate::share::shared;
 use crate::tile::tiled;
 use crate::work::{FOLD, held, near, weight, work};
+use lambada_graph::Runs;
+use lambada_graph::placed::{BufferId, Item, Nest, Placed};
+use lambada_graph::{
+    Array, ArrayId, AxisId, Graph, Mechanism, NodeId, Nominal, Plan, USUAL_WITH_TOTALS,
+};
 
 /// A nest that is begun, once for each block.
 const BEGIN: f64 = 8.0;
@@ -39,7 +39,7 @@ pub fn best(
     graph: &Graph,
     sizes: &Nominal,
     plan: Plan,
-    (precision, around): (Precision, Around),
+    (precision, around): (Precision, Runs),
 ) -> Option<Placed> {
     let plain = plain(graph, sizes);
     if plain < LITTLE {

@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use rustc_hash::FxHashMap as HashMap;
 use smallvec::SmallVec;
 
-use super::{ANY, Comparison, Frame, Place, TRIED, difference, is_tame};
+use super::{ANY, Comparison, Frame, Place, TRIED, difference, is_small, is_tame};
 use crate::{Atom, Poly, Var};
 
 /// How many inequalities are chained.
@@ -36,7 +36,7 @@ impl<'a> Proof<'a> {
         if self.place.interval(poly).is_some_and(|(lo, _)| lo >= 0) {
             return true;
         }
-        if chained == 0 || self.steps == 0 || !poly.is_small() || !is_tame(poly) {
+        if chained == 0 || self.steps == 0 || !is_small(poly) || !is_tame(poly) {
             return false;
         }
         if self.open.get(poly).is_some_and(|tried| *tried >= chained) {
@@ -144,6 +144,7 @@ impl<'a> Proof<'a> {
     }
 
     fn with(&mut self, bound: &Poly, poly: &Poly, var: Var, chained: usize) -> bool {
-        is_tame(bound) && self.follows(&poly.substitute(var, bound), chained - 1)
+        is_tame(bound)
+            && self.follows(&poly.substitute(|v| (v == var).then(|| bound.clone())), chained - 1)
     }
 }

@@ -33,7 +33,8 @@ impl Lanes<'_> {
             | Op::Tag(_)
             | Op::Field { .. }
             | Op::Open { .. }
-            | Op::Cell { .. } => {
+            | Op::Cell { .. }
+            | Op::Scheduled(_) => {
                 unreachable!(
                     "a scalar operation is in a run; constants and checks do not vary; what calls or has nodes has no lanes"
                 )

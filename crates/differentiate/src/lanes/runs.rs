@@ -86,7 +86,8 @@ impl Lanes<'_> {
                 | Op::Tag(_)
                 | Op::Field { .. }
                 | Op::Open { .. }
-                | Op::Cell { .. },
+                | Op::Cell { .. }
+                | Op::Scheduled(_),
             ) => false,
             Exp::Nest(nest) => self.varying.is_per_lane(nest),
         }

@@ -197,7 +197,8 @@ impl Varying {
                 | Op::Tag(_)
                 | Op::Field { .. }
                 | Op::Open { .. }
-                | Op::Cell { .. },
+                | Op::Cell { .. }
+                | Op::Scheduled(_),
             ) => false,
             Exp::Nest(nest) if self.is_per_lane(nest) => self.fits_in_a_lane(stm, nest),
             Exp::Nest(nest) => {

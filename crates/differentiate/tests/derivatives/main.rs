@@ -3,7 +3,6 @@
 
 mod checkpoints;
 mod cost;
-mod dsl;
 mod generated;
 mod lanes;
 mod laws;

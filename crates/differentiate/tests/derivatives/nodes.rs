@@ -9,7 +9,7 @@ use lambada_prim::{Scalar, Tensor};
 
 use crate::laws::{CLOSELY, Outcome, laws, like, same};
 use crate::program::{Point, Program, elements, reals};
-use crate::recursion::{LISTS, point, program};
+use crate::recursion::{LISTS, point};
 
 /// Writes the elements of a list to an accumulator.
 const ELEMENTS: &str = "def elements (xs : ref list) (k : int) into (acc : [5]real) {
@@ -80,7 +80,7 @@ impl Writer<'_> {
 
 /// The program that takes the derivative of `square` alone.
 fn alone(build: impl FnOnce(&mut Writer, &Lambda, &mut lambada_anf::Library)) -> Program {
-    let whole = program(&format!("{LISTS}{ELEMENTS}"), "main (x : real) {\n  => x : real\n}\n");
+    let whole = Program::read(&format!("{LISTS}{ELEMENTS}main (x : real) {{\n  => x : real\n}}\n"));
     let mut library = whole.library;
     let Function { params, results, body, mut names, .. } =
         library.function(SQUARE).expect("square").clone();
@@ -116,7 +116,7 @@ const COMPOSED: &str = "main (xs : [5]real) (x : real) {
 ";
 
 fn composed() -> (Program, Point, Vec<Tensor>, Random) {
-    let program = program(&format!("{LISTS}{ELEMENTS}"), COMPOSED);
+    let program = Program::read(&format!("{LISTS}{ELEMENTS}{COMPOSED}"));
     let mut random = Random(5);
     let at = point(&program, &mut random);
     let (primal, _) = program.run(&at).expect("it runs");
@@ -206,7 +206,7 @@ fn a_cotangent_of_another_shape_is_refused() {
 /// Reals and other work of a gradient, by those of the value.
 fn ratio(library: &str, main: &str, n: i64) -> (f64, f64) {
     let n = n.to_string();
-    let program = program(library, &main.replace("SIZE", &n));
+    let program = Program::read(&format!("{library}{}", main.replace("SIZE", &n)));
     let at = point(&program, &mut Random(3));
     let (results, value) = program.run(&at).expect("the program runs");
     let ones = results.iter().map(|t| Tensor::reals(t.dims.clone(), vec![1.0; elements(t).len()]));

@@ -1,9 +1,11 @@
 //! Programs under test: functions with real parameters to differentiate by, and constants.
 //! Derivatives of programs are programs.
 
+use std::path::{Path, PathBuf};
+
 use lambada_anf::{
-    Atom, Block, Builder, Counts, Elem, Function, Lambda, Library, Names, Param, Renaming, Reverse,
-    Ty, Var, check, eval, print,
+    Atom, Block, Counts, Elem, Function, Lambda, Library, Names, Param, Renaming, Reverse, Ty, Var,
+    check, eval, print, read,
 };
 use lambada_differentiate::{Prepare, forward, reverse, reverse_as_source};
 use lambada_prim::{Data, ScalarTy, Tensor};
@@ -29,20 +31,14 @@ pub struct Point {
 }
 
 impl Program {
-    /// A program from its parts: `build` gives the results.
-    pub fn new(build: impl FnOnce(&mut Writer) -> Vec<(Atom, Ty)>) -> Program {
-        let mut names = Names::default();
-        let mut w = Writer {
-            b: Builder::new(&mut names),
-            sizes: Vec::new(),
-            constants: Vec::new(),
-            params: Vec::new(),
-        };
-        let (results, types) = build(&mut w).into_iter().unzip();
-        let Writer { b, sizes, constants, params } = w;
-        let body = b.finish(results);
-        let f = Lambda { params, results: types, body };
-        Program { names, sizes, constants, f, library: Library::default() }.guarded()
+    pub fn read(text: &str) -> Program {
+        let function = read(text).unwrap_or_else(|message| panic!("{message}\n{text}"));
+        Program::of(&function)
+    }
+
+    /// The program in a file of the folder `programs`.
+    pub fn named(name: &str) -> Program {
+        Program::read(&text(name))
     }
 
     /// The real parameters of a function are differentiated by.
@@ -174,32 +170,26 @@ fn mentions(params: &[Param], size: Var) -> bool {
     params.iter().any(|p| p.ty.dims.contains(&Atom::Var(size)))
 }
 
-/// Writes programs.
-pub struct Writer<'a> {
-    pub b: Builder<'a>,
-    sizes: Vec<Var>,
-    constants: Vec<Param>,
-    params: Vec<Param>,
+fn programs() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/derivatives/programs")
 }
 
-impl Writer<'_> {
-    pub fn size(&mut self, hint: &str) -> Atom {
-        let var = self.b.names.fresh(hint);
-        self.sizes.push(var);
-        var.into()
-    }
+/// The text of a file of the folder `programs`.
+pub fn text(name: &str) -> String {
+    let path = programs().join(name).with_extension("anf");
+    std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
 
-    pub fn constant(&mut self, hint: &str, ty: Ty) -> Atom {
-        let var = self.b.names.fresh(hint);
-        self.constants.push(Param { var, ty });
-        var.into()
-    }
-
-    pub fn param(&mut self, hint: &str, dims: &[Atom]) -> Atom {
-        let var = self.b.names.fresh(hint);
-        self.params.push(Param { var, ty: reals(dims) });
-        var.into()
-    }
+/// The files of a folder in `programs`, with their texts.
+pub fn texts(folder: &str) -> Vec<(String, String)> {
+    let entries = std::fs::read_dir(programs().join(folder)).expect("a folder of programs");
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
+    paths.sort();
+    let named = |path: &PathBuf| {
+        let name = format!("{folder}/{}", path.file_stem().expect("a name").to_string_lossy());
+        (name.clone(), text(&name))
+    };
+    paths.iter().map(named).collect()
 }
 
 /// `[d…]real`

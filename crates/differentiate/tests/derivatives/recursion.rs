@@ -1,6 +1,6 @@
 //! Functions that call functions, and nodes: the laws to the second order, and costs.
 
-use lambada_anf::{Random, read};
+use lambada_anf::Random;
 use lambada_prim::Tensor;
 
 use crate::laws::{CLOSELY, Outcome, laws, like, same};
@@ -61,12 +61,6 @@ def square (xs : ref list) (by : real) {
 }
 ";
 
-pub fn program(library: &str, main: &str) -> Program {
-    let text = format!("{library}{main}");
-    let function = read(&text).unwrap_or_else(|message| panic!("{message}\n{text}"));
-    Program::of(&function)
-}
-
 /// Reals for the parameters of a program, in which sizes are constants.
 pub fn point(program: &Program, random: &mut Random) -> Point {
     let zeros = |p: &lambada_anf::Param| {
@@ -89,7 +83,7 @@ fn holds(what: &str, program: &Program, at: &Point, random: &mut Random, closely
 
 /// The laws for a program and for its derivatives.
 fn twice(library: &str, main: &str) {
-    let program = program(library, main);
+    let program = Program::read(&format!("{library}{main}"));
     let mut random = Random(17);
     for _ in 0..3 {
         let at = point(&program, &mut random);

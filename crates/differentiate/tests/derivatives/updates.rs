@@ -1,242 +1,294 @@
 //! The laws on random programs that update arrays in nested loops: elements, rows, exchanges, in
 //! branches, with reads of earlier versions.
 
-use std::cell::RefCell;
-
-use lambada_anf::{Atom, Builder, Random, Ty};
-use lambada_prim::{Prim, ScalarTy, Tensor};
+use lambada_anf::Random;
+use lambada_prim::{ScalarTy, Tensor};
 use lambada_testkit::parallel;
 
-use crate::dsl::{Dsl, int};
 use crate::laws::{CLOSELY, Outcome, laws, like};
-use crate::program::{Point, Program, reals};
+use crate::program::{Point, Program};
 use crate::shrink::shrink;
 
-use Prim::{Add, AddInt, LtInt, MaxInt, Mul, MulInt, RemInt, Sin, SubInt, Tanh};
+const MATRIX: &str = "[n][n]real";
+const VECTOR: &str = "[n]real";
 
-/// What the code may mention. The arrays in `matrices` are all versions so far; the last one is
-/// current.
+/// Names that the code may mention. The arrays in `matrices` are all versions so far; the last one
+/// is current.
 #[derive(Clone)]
 struct Scope {
-    ints: Vec<Atom>,
-    reals: Vec<Atom>,
-    rows: Vec<Atom>,
-    matrices: Vec<Atom>,
-    vector: Atom,
+    ints: Vec<String>,
+    reals: Vec<String>,
+    rows: Vec<String>,
+    matrices: Vec<String>,
+    vector: String,
 }
 
 impl Scope {
-    fn matrix(&self) -> Atom {
-        self.matrices[self.matrices.len() - 1]
+    fn matrix(&self) -> String {
+        self.matrices[self.matrices.len() - 1].clone()
     }
 }
 
-/// Draws programs over an n×n matrix and a vector of length n.
+/// Draws programs over an n×n matrix and a vector of length n, and writes them.
 struct Draw {
-    random: RefCell<Random>,
-    n: Atom,
+    random: Random,
+    text: String,
+    names: usize,
 }
 
 impl Draw {
-    fn below(&self, bound: usize) -> usize {
-        self.random.borrow_mut().below(bound)
+    fn below(&mut self, bound: usize) -> usize {
+        self.random.below(bound)
     }
 
-    fn pick(&self, atoms: &[Atom]) -> Atom {
-        self.random.borrow_mut().recent(atoms)
+    fn name(&mut self, hint: &str) -> String {
+        self.names += 1;
+        format!("{hint}{}", self.names)
     }
 
-    fn types(&self) -> [Ty; 2] {
-        [reals(&[self.n, self.n]), reals(&[self.n])]
+    fn line(&mut self, line: &str) {
+        self.text.push_str(line);
+        self.text.push('\n');
+    }
+
+    /// A statement, and the name that it binds.
+    fn bind(&mut self, hint: &str, ty: &str, exp: &str) -> String {
+        let name = self.name(hint);
+        self.line(&format!("{name} : {ty} = {exp}"));
+        name
+    }
+
+    fn int(&mut self, exp: &str) -> String {
+        self.bind("t", "int", exp)
+    }
+
+    fn real(&mut self, exp: &str) -> String {
+        self.bind("t", "real", exp)
+    }
+
+    fn update(&mut self, array: &str, ty: &str, index: &str, value: &str) -> String {
+        self.bind("x", ty, &format!("{array} with [{index}] = {value}"))
     }
 
     /// An index in range: arithmetic of what is in scope, modulo n.
-    fn index(&self, b: &mut Builder, scope: &Scope) -> Atom {
-        let (i, j) = (self.pick(&scope.ints), self.pick(&scope.ints));
+    fn index(&mut self, scope: &Scope) -> String {
+        let (i, j) = (self.random.recent(&scope.ints), self.random.recent(&scope.ints));
         let k = match self.below(4) {
             0 => i,
-            1 => b.op(AddInt, &[i, j]),
-            2 => b.op(SubInt, &[i, j]),
-            _ => b.op(MulInt, &[i, int(2)]),
+            1 => self.int(&format!("add_int {i}, {j}")),
+            2 => self.int(&format!("sub_int {i}, {j}")),
+            _ => self.int(&format!("mul_int {i}, 2")),
         };
-        b.op(RemInt, &[k, self.n])
+        self.int(&format!("rem_int {k}, n"))
     }
 
-    fn extent(&self, b: &mut Builder, scope: &Scope) -> Atom {
-        let i = self.pick(&scope.ints);
+    fn extent(&mut self, scope: &Scope) -> String {
+        let i = self.random.recent(&scope.ints);
         match self.below(5) {
-            0 => int(2),
-            1 => self.n,
-            2 => b.op(AddInt, &[i, int(1)]),
-            3 => b.op(SubInt, &[self.n, i]),
-            _ => b.op(SubInt, &[i, int(1)]),
+            0 => "2".into(),
+            1 => "n".into(),
+            2 => self.int(&format!("add_int {i}, 1")),
+            3 => self.int(&format!("sub_int n, {i}")),
+            _ => self.int(&format!("sub_int {i}, 1")),
         }
     }
 
     /// A sum or an element of something, between -1 and 1.
-    fn value(&self, b: &mut Builder, scope: &Scope) -> Atom {
-        let (i, j) = (self.index(b, scope), self.index(b, scope));
-        let matrix = self.pick(&scope.matrices);
+    fn value(&mut self, scope: &Scope) -> String {
+        let (i, j) = (self.index(scope), self.index(scope));
+        let matrix = self.random.recent(&scope.matrices);
         let x = match self.below(5) {
-            0 => b.at(matrix, &[i, j]),
-            1 => b.at(scope.vector, &[i]),
+            0 => self.real(&format!("{matrix}[{i}, {j}]")),
+            1 => self.real(&format!("{}[{i}]", scope.vector)),
             2 => {
-                let extent = self.extent(b, scope);
-                b.sum(extent, |b, k| {
-                    let k = b.op(RemInt, &[k, self.n]);
-                    let (p, q) = (b.at(matrix, &[i, k]), b.at(matrix, &[j, k]));
-                    b.op(Mul, &[p, q])
-                })
+                let extent = self.extent(scope);
+                self.real(&format!(
+                    "for k < {extent} (reduce add) {{
+                    m : int = rem_int k, n
+                    p : real = {matrix}[{i}, m]
+                    q : real = {matrix}[{j}, m]
+                    s : real = mul p, q
+                    => s
+                    }}"
+                ))
             }
-            3 if !scope.rows.is_empty() => b.at(self.pick(&scope.rows), &[i]),
+            3 if !scope.rows.is_empty() => {
+                let row = self.random.recent(&scope.rows);
+                self.real(&format!("{row}[{i}]"))
+            }
             _ => {
-                let bound = b.op(MaxInt, &[i, int(1)]);
-                let z = b.loop_(bound, &[(self.pick(&scope.reals), Ty::real())], |b, k, s| {
-                    let k = b.op(RemInt, &[k, self.n]);
-                    let e = b.at(matrix, &[k, j]);
-                    let p = b.op(Mul, &[s[0], e]);
-                    vec![b.op(Sin, &[p])]
-                });
-                z[0]
+                let bound = self.int(&format!("max_int {i}, 1"));
+                let first = self.random.recent(&scope.reals);
+                self.real(&format!(
+                    "loop (s : real = {first}) for k < {bound} {{
+                    m : int = rem_int k, n
+                    e : real = {matrix}[m, {j}]
+                    p : real = mul s, e
+                    q : real = sin p
+                    => q
+                    }}"
+                ))
             }
         };
-        let y = self.pick(&scope.reals);
-        let both = b.op(self.random.borrow_mut().pick(&[Add, Mul]), &[x, y]);
-        b.op(self.random.borrow_mut().pick(&[Sin, Tanh]), &[both])
+        let y = self.random.recent(&scope.reals);
+        let op = self.random.pick(&["add", "mul"]);
+        let both = self.real(&format!("{op} {x}, {y}"));
+        let op = self.random.pick(&["sin", "tanh"]);
+        self.real(&format!("{op} {both}"))
     }
 
-    fn steps(&self, b: &mut Builder, scope: &mut Scope, depth: usize) {
+    fn steps(&mut self, scope: &mut Scope, depth: usize) {
         for _ in 0..1 + self.below(3) {
-            self.step(b, scope, depth);
+            self.step(scope, depth);
         }
     }
 
-    fn step(&self, b: &mut Builder, scope: &mut Scope, depth: usize) {
-        let [matrix_ty, vector_ty] = self.types();
-        let n = self.n;
-        let (i, j) = (self.index(b, scope), self.index(b, scope));
+    fn step(&mut self, scope: &mut Scope, depth: usize) {
+        let (i, j) = (self.index(scope), self.index(scope));
         match self.below(if depth > 0 { 13 } else { 8 }) {
             0 | 1 => {
-                let v = self.value(b, scope);
-                let next = b.with(scope.matrix(), &matrix_ty, &[i, j], v);
+                let v = self.value(scope);
+                let next = self.update(&scope.matrix(), MATRIX, &format!("{i}, {j}"), &v);
                 scope.matrices.push(next);
             }
             2 => {
-                let (matrix, y) = (scope.matrix(), self.pick(&scope.reals));
-                let row = b.map(n, &[], |b, k| {
-                    let e = b.at(matrix, &[j, k]);
-                    let e = b.op(Mul, &[e, y]);
-                    b.op(Sin, &[e])
-                });
-                let next = b.with(matrix, &matrix_ty, &[i], row);
+                let (matrix, y) = (scope.matrix(), self.random.recent(&scope.reals));
+                let row = format!(
+                    "for k < n (collect) {{
+                    e : real = {matrix}[{j}, k]
+                    p : real = mul e, {y}
+                    q : real = sin p
+                    => q
+                    }}"
+                );
+                let row = self.bind("ys", VECTOR, &row);
+                let next = self.update(&matrix, MATRIX, &i, &row);
                 scope.matrices.push(next);
             }
             3 => {
-                let v = self.value(b, scope);
-                scope.vector = b.with(scope.vector, &vector_ty, &[i], v);
+                let v = self.value(scope);
+                scope.vector = self.update(&scope.vector, VECTOR, &i, &v);
             }
             4 => {
-                let (p, q) = (b.at(scope.vector, &[i]), b.at(scope.vector, &[j]));
-                let half = b.with(scope.vector, &vector_ty, &[i], q);
-                scope.vector = b.with(half, &vector_ty, &[j], p);
+                let p = self.real(&format!("{}[{i}]", scope.vector));
+                let q = self.real(&format!("{}[{j}]", scope.vector));
+                let half = self.update(&scope.vector, VECTOR, &i, &q);
+                scope.vector = self.update(&half, VECTOR, &j, &p);
             }
             5 => {
                 let matrix = scope.matrix();
-                let (p, q) = (b.row(matrix, &[i], &[n]), b.row(matrix, &[j], &[n]));
-                let half = b.with(matrix, &matrix_ty, &[i], q);
-                scope.matrices.push(half);
-                scope.matrices.push(b.with(half, &matrix_ty, &[j], p));
+                let p = self.bind("row", VECTOR, &format!("{matrix}[{i}]"));
+                let q = self.bind("row", VECTOR, &format!("{matrix}[{j}]"));
+                let half = self.update(&matrix, MATRIX, &i, &q);
+                let whole = self.update(&half, MATRIX, &j, &p);
+                scope.matrices.extend([half, whole]);
             }
             6 => {
-                let v = self.value(b, scope);
+                let v = self.value(scope);
                 scope.reals.push(v);
             }
             7 => {
-                let row = b.row(scope.matrix(), &[i], &[n]);
+                let row = self.bind("row", VECTOR, &format!("{}[{i}]", scope.matrix()));
                 scope.rows.push(row);
             }
             8 | 9 => {
-                let parity = b.op(AddInt, &[i, j]);
-                let parity = b.op(RemInt, &[parity, int(2)]);
-                let cond = b.op(LtInt, &[parity, int(1)]);
-                let branch = |b: &mut Builder| {
-                    let mut inner = scope.clone();
-                    if self.below(3) > 0 {
-                        self.steps(b, &mut inner, depth - 1);
-                    }
-                    vec![inner.matrix(), inner.vector]
-                };
-                let z = b.if_(cond, &self.types(), branch, branch);
-                scope.matrices.push(z[0]);
-                scope.vector = z[1];
+                let parity = self.int(&format!("add_int {i}, {j}"));
+                let parity = self.int(&format!("rem_int {parity}, 2"));
+                let cond = self.bind("t", "bool", &format!("lt_int {parity}, 1"));
+                let [y, z] = ["y", "y"].map(|hint| self.name(hint));
+                self.line(&format!("{y} : {MATRIX}, {z} : {VECTOR} = if {cond} {{"));
+                self.branch(scope, depth);
+                self.line("} else {");
+                self.branch(scope, depth);
+                self.line("}");
+                scope.matrices.push(y);
+                scope.vector = z;
             }
             _ => {
-                let extent = self.extent(b, scope);
-                let x = self.pick(&scope.reals);
-                let state =
-                    [(scope.matrix(), matrix_ty), (scope.vector, vector_ty), (x, Ty::real())];
+                let extent = self.extent(scope);
+                let x = self.random.recent(&scope.reals);
                 let counted = self.below(3) > 0;
-                let z = repeated(b, counted, extent, &state, |b, k, s| {
+                let state = [scope.matrix(), scope.vector.clone(), x];
+                let [m, v, x] = self.repeated(counted, &extent, state, |d, k, [m, v, x]| {
                     let mut inner = scope.clone();
-                    inner.matrices =
-                        if self.below(4) == 0 { scope.matrices.clone() } else { vec![] };
-                    inner.matrices.push(s[0]);
-                    inner.vector = s[1];
-                    inner.reals.push(s[2]);
+                    inner.matrices = if d.below(4) == 0 { scope.matrices.clone() } else { vec![] };
+                    inner.matrices.push(m);
+                    inner.vector = v;
+                    inner.reals.push(x);
                     inner.ints.push(k);
-                    self.steps(b, &mut inner, depth - 1);
-                    let x = self.value(b, &inner);
-                    vec![inner.matrix(), inner.vector, x]
+                    d.steps(&mut inner, depth - 1);
+                    let x = d.value(&inner);
+                    [inner.matrix(), inner.vector, x]
                 });
-                scope.matrices.push(z[0]);
-                scope.vector = z[1];
-                scope.reals.push(z[2]);
+                scope.matrices.push(m);
+                scope.vector = v;
+                scope.reals.push(x);
             }
         }
     }
-}
 
-/// A loop, counted or as a `while` that counts.
-fn repeated(
-    b: &mut Builder,
-    counted: bool,
-    extent: Atom,
-    state: &[(Atom, Ty)],
-    body: impl FnOnce(&mut Builder, Atom, &[Atom]) -> Vec<Atom>,
-) -> Vec<Atom> {
-    if counted {
-        return b.loop_(extent, state, body);
+    fn branch(&mut self, scope: &Scope, depth: usize) {
+        let mut inner = scope.clone();
+        if self.below(3) > 0 {
+            self.steps(&mut inner, depth - 1);
+        }
+        self.line(&format!("=> {}, {}", inner.matrix(), inner.vector));
     }
-    let state = [&[(int(0), Ty::int())], state].concat();
-    let step = |b: &mut Builder, s: &[Atom]| {
-        let next = b.op(AddInt, &[s[0], int(1)]);
-        [vec![next], body(b, s[0], &s[1..])].concat()
-    };
-    b.while_(&state, |b, s| b.op(LtInt, &[s[0], extent]), step).split_off(1)
+
+    /// A loop with a state of a matrix, a vector and perhaps a real: counted, or a `while` that
+    /// counts.
+    fn repeated<const N: usize>(
+        &mut self,
+        counted: bool,
+        extent: &str,
+        inits: [String; N],
+        body: impl FnOnce(&mut Draw, String, [String; N]) -> [String; N],
+    ) -> [String; N] {
+        const TYPES: [&str; 3] = [MATRIX, VECTOR, "real"];
+        let (results, states) =
+            (inits.each_ref().map(|_| self.name("z")), inits.each_ref().map(|_| self.name("s")));
+        let typed = |k: usize, name: &String| format!("{name} : {}", TYPES[k]);
+        let binds: Vec<String> = results.iter().enumerate().map(|(k, z)| typed(k, z)).collect();
+        let state = states.iter().zip(inits).enumerate();
+        let state: Vec<String> = state.map(|(k, (s, x))| typed(k, s) + " = " + &x).collect();
+        let (binds, state, k) = (binds.join(", "), state.join(", "), self.name("k"));
+        if counted {
+            self.line(&format!("{binds} = loop ({state}) for {k} < {extent} {{"));
+            let next = body(self, k, states);
+            self.line(&format!("=> {}\n}}", next.join(", ")));
+        } else {
+            self.line(&format!(
+                "count : int, {binds} = loop ({k} : int = 0, {state}) while {{
+                more : bool = lt_int {k}, {extent}
+                => more
+                }} do {{"
+            ));
+            let count = self.int(&format!("add_int {k}, 1"));
+            let next = body(self, k, states);
+            self.line(&format!("=> {count}, {}\n}}", next.join(", ")));
+        }
+        results
+    }
 }
 
 fn program(seed: u64) -> Program {
-    Program::new(|w| {
-        let n = w.size("n");
-        let (m, v) = (w.param("m", &[n, n]), w.param("v", &[n]));
-        let x = w.param("x", &[]);
-        let draw = Draw { random: RefCell::new(Random(seed)), n };
-        let [matrix_ty, vector_ty] = draw.types();
-        let state = [(m, matrix_ty.clone()), (v, vector_ty.clone())];
-        let z = repeated(&mut w.b, !seed.is_multiple_of(4), n, &state, |b, k, s| {
-            let mut scope = Scope {
-                ints: vec![int(1), k],
-                reals: vec![x],
-                rows: vec![],
-                matrices: vec![s[0]],
-                vector: s[1],
-            };
-            draw.steps(b, &mut scope, 2);
-            draw.step(b, &mut scope, 2);
-            vec![scope.matrix(), scope.vector]
-        });
-        vec![(z[0], matrix_ty), (z[1], vector_ty)]
-    })
+    let text = format!("f [n] (m : {MATRIX}) (v : {VECTOR}) (x : real) {{\n");
+    let mut draw = Draw { random: Random(seed), text, names: 0 };
+    let state = ["m".into(), "v".into()];
+    let [m, v] = draw.repeated(!seed.is_multiple_of(4), "n", state, |d, k, [m, v]| {
+        let mut scope = Scope {
+            ints: vec!["1".into(), k],
+            reals: vec!["x".into()],
+            rows: vec![],
+            matrices: vec![m],
+            vector: v,
+        };
+        d.steps(&mut scope, 2);
+        d.step(&mut scope, 2);
+        [scope.matrix(), scope.vector]
+    });
+    draw.line(&format!("=> {m} : {MATRIX}, {v} : {VECTOR}\n}}"));
+    Program::read(&draw.text)
 }
 
 fn point(program: &Program, n: usize, random: &mut Random) -> Point {

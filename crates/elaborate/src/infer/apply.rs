@@ -7,9 +7,9 @@ use lambada_surface::ast::{Expr, ExprKind, Name, Param, Pattern, PatternKind};
 
 use crate::builtin::Builtin;
 use crate::messages::{self, Why};
-use crate::solve::poly::{Atom, Poly};
 use crate::solve::scheme::Quantified;
 use crate::solve::size::AtomKind;
+use crate::solve::size::{Atom, Poly};
 use crate::solve::ty::{Kind, Node, Ty};
 use crate::typed::{Exp, ExpKind, GlobalId, Pat, PatKind};
 
@@ -597,7 +597,7 @@ impl Infer<'_> {
                 let size = self.extent(arg);
                 let size = self.solver.sizes.resolve(&size);
                 self.solver.here = arg.span;
-                if self.solver.equal_sizes(&Poly::atom(*atom), &size).is_err() {
+                if self.solver.equal_sizes(&Poly::var(*atom), &size).is_err() {
                     self.expect_equal_size(*atom, &size, arg.span);
                 }
             }
@@ -607,7 +607,7 @@ impl Infer<'_> {
     fn expect_equal_size(&mut self, atom: Atom, size: &Poly, span: Span) {
         let mut namer = crate::solve::show::Namer::default();
         let (a, b) = (
-            self.solver.show_size(&Poly::atom(atom), &mut namer),
+            self.solver.show_size(&Poly::var(atom), &mut namer),
             self.solver.show_size(size, &mut namer),
         );
         self.problems.push(messages::different_sizes(&a, &b, span, None));
@@ -622,7 +622,7 @@ impl Infer<'_> {
                     if let AtomKind::Flexible(_) = self.solver.sizes.kind(*atom) {
                         let unknown = self.solver.sizes.fresh(AtomKind::Opaque);
                         self.solver.sizes.close(unknown);
-                        self.solver.sizes.solve(*atom, Poly::atom(unknown));
+                        self.solver.sizes.solve(*atom, Poly::var(unknown));
                     }
                 }
                 Quantified::Result if complete => self.in_this_region(*atom),

@@ -5,8 +5,8 @@ use lambada_source::Span;
 use lambada_surface::ast::{self, Expr, ExprKind, LoopKind, Name, Param};
 
 use crate::messages::{self, Why};
-use crate::solve::poly::Poly;
 use crate::solve::show::Namer;
+use crate::solve::size::Poly;
 use crate::solve::ty::{Node, Ty};
 use crate::typed::{Clause, Driver, Exp, ExpKind};
 
@@ -152,7 +152,7 @@ impl Infer<'_> {
         let negative = at.as_constant().is_some_and(|k| k < 0);
         let beyond = !self.has_closed(&at)
             && !self.has_closed(&size)
-            && at.minus(&size).as_constant().is_some_and(|k| k >= 0);
+            && at.plus(&size, -1).as_constant().is_some_and(|k| k >= 0);
         if negative || beyond {
             let mut namer = Namer::default();
             let (at, size) =
@@ -201,7 +201,7 @@ impl Infer<'_> {
         let length = match (start, stop) {
             (Some(a), Some(b)) => {
                 self.report_evident_slice(&a, &b, &size, span);
-                b.minus(&a)
+                b.plus(&a, -1)
             }
             _ => self.opaque(),
         };
@@ -214,7 +214,7 @@ impl Infer<'_> {
             return;
         }
         let negative = |p: &Poly| p.as_constant().is_some_and(|k| k < 0);
-        if negative(&a) || negative(&b.minus(&a)) || negative(&n.minus(&b)) {
+        if negative(&a) || negative(&b.plus(&a, -1)) || negative(&n.plus(&b, -1)) {
             let mut namer = Namer::default();
             let [a, b, n] = [a, b, n].map(|p| self.solver.show_size(&p, &mut namer));
             self.problems.push(messages::slice_out_of_range(&a, &b, &n, span));

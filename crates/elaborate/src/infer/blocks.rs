@@ -6,7 +6,7 @@ use lambada_surface::ast::{Expr, ExprKind, Param, PatternKind};
 
 use crate::messages::Why;
 use crate::solve::ty::Ty;
-use crate::typed::{Claim, Exp, ExpKind, PatKind, Said, Stmt};
+use crate::typed::{Claim, Exp, ExpKind, PatKind, SizeFact, Stmt};
 
 use super::functions::Syntax;
 use super::types::{Place, types_of};
@@ -152,5 +152,5 @@ impl Infer<'_> {
 
 /// Equations that inference has proved are not checked again.
 fn needed(claims: Vec<Claim>, decided: bool) -> Vec<Claim> {
-    claims.into_iter().filter(|claim| !decided || matches!(claim.what, Said::Bind(_))).collect()
+    claims.into_iter().filter(|claim| !decided || matches!(claim.what, SizeFact::Bind(_))).collect()
 }

@@ -7,10 +7,10 @@ use lambada_source::Span;
 use lambada_surface::ast::{Expr, TypeBody};
 
 use crate::messages::{self, Why};
-use crate::solve::poly::{Atom, Poly};
+use crate::solve::size::{Atom, Poly};
 use crate::solve::ty::{Node, Ty, VariantId};
 use crate::typed::{
-    Claim, Clause, Exp, ExpKind, Function, LocalId, Pat, PatKind, Said, Step, Stmt,
+    Claim, Clause, Exp, ExpKind, Function, LocalId, Pat, PatKind, SizeFact, Step, Stmt,
 };
 
 use super::Infer;
@@ -90,7 +90,7 @@ impl Infer<'_> {
         }
         if given.len() == fields.len() && self.solver.undecided.len() == undecided {
             // What inference has proved is not checked again.
-            claims.retain(|claim| matches!(claim.what, Said::Bind(_)));
+            claims.retain(|claim| matches!(claim.what, SizeFact::Bind(_)));
         }
         let params: Vec<Pat> = fields
             .iter()
@@ -161,8 +161,8 @@ impl Infer<'_> {
         let missing = missing.collect();
         // `[]` in an argument is another size each time.
         let mut atoms: HashMap<Atom, Poly> = HashMap::new();
-        for atom in polys.iter().filter_map(Poly::as_atom) {
-            atoms.insert(atom, Poly::atom(atom));
+        for atom in polys.iter().filter_map(Poly::as_var) {
+            atoms.insert(atom, Poly::var(atom));
         }
         fields.iter().for_each(|ty| self.loose_sizes(*ty, &mut atoms));
         let fields = fields.iter().map(|ty| self.solver.copy(*ty, &HashMap::new(), &atoms));
@@ -228,7 +228,7 @@ impl Infer<'_> {
             && let Some(constant) = self.solver.sizes.resolve(size).as_constant()
         {
             let value = Exp { kind: ExpKind::Number(constant), ty: self.solver.int(), span };
-            let what = Said::Equals(Box::new(value), constant.to_string().into());
+            let what = SizeFact::Equals(Box::new(value), constant.to_string().into());
             claims.push(Claim { param: 0, path: path.clone(), what, owner: "this".into(), span });
         }
         for (step, ty) in steps(&node) {

@@ -5,8 +5,8 @@ use std::rc::Rc;
 
 use lambada_source::Span;
 
-use crate::solve::poly::Atom;
 use crate::solve::scheme::{Quantified, Scheme};
+use crate::solve::size::Atom;
 use crate::solve::ty::Ty;
 use crate::typed::{FunctionId, LocalId};
 

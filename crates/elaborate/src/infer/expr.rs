@@ -11,7 +11,7 @@ use crate::builtin::Builtin;
 use crate::matching;
 use crate::messages::{self, Why, foreign};
 use crate::solve::constraint::Constraint;
-use crate::solve::poly::Poly;
+use crate::solve::size::Poly;
 use crate::solve::ty::{Kind, Node, Origin, Ty};
 use crate::typed::{Exp, ExpKind};
 
@@ -338,7 +338,7 @@ impl Infer<'_> {
     /// The type of what is one or the other. Nothing is known of a size that may be two.
     fn either(&mut self, one: Ty, other: Ty) -> Ty {
         let (sizes, others) = (self.sizes_in(one), self.sizes_in(other));
-        let equal = |(a, b): (&Poly, &Poly)| a.minus(b).as_constant() == Some(0);
+        let equal = |(a, b): (&Poly, &Poly)| a.plus(b, -1).as_constant() == Some(0);
         let same: Vec<bool> = sizes.iter().zip(&others).map(equal).collect();
         if same.iter().all(|same| *same) {
             return one;

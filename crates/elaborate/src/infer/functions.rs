@@ -9,8 +9,8 @@ use lambada_surface::ast::{Def, Expr, ExprKind, Name, Param, Pattern, TypeExpr};
 use crate::messages::{self, Why};
 use crate::solve::constraint::Constraint;
 use crate::solve::defaults::DefaultInstance;
-use crate::solve::poly::{Atom, Poly};
 use crate::solve::scheme::{Quantified, Scheme};
+use crate::solve::size::{Atom, Poly};
 use crate::solve::size::{AtomKind, Sizes};
 use crate::solve::ty::Ty;
 use crate::typed::{Claim, Exp, ExpKind, Function, FunctionId, GlobalId, Local, LocalId, Stmt};
@@ -281,7 +281,7 @@ impl<'a> Infer<'a> {
         self.regions.last_mut().expect("there is a region").push(atom);
         let ty = self.solver.int();
         let local = self.local(&name.text, ty);
-        self.locals[local.0 as usize].size = Some(Poly::atom(atom));
+        self.locals[local.0 as usize].size = Some(Poly::var(atom));
         self.env.bind(&name.text, Entry::Local(local));
         self.unbound.push((local, name.span));
         atom
@@ -398,7 +398,7 @@ impl<'a> Infer<'a> {
     pub(super) fn parameter_atom(&self, pat: &crate::typed::Pat) -> Option<Atom> {
         match pat.kind {
             crate::typed::PatKind::Var(local) => {
-                self.locals[local.0 as usize].size.as_ref().and_then(Poly::as_atom)
+                self.locals[local.0 as usize].size.as_ref().and_then(Poly::as_var)
             }
             _ => None,
         }

@@ -7,10 +7,10 @@ use std::rc::Rc;
 use lambada_source::Span;
 
 use crate::messages;
-use crate::solve::poly::{Atom, Poly};
+use crate::solve::size::{Atom, Poly};
 use crate::solve::size::{AtomKind, Moment};
 use crate::solve::ty::{Node, Ty};
-use crate::typed::{Claim, Exp, ExpKind, LocalId, Pat, PatKind, Said, Step, Stmt};
+use crate::typed::{Claim, Exp, ExpKind, LocalId, Pat, PatKind, SizeFact, Step, Stmt};
 
 use super::{Entry, Infer};
 
@@ -98,15 +98,15 @@ impl Infer<'_> {
         if let Some(found) = self.size_in_scope(size, scope, span) {
             return Some(found);
         }
-        let alone = size.as_atom();
+        let alone = size.as_var();
         let mut sum: Option<Exp> = None;
-        for (atoms, count) in size.monomials().to_vec() {
+        for (atoms, count) in size.terms() {
             let mut term: Option<Exp> = (count != 1 || atoms.is_empty())
                 .then(|| self.integer(ExpKind::Number(count), span));
-            for atom in atoms {
+            for &atom in atoms {
                 let factor = match alone {
                     Some(_) => self.quotient_as_exp(atom, scope, at, span)?,
-                    None => self.size_as_exp(&Poly::atom(atom), scope, at, span)?,
+                    None => self.size_as_exp(&Poly::var(atom), scope, at, span)?,
                 };
                 term = Some(self.joined("*", term, factor, span));
             }
@@ -183,7 +183,7 @@ impl Infer<'_> {
         let int = self.solver.int();
         let name = self.locals[local.0 as usize].name.clone();
         let size = self.local(&"size".into(), int);
-        let claim = Claim { param: 0, path, what: Said::Bind(size), owner: name, span };
+        let claim = Claim { param: 0, path, what: SizeFact::Bind(size), owner: name, span };
         let value = Exp { kind: ExpKind::Local(local), ty: whole, span };
         let pat = Pat { kind: PatKind::Wildcard, ty: whole, span };
         let stmt = Stmt::Let(Box::new((pat, value, vec![claim])));

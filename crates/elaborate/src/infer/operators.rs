@@ -363,7 +363,7 @@ impl Infer<'_> {
     }
 
     /// The size and element type of an array.
-    pub(super) fn array_parts(&mut self, exp: &Exp, why: &Why) -> (crate::solve::poly::Poly, Ty) {
+    pub(super) fn array_parts(&mut self, exp: &Exp, why: &Why) -> (crate::solve::size::Poly, Ty) {
         if let Node::Array(size, elem) = self.solver.get(exp.ty) {
             return (size.clone(), *elem);
         }

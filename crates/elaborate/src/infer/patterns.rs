@@ -9,8 +9,8 @@ use lambada_surface::ast::{Name, Pattern, PatternKind};
 
 use crate::matching;
 use crate::messages::{self, Why};
-use crate::solve::poly::{Atom, Poly};
 use crate::solve::size::AtomKind;
+use crate::solve::size::{Atom, Poly};
 use crate::solve::ty::{Kind, Node, Origin, Ty, VariantId};
 use crate::typed::{LocalId, Pat, PatKind, Step};
 
@@ -283,7 +283,7 @@ impl Infer<'_> {
             if let Entry::Vacant(entry) = atoms.entry(atom) {
                 let fresh = self.solver.sizes.fresh(AtomKind::Opaque);
                 self.solver.sizes.close(fresh);
-                entry.insert(Poly::atom(fresh));
+                entry.insert(Poly::var(fresh));
             }
         }
     }

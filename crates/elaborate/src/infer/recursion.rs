@@ -16,9 +16,9 @@ use lambada_surface::free_names;
 use crate::components::{components, cycle};
 use crate::messages;
 use crate::solve::constraint::Constraint;
-use crate::solve::poly::{Atom, Poly};
 use crate::solve::scheme::{Classify, Quantified, Scheme};
 use crate::solve::size::AtomKind;
+use crate::solve::size::{Atom, Poly};
 use crate::solve::ty::{Kind, Node, Ty};
 use crate::typed::{Function, FunctionId, GlobalId, Stmt};
 
@@ -225,7 +225,7 @@ impl<'a> Infer<'a> {
         let named: Vec<Poly> = params.iter().flat_map(|param| self.sizes_in(*param)).collect();
         let sizes = self.sizes_in(result).into_iter().enumerate();
         let is_open = |size: &Poly| {
-            let kind = size.as_atom().map(|atom| self.solver.sizes.kind(atom));
+            let kind = size.as_var().map(|atom| self.solver.sizes.kind(atom));
             matches!(kind, Some(AtomKind::Flexible(_))) && !named.contains(size)
         };
         sizes.filter(|(_, size)| is_open(size)).map(|(place, _)| place).collect()
@@ -273,7 +273,7 @@ impl<'a> Infer<'a> {
                 }
             };
             let fresh = self.solver.sizes.fresh(kind);
-            atoms.insert(atom, Poly::atom(fresh));
+            atoms.insert(atom, Poly::var(fresh));
             bound.extend(how.filter(|how| *how != Quantified::Free).map(|how| (fresh, how)));
         }
         (self.solver.copy(known.ty, vars, &atoms), bound)

@@ -7,7 +7,7 @@ use lambada_source::{Span, suggest};
 use crate::builtin::Builtin;
 use crate::messages::{self, Details, Why, foreign};
 use crate::solve::Clash;
-use crate::solve::constraint::{Constraint, Failed, Trouble};
+use crate::solve::constraint::{Constraint, ConstraintError, Failed};
 use crate::solve::show::Namer;
 use crate::solve::ty::{Bases, Kind, Node, Origin, RULES, Ty};
 use crate::typed::Exp;
@@ -38,10 +38,9 @@ impl Infer<'_> {
     ) {
         let problem = match clash {
             Clash::Named(a, b) => messages::clashing_sizes(&a, &b, span, why),
-            Clash::Sizes(a, b) => {
+            Clash::Sizes(sizes) => {
                 let mut namer = Namer::default();
-                let (a, b) =
-                    (self.solver.show_size(&a, &mut namer), self.solver.show_size(&b, &mut namer));
+                let [a, b] = sizes.map(|size| self.solver.show_size(&size, &mut namer));
                 messages::different_sizes(&a, &b, span, why)
             }
             Clash::Infinite => {
@@ -167,12 +166,14 @@ impl Infer<'_> {
     }
 
     fn report_one(&mut self, failed: Failed) {
-        let Failed { constraint, trouble } = failed;
+        let Failed { constraint, cause } = failed;
         let types = constraint.types();
         if types.iter().any(|ty| self.solver.has_error(*ty))
             && !matches!(
-                trouble,
-                Trouble::Function(_) | Trouble::NoField(_) | Trouble::NoComponent(_)
+                cause,
+                ConstraintError::Function(_)
+                    | ConstraintError::NoField(_)
+                    | ConstraintError::NoComponent(_)
             )
         {
             // The last type has been made wrong by the failure itself; that of an operand was wrong
@@ -184,32 +185,36 @@ impl Infer<'_> {
         }
         let (what, span) = (constraint.origin().what.clone(), constraint.origin().span);
         let show = |ty: Ty| self.solver.show(ty);
-        let problem = match trouble {
-            Trouble::Clash(clash) => return self.report_constraint_clash(&constraint, clash),
-            Trouble::Mixed(..) => messages::mixed(&what, span, None, None),
-            Trouble::Ranks(a, b) => messages::ranks(&what, span, &show(a), &show(b)),
-            Trouble::NoField(record) => return self.report_no_field(&what, record, Some(span)),
-            Trouble::NotRecord(ty) => {
+        let problem = match cause {
+            ConstraintError::Clash(clash) => {
+                return self.report_constraint_clash(&constraint, clash);
+            }
+            ConstraintError::Mixed(..) => messages::mixed(&what, span, None, None),
+            ConstraintError::Ranks(a, b) => messages::ranks(&what, span, &show(a), &show(b)),
+            ConstraintError::NoField(record) => {
+                return self.report_no_field(&what, record, Some(span));
+            }
+            ConstraintError::NotRecord(ty) => {
                 let name = what.trim_matches('`');
                 messages::not_a_record(name, &show(ty), span, self.field_meant(name))
             }
-            Trouble::NoComponent(ty) => {
+            ConstraintError::NoComponent(ty) => {
                 messages::no_component(component(&constraint), &show(ty), span)
             }
-            Trouble::NotTuple(ty) => {
+            ConstraintError::NotTuple(ty) => {
                 messages::no_component(component(&constraint), &show(ty), span)
             }
-            Trouble::Function(ty) if &*what == "`accumulate`" => {
+            ConstraintError::Function(ty) if &*what == "`accumulate`" => {
                 messages::accumulate_function(&show(ty), span)
             }
-            Trouble::Function(ty) if &*what == RULES => {
+            ConstraintError::Function(ty) if &*what == RULES => {
                 messages::rules::holds_function(&show(ty), span)
             }
-            Trouble::Function(ty) => messages::holds_function(&what, &show(ty), span),
-            Trouble::NotMatrix(ty) => messages::not_a_matrix(&show(ty), span),
-            Trouble::Vectors => messages::two_vectors(span),
-            Trouble::NotUnits(ty) => messages::not_units(&show(ty), span),
-            Trouble::NotReals(ty) => messages::not_reals(&show(ty), span),
+            ConstraintError::Function(ty) => messages::holds_function(&what, &show(ty), span),
+            ConstraintError::NotMatrix(ty) => messages::not_a_matrix(&show(ty), span),
+            ConstraintError::Vectors => messages::two_vectors(span),
+            ConstraintError::NotUnits(ty) => messages::not_units(&show(ty), span),
+            ConstraintError::NotReals(ty) => messages::not_reals(&show(ty), span),
         };
         self.problems.push(problem);
     }

@@ -17,9 +17,9 @@ use std::rc::Rc;
 
 use lambada_surface::ast::Def;
 
-use crate::solve::poly::{Atom, Poly};
 use crate::solve::scheme::Quantified;
 use crate::solve::size::AtomKind;
+use crate::solve::size::{Atom, Poly};
 use crate::solve::ty::{Node, Ty};
 use crate::typed::Function;
 
@@ -37,7 +37,7 @@ pub(super) struct Elaborated {
 /// What is known of the result of a function from the time before: its type, the names of type
 /// variables then, and at which places nothing is known of the sizes in it.
 #[derive(Default)]
-struct Result {
+struct Inferred {
     found: Option<(Ty, HashMap<Rc<str>, Ty>)>,
     unknown: BTreeSet<usize>,
 }
@@ -57,7 +57,7 @@ impl Infer<'_> {
         let (mark, undecided) = (self.solver.mark(), self.solver.undecided.len());
         let (problems, failed) = (self.problems.len(), self.solver.failed.len());
         let (calls, missing) = (self.sized_calls.len(), self.missing.len());
-        let mut results: Vec<Result> = defs.iter().map(|_| Result::default()).collect();
+        let mut results: Vec<Inferred> = defs.iter().map(|_| Inferred::default()).collect();
         let mut same = Same::new();
         let scope = self.env.mark();
         loop {
@@ -102,7 +102,7 @@ impl Infer<'_> {
     fn announced(
         &mut self,
         defs: &[&Def],
-        (results, same): (&[Result], &Same),
+        (results, same): (&[Inferred], &Same),
         announce: &mut dyn FnMut(&mut Self, usize, &Rc<Provisional>),
     ) -> Vec<Rc<Provisional>> {
         let mut all = Vec::new();
@@ -167,7 +167,7 @@ impl Infer<'_> {
 
     /// The result that was found, with a size that nothing is known of at those places, and one for
     /// each call to find out at the others.
-    fn forget_sizes(&mut self, known: &mut Provisional, arity: usize, result: &Result) {
+    fn forget_sizes(&mut self, known: &mut Provisional, arity: usize, result: &Inferred) {
         let Some((found, type_vars)) = &result.found else { return };
         let vars: HashMap<Ty, Ty> = type_vars
             .iter()
@@ -184,7 +184,7 @@ impl Infer<'_> {
                 sizes.push((atom, Quantified::Result));
             }
             place += 1;
-            Poly::atom(atom)
+            Poly::var(atom)
         });
         let (_, to) = self.parts(known.ty, arity);
         // One that the signature does not admit has been told of.
@@ -239,7 +239,7 @@ impl Infer<'_> {
         self.solver.copy_with(ty, &HashMap::new(), &mut |solver, size| {
             place += 1;
             match places.contains(&(place - 1)) {
-                true => Poly::atom(solver.sizes.fresh(AtomKind::Flexible(level))),
+                true => Poly::var(solver.sizes.fresh(AtomKind::Flexible(level))),
                 false => size.clone(),
             }
         })
@@ -279,7 +279,7 @@ impl Infer<'_> {
             for (param, arg) in params.iter().zip(args) {
                 let sizes = self.sizes_in(*param).into_iter().zip(self.sizes_in(arg));
                 for (size, given) in sizes {
-                    if let Some(atom) = size.as_atom() {
+                    if let Some(atom) = size.as_var() {
                         by.entry(atom).or_insert(given);
                     }
                 }
@@ -299,7 +299,7 @@ impl Infer<'_> {
             if let Quantified::Parameter(k) = how
                 && let Some(param) = left.parameter(*k)
             {
-                let value = self.solver.sizes.resolve(&Poly::atom(*atom));
+                let value = self.solver.sizes.resolve(&Poly::var(*atom));
                 values.insert(param, value);
             }
         }
@@ -322,11 +322,11 @@ impl Infer<'_> {
         let mut atoms = Vec::new();
         self.solver.sizes.atoms(size, &mut atoms);
         let sizes = &mut self.solver.sizes;
-        let known = |atom: &Atom| by.contains_key(atom) || !sizes.any_closed(&Poly::atom(*atom));
+        let known = |atom: &Atom| by.contains_key(atom) || !sizes.any_closed(&Poly::var(*atom));
         if !atoms.iter().all(known) {
             return false;
         }
         let expected = sizes.replace(size, &mut |atom| by.get(&atom).cloned());
-        expected.minus(given).as_constant() == Some(0)
+        expected.plus(given, -1).as_constant() == Some(0)
     }
 }

@@ -3,8 +3,8 @@
 use lambada_surface::ast::{Expr, ExprKind};
 
 use crate::builtin::Builtin;
-use crate::solve::poly::{Atom, Poly};
 use crate::solve::size::AtomKind;
+use crate::solve::size::{Atom, Poly};
 use crate::solve::ty::Node;
 use crate::typed::{Exp, ExpKind, LocalId};
 
@@ -20,7 +20,7 @@ impl Infer<'_> {
                 State::Done(done) => done.size.map(Poly::constant),
                 State::New | State::Started(_) => None,
             },
-            ExpKind::Negate(inner) => Some(self.size_of(inner)?.scale(-1)),
+            ExpKind::Negate(inner) => Some(Poly::default().plus(&self.size_of(inner)?, -1)),
             ExpKind::Arith(op, a, b) => self.arithmetic_size(op, a, b),
             ExpKind::Apply(f, xs) if matches!(f.kind, ExpKind::Builtin(Builtin::Length)) => {
                 self.length_of(xs)
@@ -65,12 +65,14 @@ impl Infer<'_> {
     /// computed step by step have ones that grow without end.
     fn arithmetic_size(&mut self, op: &str, a: &Exp, b: &Exp) -> Option<Poly> {
         let (a, b) = (self.size_of(a)?, self.size_of(b)?);
-        if !a.is_simple_with(&b) {
+        let (products, degree) =
+            (a.terms().len().max(1) * b.terms().len().max(1), a.degree() + b.degree());
+        if products > 64 || degree > 8 {
             return None;
         }
         match op {
-            "+" => Some(a.plus(&b)),
-            "-" => Some(a.minus(&b)),
+            "+" => Some(a.plus(&b, 1)),
+            "-" => Some(a.plus(&b, -1)),
             "*" => Some(a.times(&b)),
             "/" => {
                 let (a, b) = (self.solver.sizes.resolve(&a), self.solver.sizes.resolve(&b));
@@ -99,15 +101,15 @@ impl Infer<'_> {
             Some(atoms) => atoms.push(atom),
             None => self.solver.sizes.close(atom),
         }
-        self.locals[id.0 as usize].size = Some(Poly::atom(atom));
-        Poly::atom(atom)
+        self.locals[id.0 as usize].size = Some(Poly::var(atom));
+        Poly::var(atom)
     }
 
     /// A size that nothing is known of, the same wherever it goes in this scope.
     pub(super) fn opaque(&mut self) -> Poly {
         let atom = self.solver.sizes.fresh(AtomKind::Opaque);
         self.in_this_region(atom);
-        Poly::atom(atom)
+        Poly::var(atom)
     }
 
     pub(super) fn in_this_region(&mut self, atom: Atom) {

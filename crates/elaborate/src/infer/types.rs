@@ -11,9 +11,9 @@ use lambada_surface::ast::{
 use lambada_surface::visit::children_mut;
 
 use crate::messages::{self, Why};
-use crate::solve::poly::Poly;
+use crate::solve::size::Poly;
 use crate::solve::ty::{Node, Ty, VariantId};
-use crate::typed::{Claim, Exp, ExpKind, LocalId, Said, Step};
+use crate::typed::{Claim, Exp, ExpKind, LocalId, SizeFact, Step};
 
 use super::{Entry, Infer, TypeEntry};
 
@@ -448,7 +448,7 @@ impl<'a> Infer<'a> {
         let value = self.check(size, int, &Why::Form("a size in a type"));
         let poly = self.size_of(&value).unwrap_or_else(|| self.opaque());
         let text: Rc<str> = lambada_surface::print_expr(size).into();
-        self.claim(place, size.span, |_| Said::Equals(Box::new(value), text));
+        self.claim(place, size.span, |_| SizeFact::Equals(Box::new(value), text));
         poly
     }
 
@@ -456,7 +456,7 @@ impl<'a> Infer<'a> {
         &mut self,
         place: Option<&Place>,
         span: Span,
-        said: impl FnOnce(&mut Infer<'a>) -> Said,
+        said: impl FnOnce(&mut Infer<'a>) -> SizeFact,
     ) {
         let Some(place) = place else { return };
         let what = said(self);
@@ -470,14 +470,14 @@ impl<'a> Infer<'a> {
     }
 
     /// A size variable is bound where it is first found, and claimed to be equal from then on.
-    fn named_claim(&mut self, local: crate::typed::LocalId, size: &Expr) -> Said {
+    fn named_claim(&mut self, local: crate::typed::LocalId, size: &Expr) -> SizeFact {
         if let Some(k) = self.unbound.iter().position(|(other, _)| *other == local) {
             self.unbound.remove(k);
-            return Said::Bind(local);
+            return SizeFact::Bind(local);
         }
         let info = &self.locals[local.0 as usize];
         let (ty, name) = (info.ty, info.name.clone());
-        Said::Equals(Box::new(Exp { kind: ExpKind::Local(local), ty, span: size.span }), name)
+        SizeFact::Equals(Box::new(Exp { kind: ExpKind::Local(local), ty, span: size.span }), name)
     }
 }
 

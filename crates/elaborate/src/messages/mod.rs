@@ -5,8 +5,8 @@ use std::rc::Rc;
 use lambada_source::{Problem, Span};
 
 mod derivatives;
-mod doubts;
 pub(crate) mod foreign;
+mod lints;
 mod names;
 mod patterns;
 pub(crate) mod rules;
@@ -14,7 +14,7 @@ mod sizes;
 mod types;
 
 pub(crate) use derivatives::*;
-pub(crate) use doubts::*;
+pub(crate) use lints::*;
 pub use names::*;
 pub(crate) use patterns::*;
 pub use sizes::is_of_sizes;

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use lambada_source::{Problem, Span, quoted};
 
 use super::{Why, suggesting};
-use crate::solve::weight::PARTS;
+use crate::solve::type_size::PARTS;
 
 /// A function where something else is needed.
 pub(crate) const FORGOTTEN_ARGUMENT: &str = "this is a function; did you forget an argument?";

@@ -39,7 +39,7 @@ pub(crate) enum Constraint {
 
 /// What is wrong with a constraint.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Trouble {
+pub(crate) enum ConstraintError {
     /// Types that should be equal.
     Clash(Clash),
     /// An int and a real.
@@ -70,7 +70,7 @@ pub(crate) enum Trouble {
 #[derive(Clone, Debug)]
 pub(crate) struct Failed {
     pub constraint: Constraint,
-    pub trouble: Trouble,
+    pub cause: ConstraintError,
 }
 
 impl Constraint {
@@ -216,20 +216,20 @@ impl Solver {
                     self.constraints[id] = Some(constraint);
                 }
                 Ok(Step::Become(others)) => others.into_iter().for_each(|c| self.push(c)),
-                Err(trouble) => self.fail(constraint, trouble),
+                Err(cause) => self.fail(constraint, cause),
             }
         }
     }
 
     /// A constraint that fails is told once: its types are wrong from now on.
-    fn fail(&mut self, constraint: Constraint, trouble: Trouble) {
+    fn fail(&mut self, constraint: Constraint, cause: ConstraintError) {
         let error = self.error();
         if let Some(result) = constraint.types().last().copied()
             && self.is_unknown(result)
         {
             let _ = self.equal(result, error);
         }
-        self.failed.push(Failed { constraint, trouble });
+        self.failed.push(Failed { constraint, cause });
     }
 
     fn watch(&mut self, id: usize, ty: Ty) {

@@ -17,8 +17,8 @@ use lambada_source::Span;
 
 use super::Solver;
 use super::constraint::Constraint;
-use super::poly::{Atom, Poly};
 use super::scheme::{Instance, Scheme};
+use super::size::{Atom, Poly};
 use super::ty::{Bases, Kind, Node, Ty};
 
 /// Attempts at smaller shapes after the first instance that fits.
@@ -375,8 +375,8 @@ impl Solver {
         let mut names: HashMap<Atom, Poly> = HashMap::new();
         for (atom, _) in &scheme.atoms {
             let now = self.sizes.resolve(&atoms[atom]);
-            if let Some(now) = now.as_atom() {
-                names.entry(now).or_insert_with(|| Poly::atom(*atom));
+            if let Some(now) = now.as_var() {
+                names.entry(now).or_insert_with(|| Poly::var(*atom));
             }
         }
         self.copy_with(ty, &HashMap::new(), &mut |solver, size| {

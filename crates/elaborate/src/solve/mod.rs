@@ -3,15 +3,14 @@
 
 pub(crate) mod constraint;
 pub(crate) mod defaults;
-pub(crate) mod poly;
 pub(crate) mod scheme;
 pub(crate) mod show;
 mod simplify;
 pub(crate) mod size;
 mod step;
 pub(crate) mod ty;
+pub(crate) mod type_size;
 mod unify;
-pub(crate) mod weight;
 
 use std::cell::RefCell;
 use std::collections::{HashMap, VecDeque};
@@ -22,7 +21,7 @@ use lambada_prim::ScalarTy;
 use lambada_source::Span;
 
 use constraint::{Constraint, Failed};
-use poly::Poly;
+use size::Poly;
 use size::{AtomKind, Sizes};
 use ty::{Kind, Node, Origin, Ty, Unknown, Variant, VariantId};
 pub(crate) use unify::Clash;
@@ -85,7 +84,7 @@ impl Solver {
     /// A new unknown size.
     pub fn fresh_size(&mut self) -> Poly {
         let level = self.level;
-        Poly::atom(self.sizes.fresh(AtomKind::Flexible(level)))
+        Poly::var(self.sizes.fresh(AtomKind::Flexible(level)))
     }
 
     pub fn scalar(&mut self, scalar: ScalarTy) -> Ty {

@@ -7,8 +7,8 @@ use lambada_source::Span;
 
 use super::Solver;
 use super::constraint::Constraint;
-use super::poly::{Atom, Poly};
 use super::size::AtomKind;
+use super::size::{Atom, Poly};
 use super::ty::{GENERIC, Node, Origin, RULES, Ty, Unknown};
 
 /// The type of a definition: for all `vars` and `atoms` such that `constraints`, `ty`.
@@ -254,7 +254,7 @@ impl Solver {
                 AtomKind::Flexible(self.level)
             };
             let fresh = self.sizes.fresh(kind);
-            atoms.insert(*atom, Poly::atom(fresh));
+            atoms.insert(*atom, Poly::var(fresh));
             if *how != Quantified::Free {
                 bound.push((fresh, *how));
             }

@@ -5,9 +5,9 @@ use std::rc::Rc;
 
 use super::Solver;
 use super::constraint::Constraint;
-use super::poly::{Atom, Poly};
 use super::scheme::Scheme;
 use super::size::AtomKind;
+use super::size::{Atom, Poly};
 use super::ty::{Bases, Kind, Node, Ty};
 
 /// Names for unknowns, the same for all that is shown together.
@@ -249,13 +249,10 @@ impl Solver {
     /// A size.
     pub fn show_size(&self, size: &Poly, namer: &mut Namer) -> String {
         let size = self.sizes.expand(size);
-        let product = |(atoms, count): &(Vec<Atom>, i64), namer: &mut Namer| {
-            let factors: Vec<String> =
-                atoms.iter().map(|atom| self.show_atom(*atom, namer)).collect();
-            (*count, factors)
-        };
+        let mut factors =
+            |atoms: &[Atom]| atoms.iter().map(|atom| self.show_atom(*atom, namer)).collect();
         let mut terms: Vec<(i64, Vec<String>)> =
-            size.monomials().iter().map(|monomial| product(monomial, namer)).collect();
+            size.terms().map(|(atoms, count)| (count, factors(atoms))).collect();
         // Sums read better when they start with a positive term.
         terms.sort_by_key(|(count, atoms)| (*count < 0, atoms.is_empty()));
         let mut text = String::new();

@@ -9,7 +9,12 @@ use std::rc::Rc;
 
 use lambada_prim::floor_div;
 
-use super::poly::{Atom, Poly};
+/// A size that is not a number; see [`Sizes`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Atom(pub u32);
+
+/// A size. Arithmetic wraps, as that of `int` does.
+pub(crate) type Poly = lambada_prim::Poly<Atom, i64>;
 
 /// What an atom stands for.
 #[derive(Clone, Debug)]
@@ -112,17 +117,17 @@ impl Sizes {
         }
         let key = (a.clone(), b.clone());
         if let Some(atom) = self.quotients.get(&key) {
-            return Poly::atom(*atom);
+            return Poly::var(*atom);
         }
         let atom = self.fresh(AtomKind::Quotient(a.clone(), b.clone()));
         self.quotients.insert(key, atom);
-        Poly::atom(atom)
+        Poly::var(atom)
     }
 
     /// The polynomial with all that is solved put in.
     pub fn resolve(&mut self, poly: &Poly) -> Poly {
         if !poly
-            .atoms()
+            .vars()
             .any(|atom| matches!(self.kind(atom), AtomKind::Solved(_) | AtomKind::Quotient(..)))
         {
             return poly.clone();
@@ -132,32 +137,34 @@ impl Sizes {
 
     /// The polynomial with solved atoms put in and others replaced where `by` says so.
     pub fn replace(&mut self, poly: &Poly, by: &mut impl FnMut(Atom) -> Option<Poly>) -> Poly {
-        poly.substitute(&mut |atom| self.replace_atom(atom, by))
+        poly.substitute(|atom| self.replace_atom(atom, by))
     }
 
-    fn replace_atom(&mut self, atom: Atom, by: &mut impl FnMut(Atom) -> Option<Poly>) -> Poly {
+    fn replace_atom(
+        &mut self,
+        atom: Atom,
+        by: &mut impl FnMut(Atom) -> Option<Poly>,
+    ) -> Option<Poly> {
         match self.kind(atom).clone() {
-            AtomKind::Solved(value) => self.replace(&value, by),
+            AtomKind::Solved(value) => Some(self.replace(&value, by)),
             AtomKind::Quotient(a, b) => {
                 let (a2, b2) = (self.replace(&a, by), self.replace(&b, by));
-                if a2 == a && b2 == b { Poly::atom(atom) } else { self.quotient(&a2, &b2) }
+                (a2 != a || b2 != b).then(|| self.quotient(&a2, &b2))
             }
             AtomKind::Flexible(_) | AtomKind::Named(..) | AtomKind::Value(_) | AtomKind::Opaque => {
-                by(atom).unwrap_or_else(|| Poly::atom(atom))
+                by(atom)
             }
         }
     }
 
     /// The polynomial with solved atoms put in, for those who only look.
     pub fn expand(&self, poly: &Poly) -> Poly {
-        poly.substitute(&mut |atom| match self.kind(atom) {
-            AtomKind::Solved(value) => self.expand(value),
-            AtomKind::Quotient(a, b) => {
-                known_quotient(&self.expand(a), &self.expand(b)).unwrap_or_else(|| Poly::atom(atom))
+        poly.substitute(|atom| {
+            if let AtomKind::Solved(value) = self.kind(atom) {
+                return Some(self.expand(value));
             }
-            AtomKind::Flexible(_) | AtomKind::Named(..) | AtomKind::Value(_) | AtomKind::Opaque => {
-                Poly::atom(atom)
-            }
+            let AtomKind::Quotient(a, b) = self.kind(atom) else { return None };
+            known_quotient(&self.expand(a), &self.expand(b))
         })
     }
 
@@ -168,7 +175,7 @@ impl Sizes {
 
     /// All atoms of a resolved polynomial, those inside quotients too.
     pub fn atoms(&self, poly: &Poly, into: &mut Vec<Atom>) {
-        for atom in poly.atoms() {
+        for atom in poly.vars() {
             match self.kind(atom) {
                 AtomKind::Quotient(a, b) => {
                     self.atoms(a, into);
@@ -218,7 +225,7 @@ impl Sizes {
     /// Makes two sizes equal, if it can.
     pub fn equate(&mut self, a: &Poly, b: &Poly) -> Answer {
         let (a, b) = (self.resolve(a), self.resolve(b));
-        let difference = a.minus(&b);
+        let difference = a.plus(&b, -1);
         if let Some(atom) = self.choose(&difference) {
             self.eliminate(&difference, atom.0, atom.1);
             return Answer::Holds;
@@ -245,7 +252,7 @@ impl Sizes {
             | AtomKind::Quotient(..) => None,
         };
         let solvable = difference
-            .solvable()
+            .lone()
             .filter(|(atom, _)| level(*atom).is_some() && !self.in_quotient(difference, *atom));
         solvable.max_by_key(|(atom, _)| level(*atom))
     }
@@ -257,7 +264,7 @@ impl Sizes {
     }
 
     fn eliminate(&mut self, difference: &Poly, atom: Atom, sign: i64) {
-        let rest = difference.minus(&Poly::atom(atom).scale(sign)).scale(-sign);
+        let rest = difference.solved_for(atom, sign);
         if let AtomKind::Flexible(level) = *self.kind(atom) {
             self.lift(&rest, level);
         }
@@ -265,7 +272,7 @@ impl Sizes {
     }
 
     fn clash(&self, a: &Poly, b: &Poly) -> Option<Answer> {
-        match (self.kind(a.as_atom()?), self.kind(b.as_atom()?)) {
+        match (self.kind(a.as_var()?), self.kind(b.as_var()?)) {
             (AtomKind::Named(x, s), AtomKind::Named(y, t)) if s == t => {
                 Some(Answer::Clash(x.clone(), y.clone()))
             }

@@ -3,15 +3,15 @@
 use lambada_prim::{ArrayPrim, ScalarTy, Version};
 
 use super::Solver;
-use super::constraint::{Constraint, Step, Trouble};
+use super::constraint::{Constraint, ConstraintError, Step};
 use super::ty::{Bases, Kind, Node, Origin, Ty, VariantId};
 use super::unify::Clash;
 
-type Result = std::result::Result<Step, Trouble>;
+type Result = std::result::Result<Step, ConstraintError>;
 
-impl From<Clash> for Trouble {
-    fn from(clash: Clash) -> Trouble {
-        Trouble::Clash(clash)
+impl From<Clash> for ConstraintError {
+    fn from(clash: Clash) -> ConstraintError {
+        ConstraintError::Clash(clash)
     }
 }
 
@@ -46,7 +46,11 @@ impl Solver {
     }
 
     /// Numbers of one type are inside all of these.
-    fn share_bases(&mut self, types: &[Ty], origin: &Origin) -> std::result::Result<(), Trouble> {
+    fn share_bases(
+        &mut self,
+        types: &[Ty],
+        origin: &Origin,
+    ) -> std::result::Result<(), ConstraintError> {
         let mut shared = Bases::ALL;
         for ty in types {
             if let Kind::Data { bases, .. } = self.base_kind(*ty) {
@@ -62,13 +66,13 @@ impl Solver {
         Ok(())
     }
 
-    fn mixed(&self, types: &[Ty]) -> Trouble {
+    fn mixed(&self, types: &[Ty]) -> ConstraintError {
         let scalars: Vec<ScalarTy> =
             types.iter().filter_map(|ty| self.base_kind(*ty).single()).collect();
         match scalars[..] {
-            [a, b, ..] if a != b => Trouble::Mixed(a, b),
-            [a, _, b] => Trouble::Mixed(a, b),
-            _ => Trouble::Clash(Clash::Types(types[0], types[1])),
+            [a, b, ..] if a != b => ConstraintError::Mixed(a, b),
+            [a, _, b] => ConstraintError::Mixed(a, b),
+            _ => ConstraintError::Clash(Clash::Types(types[0], types[1])),
         }
     }
 
@@ -123,11 +127,11 @@ impl Solver {
     }
 
     /// Fails if the ranks of two arrays certainly differ.
-    fn same_rank(&self, a: Ty, b: Ty) -> std::result::Result<(), Trouble> {
+    fn same_rank(&self, a: Ty, b: Ty) -> std::result::Result<(), ConstraintError> {
         let (m, n) = (self.rank(a), self.rank(b));
         let exact = |ty| self.is_scalar(self.base(ty));
         let differ = (m > n && exact(b)) || (n > m && exact(a));
-        if differ { Err(Trouble::Ranks(a, b)) } else { Ok(()) }
+        if differ { Err(ConstraintError::Ranks(a, b)) } else { Ok(()) }
     }
 
     fn is_base(&mut self, whole: Ty, scalar: Ty, origin: &Origin) -> Result {
@@ -246,7 +250,7 @@ impl Solver {
                 || Some(self.rank(ty)) > most(k)
                 || !matches!(self.base_kind(ty), Kind::Data { .. })
             {
-                return Err(Trouble::NotMatrix(ty));
+                return Err(ConstraintError::NotMatrix(ty));
             }
         }
         // What has as many axes as any version has no more.
@@ -256,7 +260,7 @@ impl Solver {
             return Ok(Step::Wait(args.to_vec()));
         }
         let ranks = args.map(|ty| self.rank(ty));
-        let version = prim.version(&ranks).ok_or(Trouble::Vectors)?;
+        let version = prim.version(&ranks).ok_or(ConstraintError::Vectors)?;
         let (types, product) = self.axes(prim, version);
         for (ty, expected) in args.into_iter().zip(types) {
             self.equal(ty, expected)?;
@@ -288,7 +292,7 @@ impl Solver {
             }
             Node::Record(fields) => match fields.iter().find(|(field, _)| &**field == name) {
                 Some((_, found)) => self.same(ty, *found),
-                None => Err(Trouble::NoField(record)),
+                None => Err(ConstraintError::NoField(record)),
             },
             Node::Link(_) => unreachable!("`get` follows links"),
             Node::Unknown(_)
@@ -296,7 +300,7 @@ impl Solver {
             | Node::Tuple(_)
             | Node::Array(..)
             | Node::Fun(..)
-            | Node::Variant(..) => Err(Trouble::NotRecord(record)),
+            | Node::Variant(..) => Err(ConstraintError::NotRecord(record)),
         }
     }
 
@@ -311,7 +315,7 @@ impl Solver {
             }
             Node::Tuple(items) => match items.get(index) {
                 Some(found) => self.same(ty, *found),
-                None => Err(Trouble::NoComponent(tuple)),
+                None => Err(ConstraintError::NoComponent(tuple)),
             },
             Node::Link(_) => unreachable!("`get` follows links"),
             Node::Unknown(_)
@@ -319,14 +323,14 @@ impl Solver {
             | Node::Record(_)
             | Node::Array(..)
             | Node::Fun(..)
-            | Node::Variant(..) => Err(Trouble::NotTuple(tuple)),
+            | Node::Variant(..) => Err(ConstraintError::NotTuple(tuple)),
         }
     }
 
     fn first_order(&mut self, ty: Ty) -> Result {
         let mut unknowns = Vec::new();
         match self.find_function(ty, &mut unknowns, &mut Vec::new()) {
-            Some(function) => Err(Trouble::Function(function)),
+            Some(function) => Err(ConstraintError::Function(function)),
             None if unknowns.is_empty() => Ok(Step::Done),
             None => Ok(Step::Wait(unknowns)),
         }
@@ -391,7 +395,7 @@ impl Solver {
             | Node::Tuple(_)
             | Node::Record(_)
             | Node::Fun(..)
-            | Node::Variant(..) => Err(Trouble::NotReals(to)),
+            | Node::Variant(..) => Err(ConstraintError::NotReals(to)),
         }
     }
 
@@ -439,7 +443,7 @@ impl Solver {
             | Node::Tuple(_)
             | Node::Record(_)
             | Node::Fun(..)
-            | Node::Variant(..) => Err(Trouble::NotUnits(ty)),
+            | Node::Variant(..) => Err(ConstraintError::NotUnits(ty)),
         }
     }
 }

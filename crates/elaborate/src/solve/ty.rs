@@ -6,7 +6,7 @@ use std::rc::Rc;
 use lambada_prim::ScalarTy;
 use lambada_source::Span;
 
-use super::poly::{Atom, Poly};
+use super::size::{Atom, Poly};
 
 /// A type: a node of the arena.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

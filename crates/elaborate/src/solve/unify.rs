@@ -5,8 +5,8 @@ use std::rc::Rc;
 use lambada_source::Span;
 
 use super::Solver;
-use super::poly::Poly;
 use super::size::Answer;
+use super::size::Poly;
 use super::ty::{GENERIC, Kind, Node, Origin, Ty, Unknown};
 
 /// Why two types cannot be equal.
@@ -19,7 +19,7 @@ pub(crate) enum Clash {
     /// Someone asks for a number, or the like, and this is none.
     Kind(Ty, Kind, Option<Origin>),
     /// Sizes that differ.
-    Sizes(Poly, Poly),
+    Sizes(Box<[Poly; 2]>),
     /// Two size variables of one signature.
     Named(Rc<str>, Rc<str>),
     /// A type variable of a signature would have to be this type.
@@ -88,7 +88,7 @@ impl Solver {
     pub fn equal_sizes(&mut self, a: &Poly, b: &Poly) -> Result<(), Clash> {
         match self.sizes.equate(a, b) {
             Answer::Holds => Ok(()),
-            Answer::Differs => Err(Clash::Sizes(a.clone(), b.clone())),
+            Answer::Differs => Err(Clash::Sizes([a, b].map(Poly::clone).into())),
             Answer::Clash(x, y) => Err(Clash::Named(x, y)),
             Answer::Undecided => {
                 self.undecided.push((a.clone(), b.clone(), self.here));
@@ -242,7 +242,7 @@ impl Solver {
         for (a, b, span) in pending {
             match self.sizes.equate(&a, &b) {
                 Answer::Holds => {}
-                Answer::Differs => wrong.push((Clash::Sizes(a, b), span)),
+                Answer::Differs => wrong.push((Clash::Sizes([a, b].into()), span)),
                 Answer::Clash(x, y) => wrong.push((Clash::Named(x, y), span)),
                 Answer::Undecided => self.undecided.push((a, b, span)),
             }

@@ -8,7 +8,7 @@ use lambada_prim::Prim;
 use super::Specialize;
 use super::spine::{Item, Spine};
 use crate::solve::ty as solve;
-use crate::typed::{Claim, Function, FunctionId, Pat, PatKind, Said, Step};
+use crate::typed::{Claim, Function, FunctionId, Pat, PatKind, SizeFact, Step};
 
 impl Specialize<'_> {
     /// A function, or the value that one without parameters is.
@@ -56,7 +56,7 @@ impl Specialize<'_> {
     /// What signatures say: first all sizes that get a name, then all equations.
     pub(super) fn claims(&mut self, claims: &[Claim], roots: &[Term], spine: &mut Spine) {
         for claim in claims {
-            if let Said::Bind(local) = claim.what {
+            if let SizeFact::Bind(local) = claim.what {
                 let (array, axis) = self.axis_of(&roots[claim.param], &claim.path, spine);
                 let var = self.declare(local);
                 let size = self.at(core::dim(array, axis), claim.span);
@@ -64,7 +64,7 @@ impl Specialize<'_> {
             }
         }
         for claim in claims {
-            if let Said::Equals(value, text) = &claim.what {
+            if let SizeFact::Equals(value, text) = &claim.what {
                 let value = self.exp(value);
                 self.claim_equal(claim, &roots[claim.param], value, text, spine);
             }

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use lambada_core::{Term, TermKind, Ty, Var};
 use lambada_prim::{Prim, Scalar};
 
-use crate::solve::poly::{Atom, Poly};
+use crate::solve::size::{Atom, Poly};
 
 /// What a symbolic number is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -29,7 +29,7 @@ pub(super) struct Shapes {
 impl Shapes {
     fn symbol(&mut self, symbol: Symbol) -> Poly {
         let next = Atom(self.symbols.len() as u32);
-        Poly::atom(*self.symbols.entry(symbol).or_insert(next))
+        Poly::var(*self.symbols.entry(symbol).or_insert(next))
     }
 
     /// The size of a variable.
@@ -55,10 +55,10 @@ impl Shapes {
             },
             TermKind::Dim(xs, axis) => self.size(xs, *axis),
             TermKind::Prim(Prim::AddInt, args) => {
-                Some(self.value(&args[0])?.plus(&self.value(&args[1])?))
+                Some(self.value(&args[0])?.plus(&self.value(&args[1])?, 1))
             }
             TermKind::Prim(Prim::SubInt, args) => {
-                Some(self.value(&args[0])?.minus(&self.value(&args[1])?))
+                Some(self.value(&args[0])?.plus(&self.value(&args[1])?, -1))
             }
             TermKind::Prim(Prim::MulInt, args) => {
                 Some(self.value(&args[0])?.times(&self.value(&args[1])?))
@@ -151,10 +151,7 @@ impl Shapes {
                 .iter()
                 .any(|(symbol, known)| *known == atom && matches!(symbol, Symbol::Axis(..)))
         };
-        value
-            .monomials()
-            .iter()
-            .all(|(atoms, count)| *count > 0 && atoms.iter().all(|atom| axis(*atom)))
+        value.terms().all(|(atoms, count)| count > 0 && atoms.iter().all(|atom| axis(*atom)))
     }
 
     /// What is evident of the value of a variable.

@@ -6,9 +6,9 @@ use lambada_core::{Signature, Size, SizedTy, Ty};
 
 use super::Specialize;
 use crate::Global;
-use crate::solve::poly::Poly;
 use crate::solve::show::Namer;
 use crate::solve::size::AtomKind;
+use crate::solve::size::Poly;
 use crate::solve::ty::{self as solve, Node};
 
 impl Specialize<'_> {

@@ -145,7 +145,8 @@ impl Sizes {
                 | Op::Tag(_)
                 | Op::Field { .. }
                 | Op::Open { .. }
-                | Op::Cell { .. },
+                | Op::Cell { .. }
+                | Op::Scheduled(_),
             ) => true,
         }
     }

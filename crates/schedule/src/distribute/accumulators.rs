@@ -5,9 +5,8 @@ use lambada_anf::{Atom, Param, Var};
 use lambada_prim::{Prim, ReduceOp, Scalar};
 
 use super::{Distributor, Place, Value};
-use crate::affine::Affine;
-use crate::graph::{Around, ArrayId, Axes, AxisId, NodeId, Term};
 use crate::reads::{Stored, read, substituted_or_stored};
+use lambada_graph::{Affine, Around, ArrayId, Axes, AxisId, NodeId, Term};
 
 /// An accumulator that has not been frozen.
 pub(super) struct Accumulator {

@@ -4,8 +4,8 @@ use lambada_anf::{Atom, Param};
 use lambada_prim::Scalar;
 
 use super::{Distributor, Value};
-use crate::graph::{ArrayId, Axis, AxisId, NodeId};
 use crate::reads::read;
+use lambada_graph::{ArrayId, Axis, AxisId, NodeId};
 
 /// `base[prefix]`
 #[derive(Clone, Debug)]

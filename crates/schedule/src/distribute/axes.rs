@@ -8,7 +8,7 @@ use std::rc::Rc;
 use lambada_anf::{Atom, Block, Exp, Op, Ty, Var};
 
 use super::{Distributor, Place, View};
-use crate::graph::{ArrayId, Axis, AxisId, NodeId};
+use lambada_graph::{ArrayId, Axis, AxisId, NodeId};
 
 /// The axes so far.
 #[derive(Default)]

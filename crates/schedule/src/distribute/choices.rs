@@ -6,8 +6,7 @@ use lambada_prim::Prim;
 
 use super::Distributor;
 use super::accumulators::Seen;
-use crate::affine::Affine;
-use crate::graph::{ArrayId, Axes, AxisId, NodeId, Term};
+use lambada_graph::{Affine, ArrayId, Axes, AxisId, NodeId, Term};
 
 /// How many additions one may become.
 const MOST: usize = 9;

@@ -5,7 +5,7 @@ use lambada_prim::{Prim, Scalar};
 use rustc_hash::FxHashSet;
 
 use super::Distributor;
-use crate::graph::{Axes, AxisId, Effect, Graph, NodeId, Part};
+use lambada_graph::{Axes, AxisId, Effect, Graph, NodeId, Part};
 
 impl Distributor<'_> {
     /// `for axis { effects }`. The effects before the first that depends on the index happen once,

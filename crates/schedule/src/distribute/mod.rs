@@ -14,10 +14,10 @@ use lambada_anf::{Atom, Block, Exp, Names, Op, Param, Stm, Ty, Var};
 use lambada_prim::{ArrayPrim, Prim, ReduceOp, Scalar};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::graph::{
+use crate::regions::Region;
+use lambada_graph::{
     Around, Array, ArrayId, Axes, AxisId, Builder, Effect, Graph, Input, NodeId, Output, cleaned,
 };
-use crate::regions::Region;
 
 mod accumulators;
 mod arrays;
@@ -295,7 +295,8 @@ impl Distributor<'_> {
             | Op::Field { .. }
             | Op::Open { .. }
             | Op::Cell { .. }
-            | Op::Inspect { .. } => unreachable!("such statements belong to no region"),
+            | Op::Inspect { .. }
+            | Op::Scheduled(_) => unreachable!("such statements belong to no region"),
         }
     }
 

@@ -6,8 +6,7 @@ use lambada_anf::{Atom, Block, LoopKind, Nest, Out, Param, Stm, Var};
 use lambada_prim::Prim;
 
 use super::{Distributor, Place, Value, View};
-use crate::affine::Affine;
-use crate::graph::{ArrayId, Axes, AxisId, Effect, NodeId};
+use lambada_graph::{Affine, ArrayId, Axes, AxisId, Effect, NodeId};
 
 impl Distributor<'_> {
     pub(super) fn nest(&mut self, stm: &Stm, nest: &Nest) {

@@ -4,7 +4,7 @@
 use lambada_prim::{Prim, Scalar};
 
 use super::Factor;
-use crate::graph::{Axes, Node, NodeId};
+use lambada_graph::{Axes, Node, NodeId};
 
 /// When something is asked for that has left a sum.
 pub(super) enum Asked {

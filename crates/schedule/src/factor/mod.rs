@@ -15,9 +15,8 @@
 use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy};
 use rustc_hash::FxHashSet;
 
-use crate::cost::Nominal;
-use crate::graph::{
-    Around, Axes, AxisId, Builder, Graph, Node, NodeId, Output, rebuilt, rewritten,
+use lambada_graph::{
+    Around, Axes, AxisId, Builder, Graph, Node, NodeId, Nominal, Output, rebuilt, rewritten,
 };
 
 mod exists;

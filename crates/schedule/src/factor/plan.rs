@@ -5,7 +5,7 @@ use rustc_hash::FxHashSet;
 
 use super::Factor;
 use super::product::Product;
-use crate::graph::{Array, Axes, AxisId, Node, NodeId};
+use lambada_graph::{Array, Axes, AxisId, Node, NodeId};
 
 /// What the cost of a factor depends on.
 #[derive(Clone)]

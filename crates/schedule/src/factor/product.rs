@@ -4,7 +4,7 @@ use lambada_prim::{Prim, ReduceOp, Scalar};
 
 use super::exists::Asked;
 use super::{Checked, Factor};
-use crate::graph::{Around, Axes, AxisId, Node, NodeId};
+use lambada_graph::{Around, Axes, AxisId, Node, NodeId};
 
 /// `Σ over axes, where the conditions hold, of constant · product of factors`
 #[derive(Clone)]

@@ -5,9 +5,8 @@
 use lambada_prim::Scalar;
 
 use super::kept;
-use crate::cost::Nominal;
-use crate::graph::{AxisId, Graph, NodeId};
-use crate::placed::{Nest, Placed};
+use lambada_graph::placed::{Nest, Placed};
+use lambada_graph::{AxisId, Graph, NodeId, Nominal};
 
 /// How many times the lanes have to fit an axis in blocks, of which what is left over is done one
 /// by one; another one has to fit them once.

@@ -11,9 +11,7 @@ use lambada_anf::{Atom, Block, Exp, Function, Nest, Op, Var};
 use lambada_prim::{ArrayPrim, Prim};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::affine::Affine;
-use crate::cost::Nominal;
-use crate::graph::{Array, AxisId, Graph, Node, NodeId};
+use lambada_graph::{Affine, Array, AxisId, Graph, Node, NodeId, Nominal};
 
 /// The nominal number of data.
 const MANY: i64 = 1024;

@@ -8,8 +8,8 @@ use lambada_prim::Cost;
 use rustc_hash::FxHashMap;
 
 use super::AGAIN;
-use crate::graph::{AxisId, Node};
-use crate::placed::{BufferId, Content, Item, Nest, Pass, Placed};
+use lambada_graph::placed::{BufferId, Content, Item, Nest, Pass, Placed};
+use lambada_graph::{AxisId, Node};
 
 /// The program with the nests of passes over blocks in groups along an axis, if two nests share one
 /// at least.

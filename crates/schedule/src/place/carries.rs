@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use super::{Kind, Placer};
-use crate::graph::{
+use lambada_graph::{
     Array, ArrayId, Axes, AxisId, Builder, Graph, LoopId, NodeId, Part, needs, reached,
 };
 use rustc_hash::FxHashSet;

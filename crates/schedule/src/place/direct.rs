@@ -3,8 +3,8 @@
 //! nothing is kept for a block, and nothing copied. Nor does one that is a matrix row by row.
 
 use super::flat::rows_of;
-use crate::graph::{Array, Axes};
-use crate::placed::{Buffer, BufferId, Content, Item, Nest, Pass, Placed};
+use lambada_graph::placed::{Buffer, BufferId, Content, Item, Nest, Pass, Placed};
+use lambada_graph::{Array, Axes};
 
 /// The placement in which such definitions are the outputs.
 pub(super) fn direct(mut placed: Placed) -> Placed {

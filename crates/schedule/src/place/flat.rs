@@ -3,7 +3,7 @@
 
 use lambada_prim::Prim;
 
-use crate::graph::{ArrayId, Graph, Node, NodeId};
+use lambada_graph::{ArrayId, Graph, Node, NodeId};
 
 /// The matrix that has the same elements in the same order, if it is evident.
 pub(crate) fn rows_of(graph: &Graph, array: ArrayId) -> Option<ArrayId> {

@@ -15,13 +15,14 @@ use lambada_prim::{Cost, Prim, ReduceOp};
 use lambada_source::stack;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::cost::Nominal;
 use crate::evident;
-use crate::graph::{Array, ArrayId, Axes, AxisId, Graph, LoopId, Node, NodeId};
 use crate::guards::guards;
-use crate::mechanisms::{Mechanism, Mechanisms};
 use crate::phases::Phases;
-use crate::placed::{Content, Placed};
+use lambada_graph::placed::{Content, Placed};
+use lambada_graph::{
+    Array, ArrayId, Axes, AxisId, Graph, LoopId, Mechanism, Mechanisms, Node, NodeId, Nominal,
+    is_safe, runs_along, slides,
+};
 
 mod batch;
 mod carries;
@@ -33,9 +34,6 @@ mod whole;
 
 pub(crate) use batch::batched;
 pub use conditions::placeable;
-pub(crate) use conditions::{
-    fits, is_safe, is_safe_unchecked, neighbor, runs_along, sizes, slides,
-};
 pub(crate) use flat::rows_of;
 
 use carries::Current;

@@ -3,9 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Definition, Kind, Placer, is_safe, runs_along, slides};
-use crate::graph::{Array, Axes, AxisId, LoopId, Node, NodeId, Term};
-use crate::placed::{Buffer, BufferId, Content, Item, Nest, Pass, Placed};
+use super::{Definition, Kind, Placer};
+use lambada_graph::placed::{Buffer, BufferId, Content, Item, Nest, Pass, Placed};
+use lambada_graph::{Array, Axes, AxisId, LoopId, Node, NodeId, Term, is_safe, runs_along, slides};
 use rustc_hash::FxHashMap;
 
 /// An axis that is known to have fewer indices is never that of lanes.

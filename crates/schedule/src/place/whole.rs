@@ -6,8 +6,8 @@
 use lambada_prim::Prim;
 use rustc_hash::FxHashSet;
 
-use crate::graph::{Axes, AxisId, Graph, NodeId, Part};
-use crate::placed::WHOLE;
+use lambada_graph::placed::WHOLE;
+use lambada_graph::{Axes, AxisId, Graph, NodeId, Part};
 
 /// An axis of more indices has a loop.
 const INDICES: i64 = 32;

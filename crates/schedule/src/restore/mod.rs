@@ -14,7 +14,7 @@ use lambada_prim::ReduceOp;
 use lambada_source::stack;
 use rustc_hash::FxHashMap;
 
-use crate::graph::{Array, ArrayId, Axes, AxisId, Effect, Graph, LoopId, Node, NodeId, Term};
+use lambada_graph::{Array, ArrayId, Axes, AxisId, Effect, Graph, LoopId, Node, NodeId, Term};
 
 mod loops;
 

@@ -2,8 +2,8 @@
 
 use lambada_anf::read;
 
-use crate::graph::{Graph, print};
 use crate::{through_graphs, whole};
+use lambada_graph::{Graph, print};
 
 fn graph(text: &str) -> Graph {
     let f = read(text).unwrap_or_else(|e| panic!("{e}\n{text}"));

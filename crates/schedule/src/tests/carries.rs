@@ -2,9 +2,11 @@
 //! iteration adds to.
 
 use super::placed::{SIZES, agrees, int, placements, reals};
-use crate::graph::{self, Graph};
 use crate::tests::agree;
-use crate::{Leave, Nominal, Plan, best, placeable, placed, prepared};
+use lambada_graph::{Nominal, Plan, placed};
+
+use crate::{Leave, best, placeable, prepared};
+use lambada_graph::{self as graph, Graph};
 
 /// A graph in which the axes that loops depend on are exact.
 fn read(text: &str) -> Graph {
@@ -170,7 +172,7 @@ fn the_nearest_point_is_placed() {
             &ready,
             &Nominal::default(),
             Plan::of(8),
-            (lambada_prim::Precision::F64, crate::Around::Loops)
+            (lambada_prim::Precision::F64, lambada_graph::Runs::Often)
         )
         .is_some(),
         "it is worth it"

@@ -5,8 +5,10 @@ use lambada_prim::{Data, Scalar, Tensor};
 use lambada_testkit::Random;
 
 use super::{agree, agrees};
-use crate::graph::{self, Graph};
-use crate::{Leave, Nominal, factored, simplified};
+use lambada_graph::Nominal;
+
+use crate::{Leave, factored, simplified};
+use lambada_graph::{self as graph, Graph};
 
 /// Reals for the inputs of a graph, whose first inputs are its sizes.
 fn arguments(graph: &Graph, sizes: &[i64], shapes: &[&[usize]]) -> Vec<Tensor> {

@@ -4,12 +4,10 @@
 use lambada_prim::Tensor;
 
 use super::placed::{SIZES, agrees, int, reals};
-use crate::cost::Nominal;
-use crate::emit::Around;
 use crate::fuse::fused;
-use crate::graph::{self, Graph};
 use crate::place;
-use crate::placed::{self, Direction, Placed};
+use lambada_graph::placed::{self, Direction, Placed};
+use lambada_graph::{self as graph, Graph, Nominal, Runs};
 
 fn read(text: &str) -> Graph {
     let graph = graph::read(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
@@ -20,7 +18,7 @@ fn read(text: &str) -> Graph {
 /// The nests without blocks.
 fn fused_nests(graph: &Graph) -> Placed {
     let placed = place(graph, None, &Nominal::default()).expect("it is placed");
-    fused(&placed, Around::Loops).unwrap_or(placed)
+    fused(&placed, Runs::Often).unwrap_or(placed)
 }
 
 /// By nest: its direction, and what it does.
@@ -133,8 +131,8 @@ fn what_threads_share_stays_apart() {
     let graph = read(&stages(&[&[-1]]));
     let placed = place(&graph, None, &Nominal::default()).expect("it is placed");
     assert_eq!(nests(&placed), [(None, 1), (None, 1)]);
-    assert_eq!(fused(&placed, Around::Nothing), None);
-    assert!(fused(&placed, Around::Loops).is_some());
+    assert_eq!(fused(&placed, Runs::Once), None);
+    assert!(fused(&placed, Runs::Often).is_some());
 }
 
 /// Rows, each by itself; what lies in another row is in memory.
@@ -166,7 +164,7 @@ graph (m : int, n : int, x : [m][n]real) {{
     };
     for (row, expected) in [("r", vec![(UP, 2)]), ("v4", vec![(None, 1), (None, 1)])] {
         let graph = read(&text(row));
-        for around in [Around::Loops, Around::Nothing] {
+        for around in [Runs::Often, Runs::Once] {
             let placed = place(&graph, None, &Nominal::default()).expect("it is placed");
             let placed = fused(&placed, around).unwrap_or(placed);
             assert_eq!(nests(&placed), expected, "{}", placed::print(&placed));

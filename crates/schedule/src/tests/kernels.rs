@@ -1,9 +1,11 @@
 //! What becomes of a step of a recurrence: one nest, with lanes for few indices, that reads and
 //! adds without asking whether it may.
 
-use lambada_anf::{Function, check, read};
+use lambada_anf::{Function, Kernel, check, read};
+use lambada_emit::{Outputs, emit, explained};
+use lambada_graph::{Array, Node, Plan};
 
-use crate::{Along, Around, Choice, Kernel, Plan, kernels};
+use crate::{Along, Choice, schedule};
 
 /// Two steps backwards: `weights` is added to at two places, one after the other in lanes.
 const STEP: &str = "
@@ -40,10 +42,34 @@ fn function(text: &str) -> Function {
     function
 }
 
-fn only_kernel(lanes: u16) -> Kernel {
-    let found = kernels(&function(STEP), Plan::of(lanes), Choice::Best, Around::Nothing);
-    assert!(found.refused.is_empty(), "{:?}", found.refused);
-    let mut inside = found.found.into_values().filter(|kernel| !kernel.added.is_empty());
+/// The function with kernels, and these.
+fn scheduled(text: &str, lanes: u16, choice: Choice) -> (Function, Vec<Kernel>) {
+    let found = schedule(&function(text), Plan::of(lanes), choice);
+    check(&found).unwrap_or_else(|e| panic!("{e}\n{}", lambada_anf::print(&found)));
+    let kernels = found.kernels();
+    (found, kernels)
+}
+
+/// The best kernel for eight lanes, the only one.
+fn only(text: &str) -> Kernel {
+    let (function, mut found) = scheduled(text, 8, Choice::Best);
+    assert_eq!(found.len(), 1, "{}", lambada_anf::print(&function));
+    found.remove(0)
+}
+
+fn loops(kernel: &Kernel) -> String {
+    let code = emit(&kernel.placed, Plan::of(8), Outputs::Given, kernel.runs);
+    lambada_loops::print(&code)
+}
+
+/// How many outputs it has that are not added.
+fn given(kernel: &Kernel) -> usize {
+    kernel.placed.graph.outputs.len() - kernel.added.len() - usize::from(kernel.checked)
+}
+
+fn only_step() -> Kernel {
+    let (_, found) = scheduled(STEP, 8, Choice::Best);
+    let mut inside = found.into_iter().filter(|kernel| !kernel.added.is_empty());
     let kernel = inside.next().expect("the step is a kernel");
     assert!(inside.next().is_none());
     kernel
@@ -51,9 +77,9 @@ fn only_kernel(lanes: u16) -> Kernel {
 
 #[test]
 fn a_step_is_one_nest() {
-    let kernel = only_kernel(8);
-    assert_eq!((kernel.outputs.len(), kernel.added.len()), (1, 1));
-    let code = lambada_loops::print(&kernel.code);
+    let kernel = only_step();
+    assert_eq!((given(&kernel), kernel.added.len()), (1, 1));
+    let code = loops(&kernel);
     // Eight lanes, and those that are left.
     assert_eq!(code.matches("for j in").count(), 2, "{code}");
     assert!(code.contains("of 8]") && !code.contains("real x 4"), "{code}");
@@ -105,17 +131,15 @@ f [n] (x : [n]real) (y : [n]real) {
         Choice::Any(0, Along::Rows),
         Choice::Any(usize::MAX, Along::Rows),
     ] {
-        let found = kernels(&function(text), Plan::of(4), choice, Around::Nothing);
-        assert!(found.refused.is_empty(), "{:?}", found.refused);
-        check(&found.function).unwrap_or_else(|e| panic!("{e:?}"));
-        assert!(found.found.values().any(|kernel| !kernel.added.is_empty()));
+        let (_, found) = scheduled(text, 4, choice);
+        assert!(found.iter().any(|kernel| !kernel.added.is_empty()));
     }
 }
 
 /// `b + j` is in range for all `j`: the program has checked that before.
 #[test]
 fn indices_that_stay_in_range_are_not_asked_about() {
-    let code = lambada_loops::print(&only_kernel(8).code);
+    let code = loops(&only_step());
     assert!(!code.contains("if "), "{code}");
 }
 
@@ -152,11 +176,7 @@ f [n] [m] (x : [n]real) (y : [m][n]real) (at : [n]int) {
   => o : [m]real
 }
 ";
-    let found = kernels(&function(text), Plan::of(8), Choice::Best, Around::Nothing);
-    assert!(found.refused.is_empty(), "{:?}", found.refused);
-    check(&found.function).unwrap_or_else(|e| panic!("{e:?}"));
-    let outputs: Vec<usize> = found.found.values().map(|kernel| kernel.outputs.len()).collect();
-    assert_eq!(outputs, [1], "{}", lambada_anf::print(&found.function));
+    assert_eq!(given(&only(text)), 1);
 }
 
 /// What is asked of an axis that has an index is known, and a result is computed where it belongs,
@@ -182,17 +202,15 @@ f [n] [k] [m] (a : [n][k]real) (b : [k][m]real) {
   => c : [n][m]real
 }
 ";
-    let found = kernels(&function(text), Plan::of(8), Choice::Best, Around::Nothing);
-    assert!(found.refused.is_empty(), "{:?}", found.refused);
-    let kernel = found.found.values().next().expect("it is a kernel");
-    let told = crate::explain::placement(&kernel.placed);
+    let kernel = only(text);
+    let told = explained(&kernel.placed, None, false);
     assert!(told.contains("the result c"), "{told}");
     assert!(!told.contains("store the result"), "{told}");
     let items = kernel.placed.passes.iter().flat_map(|pass| &pass.nests);
     let items: Vec<_> = items.flat_map(|nest| &nest.items).collect();
     assert_eq!(items.len(), 2, "a copy of rows of `b`, and the sums: {told}");
     assert_eq!(kernel.placed.buffers.iter().filter(|buffer| buffer.local).count(), 1, "{told}");
-    let code = lambada_loops::print(&kernel.code);
+    let code = loops(&kernel);
     assert!(!code.contains("select"), "{code}");
 }
 
@@ -219,10 +237,8 @@ f [n] [m] (x : [n][m]real) {
   => c : [n]real
 }
 ";
-    let found = kernels(&function(text), Plan::of(8), Choice::Best, Around::Nothing);
-    assert!(found.refused.is_empty(), "{:?}", found.refused);
-    let kernel = found.found.values().next().expect("it is a kernel");
-    assert!(lambada_loops::print(&kernel.code).contains("if "));
+    let kernel = only(text);
+    assert!(loops(&kernel).contains("if "));
     let nests = kernel.placed.passes.iter().flat_map(|pass| &pass.nests);
     assert!(nests.into_iter().any(|nest| nest.guard.is_some()));
 }
@@ -266,24 +282,19 @@ f [n] (x : [n]real) (y : [n]real) {
   => last : [n]real, w : [n]real
 }
 ";
-    let found = kernels(&function(text), Plan::of(8), Choice::Best, Around::Nothing);
-    assert!(found.refused.is_empty(), "{:?}", found.refused);
-    check(&found.function).unwrap_or_else(|e| panic!("{e:?}"));
-    let [kernel] = &found.found.into_values().collect::<Vec<_>>()[..] else {
-        panic!("the step is one kernel")
-    };
-    assert_eq!((kernel.outputs.len(), kernel.added.len()), (1, 1));
+    let kernel = only(text);
+    assert_eq!((given(&kernel), kernel.added.len()), (1, 1));
     let graph = &kernel.placed.graph;
     // `all` is the only array to which something is added; the sum with one term is that term.
-    let scatters = graph.arrays.iter().filter(|a| matches!(a, crate::graph::Array::Scatter(..)));
-    assert_eq!(scatters.count(), 1, "{}", crate::graph::print(graph));
-    let reduces = graph.nodes.iter().filter(|n| matches!(n, crate::graph::Node::Reduce(..)));
-    assert_eq!(reduces.count(), 0, "{}", crate::graph::print(graph));
+    let scatters = graph.arrays.iter().filter(|a| matches!(a, Array::Scatter(..)));
+    assert_eq!(scatters.count(), 1, "{}", lambada_graph::print(graph));
+    let reduces = graph.nodes.iter().filter(|n| matches!(n, Node::Reduce(..)));
+    assert_eq!(reduces.count(), 0, "{}", lambada_graph::print(graph));
     let nests = kernel.placed.passes.iter().flat_map(|pass| &pass.nests);
     assert!(
         nests.into_iter().all(|nest| nest.axes.is_empty() || nest.vector.is_some()),
         "{}",
-        crate::explain::placement(&kernel.placed)
+        explained(&kernel.placed, None, false)
     );
 }
 
@@ -310,9 +321,7 @@ f [n] (x : [n][3]real) {
   => flat : [size]real
 }
 ";
-    let found = kernels(&function(text), Plan::of(8), Choice::Best, Around::Nothing);
-    assert!(found.refused.is_empty(), "{:?}", found.refused);
-    let kernel = found.found.values().next().expect("it is a kernel");
-    let code = lambada_loops::print(&kernel.code);
+    let kernel = only(text);
+    let code = loops(&kernel);
     assert!(!code.contains("alloc") && !code.contains('%'), "{code}");
 }

@@ -1,7 +1,7 @@
 //! How many passes programs take over their points.
 
-use crate::graph::{self, AxisId, Graph};
 use crate::phases::Phases;
+use lambada_graph::{self as graph, AxisId, Graph};
 
 fn graph(text: &str) -> Graph {
     let graph = graph::read(text).unwrap_or_else(|e| panic!("{e}\n{text}"));

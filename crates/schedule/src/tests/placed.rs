@@ -6,14 +6,13 @@ use lambada_prim::{Data, Precision, Prim, Scalar, Tensor};
 use lambada_source::Failure;
 
 use super::{agree, inputs_of};
-use crate::cost::Nominal;
-use crate::emit::{Around, Grain, emit_with};
 use crate::fuse::fused;
-use crate::graph::{self, AxisId, Graph};
 use crate::place::{Along, Blocks, batched};
-use crate::placed::{self, Content, Placed};
 use crate::tile::tiled;
-use crate::{Outputs, Plan, best, place, placeable, whole, without_literals};
+use crate::{best, place, placeable, whole, without_literals};
+use lambada_emit::{Outputs, emit, explained};
+use lambada_graph::placed::{self, Content, Placed};
+use lambada_graph::{self as graph, AxisId, Grain, Graph, Nominal, Plan, Runs};
 
 /// Blocks of the first axis.
 fn first() -> Option<Blocks> {
@@ -36,7 +35,7 @@ pub(super) fn placements(graph: &Graph) -> Vec<Placed> {
     let tiles = |placed: Placed| tiled(placed, &Nominal::default(), Plan::of(8), Precision::F64);
     let all = all.flat_map(|placed| [placed.clone(), tiles(placed)]);
     let both = |placed: Placed| {
-        let fused = fused(&placed, Around::Loops);
+        let fused = fused(&placed, Runs::Often);
         std::iter::once(placed).chain(fused)
     };
     all.flat_map(both).collect()
@@ -56,14 +55,12 @@ pub(super) fn agrees(graph: &Graph, args: &[Tensor]) {
             }
         }
         // With four lanes, there are whole blocks and one that is not.
-        for (lanes, block, around) in [
-            (1, 7, Around::Nothing),
-            (2, 1024, Around::Loops),
-            (4, 8, Around::Nothing),
-            (8, 16, Around::Nothing),
-        ] {
+        for (lanes, block, runs) in
+            [(1, 7, Runs::Once), (2, 1024, Runs::Often), (4, 8, Runs::Once), (8, 16, Runs::Once)]
+        {
             let grain = Grain { folded: [block; 2], blocks: [block; 2], work: 3, unit: block };
-            let loops = emit_with(&placed, Plan::of(lanes), (Outputs::Made, around), grain);
+            let plan = Plan { grain, ..Plan::of(lanes) };
+            let loops = emit(&placed, plan, Outputs::Made, runs);
             let code = || lambada_loops::print(&loops);
             lambada_loops::check(&loops).unwrap_or_else(|e| panic!("{e}\n{}\n{}", text(), code()));
             let found = lambada_loops::eval(&loops, args);
@@ -323,7 +320,7 @@ graph (n : int, m : int, at : [n]int, x : [m]real) {
     );
     let placed = place(&graph, None, &Nominal::default()).expect("a placement");
     let at = Tensor { dims: vec![1], data: Data::Int(vec![9]) };
-    let loops = emit_with(&placed, Plan::of(1), (Outputs::Made, Around::Nothing), Grain::USUAL);
+    let loops = emit(&placed, Plan::of(1), Outputs::Made, Runs::Once);
     let found = lambada_loops::eval(&loops, &[int(1), int(2), at, reals(&[2])]);
     let failure = found.expect_err("the index is out of range");
     assert!(failure.message.contains("index 9 is out of range"), "{}", failure.message);
@@ -357,7 +354,7 @@ graph (n : int, x : [n]real) {
     let placed = place(&graph, first(), &Nominal::default()).expect("a placement");
     let nests: Vec<_> = placed.passes.iter().flat_map(|pass| &pass.nests).collect();
     assert!(matches!(nests[..], [nest] if nest.whole.len() == 2), "{}", placed::print(&placed));
-    let loops = emit_with(&placed, Plan::of(4), (Outputs::Made, Around::Nothing), Grain::USUAL);
+    let loops = emit(&placed, Plan::of(4), Outputs::Made, Runs::Once);
     let text = lambada_loops::print(&loops);
     // For each row one, in whole vectors and in the last one.
     assert_eq!(text.matches("exp(").count(), 4, "{text}");
@@ -393,7 +390,7 @@ graph (n : int, x : [n]real) {
         }
     }
     let placed = place(&read(&one), None, &Nominal::default()).expect("a placement");
-    let loops = emit_with(&placed, Plan::of(4), (Outputs::Made, Around::Nothing), Grain::USUAL);
+    let loops = emit(&placed, Plan::of(4), Outputs::Made, Runs::Once);
     let text = lambada_loops::print(&loops);
     assert_eq!(text.matches("alloc real[n]").count(), 1, "{text}");
 }
@@ -434,11 +431,11 @@ fn a_mixture_is_placed() {
     // Of the points there are many.
     let sizes = Nominal::of([(2, 1024)]);
     let placed =
-        best(&graph, &sizes, Plan::of(8), (Precision::F64, Around::Loops)).expect("it is worth it");
+        best(&graph, &sizes, Plan::of(8), (Precision::F64, Runs::Often)).expect("it is worth it");
     let block = placed.block.map(|axis| graph.axis(axis).hint.to_string());
     assert_eq!(block.as_deref(), Some("i_3"), "{}", placed::print(&placed));
     assert_eq!(placed.passes.iter().filter(|pass| pass.blocked).count(), 1);
-    let words = crate::explain::placement(&placed);
+    let words = explained(&placed, None, false);
     for told in [
         "nests over blocks of i_3, as many as fit the cache of a core\n",
         "nests run together for each i_2, which no contraction mixes\n",
@@ -474,8 +471,8 @@ fn rows_are_read_once() {
     let graph = read(include_str!("graphs/regression.graph"));
     let sizes = Nominal::of([(0, 1024), (1, 12)]);
     let placed =
-        best(&graph, &sizes, Plan::of(8), (Precision::F64, Around::Loops)).expect("it is worth it");
-    let words = crate::explain::placement(&placed);
+        best(&graph, &sizes, Plan::of(8), (Precision::F64, Runs::Often)).expect("it is worth it");
+    let words = explained(&placed, None, false);
     let block = placed.block.map(|axis| graph.axis(axis).hint.to_string());
     assert_eq!(block.as_deref(), Some("i"), "{words}");
     let data = placed.passes.iter().filter(|pass| pass.blocked);

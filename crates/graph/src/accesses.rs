@@ -1,0 +1,105 @@
+//! Accesses: which are in range wherever their axes run, and how they move along an axis.
+
+use crate::placed::REACH;
+use crate::{Affine, Array, ArrayId, Axes, AxisId, Chosen, Graph, NodeId, Sum};
+
+/// Is the access in range wherever its axes run, once the checks have passed?
+pub fn is_safe(graph: &Graph, array: ArrayId, index: &[NodeId]) -> bool {
+    in_range(graph, array, index, &|i, dim| graph.checked.contains(&(i, dim)))
+}
+
+/// The same while the checks are made.
+pub fn is_safe_unchecked(graph: &Graph, array: ArrayId, index: &[NodeId]) -> bool {
+    in_range(graph, array, index, &|_, _| false)
+}
+
+fn in_range(
+    graph: &Graph,
+    array: ArrayId,
+    index: &[NodeId],
+    checked: &dyn Fn(NodeId, NodeId) -> bool,
+) -> bool {
+    if let Array::Scatter(init, _) = graph.array(array) {
+        return in_range(graph, *init, index, checked);
+    }
+    let Some(sizes) = sizes(graph, array) else { return index.is_empty() };
+    let mut all = index.iter().zip(&sizes).enumerate();
+    all.all(|(k, (i, size))| fits(graph, array, (k, *i), *size) || checked(*i, *size))
+}
+
+/// The sizes of an array, if they are scalars of the graph.
+pub fn sizes(graph: &Graph, array: ArrayId) -> Option<Vec<NodeId>> {
+    if let Array::Input(k) = graph.array(array) {
+        return Some(graph.inputs[*k as usize].dims.clone());
+    }
+    if let Array::Scatter(init, _) = graph.array(array) {
+        return sizes(graph, *init);
+    }
+    let (axes, _) = graph.elements(array)?;
+    Some(axes.iter().map(|axis| graph.axis(*axis).extent).collect())
+}
+
+/// Is the k-th index in range wherever its axes run, whatever has been checked?
+pub fn fits(graph: &Graph, array: ArrayId, (k, i): (usize, NodeId), size: NodeId) -> bool {
+    graph.index(i).is_some_and(|axis| graph.axis(axis).extent == size)
+        || is_chosen(graph, graph.array(array), k, i)
+        || is_below(graph, i, size)
+}
+
+/// Whether both are known, and the index is in range.
+fn is_below(graph: &Graph, index: NodeId, size: NodeId) -> bool {
+    let both = graph.lit(index).zip(graph.lit(size));
+    both.is_some_and(|(index, size)| (0..size.int()).contains(&index.int()))
+}
+
+/// Are the elements one after the other, for indices of the axis that are?
+pub fn runs_along(graph: &Graph, index: &[NodeId], axis: AxisId) -> bool {
+    let Some((last, others)) = index.split_last() else { return false };
+    let along = Affine::of(graph, *last).along(graph, &Axes::one(axis));
+    along.is_some_and(|(times, _, _)| times == 1)
+        && !others.iter().any(|i| graph.free(*i).contains(axis))
+}
+
+/// How far from the current index along the last of some axes an element is that a nest stores for
+/// all of them.
+pub fn neighbor(graph: &Graph, axes: &[AxisId], array: ArrayId, index: &[NodeId]) -> Option<i64> {
+    let Array::Map(own, _) = graph.array(array) else { return None };
+    let (axis, outer) = axes.split_last()?;
+    let (last, others) = index.split_last()?;
+    let same =
+        own == axes && others.iter().zip(outer).all(|(i, axis)| graph.index(*i) == Some(*axis));
+    let (1, along, rest) = Affine::of(graph, *last).along(graph, &own.iter().copied().collect())?
+    else {
+        return None;
+    };
+    rest.known().filter(|away| same && along == *axis && away.abs() <= REACH)
+}
+
+/// Whether it is an access, perhaps out of range, that lanes may make all the same, each at the
+/// nearest place in the array.
+pub fn slides(graph: &Graph, array: ArrayId, index: &[NodeId]) -> bool {
+    let written = matches!(graph.array(array), Array::Input(_) | Array::Map(..));
+    let whole = written && graph.array_facts(array).free.is_empty();
+    whole && !index.is_empty()
+}
+
+/// Is an index of an array in range wherever it is asked for, as it has been chosen outside, or
+/// whatever the indices of its axes are?
+pub fn is_chosen(graph: &Graph, array: &Array, position: usize, index: NodeId) -> bool {
+    let Array::Input(input) = array else { return false };
+    let of_input = |node: NodeId| {
+        let array = graph.read_of(node).filter(|array| graph.rank(*array) == 0)?;
+        if let Array::Input(k) = graph.array(array) { Some(*k) } else { None }
+    };
+    let sum = |affine: &Affine| {
+        let (terms, constant) = affine.over(of_input)?;
+        Some(Sum { terms, constant })
+    };
+    let (axes, rest) = Affine::of(graph, index).axes(graph);
+    let extent = |axis| sum(&Affine::of(graph, graph.axis(axis).extent));
+    let along: Option<Vec<(i64, Sum)>> =
+        axes.iter().map(|(axis, times)| Some((*times, extent(*axis)?))).collect();
+    let (Some(index), Some(mut along)) = (sum(&rest), along) else { return false };
+    along.sort_unstable();
+    graph.chosen.contains(&Chosen { input: *input, position, index, along })
+}

@@ -1,0 +1,99 @@
+//! What a program needs: definitions, and parts of the states of loops.
+
+use std::collections::BTreeSet;
+
+use super::{Array, ArrayId, Carry, Graph, LoopId, Part};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Arrays that take the places of others.
+pub type Aliases = FxHashMap<ArrayId, ArrayId>;
+
+/// The parts of states that something needs.
+#[derive(Debug, Default)]
+pub(super) struct Live {
+    states: FxHashMap<LoopId, BTreeSet<u32>>,
+}
+
+impl Live {
+    pub(super) fn of(graph: &Graph, aliases: &Aliases) -> Live {
+        let mut live = Live::default();
+        reach(graph, aliases, roots(graph), &mut |part, _| {
+            if let Part::Array(array) = part
+                && let Array::Carried(l, k) | Array::Final(l, k) = graph.array(array)
+            {
+                live.states.entry(*l).or_default().insert(*k);
+            }
+            true
+        });
+        live
+    }
+
+    /// The number of a part among those that are needed.
+    pub(super) fn number(&self, l: LoopId, k: u32) -> u32 {
+        self.states.get(&l).map_or(0, |live| live.range(..k).count() as u32)
+    }
+
+    pub(super) fn carries<'a>(&self, graph: &'a Graph, l: LoopId) -> Vec<&'a Carry> {
+        let carries = &graph.loop_(l).carries;
+        let live = self.states.get(&l).into_iter().flatten();
+        live.map(|k| &carries[*k as usize]).collect()
+    }
+}
+
+/// What a program gives and does.
+pub fn roots(graph: &Graph) -> Vec<Part> {
+    let mut roots: Vec<Part> = graph.outputs.iter().map(|o| Part::Array(o.array)).collect();
+    graph.effects.iter().for_each(|effect| effect.parts(&mut |part| roots.push(part)));
+    roots
+}
+
+/// Visits what definitions need, each once; behind those of which `visit` says no, only what it
+/// adds itself.
+pub fn reach(
+    graph: &Graph,
+    aliases: &Aliases,
+    roots: Vec<Part>,
+    visit: &mut dyn FnMut(Part, &mut Vec<Part>) -> bool,
+) {
+    let (mut open, mut seen) = (roots, FxHashSet::default());
+    while let Some(part) = open.pop() {
+        let other = if let Part::Array(array) = part { aliases.get(&array) } else { None };
+        let part = other.map_or(part, |other| Part::Array(*other));
+        if !seen.insert(part) || !visit(part, &mut open) {
+            continue;
+        }
+        match part {
+            Part::Node(node) => graph.node(node).parts(&mut |p| open.push(p)),
+            Part::Array(array) => match graph.array(array) {
+                Array::Carried(l, k) | Array::Final(l, k) => {
+                    let carry = &graph.loop_(*l).carries[*k as usize];
+                    open.extend([Part::Array(carry.init), Part::Array(carry.next)]);
+                    open.push(Part::Axis(graph.loop_(*l).axis));
+                }
+                array => array.parts(&mut |p| open.push(p)),
+            },
+            Part::Axis(axis) => open.push(Part::Node(graph.axis(axis).extent)),
+            Part::Loop(_) => {}
+        }
+    }
+}
+
+/// Does something need an array, other than by way of others?
+pub fn needs(graph: &Graph, from: Vec<Part>, array: ArrayId, besides: &[ArrayId]) -> bool {
+    let mut found = false;
+    reach(graph, &Aliases::default(), from, &mut |part, _| {
+        found |= part == Part::Array(array);
+        !besides.iter().any(|besides| part == Part::Array(*besides))
+    });
+    found
+}
+
+/// All that something needs.
+pub fn reached(graph: &Graph, from: Vec<Part>) -> FxHashSet<Part> {
+    let mut found = FxHashSet::default();
+    reach(graph, &Aliases::default(), from, &mut |part, _| {
+        found.insert(part);
+        true
+    });
+    found
+}

@@ -1,0 +1,321 @@
+//! The syntax. A pass is a sequence of nests. One that is *blocked* runs all of its nests for one
+//! block of an axis after the other, so what they hand on to each other fits a cache. A nest
+//! computes its items for each combination of indices; what it reads of other definitions stands in
+//! buffers, and what it does not read is written out.
+
+use crate::{Array, ArrayId, Axes, AxisId, Graph, LoopId, NodeId};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// How many axes a nest may write out.
+pub const WHOLE: usize = 2;
+
+/// How far away the elements are at most that a nest keeps in registers for those that come later.
+pub const REACH: i64 = 8;
+
+/// Index of a buffer in [`Placed::buffers`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct BufferId(pub u32);
+
+/// What a buffer holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Content {
+    /// A scalar, for all indices of its free axes.
+    Node(NodeId),
+    /// The elements of an array.
+    Array(ArrayId),
+}
+
+/// Memory for a definition.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Buffer {
+    /// What it holds.
+    pub content: Content,
+    /// Its axes; the last one is contiguous. None for a `Content::Array` that is no map: its sizes
+    /// are those of the array.
+    pub axes: Vec<AxisId>,
+    /// Whether it holds one block of the blocked axis only.
+    pub local: bool,
+    /// Whether it holds one index of the batch axis only.
+    pub single: bool,
+}
+
+/// What a nest does for each combination of indices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Item {
+    /// `buffer[axes] = value`
+    Store(BufferId),
+    /// `buffer[axes] ⊕= term`, over the axes of the nest that are not the buffer's. Its elements
+    /// are units before the first term.
+    Reduce(BufferId),
+    /// All elements of an array literal.
+    List(BufferId),
+    /// All elements of the array that is added to.
+    Copy(BufferId),
+    /// The k-th term of an array that is added to.
+    Add(BufferId, u32),
+    /// The state of a loop that the nest runs, after the last iteration.
+    Last(BufferId),
+}
+
+/// In which order the indices of an axis come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// From the first one on.
+    Up,
+    /// From the last one on.
+    Down,
+}
+
+/// Loops in each other.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Nest {
+    /// The axes, outermost first.
+    pub axes: Vec<AxisId>,
+    /// The one whose indices are lanes.
+    pub vector: Option<AxisId>,
+    /// What it reduces is asked for only where the condition holds, or where it does not.
+    pub guard: Option<(NodeId, bool)>,
+    /// Several iterations of at most two axes at once; of the axis of the lanes, several times as
+    /// many. Of axes of the results, or of the one of the lanes where it is reduced: then there are
+    /// several partial results. In nests that carry states, of any axes.
+    pub tile: Vec<(AxisId, u8)>,
+    /// Nests of one group, which stand side by side in a pass over blocks, run together for each
+    /// index of the batch axis, the first of their axes.
+    pub group: Option<u32>,
+    /// Loops over its last axis, whose states are in registers: scalars for each combination of the
+    /// other indices. The iterations are run in order.
+    pub carries: Vec<LoopId>,
+    /// Of a nest that reads elements of arrays that it stores itself, at indices of its last axis,
+    /// that of the lanes, that have come before, or now: their order. Such elements are in
+    /// registers.
+    pub direction: Option<Direction>,
+    /// Axes of few indices, known ones, for each of which there is a copy of the body.
+    pub whole: Vec<AxisId>,
+    /// What it reads instead of computing it.
+    pub reads: Vec<BufferId>,
+    /// What it does.
+    pub items: Vec<Item>,
+}
+
+/// Nests that run together, or one alone.
+pub type Group<'a> = (Option<u32>, &'a [Nest]);
+
+impl Pass {
+    /// Its nests in groups.
+    pub fn groups(&self) -> impl Iterator<Item = Group<'_>> {
+        let together = |a: &Nest, b: &Nest| a.group.is_some() && a.group == b.group;
+        self.nests.chunk_by(together).map(|nests| (nests[0].group, nests))
+    }
+}
+
+/// Nests, one after the other.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Pass {
+    /// For one block of the axis after the other, or at once?
+    pub blocked: bool,
+    /// The nests.
+    pub nests: Vec<Nest>,
+}
+
+/// A program.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Placed {
+    /// What is computed.
+    pub graph: Graph,
+    /// The axis that is run through in blocks.
+    pub block: Option<AxisId>,
+    /// The axis along which groups of nests run together.
+    pub batch: Option<AxisId>,
+    /// The buffers.
+    pub buffers: Vec<Buffer>,
+    /// The passes, in order. Checks come before them.
+    pub passes: Vec<Pass>,
+    /// Where the outputs are.
+    pub outputs: Vec<BufferId>,
+}
+
+impl Item {
+    /// What it writes.
+    pub fn buffer(self) -> BufferId {
+        match self {
+            Item::Store(buffer)
+            | Item::Reduce(buffer)
+            | Item::List(buffer)
+            | Item::Copy(buffer)
+            | Item::Last(buffer)
+            | Item::Add(buffer, _) => buffer,
+        }
+    }
+}
+
+impl Nest {
+    /// Its axes as a set.
+    pub fn domain(&self) -> Axes {
+        self.axes.iter().copied().collect()
+    }
+}
+
+impl Placed {
+    /// Does a pass over blocks combine something of all blocks?
+    pub fn has_totals(&self) -> bool {
+        let passes = self.passes.iter().filter(|pass| pass.blocked);
+        let mut items = passes.flat_map(|pass| &pass.nests).flat_map(|nest| &nest.items);
+        let Some(block) = self.block else { return false };
+        !items.all(|item| self.buffer(item.buffer()).axes.contains(&block))
+    }
+
+    /// A buffer.
+    pub fn buffer(&self, id: BufferId) -> &Buffer {
+        &self.buffers[id.0 as usize]
+    }
+
+    /// The scalar that an item stores, or whose values it combines.
+    pub fn value(&self, item: Item) -> Option<NodeId> {
+        match (item, self.buffer(item.buffer()).content) {
+            (Item::Store(_), Content::Node(node)) => Some(node),
+            (Item::Store(_), Content::Array(array)) => self.element(array),
+            (Item::Reduce(_), Content::Node(node)) => {
+                self.graph.reduction(node).map(|(_, _, body)| body)
+            }
+            (Item::Reduce(_), Content::Array(_))
+            | (Item::List(_) | Item::Copy(_) | Item::Add(..) | Item::Last(_), _) => None,
+        }
+    }
+
+    /// The part of the state of a loop that an item gives.
+    pub fn last(&self, item: Item) -> Option<(LoopId, u32)> {
+        let Item::Last(id) = item else { return None };
+        let array = match self.buffer(id).content {
+            Content::Array(array) => array,
+            Content::Node(node) => self.graph.read_of(node)?,
+        };
+        if let Array::Final(l, k) = self.graph.array(array) { Some((*l, *k)) } else { None }
+    }
+
+    /// The scalars with which the state of a loop begins, and those that follow.
+    pub fn states(&self, l: LoopId) -> Vec<(NodeId, NodeId)> {
+        let scalar = |array: ArrayId| self.graph.scalar(array).expect("a state that is a scalar");
+        let carries = self.graph.loop_(l).carries.iter();
+        carries.map(|carry| (scalar(carry.init), scalar(carry.next))).collect()
+    }
+
+    /// Does an item add to elements that the nest comes back to, rather than finishing one after
+    /// the other? They are units before the nest runs.
+    pub fn comes_back(&self, nest: &Nest, item: Item) -> bool {
+        let axes = &self.buffer(item.buffer()).axes;
+        let reduced = nest.axes.iter().position(|axis| !axes.contains(axis));
+        let kept = nest.axes.iter().rposition(|axis| axes.contains(axis));
+        matches!(item, Item::Reduce(_)) && reduced.is_some() && reduced < kept
+    }
+
+    /// Are all sums that a nest finishes one after the other sums over the same axes? Their
+    /// registers begin at one place.
+    pub fn finishes_at_once(&self, nest: &Nest) -> bool {
+        let finishes =
+            |item: &&Item| matches!(item, Item::Reduce(_)) && !self.comes_back(nest, **item);
+        let kept =
+            |item: &Item| -> Axes { self.buffer(item.buffer()).axes.iter().copied().collect() };
+        let mut kept = nest.items.iter().filter(finishes).map(kept);
+        let first = kept.next();
+        kept.all(|other| Some(other) == first)
+    }
+
+    /// The axes, other than its own, that all nests have which read what a nest gives.
+    pub fn read_along(&self, nest: &Nest) -> Vec<AxisId> {
+        let given: Vec<BufferId> = nest.items.iter().map(|item| item.buffer()).collect();
+        let all = self.passes.iter().flat_map(|pass| &pass.nests);
+        let reads = |other: &&Nest| {
+            let itself = std::ptr::eq(*other, nest);
+            !itself && other.reads.iter().any(|id| given.contains(id))
+        };
+        let mut readers = all.filter(reads);
+        let wanted = given.iter().any(|id| self.outputs.contains(id));
+        let Some(first) = readers.next().filter(|_| !wanted) else { return Vec::new() };
+        let others: Vec<&Nest> = readers.collect();
+        // The state of a loop without iterations is what it begins with.
+        if !first.carries.is_empty() || others.iter().any(|nest| !nest.carries.is_empty()) {
+            return Vec::new();
+        }
+        let all = |axis: &&AxisId| others.iter().all(|nest| nest.axes.contains(axis));
+        first.axes.iter().filter(all).filter(|axis| !nest.axes.contains(axis)).copied().collect()
+    }
+
+    /// What stands in an array at first, by index.
+    fn element(&self, array: ArrayId) -> Option<NodeId> {
+        match self.graph.array(array) {
+            Array::Map(_, body) => Some(*body),
+            Array::Scatter(init, _) => self.element(*init),
+            Array::Input(_)
+            | Array::Constant(_)
+            | Array::Items(_)
+            | Array::Update(..)
+            | Array::Carried(..)
+            | Array::Final(..) => None,
+        }
+    }
+
+    /// By axis of the buffer of an array: which of the indices of an access it is; none if the
+    /// array depends on it.
+    pub fn positions(&self, array: ArrayId, id: BufferId) -> Vec<Option<usize>> {
+        match self.graph.array(array) {
+            Array::Map(own, _) => {
+                let position = |axis: &AxisId| own.iter().position(|other| other == axis);
+                self.buffer(id).axes.iter().map(position).collect()
+            }
+            Array::Input(_)
+            | Array::Constant(_)
+            | Array::Items(_)
+            | Array::Scatter(..)
+            | Array::Update(..)
+            | Array::Carried(..)
+            | Array::Final(..) => (0..self.graph.rank(array)).map(Some).collect(),
+        }
+    }
+
+    /// What a nest finds in buffers: what it reads, unless it stores that itself; of arrays it may
+    /// read what it stores.
+    pub fn found(&self, nest: &Nest) -> Vec<(Content, BufferId)> {
+        let stored = nest.items.iter().filter(|item| matches!(item, Item::Store(_)));
+        let stored = stored.map(|item| item.buffer());
+        let scalar = |id: &BufferId| matches!(self.buffer(*id).content, Content::Node(_));
+        let stored: FxHashSet<BufferId> = stored.filter(scalar).collect();
+        let found = nest.reads.iter().filter(|id| !stored.contains(id));
+        found.map(|id| (self.buffer(*id).content, *id)).collect()
+    }
+
+    /// The arrays of which a nest reads what it has stored itself.
+    pub fn own_arrays(&self, nest: &Nest) -> Vec<(ArrayId, BufferId)> {
+        let own = nest.items.iter().filter(|_| nest.direction.is_some()).filter_map(|item| {
+            match (item, self.buffer(item.buffer()).content) {
+                (Item::Store(id), Content::Array(array)) => Some((array, *id)),
+                (_, _) => None, // no array, or one that is added to
+            }
+        });
+        own.filter(|(_, id)| nest.reads.contains(id)).collect()
+    }
+
+    /// The buffers that are in no memory: a nest with an order stores them, and no other one reads
+    /// them.
+    pub fn in_registers(&self) -> FxHashSet<BufferId> {
+        let nests = || self.passes.iter().flat_map(|pass| &pass.nests);
+        let directed = || nests().filter(|nest| nest.direction.is_some());
+        if directed().next().is_none() {
+            return FxHashSet::default();
+        }
+        let mut users: FxHashMap<BufferId, usize> = FxHashMap::default();
+        for nest in nests() {
+            let own = nest.items.iter().map(|item| item.buffer());
+            let all: FxHashSet<BufferId> = nest.reads.iter().copied().chain(own).collect();
+            all.into_iter().for_each(|id| *users.entry(id).or_default() += 1);
+        }
+        let outputs: FxHashSet<BufferId> = self.outputs.iter().copied().collect();
+        let alone = |id: &BufferId| users.get(id) == Some(&1) && !outputs.contains(id);
+        let stored = |nest: &Nest| {
+            let reads: FxHashSet<BufferId> = nest.reads.iter().copied().collect();
+            let stored = nest.items.iter().filter(|item| matches!(item, Item::Store(_)));
+            let ids = stored.map(|item| item.buffer()).filter(|id| reads.contains(id) && alone(id));
+            ids.collect::<Vec<BufferId>>()
+        };
+        directed().flat_map(stored).collect()
+    }
+}

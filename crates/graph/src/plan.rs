@@ -1,0 +1,175 @@
+//! What the scheduler does beyond placing definitions one after the other. Each mechanism can be
+//! left out: what it is worth is measured that way, and tests say that no value hangs on it.
+
+use crate::{SMALLEST, SMALLEST_WITH_TOTALS, USUAL_WITH_TOTALS};
+
+/// Something that makes programs faster and leaves their values as they are, up to the order of
+/// sums.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Mechanism {
+    /// P2: factors leave sums, and sums of sums become sums (`factored`).
+    Factoring,
+    /// β for arrays: an element that is cheap is computed where it is read
+    /// (`pushed`).
+    Pushing,
+    /// Sequential loops run inside of nests, with their states in registers.
+    Loops,
+    /// Additions to accumulators from outside of a run of statements.
+    Additions,
+    /// P4: nests that share an axis run together, for one index after the other.
+    Groups,
+    /// P5: what is cheap is computed again rather than stored.
+    Rematerialization,
+    /// P6: vectors. Without, nests are the same with one lane.
+    Lanes,
+    /// P6: lanes run along the axis that is contiguous most often. Without, along the first one of
+    /// the program.
+    AxisOrder,
+    /// P7: several iterations at once, in registers.
+    Tiles,
+    /// P7: iterations in which all terms are zero are not visited.
+    Ranges,
+    /// Terms that are zero for all lanes are not computed.
+    Branches,
+    /// The ends of an axis of lanes are apart from its interior, where conditions on boundaries are
+    /// known.
+    Interior,
+    /// P7: nests of which one reads neighbors that another stores are one, which keeps them in
+    /// registers.
+    Fusion,
+    /// P6: what lies along another axis than that of the lanes is turned around block by block.
+    Transposes,
+    /// P8: an axis in blocks that fit the caches.
+    Blocks,
+}
+
+impl Mechanism {
+    /// All of them.
+    pub const ALL: [Mechanism; 15] = [
+        Mechanism::Lanes,
+        Mechanism::AxisOrder,
+        Mechanism::Factoring,
+        Mechanism::Transposes,
+        Mechanism::Blocks,
+        Mechanism::Groups,
+        Mechanism::Tiles,
+        Mechanism::Ranges,
+        Mechanism::Branches,
+        Mechanism::Interior,
+        Mechanism::Fusion,
+        Mechanism::Rematerialization,
+        Mechanism::Pushing,
+        Mechanism::Loops,
+        Mechanism::Additions,
+    ];
+
+    /// What it is called in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Mechanism::Factoring => "factoring of sums",
+            Mechanism::Pushing => "β for arrays",
+            Mechanism::Loops => "loops inside of nests",
+            Mechanism::Additions => "additions in lanes",
+            Mechanism::Groups => "nests in groups",
+            Mechanism::Rematerialization => "rematerialization",
+            Mechanism::Lanes => "lanes",
+            Mechanism::AxisOrder => "order of axes",
+            Mechanism::Tiles => "register tiles",
+            Mechanism::Transposes => "transposes",
+            Mechanism::Ranges => "ranges without zeros",
+            Mechanism::Branches => "branches for all lanes",
+            Mechanism::Interior => "ends apart",
+            Mechanism::Fusion => "fusion of neighbors",
+            Mechanism::Blocks => "blocks",
+        }
+    }
+}
+
+/// A set of mechanisms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Mechanisms(u16);
+
+impl Default for Mechanisms {
+    fn default() -> Mechanisms {
+        Mechanisms::ALL
+    }
+}
+
+impl Mechanisms {
+    /// All of them.
+    pub const ALL: Mechanisms = Mechanisms(u16::MAX);
+
+    /// The others.
+    pub fn without(self, mechanism: Mechanism) -> Mechanisms {
+        Mechanisms(self.0 & !(1 << mechanism as u16))
+    }
+
+    /// Whether it is one of them.
+    pub fn has(self, mechanism: Mechanism) -> bool {
+        self.0 & (1 << mechanism as u16) != 0
+    }
+}
+
+/// How work is divided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Grain {
+    /// The smallest block, and the smallest that threads share, of a program with totals, which are
+    /// folded from lanes once per block.
+    pub folded: [i64; 2],
+    /// The smallest block of others, and the largest of all.
+    pub blocks: [i64; 2],
+    /// What runs on a thread of its own does the work of at least so many scalars, so that what
+    /// threads cost does not matter.
+    pub work: i64,
+    /// It has a multiple of so many indices of an axis of lanes.
+    pub unit: i64,
+}
+
+impl Grain {
+    /// What is good for the machines of today.
+    pub const USUAL: Grain = Grain {
+        folded: [SMALLEST_WITH_TOTALS, USUAL_WITH_TOTALS],
+        blocks: [SMALLEST, 1024],
+        work: 1 << 17,
+        unit: 256,
+    };
+    /// Little data has several blocks and threads.
+    pub const FINE: Grain = Grain { folded: [8; 2], blocks: [8; 2], work: 4, unit: 8 };
+}
+
+/// What programs are scheduled for, and how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// How many reals a vector has.
+    pub lanes: u16,
+    /// What is done.
+    pub mechanisms: Mechanisms,
+    /// How work is divided.
+    pub grain: Grain,
+}
+
+/// How often a placed program runs in one run of the function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Runs {
+    /// All of its nests may run on several threads.
+    Once,
+    /// A loop or a call may run it again: only passes over blocks run on several threads.
+    Often,
+}
+
+impl Plan {
+    /// With all mechanisms.
+    pub fn of(lanes: u16) -> Plan {
+        Plan { lanes, mechanisms: Mechanisms::ALL, grain: Grain::USUAL }
+    }
+
+    /// Is a mechanism used?
+    pub fn has(self, mechanism: Mechanism) -> bool {
+        self.mechanisms.has(mechanism)
+    }
+
+    /// How many lanes the loops have.
+    pub fn width(self) -> u16 {
+        if self.has(Mechanism::Lanes) { self.lanes } else { 1 }
+    }
+}

@@ -1,0 +1,109 @@
+//! The one place that knows what each definition mentions.
+
+use super::{Array, ArrayId, AxisId, Effect, Graph, LoopId, Node, NodeId};
+
+/// Something that a definition mentions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Part {
+    /// A scalar.
+    Node(NodeId),
+    /// An array.
+    Array(ArrayId),
+    /// An axis: its index, or the range that is run through.
+    Axis(AxisId),
+    /// A loop, of whose state something is.
+    Loop(LoopId),
+}
+
+impl Node {
+    /// Calls `f` on what it mentions.
+    pub fn parts(&self, f: &mut dyn FnMut(Part)) {
+        match self {
+            Node::Lit(_) => {}
+            Node::Index(axis) => f(Part::Axis(*axis)),
+            Node::Prim(_, args) => args.iter().for_each(|n| f(Part::Node(*n))),
+            Node::Choose(c, a, b) => [c, a, b].into_iter().for_each(|n| f(Part::Node(*n))),
+            Node::At(array, index) => {
+                f(Part::Array(*array));
+                index.iter().for_each(|n| f(Part::Node(*n)));
+            }
+            Node::Reduce(_, axes, body) => {
+                axes.iter().for_each(|axis| f(Part::Axis(axis)));
+                f(Part::Node(*body));
+            }
+        }
+    }
+}
+
+impl Array {
+    /// Calls `f` on what it mentions.
+    pub fn parts(&self, f: &mut dyn FnMut(Part)) {
+        match self {
+            Array::Input(_) | Array::Constant(_) => {}
+            Array::Items(items) => items.iter().for_each(|n| f(Part::Node(*n))),
+            Array::Map(axes, body) => {
+                axes.iter().for_each(|axis| f(Part::Axis(*axis)));
+                f(Part::Node(*body));
+            }
+            Array::Scatter(init, terms) => {
+                f(Part::Array(*init));
+                for term in terms {
+                    term.over.iter().for_each(|axis| f(Part::Axis(*axis)));
+                    let inside = term.when.iter().chain(&term.index).chain([&term.value]);
+                    inside.for_each(|n| f(Part::Node(*n)));
+                }
+            }
+            Array::Update(init, index, part) => {
+                f(Part::Array(*init));
+                index.iter().for_each(|n| f(Part::Node(*n)));
+                f(Part::Array(*part));
+            }
+            Array::Carried(l, _) | Array::Final(l, _) => f(Part::Loop(*l)),
+        }
+    }
+}
+
+impl Effect {
+    /// Calls `f` on what it, and what is inside of it, mentions.
+    pub fn parts(&self, f: &mut dyn FnMut(Part)) {
+        match self {
+            Effect::Check { cond, values, .. } => {
+                [cond].into_iter().chain(values).for_each(|n| f(Part::Node(*n)))
+            }
+            Effect::For(axis, body) => {
+                f(Part::Axis(*axis));
+                body.iter().for_each(|effect| effect.parts(f));
+            }
+            Effect::If(cond, then, otherwise) => {
+                f(Part::Node(*cond));
+                then.iter().chain(otherwise).for_each(|effect| effect.parts(f));
+            }
+        }
+    }
+}
+
+impl Graph {
+    /// How many definitions mention each node.
+    pub fn uses(&self) -> Vec<usize> {
+        let mut uses = vec![0; self.nodes.len()];
+        let mut count = |part| match part {
+            Part::Node(node) => uses[node.0 as usize] += 1,
+            Part::Array(_) | Part::Axis(_) | Part::Loop(_) => {}
+        };
+        self.nodes.iter().for_each(|node| node.parts(&mut count));
+        self.arrays.iter().for_each(|array| array.parts(&mut count));
+        self.effects.iter().for_each(|effect| effect.parts(&mut count));
+        uses
+    }
+}
+
+impl Graph {
+    /// Only branches that need the definition compute it.
+    pub fn defer(&mut self, part: Part) {
+        match part {
+            Part::Node(node) => self.of_nodes[node.0 as usize].lazy = true,
+            Part::Array(array) => self.of_arrays[array.0 as usize].lazy = true,
+            Part::Axis(_) | Part::Loop(_) => {}
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! Kernels: the loops of placed programs, where the memory of their results is.
+
+use std::collections::HashMap;
+
+use lambada_anf::{Kernel, Param, Stm, Var};
+use lambada_emit::{Outputs, emit};
+use lambada_loops::{Cell, Function as Loops, Nest, Operand, Param as Slot, Release, Renaming};
+use lambada_loops::{Return, Step};
+use lambada_prim::ScalarTy;
+
+use crate::Lower;
+use crate::code::Kind;
+use crate::memory::{Place, Value};
+
+/// Where loops leave what they give.
+struct Given {
+    places: Vec<Place>,
+    scalars: Vec<Cell>,
+}
+
+impl Lower<'_> {
+    /// Loops that run where the condition holds. The memory of the results is made before, so that
+    /// what runs otherwise can give its results there, too.
+    pub(crate) fn kernel(&mut self, stm: &Stm, kernel: &Kernel) {
+        let code = emit(&kernel.placed, self.plan, Outputs::Given, kernel.runs);
+        let (outputs, says) = match stm.binds.split_last() {
+            Some((says, outputs)) if !kernel.is_total() => (outputs, Some(says)),
+            Some(_) | None => (&stm.binds[..], None),
+        };
+        let when = self.env.operand(kernel.when);
+        let given = self.given(outputs);
+        let right = kernel.checked.then(|| {
+            let none = Operand::Lit(ScalarTy::Bool.zero());
+            self.code.cell(ScalarTy::Bool, none, "right")
+        });
+        if kernel.when.as_lit().is_some() {
+            self.spliced(kernel, &code, &given, right);
+        } else {
+            self.code.open(Kind::Branch);
+            self.spliced(kernel, &code, &given, right);
+            let then = self.code.close();
+            self.code.push(Nest::If { cond: when, then, otherwise: Vec::new() });
+        }
+        let Given { places, scalars } = given;
+        let (mut places, mut scalars) = (places.into_iter(), scalars.into_iter());
+        for p in outputs {
+            let value = if p.ty.dims.is_empty() {
+                scalars.next().map(|cell| Value::Scalar(self.code.get(cell)))
+            } else {
+                places.next().map(Value::Array)
+            };
+            value.into_iter().for_each(|value| self.bind(p.var, value));
+        }
+        if let Some(says) = says {
+            let right = right.map_or(when, |cell| self.code.get(cell));
+            self.bind(says.var, Value::Scalar(right));
+        }
+    }
+
+    /// Where the results of loops are to be. No input is there.
+    fn given(&mut self, outputs: &[Param]) -> Given {
+        let mut places = Vec::new();
+        for p in outputs.iter().filter(|p| !p.ty.dims.is_empty()) {
+            let place = self.target_apart(p, &places);
+            places.push(place);
+        }
+        Given { places, scalars: self.results(outputs) }
+    }
+
+    /// Loops as a body of their own.
+    fn spliced(&mut self, kernel: &Kernel, code: &Loops, given: &Given, right: Option<Cell>) {
+        let mut renaming = Renaming::default();
+        let inputs: Vec<Value> = kernel.inputs.iter().map(|var| self.input(*var)).collect();
+        let added = kernel.added.iter().map(|acc| match self.env.value_of(*acc) {
+            Value::Array(place) => place.clone(),
+            Value::Scalar(_) | Value::Elements(_) | Value::Cell(_) => {
+                unreachable!("an accumulator of an array is in memory")
+            }
+        });
+        let places: Vec<Place> = given.places.iter().cloned().chain(added).collect();
+        self.names(code, &inputs, &places, &mut renaming);
+        let mut body = code.body.clone();
+        renaming.apply(&mut body);
+        let scalar = |result: &Return| match result {
+            Return::Scalar(value) => Some(renaming.operand(*value)),
+            Return::Buffer(..) => None,
+        };
+        let cells = given.scalars.iter().chain(&right);
+        let results = code.results.iter().filter_map(scalar);
+        body.extend(cells.zip(results).map(|(cell, value)| Step::Set(*cell, value).into()));
+        self.code.push(Nest::Scope(Release::All, body));
+    }
+
+    /// An array, in memory.
+    pub(crate) fn in_memory(&mut self, var: Var) -> Place {
+        match self.input(var) {
+            Value::Array(place) => place,
+            Value::Scalar(_) | Value::Elements(_) | Value::Cell(_) => {
+                unreachable!("{var:?} is no array")
+            }
+        }
+    }
+
+    /// An input: arrays are in memory.
+    fn input(&mut self, var: Var) -> Value {
+        match self.env.value_of(var).clone() {
+            Value::Elements(items) => {
+                let elem = self.code.elem_of(items[0]);
+                let dims = [Operand::int(items.len() as i64)];
+                let (level, hint) = (self.code.level(), self.env.hint(var));
+                let place = self.alloc_at(level, elem, dims.into(), hint, None);
+                let buf = self.memory.buf(place.storage);
+                for (k, item) in items.into_iter().enumerate() {
+                    self.code.store(buf, Operand::int(k as i64), item);
+                }
+                Value::Array(place)
+            }
+            Value::Cell(cell) => Value::Scalar(self.code.get(cell)),
+            value @ (Value::Scalar(_) | Value::Array(_)) => value,
+        }
+    }
+
+    fn results(&mut self, outputs: &[Param]) -> Vec<Cell> {
+        let scalars = outputs.iter().filter(|p| p.ty.dims.is_empty());
+        let cell = |p: &Param| {
+            let elem = p.ty.elem.scalar();
+            self.code.cell(elem, Operand::Lit(elem.zero()), self.env.hint(p.var))
+        };
+        scalars.map(cell).collect()
+    }
+
+    /// What the names of the loops become.
+    fn names(&mut self, code: &Loops, inputs: &[Value], places: &[Place], renaming: &mut Renaming) {
+        let outputs = places.iter().map(|place| Value::Array(place.clone()));
+        let mut given = (HashMap::new(), HashMap::new());
+        for (param, value) in code.params.iter().zip(inputs.iter().cloned().chain(outputs)) {
+            match (param, value) {
+                (Slot::Scalar(reg), Value::Scalar(operand)) => _ = given.0.insert(*reg, operand),
+                (Slot::Buffer(buf) | Slot::Owned(buf) | Slot::Shared(buf), Value::Array(place)) => {
+                    given.1.insert(*buf, self.pointer(&place));
+                }
+                (Slot::Scalar(_), Value::Array(_) | Value::Elements(_) | Value::Cell(_))
+                | (
+                    Slot::Buffer(_) | Slot::Owned(_) | Slot::Shared(_),
+                    Value::Scalar(_) | Value::Elements(_) | Value::Cell(_),
+                ) => unreachable!("an input is what its parameter takes"),
+            }
+        }
+        let (regs, bufs) = given;
+        renaming.regs = self.code.spliced_regs(code, &regs);
+        renaming.bufs = self.code.spliced_bufs(code, &bufs);
+        renaming.cells = self.code.spliced_cells(code);
+        renaming.sites = code.sites.iter().map(|site| self.code.site(site)).collect();
+    }
+}

@@ -1,0 +1,459 @@
+//! What a definition is told of the library: the names of types, constructors and functions; what
+//! stands for null; and what is known of handles where it is written.
+
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::rc::Rc;
+
+use lambada_anf::{
+    Atom, Block, Elem, Exp, FnId, Labels, Library, Names, Nest, NodeId, Op, Param, Stm, Ty, Var,
+};
+use lambada_prim::{Prim, Scalar, ScalarTy};
+use lambada_source::Span;
+use lambada_surface::ast::{Arm, Expr, ExprKind, Pattern, PatternKind, TypeBody, TypeDef};
+use lambada_surface::ast::{TypeExpr, TypeKind};
+use lambada_surface::build;
+
+use crate::declared::Declared;
+use crate::group::Fresh;
+use crate::locals::Local;
+
+/// What the text calls the library, and what it needs to know of it.
+#[derive(Default)]
+pub(crate) struct NameTable {
+    pub(crate) labels: Labels,
+    /// The types of which null is mentioned.
+    pub(crate) nullable: BTreeSet<NodeId>,
+    /// By node type: what its null is called.
+    pub(crate) zeros: Vec<Rc<str>>,
+    /// Those of which the text has asked for null while it was written: a part of a node that has
+    /// another constructor.
+    pub(crate) asked: RefCell<BTreeSet<NodeId>>,
+    /// By function, and last of the entry: the variables that stand for nulls.
+    pub(crate) nulls: Vec<HashMap<Var, NodeId>>,
+    pub(crate) library: Library,
+    /// The constructors that the program makes nodes with.
+    pub(crate) made: HashSet<(NodeId, u32)>,
+    /// The recursive types of the program that the text has definitions of, by node type.
+    pub(crate) declared: HashMap<u32, Declared>,
+    /// By function, and last of the entry: its local functions.
+    pub(crate) locals: Vec<Vec<Local>>,
+}
+
+impl NameTable {
+    pub(crate) fn declared(&self, id: NodeId) -> Option<&Declared> {
+        self.declared.get(&id.0)
+    }
+
+    // Null
+
+    /// Gives null a variable wherever it stands for a handle.
+    pub(crate) fn name_nulls(
+        &mut self,
+        at: usize,
+        names: &mut Names,
+        block: &mut Block,
+        results: &[Ty],
+        library: &Library,
+    ) {
+        for stm in &mut block.stms {
+            let types: Vec<Ty> = stm.binds.iter().map(|p| p.ty.clone()).collect();
+            let inner = |ty: &Ty, axes: usize| Ty { elem: ty.elem, dims: ty.dims[axes..].to_vec() };
+            match &mut stm.exp {
+                Exp::Op(Op::Node { node, tag, fields, .. }) => {
+                    let constructor = &library.node(*node).constructors[*tag as usize];
+                    let all = fields.iter_mut().zip(constructor.fields.iter().map(|f| &f.ty));
+                    all.for_each(|(a, ty)| self.name_null(at, names, a, ty));
+                }
+                Exp::Op(Op::Call { function, args, .. }) => {
+                    let params = library.function(*function).map_or(&[][..], |f| &f.params);
+                    let all = args.iter_mut().zip(params);
+                    all.for_each(|(a, p)| self.name_null(at, names, a, &p.ty));
+                }
+                Exp::Op(Op::Fill(value)) => {
+                    let ty = Ty { elem: types[0].elem, dims: Vec::new() };
+                    self.name_null(at, names, value, &ty);
+                }
+                Exp::Op(Op::Array(items)) => {
+                    let ty = inner(&types[0], 1);
+                    items.iter_mut().for_each(|a| self.name_null(at, names, a, &ty));
+                }
+                Exp::Op(Op::Update { index, value, .. }) => {
+                    let ty = inner(&types[0], index.len());
+                    self.name_null(at, names, value, &ty);
+                }
+                Exp::Op(_) => {}
+                Exp::Nest(Nest::For { outs, body, .. }) => {
+                    let elem = |(out, ty): (&lambada_anf::Out, &Ty)| match out {
+                        lambada_anf::Out::Collect => inner(ty, 1),
+                        lambada_anf::Out::Reduce(_) => ty.clone(),
+                    };
+                    let types: Vec<Ty> = outs.iter().zip(&types).map(elem).collect();
+                    self.name_nulls(at, names, body, &types, library);
+                }
+                Exp::Nest(Nest::If { then, otherwise, .. }) => {
+                    self.name_nulls(at, names, then, &types, library);
+                    self.name_nulls(at, names, otherwise, &types, library);
+                }
+                Exp::Nest(Nest::Loop { params, inits, kind, body }) => {
+                    let types: Vec<Ty> = params.iter().map(|p: &Param| p.ty.clone()).collect();
+                    let all = inits.iter_mut().zip(&types);
+                    all.for_each(|(a, ty)| self.name_null(at, names, a, ty));
+                    if let lambada_anf::LoopKind::While(cond) = kind {
+                        self.name_nulls(at, names, cond, &[Ty::bool()], library);
+                    }
+                    self.name_nulls(at, names, body, &types, library);
+                }
+            }
+        }
+        let all = block.results.iter_mut().zip(results);
+        all.for_each(|(a, ty)| self.name_null(at, names, a, ty));
+    }
+
+    fn name_null(&mut self, at: usize, names: &mut Names, atom: &mut Atom, ty: &Ty) {
+        let Some(node) = ty.elem.node().filter(|_| ty.dims.is_empty()) else { return };
+        if *atom == Atom::int(0) {
+            let var = names.fresh("none");
+            self.nullable.insert(node);
+            self.nulls[at].insert(var, node);
+            *atom = var.into();
+        }
+    }
+
+    /// The variables that stand for nulls in a function, and what they are.
+    pub(crate) fn nulls(&self, at: usize) -> HashMap<Var, Expr> {
+        let null = |(var, node): (&Var, &NodeId)| (*var, self.nothing(*node));
+        self.nulls.get(at).into_iter().flatten().map(null).collect()
+    }
+
+    /// Null; of a type of the program, which has none, a value that is never read.
+    fn nothing(&self, node: NodeId) -> Expr {
+        let filler = self.declared(node).map(|declared| declared.filler.clone());
+        filler.unwrap_or_else(|| con(self.null(node)))
+    }
+
+    /// What the functions are called that show values when they are called.
+    pub(crate) fn shows(&self) -> HashSet<Rc<str>> {
+        let mut found: HashSet<FnId> = HashSet::new();
+        loop {
+            let before = found.len();
+            for (k, f) in self.library.functions.iter().enumerate() {
+                let acts = |stm: &Stm| match &stm.exp {
+                    Exp::Op(Op::Inspect { .. }) => true,
+                    Exp::Op(Op::Call { function, .. }) => found.contains(function),
+                    Exp::Op(_) | Exp::Nest(_) => false,
+                };
+                if f.as_ref().is_some_and(|f| f.body.any(&mut { acts })) {
+                    found.insert(FnId(k as u32));
+                }
+            }
+            if found.len() == before {
+                return found.into_iter().map(|id| self.function(id)).collect();
+            }
+        }
+    }
+
+    /// The local functions of a function.
+    pub(crate) fn locals(&self, at: usize) -> &[Local] {
+        self.locals.get(at).map_or(&[], |locals| locals)
+    }
+
+    fn null(&self, node: NodeId) -> Rc<str> {
+        self.zeros[node.0 as usize].clone()
+    }
+
+    /// Names nulls. A printed derivative that is differentiated again has constructors of such
+    /// names already.
+    pub(crate) fn name_zeros(&mut self) {
+        let mut taken: HashSet<Rc<str>> = HashSet::new();
+        for (id, node) in (0..).map(NodeId).zip(&self.library.nodes) {
+            let tags = 0..node.constructors.len() as u32;
+            taken.extend(tags.map(|tag| self.constructor(id, tag)));
+        }
+        let nodes = (0..self.library.nodes.len() as u32).map(NodeId);
+        let zeros = nodes.map(|id| {
+            let name = format!("No_{}", self.labels.node(id));
+            let numbered = (2..).map(|k| Rc::from(format!("{name}_{k}")));
+            let mut names = std::iter::once(Rc::from(&*name)).chain(numbered);
+            names.find(|name: &Rc<str>| taken.insert(name.clone())).expect("numbers do not end")
+        });
+        self.zeros = zeros.collect();
+    }
+
+    // Types
+
+    pub(crate) fn variant(&self, id: NodeId) -> TypeDef {
+        let node = self.library.node(id);
+        let mut constructors = Vec::new();
+        if self.has_null(id) {
+            constructors.push((build::name(self.null(id)), Vec::new()));
+        }
+        for tag in self.tags(id) {
+            let Ok(tag) = u32::try_from(tag) else { continue };
+            let constructor = &node.constructors[tag as usize];
+            let fields = constructor.fields.iter();
+            // The sizes of a field are those of each value.
+            let fields = fields.map(|f| self.ty(&f.ty, &|_| None)).collect();
+            constructors.push((build::name(self.constructor(id, tag)), fields));
+        }
+        TypeDef {
+            doc: None,
+            name: build::name(self.node(id)),
+            sizes: Vec::new(),
+            params: Vec::new(),
+            body: TypeBody::Variant(constructors),
+            span: Span::default(),
+        }
+    }
+
+    fn node(&self, id: NodeId) -> Rc<str> {
+        lambada_anf::identifier(&self.labels.node(id)).into()
+    }
+
+    /// Constructors of all types share their names' space, so each is told apart by its type where
+    /// another has its name.
+    pub(crate) fn constructor(&self, id: NodeId, tag: u32) -> Rc<str> {
+        if let Some(declared) = self.declared(id) {
+            return declared.constructors[tag as usize].0.clone();
+        }
+        let name = self.labels.constructor(id, tag).unwrap_or("C");
+        let mut chars = name.chars();
+        let first = chars.next().map(|c| c.to_ascii_uppercase());
+        let name: String = first.into_iter().chain(chars).collect();
+        let alike = |(id, node): &(NodeId, &lambada_anf::NodeType)| {
+            let mut all = node.constructors.iter().zip(0..);
+            all.any(|(c, tag)| c.name.eq_ignore_ascii_case(&name) && self.is_made(*id, tag))
+        };
+        let nodes = (0..).map(NodeId).zip(&self.library.nodes);
+        if nodes.filter(alike).count() > 1 {
+            return format!("{name}_{}", self.labels.node(id)).into();
+        }
+        name.into()
+    }
+
+    pub(crate) fn function(&self, id: FnId) -> Rc<str> {
+        lambada_anf::identifier(&self.labels.function(id)).into()
+    }
+
+    pub(crate) fn ty(&self, ty: &Ty, size: &dyn Fn(Atom) -> Option<Expr>) -> TypeExpr {
+        let elem = self.elem(ty.elem);
+        ty.dims.iter().rev().fold(elem, |elem, dim| {
+            let size = match dim {
+                Atom::Lit(Scalar::Int(k)) => Some(build::int(*k)),
+                Atom::Lit(_) | Atom::Var(_) => size(*dim),
+            };
+            build::ty(TypeKind::Array(size.map(Box::new), Box::new(elem)))
+        })
+    }
+
+    /// The type of a scalar or of a handle.
+    pub(crate) fn elem(&self, elem: Elem) -> TypeExpr {
+        match elem {
+            Elem::Scalar(elem) => build::named_ty(elem.to_string()),
+            Elem::Ref(node) => {
+                let declared = self.declared(node).map(|declared| declared.ty.clone());
+                declared.unwrap_or_else(|| build::named_ty(self.node(node)))
+            }
+        }
+    }
+
+    // Nodes
+
+    /// `C x y`
+    pub(crate) fn made(&self, id: NodeId, tag: u32, fields: Vec<Expr>, fresh: Fresh) -> Expr {
+        if let Some(declared) = self.declared(id) {
+            return declared.made(tag, &fields, fresh);
+        }
+        let head = con(self.constructor(id, tag));
+        if fields.is_empty() { head } else { build::call(head, fields) }
+    }
+
+    /// The fields that are indexed when a node is made: those that are parts of an array of tuples
+    /// or records.
+    pub(crate) fn indexed(&self, id: NodeId, tag: u32) -> Vec<usize> {
+        self.declared(id).map_or_else(Vec::new, |declared| declared.indexed(tag))
+    }
+
+    fn pattern(&self, id: NodeId, tag: i64, fields: Vec<Pattern>) -> Pattern {
+        let name = match u32::try_from(tag) {
+            Ok(tag) => self.constructor(id, tag),
+            Err(_) => self.null(id),
+        };
+        build::pattern(PatternKind::Con(build::name(name), fields))
+    }
+
+    /// The constructor with names for some of its fields.
+    pub(crate) fn binding(&self, id: NodeId, tag: i64, names: &HashMap<u32, Rc<str>>) -> Pattern {
+        if let (Some(declared), Ok(tag)) = (self.declared(id), u32::try_from(tag)) {
+            let name = build::name(self.constructor(id, tag));
+            return build::pattern(PatternKind::Con(name, declared.patterns(tag, names)));
+        }
+        let fields = u32::try_from(tag)
+            .map_or(0, |tag| self.library.node(id).constructors[tag as usize].fields.len() as u32);
+        let field = |k| match names.get(&k) {
+            Some(name) => build::binds(name.clone()),
+            None => build::pattern(PatternKind::Wildcard),
+        };
+        self.pattern(id, tag, (0..fields).map(field).collect())
+    }
+
+    /// Is null one of its values? It is all that a type of functions has of which the program makes
+    /// none.
+    fn has_null(&self, id: NodeId) -> bool {
+        self.nullable.contains(&id) || self.library.node(id).constructors.is_empty()
+    }
+
+    /// May a node have the constructor? Those of types that have definitions are all there.
+    fn is_made(&self, id: NodeId, tag: u32) -> bool {
+        // A type has a constructor at least.
+        let empty = || {
+            let count = self.library.node(id).constructors.len() as u32;
+            !self.has_null(id) && (0..count).all(|tag| !self.made.contains(&(id, tag)))
+        };
+        self.declared(id).is_some() || self.made.contains(&(id, tag)) || empty()
+    }
+
+    /// The constructors that a node may have, null included.
+    pub(crate) fn tags(&self, id: NodeId) -> Vec<i64> {
+        let count = self.library.node(id).constructors.len() as u32;
+        let nullable = self.has_null(id) && self.declared(id).is_none();
+        let first = if nullable { -1 } else { 0 };
+        let made = (0..count).filter(|tag| self.is_made(id, *tag)).map(i64::from);
+        (first..0).chain(made).collect()
+    }
+
+    /// `match h | C0 -> 0 | C1 _ -> 1`
+    pub(crate) fn tag(&self, id: NodeId, of: Expr) -> Expr {
+        let arm = |tag: i64| Arm {
+            pattern: self.binding(id, tag, &HashMap::new()),
+            body: build::annotated(build::int(tag), build::named_ty("int")),
+        };
+        build::match_(of, self.tags(id).into_iter().map(arm).collect())
+    }
+
+    /// `match h | C _ x -> x | _ -> zero`
+    pub(crate) fn part(
+        &self,
+        id: NodeId,
+        of: Expr,
+        (tag, field): (u32, u32),
+        name: Rc<str>,
+        zero: Expr,
+        fresh: Fresh,
+    ) -> Expr {
+        if !self.is_made(id, tag) {
+            return zero;
+        }
+        let (bound, body) = self.reading(id, tag, field, name.clone(), fresh);
+        let names = HashMap::from([(bound, name)]);
+        let mut arms = vec![Arm { pattern: self.binding(id, tag.into(), &names), body }];
+        if self.tags(id).len() > 1 {
+            arms.push(Arm { pattern: build::pattern(PatternKind::Wildcard), body: zero });
+        }
+        build::match_(of, arms)
+    }
+
+    /// The field that gets the name so that a field can be read.
+    pub(crate) fn bound(&self, id: NodeId, tag: u32, field: u32) -> u32 {
+        let place = self.declared(id).and_then(|declared| declared.place(tag, field));
+        place.map_or(field, |place| place.bound)
+    }
+
+    /// Which field gets the name so that a field can be read, and the field: a size is read from
+    /// its array.
+    pub(crate) fn reading(
+        &self,
+        id: NodeId,
+        tag: u32,
+        field: u32,
+        name: Rc<str>,
+        fresh: Fresh,
+    ) -> (u32, Expr) {
+        let named = build::var(name);
+        let place = self.declared(id).and_then(|declared| declared.place(tag, field));
+        let Some(place) = place else { return (field, named) };
+        let array = place.size.map_or(field, |size| size.array);
+        let elem = self.library.node(id).constructors[tag as usize].fields[array as usize].ty.elem;
+        (place.bound, place.read(named, (self.elem(elem), &self.zero(elem)), fresh))
+    }
+
+    /// Is the field a size that only its array tells?
+    pub(crate) fn is_size(&self, id: NodeId, tag: u32, field: u32) -> bool {
+        let place = self.declared(id).and_then(|declared| declared.place(tag, field));
+        place.is_some_and(|place| place.size.is_some())
+    }
+
+    /// What stands for a part of null.
+    pub(crate) fn zero(&self, elem: Elem) -> Expr {
+        match elem {
+            Elem::Ref(node) => {
+                self.asked.borrow_mut().insert(node);
+                self.nothing(node)
+            }
+            Elem::Scalar(ScalarTy::Int) => build::annotated(build::int(0), build::named_ty("int")),
+            Elem::Scalar(ScalarTy::Real) => build::real(0.0),
+            Elem::Scalar(ScalarTy::Bool) => build::expr(ExprKind::Bool(false)),
+        }
+    }
+}
+
+/// A constructor as an expression.
+fn con(name: Rc<str>) -> Expr {
+    build::expr(ExprKind::Con(name))
+}
+
+/// The fields of a node that a block reads, by constructor: which, and what is bound to each first.
+pub(crate) fn fields_read(block: &Block, of: Var, tag: u32) -> Vec<(u32, Var)> {
+    let mut found: Vec<(u32, Var)> = Vec::new();
+    block.each(&mut |stm: &Stm| {
+        if let Exp::Op(Op::Field { of: Atom::Var(node), tag: own, field }) = &stm.exp
+            && (*node, *own) == (of, tag)
+            && !found.iter().any(|(known, _)| known == field)
+        {
+            found.push((*field, stm.binds[0].var));
+        }
+    });
+    found
+}
+
+/// What is known of handles while a definition is written.
+#[derive(Default)]
+pub(crate) struct Handles {
+    /// The types of the nodes.
+    pub(crate) types: HashMap<Var, NodeId>,
+    /// Tags, and of which handles.
+    pub(crate) tags: HashMap<Var, Var>,
+    /// Conditions that test a handle for a constructor, or for being another one.
+    pub(crate) tests: HashMap<Var, (Var, i64, bool)>,
+    /// What fields are read as, mostly names, by handle, constructor and field, in the arm that has
+    /// matched it.
+    pub(crate) fields: HashMap<(Var, u32, u32), Expr>,
+    /// Constructors that a handle does not have, in the arms for the others.
+    pub(crate) excluded: HashMap<Var, HashSet<i64>>,
+    /// The handle whose match takes in the arms of the next one, if that is about it as well.
+    pub(crate) spliced: Option<Var>,
+}
+
+impl Handles {
+    /// A field that a pattern has bound.
+    pub(crate) fn field(&self, of: Var, tag: u32, field: u32) -> Option<Expr> {
+        self.fields.get(&(of, tag, field)).cloned()
+    }
+
+    /// Notes a comparison of a tag with a constant; is it one?
+    pub(crate) fn test(&mut self, var: Var, op: Prim, args: &[Atom]) -> bool {
+        let holds = match op {
+            Prim::EqInt => true,
+            Prim::NeInt => false,
+            _ => return false, // no comparison for equality
+        };
+        let (tag, constant) = match args {
+            [Atom::Var(tag), Atom::Lit(Scalar::Int(k))]
+            | [Atom::Lit(Scalar::Int(k)), Atom::Var(tag)] => (tag, *k),
+            _ => return false,
+        };
+        let of = self.tags.get(tag).copied();
+        self.tests.extend(of.map(|of| (var, (of, constant, holds))));
+        of.is_some()
+    }
+}
