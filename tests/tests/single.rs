@@ -2,6 +2,7 @@
 //! the interpreter of loops, they give the same up to a few units in the last place where sums keep
 //! their order; and what they give with 64 bits, as closely as 32 bits can tell.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -45,27 +46,53 @@ fn load(path: &Path, precision: Precision) -> Unit {
     }
 }
 
-/// What a promise is about: code without nests and with them, and its arguments.
-struct Prepared {
-    place: String,
+/// A definition or its gradient: code without nests and with them.
+struct Compiled {
+    interpreted: Executable,
     plain: loops::Function,
     nests: loops::Function,
-    args: Vec<Tensor>,
 }
 
-fn prepared(unit: &Unit, name: &str, promise: &Expectation, precision: Precision) -> Prepared {
-    let operator = match promise.kind {
-        Kind::Grad | Kind::Slope => Operator::Grad,
-        Kind::Run | Kind::Value | Kind::Fails | Kind::Oracle | Kind::Check => Operator::Value,
-    };
-    let place = format!("{name}:{}", promise.line + 1);
-    let args = arguments(unit, promise).unwrap_or_else(|e| panic!("{place}: {e}"));
-    let call = unit.call(&promise.entry, operator, None).expect("a promise is of a definition");
-    let arrays = lambada::arrays(&call.program, call.entry).expect("it compiles");
-    let [_, _, interpreted] = Executable::stages(&arrays);
-    let args = interpreted.tensors(&args).expect("the arguments fit");
-    let nests = lower_for(&arrays, &options(precision), Target::Here);
-    Prepared { place, plain: lower(&arrays), nests, args }
+/// The promises of a file: what they are about, each compiled once, and for each promise the number
+/// of what it is about, and the arguments.
+struct Prepared {
+    compiled: Vec<Compiled>,
+    calls: Vec<(usize, Vec<Tensor>)>,
+}
+
+impl Prepared {
+    fn of(path: &Path, promises: &[Expectation], precision: Precision) -> Prepared {
+        let unit = load(path, precision);
+        let (mut compiled, mut calls, mut known) = (Vec::new(), Vec::new(), HashMap::new());
+        for promise in promises {
+            let operator = match promise.kind {
+                Kind::Grad | Kind::Slope => Operator::Grad,
+                Kind::Run | Kind::Value | Kind::Fails | Kind::Oracle | Kind::Check => {
+                    Operator::Value
+                }
+            };
+            let function = *known.entry((&promise.entry, operator)).or_insert_with(|| {
+                let call = unit.call(&promise.entry, operator, None);
+                let call = call.expect("a promise is of a definition");
+                let arrays = lambada::arrays(&call.program, call.entry).expect("it compiles");
+                let [_, _, interpreted] = Executable::stages(&arrays);
+                let nests = lower_for(&arrays, &options(precision), Target::Here);
+                compiled.push(Compiled { interpreted, plain: lower(&arrays), nests });
+                compiled.len() - 1
+            });
+            let args = arguments(&unit, promise)
+                .unwrap_or_else(|e| panic!("{}:{}: {e}", path.display(), promise.line + 1));
+            let args = compiled[function].interpreted.tensors(&args).expect("the arguments fit");
+            calls.push((function, args));
+        }
+        Prepared { compiled, calls }
+    }
+
+    /// A promise.
+    fn at(&self, promise: usize) -> (&Compiled, &[Tensor]) {
+        let (function, args) = &self.calls[promise];
+        (&self.compiled[*function], args)
+    }
 }
 
 /// Are the results the same but for rounding? Integers and truth values are the same.
@@ -109,32 +136,31 @@ fn complaints(path: &Path) -> Vec<String> {
         .into_iter()
         .filter(|p| matches!(p.kind, Kind::Run | Kind::Value | Kind::Grad | Kind::Slope))
         .collect();
-    let [double, single] = [Precision::F64, Precision::F32].map(|precision| {
-        let unit = load(path, precision);
-        let each = |p| prepared(&unit, &name, p, precision);
-        promises.iter().map(each).collect::<Vec<Prepared>>()
-    });
-    let plain: Vec<&loops::Function> = single.iter().map(|each| &each.plain).collect();
-    let nests: Vec<&loops::Function> = single.iter().map(|each| &each.nests).collect();
+    let [double, single] =
+        [Precision::F64, Precision::F32].map(|precision| Prepared::of(path, &promises, precision));
+    let plain: Vec<&loops::Function> = single.compiled.iter().map(|each| &each.plain).collect();
+    let nests: Vec<&loops::Function> = single.compiled.iter().map(|each| &each.nests).collect();
     let settings = Settings { quick: true, contract: false, ..Settings::default() };
     let compiled = [plain, nests].map(|functions| {
         Kernel::compile_with(&functions, settings).unwrap_or_else(|e| panic!("{name}: {e}"))
     });
     let [plain, nests] = &compiled;
     let mut complaints = Vec::new();
-    for (k, (double, single)) in double.iter().zip(&single).enumerate() {
-        let promise = &promises[k];
+    for (k, promise) in promises.iter().enumerate() {
+        let function = single.calls[k].0;
+        let ((double, double_args), (single, args)) = (double.at(k), single.at(k));
         let beyond = |what: &str| {
             BEYOND.iter().any(|(place, _)| *place == format!("{name}: {} {what}", promise.entry))
                 || BEYOND.iter().any(|(place, _)| *place == format!("{name}: {}", promise.entry))
         };
         let mut complain = |what: &str, why: Option<String>| {
             if let Some(why) = why.filter(|_| !beyond(what)) {
-                complaints.push(format!("{} {} {what}: {why}", single.place, promise.entry));
+                let line = promise.line + 1;
+                complaints.push(format!("{name}:{line} {} {what}: {why}", promise.entry));
             }
         };
-        let meaning = loops::eval(&double.plain, &double.args).expect("it runs with 64 bits");
-        let interpreted = match loops::eval(&single.plain, &single.args) {
+        let meaning = loops::eval(&double.plain, double_args).expect("it runs with 64 bits");
+        let interpreted = match loops::eval(&single.plain, args) {
             Ok(interpreted) => interpreted,
             Err(failure) => {
                 complain("interpreted", Some(failure.message));
@@ -145,11 +171,11 @@ fn complaints(path: &Path) -> Vec<String> {
             complain("interpreted", Some(format!("{interpreted:?} is not rounded")));
         }
         complain("interpreted", differ(&interpreted, &meaning, CLOSE));
-        match plain[k].call(&single.args) {
+        match plain[function].call(args) {
             Ok(found) => complain("native", differ(&found, &interpreted, SAME)),
             Err(failure) => complain("native", Some(failure.message)),
         }
-        match nests[k].call(&single.args) {
+        match nests[function].call(args) {
             Ok(found) => complain("nests", differ(&found, &meaning, CLOSE)),
             Err(failure) => complain("nests", Some(failure.message)),
         }
