@@ -11,6 +11,8 @@
 //! `BLESS=1` rewrites the values and types (never the verdicts of the oracle), where all engines
 //! agree on them and the oracle matrix does.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::path::{Path, PathBuf};
 
 use lambada::operators::Operator;
@@ -145,52 +147,72 @@ pub fn arguments(unit: &Unit, expectation: &Expectation) -> Result<Vec<Data>, St
     call.arguments(&inputs).map_err(|p| format!("{p:?}"))
 }
 
-/// What the program gives for the expectation, as the text that belongs after `=` or `:`.
-pub fn found(unit: &Unit, expectation: &Expectation) -> Result<String, String> {
-    found_with(unit, expectation, &[Engine::Core, Engine::Anf, Engine::Loops])
-}
-
 /// For programs that run once, on little data: compiled natively in a third of the time.
 pub fn quick(engine: Engine) -> Options {
     Options { engine, quick: true, ..Options::default() }
 }
 
-/// The same as [`found`] with other engines, of which the first is the meaning.
-pub fn found_with(
-    unit: &Unit,
-    expectation: &Expectation,
-    engines: &[Engine],
-) -> Result<String, String> {
-    let operator = match expectation.kind {
-        Kind::Check => {
-            let definitions = unit.definitions();
-            let definition = definitions
-                .iter()
-                .find(|d| *d.name == *expectation.entry)
-                .ok_or("no such definition")?;
-            return Ok(definition.scheme.clone());
-        }
-        Kind::Oracle => return Ok(String::new()),
-        Kind::Grad | Kind::Slope => Operator::Grad,
-        Kind::Run | Kind::Value | Kind::Fails => Operator::Value,
-    };
-    let args = arguments(unit, expectation)?;
-    let call = unit.call(&expectation.entry, operator, None).map_err(|p| format!("{p:?}"))?;
-    let run = |engine: &Engine| {
-        Ok(Executable::with(call.program.clone(), call.entry, &quick(*engine))
-            .map_err(|p| format!("{p:?}"))?
-            .run(&args))
-    };
-    let results = engines.iter().map(run).collect::<Result<Vec<_>, String>>()?;
-    for other in &results[1..] {
-        same(call.program.precision, "an engine against the meaning", &results[0], other)?;
+/// The definitions of a file on engines, each compiled once for all points.
+pub struct Executables<'a> {
+    unit: &'a Unit,
+    compiled: HashMap<(String, Operator, Engine), Executable>,
+}
+
+impl Executables<'_> {
+    /// Nothing is compiled yet.
+    pub fn of(unit: &Unit) -> Executables<'_> {
+        Executables { unit, compiled: HashMap::new() }
     }
-    match (results[0].clone(), expectation.kind) {
-        (Ok(Data::Tuple(pair)), Kind::Grad | Kind::Slope) => Ok(to_json(&pair[1]).to_string()),
-        (Ok(value), Kind::Run | Kind::Value) => Ok(to_json(&value).to_string()),
-        (Err(failure), Kind::Fails) => Ok(failure.message),
-        (Ok(value), _) => Err(format!("gives {value}")),
-        (Err(failure), _) => Err(format!("fails: {}", failure.message)),
+
+    /// What the program gives for the expectation, as the text that belongs after `=` or `:`.
+    pub fn found(&mut self, expectation: &Expectation) -> Result<String, String> {
+        self.found_with(expectation, &[Engine::Core, Engine::Anf, Engine::Loops])
+    }
+
+    /// The same with other engines, of which the first is the meaning.
+    pub fn found_with(
+        &mut self,
+        expectation: &Expectation,
+        engines: &[Engine],
+    ) -> Result<String, String> {
+        let unit = self.unit;
+        let operator = match expectation.kind {
+            Kind::Check => {
+                let definitions = unit.definitions();
+                let definition = definitions
+                    .iter()
+                    .find(|d| *d.name == *expectation.entry)
+                    .ok_or("no such definition")?;
+                return Ok(definition.scheme.clone());
+            }
+            Kind::Oracle => return Ok(String::new()),
+            Kind::Grad | Kind::Slope => Operator::Grad,
+            Kind::Run | Kind::Value | Kind::Fails => Operator::Value,
+        };
+        let args = arguments(unit, expectation)?;
+        let call = unit.call(&expectation.entry, operator, None).map_err(|p| format!("{p:?}"))?;
+        let run = |engine: &Engine| {
+            let executable =
+                match self.compiled.entry((expectation.entry.clone(), operator, *engine)) {
+                    Entry::Occupied(known) => known.into_mut(),
+                    Entry::Vacant(place) => place.insert(
+                        Executable::with(call.program.clone(), call.entry, &quick(*engine))
+                            .map_err(|p| format!("{p:?}"))?,
+                    ),
+                };
+            Ok(executable.run(&args))
+        };
+        let results = engines.iter().map(run).collect::<Result<Vec<_>, String>>()?;
+        for other in &results[1..] {
+            same(call.program.precision, "an engine against the meaning", &results[0], other)?;
+        }
+        match (results[0].clone(), expectation.kind) {
+            (Ok(Data::Tuple(pair)), Kind::Grad | Kind::Slope) => Ok(to_json(&pair[1]).to_string()),
+            (Ok(value), Kind::Run | Kind::Value) => Ok(to_json(&value).to_string()),
+            (Err(failure), Kind::Fails) => Ok(failure.message),
+            (Ok(value), _) => Err(format!("gives {value}")),
+            (Err(failure), _) => Err(format!("fails: {}", failure.message)),
+        }
     }
 }
 

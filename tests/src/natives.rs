@@ -12,7 +12,7 @@ use crate::oracle::same;
 
 /// What a function computes of a definition: the value, or a derivative, in one direction or in
 /// several.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum What {
     /// The value.
     Value,

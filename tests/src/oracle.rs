@@ -9,6 +9,10 @@
 //!   differences of it, and against each other;
 //! - where the value fails, so do its derivatives, with the same words.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
 use lambada::operators::{self, Operator};
 use lambada::{Data, Executable, Failure, Tensor, Unit};
 use lambada_core as core;
@@ -34,6 +38,29 @@ pub struct Case {
     pub args: Vec<Data>,
     /// Which parameters to differentiate with respect to; none for programs without reals.
     pub wrt: Vec<usize>,
+    compiled: Ladder,
+}
+
+/// The value and the derivatives of one definition, as far as they are compiled.
+type Ladder = Rc<RefCell<HashMap<What, Rc<Stages>>>>;
+
+/// The definitions of a file, each compiled once for all points.
+pub struct Cases<'a> {
+    unit: &'a Unit,
+    compiled: HashMap<String, Ladder>,
+}
+
+impl Cases<'_> {
+    /// Nothing is compiled yet.
+    pub fn of(unit: &Unit) -> Cases<'_> {
+        Cases { unit, compiled: HashMap::new() }
+    }
+
+    /// A definition at arguments.
+    pub fn at(&mut self, entry: &str, args: Vec<Data>) -> Result<Case, String> {
+        let compiled = self.compiled.entry(entry.to_string()).or_default().clone();
+        Ok(Case { compiled, ..Case::new(self.unit, entry, args)? })
+    }
 }
 
 /// A case on which all agree.
@@ -54,11 +81,12 @@ pub type Verdict = Result<Agreement, String>;
 const COORDINATES: usize = 8;
 
 impl Case {
-    /// A definition of a checked file at arguments in JSON.
+    /// A definition of a checked file at arguments.
     pub fn new(unit: &Unit, entry: &str, args: Vec<Data>) -> Result<Case, String> {
         let (program, id) = unit.definition(entry).map_err(|p| format!("{p:?}"))?;
         let wrt = differentiable(&program, id)?;
-        Ok(Case { name: entry.to_string(), program, entry: id, args, wrt })
+        let compiled = Ladder::default();
+        Ok(Case { name: entry.to_string(), program, entry: id, args, wrt, compiled })
     }
 
     /// Runs the whole matrix.
@@ -113,7 +141,18 @@ impl Case {
         what: What,
         agreement: &mut Agreement,
     ) -> Result<Result<Data, String>, String> {
-        agreed((&self.name, what), program, entry, args, &mut agreement.natives)
+        let known = self.compiled.borrow().get(&what).cloned();
+        let stages = match known {
+            Some(stages) => stages,
+            None => {
+                let stages = Stages::new(&program, entry)
+                    .map_err(|e| format!("{}: {what}: {e}", self.name))?;
+                let stages = Rc::new(stages);
+                self.compiled.borrow_mut().insert(what, stages.clone());
+                stages
+            }
+        };
+        agreed((&self.name, what), (&program, entry), &stages, args, &mut agreement.natives)
     }
 
     /// The value on which all agree, of a derivative of a definition that does not fail.
@@ -377,34 +416,58 @@ pub fn differentiable(program: &Program, entry: DefId) -> Result<Vec<usize>, Str
     }
 }
 
+/// A definition at all stages of the compiler.
+pub struct Stages {
+    /// As arrays, before and after optimization, and as loops.
+    executables: [Executable; 3],
+    /// As loops, one element after the other.
+    plain: loops::Function,
+    /// With nests wherever there can be any.
+    nests: loops::Function,
+    /// The same as machine code.
+    translated: loops::Program,
+}
+
+impl Stages {
+    /// Compiles a definition.
+    pub fn new(program: &Program, entry: DefId) -> Result<Stages, String> {
+        let arrays = lambada::arrays(program, entry).map_err(|p| format!("{p:?}"))?;
+        let nests = nests::everywhere(&arrays);
+        Ok(Stages {
+            executables: Executable::stages(&arrays),
+            plain: lambada::lower(&arrays),
+            translated: translated(&nests),
+            nests,
+        })
+    }
+}
+
 /// The value that all evaluators agree on, or the message where all fail. Native code is left to
 /// the caller, who compiles many at once.
 pub fn agreed(
     (name, what): (&str, What),
-    program: Program,
-    entry: DefId,
+    (program, entry): (&Program, DefId),
+    stages: &Stages,
     args: &[Data],
     natives: &mut Vec<Native>,
 ) -> Result<Result<Data, String>, String> {
-    let name = &format!("{name}: {what}");
+    let name = format!("{name}: {what}");
     let precision = program.precision;
-    let expected = core::eval::run(&program, entry, args);
-    let arrays = lambada::arrays(&program, entry).map_err(|p| format!("{name}: {p:?}"))?;
-    let [unoptimized, optimized, lowered] = Executable::stages(&arrays);
+    let expected = core::eval::run(program, entry, args);
+    let [unoptimized, optimized, lowered] = &stages.executables;
     for (stage, executable) in
-        [("normalized", &unoptimized), ("optimized", &optimized), ("as loops", &lowered)]
+        [("normalized", unoptimized), ("optimized", optimized), ("as loops", lowered)]
     {
         let found = executable.run(args);
         same(precision, &format!("{name}, {stage} against core"), &expected, &found)?;
     }
-    let function = nests::everywhere(&arrays);
     let tensors = lowered.tensors(args).map_err(|f| format!("{name}: {}", f.message))?;
-    let result = loops::eval(&function, &tensors);
-    let plain = loops::eval(&lambada::lower(&arrays), &tensors);
+    let result = loops::eval(&stages.nests, &tensors);
+    let plain = loops::eval(&stages.plain, &tensors);
     close(precision, &format!("{name}, with nests"), &plain, &result)?;
-    let run = translated(&function).run(&tensors);
+    let run = stages.translated.run(&tensors);
     close(precision, &format!("{name}, translated"), &result, &run)?;
-    let name = name.clone();
+    let function = stages.nests.clone();
     natives.push(Native { name, what, function, args: tensors, expected: result });
     Ok(expected.map_err(|failure| failure.message))
 }

@@ -26,7 +26,7 @@ use lambada_core::{Data, DefId, Program, print_program};
 use lambada_testkit::{Tolerance, all_close};
 
 use crate::natives::{Native, What};
-use crate::oracle::agreed;
+use crate::oracle::{Stages, agreed};
 use lambada::vectors::reals;
 
 /// How many nodes a literal derivative may have (E26): most programs that call captured functions
@@ -226,7 +226,8 @@ impl Subject {
         };
         let (name, args) = (format!("seed {}", self.seed), [data(&self.point), data(seed)]);
         let (program, entry) = derived(self.program()?, operator)?;
-        let found = agreed((&name, what), program, entry, &args, natives)?
+        let stages = Stages::new(&program, entry).map_err(|e| format!("{name}: {what}: {e}"))?;
+        let found = agreed((&name, what), (&program, entry), &stages, &args, natives)?
             .map_err(|message| format!("{name}: {what} fails: {message}"))?;
         let name = format!("{name}: {what}");
         let (program, entry) = derived(text.clone(), operator)?;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use lambada::{Operator, Session, Unit};
 use lambada_prim::{KINKS, Kink};
 use lambada_testkit::{blessing, parallel};
-use lambada_tests::expectations::{agrees, expectations, found, programs};
+use lambada_tests::expectations::{Executables, agrees, expectations, programs};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -48,8 +48,9 @@ fn complaints(place: &str, text: &str) -> Vec<String> {
     };
     let specialized =
         unit.definitions().into_iter().filter_map(|d| specialize(&unit, &d.name, &session));
+    let mut executables = Executables::of(&unit);
     let promises =
-        expectations(text).into_iter().filter_map(|promise| match found(&unit, &promise) {
+        expectations(text).into_iter().filter_map(|promise| match executables.found(&promise) {
             Ok(found) if agrees(&promise, &found) => None,
             Ok(found) => {
                 Some(format!("line {}: {found} instead of {}", promise.line + 1, promise.expected))

@@ -9,11 +9,11 @@ use lambada::vectors::{numbers, reals, with_reals};
 use lambada::{Data, Engine, Executable, Operator, Session, Unit, operators, to_json};
 use lambada_testkit::{Confirmed, blessing, parallel};
 use lambada_tests::expectations::{
-    Expectation, Kind, agrees, agrees_in_proportion, arguments, expectations, found, found_with,
-    groups, programs, quick,
+    Executables, Expectation, Kind, agrees, agrees_in_proportion, arguments, expectations, groups,
+    programs, quick,
 };
 use lambada_tests::natives::{Native, What, native_complaints};
-use lambada_tests::oracle::{Agreement, Case};
+use lambada_tests::oracle::{Agreement, Cases};
 use lambada_tests::orders::Definitions;
 use lambada_tests::sanitizer::{Sanitizers, sanitized_complaints};
 
@@ -44,7 +44,9 @@ fn one(path: &Path, all: &mut All) {
     if promises.is_empty() {
         all.complaints.push(format!("{name} promises nothing"));
     }
+    let mut cases = Cases::of(&unit);
     let mut definitions = Definitions::of(&unit);
+    let mut executables = Executables::of(&unit);
     let mut lines: Vec<String> = text.lines().map(str::to_string).collect();
     for promise in &promises {
         let place = format!("{name}:{}", promise.line + 1);
@@ -53,7 +55,7 @@ fn one(path: &Path, all: &mut All) {
         let verdict = match promise.kind {
             Kind::Check => Ok(Agreement::default()),
             Kind::Run | Kind::Grad | Kind::Fails | Kind::Oracle => {
-                args().and_then(|args| Case::new(&unit, &promise.entry, args)?.verdict())
+                args().and_then(|args| cases.at(&promise.entry, args)?.verdict())
             }
             // Differences say nothing there, but machine code has to do as the interpreter.
             Kind::Value | Kind::Slope => args()
@@ -67,7 +69,7 @@ fn one(path: &Path, all: &mut All) {
                 continue;
             }
         }
-        match found(&unit, promise) {
+        match executables.found(promise) {
             Ok(found) if agrees(promise, &found) => {}
             Ok(found) if blessing() => {
                 lines[promise.line] = rewritten(promise, &found, &lines[promise.line])
@@ -201,6 +203,7 @@ fn answered(path: &Path) -> Vec<String> {
     let untold = (!is_told).then(|| format!("{name} does not begin with what it is about"));
     let mut complaints: Vec<String> = untold.into_iter().collect();
     let engines = [Engine::Core, Engine::Anf, Engine::Loops, Engine::Jit, Engine::Native];
+    let mut executables = Executables::of(&unit);
     for promise in expectations(&text).iter().filter(|promise| promise.kind != Kind::Oracle) {
         if matches!(promise.kind, Kind::Grad | Kind::Slope) {
             for engine in [Engine::Core, Engine::Jit] {
@@ -214,7 +217,7 @@ fn answered(path: &Path) -> Vec<String> {
         }
         for engine in engines {
             let place = format!("{name}:{}, {engine:?}", promise.line + 1);
-            match found_with(&unit, promise, &[engine]) {
+            match executables.found_with(promise, &[engine]) {
                 Ok(found) if agrees_in_proportion(promise, &found) => {}
                 Ok(found) => {
                     complaints.push(format!("{place}: {found} instead of {}", promise.expected))

@@ -9,7 +9,7 @@ use lambada::vectors::{moved, reals, with_reals};
 use lambada::{Data, Engine, Executable, Session, Unit};
 use lambada_testkit::{Random, Tolerance, parallel};
 use lambada_tests::expectations::{
-    Expectation, Kind, agrees, arguments, expectations, found_with, programs,
+    Executables, Expectation, Kind, agrees, arguments, expectations, programs,
 };
 
 /// All of them promise the same.
@@ -80,10 +80,11 @@ fn complaints(path: &Path) -> Vec<String> {
     };
     let promises = expectations(&text);
     assert!(!promises.is_empty(), "{name} promises nothing");
+    let mut executables = Executables::of(&unit);
     let mut complaints = Vec::new();
     for promise in &promises {
         let place = format!("{name}:{}", promise.line + 1);
-        match found_with(&unit, promise, &ENGINES) {
+        match executables.found_with(promise, &ENGINES) {
             Ok(found) if agrees(promise, &found) => {}
             Ok(found) => complaints.push(format!("{place}: {found}, not {}", promise.expected)),
             Err(why) => complaints.push(format!("{place}: {why}")),

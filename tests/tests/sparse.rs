@@ -14,7 +14,7 @@ use lambada_prim::ScalarTy;
 use lambada_testkit::parallel;
 use lambada_tests::draw::{case, draw};
 use lambada_tests::expectations::{
-    Expectation, Kind, agrees, arguments, expectations, found_with, longest_first, programs, quick,
+    Executables, Expectation, Kind, agrees, arguments, expectations, longest_first, programs, quick,
 };
 use lambada_tests::oracle::Case;
 use lambada_tests::panics::caught;
@@ -205,7 +205,8 @@ fn sparse_matrices_of_functions_with_rules() {
         let found = match session.load(path) {
             Ok(unit) => {
                 let engines = [Engine::Core, Engine::Anf];
-                caught(|| found_with(&unit, promise, &engines)).and_then(|found| found)
+                caught(|| Executables::of(&unit).found_with(promise, &engines))
+                    .and_then(|found| found)
             }
             Err(problems) => Err(session.render(&problems, false)),
         };
