@@ -62,7 +62,7 @@ const IDLE_ARMS: &[(&str, usize)] = &[
     ("anf", 7),
     ("chad", 20),
     ("core", 11),
-    ("differentiate", 5),
+    ("differentiate", 6),
     ("elaborate", 24),
     ("emit", 1),
     ("graph", 9),

@@ -370,10 +370,12 @@ impl Checker<'_> {
         require(matches!(t.ty(), Ty::Tuple(_) | Ty::Record(_)), || {
             format!("a component of a value of type {}", self.show(t.ty()))
         })?;
-        let component = match t.ty() {
-            Ty::Tuple(items) => items.get(k),
-            Ty::Record(fields) => fields.get(k).map(|(_, ty)| ty),
-            Ty::Scalar(_) | Ty::Array(_) | Ty::Fun(..) | Ty::Variant(_) => None,
+        let component = if let Ty::Tuple(items) = t.ty() {
+            items.get(k)
+        } else if let Ty::Record(fields) = t.ty() {
+            fields.get(k).map(|(_, ty)| ty)
+        } else {
+            None
         };
         component
             .cloned()

@@ -151,7 +151,8 @@ impl Absent {
             | Op::Tag(_)
             | Op::Field { .. }
             | Op::Open { .. }
-            | Op::Cell { .. } => false,
+            | Op::Cell { .. }
+            | Op::Scheduled(_) => false,
         }
     }
 

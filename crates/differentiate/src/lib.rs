@@ -64,6 +64,7 @@ mod node_values;
 mod prepare;
 mod presence;
 mod prim;
+mod products;
 mod reach;
 mod residuals;
 mod rules;

@@ -35,7 +35,7 @@ use lambada_prim::{Expr, Instance, Prim, Scalar};
 use crate::arrays;
 use crate::cotangents::{Cotangent, Cotangents, Frame, Kind};
 use crate::known::Handles;
-use crate::prim::Products;
+use crate::products::Products;
 
 /// Where contributions to a variable have been made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,12 +6,13 @@
 //!   D←   x̄ₖ += ∂ₖop(x, y) · ȳ
 //! ```
 
-use lambada_anf::{Atom, Builder, Op, Param, Ty, Var};
-use lambada_prim::{Expr, Instance, Prim, Scalar};
+use lambada_anf::{Atom, Op, Param, Ty, Var};
+use lambada_prim::{Expr, Prim, Scalar};
 
 use crate::cotangents::Cotangents;
 use crate::multiples::multiple;
 use crate::presence::There;
+use crate::products::Products;
 use crate::tangents::Tangents;
 use crate::unbounded::is_unbounded;
 
@@ -168,70 +169,4 @@ fn power(op: Prim, args: &[Atom]) -> Option<((Prim, [Atom; 2]), f64)> {
 /// A partial derivative that is not zero.
 pub(crate) fn factor(partial: &Option<Expr>) -> Option<&Expr> {
     partial.as_ref().filter(|expr| **expr != Expr::Lit(Scalar::Real(0.0)))
-}
-
-/// Products with the partial derivatives of one application. What several of them mention is
-/// computed once.
-pub(crate) struct Products<'a, 'b> {
-    b: &'a mut Builder<'b>,
-    args: &'a [Atom],
-    out: Atom,
-    done: Vec<(Prim, Vec<Atom>, Atom)>,
-}
-
-impl<'a, 'b> Products<'a, 'b> {
-    fn new(b: &'a mut Builder<'b>, out: &Param, args: &'a [Atom]) -> Self {
-        Products { b, args, out: out.var.into(), done: Vec::new() }
-    }
-
-    /// `partial · d`, called `hint`.
-    fn by(&mut self, partial: &Expr, d: Atom, hint: &str) -> Atom {
-        let (args, out) = (self.args, self.out);
-        let before = self.b.stms.len();
-        let product = partial.scaled(args, &out, d, self);
-        match self.b.stms[before..].last_mut() {
-            Some(last) if product == Atom::Var(last.binds[0].var) => {
-                last.binds[0].var = self.b.names.fresh(hint);
-                self.done.retain(|(_, _, value)| *value != product);
-                Atom::Var(last.binds[0].var)
-            }
-            Some(_) | None => product,
-        }
-    }
-
-    /// The expression at the arguments.
-    pub(crate) fn emitted(&mut self, expr: &Expr) -> Atom {
-        let (args, out) = (self.args, self.out);
-        expr.emit_with(args, &out, self)
-    }
-
-    fn times(&mut self, x: Atom, y: Atom, hint: &str) -> Atom {
-        self.b.bind(hint, Ty::real(), Op::Prim(Prim::Mul, vec![x, y]))
-    }
-
-    fn power(&mut self, (op, args): (Prim, [Atom; 2])) -> Atom {
-        self.prim(op, args.to_vec())
-    }
-
-    fn plus(&mut self, x: Atom, y: Atom, hint: &str) -> Atom {
-        self.b.bind(hint, Ty::real(), Op::Prim(Prim::Add, vec![x, y]))
-    }
-}
-
-impl Instance for Products<'_, '_> {
-    type Value = Atom;
-
-    fn prim(&mut self, op: Prim, args: Vec<Atom>) -> Atom {
-        let known = self.done.iter().find(|(known, with, _)| *known == op && *with == args);
-        if let Some((_, _, value)) = known {
-            return *value;
-        }
-        let value = self.b.prim(op, args.clone());
-        self.done.push((op, args, value));
-        value
-    }
-
-    fn lit(&mut self, value: Scalar) -> Atom {
-        Atom::Lit(value)
-    }
 }
