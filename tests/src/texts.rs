@@ -46,11 +46,11 @@ fn compile(text: &str) -> Result<bool, String> {
 
 const NAME: &str = "fuzz.lam";
 
-/// A message is there and says where.
+/// A message is there and says where; warnings about what stands before come first.
 fn told(message: &str, place: &str) -> Result<(), String> {
     if message.contains("internal error") {
         Err(format!("an internal error: {message}"))
-    } else if message.starts_with("error") && message.contains(place) {
+    } else if message.lines().any(|line| line.starts_with("error")) && message.contains(place) {
         Ok(())
     } else {
         Err(format!("a message without a place: {message}"))
