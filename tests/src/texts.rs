@@ -46,7 +46,7 @@ fn compile(text: &str) -> Result<bool, String> {
 
 const NAME: &str = "fuzz.lam";
 
-/// A message is there and says where; warnings about what stands before come first.
+/// There is an error, with its place; warnings of earlier places come first.
 fn told(message: &str, place: &str) -> Result<(), String> {
     if message.contains("internal error") {
         Err(format!("an internal error: {message}"))

@@ -1,5 +1,5 @@
-//! How compile times grow: the whole pipeline, to loops, on programs that grow by two. An exponent
-//! of 1 is linear; what is quadratic somewhere comes close to 2 at these sizes.
+//! The growth of compile times: the whole pipeline, to loops, on programs of doubling sizes. An
+//! exponent of 1 is linear; a quadratic pass comes close to 2 at these sizes.
 
 use std::time::{Duration, Instant};
 
@@ -134,7 +134,7 @@ fn rules(n: usize) -> String {
     format!("{functions}def f (x : real) : real =\n  let y0 = x\n{lines}  in y{}\n", n - 1)
 }
 
-/// How long it takes to make loops of a program, its text included.
+/// The time from text to loops.
 fn time(shape: &Shape, size: usize) -> Duration {
     let text = (shape.text)(size);
     // The checkers after the passes are no part of the pipeline.
@@ -168,7 +168,7 @@ fn exponent(shape: &Shape) -> (f64, [Duration; 3]) {
 fn compile_times_grow_linearly() {
     let mut complaints = Vec::new();
     for shape in SHAPES {
-        // What is made once in a process is no part of it.
+        // The first run also makes what a process makes once.
         time(shape, shape.size);
         let (exponent, times) = exponent(shape);
         println!("{}: n^{exponent:.2} {times:?}", shape.name);

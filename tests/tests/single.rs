@@ -53,8 +53,8 @@ struct Compiled {
     nests: loops::Function,
 }
 
-/// The promises of a file: what they are about, each compiled once, and for each promise the number
-/// of what it is about, and the arguments.
+/// The promises of a file: its definitions, each compiled once because the C compiler is slow, and
+/// for each promise the number of its definition and the arguments.
 struct Prepared {
     compiled: Vec<Compiled>,
     calls: Vec<(usize, Vec<Tensor>)>,

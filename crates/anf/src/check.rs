@@ -74,7 +74,7 @@ struct Checker<'a> {
     /// Variables in scope, innermost last.
     stack: Vec<Var>,
     known: Known,
-    /// What the statements of kernels told of sizes and indices was evident before scheduling.
+    /// Nothing need be evident, because kernels hide the statements that made it so.
     is_scheduled: bool,
     blocks: usize,
 }

@@ -210,7 +210,7 @@ impl<'c> Machine<'c> {
         }
     }
 
-    /// What is shown of a value.
+    /// The value of an operand, which stays where it is.
     fn value(&self, operand: &Operand) -> Value {
         match *operand {
             Operand::Lit(value) => Value::Scalar(self.precision.scalar(value)),

@@ -244,7 +244,7 @@ pub enum Op {
         /// Which of the fields of the constructor; a cell.
         field: u32,
     },
-    /// What scheduling makes. Only lowering follows.
+    /// Made by scheduling, the last pass before lowering.
     Scheduled(Scheduled),
 }
 
@@ -262,20 +262,20 @@ pub enum Scheduled {
 /// right. Where they are not, they are zeros for the evaluator, and anything elsewhere.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Kernel {
-    /// What runs.
+    /// The program.
     pub placed: Rc<Placed>,
     /// One per input of the program; the accumulators to which it adds are among them.
     pub inputs: Vec<Var>,
     /// Accumulators of arrays. The last outputs of the program, but for the check, are these inputs
-    /// with what is added.
+    /// plus the sums of the additions.
     pub added: Vec<Var>,
     /// Of type `bool`: whether the program runs.
     pub when: Atom,
-    /// The least extent that `when` asks for, if that is what it does.
+    /// The least extent that `when` asks for, if it asks for one.
     pub least: Option<(i64, GraphNode)>,
     /// Whether the last output of the program says that the others are right.
     pub checked: bool,
-    /// How often it runs.
+    /// Once, or perhaps often.
     pub runs: Runs,
 }
 

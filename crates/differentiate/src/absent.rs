@@ -1,13 +1,12 @@
-//! A rule at tangents that are known to be absent: what it makes of these alone is absent, too, and
-//! multiplies nothing.
+//! A rule at tangents that are known to be absent: terms of these alone are absent, too, because a
+//! product with an infinite slope would be NaN.
 //!
 //! ```text
 //!   ẏ = 0.5 / sqrt a · ȧ + ḃ      at ȧ absent      ẏ = ḃ      and not 0 · ∞ + ḃ at a = 0
 //! ```
 //!
 //! * Assumes: names are bound once.
-//! * Gives: the code with literal zeros where it computed with what is absent, and the results that
-//!   are absent.
+//! * Gives: the code with literal zeros for absent scalars, and its absent results.
 //! * Keeps: everything else. Where an absent scalar meets an operation that is not linear in it, it
 //!   is the number 0.
 
@@ -40,8 +39,8 @@ pub(crate) fn without(
     (block, results)
 }
 
-/// Variables of a block, of which those that are seen and not there are absent. What is there only
-/// grows, from round to round, because of the states of loops.
+/// The absent variables of a block: seen, and not there. `there` grows from round to round, because
+/// the next state of a loop may be there where its first state is not.
 #[derive(Default)]
 struct Absent {
     seen: HashSet<Var>,
@@ -64,7 +63,7 @@ impl Absent {
         zero || self.is(x)
     }
 
-    /// Whether all are nothing, and one is absent.
+    /// All are nothing, and one is absent.
     fn are(&self, xs: &[Atom]) -> bool {
         xs.iter().all(|x| self.is_nothing(*x)) && xs.iter().any(|x| self.is(*x))
     }
@@ -204,7 +203,7 @@ impl Absent {
     }
 }
 
-/// What stands for a statement.
+/// The replacement of a statement.
 enum Replaced {
     Not,
     Dropped,

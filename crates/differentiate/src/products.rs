@@ -3,7 +3,7 @@
 use lambada_anf::{Atom, Builder, Op, Param, Ty};
 use lambada_prim::{Expr, Instance, Prim, Scalar};
 
-/// What several of the products mention is computed once.
+/// The products of one application, which share their common factors.
 pub(crate) struct Products<'a, 'b> {
     pub(crate) b: &'a mut Builder<'b>,
     args: &'a [Atom],

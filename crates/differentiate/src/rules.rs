@@ -80,10 +80,10 @@ impl Context {
     }
 }
 
-/// Of so many tangents a rule asks whether they are there; each doubles its code.
+/// The most tangents that a rule asks about: few, because each doubles its code.
 const BRANCHES: usize = 2;
 
-/// What a rule is given beside the arguments and results of the function.
+/// An argument of a rule beside those and the results of its function.
 #[derive(Clone, Copy)]
 enum Given {
     /// A tangent or a cotangent.
@@ -95,7 +95,7 @@ enum Given {
 }
 
 /// A rule where its function is called.
-struct Placed<'a> {
+struct RuleCall<'a> {
     rule: FnId,
     /// The arguments and results of the function.
     values: &'a [Atom],
@@ -107,10 +107,10 @@ struct Placed<'a> {
 type Tangent = (Atom, Option<Atom>);
 
 /// The code of a rule, or a call of it while it is being made. Gives no result that is absent.
-fn placed_code(
+fn rule_code(
     cx: &Context,
     b: &mut Builder,
-    Placed { rule, values, types }: &Placed,
+    RuleCall { rule, values, types }: &RuleCall,
     given: &[Given],
 ) -> Vec<Option<Atom>> {
     let (mut absent, mut zeros, mut args) = (Vec::new(), Vec::new(), values.to_vec());
@@ -184,7 +184,7 @@ impl Tangents<'_> {
         if self.cx.reach {
             rule = self.cx.on_marks(id, rules, rule);
         }
-        let placed = Placed { rule, values: &call.values, types: &call.outputs };
+        let placed = RuleCall { rule, values: &call.values, types: &call.outputs };
         let results = self.placed_when(&placed, &given);
         for ((k, ty), result) in call.outputs.iter().zip(results) {
             let Some((tangent, when)) = result else { continue };
@@ -207,13 +207,13 @@ impl Tangents<'_> {
 
     /// The tangents that a rule gives, each with the condition under which it is there. Where one
     /// that the rule is given may be absent, a branch has the code for each case.
-    fn placed_when(&mut self, rule: &Placed, given: &[Given]) -> Vec<Option<Tangent>> {
+    fn placed_when(&mut self, rule: &RuleCall, given: &[Given]) -> Vec<Option<Tangent>> {
         let dynamic = given.iter().enumerate().find_map(|(k, given)| match given {
             Given::When(tangent, when) => Some((k, *tangent, *when)),
             Given::Value(_) | Given::Nothing(_) => None,
         });
         let Some((k, tangent, when)) = dynamic else {
-            let results = placed_code(self.cx, &mut self.b, rule, given);
+            let results = rule_code(self.cx, &mut self.b, rule, given);
             return results.into_iter().map(|x| x.map(|x| (x, None))).collect();
         };
         let mut case = |given_k: Given| {
@@ -231,7 +231,7 @@ impl Tangents<'_> {
     /// The results of the two cases of a rule.
     fn either(
         &mut self,
-        rule: &Placed,
+        rule: &RuleCall,
         when: Atom,
         cases: [(Vec<Stm>, Vec<Option<Tangent>>); 2],
     ) -> Vec<Option<Tangent>> {
@@ -358,8 +358,8 @@ impl Cotangents<'_> {
         };
         let Some(rule) = rule else { return };
         let before = self.b.stms.len();
-        let placed = Placed { rule, values: &call.values, types: &call.inputs };
-        let results = placed_code(self.cx, &mut self.b, &placed, &given);
+        let placed = RuleCall { rule, values: &call.values, types: &call.inputs };
+        let results = rule_code(self.cx, &mut self.b, &placed, &given);
         for ((k, ty), cotangent) in call.inputs.iter().zip(results) {
             let Some(cotangent) = cotangent else { continue };
             // A zero that is written in the rule says that nothing comes from here.

@@ -13,7 +13,7 @@ use crate::{Axes, AxisId, Builder, Graph, Node, NodeId};
 pub struct Affine {
     /// No coefficient is zero.
     terms: BTreeMap<NodeId, i64>,
-    /// What is added to the terms.
+    /// The term without a variable.
     pub constant: i64,
 }
 

@@ -110,7 +110,7 @@ impl Mechanisms {
     }
 }
 
-/// How work is divided.
+/// The division of work among blocks and threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grain {
     /// The smallest block, and the smallest that threads share, of a program with totals, which are
@@ -118,15 +118,14 @@ pub struct Grain {
     pub folded: [i64; 2],
     /// The smallest block of others, and the largest of all.
     pub blocks: [i64; 2],
-    /// What runs on a thread of its own does the work of at least so many scalars, so that what
-    /// threads cost does not matter.
+    /// The least work of a thread, in scalars: enough to pay for the thread.
     pub work: i64,
     /// It has a multiple of so many indices of an axis of lanes.
     pub unit: i64,
 }
 
 impl Grain {
-    /// What is good for the machines of today.
+    /// For large data.
     pub const USUAL: Grain = Grain {
         folded: [SMALLEST_WITH_TOTALS, USUAL_WITH_TOTALS],
         blocks: [SMALLEST, 1024],
@@ -144,7 +143,7 @@ pub struct Plan {
     pub lanes: u16,
     /// What is done.
     pub mechanisms: Mechanisms,
-    /// How work is divided.
+    /// The division of work.
     pub grain: Grain,
 }
 

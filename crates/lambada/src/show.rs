@@ -103,8 +103,8 @@ impl Unit {
     }
 }
 
-/// How a program is scheduled: its kernels, where there are any; else its graphs, with what each
-/// pass over its points computes, for sizes of which nothing is known.
+/// The kernels of a program or, where it has none, its graphs, with the passes over their points for
+/// nominal sizes.
 fn kernels(function: &anf::Function, options: &Options) -> String {
     if options.nests {
         let scheduled = scheduled(function, options, options.plan(function, options.target));

@@ -12,15 +12,15 @@ use crate::Lower;
 use crate::code::Kind;
 use crate::memory::{Place, Value};
 
-/// Where loops leave what they give.
+/// The places of the results of loops.
 struct Given {
     places: Vec<Place>,
     scalars: Vec<Cell>,
 }
 
 impl Lower<'_> {
-    /// Loops that run where the condition holds. The memory of the results is made before, so that
-    /// what runs otherwise can give its results there, too.
+    /// Loops that run where the condition holds. The memory of the results is made before, because
+    /// the statements that run otherwise fill the same memory.
     pub(crate) fn kernel(&mut self, stm: &Stm, kernel: &Kernel) {
         let code = emit(&kernel.placed, self.plan, Outputs::Given, kernel.runs);
         let (outputs, says) = match stm.binds.split_last() {
@@ -57,7 +57,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Where the results of loops are to be. No input is there.
+    /// The places of the results, apart from all inputs.
     fn given(&mut self, outputs: &[Param]) -> Given {
         let mut places = Vec::new();
         for p in outputs.iter().filter(|p| !p.ty.dims.is_empty()) {
@@ -129,7 +129,7 @@ impl Lower<'_> {
         scalars.map(cell).collect()
     }
 
-    /// What the names of the loops become.
+    /// Renames the parameters of the loops.
     fn names(&mut self, code: &Loops, inputs: &[Value], places: &[Place], renaming: &mut Renaming) {
         let outputs = places.iter().map(|place| Value::Array(place.clone()));
         let mut given = (HashMap::new(), HashMap::new());

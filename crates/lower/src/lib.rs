@@ -96,7 +96,7 @@ struct Lower<'a> {
     /// What is called.
     library: &'a Library,
     signatures: &'a Signatures,
-    /// How kernels become loops.
+    /// The plan for the loops of kernels.
     plan: Plan,
     /// By such an array: where its parts are wanted.
     planned: HashMap<Var, Vec<Place>>,

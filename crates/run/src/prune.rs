@@ -83,7 +83,7 @@ pub(crate) fn remove_abandoned(home: &Path) {
             && let Ok(lock) = open_regular(&item.path().join(LOCK))
             && lock.try_lock().is_ok()
         {
-            // What cannot be removed now is tried again by the next process.
+            // The next process tries again.
             let _ = discard(&item.path());
         }
     }

@@ -1,8 +1,8 @@
-//! Which runs of statements of a function become kernels.
+//! Runs of statements  become  kernels.
 //!
-//! A kernel rests on what only a run of the program tells: that there are indices enough for lanes,
-//! and that what has left sums is finite ([`Leave::Apart`]). So it says whether its results are
-//! right, and the statements follow in the other branch of an `if`.
+//! A kernel says whether its results are right, because two of its assumptions are known only when
+//! the program runs: there are indices enough for lanes, and factors that have left sums are finite
+//! ([`Leave::Apart`]). The statements stay, in the other branch of an `if` on that.
 //!
 //! *Assumes* a function that `lambada_anf::check` accepts. *Gives* kernels for the runs that are
 //! worth it; the others, and what is around, stay as they are. *Keeps* values up to the order of
@@ -118,7 +118,7 @@ struct Finder<'a> {
     known: Known,
     /// Statements that are part of no run, as they fit none: what they bind.
     apart: FxHashSet<Var>,
-    /// How often what is found runs.
+    /// For kernels that are found now.
     runs: Runs,
 }
 

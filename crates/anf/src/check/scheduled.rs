@@ -1,4 +1,4 @@
-//! What scheduling makes.
+//! Kernels and concatenations: the interface of each against its bindings.
 
 use lambada_graph::{Input, Output};
 use lambada_prim::ScalarTy;

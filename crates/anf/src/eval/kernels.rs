@@ -1,4 +1,4 @@
-//! What scheduling makes: placed programs, and arrays one after the other.
+//! Kernels run as placed programs; concatenations copy their parts.
 
 use std::rc::Rc;
 
@@ -7,11 +7,11 @@ use lambada_prim::{Scalar, Tensor};
 use super::{Machine, Run, Value, internal};
 use crate::code::{Kernel, Operand, Step};
 
-/// How many indices a block has: few, so that small data have several.
+/// The length of a block: short, because small data should have several.
 const BLOCK: i64 = 8;
 
 impl<'c> Machine<'c> {
-    /// What a placed program gives to the bindings; what it adds is added.
+    /// Runs the placed program, adds to its accumulators, and gives the values of the bindings.
     pub(super) fn kernel(&mut self, kernel: &'c Kernel, step: &Step) -> Run<Vec<Value>> {
         let graph = &kernel.placed.graph;
         let mut right = self.scalar(&kernel.when).bool();
@@ -37,8 +37,8 @@ impl<'c> Machine<'c> {
         Ok(values)
     }
 
-    /// Accumulators are zero for the program, so it gives what is added to each: two of them may be
-    /// one cell, or none.
+    /// Accumulators are zero for the program, and its outputs the sums to be added, because two
+    /// accumulators may be one cell, or none.
     fn outputs(&mut self, kernel: &Kernel) -> Run<Vec<Tensor>> {
         let graph = &kernel.placed.graph;
         let taken = |input: &Operand| match input {
