@@ -157,7 +157,7 @@ fn phases(family: &Family, size: usize, last: &str) -> Times {
         unit.call("f", family.operator, None).unwrap_or_else(|problems| panic!("{problems:?}"))
     });
     let normalized = timed(&mut times, "normalize", || {
-        lambada_normalize::normalize(&call.program, call.entry, &Staged)
+        lambada_normalize::normalize(&call.program, call.entry, &Staged::default())
             .unwrap_or_else(|problems| panic!("{problems:?}"))
     });
     if last == "normalize" {

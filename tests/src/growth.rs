@@ -128,7 +128,7 @@ impl Subject {
     ) -> Result<Option<Subject>, String> {
         let args = arguments(unit, promise)?;
         let Some((program, entry)) = derived(unit, &promise.entry, kind)? else { return Ok(None) };
-        let normalized = lambada_normalize::normalize(&program, entry, &lambada::Staged)
+        let normalized = lambada_normalize::normalize(&program, entry, &lambada::Staged::default())
             .map_err(|p| format!("{p:?}"))?;
         let mut leaves = Vec::new();
         for ((_, layout), arg) in normalized.params.iter().zip(&args) {

@@ -156,7 +156,7 @@ fn passes(
     let mut failed = None;
     let optimized = lambada_optimize::optimize_observed(
         subject.function.clone(),
-        lambada_optimize::Reader::Machine,
+        lambada_anf::Audience::Machine,
         &mut |pass, f, changed| {
             if failed.is_some() || !changed || f.body == before.0.body {
                 return;

@@ -8,11 +8,12 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use lambada::{Data as Value, Failure, Session, Unit, to_json};
-use lambada_anf::{self as anf, Function, Lambda, Param, Ty, check, eval, print, read};
+use lambada_anf::{self as anf, Audience, Derivatives, Function, Lambda, Param};
+use lambada_anf::{Ty, check, eval, print, read};
 use lambada_core::{self as core};
-use lambada_differentiate::Differentiate;
+use lambada_differentiate::Request;
 use lambada_normalize::{Normalized, normalize};
-use lambada_optimize::{Reader, optimize_observed};
+use lambada_optimize::optimize_observed;
 use lambada_prim::{Data, ScalarTy, Tensor};
 use lambada_testkit::{Tolerance, golden, parallel};
 use lambada_tests::expectations::{self, Expectation, Kind, agrees, expectations, programs};
@@ -59,11 +60,16 @@ fn derivand(f: &Function) -> (Lambda, Vec<Param>) {
     (Lambda { params, results: f.results.clone(), body: f.body.clone() }, constants)
 }
 
+/// The function to be derived, in the program that the derivative takes the place of.
+fn derived<'a>(after: &'a mut Function, f: &'a Lambda) -> anf::Subject<'a> {
+    anf::Subject { library: &mut after.library, names: &mut after.names, f, captured: &[] }
+}
+
 /// `x, ẋ ↦ f x, ḟ`
 fn forward(f: &Function) -> Function {
     let (lambda, constants) = derivand(f);
     let mut after = f.clone();
-    let derived = lambada_differentiate::forward(&mut after.library, &mut after.names, &lambda);
+    let derived = Request::default().forward(derived(&mut after, &lambda));
     let derived = derived.expect("rules that suffice");
     after.params = [derived.params, constants].concat();
     (after.results, after.body) = (derived.results, derived.body);
@@ -74,7 +80,7 @@ fn forward(f: &Function) -> Function {
 fn reverse(f: &Function) -> Function {
     let (lambda, constants) = derivand(f);
     let mut after = f.clone();
-    let derived = lambada_differentiate::reverse(&mut after.library, &mut after.names, &lambda);
+    let derived = Request::default().reverse(derived(&mut after, &lambda));
     let derived = derived.expect("rules that suffice");
     let (sweep, pullback) = (derived.forward, derived.pullback);
     after.params = [sweep.params, pullback.params, constants].concat();
@@ -170,7 +176,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 fn normalized(unit: &Unit, entry: &str) -> Result<Normalized, String> {
     let (program, id) = unit.definition(entry).map_err(|problems| format!("{problems:?}"))?;
     core::check(&program)?;
-    normalize(&program, id, &Differentiate).map_err(|problems| problems[0].title.clone())
+    normalize(&program, id, &Request::default()).map_err(|problems| problems[0].title.clone())
 }
 
 /// Runs code that nothing has optimized.
@@ -312,7 +318,7 @@ fn without_end(path: &Path) -> Vec<String> {
         for kind in KINDS {
             let Ok(Some(subject)) = Subject::new(&unit, &promise, kind, 1, false) else { continue };
             let (mut rounds, mut busy) = (0, Vec::new());
-            optimize_observed(subject.function, Reader::Machine, &mut |pass, _, changed| {
+            optimize_observed(subject.function, Audience::Machine, &mut |pass, _, changed| {
                 if pass.name == lambada_optimize::ROUND[0].name {
                     (rounds, busy) = (rounds + 1, Vec::new());
                 }

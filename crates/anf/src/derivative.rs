@@ -36,23 +36,18 @@ pub struct Reverse {
 }
 
 /// Forward and reverse derivatives of first-order code, with respect to parameters that are real
-/// (scalars or arrays) or handles. Free variables are constants; `captured` are those of `f`, with
-/// their types. The functions that the code calls are complete; the library grows by their
-/// derivatives. The tangents and cotangents of handles are handles of values of the same node type,
-/// whose components that are not real are those of the point.
+/// (scalars or arrays) or handles. The tangents and cotangents of handles are handles of values of
+/// the same node type, whose components that are not real are those of the point.
 ///
 /// A call of a function with rules has the derivatives that these give. Rules that do not suffice
 /// are a problem of the program.
 pub trait Derivatives {
     /// `D→f`: parameters, then one tangent per parameter; results, then one tangent per result that
     /// is real or a handle.
-    fn forward(
-        &self,
-        library: &mut Library,
-        names: &mut Names,
-        f: &Lambda,
-        captured: &[Param],
-    ) -> Result<Lambda, Box<Problem>>;
+    ///
+    /// # Errors
+    /// Rules that do not suffice.
+    fn forward(&self, of: Subject) -> Result<Lambda, Box<Problem>>;
 
     /// `D→f` with marks in place of tangents: reals that are not negative. That of a result is
     /// positive where a way leads to it from a positive one, through partial derivatives that are
@@ -60,36 +55,43 @@ pub trait Derivatives {
     ///
     /// # Errors
     /// Rules that do not suffice.
-    fn reach(
-        &self,
-        library: &mut Library,
-        names: &mut Names,
-        f: &Lambda,
-        captured: &[Param],
-    ) -> Result<Lambda, Box<Problem>>;
+    fn reach(&self, of: Subject) -> Result<Lambda, Box<Problem>>;
+
+    /// `D←f`.
+    ///
+    /// # Errors
+    /// Rules that do not suffice.
+    fn reverse(&self, of: Subject) -> Result<Reverse, Box<Problem>>;
 
     /// The diagonals between which all partial derivatives of a function from a vector to a vector
     /// lie that can differ from zero, where few of them are evident from the program: the lowest
     /// and the highest, `j - i` for column `j` of row `i`.
-    fn band(
-        &self,
-        library: &Library,
-        names: &mut Names,
-        f: &Lambda,
-        captured: &[Param],
-    ) -> Option<(i64, i64)>;
-
-    /// `D←f`.
-    fn reverse(
-        &self,
-        library: &mut Library,
-        names: &mut Names,
-        f: &Lambda,
-        captured: &[Param],
-    ) -> Result<Reverse, Box<Problem>>;
+    fn band(&self, of: Subject) -> Option<(i64, i64)>;
 
     /// A `for` whose iterations take forward derivatives, in which what they have in common is
     /// computed once: statements that bind the same variables, or nothing if the `for` is best left
     /// as it is.
     fn together(&self, names: &mut Names, directions: &Stm) -> Option<Vec<Stm>>;
+}
+
+/// A function to be derived, where it stands.
+#[derive(Debug)]
+pub struct Subject<'a> {
+    /// The functions that it calls, complete; derivatives add to them.
+    pub library: &'a mut Library,
+    /// The variables of the program.
+    pub names: &'a mut Names,
+    /// The function. Its free variables are constants.
+    pub f: &'a Lambda,
+    /// Its free variables, with their types.
+    pub captured: &'a [Param],
+}
+
+/// Readers of generated code, who decide what it may look like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Audience {
+    /// Fast code, however long.
+    Machine,
+    /// Short code, in the forms that source has.
+    People,
 }

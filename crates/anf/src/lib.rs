@@ -27,7 +27,7 @@ mod walk;
 pub use build::Builder;
 pub use check::{check, check_callee, check_entry};
 pub use counts::Counts;
-pub use derivative::{Derivatives, Lambda, Reverse};
+pub use derivative::{Audience, Derivatives, Lambda, Reverse, Subject};
 pub use effects::Effect;
 pub use eval::{Outcome, eval, eval_within};
 #[cfg(any(test, feature = "generate"))]

@@ -246,7 +246,7 @@ fn subject(cx: &Context, key: &Key) -> (Function, Lambda, Scope) {
     let (params, results, body) = (f.params.clone(), f.results.clone(), f.body.clone());
     let mut lambda = Lambda { params, results, body };
     if f.accumulators.is_empty() {
-        lambda = (cx.prepare)(&cx.library, &mut f.names, &lambda, Some(key.function));
+        lambda = cx.prepared(&mut f.names, &lambda, Some(key.function));
         (f.results, f.body) = (lambda.results.clone(), lambda.body.clone());
     }
     let scope = Scope {

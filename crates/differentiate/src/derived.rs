@@ -20,14 +20,16 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use lambada_anf::{
-    Atom, Block, Constructor, Elem, Field, FnId, Function, Library, NodeId, NodeType, Op, Ty, Var,
+    Atom, Block, Constructor, Elem, Field, FnId, Function, Lambda, Library, Names, NodeId,
+    NodeType, Op, Ty, Var,
 };
 use lambada_prim::{Precision, ScalarTy};
 use lambada_source::Problem;
 
+use crate::Request;
 use crate::flow;
 use crate::known::{Handles, Known};
-use crate::prepare::{Prepare, Whiles};
+use crate::prepare::Whiles;
 
 /// Of which kind a derived type is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -114,7 +116,7 @@ pub(crate) struct Context {
     by_sweep: HashMap<FnId, Rc<Pullback>>,
     pub(crate) crossings: HashMap<(Crossing, NodeId), FnId>,
     pub(crate) queue: Vec<Task>,
-    pub(crate) prepare: Prepare,
+    pub(crate) request: Request,
     /// The transposes of rules.
     pub(crate) transposes: HashMap<FnId, FnId>,
     /// The rules that are being transposed, inside of each other.
@@ -142,7 +144,7 @@ impl Context {
         library: Library,
         precision: Precision,
         block: &Block,
-        prepare: Prepare,
+        request: Request,
     ) -> Context {
         let known = Rc::new(flow::known(&library, block));
         Context {
@@ -156,7 +158,7 @@ impl Context {
             by_sweep: HashMap::new(),
             crossings: HashMap::new(),
             queue: Vec::new(),
-            prepare,
+            request,
             transposes: HashMap::new(),
             transposing: Vec::new(),
             problem: None,
@@ -168,6 +170,12 @@ impl Context {
             suffix: "tan",
             sums: HashMap::new(),
         }
+    }
+
+    /// A function of the library as the pipeline prepares it.
+    pub(crate) fn prepared(&self, names: &mut Names, f: &Lambda, itself: Option<FnId>) -> Lambda {
+        let Request { prepare, audience } = self.request;
+        prepare(&self.library, names, f, &[], itself, audience)
     }
 
     /// A function that is still to be derived.

@@ -86,189 +86,88 @@ mod values;
 mod versions;
 mod while_;
 
-use lambada_anf::{Derivatives, Lambda, Library, Names, Param, Reverse, Stm};
-
-use lambada_prim::Precision;
+use lambada_anf::{Audience, Derivatives, Lambda, Names, Reverse, Stm, Subject};
 use lambada_source::Problem;
 
-pub use crate::band::band;
+use crate::band::band;
 use crate::derived::Context;
 use crate::known::Handles;
 pub use crate::prepare::Prepare;
 use crate::prepare::Whiles;
 
-/// The implementation of what `normalize` asks for.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Differentiate;
+/// A request for derivatives.
+#[derive(Clone, Copy, Debug)]
+pub struct Request {
+    /// For people, a tape is an array, so that a `while` is counted before it runs, and cotangents
+    /// of handles are values wherever they can be: source has no cells.
+    pub audience: Audience,
+    /// Applied to each function before it is derived, those of the library too.
+    pub prepare: Prepare,
+}
 
-impl Derivatives for Differentiate {
-    fn forward(
-        &self,
-        library: &mut Library,
-        names: &mut Names,
-        f: &Lambda,
-        _: &[Param],
-    ) -> Result<Lambda, Box<Problem>> {
-        forward(library, names, f)
+/// Derivatives of functions as they are.
+impl Default for Request {
+    fn default() -> Request {
+        Request { audience: Audience::Machine, prepare: |_, _, f, _, _, _| f.clone() }
+    }
+}
+
+impl Derivatives for Request {
+    fn forward(&self, of: Subject) -> Result<Lambda, Box<Problem>> {
+        self.derive(of, |cx, names, f| {
+            if self.audience == Audience::People {
+                // A rule may be transposed, and takes and gives cotangents then.
+                let called = known::called(&cx.library, &f.body);
+                let rules = called.into_iter().any(|id| cx.rules(id).is_some());
+                cx.handles = if rules { values::handles(cx, f) } else { Handles::Values };
+            }
+            boundary::forward(cx, names, f)
+        })
     }
 
-    fn reach(
-        &self,
-        library: &mut Library,
-        names: &mut Names,
-        f: &Lambda,
-        _: &[Param],
-    ) -> Result<Lambda, Box<Problem>> {
-        reach_with(prepare::as_it_is, library, names, f)
+    /// Marks are for the machine, whoever reads what is around.
+    fn reach(&self, of: Subject) -> Result<Lambda, Box<Problem>> {
+        Request { audience: Audience::Machine, ..*self }.derive(of, |cx, names, f| {
+            cx.reach = true;
+            boundary::forward(cx, names, f)
+        })
     }
 
-    fn reverse(
-        &self,
-        library: &mut Library,
-        names: &mut Names,
-        f: &Lambda,
-        _: &[Param],
-    ) -> Result<Reverse, Box<Problem>> {
-        reverse(library, names, f)
+    fn reverse(&self, of: Subject) -> Result<Reverse, Box<Problem>> {
+        self.derive(of, |cx, names, f| {
+            if self.audience == Audience::People {
+                cx.whiles = Whiles::Counted;
+                cx.handles = values::handles(cx, f);
+                if cx.handles == Handles::Values {
+                    cx.suffix = "ct";
+                }
+            }
+            boundary::reverse(cx, names, f)
+        })
     }
 
-    fn band(&self, _: &Library, _: &mut Names, f: &Lambda, _: &[Param]) -> Option<(i64, i64)> {
-        band(f)
+    fn band(&self, of: Subject) -> Option<(i64, i64)> {
+        let Subject { library, names, f, captured } = of;
+        band(&(self.prepare)(library, names, f, captured, None, Audience::Machine))
     }
 
     fn together(&self, names: &mut Names, directions: &Stm) -> Option<Vec<Stm>> {
-        together(names, directions)
+        lanes::together(names, directions)
     }
 }
 
-/// `D→f`: from the parameters and their tangents to the results and the tangents of those that have
-/// some.
-///
-/// # Errors
-/// Rules that do not suffice.
-pub fn forward(
-    library: &mut Library,
-    names: &mut Names,
-    f: &Lambda,
-) -> Result<Lambda, Box<Problem>> {
-    forward_with(prepare::as_it_is, library, names, f)
-}
-
-/// The same, where something is done to the functions of the library before they are derived.
-///
-/// # Errors
-/// Rules that do not suffice.
-pub fn forward_with(
-    prepare: Prepare,
-    library: &mut Library,
-    names: &mut Names,
-    f: &Lambda,
-) -> Result<Lambda, Box<Problem>> {
-    derived(prepare, library, names.precision(), f, |cx| boundary::forward(cx, names, f))
-}
-
-/// `D→f` with marks in place of tangents: from the parameters and their marks to the results and
-/// the marks of those that have some. Functions of the library are prepared before they are
-/// derived.
-///
-/// # Errors
-/// Rules that do not suffice.
-pub fn reach_with(
-    prepare: Prepare,
-    library: &mut Library,
-    names: &mut Names,
-    f: &Lambda,
-) -> Result<Lambda, Box<Problem>> {
-    derived(prepare, library, names.precision(), f, |cx| {
-        cx.reach = true;
-        boundary::forward(cx, names, f)
-    })
-}
-
-/// `D←f`: the forward sweep, and the pullback from the cotangents of results to those of the
-/// parameters.
-///
-/// # Errors
-/// Rules that do not suffice.
-pub fn reverse(
-    library: &mut Library,
-    names: &mut Names,
-    f: &Lambda,
-) -> Result<Reverse, Box<Problem>> {
-    reverse_with(prepare::as_it_is, library, names, f)
-}
-
-/// The same, where something is done to the functions of the library before they are derived.
-///
-/// # Errors
-/// Rules that do not suffice.
-pub fn reverse_with(
-    prepare: Prepare,
-    library: &mut Library,
-    names: &mut Names,
-    f: &Lambda,
-) -> Result<Reverse, Box<Problem>> {
-    derived(prepare, library, names.precision(), f, |cx| boundary::reverse(cx, names, f))
-}
-
-/// `D→f` for a derivative that becomes source. Functions of the library are prepared before they
-/// are derived.
-///
-/// # Errors
-/// Rules that do not suffice.
-pub fn forward_as_source(
-    prepare: Prepare,
-    library: &mut Library,
-    names: &mut Names,
-    f: &Lambda,
-) -> Result<Lambda, Box<Problem>> {
-    derived(prepare, library, names.precision(), f, |cx| {
-        // A rule may be transposed, and takes and gives cotangents then.
-        let rules =
-            known::called(&cx.library, &f.body).into_iter().any(|id| cx.rules(id).is_some());
-        cx.handles = if rules { values::handles(cx, f) } else { Handles::Values };
-        boundary::forward(cx, names, f)
-    })
-}
-
-/// `D←f` for a derivative that becomes source, where a tape is an array, so a `while` is counted
-/// before it runs, and cotangents of handles are values, wherever they can be.
-///
-/// # Errors
-/// Rules that do not suffice.
-pub fn reverse_as_source(
-    prepare: Prepare,
-    library: &mut Library,
-    names: &mut Names,
-    f: &Lambda,
-) -> Result<Reverse, Box<Problem>> {
-    derived(prepare, library, names.precision(), f, |cx| {
-        cx.whiles = Whiles::Counted;
-        cx.handles = values::handles(cx, f);
-        if cx.handles == Handles::Values {
-            cx.suffix = "ct";
-        }
-        boundary::reverse(cx, names, f)
-    })
-}
-
-/// A derivative of a function that calls those of the library, which grows by what the derivative
-/// calls.
-fn derived<T>(
-    prepare: Prepare,
-    library: &mut Library,
-    precision: Precision,
-    f: &Lambda,
-    derive: impl FnOnce(&mut Context) -> T,
-) -> Result<T, Box<Problem>> {
-    let mut cx = Context::new(std::mem::take(library), precision, &f.body, prepare);
-    let derivative = derive(&mut cx);
-    *library = cx.library;
-    cx.problem.map_or(Ok(derivative), Err)
-}
-
-/// A `for` whose iterations differentiate along different directions, as one pass that carries all
-/// of them; nothing where they share little.
-pub fn together(names: &mut Names, directions: &Stm) -> Option<Vec<Stm>> {
-    lanes::together(names, directions)
+impl Request {
+    /// A derivative of a function that calls those of the library, which grows by what the
+    /// derivative calls.
+    fn derive<T>(
+        &self,
+        Subject { library, names, f, captured }: Subject,
+        derive: impl FnOnce(&mut Context, &mut Names, &Lambda) -> T,
+    ) -> Result<T, Box<Problem>> {
+        let f = (self.prepare)(library, names, f, captured, None, self.audience);
+        let mut cx = Context::new(std::mem::take(library), names.precision(), &f.body, *self);
+        let derivative = derive(&mut cx, names, &f);
+        *library = cx.library;
+        cx.problem.map_or(Ok(derivative), Err)
+    }
 }

@@ -1,15 +1,22 @@
 //! What happens to a function before it is differentiated: the pipeline simplifies it, and the
 //! reverse mode rewrites it.
 
-use lambada_anf::{FnId, Lambda, Library, Names};
+use lambada_anf::{Audience, FnId, Lambda, Library, Names, Param};
 
 use crate::activity::Scope;
 use crate::known::Handles;
 use crate::{counted, elements, extrema, late, segments};
 
-/// What the pipeline does to the body of a function of the library before that is derived. `lib`
-/// has the functions that it calls; it may be one of them, `itself`.
-pub type Prepare = fn(lib: &Library, names: &mut Names, f: &Lambda, itself: Option<FnId>) -> Lambda;
+/// Rewrites a function before it is derived. The library has the functions that it calls; it may be
+/// one of them, `itself`.
+pub type Prepare = fn(
+    library: &Library,
+    names: &mut Names,
+    f: &Lambda,
+    captured: &[Param],
+    itself: Option<FnId>,
+    audience: Audience,
+) -> Lambda;
 
 /// What the reverse mode makes of a `while`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -19,11 +26,6 @@ pub(crate) enum Whiles {
     Linked,
     /// A loop that is counted first, where that is possible without nodes.
     Counted,
-}
-
-/// Nothing.
-pub(crate) fn as_it_is(_: &Library, _: &mut Names, f: &Lambda, _: Option<FnId>) -> Lambda {
-    f.clone()
 }
 
 /// What the reverse mode rewrites first.

@@ -59,7 +59,7 @@ impl Context {
         let mut names = g.names.clone();
         let (fixed, linear) = g.params.split_at(first);
         let lambda = Lambda { params: linear.to_vec(), results: g.results, body: g.body };
-        let lambda = (self.prepare)(&self.library, &mut names, &lambda, None);
+        let lambda = self.prepared(&mut names, &lambda, None);
         let Reverse { forward, pullback, .. } = boundary::reverse(self, &mut names, &lambda);
         let mut b = Builder::new(&mut names);
         let zeros = self.zeros(&mut b, (fixed, linear), points);

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use lambada_anf as anf;
+use lambada_anf::Audience;
 use lambada_core::data::Data;
 use lambada_core::eval::Settings;
 use lambada_core::{DefId, Program};
 use lambada_graph::Plan;
 use lambada_loops as loops;
 use lambada_normalize::{Inspection, Layout, Normalized, layouts, normalize, normalize_for_source};
-use lambada_optimize::Reader;
 use lambada_prim::{Memory, Scalar, Tensor};
 use lambada_run::{Cancel, Kernel, Target};
 use lambada_schedule::{Choice, schedule};
@@ -21,149 +21,9 @@ use lambada_source::{Failure, Problem, Site, Span};
 use crate::brief::Brief;
 use crate::messages::running as messages;
 use crate::orders;
-use crate::passes::{COMPILE, FORWARD, LOWER, Lap, NORMALIZE, REVERSE, SCHEDULE, SIMPLIFY, timed};
+use crate::passes::{COMPILE, LOWER, Lap, NORMALIZE, SCHEDULE, timed};
+use crate::staged::Staged;
 use crate::{Engine, Options};
-
-/// Derivatives as the production pipeline takes them: simplify and fuse, then differentiate.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Staged;
-
-impl anf::Derivatives for Staged {
-    fn forward(
-        &self,
-        library: &mut anf::Library,
-        names: &mut anf::Names,
-        f: &anf::Lambda,
-        captured: &[anf::Param],
-    ) -> Result<anf::Lambda, Box<Problem>> {
-        let f = simplified(library, names, f, captured, None, Reader::Machine);
-        timed(&FORWARD, || lambada_differentiate::forward_with(prepare, library, names, &f))
-    }
-
-    fn reach(
-        &self,
-        library: &mut anf::Library,
-        names: &mut anf::Names,
-        f: &anf::Lambda,
-        captured: &[anf::Param],
-    ) -> Result<anf::Lambda, Box<Problem>> {
-        let f = simplified(library, names, f, captured, None, Reader::Machine);
-        timed(&FORWARD, || lambada_differentiate::reach_with(prepare, library, names, &f))
-    }
-
-    fn reverse(
-        &self,
-        library: &mut anf::Library,
-        names: &mut anf::Names,
-        f: &anf::Lambda,
-        captured: &[anf::Param],
-    ) -> Result<anf::Reverse, Box<Problem>> {
-        let f = simplified(library, names, f, captured, None, Reader::Machine);
-        timed(&REVERSE, || lambada_differentiate::reverse_with(prepare, library, names, &f))
-    }
-
-    fn band(
-        &self,
-        library: &anf::Library,
-        names: &mut anf::Names,
-        f: &anf::Lambda,
-        captured: &[anf::Param],
-    ) -> Option<(i64, i64)> {
-        let f = simplified(library, names, f, captured, None, Reader::Machine);
-        lambada_differentiate::band(&f)
-    }
-
-    fn together(&self, names: &mut anf::Names, directions: &anf::Stm) -> Option<Vec<anf::Stm>> {
-        timed(&FORWARD, || lambada_differentiate::together(names, directions))
-    }
-}
-
-/// The same for derivatives that people read: tapes are arrays, and cotangents of handles values,
-/// since source has no cells.
-#[derive(Clone, Copy, Debug)]
-struct Readable;
-
-impl anf::Derivatives for Readable {
-    fn forward(
-        &self,
-        library: &mut anf::Library,
-        names: &mut anf::Names,
-        f: &anf::Lambda,
-        captured: &[anf::Param],
-    ) -> Result<anf::Lambda, Box<Problem>> {
-        let f = simplified(library, names, f, captured, None, Reader::Person);
-        timed(&FORWARD, || lambada_differentiate::forward_as_source(readable, library, names, &f))
-    }
-
-    fn reach(
-        &self,
-        library: &mut anf::Library,
-        names: &mut anf::Names,
-        f: &anf::Lambda,
-        captured: &[anf::Param],
-    ) -> Result<anf::Lambda, Box<Problem>> {
-        Staged.reach(library, names, f, captured)
-    }
-
-    fn reverse(
-        &self,
-        library: &mut anf::Library,
-        names: &mut anf::Names,
-        f: &anf::Lambda,
-        captured: &[anf::Param],
-    ) -> Result<anf::Reverse, Box<Problem>> {
-        let f = simplified(library, names, f, captured, None, Reader::Person);
-        timed(&REVERSE, || lambada_differentiate::reverse_as_source(readable, library, names, &f))
-    }
-
-    fn band(
-        &self,
-        library: &anf::Library,
-        names: &mut anf::Names,
-        f: &anf::Lambda,
-        captured: &[anf::Param],
-    ) -> Option<(i64, i64)> {
-        Staged.band(library, names, f, captured)
-    }
-
-    fn together(&self, names: &mut anf::Names, directions: &anf::Stm) -> Option<Vec<anf::Stm>> {
-        Staged.together(names, directions)
-    }
-}
-
-/// What is done to a function before it is derived, those of the library too.
-fn prepare(
-    library: &anf::Library,
-    names: &mut anf::Names,
-    f: &anf::Lambda,
-    itself: Option<anf::FnId>,
-) -> anf::Lambda {
-    simplified(library, names, f, &[], itself, Reader::Machine)
-}
-
-/// The same, where people read the derivative: nothing is written out only for speed.
-fn readable(
-    library: &anf::Library,
-    names: &mut anf::Names,
-    f: &anf::Lambda,
-    itself: Option<anf::FnId>,
-) -> anf::Lambda {
-    simplified(library, names, f, &[], itself, Reader::Person)
-}
-
-fn simplified(
-    library: &anf::Library,
-    names: &mut anf::Names,
-    f: &anf::Lambda,
-    captured: &[anf::Param],
-    itself: Option<anf::FnId>,
-    reader: Reader,
-) -> anf::Lambda {
-    let simplify = || lambada_optimize::simplify(library, names, f, captured, itself, reader);
-    let f = timed(&SIMPLIFY, simplify);
-    anf::name_values(names, &f.body);
-    f
-}
 
 /// A first-order array program with its interface, before and after optimization.
 #[derive(Clone, Debug)]
@@ -202,8 +62,8 @@ pub(crate) fn arrays_with(
 ) -> Result<Arrays, Vec<Problem>> {
     stack::roomy(|| {
         verify_core(program, options);
-        let normalized = timed(&NORMALIZE, || normalize(program, entry, &Staged))?;
-        let optimized = checked(&normalized.function, options, Reader::Machine)?;
+        let normalized = timed(&NORMALIZE, || normalize(program, entry, &Staged::default()))?;
+        let optimized = checked(&normalized.function, options, Audience::Machine)?;
         anf::check_entry(&optimized).map_err(|what| vec![messages::broken_program(&what)])?;
         Ok(Arrays { normalized: normalized.into(), optimized: optimized.into() })
     })
@@ -218,10 +78,11 @@ pub(crate) fn readable_arrays(
 ) -> Result<anf::Function, Vec<Problem>> {
     stack::roomy(|| {
         verify_core(program, options);
-        let function = timed(&NORMALIZE, || normalize_for_source(program, entry, &Readable))?;
-        let mut optimized = checked(&function, options, Reader::Person)?;
+        let function =
+            timed(&NORMALIZE, || normalize_for_source(program, entry, &Staged::for_people()))?;
+        let mut optimized = checked(&function, options, Audience::People)?;
         match lambada_optimize::handed_on(&mut optimized) {
-            true => checked(&optimized, options, Reader::Person),
+            true => checked(&optimized, options, Audience::People),
             false => Ok(optimized),
         }
     })
@@ -236,10 +97,10 @@ fn verify_core(program: &Program, options: &Options) {
 fn checked(
     function: &anf::Function,
     options: &Options,
-    reader: Reader,
+    audience: Audience,
 ) -> Result<anf::Function, Vec<Problem>> {
     verify(options, "normalize", || anf::check(function), || anf::print(function));
-    let optimized = optimized(function, options, reader, &mut |_, _| {});
+    let optimized = optimized(function, options, audience, &mut |_, _| {});
     // Always, in release builds too: what is not evidently in range never becomes machine code.
     anf::check(&optimized).map_err(|complaint| vec![messages::broken_program(&complaint)])?;
     Ok(optimized)
@@ -249,11 +110,11 @@ fn checked(
 pub(crate) fn optimized(
     function: &anf::Function,
     options: &Options,
-    reader: Reader,
+    audience: Audience,
     observe: &mut dyn FnMut(&'static str, &anf::Function),
 ) -> anf::Function {
     let mut lap = Lap::new();
-    lambada_optimize::optimize_observed(function.clone(), reader, &mut |pass, after, changed| {
+    lambada_optimize::optimize_observed(function.clone(), audience, &mut |pass, after, changed| {
         lap.ran(pass.name);
         if changed {
             verify(options, pass.name, || anf::check(after), || anf::print(after));
@@ -441,7 +302,7 @@ impl Executable {
             || lambada_core::check(&program),
             || lambada_core::print_program(&program),
         );
-        orders::known(&program, entry, &Staged)?;
+        orders::known(&program, entry, &Staged::default())?;
         let (params, result, code) = if program.has_recursive_type(program.def(entry).body.ty()) {
             let nothing = Layout::new(lambada_normalize::Shape::Tuple(Vec::new()));
             (Vec::new(), nothing, Code::Recursive(program, entry))

@@ -1,8 +1,8 @@
 //! Every intermediate form of a definition, as text.
 
 use lambada_anf as anf;
+use lambada_anf::Audience;
 use lambada_graph::Nominal;
-use lambada_optimize::Reader;
 use lambada_schedule as schedule;
 use lambada_source::{Problem, stack};
 use lambada_surface::ast::Item;
@@ -90,7 +90,7 @@ impl Unit {
         }
         // What it gave when it ran last.
         let mut shown = None;
-        let last = optimized(&function, &self.options, Reader::Machine, &mut |ran, after| {
+        let last = optimized(&function, &self.options, Audience::Machine, &mut |ran, after| {
             if ran == pass {
                 shown = Some(anf::print(after));
             }

@@ -6,8 +6,8 @@ use std::rc::Rc;
 
 use lambada_anf::bounds::Frame;
 use lambada_anf::{
-    Atom, Block, Elem, Exp, FnId, Function, Library, NAMELESS, Names, Nest, NodeId, Op, Param, Stm,
-    Ty, Var,
+    Atom, Block, Elem, Exp, FnId, Function, Lambda, Library, NAMELESS, Names, Nest, NodeId, Op,
+    Param, Stm, Subject, Ty, Var,
 };
 use lambada_prim::{Precision, Prim, Scalar, Tensor};
 use lambada_source::{Site, Span};
@@ -106,6 +106,11 @@ impl Emit {
     /// Nothing so far, of a function with such reals.
     pub fn with(precision: Precision) -> Emit {
         Emit { names: Names::with(precision), ..Emit::default() }
+    }
+
+    /// A function to be derived.
+    pub fn subject<'a>(&'a mut self, f: &'a Lambda, captured: &'a [Param]) -> Subject<'a> {
+        Subject { library: &mut self.library, names: &mut self.names, f, captured }
     }
 
     // Blocks

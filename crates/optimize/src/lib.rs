@@ -35,7 +35,7 @@ mod unused;
 #[cfg(test)]
 mod tests;
 
-use lambada_anf::{FnId, Function, Lambda, Library, Names, Param, print};
+use lambada_anf::{Audience, FnId, Function, Lambda, Library, Names, Param, print};
 
 use calls::Calls;
 pub use handed_on::handed_on;
@@ -57,7 +57,7 @@ enum How {
     /// It is about one function, which may call others.
     Each(fn(&mut Function, &Calls) -> bool),
     /// The same, and it depends on who reads the result.
-    Read(fn(&mut Function, &Calls, Reader) -> bool),
+    Read(fn(&mut Function, &Calls, Audience) -> bool),
     /// It is about one function of the library, which is told which one it is.
     Called(fn(&mut Function, FnId, &Calls) -> bool),
     /// It is about a program with its library.
@@ -68,7 +68,7 @@ impl Pass {
     /// Runs the pass on a program, the functions of its library included, and says whether that has
     /// changed it.
     pub fn run(&self, program: &mut Function) -> bool {
-        self.run_knowing(program, &mut None, Reader::Machine)
+        self.run_knowing(program, &mut None, Audience::Machine)
     }
 
     /// The same, where what calls do may be known already. It is found out if the pass asks for it.
@@ -76,7 +76,7 @@ impl Pass {
         &self,
         program: &mut Function,
         known: &mut Option<Calls>,
-        reader: Reader,
+        audience: Audience,
     ) -> bool {
         if let How::Whole(run) = self.how {
             return run(program);
@@ -88,14 +88,14 @@ impl Pass {
             let Some(function) = function else { continue };
             changed |= match self.how {
                 How::Each(run) => run(function, calls),
-                How::Read(run) => run(function, calls, reader),
+                How::Read(run) => run(function, calls, audience),
                 How::Called(run) => run(function, FnId(k as u32), calls),
                 How::Whole(_) => false,
             };
         }
         changed |= match self.how {
             How::Each(run) => run(program, calls),
-            How::Read(run) => run(program, calls, reader),
+            How::Read(run) => run(program, calls, audience),
             How::Called(_) | How::Whole(_) => false,
         };
         program.library = library;
@@ -269,15 +269,6 @@ fn unrolled(function: &mut Function, calls: &Calls) -> bool {
     rewrite(function, calls, rules)
 }
 
-/// Who is to read the result.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reader {
-    /// Whatever makes it fast is done.
-    Machine,
-    /// What only makes it longer is left out.
-    Person,
-}
-
 /// The passes that are for speed alone: they write the same computation out several times, or
 /// change the types of the program.
 const FOR_SPEED: &[&str] = &["unboxing", "recursion-unrolling", "base-cases"];
@@ -285,10 +276,10 @@ const FOR_SPEED: &[&str] = &["unboxing", "recursion-unrolling", "base-cases"];
 /// Runs the passes. In debug builds the result of every pass is checked.
 pub fn optimize(function: Function) -> Function {
     if !cfg!(debug_assertions) {
-        return optimize_observed(function, Reader::Machine, &mut |_, _, _| {});
+        return optimize_observed(function, Audience::Machine, &mut |_, _, _| {});
     }
     let mut before = function.clone();
-    optimize_observed(function, Reader::Machine, &mut |pass, after, changed| {
+    optimize_observed(function, Audience::Machine, &mut |pass, after, changed| {
         if changed {
             verify(pass, &before, after);
             before = after.clone();
@@ -300,17 +291,17 @@ pub fn optimize(function: Function) -> Function {
 /// before.
 pub fn optimize_observed(
     mut function: Function,
-    reader: Reader,
+    audience: Audience,
     observe: &mut dyn FnMut(&'static Pass, &Function, bool),
 ) -> Function {
     let mut guarded = false;
     let mut calls = None;
     let mut run = |function: &mut Function, pass: &'static Pass| {
-        if reader == Reader::Person && FOR_SPEED.contains(&pass.name) {
+        if audience == Audience::People && FOR_SPEED.contains(&pass.name) {
             return false;
         }
         let before = cfg!(debug_assertions).then(|| function.clone());
-        let mut changed = pass.run_knowing(function, &mut calls, reader);
+        let mut changed = pass.run_knowing(function, &mut calls, audience);
         if let Some(before) = before {
             // Where NaN stands in a program, it is equal to itself only as text.
             let same = || is_same(&before, function) || print(&before) == print(function);
@@ -380,7 +371,7 @@ pub fn simplify(
     f: &Lambda,
     captured: &[Param],
     itself: Option<FnId>,
-    reader: Reader,
+    audience: Audience,
 ) -> Lambda {
     let calls = &Calls::new(library).capturing(captured);
     let mut function = Function {
@@ -401,11 +392,11 @@ pub fn simplify(
             break;
         }
     }
-    if let (Some(id), Reader::Machine) = (itself, reader) {
+    if let (Some(id), Audience::Machine) = (itself, audience) {
         recursion_unrolling::recursion_unrolling(&mut function, id, calls);
     }
     // Of an end of a recursion there is no tape.
-    if reader == Reader::Machine && base_cases::base_cases(&mut function, calls) {
+    if audience == Audience::Machine && base_cases::base_cases(&mut function, calls) {
         differentiable(&mut function, calls);
         common_subexpressions::common_subexpressions(&mut function, calls);
         differentiable(&mut function, calls);
@@ -413,7 +404,7 @@ pub fn simplify(
     }
     // What does not change in a loop is differentiated once, and no tape holds it for each
     // iteration.
-    loop_invariant_code_motion::loop_invariant_code_motion(&mut function, calls, reader);
+    loop_invariant_code_motion::loop_invariant_code_motion(&mut function, calls, audience);
     dead_code::dead_code(&mut function, calls);
     *names = function.names;
     Lambda { params: function.params, results: function.results, body: function.body }

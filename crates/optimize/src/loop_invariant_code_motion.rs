@@ -14,11 +14,11 @@
 use std::collections::HashSet;
 
 use lambada_anf::{
-    Atom, Block, Elem, Exp, Function, LoopKind, Names, Nest, Op, Out, Param, Renaming, Stm, Ty, Var,
+    Atom, Audience, Block, Elem, Exp, Function, LoopKind, Names, Nest, Op, Out, Param, Renaming,
+    Stm, Ty, Var,
 };
 use lambada_prim::{ArrayPrim, Prim, ScalarTy};
 
-use crate::Reader;
 use crate::calls::Calls;
 use crate::scope::Scope;
 
@@ -26,13 +26,13 @@ use crate::scope::Scope;
 pub(crate) fn loop_invariant_code_motion(
     function: &mut Function,
     calls: &Calls,
-    reader: Reader,
+    audience: Audience,
 ) -> bool {
     let scope = Scope::new(function, calls);
     let mut motion = Motion {
         names: &mut function.names,
         calls,
-        reader,
+        audience,
         scope,
         loops: 0,
         varying: HashSet::new(),
@@ -46,7 +46,7 @@ pub(crate) fn loop_invariant_code_motion(
 struct Motion<'a> {
     names: &'a mut Names,
     calls: &'a Calls,
-    reader: Reader,
+    audience: Audience,
     scope: Scope,
     /// How many loops surround the current block.
     loops: usize,
@@ -69,7 +69,7 @@ impl Motion<'_> {
                 names: &mut *self.names,
                 scope: &mut self.scope,
                 calls: self.calls,
-                reader: self.reader,
+                audience: self.audience,
             };
             let out = out.invariant(&mut stm);
             self.changed |= !out.is_empty();
@@ -174,7 +174,7 @@ struct Leaving<'a> {
     names: &'a mut Names,
     scope: &'a mut Scope,
     calls: &'a Calls,
-    reader: Reader,
+    audience: Audience,
 }
 
 /// What is known at a place in a loop.
@@ -223,7 +223,7 @@ impl Leaving<'_> {
         let typed = !here.checked || !rests_on_sizes(s);
         let pure = self.calls.is_pure(s);
         let runs = here.unchecked;
-        let place = Place { runs, divides: runs || self.reader == Reader::Machine };
+        let place = Place { runs, divides: runs || self.audience == Audience::Machine };
         !depends && typed && worthwhile(s) && pure && safe(s, self.scope, place)
     }
 

@@ -2,7 +2,7 @@ use lambada_anf::*;
 use lambada_prim::{Data, Scalar, Tensor};
 use lambada_testkit::Tolerance;
 
-use crate::{Reader, optimize, passes, simplify, verify};
+use crate::{optimize, passes, simplify, verify};
 
 mod calls;
 mod evidence;
@@ -81,7 +81,7 @@ fn simplifying_keeps_generated_programs_with_libraries() {
         let (params, results) = (function.params.clone(), function.results.clone());
         let lambda = Lambda { params, results, body: function.body.clone() };
         let simple =
-            simplify(&function.library, &mut after.names, &lambda, &[], None, Reader::Machine);
+            simplify(&function.library, &mut after.names, &lambda, &[], None, Audience::Machine);
         (after.body, after.results) = (simple.body, simple.results);
         guard(&mut after);
         check(&after).unwrap_or_else(|message| panic!("seed {seed}: {message}"));
@@ -110,7 +110,7 @@ fn simplifying_keeps_generated_functions() {
             body: function.body.clone(),
         };
         let simple =
-            simplify(&function.library, &mut after.names, &lambda, &[], None, Reader::Machine);
+            simplify(&function.library, &mut after.names, &lambda, &[], None, Audience::Machine);
         (after.body, after.results) = (simple.body, simple.results);
         check(&after).unwrap_or_else(|message| panic!("seed {seed}: {message}"));
         same(&function, &after, &args, &format!("seed {seed}"));
@@ -516,7 +516,11 @@ fn time_is_nearly_linear_in_the_length_of_the_program() {
     // In turn, as the machine may have other things to do for a while.
     for k in (0..5).flat_map(|_| 0..2) {
         let start = std::time::Instant::now();
-        crate::optimize_observed(programs[k].clone(), crate::Reader::Machine, &mut |_, _, _| {});
+        crate::optimize_observed(
+            programs[k].clone(),
+            lambada_anf::Audience::Machine,
+            &mut |_, _, _| {},
+        );
         quickest[k] = start.elapsed().as_secs_f64().min(quickest[k]);
     }
     let [short, long] = quickest;

@@ -33,7 +33,7 @@ impl Context {
         // What functions depend on, those that a transposition has made included, is found again
         // for what the rule calls.
         let library = std::mem::take(&mut self.library);
-        let mut inner = Context::new(library, self.precision, &g.body, self.prepare);
+        let mut inner = Context::new(library, self.precision, &g.body, self.request);
         (inner.reach, inner.in_rule) = (true, true);
         let function = inner.marks_of(g, first, &points);
         self.library = inner.library;
@@ -48,7 +48,7 @@ impl Context {
         let mut names = g.names.clone();
         let (fixed, linear) = g.params.split_at(first);
         let lambda = Lambda { params: linear.to_vec(), results: g.results, body: g.body };
-        let lambda = (self.prepare)(&self.library, &mut names, &lambda, None);
+        let lambda = self.prepared(&mut names, &lambda, None);
         let forward = boundary::forward(self, &mut names, &lambda);
         let mut b = Builder::new(&mut names);
         let zeros = self.zeros(&mut b, (fixed, linear), points);

@@ -1,8 +1,8 @@
 //! Derivatives along several directions, side by side: what they give one after the other, for
 //! fewer operations.
 
-use lambada_anf::{Atom, Counts, Nest, Op, Out, Param, Random, Stm, Ty, generate};
-use lambada_differentiate::together;
+use lambada_anf::{Atom, Counts, Derivatives, Nest, Op, Out, Param, Random, Stm, Ty, generate};
+use lambada_differentiate::Request;
 use lambada_prim::{ScalarTy, Tensor};
 
 use crate::laws::{like, same};
@@ -50,7 +50,7 @@ fn directions(program: &Program, count: Option<i64>) -> Program {
 fn side_by_side(program: &Program) -> Option<Program> {
     let mut lanes = program.clone();
     let last = lanes.f.body.stms.pop()?;
-    let stms = together(&mut lanes.names, &last)?;
+    let stms = Request::default().together(&mut lanes.names, &last)?;
     lanes.f.body.stms.extend(stms);
     let mut function = lanes.function();
     lambada_anf::guard(&mut function);

@@ -2,9 +2,10 @@
 //! What calls and nodes cost.
 
 use lambada_anf::{
-    Atom, Block, Builder, FnId, Function, Lambda, NodeId, Op, Param, Random, Renaming, Stm, Ty, Var,
+    Atom, Block, Builder, Derivatives, FnId, Function, Lambda, Library, NodeId, Op, Param, Random,
+    Renaming, Stm, Subject, Ty, Var,
 };
-use lambada_differentiate::{forward, reverse};
+use lambada_differentiate::Request;
 use lambada_prim::{Scalar, Tensor};
 
 use crate::laws::{CLOSELY, Outcome, laws, like, same};
@@ -43,6 +44,10 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
+    fn subject<'a>(&'a mut self, library: &'a mut Library, f: &'a Lambda) -> Subject<'a> {
+        Subject { library, names: self.b.names, f, captured: &[] }
+    }
+
     fn array(&mut self, hint: &str) -> Atom {
         let var = self.b.names.fresh(hint);
         self.params.push(Param { var, ty: reals(&[Atom::int(5)]) });
@@ -79,7 +84,7 @@ impl Writer<'_> {
 }
 
 /// The program that takes the derivative of `square` alone.
-fn alone(build: impl FnOnce(&mut Writer, &Lambda, &mut lambada_anf::Library)) -> Program {
+fn alone(build: impl FnOnce(&mut Writer, &Lambda, &mut Library)) -> Program {
     let whole = Program::read(&format!("{LISTS}{ELEMENTS}main (x : real) {{\n  => x : real\n}}\n"));
     let mut library = whole.library;
     let Function { params, results, body, mut names, .. } =
@@ -134,7 +139,7 @@ fn cotangents_of_lists_are_lists() {
         let [xs, ys, zs] = ["xs", "ys", "zs"].map(|hint| w.array(hint));
         w.params.push(f.params[1].clone());
         w.list(xs, f.params[0].var);
-        let derivative = reverse(library, w.b.names, f).expect("no rules");
+        let derivative = Request::default().reverse(w.subject(library, f)).expect("no rules");
         w.b.stms.extend(derivative.forward.body.stms);
         let again = derivative.again.expect("the forward sweep makes cells");
         for (seeds, map) in [(ys, derivative.pullback), (zs, again)] {
@@ -170,7 +175,7 @@ fn tangents_of_lists_are_lists() {
         let [xs, rates] = ["xs", "rates"].map(|hint| w.array(hint));
         w.params.push(f.params[1].clone());
         w.list(xs, f.params[0].var);
-        let derivative = forward(library, w.b.names, f).expect("no rules");
+        let derivative = Request::default().forward(w.subject(library, f)).expect("no rules");
         w.list(rates, derivative.params[2].var);
         w.params.push(derivative.params[3].clone());
         w.b.stms.extend(derivative.body.stms);
@@ -190,7 +195,7 @@ fn a_cotangent_of_another_shape_is_refused() {
         let xs = w.array("xs");
         w.params.push(f.params[1].clone());
         w.list(xs, f.params[0].var);
-        let derivative = reverse(library, w.b.names, f).expect("no rules");
+        let derivative = Request::default().reverse(w.subject(library, f)).expect("no rules");
         w.b.stms.extend(derivative.forward.body.stms);
         let nil = Op::Node { node: LIST, tag: 0, fields: vec![], cells: false };
         let nil = w.b.bind("nil", Ty::handle(LIST), nil);

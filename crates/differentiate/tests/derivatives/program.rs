@@ -4,14 +4,11 @@
 use std::path::{Path, PathBuf};
 
 use lambada_anf::{
-    Atom, Block, Counts, Elem, Function, Lambda, Library, Names, Param, Renaming, Reverse, Ty, Var,
-    check, eval, print, read,
+    Atom, Audience, Block, Counts, Derivatives, Elem, Function, Lambda, Library, Names, Param,
+    Renaming, Subject, Ty, Var, check, eval, print, read,
 };
-use lambada_differentiate::{Prepare, forward, reverse, reverse_as_source};
+use lambada_differentiate::Request;
 use lambada_prim::{Data, ScalarTy, Tensor};
-use lambada_source::Problem;
-
-type Derived = Result<Reverse, Box<Problem>>;
 
 /// `Γ ⊢ f`: sizes and constants are free in the function.
 #[derive(Clone)]
@@ -106,7 +103,7 @@ impl Program {
     pub fn forward(&self) -> Program {
         let mut program = self.clone();
         program.f =
-            forward(&mut program.library, &mut program.names, &self.f).expect("rules that suffice");
+            Request::default().forward(program.subject(&self.f)).expect("rules that suffice");
         let program = program.guarded();
         program.check("the forward derivative");
         program
@@ -114,22 +111,22 @@ impl Program {
 
     /// `x, ȳ ↦ f x, x̄`
     pub fn reverse(&self) -> Program {
-        self.reverse_by(reverse)
+        self.reverse_for(Audience::Machine)
     }
 
     /// The same, as it becomes source.
     pub fn reverse_as_source(&self) -> Program {
-        let as_it_is: Prepare = |_, _, f, _| f.clone();
-        self.reverse_by(|library, names, f| reverse_as_source(as_it_is, library, names, f))
+        self.reverse_for(Audience::People)
     }
 
-    fn reverse_by(
-        &self,
-        derive: impl FnOnce(&mut Library, &mut Names, &Lambda) -> Derived,
-    ) -> Program {
+    fn subject<'a>(&'a mut self, f: &'a Lambda) -> Subject<'a> {
+        Subject { library: &mut self.library, names: &mut self.names, f, captured: &[] }
+    }
+
+    fn reverse_for(&self, audience: Audience) -> Program {
         let mut program = self.clone();
-        let derivative = derive(&mut program.library, &mut program.names, &self.f);
-        let derivative = derivative.expect("rules that suffice");
+        let request = Request { audience, ..Request::default() };
+        let derivative = request.reverse(program.subject(&self.f)).expect("rules that suffice");
         let (sweep, pullback) = (derivative.forward, derivative.pullback);
         let params = [sweep.params, pullback.params].concat();
         let results = [sweep.results, pullback.results].concat();

@@ -86,8 +86,7 @@ impl Evaluator<'_> {
         let point = self.point(x, span)?;
         let traced = self.trace(&f, &point, to, span)?;
         let captured = traced.captured(&self.emit);
-        let (library, names) = (&self.emit.library, &mut self.emit.names);
-        let found = self.derivatives.band(library, names, &traced.lambda, &captured);
+        let found = self.derivatives.band(self.emit.subject(&traced.lambda, &captured));
         let (low, high) = found.unwrap_or((0, -1));
         Ok(Val::tuple([low, high].map(|k| Val::scalar(Atom::int(k)))))
     }
@@ -118,11 +117,10 @@ impl Evaluator<'_> {
 
     fn pushed(&mut self, traced: &Traced, tangents: &[Atom], kind: Forward) -> Eval<[Val; 2]> {
         let captured = traced.captured(&self.emit);
-        let (library, names) = (&mut self.emit.library, &mut self.emit.names);
-        let f = &traced.lambda;
+        let subject = self.emit.subject(&traced.lambda, &captured);
         let mut forward = match kind {
-            Forward::Tangent => self.derivatives.forward(library, names, f, &captured)?,
-            Forward::Marks => self.derivatives.reach(library, names, f, &captured)?,
+            Forward::Tangent => self.derivatives.forward(subject)?,
+            Forward::Marks => self.derivatives.reach(subject)?,
         };
         self.directions.tangents += 1;
         let actuals: Vec<Atom> = traced.actuals.iter().chain(tangents).copied().collect();
@@ -138,8 +136,7 @@ impl Evaluator<'_> {
     /// The two sweeps of a function that has been traced.
     fn reverse(&mut self, traced: &Traced) -> Eval<anf::Reverse> {
         let captured = traced.captured(&self.emit);
-        let (library, names) = (&mut self.emit.library, &mut self.emit.names);
-        self.derivatives.reverse(library, names, &traced.lambda, &captured)
+        self.derivatives.reverse(self.emit.subject(&traced.lambda, &captured))
     }
 
     /// The cotangents of what a function that has been traced was applied to.

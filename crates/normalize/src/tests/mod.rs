@@ -5,7 +5,7 @@ mod generated;
 
 use lambada_anf as anf;
 use lambada_core::{Data, DefId, Program, Signature, Ty, Var, eval, lam, let_, prim, real, var};
-use lambada_differentiate::Differentiate;
+use lambada_differentiate::Request;
 use lambada_prim::{Prim, Tensor};
 use lambada_source::{Failure, Span};
 
@@ -14,7 +14,7 @@ use crate::{Normalized, normalize};
 /// Defines `main` and gives its code.
 fn normalized(program: &mut Program, main: lambada_core::Term) -> Normalized {
     program.define("main", main, Signature::default(), Span::default());
-    normalize(program, DefId(0), &Differentiate).expect("it can be normalized")
+    normalize(program, DefId(0), &Request::default()).expect("it can be normalized")
 }
 
 /// The function on data; its code is checked.

@@ -1,8 +1,8 @@
 //! Handles that functions only hand on to each other.
 
-use lambada_anf::{check, print, read};
+use lambada_anf::{Audience, check, print, read};
 
-use crate::{Reader, handed_on, optimize_observed};
+use crate::{handed_on, optimize_observed};
 
 /// What people read of a program in which `even` and `odd` hand `h` to each other and give tapes of
 /// tapes; `body` is what `odd` does besides.
@@ -46,7 +46,7 @@ main (n : int) {{
     check(&program).unwrap_or_else(|message| panic!("{message}\n{text}"));
     if handed_on(&mut program) {
         check(&program).unwrap_or_else(|message| panic!("{message}\n{}", print(&program)));
-        program = optimize_observed(program, Reader::Person, &mut |_, _, _| {});
+        program = optimize_observed(program, Audience::People, &mut |_, _, _| {});
     }
     print(&program)
 }

@@ -1,0 +1,62 @@
+//! Derivatives as the pipeline takes them: of simplified functions, and timed.
+
+use lambada_anf::{Audience, Derivatives, FnId, Lambda, Library, Names, Param, Reverse, Stm};
+use lambada_anf::{Subject, name_values};
+use lambada_differentiate::Request;
+use lambada_source::Problem;
+
+use crate::passes::{FORWARD, REVERSE, SIMPLIFY, timed};
+
+/// Derivatives of the pipeline: what is to be derived is simplified and fused first.
+#[derive(Clone, Copy, Debug)]
+pub struct Staged(Request);
+
+/// For the machine.
+impl Default for Staged {
+    fn default() -> Staged {
+        Staged(Request { audience: Audience::Machine, prepare: simplified })
+    }
+}
+
+impl Staged {
+    /// Derivatives that people read.
+    pub(crate) fn for_people() -> Staged {
+        Staged(Request { audience: Audience::People, prepare: simplified })
+    }
+}
+
+impl Derivatives for Staged {
+    fn forward(&self, of: Subject) -> Result<Lambda, Box<Problem>> {
+        timed(&FORWARD, || self.0.forward(of))
+    }
+
+    fn reach(&self, of: Subject) -> Result<Lambda, Box<Problem>> {
+        timed(&FORWARD, || self.0.reach(of))
+    }
+
+    fn reverse(&self, of: Subject) -> Result<Reverse, Box<Problem>> {
+        timed(&REVERSE, || self.0.reverse(of))
+    }
+
+    fn band(&self, of: Subject) -> Option<(i64, i64)> {
+        self.0.band(of)
+    }
+
+    fn together(&self, names: &mut Names, directions: &Stm) -> Option<Vec<Stm>> {
+        timed(&FORWARD, || self.0.together(names, directions))
+    }
+}
+
+fn simplified(
+    library: &Library,
+    names: &mut Names,
+    f: &Lambda,
+    captured: &[Param],
+    itself: Option<FnId>,
+    audience: Audience,
+) -> Lambda {
+    let simplify = || lambada_optimize::simplify(library, names, f, captured, itself, audience);
+    let f = timed(&SIMPLIFY, simplify);
+    name_values(names, &f.body);
+    f
+}
