@@ -9,9 +9,6 @@ use crate::{SMALLEST, SMALLEST_WITH_TOTALS, USUAL_WITH_TOTALS};
 pub enum Mechanism {
     /// P2: factors leave sums, and sums of sums become sums (`factored`).
     Factoring,
-    /// β for arrays: an element that is cheap is computed where it is read
-    /// (`pushed`).
-    Pushing,
     /// Sequential loops run inside of nests, with their states in registers.
     Loops,
     /// Additions to accumulators from outside of a run of statements.
@@ -45,7 +42,7 @@ pub enum Mechanism {
 
 impl Mechanism {
     /// All of them.
-    pub const ALL: [Mechanism; 15] = [
+    pub const ALL: [Mechanism; 14] = [
         Mechanism::Lanes,
         Mechanism::AxisOrder,
         Mechanism::Factoring,
@@ -58,7 +55,6 @@ impl Mechanism {
         Mechanism::Interior,
         Mechanism::Fusion,
         Mechanism::Rematerialization,
-        Mechanism::Pushing,
         Mechanism::Loops,
         Mechanism::Additions,
     ];
@@ -67,7 +63,6 @@ impl Mechanism {
     pub fn name(self) -> &'static str {
         match self {
             Mechanism::Factoring => "factoring of sums",
-            Mechanism::Pushing => "β for arrays",
             Mechanism::Loops => "loops inside of nests",
             Mechanism::Additions => "additions in lanes",
             Mechanism::Groups => "nests in groups",

@@ -10,7 +10,6 @@ mod checks;
 mod common_subexpressions;
 mod control;
 mod dead_code;
-mod delinearization;
 mod ends;
 mod factor;
 mod failures;
@@ -22,7 +21,6 @@ mod nodes;
 mod producer_inlining;
 mod read_before_update;
 mod recursion_unrolling;
-mod reduction_fusion;
 mod reduction_recognition;
 mod rewrite;
 mod rules;
@@ -165,11 +163,6 @@ pub const ROUND: &[Pass] = &[
         how: How::Each(factored),
     },
     Pass {
-        name: "reduction-fusion",
-        what: "a reduction is fused into the loop that produces its array",
-        how: How::Each(reduction_fusion::reduction_fusion),
-    },
-    Pass {
         name: "loop-fusion",
         what: "loops over the same range become one, so do branches on the same condition",
         how: How::Each(loop_fusion::loop_fusion),
@@ -197,18 +190,11 @@ pub const ROUND: &[Pass] = &[
 ];
 
 /// The passes that run once, after the last round.
-pub const FINAL: &[Pass] = &[
-    Pass {
-        name: "delinearization",
-        what: "a loop over a product of sizes that takes its index apart is two loops",
-        how: How::Each(delinearized),
-    },
-    Pass {
-        name: "read-before-update",
-        what: "an element is read before the update that overwrites it, so that the update can be in place",
-        how: How::Each(read_before_update::read_before_update),
-    },
-];
+pub const FINAL: &[Pass] = &[Pass {
+    name: "read-before-update",
+    what: "an element is read before the update that overwrites it, so that the update can be in place",
+    how: How::Each(read_before_update::read_before_update),
+}];
 
 /// All passes of the optimizer, in order.
 pub fn passes() -> impl Iterator<Item = &'static Pass> {
@@ -251,16 +237,6 @@ fn recognized(function: &mut Function, calls: &Calls) -> bool {
 
 fn factored(function: &mut Function, calls: &Calls) -> bool {
     rewrite(function, calls, &[factor::factor])
-}
-
-/// What is added to elements of a matrix in such a loop is added to each of them.
-fn delinearized(function: &mut Function, calls: &Calls) -> bool {
-    let changed = rewrite(function, calls, &[delinearization::delinearization]);
-    if changed {
-        accumulators::accumulators(function, calls);
-        dead_code::dead_code(function, calls);
-    }
-    changed
 }
 
 fn unrolled(function: &mut Function, calls: &Calls) -> bool {

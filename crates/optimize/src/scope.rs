@@ -112,11 +112,6 @@ impl Scope {
         self.known.ask(|place| place.constant(op, args))
     }
 
-    /// Is the integer evidently the product of two sizes, neither of them negative?
-    pub(crate) fn is_product(&self, all: Atom, rows: Atom, columns: Atom) -> bool {
-        self.known.ask(|place| place.is_product(all, rows, columns))
-    }
-
     /// Are the indices evidently in range?
     pub(crate) fn in_range(&self, x: Var, index: &[Atom]) -> bool {
         let Some(ty) = self.ty(x) else { return false };

@@ -7,7 +7,6 @@ mod concatenations;
 mod defer;
 mod distribute;
 mod evident;
-mod extrema;
 mod factor;
 mod fuse;
 mod guards;
@@ -36,7 +35,6 @@ use defer::deferred;
 pub use algebra::simplified;
 pub use clamp::clamp;
 pub use distribute::{Distributed, distribute};
-pub use extrema::without_places;
 pub use factor::{Leave, factored};
 pub use invariant::without_invariant_axes;
 pub use kernels::{Choice, schedule};
@@ -44,7 +42,6 @@ pub use literals::without_literals;
 pub use merge::merged;
 pub use phases::Phases;
 pub use place::{Along, Blocks, place, placeable};
-pub use reads::pushed;
 pub use regions::{Region, Replaced, replace_regions};
 pub use restore::restore;
 pub use scopes::{Scopes, described};
@@ -59,11 +56,8 @@ pub fn prepared(graph: &Graph, nominal: &Nominal, leave: Leave) -> Graph {
 
 /// The same by some mechanisms.
 fn prepared_by(by: Mechanisms, graph: &Graph, nominal: &Nominal, leave: Leave) -> Graph {
-    let mut graph = settled(&evident::without_evident_checks(&without_places(graph)));
-    if by.has(Mechanism::Pushing) {
-        graph = pushed(&graph);
-    }
-    graph = simplified(&merged(&without_invariant_axes(&graph)));
+    let graph = merged(&without_invariant_axes(&settled(graph)));
+    let mut graph = simplified(&graph);
     if by.has(Mechanism::Factoring) {
         graph = simplified(&factored(&graph, nominal, leave));
     }

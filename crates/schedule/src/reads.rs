@@ -3,9 +3,7 @@
 
 use lambada_prim::{Prim, ScalarTy};
 
-use lambada_graph::{
-    Affine, Around, Array, ArrayId, Axes, AxisId, Builder, Graph, Node, NodeId, rebuilt, rewritten,
-};
+use lambada_graph::{Affine, Around, Array, ArrayId, Axes, AxisId, Builder, Graph, Node, NodeId};
 
 /// How many operations on reals, and on others, are cheaper than to write and read an element.
 const CHEAP: (usize, usize) = (3, 12);
@@ -32,14 +30,6 @@ pub(crate) struct Stored {
     pub(crate) also: Vec<AxisId>,
     /// What depends on these axes would be stored too often.
     pub(crate) but: Axes,
-}
-
-/// The graph with elements computed where they are read, if that is cheap.
-pub fn pushed(graph: &Graph) -> Graph {
-    rewritten(graph, &mut |to, _, node| match node {
-        Node::At(array, index) => read(to, array, index),
-        node => rebuilt(to, node),
-    })
 }
 
 /// An element of an array.

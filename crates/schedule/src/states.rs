@@ -4,7 +4,7 @@
 //!
 //! *Gives* loops with states that need the one before; without any a loop is gone, and its axis has no order. *Keeps* values up to the order of sums.
 
-use lambada_prim::{Prim, ReduceOp, Scalar};
+use lambada_prim::{Prim, ReduceOp};
 
 use lambada_graph::{
     Affine, Aliases, Around, Array, ArrayId, Axes, Axis, AxisId, Builder, Graph, LoopId, NodeId,
@@ -170,9 +170,4 @@ impl Settle {
         let body = self.to.at(array, index);
         (axes, body)
     }
-}
-
-/// Whether it is this constant.
-pub(crate) fn is_lit(graph: &Graph, node: NodeId, value: Scalar) -> bool {
-    graph.lit(node) == Some(value)
 }
