@@ -5,9 +5,9 @@ use std::path::Path;
 
 use lambada::{Elements, Session, Tensor};
 use lambada_anf as anf;
-use lambada_graph::{self as graph, Graph, Nominal, Outcome};
-use lambada_prim::Scalar;
-use lambada_schedule::{Distributed, Leave, described, prepared, whole};
+use lambada_graph::{self as graph, Graph, Nominal, Outcome, Plan, Runs};
+use lambada_prim::{Precision, Scalar};
+use lambada_schedule::{Distributed, Leave, best, prepared, whole, without_literals};
 use lambada_testkit::{Random, Tolerance, all_close, golden};
 
 /// A program of the suite as graphs, without and with the optimizer.
@@ -182,9 +182,9 @@ fn all_programs_are_graphs_with_the_same_results() {
     }
 }
 
-/// What is computed in which pass over the points: texts that people read.
+/// The placements of the suite's gradients: what is computed in which pass over the points.
 #[test]
-fn phases_are_those_of_the_derivations() {
+fn placements_are_those_of_the_derivations() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("golden/graphs");
     for (file, sizes) in [
         ("gmm", &[("n", 1000), ("k", 25), ("d", 10)][..]),
@@ -200,8 +200,12 @@ fn phases_are_those_of_the_derivations() {
         let named =
             (0..).zip(&whole.inputs).filter_map(|(k, var)| Some((k, size(&f.names.hint(*var))?)));
         let nominal = Nominal::of(named);
-        let graph = prepared(&whole.graph, &nominal, Leave::Checked);
-        let compared = golden(&folder.join(format!("{file}.txt")), &described(&graph, &nominal));
-        compared.unwrap_or_else(|e| panic!("{e}"));
+        let graph = without_literals(&prepared(&whole.graph, &nominal, Leave::Apart));
+        let placed = best(&graph, &nominal, Plan::of(8), (Precision::F64, Runs::Once));
+        let text = placed.map_or_else(
+            || graph::print(&graph),
+            |placed| lambada_emit::explained(&placed, None, true),
+        );
+        golden(&folder.join(format!("{file}.txt")), &text).unwrap_or_else(|e| panic!("{e}"));
     }
 }

@@ -103,8 +103,7 @@ impl Unit {
     }
 }
 
-/// The kernels of a program or, where it has none, its graphs, with the passes over their points for
-/// nominal sizes.
+/// The kernels of a program or, where it has none, its graphs.
 fn kernels(function: &anf::Function, options: &Options) -> String {
     if options.nests {
         let scheduled = scheduled(function, options, options.plan(function, options.target));
@@ -120,7 +119,7 @@ fn kernels(function: &anf::Function, options: &Options) -> String {
     let mut texts = Vec::new();
     schedule::through_graphs(&mut function.clone(), &mut |graph| {
         let prepared = schedule::prepared(&graph, &nominal, schedule::Leave::Checked);
-        texts.push(schedule::described(&prepared, &nominal));
+        texts.push(lambada_graph::print(&prepared));
         graph
     });
     if options.nests {

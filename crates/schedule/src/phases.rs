@@ -52,6 +52,7 @@ impl<'a> Phases<'a> {
     }
 
     /// How many passes the program takes.
+    #[cfg(test)]
     pub fn passes(&mut self) -> u32 {
         let outputs: Vec<ArrayId> = self.graph.outputs.iter().map(|o| o.array).collect();
         let last = outputs.into_iter().map(|array| self.of_array(array)).max().unwrap_or(0);

@@ -5,8 +5,7 @@ use lambada_prim::Precision;
 
 use crate::fuse::fused;
 use crate::lanes::along_cheapest;
-use crate::place::{Along, Blocks, batched, place_by};
-use crate::scopes::batch;
+use crate::place::{Along, Blocks, grouped, place_by};
 use crate::share::shared;
 use crate::tile::tiled;
 use crate::work::{FOLD, held, near, weight, work};
@@ -107,12 +106,6 @@ fn elements(graph: &Graph, sizes: &Nominal, array: ArrayId) -> f64 {
         | Array::Carried(..)
         | Array::Final(..) => 1.0,
     }
-}
-
-/// The placement with nests that run together, where contractions have an axis that nothing mixes.
-fn grouped(placed: Placed, sizes: &Nominal) -> Placed {
-    let axis = batch(&placed.graph, sizes, placed.block);
-    axis.and_then(|axis| batched(&placed, axis)).unwrap_or(placed)
 }
 
 /// Do lanes run along rows in blocks of them?

@@ -4,12 +4,46 @@
 //!
 //! *Keeps* values: nests change places only where none needs the other.
 
-use lambada_prim::Cost;
+use lambada_prim::{Cost, Prim, ReduceOp};
 use rustc_hash::FxHashMap;
 
 use super::AGAIN;
 use lambada_graph::placed::{BufferId, Content, Item, Nest, Pass, Placed};
-use lambada_graph::{AxisId, Node};
+use lambada_graph::{AxisId, Graph, Node, NodeId, Nominal};
+
+/// The placement with nests in groups, where contractions have an axis that nothing mixes.
+pub(crate) fn grouped(placed: Placed, sizes: &Nominal) -> Placed {
+    let axis = batch(&placed.graph, sizes, placed.block);
+    axis.and_then(|axis| batched(&placed, axis)).unwrap_or(placed)
+}
+
+/// The axis of both factors and of the result of each large contraction.
+fn batch(graph: &Graph, nominal: &Nominal, block: Option<AxisId>) -> Option<AxisId> {
+    let volume = |node: NodeId| {
+        let Some((_, axes, body)) = graph.reduction(node) else { return 0.0 };
+        nominal.volume(graph, &axes.union(graph.free(body)))
+    };
+    let nodes = (0..graph.nodes.len() as u32).map(NodeId);
+    let all: Vec<(NodeId, [NodeId; 2])> =
+        nodes.filter_map(|n| Some((n, contraction(graph, n)?))).collect();
+    let largest = all.iter().map(|(n, _)| volume(*n)).fold(0.0, f64::max);
+    let hot = all.into_iter().filter(|(n, _)| 2.0 * volume(*n) >= largest);
+    let common = hot
+        .map(|(n, [a, b])| graph.free(a).intersection(graph.free(b)).intersection(graph.free(n)));
+    let common = common.reduce(|a, b| a.intersection(&b))?;
+    common.iter().find(|axis| Some(*axis) != block)
+}
+
+/// The factors of a sum of products, each with an index that the other one lacks.
+fn contraction(graph: &Graph, node: NodeId) -> Option<[NodeId; 2]> {
+    let (ReduceOp::Add, _, mut body) = graph.reduction(node)? else { return None };
+    while let Some((_, inner, _)) = graph.choice(body) {
+        body = inner;
+    }
+    let (Prim::Mul, [a, b]) = graph.operation(body)? else { return None };
+    let lacks = |a: &NodeId, b: &NodeId| !graph.free(*b).is_subset(graph.free(*a));
+    (lacks(a, b) && lacks(b, a)).then_some([*a, *b])
+}
 
 /// The program with the nests of passes over blocks in groups along an axis, if two nests share one
 /// at least.

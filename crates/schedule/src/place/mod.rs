@@ -32,7 +32,9 @@ mod flat;
 mod nests;
 mod whole;
 
+#[cfg(test)]
 pub(crate) use batch::batched;
+pub(crate) use batch::grouped;
 pub use conditions::placeable;
 pub(crate) use flat::rows_of;
 
