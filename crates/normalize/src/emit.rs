@@ -426,6 +426,18 @@ impl Emit {
         var.into()
     }
 
+    /// The leaf as an array of these sizes that has all of its axes.
+    pub fn stored(&mut self, leaf: &Leaf, extents: &[Atom]) -> Atom {
+        self.broadcast(leaf, &vec![true; extents.len()], extents)
+    }
+
+    /// An accumulator that begins as this.
+    pub fn accumulator(&mut self, hint: &str, ty: Ty, first: Atom) -> Var {
+        let var = self.fresh(hint, ty.clone());
+        self.push(vec![Param { var, ty }], Op::Accumulator(first));
+        var
+    }
+
     /// A new index variable of the innermost block, below the extent.
     pub fn index(&mut self, hint: &str, extent: Atom) -> Var {
         let var = self.fresh(hint, Ty::int());

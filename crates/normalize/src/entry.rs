@@ -9,11 +9,11 @@ use lambada_core::{Def, DefId, Program, Size, Term, TermKind, Ty as CoreTy, Type
 use lambada_prim::ScalarTy;
 use lambada_source::{Problem, Site, Span};
 
-use crate::Eval;
+use crate::{Eval, ill_typed};
 use crate::counts;
 use crate::eval::Evaluator;
 use crate::layout::{Layout, parts};
-use crate::merge::{ill_typed, zeros};
+use crate::merge::zeros;
 use crate::messages;
 use crate::repeated::repeated;
 use crate::shape::{Shape, Table, Unfit};

@@ -46,3 +46,8 @@ pub use shape::{Constructor, LeafLayout, Shape, Table};
 
 /// The result of a step that may find the program impossible to compile.
 type Eval<T> = Result<T, Box<lambada_source::Problem>>;
+
+/// The problem of values that core's checker would not have let meet.
+fn ill_typed() -> Box<lambada_source::Problem> {
+    Box::new(messages::ill_typed())
+}

@@ -13,8 +13,7 @@ use lambada_anf::{Atom, Elem, Ty, Var};
 use lambada_core::Ty as CoreTy;
 use lambada_prim::ScalarTy;
 
-use crate::Eval;
-use crate::merge::ill_typed;
+use crate::{Eval, ill_typed};
 use crate::val::Leaf;
 
 /// The static part of a value.

@@ -8,24 +8,16 @@ use lambada_source::Span;
 
 use super::functions::same;
 use super::{Evaluator, Hint};
-use crate::Eval;
+use crate::{Eval, ill_typed};
 use crate::emit::{Emit, Known};
 use crate::guards::Guard;
-use crate::merge::{Merge, Place, ill_typed, joint_axes, merge};
+use crate::merge::{Merge, Place, joint_axes, map_leaves, merge};
 use crate::val::{ArrayVal, Leaf, Val};
 
 impl Evaluator<'_> {
     /// An array-valued term.
     pub(super) fn array(&mut self, term: &Term) -> Eval<std::rc::Rc<ArrayVal>> {
-        match self.eval(term, None)? {
-            Val::Array(array) => Ok(array),
-            Val::Leaf(_)
-            | Val::Tuple(_)
-            | Val::Variant(_)
-            | Val::Fun(_)
-            | Val::Node(_)
-            | Val::Acc(_) => Err(ill_typed()),
-        }
+        self.eval(term, None)?.as_array().cloned()
     }
 
     /// `[a, b, c]`
@@ -63,8 +55,7 @@ impl Evaluator<'_> {
     pub(super) fn dim(&mut self, t: &Term, axis: usize) -> Eval<Val> {
         let mut array = self.array(t)?;
         for _ in 0..axis {
-            let Val::Array(inner) = &array.elem else { return Err(ill_typed()) };
-            array = inner.clone();
+            array = array.elem.as_array()?.clone();
         }
         Ok(Val::scalar(array.extent))
     }
@@ -74,7 +65,7 @@ impl Evaluator<'_> {
         let mut value = self.eval(t, None)?;
         let at = self.scalars(at)?;
         for i in at {
-            let Val::Array(array) = &value else { return Err(ill_typed()) };
+            let array = value.as_array()?;
             self.emit.check_index(i, array.extent, span);
             value = array.elem.at(i);
         }
@@ -84,8 +75,18 @@ impl Evaluator<'_> {
     /// `⊕ xs`
     pub(super) fn reduce(&mut self, op: ReduceOp, t: &Term, hint: Hint) -> Eval<Val> {
         let array = self.array(t)?;
-        let mut rows = Rows { op, extent: array.extent };
-        self.named(hint, |this| merge(&mut rows, &mut this.emit, &[Some(&array.elem)]))
+        let rows = Rows { op, extent: array.extent };
+        self.named(hint, |this| {
+            map_leaves(&mut this.emit, &array.elem, &mut |emit, leaf, place| {
+                let mask = &leaf.axes[1..];
+                let ty = Ty { elem: place.elem, dims: Leaf::select(mask, &place.extents) };
+                let atom = match ty.dims.is_empty() {
+                    true => rows.scalars(emit, leaf, ty),
+                    false => rows.rows(emit, leaf, ty),
+                };
+                Leaf { axes: mask.to_vec(), ..Leaf::scalar(atom) }
+            })
+        })
     }
 
     /// An array primitive, behind the checks that its sizes fit.
@@ -154,8 +155,7 @@ impl Evaluator<'_> {
             extents.push(array.extent);
             value = &array.elem;
         }
-        let Val::Leaf(leaf) = value else { return Err(ill_typed()) };
-        Ok((self.emit.broadcast(leaf, &vec![true; extents.len()], &extents), extents))
+        Ok((self.emit.stored(value.as_leaf()?, &extents), extents))
     }
 }
 
@@ -264,24 +264,6 @@ struct Rows {
     extent: Atom,
 }
 
-impl Merge for Rows {
-    fn size(&mut self, _: &mut Emit, parts: &[Option<Atom>], _: &[Vec<Guard>]) -> Eval<Atom> {
-        parts[0].ok_or_else(ill_typed)
-    }
-
-    fn leaf(&mut self, emit: &mut Emit, parts: &[Option<&Leaf>], place: &Place) -> Eval<Leaf> {
-        let leaf = parts[0].ok_or_else(ill_typed)?;
-        let mask = &leaf.axes[1..];
-        let ty = Ty { elem: place.elem, dims: Leaf::select(mask, &place.extents) };
-        let atom = if ty.dims.is_empty() {
-            self.scalars(emit, leaf, ty)
-        } else {
-            self.rows(emit, leaf, ty)
-        };
-        Ok(Leaf { axes: mask.to_vec(), ..Leaf::scalar(atom) })
-    }
-}
-
 impl Rows {
     fn scalars(&self, emit: &mut Emit, leaf: &Leaf, ty: Ty) -> Atom {
         let hint = emit.hint.take().unwrap_or_else(|| "s".into());
@@ -300,8 +282,7 @@ impl Rows {
     fn rows(&self, emit: &mut Emit, leaf: &Leaf, ty: Ty) -> Atom {
         let hint = emit.hint.take().unwrap_or_else(|| "s".into());
         let zero = emit.fill(Atom::Lit(self.op.unit(ty.elem.scalar())), ty.dims.clone());
-        let acc = emit.fresh(hint.clone(), ty.clone());
-        emit.push(vec![Param { var: acc, ty: ty.clone() }], Op::Accumulator(zero));
+        let acc = emit.accumulator(&hint, ty.clone(), zero);
         emit.enter();
         let index = emit.index("i", self.extent);
         let value = emit.force(&leaf.at(index.into()));

@@ -17,9 +17,8 @@ use lambada_core::{DefId, Term, TermKind, Ty as CoreTy, Var};
 use lambada_prim::Prim;
 
 use super::{Evaluator, Hint, Key};
-use crate::Eval;
+use crate::{Eval, ill_typed};
 use crate::emit::Emit;
-use crate::merge::ill_typed;
 use crate::sketch::{Filled, Sketch, Slots, Source};
 use crate::val::{Closure, Code, CodeKind, Val};
 

@@ -22,10 +22,9 @@ use lambada_core::Ty as CoreTy;
 use super::Evaluator;
 use super::changing::{Carried, differing};
 use super::functions::same;
-use crate::Eval;
+use crate::{Eval, ill_typed};
 use crate::emit::Emit;
 use crate::guards::guarded_extents;
-use crate::merge::ill_typed;
 use crate::val::{FunVal, Val, VariantVal};
 
 /// Functions of a state that an iteration changes, as the state has them.
@@ -50,7 +49,7 @@ fn collect(state: &Val, next: &Val, test: &mut dyn FnMut(&Val, &Val) -> bool, in
     {
         into.insert(Rc::as_ptr(function));
     }
-    state.beside(next).into_iter().for_each(|(s, n)| collect(s, n, test, into));
+    state.zip(next).into_iter().for_each(|(s, n)| collect(s, n, test, into));
 }
 
 /// Do the arrays that the functions capture have other sizes after the iteration, as far as one
@@ -61,14 +60,7 @@ pub(super) fn captures_other_sizes(emit: &Emit, state: &Val, next: &Val) -> bool
 
 /// Does a function in it add to an accumulator? Such functions are no nodes.
 fn adds(val: &Val) -> bool {
-    match val {
-        Val::Acc(_) => true,
-        Val::Leaf(_) | Val::Node(_) => false,
-        Val::Tuple(items) => items.iter().any(adds),
-        Val::Array(array) => adds(&array.elem),
-        Val::Variant(variant) => variant.fields.iter().flatten().flatten().any(adds),
-        Val::Fun(fun) => fun.alternatives.iter().flat_map(|c| &c.env).any(adds),
-    }
+    matches!(val, Val::Acc(_)) || val.children().into_iter().any(adds)
 }
 
 impl Evaluator<'_> {

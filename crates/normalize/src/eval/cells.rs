@@ -5,10 +5,10 @@ use lambada_core::Term;
 use lambada_source::Span;
 
 use super::{Evaluator, Hint};
-use crate::Eval;
+use crate::{Eval, ill_typed};
 use crate::emit::Emit;
 use crate::guards::Guard;
-use crate::merge::{Merge, Place, ill_typed, merge};
+use crate::merge::{Merge, Place, merge};
 use crate::val::{Leaf, Val};
 
 impl Evaluator<'_> {
@@ -26,7 +26,7 @@ impl Evaluator<'_> {
         let value = self.eval(value, None)?;
         let (mut elem, mut outer) = (&array, Vec::new());
         for i in &index {
-            let Val::Array(array) = elem else { return Err(ill_typed()) };
+            let array = elem.as_array()?;
             self.emit.check_index(*i, array.extent, span);
             outer.push(array.extent);
             elem = &array.elem;

@@ -8,10 +8,9 @@ use lambada_core::{Arm, Term, TermKind, Ty, Var};
 use lambada_prim::Prim;
 
 use super::{Evaluator, Hint};
-use crate::Eval;
+use crate::{Eval, ill_typed};
 use crate::emit::Closed;
 use crate::join::join;
-use crate::merge::ill_typed;
 use crate::val::{Val, VariantVal};
 
 /// So many cases are tested one after the other.
@@ -186,29 +185,27 @@ impl Evaluator<'_> {
 
     /// `match t | C x… -> body …`
     pub(super) fn match_(&mut self, t: &Term, arms: &[Arm], ty: &Ty, hint: Hint) -> Eval<Val> {
-        let variant = match self.eval(t, None)? {
-            Val::Variant(variant) => variant,
-            Val::Node(node) => return self.match_node(&node, arms, hint),
-            Val::Leaf(_) | Val::Tuple(_) | Val::Array(_) | Val::Fun(_) | Val::Acc(_) => {
-                return Err(ill_typed());
-            }
-        };
+        let value = self.eval(t, None)?;
+        if let Val::Node(node) = &value {
+            return self.match_node(node, arms, hint);
+        }
+        let variant = value.as_variant()?;
         if let Some(tag) = variant.tag.constant()
             && variant.fields[tag.int() as usize].is_some()
         {
-            return self.arm_of(&variant, tag.int() as usize, arms, hint);
+            return self.arm_of(variant, tag.int() as usize, arms, hint);
         }
         let possible = possible(arms, |c| variant.fields[c].is_some());
         if possible.is_empty() {
             return Ok(self.absent(ty));
         }
         if let [c] = possible[..] {
-            return self.arm_of(&variant, c as usize, arms, hint);
+            return self.arm_of(variant, c as usize, arms, hint);
         }
         let tag = self.emit.force(&variant.tag);
         let cases = self.cases(arms, &possible);
         self.select_case(tag, &cases, hint, &mut |this, k| match cases[k][..] {
-            [c] => this.arm_of(&variant, c as usize, arms, hint),
+            [c] => this.arm_of(variant, c as usize, arms, hint),
             _ => this.shared_arm(&cases[k], arms, hint),
         })
     }

@@ -4,16 +4,15 @@
 use std::collections::{HashMap, HashSet};
 
 use lambada_anf as anf;
-use lambada_anf::{Atom, Elem, Param, Renaming, without_rules};
+use lambada_anf::{Atom, Param, Renaming, without_rules};
 use lambada_core::{Term, Ty as CoreTy};
-use lambada_prim::ScalarTy;
 use lambada_source::Span;
 
 use super::Evaluator;
 use super::leaves::{Results, first_order, is_active, with_reals};
-use crate::Eval;
+use crate::{Eval, ill_typed};
 use crate::emit::Emit;
-use crate::merge::{ill_typed, merge};
+use crate::merge::merge;
 use crate::val::{Leaf, Val};
 
 /// A function as a block: `f` applied to parameters that stand for the real leaves of the point.
@@ -196,7 +195,7 @@ impl Evaluator<'_> {
             actuals.push(leaf.atom);
             Leaf { atom: var.into(), ..leaf.clone() }
         };
-        let x = point.map(&mut parameter, &mut |size| size);
+        let x = point.map_leaves(&mut parameter);
         self.derivatives_around += 1;
         let value = f(self, x);
         self.derivatives_around -= 1;
@@ -246,11 +245,9 @@ impl Traced {
             self.others.iter().map(|(atom, k)| (*atom, results[*k])).collect();
         let other = |atom: Atom| others.get(&atom).copied().unwrap_or(atom);
         let value = with_reals(emit, &self.value, &reals);
-        let on_leaf = &mut |leaf: &Leaf| match emit.elem_of(leaf) {
-            Elem::Scalar(ScalarTy::Real) | Elem::Ref(_) => leaf.clone(),
-            Elem::Scalar(ScalarTy::Int | ScalarTy::Bool) => {
-                Leaf { atom: other(leaf.atom), ..leaf.clone() }
-            }
+        let on_leaf = &mut |leaf: &Leaf| match is_active(emit.elem_of(leaf)) {
+            true => leaf.clone(),
+            false => Leaf { atom: other(leaf.atom), ..leaf.clone() },
         };
         value.map(on_leaf, &mut |size| other(size))
     }

@@ -10,8 +10,7 @@ use lambada_anf::{Atom, Elem, FnId, Nest, Op, Out, Param, Ty};
 use lambada_core::Ty as CoreTy;
 
 use super::{Evaluator, Hint};
-use crate::Eval;
-use crate::merge::ill_typed;
+use crate::{Eval, ill_typed};
 use crate::messages;
 use crate::sketch::{Filled, Sketch};
 use crate::val::{Closure, CodeKind, FunVal, Leaf, NodeVal, Val};
@@ -41,10 +40,8 @@ impl Evaluator<'_> {
         let node = self.node_type(ty);
         self.emit.enter();
         let index = self.emit.index("i", *extent);
-        let Val::Fun(element) = Val::Fun(Rc::new(fun.clone())).at(index.into()) else {
-            return Err(ill_typed());
-        };
-        let handle = self.dynamic_family(&element, ty, inner)?;
+        let element = Val::Fun(Rc::new(fun.clone())).at(index.into());
+        let handle = self.dynamic_family(element.as_fun()?, ty, inner)?;
         let body = self.emit.leave().finish(vec![handle.atom]);
         let ty = Ty { elem: Elem::Ref(node), dims: extents.to_vec() };
         let nest = Nest::For { index, extent: *extent, outs: vec![Out::Collect], body };
@@ -68,8 +65,7 @@ impl Evaluator<'_> {
             let handle = this.dynamic_closure(&fun.alternatives[k], ty)?;
             Ok(this.node_val(ty, handle))
         })?;
-        let Val::Node(value) = value else { return Err(ill_typed()) };
-        Ok(value.handle.clone())
+        Ok(value.as_node()?.handle.clone())
     }
 
     fn dynamic_closure(&mut self, closure: &Closure, ty: &CoreTy) -> Eval<Leaf> {
@@ -152,48 +148,15 @@ impl Evaluator<'_> {
     }
 
     fn reconcile(&mut self, val: &Val, other: &Val, extents: &mut Vec<Atom>) -> Eval<Val> {
-        match (val, other) {
-            (Val::Fun(fun), Val::Node(node)) => {
-                let handle = self.dynamic_family(fun, &node.ty, extents)?;
-                Ok(self.node_val(&node.ty, handle))
-            }
-            (Val::Tuple(vals), Val::Tuple(others)) => {
-                let pairs = vals.iter().zip(others.iter());
-                let items = pairs.map(|(v, o)| self.reconcile(v, o, extents));
-                Ok(Val::tuple(items.collect::<Eval<Vec<Val>>>()?))
-            }
-            (Val::Array(array), Val::Array(other)) => {
-                extents.push(array.extent);
-                let elem = self.reconcile(&array.elem, &other.elem, extents)?;
-                extents.pop();
-                Ok(Val::array(array.extent, elem))
-            }
-            (Val::Variant(variant), Val::Variant(other)) => {
-                let mut fields = Vec::with_capacity(variant.fields.len());
-                for pair in variant.fields.iter().zip(&other.fields) {
-                    fields.push(match pair {
-                        (Some(vals), Some(others)) => {
-                            let pairs = vals.iter().zip(others);
-                            let vals = pairs.map(|(v, o)| self.reconcile(v, o, extents));
-                            Some(vals.collect::<Eval<Vec<Val>>>()?)
-                        }
-                        (vals, _) => vals.clone(),
-                    });
-                }
-                let tag = variant.tag.clone();
-                Ok(Val::Variant(Rc::new(crate::val::VariantVal { tag, fields })))
-            }
-            (
-                Val::Leaf(_)
-                | Val::Tuple(_)
-                | Val::Array(_)
-                | Val::Variant(_)
-                | Val::Fun(_)
-                | Val::Node(_)
-                | Val::Acc(_),
-                _,
-            ) => Ok(val.clone()),
+        if let (Val::Fun(fun), Val::Node(node)) = (val, other) {
+            let handle = self.dynamic_family(fun, &node.ty, extents)?;
+            return Ok(self.node_val(&node.ty, handle));
         }
+        let depth = extents.len();
+        extents.extend(val.as_array().ok().map(|array| array.extent));
+        let value = val.try_zip_map(other, &mut |val, other| self.reconcile(val, other, extents));
+        extents.truncate(depth);
+        value
     }
 
     // Applying
@@ -265,5 +228,5 @@ impl Evaluator<'_> {
 /// Whether there is a function in a value where there is a node in the other one.
 pub(super) fn meets_node(val: &Val, other: &Val) -> bool {
     let here = matches!((val, other), (Val::Fun(_), Val::Node(_)));
-    here || val.beside(other).into_iter().any(|(val, other)| meets_node(val, other))
+    here || val.zip(other).into_iter().any(|(val, other)| meets_node(val, other))
 }

@@ -8,9 +8,8 @@ use lambada_core::{DefId, Term, TermKind, Ty, Var};
 
 use super::calls::parameters;
 use super::{Evaluator, Hint};
-use crate::Eval;
-use crate::merge::ill_typed;
-use crate::val::{Closure, Code, CodeKind, FunVal, Leaf, Val, VariantVal};
+use crate::{Eval, ill_typed};
+use crate::val::{Closure, Code, CodeKind, Leaf, Val};
 
 impl Evaluator<'_> {
     /// `λx. body` with the values of its free variables.
@@ -82,13 +81,10 @@ impl Evaluator<'_> {
     /// `f x y …`, of the given type; not more arguments than the function is known to take one
     /// after the other.
     fn apply_to(&mut self, f: &Val, xs: Vec<Val>, ty: &Ty, hint: Hint) -> Eval<Val> {
-        let fun = match f {
-            Val::Fun(fun) => fun,
-            Val::Node(node) => return self.apply_dynamic(node, &xs[0], hint),
-            Val::Leaf(_) | Val::Tuple(_) | Val::Array(_) | Val::Variant(_) | Val::Acc(_) => {
-                return Err(ill_typed());
-            }
-        };
+        if let Val::Node(node) = f {
+            return self.apply_dynamic(node, &xs[0], hint);
+        }
+        let fun = f.as_fun()?;
         if let Some(closure) = fun.known() {
             return self.call(closure, xs, ty, hint);
         }
@@ -221,13 +217,12 @@ impl Evaluator<'_> {
     }
 
     pub(super) fn is_visible(&self, value: &Val) -> bool {
-        let mut visible = true;
-        let mut leaves = true;
+        let (mut leaves, mut sizes) = (true, true);
         value.visit(
             &mut |leaf| leaves &= leaf.atoms().all(|a| self.emit.is_visible(a)),
-            &mut |size| visible &= self.emit.is_visible(size),
+            &mut |size| sizes &= self.emit.is_visible(size),
         );
-        visible && leaves
+        leaves && sizes
     }
 }
 
@@ -245,16 +240,6 @@ fn arity(f: &Val) -> usize {
     arity
 }
 
-impl FunVal {
-    /// The closure, if it is known which.
-    pub(super) fn known(&self) -> Option<&Closure> {
-        match self.tag.constant() {
-            Some(tag) => self.alternatives.iter().find(|c| c.code.number == tag.int()),
-            None => self.alternatives.first().filter(|_| self.alternatives.len() == 1),
-        }
-    }
-}
-
 impl Evaluator<'_> {
     /// Some value of the type, for code that is never reached: the element of an empty array.
     pub(super) fn absent(&mut self, ty: &Ty) -> Val {
@@ -265,18 +250,14 @@ impl Evaluator<'_> {
                 Val::tuple(items.iter().map(|t| self.absent(t)).collect::<Vec<_>>())
             }
             Ty::Array(elem) => Val::array(Atom::int(0), same(&self.absent(elem))),
-            Ty::Fun(..) => Val::Fun(Rc::new(FunVal {
-                tag: Leaf::scalar(Atom::int(0)),
-                alternatives: Vec::new(),
-            })),
+            Ty::Fun(..) => Val::fun(Leaf::scalar(Atom::int(0)), Vec::new()),
             Ty::Variant(id) if self.types.is_recursive(*id) => {
                 let node = self.node_type(ty);
                 self.node_val(ty, Leaf::scalar(Atom::int(0)).of(Elem::Ref(node)))
             }
             Ty::Variant(id) => {
                 let fields = vec![None; self.program.type_decl(*id).constructors.len()];
-                let tag = Leaf::scalar(Atom::int(0));
-                Val::Variant(Rc::new(VariantVal { tag, fields }))
+                Val::variant(Leaf::scalar(Atom::int(0)), fields)
             }
         }
     }
@@ -284,9 +265,5 @@ impl Evaluator<'_> {
 
 /// The family of equal elements.
 pub(super) fn same(value: &Val) -> Val {
-    let on_leaf = &mut |leaf: &Leaf| {
-        let axes = std::iter::once(false).chain(leaf.axes.iter().copied()).collect();
-        Leaf { axes, ..leaf.clone() }
-    };
-    value.map(on_leaf, &mut |size| size)
+    value.map_leaves(&mut |leaf| Leaf { axes: [&[false], &leaf.axes[..]].concat(), ..leaf.clone() })
 }

@@ -7,10 +7,10 @@ use lambada_prim::{Prim, ScalarTy};
 use lambada_source::Span;
 
 use super::Evaluator;
-use crate::Eval;
+use crate::{Eval, ill_typed};
 use crate::emit::Emit;
 use crate::guards::Guard;
-use crate::merge::{Merge, Place, ill_typed, merge};
+use crate::merge::{Merge, Place, map_leaves, merge};
 use crate::messages;
 use crate::val::{Leaf, Val};
 
@@ -22,12 +22,30 @@ pub(super) const ANOTHER_SIZE: &str =
 impl Evaluator<'_> {
     /// The value; its real leaves are stored.
     pub(super) fn with_stored_reals(&mut self, value: &Val) -> Eval<Val> {
-        merge(&mut Store, &mut self.emit, &[Some(value)])
+        map_leaves(&mut self.emit, value, &mut |emit, leaf, place| match is_active(place.elem) {
+            true => {
+                let atom = emit.stored(leaf, &place.extents);
+                Leaf::stored(atom, leaf.axes.len()).of(place.elem)
+            }
+            false => leaf.clone(),
+        })
     }
 
     /// Sizes and constructors of a value; everything else is zero.
     pub(super) fn skeleton(&mut self, value: &Val) -> Eval<Val> {
-        merge(&mut Skeleton, &mut self.emit, &[Some(value)])
+        self.without_numbers(value, &|place| place.is_tag)
+    }
+
+    /// The value with zeros for the leaves that are not kept.
+    pub(super) fn without_numbers(
+        &mut self,
+        value: &Val,
+        is_kept: &dyn Fn(&Place) -> bool,
+    ) -> Eval<Val> {
+        map_leaves(&mut self.emit, value, &mut |_, leaf, place| match is_kept(place) {
+            true => leaf.clone(),
+            false => Leaf::same(Atom::Lit(place.elem.zero()), leaf.axes.len()).of(place.elem),
+        })
     }
 
     /// The real leaves of a tangent or a cotangent of a value of this skeleton.
@@ -47,14 +65,14 @@ impl Evaluator<'_> {
 /// The structure with these real leaves, in order.
 pub(super) fn with_reals(emit: &Emit, structure: &Val, atoms: &[Atom]) -> Val {
     let mut atoms = atoms.iter();
-    let on_leaf = &mut |leaf: &Leaf| match emit.elem_of(leaf) {
-        elem @ (Elem::Scalar(ScalarTy::Real) | Elem::Ref(_)) => {
-            let atom = *atoms.next().expect("one atom per active leaf");
-            Leaf::stored(atom, leaf.axes.len()).of(elem)
+    structure.map_leaves(&mut |leaf| {
+        let elem = emit.elem_of(leaf);
+        if !is_active(elem) {
+            return leaf.clone();
         }
-        Elem::Scalar(ScalarTy::Int | ScalarTy::Bool) => leaf.clone(),
-    };
-    structure.map(on_leaf, &mut |size| size)
+        let atom = *atoms.next().expect("one atom per active leaf");
+        Leaf::stored(atom, leaf.axes.len()).of(elem)
+    })
 }
 
 /// Has it a derivative: is it real, or a handle of nodes?
@@ -71,25 +89,6 @@ pub(super) fn first_order(value: &Val, span: Span) -> Eval<()> {
         return Ok(());
     }
     Err(Box::new(messages::not_first_order(span)))
-}
-
-/// Stores the real leaves.
-struct Store;
-
-impl Merge for Store {
-    fn size(&mut self, _: &mut Emit, parts: &[Option<Atom>], _: &[Vec<Guard>]) -> Eval<Atom> {
-        parts[0].ok_or_else(ill_typed)
-    }
-
-    fn leaf(&mut self, emit: &mut Emit, parts: &[Option<&Leaf>], place: &Place) -> Eval<Leaf> {
-        let leaf = parts[0].ok_or_else(ill_typed)?;
-        if !is_active(place.elem) {
-            return Ok(leaf.clone());
-        }
-        let rank = leaf.axes.len();
-        let atom = emit.broadcast(leaf, &vec![true; rank], &place.extents);
-        Ok(Leaf::stored(atom, rank).of(place.elem))
-    }
 }
 
 /// The results of the block under construction: every real leaf, and whatever else of the value the
@@ -131,12 +130,11 @@ impl Merge for Results {
     fn leaf(&mut self, emit: &mut Emit, parts: &[Option<&Leaf>], place: &Place) -> Eval<Leaf> {
         let leaf = parts[0].ok_or_else(ill_typed)?;
         if is_active(place.elem) {
-            let rank = leaf.axes.len();
-            let atom = emit.broadcast(leaf, &vec![true; rank], &place.extents);
+            let atom = emit.stored(leaf, &place.extents);
             self.reals.push(self.atoms.len());
             self.types.push(anf::Ty { elem: place.elem, ..emit.ty(atom) });
             self.atoms.push(atom);
-            return Ok(Leaf::stored(atom, rank).of(place.elem));
+            return Ok(Leaf::stored(atom, leaf.axes.len()).of(place.elem));
         }
         if emit.is_static(leaf, &place.extents, self.level) {
             return Ok(leaf.clone());
@@ -144,24 +142,6 @@ impl Merge for Results {
         let atom = emit.force(leaf);
         self.other(emit, atom);
         Ok(Leaf { axes: leaf.axes.clone(), ..Leaf::scalar(atom) })
-    }
-}
-
-/// Forgets all numbers, keeps sizes and constructors.
-struct Skeleton;
-
-impl Merge for Skeleton {
-    fn size(&mut self, _: &mut Emit, parts: &[Option<Atom>], _: &[Vec<Guard>]) -> Eval<Atom> {
-        parts[0].ok_or_else(ill_typed)
-    }
-
-    fn leaf(&mut self, _: &mut Emit, parts: &[Option<&Leaf>], place: &Place) -> Eval<Leaf> {
-        let leaf = parts[0].ok_or_else(ill_typed)?;
-        if place.is_tag {
-            Ok(leaf.clone())
-        } else {
-            Ok(Leaf::same(Atom::Lit(place.elem.zero()), leaf.axes.len()).of(place.elem))
-        }
     }
 }
 

@@ -11,11 +11,11 @@ use lambada_prim::{Prim, Scalar};
 use lambada_source::Span;
 
 use super::{Evaluator, Hint};
-use crate::Eval;
+use crate::{Eval, ill_typed};
 use crate::emit::Emit;
 use crate::guards::{Guard, guarded_extents, is_guarded};
 use crate::hoist::{hoist_active_size, hoist_sizes};
-use crate::merge::{Merge, Place, ill_typed, merge};
+use crate::merge::{Merge, Place, merge};
 use crate::val::{Leaf, Val};
 
 impl Evaluator<'_> {

@@ -33,13 +33,12 @@ use lambada_anf::{Atom, Derivatives, FnId, NodeId};
 use lambada_core::{DefId, OPERAND, Program, Term, TermKind, Ty, Var};
 use lambada_source::{FileId, Problem, Site, stack};
 
-use crate::Eval;
+use crate::{Eval, ill_typed};
 use crate::emit::Emit;
 use crate::layout::Layout;
-use crate::merge::ill_typed;
 use crate::sketch::Sketch;
 use crate::types::Types;
-use crate::val::{Code, CodeKind, Leaf, NodeVal, Val, VariantVal};
+use crate::val::{Code, CodeKind, Leaf, NodeVal, Val};
 use dynamic::Dynamic;
 use growth::Growth;
 use loops::Directions;
@@ -199,21 +198,19 @@ impl<'a> Evaluator<'a> {
     }
 
     fn settle(&mut self, value: Val) -> Val {
-        match value {
-            Val::Leaf(leaf) if !leaf.prefix.is_empty() => Val::scalar(self.emit.force(&leaf)),
-            Val::Leaf(_)
-            | Val::Tuple(_)
-            | Val::Array(_)
-            | Val::Variant(_)
-            | Val::Fun(_)
-            | Val::Acc(_) => value,
-            Val::Node(ref node) if !node.handle.prefix.is_empty() => {
-                let atom = self.emit.force(&node.handle);
-                let handle = Leaf { atom, prefix: Vec::new(), ..node.handle.clone() };
-                Val::Node(Rc::new(NodeVal { handle, ..(**node).clone() }))
-            }
-            Val::Node(_) => value,
+        if let Val::Leaf(leaf) = &value
+            && !leaf.prefix.is_empty()
+        {
+            return Val::scalar(self.emit.force(leaf));
         }
+        if let Val::Node(node) = &value
+            && !node.handle.prefix.is_empty()
+        {
+            let atom = self.emit.force(&node.handle);
+            let handle = Leaf { atom, prefix: Vec::new(), ..node.handle.clone() };
+            return Val::Node(Rc::new(NodeVal { handle, ..(**node).clone() }));
+        }
+        value
     }
 
     /// Runs `inside`, and forgets what it binds.
@@ -318,15 +315,9 @@ impl<'a> Evaluator<'a> {
             TermKind::Tuple(items) => Ok(Val::tuple(
                 items.iter().map(|t| self.eval(t, hint)).collect::<Eval<Vec<Val>>>()?,
             )),
-            TermKind::Proj(t, k) => match self.eval(t, None)? {
-                Val::Tuple(items) => items.get(*k).cloned().ok_or_else(ill_typed),
-                Val::Leaf(_)
-                | Val::Array(_)
-                | Val::Variant(_)
-                | Val::Fun(_)
-                | Val::Node(_)
-                | Val::Acc(_) => Err(ill_typed()),
-            },
+            TermKind::Proj(t, k) => {
+                self.eval(t, None)?.as_tuple()?.get(*k).cloned().ok_or_else(ill_typed)
+            }
             TermKind::Con(tag, args) => self.construct(*tag, args, term.ty(), hint),
             TermKind::Match(t, arms) => self.match_(t, arms, term.ty(), hint),
             TermKind::If(_, t, s) if is_never(s) => self.eval(t, hint),
@@ -379,16 +370,8 @@ impl<'a> Evaluator<'a> {
 
     /// A scalar value as an atom.
     fn atom(&mut self, value: &Val) -> Eval<Atom> {
-        match value {
-            Val::Leaf(leaf) if leaf.axes.is_empty() => Ok(self.emit.force(leaf)),
-            Val::Leaf(_)
-            | Val::Tuple(_)
-            | Val::Array(_)
-            | Val::Variant(_)
-            | Val::Fun(_)
-            | Val::Node(_)
-            | Val::Acc(_) => Err(ill_typed()),
-        }
+        let leaf = value.as_leaf()?;
+        if leaf.axes.is_empty() { Ok(self.emit.force(leaf)) } else { Err(ill_typed()) }
     }
 
     /// Emits under a name: the first statement that takes one gets it.
@@ -407,8 +390,7 @@ impl<'a> Evaluator<'a> {
         }
         let mut fields = vec![None; self.program.type_decl(*id).constructors.len()];
         fields[tag] = Some(args.iter().map(|t| self.eval(t, hint)).collect::<Eval<Vec<Val>>>()?);
-        let tag = Leaf::scalar(Atom::int(tag as i64));
-        Ok(Val::Variant(Rc::new(VariantVal { tag, fields })))
+        Ok(Val::variant(Leaf::scalar(Atom::int(tag as i64)), fields))
     }
 }
 

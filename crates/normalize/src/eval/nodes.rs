@@ -10,8 +10,7 @@ use lambada_core::{Arm, TermKind, Ty as CoreTy, TypeId, print_type};
 
 use super::control::possible;
 use super::{Evaluator, Hint};
-use crate::Eval;
-use crate::merge::ill_typed;
+use crate::{Eval, ill_typed};
 use crate::sketch::{Role, Sketch, Slots};
 use crate::val::{Leaf, NodeVal, Val};
 

@@ -14,11 +14,10 @@ use super::Evaluator;
 use super::arrays::stored;
 use super::derivatives::actual;
 use super::leaves::{ANOTHER_SIZE, is_active, with_reals};
-use crate::Eval;
+use crate::{Eval, ill_typed};
 use crate::alpha::alike;
 use crate::emit::Emit;
-use crate::merge::ill_typed;
-use crate::val::{Closure, Code, CodeKind, FunVal, Leaf, Pullback, Val, VariantVal};
+use crate::val::{Code, CodeKind, Leaf, Pullback, Val};
 
 impl Evaluator<'_> {
     /// The pullback of a function with this result at this point. `once`: the map for the block of
@@ -66,8 +65,8 @@ impl Evaluator<'_> {
 
     /// A skeleton with the sizes that the types of its active leaves have: it may have been kept
     /// with sizes of its own.
-    fn with_sizes_of(&mut self, skeleton: &Val, types: &[anf::Ty], span: Span) -> Val {
-        Sizes { emit: &mut self.emit, types: types.iter(), span }.of(skeleton, 0).0
+    fn with_sizes_of(&mut self, skeleton: &Val, types: &[anf::Ty], span: Span) -> Eval<Val> {
+        Sizes { emit: &mut self.emit, types: types.iter(), span }.of(skeleton, 0)
     }
 
     /// What a pullback needs of its surroundings, arrays first: they say what their sizes are.
@@ -115,8 +114,8 @@ impl Evaluator<'_> {
         let here = |ty: &anf::Ty| renaming.ty(ty);
         let params: Vec<anf::Ty> = pullback.map.params.iter().map(|p| here(&p.ty)).collect();
         let results: Vec<anf::Ty> = pullback.map.results.iter().map(here).collect();
-        let result = self.with_sizes_of(result, &params, pullback.span);
-        let point = &self.with_sizes_of(point, &results, pullback.span);
+        let result = self.with_sizes_of(result, &params, pullback.span)?;
+        let point = &self.with_sizes_of(point, &results, pullback.span)?;
         let cotangents = self.along(
             &result,
             cotangent,
@@ -190,62 +189,23 @@ struct Sizes<'a> {
 }
 
 impl Sizes<'_> {
-    /// The value under so many arrays, and the sizes of the first of its active leaves.
-    fn of(&mut self, value: &Val, axes: usize) -> (Val, Option<Vec<Atom>>) {
-        match value {
-            Val::Leaf(leaf) => (value.clone(), self.leaf(leaf)),
-            Val::Node(node) => (value.clone(), self.leaf(&node.handle)),
-            Val::Acc(_) => (value.clone(), None),
-            Val::Tuple(items) => {
-                let (items, sizes) = self.all(items, axes);
-                (Val::tuple(items), sizes)
+    /// The value under so many arrays.
+    fn of(&mut self, value: &Val, axes: usize) -> Eval<Val> {
+        let emit = &self.emit;
+        let active = |leaf: &Leaf| is_active(emit.elem_of(leaf));
+        let Val::Array(array) = value else {
+            if value.own_leaf().is_some_and(active) {
+                self.types.next();
             }
-            Val::Array(array) => {
-                let (elem, sizes) = self.of(&array.elem, axes + 1);
-                let extent = sizes.as_ref().map_or(array.extent, |sizes| sizes[axes]);
-                // Which constructors its elements have was kept with the other size.
-                if axes == 0 && extent != array.extent {
-                    self.emit.check_equal(extent, array.extent, self.span, ANOTHER_SIZE);
-                }
-                (Val::array(extent, elem), sizes)
-            }
-            Val::Variant(variant) => {
-                let mut sizes = self.leaf(&variant.tag);
-                let fields = variant.fields.iter().map(|fields| {
-                    let (fields, found) = self.all(fields.as_ref()?, axes);
-                    sizes = sizes.take().or(found);
-                    Some(fields)
-                });
-                let fields = fields.collect();
-                let tag = variant.tag.clone();
-                (Val::Variant(Rc::new(VariantVal { tag, fields })), sizes)
-            }
-            Val::Fun(fun) => {
-                let mut sizes = self.leaf(&fun.tag);
-                let alternatives = fun.alternatives.iter().map(|closure| {
-                    let (env, found) = self.all(&closure.env, axes);
-                    sizes = sizes.take().or(found);
-                    Closure { code: closure.code.clone(), env }
-                });
-                let alternatives = alternatives.collect();
-                let tag = fun.tag.clone();
-                (Val::Fun(Rc::new(FunVal { tag, alternatives })), sizes)
-            }
-        }
-    }
-
-    fn all(&mut self, values: &[Val], axes: usize) -> (Vec<Val>, Option<Vec<Atom>>) {
-        let mut sizes = None;
-        let mut one = |value| {
-            let (value, found) = self.of(value, axes);
-            sizes = sizes.take().or(found);
-            value
+            return value.try_map(&mut |value| self.of(value, axes));
         };
-        let values = values.iter().map(&mut one).collect();
-        (values, sizes)
-    }
-
-    fn leaf(&mut self, leaf: &Leaf) -> Option<Vec<Atom>> {
-        is_active(self.emit.elem_of(leaf)).then(|| self.types.next())?.map(|ty| ty.dims.clone())
+        let first = self.types.as_slice().first().filter(|_| array.elem.any_leaf(&active));
+        let extent = first.map_or(array.extent, |ty| ty.dims[axes]);
+        let elem = self.of(&array.elem, axes + 1)?;
+        // Which constructors its elements have was kept with the other size.
+        if axes == 0 && extent != array.extent {
+            self.emit.check_equal(extent, array.extent, self.span, ANOTHER_SIZE);
+        }
+        Ok(Val::array(extent, elem))
     }
 }

@@ -31,13 +31,11 @@ use functions::OpenSum;
 use super::calls::{Known, known_results, parameters};
 use super::leaves::is_active;
 use super::{Evaluator, Hint};
-use crate::Eval;
-use crate::emit::Emit;
-use crate::guards::Guard;
-use crate::merge::{Merge, Place, ill_typed, merge};
+use crate::{Eval, ill_typed};
+use crate::merge::Place;
 use crate::messages;
 use crate::sketch::{Sketch, Slots};
-use crate::val::{Closure, Code, CodeKind, Leaf, Val};
+use crate::val::{Closure, Code, CodeKind, Val};
 
 /// A λ of a function with rules: the one that takes the next parameter after the first `captured`
 /// and some parameters have been taken.
@@ -283,7 +281,9 @@ impl Evaluator<'_> {
             Mode::Vjp => std::slice::from_ref(&result),
         };
         let inputs = self.instances(linear, tangents)?;
-        let inputs = inputs.iter().map(|val| merge(&mut Reals, &mut self.emit, &[Some(val)]));
+        // Other numbers are zero.
+        let is_kept = |place: &Place| place.is_tag || is_active(place.elem);
+        let inputs = inputs.iter().map(|val| self.without_numbers(val, &is_kept));
         let inputs = inputs.collect::<Eval<Vec<Val>>>()?;
         let vals = self.instances(sketches, atoms[..count].to_vec())?;
         let mut value = self.instances(std::slice::from_ref(&result), atoms[count..].to_vec())?;
@@ -338,15 +338,9 @@ impl Evaluator<'_> {
         sums: Vec<OpenSum>,
     ) -> Eval<Vec<Atom>> {
         let params = &head.vals[subject.at.captured..];
-        let parts: Vec<Val> = match value {
-            Val::Tuple(items) if params.len() > 1 => items.to_vec(),
-            Val::Leaf(_)
-            | Val::Tuple(_)
-            | Val::Array(_)
-            | Val::Variant(_)
-            | Val::Fun(_)
-            | Val::Node(_)
-            | Val::Acc(_) => vec![value.clone()],
+        let parts: Vec<Val> = match value.as_tuple() {
+            Ok(items) if params.len() > 1 => items.to_vec(),
+            Ok(_) | Err(_) => vec![value.clone()],
         };
         let (mut atoms, mut sums) = (Vec::new(), sums.into_iter());
         for ((param, part), ty) in params.iter().zip(&parts).zip(subject.params) {
@@ -362,22 +356,5 @@ impl Evaluator<'_> {
             }
         }
         Ok(atoms)
-    }
-}
-
-/// Keeps what carries derivatives and says which constructor it is; other numbers are zero.
-struct Reals;
-
-impl Merge for Reals {
-    fn size(&mut self, _: &mut Emit, parts: &[Option<Atom>], _: &[Vec<Guard>]) -> Eval<Atom> {
-        parts[0].ok_or_else(ill_typed)
-    }
-
-    fn leaf(&mut self, _: &mut Emit, parts: &[Option<&Leaf>], place: &Place) -> Eval<Leaf> {
-        let leaf = parts[0].ok_or_else(ill_typed)?;
-        if place.is_tag || is_active(place.elem) {
-            return Ok(leaf.clone());
-        }
-        Ok(Leaf::same(Atom::Lit(place.elem.zero()), leaf.axes.len()).of(place.elem))
     }
 }

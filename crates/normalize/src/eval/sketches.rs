@@ -5,8 +5,7 @@ use std::rc::Rc;
 use lambada_core::Ty as CoreTy;
 
 use super::Evaluator;
-use crate::Eval;
-use crate::merge::ill_typed;
+use crate::{Eval, ill_typed};
 use crate::messages;
 use crate::sketch::Sketch;
 use crate::val::{Closure, CodeKind, FunVal, Leaf, NodeVal, Val};

@@ -8,8 +8,8 @@ use lambada_core::Ty as CoreTy;
 use lambada_source::Span;
 
 use super::Evaluator;
-use crate::Eval;
-use crate::merge::{ill_typed, zeros};
+use crate::{Eval, ill_typed};
+use crate::merge::zeros;
 use crate::messages;
 use crate::sketch::{Filled, Role, Sketch, Slot, Slots, Source, is_number};
 use crate::val::{AccVal, Closure, FunVal, Leaf, Val, VariantVal};
@@ -134,8 +134,8 @@ impl Evaluator<'_> {
             (Sketch::Fun { tag, alternatives }, Some(Val::Fun(fun))) => {
                 self.fill_tag(*tag, Some(&fun.tag), to);
                 for (number, env) in alternatives {
-                    let vals = fun.env(*number).cloned();
-                    self.fill_list(Some(env), vals.as_deref(), to)?;
+                    let vals = fun.env(*number);
+                    self.fill_list(Some(env), vals, to)?;
                 }
             }
             (Sketch::Fun { tag, alternatives }, None) => {

@@ -17,10 +17,10 @@ use super::Evaluator;
 use super::carried::{Changed, captures_other_sizes, changed};
 use super::changing::{Carried, Pairs, differing};
 use super::dynamic::meets_node;
-use crate::Eval;
+use crate::{Eval, ill_typed};
 use crate::emit::Emit;
 use crate::guards::{Guard, is_guarded};
-use crate::merge::{Merge, Place, ill_typed, joint_axes, merge};
+use crate::merge::{Merge, Place, joint_axes, merge};
 use crate::messages;
 use crate::val::{Leaf, Val};
 

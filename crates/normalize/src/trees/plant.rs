@@ -9,10 +9,9 @@ use lambada_prim::{Prim, ScalarTy};
 use lambada_source::Span;
 
 use super::{NO_CONSTRUCTOR, NOT_BEFORE, NOT_ROWS, OTHER_TYPE, Rows, is_real};
-use crate::Eval;
+use crate::{Eval, ill_typed};
 use crate::emit::Emit;
 use crate::eval::Evaluator;
-use crate::merge::ill_typed;
 use crate::shape::Table;
 use crate::sketch::{Role, Slot, Slots};
 use crate::val::{Leaf, Val};
@@ -97,17 +96,8 @@ impl Evaluator<'_> {
             let handles: Vec<Val> = handles.collect();
             Ok(Val::tuple(handles))
         })?;
-        let Val::Tuple(handles) = value else { return Err(ill_typed()) };
-        let atom = |handle: &Val| match handle {
-            Val::Node(node) => Ok(self.emit.force(&node.handle)),
-            Val::Leaf(_)
-            | Val::Tuple(_)
-            | Val::Array(_)
-            | Val::Variant(_)
-            | Val::Fun(_)
-            | Val::Acc(_) => Err(ill_typed()),
-        };
-        handles.iter().map(atom).collect()
+        let handles = value.as_tuple()?.iter();
+        handles.map(|handle| Ok(self.emit.force(&handle.as_node()?.handle))).collect()
     }
 
     /// The nodes of numbers, which are this or more, inside of arrays.

@@ -7,9 +7,8 @@ use lambada_core::{Ty as CoreTy, TypeId};
 use lambada_prim::Prim;
 
 use super::{Root, is_real};
-use crate::Eval;
+use crate::{Eval, ill_typed};
 use crate::eval::Evaluator;
-use crate::merge::ill_typed;
 use crate::shape::Table;
 use crate::sketch::{Filled, Sketch, Slot, Slots};
 use crate::val::{Leaf, Val};
@@ -87,9 +86,7 @@ impl Evaluator<'_> {
     fn accumulator_of(&mut self, name: &str, value: Atom, dims: Vec<Atom>) -> Param {
         let first = self.emit.fill(value, dims);
         let ty = self.emit.ty(first);
-        let var = self.emit.fresh(name, ty.clone());
-        self.emit.push(vec![Param { var, ty: ty.clone() }], Op::Accumulator(first));
-        Param { var, ty }
+        Param { var: self.emit.accumulator(name, ty.clone(), first), ty }
     }
 
     fn write_root(
@@ -150,17 +147,7 @@ impl Evaluator<'_> {
     }
 
     fn counters_of(&mut self, value: &Val) -> Next {
-        let Val::Tuple(items) = value else { return Err(ill_typed()) };
-        let atom = |item: &Val| match item {
-            Val::Leaf(leaf) => Ok(self.emit.force(leaf)),
-            Val::Tuple(_)
-            | Val::Array(_)
-            | Val::Variant(_)
-            | Val::Fun(_)
-            | Val::Node(_)
-            | Val::Acc(_) => Err(ill_typed()),
-        };
-        items.iter().map(atom).collect()
+        value.as_tuple()?.iter().map(|item| Ok(self.emit.force(item.as_leaf()?))).collect()
     }
 
     /// `measure node`: how many rows, integers and reals.
@@ -214,9 +201,7 @@ impl Evaluator<'_> {
 
     fn column_params(&mut self, vals: &[Val]) -> Eval<Vec<Param>> {
         let param = |val: &Val| {
-            let Val::Acc(acc) = val else { return Err(ill_typed()) };
-            let Val::Array(array) = &acc.structure else { return Err(ill_typed()) };
-            let Val::Leaf(leaf) = &array.elem else { return Err(ill_typed()) };
+            let leaf = val.as_acc()?.structure.as_array()?.elem.as_leaf()?;
             let var = leaf.atom.as_var().ok_or_else(ill_typed)?;
             Ok(Param { var, ty: self.emit.ty(var.into()) })
         };

@@ -21,8 +21,7 @@ use lambada_source::Span;
 
 use super::super::Evaluator;
 use super::super::leaves::is_active;
-use crate::Eval;
-use crate::merge::ill_typed;
+use crate::{Eval, ill_typed};
 use crate::messages;
 use crate::val::{AccVal, CodeKind, Leaf, Val};
 

@@ -8,8 +8,7 @@ use lambada_core::{Term, TermKind};
 use lambada_prim::{ArrayPrim, ScalarTy};
 
 use super::{Evaluator, Hint, RuledAt};
-use crate::Eval;
-use crate::merge::ill_typed;
+use crate::{Eval, ill_typed};
 use crate::val::{Closure, CodeKind, Val};
 
 impl Evaluator<'_> {
