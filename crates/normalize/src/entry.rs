@@ -1,24 +1,24 @@
 //! Entry points: parameters are flattened into arrays of scalars, and so is the result.
 
 use std::collections::HashMap;
-use std::rc::Rc;
 use std::sync::Arc;
 
 use lambada_anf::{Atom, Derivatives, Elem, Function, Param, Ty, Var};
-use lambada_core::{Def, DefId, Program, Size, Term, TermKind, Ty as CoreTy, TypeId};
+use lambada_core::{Def, DefId, Program, Size, Term, TermKind, Ty as CoreTy};
 use lambada_prim::ScalarTy;
 use lambada_source::{Problem, Site, Span};
 
-use crate::{Eval, ill_typed};
+use crate::Eval;
 use crate::counts;
 use crate::eval::Evaluator;
 use crate::layout::{Layout, parts};
+use crate::emit::Emit;
 use crate::merge::zeros;
 use crate::messages;
 use crate::repeated::repeated;
 use crate::shape::{Shape, Table, Unfit};
 use crate::trees::{Root, Rows};
-use crate::val::{Leaf, Val, VariantVal};
+use crate::val::{Leaf, Val, part};
 
 /// A first-order function, and how data becomes its arguments and its results become data.
 #[derive(Clone, Debug)]
@@ -259,8 +259,12 @@ impl Inputs {
                 None => val,
                 Some(rows) => {
                     let nodes = evaluator.plant(layout.table(), &rows, span)?;
-                    let planted = Planted { nodes: &nodes, span, is_optional: false };
-                    planted.value(evaluator, layout.shape(), &val, &mut Vec::new())
+                    replaced(layout.shape(), &val, &mut |shape, val, extents, is_optional| {
+                        let (Shape::Node(id), Val::Leaf(leaf)) = (shape, val) else { return None };
+                        // A variant around it has constructors that lack it.
+                        let numbers = (leaf, i64::from(!is_optional));
+                        Some(evaluator.planted(numbers, *id, nodes[id], extents, span))
+                    })?
                 }
             });
         }
@@ -268,22 +272,15 @@ impl Inputs {
         evaluator.complete()?;
         // What has been put off until now is made for the result.
         evaluator.emit.names.come_from(result_span(&evaluator.program.def(entry).body));
-        let mut results = Vec::new();
-        let mut roots = Vec::new();
-        let to = &mut Results { leaves: &mut results, roots: &mut roots };
-        flatten(evaluator, result.shape(), Some(&value), &mut Vec::new(), to)?;
-        if self.crossing == Crossing::Handles {
-            for (place, Root { handle, extents, .. }) in roots {
-                let mask = vec![true; extents.len()];
-                results[place] = evaluator.emit.broadcast(&handle, &mask, &extents);
-            }
-        } else if !result.table().types.is_empty() {
-            let (places, roots): (Vec<usize>, Vec<Root>) = roots.into_iter().unzip();
-            let (columns, numbers) = evaluator.written(result.table(), &roots)?;
-            places.into_iter().zip(numbers).for_each(|(place, number)| results[place] = number);
-            results.extend(columns);
+        let mut to = Results::default();
+        flatten(evaluator, result.shape(), Some(&value), &mut Vec::new(), &mut to)?;
+        if self.crossing == Crossing::Rows {
+            return to.with_rows(evaluator, result.table());
         }
-        Ok(results)
+        for (place, Root { handle, extents, .. }) in to.roots {
+            to.leaves[place] = evaluator.emit.stored(&handle, &extents);
+        }
+        Ok(to.leaves)
     }
 
     /// The rows of the values of recursive types in a parameter.
@@ -349,14 +346,14 @@ impl Inputs {
                 evaluator.node_val(&ty, handle)
             }
             Shape::Tuple(items) => {
-                let mut item = |(k, t)| self.param(evaluator, t, &format!("{name}_{k}"), axes);
-                Val::tuple(items.iter().enumerate().map(&mut item).collect::<Vec<_>>())
+                let items = items.iter().enumerate();
+                let items = items.map(|(k, t)| self.param(evaluator, t, &format!("{name}_{k}"), axes));
+                Val::Tuple(items.collect())
             }
             Shape::Record(fields) => {
-                let mut field = |(label, t): &(Arc<str>, Shape)| {
-                    self.param(evaluator, t, &format!("{name}_{label}"), axes)
-                };
-                Val::tuple(fields.iter().map(&mut field).collect::<Vec<_>>())
+                let fields = fields.iter();
+                let fields = fields.map(|(k, t)| self.param(evaluator, t, &format!("{name}_{k}"), axes));
+                Val::Tuple(fields.collect())
             }
             Shape::Array(size, elem) => {
                 let extent = self.size(evaluator, size);
@@ -378,74 +375,38 @@ impl Inputs {
                         shapes.iter().map(|t| self.param(evaluator, t, &label, axes)).collect(),
                     ));
                 }
-                Val::Variant(Rc::new(VariantVal { tag, fields }))
+                Val::variant(tag, fields)
             }
-        }
-    }
-}
-
-/// The nodes of the rows of a parameter.
-#[derive(Clone, Copy)]
-struct Planted<'a> {
-    nodes: &'a HashMap<TypeId, Atom>,
-    span: Span,
-    /// Is a variant around, of which some constructors lack what is looked at?
-    is_optional: bool,
-}
-
-impl Planted<'_> {
-    /// The parameter with nodes for the numbers of rows.
-    fn value(
-        self,
-        evaluator: &mut Evaluator,
-        shape: &Shape,
-        val: &Val,
-        extents: &mut Vec<Atom>,
-    ) -> Val {
-        match (shape, val) {
-            (Shape::Node(id), Val::Leaf(leaf)) => {
-                let least = i64::from(!self.is_optional);
-                evaluator.planted((leaf, least), *id, self.nodes[id], extents, self.span)
-            }
-            (Shape::Tuple(_) | Shape::Record(_), Val::Tuple(items)) => {
-                let pairs = parts(shape).into_iter().zip(items.iter());
-                let items = pairs.map(|(t, v)| self.value(evaluator, t, v, extents));
-                Val::tuple(items.collect::<Vec<_>>())
-            }
-            (Shape::Array(_, elem), Val::Array(array)) => {
-                extents.push(array.extent);
-                let elem = self.value(evaluator, elem, &array.elem, extents);
-                extents.pop();
-                Val::array(array.extent, elem)
-            }
-            (Shape::Variant(constructors), Val::Variant(variant)) => {
-                let inside = Planted { is_optional: true, ..self };
-                let mut fields = Vec::with_capacity(constructors.len());
-                for ((_, shapes), vals) in constructors.iter().zip(&variant.fields) {
-                    let pairs = shapes.iter().zip(vals.iter().flatten());
-                    let vals = pairs.map(|(t, v)| inside.value(evaluator, t, v, extents));
-                    fields.push(Some(vals.collect()));
-                }
-                Val::Variant(Rc::new(VariantVal { tag: variant.tag.clone(), fields }))
-            }
-            (
-                Shape::Scalar(_)
-                | Shape::Tuple(_)
-                | Shape::Record(_)
-                | Shape::Array(..)
-                | Shape::Variant(_)
-                | Shape::Node(_),
-                _,
-            ) => val.clone(),
         }
     }
 }
 
 /// What a function gives, under construction.
-pub(crate) struct Results<'a> {
-    pub leaves: &'a mut Vec<Atom>,
+#[derive(Default)]
+pub(crate) struct Results {
+    leaves: Vec<Atom>,
     /// Values of recursive types, and which leaves are their numbers.
-    pub roots: &'a mut Vec<(usize, Root)>,
+    roots: Vec<(usize, Root)>,
+}
+
+impl Results {
+    fn store(&mut self, emit: &mut Emit, elem: ScalarTy, leaf: Option<&Leaf>, extents: &[Atom]) {
+        self.leaves.push(match leaf {
+            Some(leaf) => emit.stored(leaf, extents),
+            None => zeros(emit, elem.into(), &vec![true; extents.len()], extents),
+        });
+    }
+
+    /// The leaves, with the rows of the values of recursive types.
+    pub fn with_rows(mut self, evaluator: &mut Evaluator, table: &Table) -> Eval<Vec<Atom>> {
+        if !table.types.is_empty() {
+            let (places, roots): (Vec<usize>, Vec<Root>) = self.roots.into_iter().unzip();
+            let (columns, numbers) = evaluator.written(table, &roots)?;
+            places.into_iter().zip(numbers).for_each(|(k, number)| self.leaves[k] = number);
+            self.leaves.extend(columns);
+        }
+        Ok(self.leaves)
+    }
 }
 
 /// The leaves of a value, stored; what is absent becomes zeros.
@@ -456,124 +417,84 @@ pub(crate) fn flatten(
     extents: &mut Vec<Atom>,
     to: &mut Results,
 ) -> Eval<()> {
-    let leaves = &mut *to.leaves;
-    let mut store =
-        |elem: ScalarTy, leaf: Option<&Leaf>, extents: &[Atom], evaluator: &mut Evaluator| {
-            let mask = vec![true; extents.len()];
-            leaves.push(match leaf {
-                Some(leaf) => evaluator.emit.broadcast(leaf, &mask, extents),
-                None => zeros(&mut evaluator.emit, elem.into(), &mask, extents),
-            });
-        };
-    match (shape, value) {
-        (Shape::Scalar(elem), Some(Val::Leaf(leaf))) => {
-            store(*elem, Some(leaf), extents, evaluator)
+    match shape {
+        Shape::Scalar(elem) => {
+            let leaf = part(value, Val::as_leaf)?;
+            to.store(&mut evaluator.emit, *elem, leaf, extents);
         }
-        (Shape::Scalar(elem), None) => store(*elem, None, extents, evaluator),
-        (Shape::Node(id), value) => {
-            let handle = match value {
-                Some(Val::Node(node)) => node.handle.clone(),
-                None => {
-                    let node = evaluator.node_type(&CoreTy::Variant(*id));
-                    Leaf::same(Atom::int(0), extents.len()).of(Elem::Ref(node))
-                }
-                Some(
-                    Val::Leaf(_)
-                    | Val::Tuple(_)
-                    | Val::Array(_)
-                    | Val::Variant(_)
-                    | Val::Fun(_)
-                    | Val::Acc(_),
-                ) => return Err(ill_typed()),
-            };
-            let root = Root { id: *id, handle, extents: extents.clone() };
-            to.roots.push((to.leaves.len(), root));
+        Shape::Node(id) => {
+            let node = evaluator.node_type(&CoreTy::Variant(*id));
+            let absent = || Leaf::same(Atom::int(0), extents.len()).of(Elem::Ref(node));
+            let handle = part(value, Val::as_node)?.map_or_else(absent, |node| node.handle.clone());
+            to.roots.push((to.leaves.len(), Root { id: *id, handle, extents: extents.clone() }));
             to.leaves.push(Atom::int(0)); // its number, later
         }
-        (Shape::Tuple(items), value) => {
-            let parts = components(value, items.len())?;
-            items
-                .iter()
-                .zip(parts)
-                .try_for_each(|(t, part)| flatten(evaluator, t, part, extents, to))?;
+        Shape::Tuple(_) | Shape::Record(_) => {
+            let items = part(value, Val::as_tuple)?;
+            for (k, shape) in parts(shape).into_iter().enumerate() {
+                flatten(evaluator, shape, items.map(|items| &items[k]), extents, to)?;
+            }
         }
-        (Shape::Record(fields), value) => {
-            let parts = components(value, fields.len())?;
-            fields
-                .iter()
-                .zip(parts)
-                .try_for_each(|((_, t), part)| flatten(evaluator, t, part, extents, to))?;
-        }
-        (Shape::Array(_, elem), value) => {
-            let array = match value {
-                Some(Val::Array(array)) => Some(array),
-                None => None,
-                Some(
-                    Val::Leaf(_)
-                    | Val::Tuple(_)
-                    | Val::Variant(_)
-                    | Val::Fun(_)
-                    | Val::Node(_)
-                    | Val::Acc(_),
-                ) => return Err(ill_typed()),
-            };
-            extents.push(array.map_or(Atom::int(0), |a| a.extent));
+        Shape::Array(_, elem) => {
+            let array = part(value, Val::as_array)?;
+            extents.push(array.map_or(Atom::int(0), |array| array.extent));
             if elem.is_empty() {
                 let extents = [&extents[..], &[Atom::int(0)]].concat();
-                let mask = vec![true; extents.len()];
-                let elem = ScalarTy::Bool.into();
-                to.leaves.push(zeros(&mut evaluator.emit, elem, &mask, &extents));
+                to.store(&mut evaluator.emit, ScalarTy::Bool, None, &extents);
             }
-            flatten(evaluator, elem, array.map(|a| &a.elem), extents, to)?;
+            flatten(evaluator, elem, array.map(|array| &array.elem), extents, to)?;
             extents.pop();
         }
-        (Shape::Variant(constructors), value) => {
-            let variant = match value {
-                Some(Val::Variant(variant)) => Some(variant),
-                None => None,
-                Some(
-                    Val::Leaf(_)
-                    | Val::Tuple(_)
-                    | Val::Array(_)
-                    | Val::Fun(_)
-                    | Val::Node(_)
-                    | Val::Acc(_),
-                ) => return Err(ill_typed()),
-            };
-            store(ScalarTy::Int, variant.map(|v| &v.tag), extents, evaluator);
+        Shape::Variant(constructors) => {
+            let variant = part(value, Val::as_variant)?;
+            let tag = variant.map(|variant| &variant.tag);
+            to.store(&mut evaluator.emit, ScalarTy::Int, tag, extents);
             for (c, (_, shapes)) in constructors.iter().enumerate() {
-                let fields = variant.and_then(|v| v.fields[c].as_ref());
-                for (k, t) in shapes.iter().enumerate() {
-                    flatten(evaluator, t, fields.map(|f| &f[k]), extents, to)?;
+                let fields = variant.and_then(|variant| variant.fields[c].as_ref());
+                for (k, shape) in shapes.iter().enumerate() {
+                    flatten(evaluator, shape, fields.map(|fields| &fields[k]), extents, to)?;
                 }
             }
         }
-        (
-            Shape::Scalar(_),
-            Some(
-                Val::Tuple(_)
-                | Val::Array(_)
-                | Val::Variant(_)
-                | Val::Fun(_)
-                | Val::Node(_)
-                | Val::Acc(_),
-            ),
-        ) => return Err(ill_typed()),
     }
     Ok(())
 }
 
-fn components(value: Option<&Val>, count: usize) -> Eval<Vec<Option<&Val>>> {
-    match value {
-        None => Ok(vec![None; count]),
-        Some(Val::Tuple(items)) => Ok(items.iter().map(Some).collect()),
-        Some(
-            Val::Leaf(_)
-            | Val::Array(_)
-            | Val::Variant(_)
-            | Val::Fun(_)
-            | Val::Node(_)
-            | Val::Acc(_),
-        ) => Err(ill_typed()),
+/// What takes the place of a part of a value, by its shape, the sizes of the arrays around it, and
+/// whether a variant is around it.
+pub(crate) type Instead<'f> = dyn FnMut(&Shape, &Val, &[Atom], bool) -> Option<Val> + 'f;
+
+/// The value with others for some of its parts.
+pub(crate) fn replaced(shape: &Shape, value: &Val, instead: &mut Instead) -> Eval<Val> {
+    replace(shape, value, &mut Vec::new(), false, instead)
+}
+
+fn replace(
+    shape: &Shape,
+    value: &Val,
+    extents: &mut Vec<Atom>,
+    is_optional: bool,
+    instead: &mut Instead,
+) -> Eval<Val> {
+    if let Some(other) = instead(shape, value, extents, is_optional) {
+        return Ok(other);
     }
+    let depth = extents.len();
+    extents.extend(value.as_array().ok().map(|array| array.extent));
+    let is_optional = is_optional || matches!(value, Val::Variant(_));
+    let mut shapes = match (shape, value) {
+        (Shape::Array(_, elem), _) => vec![&**elem],
+        (Shape::Variant(constructors), Val::Variant(variant)) => {
+            let both = constructors.iter().zip(&variant.fields);
+            both.filter(|(_, vals)| vals.is_some()).flat_map(|((_, shapes), _)| shapes).collect()
+        }
+        (shape, _) => parts(shape),
+    }
+    .into_iter();
+    let made = value.try_map(&mut |part| match shapes.next() {
+        Some(shape) => replace(shape, part, extents, is_optional, instead),
+        None => Ok(part.clone()),
+    });
+    extents.truncate(depth);
+    made
 }

@@ -10,11 +10,11 @@ use lambada_core::{Size, Ty, TypeId};
 use lambada_source::Site;
 
 use crate::Eval;
-use crate::entry::{Results, flatten};
+use crate::entry::{Results, flatten, replaced};
 use crate::eval::Evaluator;
 use crate::layout::Layout;
 use crate::shape::{Shape, Table};
-use crate::val::{Leaf, Val, VariantVal};
+use crate::val::{Leaf, Val};
 
 /// What stands for a value that contains functions or nothing in a way that has no layout.
 const VALUE: &str = "<value>";
@@ -24,16 +24,13 @@ impl Evaluator<'_> {
     pub(crate) fn inspect(&mut self, site: &Site, value: &Val, ty: &Ty) -> Eval<()> {
         let shape = self.picture(ty);
         let table = Table::of(self.program, &shape).unwrap_or_default();
-        let shown = shown(&shape, value, 0);
-        let (mut leaves, mut roots) = (Vec::new(), Vec::new());
-        let to = &mut Results { leaves: &mut leaves, roots: &mut roots };
-        flatten(self, &shape, Some(&shown), &mut Vec::new(), to)?;
-        if !table.types.is_empty() {
-            let (places, roots): (Vec<usize>, Vec<_>) = roots.into_iter().unzip();
-            let (columns, numbers) = self.written(&table, &roots)?;
-            places.into_iter().zip(numbers).for_each(|(place, number)| leaves[place] = number);
-            leaves.extend(columns);
-        }
+        let shown = replaced(&shape, value, &mut |shape, _, extents, _| {
+            let name = || Val::variant(Leaf::same(Atom::int(0), extents.len()), vec![Some(vec![])]);
+            is_named(shape).then(name)
+        })?;
+        let mut to = Results::default();
+        flatten(self, &shape, Some(&shown), &mut Vec::new(), &mut to)?;
+        let leaves = to.with_rows(self, &table)?;
         let inspection = (site.clone(), Layout::with_table(shape, table));
         let number = self.inspection_number(inspection);
         let label = site.message.as_ref().into();
@@ -96,40 +93,4 @@ fn named(name: &str) -> Shape {
 /// Whether this is the shape of what is shown by a name.
 fn is_named(shape: &Shape) -> bool {
     matches!(shape, Shape::Variant(constructors) if constructors.len() == 1 && constructors[0].0.starts_with('<'))
-}
-
-/// The value with names for what is shown by one, inside of so many arrays.
-fn shown(shape: &Shape, value: &Val, depth: usize) -> Val {
-    if is_named(shape) {
-        let tag = Leaf::same(Atom::int(0), depth);
-        return Val::Variant(Rc::new(VariantVal { tag, fields: vec![Some(Vec::new())] }));
-    }
-    match (shape, value) {
-        (Shape::Tuple(_) | Shape::Record(_), Val::Tuple(items)) => {
-            let parts = crate::layout::parts(shape).into_iter().zip(items.iter());
-            Val::tuple(parts.map(|(t, v)| shown(t, v, depth)).collect::<Vec<_>>())
-        }
-        (Shape::Array(_, elem), Val::Array(array)) => {
-            Val::array(array.extent, shown(elem, &array.elem, depth + 1))
-        }
-        (Shape::Variant(constructors), Val::Variant(variant)) => {
-            let mut fields = Vec::with_capacity(constructors.len());
-            for ((_, shapes), vals) in constructors.iter().zip(&variant.fields) {
-                let pairs = |vals: &Vec<Val>| {
-                    shapes.iter().zip(vals).map(|(t, v)| shown(t, v, depth)).collect()
-                };
-                fields.push(vals.as_ref().map(pairs));
-            }
-            Val::Variant(Rc::new(VariantVal { tag: variant.tag.clone(), fields }))
-        }
-        (
-            Shape::Scalar(_)
-            | Shape::Tuple(_)
-            | Shape::Record(_)
-            | Shape::Array(..)
-            | Shape::Variant(_)
-            | Shape::Node(_),
-            _,
-        ) => value.clone(),
-    }
 }

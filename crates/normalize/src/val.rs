@@ -337,20 +337,54 @@ impl Val {
         is_data && self.children().into_iter().all(Val::is_first_order)
     }
 
+    /// Whether both are scalars, or both are tuples, or so on.
+    pub fn same_kind(&self, other: &Val) -> bool {
+        std::mem::discriminant(self) == std::mem::discriminant(other)
+    }
+
+    /// The element of an empty array may be no constructor and no function at all.
+    pub fn is_absent(&self) -> bool {
+        match self {
+            Val::Variant(variant) => variant.fields.iter().all(Option::is_none),
+            Val::Fun(fun) => fun.alternatives.is_empty(),
+            Val::Leaf(_) | Val::Tuple(_) | Val::Array(_) | Val::Node(_) | Val::Acc(_) => false,
+        }
+    }
+
+    /// The lists of children, beside those of another value of the kind that has them.
+    fn lists<'v>(&'v self, other: &'v Val) -> Option<Vec<(&'v [Val], Option<&'v [Val]>)>> {
+        let one = |val| std::slice::from_ref(val);
+        Some(match (self, other) {
+            (Val::Tuple(items), Val::Tuple(others)) => vec![(items, Some(others))],
+            (Val::Array(own), Val::Array(other)) => vec![(one(&own.elem), Some(one(&other.elem)))],
+            (Val::Variant(own), Val::Variant(other)) => {
+                let fields = own.fields.iter().zip(&other.fields);
+                fields.filter_map(|(own, other)| Some((own.as_deref()?, other.as_deref()))).collect()
+            }
+            (Val::Fun(own), Val::Fun(other)) => {
+                let closures = own.alternatives.iter();
+                closures.map(|c| (&c.env[..], other.env(c.code.number))).collect()
+            }
+            (Val::Acc(own), Val::Acc(other)) if !Rc::ptr_eq(own, other) => return None,
+            (own, other) if own.same_kind(other) => Vec::new(),
+            (_, _) => return None,
+        })
+    }
+
+    /// The children beside those of another value, if that may be all that this one may be.
+    pub fn within<'v>(&'v self, other: &'v Val) -> Option<Vec<(&'v Val, &'v Val)>> {
+        let mut pairs = Vec::new();
+        for (own, others) in self.lists(other)? {
+            pairs.extend(own.iter().zip(others.filter(|others| others.len() == own.len())?));
+        }
+        Some(pairs)
+    }
+
     /// The children of data beside those of another value, of constructors that both may be. Nobody
     /// looks into functions and nodes.
     pub fn zip<'v>(&'v self, other: &'v Val) -> Vec<(&'v Val, &'v Val)> {
-        if let (Val::Variant(variant), Val::Variant(other)) = (self, other) {
-            let constructors = variant.fields.iter().zip(&other.fields);
-            let both = constructors.filter_map(|(a, b)| a.as_ref().zip(b.as_ref()));
-            return both.flat_map(|(a, b)| a.iter().zip(b)).collect();
-        }
-        let same = match self {
-            Val::Tuple(_) => matches!(other, Val::Tuple(_)),
-            Val::Array(_) => matches!(other, Val::Array(_)),
-            Val::Leaf(_) | Val::Variant(_) | Val::Fun(_) | Val::Node(_) | Val::Acc(_) => false,
-        };
-        if same { self.children().into_iter().zip(other.children()).collect() } else { Vec::new() }
+        let lists = self.lists(other).filter(|_| !matches!(self, Val::Fun(_))).unwrap_or_default();
+        lists.into_iter().flat_map(|(own, others)| own.iter().zip(others.unwrap_or_default())).collect()
     }
 
     /// The value with other children, where [`Val::zip`] has something beside them.

@@ -433,50 +433,16 @@ impl Merge for Shape {
 /// Can the state take the next one as it is: are its static parts the same, and are all its
 /// closures and constructors foreseen?
 fn covers(state: &Val, next: &Val, params: &[Param]) -> bool {
-    let leaf = |s: &Leaf, n: &Leaf| {
-        let is_param = params.iter().any(|p| s.atom == Atom::Var(p.var));
-        if is_param {
-            s.axes.iter().zip(&n.axes).all(|(has, needs)| *has || !needs)
-        } else {
-            s == n
-        }
-    };
-    let list = |s: &[Val], n: &[Val]| {
-        s.len() == n.len() && s.iter().zip(n).all(|(s, n)| covers(s, n, params))
-    };
-    match (state, next) {
-        (Val::Leaf(s), Val::Leaf(n)) => leaf(s, n),
-        (Val::Tuple(s), Val::Tuple(n)) => list(s, n),
-        (Val::Array(s), Val::Array(n)) => covers(&s.elem, &n.elem, params),
-        (Val::Variant(s), Val::Variant(n)) => {
-            let absent = n.fields.iter().all(Option::is_none);
-            let fields = s.fields.iter().zip(&n.fields).all(|pair| match pair {
-                (Some(s), Some(n)) => list(s, n),
-                (_, None) => true,
-                (None, Some(_)) => false,
-            });
-            absent || leaf(&s.tag, &n.tag) && fields
-        }
-        (Val::Fun(s), Val::Fun(n)) => {
-            let foreseen = n
-                .alternatives
-                .iter()
-                .all(|c| s.env(c.code.number).is_some_and(|env| list(env, &c.env)));
-            n.alternatives.is_empty() || leaf(&s.tag, &n.tag) && foreseen
-        }
-        (Val::Node(s), Val::Node(n)) => leaf(&s.handle, &n.handle),
-        (Val::Acc(s), Val::Acc(n)) => std::rc::Rc::ptr_eq(s, n),
-        (
-            Val::Leaf(_)
-            | Val::Tuple(_)
-            | Val::Array(_)
-            | Val::Variant(_)
-            | Val::Fun(_)
-            | Val::Node(_)
-            | Val::Acc(_),
-            _,
-        ) => false,
+    if next.is_absent() && state.same_kind(next) {
+        return true;
     }
+    let leaf = |(s, n): (&Leaf, &Leaf)| match params.iter().any(|p| s.atom == Atom::Var(p.var)) {
+        true => s.axes.iter().zip(&n.axes).all(|(has, needs)| *has || !needs),
+        false => s == n,
+    };
+    let pairs = next.within(state);
+    state.own_leaf().zip(next.own_leaf()).is_none_or(leaf)
+        && pairs.is_some_and(|pairs| pairs.into_iter().all(|(n, s)| covers(s, n, params)))
 }
 
 /// The parameters of a state, from a value that it covers.
