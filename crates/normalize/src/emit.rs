@@ -6,8 +6,8 @@ use std::rc::Rc;
 
 use lambada_anf::bounds::Frame;
 use lambada_anf::{
-    Atom, Block, Elem, Exp, FnId, Function, Library, NAMELESS, Names, Nest, NodeId, Op, Param, Stm,
-    Ty, Var,
+    Atom, Block, Elem, Exp, FnId, Function, Library, NAMELESS, Names, Nest, NodeId, Op, Out, Param,
+    Stm, Ty, Var,
 };
 use lambada_prim::{Precision, Prim, Scalar, Tensor};
 use lambada_source::{Site, Span};
@@ -413,17 +413,9 @@ impl Emit {
         }
         let ty = Ty { elem: self.elem_of(leaf), dims: Leaf::select(mask, extents) };
         let name = self.hint.take().unwrap_or_else(|| self.hint_of(leaf.atom));
-        let (level, extent) = (self.level(), extents[0]);
-        self.enter();
-        let index = self.index("i", extent);
+        let index = self.enter_for(extents[0]);
         let result = self.broadcast(&leaf.at(index.into()), &mask[1..], &extents[1..]);
-        let body = self.leave().finish(vec![result]);
-        let var = self.fresh_at(level, name, ty.clone());
-        self.push(
-            vec![Param { var, ty }],
-            Nest::For { index, extent, outs: vec![lambada_anf::Out::Collect], body },
-        );
-        var.into()
+        self.leave_for(index, extents[0], (Out::Collect, ty, name), result)
     }
 
     /// The leaf as an array of these sizes that has all of its axes.
@@ -436,6 +428,34 @@ impl Emit {
         let var = self.fresh(hint, ty.clone());
         self.push(vec![Param { var, ty }], Op::Accumulator(first));
         var
+    }
+
+    /// Opens the body of a `for`; gives its index.
+    pub fn enter_for(&mut self, extent: Atom) -> Var {
+        self.enter();
+        self.index("i", extent)
+    }
+
+    /// Ends the body of a `for` that gives this.
+    pub fn leave_for(
+        &mut self,
+        index: Var,
+        extent: Atom,
+        out: (Out, Ty, Rc<str>),
+        result: Atom,
+    ) -> Atom {
+        let body = self.leave().finish(vec![result]);
+        let (out, ty, hint) = out;
+        let var = self.fresh(hint, ty.clone());
+        let nest = Nest::For { index, extent, outs: vec![out], body };
+        self.push(vec![Param { var, ty }], nest);
+        var.into()
+    }
+
+    /// Ends the body of a `for` that gives nothing.
+    pub fn leave_for_effect(&mut self, index: Var, extent: Atom) {
+        let body = self.leave().finish(Vec::new());
+        self.push(Vec::new(), Nest::For { index, extent, outs: Vec::new(), body });
     }
 
     /// A new index variable of the innermost block, below the extent.

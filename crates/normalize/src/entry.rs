@@ -10,9 +10,9 @@ use lambada_source::{Problem, Site, Span};
 
 use crate::Eval;
 use crate::counts;
+use crate::emit::Emit;
 use crate::eval::Evaluator;
 use crate::layout::{Layout, parts};
-use crate::emit::Emit;
 use crate::merge::zeros;
 use crate::messages;
 use crate::repeated::repeated;
@@ -347,12 +347,14 @@ impl Inputs {
             }
             Shape::Tuple(items) => {
                 let items = items.iter().enumerate();
-                let items = items.map(|(k, t)| self.param(evaluator, t, &format!("{name}_{k}"), axes));
+                let items =
+                    items.map(|(k, t)| self.param(evaluator, t, &format!("{name}_{k}"), axes));
                 Val::Tuple(items.collect())
             }
             Shape::Record(fields) => {
                 let fields = fields.iter();
-                let fields = fields.map(|(k, t)| self.param(evaluator, t, &format!("{name}_{k}"), axes));
+                let fields =
+                    fields.map(|(k, t)| self.param(evaluator, t, &format!("{name}_{k}"), axes));
                 Val::Tuple(fields.collect())
             }
             Shape::Array(size, elem) => {

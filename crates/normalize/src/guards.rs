@@ -2,7 +2,7 @@
 //! their sizes count only where the value is of that constructor. Mostly they are evidently equal
 //! anyway, and nothing of this is needed.
 
-use lambada_anf::{Atom, Nest, Out, Param, Ty};
+use lambada_anf::{Atom, Out, Ty};
 use lambada_prim::{Prim, ReduceOp};
 use lambada_source::Span;
 
@@ -88,8 +88,7 @@ impl Emit {
     }
 
     fn any_element(&mut self, extent: Atom, way: &[Guard]) -> Atom {
-        self.enter();
-        let index = self.index("i", extent);
+        let index = self.enter_for(extent);
         let inner: Vec<Guard> = way
             .iter()
             .map(|guard| match guard {
@@ -98,17 +97,12 @@ impl Emit {
             })
             .collect();
         let active = self.active(&inner);
-        let block = self.leave();
         if active.as_lit().is_some() {
+            self.leave();
             return active;
         }
-        let var = self.fresh("any", Ty::bool());
-        let outs = vec![Out::Reduce(ReduceOp::Or)];
-        self.push(
-            vec![Param { var, ty: Ty::bool() }],
-            Nest::For { index, extent, outs, body: block.finish(vec![active]) },
-        );
-        var.into()
+        let out = (Out::Reduce(ReduceOp::Or), Ty::bool(), "any".into());
+        self.leave_for(index, extent, out, active)
     }
 
     /// Fails where the value is active and the sizes differ.

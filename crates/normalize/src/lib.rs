@@ -44,10 +44,22 @@ pub use layout::Layout;
 pub use messages::is_circle;
 pub use shape::{Constructor, LeafLayout, Shape, Table};
 
+use lambada_core::{Term, TermKind, Var};
+
 /// The result of a step that may find the program impossible to compile.
 type Eval<T> = Result<T, Box<lambada_source::Problem>>;
 
 /// The problem of values that core's checker would not have let meet.
 fn ill_typed() -> Box<lambada_source::Problem> {
     Box::new(messages::ill_typed())
+}
+
+/// The parameters that a function takes one after the other, and what it gives then.
+fn lambdas(term: &Term) -> (Vec<&Var>, &Term) {
+    let (mut params, mut body) = (Vec::new(), term);
+    while let TermKind::Lam(var, inner) = body.kind() {
+        params.push(var);
+        body = inner;
+    }
+    (params, body)
 }

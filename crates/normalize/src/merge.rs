@@ -8,11 +8,11 @@ use std::rc::Rc;
 use lambada_anf::{Atom, Elem, Nest, Ty};
 use lambada_prim::Prim;
 
-use crate::{Eval, ill_typed};
 use crate::emit::Emit;
 use crate::guards::{Guard, is_guarded};
 use crate::messages;
 use crate::val::{AccVal, ArrayVal, Closure, FunVal, Leaf, NodeVal, Val, VariantVal, part};
+use crate::{Eval, ill_typed};
 
 /// Where in a value a leaf is.
 #[derive(Clone, Debug)]
@@ -84,10 +84,7 @@ impl Merger<'_> {
     fn value(&mut self, parts: &[Option<&Val>]) -> Eval<Val> {
         match parts.iter().flatten().next().ok_or_else(ill_typed)? {
             Val::Leaf(_) => Ok(Val::Leaf(self.leaf(&only(parts, Val::as_leaf)?, false)?)),
-            Val::Tuple(_) => {
-                let parts = only(parts, |val| val.as_tuple().map(|items| &**items))?;
-                Ok(Val::tuple(self.list(&parts)?))
-            }
+            Val::Tuple(_) => Ok(Val::tuple(self.list(&only(parts, Val::as_tuple)?)?)),
             Val::Array(_) => self.array(&only(parts, Val::as_array)?),
             Val::Variant(variant) => {
                 self.variant(&only(parts, Val::as_variant)?, variant.fields.len())

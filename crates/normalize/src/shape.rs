@@ -84,24 +84,7 @@ impl Shape {
 
     /// The shape of a type of which no sizes are known.
     pub(crate) fn of_ty(program: &Program, ty: &Ty) -> Result<Shape, Unfit> {
-        match ty {
-            Ty::Scalar(elem) => Ok(Shape::Scalar(*elem)),
-            Ty::Tuple(items) => Ok(Shape::Tuple(
-                items.iter().map(|t| Shape::of_ty(program, t)).collect::<Result<_, _>>()?,
-            )),
-            Ty::Record(fields) => {
-                let field = |(name, t): &(Rc<str>, Ty)| {
-                    let is_size = is_size(name);
-                    let shape =
-                        if is_size { Shape::size(Size::Any) } else { Shape::of_ty(program, t)? };
-                    Ok((Arc::from(&**name), shape))
-                };
-                Ok(Shape::Record(fields.iter().map(field).collect::<Result<_, _>>()?))
-            }
-            Ty::Array(elem) => Shape::array(Size::Any, Shape::of_ty(program, elem)?),
-            Ty::Fun(..) => Err(Unfit::Function),
-            Ty::Variant(id) => Shape::of_variant(program, *id),
-        }
+        Shape::of_sized(program, &with_any_sizes(ty))
     }
 
     fn of_variant(program: &Program, id: TypeId) -> Result<Shape, Unfit> {
@@ -199,6 +182,24 @@ impl Shape {
                 }
             }
         }
+    }
+}
+
+/// The type with sizes that may be anything.
+fn with_any_sizes(ty: &Ty) -> SizedTy {
+    let all = |types: &[Ty]| types.iter().map(with_any_sizes).collect();
+    match ty {
+        Ty::Scalar(elem) => SizedTy::Scalar(*elem),
+        Ty::Tuple(items) => SizedTy::Tuple(all(items)),
+        Ty::Record(fields) => {
+            let field = |(name, ty): &(Rc<str>, Ty)| (name.clone(), with_any_sizes(ty));
+            SizedTy::Record(fields.iter().map(field).collect())
+        }
+        Ty::Array(elem) => SizedTy::Array(Size::Any, Box::new(with_any_sizes(elem))),
+        Ty::Fun(from, to) => {
+            SizedTy::Fun(Box::new(with_any_sizes(from)), Box::new(with_any_sizes(to)))
+        }
+        Ty::Variant(id) => SizedTy::Variant(*id),
     }
 }
 

@@ -271,7 +271,8 @@ impl Val {
                 Val::variant(variant.tag.clone(), fields.collect::<Eval<_>>()?)
             }
             Val::Fun(fun) => {
-                let closure = |c: &Closure| Ok(Closure { code: c.code.clone(), env: list(&c.env)? });
+                let closure =
+                    |c: &Closure| Ok(Closure { code: c.code.clone(), env: list(&c.env)? });
                 let alternatives = fun.alternatives.iter().map(closure).collect::<Eval<_>>()?;
                 Val::fun(fun.tag.clone(), alternatives)
             }
@@ -359,7 +360,9 @@ impl Val {
             (Val::Array(own), Val::Array(other)) => vec![(one(&own.elem), Some(one(&other.elem)))],
             (Val::Variant(own), Val::Variant(other)) => {
                 let fields = own.fields.iter().zip(&other.fields);
-                fields.filter_map(|(own, other)| Some((own.as_deref()?, other.as_deref()))).collect()
+                fields
+                    .filter_map(|(own, other)| Some((own.as_deref()?, other.as_deref())))
+                    .collect()
             }
             (Val::Fun(own), Val::Fun(other)) => {
                 let closures = own.alternatives.iter();
@@ -384,7 +387,10 @@ impl Val {
     /// looks into functions and nodes.
     pub fn zip<'v>(&'v self, other: &'v Val) -> Vec<(&'v Val, &'v Val)> {
         let lists = self.lists(other).filter(|_| !matches!(self, Val::Fun(_))).unwrap_or_default();
-        lists.into_iter().flat_map(|(own, others)| own.iter().zip(others.unwrap_or_default())).collect()
+        lists
+            .into_iter()
+            .flat_map(|(own, others)| own.iter().zip(others.unwrap_or_default()))
+            .collect()
     }
 
     /// The value with other children, where [`Val::zip`] has something beside them.
@@ -419,7 +425,7 @@ macro_rules! kinds {
 
 kinds! {
     as_leaf, Leaf: Leaf;
-    as_tuple, Tuple: Rc<[Val]>;
+    as_tuple, Tuple: [Val];
     as_array, Array: Rc<ArrayVal>;
     as_variant, Variant: Rc<VariantVal>;
     as_fun, Fun: Rc<FunVal>;

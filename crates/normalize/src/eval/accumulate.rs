@@ -9,13 +9,13 @@ use lambada_core::{Term, Var};
 use lambada_source::Span;
 
 use super::Evaluator;
-use crate::{Eval, ill_typed};
 use crate::emit::Emit;
 use crate::guards::Guard;
 use crate::merge::{Merge, Place, map_leaves, merge, zeros};
 use crate::messages;
 use crate::sketch::is_number;
 use crate::val::{AccVal, Leaf, Val};
+use crate::{Eval, ill_typed};
 
 impl Evaluator<'_> {
     /// `accumulate acc = init in body`, as the pair of the body's value and the final sum.

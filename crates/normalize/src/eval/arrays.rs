@@ -1,18 +1,18 @@
 //! Arrays: literals, sizes, indices, reductions, products. Indices are checked here, and not at all
 //! where they are evidently in range.
 
-use lambada_anf::{Atom, NAMELESS, Nest, Op, Out, Param, Ty, Var};
+use lambada_anf::{Atom, NAMELESS, Op, Out, Param, Ty, Var};
 use lambada_core::{Term, Ty as CoreTy};
 use lambada_prim::{ArrayPrim, Data, Prim, ReduceOp, Tensor};
 use lambada_source::Span;
 
 use super::functions::same;
 use super::{Evaluator, Hint};
-use crate::{Eval, ill_typed};
 use crate::emit::{Emit, Known};
 use crate::guards::Guard;
 use crate::merge::{Merge, Place, joint_axes, map_leaves, merge};
 use crate::val::{ArrayVal, Leaf, Val};
+use crate::{Eval, ill_typed};
 
 impl Evaluator<'_> {
     /// An array-valued term.
@@ -267,28 +267,19 @@ struct Rows {
 impl Rows {
     fn scalars(&self, emit: &mut Emit, leaf: &Leaf, ty: Ty) -> Atom {
         let hint = emit.hint.take().unwrap_or_else(|| "s".into());
-        emit.enter();
-        let index = emit.index("i", self.extent);
+        let index = emit.enter_for(self.extent);
         let element = emit.force(&leaf.at(index.into()));
-        let body = emit.leave().finish(vec![element]);
-        let var = emit.fresh(hint, ty.clone());
-        emit.push(
-            vec![Param { var, ty }],
-            Nest::For { index, extent: self.extent, outs: vec![Out::Reduce(self.op)], body },
-        );
-        var.into()
+        emit.leave_for(index, self.extent, (Out::Reduce(self.op), ty, hint), element)
     }
 
     fn rows(&self, emit: &mut Emit, leaf: &Leaf, ty: Ty) -> Atom {
         let hint = emit.hint.take().unwrap_or_else(|| "s".into());
         let zero = emit.fill(Atom::Lit(self.op.unit(ty.elem.scalar())), ty.dims.clone());
         let acc = emit.accumulator(&hint, ty.clone(), zero);
-        emit.enter();
-        let index = emit.index("i", self.extent);
+        let index = emit.enter_for(self.extent);
         let value = emit.force(&leaf.at(index.into()));
         emit.push(Vec::new(), Op::Accumulate { acc, index: Vec::new(), value });
-        let body = emit.leave().finish(Vec::new());
-        emit.push(Vec::new(), Nest::For { index, extent: self.extent, outs: Vec::new(), body });
+        emit.leave_for_effect(index, self.extent);
         emit.bind(&hint, ty, Op::Freeze(acc))
     }
 }

@@ -17,10 +17,10 @@ use lambada_core::{DefId, Term, TermKind, Ty as CoreTy, Var};
 use lambada_prim::Prim;
 
 use super::{Evaluator, Hint, Key};
-use crate::{Eval, ill_typed};
 use crate::emit::Emit;
 use crate::sketch::{Filled, Sketch, Slots, Source};
 use crate::val::{Closure, Code, CodeKind, Val};
+use crate::{Eval, ill_typed, lambdas};
 
 /// The most functions of a library.
 const FUNCTIONS: usize = 10_000;
@@ -49,10 +49,8 @@ impl Evaluator<'_> {
     /// The parameters that a function takes one after the other belong to a recursive function of
     /// this name.
     pub(super) fn mark_recursive(&mut self, body: &Term, name: &Rc<str>) {
-        let mut term = body.without_rules();
-        while let TermKind::Lam(var, inner) = term.kind() {
+        for var in lambdas(body.without_rules()).0 {
             self.recursive.entry(var.id).or_insert_with(|| name.clone());
-            term = inner;
         }
     }
 
@@ -106,11 +104,7 @@ impl Evaluator<'_> {
     /// The parameters that a function takes one after the other belong to one that is called for
     /// the size of the program alone.
     pub(super) fn mark_repeated(&mut self, body: &Term) {
-        let mut term = body;
-        while let TermKind::Lam(var, inner) = term.kind() {
-            self.called.insert(var.id);
-            term = inner;
-        }
+        self.called.extend(lambdas(body).0.iter().map(|var| var.id));
     }
 
     /// Is the code that of a function that is called for the size of the program alone?
@@ -165,17 +159,9 @@ impl Evaluator<'_> {
             Some(function) => known_results(function),
             None => self.expected.get(&function).cloned().unwrap_or_default(),
         };
-        let (mut binds, mut atoms) = (Vec::new(), Vec::new());
-        for (k, slot) in slots.values.iter().enumerate() {
-            let ty = Slots::ty(slot, &atoms);
-            let var = self.emit.fresh(slot.name.clone(), ty.clone());
-            binds.push(Param { var, ty });
-            atoms.push(match known.get(k).copied().flatten() {
-                Some(Known::Parameter(k)) => args[k],
-                Some(Known::Constant(value)) => value,
-                None => var.into(),
-            });
-        }
+        let mut atoms = Vec::new();
+        let known = |k: usize, _: &[Atom]| Some(known.get(k).copied().flatten()?.among(&args));
+        let binds = self.variables(&slots.values, &mut atoms, &known);
         self.emit.push(binds, Op::Call { function, args, accumulators });
         Ok(self.instances(std::slice::from_ref(&result), atoms)?.remove(0))
     }
@@ -336,6 +322,16 @@ pub(super) enum Known {
     Constant(Atom),
 }
 
+impl Known {
+    /// The atom, where these are given.
+    pub(super) fn among(self, params: &[Atom]) -> Atom {
+        match self {
+            Known::Parameter(k) => params[k],
+            Known::Constant(value) => value,
+        }
+    }
+}
+
 /// The sizes among the results of a function: those that it is given, or that are constants.
 pub(super) fn known_results(function: &anf::Function) -> Vec<Option<Known>> {
     let known = |(atom, ty): (&Atom, &anf::Ty)| match atom {
@@ -389,10 +385,5 @@ fn expected_results(function: &anf::Function, id: FnId) -> Vec<Option<Known>> {
 /// The parameters that a function takes one after the other.
 pub(super) fn parameters(code: &Code) -> Vec<Var> {
     let CodeKind::Lambda { var, body, .. } = &code.kind else { return Vec::new() };
-    let (mut vars, mut body) = (vec![var.clone()], body);
-    while let TermKind::Lam(var, inner) = body.kind() {
-        vars.push(var.clone());
-        body = inner;
-    }
-    vars
+    std::iter::once(var).chain(lambdas(body).0).cloned().collect()
 }

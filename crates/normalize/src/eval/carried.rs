@@ -22,10 +22,10 @@ use lambada_core::Ty as CoreTy;
 use super::Evaluator;
 use super::changing::{Carried, differing};
 use super::functions::same;
-use crate::{Eval, ill_typed};
+use crate::Eval;
 use crate::emit::Emit;
 use crate::guards::guarded_extents;
-use crate::val::{FunVal, Val, VariantVal};
+use crate::val::{FunVal, Val, part};
 
 /// Functions of a state that an iteration changes, as the state has them.
 pub(super) type Changed = HashSet<*const FunVal>;
@@ -145,20 +145,12 @@ impl Nodes<'_> {
                 Ok(Some(of.node_val(ty, handle)))
             }
             (Val::Tuple(s), Val::Tuple(n), CoreTy::Tuple(_) | CoreTy::Record(_)) => {
-                let init = match init {
-                    Some(Val::Tuple(items)) => Some(&items[..]),
-                    Some(_) => return Err(ill_typed()),
-                    None => None,
-                };
+                let init = part(init, Val::as_tuple)?;
                 let items = self.list(of, init, (s, n), &ty.components())?;
                 Ok(items.map(Val::tuple))
             }
             (Val::Array(s), Val::Array(n), CoreTy::Array(elem)) => {
-                let array = match init {
-                    Some(Val::Array(array)) => Some(array),
-                    Some(_) => return Err(ill_typed()),
-                    None => None,
-                };
+                let array = part(init, Val::as_array)?;
                 let extent = array.map_or(Atom::int(0), |array| array.extent);
                 self.extents.push(extent);
                 let inner = self.value(of, array.map(|a| &a.elem), (&s.elem, &n.elem), elem)?;
@@ -166,33 +158,20 @@ impl Nodes<'_> {
                 Ok(inner.map(|elem| Val::array(extent, elem)))
             }
             (Val::Variant(s), Val::Variant(n), CoreTy::Variant(id)) => {
-                let constructors = of.program.type_decl(*id).constructors.clone();
                 let absent = self.absent(of, ty);
-                let Val::Variant(own) = init.unwrap_or(&absent) else { return Err(ill_typed()) };
+                let own = init.unwrap_or(&absent).as_variant()?;
                 let mut fields = Vec::new();
-                for (k, (_, types)) in constructors.iter().enumerate() {
+                for (k, (_, types)) in of.program.type_decl(*id).constructors.iter().enumerate() {
                     let own = own.fields[k].as_deref();
                     fields.push(match (&s.fields[k], &n.fields[k]) {
                         (Some(s), Some(n)) => self.list(of, own, (s, n), types)?,
                         (None, _) | (_, None) => own.map(<[Val]>::to_vec),
                     });
                 }
-                if init.is_none() && fields.iter().all(Option::is_none) {
-                    return Ok(None);
-                }
-                let tag = own.tag.clone();
-                Ok(Some(Val::Variant(Rc::new(VariantVal { tag, fields }))))
+                let is_there = init.is_some() || fields.iter().any(Option::is_some);
+                Ok(is_there.then(|| Val::variant(own.tag.clone(), fields)))
             }
-            (
-                Val::Leaf(_)
-                | Val::Tuple(_)
-                | Val::Array(_)
-                | Val::Variant(_)
-                | Val::Fun(_)
-                | Val::Node(_)
-                | Val::Acc(_),
-                ..,
-            ) => Ok(init.cloned()),
+            (..) => Ok(init.cloned()),
         }
     }
 

@@ -5,11 +5,11 @@ use lambada_core::Term;
 use lambada_source::Span;
 
 use super::{Evaluator, Hint};
-use crate::{Eval, ill_typed};
 use crate::emit::Emit;
 use crate::guards::Guard;
 use crate::merge::{Merge, Place, merge};
 use crate::val::{Leaf, Val};
+use crate::{Eval, ill_typed};
 
 impl Evaluator<'_> {
     /// `xs with [i, j] = value`

@@ -8,10 +8,10 @@ use lambada_core::{Arm, Term, TermKind, Ty, Var};
 use lambada_prim::Prim;
 
 use super::{Evaluator, Hint};
-use crate::{Eval, ill_typed};
 use crate::emit::Closed;
 use crate::join::join;
 use crate::val::{Val, VariantVal};
+use crate::{Eval, ill_typed};
 
 /// So many cases are tested one after the other.
 const CHAIN: usize = 8;
@@ -79,68 +79,26 @@ impl Evaluator<'_> {
         hint: Hint,
         run: &mut dyn FnMut(&mut Self, usize) -> Eval<Val>,
     ) -> Eval<Val> {
-        let mut order: Vec<usize> = (0..cases.len()).collect();
-        let size = |k: &usize| (cases[*k].len(), std::cmp::Reverse(*k));
-        if let Some(most) = order.iter().copied().max_by_key(size).filter(|k| cases[*k].len() > 1) {
-            let most = order.remove(most);
-            order.push(most);
-        }
-        if self.for_people || cases.len() <= CHAIN {
-            return self.select_in_order(&order, tag, cases, hint, run);
-        }
-        // Those of several numbers leave the others, which are told apart by halves.
-        let rest = order.split_off(1);
-        let (mut single, several) =
-            rest.into_iter().partition::<Vec<_>, _>(|k| cases[*k].len() == 1);
-        single.sort_by_key(|k| cases[*k][0]);
-        order.extend(several);
-        self.select_before(&order, &single, tag, cases, hint, run)
+        let decision = Decision::of(cases, self.for_people).ok_or_else(ill_typed)?;
+        self.decide(tag, &decision, hint, run)
     }
 
-    /// The same among some of the cases, one after the other, and then among those of one number
-    /// each, which ascend.
-    fn select_before(
+    fn decide(
         &mut self,
-        first: &[usize],
-        single: &[usize],
         tag: Atom,
-        cases: &[Vec<i64>],
+        decision: &Decision,
         hint: Hint,
         run: &mut dyn FnMut(&mut Self, usize) -> Eval<Val>,
     ) -> Eval<Val> {
-        let [next, rest @ ..] = first else {
-            return self.select_by_halves(single, tag, cases, hint, run);
-        };
-        if single.is_empty() {
-            return self.select_in_order(first, tag, cases, hint, run);
-        }
-        let cond = self.is_one_of(tag, &cases[*next]);
-        self.branch(cond, hint, &mut |this, holds| match holds {
-            true => run(this, *next),
-            false => this.select_before(rest, single, tag, cases, hint, run),
-        })
-    }
-
-    /// The same among some of the cases, one after the other.
-    fn select_in_order(
-        &mut self,
-        order: &[usize],
-        tag: Atom,
-        cases: &[Vec<i64>],
-        hint: Hint,
-        run: &mut dyn FnMut(&mut Self, usize) -> Eval<Val>,
-    ) -> Eval<Val> {
-        let [first, rest @ ..] = order else { return Err(ill_typed()) };
-        if rest.is_empty() {
-            return run(self, *first);
-        }
-        let cond = self.is_one_of(tag, &cases[*first]);
-        self.branch(cond, hint, &mut |this, holds| {
-            if holds {
-                run(this, *first)
-            } else {
-                this.select_in_order(rest, tag, cases, hint, run)
+        let (cond, [then, otherwise]) = match decision {
+            Decision::Case(k) => return run(self, *k),
+            Decision::IsOneOf(numbers, sides) => (self.is_one_of(tag, numbers), &**sides),
+            Decision::IsBelow(number, sides) => {
+                (self.emit.prim(Prim::LtInt, &[tag, Atom::int(*number)]), &**sides)
             }
+        };
+        self.branch(cond, hint, &mut |this, holds| {
+            this.decide(tag, if holds { then } else { otherwise }, hint, run)
         })
     }
 
@@ -162,25 +120,6 @@ impl Evaluator<'_> {
             .collect();
         let either = |a: Atom, b: Atom| self.emit.prim(Prim::Or, &[a, b]);
         tests.into_iter().reduce(either).unwrap_or(Atom::bool(false))
-    }
-
-    /// The same among cases of one number each, which ascend.
-    fn select_by_halves(
-        &mut self,
-        order: &[usize],
-        tag: Atom,
-        cases: &[Vec<i64>],
-        hint: Hint,
-        run: &mut dyn FnMut(&mut Self, usize) -> Eval<Val>,
-    ) -> Eval<Val> {
-        if order.len() <= LEAF {
-            return self.select_in_order(order, tag, cases, hint, run);
-        }
-        let (low, high) = order.split_at(order.len() / 2);
-        let cond = self.emit.prim(Prim::LtInt, &[tag, Atom::int(cases[high[0]][0])]);
-        self.branch(cond, hint, &mut |this, holds| {
-            this.select_by_halves(if holds { low } else { high }, tag, cases, hint, run)
-        })
     }
 
     /// `match t | C x… -> body …`
@@ -273,6 +212,56 @@ impl Evaluator<'_> {
     pub(super) fn shared_arm(&mut self, case: &[i64], arms: &[Arm], hint: Hint) -> Eval<Val> {
         let first = case.first().ok_or_else(ill_typed)?;
         self.scoped(|this| this.eval(&arms[*first as usize].body, hint))
+    }
+}
+
+/// How the case of a tag is found.
+enum Decision {
+    Case(usize),
+    /// Whether the tag is one of some numbers: what then, and what otherwise.
+    IsOneOf(Vec<i64>, Box<[Decision; 2]>),
+    IsBelow(i64, Box<[Decision; 2]>),
+}
+
+impl Decision {
+    /// Among cases with these numbers, if there are any.
+    fn of(cases: &[Vec<i64>], for_people: bool) -> Option<Decision> {
+        let mut order: Vec<usize> = (0..cases.len()).collect();
+        let size = |k: &usize| (cases[*k].len(), std::cmp::Reverse(*k));
+        if let Some(most) = order.iter().copied().max_by_key(size).filter(|k| cases[*k].len() > 1) {
+            let most = order.remove(most);
+            order.push(most);
+        }
+        if for_people || cases.len() <= CHAIN {
+            return Decision::in_order(&order, cases, None);
+        }
+        // Those of several numbers leave the others, which are told apart by halves.
+        let rest = order.split_off(1);
+        let (mut single, several) =
+            rest.into_iter().partition::<Vec<_>, _>(|k| cases[*k].len() == 1);
+        single.sort_by_key(|k| cases[*k][0]);
+        order.extend(several);
+        Decision::in_order(&order, cases, Decision::by_halves(&single, cases))
+    }
+
+    /// Some cases one after the other, and what is left then; else the last of them is left.
+    fn in_order(order: &[usize], cases: &[Vec<i64>], rest: Option<Decision>) -> Option<Decision> {
+        order.iter().rev().fold(rest, |rest, k| match rest {
+            None => Some(Decision::Case(*k)),
+            Some(rest) => {
+                Some(Decision::IsOneOf(cases[*k].clone(), Box::new([Decision::Case(*k), rest])))
+            }
+        })
+    }
+
+    /// Cases of one number each, which ascend.
+    fn by_halves(order: &[usize], cases: &[Vec<i64>]) -> Option<Decision> {
+        if order.len() <= LEAF {
+            return Decision::in_order(order, cases, None);
+        }
+        let (low, high) = order.split_at(order.len() / 2);
+        let sides = [Decision::by_halves(low, cases)?, Decision::by_halves(high, cases)?];
+        Some(Decision::IsBelow(cases[high[0]][0], Box::new(sides)))
     }
 }
 

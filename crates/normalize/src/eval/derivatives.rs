@@ -10,10 +10,10 @@ use lambada_source::Span;
 
 use super::Evaluator;
 use super::leaves::{Results, first_order, is_active, with_reals};
-use crate::{Eval, ill_typed};
 use crate::emit::Emit;
 use crate::merge::merge;
 use crate::val::{Leaf, Val};
+use crate::{Eval, ill_typed};
 
 /// A function as a block: `f` applied to parameters that stand for the real leaves of the point.
 pub(super) struct Traced {
@@ -38,9 +38,7 @@ enum Forward {
 impl Evaluator<'_> {
     /// `vjp f x`, of type `ty = (b, b -> a)`
     pub(super) fn vjp(&mut self, f: &Term, x: &Term, ty: &CoreTy, span: Span) -> Eval<Val> {
-        let f = self.eval(f, None)?;
-        let point = self.point(x, span)?;
-        let traced = self.trace(&f, &point, &ty.components()[0], span)?;
+        let (traced, point) = self.trace(f, x, &ty.components()[0], span)?;
         let anf::Reverse { mut forward, pullback, again } = self.reverse(&traced)?;
         let renaming = actual(&forward.params, &traced.actuals);
         let written = self.place(&mut forward, &renaming);
@@ -81,9 +79,7 @@ impl Evaluator<'_> {
     /// `band f x`: two literals.
     pub(super) fn band(&mut self, f: &Term, x: &Term, span: Span) -> Eval<Val> {
         let CoreTy::Fun(_, to) = f.ty() else { return Err(ill_typed()) };
-        let f = self.eval(f, None)?;
-        let point = self.point(x, span)?;
-        let traced = self.trace(&f, &point, to, span)?;
+        let (traced, _) = self.trace(f, x, to, span)?;
         let captured = traced.captured(&self.emit);
         let (library, names) = (&self.emit.library, &mut self.emit.names);
         let found = self.derivatives.band(library, names, &traced.lambda, &captured);
@@ -106,7 +102,7 @@ impl Evaluator<'_> {
         let dx = self.eval(dx, None)?;
         let tangents =
             self.along(&point, &dx, span, "the tangent has another constructor than the point")?;
-        let traced = self.trace(&f, &point, ty, span)?;
+        let traced = self.trace_at(&f, &point, ty, span)?;
         self.pushed(&traced, &tangents, kind)
     }
 
@@ -169,8 +165,15 @@ impl Evaluator<'_> {
     }
 
     /// `f` at parameters, as a block.
-    fn trace(&mut self, f: &Val, point: &Val, ty: &CoreTy, span: Span) -> Eval<Traced> {
+    fn trace_at(&mut self, f: &Val, point: &Val, ty: &CoreTy, span: Span) -> Eval<Traced> {
         self.traced(point, span, &mut |this, x| this.apply(f, x, ty, None))
+    }
+
+    /// A function at a point, as a block.
+    fn trace(&mut self, f: &Term, x: &Term, ty: &CoreTy, span: Span) -> Eval<(Traced, Val)> {
+        let f = self.eval(f, None)?;
+        let point = self.point(x, span)?;
+        Ok((self.trace_at(&f, &point, ty, span)?, point))
     }
 
     /// What depends on a value, as a block: the real leaves of the value are parameters.

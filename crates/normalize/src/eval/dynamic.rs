@@ -6,14 +6,14 @@
 
 use std::rc::Rc;
 
-use lambada_anf::{Atom, Elem, FnId, Nest, Op, Out, Param, Ty};
+use lambada_anf::{Atom, Elem, FnId, Op, Out, Ty};
 use lambada_core::Ty as CoreTy;
 
 use super::{Evaluator, Hint};
-use crate::{Eval, ill_typed};
 use crate::messages;
 use crate::sketch::{Filled, Sketch};
 use crate::val::{Closure, CodeKind, FunVal, Leaf, NodeVal, Val};
+use crate::{Eval, ill_typed};
 
 /// The functions of a type that only run time knows.
 #[derive(Debug, Default)]
@@ -38,16 +38,13 @@ impl Evaluator<'_> {
     ) -> Eval<Leaf> {
         let Some((extent, inner)) = extents.split_first() else { return self.dynamic(fun, ty) };
         let node = self.node_type(ty);
-        self.emit.enter();
-        let index = self.emit.index("i", *extent);
+        let index = self.emit.enter_for(*extent);
         let element = Val::Fun(Rc::new(fun.clone())).at(index.into());
         let handle = self.dynamic_family(element.as_fun()?, ty, inner)?;
-        let body = self.emit.leave().finish(vec![handle.atom]);
         let ty = Ty { elem: Elem::Ref(node), dims: extents.to_vec() };
-        let nest = Nest::For { index, extent: *extent, outs: vec![Out::Collect], body };
-        let var = self.emit.fresh("functions", ty.clone());
-        self.emit.push(vec![Param { var, ty }], nest);
-        Ok(Leaf::stored(var.into(), extents.len()).of(Elem::Ref(node)))
+        let out = (Out::Collect, ty, "functions".into());
+        let atom = self.emit.leave_for(index, *extent, out, handle.atom);
+        Ok(Leaf::stored(atom, extents.len()).of(Elem::Ref(node)))
     }
 
     /// A function as a node.

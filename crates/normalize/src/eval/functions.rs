@@ -8,8 +8,8 @@ use lambada_core::{DefId, Term, TermKind, Ty, Var};
 
 use super::calls::parameters;
 use super::{Evaluator, Hint};
-use crate::{Eval, ill_typed};
 use crate::val::{Closure, Code, CodeKind, Leaf, Val};
+use crate::{Eval, ill_typed, lambdas};
 
 impl Evaluator<'_> {
     /// `λx. body` with the values of its free variables.
@@ -124,22 +124,15 @@ impl Evaluator<'_> {
             CodeKind::Lambda { var, body, free, siblings } => self.scoped(|this| {
                 this.bind_siblings(siblings, &closure.env)?;
                 free.iter().zip(&closure.env).for_each(|(y, value)| this.bind(y, value.clone()));
-                let (mut var, mut body) = (var, body);
-                let mut xs = xs.into_iter();
                 let own = body.span().file == this.file;
-                while let Some(x) = xs.next() {
+                let (vars, body) = taken(var, body, xs.len());
+                for (var, x) in vars.into_iter().zip(xs) {
                     if own {
                         this.name_value(var, &x);
                     }
                     this.emit.hint = Some(var.hint.clone());
                     this.bind(var, x);
                     this.emit.hint = None;
-                    if xs.len() > 0 {
-                        let TermKind::Lam(next, inner) = body.kind() else {
-                            return Err(ill_typed());
-                        };
-                        (var, body) = (next, inner);
-                    }
                 }
                 this.eval(body, hint)
             }),
@@ -226,6 +219,18 @@ impl Evaluator<'_> {
     }
 }
 
+/// The first parameters of a function, and what it gives when it has taken these.
+pub(super) fn taken<'t>(var: &'t Var, body: &'t Term, count: usize) -> (Vec<&'t Var>, &'t Term) {
+    let (mut vars, mut body) = (vec![var], body);
+    while vars.len() < count
+        && let TermKind::Lam(var, inner) = body.kind()
+    {
+        vars.push(var);
+        body = inner;
+    }
+    (vars, body)
+}
+
 /// How many arguments a function takes one after the other, as far as is known, at least 1. Nothing
 /// happens between these.
 fn arity(f: &Val) -> usize {
@@ -233,11 +238,7 @@ fn arity(f: &Val) -> usize {
     let Some(CodeKind::Lambda { body, .. }) = known.map(|closure| &closure.code.kind) else {
         return 1;
     };
-    let (mut arity, mut body) = (1, body);
-    while let TermKind::Lam(_, inner) = body.kind() {
-        (arity, body) = (arity + 1, inner);
-    }
-    arity
+    1 + lambdas(body).0.len()
 }
 
 impl Evaluator<'_> {

@@ -2,17 +2,17 @@
 //! structure, and those of a tangent beside them.
 
 use lambada_anf as anf;
-use lambada_anf::{Atom, Elem, Nest};
+use lambada_anf::{Atom, Elem};
 use lambada_prim::{Prim, ScalarTy};
 use lambada_source::Span;
 
 use super::Evaluator;
-use crate::{Eval, ill_typed};
 use crate::emit::Emit;
 use crate::guards::Guard;
 use crate::merge::{Merge, Place, map_leaves, merge};
 use crate::messages;
 use crate::val::{Leaf, Val};
+use crate::{Eval, ill_typed};
 
 /// Of a tangent or cotangent: `differentiate` says the same inside of recursive values, and
 /// `core::eval` everywhere.
@@ -165,18 +165,12 @@ impl Along {
         if point == tangent {
             return;
         }
-        emit.enter();
-        let index = emit.index("i", *extent);
-        self.same_constructor(
-            emit,
-            &point.at(index.into()),
-            &tangent.at(index.into()),
-            &extents[1..],
-        );
-        let block = emit.leave();
-        if !block.is_empty() {
-            let body = block.finish(Vec::new());
-            emit.push(Vec::new(), Nest::For { index, extent: *extent, outs: Vec::new(), body });
+        let index = emit.enter_for(*extent);
+        let [point, tangent] = [point, tangent].map(|leaf| leaf.at(index.into()));
+        self.same_constructor(emit, &point, &tangent, &extents[1..]);
+        match emit.stms().is_empty() {
+            true => _ = emit.leave(),
+            false => emit.leave_for_effect(index, *extent),
         }
     }
 }

@@ -11,12 +11,12 @@ use lambada_prim::{Prim, Scalar};
 use lambada_source::Span;
 
 use super::{Evaluator, Hint};
-use crate::{Eval, ill_typed};
 use crate::emit::Emit;
 use crate::guards::{Guard, guarded_extents, is_guarded};
 use crate::hoist::{hoist_active_size, hoist_sizes};
 use crate::merge::{Merge, Place, merge};
 use crate::val::{Leaf, Val};
+use crate::{Eval, ill_typed};
 
 impl Evaluator<'_> {
     /// `for i < n => body`

@@ -33,12 +33,12 @@ use lambada_anf::{Atom, Derivatives, FnId, NodeId};
 use lambada_core::{DefId, OPERAND, Program, Term, TermKind, Ty, Var};
 use lambada_source::{FileId, Problem, Site, stack};
 
-use crate::{Eval, ill_typed};
 use crate::emit::Emit;
 use crate::layout::Layout;
 use crate::sketch::Sketch;
 use crate::types::Types;
 use crate::val::{Code, CodeKind, Leaf, NodeVal, Val};
+use crate::{Eval, ill_typed};
 use dynamic::Dynamic;
 use growth::Growth;
 use loops::Directions;

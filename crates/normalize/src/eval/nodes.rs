@@ -10,9 +10,9 @@ use lambada_core::{Arm, TermKind, Ty as CoreTy, TypeId, print_type};
 
 use super::control::possible;
 use super::{Evaluator, Hint};
-use crate::{Eval, ill_typed};
 use crate::sketch::{Role, Sketch, Slots};
 use crate::val::{Leaf, NodeVal, Val};
+use crate::{Eval, ill_typed};
 
 impl Evaluator<'_> {
     /// The type of the nodes of a recursive variant, or of functions of a type that only run time

@@ -3,11 +3,12 @@
 
 use std::collections::HashSet;
 
-use lambada_anf::{Block, Exp, FnId, Op, Rules};
+use lambada_anf::{Block, FnId, Rules};
 
 use super::Evaluator;
 use crate::Eval;
 use crate::messages;
+use crate::rehearsal::called;
 
 impl Evaluator<'_> {
     /// Completes what a block calls; an error if that is what is being written around it.
@@ -32,27 +33,16 @@ impl Evaluator<'_> {
     /// The functions that a block calls, and those that they call.
     fn reached(&self, block: &Block) -> HashSet<FnId> {
         let mut found = HashSet::new();
-        let mut open: Vec<FnId> = calls(block);
+        let mut open: Vec<FnId> = called(&block.stms);
         while let Some(id) = open.pop() {
             if found.insert(id)
                 && let Some(function) = self.emit.library.function(id)
             {
-                open.extend(calls(&function.body));
+                open.extend(called(&function.body.stms));
                 let rules = function.rules.iter().flat_map(Rules::all);
                 open.extend(rules.map(|rule| rule.function));
             }
         }
         found
     }
-}
-
-fn calls(block: &Block) -> Vec<FnId> {
-    let mut found = Vec::new();
-    for stm in &block.stms {
-        if let Exp::Op(Op::Call { function, .. }) = &stm.exp {
-            found.push(*function);
-        }
-        stm.exp.blocks().into_iter().for_each(|block| found.extend(calls(block)));
-    }
-    found
 }

@@ -14,10 +14,10 @@ use super::Evaluator;
 use super::arrays::stored;
 use super::derivatives::actual;
 use super::leaves::{ANOTHER_SIZE, is_active, with_reals};
-use crate::{Eval, ill_typed};
 use crate::alpha::alike;
 use crate::emit::Emit;
 use crate::val::{Code, CodeKind, Leaf, Pullback, Val};
+use crate::{Eval, ill_typed};
 
 impl Evaluator<'_> {
     /// The pullback of a function with this result at this point. `once`: the map for the block of

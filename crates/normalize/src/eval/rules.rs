@@ -31,11 +31,11 @@ use functions::OpenSum;
 use super::calls::{Known, known_results, parameters};
 use super::leaves::is_active;
 use super::{Evaluator, Hint};
-use crate::{Eval, ill_typed};
 use crate::merge::Place;
 use crate::messages;
 use crate::sketch::{Sketch, Slots};
 use crate::val::{Closure, Code, CodeKind, Val};
+use crate::{Eval, ill_typed};
 
 /// A λ of a function with rules: the one that takes the next parameter after the first `captured`
 /// and some parameters have been taken.
@@ -67,12 +67,6 @@ struct Subject<'a> {
     result: &'a CoreTy,
     /// What is known of the results of the function, when it is written.
     known: Vec<Option<Known>>,
-}
-
-impl Subject<'_> {
-    fn known_result(&self, k: usize) -> Option<Known> {
-        self.known.get(k).copied().flatten()
-    }
 }
 
 /// The parameters of a rule, and the values that they stand for.
@@ -246,19 +240,11 @@ impl Evaluator<'_> {
         let count = slots.values.len();
         let result = self.canonical(subject.result);
         self.slots(&result, &subject.at.ruled.name, &mut slots);
-        let mut params: Vec<Param> = Vec::new();
         let mut atoms: Vec<Atom> = Vec::new();
-        for (k, slot) in slots.values.iter().enumerate() {
-            let ty = Slots::ty(slot, &atoms);
-            let var = self.emit.fresh(slot.name.clone(), ty.clone());
-            params.push(Param { var, ty });
-            let known = k.checked_sub(count).and_then(|k| subject.known_result(k));
-            atoms.push(match known {
-                Some(Known::Parameter(k)) => atoms[k],
-                Some(Known::Constant(value)) => value,
-                None => var.into(),
-            });
-        }
+        let known = |k: usize, atoms: &[Atom]| {
+            Some(subject.known.get(k.checked_sub(count)?).copied().flatten()?.among(atoms))
+        };
+        let mut params = self.variables(&slots.values, &mut atoms, &known);
         let (given, asked, suffix) = match mode {
             Mode::Jvp => (first..count, count..slots.values.len(), "tan"),
             Mode::Vjp => (count..slots.values.len(), first..count, "ct"),

@@ -87,7 +87,7 @@ impl Evaluator<'_> {
 /// Adds the codes of the functions in a sketch.
 fn codes_in(sketch: &Sketch, codes: &mut Vec<i64>) {
     match sketch {
-        Sketch::Leaf(_) | Sketch::Zero(_) | Sketch::Node(_) | Sketch::Acc(_) => {}
+        Sketch::Leaf(_) | Sketch::Zero(_) | Sketch::Adds(_) | Sketch::Node(_) | Sketch::Acc(_) => {}
         Sketch::Tuple(items) => items.iter().for_each(|s| codes_in(s, codes)),
         Sketch::Array(elem) => codes_in(elem, codes),
         Sketch::Variant { fields, .. } => {

@@ -5,10 +5,10 @@ use std::rc::Rc;
 use lambada_core::Ty as CoreTy;
 
 use super::Evaluator;
-use crate::{Eval, ill_typed};
 use crate::messages;
 use crate::sketch::Sketch;
 use crate::val::{Closure, CodeKind, FunVal, Leaf, NodeVal, Val};
+use crate::{Eval, ill_typed};
 
 impl Evaluator<'_> {
     /// The sketch of all values of a type. Functions in it are those that only run time knows.
@@ -42,33 +42,34 @@ impl Evaluator<'_> {
         if self.types.is_data(self.program, ty) {
             return Ok(self.canonical(ty));
         }
-        match (val, ty) {
-            (Val::Tuple(items), CoreTy::Tuple(_) | CoreTy::Record(_)) => {
-                let parts = items.iter().zip(ty.components());
-                let parts = parts.map(|(v, t)| self.sketch(v, &t, path));
-                Ok(Sketch::Tuple(parts.collect::<Eval<_>>()?))
-            }
-            (Val::Array(array), CoreTy::Array(elem)) => {
-                Ok(Sketch::Array(Box::new(self.sketch(&array.elem, elem, path)?)))
-            }
-            (Val::Variant(variant), CoreTy::Variant(id)) => {
-                let constructors = &self.program.type_decl(*id).constructors;
-                let fields = variant.fields.iter().zip(constructors).map(|(fields, (_, types))| {
-                    let list = |fields: &Vec<Val>| {
-                        let pairs = fields.iter().zip(types);
-                        pairs.map(|(v, t)| self.sketch(v, t, path)).collect::<Eval<Vec<_>>>()
-                    };
-                    fields.as_ref().map(list).transpose()
-                });
-                let fields = fields.collect::<Eval<_>>()?;
-                Ok(Sketch::Variant { tag: constant(&variant.tag), fields })
-            }
-            (Val::Fun(fun), _) => self.closures(fun, ty, path),
-            (Val::Node(_), _) => Ok(Sketch::Node(ty.clone())),
-            (Val::Leaf(_) | Val::Tuple(_) | Val::Array(_) | Val::Variant(_) | Val::Acc(_), _) => {
-                Err(ill_typed())
-            }
+        if let Val::Node(_) = val {
+            return Ok(Sketch::Node(ty.clone()));
         }
+        let mut list = |vals: &[Val], types: &[CoreTy]| {
+            let pairs = vals.iter().zip(types);
+            pairs.map(|(val, ty)| self.sketch(val, ty, path)).collect::<Eval<Vec<_>>>()
+        };
+        Ok(match ty {
+            CoreTy::Scalar(_) => return Err(ill_typed()),
+            CoreTy::Tuple(_) | CoreTy::Record(_) => {
+                Sketch::Tuple(list(val.as_tuple()?, &ty.components())?)
+            }
+            CoreTy::Array(elem) => {
+                Sketch::Array(Box::new(self.sketch(&val.as_array()?.elem, elem, path)?))
+            }
+            CoreTy::Variant(id) => {
+                let variant = val.as_variant()?;
+                let types = self.program.type_decl(*id).constructors.iter().map(|(_, types)| types);
+                let fields = variant.fields.iter().zip(types);
+                let fields = fields
+                    .map(|(vals, types)| vals.as_ref().map(|vals| list(vals, types)).transpose());
+                Sketch::Variant {
+                    tag: constant(&variant.tag),
+                    fields: fields.collect::<Eval<_>>()?,
+                }
+            }
+            CoreTy::Fun(..) => self.closures(val.as_fun()?, ty, path)?,
+        })
     }
 
     fn closures(&self, fun: &FunVal, ty: &CoreTy, path: &mut Vec<i64>) -> Eval<Sketch> {
@@ -134,7 +135,7 @@ impl Evaluator<'_> {
                 Sketch::Variant { tag, fields: fields.collect::<Eval<_>>()? }
             }
             Val::Node(node) => Sketch::Node(node.ty.clone()),
-            Val::Acc(acc) => Sketch::Acc(Box::new(self.untyped(&acc.structure, path)?)),
+            Val::Acc(acc) => Sketch::Acc(Box::new(self.untyped(&acc.structure, path)?.summed())),
             Val::Fun(_) => return Err(ill_typed()),
         })
     }

@@ -8,11 +8,11 @@ use lambada_core::Ty as CoreTy;
 use lambada_source::Span;
 
 use super::Evaluator;
-use crate::{Eval, ill_typed};
 use crate::merge::zeros;
 use crate::messages;
-use crate::sketch::{Filled, Role, Sketch, Slot, Slots, Source, is_number};
-use crate::val::{AccVal, Closure, FunVal, Leaf, Val, VariantVal};
+use crate::sketch::{Filled, Sketch, Slot, Slots, Source};
+use crate::val::{AccVal, Closure, Leaf, Val, part};
+use crate::{Eval, ill_typed};
 
 impl Evaluator<'_> {
     // Slots
@@ -21,11 +21,17 @@ impl Evaluator<'_> {
     pub(crate) fn slots(&mut self, sketch: &Sketch, name: &str, slots: &mut Slots) {
         match sketch {
             Sketch::Leaf(elem) => slots.push(name, *elem),
+            Sketch::Adds(elem) => {
+                let slot = slots.slot(name.into(), *elem);
+                slots.accumulators.push(slot);
+            }
             Sketch::Zero(_) => {}
             Sketch::Tuple(items) => items.iter().for_each(|s| self.slots(s, name, slots)),
-            Sketch::Array(elem) => self.sized(name, slots, &mut |this, slots| {
-                this.slots(elem, name, slots);
-            }),
+            Sketch::Array(elem) => {
+                slots.enter(name);
+                self.slots(elem, name, slots);
+                slots.axes.pop();
+            }
             Sketch::Variant { tag, fields } => {
                 if tag.is_none() {
                     slots.push_tag(name, Some(fields.len() as i64));
@@ -45,130 +51,91 @@ impl Evaluator<'_> {
                 let node = self.node_type(ty);
                 slots.push(name, Elem::Ref(node));
             }
-            Sketch::Acc(inside) => self.accumulator_slots(inside, name, slots),
-        }
-    }
-
-    fn sized(
-        &mut self,
-        name: &str,
-        slots: &mut Slots,
-        inside: &mut dyn FnMut(&mut Self, &mut Slots),
-    ) {
-        let (name_of_size, elem) = (format!("{name}_size").into(), Elem::INT);
-        let slot = slots.slot(name_of_size, elem);
-        let size = Slot { dims: Vec::new(), role: Role::Size, ..slot };
-        slots.axes.push(slots.values.len());
-        slots.values.push(size);
-        inside(self, slots);
-        slots.axes.pop();
-    }
-
-    fn accumulator_slots(&mut self, sketch: &Sketch, name: &str, slots: &mut Slots) {
-        match sketch {
-            Sketch::Leaf(elem) if is_number(*elem) => {
-                let slot = slots.slot(name.into(), *elem);
-                slots.accumulators.push(slot);
-            }
-            Sketch::Array(elem) => self.sized(name, slots, &mut |this, slots| {
-                this.accumulator_slots(elem, name, slots);
-            }),
-            Sketch::Tuple(items) => {
-                items.iter().for_each(|s| self.accumulator_slots(s, name, slots));
-            }
-            Sketch::Leaf(_)
-            | Sketch::Zero(_)
-            | Sketch::Variant { .. }
-            | Sketch::Fun { .. }
-            | Sketch::Node(_)
-            | Sketch::Acc(_) => self.slots(sketch, name, slots),
+            Sketch::Acc(inside) => self.slots(inside, name, slots),
         }
     }
 
     /// New parameters for slots, of the innermost block.
     pub(crate) fn parameters(&mut self, slots: &Slots) -> (Vec<Param>, Vec<Param>) {
         let mut atoms = Vec::new();
-        let mut params = Vec::new();
-        for slot in &slots.values {
-            let ty = Slots::ty(slot, &atoms);
-            let var = self.emit.fresh(slot.name.clone(), ty.clone());
-            atoms.push(var.into());
-            params.push(Param { var, ty });
-        }
+        let params = self.variables(&slots.values, &mut atoms, &|_, _| None);
         let accumulators = slots.accumulators.iter().map(|slot| {
             let ty = Slots::ty(slot, &atoms);
             Param { var: self.emit.fresh(slot.name.clone(), ty.clone()), ty }
         });
-        let accumulators = accumulators.collect();
-        (params, accumulators)
+        (params, accumulators.collect())
+    }
+
+    /// New variables for slots that stand behind those of some atoms. What fills them is added to
+    /// the atoms: the variables, but for what is known from the position and the atoms before.
+    pub(super) fn variables(
+        &mut self,
+        slots: &[Slot],
+        atoms: &mut Vec<Atom>,
+        known: &dyn Fn(usize, &[Atom]) -> Option<Atom>,
+    ) -> Vec<Param> {
+        let mut params = Vec::with_capacity(slots.len());
+        for (k, slot) in slots.iter().enumerate() {
+            let ty = Slots::ty(slot, atoms);
+            let var = self.emit.fresh(slot.name.clone(), ty.clone());
+            params.push(Param { var, ty });
+            atoms.push(known(k, atoms).unwrap_or(var.into()));
+        }
+        params
     }
 
     // Values
 
     /// Takes the slots of a sketch from a value; those of an absent one are zeros, and of size 0.
     pub(crate) fn fill(&mut self, sketch: &Sketch, val: Option<&Val>, to: &mut Filled) -> Eval<()> {
-        match (sketch, val) {
-            (Sketch::Leaf(elem), Some(Val::Leaf(leaf))) => self.store(*elem, Some(leaf), to),
-            (Sketch::Leaf(elem), None) => self.store(*elem, None, to),
-            (Sketch::Zero(_), _) => {}
-            (Sketch::Tuple(items), Some(Val::Tuple(vals))) => {
-                items.iter().zip(vals.iter()).try_for_each(|(s, v)| self.fill(s, Some(v), to))?;
+        match sketch {
+            Sketch::Leaf(elem) => self.store(*elem, part(val, Val::as_leaf)?, to),
+            Sketch::Adds(_) => {
+                let acc = part(val, Val::as_leaf)?.and_then(|leaf| leaf.atom.as_var());
+                to.accumulators.push(acc.ok_or_else(ill_typed)?);
             }
-            (Sketch::Tuple(items), None) => {
-                items.iter().try_for_each(|s| self.fill(s, None, to))?;
+            Sketch::Zero(_) => {}
+            Sketch::Tuple(items) => self.fill_list(items, part(val, Val::as_tuple)?, to)?,
+            Sketch::Array(elem) => {
+                let array = part(val, Val::as_array)?;
+                let extent = array.map_or(Atom::int(0), |array| array.extent);
+                to.atoms.push(extent);
+                to.extents.push(extent);
+                self.fill(elem, array.map(|array| &array.elem), to)?;
+                to.extents.pop();
             }
-            (Sketch::Array(elem), Some(Val::Array(array))) => {
-                self.fill_array(elem, array.extent, Some(&array.elem), to)?;
-            }
-            (Sketch::Array(elem), None) => self.fill_array(elem, Atom::int(0), None, to)?,
-            (Sketch::Variant { tag, fields }, Some(Val::Variant(variant))) => {
-                self.fill_tag(*tag, Some(&variant.tag), to);
-                for (sketches, vals) in fields.iter().zip(&variant.fields) {
-                    self.fill_list(sketches.as_deref(), vals.as_deref(), to)?;
+            Sketch::Variant { tag, fields } => {
+                let variant = part(val, Val::as_variant)?;
+                self.fill_tag(*tag, variant.map(|variant| &variant.tag), to);
+                for (c, sketches) in fields.iter().enumerate() {
+                    let vals = variant.and_then(|variant| variant.fields[c].as_deref());
+                    self.fill_list(sketches.as_deref().unwrap_or_default(), vals, to)?;
                 }
             }
-            (Sketch::Variant { tag, fields }, None) => {
-                self.fill_tag(*tag, None, to);
-                fields.iter().try_for_each(|s| self.fill_list(s.as_deref(), None, to))?;
-            }
-            (Sketch::Fun { tag, alternatives }, Some(Val::Fun(fun))) => {
-                self.fill_tag(*tag, Some(&fun.tag), to);
+            Sketch::Fun { tag, alternatives } => {
+                let fun = part(val, Val::as_fun)?;
+                self.fill_tag(*tag, fun.map(|fun| &fun.tag), to);
                 for (number, env) in alternatives {
-                    let vals = fun.env(*number);
-                    self.fill_list(Some(env), vals, to)?;
+                    self.fill_list(env, fun.and_then(|fun| fun.env(*number)), to)?;
                 }
             }
-            (Sketch::Fun { tag, alternatives }, None) => {
-                self.fill_tag(*tag, None, to);
-                alternatives.iter().try_for_each(|(_, env)| self.fill_list(Some(env), None, to))?;
-            }
-            (Sketch::Node(ty), val) => self.fill_node(ty, val, to)?,
-            (Sketch::Acc(inside), Some(Val::Acc(acc))) => {
+            Sketch::Node(ty) => self.fill_node(ty, val, to)?,
+            Sketch::Acc(inside) => {
+                let acc = part(val, Val::as_acc)?.ok_or_else(ill_typed)?;
                 if acc.frozen.get() {
                     return Err(Box::new(messages::frozen("accumulator", Span::default())));
                 }
-                self.fill_accumulator(inside, &acc.structure, to)?;
+                self.fill(inside, Some(&acc.structure), to)?;
             }
-            (
-                Sketch::Leaf(_)
-                | Sketch::Tuple(_)
-                | Sketch::Array(_)
-                | Sketch::Variant { .. }
-                | Sketch::Fun { .. }
-                | Sketch::Acc(_),
-                _,
-            ) => return Err(ill_typed()),
         }
         Ok(())
     }
 
     fn store(&mut self, elem: Elem, leaf: Option<&Leaf>, to: &mut Filled) {
-        let mask = to.mask();
-        let atom = match leaf {
-            Some(leaf) => self.emit.broadcast(leaf, &mask, &to.extents),
-            None => zeros(&mut self.emit, elem, &mask, &to.extents),
-        };
-        to.atoms.push(atom);
+        to.atoms.push(match leaf {
+            Some(leaf) => self.emit.stored(leaf, &to.extents),
+            None => zeros(&mut self.emit, elem, &vec![true; to.extents.len()], &to.extents),
+        });
     }
 
     fn fill_tag(&mut self, known: Option<i64>, tag: Option<&Leaf>, to: &mut Filled) {
@@ -179,79 +146,29 @@ impl Evaluator<'_> {
 
     fn fill_list(
         &mut self,
-        sketches: Option<&[Sketch]>,
+        sketches: &[Sketch],
         vals: Option<&[Val]>,
         to: &mut Filled,
     ) -> Eval<()> {
-        let mut sketches = sketches.unwrap_or_default().iter().enumerate();
+        let mut sketches = sketches.iter().enumerate();
         sketches.try_for_each(|(k, s)| self.fill(s, vals.map(|vals| &vals[k]), to))
-    }
-
-    fn fill_array(
-        &mut self,
-        sketch: &Sketch,
-        extent: Atom,
-        elem: Option<&Val>,
-        to: &mut Filled,
-    ) -> Eval<()> {
-        to.atoms.push(extent);
-        to.extents.push(extent);
-        self.fill(sketch, elem, to)?;
-        to.extents.pop();
-        Ok(())
     }
 
     fn fill_node(&mut self, ty: &CoreTy, val: Option<&Val>, to: &mut Filled) -> Eval<()> {
         let elem = Elem::Ref(self.node_type(ty));
-        match val {
-            Some(Val::Node(node)) => self.store(elem, Some(&node.handle), to),
-            Some(Val::Fun(fun)) => {
-                let handle = self.dynamic_family(fun, ty, &to.extents)?;
-                self.store(elem, Some(&handle), to);
-            }
-            None => self.store(elem, None, to),
-            Some(Val::Leaf(_) | Val::Tuple(_) | Val::Array(_) | Val::Variant(_) | Val::Acc(_)) => {
-                return Err(ill_typed());
-            }
+        if let Some(Val::Fun(fun)) = val {
+            let handle = self.dynamic_family(fun, ty, &to.extents)?;
+            self.store(elem, Some(&handle), to);
+        } else {
+            self.store(elem, part(val, Val::as_node)?.map(|node| &node.handle), to);
         }
         Ok(())
-    }
-
-    fn fill_accumulator(&mut self, sketch: &Sketch, val: &Val, to: &mut Filled) -> Eval<()> {
-        match (sketch, val) {
-            (Sketch::Leaf(elem), Val::Leaf(leaf)) if is_number(*elem) => {
-                to.accumulators.push(leaf.atom.as_var().ok_or_else(ill_typed)?);
-                Ok(())
-            }
-            (Sketch::Array(elem), Val::Array(array)) => {
-                to.atoms.push(array.extent);
-                to.extents.push(array.extent);
-                self.fill_accumulator(elem, &array.elem, to)?;
-                to.extents.pop();
-                Ok(())
-            }
-            (Sketch::Tuple(items), Val::Tuple(vals)) => {
-                let mut pairs = items.iter().zip(vals.iter());
-                pairs.try_for_each(|(s, v)| self.fill_accumulator(s, v, to))
-            }
-            (
-                Sketch::Leaf(_)
-                | Sketch::Zero(_)
-                | Sketch::Tuple(_)
-                | Sketch::Array(_)
-                | Sketch::Variant { .. }
-                | Sketch::Fun { .. }
-                | Sketch::Node(_)
-                | Sketch::Acc(_),
-                val,
-            ) => self.fill(sketch, Some(val), to),
-        }
     }
 
     /// The slots of several values.
     pub(crate) fn filled(&mut self, sketches: &[Sketch], vals: &[Val]) -> Eval<Filled> {
         let mut filled = Filled::default();
-        self.fill_list(Some(sketches), Some(vals), &mut filled)?;
+        self.fill_list(sketches, Some(vals), &mut filled)?;
         Ok(filled)
     }
 
@@ -271,6 +188,10 @@ impl Evaluator<'_> {
     ) -> Eval<Val> {
         Ok(match sketch {
             Sketch::Leaf(elem) => Val::Leaf(from.leaf(*elem, rank)?),
+            Sketch::Adds(_) => {
+                let acc = from.accumulators.next().ok_or_else(ill_typed)?;
+                Val::Leaf(Leaf::stored(acc.into(), rank))
+            }
             Sketch::Zero(elem) => Val::Leaf(Leaf::same(Atom::Lit(elem.zero()), rank).of(*elem)),
             Sketch::Tuple(items) => Val::tuple(self.instantiate_all(items, from, rank)?),
             Sketch::Array(elem) => {
@@ -279,11 +200,9 @@ impl Evaluator<'_> {
             }
             Sketch::Variant { tag, fields } => {
                 let tag = Self::tag(*tag, from, rank)?;
-                let list = |fields: &Vec<Sketch>| self.instantiate_all(fields, from, rank);
-                let mut list = list;
+                let mut list = |fields: &Vec<Sketch>| self.instantiate_all(fields, from, rank);
                 let fields = fields.iter().map(|f| f.as_ref().map(&mut list).transpose());
-                let fields = fields.collect::<Eval<_>>()?;
-                Val::Variant(Rc::new(VariantVal { tag, fields }))
+                Val::variant(tag, fields.collect::<Eval<_>>()?)
             }
             Sketch::Fun { tag, alternatives } => {
                 let tag = Self::tag(*tag, from, rank)?;
@@ -292,14 +211,14 @@ impl Evaluator<'_> {
                     let env = self.instantiate_all(env, from, rank)?;
                     closures.push(Closure { code: self.code_of(*number), env });
                 }
-                Val::Fun(Rc::new(FunVal { tag, alternatives: closures }))
+                Val::fun(tag, closures)
             }
             Sketch::Node(ty) => {
                 let elem = Elem::Ref(self.node_type(ty));
                 self.node_val(ty, from.leaf(elem, rank)?)
             }
             Sketch::Acc(inside) => {
-                let structure = self.accumulator(inside, from, rank)?;
+                let structure = self.instantiate(inside, from, rank)?;
                 Val::Acc(Rc::new(AccVal { structure, frozen: Cell::new(false) }))
             }
         })
@@ -318,29 +237,6 @@ impl Evaluator<'_> {
         match known {
             Some(tag) => Ok(Leaf::same(Atom::int(tag), rank)),
             None => from.leaf(Elem::INT, rank),
-        }
-    }
-
-    fn accumulator(&mut self, sketch: &Sketch, from: &mut Source, rank: usize) -> Eval<Val> {
-        match sketch {
-            Sketch::Leaf(elem) if is_number(*elem) => {
-                let acc = from.accumulators.next().ok_or_else(ill_typed)?;
-                Ok(Val::Leaf(Leaf::stored(acc.into(), rank)))
-            }
-            Sketch::Array(elem) => {
-                let extent = from.atoms.next().ok_or_else(ill_typed)?;
-                Ok(Val::array(extent, self.accumulator(elem, from, rank + 1)?))
-            }
-            Sketch::Tuple(items) => {
-                let items = items.iter().map(|s| self.accumulator(s, from, rank));
-                Ok(Val::tuple(items.collect::<Eval<Vec<_>>>()?))
-            }
-            Sketch::Leaf(_)
-            | Sketch::Zero(_)
-            | Sketch::Variant { .. }
-            | Sketch::Fun { .. }
-            | Sketch::Node(_)
-            | Sketch::Acc(_) => self.instantiate(sketch, from, rank),
         }
     }
 }

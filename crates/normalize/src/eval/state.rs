@@ -17,12 +17,12 @@ use super::Evaluator;
 use super::carried::{Changed, captures_other_sizes, changed};
 use super::changing::{Carried, Pairs, differing};
 use super::dynamic::meets_node;
-use crate::{Eval, ill_typed};
 use crate::emit::Emit;
 use crate::guards::{Guard, is_guarded};
 use crate::merge::{Merge, Place, joint_axes, merge};
 use crate::messages;
 use crate::val::{Leaf, Val};
+use crate::{Eval, ill_typed};
 
 /// A structure that still grows after so many rounds grows forever.
 const ROUNDS: usize = 12;

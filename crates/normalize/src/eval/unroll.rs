@@ -85,11 +85,11 @@ impl Evaluator<'_> {
                     self.unrolled.is_over = true;
                     return Err(Box::new(messages::ill_typed())); // caught where it began
                 }
-                self.written_out(closure, xs, number, known, hint).map(Some)
+                self.written_out(closure, xs, known, hint).map(Some)
             }
             None if known.is_empty() => Ok(None),
-            None if self.unrolled.active.is_empty() => self.begin(closure, xs, number, known, hint),
-            None => self.written_out(closure, xs, number, known, hint).map(Some),
+            None if self.unrolled.active.is_empty() => self.begin(closure, xs, known, hint),
+            None => self.written_out(closure, xs, known, hint).map(Some),
         }
     }
 
@@ -97,11 +97,10 @@ impl Evaluator<'_> {
         &mut self,
         closure: &Closure,
         xs: &[Val],
-        number: i64,
         known: Vec<usize>,
         hint: Hint,
     ) -> Eval<Val> {
-        self.unrolled.active.push((number, known));
+        self.unrolled.active.push((closure.code.number, known));
         self.unrolled.calls += 1;
         let value = self.inlined(closure, xs.to_vec(), hint)?;
         self.unrolled.active.pop();
@@ -112,7 +111,6 @@ impl Evaluator<'_> {
         &mut self,
         closure: &Closure,
         xs: &[Val],
-        number: i64,
         known: Vec<usize>,
         hint: Hint,
     ) -> Eval<Option<Val>> {
@@ -120,7 +118,7 @@ impl Evaluator<'_> {
         let (trail, directions) = (self.trail.len(), self.directions);
         self.unrolled.until = self.emit.written + self.most().1;
         self.unrolled.calls = 0;
-        let result = self.written_out(closure, xs, number, known, hint);
+        let result = self.written_out(closure, xs, known, hint);
         if !std::mem::take(&mut self.unrolled.is_over) {
             return result.map(Some);
         }

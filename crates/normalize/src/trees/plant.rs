@@ -9,12 +9,12 @@ use lambada_prim::{Prim, ScalarTy};
 use lambada_source::Span;
 
 use super::{NO_CONSTRUCTOR, NOT_BEFORE, NOT_ROWS, OTHER_TYPE, Rows, is_real};
-use crate::{Eval, ill_typed};
 use crate::emit::Emit;
 use crate::eval::Evaluator;
 use crate::shape::Table;
 use crate::sketch::{Role, Slot, Slots};
 use crate::val::{Leaf, Val};
+use crate::{Eval, ill_typed};
 
 impl Evaluator<'_> {
     /// For each type an array of the nodes by the number of the row, with null at 0.
@@ -130,15 +130,12 @@ impl Evaluator<'_> {
             return Leaf::scalar(atom).of(ty.elem);
         };
         let hint = self.emit.hint_of(numbers.atom);
-        self.emit.enter();
-        let index = self.emit.index("i", *extent);
+        let index = self.emit.enter_for(*extent);
         let element = (&numbers.at(index.into()), least);
         let element = self.planted_leaf(element, nodes, inner, span);
-        let body = self.emit.leave().finish(vec![element.atom]);
-        let ty = Ty { elem: ty.elem, dims: extents.to_vec() };
-        let nest = Nest::For { index, extent: *extent, outs: vec![Out::Collect], body };
-        let (elem, atom) = (ty.elem, self.emit.bind(&hint, ty, nest));
-        Leaf::stored(atom, extents.len()).of(elem)
+        let out = (Out::Collect, Ty { elem: ty.elem, dims: extents.to_vec() }, hint);
+        let atom = self.emit.leave_for(index, *extent, out, element.atom);
+        Leaf::stored(atom, extents.len()).of(ty.elem)
     }
 }
 
@@ -186,15 +183,12 @@ impl Reader<'_> {
             let place = emit.linear(base, dims, at);
             return self.scalar(emit, slot, place);
         };
-        emit.enter();
-        let index = emit.index("i", *extent);
+        let index = emit.enter_for(*extent);
         at.push(index.into());
         let element = self.read(emit, slot, base, dims, at);
         at.pop();
-        let body = emit.leave().finish(vec![element]);
         let ty = Ty { elem: slot.elem, dims: dims[depth..].to_vec() };
-        let nest = Nest::For { index, extent: *extent, outs: vec![Out::Collect], body };
-        emit.bind(&slot.name, ty, nest)
+        emit.leave_for(index, *extent, (Out::Collect, ty, slot.name.clone()), element)
     }
 
     fn scalar(&self, emit: &mut Emit, slot: &Slot, place: Atom) -> Atom {

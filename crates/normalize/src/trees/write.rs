@@ -7,11 +7,11 @@ use lambada_core::{Ty as CoreTy, TypeId};
 use lambada_prim::Prim;
 
 use super::{Root, is_real};
-use crate::{Eval, ill_typed};
 use crate::eval::Evaluator;
 use crate::shape::Table;
 use crate::sketch::{Filled, Sketch, Slot, Slots};
 use crate::val::{Leaf, Val};
+use crate::{Eval, ill_typed};
 
 /// Integers that a loop carries.
 type State = Vec<Atom>;
@@ -177,7 +177,7 @@ impl Evaluator<'_> {
     fn write_write(&mut self, id: TypeId, table: &Table, writers: &Writers) -> Eval<()> {
         let ty = CoreTy::Variant(id);
         let name = format!("write_{}", lambada_core::print_type(self.program, &ty));
-        let column = |elem| Sketch::Acc(Box::new(Sketch::Array(Box::new(Sketch::Leaf(elem)))));
+        let column = |elem| Sketch::Acc(Box::new(Sketch::Array(Box::new(Sketch::Adds(elem)))));
         let int = || Sketch::Leaf(Elem::INT);
         let mut sketches = vec![Sketch::Node(ty), int(), int(), int()];
         sketches.extend([Elem::INT; 4].map(column));

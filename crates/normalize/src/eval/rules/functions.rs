@@ -15,15 +15,15 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use lambada_anf as anf;
-use lambada_anf::{Atom, Elem, Nest, Op};
+use lambada_anf::{Atom, Elem, Op};
 use lambada_core::Ty as CoreTy;
 use lambada_source::Span;
 
 use super::super::Evaluator;
 use super::super::leaves::is_active;
-use crate::{Eval, ill_typed};
 use crate::messages;
 use crate::val::{AccVal, CodeKind, Leaf, Val};
+use crate::{Eval, ill_typed};
 
 impl Evaluator<'_> {
     /// `df`
@@ -69,15 +69,12 @@ impl Evaluator<'_> {
         points: &Val,
         to: &CoreTy,
     ) -> Eval<Vec<Atom>> {
-        let Val::Array(points) = points else { return Err(ill_typed()) };
+        let points = points.as_array()?;
         let sum = self.open_sum(name, span, f)?;
-        self.emit.enter();
-        let index = self.emit.index("i", points.extent);
+        let index = self.emit.enter_for(points.extent);
         let pair = points.elem.at(index.into());
         self.add_term(to, span, &sum.environment(), &pair)?;
-        let body = self.emit.leave().finish(Vec::new());
-        let outs = Vec::new();
-        self.emit.push(Vec::new(), Nest::For { index, extent: points.extent, outs, body });
+        self.emit.leave_for_effect(index, points.extent);
         self.close_sum(sum)
     }
 

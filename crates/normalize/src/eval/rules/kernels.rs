@@ -7,9 +7,10 @@ use lambada_anf::Atom;
 use lambada_core::{Term, TermKind};
 use lambada_prim::{ArrayPrim, ScalarTy};
 
+use super::super::functions::taken;
 use super::{Evaluator, Hint, RuledAt};
-use crate::{Eval, ill_typed};
 use crate::val::{Closure, CodeKind, Val};
+use crate::{Eval, ill_typed};
 
 impl Evaluator<'_> {
     /// A function with rules that is applied to all its arguments, as its body or as the array
@@ -35,14 +36,8 @@ impl Evaluator<'_> {
             return Err(ill_typed());
         };
         self.scoped(|this| {
-            let (mut var, mut body) = (var, body);
-            for (k, x) in xs.iter().enumerate() {
-                this.bind(var, x.clone());
-                if k + 1 < xs.len() {
-                    let TermKind::Lam(next, inner) = body.kind() else { return Err(ill_typed()) };
-                    (var, body) = (next, inner);
-                }
-            }
+            let (vars, body) = taken(var, body, xs.len());
+            vars.into_iter().zip(xs).for_each(|(var, x)| this.bind(var, x.clone()));
             this.signature_checks(body)
         })?;
         let (args, dims) = self.matrices(xs)?;
