@@ -146,6 +146,13 @@ pub(crate) struct Code {
     pub kind: CodeKind,
 }
 
+impl Code {
+    /// The variable of a λ.
+    pub fn var(&self) -> Option<&Var> {
+        if let CodeKind::Lambda { var, .. } = &self.kind { Some(var) } else { None }
+    }
+}
+
 #[derive(Debug)]
 pub(crate) enum CodeKind {
     /// A λ of the program and its free variables; those of a `let rec` have the free variables of

@@ -12,11 +12,11 @@ use std::rc::Rc;
 
 use lambada_anf as anf;
 use lambada_anf::{Atom, Exp, FnId, Nest, Op, Param, Ty};
-use lambada_core::{DefId, Term, TermKind, Ty as CoreTy, Var};
+use lambada_core::{Term, TermKind, Ty as CoreTy, Var};
 
 use lambada_prim::Prim;
 
-use super::{Evaluator, Hint, Key};
+use super::{Evaluator, Hint, Key, Local};
 use crate::emit::Emit;
 use crate::sketch::{Filled, Sketch, Slots, Source};
 use crate::val::{Closure, Code, CodeKind, Val};
@@ -28,12 +28,7 @@ const FUNCTIONS: usize = 10_000;
 /// What belongs to the function under construction.
 pub(super) struct Surroundings {
     emit: Emit,
-    slots: Vec<Option<Val>>,
-    trail: Vec<(u32, Option<Val>)>,
-    constants: std::collections::HashMap<DefId, Val>,
-    directions: super::loops::Directions,
-    home: usize,
-    unrolled: super::unroll::Unrolled,
+    local: Local,
 }
 
 /// A function's head: its parameters, and the values that they stand for.
@@ -45,14 +40,6 @@ struct Head {
 
 impl Evaluator<'_> {
     // Recursive functions
-
-    /// The parameters that a function takes one after the other belong to a recursive function of
-    /// this name.
-    pub(super) fn mark_recursive(&mut self, body: &Term, name: &Rc<str>) {
-        for var in lambdas(body.without_rules()).0 {
-            self.recursive.entry(var.id).or_insert_with(|| name.clone());
-        }
-    }
 
     /// `let rec f = \x -> t …`: binds the functions, until the scope ends.
     pub(super) fn let_rec(&mut self, functions: &[(Var, Term)]) -> Eval<()> {
@@ -69,14 +56,9 @@ impl Evaluator<'_> {
             let TermKind::Lam(var, body) = term.without_rules().kind() else {
                 return Err(ill_typed());
             };
-            self.mark_recursive(term, &f.hint);
-            self.mark_rules(term, Some(free.clone()));
-            if !self.codes.contains_key(&var.id) {
-                let (var, body) = (var.clone(), body.clone());
-                let (free, siblings) = (free.clone(), siblings.clone());
-                let code = self.number(CodeKind::Lambda { var: var.clone(), body, free, siblings });
-                self.codes.insert(var.id, code);
-            }
+            self.codes.mark_recursive(term, &f.hint);
+            self.codes.mark_rules(term, Some(free.clone()));
+            self.codes.sibling(var, body, free.clone(), siblings.clone());
         }
         self.bind_siblings(&siblings, &env)
     }
@@ -87,30 +69,12 @@ impl Evaluator<'_> {
             let TermKind::Lam(var, _) = term.without_rules().kind() else {
                 return Err(ill_typed());
             };
-            let code = self.codes.get(&var.id).cloned().ok_or_else(ill_typed)?;
+            let code = self.codes.known(var).ok_or_else(ill_typed)?;
             let value = Val::closure(code, env.to_vec());
             self.growth.name(&value, &f.hint);
             self.bind(f, value);
         }
         Ok(())
-    }
-
-    /// Is the code that of a recursive function?
-    pub(super) fn is_recursive(&self, code: &Code) -> bool {
-        let CodeKind::Lambda { var, .. } = &code.kind else { return false };
-        self.recursive.contains_key(&var.id)
-    }
-
-    /// The parameters that a function takes one after the other belong to one that is called for
-    /// the size of the program alone.
-    pub(super) fn mark_repeated(&mut self, body: &Term) {
-        self.called.extend(lambdas(body).0.iter().map(|var| var.id));
-    }
-
-    /// Is the code that of a function that is called for the size of the program alone?
-    pub(super) fn is_repeated(&self, code: &Code) -> bool {
-        let CodeKind::Lambda { var, .. } = &code.kind else { return false };
-        self.called.contains(&var.id)
     }
 
     // Calls
@@ -178,17 +142,19 @@ impl Evaluator<'_> {
     }
 
     fn specialize(&mut self, key: Key, code: &Rc<Code>, ty: &CoreTy) -> Eval<FnId> {
-        let CodeKind::Lambda { var, free, .. } = &code.kind else { return Err(ill_typed()) };
+        let CodeKind::Lambda { free, .. } = &code.kind else { return Err(ill_typed()) };
         let id = self.reserve()?;
         let (shared, sketches, own) = (key.1.clone(), key.2.clone(), parameters(code));
         self.functions.insert(key, id);
-        let name = self.recursive.get(&var.id).cloned().unwrap_or_else(|| "function".into());
+        let name = self.codes.recursive(code).unwrap_or_else(|| "function".into());
         let mut hints: Vec<Rc<str>> = free.iter().chain(&own).map(|x| x.hint.clone()).collect();
         hints.extend(shared.iter().map(|id| self.program.def(*id).name.clone()));
         let (captured, arguments) = (free.len(), own.len());
         self.function(id, &name, &sketches, &hints, ty, &mut |this, mut vals| {
             let constants = vals.split_off(captured + arguments);
-            this.constants.extend(shared.iter().copied().zip(constants));
+            for (id, value) in shared.iter().zip(constants) {
+                this.local.env.set_constant(*id, Some(value));
+            }
             let xs = vals.split_off(captured);
             this.inlined(&Closure { code: code.clone(), env: vals }, xs, None)
         })?;
@@ -282,16 +248,11 @@ impl Evaluator<'_> {
         emit.library = std::mem::take(&mut self.emit.library);
         emit.written = self.emit.written;
         emit.enter();
-        let slots = vec![None; self.slots.len()];
         self.homes += 1;
+        let local = Local { home: self.homes, ..Local::default() };
         Surroundings {
             emit: std::mem::replace(&mut self.emit, emit),
-            slots: std::mem::replace(&mut self.slots, slots),
-            trail: std::mem::take(&mut self.trail),
-            constants: std::mem::take(&mut self.constants),
-            directions: std::mem::take(&mut self.directions),
-            home: std::mem::replace(&mut self.home, self.homes),
-            unrolled: std::mem::take(&mut self.unrolled),
+            local: std::mem::replace(&mut self.local, local),
         }
     }
 
@@ -304,12 +265,7 @@ impl Evaluator<'_> {
         let mut emit = std::mem::replace(&mut self.emit, outside.emit);
         self.emit.library = std::mem::take(&mut emit.library);
         self.emit.written = emit.written;
-        self.slots = outside.slots;
-        self.trail = outside.trail;
-        self.constants = outside.constants;
-        self.directions = outside.directions;
-        self.home = outside.home;
-        self.unrolled = outside.unrolled;
+        self.local = outside.local;
         finish(emit)
     }
 }

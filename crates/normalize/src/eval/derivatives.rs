@@ -119,7 +119,7 @@ impl Evaluator<'_> {
             Forward::Tangent => self.derivatives.forward(library, names, f, &captured)?,
             Forward::Marks => self.derivatives.reach(library, names, f, &captured)?,
         };
-        self.directions.tangents += 1;
+        self.local.directions.tangents += 1;
         let actuals: Vec<Atom> = traced.actuals.iter().chain(tangents).copied().collect();
         let renaming = actual(&forward.params, &actuals);
         self.place(&mut forward, &renaming);

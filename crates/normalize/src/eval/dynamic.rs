@@ -207,7 +207,7 @@ impl Evaluator<'_> {
             this.select(tag, &numbers, None, &mut |this, k| {
                 let (number, sketches) = &codes[k];
                 let env = this.fields(handle, k, sketches, &[])?;
-                let f = Val::closure(this.code_of(*number), env);
+                let f = Val::closure(this.codes.of(*number), env);
                 let value = this.apply(&f, x.clone(), to, None)?;
                 this.by_type(&value, to)
             })

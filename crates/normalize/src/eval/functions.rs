@@ -1,53 +1,21 @@
 //! Functions: closures are static values, application is inlining. Where one of several closures
 //! may be meant, application tests the tag.
 
-use std::rc::Rc;
-
 use lambada_anf::{Atom, Elem, Stm};
 use lambada_core::{DefId, Term, TermKind, Ty, Var};
 
 use super::calls::parameters;
 use super::{Evaluator, Hint};
-use crate::val::{Closure, Code, CodeKind, Leaf, Val};
+use crate::val::{Closure, CodeKind, Leaf, Val};
 use crate::{Eval, ill_typed, lambdas};
 
 impl Evaluator<'_> {
     /// `λx. body` with the values of its free variables.
     pub(super) fn lambda(&mut self, var: &Var, body: &Term) -> Eval<Val> {
-        let code = self.code(var, body);
+        let code = self.codes.lambda(var, body);
         let CodeKind::Lambda { free, .. } = &code.kind else { return Err(ill_typed()) };
         let env = free.iter().map(|x| self.lookup(x)).collect::<Eval<Vec<Val>>>()?;
         Ok(Val::closure(code, env))
-    }
-
-    fn code(&mut self, var: &Var, body: &Term) -> Rc<Code> {
-        if let Some(code) = self.codes.get(&var.id) {
-            return code.clone();
-        }
-        let free = match self.ruled.get(&var.id) {
-            Some(at) => at.free.clone(),
-            None => body.free_vars().into_iter().filter(|x| x != var).collect(),
-        };
-        let code = self.number(CodeKind::Lambda {
-            var: var.clone(),
-            body: body.clone(),
-            free,
-            siblings: Rc::from([]),
-        });
-        self.codes.insert(var.id, code.clone());
-        code
-    }
-
-    /// A code with the next number.
-    pub(super) fn number(&mut self, kind: CodeKind) -> Rc<Code> {
-        let code = Rc::new(Code { number: self.all_codes.len() as i64, kind });
-        self.all_codes.push(code.clone());
-        code
-    }
-
-    /// The code of this number.
-    pub(crate) fn code_of(&self, number: i64) -> Rc<Code> {
-        self.all_codes[number as usize].clone()
     }
 
     /// `f x y …`: a function that takes several arguments one after the other is entered once, with
@@ -101,14 +69,14 @@ impl Evaluator<'_> {
     fn call(&mut self, closure: &Closure, xs: Vec<Val>, ty: &Ty, hint: Hint) -> Eval<Val> {
         self.growth.enter(&closure.code, self.emit.written)?;
         let is_complete = xs.len() == parameters(&closure.code).len();
-        let is_called = is_complete && self.is_recursive(&closure.code);
-        let value = match self.rules_of(&closure.code).filter(|_| is_complete) {
+        let is_called = is_complete && self.codes.recursive(&closure.code).is_some();
+        let value = match self.codes.rules(&closure.code).filter(|_| is_complete) {
             Some(at) if is_called || self.may_be_differentiated() => {
                 self.invoke_ruled(&at, closure, &xs, ty, hint)?
             }
             Some(at) if !is_called => self.inlined_with_rules(&at, closure, xs, hint)?,
             None if !is_called => self.inlined(closure, xs, hint)?,
-            None if self.is_repeated(&closure.code) => self.invoke(closure, &xs, ty, hint)?,
+            None if self.codes.is_repeated(&closure.code) => self.invoke(closure, &xs, ty, hint)?,
             Some(_) | None => match self.unrolled(closure, &xs, hint)? {
                 Some(value) => value,
                 None => self.invoke(closure, &xs, ty, hint)?,
@@ -170,25 +138,23 @@ impl Evaluator<'_> {
         if body.is_function() {
             let name = &self.program.def(id).name;
             if self.program.is_recursive(id) {
-                self.mark_recursive(&body, name);
+                self.codes.mark_recursive(&body, name);
             } else if self.repeated.contains(&id) {
-                self.mark_recursive(&body, name);
-                self.mark_repeated(&body);
+                self.codes.mark_recursive(&body, name);
+                self.codes.mark_repeated(&body);
             }
             let value = self.eval(&body, None)?;
             self.growth.name(&value, &self.program.def(id).name);
             return Ok(value);
         }
-        if let Some(value) = self.constants.get(&id)
-            && self.is_visible(value)
-        {
+        if let Some(value) = self.evaluated(id) {
             return Ok(value.clone());
         }
         let value = match self.at_the_beginning(&body)? {
             Some(value) => value,
             None => self.eval(&body, Some(&self.program.def(id).name))?,
         };
-        self.constants.insert(id, value.clone());
+        self.local.env.set_constant(id, Some(value.clone()));
         Ok(value)
     }
 

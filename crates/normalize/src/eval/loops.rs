@@ -40,7 +40,7 @@ impl Evaluator<'_> {
             let values = values.collect::<Eval<Vec<Val>>>()?;
             return self.items(values, body.ty(), span, hint);
         }
-        let directions = self.directions;
+        let directions = self.local.directions;
         self.emit.enter();
         let index = self.emit.index(&i.hint, extent);
         let value = self.scoped(|this| {
@@ -72,10 +72,10 @@ impl Evaluator<'_> {
     /// Places a finished `for`. Derivatives that its iterations take along directions, tangents or
     /// cotangents, if there were `before` so many before it, are taken along all of them at once.
     fn close_for(&mut self, stm: Stm, before: Directions) {
-        if self.directions.since(before, &stm)
+        if self.local.directions.since(before, &stm)
             && let Some(stms) = self.derivatives.together(&mut self.emit.names, &stm)
         {
-            self.directions = before;
+            self.local.directions = before;
             return stms.into_iter().for_each(|stm| self.emit.adopt(stm));
         }
         self.emit.push(stm.binds, stm.exp);

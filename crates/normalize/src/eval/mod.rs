@@ -8,9 +8,11 @@ mod calls;
 mod carried;
 mod cells;
 mod changing;
+mod codes;
 mod control;
 mod derivatives;
 mod dynamic;
+mod env;
 mod functions;
 mod growth;
 mod leaves;
@@ -37,12 +39,13 @@ use crate::emit::Emit;
 use crate::layout::Layout;
 use crate::sketch::Sketch;
 use crate::types::Types;
-use crate::val::{Code, CodeKind, Leaf, NodeVal, Val};
+use crate::val::{Leaf, NodeVal, Val};
 use crate::{Eval, ill_typed};
+use codes::Codes;
 use dynamic::Dynamic;
+use env::Env;
 use growth::Growth;
 use loops::Directions;
-use rules::RuledAt;
 use unroll::Unrolled;
 
 /// What the value of a term is called, if a `let` names it.
@@ -59,36 +62,18 @@ pub(crate) struct Evaluator<'a> {
     /// Whether people read the code: cases then follow each other as their author wrote them.
     pub for_people: bool,
     pub emit: Emit,
-    /// The value of each variable of core, as the innermost scope sees it.
-    slots: Vec<Option<Val>>,
-    /// What to restore when a scope ends.
-    trail: Vec<(u32, Option<Val>)>,
-    /// The code of each λ, by its variable.
-    codes: HashMap<u32, Rc<Code>>,
-    /// The codes of pullbacks.
-    pullbacks: Vec<Rc<Code>>,
+    codes: Codes,
+    local: Local,
     /// The forward sweeps whose cells have not been used.
     sweeps: Vec<pullbacks::Sweep>,
-    /// What has been placed, that of finished `for`s over directions not counted.
-    directions: Directions,
     /// The states of the loops inside of one that is being written.
     found: state::Found,
-    /// All codes, by number.
-    all_codes: Vec<Rc<Code>>,
     pub types: Types,
     /// The node types of recursive variants and of functions that only run time knows.
     nodes: HashMap<Ty, NodeId>,
     dynamics: HashMap<Ty, Dynamic>,
-    /// By the variables of the λs that recursive functions are: what they are called.
-    recursive: HashMap<u32, Rc<str>>,
     /// The definitions that are called as if they were recursive.
     pub repeated: HashSet<DefId>,
-    /// The variables of the λs that they are.
-    called: HashSet<u32>,
-    /// By the variables of the λs of functions with rules.
-    ruled: HashMap<u32, Rc<RuledAt>>,
-    /// The codes of tangents of functions, by the types of these.
-    function_tangents: HashMap<Ty, Rc<Code>>,
     /// How many functions that are being traced are around: derivatives follow.
     derivatives_around: usize,
     /// The functions of the library, by code and what is static of environment and arguments.
@@ -96,15 +81,11 @@ pub(crate) struct Evaluator<'a> {
     under_construction: Vec<(FnId, Rc<str>)>,
     /// Of functions that are written again: what is expected of their results.
     expected: HashMap<FnId, Vec<Option<calls::Known>>>,
-    unrolled: Unrolled,
     /// Is all written out that has a known end, because the order of derivatives depends on it?
     by_order: bool,
-    /// The number of the function that is being written.
-    home: usize,
     homes: usize,
     /// Has a function become known only after it was differentiated?
     late: bool,
-    constants: HashMap<DefId, Val>,
     growth: Growth,
     /// What is shown, by number: where and as what.
     pub inspections: Vec<(Site, Layout)>,
@@ -112,45 +93,42 @@ pub(crate) struct Evaluator<'a> {
     file: FileId,
 }
 
+/// What belongs to the function that is being written, the entry or one of the library.
+#[derive(Default)]
+struct Local {
+    env: Env,
+    /// What has been placed, that of finished `for`s over directions not counted.
+    directions: Directions,
+    /// The number of the function.
+    home: usize,
+    unrolled: Unrolled,
+}
+
 impl<'a> Evaluator<'a> {
     /// An evaluator with an empty body open.
     pub fn new(program: &'a Program, derivatives: &'a dyn Derivatives) -> Evaluator<'a> {
         let mut emit = Emit::with(program.precision);
         emit.enter();
-        let slots = vec![None; program.next_var as usize];
-        let (trail, codes, pullbacks, constants) =
-            (Vec::new(), HashMap::new(), Vec::new(), HashMap::new());
         Evaluator {
             program,
             derivatives,
             for_people: false,
             emit,
-            slots,
-            trail,
-            codes,
-            pullbacks,
+            codes: Codes::default(),
+            local: Local::default(),
             sweeps: Vec::new(),
-            directions: Directions::default(),
             found: state::Found::default(),
-            all_codes: Vec::new(),
             types: Types::of(program),
             nodes: HashMap::new(),
             dynamics: HashMap::new(),
-            recursive: HashMap::new(),
             repeated: HashSet::new(),
-            called: HashSet::new(),
-            ruled: HashMap::new(),
-            function_tangents: HashMap::new(),
             derivatives_around: 0,
             functions: HashMap::new(),
             under_construction: Vec::new(),
             expected: HashMap::new(),
-            unrolled: Unrolled::default(),
             by_order: false,
-            home: 0,
             homes: 0,
             late: false,
-            constants,
             growth: Growth::default(),
             inspections: Vec::new(),
             file: FileId::default(),
@@ -169,19 +147,18 @@ impl<'a> Evaluator<'a> {
 
     /// An evaluator that knows from the beginning which functions are known at run time only.
     pub fn again(self) -> Evaluator<'a> {
-        let mut new = Evaluator::new(self.program, self.derivatives);
-        new.for_people = self.for_people;
-        (new.repeated, new.called) = (self.repeated, self.called);
-        let is_lambda = |(number, _): &(i64, Vec<Sketch>)| {
-            matches!(self.all_codes[*number as usize].kind, CodeKind::Lambda { .. })
+        let mut new = Evaluator {
+            for_people: self.for_people,
+            repeated: self.repeated,
+            by_order: self.by_order,
+            ..Evaluator::new(self.program, self.derivatives)
         };
+        let is_lambda = |(number, _): &(i64, Vec<Sketch>)| self.codes.of(*number).var().is_some();
         for (ty, dynamic) in self.dynamics {
             let codes = dynamic.codes.into_iter().filter(is_lambda).collect();
             new.dynamics.insert(ty, Dynamic { codes, ..Dynamic::default() });
         }
-        (new.codes, new.all_codes, new.recursive) = (self.codes, self.all_codes, self.recursive);
-        (new.ruled, new.function_tangents) = (self.ruled, self.function_tangents);
-        new.by_order = self.by_order;
+        new.codes = self.codes.again();
         new
     }
 
@@ -190,11 +167,7 @@ impl<'a> Evaluator<'a> {
     /// Binds a variable until the scope ends. A scalar is read now, so that it is read once.
     pub fn bind(&mut self, var: &Var, value: Val) {
         let value = self.settle(value);
-        let k = var.id as usize;
-        if self.slots.len() <= k {
-            self.slots.resize(k + 1, None);
-        }
-        self.trail.push((var.id, self.slots[k].replace(value)));
+        self.local.env.bind(var, value);
     }
 
     fn settle(&mut self, value: Val) -> Val {
@@ -215,22 +188,14 @@ impl<'a> Evaluator<'a> {
 
     /// Runs `inside`, and forgets what it binds.
     fn scoped<T>(&mut self, inside: impl FnOnce(&mut Self) -> Eval<T>) -> Eval<T> {
-        let mark = self.trail.len();
+        let mark = self.local.env.mark();
         let result = inside(self)?;
-        self.forget_to(mark);
+        self.local.env.forget_to(mark);
         Ok(result)
     }
 
-    /// Forgets what has been bound since.
-    fn forget_to(&mut self, mark: usize) {
-        while self.trail.len() > mark {
-            let (id, old) = self.trail.pop().expect("the trail is longer than the mark");
-            self.slots[id as usize] = old;
-        }
-    }
-
     fn lookup(&self, var: &Var) -> Eval<Val> {
-        self.slots.get(var.id as usize).cloned().flatten().ok_or_else(ill_typed)
+        self.local.env.lookup(var)
     }
 
     // Terms

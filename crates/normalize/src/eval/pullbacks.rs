@@ -14,7 +14,6 @@ use super::Evaluator;
 use super::arrays::stored;
 use super::derivatives::actual;
 use super::leaves::{ANOTHER_SIZE, is_active, with_reals};
-use crate::alpha::alike;
 use crate::emit::Emit;
 use crate::val::{Code, CodeKind, Leaf, Pullback, Val};
 use crate::{Eval, ill_typed};
@@ -34,8 +33,8 @@ impl Evaluator<'_> {
         let captured = free.iter().map(|p| stored(p.var.into(), &p.ty.dims));
         let env = skeletons.into_iter().chain(captured).collect();
         let hints = self.hints(&map);
-        let (home, own) = (self.home, free.iter().map(|p| p.var).collect());
-        let code = self.shared_code(Pullback { map, free, span, home, hints });
+        let (home, own) = (self.local.home, free.iter().map(|p| p.var).collect());
+        let code = self.codes.pullback(Pullback { map, free, span, home, hints });
         if let Some(map) = once {
             let level = self.emit.level();
             self.sweeps.push(Sweep { code: code.clone(), own, home, level, map });
@@ -48,19 +47,6 @@ impl Evaluator<'_> {
         let mut hints = HashMap::new();
         map.body.bound(&mut |var| _ = hints.insert(var, self.emit.names.hint(var)));
         hints
-    }
-
-    /// The code of a pullback: one that is known already, if they are alike.
-    fn shared_code(&mut self, pullback: Pullback) -> Rc<Code> {
-        let known = self.pullbacks.iter().find(
-            |code| matches!(&code.kind, CodeKind::Pullback(other) if alike(other, &pullback)),
-        );
-        if let Some(code) = known {
-            return code.clone();
-        }
-        let code = self.number(CodeKind::Pullback(pullback));
-        self.pullbacks.push(code.clone());
-        code
     }
 
     /// A skeleton with the sizes that the types of its active leaves have: it may have been kept
@@ -127,7 +113,7 @@ impl Evaluator<'_> {
             body.stms.into_iter().for_each(|stm| self.emit.adopt(stm));
             return Ok(with_reals(&self.emit, point, &body.results));
         }
-        self.directions.cotangents += usize::from(made_before);
+        self.local.directions.cotangents += usize::from(made_before);
         pullback
             .map
             .params
@@ -135,7 +121,7 @@ impl Evaluator<'_> {
             .zip(cotangents)
             .for_each(|(p, atom)| renaming.insert(p.var, atom));
         let (body, names) = (&pullback.map.body, &mut self.emit.names);
-        let mut body = match pullback.home == self.home {
+        let mut body = match pullback.home == self.local.home {
             true => renaming.copy(body, names),
             false => renaming.import(body, &pullback.hints, names),
         };
@@ -163,7 +149,7 @@ impl Evaluator<'_> {
             let same =
                 matches!(&sweep.code.kind, CodeKind::Pullback(p) if std::ptr::eq(p, pullback));
             let mut own = pullback.free.iter().zip(&sweep.own);
-            let here = sweep.home == self.home && sweep.level == self.emit.level();
+            let here = sweep.home == self.local.home && sweep.level == self.emit.level();
             same && here
                 && own.all(|(p, x)| env.atom(p.var.into()) == (*x).into())
                 && self.in_block(&sweep.map)

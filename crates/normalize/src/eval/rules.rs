@@ -23,12 +23,12 @@ use std::rc::Rc;
 
 use lambada_anf as anf;
 use lambada_anf::{Atom, FnId, Param};
-use lambada_core::{Rule, Ruled, Term, TermKind, Ty as CoreTy, Var};
-use lambada_source::Span;
+use lambada_core::{Rule, Term, TermKind, Ty as CoreTy, Var};
 
 use functions::OpenSum;
 
 use super::calls::{Known, known_results, parameters};
+use super::codes::RuledAt;
 use super::leaves::is_active;
 use super::{Evaluator, Hint};
 use crate::merge::Place;
@@ -36,18 +36,6 @@ use crate::messages;
 use crate::sketch::{Sketch, Slots};
 use crate::val::{Closure, Code, CodeKind, Val};
 use crate::{Eval, ill_typed};
-
-/// A λ of a function with rules: the one that takes the next parameter after the first `captured`
-/// and some parameters have been taken.
-#[derive(Debug)]
-pub(crate) struct RuledAt {
-    ruled: Ruled,
-    span: Span,
-    /// What the λ has in its environment: what function and rules capture, and the parameters
-    /// before.
-    pub(super) free: Rc<[Var]>,
-    captured: usize,
-}
 
 /// Which rule.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -89,37 +77,13 @@ impl Evaluator<'_> {
         self.derivatives_around > 0 || !self.under_construction.is_empty()
     }
 
-    /// The rules of a function that waits for parameters.
-    pub(super) fn rules_of(&self, code: &Code) -> Option<Rc<RuledAt>> {
-        let CodeKind::Lambda { var, .. } = &code.kind else { return None };
-        self.ruled.get(&var.id).cloned()
-    }
-
     /// A function with rules.
     pub(super) fn function_with_rules(&mut self, term: &Term) -> Eval<Val> {
-        self.mark_rules(term, None);
+        self.codes.mark_rules(term, None);
         let TermKind::Lam(var, body) = term.without_rules().kind() else {
             return Err(ill_typed());
         };
         self.lambda(var, body)
-    }
-
-    /// The λs of a function, if it has rules, belong to it. `free`: the environment, if that is not
-    /// what the term captures.
-    pub(super) fn mark_rules(&mut self, term: &Term, free: Option<Rc<[Var]>>) {
-        let TermKind::Ruled(ruled) = term.kind() else { return };
-        let captured: Vec<Var> = term.free_vars();
-        let (mut before, mut function) = (captured.clone(), &ruled.function);
-        let mut first = free;
-        for _ in ruled.signature().0 {
-            let TermKind::Lam(var, body) = function.kind() else { return };
-            let free = first.take().unwrap_or_else(|| before.clone().into());
-            let count = free.len() - (before.len() - captured.len());
-            let at = RuledAt { ruled: (**ruled).clone(), span: term.span(), free, captured: count };
-            self.ruled.entry(var.id).or_insert_with(|| Rc::new(at));
-            before.push(var.clone());
-            function = body;
-        }
     }
 
     /// A function with rules applied to all its arguments.

@@ -21,7 +21,7 @@ impl Evaluator<'_> {
         sketches.iter().for_each(|sketch| codes_in(sketch, &mut codes));
         let (mut visited, mut ids) = (Vec::new(), Vec::new());
         for number in codes {
-            if let CodeKind::Lambda { body, .. } = &self.code_of(number).kind {
+            if let CodeKind::Lambda { body, .. } = &self.codes.of(number).kind {
                 self.constants_in(body, &mut visited, &mut ids);
             }
         }
@@ -54,33 +54,30 @@ impl Evaluator<'_> {
 
     /// The value of a definition that is not a function, if it cannot fail.
     fn constant(&mut self, id: DefId) -> Eval<Option<Val>> {
-        if self.emit.level() == 0 && !self.is_evaluated(id) {
-            let mark = self.emit.checkpoint();
-            let before = self.constants.get(&id).cloned();
-            let value = self.global(id)?;
-            if !self.emit.stms()[mark.stms..].iter().any(Stm::may_not_return) {
-                return Ok(Some(value));
+        if let Some(value) = self.evaluated(id) {
+            return Ok(Some(value.clone()));
+        }
+        if self.emit.level() > 0 {
+            let value = self.at_the_beginning(&self.program.def(id).body)?;
+            if value.is_some() {
+                self.local.env.set_constant(id, value.clone());
             }
-            self.emit.rewind(mark);
-            match before {
-                Some(before) => self.constants.insert(id, before),
-                None => self.constants.remove(&id),
-            };
-            return Ok(None);
+            return Ok(value);
         }
-        if self.is_evaluated(id) {
-            return Ok(self.constants.get(&id).cloned());
+        let mark = self.emit.checkpoint();
+        let before = self.local.env.constant(id).cloned();
+        let value = self.global(id)?;
+        if !self.emit.stms()[mark.stms..].iter().any(Stm::may_not_return) {
+            return Ok(Some(value));
         }
-        let body = self.program.def(id).body.clone();
-        let value = self.at_the_beginning(&body)?;
-        if let Some(value) = &value {
-            self.constants.insert(id, value.clone());
-        }
-        Ok(value)
+        self.emit.rewind(mark);
+        self.local.env.set_constant(id, before);
+        Ok(None)
     }
 
-    fn is_evaluated(&self, id: DefId) -> bool {
-        self.constants.get(&id).is_some_and(|value| self.is_visible(value))
+    /// The value of a definition that has been evaluated where it is visible here.
+    pub(super) fn evaluated(&self, id: DefId) -> Option<&Val> {
+        self.local.env.constant(id).filter(|value| self.is_visible(value))
     }
 }
 

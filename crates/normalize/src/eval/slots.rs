@@ -209,7 +209,7 @@ impl Evaluator<'_> {
                 let mut closures = Vec::with_capacity(alternatives.len());
                 for (number, env) in alternatives {
                     let env = self.instantiate_all(env, from, rank)?;
-                    closures.push(Closure { code: self.code_of(*number), env });
+                    closures.push(Closure { code: self.codes.of(*number), env });
                 }
                 Val::fun(tag, closures)
             }

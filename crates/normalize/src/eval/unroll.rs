@@ -74,21 +74,21 @@ impl Evaluator<'_> {
         let number = closure.code.number;
         let vals = closure.env.iter().chain(xs).enumerate();
         let known: Vec<usize> = vals.filter(|(_, val)| is_known(val)).map(|(k, _)| k).collect();
-        let around = self.unrolled.active.iter().rev().find(|(n, _)| *n == number).cloned();
+        let around = self.local.unrolled.active.iter().rev().find(|(n, _)| *n == number).cloned();
         match around {
             Some((_, before)) => {
                 let goes_on = before.iter().all(|k| known.contains(k));
                 if !goes_on
-                    || self.unrolled.calls >= self.most().0
-                    || self.emit.written > self.unrolled.until
+                    || self.local.unrolled.calls >= self.most().0
+                    || self.emit.written > self.local.unrolled.until
                 {
-                    self.unrolled.is_over = true;
+                    self.local.unrolled.is_over = true;
                     return Err(Box::new(messages::ill_typed())); // caught where it began
                 }
                 self.written_out(closure, xs, known, hint).map(Some)
             }
             None if known.is_empty() => Ok(None),
-            None if self.unrolled.active.is_empty() => self.begin(closure, xs, known, hint),
+            None if self.local.unrolled.active.is_empty() => self.begin(closure, xs, known, hint),
             None => self.written_out(closure, xs, known, hint).map(Some),
         }
     }
@@ -100,10 +100,10 @@ impl Evaluator<'_> {
         known: Vec<usize>,
         hint: Hint,
     ) -> Eval<Val> {
-        self.unrolled.active.push((closure.code.number, known));
-        self.unrolled.calls += 1;
+        self.local.unrolled.active.push((closure.code.number, known));
+        self.local.unrolled.calls += 1;
         let value = self.inlined(closure, xs.to_vec(), hint)?;
-        self.unrolled.active.pop();
+        self.local.unrolled.active.pop();
         Ok(value)
     }
 
@@ -115,19 +115,19 @@ impl Evaluator<'_> {
         hint: Hint,
     ) -> Eval<Option<Val>> {
         let (mark, level, depth) = (self.emit.checkpoint(), self.emit.level(), self.growth.depth());
-        let (trail, directions) = (self.trail.len(), self.directions);
-        self.unrolled.until = self.emit.written + self.most().1;
-        self.unrolled.calls = 0;
+        let (trail, directions) = (self.local.env.mark(), self.local.directions);
+        self.local.unrolled.until = self.emit.written + self.most().1;
+        self.local.unrolled.calls = 0;
         let result = self.written_out(closure, xs, known, hint);
-        if !std::mem::take(&mut self.unrolled.is_over) {
+        if !std::mem::take(&mut self.local.unrolled.is_over) {
             return result.map(Some);
         }
-        self.unrolled.active.clear();
+        self.local.unrolled.active.clear();
         self.emit.hint = None;
         self.emit.abandon(level, mark);
-        self.forget_to(trail);
+        self.local.env.forget_to(trail);
         self.growth.return_to(depth);
-        self.directions = directions;
+        self.local.directions = directions;
         Ok(None)
     }
 }

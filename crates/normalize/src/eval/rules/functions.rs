@@ -34,12 +34,7 @@ impl Evaluator<'_> {
         f: &Val,
         tangent: &Val,
     ) -> Val {
-        let known = self.function_tangents.get(ty).cloned();
-        let code = known.unwrap_or_else(|| {
-            let code = self.number(CodeKind::Tangent { ty: ty.clone(), span });
-            self.function_tangents.insert(ty.clone(), code.clone());
-            code
-        });
+        let code = self.codes.tangent(ty, span);
         Val::closure(code, vec![f.clone(), tangent.clone()])
     }
 
@@ -112,7 +107,7 @@ impl Evaluator<'_> {
 
     /// What a rule adds terms with.
     pub(super) fn adder(&mut self, sum: &OpenSum, to: &CoreTy, span: Span) -> Val {
-        let code = self.number(CodeKind::Adder { to: to.clone(), span });
+        let code = self.codes.number(CodeKind::Adder { to: to.clone(), span });
         Val::closure(code, sum.environment())
     }
 

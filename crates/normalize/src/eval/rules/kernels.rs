@@ -7,8 +7,9 @@ use lambada_anf::Atom;
 use lambada_core::{Term, TermKind};
 use lambada_prim::{ArrayPrim, ScalarTy};
 
+use super::super::codes::RuledAt;
 use super::super::functions::taken;
-use super::{Evaluator, Hint, RuledAt};
+use super::{Evaluator, Hint};
 use crate::val::{Closure, CodeKind, Val};
 use crate::{Eval, ill_typed};
 
