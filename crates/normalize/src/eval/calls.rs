@@ -7,16 +7,14 @@
 //!   and no code occurs in its own environment there, so there are finitely many. The result is
 //!   sketched by its type, for the body is not known yet when a function calls itself.
 
-use std::collections::HashMap;
 use std::rc::Rc;
 
 use lambada_anf as anf;
-use lambada_anf::{Atom, Exp, FnId, Nest, Op, Param, Ty};
+use lambada_anf::{Atom, FnId, Op, Param, Ty};
 use lambada_core::{Term, TermKind, Ty as CoreTy, Var};
 
-use lambada_prim::Prim;
-
-use super::{Evaluator, Hint, Key, Local};
+use super::library::{Key, expected_results, known_results};
+use super::{Evaluator, Hint, Local};
 use crate::emit::Emit;
 use crate::sketch::{Filled, Sketch, Slots, Source};
 use crate::val::{Closure, Code, CodeKind, Val};
@@ -99,8 +97,8 @@ impl Evaluator<'_> {
         vals.extend(constants);
         let filled = self.filled(&sketches, &vals)?;
         let key = (closure.code.number, shared, sketches);
-        let function = match self.functions.get(&key) {
-            Some(function) => *function,
+        let function = match self.library.copy(&key) {
+            Some(function) => function,
             None => self.specialize(key, &closure.code, ty)?,
         };
         self.named(hint, |this| this.call_function(function, filled, ty))
@@ -121,7 +119,7 @@ impl Evaluator<'_> {
         // Sizes that the function is given, or that are constants, are known here, too.
         let known = match self.emit.library.function(function) {
             Some(function) => known_results(function),
-            None => self.expected.get(&function).cloned().unwrap_or_default(),
+            None => self.library.expected(function),
         };
         let mut atoms = Vec::new();
         let known = |k: usize, _: &[Atom]| Some(known.get(k).copied().flatten()?.among(&args));
@@ -145,7 +143,7 @@ impl Evaluator<'_> {
         let CodeKind::Lambda { free, .. } = &code.kind else { return Err(ill_typed()) };
         let id = self.reserve()?;
         let (shared, sketches, own) = (key.1.clone(), key.2.clone(), parameters(code));
-        self.functions.insert(key, id);
+        self.library.add_copy(key, id);
         let name = self.codes.recursive(code).unwrap_or_else(|| "function".into());
         let mut hints: Vec<Rc<str>> = free.iter().chain(&own).map(|x| x.hint.clone()).collect();
         hints.extend(shared.iter().map(|id| self.program.def(*id).name.clone()));
@@ -180,14 +178,14 @@ impl Evaluator<'_> {
         let expected = if awaited { expected_results(&function, id) } else { Vec::new() };
         if expected.iter().any(Option::is_some) {
             let before = self.emit.library.functions.len();
-            self.expected.insert(id, expected.clone());
+            self.library.expect(id, expected.clone());
             let (again, _) = self.write_once(id, name, sketches, hints, ty, body)?;
-            self.expected.remove(&id);
+            self.library.expect(id, Vec::new());
             let found = known_results(&again);
             if expected.iter().zip(&found).all(|(e, found)| e.is_none() || e == found) {
                 function = again;
             } else {
-                self.functions.retain(|_, f| (f.0 as usize) < before);
+                self.library.forget_from(before);
             }
         }
         self.emit.library.functions[id.0 as usize] = Some(function);
@@ -204,7 +202,7 @@ impl Evaluator<'_> {
         ty: &CoreTy,
         body: &mut dyn FnMut(&mut Self, Vec<Val>) -> Eval<Val>,
     ) -> Eval<(anf::Function, bool)> {
-        self.under_construction.push((id, name.into()));
+        self.library.begin(id, name);
         let outside = self.leave_function();
         let head = self.head(sketches, hints)?;
         let value = body(self, head.vals)?;
@@ -214,7 +212,7 @@ impl Evaluator<'_> {
         let function = self.enter_function(outside, |emit| {
             emit.library_function((id, name.to_string()), head.params, head.accumulators, results)
         });
-        self.under_construction.pop();
+        self.library.end();
         Ok((function, awaited))
     }
 
@@ -248,8 +246,7 @@ impl Evaluator<'_> {
         emit.library = std::mem::take(&mut self.emit.library);
         emit.written = self.emit.written;
         emit.enter();
-        self.homes += 1;
-        let local = Local { home: self.homes, ..Local::default() };
+        let local = Local { home: self.library.next_home(), ..Local::default() };
         Surroundings {
             emit: std::mem::replace(&mut self.emit, emit),
             local: std::mem::replace(&mut self.local, local),
@@ -268,74 +265,6 @@ impl Evaluator<'_> {
         self.local = outside.local;
         finish(emit)
     }
-}
-
-/// What the result of a function always is.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Known {
-    /// The parameter at this position.
-    Parameter(usize),
-    Constant(Atom),
-}
-
-impl Known {
-    /// The atom, where these are given.
-    pub(super) fn among(self, params: &[Atom]) -> Atom {
-        match self {
-            Known::Parameter(k) => params[k],
-            Known::Constant(value) => value,
-        }
-    }
-}
-
-/// The sizes among the results of a function: those that it is given, or that are constants.
-pub(super) fn known_results(function: &anf::Function) -> Vec<Option<Known>> {
-    let known = |(atom, ty): (&Atom, &anf::Ty)| match atom {
-        _ if *ty != anf::Ty::int() => None,
-        Atom::Lit(_) => Some(Known::Constant(*atom)),
-        Atom::Var(x) => function.params.iter().position(|p| p.var == *x).map(Known::Parameter),
-    };
-    function.body.results.iter().zip(&function.results).map(known).collect()
-}
-
-/// What the sizes among the results of a function are in all branches that do not call it, where
-/// these agree.
-fn expected_results(function: &anf::Function, id: FnId) -> Vec<Option<Known>> {
-    let mut made = HashMap::new();
-    function.body.each(&mut |stm| {
-        made.extend(stm.binds.iter().enumerate().map(|(k, p)| (p.var, (stm.exp.clone(), k))));
-    });
-    let expected = |(k, ty): (usize, &Ty)| {
-        if *ty != Ty::int() {
-            return None;
-        }
-        let (mut open, mut found) = (vec![function.body.results[k]], None);
-        while let Some(atom) = open.pop() {
-            let known = match atom {
-                Atom::Lit(_) => Some(Known::Constant(atom)),
-                Atom::Var(x) => {
-                    function.params.iter().position(|p| p.var == x).map(Known::Parameter)
-                }
-            };
-            if known.is_some() {
-                if found.is_some() && found != known {
-                    return None;
-                }
-                found = known;
-                continue;
-            }
-            match atom.as_var().and_then(|x| made.get(&x)) {
-                Some((Exp::Op(Op::Prim(Prim::SelectInt, args)), _)) => open.extend(&args[1..]),
-                Some((Exp::Nest(Nest::If { then, otherwise, .. }), j)) => {
-                    open.extend([then.results[*j], otherwise.results[*j]]);
-                }
-                Some((Exp::Op(Op::Call { function, .. }), j)) if *function == id && *j == k => {}
-                Some((Exp::Op(_) | Exp::Nest(_), _)) | None => return None,
-            }
-        }
-        found
-    };
-    function.results.iter().enumerate().map(expected).collect()
 }
 
 /// The parameters that a function takes one after the other.

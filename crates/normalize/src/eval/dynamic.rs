@@ -15,17 +15,6 @@ use crate::sketch::{Filled, Sketch};
 use crate::val::{Closure, CodeKind, FunVal, Leaf, NodeVal, Val};
 use crate::{Eval, ill_typed};
 
-/// The functions of a type that only run time knows.
-#[derive(Debug, Default)]
-pub(crate) struct Dynamic {
-    /// By constructor: the code, and what it captures.
-    pub codes: Vec<(i64, Vec<Sketch>)>,
-    /// The function that applies them, where one is applied, and how many codes it knows.
-    pub apply: Option<(FnId, Option<usize>)>,
-    /// Whether it has been differentiated as it is.
-    pub frozen: bool,
-}
-
 impl Evaluator<'_> {
     // Making
 
@@ -85,16 +74,14 @@ impl Evaluator<'_> {
     ) -> Eval<usize> {
         let node = self.node_type(ty);
         let name_of_type = lambada_core::print_type(self.program, ty);
-        let dynamic = self.dynamics.entry(ty.clone()).or_default();
-        let number = closure.code.number;
-        let known = dynamic.codes.iter().position(|(n, s)| *n == number && *s == sketches);
-        if let Some(tag) = known {
+        let dynamic = self.library.dynamic(ty);
+        let tag = dynamic.tag(closure.code.number, &sketches);
+        if tag < dynamic.codes.len() {
             return Ok(tag);
         }
-        let tag = dynamic.codes.len();
-        dynamic.codes.push((number, sketches.clone()));
+        dynamic.codes.push((closure.code.number, sketches.clone()));
         if dynamic.frozen {
-            self.late = true;
+            self.library.set_late();
             return Err(Box::new(messages::circle(&[&name_of_type])));
         }
         let name = match &closure.code.kind {
@@ -161,11 +148,11 @@ impl Evaluator<'_> {
     /// `f x` for a function that only run time knows.
     pub(super) fn apply_dynamic(&mut self, f: &NodeVal, x: &Val, hint: Hint) -> Eval<Val> {
         let CoreTy::Fun(from, to) = &f.ty else { return Err(ill_typed()) };
-        let function = match self.dynamics.entry(f.ty.clone()).or_default().apply {
+        let function = match self.library.dynamic(&f.ty).apply {
             Some((function, _)) => function,
             None => {
                 let function = self.reserve()?;
-                self.dynamics.entry(f.ty.clone()).or_default().apply = Some((function, None));
+                self.library.dynamic(&f.ty).apply = Some((function, None));
                 function
             }
         };
@@ -176,19 +163,15 @@ impl Evaluator<'_> {
 
     /// Writes the functions that apply, until they know all codes.
     pub(crate) fn complete(&mut self) -> Eval<()> {
-        loop {
-            let missing = self.dynamics.iter().find_map(|(ty, dynamic)| {
-                let (function, known) = dynamic.apply?;
-                (known != Some(dynamic.codes.len())).then(|| (ty.clone(), function))
-            });
-            let Some((ty, function)) = missing else { return Ok(()) };
+        while let Some((ty, function)) = self.library.incomplete() {
             self.write_apply(&ty, function)?;
         }
+        Ok(())
     }
 
     fn write_apply(&mut self, ty: &CoreTy, function: FnId) -> Eval<()> {
         let CoreTy::Fun(from, to) = ty else { return Err(ill_typed()) };
-        let dynamic = self.dynamics.entry(ty.clone()).or_default();
+        let dynamic = self.library.dynamic(ty);
         let codes = dynamic.codes.clone();
         dynamic.apply = Some((function, Some(codes.len())));
         let sketches = [Sketch::Node(ty.clone()), self.canonical(from)];

@@ -16,6 +16,7 @@ mod env;
 mod functions;
 mod growth;
 mod leaves;
+mod library;
 mod loops;
 mod nodes;
 mod order;
@@ -27,33 +28,28 @@ mod slots;
 mod state;
 mod unroll;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::rc::Rc;
 
 use control::is_never;
-use lambada_anf::{Atom, Derivatives, FnId, NodeId};
+use lambada_anf::{Atom, Derivatives};
 use lambada_core::{DefId, OPERAND, Program, Term, TermKind, Ty, Var};
 use lambada_source::{FileId, Problem, Site, stack};
 
 use crate::emit::Emit;
 use crate::layout::Layout;
-use crate::sketch::Sketch;
 use crate::types::Types;
 use crate::val::{Leaf, NodeVal, Val};
 use crate::{Eval, ill_typed};
 use codes::Codes;
-use dynamic::Dynamic;
 use env::Env;
 use growth::Growth;
+use library::Library;
 use loops::Directions;
 use unroll::Unrolled;
 
 /// What the value of a term is called, if a `let` names it.
 type Hint<'h> = Option<&'h Rc<str>>;
-
-/// What a copy of a function is made for: its code, the definitions that are passed to it, and what
-/// is static of them, the environment and the arguments.
-type Key = (i64, Vec<DefId>, Vec<Sketch>);
 
 /// The evaluator: the environment, and the code under construction.
 pub(crate) struct Evaluator<'a> {
@@ -69,23 +65,13 @@ pub(crate) struct Evaluator<'a> {
     /// The states of the loops inside of one that is being written.
     found: state::Found,
     pub types: Types,
-    /// The node types of recursive variants and of functions that only run time knows.
-    nodes: HashMap<Ty, NodeId>,
-    dynamics: HashMap<Ty, Dynamic>,
+    library: Library,
     /// The definitions that are called as if they were recursive.
     pub repeated: HashSet<DefId>,
     /// How many functions that are being traced are around: derivatives follow.
     derivatives_around: usize,
-    /// The functions of the library, by code and what is static of environment and arguments.
-    functions: HashMap<Key, FnId>,
-    under_construction: Vec<(FnId, Rc<str>)>,
-    /// Of functions that are written again: what is expected of their results.
-    expected: HashMap<FnId, Vec<Option<calls::Known>>>,
     /// Is all written out that has a known end, because the order of derivatives depends on it?
     by_order: bool,
-    homes: usize,
-    /// Has a function become known only after it was differentiated?
-    late: bool,
     growth: Growth,
     /// What is shown, by number: where and as what.
     pub inspections: Vec<(Site, Layout)>,
@@ -119,16 +105,10 @@ impl<'a> Evaluator<'a> {
             sweeps: Vec::new(),
             found: state::Found::default(),
             types: Types::of(program),
-            nodes: HashMap::new(),
-            dynamics: HashMap::new(),
+            library: Library::default(),
             repeated: HashSet::new(),
             derivatives_around: 0,
-            functions: HashMap::new(),
-            under_construction: Vec::new(),
-            expected: HashMap::new(),
             by_order: false,
-            homes: 0,
-            late: false,
             growth: Growth::default(),
             inspections: Vec::new(),
             file: FileId::default(),
@@ -137,7 +117,7 @@ impl<'a> Evaluator<'a> {
 
     /// Is a function known at run time only, that was differentiated before it was found?
     pub fn is_late(&self) -> bool {
-        self.late
+        self.library.is_late()
     }
 
     /// An evaluator that writes out all that has a known end.
@@ -153,11 +133,7 @@ impl<'a> Evaluator<'a> {
             by_order: self.by_order,
             ..Evaluator::new(self.program, self.derivatives)
         };
-        let is_lambda = |(number, _): &(i64, Vec<Sketch>)| self.codes.of(*number).var().is_some();
-        for (ty, dynamic) in self.dynamics {
-            let codes = dynamic.codes.into_iter().filter(is_lambda).collect();
-            new.dynamics.insert(ty, Dynamic { codes, ..Dynamic::default() });
-        }
+        new.library = self.library.again(&|number| self.codes.of(number).var().is_some());
         new.codes = self.codes.again();
         new
     }

@@ -18,19 +18,16 @@ impl Evaluator<'_> {
     /// The type of the nodes of a recursive variant, or of functions of a type that only run time
     /// knows.
     pub(crate) fn node_type(&mut self, ty: &CoreTy) -> NodeId {
-        if let Some(node) = self.nodes.get(ty) {
-            return *node;
+        if let Some(node) = self.library.node(ty) {
+            return node;
         }
         let node = NodeId(self.emit.library.nodes.len() as u32);
         let name = print_type(self.program, ty);
         self.emit.library.nodes.push(NodeType { name, constructors: Vec::new() });
-        self.nodes.insert(ty.clone(), node);
-        if let Some(dynamic) = self.dynamics.get(ty) {
-            for (number, sketches) in dynamic.codes.clone() {
-                let name = format!("Function_{number}");
-                let constructor = self.constructor_of(name, &sketches);
-                self.emit.library.nodes[node.0 as usize].constructors.push(constructor);
-            }
+        self.library.add_node(ty, node);
+        for (number, sketches) in self.library.codes(ty) {
+            let constructor = self.constructor_of(format!("Function_{number}"), &sketches);
+            self.emit.library.nodes[node.0 as usize].constructors.push(constructor);
         }
         if let CoreTy::Variant(id) = ty {
             self.emit.variants.insert(node);
@@ -49,8 +46,7 @@ impl Evaluator<'_> {
 
     /// The recursive type of nodes; none for functions.
     pub(crate) fn variant_of(&self, node: NodeId) -> Option<TypeId> {
-        let variant = |ty: &CoreTy| if let CoreTy::Variant(id) = ty { Some(*id) } else { None };
-        self.nodes.iter().find(|(_, known)| **known == node).and_then(|(ty, _)| variant(ty))
+        self.library.variant_of(node)
     }
 
     /// The fields of a constructor.

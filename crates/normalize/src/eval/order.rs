@@ -18,14 +18,11 @@ impl Evaluator<'_> {
         }
         self.complete()?;
         let reached = self.reached(block);
-        let open = |(id, _): &(FnId, _)| reached.contains(id);
-        if let Some(first) = self.under_construction.iter().position(open) {
-            let names: Vec<&str> =
-                self.under_construction[first..].iter().map(|(_, name)| &**name).collect();
+        if let Some(names) = self.library.circle(&reached) {
             return Err(Box::new(messages::circle(&names)));
         }
         if !reached.is_empty() {
-            self.dynamics.values_mut().for_each(|dynamic| dynamic.frozen = true);
+            self.library.freeze();
         }
         Ok(())
     }

@@ -27,9 +27,10 @@ use lambada_core::{Rule, Term, TermKind, Ty as CoreTy, Var};
 
 use functions::OpenSum;
 
-use super::calls::{Known, known_results, parameters};
+use super::calls::parameters;
 use super::codes::RuledAt;
 use super::leaves::is_active;
+use super::library::{Known, known_results};
 use super::{Evaluator, Hint};
 use crate::merge::Place;
 use crate::messages;
@@ -74,7 +75,7 @@ impl Evaluator<'_> {
     /// Does a derivative follow, as far as is known? A function of the library may be called where
     /// one does.
     pub(super) fn may_be_differentiated(&self) -> bool {
-        self.derivatives_around > 0 || !self.under_construction.is_empty()
+        self.derivatives_around > 0 || self.library.is_open()
     }
 
     /// A function with rules.
@@ -107,11 +108,11 @@ impl Evaluator<'_> {
         }
         let filled = self.filled(&sketches, &vals)?;
         let key = (closure.code.number, Vec::new(), sketches);
-        let function = match self.functions.get(&key) {
-            Some(function) => *function,
+        let function = match self.library.copy(&key) {
+            Some(function) => function,
             None => {
                 let id = self.reserve()?;
-                self.functions.insert(key.clone(), id);
+                self.library.add_copy(key.clone(), id);
                 let hints: Vec<Rc<str>> = vars.iter().map(|x| x.hint.clone()).collect();
                 let params: Vec<CoreTy> =
                     vars[at.captured..].iter().map(|x| x.ty.clone()).collect();
@@ -131,7 +132,7 @@ impl Evaluator<'_> {
         let Subject { at, code, sketches, hints, result, .. } = subject;
         let name = at.ruled.name.clone();
         let env = at.free.len();
-        self.under_construction.push((id, name.clone()));
+        self.library.begin(id, &name);
         self.function(id, &name, sketches, hints, result, &mut |this, mut vals| {
             let xs = vals.split_off(env);
             this.inlined_with_rules(at, &Closure { code: code.clone(), env: vals }, xs, None)
@@ -151,7 +152,7 @@ impl Evaluator<'_> {
                 self.write_rule(rule.function, &subject, mode, core)?;
             }
         }
-        self.under_construction.pop();
+        self.library.end();
         Ok(())
     }
 

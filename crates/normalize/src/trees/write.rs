@@ -294,8 +294,7 @@ impl Evaluator<'_> {
 
     /// The type of the values of a slot, if they are of a recursive type.
     fn child(&self, slot: &Slot) -> Option<TypeId> {
-        let node = slot.elem.node()?;
-        self.variant_of(node)
+        self.variant_of(slot.elem.node()?)
     }
 
     /// Runs the body for all scalars of a slot.
