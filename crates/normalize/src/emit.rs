@@ -488,21 +488,24 @@ impl Emit {
 
     /// A function of the library, with the innermost block as its body.
     pub fn library_function(
-        mut self,
+        self,
         (id, name): (FnId, String),
         params: Vec<Param>,
         accumulators: Vec<Param>,
         results: Vec<(Atom, Ty)>,
     ) -> Function {
-        let (atoms, types) = results.into_iter().unzip();
-        let body = self.leave().finish(atoms);
-        self.names.come_from(Span::default());
-        let (names, results) = (self.names, types);
-        let mut function =
-            Function { name, params, accumulators, results, body, names, ..Function::default() };
+        let mut function = Function { accumulators, ..self.finished(name, params, results) };
         loop_of_tail_calls(&mut function, id);
         lambada_anf::guard(&mut function);
         function
+    }
+
+    fn finished(self, name: String, params: Vec<Param>, results: Vec<(Atom, Ty)>) -> Function {
+        let mut emit = self;
+        let (atoms, results) = results.into_iter().unzip();
+        let body = emit.leave().finish(atoms);
+        emit.names.come_from(Span::default());
+        Function { name, params, results, body, names: emit.names, ..Function::default() }
     }
 
     /// The function, with the innermost block as its body. Every access in it is evidently in
@@ -514,19 +517,9 @@ impl Emit {
         params: Vec<Param>,
         results: Vec<Atom>,
     ) -> Function {
-        let types = results.iter().map(|a| self.ty(*a)).collect();
-        let body = self.leave().finish(results);
-        self.names.come_from(Span::default());
-        let mut function = Function {
-            name,
-            sizes,
-            params,
-            results: types,
-            body,
-            names: self.names,
-            library: self.library,
-            ..Function::default()
-        };
+        let results = results.iter().map(|a| (*a, self.ty(*a))).collect();
+        let library = std::mem::take(&mut self.library);
+        let mut function = Function { sizes, library, ..self.finished(name, params, results) };
         // Derivatives come without the checks that their forward sweeps have made.
         lambada_anf::guard(&mut function);
         function

@@ -8,17 +8,16 @@ use lambada_core::{Def, DefId, Program, Size, Term, TermKind, Ty as CoreTy};
 use lambada_prim::ScalarTy;
 use lambada_source::{Problem, Site, Span};
 
-use crate::Eval;
 use crate::counts;
 use crate::emit::Emit;
 use crate::eval::Evaluator;
-use crate::layout::{Layout, parts};
+use crate::layout::Layout;
 use crate::merge::zeros;
-use crate::messages;
 use crate::repeated::repeated;
 use crate::shape::{Shape, Table, Unfit};
 use crate::trees::{Root, Rows};
 use crate::val::{Leaf, Val, part};
+use crate::{Eval, lambdas, messages};
 
 /// A first-order function, and how data becomes its arguments and its results become data.
 #[derive(Clone, Debug)]
@@ -154,18 +153,10 @@ impl Interface {
     fn of(program: &Program, def: &Def) -> Result<Interface, Vec<Problem>> {
         let (mut params, mut problems) = (Vec::new(), Vec::new());
         let mut ty = def.body.ty();
-        let mut body = Some(def.body.without_rules());
+        let (names, _) = lambdas(def.body.without_rules());
         while let CoreTy::Fun(from, to) = ty {
             // where there is no λ, the parameter has no name
-            let lambda = body.and_then(|b| {
-                if let TermKind::Lam(x, inner) = b.kind() {
-                    Some((x.hint.clone(), inner))
-                } else {
-                    None
-                }
-            });
-            body = lambda.as_ref().map(|(_, inner)| *inner);
-            let hint = lambda.map(|(hint, _)| hint);
+            let hint = names.get(params.len()).map(|x| x.hint.clone());
             let (name, shape) = match def.signature.params.get(params.len()) {
                 Some((name, sized)) => (name.clone(), Shape::of_sized(program, sized)),
                 None => (
@@ -433,7 +424,7 @@ pub(crate) fn flatten(
         }
         Shape::Tuple(_) | Shape::Record(_) => {
             let items = part(value, Val::as_tuple)?;
-            for (k, shape) in parts(shape).into_iter().enumerate() {
+            for (k, shape) in shape.parts().into_iter().enumerate() {
                 flatten(evaluator, shape, items.map(|items| &items[k]), extents, to)?;
             }
         }
@@ -490,7 +481,7 @@ fn replace(
             let both = constructors.iter().zip(&variant.fields);
             both.filter(|(_, vals)| vals.is_some()).flat_map(|((_, shapes), _)| shapes).collect()
         }
-        (shape, _) => parts(shape),
+        (shape, _) => shape.parts(),
     }
     .into_iter();
     let made = value.try_map(&mut |part| match shapes.next() {

@@ -179,67 +179,41 @@ impl<'a> Evaluator<'a> {
     /// The value of a term.
     pub fn eval(&mut self, term: &Term, hint: Hint) -> Eval<Val> {
         let mut term = term;
+        // A long spine is no deep recursion.
         loop {
-            match term.kind() {
-                TermKind::Let(x, t, s) => {
-                    let named = Some(&x.hint).filter(|hint| &***hint != OPERAND);
-                    let value = self.eval(t, named)?;
-                    self.growth.name(&value, &x.hint);
-                    if named.is_some() && t.span().file == self.file {
-                        self.name_value(x, &value);
-                    }
-                    self.emit.hint = named.cloned();
-                    self.bind(x, value);
-                    self.emit.hint = None;
-                    term = s;
+            if let TermKind::Let(x, t, s) = term.kind() {
+                let named = Some(&x.hint).filter(|hint| &***hint != OPERAND);
+                let value = self.eval(t, named)?;
+                self.growth.name(&value, &x.hint);
+                if named.is_some() && t.span().file == self.file {
+                    self.name_value(x, &value);
                 }
-                TermKind::LetRec(functions, body) => {
-                    self.let_rec(functions)?;
-                    term = body;
-                }
-                TermKind::Check { cond, site, values, body } => {
-                    let cond = self.scalar(cond)?;
-                    if cond != Atom::bool(true) {
-                        let values = self.scalars(values)?;
-                        self.emit.check_at(cond, site, values);
-                    }
-                    term = body;
-                }
-                TermKind::Var(_)
-                | TermKind::Global(_)
-                | TermKind::Lit(_)
-                | TermKind::Never
-                | TermKind::Lam(..)
-                | TermKind::App(..)
-                | TermKind::Tuple(_)
-                | TermKind::Proj(..)
-                | TermKind::Con(..)
-                | TermKind::Match(..)
-                | TermKind::If(..)
-                | TermKind::Prim(..)
-                | TermKind::Array(_)
-                | TermKind::For(..)
-                | TermKind::Dim(..)
-                | TermKind::Index(..)
-                | TermKind::Update(..)
-                | TermKind::Reduce(..)
-                | TermKind::Inspect(..)
-                | TermKind::ArrayPrim(..)
-                | TermKind::Loop { .. }
-                | TermKind::Accumulate { .. }
-                | TermKind::Add { .. }
-                | TermKind::Jvp(..)
-                | TermKind::Vjp(..)
-                | TermKind::Ruled(_)
-                | TermKind::Reach(..)
-                | TermKind::Band(..) => {
-                    let around = self.emit.names.come_from(term.span());
-                    let value = stack::deeper(|| self.node(term, hint));
-                    self.emit.names.come_from(around);
-                    return value.map_err(|problem| place(problem, term));
-                }
+                self.emit.hint = named.cloned();
+                self.bind(x, value);
+                self.emit.hint = None;
+                term = s;
+            } else if let TermKind::LetRec(functions, body) = term.kind() {
+                self.let_rec(functions)?;
+                term = body;
+            } else if let TermKind::Check { cond, site, values, body } = term.kind() {
+                self.check(cond, site, values)?;
+                term = body;
+            } else {
+                let around = self.emit.names.come_from(term.span());
+                let value = stack::deeper(|| self.node(term, hint));
+                self.emit.names.come_from(around);
+                return value.map_err(|problem| place(problem, term));
             }
         }
+    }
+
+    fn check(&mut self, cond: &Term, site: &Site, values: &[Term]) -> Eval<()> {
+        let cond = self.scalar(cond)?;
+        if cond != Atom::bool(true) {
+            let values = self.scalars(values)?;
+            self.emit.check_at(cond, site, values);
+        }
+        Ok(())
     }
 
     fn node(&mut self, term: &Term, hint: Hint) -> Eval<Val> {

@@ -251,23 +251,18 @@ impl Evaluator<'_> {
                     self.name_parts(item, ty, &hint, to_name);
                 }
             }
-            (Val::Leaf(leaf), _) => {
-                let var = leaf.atom.as_var().filter(|v| to_name(&self.emit.names, *v));
-                if let Some(var) = var {
-                    self.emit.names.rename(var, hint);
-                }
-            }
+            (Val::Leaf(Leaf { atom, .. }), _) => self.name_atom(*atom, hint, to_name),
             (Val::Array(array), CoreTy::Array(elem)) => {
                 self.name_parts(&array.elem, elem, hint, to_name);
             }
-            (Val::Node(node), _) => {
-                let var = node.handle.atom.as_var().filter(|v| to_name(&self.emit.names, *v));
-                if let Some(var) = var {
-                    self.emit.names.rename(var, hint);
-                }
-            }
+            (Val::Node(node), _) => self.name_atom(node.handle.atom, hint, to_name),
             (Val::Tuple(_) | Val::Array(_) | Val::Variant(_) | Val::Fun(_) | Val::Acc(_), _) => {}
         }
+    }
+
+    fn name_atom(&mut self, atom: Atom, hint: &str, to_name: &dyn Fn(&Names, Var) -> bool) {
+        let var = atom.as_var().filter(|var| to_name(&self.emit.names, *var));
+        var.into_iter().for_each(|var| self.emit.names.rename(var, hint));
     }
 
     /// Calls parts of a value that have no name, or only that of the whole, after the variable that
@@ -306,10 +301,8 @@ impl Evaluator<'_> {
             self.emit.push(binds, exp);
         }
         let known = &known;
-        Ok(state
-            .map(&mut |leaf| Leaf { atom: known.atom(leaf.atom), ..leaf.clone() }, &mut |size| {
-                known.atom(size)
-            }))
+        let on_leaf = &mut |leaf: &Leaf| Leaf { atom: known.atom(leaf.atom), ..leaf.clone() };
+        Ok(state.map(on_leaf, &mut |size| known.atom(size)))
     }
 
     /// The iterations one after the other, if their number is known.

@@ -3,7 +3,6 @@
 //! primitive can take the place of its body, behind the checks of the sizes that its signature
 //! writes.
 
-use lambada_anf::Atom;
 use lambada_core::{Term, TermKind};
 use lambada_prim::{ArrayPrim, ScalarTy};
 
@@ -60,11 +59,7 @@ impl Evaluator<'_> {
                 self.bind(x, value);
                 body = rest;
             } else if let TermKind::Check { cond, site, values, body: rest } = body.kind() {
-                let cond = self.scalar(cond)?;
-                if cond != Atom::bool(true) {
-                    let values = self.scalars(values)?;
-                    self.emit.check_at(cond, site, values);
-                }
+                self.check(cond, site, values)?;
                 body = rest;
             } else {
                 // What follows is what the primitive does.
