@@ -21,7 +21,6 @@ mod eval;
 mod facts;
 mod guards;
 mod hoist;
-mod inspect;
 mod join;
 mod layout;
 mod merge;
@@ -35,7 +34,6 @@ mod sketch;
 mod tail;
 #[cfg(test)]
 mod tests;
-mod trees;
 mod types;
 mod val;
 
@@ -62,4 +60,16 @@ fn lambdas(term: &Term) -> (Vec<&Var>, &Term) {
         body = inner;
     }
     (params, body)
+}
+
+/// The first parameters of a function, and what it gives when it has taken these.
+fn taken<'t>(var: &'t Var, body: &'t Term, count: usize) -> (Vec<&'t Var>, &'t Term) {
+    let (mut vars, mut body) = (vec![var], body);
+    while vars.len() < count
+        && let TermKind::Lam(var, inner) = body.kind()
+    {
+        vars.push(var);
+        body = inner;
+    }
+    (vars, body)
 }

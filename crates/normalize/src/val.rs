@@ -413,6 +413,14 @@ impl Val {
         })
     }
 
+    /// The family of equal elements.
+    pub fn same(&self) -> Val {
+        self.map_leaves(&mut |leaf| {
+            let axes = [&[false], &leaf.axes[..]].concat();
+            Leaf { axes, ..leaf.clone() }
+        })
+    }
+
     /// Of the elements of an array (a family): the one at an index.
     pub fn at(&self, index: Atom) -> Val {
         self.map_leaves(&mut |leaf| leaf.at(index))

@@ -17,53 +17,57 @@ use crate::sketch::is_number;
 use crate::val::{AccVal, Leaf, Val};
 use crate::{Eval, ill_typed};
 
-impl Evaluator<'_> {
-    /// `accumulate acc = init in body`, as the pair of the body's value and the final sum.
-    pub(super) fn accumulate(&mut self, acc: &Var, init: &Term, body: &Term) -> Eval<Val> {
-        let init = self.eval(init, None)?;
-        let structure = map_leaves(&mut self.emit, &init, &mut |emit, leaf, place| {
-            if !is_summed(place) {
-                return leaf.clone();
-            }
-            let first = emit.stored(leaf, &place.extents);
-            let ty = Ty { elem: place.elem, dims: place.extents.clone() };
-            let acc = emit.accumulator(&acc.hint, ty, first);
-            Leaf::stored(acc.into(), leaf.axes.len())
-        })?;
-        let open = Rc::new(AccVal { structure, frozen: Cell::new(false) });
-        let value = self.scoped(|this| {
-            this.bind(acc, Val::Acc(open.clone()));
-            this.eval(body, None)
-        })?;
-        open.frozen.set(true);
-        let sum = map_leaves(&mut self.emit, &open.structure, &mut |emit, leaf, place| {
-            let Some(acc) = leaf.atom.as_var().filter(|_| is_summed(place)) else {
-                return leaf.clone();
-            };
-            let (hint, dims) = (emit.names.hint(acc), place.extents.clone());
-            let atom = emit.bind(&hint, Ty { elem: place.elem, dims }, Op::Freeze(acc));
-            Leaf { atom, ..leaf.clone() }
-        })?;
-        Ok(Val::tuple([value, sum]))
-    }
+/// `accumulate acc = init in body`, as the pair of the body's value and the final sum.
+pub(super) fn accumulate(of: &mut Evaluator, acc: &Var, init: &Term, body: &Term) -> Eval<Val> {
+    let init = of.eval(init, None)?;
+    let structure = map_leaves(&mut of.emit, &init, &mut |emit, leaf, place| {
+        if !is_summed(place) {
+            return leaf.clone();
+        }
+        let first = emit.stored(leaf, &place.extents);
+        let ty = Ty { elem: place.elem, dims: place.extents.clone() };
+        let acc = emit.accumulator(&acc.hint, ty, first);
+        Leaf::stored(acc.into(), leaf.axes.len())
+    })?;
+    let open = Rc::new(AccVal { structure, frozen: Cell::new(false) });
+    let value = of.scoped(|this| {
+        this.bind(acc, Val::Acc(open.clone()));
+        this.eval(body, None)
+    })?;
+    open.frozen.set(true);
+    let sum = map_leaves(&mut of.emit, &open.structure, &mut |emit, leaf, place| {
+        let Some(acc) = leaf.atom.as_var().filter(|_| is_summed(place)) else {
+            return leaf.clone();
+        };
+        let (hint, dims) = (emit.names.hint(acc), place.extents.clone());
+        let atom = emit.bind(&hint, Ty { elem: place.elem, dims }, Op::Freeze(acc));
+        Leaf { atom, ..leaf.clone() }
+    })?;
+    Ok(Val::tuple([value, sum]))
+}
 
-    /// `acc[index] += value`
-    pub(super) fn add(&mut self, acc: &Var, index: &[Term], value: &Term, span: Span) -> Eval<Val> {
-        let open = self.lookup(acc)?.as_acc()?.clone();
-        if open.frozen.get() {
-            return Err(Box::new(messages::frozen(&acc.hint, span)));
-        }
-        let index = self.scalars(index)?;
-        let value = self.eval(value, None)?;
-        let mut target = &open.structure;
-        for i in &index {
-            let array = target.as_array()?;
-            self.emit.check_index(*i, array.extent, span);
-            target = &array.elem;
-        }
-        merge(&mut Add { index, span }, &mut self.emit, &[Some(target), Some(&value)])?;
-        Ok(Val::unit())
+/// `acc[index] += value`
+pub(super) fn add(
+    of: &mut Evaluator,
+    acc: &Var,
+    index: &[Term],
+    value: &Term,
+    span: Span,
+) -> Eval<Val> {
+    let open = of.lookup(acc)?.as_acc()?.clone();
+    if open.frozen.get() {
+        return Err(Box::new(messages::frozen(&acc.hint, span)));
     }
+    let index = of.scalars(index)?;
+    let value = of.eval(value, None)?;
+    let mut target = &open.structure;
+    for i in &index {
+        let array = target.as_array()?;
+        of.emit.check_index(*i, array.extent, span);
+        target = &array.elem;
+    }
+    merge(&mut Add { index, span }, &mut of.emit, &[Some(target), Some(&value)])?;
+    Ok(Val::unit())
 }
 
 /// Has the leaf an accumulator? Only numbers do.

@@ -14,7 +14,7 @@ use lambada_anf::{Atom, FnId, Op, Param, Ty};
 use lambada_core::{Term, TermKind, Ty as CoreTy, Var};
 
 use super::library::{Key, expected_results, known_results};
-use super::{Evaluator, Hint, Local};
+use super::{Evaluator, Hint, Local, shared, sketches, slots};
 use crate::emit::Emit;
 use crate::sketch::{Filled, Sketch, Slots, Source};
 use crate::val::{Closure, Code, CodeKind, Val};
@@ -90,12 +90,14 @@ impl Evaluator<'_> {
         let mut vals: Vec<Val> = closure.env.iter().chain(xs).cloned().collect();
         let (mut path, mut sketches) = (vec![closure.code.number], Vec::new());
         for (val, var) in vals.iter().zip(free.iter().chain(&own)) {
-            sketches.push(self.sketch(val, &var.ty, &mut path)?);
+            sketches.push(sketches::sketch(self, val, &var.ty, &mut path)?);
         }
-        let (shared, constants) = self.shared(closure.code.number, &sketches)?;
-        sketches.extend(shared.iter().map(|id| self.canonical(self.program.def(*id).body.ty())));
+        let (shared, constants) = shared::shared(self, closure.code.number, &sketches)?;
+        sketches.extend(
+            shared.iter().map(|id| sketches::canonical(self, self.program.def(*id).body.ty())),
+        );
         vals.extend(constants);
-        let filled = self.filled(&sketches, &vals)?;
+        let filled = slots::filled(self, &sketches, &vals)?;
         let key = (closure.code.number, shared, sketches);
         let function = match self.library.copy(&key) {
             Some(function) => function,
@@ -111,10 +113,10 @@ impl Evaluator<'_> {
         arguments: Filled,
         ty: &CoreTy,
     ) -> Eval<Val> {
-        let result = self.canonical(ty);
+        let result = sketches::canonical(self, ty);
         let mut slots = Slots::default();
         let hint = self.emit.hint.take().unwrap_or_else(|| anf::NAMELESS.into());
-        self.slots(&result, &hint, &mut slots);
+        slots::add_slots(self, &result, &hint, &mut slots);
         let Filled { atoms: args, accumulators, .. } = arguments;
         // Sizes that the function is given, or that are constants, are known here, too.
         let known = match self.emit.library.function(function) {
@@ -123,9 +125,9 @@ impl Evaluator<'_> {
         };
         let mut atoms = Vec::new();
         let known = |k: usize, _: &[Atom]| Some(known.get(k).copied().flatten()?.among(&args));
-        let binds = self.variables(&slots.values, &mut atoms, &known);
+        let binds = slots::variables(self, &slots.values, &mut atoms, &known);
         self.emit.push(binds, Op::Call { function, args, accumulators });
-        Ok(self.instances(std::slice::from_ref(&result), atoms)?.remove(0))
+        Ok(slots::instances(self, std::slice::from_ref(&result), atoms)?.remove(0))
     }
 
     /// A place in the library.
@@ -206,7 +208,7 @@ impl Evaluator<'_> {
         let outside = self.leave_function();
         let head = self.head(sketches, hints)?;
         let value = body(self, head.vals)?;
-        let result = self.canonical(ty);
+        let result = sketches::canonical(self, ty);
         let results = self.results(&result, &value)?;
         let awaited = self.emit.awaited.contains(&id);
         let function = self.enter_function(outside, |emit| {
@@ -219,13 +221,13 @@ impl Evaluator<'_> {
     fn head(&mut self, sketches: &[Sketch], hints: &[Rc<str>]) -> Eval<Head> {
         let mut slots = Slots::default();
         for (sketch, hint) in sketches.iter().zip(hints) {
-            self.slots(sketch, hint, &mut slots);
+            slots::add_slots(self, sketch, hint, &mut slots);
         }
-        let (params, accumulators) = self.parameters(&slots);
+        let (params, accumulators) = slots::parameters(self, &slots);
         let mut atoms = params.iter().map(|p| p.var.into());
         let mut accs = accumulators.iter().map(|p| p.var);
         let mut from = Source { atoms: &mut atoms, accumulators: &mut accs };
-        let vals = sketches.iter().map(|s| self.instantiate(s, &mut from, 0));
+        let vals = sketches.iter().map(|s| slots::instantiate(self, s, &mut from, 0));
         let vals = vals.collect::<Eval<Vec<Val>>>()?;
         Ok(Head { params, accumulators, vals })
     }
@@ -233,9 +235,9 @@ impl Evaluator<'_> {
     /// The results of a function, with their types.
     fn results(&mut self, sketch: &Sketch, value: &Val) -> Eval<Vec<(Atom, Ty)>> {
         let mut slots = Slots::default();
-        self.slots(sketch, anf::NAMELESS, &mut slots);
+        slots::add_slots(self, sketch, anf::NAMELESS, &mut slots);
         let mut filled = Filled::default();
-        self.fill(sketch, Some(value), &mut filled)?;
+        slots::fill(self, sketch, Some(value), &mut filled)?;
         let types = slots.values.iter().map(|slot| Slots::ty(slot, &filled.atoms));
         Ok(filled.atoms.iter().copied().zip(types).collect())
     }

@@ -19,9 +19,8 @@ use std::rc::Rc;
 use lambada_anf::Atom;
 use lambada_core::Ty as CoreTy;
 
-use super::Evaluator;
 use super::changing::{Carried, differing};
-use super::functions::same;
+use super::{Evaluator, sketches};
 use crate::Eval;
 use crate::emit::Emit;
 use crate::guards::guarded_extents;
@@ -63,57 +62,54 @@ fn adds(val: &Val) -> bool {
     matches!(val, Val::Acc(_)) || val.children().into_iter().any(adds)
 }
 
-impl Evaluator<'_> {
-    /// An element of an array that the innermost block computes. Functions that capture arrays of
-    /// sizes that only this block knows are nodes.
-    pub(super) fn with_own_sizes(&mut self, element: Val, ty: &CoreTy) -> Eval<Val> {
-        let (emit, level) = (&self.emit, self.emit.level());
-        let own = changed(&element, &element, &mut |function, _| {
-            let is_own = |size: Atom| {
-                !emit.is_outside(size, level)
-                    && !emit.poly_is_outside(&emit.facts.poly(size), level)
-            };
-            guarded_extents(function).into_iter().any(|(size, _)| is_own(size))
-        });
-        if own.is_empty() {
-            return Ok(element);
-        }
-        let nodes = self.with_nodes(&element, (&element, &element), ty, &own)?;
-        Ok(nodes.unwrap_or(element))
+/// An element of an array that the innermost block computes. Functions that capture arrays of
+/// sizes that only this block knows are nodes.
+pub(super) fn with_own_sizes(of: &mut Evaluator, element: Val, ty: &CoreTy) -> Eval<Val> {
+    let (emit, level) = (&of.emit, of.emit.level());
+    let own = changed(&element, &element, &mut |function, _| {
+        let is_own = |size: Atom| {
+            !emit.is_outside(size, level) && !emit.poly_is_outside(&emit.facts.poly(size), level)
+        };
+        guarded_extents(function).into_iter().any(|(size, _)| is_own(size))
+    });
+    if own.is_empty() {
+        return Ok(element);
     }
+    let nodes = with_nodes(of, &element, (&element, &element), ty, &own)?;
+    Ok(nodes.unwrap_or(element))
+}
 
-    /// Elements of an array. Functions that capture arrays of different sizes in them are nodes.
-    pub(super) fn with_other_sizes(
-        &mut self,
-        mut elements: Vec<Val>,
-        ty: &CoreTy,
-    ) -> Eval<Vec<Val>> {
-        for k in 1..elements.len() {
-            let emit = &self.emit;
-            let differ =
-                changed(&elements[0], &elements[k], &mut |a, b| captures_other_sizes(emit, a, b));
-            let (first, other) = (elements[0].clone(), elements[k].clone());
-            if !differ.is_empty()
-                && let Some(nodes) = self.with_nodes(&first, (&first, &other), ty, &differ)?
-            {
-                elements[0] = nodes;
-            }
+/// Elements of an array. Functions that capture arrays of different sizes in them are nodes.
+pub(super) fn with_other_sizes(
+    of: &mut Evaluator,
+    mut elements: Vec<Val>,
+    ty: &CoreTy,
+) -> Eval<Vec<Val>> {
+    for k in 1..elements.len() {
+        let emit = &of.emit;
+        let differ =
+            changed(&elements[0], &elements[k], &mut |a, b| captures_other_sizes(emit, a, b));
+        let (first, other) = (elements[0].clone(), elements[k].clone());
+        if !differ.is_empty()
+            && let Some(nodes) = with_nodes(of, &first, (&first, &other), ty, &differ)?
+        {
+            elements[0] = nodes;
         }
-        self.all_reconciled(elements)
     }
+    of.all_reconciled(elements)
+}
 
-    /// The first state with some functions as nodes, if there are such.
-    pub(super) fn with_nodes(
-        &mut self,
-        init: &Val,
-        (state, next): (&Val, &Val),
-        ty: &CoreTy,
-        changed: &Changed,
-    ) -> Eval<Option<Val>> {
-        let mut nodes = Nodes { changed, extents: Vec::new(), found: false };
-        let init = nodes.value(self, Some(init), (state, next), ty)?;
-        Ok(nodes.found.then_some(init).flatten())
-    }
+/// The first state with some functions as nodes, if there are such.
+pub(super) fn with_nodes(
+    of: &mut Evaluator,
+    init: &Val,
+    (state, next): (&Val, &Val),
+    ty: &CoreTy,
+    changed: &Changed,
+) -> Eval<Option<Val>> {
+    let mut nodes = Nodes { changed, extents: Vec::new(), found: false };
+    let init = nodes.value(of, Some(init), (state, next), ty)?;
+    Ok(nodes.found.then_some(init).flatten())
 }
 
 struct Nodes<'c> {
@@ -142,7 +138,7 @@ impl Nodes<'_> {
                 let absent = self.absent(of, ty);
                 let Val::Fun(fun) = init.unwrap_or(&absent) else { return Ok(init.cloned()) };
                 let handle = of.dynamic_family(fun, ty, &self.extents)?;
-                Ok(Some(of.node_val(ty, handle)))
+                Ok(Some(sketches::node_val(of, ty, handle)))
             }
             (Val::Tuple(s), Val::Tuple(n), CoreTy::Tuple(_) | CoreTy::Record(_)) => {
                 let init = part(init, Val::as_tuple)?;
@@ -197,6 +193,6 @@ impl Nodes<'_> {
 
     /// What is not there is the same for all elements of the arrays around.
     fn absent(&self, of: &mut Evaluator, ty: &CoreTy) -> Val {
-        self.extents.iter().fold(of.absent(ty), |val, _| same(&val))
+        self.extents.iter().fold(of.absent(ty), |val, _| val.same())
     }
 }

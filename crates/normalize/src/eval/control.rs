@@ -2,15 +2,16 @@
 //! branch.
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
-use lambada_anf::Atom;
+use lambada_anf::{Atom, Op, Ty as AnfTy};
 use lambada_core::{Arm, Term, TermKind, Ty, Var};
 use lambada_prim::Prim;
 
-use super::{Evaluator, Hint};
+use super::{Evaluator, Hint, nodes, slots};
 use crate::emit::Closed;
 use crate::join::join;
-use crate::val::{Val, VariantVal};
+use crate::val::{NodeVal, Val, VariantVal};
 use crate::{Eval, ill_typed};
 
 /// So many cases are tested one after the other.
@@ -149,6 +150,30 @@ impl Evaluator<'_> {
         })
     }
 
+    /// `match t | C x… -> body …` for a node.
+    fn match_node(&mut self, t: &NodeVal, arms: &[Arm], hint: Hint) -> Eval<Val> {
+        let Ty::Variant(id) = t.ty else { return Err(ill_typed()) };
+        if let Some((tag, fields)) = &t.known {
+            return self.arm(fields, &arms[*tag], hint);
+        }
+        let handle = self.emit.force(&t.handle);
+        let cases = self.cases(arms, &possible(arms, |_| true));
+        let run = &mut |this: &mut Self, case: usize| {
+            let [tag] = cases[case][..] else {
+                return this.shared_arm(&cases[case], arms, hint);
+            };
+            let tag = tag as usize;
+            let sketches = slots::constructor(this, id, tag);
+            let fields = nodes::fields(this, handle, tag, &sketches, &names(&arms[tag]))?;
+            this.arm(&fields, &arms[tag], hint)
+        };
+        if let [_] = cases[..] {
+            return run(self, 0);
+        }
+        let tag = self.emit.bind("tag", AnfTy::int(), Op::Tag(handle));
+        self.select_case(tag, &cases, hint, run)
+    }
+
     fn arm_of(
         &mut self,
         variant: &VariantVal,
@@ -213,6 +238,21 @@ impl Evaluator<'_> {
         let first = case.first().ok_or_else(ill_typed)?;
         self.scoped(|this| this.eval(&arms[*first as usize].body, hint))
     }
+}
+
+/// What the fields of a node are called in an arm: as the author calls them, where a variable of
+/// the pattern is one.
+fn names(arm: &Arm) -> Vec<Rc<str>> {
+    let mut names: Vec<Rc<str>> = arm.vars.iter().map(|x| x.hint.clone()).collect();
+    let mut body = &arm.body;
+    while let TermKind::Let(x, value, rest) = body.kind()
+        && let TermKind::Var(field) = value.kind()
+    {
+        let at = arm.vars.iter().position(|var| var.id == field.id);
+        at.into_iter().for_each(|k| names[k] = x.hint.clone());
+        body = rest;
+    }
+    names
 }
 
 /// How the case of a tag is found.

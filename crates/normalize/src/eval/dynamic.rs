@@ -9,7 +9,7 @@ use std::rc::Rc;
 use lambada_anf::{Atom, Elem, FnId, Op, Out, Ty};
 use lambada_core::Ty as CoreTy;
 
-use super::{Evaluator, Hint};
+use super::{Evaluator, Hint, nodes, sketches, slots};
 use crate::messages;
 use crate::sketch::{Filled, Sketch};
 use crate::val::{Closure, CodeKind, FunVal, Leaf, NodeVal, Val};
@@ -26,7 +26,7 @@ impl Evaluator<'_> {
         extents: &[Atom],
     ) -> Eval<Leaf> {
         let Some((extent, inner)) = extents.split_first() else { return self.dynamic(fun, ty) };
-        let node = self.node_type(ty);
+        let node = slots::node_type(self, ty);
         let index = self.emit.enter_for(*extent);
         let element = Val::Fun(Rc::new(fun.clone())).at(index.into());
         let handle = self.dynamic_family(element.as_fun()?, ty, inner)?;
@@ -41,7 +41,7 @@ impl Evaluator<'_> {
         if let Some(closure) = fun.known() {
             return self.dynamic_closure(closure, ty);
         }
-        let node = self.node_type(ty);
+        let node = slots::node_type(self, ty);
         if fun.alternatives.is_empty() {
             return Ok(Leaf::scalar(Atom::int(0)).of(Elem::Ref(node)));
         }
@@ -49,7 +49,7 @@ impl Evaluator<'_> {
         let numbers: Vec<i64> = fun.alternatives.iter().map(|c| c.code.number).collect();
         let value = self.select(tag, &numbers, None, &mut |this, k| {
             let handle = this.dynamic_closure(&fun.alternatives[k], ty)?;
-            Ok(this.node_val(ty, handle))
+            Ok(sketches::node_val(this, ty, handle))
         })?;
         Ok(value.as_node()?.handle.clone())
     }
@@ -58,10 +58,10 @@ impl Evaluator<'_> {
         if closure.env.iter().any(|val| matches!(val, Val::Acc(_))) {
             return Err(Box::new(messages::adds_dynamically()));
         }
-        let sketches = self.captured(closure)?;
-        let fields = self.filled(&sketches, &closure.env)?.atoms;
+        let sketches = sketches::captured(self, closure)?;
+        let fields = slots::filled(self, &sketches, &closure.env)?.atoms;
         let tag = self.dynamic_tag(closure, sketches, ty)?;
-        let node = self.node_type(ty);
+        let node = slots::node_type(self, ty);
         Ok(self.emit.node(node, tag, fields))
     }
 
@@ -72,7 +72,7 @@ impl Evaluator<'_> {
         sketches: Vec<Sketch>,
         ty: &CoreTy,
     ) -> Eval<usize> {
-        let node = self.node_type(ty);
+        let node = slots::node_type(self, ty);
         let name_of_type = lambada_core::print_type(self.program, ty);
         let dynamic = self.library.dynamic(ty);
         let tag = dynamic.tag(closure.code.number, &sketches);
@@ -90,7 +90,7 @@ impl Evaluator<'_> {
             CodeKind::Adder { .. } => format!("Adder_{tag}"),
             CodeKind::Pullback(_) => format!("Pullback_{tag}"),
         };
-        let constructor = self.constructor_of(name, &sketches);
+        let constructor = slots::constructor_of(self, name, &sketches);
         self.emit.library.nodes[node.0 as usize].constructors.push(constructor);
         Ok(tag)
     }
@@ -134,7 +134,7 @@ impl Evaluator<'_> {
     fn reconcile(&mut self, val: &Val, other: &Val, extents: &mut Vec<Atom>) -> Eval<Val> {
         if let (Val::Fun(fun), Val::Node(node)) = (val, other) {
             let handle = self.dynamic_family(fun, &node.ty, extents)?;
-            return Ok(self.node_val(&node.ty, handle));
+            return Ok(sketches::node_val(self, &node.ty, handle));
         }
         let depth = extents.len();
         extents.extend(val.as_array().ok().map(|array| array.extent));
@@ -157,7 +157,7 @@ impl Evaluator<'_> {
             }
         };
         let mut arguments = Filled { atoms: vec![self.emit.force(&f.handle)], ..Filled::default() };
-        self.fill(&self.canonical(from), Some(x), &mut arguments)?;
+        slots::fill(self, &sketches::canonical(self, from), Some(x), &mut arguments)?;
         self.named(hint, |this| this.call_function(function, arguments, to))
     }
 
@@ -174,7 +174,7 @@ impl Evaluator<'_> {
         let dynamic = self.library.dynamic(ty);
         let codes = dynamic.codes.clone();
         dynamic.apply = Some((function, Some(codes.len())));
-        let sketches = [Sketch::Node(ty.clone()), self.canonical(from)];
+        let sketches = [Sketch::Node(ty.clone()), sketches::canonical(self, from)];
         let hints = ["f".into(), "x".into()];
         self.function(function, "apply", &sketches, &hints, to, &mut |this, vals| {
             let [Val::Node(f), x] = &vals[..] else { return Err(ill_typed()) };
@@ -189,7 +189,7 @@ impl Evaluator<'_> {
             let numbers: Vec<i64> = (0..codes.len() as i64).collect();
             this.select(tag, &numbers, None, &mut |this, k| {
                 let (number, sketches) = &codes[k];
-                let env = this.fields(handle, k, sketches, &[])?;
+                let env = nodes::fields(this, handle, k, sketches, &[])?;
                 let f = Val::closure(this.codes.of(*number), env);
                 let value = this.apply(&f, x.clone(), to, None)?;
                 this.by_type(&value, to)
@@ -199,9 +199,9 @@ impl Evaluator<'_> {
 
     /// The value as all values of its type are.
     pub(super) fn by_type(&mut self, value: &Val, ty: &CoreTy) -> Eval<Val> {
-        let sketch = [self.canonical(ty)];
-        let atoms = self.filled(&sketch, std::slice::from_ref(value))?.atoms;
-        Ok(self.instances(&sketch, atoms)?.remove(0))
+        let sketch = [sketches::canonical(self, ty)];
+        let atoms = slots::filled(self, &sketch, std::slice::from_ref(value))?.atoms;
+        Ok(slots::instances(self, &sketch, atoms)?.remove(0))
     }
 }
 

@@ -5,9 +5,11 @@ use lambada_anf::{Atom, Elem, Stm};
 use lambada_core::{DefId, Term, TermKind, Ty, Var};
 
 use super::calls::parameters;
-use super::{Evaluator, Hint};
+use super::rules::functions;
+use super::rules::kernels;
+use super::{Evaluator, Hint, pullbacks, rules, shared, sketches, slots, state, unroll};
 use crate::val::{Closure, CodeKind, Leaf, Val};
-use crate::{Eval, ill_typed, lambdas};
+use crate::{Eval, ill_typed, lambdas, taken};
 
 impl Evaluator<'_> {
     /// `λx. body` with the values of its free variables.
@@ -72,12 +74,12 @@ impl Evaluator<'_> {
         let is_called = is_complete && self.codes.recursive(&closure.code).is_some();
         let value = match self.codes.rules(&closure.code).filter(|_| is_complete) {
             Some(at) if is_called || self.may_be_differentiated() => {
-                self.invoke_ruled(&at, closure, &xs, ty, hint)?
+                rules::invoke_ruled(self, &at, closure, &xs, ty, hint)?
             }
-            Some(at) if !is_called => self.inlined_with_rules(&at, closure, xs, hint)?,
+            Some(at) if !is_called => kernels::inlined_with_rules(self, &at, closure, xs, hint)?,
             None if !is_called => self.inlined(closure, xs, hint)?,
             None if self.codes.is_repeated(&closure.code) => self.invoke(closure, &xs, ty, hint)?,
-            Some(_) | None => match self.unrolled(closure, &xs, hint)? {
+            Some(_) | None => match unroll::unrolled(self, closure, &xs, hint)? {
                 Some(value) => value,
                 None => self.invoke(closure, &xs, ty, hint)?,
             },
@@ -96,7 +98,7 @@ impl Evaluator<'_> {
                 let (vars, body) = taken(var, body, xs.len());
                 for (var, x) in vars.into_iter().zip(xs) {
                     if own {
-                        this.name_value(var, &x);
+                        state::name_value(this, var, &x);
                     }
                     this.emit.hint = Some(var.hint.clone());
                     this.bind(var, x);
@@ -104,9 +106,13 @@ impl Evaluator<'_> {
                 }
                 this.eval(body, hint)
             }),
-            CodeKind::Tangent { ty, span } => self.tangent_at(ty, *span, &closure.env, &xs[0]),
-            CodeKind::Adder { to, span } => self.add_term(to, *span, &closure.env, &xs[0]),
-            CodeKind::Pullback(pullback) => self.pull(pullback, &closure.env, &xs[0]),
+            CodeKind::Tangent { ty, span } => {
+                functions::tangent_at(self, ty, *span, &closure.env, &xs[0])
+            }
+            CodeKind::Adder { to, span } => {
+                functions::add_term(self, to, *span, &closure.env, &xs[0])
+            }
+            CodeKind::Pullback(pullback) => pullbacks::pull(self, pullback, &closure.env, &xs[0]),
         }
     }
 
@@ -147,7 +153,7 @@ impl Evaluator<'_> {
             self.growth.name(&value, &self.program.def(id).name);
             return Ok(value);
         }
-        if let Some(value) = self.evaluated(id) {
+        if let Some(value) = shared::evaluated(self, id) {
             return Ok(value.clone());
         }
         let value = match self.at_the_beginning(&body)? {
@@ -185,18 +191,6 @@ impl Evaluator<'_> {
     }
 }
 
-/// The first parameters of a function, and what it gives when it has taken these.
-pub(super) fn taken<'t>(var: &'t Var, body: &'t Term, count: usize) -> (Vec<&'t Var>, &'t Term) {
-    let (mut vars, mut body) = (vec![var], body);
-    while vars.len() < count
-        && let TermKind::Lam(var, inner) = body.kind()
-    {
-        vars.push(var);
-        body = inner;
-    }
-    (vars, body)
-}
-
 /// How many arguments a function takes one after the other, as far as is known, at least 1. Nothing
 /// happens between these.
 fn arity(f: &Val) -> usize {
@@ -216,11 +210,11 @@ impl Evaluator<'_> {
                 let items = ty.components();
                 Val::tuple(items.iter().map(|t| self.absent(t)).collect::<Vec<_>>())
             }
-            Ty::Array(elem) => Val::array(Atom::int(0), same(&self.absent(elem))),
+            Ty::Array(elem) => Val::array(Atom::int(0), self.absent(elem).same()),
             Ty::Fun(..) => Val::fun(Leaf::scalar(Atom::int(0)), Vec::new()),
             Ty::Variant(id) if self.types.is_recursive(*id) => {
-                let node = self.node_type(ty);
-                self.node_val(ty, Leaf::scalar(Atom::int(0)).of(Elem::Ref(node)))
+                let node = slots::node_type(self, ty);
+                sketches::node_val(self, ty, Leaf::scalar(Atom::int(0)).of(Elem::Ref(node)))
             }
             Ty::Variant(id) => {
                 let fields = vec![None; self.program.type_decl(*id).constructors.len()];
@@ -228,9 +222,4 @@ impl Evaluator<'_> {
             }
         }
     }
-}
-
-/// The family of equal elements.
-pub(super) fn same(value: &Val) -> Val {
-    value.map_leaves(&mut |leaf| Leaf { axes: [&[false], &leaf.axes[..]].concat(), ..leaf.clone() })
 }

@@ -19,47 +19,45 @@ use crate::{Eval, ill_typed};
 pub(super) const ANOTHER_SIZE: &str =
     "an array in this tangent or cotangent has size {1}, but {0} in the value that it belongs to";
 
-impl Evaluator<'_> {
-    /// The value; its real leaves are stored.
-    pub(super) fn with_stored_reals(&mut self, value: &Val) -> Eval<Val> {
-        map_leaves(&mut self.emit, value, &mut |emit, leaf, place| match is_active(place.elem) {
-            true => {
-                let atom = emit.stored(leaf, &place.extents);
-                Leaf::stored(atom, leaf.axes.len()).of(place.elem)
-            }
-            false => leaf.clone(),
-        })
-    }
+/// The value; its real leaves are stored.
+pub(super) fn with_stored_reals(of: &mut Evaluator, value: &Val) -> Eval<Val> {
+    map_leaves(&mut of.emit, value, &mut |emit, leaf, place| match is_active(place.elem) {
+        true => {
+            let atom = emit.stored(leaf, &place.extents);
+            Leaf::stored(atom, leaf.axes.len()).of(place.elem)
+        }
+        false => leaf.clone(),
+    })
+}
 
-    /// Sizes and constructors of a value; everything else is zero.
-    pub(super) fn skeleton(&mut self, value: &Val) -> Eval<Val> {
-        self.without_numbers(value, &|place| place.is_tag)
-    }
+/// Sizes and constructors of a value; everything else is zero.
+pub(super) fn skeleton(of: &mut Evaluator, value: &Val) -> Eval<Val> {
+    without_numbers(of, value, &|place| place.is_tag)
+}
 
-    /// The value with zeros for the leaves that are not kept.
-    pub(super) fn without_numbers(
-        &mut self,
-        value: &Val,
-        is_kept: &dyn Fn(&Place) -> bool,
-    ) -> Eval<Val> {
-        map_leaves(&mut self.emit, value, &mut |_, leaf, place| match is_kept(place) {
-            true => leaf.clone(),
-            false => Leaf::same(Atom::Lit(place.elem.zero()), leaf.axes.len()).of(place.elem),
-        })
-    }
+/// The value with zeros for the leaves that are not kept.
+pub(super) fn without_numbers(
+    of: &mut Evaluator,
+    value: &Val,
+    is_kept: &dyn Fn(&Place) -> bool,
+) -> Eval<Val> {
+    map_leaves(&mut of.emit, value, &mut |_, leaf, place| match is_kept(place) {
+        true => leaf.clone(),
+        false => Leaf::same(Atom::Lit(place.elem.zero()), leaf.axes.len()).of(place.elem),
+    })
+}
 
-    /// The real leaves of a tangent or a cotangent of a value of this skeleton.
-    pub(super) fn along(
-        &mut self,
-        skeleton: &Val,
-        tangent: &Val,
-        span: Span,
-        message: &'static str,
-    ) -> Eval<Vec<Atom>> {
-        let mut along = Along { span, message, leaves: Vec::new() };
-        merge(&mut along, &mut self.emit, &[Some(skeleton), Some(tangent)])?;
-        Ok(along.leaves)
-    }
+/// The real leaves of a tangent or a cotangent of a value of this skeleton.
+pub(super) fn along(
+    of: &mut Evaluator,
+    skeleton: &Val,
+    tangent: &Val,
+    span: Span,
+    message: &'static str,
+) -> Eval<Vec<Atom>> {
+    let mut along = Along { span, message, leaves: Vec::new() };
+    merge(&mut along, &mut of.emit, &[Some(skeleton), Some(tangent)])?;
+    Ok(along.leaves)
 }
 
 /// The structure with these real leaves, in order.

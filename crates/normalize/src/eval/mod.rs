@@ -15,17 +15,20 @@ mod dynamic;
 mod env;
 mod functions;
 mod growth;
+mod inspect;
 mod leaves;
 mod library;
 mod loops;
-mod nodes;
+pub(crate) mod nodes;
 mod order;
+pub(crate) mod outputs;
 mod pullbacks;
 mod rules;
 mod shared;
-mod sketches;
-mod slots;
+pub(crate) mod sketches;
+pub(crate) mod slots;
 mod state;
+pub(crate) mod trees;
 mod unroll;
 
 use std::collections::HashSet;
@@ -138,6 +141,12 @@ impl<'a> Evaluator<'a> {
         new
     }
 
+    /// Does a derivative follow, as far as is known? A function of the library may be called where
+    /// one does.
+    fn may_be_differentiated(&self) -> bool {
+        self.derivatives_around > 0 || self.library.is_open()
+    }
+
     // Environment
 
     /// Binds a variable until the scope ends. A scalar is read now, so that it is read once.
@@ -186,7 +195,7 @@ impl<'a> Evaluator<'a> {
                 let value = self.eval(t, named)?;
                 self.growth.name(&value, &x.hint);
                 if named.is_some() && t.span().file == self.file {
-                    self.name_value(x, &value);
+                    state::name_value(self, x, &value);
                 }
                 self.emit.hint = named.cloned();
                 self.bind(x, value);
@@ -247,26 +256,30 @@ impl<'a> Evaluator<'a> {
                 let args = self.scalars(args)?;
                 self.named(hint, |this| Ok(Val::scalar(this.emit.prim(*op, &args))))
             }
-            TermKind::Array(items) => self.literal(items, term.ty(), span, hint),
-            TermKind::For(i, n, body) => self.for_(i, n, body, span, hint),
-            TermKind::Dim(t, axis) => self.dim(t, *axis),
-            TermKind::Index(t, at) => self.index(t, at, span, hint),
-            TermKind::Update(t, at, value) => self.update(t, at, value, span, hint),
-            TermKind::Reduce(op, t) => self.reduce(*op, t, hint),
+            TermKind::Array(items) => arrays::literal(self, items, term.ty(), span, hint),
+            TermKind::For(i, n, body) => loops::for_(self, i, n, body, span, hint),
+            TermKind::Dim(t, axis) => arrays::dim(self, t, *axis),
+            TermKind::Index(t, at) => arrays::index(self, t, at, span, hint),
+            TermKind::Update(t, at, value) => cells::update(self, t, at, value, span, hint),
+            TermKind::Reduce(op, t) => arrays::reduce(self, *op, t, hint),
             TermKind::Inspect(site, t) => {
                 let value = self.eval(t, hint)?;
-                self.inspect(site, &value, t.ty())?;
+                inspect::inspect(self, site, &value, t.ty())?;
                 Ok(value)
             }
-            TermKind::ArrayPrim(prim, args) => self.contraction(*prim, args, span, hint),
-            TermKind::Loop { state, init, kind, body } => self.loop_(state, init, kind, body, span),
-            TermKind::Accumulate { acc, init, body } => self.accumulate(acc, init, body),
-            TermKind::Add { acc, index, value } => self.add(acc, index, value, span),
-            TermKind::Jvp(f, x, dx) => self.jvp(f, x, dx, term.ty(), span),
-            TermKind::Reach(f, x, marks) => self.reach(f, x, marks, term.ty(), span),
-            TermKind::Band(f, x) => self.band(f, x, span),
-            TermKind::Vjp(f, x) => self.vjp(f, x, term.ty(), span),
-            TermKind::Ruled(_) => self.function_with_rules(term),
+            TermKind::ArrayPrim(prim, args) => arrays::contraction(self, *prim, args, span, hint),
+            TermKind::Loop { state, init, kind, body } => {
+                state::loop_(self, state, init, kind, body, span)
+            }
+            TermKind::Accumulate { acc, init, body } => {
+                accumulate::accumulate(self, acc, init, body)
+            }
+            TermKind::Add { acc, index, value } => accumulate::add(self, acc, index, value, span),
+            TermKind::Jvp(f, x, dx) => derivatives::jvp(self, f, x, dx, term.ty(), span),
+            TermKind::Reach(f, x, marks) => derivatives::reach(self, f, x, marks, term.ty(), span),
+            TermKind::Band(f, x) => derivatives::band(self, f, x, span),
+            TermKind::Vjp(f, x) => derivatives::vjp(self, f, x, term.ty(), span),
+            TermKind::Ruled(_) => rules::function_with_rules(self, term),
             TermKind::Let(..) | TermKind::LetRec(..) | TermKind::Check { .. } => {
                 self.eval(term, hint)
             }
@@ -301,7 +314,7 @@ impl<'a> Evaluator<'a> {
         let Ty::Variant(id) = ty else { return Err(ill_typed()) };
         if self.types.is_recursive(*id) {
             let args = args.iter().map(|t| self.eval(t, None)).collect::<Eval<Vec<Val>>>()?;
-            return self.make_node(*id, tag, args, hint);
+            return nodes::make_node(self, *id, tag, args, hint);
         }
         let mut fields = vec![None; self.program.type_decl(*id).constructors.len()];
         fields[tag] = Some(args.iter().map(|t| self.eval(t, hint)).collect::<Eval<Vec<Val>>>()?);

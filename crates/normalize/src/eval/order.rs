@@ -10,36 +10,34 @@ use crate::Eval;
 use crate::messages;
 use crate::rehearsal::called;
 
-impl Evaluator<'_> {
-    /// Completes what a block calls; an error if that is what is being written around it.
-    pub(super) fn ready(&mut self, block: &Block) -> Eval<()> {
-        if self.emit.library.is_empty() {
-            return Ok(());
-        }
-        self.complete()?;
-        let reached = self.reached(block);
-        if let Some(names) = self.library.circle(&reached) {
-            return Err(Box::new(messages::circle(&names)));
-        }
-        if !reached.is_empty() {
-            self.library.freeze();
-        }
-        Ok(())
+/// Completes what a block calls; an error if that is what is being written around it.
+pub(super) fn ready(of: &mut Evaluator, block: &Block) -> Eval<()> {
+    if of.emit.library.is_empty() {
+        return Ok(());
     }
+    of.complete()?;
+    let reached = reached(of, block);
+    if let Some(names) = of.library.circle(&reached) {
+        return Err(Box::new(messages::circle(&names)));
+    }
+    if !reached.is_empty() {
+        of.library.freeze();
+    }
+    Ok(())
+}
 
-    /// The functions that a block calls, and those that they call.
-    fn reached(&self, block: &Block) -> HashSet<FnId> {
-        let mut found = HashSet::new();
-        let mut open: Vec<FnId> = called(&block.stms);
-        while let Some(id) = open.pop() {
-            if found.insert(id)
-                && let Some(function) = self.emit.library.function(id)
-            {
-                open.extend(called(&function.body.stms));
-                let rules = function.rules.iter().flat_map(Rules::all);
-                open.extend(rules.map(|rule| rule.function));
-            }
+/// The functions that a block calls, and those that they call.
+fn reached(of: &Evaluator, block: &Block) -> HashSet<FnId> {
+    let mut found = HashSet::new();
+    let mut open: Vec<FnId> = called(&block.stms);
+    while let Some(id) = open.pop() {
+        if found.insert(id)
+            && let Some(function) = of.emit.library.function(id)
+        {
+            open.extend(called(&function.body.stms));
+            let rules = function.rules.iter().flat_map(Rules::all);
+            open.extend(rules.map(|rule| rule.function));
         }
-        found
     }
+    found
 }

@@ -4,8 +4,8 @@
 //! reals a value takes, `write` adds them to accumulators, and each value its number to what
 //! contains it.
 
-mod plant;
-mod write;
+pub(crate) mod plant;
+pub(crate) mod write;
 
 use lambada_anf::{Atom, Elem, Op, Param};
 use lambada_core::TypeId;
