@@ -13,6 +13,7 @@ use lambada_prim::{Precision, Prim, Scalar, Tensor};
 use lambada_source::{Site, Span};
 
 use crate::facts::Facts;
+use crate::sketch::Slots;
 use crate::tail::loop_of_tail_calls;
 use crate::val::Leaf;
 
@@ -484,6 +485,39 @@ impl Emit {
             let cond = self.prim(Prim::EqInt, &[a, b]);
             self.check(cond, span, message, vec![a, b]);
         }
+    }
+
+    /// Fails unless `0 <= i < size`.
+    pub fn check_index(&mut self, i: Atom, size: Atom, span: Span) {
+        self.check_in(i, size, span, "index {0} is out of range for size {1}");
+    }
+
+    /// Fails with this message, of index and size, unless `0 <= i < size`.
+    pub fn check_in(&mut self, i: Atom, size: Atom, span: Span, message: &str) {
+        if self.facts.is_index(i, size) {
+            return;
+        }
+        let low = self.prim(Prim::LeInt, &[Atom::int(0), i]);
+        let high = self.prim(Prim::LtInt, &[i, size]);
+        let cond = self.prim(Prim::And, &[low, high]);
+        self.check(cond, span, message, vec![i, size]);
+    }
+
+    /// A new node.
+    pub fn node(&mut self, node: NodeId, tag: usize, fields: Vec<Atom>) -> Leaf {
+        let op = Op::Node { node, tag: tag as u32, fields, cells: false };
+        let atom = self.bind("node", Ty::handle(node), op);
+        Leaf::scalar(atom).of(Elem::Ref(node))
+    }
+
+    /// All fields of a node that has this constructor.
+    pub fn fields(&mut self, of: Atom, tag: usize, slots: &Slots) -> Vec<Atom> {
+        let mut atoms: Vec<Atom> = Vec::with_capacity(slots.values.len());
+        for (field, slot) in slots.values.iter().enumerate() {
+            let op = Op::Field { of, tag: tag as u32, field: field as u32 };
+            atoms.push(self.bind(&slot.name, Slots::ty(slot, &atoms), op));
+        }
+        atoms
     }
 
     /// A function of the library, with the innermost block as its body.

@@ -3,7 +3,7 @@
 
 use lambada_anf::{Atom, NAMELESS, Op, Out, Param, Ty, Var};
 use lambada_core::{Term, Ty as CoreTy};
-use lambada_prim::{ArrayPrim, Data, Prim, ReduceOp, Tensor};
+use lambada_prim::{ArrayPrim, Data, ReduceOp, Tensor};
 use lambada_source::Span;
 
 use super::{Evaluator, Hint, carried};
@@ -166,24 +166,6 @@ pub(super) fn matrix(of: &mut Evaluator, value: &Val) -> Eval<(Atom, Vec<Atom>)>
 pub(crate) fn stored(atom: Atom, dims: &[Atom]) -> Val {
     let leaf = Val::Leaf(Leaf::stored(atom, dims.len()));
     dims.iter().rev().fold(leaf, |elem, extent| Val::array(*extent, elem))
-}
-
-impl Emit {
-    /// Fails unless `0 <= i < size`.
-    pub fn check_index(&mut self, i: Atom, size: Atom, span: Span) {
-        self.check_in(i, size, span, "index {0} is out of range for size {1}");
-    }
-
-    /// Fails with this message, of index and size, unless `0 <= i < size`.
-    pub fn check_in(&mut self, i: Atom, size: Atom, span: Span, message: &str) {
-        if self.facts.is_index(i, size) {
-            return;
-        }
-        let low = self.prim(Prim::LeInt, &[Atom::int(0), i]);
-        let high = self.prim(Prim::LtInt, &[i, size]);
-        let cond = self.prim(Prim::And, &[low, high]);
-        self.check(cond, span, message, vec![i, size]);
-    }
 }
 
 /// The elements of a literal.

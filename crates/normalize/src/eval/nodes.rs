@@ -3,12 +3,12 @@
 
 use std::rc::Rc;
 
-use lambada_anf::{Atom, Elem, NodeId, Op, Ty};
+use lambada_anf::Atom;
 use lambada_core::{Ty as CoreTy, TypeId};
 
 use super::{Evaluator, Hint, sketches, slots};
 use crate::sketch::{Sketch, Slots};
-use crate::val::{Leaf, NodeVal, Val};
+use crate::val::{NodeVal, Val};
 use crate::{Eval, ill_typed};
 
 /// `C args`, of a recursive type.
@@ -47,23 +47,4 @@ pub(super) fn fields(
     }
     let atoms = of.emit.fields(handle, tag, &slots);
     slots::instances(of, sketches, atoms)
-}
-
-impl crate::emit::Emit {
-    /// A new node.
-    pub fn node(&mut self, node: NodeId, tag: usize, fields: Vec<Atom>) -> Leaf {
-        let op = Op::Node { node, tag: tag as u32, fields, cells: false };
-        let atom = self.bind("node", Ty::handle(node), op);
-        Leaf::scalar(atom).of(Elem::Ref(node))
-    }
-
-    /// All fields of a node that has this constructor.
-    pub fn fields(&mut self, of: Atom, tag: usize, slots: &Slots) -> Vec<Atom> {
-        let mut atoms: Vec<Atom> = Vec::with_capacity(slots.values.len());
-        for (field, slot) in slots.values.iter().enumerate() {
-            let op = Op::Field { of, tag: tag as u32, field: field as u32 };
-            atoms.push(self.bind(&slot.name, Slots::ty(slot, &atoms), op));
-        }
-        atoms
-    }
 }

@@ -159,7 +159,7 @@ impl Reader<'_> {
             if slot.role == Role::Size {
                 atom = emit.prim(Prim::MaxInt, &[atom, Atom::int(0)]);
             }
-            let size = emit.product(&dims);
+            let size = super::product(emit, &dims);
             let next = emit.prim(Prim::AddInt, &[base, size]);
             *(if is_real(slot) { &mut self.real } else { &mut self.int }) = next;
             atoms.push(atom);
@@ -177,7 +177,7 @@ impl Reader<'_> {
     ) -> Atom {
         let depth = at.len();
         let Some(extent) = dims.get(depth) else {
-            let place = emit.linear(base, dims, at);
+            let place = super::linear(emit, base, dims, at);
             return self.scalar(emit, slot, place);
         };
         let index = emit.enter_for(*extent);

@@ -235,24 +235,24 @@ fn write_row(
         let (base, column) = if is_real(slot) { (real, &columns[4]) } else { (int, &columns[3]) };
         let dims = Slots::ty(slot, &atoms).dims;
         state = over_slot(of, slot, *atom, &atoms, state, &mut |this, x, at, mut state| {
-            let place = this.emit.linear(base, &dims, at);
+            let place = super::linear(&mut this.emit, base, &dims, at);
             let value = match child {
                 Some(child) => {
                     state = write(this, x, child, writers, columns, &state)?;
                     state.remove(0)
                 }
-                None => this.emit.as_number(x, slot.elem),
+                None => super::as_number(&mut this.emit, x, slot.elem),
             };
-            this.emit.add_at(column, place, value);
+            super::add_at(&mut this.emit, column, place, value);
             Ok(state)
         })?;
-        let size = of.emit.product(&dims);
+        let size = super::product(&mut of.emit, &dims);
         let cursor = if is_real(slot) { &mut real } else { &mut int };
         *cursor = of.emit.prim(Prim::AddInt, &[*cursor, size]);
     }
     let row = state[0];
     for (column, value) in columns.iter().zip([number, start[1], start[2]]) {
-        of.emit.add_at(column, row, value);
+        super::add_at(&mut of.emit, column, row, value);
     }
     let next = of.emit.prim(Prim::AddInt, &[row, Atom::int(1)]);
     Ok(vec![next, next, state[1], state[2]])
@@ -288,7 +288,7 @@ fn all_fields(of: &mut Evaluator, handle: Atom, id: TypeId, tag: usize) -> (Slot
 fn own_size(of: &mut Evaluator, slots: &Slots, atoms: &[Atom]) -> [Atom; 2] {
     let mut sizes = [Atom::int(0); 2];
     for slot in &slots.values {
-        let size = of.emit.product(&Slots::ty(slot, atoms).dims);
+        let size = super::product(&mut of.emit, &Slots::ty(slot, atoms).dims);
         let total = &mut sizes[usize::from(is_real(slot))];
         *total = of.emit.prim(Prim::AddInt, &[*total, size]);
     }
