@@ -219,6 +219,16 @@ impl Emit {
         var
     }
 
+    /// A new variable of the innermost block, with its type.
+    pub fn param(&mut self, hint: impl Into<Rc<str>>, ty: Ty) -> Param {
+        Param { var: self.fresh(hint, ty.clone()), ty }
+    }
+
+    /// New variables of the innermost block.
+    pub fn params(&mut self, hint: &str, types: impl IntoIterator<Item = Ty>) -> Vec<Param> {
+        types.into_iter().map(|ty| self.param(hint, ty)).collect()
+    }
+
     /// The variable is bound in the block of the given level.
     pub fn declare(&mut self, level: usize, var: Var, ty: Ty) {
         let k = var.0 as usize;
@@ -313,9 +323,10 @@ impl Emit {
     /// `hint : ty = exp`
     pub fn bind(&mut self, hint: &str, ty: Ty, exp: impl Into<Exp>) -> Atom {
         let hint = self.hint.take().unwrap_or_else(|| hint.into());
-        let var = self.fresh(hint, ty.clone());
-        self.push(vec![Param { var, ty }], exp);
-        var.into()
+        let p = self.param(hint, ty);
+        let atom = p.var.into();
+        self.push(vec![p], exp);
+        atom
     }
 
     /// Remembers what an array holds.
@@ -426,9 +437,9 @@ impl Emit {
 
     /// An accumulator that begins as this.
     pub fn accumulator(&mut self, hint: &str, ty: Ty, first: Atom) -> Var {
-        let var = self.fresh(hint, ty.clone());
-        self.push(vec![Param { var, ty }], Op::Accumulator(first));
-        var
+        let p = self.param(hint, ty);
+        self.push(vec![p.clone()], Op::Accumulator(first));
+        p.var
     }
 
     /// Opens the body of a `for`; gives its index.
@@ -447,10 +458,10 @@ impl Emit {
     ) -> Atom {
         let body = self.leave().finish(vec![result]);
         let (out, ty, hint) = out;
-        let var = self.fresh(hint, ty.clone());
-        let nest = Nest::For { index, extent, outs: vec![out], body };
-        self.push(vec![Param { var, ty }], nest);
-        var.into()
+        let p = self.param(hint, ty);
+        let atom = p.var.into();
+        self.push(vec![p], Nest::For { index, extent, outs: vec![out], body });
+        atom
     }
 
     /// Ends the body of a `for` that gives nothing.

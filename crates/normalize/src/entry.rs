@@ -312,9 +312,10 @@ impl Inputs {
 
     fn leaf(&mut self, evaluator: &mut Evaluator, elem: Elem, name: &str, axes: &[Atom]) -> Leaf {
         let ty = Ty { elem, dims: axes.to_vec() };
-        let var = evaluator.emit.fresh(name, ty.clone());
-        self.params.push(Param { var, ty });
-        Leaf::stored(var.into(), axes.len()).of(elem)
+        let p = evaluator.emit.param(name, ty);
+        let leaf = Leaf::stored(p.var.into(), axes.len()).of(elem);
+        self.params.push(p);
+        leaf
     }
 
     /// A parameter of a shape, inside of arrays of the given sizes.

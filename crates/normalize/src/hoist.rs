@@ -148,8 +148,7 @@ fn guarded(
     emit.enter();
     let results = otherwise(emit);
     let otherwise = emit.leave().finish(results);
-    let binds: Vec<Param> =
-        (0..count).map(|_| Param { var: emit.fresh("n", Ty::int()), ty: Ty::int() }).collect();
+    let binds = emit.params("n", vec![Ty::int(); count]);
     binds.iter().for_each(|p| emit.facts.nonnegative(p.var));
     emit.push(binds.clone(), Nest::If { cond, then, otherwise });
     binds.into_iter().map(|p| p.var.into()).collect()

@@ -1,7 +1,7 @@
 //! Arrays: literals, sizes, indices, reductions, products. Indices are checked here, and not at all
 //! where they are evidently in range.
 
-use lambada_anf::{Atom, NAMELESS, Op, Out, Param, Ty, Var};
+use lambada_anf::{Atom, NAMELESS, Op, Out, Ty, Var};
 use lambada_core::{Term, Ty as CoreTy};
 use lambada_prim::{ArrayPrim, Data, ReduceOp, Tensor};
 use lambada_source::Span;
@@ -130,8 +130,7 @@ pub(super) fn array_prim(
         .collect();
     let results = of.named(hint, |this| {
         let hint = this.emit.hint.take().unwrap_or_else(|| NAMELESS.into());
-        let bind = |ty: Ty| Param { var: this.emit.fresh(hint.clone(), ty.clone()), ty };
-        let binds: Vec<Param> = types.into_iter().map(bind).collect();
+        let binds = this.emit.params(&hint, types);
         let vars: Vec<Var> = binds.iter().map(|p| p.var).collect();
         this.emit.push(binds, Op::ArrayPrim(prim, args));
         Ok(vars)

@@ -30,7 +30,7 @@ pub(super) struct Traced {
 
 /// What goes along with the values.
 #[derive(Clone, Copy)]
-enum Forward {
+pub(super) enum Forward {
     Tangent,
     Marks,
 }
@@ -51,30 +51,6 @@ pub(super) fn vjp(of: &mut Evaluator, f: &Term, x: &Term, ty: &CoreTy, span: Spa
     Ok(Val::tuple([value, pullback]))
 }
 
-/// `jvp f x dx`, of type `ty = (b, b)`
-pub(super) fn jvp(
-    of: &mut Evaluator,
-    f: &Term,
-    x: &Term,
-    dx: &Term,
-    ty: &CoreTy,
-    span: Span,
-) -> Eval<Val> {
-    forward(of, f, x, dx, &ty.components()[0], span, Forward::Tangent).map(Val::tuple)
-}
-
-/// `reach f x marks`, of type `ty = b`
-pub(super) fn reach(
-    of: &mut Evaluator,
-    f: &Term,
-    x: &Term,
-    marks: &Term,
-    ty: &CoreTy,
-    span: Span,
-) -> Eval<Val> {
-    forward(of, f, x, marks, ty, span, Forward::Marks).map(|[_, reached]| reached)
-}
-
 /// `band f x`: two literals.
 pub(super) fn band(of: &mut Evaluator, f: &Term, x: &Term, span: Span) -> Eval<Val> {
     let CoreTy::Fun(_, to) = f.ty() else { return Err(ill_typed()) };
@@ -86,8 +62,8 @@ pub(super) fn band(of: &mut Evaluator, f: &Term, x: &Term, span: Span) -> Eval<V
     Ok(Val::tuple([low, high].map(|k| Val::scalar(Atom::int(k)))))
 }
 
-/// The value of `f x`, and what comes of the tangents or marks.
-fn forward(
+/// `jvp f x dx` or `reach f x marks`: the value of `f x`, and what comes of the tangents or marks.
+pub(super) fn forward(
     of: &mut Evaluator,
     f: &Term,
     x: &Term,

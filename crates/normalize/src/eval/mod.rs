@@ -45,6 +45,7 @@ use crate::types::Types;
 use crate::val::{Leaf, NodeVal, Val};
 use crate::{Eval, ill_typed};
 use codes::Codes;
+use derivatives::Forward;
 use env::Env;
 use growth::Growth;
 use library::Library;
@@ -275,8 +276,15 @@ impl<'a> Evaluator<'a> {
                 accumulate::accumulate(self, acc, init, body)
             }
             TermKind::Add { acc, index, value } => accumulate::add(self, acc, index, value, span),
-            TermKind::Jvp(f, x, dx) => derivatives::jvp(self, f, x, dx, term.ty(), span),
-            TermKind::Reach(f, x, marks) => derivatives::reach(self, f, x, marks, term.ty(), span),
+            TermKind::Jvp(f, x, dx) => {
+                let ty = &term.ty().components()[0];
+                derivatives::forward(self, f, x, dx, ty, span, Forward::Tangent).map(Val::tuple)
+            }
+            TermKind::Reach(f, x, marks) => {
+                let ty = term.ty();
+                let pair = derivatives::forward(self, f, x, marks, ty, span, Forward::Marks);
+                pair.map(|[_, reached]| reached)
+            }
             TermKind::Band(f, x) => derivatives::band(self, f, x, span),
             TermKind::Vjp(f, x) => derivatives::vjp(self, f, x, term.ty(), span),
             TermKind::Ruled(_) => rules::function_with_rules(self, term),

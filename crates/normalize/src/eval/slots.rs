@@ -59,10 +59,10 @@ pub(crate) fn add_slots(of: &mut Evaluator, sketch: &Sketch, name: &str, slots: 
 pub(crate) fn parameters(of: &mut Evaluator, slots: &Slots) -> (Vec<Param>, Vec<Param>) {
     let mut atoms = Vec::new();
     let params = variables(of, &slots.values, &mut atoms, &|_, _| None);
-    let accumulators = slots.accumulators.iter().map(|slot| {
-        let ty = Slots::ty(slot, &atoms);
-        Param { var: of.emit.fresh(slot.name.clone(), ty.clone()), ty }
-    });
+    let accumulators = slots
+        .accumulators
+        .iter()
+        .map(|slot| of.emit.param(slot.name.clone(), Slots::ty(slot, &atoms)));
     (params, accumulators.collect())
 }
 
@@ -76,10 +76,9 @@ pub(super) fn variables(
 ) -> Vec<Param> {
     let mut params = Vec::with_capacity(slots.len());
     for (k, slot) in slots.iter().enumerate() {
-        let ty = Slots::ty(slot, atoms);
-        let var = of.emit.fresh(slot.name.clone(), ty.clone());
-        params.push(Param { var, ty });
-        atoms.push(known(k, atoms).unwrap_or(var.into()));
+        let p = of.emit.param(slot.name.clone(), Slots::ty(slot, atoms));
+        atoms.push(known(k, atoms).unwrap_or(p.var.into()));
+        params.push(p);
     }
     params
 }

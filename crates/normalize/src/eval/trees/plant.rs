@@ -33,9 +33,7 @@ pub(crate) fn plant(
     let inits: Vec<Atom> =
         (types.iter()).map(|ty| of.emit.fill_of(ty.elem, Atom::int(0), ty.dims.clone())).collect();
     of.emit.enter();
-    let params: Vec<Param> = (types.iter())
-        .map(|ty| Param { var: of.emit.fresh("nodes", ty.clone()), ty: ty.clone() })
-        .collect();
+    let params = of.emit.params("nodes", types.clone());
     let index = of.emit.index("row", rows.sizes[0]);
     of.emit.enter();
     let handles = row(of, table, rows, &params, index, span)?;
@@ -47,9 +45,7 @@ pub(crate) fn plant(
     }
     let body = of.emit.leave().finish(results);
     of.emit.leave();
-    let binds: Vec<Param> = (types.into_iter())
-        .map(|ty| Param { var: of.emit.fresh("nodes", ty.clone()), ty })
-        .collect();
+    let binds = of.emit.params("nodes", types);
     let arrays = binds.iter().map(|p| Atom::from(p.var));
     let planted = table.types.iter().map(|(id, _)| *id).zip(arrays).collect();
     let kind = LoopKind::counted(index, rows.sizes[0]);

@@ -29,6 +29,12 @@ struct Writers {
     write: HashMap<TypeId, FnId>,
 }
 
+/// Where values are written.
+struct Sink<'w> {
+    writers: &'w Writers,
+    columns: Vec<Param>,
+}
+
 /// The rows of values: the columns, and for each value its number.
 pub(crate) fn written(
     of: &mut Evaluator,
@@ -51,12 +57,12 @@ pub(crate) fn written(
             measured(this, handle, root.id, &writers, &sizes)
         })?;
     }
-    let columns = columns(of, &sizes);
+    let sink = Sink { writers: &writers, columns: columns(of, &sizes) };
     let (mut numbers, mut state) = (Vec::new(), vec![Atom::int(0); 3]);
     for root in roots {
-        state = write_root(of, root, &writers, &columns, &mut numbers, state)?;
+        state = write_root(of, root, &sink, &mut numbers, state)?;
     }
-    let frozen = columns.iter().map(|p| {
+    let frozen = sink.columns.iter().map(|p| {
         let hint = of.emit.names.hint(p.var);
         of.emit.bind(&hint, p.ty.clone(), Op::Freeze(p.var))
     });
@@ -91,21 +97,20 @@ fn accumulator_of(of: &mut Evaluator, name: &str, value: Atom, dims: Vec<Atom>) 
 fn write_root(
     of: &mut Evaluator,
     root: &Root,
-    writers: &Writers,
-    columns: &[Param],
+    sink: &Sink,
     numbers: &mut Vec<Atom>,
     state: Vec<Atom>,
 ) -> Next {
     if root.extents.is_empty() {
         let handle = of.emit.force(&root.handle);
-        let mut state = write(of, handle, root.id, writers, columns, &state)?;
+        let mut state = write(of, handle, root.id, sink, &state)?;
         numbers.push(state.remove(0));
         return Ok(state);
     }
     let all = accumulator_of(of, "numbers", Atom::int(0), root.extents.clone());
     let state = over(of, &root.extents, &mut Vec::new(), state, &mut |this, at, state| {
         let handle = element(this, &root.handle, at);
-        let mut state = write(this, handle, root.id, writers, columns, &state)?;
+        let mut state = write(this, handle, root.id, sink, &state)?;
         let (acc, value) = (all.var, state.remove(0));
         let op = Op::Accumulate { acc, index: at.to_vec(), value };
         this.emit.push(Vec::new(), op);
@@ -135,19 +140,12 @@ fn measured(
 }
 
 /// Writes a value; gives its number, and where the next one is written.
-fn write(
-    of: &mut Evaluator,
-    handle: Atom,
-    id: TypeId,
-    writers: &Writers,
-    columns: &[Param],
-    state: &[Atom],
-) -> Next {
-    let sizes = columns.iter().map(|p| p.ty.dims[0]);
+fn write(of: &mut Evaluator, handle: Atom, id: TypeId, sink: &Sink, state: &[Atom]) -> Next {
+    let sizes = sink.columns.iter().map(|p| p.ty.dims[0]);
     let atoms = [handle].into_iter().chain(state.iter().copied()).chain(sizes).collect();
-    let accumulators = columns.iter().map(|p| p.var).collect();
+    let accumulators = sink.columns.iter().map(|p| p.var).collect();
     let arguments = Filled { atoms, accumulators, ..Filled::default() };
-    let value = of.call_function(writers.write[&id], arguments, &counters(4))?;
+    let value = of.call_function(sink.writers.write[&id], arguments, &counters(4))?;
     counters_of(of, &value)
 }
 
@@ -190,17 +188,14 @@ fn write_write(of: &mut Evaluator, id: TypeId, table: &Table, writers: &Writers)
     let hints = hints.map(std::rc::Rc::from);
     let function = writers.write[&id];
     of.function(function, &name, &sketches, &hints, &counters(4), &mut |this, vals| {
-        let (start, columns) = (starts(this, &vals[1..4])?, column_params(this, &vals[4..])?);
+        let start = counters_of(this, &Val::tuple(vals[1..4].to_vec()))?;
+        let sink = Sink { writers, columns: column_params(this, &vals[4..])? };
         let none = [&[Atom::int(0)], &start[..]].concat();
         by_constructor(this, &vals[0], id, none, &mut |this, handle, tag| {
             let number = Atom::int((table.first(id) + tag) as i64);
-            write_row(this, handle, (id, tag), number, &start, &columns, writers)
+            write_row(this, handle, (id, tag), number, &start, &sink)
         })
     })
-}
-
-fn starts(of: &mut Evaluator, vals: &[Val]) -> Next {
-    counters_of(of, &Val::tuple(vals.to_vec()))
 }
 
 fn column_params(of: &mut Evaluator, vals: &[Val]) -> Eval<Vec<Param>> {
@@ -219,9 +214,9 @@ fn write_row(
     (id, tag): (TypeId, usize),
     number: Atom,
     start: &[Atom],
-    columns: &[Param],
-    writers: &Writers,
+    sink: &Sink,
 ) -> Next {
+    let columns = &sink.columns;
     let (slots, atoms) = all_fields(of, handle, id, tag);
     let own = own_size(of, &slots, &atoms);
     let mut state = vec![
@@ -238,7 +233,7 @@ fn write_row(
             let place = super::linear(&mut this.emit, base, &dims, at);
             let value = match child {
                 Some(child) => {
-                    state = write(this, x, child, writers, columns, &state)?;
+                    state = write(this, x, child, sink, &state)?;
                     state.remove(0)
                 }
                 None => super::as_number(&mut this.emit, x, slot.elem),
@@ -266,8 +261,7 @@ fn by_constructor(
     null: Vec<Atom>,
     run: &mut dyn FnMut(&mut Evaluator, Atom, usize) -> Next,
 ) -> Eval<Val> {
-    let Val::Node(node) = node else { return Err(ill_typed()) };
-    let handle = of.emit.force(&node.handle);
+    let handle = of.emit.force(&node.as_node()?.handle);
     let tag = of.emit.bind("tag", Ty::int(), Op::Tag(handle));
     let count = of.program.type_decl(id).constructors.len() as i64;
     let numbers: Vec<i64> = (-1..count).collect();
@@ -327,9 +321,7 @@ fn over(
 ) -> Next {
     let Some((extent, inner)) = extents.split_first() else { return body(of, at, state) };
     of.emit.enter();
-    let params: Vec<Param> = (state.iter())
-        .map(|_| Param { var: of.emit.fresh("at", Ty::int()), ty: Ty::int() })
-        .collect();
+    let params = of.emit.params("at", vec![Ty::int(); state.len()]);
     let index = of.emit.index("i", *extent);
     of.emit.enter();
     at.push(index.into());
@@ -338,9 +330,7 @@ fn over(
     at.pop();
     let block = of.emit.leave().finish(results);
     of.emit.leave();
-    let binds: Vec<Param> = (params.iter())
-        .map(|_| Param { var: of.emit.fresh("at", Ty::int()), ty: Ty::int() })
-        .collect();
+    let binds = of.emit.params("at", vec![Ty::int(); state.len()]);
     let results = binds.iter().map(|p| p.var.into()).collect();
     let kind = LoopKind::counted(index, *extent);
     of.emit.push(binds, Nest::Loop { params, inits: state, kind, body: block });
