@@ -248,11 +248,10 @@ fn irregular(a: &[usize], b: &[usize]) -> String {
 
 /// The scalar type and the rank of an array of (arrays of) scalars.
 fn scalar_array(shape: &Shape) -> Option<(ScalarTy, usize)> {
-    match shape {
-        Shape::Scalar(elem) => Some((*elem, 0)),
-        Shape::Array(_, elem) => scalar_array(elem).map(|(scalar, rank)| (scalar, rank + 1)),
-        Shape::Tuple(_) | Shape::Record(_) | Shape::Variant(_) | Shape::Node(_) => None,
+    if let Shape::Array(_, elem) = shape {
+        return scalar_array(elem).map(|(scalar, rank)| (scalar, rank + 1));
     }
+    if let Shape::Scalar(elem) = shape { Some((*elem, 0)) } else { None }
 }
 
 /// Is every value of the shape a single tensor?

@@ -49,7 +49,7 @@ pub(crate) fn merge(with: &mut dyn Merge, emit: &mut Emit, parts: &[Option<&Val>
     Merger { with, emit, extents: Vec::new(), own, ways, captured: 0 }.value(parts)
 }
 
-/// What becomes of each leaf of a value.
+/// The new leaf for a leaf at its place.
 type OnLeaf<'f> = dyn FnMut(&mut Emit, &Leaf, &Place) -> Leaf + 'f;
 
 /// The value with other leaves, which may be code.

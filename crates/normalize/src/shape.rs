@@ -124,10 +124,8 @@ impl Shape {
 
     /// Whether it has no leaves.
     pub(crate) fn is_empty(&self) -> bool {
-        match self {
-            Shape::Scalar(_) | Shape::Array(..) | Shape::Variant(_) | Shape::Node(_) => false,
-            Shape::Tuple(_) | Shape::Record(_) => self.parts().into_iter().all(Shape::is_empty),
-        }
+        matches!(self, Shape::Tuple(_) | Shape::Record(_))
+            && self.parts().into_iter().all(Shape::is_empty)
     }
 
     /// The leaves in order.

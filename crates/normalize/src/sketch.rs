@@ -104,8 +104,8 @@ pub(crate) fn is_number(elem: Elem) -> bool {
 }
 
 impl Sketch {
-    /// What an accumulator of such values is inside: numbers have accumulators, those of variants
-    /// do not.
+    /// The sketch inside of an accumulator of such values: numbers become accumulators, except
+    /// those of variants.
     pub fn summed(self) -> Sketch {
         match self {
             Sketch::Leaf(elem) if is_number(elem) => Sketch::Adds(elem),

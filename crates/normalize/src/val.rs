@@ -335,7 +335,7 @@ impl Val {
             || self.children().into_iter().any(|child| child.any_leaf(test))
     }
 
-    /// Data, without functions?
+    /// Whether it is data, without functions.
     pub fn is_first_order(&self) -> bool {
         let is_data = match self {
             Val::Fun(_) | Val::Acc(_) => false,
@@ -352,11 +352,10 @@ impl Val {
 
     /// The element of an empty array may be no constructor and no function at all.
     pub fn is_absent(&self) -> bool {
-        match self {
-            Val::Variant(variant) => variant.fields.iter().all(Option::is_none),
-            Val::Fun(fun) => fun.alternatives.is_empty(),
-            Val::Leaf(_) | Val::Tuple(_) | Val::Array(_) | Val::Node(_) | Val::Acc(_) => false,
+        if let Val::Variant(variant) = self {
+            return variant.fields.iter().all(Option::is_none);
         }
+        matches!(self, Val::Fun(fun) if fun.alternatives.is_empty())
     }
 
     /// The lists of children, beside those of another value of the kind that has them.
@@ -427,7 +426,7 @@ impl Val {
     }
 }
 
-/// What a value is inside, if it is of the kind; a well-typed program asks for no other.
+/// Projections to one kind; the checker of core keeps others from getting here.
 macro_rules! kinds {
     ($($name:ident, $kind:ident: $inside:ty;)*) => {
         impl Val {
@@ -448,7 +447,7 @@ kinds! {
     as_acc, Acc: Rc<AccVal>;
 }
 
-/// What a value that may be absent is inside.
+/// Projection of a value that may be absent.
 pub(crate) fn part<'v, T: ?Sized>(
     value: Option<&'v Val>,
     kind: impl FnOnce(&'v Val) -> Eval<&'v T>,

@@ -70,7 +70,7 @@ pub(super) fn add(
     Ok(Val::unit())
 }
 
-/// Has the leaf an accumulator? Only numbers do.
+/// Whether the leaf has an accumulator: only numbers do.
 fn is_summed(place: &Place) -> bool {
     !place.is_tag && !place.is_captured && is_number(place.elem)
 }

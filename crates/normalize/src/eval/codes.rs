@@ -17,7 +17,7 @@ use crate::val::{Code, CodeKind, Pullback};
 pub(super) struct RuledAt {
     pub ruled: Ruled,
     pub span: Span,
-    /// What the λ has in its environment: what function and rules capture, and the parameters
+    /// The environment of the λ: the free variables of function and rules, and the parameters
     /// before.
     pub free: Rc<[Var]>,
     pub captured: usize,
@@ -28,10 +28,10 @@ pub(super) struct RuledAt {
 pub(super) struct Codes {
     /// By number.
     all: Vec<Rc<Code>>,
-    /// Those of λs, by the variable.
+    /// Codes of λs, by the variable.
     by_var: HashMap<u32, Rc<Code>>,
     pullbacks: Vec<Rc<Code>>,
-    /// Those of tangents of functions, by the types of these.
+    /// Codes of tangents, by the type of the function.
     tangents: HashMap<Ty, Rc<Code>>,
     /// By the variables of the λs that recursive functions are: what they are called.
     recursive: HashMap<u32, Rc<str>>,
@@ -42,7 +42,7 @@ pub(super) struct Codes {
 }
 
 impl Codes {
-    /// The same for a program that is written again.
+    /// Keeps the codes for another attempt, but for pullbacks: their maps are written anew.
     pub fn again(self) -> Codes {
         Codes { pullbacks: Vec::new(), ..self }
     }
@@ -131,7 +131,7 @@ impl Codes {
         self.repeated.extend(lambdas(body).0.iter().map(|var| var.id));
     }
 
-    /// Is the code that of a function that is called for the size of the program alone?
+    /// Whether the function is called for the size of the program alone.
     pub fn is_repeated(&self, code: &Code) -> bool {
         code.var().is_some_and(|var| self.repeated.contains(&var.id))
     }

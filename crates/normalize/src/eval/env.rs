@@ -13,7 +13,7 @@ use crate::{Eval, ill_typed};
 pub(super) struct Env {
     /// By variable of core.
     slots: Vec<Option<Val>>,
-    /// What to restore when a scope ends.
+    /// Undo log: variables with their values before the scope.
     trail: Vec<(u32, Option<Val>)>,
     /// The definitions that are not functions.
     constants: HashMap<DefId, Val>,

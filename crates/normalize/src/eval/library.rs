@@ -10,8 +10,8 @@ use lambada_prim::Prim;
 
 use crate::sketch::Sketch;
 
-/// What a copy of a function is made for: its code, the definitions that are passed to it, and what
-/// is static of them, the environment and the arguments.
+/// Specialization key: the code, the definitions that are passed to it, and the sketches of these,
+/// the environment and the arguments.
 pub(super) type Key = (i64, Vec<DefId>, Vec<Sketch>);
 
 /// The functions of a type that only run time knows.
@@ -26,7 +26,7 @@ pub(super) struct Dynamic {
 }
 
 impl Dynamic {
-    /// The constructor of a code that captures this; that of the next one, if it has none.
+    /// The constructor of a code with this environment, or the number of the next constructor.
     pub fn tag(&self, number: i64, sketches: &[Sketch]) -> usize {
         let known = self.codes.iter().position(|(n, s)| *n == number && s == sketches);
         known.unwrap_or(self.codes.len())
@@ -41,13 +41,13 @@ pub(super) struct Library {
     dynamics: HashMap<CoreTy, Dynamic>,
     /// The functions.
     copies: HashMap<Key, FnId>,
-    /// Those that are being written, outermost first, with their names.
+    /// Functions under construction, outermost first, with their names.
     open: Vec<(FnId, Rc<str>)>,
-    /// Of functions that are written again: what is expected of their results.
+    /// Expected results of functions that are written a second time.
     expected: HashMap<FnId, Vec<Option<Known>>>,
     /// How many functions have been begun.
     homes: usize,
-    /// Has a function become known only after it was differentiated?
+    /// Whether a function became known only after its type had been differentiated.
     is_late: bool,
 }
 
@@ -69,7 +69,7 @@ impl Library {
         self.nodes.get(ty).copied()
     }
 
-    /// Nodes of a type are of this one.
+    /// Gives a type its nodes.
     pub fn add_node(&mut self, ty: &CoreTy, node: NodeId) {
         self.nodes.insert(ty.clone(), node);
     }
@@ -98,66 +98,65 @@ impl Library {
         })
     }
 
-    /// What applies them has been differentiated.
+    /// Closes the known types: a derivative has been taken of a function that applies them.
     pub fn freeze(&mut self) {
         self.dynamics.values_mut().for_each(|dynamic| dynamic.frozen = true);
     }
 
-    /// A function has become known only after that.
+    /// Records a function of a closed type.
     pub fn set_late(&mut self) {
         self.is_late = true;
     }
 
-    /// Has one?
+    /// Whether a function of a closed type was found.
     pub fn is_late(&self) -> bool {
         self.is_late
     }
 
     // Functions
 
-    /// The function that has been made for this.
+    /// The function that a key has.
     pub fn copy(&self, key: &Key) -> Option<FnId> {
         self.copies.get(key).copied()
     }
 
-    /// This function is made for that.
+    /// Gives a key its function.
     pub fn add_copy(&mut self, key: Key, id: FnId) {
         self.copies.insert(key, id);
     }
 
-    /// Functions from this number on are not called any more.
+    /// Drops the keys of functions from this number on, because nothing calls them any more.
     pub fn forget_from(&mut self, first: usize) {
         self.copies.retain(|_, id| (id.0 as usize) < first);
     }
 
-    /// A function is being written.
+    /// Begins a function.
     pub fn begin(&mut self, id: FnId, name: &str) {
         self.open.push((id, name.into()));
     }
 
-    /// The innermost of these has been.
+    /// Ends the innermost function under construction.
     pub fn end(&mut self) {
         self.open.pop();
     }
 
-    /// Is one being written?
+    /// Whether a function is under construction.
     pub fn is_open(&self) -> bool {
         !self.open.is_empty()
     }
 
-    /// The functions from the outermost of those that are being written and reached to the
-    /// innermost.
+    /// The functions under construction from the outermost one that is reached.
     pub fn circle(&self, reached: &HashSet<FnId>) -> Option<Vec<&str>> {
         let first = self.open.iter().position(|(id, _)| reached.contains(id))?;
         Some(self.open[first..].iter().map(|(_, name)| &**name).collect())
     }
 
-    /// What is expected of the results of a function.
+    /// Expected results of a function under construction.
     pub fn expected(&self, id: FnId) -> Vec<Option<Known>> {
         self.expected.get(&id).cloned().unwrap_or_default()
     }
 
-    /// This is.
+    /// Sets the expected results of a function.
     pub fn expect(&mut self, id: FnId, known: Vec<Option<Known>>) {
         self.expected.insert(id, known);
     }

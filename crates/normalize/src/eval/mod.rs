@@ -1,6 +1,11 @@
 //! The partial evaluator: `ρ ⊢ t ⇓ v`, where `v` is symbolic and the code that computes its leaves
 //! is appended to the block that is open. One arm per construct; each group of constructs has a
-//! file.
+//! file of functions.
+//!
+//! Owners: [`Emit`] the code, [`Env`] the environment, [`Codes`] the functions of the program,
+//! [`Library`] the functions and nodes that are made of them. Methods of [`Evaluator`] are only what
+//! every construct needs, and what needs each other: terms, branches, application, calls, and
+//! functions that only run time knows.
 
 mod accumulate;
 mod arrays;
@@ -83,7 +88,7 @@ pub(crate) struct Evaluator<'a> {
     file: FileId,
 }
 
-/// What belongs to the function that is being written, the entry or one of the library.
+/// State of the function under construction, the entry or one of the library.
 #[derive(Default)]
 struct Local {
     env: Env,

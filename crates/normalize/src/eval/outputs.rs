@@ -1,4 +1,4 @@
-//! Values as what engines exchange: by their shapes, leaves that are stored, and rows of values of
+//! Values in the form that engines exchange: stored leaves by shape, and rows for values of
 //! recursive types.
 
 use lambada_anf::{Atom, Elem};
@@ -14,7 +14,7 @@ use crate::merge::zeros;
 use crate::shape::{Shape, Table};
 use crate::val::{Leaf, Val, part};
 
-/// What a function gives, under construction.
+/// Results of the entry point or of an `inspect`, under construction.
 #[derive(Default)]
 pub(crate) struct Results {
     pub leaves: Vec<Atom>,
@@ -93,7 +93,7 @@ pub(crate) fn flatten(
     Ok(())
 }
 
-/// What takes the place of a part of a value, by its shape, the sizes of the arrays around it, and
+/// The substitute for a part of a value, by its shape, the sizes of the arrays around it, and
 /// whether a variant is around it.
 pub(crate) type Instead<'f> = dyn FnMut(&Shape, &Val, &[Atom], bool) -> Option<Val> + 'f;
 
