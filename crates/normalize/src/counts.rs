@@ -9,7 +9,7 @@ use lambada_core::{DefId, Program, Term, TermKind, Var};
 use lambada_prim::Prim;
 use lambada_source::{Problem, stack};
 
-use crate::messages;
+use crate::{lambdas, messages};
 
 /// The problem, with the parameter to which the program should give a type.
 pub(crate) fn explained(program: &Program, entry: DefId, problem: Problem) -> Problem {
@@ -43,11 +43,7 @@ fn local(term: &Term) -> Option<Rc<str>> {
 
 /// The parameter of a function that its calls of itself give as a real plus or minus a constant.
 fn counted(function: &Term, is_own: &dyn Fn(&Term) -> bool) -> Option<Rc<str>> {
-    let (mut params, mut body) = (Vec::new(), function);
-    while let TermKind::Lam(x, inner) = body.kind() {
-        params.push(x);
-        body = inner;
-    }
+    let (params, body) = lambdas(function);
     counted_in(body, &params, is_own)
 }
 

@@ -7,12 +7,13 @@ use std::rc::Rc;
 use lambada_anf::bounds::Frame;
 use lambada_anf::{
     Atom, Block, Elem, Exp, FnId, Function, Lambda, Library, NAMELESS, Names, Nest, NodeId, Op,
-    Param, Stm, Subject, Ty, Var,
+    Out, Param, Stm, Subject, Ty, Var,
 };
 use lambada_prim::{Precision, Prim, Scalar, Tensor};
 use lambada_source::{Site, Span};
 
 use crate::facts::Facts;
+use crate::sketch::Slots;
 use crate::tail::loop_of_tail_calls;
 use crate::val::Leaf;
 
@@ -223,6 +224,16 @@ impl Emit {
         var
     }
 
+    /// A new variable of the innermost block, with its type.
+    pub fn param(&mut self, hint: impl Into<Rc<str>>, ty: Ty) -> Param {
+        Param { var: self.fresh(hint, ty.clone()), ty }
+    }
+
+    /// New variables of the innermost block.
+    pub fn params(&mut self, hint: &str, types: impl IntoIterator<Item = Ty>) -> Vec<Param> {
+        types.into_iter().map(|ty| self.param(hint, ty)).collect()
+    }
+
     /// The variable is bound in the block of the given level.
     pub fn declare(&mut self, level: usize, var: Var, ty: Ty) {
         let k = var.0 as usize;
@@ -317,9 +328,10 @@ impl Emit {
     /// `hint : ty = exp`
     pub fn bind(&mut self, hint: &str, ty: Ty, exp: impl Into<Exp>) -> Atom {
         let hint = self.hint.take().unwrap_or_else(|| hint.into());
-        let var = self.fresh(hint, ty.clone());
-        self.push(vec![Param { var, ty }], exp);
-        var.into()
+        let p = self.param(hint, ty);
+        let atom = p.var.into();
+        self.push(vec![p], exp);
+        atom
     }
 
     /// Remembers what an array holds.
@@ -418,17 +430,49 @@ impl Emit {
         }
         let ty = Ty { elem: self.elem_of(leaf), dims: Leaf::select(mask, extents) };
         let name = self.hint.take().unwrap_or_else(|| self.hint_of(leaf.atom));
-        let (level, extent) = (self.level(), extents[0]);
-        self.enter();
-        let index = self.index("i", extent);
+        let index = self.enter_for(extents[0]);
         let result = self.broadcast(&leaf.at(index.into()), &mask[1..], &extents[1..]);
+        self.leave_for(index, extents[0], (Out::Collect, ty, name), result)
+    }
+
+    /// The leaf as an array of these sizes that has all of its axes.
+    pub fn stored(&mut self, leaf: &Leaf, extents: &[Atom]) -> Atom {
+        self.broadcast(leaf, &vec![true; extents.len()], extents)
+    }
+
+    /// An accumulator that begins as this.
+    pub fn accumulator(&mut self, hint: &str, ty: Ty, first: Atom) -> Var {
+        let p = self.param(hint, ty);
+        self.push(vec![p.clone()], Op::Accumulator(first));
+        p.var
+    }
+
+    /// Opens the body of a `for`; gives its index.
+    pub fn enter_for(&mut self, extent: Atom) -> Var {
+        self.enter();
+        self.index("i", extent)
+    }
+
+    /// Ends the body of a `for` that gives this.
+    pub fn leave_for(
+        &mut self,
+        index: Var,
+        extent: Atom,
+        out: (Out, Ty, Rc<str>),
+        result: Atom,
+    ) -> Atom {
         let body = self.leave().finish(vec![result]);
-        let var = self.fresh_at(level, name, ty.clone());
-        self.push(
-            vec![Param { var, ty }],
-            Nest::For { index, extent, outs: vec![lambada_anf::Out::Collect], body },
-        );
-        var.into()
+        let (out, ty, hint) = out;
+        let p = self.param(hint, ty);
+        let atom = p.var.into();
+        self.push(vec![p], Nest::For { index, extent, outs: vec![out], body });
+        atom
+    }
+
+    /// Ends the body of a `for` that gives nothing.
+    pub fn leave_for_effect(&mut self, index: Var, extent: Atom) {
+        let body = self.leave().finish(Vec::new());
+        self.push(Vec::new(), Nest::For { index, extent, outs: Vec::new(), body });
     }
 
     /// A new index variable of the innermost block, below the extent.
@@ -459,23 +503,59 @@ impl Emit {
         }
     }
 
+    /// Fails unless `0 <= i < size`.
+    pub fn check_index(&mut self, i: Atom, size: Atom, span: Span) {
+        self.check_in(i, size, span, "index {0} is out of range for size {1}");
+    }
+
+    /// Fails with this message, of index and size, unless `0 <= i < size`.
+    pub fn check_in(&mut self, i: Atom, size: Atom, span: Span, message: &str) {
+        if self.facts.is_index(i, size) {
+            return;
+        }
+        let low = self.prim(Prim::LeInt, &[Atom::int(0), i]);
+        let high = self.prim(Prim::LtInt, &[i, size]);
+        let cond = self.prim(Prim::And, &[low, high]);
+        self.check(cond, span, message, vec![i, size]);
+    }
+
+    /// A new node.
+    pub fn node(&mut self, node: NodeId, tag: usize, fields: Vec<Atom>) -> Leaf {
+        let op = Op::Node { node, tag: tag as u32, fields, cells: false };
+        let atom = self.bind("node", Ty::handle(node), op);
+        Leaf::scalar(atom).of(Elem::Ref(node))
+    }
+
+    /// All fields of a node that has this constructor.
+    pub fn fields(&mut self, of: Atom, tag: usize, slots: &Slots) -> Vec<Atom> {
+        let mut atoms: Vec<Atom> = Vec::with_capacity(slots.values.len());
+        for (field, slot) in slots.values.iter().enumerate() {
+            let op = Op::Field { of, tag: tag as u32, field: field as u32 };
+            atoms.push(self.bind(&slot.name, Slots::ty(slot, &atoms), op));
+        }
+        atoms
+    }
+
     /// A function of the library, with the innermost block as its body.
     pub fn library_function(
-        mut self,
+        self,
         (id, name): (FnId, String),
         params: Vec<Param>,
         accumulators: Vec<Param>,
         results: Vec<(Atom, Ty)>,
     ) -> Function {
-        let (atoms, types) = results.into_iter().unzip();
-        let body = self.leave().finish(atoms);
-        self.names.come_from(Span::default());
-        let (names, results) = (self.names, types);
-        let mut function =
-            Function { name, params, accumulators, results, body, names, ..Function::default() };
+        let mut function = Function { accumulators, ..self.finished(name, params, results) };
         loop_of_tail_calls(&mut function, id);
         lambada_anf::guard(&mut function);
         function
+    }
+
+    fn finished(self, name: String, params: Vec<Param>, results: Vec<(Atom, Ty)>) -> Function {
+        let mut emit = self;
+        let (atoms, results) = results.into_iter().unzip();
+        let body = emit.leave().finish(atoms);
+        emit.names.come_from(Span::default());
+        Function { name, params, results, body, names: emit.names, ..Function::default() }
     }
 
     /// The function, with the innermost block as its body. Every access in it is evidently in
@@ -487,19 +567,9 @@ impl Emit {
         params: Vec<Param>,
         results: Vec<Atom>,
     ) -> Function {
-        let types = results.iter().map(|a| self.ty(*a)).collect();
-        let body = self.leave().finish(results);
-        self.names.come_from(Span::default());
-        let mut function = Function {
-            name,
-            sizes,
-            params,
-            results: types,
-            body,
-            names: self.names,
-            library: self.library,
-            ..Function::default()
-        };
+        let results = results.iter().map(|a| (*a, self.ty(*a))).collect();
+        let library = std::mem::take(&mut self.library);
+        let mut function = Function { sizes, library, ..self.finished(name, params, results) };
         // Derivatives come without the checks that their forward sweeps have made.
         lambada_anf::guard(&mut function);
         function

@@ -1,24 +1,23 @@
 //! Entry points: parameters are flattened into arrays of scalars, and so is the result.
 
 use std::collections::HashMap;
-use std::rc::Rc;
 use std::sync::Arc;
 
 use lambada_anf::{Atom, Derivatives, Elem, Function, Param, Ty, Var};
-use lambada_core::{Def, DefId, Program, Size, Term, TermKind, Ty as CoreTy, TypeId};
+use lambada_core::{Def, DefId, Program, Size, Term, TermKind, Ty as CoreTy};
 use lambada_prim::ScalarTy;
 use lambada_source::{Problem, Site, Span};
 
-use crate::Eval;
 use crate::counts;
-use crate::eval::Evaluator;
-use crate::layout::{Layout, parts};
-use crate::merge::{ill_typed, zeros};
-use crate::messages;
+use crate::eval::outputs::{Results, flatten, replaced};
+use crate::eval::trees::plant;
+use crate::eval::trees::{Root, Rows};
+use crate::eval::{Evaluator, sketches, slots};
+use crate::layout::Layout;
 use crate::repeated::repeated;
 use crate::shape::{Shape, Table, Unfit};
-use crate::trees::{Root, Rows};
-use crate::val::{Leaf, Val, VariantVal};
+use crate::val::{Leaf, Val};
+use crate::{Eval, lambdas, messages};
 
 /// A first-order function, and how data becomes its arguments and its results become data.
 #[derive(Clone, Debug)]
@@ -154,18 +153,10 @@ impl Interface {
     fn of(program: &Program, def: &Def) -> Result<Interface, Vec<Problem>> {
         let (mut params, mut problems) = (Vec::new(), Vec::new());
         let mut ty = def.body.ty();
-        let mut body = Some(def.body.without_rules());
+        let (names, _) = lambdas(def.body.without_rules());
         while let CoreTy::Fun(from, to) = ty {
             // where there is no λ, the parameter has no name
-            let lambda = body.and_then(|b| {
-                if let TermKind::Lam(x, inner) = b.kind() {
-                    Some((x.hint.clone(), inner))
-                } else {
-                    None
-                }
-            });
-            body = lambda.as_ref().map(|(_, inner)| *inner);
-            let hint = lambda.map(|(hint, _)| hint);
+            let hint = names.get(params.len()).map(|x| x.hint.clone());
             let (name, shape) = match def.signature.params.get(params.len()) {
                 Some((name, sized)) => (name.clone(), Shape::of_sized(program, sized)),
                 None => (
@@ -258,9 +249,13 @@ impl Inputs {
             vals.push(match rows {
                 None => val,
                 Some(rows) => {
-                    let nodes = evaluator.plant(layout.table(), &rows, span)?;
-                    let planted = Planted { nodes: &nodes, span, is_optional: false };
-                    planted.value(evaluator, layout.shape(), &val, &mut Vec::new())
+                    let nodes = plant::plant(evaluator, layout.table(), &rows, span)?;
+                    replaced(layout.shape(), &val, &mut |shape, val, extents, is_optional| {
+                        let (Shape::Node(id), Val::Leaf(leaf)) = (shape, val) else { return None };
+                        // A variant around it has constructors that lack it.
+                        let numbers = (leaf, i64::from(!is_optional));
+                        Some(plant::planted(evaluator, numbers, *id, nodes[id], extents, span))
+                    })?
                 }
             });
         }
@@ -268,22 +263,15 @@ impl Inputs {
         evaluator.complete()?;
         // What has been put off until now is made for the result.
         evaluator.emit.names.come_from(result_span(&evaluator.program.def(entry).body));
-        let mut results = Vec::new();
-        let mut roots = Vec::new();
-        let to = &mut Results { leaves: &mut results, roots: &mut roots };
-        flatten(evaluator, result.shape(), Some(&value), &mut Vec::new(), to)?;
-        if self.crossing == Crossing::Handles {
-            for (place, Root { handle, extents, .. }) in roots {
-                let mask = vec![true; extents.len()];
-                results[place] = evaluator.emit.broadcast(&handle, &mask, &extents);
-            }
-        } else if !result.table().types.is_empty() {
-            let (places, roots): (Vec<usize>, Vec<Root>) = roots.into_iter().unzip();
-            let (columns, numbers) = evaluator.written(result.table(), &roots)?;
-            places.into_iter().zip(numbers).for_each(|(place, number)| results[place] = number);
-            results.extend(columns);
+        let mut to = Results::default();
+        flatten(evaluator, result.shape(), Some(&value), &mut Vec::new(), &mut to)?;
+        if self.crossing == Crossing::Rows {
+            return to.with_rows(evaluator, result.table());
         }
-        Ok(results)
+        for (place, Root { handle, extents, .. }) in to.roots {
+            to.leaves[place] = evaluator.emit.stored(&handle, &extents);
+        }
+        Ok(to.leaves)
     }
 
     /// The rows of the values of recursive types in a parameter.
@@ -324,9 +312,10 @@ impl Inputs {
 
     fn leaf(&mut self, evaluator: &mut Evaluator, elem: Elem, name: &str, axes: &[Atom]) -> Leaf {
         let ty = Ty { elem, dims: axes.to_vec() };
-        let var = evaluator.emit.fresh(name, ty.clone());
-        self.params.push(Param { var, ty });
-        Leaf::stored(var.into(), axes.len()).of(elem)
+        let p = evaluator.emit.param(name, ty);
+        let leaf = Leaf::stored(p.var.into(), axes.len()).of(elem);
+        self.params.push(p);
+        leaf
     }
 
     /// A parameter of a shape, inside of arrays of the given sizes.
@@ -344,19 +333,21 @@ impl Inputs {
             }
             Shape::Node(id) => {
                 let ty = CoreTy::Variant(*id);
-                let elem = Elem::Ref(evaluator.node_type(&ty));
+                let elem = Elem::Ref(slots::node_type(evaluator, &ty));
                 let handle = self.leaf(evaluator, elem, name, axes);
-                evaluator.node_val(&ty, handle)
+                sketches::node_val(evaluator, &ty, handle)
             }
             Shape::Tuple(items) => {
-                let mut item = |(k, t)| self.param(evaluator, t, &format!("{name}_{k}"), axes);
-                Val::tuple(items.iter().enumerate().map(&mut item).collect::<Vec<_>>())
+                let items = items.iter().enumerate();
+                let items =
+                    items.map(|(k, t)| self.param(evaluator, t, &format!("{name}_{k}"), axes));
+                Val::Tuple(items.collect())
             }
             Shape::Record(fields) => {
-                let mut field = |(label, t): &(Arc<str>, Shape)| {
-                    self.param(evaluator, t, &format!("{name}_{label}"), axes)
-                };
-                Val::tuple(fields.iter().map(&mut field).collect::<Vec<_>>())
+                let fields = fields.iter();
+                let fields =
+                    fields.map(|(k, t)| self.param(evaluator, t, &format!("{name}_{k}"), axes));
+                Val::Tuple(fields.collect())
             }
             Shape::Array(size, elem) => {
                 let extent = self.size(evaluator, size);
@@ -378,202 +369,8 @@ impl Inputs {
                         shapes.iter().map(|t| self.param(evaluator, t, &label, axes)).collect(),
                     ));
                 }
-                Val::Variant(Rc::new(VariantVal { tag, fields }))
+                Val::variant(tag, fields)
             }
         }
-    }
-}
-
-/// The nodes of the rows of a parameter.
-#[derive(Clone, Copy)]
-struct Planted<'a> {
-    nodes: &'a HashMap<TypeId, Atom>,
-    span: Span,
-    /// Is a variant around, of which some constructors lack what is looked at?
-    is_optional: bool,
-}
-
-impl Planted<'_> {
-    /// The parameter with nodes for the numbers of rows.
-    fn value(
-        self,
-        evaluator: &mut Evaluator,
-        shape: &Shape,
-        val: &Val,
-        extents: &mut Vec<Atom>,
-    ) -> Val {
-        match (shape, val) {
-            (Shape::Node(id), Val::Leaf(leaf)) => {
-                let least = i64::from(!self.is_optional);
-                evaluator.planted((leaf, least), *id, self.nodes[id], extents, self.span)
-            }
-            (Shape::Tuple(_) | Shape::Record(_), Val::Tuple(items)) => {
-                let pairs = parts(shape).into_iter().zip(items.iter());
-                let items = pairs.map(|(t, v)| self.value(evaluator, t, v, extents));
-                Val::tuple(items.collect::<Vec<_>>())
-            }
-            (Shape::Array(_, elem), Val::Array(array)) => {
-                extents.push(array.extent);
-                let elem = self.value(evaluator, elem, &array.elem, extents);
-                extents.pop();
-                Val::array(array.extent, elem)
-            }
-            (Shape::Variant(constructors), Val::Variant(variant)) => {
-                let inside = Planted { is_optional: true, ..self };
-                let mut fields = Vec::with_capacity(constructors.len());
-                for ((_, shapes), vals) in constructors.iter().zip(&variant.fields) {
-                    let pairs = shapes.iter().zip(vals.iter().flatten());
-                    let vals = pairs.map(|(t, v)| inside.value(evaluator, t, v, extents));
-                    fields.push(Some(vals.collect()));
-                }
-                Val::Variant(Rc::new(VariantVal { tag: variant.tag.clone(), fields }))
-            }
-            (
-                Shape::Scalar(_)
-                | Shape::Tuple(_)
-                | Shape::Record(_)
-                | Shape::Array(..)
-                | Shape::Variant(_)
-                | Shape::Node(_),
-                _,
-            ) => val.clone(),
-        }
-    }
-}
-
-/// What a function gives, under construction.
-pub(crate) struct Results<'a> {
-    pub leaves: &'a mut Vec<Atom>,
-    /// Values of recursive types, and which leaves are their numbers.
-    pub roots: &'a mut Vec<(usize, Root)>,
-}
-
-/// The leaves of a value, stored; what is absent becomes zeros.
-pub(crate) fn flatten(
-    evaluator: &mut Evaluator,
-    shape: &Shape,
-    value: Option<&Val>,
-    extents: &mut Vec<Atom>,
-    to: &mut Results,
-) -> Eval<()> {
-    let leaves = &mut *to.leaves;
-    let mut store =
-        |elem: ScalarTy, leaf: Option<&Leaf>, extents: &[Atom], evaluator: &mut Evaluator| {
-            let mask = vec![true; extents.len()];
-            leaves.push(match leaf {
-                Some(leaf) => evaluator.emit.broadcast(leaf, &mask, extents),
-                None => zeros(&mut evaluator.emit, elem.into(), &mask, extents),
-            });
-        };
-    match (shape, value) {
-        (Shape::Scalar(elem), Some(Val::Leaf(leaf))) => {
-            store(*elem, Some(leaf), extents, evaluator)
-        }
-        (Shape::Scalar(elem), None) => store(*elem, None, extents, evaluator),
-        (Shape::Node(id), value) => {
-            let handle = match value {
-                Some(Val::Node(node)) => node.handle.clone(),
-                None => {
-                    let node = evaluator.node_type(&CoreTy::Variant(*id));
-                    Leaf::same(Atom::int(0), extents.len()).of(Elem::Ref(node))
-                }
-                Some(
-                    Val::Leaf(_)
-                    | Val::Tuple(_)
-                    | Val::Array(_)
-                    | Val::Variant(_)
-                    | Val::Fun(_)
-                    | Val::Acc(_),
-                ) => return Err(ill_typed()),
-            };
-            let root = Root { id: *id, handle, extents: extents.clone() };
-            to.roots.push((to.leaves.len(), root));
-            to.leaves.push(Atom::int(0)); // its number, later
-        }
-        (Shape::Tuple(items), value) => {
-            let parts = components(value, items.len())?;
-            items
-                .iter()
-                .zip(parts)
-                .try_for_each(|(t, part)| flatten(evaluator, t, part, extents, to))?;
-        }
-        (Shape::Record(fields), value) => {
-            let parts = components(value, fields.len())?;
-            fields
-                .iter()
-                .zip(parts)
-                .try_for_each(|((_, t), part)| flatten(evaluator, t, part, extents, to))?;
-        }
-        (Shape::Array(_, elem), value) => {
-            let array = match value {
-                Some(Val::Array(array)) => Some(array),
-                None => None,
-                Some(
-                    Val::Leaf(_)
-                    | Val::Tuple(_)
-                    | Val::Variant(_)
-                    | Val::Fun(_)
-                    | Val::Node(_)
-                    | Val::Acc(_),
-                ) => return Err(ill_typed()),
-            };
-            extents.push(array.map_or(Atom::int(0), |a| a.extent));
-            if elem.is_empty() {
-                let extents = [&extents[..], &[Atom::int(0)]].concat();
-                let mask = vec![true; extents.len()];
-                let elem = ScalarTy::Bool.into();
-                to.leaves.push(zeros(&mut evaluator.emit, elem, &mask, &extents));
-            }
-            flatten(evaluator, elem, array.map(|a| &a.elem), extents, to)?;
-            extents.pop();
-        }
-        (Shape::Variant(constructors), value) => {
-            let variant = match value {
-                Some(Val::Variant(variant)) => Some(variant),
-                None => None,
-                Some(
-                    Val::Leaf(_)
-                    | Val::Tuple(_)
-                    | Val::Array(_)
-                    | Val::Fun(_)
-                    | Val::Node(_)
-                    | Val::Acc(_),
-                ) => return Err(ill_typed()),
-            };
-            store(ScalarTy::Int, variant.map(|v| &v.tag), extents, evaluator);
-            for (c, (_, shapes)) in constructors.iter().enumerate() {
-                let fields = variant.and_then(|v| v.fields[c].as_ref());
-                for (k, t) in shapes.iter().enumerate() {
-                    flatten(evaluator, t, fields.map(|f| &f[k]), extents, to)?;
-                }
-            }
-        }
-        (
-            Shape::Scalar(_),
-            Some(
-                Val::Tuple(_)
-                | Val::Array(_)
-                | Val::Variant(_)
-                | Val::Fun(_)
-                | Val::Node(_)
-                | Val::Acc(_),
-            ),
-        ) => return Err(ill_typed()),
-    }
-    Ok(())
-}
-
-fn components(value: Option<&Val>, count: usize) -> Eval<Vec<Option<&Val>>> {
-    match value {
-        None => Ok(vec![None; count]),
-        Some(Val::Tuple(items)) => Ok(items.iter().map(Some).collect()),
-        Some(
-            Val::Leaf(_)
-            | Val::Array(_)
-            | Val::Variant(_)
-            | Val::Fun(_)
-            | Val::Node(_)
-            | Val::Acc(_),
-        ) => Err(ill_typed()),
     }
 }

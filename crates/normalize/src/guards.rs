@@ -2,7 +2,7 @@
 //! their sizes count only where the value is of that constructor. Mostly they are evidently equal
 //! anyway, and nothing of this is needed.
 
-use lambada_anf::{Atom, Nest, Out, Param, Ty};
+use lambada_anf::{Atom, Out, Ty};
 use lambada_prim::{Prim, ReduceOp};
 use lambada_source::Span;
 
@@ -31,9 +31,14 @@ pub(crate) fn guarded_extents(value: &Val) -> Vec<(Atom, Vec<Vec<Guard>>)> {
 }
 
 fn walk(value: &Val, guards: &mut Vec<Guard>, found: &mut Vec<(Atom, Vec<Vec<Guard>>)>) {
+    let mut inside = |guard: Guard, vals: &[Val]| {
+        guards.push(guard);
+        vals.iter().for_each(|val| walk(val, guards, found));
+        guards.pop();
+    };
     match value {
         Val::Leaf(_) | Val::Node(_) | Val::Acc(_) => {}
-        Val::Tuple(items) => items.iter().for_each(|v| walk(v, guards, found)),
+        Val::Tuple(items) => items.iter().for_each(|val| walk(val, guards, found)),
         Val::Array(array) => {
             match found.iter_mut().find(|(size, _)| *size == array.extent) {
                 Some((_, ways)) => ways.push(guards.clone()),
@@ -44,17 +49,14 @@ fn walk(value: &Val, guards: &mut Vec<Guard>, found: &mut Vec<(Atom, Vec<Vec<Gua
             guards.pop();
         }
         Val::Variant(variant) => {
-            for (c, fields) in variant.fields.iter().enumerate() {
-                guards.push(Guard::Is(variant.tag.clone(), c as i64));
-                fields.iter().flatten().for_each(|v| walk(v, guards, found));
-                guards.pop();
+            for (fields, c) in variant.fields.iter().zip(0..) {
+                let fields = fields.as_deref().unwrap_or_default();
+                inside(Guard::Is(variant.tag.clone(), c), fields);
             }
         }
         Val::Fun(fun) => {
             for closure in &fun.alternatives {
-                guards.push(Guard::Is(fun.tag.clone(), closure.code.number));
-                closure.env.iter().for_each(|v| walk(v, guards, found));
-                guards.pop();
+                inside(Guard::Is(fun.tag.clone(), closure.code.number), &closure.env);
             }
         }
     }
@@ -86,8 +88,7 @@ impl Emit {
     }
 
     fn any_element(&mut self, extent: Atom, way: &[Guard]) -> Atom {
-        self.enter();
-        let index = self.index("i", extent);
+        let index = self.enter_for(extent);
         let inner: Vec<Guard> = way
             .iter()
             .map(|guard| match guard {
@@ -96,17 +97,12 @@ impl Emit {
             })
             .collect();
         let active = self.active(&inner);
-        let block = self.leave();
         if active.as_lit().is_some() {
+            self.leave();
             return active;
         }
-        let var = self.fresh("any", Ty::bool());
-        let outs = vec![Out::Reduce(ReduceOp::Or)];
-        self.push(
-            vec![Param { var, ty: Ty::bool() }],
-            Nest::For { index, extent, outs, body: block.finish(vec![active]) },
-        );
-        var.into()
+        let out = (Out::Reduce(ReduceOp::Or), Ty::bool(), "any".into());
+        self.leave_for(index, extent, out, active)
     }
 
     /// Fails where the value is active and the sizes differ.

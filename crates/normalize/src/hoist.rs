@@ -73,19 +73,13 @@ pub(crate) fn hoist_active_size(
     let (search, _) = slice(emit, &[active]);
     let (stms, _) = slice(emit, &[size]);
     emit.outside(emit.level() - 1, |emit| {
-        emit.enter();
-        let i = emit.index("i", extent);
+        let i = emit.enter_for(extent);
         let active = copied(emit, index, i.into(), &search, &[active])[0];
         let candidate = emit.prim(Prim::SelectInt, &[active, i.into(), Atom::int(i64::MAX)]);
-        let body = emit.leave().finish(vec![candidate]);
-        let first = emit.fresh("first", Ty::int());
-        let outs = vec![Out::Reduce(ReduceOp::Min)];
-        emit.push(
-            vec![Param { var: first, ty: Ty::int() }],
-            Nest::For { index: i, extent, outs, body },
-        );
-        let cond = emit.prim(Prim::LtInt, &[first.into(), extent]);
-        let size = |emit: &mut Emit| copied(emit, index, first.into(), &stms, &[size]);
+        let out = (Out::Reduce(ReduceOp::Min), Ty::int(), "first".into());
+        let first = emit.leave_for(i, extent, out, candidate);
+        let cond = emit.prim(Prim::LtInt, &[first, extent]);
+        let size = |emit: &mut Emit| copied(emit, index, first, &stms, &[size]);
         guarded(emit, cond, 1, size, |_| vec![Atom::int(0)])[0]
     })
 }
@@ -154,8 +148,7 @@ fn guarded(
     emit.enter();
     let results = otherwise(emit);
     let otherwise = emit.leave().finish(results);
-    let binds: Vec<Param> =
-        (0..count).map(|_| Param { var: emit.fresh("n", Ty::int()), ty: Ty::int() }).collect();
+    let binds = emit.params("n", vec![Ty::int(); count]);
     binds.iter().for_each(|p| emit.facts.nonnegative(p.var));
     emit.push(binds.clone(), Nest::If { cond, then, otherwise });
     binds.into_iter().map(|p| p.var.into()).collect()

@@ -5,6 +5,8 @@
 
 mod rows;
 
+use std::sync::Arc;
+
 use lambada_core::{Data, sized};
 use lambada_prim::{Data as Elements, Scalar, ScalarTy, Tensor};
 
@@ -107,18 +109,14 @@ fn flatten(
             parts.push(Part::Present(scalars(*elem, 0, tensor)?))
         }
         (Shape::Tuple(shapes), Data::Tuple(items)) if shapes.len() == items.len() => {
-            shapes
-                .iter()
-                .zip(items)
-                .try_for_each(|(t, item)| flatten(t, Some(item), parts, rows))?;
+            let mut pairs = shapes.iter().zip(items);
+            pairs.try_for_each(|(t, item)| flatten(t, Some(item), parts, rows))?;
         }
         (Shape::Record(shapes), Data::Record(fields))
             if shapes.iter().map(|f| &f.0).eq(fields.iter().map(|f| &f.0)) =>
         {
-            shapes
-                .iter()
-                .zip(fields)
-                .try_for_each(|((_, t), (_, item))| flatten(t, Some(item), parts, rows))?;
+            let mut pairs = shapes.iter().zip(fields);
+            pairs.try_for_each(|((_, t), (_, item))| flatten(t, Some(item), parts, rows))?;
         }
         (Shape::Variant(constructors), Data::Con { name, args, .. }) => {
             let tag = constructor(constructors, name, args)?;
@@ -250,11 +248,10 @@ fn irregular(a: &[usize], b: &[usize]) -> String {
 
 /// The scalar type and the rank of an array of (arrays of) scalars.
 fn scalar_array(shape: &Shape) -> Option<(ScalarTy, usize)> {
-    match shape {
-        Shape::Scalar(elem) => Some((*elem, 0)),
-        Shape::Array(_, elem) => scalar_array(elem).map(|(scalar, rank)| (scalar, rank + 1)),
-        Shape::Tuple(_) | Shape::Record(_) | Shape::Variant(_) | Shape::Node(_) => None,
+    if let Shape::Array(_, elem) = shape {
+        return scalar_array(elem).map(|(scalar, rank)| (scalar, rank + 1));
     }
+    if let Shape::Scalar(elem) = shape { Some((*elem, 0)) } else { None }
 }
 
 /// Is every value of the shape a single tensor?
@@ -278,20 +275,16 @@ fn describe(shape: &Shape) -> String {
     match shape {
         Shape::Scalar(elem) => format!("`{elem}`"),
         Shape::Tuple(items) => format!("a tuple of {}", items.len()),
-        Shape::Record(fields) => {
-            format!(
-                "a record with {}",
-                fields.iter().map(|(name, _)| format!("`{name}`")).collect::<Vec<_>>().join(", ")
-            )
-        }
+        Shape::Record(fields) => format!("a record with {}", quoted(fields, ", ")),
         Shape::Array(..) => "an array".into(),
         Shape::Node(_) => "a value of a recursive type".into(),
-        Shape::Variant(constructors) => constructors
-            .iter()
-            .map(|(name, _)| format!("`{name}`"))
-            .collect::<Vec<_>>()
-            .join(" or "),
+        Shape::Variant(constructors) => quoted(constructors, " or "),
     }
+}
+
+/// The names of fields or constructors.
+fn quoted<T>(named: &[(Arc<str>, T)], between: &str) -> String {
+    named.iter().map(|(name, _)| format!("`{name}`")).collect::<Vec<_>>().join(between)
 }
 
 fn describe_data(data: &Data) -> String {
@@ -342,11 +335,8 @@ fn build(shape: &Shape, leaves: &mut [Tensor], at: &mut Vec<usize>, rows: &mut R
         Shape::Variant(constructors) => {
             let tag = part(&leaves[0], at).data.get(0).int() as usize;
             let (name, fields) = &constructors[tag];
-            let before: usize = constructors[..tag]
-                .iter()
-                .flat_map(|(_, fields)| fields)
-                .map(Shape::leaf_count)
-                .sum();
+            let before = constructors[..tag].iter().flat_map(|(_, fields)| fields);
+            let before: usize = before.map(Shape::leaf_count).sum();
             Data::Con {
                 name: name.clone(),
                 tag,
@@ -371,18 +361,6 @@ fn build_all<'a>(
     values
 }
 
-/// The shapes of the components, or of all fields.
-pub(crate) fn parts(shape: &Shape) -> Vec<&Shape> {
-    match shape {
-        Shape::Scalar(_) | Shape::Array(..) | Shape::Node(_) => Vec::new(),
-        Shape::Tuple(items) => items.iter().collect(),
-        Shape::Record(fields) => fields.iter().map(|(_, t)| t).collect(),
-        Shape::Variant(constructors) => {
-            constructors.iter().flat_map(|(_, fields)| fields).collect()
-        }
-    }
-}
-
 /// The sub-tensor at a position.
 fn part(tensor: &Tensor, at: &[usize]) -> Tensor {
     if at.is_empty() {
@@ -401,8 +379,6 @@ fn part(tensor: &Tensor, at: &[usize]) -> Tensor {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use lambada_core::Size;
 
     use super::*;

@@ -21,7 +21,6 @@ mod eval;
 mod facts;
 mod guards;
 mod hoist;
-mod inspect;
 mod join;
 mod layout;
 mod merge;
@@ -35,7 +34,6 @@ mod sketch;
 mod tail;
 #[cfg(test)]
 mod tests;
-mod trees;
 mod types;
 mod val;
 
@@ -44,5 +42,34 @@ pub use layout::Layout;
 pub use messages::is_circle;
 pub use shape::{Constructor, LeafLayout, Shape, Table};
 
+use lambada_core::{Term, TermKind, Var};
+
 /// The result of a step that may find the program impossible to compile.
 type Eval<T> = Result<T, Box<lambada_source::Problem>>;
+
+/// The problem of values that core's checker would not have let meet.
+fn ill_typed() -> Box<lambada_source::Problem> {
+    Box::new(messages::ill_typed())
+}
+
+/// The parameters that a function takes one after the other, and what it gives then.
+fn lambdas(term: &Term) -> (Vec<&Var>, &Term) {
+    let (mut params, mut body) = (Vec::new(), term);
+    while let TermKind::Lam(var, inner) = body.kind() {
+        params.push(var);
+        body = inner;
+    }
+    (params, body)
+}
+
+/// The first parameters of a function, and what it gives when it has taken these.
+fn taken<'t>(var: &'t Var, body: &'t Term, count: usize) -> (Vec<&'t Var>, &'t Term) {
+    let (mut vars, mut body) = (vec![var], body);
+    while vars.len() < count
+        && let TermKind::Lam(var, inner) = body.kind()
+    {
+        vars.push(var);
+        body = inner;
+    }
+    (vars, body)
+}

@@ -7,13 +7,12 @@ use std::rc::Rc;
 
 use lambada_anf::{Atom, Elem, Nest, Ty};
 use lambada_prim::Prim;
-use lambada_source::Problem;
 
-use crate::Eval;
 use crate::emit::Emit;
 use crate::guards::{Guard, is_guarded};
 use crate::messages;
-use crate::val::{AccVal, ArrayVal, Closure, FunVal, Leaf, NodeVal, Val, VariantVal};
+use crate::val::{AccVal, ArrayVal, Closure, FunVal, Leaf, NodeVal, Val, VariantVal, part};
+use crate::{Eval, ill_typed};
 
 /// Where in a value a leaf is.
 #[derive(Clone, Debug)]
@@ -36,7 +35,9 @@ pub(crate) struct Place {
 /// What becomes of leaves and sizes.
 pub(crate) trait Merge {
     /// The size of an array; at least one part is present. `ways` lead to it in each part.
-    fn size(&mut self, emit: &mut Emit, parts: &[Option<Atom>], ways: &[Vec<Guard>]) -> Eval<Atom>;
+    fn size(&mut self, _: &mut Emit, parts: &[Option<Atom>], _: &[Vec<Guard>]) -> Eval<Atom> {
+        parts[0].ok_or_else(ill_typed)
+    }
 
     /// A leaf; at least one part is present.
     fn leaf(&mut self, emit: &mut Emit, parts: &[Option<&Leaf>], place: &Place) -> Eval<Leaf>;
@@ -48,6 +49,20 @@ pub(crate) fn merge(with: &mut dyn Merge, emit: &mut Emit, parts: &[Option<&Val>
     Merger { with, emit, extents: Vec::new(), own, ways, captured: 0 }.value(parts)
 }
 
+/// The new leaf for a leaf at its place.
+type OnLeaf<'f> = dyn FnMut(&mut Emit, &Leaf, &Place) -> Leaf + 'f;
+
+/// The value with other leaves, which may be code.
+pub(crate) fn map_leaves(emit: &mut Emit, value: &Val, leaf: &mut OnLeaf) -> Eval<Val> {
+    struct Each<'f>(&'f mut OnLeaf<'f>);
+    impl Merge for Each<'_> {
+        fn leaf(&mut self, emit: &mut Emit, parts: &[Option<&Leaf>], place: &Place) -> Eval<Leaf> {
+            Ok(self.0(emit, parts[0].ok_or_else(ill_typed)?, place))
+        }
+    }
+    merge(&mut Each(leaf), emit, &[Some(value)])
+}
+
 struct Merger<'a> {
     with: &'a mut dyn Merge,
     emit: &'a mut Emit,
@@ -57,46 +72,34 @@ struct Merger<'a> {
     captured: usize,
 }
 
-/// The components of the parts that are of a kind.
-macro_rules! only {
-    ($parts:expr, $kind:ident) => {
-        $parts
-            .iter()
-            .map(|part| match part {
-                Some(Val::$kind(inner)) => Ok(Some(inner)),
-                None => Ok(None),
-                Some(
-                    Val::Leaf(_)
-                    | Val::Tuple(_)
-                    | Val::Array(_)
-                    | Val::Variant(_)
-                    | Val::Fun(_)
-                    | Val::Node(_)
-                    | Val::Acc(_),
-                ) => Err(ill_typed()),
-            })
-            .collect::<Eval<Vec<Option<_>>>>()
-    };
+/// The parts that are there, of a kind.
+fn only<'v, T: ?Sized>(
+    parts: &[Option<&'v Val>],
+    kind: impl Fn(&'v Val) -> Eval<&'v T>,
+) -> Eval<Vec<Option<&'v T>>> {
+    parts.iter().map(|value| part(*value, &kind)).collect()
 }
 
 impl Merger<'_> {
-    #[allow(unreachable_patterns)] // `only!` lists all kinds, the wanted one twice
     fn value(&mut self, parts: &[Option<&Val>]) -> Eval<Val> {
         match parts.iter().flatten().next().ok_or_else(ill_typed)? {
-            Val::Leaf(_) => Ok(Val::Leaf(self.leaf(&only!(parts, Leaf)?, false)?)),
-            Val::Tuple(items) => {
-                let parts = only!(parts, Tuple)?;
-                let merged = (0..items.len()).map(|k| {
-                    self.value(&parts.iter().map(|p| p.map(|items| &items[k])).collect::<Vec<_>>())
-                });
-                Ok(Val::tuple(merged.collect::<Eval<Vec<Val>>>()?))
+            Val::Leaf(_) => Ok(Val::Leaf(self.leaf(&only(parts, Val::as_leaf)?, false)?)),
+            Val::Tuple(_) => Ok(Val::tuple(self.list(&only(parts, Val::as_tuple)?)?)),
+            Val::Array(_) => self.array(&only(parts, Val::as_array)?),
+            Val::Variant(variant) => {
+                self.variant(&only(parts, Val::as_variant)?, variant.fields.len())
             }
-            Val::Array(_) => self.array(&only!(parts, Array)?),
-            Val::Variant(variant) => self.variant(&only!(parts, Variant)?, variant.fields.len()),
-            Val::Fun(_) => self.fun(&only!(parts, Fun)?),
-            Val::Node(_) => self.node(&only!(parts, Node)?),
-            Val::Acc(_) => self.acc(&only!(parts, Acc)?),
+            Val::Fun(_) => self.fun(&only(parts, Val::as_fun)?),
+            Val::Node(_) => self.node(&only(parts, Val::as_node)?),
+            Val::Acc(_) => self.acc(&only(parts, Val::as_acc)?),
         }
+    }
+
+    /// Values side by side, of those parts that have them.
+    fn list(&mut self, parts: &[Option<&[Val]>]) -> Eval<Vec<Val>> {
+        let count = parts.iter().flatten().map(|vals| vals.len()).next().unwrap_or(0);
+        let values = |k| parts.iter().map(|part| part.map(|vals| &vals[k])).collect::<Vec<_>>();
+        (0..count).map(|k| self.value(&values(k))).collect()
     }
 
     fn leaf(&mut self, parts: &[Option<&Leaf>], is_tag: bool) -> Eval<Leaf> {
@@ -145,20 +148,17 @@ impl Merger<'_> {
         let tags: Vec<Option<&Leaf>> = parts.iter().map(|p| p.map(|v| &v.tag)).collect();
         let tag = self.leaf(&tags, true)?;
         let fields = (0..constructors).map(|c| {
-            let fields: Vec<Option<&Vec<Val>>> =
-                parts.iter().map(|p| p.and_then(|v| v.fields[c].as_ref())).collect();
-            let Some(count) = fields.iter().flatten().map(|f| f.len()).next() else {
+            let fields: Vec<Option<&[Val]>> =
+                parts.iter().map(|p| p.and_then(|v| v.fields[c].as_deref())).collect();
+            if fields.iter().all(Option::is_none) {
                 return Ok(None);
-            };
+            }
             self.enter(&tags, c as i64);
-            let merged = (0..count)
-                .map(|k| self.value(&fields.iter().map(|f| f.map(|f| &f[k])).collect::<Vec<_>>()));
-            let merged = merged.collect::<Eval<Vec<Val>>>()?;
+            let merged = self.list(&fields)?;
             self.leave();
             Ok(Some(merged))
         });
-        let fields = fields.collect::<Eval<_>>()?;
-        Ok(Val::Variant(Rc::new(VariantVal { tag, fields })))
+        Ok(Val::variant(tag, fields.collect::<Eval<_>>()?))
     }
 
     fn fun(&mut self, parts: &[Option<&Rc<FunVal>>]) -> Eval<Val> {
@@ -176,18 +176,15 @@ impl Merger<'_> {
         self.captured += 1;
         let mut alternatives = Vec::with_capacity(codes.len());
         for code in codes {
-            let envs: Vec<Option<&Vec<Val>>> =
+            let envs: Vec<Option<&[Val]>> =
                 parts.iter().map(|p| p.and_then(|f| f.env(code.number))).collect();
-            let count = envs.iter().flatten().map(|e| e.len()).next().unwrap_or(0);
             self.enter(&tags, code.number);
-            let merged = (0..count)
-                .map(|k| self.value(&envs.iter().map(|e| e.map(|e| &e[k])).collect::<Vec<_>>()));
-            let env = merged.collect::<Eval<Vec<Val>>>()?;
+            let env = self.list(&envs)?;
             self.leave();
             alternatives.push(Closure { code, env });
         }
         self.captured -= 1;
-        Ok(Val::Fun(Rc::new(FunVal { tag, alternatives })))
+        Ok(Val::fun(tag, alternatives))
     }
 
     /// Nodes are merged as handles. A value that is known stays so, if all parts are that value.
@@ -247,18 +244,6 @@ impl Emit {
         let hint = self.hint_of(leaf.atom);
         self.bind(&hint, ty, Nest::If { cond: fits, then, otherwise })
     }
-}
-
-impl FunVal {
-    /// The environment of the closure with this code.
-    pub fn env(&self, number: i64) -> Option<&Vec<Val>> {
-        self.alternatives.iter().find(|c| c.code.number == number).map(|c| &c.env)
-    }
-}
-
-/// Values that core's checker would not have let meet.
-pub(crate) fn ill_typed() -> Box<Problem> {
-    Box::new(messages::ill_typed())
 }
 
 /// All axes that any part has; those of the longest parts count from the innermost.

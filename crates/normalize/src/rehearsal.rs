@@ -119,7 +119,7 @@ fn rewritten(
 }
 
 /// The functions that statements call.
-fn called(stms: &[Stm]) -> Vec<FnId> {
+pub(crate) fn called(stms: &[Stm]) -> Vec<FnId> {
     let mut found = Vec::new();
     let mut note = |stm: &Stm| {
         if let Exp::Op(Op::Call { function, .. }) = &stm.exp {

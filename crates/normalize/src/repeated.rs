@@ -14,6 +14,7 @@ use std::collections::{HashMap, HashSet};
 
 use lambada_core::{DefId, Program, Term, TermKind};
 
+use crate::lambdas;
 use crate::types::Types;
 
 /// A program of so many terms, all calls written out, calls functions.
@@ -64,12 +65,8 @@ pub(crate) fn repeated(program: &Program, types: &Types, entry: DefId) -> HashSe
 /// Whether it is a function without rules that gives data when it has all its arguments: what a
 /// function of the library gives is known by its type alone.
 fn gives_data(program: &Program, types: &Types, id: DefId) -> bool {
-    let mut body = &program.def(id).body;
-    let is_function = matches!(body.kind(), TermKind::Lam(..));
-    while let TermKind::Lam(_, inner) = body.kind() {
-        body = inner;
-    }
-    is_function && types.is_data(program, body.ty())
+    let (params, body) = lambdas(&program.def(id).body);
+    !params.is_empty() && types.is_data(program, body.ty())
 }
 
 /// The number of terms of a definition, and how often it mentions others.

@@ -84,24 +84,7 @@ impl Shape {
 
     /// The shape of a type of which no sizes are known.
     pub(crate) fn of_ty(program: &Program, ty: &Ty) -> Result<Shape, Unfit> {
-        match ty {
-            Ty::Scalar(elem) => Ok(Shape::Scalar(*elem)),
-            Ty::Tuple(items) => Ok(Shape::Tuple(
-                items.iter().map(|t| Shape::of_ty(program, t)).collect::<Result<_, _>>()?,
-            )),
-            Ty::Record(fields) => {
-                let field = |(name, t): &(Rc<str>, Ty)| {
-                    let is_size = is_size(name);
-                    let shape =
-                        if is_size { Shape::size(Size::Any) } else { Shape::of_ty(program, t)? };
-                    Ok((Arc::from(&**name), shape))
-                };
-                Ok(Shape::Record(fields.iter().map(field).collect::<Result<_, _>>()?))
-            }
-            Ty::Array(elem) => Shape::array(Size::Any, Shape::of_ty(program, elem)?),
-            Ty::Fun(..) => Err(Unfit::Function),
-            Ty::Variant(id) => Shape::of_variant(program, *id),
-        }
+        Shape::of_sized(program, &with_any_sizes(ty))
     }
 
     fn of_variant(program: &Program, id: TypeId) -> Result<Shape, Unfit> {
@@ -129,13 +112,20 @@ impl Shape {
         }
     }
 
+    /// The shapes of the components, or of all fields.
+    pub(crate) fn parts(&self) -> Vec<&Shape> {
+        match self {
+            Shape::Scalar(_) | Shape::Array(..) | Shape::Node(_) => Vec::new(),
+            Shape::Tuple(items) => items.iter().collect(),
+            Shape::Record(fields) => fields.iter().map(|(_, t)| t).collect(),
+            Shape::Variant(constructors) => constructors.iter().flat_map(|(_, t)| t).collect(),
+        }
+    }
+
     /// Whether it has no leaves.
     pub(crate) fn is_empty(&self) -> bool {
-        match self {
-            Shape::Scalar(_) | Shape::Array(..) | Shape::Variant(_) | Shape::Node(_) => false,
-            Shape::Tuple(items) => items.iter().all(Shape::is_empty),
-            Shape::Record(fields) => fields.iter().all(|(_, shape)| shape.is_empty()),
-        }
+        matches!(self, Shape::Tuple(_) | Shape::Record(_))
+            && self.parts().into_iter().all(Shape::is_empty)
     }
 
     /// The leaves in order.
@@ -147,27 +137,22 @@ impl Shape {
 
     /// How many leaves there are.
     pub fn leaf_count(&self) -> usize {
-        match self {
-            Shape::Scalar(_) | Shape::Node(_) => 1,
-            Shape::Tuple(items) => items.iter().map(Shape::leaf_count).sum(),
-            Shape::Record(fields) => fields.iter().map(|(_, t)| t.leaf_count()).sum(),
+        let own = match self {
             Shape::Array(_, elem) if elem.is_empty() => 1,
             Shape::Array(_, elem) => elem.leaf_count(),
-            Shape::Variant(constructors) => {
-                let fields = constructors.iter().flat_map(|(_, fields)| fields);
-                1 + fields.map(Shape::leaf_count).sum::<usize>()
-            }
-        }
+            Shape::Scalar(_) | Shape::Node(_) | Shape::Variant(_) => 1,
+            Shape::Tuple(_) | Shape::Record(_) => 0,
+        };
+        own + self.parts().into_iter().map(Shape::leaf_count).sum::<usize>()
     }
 
     fn collect(&self, path: String, dims: &mut Vec<Size>, leaves: &mut Vec<LeafLayout>) {
+        let mut leaf = |path, elem, dims: &[Size]| {
+            leaves.push(LeafLayout { path, elem, dims: dims.to_vec() });
+        };
         match self {
-            Shape::Scalar(elem) => {
-                leaves.push(LeafLayout { path, elem: *elem, dims: dims.clone() })
-            }
-            Shape::Node(_) => {
-                leaves.push(LeafLayout { path, elem: ScalarTy::Int, dims: dims.clone() })
-            }
+            Shape::Scalar(elem) => leaf(path, *elem, dims),
+            Shape::Node(_) => leaf(path, ScalarTy::Int, dims),
             Shape::Tuple(items) => items
                 .iter()
                 .enumerate()
@@ -179,18 +164,14 @@ impl Shape {
                 dims.push(size.clone());
                 if elem.is_empty() {
                     let dims = [&dims[..], &[Size::Const(0)]].concat();
-                    leaves.push(LeafLayout { path, elem: ScalarTy::Bool, dims });
+                    leaf(path, ScalarTy::Bool, &dims);
                 } else {
                     elem.collect(path, dims, leaves);
                 }
                 dims.pop();
             }
             Shape::Variant(constructors) => {
-                leaves.push(LeafLayout {
-                    path: format!("{path}.tag"),
-                    elem: ScalarTy::Int,
-                    dims: dims.clone(),
-                });
+                leaf(format!("{path}.tag"), ScalarTy::Int, dims);
                 for (name, fields) in constructors.iter() {
                     fields
                         .iter()
@@ -199,6 +180,24 @@ impl Shape {
                 }
             }
         }
+    }
+}
+
+/// The type with sizes that may be anything.
+fn with_any_sizes(ty: &Ty) -> SizedTy {
+    let all = |types: &[Ty]| types.iter().map(with_any_sizes).collect();
+    match ty {
+        Ty::Scalar(elem) => SizedTy::Scalar(*elem),
+        Ty::Tuple(items) => SizedTy::Tuple(all(items)),
+        Ty::Record(fields) => {
+            let field = |(name, ty): &(Rc<str>, Ty)| (name.clone(), with_any_sizes(ty));
+            SizedTy::Record(fields.iter().map(field).collect())
+        }
+        Ty::Array(elem) => SizedTy::Array(Size::Any, Box::new(with_any_sizes(elem))),
+        Ty::Fun(from, to) => {
+            SizedTy::Fun(Box::new(with_any_sizes(from)), Box::new(with_any_sizes(to)))
+        }
+        Ty::Variant(id) => SizedTy::Variant(*id),
     }
 }
 
@@ -263,16 +262,13 @@ impl Table {
 impl Shape {
     /// The recursive types that it mentions.
     fn nodes(&self, found: &mut Vec<TypeId>) {
-        match self {
-            Shape::Scalar(_) => {}
-            Shape::Tuple(items) => items.iter().for_each(|t| t.nodes(found)),
-            Shape::Record(fields) => fields.iter().for_each(|(_, t)| t.nodes(found)),
-            Shape::Array(_, elem) => elem.nodes(found),
-            Shape::Variant(constructors) => {
-                constructors.iter().flat_map(|(_, fields)| fields).for_each(|t| t.nodes(found));
-            }
-            Shape::Node(id) => found.push(*id),
+        if let Shape::Node(id) = self {
+            found.push(*id);
         }
+        if let Shape::Array(_, elem) = self {
+            elem.nodes(found);
+        }
+        self.parts().into_iter().for_each(|part| part.nodes(found));
     }
 }
 

@@ -13,9 +13,8 @@ use lambada_anf::{Atom, Elem, Ty, Var};
 use lambada_core::Ty as CoreTy;
 use lambada_prim::ScalarTy;
 
-use crate::Eval;
-use crate::merge::ill_typed;
 use crate::val::Leaf;
+use crate::{Eval, ill_typed};
 
 /// The static part of a value.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -24,6 +23,8 @@ pub(crate) enum Sketch {
     Leaf(Elem),
     /// A scalar that is always zero.
     Zero(Elem),
+    /// An accumulator of scalars or arrays of them, inside of an accumulator.
+    Adds(Elem),
     /// A tuple or a record.
     Tuple(Vec<Sketch>),
     /// An array.
@@ -102,7 +103,28 @@ pub(crate) fn is_number(elem: Elem) -> bool {
     }
 }
 
+impl Sketch {
+    /// The sketch inside of an accumulator of such values: numbers become accumulators, except
+    /// those of variants.
+    pub fn summed(self) -> Sketch {
+        match self {
+            Sketch::Leaf(elem) if is_number(elem) => Sketch::Adds(elem),
+            Sketch::Array(elem) => Sketch::Array(Box::new(elem.summed())),
+            Sketch::Tuple(items) => Sketch::Tuple(items.into_iter().map(Sketch::summed).collect()),
+            other => other,
+        }
+    }
+}
+
 impl Slots {
+    /// Enters an array; its size is a slot.
+    pub fn enter(&mut self, name: &str) {
+        let slot = self.slot(format!("{name}_size").into(), Elem::INT);
+        let size = Slot { dims: Vec::new(), role: Role::Size, ..slot };
+        self.axes.push(self.values.len());
+        self.values.push(size);
+    }
+
     pub fn push(&mut self, name: &str, elem: Elem) {
         self.values.push(self.slot(name.into(), elem));
     }
@@ -122,13 +144,6 @@ impl Slots {
     /// The type of a slot, if these atoms fill the slots.
     pub fn ty(slot: &Slot, atoms: &[Atom]) -> Ty {
         Ty { elem: slot.elem, dims: slot.dims.iter().map(|k| atoms[*k]).collect() }
-    }
-}
-
-impl Filled {
-    /// All axes of the arrays around.
-    pub fn mask(&self) -> Vec<bool> {
-        vec![true; self.extents.len()]
     }
 }
 

@@ -47,14 +47,12 @@ impl Types {
     /// Has a value of the type no functions, outside of nodes?
     pub fn is_data(&self, program: &Program, ty: &Ty) -> bool {
         match ty {
-            Ty::Scalar(_) => true,
-            Ty::Tuple(_) | Ty::Record(_) => {
-                ty.components().iter().all(|ty| self.is_data(program, ty))
-            }
-            Ty::Array(elem) => self.is_data(program, elem),
             Ty::Fun(..) => false,
             Ty::Variant(id) => {
                 self.is_recursive(*id) || fields(program, *id).all(|ty| self.is_data(program, ty))
+            }
+            Ty::Scalar(_) | Ty::Tuple(_) | Ty::Record(_) | Ty::Array(_) => {
+                inside(ty).iter().all(|ty| self.is_data(program, ty))
             }
         }
     }
@@ -72,41 +70,35 @@ fn fields(program: &Program, id: TypeId) -> impl Iterator<Item = &Ty> {
     program.type_decl(id).constructors.iter().flat_map(|(_, fields)| fields)
 }
 
+/// The types that a type is made of, but for the fields of variants.
+fn inside(ty: &Ty) -> Vec<Ty> {
+    match ty {
+        Ty::Scalar(_) | Ty::Variant(_) => Vec::new(),
+        Ty::Tuple(_) | Ty::Record(_) => ty.components(),
+        Ty::Array(elem) => vec![(**elem).clone()],
+        Ty::Fun(from, to) => vec![(**from).clone(), (**to).clone()],
+    }
+}
+
 /// Adds the variants that a type mentions.
 fn reach(program: &Program, ty: &Ty, reached: &mut HashSet<TypeId>) {
-    match ty {
-        Ty::Scalar(_) => {}
-        Ty::Tuple(_) | Ty::Record(_) => {
-            ty.components().iter().for_each(|ty| reach(program, ty, reached));
-        }
-        Ty::Array(elem) => reach(program, elem, reached),
-        Ty::Fun(from, to) => [from, to].into_iter().for_each(|ty| reach(program, ty, reached)),
-        Ty::Variant(id) => {
-            if reached.insert(*id) {
-                fields(program, *id).for_each(|ty| reach(program, ty, reached));
-            }
-        }
+    inside(ty).iter().for_each(|ty| reach(program, ty, reached));
+    if let Ty::Variant(id) = ty
+        && reached.insert(*id)
+    {
+        fields(program, *id).for_each(|ty| reach(program, ty, reached));
     }
 }
 
 /// Adds the variants that the functions in a type mention.
 fn reach_functions(program: &Program, ty: &Ty, reached: &mut HashSet<TypeId>) {
-    match ty {
-        Ty::Scalar(_) | Ty::Variant(_) => {}
-        Ty::Tuple(_) | Ty::Record(_) => {
-            ty.components().iter().for_each(|ty| reach_functions(program, ty, reached));
-        }
-        Ty::Array(elem) => reach_functions(program, elem, reached),
-        Ty::Fun(..) => reach(program, ty, reached),
+    if let Ty::Fun(..) = ty {
+        return reach(program, ty, reached);
     }
+    inside(ty).iter().for_each(|ty| reach_functions(program, ty, reached));
 }
 
 /// Does it mention a function, outside of variants?
 fn has_function(ty: &Ty) -> bool {
-    match ty {
-        Ty::Scalar(_) | Ty::Variant(_) => false,
-        Ty::Tuple(_) | Ty::Record(_) => ty.components().iter().any(has_function),
-        Ty::Array(elem) => has_function(elem),
-        Ty::Fun(..) => true,
-    }
+    matches!(ty, Ty::Fun(..)) || inside(ty).iter().any(has_function)
 }

@@ -15,6 +15,8 @@ use lambada_anf::{Atom, Elem, NodeId};
 use lambada_core::{Term, Ty, Var};
 use lambada_source::Span;
 
+use crate::{Eval, ill_typed};
+
 /// A scalar, or an array of scalars with as many axes as there are arrays around the leaf.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Leaf {
@@ -144,6 +146,13 @@ pub(crate) struct Code {
     pub kind: CodeKind,
 }
 
+impl Code {
+    /// The variable of a λ.
+    pub fn var(&self) -> Option<&Var> {
+        if let CodeKind::Lambda { var, .. } = &self.kind { Some(var) } else { None }
+    }
+}
+
 #[derive(Debug)]
 pub(crate) enum CodeKind {
     /// A λ of the program and its free variables; those of a `let rec` have the free variables of
@@ -181,6 +190,21 @@ pub(crate) struct AccVal {
     pub frozen: std::cell::Cell<bool>,
 }
 
+impl FunVal {
+    /// The environment of the closure with this code.
+    pub fn env(&self, number: i64) -> Option<&[Val]> {
+        self.alternatives.iter().find(|c| c.code.number == number).map(|c| &c.env[..])
+    }
+
+    /// The closure, if it is known which.
+    pub fn known(&self) -> Option<&Closure> {
+        match self.tag.constant() {
+            Some(tag) => self.alternatives.iter().find(|c| c.code.number == tag.int()),
+            None => self.alternatives.first().filter(|_| self.alternatives.len() == 1),
+        }
+    }
+}
+
 impl Val {
     /// `()`
     pub fn unit() -> Val {
@@ -204,117 +228,229 @@ impl Val {
 
     /// A closure that is known.
     pub fn closure(code: Rc<Code>, env: Vec<Val>) -> Val {
-        let tag = Leaf::scalar(Atom::int(code.number));
-        Val::Fun(Rc::new(FunVal { tag, alternatives: vec![Closure { code, env }] }))
+        Val::fun(Leaf::scalar(Atom::int(code.number)), vec![Closure { code, env }])
     }
 
-    /// Data, without functions?
-    pub fn is_first_order(&self) -> bool {
+    /// A variant.
+    pub fn variant(tag: Leaf, fields: Vec<Option<Vec<Val>>>) -> Val {
+        Val::Variant(Rc::new(VariantVal { tag, fields }))
+    }
+
+    /// One of several closures.
+    pub fn fun(tag: Leaf, alternatives: Vec<Closure>) -> Val {
+        Val::Fun(Rc::new(FunVal { tag, alternatives }))
+    }
+
+    // Algebra: passes over values are written with these, so that a new kind of value is added here.
+
+    /// Its own leaf: a scalar, the tag of a variant or a function, the handle of a node.
+    pub fn own_leaf(&self) -> Option<&Leaf> {
         match self {
-            Val::Leaf(_) => true,
-            Val::Tuple(items) => items.iter().all(Val::is_first_order),
-            Val::Array(array) => array.elem.is_first_order(),
-            Val::Variant(variant) => {
-                variant.fields.iter().flatten().flatten().all(Val::is_first_order)
-            }
-            Val::Node(node) => node.is_data,
-            Val::Fun(_) | Val::Acc(_) => false,
+            Val::Leaf(leaf) => Some(leaf),
+            Val::Variant(variant) => Some(&variant.tag),
+            Val::Fun(fun) => Some(&fun.tag),
+            Val::Node(node) => Some(&node.handle),
+            Val::Tuple(_) | Val::Array(_) | Val::Acc(_) => None,
         }
     }
 
-    /// The same structure with other leaves and extents.
+    /// The values inside, in order: components, elements (as a family), fields of all constructors,
+    /// captured values. Nodes and accumulators have none.
+    pub fn children(&self) -> Vec<&Val> {
+        match self {
+            Val::Leaf(_) | Val::Node(_) | Val::Acc(_) => Vec::new(),
+            Val::Tuple(items) => items.iter().collect(),
+            Val::Array(array) => vec![&array.elem],
+            Val::Variant(variant) => variant.fields.iter().flatten().flatten().collect(),
+            Val::Fun(fun) => fun.alternatives.iter().flat_map(|c| &c.env).collect(),
+        }
+    }
+
+    /// The value with other children.
+    pub fn try_map(&self, child: &mut dyn FnMut(&Val) -> Eval<Val>) -> Eval<Val> {
+        let mut list = |vals: &Vec<Val>| vals.iter().map(&mut *child).collect::<Eval<Vec<Val>>>();
+        Ok(match self {
+            Val::Leaf(_) | Val::Node(_) | Val::Acc(_) => self.clone(),
+            Val::Tuple(items) => Val::Tuple(items.iter().map(child).collect::<Eval<_>>()?),
+            Val::Array(array) => Val::array(array.extent, child(&array.elem)?),
+            Val::Variant(variant) => {
+                let fields = variant.fields.iter().map(|f| f.as_ref().map(&mut list).transpose());
+                Val::variant(variant.tag.clone(), fields.collect::<Eval<_>>()?)
+            }
+            Val::Fun(fun) => {
+                let closure =
+                    |c: &Closure| Ok(Closure { code: c.code.clone(), env: list(&c.env)? });
+                let alternatives = fun.alternatives.iter().map(closure).collect::<Eval<_>>()?;
+                Val::fun(fun.tag.clone(), alternatives)
+            }
+        })
+    }
+
+    /// The value with another leaf of its own, and another extent.
+    fn with_own(
+        self,
+        on_leaf: &mut dyn FnMut(&Leaf) -> Leaf,
+        on_size: &mut dyn FnMut(Atom) -> Atom,
+    ) -> Val {
+        match self {
+            Val::Leaf(leaf) => Val::Leaf(on_leaf(&leaf)),
+            Val::Array(array) => Val::array(on_size(array.extent), array.elem.clone()),
+            Val::Variant(variant) => Val::variant(on_leaf(&variant.tag), variant.fields.clone()),
+            Val::Fun(fun) => Val::fun(on_leaf(&fun.tag), fun.alternatives.clone()),
+            Val::Node(ref node) => match on_leaf(&node.handle) {
+                handle if handle == node.handle => self,
+                handle => Val::Node(Rc::new(NodeVal { handle, known: None, ..(**node).clone() })),
+            },
+            Val::Tuple(_) | Val::Acc(_) => self,
+        }
+    }
+
+    /// The value with other leaves and extents; on the way down, what is outside comes first.
     pub fn map(
         &self,
         on_leaf: &mut dyn FnMut(&Leaf) -> Leaf,
         on_size: &mut dyn FnMut(Atom) -> Atom,
     ) -> Val {
-        match self {
-            Val::Leaf(leaf) => Val::Leaf(on_leaf(leaf)),
-            Val::Tuple(items) => {
-                Val::Tuple(items.iter().map(|v| v.map(on_leaf, on_size)).collect())
-            }
-            Val::Array(array) => {
-                let extent = on_size(array.extent);
-                Val::array(extent, array.elem.map(on_leaf, on_size))
-            }
-            Val::Variant(variant) => {
-                let tag = on_leaf(&variant.tag);
-                let mut list =
-                    |fields: &Vec<Val>| fields.iter().map(|v| v.map(on_leaf, on_size)).collect();
-                let fields = variant.fields.iter().map(|f| f.as_ref().map(&mut list)).collect();
-                Val::Variant(Rc::new(VariantVal { tag, fields }))
-            }
-            Val::Fun(fun) => {
-                let tag = on_leaf(&fun.tag);
-                let mut closure = |c: &Closure| {
-                    let env = c.env.iter().map(|v| v.map(on_leaf, on_size)).collect();
-                    Closure { code: c.code.clone(), env }
-                };
-                let alternatives = fun.alternatives.iter().map(&mut closure).collect();
-                Val::Fun(Rc::new(FunVal { tag, alternatives }))
-            }
-            Val::Node(node) => {
-                let handle = on_leaf(&node.handle);
-                if handle == node.handle {
-                    return self.clone();
-                }
-                Val::Node(Rc::new(NodeVal { handle, known: None, ..(**node).clone() }))
-            }
-            Val::Acc(_) => self.clone(),
-        }
+        let own = self.clone().with_own(on_leaf, on_size);
+        own.try_map(&mut |child| Ok(child.map(on_leaf, on_size))).expect("nothing fails")
+    }
+
+    /// The value with other leaves.
+    pub fn map_leaves(&self, on_leaf: &mut dyn FnMut(&Leaf) -> Leaf) -> Val {
+        self.map(on_leaf, &mut |size| size)
     }
 
     /// Calls the functions on every leaf and every extent.
     pub fn visit(&self, on_leaf: &mut dyn FnMut(&Leaf), on_size: &mut dyn FnMut(Atom)) {
-        match self {
-            Val::Leaf(leaf) => on_leaf(leaf),
-            Val::Tuple(items) => items.iter().for_each(|v| v.visit(on_leaf, on_size)),
-            Val::Array(array) => {
-                on_size(array.extent);
-                array.elem.visit(on_leaf, on_size);
-            }
-            Val::Variant(variant) => {
-                on_leaf(&variant.tag);
-                variant.fields.iter().flatten().flatten().for_each(|v| v.visit(on_leaf, on_size));
-            }
-            Val::Fun(fun) => {
-                on_leaf(&fun.tag);
-                fun.alternatives
-                    .iter()
-                    .flat_map(|c| &c.env)
-                    .for_each(|v| v.visit(on_leaf, on_size));
-            }
-            Val::Node(node) => on_leaf(&node.handle),
-            Val::Acc(_) => {}
+        self.own_leaf().into_iter().for_each(&mut *on_leaf);
+        if let Val::Array(array) = self {
+            on_size(array.extent);
         }
+        self.children().into_iter().for_each(|child| child.visit(on_leaf, on_size));
     }
 
-    /// The values inside of data beside those of another value: components, elements (as families),
-    /// and fields of constructors that both may be. Functions and nodes are looked into by nobody.
-    pub fn beside<'v>(&'v self, other: &'v Val) -> Vec<(&'v Val, &'v Val)> {
-        match (self, other) {
-            (Val::Tuple(items), Val::Tuple(others)) => items.iter().zip(others.iter()).collect(),
-            (Val::Array(array), Val::Array(other)) => vec![(&array.elem, &other.elem)],
-            (Val::Variant(variant), Val::Variant(other)) => {
-                let constructors = variant.fields.iter().zip(&other.fields);
-                let both = constructors.filter_map(|(a, b)| a.as_ref().zip(b.as_ref()));
-                both.flat_map(|(a, b)| a.iter().zip(b)).collect()
-            }
-            (
-                Val::Leaf(_)
-                | Val::Tuple(_)
-                | Val::Array(_)
-                | Val::Variant(_)
-                | Val::Fun(_)
-                | Val::Node(_)
-                | Val::Acc(_),
-                _,
-            ) => Vec::new(),
+    /// Whether a leaf satisfies the condition.
+    pub fn any_leaf(&self, test: &dyn Fn(&Leaf) -> bool) -> bool {
+        self.own_leaf().is_some_and(test)
+            || self.children().into_iter().any(|child| child.any_leaf(test))
+    }
+
+    /// Whether it is data, without functions.
+    pub fn is_first_order(&self) -> bool {
+        let is_data = match self {
+            Val::Fun(_) | Val::Acc(_) => false,
+            Val::Node(node) => node.is_data,
+            Val::Leaf(_) | Val::Tuple(_) | Val::Array(_) | Val::Variant(_) => true,
+        };
+        is_data && self.children().into_iter().all(Val::is_first_order)
+    }
+
+    /// Whether both are scalars, or both are tuples, or so on.
+    pub fn same_kind(&self, other: &Val) -> bool {
+        std::mem::discriminant(self) == std::mem::discriminant(other)
+    }
+
+    /// The element of an empty array may be no constructor and no function at all.
+    pub fn is_absent(&self) -> bool {
+        if let Val::Variant(variant) = self {
+            return variant.fields.iter().all(Option::is_none);
         }
+        matches!(self, Val::Fun(fun) if fun.alternatives.is_empty())
+    }
+
+    /// The lists of children, beside those of another value of the kind that has them.
+    fn lists<'v>(&'v self, other: &'v Val) -> Option<Vec<(&'v [Val], Option<&'v [Val]>)>> {
+        let one = |val| std::slice::from_ref(val);
+        Some(match (self, other) {
+            (Val::Tuple(items), Val::Tuple(others)) => vec![(items, Some(others))],
+            (Val::Array(own), Val::Array(other)) => vec![(one(&own.elem), Some(one(&other.elem)))],
+            (Val::Variant(own), Val::Variant(other)) => {
+                let fields = own.fields.iter().zip(&other.fields);
+                fields
+                    .filter_map(|(own, other)| Some((own.as_deref()?, other.as_deref())))
+                    .collect()
+            }
+            (Val::Fun(own), Val::Fun(other)) => {
+                let closures = own.alternatives.iter();
+                closures.map(|c| (&c.env[..], other.env(c.code.number))).collect()
+            }
+            (Val::Leaf(_), Val::Leaf(_)) | (Val::Node(_), Val::Node(_)) => Vec::new(),
+            (Val::Acc(own), Val::Acc(other)) if Rc::ptr_eq(own, other) => Vec::new(),
+            (_, _) => return None,
+        })
+    }
+
+    /// The children beside those of another value, if that may be all that this one may be.
+    pub fn within<'v>(&'v self, other: &'v Val) -> Option<Vec<(&'v Val, &'v Val)>> {
+        let mut pairs = Vec::new();
+        for (own, others) in self.lists(other)? {
+            pairs.extend(own.iter().zip(others.filter(|others| others.len() == own.len())?));
+        }
+        Some(pairs)
+    }
+
+    /// The children of data beside those of another value, of constructors that both may be. Nobody
+    /// looks into functions and nodes.
+    pub fn zip<'v>(&'v self, other: &'v Val) -> Vec<(&'v Val, &'v Val)> {
+        let lists = self.lists(other).filter(|_| !matches!(self, Val::Fun(_))).unwrap_or_default();
+        lists
+            .into_iter()
+            .flat_map(|(own, others)| own.iter().zip(others.unwrap_or_default()))
+            .collect()
+    }
+
+    /// The value with other children, where [`Val::zip`] has something beside them.
+    pub fn try_zip_map(
+        &self,
+        other: &Val,
+        child: &mut dyn FnMut(&Val, &Val) -> Eval<Val>,
+    ) -> Eval<Val> {
+        let mut pairs = self.zip(other).into_iter().peekable();
+        self.try_map(&mut |val| match pairs.next_if(|(own, _)| std::ptr::eq(*own, val)) {
+            Some((own, other)) => child(own, other),
+            None => Ok(val.clone()),
+        })
+    }
+
+    /// The family of equal elements.
+    pub fn same(&self) -> Val {
+        self.map_leaves(&mut |leaf| {
+            let axes = [&[false], &leaf.axes[..]].concat();
+            Leaf { axes, ..leaf.clone() }
+        })
     }
 
     /// Of the elements of an array (a family): the one at an index.
     pub fn at(&self, index: Atom) -> Val {
-        self.map(&mut |leaf| leaf.at(index), &mut |size| size)
+        self.map_leaves(&mut |leaf| leaf.at(index))
     }
+}
+
+/// Projections to one kind; the checker of core keeps others from getting here.
+macro_rules! kinds {
+    ($($name:ident, $kind:ident: $inside:ty;)*) => {
+        impl Val {
+            $(pub fn $name(&self) -> Eval<&$inside> {
+                if let Val::$kind(inside) = self { Ok(inside) } else { Err(ill_typed()) }
+            })*
+        }
+    };
+}
+
+kinds! {
+    as_leaf, Leaf: Leaf;
+    as_tuple, Tuple: [Val];
+    as_array, Array: Rc<ArrayVal>;
+    as_variant, Variant: Rc<VariantVal>;
+    as_fun, Fun: Rc<FunVal>;
+    as_node, Node: Rc<NodeVal>;
+    as_acc, Acc: Rc<AccVal>;
+}
+
+/// Projection of a value that may be absent.
+pub(crate) fn part<'v, T: ?Sized>(
+    value: Option<&'v Val>,
+    kind: impl FnOnce(&'v Val) -> Eval<&'v T>,
+) -> Eval<Option<&'v T>> {
+    value.map(kind).transpose()
 }

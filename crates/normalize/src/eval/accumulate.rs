@@ -4,105 +4,75 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use lambada_anf::{Atom, Elem, Op, Param, Ty};
+use lambada_anf::{Atom, Op, Ty};
 use lambada_core::{Term, Var};
-use lambada_prim::ScalarTy;
 use lambada_source::Span;
 
 use super::Evaluator;
-use crate::Eval;
 use crate::emit::Emit;
 use crate::guards::Guard;
-use crate::merge::{Merge, Place, ill_typed, merge, zeros};
+use crate::merge::{Merge, Place, map_leaves, merge, zeros};
 use crate::messages;
+use crate::sketch::is_number;
 use crate::val::{AccVal, Leaf, Val};
+use crate::{Eval, ill_typed};
 
-impl Evaluator<'_> {
-    /// `accumulate acc = init in body`, as the pair of the body's value and the final sum.
-    pub(super) fn accumulate(&mut self, acc: &Var, init: &Term, body: &Term) -> Eval<Val> {
-        let init = self.eval(init, None)?;
-        let mut make = Make { hint: acc.hint.clone() };
-        let structure = merge(&mut make, &mut self.emit, &[Some(&init)])?;
-        let open = Rc::new(AccVal { structure, frozen: Cell::new(false) });
-        let value = self.scoped(|this| {
-            this.bind(acc, Val::Acc(open.clone()));
-            this.eval(body, None)
-        })?;
-        open.frozen.set(true);
-        let sum = merge(&mut Freeze, &mut self.emit, &[Some(&open.structure)])?;
-        Ok(Val::tuple([value, sum]))
-    }
-
-    /// `acc[index] += value`
-    pub(super) fn add(&mut self, acc: &Var, index: &[Term], value: &Term, span: Span) -> Eval<Val> {
-        let Val::Acc(open) = self.lookup(acc)? else { return Err(ill_typed()) };
-        if open.frozen.get() {
-            return Err(Box::new(messages::frozen(&acc.hint, span)));
-        }
-        let index = self.scalars(index)?;
-        let value = self.eval(value, None)?;
-        let mut target = &open.structure;
-        for i in &index {
-            let Val::Array(array) = target else { return Err(ill_typed()) };
-            self.emit.check_index(*i, array.extent, span);
-            target = &array.elem;
-        }
-        merge(&mut Add { index, span }, &mut self.emit, &[Some(target), Some(&value)])?;
-        Ok(Val::unit())
-    }
-}
-
-/// Has the leaf an accumulator? Only numbers do.
-fn is_summed(place: &Place) -> bool {
-    let number = match place.elem {
-        Elem::Scalar(ScalarTy::Real | ScalarTy::Int) => true,
-        Elem::Scalar(ScalarTy::Bool) | Elem::Ref(_) => false,
-    };
-    !place.is_tag && !place.is_captured && number
-}
-
-/// Makes the accumulators.
-struct Make {
-    hint: Rc<str>,
-}
-
-impl Merge for Make {
-    fn size(&mut self, _: &mut Emit, parts: &[Option<Atom>], _: &[Vec<Guard>]) -> Eval<Atom> {
-        parts[0].ok_or_else(ill_typed)
-    }
-
-    fn leaf(&mut self, emit: &mut Emit, parts: &[Option<&Leaf>], place: &Place) -> Eval<Leaf> {
-        let leaf = parts[0].ok_or_else(ill_typed)?;
+/// `accumulate acc = init in body`, as the pair of the body's value and the final sum.
+pub(super) fn accumulate(of: &mut Evaluator, acc: &Var, init: &Term, body: &Term) -> Eval<Val> {
+    let init = of.eval(init, None)?;
+    let structure = map_leaves(&mut of.emit, &init, &mut |emit, leaf, place| {
         if !is_summed(place) {
-            return Ok(leaf.clone());
+            return leaf.clone();
         }
-        let axes = vec![true; leaf.axes.len()];
-        let first = emit.broadcast(leaf, &axes, &place.extents);
+        let first = emit.stored(leaf, &place.extents);
         let ty = Ty { elem: place.elem, dims: place.extents.clone() };
-        let acc = emit.fresh(self.hint.clone(), ty.clone());
-        emit.push(vec![Param { var: acc, ty }], Op::Accumulator(first));
-        Ok(Leaf { axes, ..Leaf::scalar(acc.into()) })
-    }
+        let acc = emit.accumulator(&acc.hint, ty, first);
+        Leaf::stored(acc.into(), leaf.axes.len())
+    })?;
+    let open = Rc::new(AccVal { structure, frozen: Cell::new(false) });
+    let value = of.scoped(|this| {
+        this.bind(acc, Val::Acc(open.clone()));
+        this.eval(body, None)
+    })?;
+    open.frozen.set(true);
+    let sum = map_leaves(&mut of.emit, &open.structure, &mut |emit, leaf, place| {
+        let Some(acc) = leaf.atom.as_var().filter(|_| is_summed(place)) else {
+            return leaf.clone();
+        };
+        let (hint, dims) = (emit.names.hint(acc), place.extents.clone());
+        let atom = emit.bind(&hint, Ty { elem: place.elem, dims }, Op::Freeze(acc));
+        Leaf { atom, ..leaf.clone() }
+    })?;
+    Ok(Val::tuple([value, sum]))
 }
 
-/// Freezes them.
-struct Freeze;
-
-impl Merge for Freeze {
-    fn size(&mut self, _: &mut Emit, parts: &[Option<Atom>], _: &[Vec<Guard>]) -> Eval<Atom> {
-        parts[0].ok_or_else(ill_typed)
+/// `acc[index] += value`
+pub(super) fn add(
+    of: &mut Evaluator,
+    acc: &Var,
+    index: &[Term],
+    value: &Term,
+    span: Span,
+) -> Eval<Val> {
+    let open = of.lookup(acc)?.as_acc()?.clone();
+    if open.frozen.get() {
+        return Err(Box::new(messages::frozen(&acc.hint, span)));
     }
-
-    fn leaf(&mut self, emit: &mut Emit, parts: &[Option<&Leaf>], place: &Place) -> Eval<Leaf> {
-        let leaf = parts[0].ok_or_else(ill_typed)?;
-        let Some(acc) = leaf.atom.as_var().filter(|_| is_summed(place)) else {
-            return Ok(leaf.clone());
-        };
-        let (hint, ty) =
-            (emit.names.hint(acc), Ty { elem: place.elem, dims: place.extents.clone() });
-        let atom = emit.bind(&hint, ty, Op::Freeze(acc));
-        Ok(Leaf { atom, ..leaf.clone() })
+    let index = of.scalars(index)?;
+    let value = of.eval(value, None)?;
+    let mut target = &open.structure;
+    for i in &index {
+        let array = target.as_array()?;
+        of.emit.check_index(*i, array.extent, span);
+        target = &array.elem;
     }
+    merge(&mut Add { index, span }, &mut of.emit, &[Some(target), Some(&value)])?;
+    Ok(Val::unit())
+}
+
+/// Whether the leaf has an accumulator: only numbers do.
+fn is_summed(place: &Place) -> bool {
+    !place.is_tag && !place.is_captured && is_number(place.elem)
 }
 
 /// Adds to them.

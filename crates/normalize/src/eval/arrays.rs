@@ -1,186 +1,170 @@
 //! Arrays: literals, sizes, indices, reductions, products. Indices are checked here, and not at all
 //! where they are evidently in range.
 
-use lambada_anf::{Atom, NAMELESS, Nest, Op, Out, Param, Ty, Var};
+use lambada_anf::{Atom, NAMELESS, Op, Out, Ty, Var};
 use lambada_core::{Term, Ty as CoreTy};
-use lambada_prim::{ArrayPrim, Data, Prim, ReduceOp, Tensor};
+use lambada_prim::{ArrayPrim, Data, ReduceOp, Tensor};
 use lambada_source::Span;
 
-use super::functions::same;
-use super::{Evaluator, Hint};
-use crate::Eval;
+use super::{Evaluator, Hint, carried};
 use crate::emit::{Emit, Known};
 use crate::guards::Guard;
-use crate::merge::{Merge, Place, ill_typed, joint_axes, merge};
+use crate::merge::{Merge, Place, joint_axes, map_leaves, merge};
 use crate::val::{ArrayVal, Leaf, Val};
+use crate::{Eval, ill_typed};
 
-impl Evaluator<'_> {
-    /// An array-valued term.
-    pub(super) fn array(&mut self, term: &Term) -> Eval<std::rc::Rc<ArrayVal>> {
-        match self.eval(term, None)? {
-            Val::Array(array) => Ok(array),
-            Val::Leaf(_)
-            | Val::Tuple(_)
-            | Val::Variant(_)
-            | Val::Fun(_)
-            | Val::Node(_)
-            | Val::Acc(_) => Err(ill_typed()),
-        }
-    }
+/// An array-valued term.
+pub(super) fn array(of: &mut Evaluator, term: &Term) -> Eval<std::rc::Rc<ArrayVal>> {
+    of.eval(term, None)?.as_array().cloned()
+}
 
-    /// `[a, b, c]`
-    pub(super) fn literal(
-        &mut self,
-        items: &[Term],
-        ty: &CoreTy,
-        span: Span,
-        hint: Hint,
-    ) -> Eval<Val> {
-        let CoreTy::Array(elem) = ty else { return Err(ill_typed()) };
-        if items.is_empty() {
-            return Ok(Val::array(Atom::int(0), same(&self.absent(elem))));
-        }
-        let values = items.iter().map(|t| self.eval(t, None)).collect::<Eval<Vec<Val>>>()?;
-        self.items(values, elem, span, hint)
+/// `[a, b, c]`
+pub(super) fn literal(
+    of: &mut Evaluator,
+    items: &[Term],
+    ty: &CoreTy,
+    span: Span,
+    hint: Hint,
+) -> Eval<Val> {
+    let CoreTy::Array(elem) = ty else { return Err(ill_typed()) };
+    if items.is_empty() {
+        return Ok(Val::array(Atom::int(0), of.absent(elem).same()));
     }
+    let values = items.iter().map(|t| of.eval(t, None)).collect::<Eval<Vec<Val>>>()?;
+    array_of(of, values, elem, span, hint)
+}
 
-    /// An array of some values, at least one.
-    pub(super) fn items(
-        &mut self,
-        values: Vec<Val>,
-        elem: &CoreTy,
-        span: Span,
-        hint: Hint,
-    ) -> Eval<Val> {
-        let count = values.len() as i64;
-        let values = self.with_other_sizes(values, elem)?;
-        let parts: Vec<Option<&Val>> = values.iter().map(Some).collect();
-        let elem = self.named(hint, |this| merge(&mut Items { span }, &mut this.emit, &parts))?;
-        Ok(Val::array(Atom::int(count), elem))
-    }
+/// An array of some values, at least one.
+pub(super) fn array_of(
+    of: &mut Evaluator,
+    values: Vec<Val>,
+    elem: &CoreTy,
+    span: Span,
+    hint: Hint,
+) -> Eval<Val> {
+    let count = values.len() as i64;
+    let values = carried::with_other_sizes(of, values, elem)?;
+    let parts: Vec<Option<&Val>> = values.iter().map(Some).collect();
+    let elem = of.named(hint, |this| merge(&mut Items { span }, &mut this.emit, &parts))?;
+    Ok(Val::array(Atom::int(count), elem))
+}
 
-    /// `length xs`
-    pub(super) fn dim(&mut self, t: &Term, axis: usize) -> Eval<Val> {
-        let mut array = self.array(t)?;
-        for _ in 0..axis {
-            let Val::Array(inner) = &array.elem else { return Err(ill_typed()) };
-            array = inner.clone();
-        }
-        Ok(Val::scalar(array.extent))
+/// `length xs`
+pub(super) fn dim(of: &mut Evaluator, t: &Term, axis: usize) -> Eval<Val> {
+    let mut array = array(of, t)?;
+    for _ in 0..axis {
+        array = array.elem.as_array()?.clone();
     }
+    Ok(Val::scalar(array.extent))
+}
 
-    /// `xs[i, j]`
-    pub(super) fn index(&mut self, t: &Term, at: &[Term], span: Span, hint: Hint) -> Eval<Val> {
-        let mut value = self.eval(t, None)?;
-        let at = self.scalars(at)?;
-        for i in at {
-            let Val::Array(array) = &value else { return Err(ill_typed()) };
-            self.emit.check_index(i, array.extent, span);
-            value = array.elem.at(i);
-        }
-        self.named(hint, |this| Ok(this.settle(value)))
+/// `xs[i, j]`
+pub(super) fn index(
+    of: &mut Evaluator,
+    t: &Term,
+    at: &[Term],
+    span: Span,
+    hint: Hint,
+) -> Eval<Val> {
+    let mut value = of.eval(t, None)?;
+    let at = of.scalars(at)?;
+    for i in at {
+        let array = value.as_array()?;
+        of.emit.check_index(i, array.extent, span);
+        value = array.elem.at(i);
     }
+    of.named(hint, |this| Ok(this.settle(value)))
+}
 
-    /// `⊕ xs`
-    pub(super) fn reduce(&mut self, op: ReduceOp, t: &Term, hint: Hint) -> Eval<Val> {
-        let array = self.array(t)?;
-        let mut rows = Rows { op, extent: array.extent };
-        self.named(hint, |this| merge(&mut rows, &mut this.emit, &[Some(&array.elem)]))
-    }
+/// `⊕ xs`
+pub(super) fn reduce(of: &mut Evaluator, op: ReduceOp, t: &Term, hint: Hint) -> Eval<Val> {
+    let array = array(of, t)?;
+    let rows = Rows { op, extent: array.extent };
+    of.named(hint, |this| {
+        map_leaves(&mut this.emit, &array.elem, &mut |emit, leaf, place| {
+            let mask = &leaf.axes[1..];
+            let ty = Ty { elem: place.elem, dims: Leaf::select(mask, &place.extents) };
+            let atom = match ty.dims.is_empty() {
+                true => rows.scalars(emit, leaf, ty),
+                false => rows.rows(emit, leaf, ty),
+            };
+            Leaf { axes: mask.to_vec(), ..Leaf::scalar(atom) }
+        })
+    })
+}
 
-    /// An array primitive, behind the checks that its sizes fit.
-    pub(super) fn contraction(
-        &mut self,
-        prim: ArrayPrim,
-        args: &[Term],
-        span: Span,
-        hint: Hint,
-    ) -> Eval<Val> {
-        let args = args.iter().map(|arg| self.eval(arg, None)).collect::<Eval<Vec<Val>>>()?;
-        let (args, dims) = self.matrices(&args)?;
-        let ranks: Vec<usize> = dims.iter().map(Vec::len).collect();
-        let version = prim.version(&ranks).ok_or_else(ill_typed)?;
-        for [(a, j), (b, k)] in version.equal_axes() {
-            self.emit.check_equal(dims[a][j], dims[b][k], span, &prim.unequal_sizes());
-        }
-        self.array_prim(prim, args, &dims, hint)
+/// An array primitive, behind the checks that its sizes fit.
+pub(super) fn contraction(
+    of: &mut Evaluator,
+    prim: ArrayPrim,
+    args: &[Term],
+    span: Span,
+    hint: Hint,
+) -> Eval<Val> {
+    let args = args.iter().map(|arg| of.eval(arg, None)).collect::<Eval<Vec<Val>>>()?;
+    let (args, dims) = matrices(of, &args)?;
+    let ranks: Vec<usize> = dims.iter().map(Vec::len).collect();
+    let version = prim.version(&ranks).ok_or_else(ill_typed)?;
+    for [(a, j), (b, k)] in version.equal_axes() {
+        of.emit.check_equal(dims[a][j], dims[b][k], span, &prim.unequal_sizes());
     }
+    array_prim(of, prim, args, &dims, hint)
+}
 
-    /// An array primitive of arrays whose sizes fit.
-    pub(super) fn array_prim(
-        &mut self,
-        prim: ArrayPrim,
-        args: Vec<Var>,
-        dims: &[Vec<Atom>],
-        hint: Hint,
-    ) -> Eval<Val> {
-        let dims: Vec<&[Atom]> = dims.iter().map(|sizes| &sizes[..]).collect();
-        let ranks: Vec<usize> = dims.iter().map(|sizes| sizes.len()).collect();
-        let version = prim.version(&ranks).ok_or_else(ill_typed)?;
-        let dims = version.result_dims(&dims);
-        let elems = prim.row().results.iter();
-        let types: Vec<Ty> = elems
-            .zip(&dims)
-            .map(|(elem, dims)| Ty { elem: (*elem).into(), dims: dims.clone() })
-            .collect();
-        let results = self.named(hint, |this| {
-            let hint = this.emit.hint.take().unwrap_or_else(|| NAMELESS.into());
-            let bind = |ty: Ty| Param { var: this.emit.fresh(hint.clone(), ty.clone()), ty };
-            let binds: Vec<Param> = types.into_iter().map(bind).collect();
-            let vars: Vec<Var> = binds.iter().map(|p| p.var).collect();
-            this.emit.push(binds, Op::ArrayPrim(prim, args));
-            Ok(vars)
-        })?;
-        let mut values: Vec<Val> =
-            results.iter().zip(&dims).map(|(var, dims)| stored((*var).into(), dims)).collect();
-        Ok(if values.len() == 1 { values.remove(0) } else { Val::tuple(values) })
-    }
+/// An array primitive of arrays whose sizes fit.
+pub(super) fn array_prim(
+    of: &mut Evaluator,
+    prim: ArrayPrim,
+    args: Vec<Var>,
+    dims: &[Vec<Atom>],
+    hint: Hint,
+) -> Eval<Val> {
+    let dims: Vec<&[Atom]> = dims.iter().map(|sizes| &sizes[..]).collect();
+    let ranks: Vec<usize> = dims.iter().map(|sizes| sizes.len()).collect();
+    let version = prim.version(&ranks).ok_or_else(ill_typed)?;
+    let dims = version.result_dims(&dims);
+    let elems = prim.row().results.iter();
+    let types: Vec<Ty> = elems
+        .zip(&dims)
+        .map(|(elem, dims)| Ty { elem: (*elem).into(), dims: dims.clone() })
+        .collect();
+    let results = of.named(hint, |this| {
+        let hint = this.emit.hint.take().unwrap_or_else(|| NAMELESS.into());
+        let binds = this.emit.params(&hint, types);
+        let vars: Vec<Var> = binds.iter().map(|p| p.var).collect();
+        this.emit.push(binds, Op::ArrayPrim(prim, args));
+        Ok(vars)
+    })?;
+    let mut values: Vec<Val> =
+        results.iter().zip(&dims).map(|(var, dims)| stored((*var).into(), dims)).collect();
+    Ok(if values.len() == 1 { values.remove(0) } else { Val::tuple(values) })
+}
 
-    /// Arrays of scalars as variables, with their sizes.
-    pub(super) fn matrices(&mut self, values: &[Val]) -> Eval<(Vec<Var>, Vec<Vec<Atom>>)> {
-        let (mut vars, mut dims) = (Vec::new(), Vec::new());
-        for value in values {
-            let (atom, sizes) = self.matrix(value)?;
-            vars.push(atom.as_var().ok_or_else(ill_typed)?);
-            dims.push(sizes);
-        }
-        Ok((vars, dims))
+/// Arrays of scalars as variables, with their sizes.
+pub(super) fn matrices(of: &mut Evaluator, values: &[Val]) -> Eval<(Vec<Var>, Vec<Vec<Atom>>)> {
+    let (mut vars, mut dims) = (Vec::new(), Vec::new());
+    for value in values {
+        let (atom, sizes) = matrix(of, value)?;
+        vars.push(atom.as_var().ok_or_else(ill_typed)?);
+        dims.push(sizes);
     }
+    Ok((vars, dims))
+}
 
-    /// An array of scalars as an atom, with its sizes.
-    pub(super) fn matrix(&mut self, value: &Val) -> Eval<(Atom, Vec<Atom>)> {
-        let (mut value, mut extents) = (value, Vec::new());
-        while let Val::Array(array) = value {
-            extents.push(array.extent);
-            value = &array.elem;
-        }
-        let Val::Leaf(leaf) = value else { return Err(ill_typed()) };
-        Ok((self.emit.broadcast(leaf, &vec![true; extents.len()], &extents), extents))
+/// An array of scalars as an atom, with its sizes.
+pub(super) fn matrix(of: &mut Evaluator, value: &Val) -> Eval<(Atom, Vec<Atom>)> {
+    let (mut value, mut extents) = (value, Vec::new());
+    while let Val::Array(array) = value {
+        extents.push(array.extent);
+        value = &array.elem;
     }
+    Ok((of.emit.stored(value.as_leaf()?, &extents), extents))
 }
 
 /// The value of an atom with these sizes.
 pub(crate) fn stored(atom: Atom, dims: &[Atom]) -> Val {
     let leaf = Val::Leaf(Leaf::stored(atom, dims.len()));
     dims.iter().rev().fold(leaf, |elem, extent| Val::array(*extent, elem))
-}
-
-impl Emit {
-    /// Fails unless `0 <= i < size`.
-    pub fn check_index(&mut self, i: Atom, size: Atom, span: Span) {
-        self.check_in(i, size, span, "index {0} is out of range for size {1}");
-    }
-
-    /// Fails with this message, of index and size, unless `0 <= i < size`.
-    pub fn check_in(&mut self, i: Atom, size: Atom, span: Span, message: &str) {
-        if self.facts.is_index(i, size) {
-            return;
-        }
-        let low = self.prim(Prim::LeInt, &[Atom::int(0), i]);
-        let high = self.prim(Prim::LtInt, &[i, size]);
-        let cond = self.prim(Prim::And, &[low, high]);
-        self.check(cond, span, message, vec![i, size]);
-    }
 }
 
 /// The elements of a literal.
@@ -264,50 +248,22 @@ struct Rows {
     extent: Atom,
 }
 
-impl Merge for Rows {
-    fn size(&mut self, _: &mut Emit, parts: &[Option<Atom>], _: &[Vec<Guard>]) -> Eval<Atom> {
-        parts[0].ok_or_else(ill_typed)
-    }
-
-    fn leaf(&mut self, emit: &mut Emit, parts: &[Option<&Leaf>], place: &Place) -> Eval<Leaf> {
-        let leaf = parts[0].ok_or_else(ill_typed)?;
-        let mask = &leaf.axes[1..];
-        let ty = Ty { elem: place.elem, dims: Leaf::select(mask, &place.extents) };
-        let atom = if ty.dims.is_empty() {
-            self.scalars(emit, leaf, ty)
-        } else {
-            self.rows(emit, leaf, ty)
-        };
-        Ok(Leaf { axes: mask.to_vec(), ..Leaf::scalar(atom) })
-    }
-}
-
 impl Rows {
     fn scalars(&self, emit: &mut Emit, leaf: &Leaf, ty: Ty) -> Atom {
         let hint = emit.hint.take().unwrap_or_else(|| "s".into());
-        emit.enter();
-        let index = emit.index("i", self.extent);
+        let index = emit.enter_for(self.extent);
         let element = emit.force(&leaf.at(index.into()));
-        let body = emit.leave().finish(vec![element]);
-        let var = emit.fresh(hint, ty.clone());
-        emit.push(
-            vec![Param { var, ty }],
-            Nest::For { index, extent: self.extent, outs: vec![Out::Reduce(self.op)], body },
-        );
-        var.into()
+        emit.leave_for(index, self.extent, (Out::Reduce(self.op), ty, hint), element)
     }
 
     fn rows(&self, emit: &mut Emit, leaf: &Leaf, ty: Ty) -> Atom {
         let hint = emit.hint.take().unwrap_or_else(|| "s".into());
         let zero = emit.fill(Atom::Lit(self.op.unit(ty.elem.scalar())), ty.dims.clone());
-        let acc = emit.fresh(hint.clone(), ty.clone());
-        emit.push(vec![Param { var: acc, ty: ty.clone() }], Op::Accumulator(zero));
-        emit.enter();
-        let index = emit.index("i", self.extent);
+        let acc = emit.accumulator(&hint, ty.clone(), zero);
+        let index = emit.enter_for(self.extent);
         let value = emit.force(&leaf.at(index.into()));
         emit.push(Vec::new(), Op::Accumulate { acc, index: Vec::new(), value });
-        let body = emit.leave().finish(Vec::new());
-        emit.push(Vec::new(), Nest::For { index, extent: self.extent, outs: Vec::new(), body });
+        emit.leave_for_effect(index, self.extent);
         emit.bind(&hint, ty, Op::Freeze(acc))
     }
 }

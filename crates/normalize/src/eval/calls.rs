@@ -7,21 +7,18 @@
 //!   and no code occurs in its own environment there, so there are finitely many. The result is
 //!   sketched by its type, for the body is not known yet when a function calls itself.
 
-use std::collections::HashMap;
 use std::rc::Rc;
 
 use lambada_anf as anf;
-use lambada_anf::{Atom, Exp, FnId, Nest, Op, Param, Ty};
-use lambada_core::{DefId, Term, TermKind, Ty as CoreTy, Var};
+use lambada_anf::{Atom, FnId, Op, Param, Ty};
+use lambada_core::{Term, TermKind, Ty as CoreTy, Var};
 
-use lambada_prim::Prim;
-
-use super::{Evaluator, Hint, Key};
-use crate::Eval;
+use super::library::{Key, expected_results, known_results};
+use super::{Evaluator, Hint, Local, shared, sketches, slots};
 use crate::emit::Emit;
-use crate::merge::ill_typed;
 use crate::sketch::{Filled, Sketch, Slots, Source};
 use crate::val::{Closure, Code, CodeKind, Val};
+use crate::{Eval, ill_typed, lambdas};
 
 /// The most functions of a library.
 const FUNCTIONS: usize = 10_000;
@@ -29,12 +26,7 @@ const FUNCTIONS: usize = 10_000;
 /// What belongs to the function under construction.
 pub(super) struct Surroundings {
     emit: Emit,
-    slots: Vec<Option<Val>>,
-    trail: Vec<(u32, Option<Val>)>,
-    constants: std::collections::HashMap<DefId, Val>,
-    directions: super::loops::Directions,
-    home: usize,
-    unrolled: super::unroll::Unrolled,
+    local: Local,
 }
 
 /// A function's head: its parameters, and the values that they stand for.
@@ -46,16 +38,6 @@ struct Head {
 
 impl Evaluator<'_> {
     // Recursive functions
-
-    /// The parameters that a function takes one after the other belong to a recursive function of
-    /// this name.
-    pub(super) fn mark_recursive(&mut self, body: &Term, name: &Rc<str>) {
-        let mut term = body.without_rules();
-        while let TermKind::Lam(var, inner) = term.kind() {
-            self.recursive.entry(var.id).or_insert_with(|| name.clone());
-            term = inner;
-        }
-    }
 
     /// `let rec f = \x -> t …`: binds the functions, until the scope ends.
     pub(super) fn let_rec(&mut self, functions: &[(Var, Term)]) -> Eval<()> {
@@ -72,14 +54,9 @@ impl Evaluator<'_> {
             let TermKind::Lam(var, body) = term.without_rules().kind() else {
                 return Err(ill_typed());
             };
-            self.mark_recursive(term, &f.hint);
-            self.mark_rules(term, Some(free.clone()));
-            if !self.codes.contains_key(&var.id) {
-                let (var, body) = (var.clone(), body.clone());
-                let (free, siblings) = (free.clone(), siblings.clone());
-                let code = self.number(CodeKind::Lambda { var: var.clone(), body, free, siblings });
-                self.codes.insert(var.id, code);
-            }
+            self.codes.mark_recursive(term, &f.hint);
+            self.codes.mark_rules(term, Some(free.clone()));
+            self.codes.sibling(var, body, free.clone(), siblings.clone());
         }
         self.bind_siblings(&siblings, &env)
     }
@@ -90,34 +67,12 @@ impl Evaluator<'_> {
             let TermKind::Lam(var, _) = term.without_rules().kind() else {
                 return Err(ill_typed());
             };
-            let code = self.codes.get(&var.id).cloned().ok_or_else(ill_typed)?;
+            let code = self.codes.known(var).ok_or_else(ill_typed)?;
             let value = Val::closure(code, env.to_vec());
             self.growth.name(&value, &f.hint);
             self.bind(f, value);
         }
         Ok(())
-    }
-
-    /// Is the code that of a recursive function?
-    pub(super) fn is_recursive(&self, code: &Code) -> bool {
-        let CodeKind::Lambda { var, .. } = &code.kind else { return false };
-        self.recursive.contains_key(&var.id)
-    }
-
-    /// The parameters that a function takes one after the other belong to one that is called for
-    /// the size of the program alone.
-    pub(super) fn mark_repeated(&mut self, body: &Term) {
-        let mut term = body;
-        while let TermKind::Lam(var, inner) = term.kind() {
-            self.called.insert(var.id);
-            term = inner;
-        }
-    }
-
-    /// Is the code that of a function that is called for the size of the program alone?
-    pub(super) fn is_repeated(&self, code: &Code) -> bool {
-        let CodeKind::Lambda { var, .. } = &code.kind else { return false };
-        self.called.contains(&var.id)
     }
 
     // Calls
@@ -135,15 +90,17 @@ impl Evaluator<'_> {
         let mut vals: Vec<Val> = closure.env.iter().chain(xs).cloned().collect();
         let (mut path, mut sketches) = (vec![closure.code.number], Vec::new());
         for (val, var) in vals.iter().zip(free.iter().chain(&own)) {
-            sketches.push(self.sketch(val, &var.ty, &mut path)?);
+            sketches.push(sketches::sketch(self, val, &var.ty, &mut path)?);
         }
-        let (shared, constants) = self.shared(closure.code.number, &sketches)?;
-        sketches.extend(shared.iter().map(|id| self.canonical(self.program.def(*id).body.ty())));
+        let (shared, constants) = shared::shared(self, closure.code.number, &sketches)?;
+        sketches.extend(
+            shared.iter().map(|id| sketches::canonical(self, self.program.def(*id).body.ty())),
+        );
         vals.extend(constants);
-        let filled = self.filled(&sketches, &vals)?;
+        let filled = slots::filled(self, &sketches, &vals)?;
         let key = (closure.code.number, shared, sketches);
-        let function = match self.functions.get(&key) {
-            Some(function) => *function,
+        let function = match self.library.copy(&key) {
+            Some(function) => function,
             None => self.specialize(key, &closure.code, ty)?,
         };
         self.named(hint, |this| this.call_function(function, filled, ty))
@@ -156,29 +113,21 @@ impl Evaluator<'_> {
         arguments: Filled,
         ty: &CoreTy,
     ) -> Eval<Val> {
-        let result = self.canonical(ty);
+        let result = sketches::canonical(self, ty);
         let mut slots = Slots::default();
         let hint = self.emit.hint.take().unwrap_or_else(|| anf::NAMELESS.into());
-        self.slots(&result, &hint, &mut slots);
+        slots::add_slots(self, &result, &hint, &mut slots);
         let Filled { atoms: args, accumulators, .. } = arguments;
         // Sizes that the function is given, or that are constants, are known here, too.
         let known = match self.emit.library.function(function) {
             Some(function) => known_results(function),
-            None => self.expected.get(&function).cloned().unwrap_or_default(),
+            None => self.library.expected(function),
         };
-        let (mut binds, mut atoms) = (Vec::new(), Vec::new());
-        for (k, slot) in slots.values.iter().enumerate() {
-            let ty = Slots::ty(slot, &atoms);
-            let var = self.emit.fresh(slot.name.clone(), ty.clone());
-            binds.push(Param { var, ty });
-            atoms.push(match known.get(k).copied().flatten() {
-                Some(Known::Parameter(k)) => args[k],
-                Some(Known::Constant(value)) => value,
-                None => var.into(),
-            });
-        }
+        let mut atoms = Vec::new();
+        let known = |k: usize, _: &[Atom]| Some(known.get(k).copied().flatten()?.among(&args));
+        let binds = slots::variables(self, &slots.values, &mut atoms, &known);
         self.emit.push(binds, Op::Call { function, args, accumulators });
-        Ok(self.instances(std::slice::from_ref(&result), atoms)?.remove(0))
+        Ok(slots::instances(self, std::slice::from_ref(&result), atoms)?.remove(0))
     }
 
     /// A place in the library.
@@ -193,17 +142,19 @@ impl Evaluator<'_> {
     }
 
     fn specialize(&mut self, key: Key, code: &Rc<Code>, ty: &CoreTy) -> Eval<FnId> {
-        let CodeKind::Lambda { var, free, .. } = &code.kind else { return Err(ill_typed()) };
+        let CodeKind::Lambda { free, .. } = &code.kind else { return Err(ill_typed()) };
         let id = self.reserve()?;
         let (shared, sketches, own) = (key.1.clone(), key.2.clone(), parameters(code));
-        self.functions.insert(key, id);
-        let name = self.recursive.get(&var.id).cloned().unwrap_or_else(|| "function".into());
+        self.library.add_copy(key, id);
+        let name = self.codes.recursive(code).unwrap_or_else(|| "function".into());
         let mut hints: Vec<Rc<str>> = free.iter().chain(&own).map(|x| x.hint.clone()).collect();
         hints.extend(shared.iter().map(|id| self.program.def(*id).name.clone()));
         let (captured, arguments) = (free.len(), own.len());
         self.function(id, &name, &sketches, &hints, ty, &mut |this, mut vals| {
             let constants = vals.split_off(captured + arguments);
-            this.constants.extend(shared.iter().copied().zip(constants));
+            for (id, value) in shared.iter().zip(constants) {
+                this.local.env.set_constant(*id, Some(value));
+            }
             let xs = vals.split_off(captured);
             this.inlined(&Closure { code: code.clone(), env: vals }, xs, None)
         })?;
@@ -229,14 +180,14 @@ impl Evaluator<'_> {
         let expected = if awaited { expected_results(&function, id) } else { Vec::new() };
         if expected.iter().any(Option::is_some) {
             let before = self.emit.library.functions.len();
-            self.expected.insert(id, expected.clone());
+            self.library.expect(id, expected.clone());
             let (again, _) = self.write_once(id, name, sketches, hints, ty, body)?;
-            self.expected.remove(&id);
+            self.library.expect(id, Vec::new());
             let found = known_results(&again);
             if expected.iter().zip(&found).all(|(e, found)| e.is_none() || e == found) {
                 function = again;
             } else {
-                self.functions.retain(|_, f| (f.0 as usize) < before);
+                self.library.forget_from(before);
             }
         }
         self.emit.library.functions[id.0 as usize] = Some(function);
@@ -253,30 +204,30 @@ impl Evaluator<'_> {
         ty: &CoreTy,
         body: &mut dyn FnMut(&mut Self, Vec<Val>) -> Eval<Val>,
     ) -> Eval<(anf::Function, bool)> {
-        self.under_construction.push((id, name.into()));
+        self.library.begin(id, name);
         let outside = self.leave_function();
         let head = self.head(sketches, hints)?;
         let value = body(self, head.vals)?;
-        let result = self.canonical(ty);
+        let result = sketches::canonical(self, ty);
         let results = self.results(&result, &value)?;
         let awaited = self.emit.awaited.contains(&id);
         let function = self.enter_function(outside, |emit| {
             emit.library_function((id, name.to_string()), head.params, head.accumulators, results)
         });
-        self.under_construction.pop();
+        self.library.end();
         Ok((function, awaited))
     }
 
     fn head(&mut self, sketches: &[Sketch], hints: &[Rc<str>]) -> Eval<Head> {
         let mut slots = Slots::default();
         for (sketch, hint) in sketches.iter().zip(hints) {
-            self.slots(sketch, hint, &mut slots);
+            slots::add_slots(self, sketch, hint, &mut slots);
         }
-        let (params, accumulators) = self.parameters(&slots);
+        let (params, accumulators) = slots::parameters(self, &slots);
         let mut atoms = params.iter().map(|p| p.var.into());
         let mut accs = accumulators.iter().map(|p| p.var);
         let mut from = Source { atoms: &mut atoms, accumulators: &mut accs };
-        let vals = sketches.iter().map(|s| self.instantiate(s, &mut from, 0));
+        let vals = sketches.iter().map(|s| slots::instantiate(self, s, &mut from, 0));
         let vals = vals.collect::<Eval<Vec<Val>>>()?;
         Ok(Head { params, accumulators, vals })
     }
@@ -284,9 +235,9 @@ impl Evaluator<'_> {
     /// The results of a function, with their types.
     fn results(&mut self, sketch: &Sketch, value: &Val) -> Eval<Vec<(Atom, Ty)>> {
         let mut slots = Slots::default();
-        self.slots(sketch, anf::NAMELESS, &mut slots);
+        slots::add_slots(self, sketch, anf::NAMELESS, &mut slots);
         let mut filled = Filled::default();
-        self.fill(sketch, Some(value), &mut filled)?;
+        slots::fill(self, sketch, Some(value), &mut filled)?;
         let types = slots.values.iter().map(|slot| Slots::ty(slot, &filled.atoms));
         Ok(filled.atoms.iter().copied().zip(types).collect())
     }
@@ -297,16 +248,10 @@ impl Evaluator<'_> {
         emit.library = std::mem::take(&mut self.emit.library);
         emit.written = self.emit.written;
         emit.enter();
-        let slots = vec![None; self.slots.len()];
-        self.homes += 1;
+        let local = Local { home: self.library.next_home(), ..Local::default() };
         Surroundings {
             emit: std::mem::replace(&mut self.emit, emit),
-            slots: std::mem::replace(&mut self.slots, slots),
-            trail: std::mem::take(&mut self.trail),
-            constants: std::mem::take(&mut self.constants),
-            directions: std::mem::take(&mut self.directions),
-            home: std::mem::replace(&mut self.home, self.homes),
-            unrolled: std::mem::take(&mut self.unrolled),
+            local: std::mem::replace(&mut self.local, local),
         }
     }
 
@@ -319,81 +264,13 @@ impl Evaluator<'_> {
         let mut emit = std::mem::replace(&mut self.emit, outside.emit);
         self.emit.library = std::mem::take(&mut emit.library);
         self.emit.written = emit.written;
-        self.slots = outside.slots;
-        self.trail = outside.trail;
-        self.constants = outside.constants;
-        self.directions = outside.directions;
-        self.home = outside.home;
-        self.unrolled = outside.unrolled;
+        self.local = outside.local;
         finish(emit)
     }
-}
-
-/// What the result of a function always is.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Known {
-    /// The parameter at this position.
-    Parameter(usize),
-    Constant(Atom),
-}
-
-/// The sizes among the results of a function: those that it is given, or that are constants.
-pub(super) fn known_results(function: &anf::Function) -> Vec<Option<Known>> {
-    let known = |(atom, ty): (&Atom, &anf::Ty)| match atom {
-        _ if *ty != anf::Ty::int() => None,
-        Atom::Lit(_) => Some(Known::Constant(*atom)),
-        Atom::Var(x) => function.params.iter().position(|p| p.var == *x).map(Known::Parameter),
-    };
-    function.body.results.iter().zip(&function.results).map(known).collect()
-}
-
-/// What the sizes among the results of a function are in all branches that do not call it, where
-/// these agree.
-fn expected_results(function: &anf::Function, id: FnId) -> Vec<Option<Known>> {
-    let mut made = HashMap::new();
-    function.body.each(&mut |stm| {
-        made.extend(stm.binds.iter().enumerate().map(|(k, p)| (p.var, (stm.exp.clone(), k))));
-    });
-    let expected = |(k, ty): (usize, &Ty)| {
-        if *ty != Ty::int() {
-            return None;
-        }
-        let (mut open, mut found) = (vec![function.body.results[k]], None);
-        while let Some(atom) = open.pop() {
-            let known = match atom {
-                Atom::Lit(_) => Some(Known::Constant(atom)),
-                Atom::Var(x) => {
-                    function.params.iter().position(|p| p.var == x).map(Known::Parameter)
-                }
-            };
-            if known.is_some() {
-                if found.is_some() && found != known {
-                    return None;
-                }
-                found = known;
-                continue;
-            }
-            match atom.as_var().and_then(|x| made.get(&x)) {
-                Some((Exp::Op(Op::Prim(Prim::SelectInt, args)), _)) => open.extend(&args[1..]),
-                Some((Exp::Nest(Nest::If { then, otherwise, .. }), j)) => {
-                    open.extend([then.results[*j], otherwise.results[*j]]);
-                }
-                Some((Exp::Op(Op::Call { function, .. }), j)) if *function == id && *j == k => {}
-                Some((Exp::Op(_) | Exp::Nest(_), _)) | None => return None,
-            }
-        }
-        found
-    };
-    function.results.iter().enumerate().map(expected).collect()
 }
 
 /// The parameters that a function takes one after the other.
 pub(super) fn parameters(code: &Code) -> Vec<Var> {
     let CodeKind::Lambda { var, body, .. } = &code.kind else { return Vec::new() };
-    let (mut vars, mut body) = (vec![var.clone()], body);
-    while let TermKind::Lam(var, inner) = body.kind() {
-        vars.push(var.clone());
-        body = inner;
-    }
-    vars
+    std::iter::once(var).chain(lambdas(body).0).cloned().collect()
 }

@@ -19,14 +19,12 @@ use std::rc::Rc;
 use lambada_anf::Atom;
 use lambada_core::Ty as CoreTy;
 
-use super::Evaluator;
 use super::changing::{Carried, differing};
-use super::functions::same;
+use super::{Evaluator, sketches};
 use crate::Eval;
 use crate::emit::Emit;
 use crate::guards::guarded_extents;
-use crate::merge::ill_typed;
-use crate::val::{FunVal, Val, VariantVal};
+use crate::val::{FunVal, Val, part};
 
 /// Functions of a state that an iteration changes, as the state has them.
 pub(super) type Changed = HashSet<*const FunVal>;
@@ -50,7 +48,7 @@ fn collect(state: &Val, next: &Val, test: &mut dyn FnMut(&Val, &Val) -> bool, in
     {
         into.insert(Rc::as_ptr(function));
     }
-    state.beside(next).into_iter().for_each(|(s, n)| collect(s, n, test, into));
+    state.zip(next).into_iter().for_each(|(s, n)| collect(s, n, test, into));
 }
 
 /// Do the arrays that the functions capture have other sizes after the iteration, as far as one
@@ -61,67 +59,57 @@ pub(super) fn captures_other_sizes(emit: &Emit, state: &Val, next: &Val) -> bool
 
 /// Does a function in it add to an accumulator? Such functions are no nodes.
 fn adds(val: &Val) -> bool {
-    match val {
-        Val::Acc(_) => true,
-        Val::Leaf(_) | Val::Node(_) => false,
-        Val::Tuple(items) => items.iter().any(adds),
-        Val::Array(array) => adds(&array.elem),
-        Val::Variant(variant) => variant.fields.iter().flatten().flatten().any(adds),
-        Val::Fun(fun) => fun.alternatives.iter().flat_map(|c| &c.env).any(adds),
-    }
+    matches!(val, Val::Acc(_)) || val.children().into_iter().any(adds)
 }
 
-impl Evaluator<'_> {
-    /// An element of an array that the innermost block computes. Functions that capture arrays of
-    /// sizes that only this block knows are nodes.
-    pub(super) fn with_own_sizes(&mut self, element: Val, ty: &CoreTy) -> Eval<Val> {
-        let (emit, level) = (&self.emit, self.emit.level());
-        let own = changed(&element, &element, &mut |function, _| {
-            let is_own = |size: Atom| {
-                !emit.is_outside(size, level)
-                    && !emit.poly_is_outside(&emit.facts.poly(size), level)
-            };
-            guarded_extents(function).into_iter().any(|(size, _)| is_own(size))
-        });
-        if own.is_empty() {
-            return Ok(element);
-        }
-        let nodes = self.with_nodes(&element, (&element, &element), ty, &own)?;
-        Ok(nodes.unwrap_or(element))
+/// An element of an array that the innermost block computes. Functions that capture arrays of
+/// sizes that only this block knows are nodes.
+pub(super) fn with_own_sizes(of: &mut Evaluator, element: Val, ty: &CoreTy) -> Eval<Val> {
+    let (emit, level) = (&of.emit, of.emit.level());
+    let own = changed(&element, &element, &mut |function, _| {
+        let is_own = |size: Atom| {
+            !emit.is_outside(size, level) && !emit.poly_is_outside(&emit.facts.poly(size), level)
+        };
+        guarded_extents(function).into_iter().any(|(size, _)| is_own(size))
+    });
+    if own.is_empty() {
+        return Ok(element);
     }
+    let nodes = with_nodes(of, &element, (&element, &element), ty, &own)?;
+    Ok(nodes.unwrap_or(element))
+}
 
-    /// Elements of an array. Functions that capture arrays of different sizes in them are nodes.
-    pub(super) fn with_other_sizes(
-        &mut self,
-        mut elements: Vec<Val>,
-        ty: &CoreTy,
-    ) -> Eval<Vec<Val>> {
-        for k in 1..elements.len() {
-            let emit = &self.emit;
-            let differ =
-                changed(&elements[0], &elements[k], &mut |a, b| captures_other_sizes(emit, a, b));
-            let (first, other) = (elements[0].clone(), elements[k].clone());
-            if !differ.is_empty()
-                && let Some(nodes) = self.with_nodes(&first, (&first, &other), ty, &differ)?
-            {
-                elements[0] = nodes;
-            }
+/// Elements of an array. Functions that capture arrays of different sizes in them are nodes.
+pub(super) fn with_other_sizes(
+    of: &mut Evaluator,
+    mut elements: Vec<Val>,
+    ty: &CoreTy,
+) -> Eval<Vec<Val>> {
+    for k in 1..elements.len() {
+        let emit = &of.emit;
+        let differ =
+            changed(&elements[0], &elements[k], &mut |a, b| captures_other_sizes(emit, a, b));
+        let (first, other) = (elements[0].clone(), elements[k].clone());
+        if !differ.is_empty()
+            && let Some(nodes) = with_nodes(of, &first, (&first, &other), ty, &differ)?
+        {
+            elements[0] = nodes;
         }
-        self.all_reconciled(elements)
     }
+    of.all_reconciled(elements)
+}
 
-    /// The first state with some functions as nodes, if there are such.
-    pub(super) fn with_nodes(
-        &mut self,
-        init: &Val,
-        (state, next): (&Val, &Val),
-        ty: &CoreTy,
-        changed: &Changed,
-    ) -> Eval<Option<Val>> {
-        let mut nodes = Nodes { changed, extents: Vec::new(), found: false };
-        let init = nodes.value(self, Some(init), (state, next), ty)?;
-        Ok(nodes.found.then_some(init).flatten())
-    }
+/// The first state with some functions as nodes, if there are such.
+pub(super) fn with_nodes(
+    of: &mut Evaluator,
+    init: &Val,
+    (state, next): (&Val, &Val),
+    ty: &CoreTy,
+    changed: &Changed,
+) -> Eval<Option<Val>> {
+    let mut nodes = Nodes { changed, extents: Vec::new(), found: false };
+    let init = nodes.value(of, Some(init), (state, next), ty)?;
+    Ok(nodes.found.then_some(init).flatten())
 }
 
 struct Nodes<'c> {
@@ -150,23 +138,15 @@ impl Nodes<'_> {
                 let absent = self.absent(of, ty);
                 let Val::Fun(fun) = init.unwrap_or(&absent) else { return Ok(init.cloned()) };
                 let handle = of.dynamic_family(fun, ty, &self.extents)?;
-                Ok(Some(of.node_val(ty, handle)))
+                Ok(Some(sketches::node_val(of, ty, handle)))
             }
             (Val::Tuple(s), Val::Tuple(n), CoreTy::Tuple(_) | CoreTy::Record(_)) => {
-                let init = match init {
-                    Some(Val::Tuple(items)) => Some(&items[..]),
-                    Some(_) => return Err(ill_typed()),
-                    None => None,
-                };
+                let init = part(init, Val::as_tuple)?;
                 let items = self.list(of, init, (s, n), &ty.components())?;
                 Ok(items.map(Val::tuple))
             }
             (Val::Array(s), Val::Array(n), CoreTy::Array(elem)) => {
-                let array = match init {
-                    Some(Val::Array(array)) => Some(array),
-                    Some(_) => return Err(ill_typed()),
-                    None => None,
-                };
+                let array = part(init, Val::as_array)?;
                 let extent = array.map_or(Atom::int(0), |array| array.extent);
                 self.extents.push(extent);
                 let inner = self.value(of, array.map(|a| &a.elem), (&s.elem, &n.elem), elem)?;
@@ -174,33 +154,20 @@ impl Nodes<'_> {
                 Ok(inner.map(|elem| Val::array(extent, elem)))
             }
             (Val::Variant(s), Val::Variant(n), CoreTy::Variant(id)) => {
-                let constructors = of.program.type_decl(*id).constructors.clone();
                 let absent = self.absent(of, ty);
-                let Val::Variant(own) = init.unwrap_or(&absent) else { return Err(ill_typed()) };
+                let own = init.unwrap_or(&absent).as_variant()?;
                 let mut fields = Vec::new();
-                for (k, (_, types)) in constructors.iter().enumerate() {
+                for (k, (_, types)) in of.program.type_decl(*id).constructors.iter().enumerate() {
                     let own = own.fields[k].as_deref();
                     fields.push(match (&s.fields[k], &n.fields[k]) {
                         (Some(s), Some(n)) => self.list(of, own, (s, n), types)?,
                         (None, _) | (_, None) => own.map(<[Val]>::to_vec),
                     });
                 }
-                if init.is_none() && fields.iter().all(Option::is_none) {
-                    return Ok(None);
-                }
-                let tag = own.tag.clone();
-                Ok(Some(Val::Variant(Rc::new(VariantVal { tag, fields }))))
+                let is_there = init.is_some() || fields.iter().any(Option::is_some);
+                Ok(is_there.then(|| Val::variant(own.tag.clone(), fields)))
             }
-            (
-                Val::Leaf(_)
-                | Val::Tuple(_)
-                | Val::Array(_)
-                | Val::Variant(_)
-                | Val::Fun(_)
-                | Val::Node(_)
-                | Val::Acc(_),
-                ..,
-            ) => Ok(init.cloned()),
+            (..) => Ok(init.cloned()),
         }
     }
 
@@ -226,6 +193,6 @@ impl Nodes<'_> {
 
     /// What is not there is the same for all elements of the arrays around.
     fn absent(&self, of: &mut Evaluator, ty: &CoreTy) -> Val {
-        self.extents.iter().fold(of.absent(ty), |val, _| same(&val))
+        self.extents.iter().fold(of.absent(ty), |val, _| val.same())
     }
 }

@@ -5,41 +5,39 @@ use lambada_core::Term;
 use lambada_source::Span;
 
 use super::{Evaluator, Hint};
-use crate::Eval;
 use crate::emit::Emit;
 use crate::guards::Guard;
-use crate::merge::{Merge, Place, ill_typed, merge};
+use crate::merge::{Merge, Place, merge};
 use crate::val::{Leaf, Val};
+use crate::{Eval, ill_typed};
 
-impl Evaluator<'_> {
-    /// `xs with [i, j] = value`
-    pub(super) fn update(
-        &mut self,
-        t: &Term,
-        at: &[Term],
-        value: &Term,
-        span: Span,
-        hint: Hint,
-    ) -> Eval<Val> {
-        let array = self.eval(t, None)?;
-        let index = self.scalars(at)?;
-        let value = self.eval(value, None)?;
-        let (mut elem, mut outer) = (&array, Vec::new());
-        for i in &index {
-            let Val::Array(array) = elem else { return Err(ill_typed()) };
-            self.emit.check_index(*i, array.extent, span);
-            outer.push(array.extent);
-            elem = &array.elem;
-        }
-        let extents = outer.clone();
-        let value = self.reconciled(value, elem)?;
-        let family = self.reconciled_family(elem, &value, &outer)?;
-        let elem = &family;
-        let mut cells = Cells { outer, index, span };
-        let family = self
-            .named(hint, |this| merge(&mut cells, &mut this.emit, &[Some(elem), Some(&value)]))?;
-        Ok(extents.into_iter().rev().fold(family, |elem, extent| Val::array(extent, elem)))
+/// `xs with [i, j] = value`
+pub(super) fn update(
+    of: &mut Evaluator,
+    t: &Term,
+    at: &[Term],
+    value: &Term,
+    span: Span,
+    hint: Hint,
+) -> Eval<Val> {
+    let array = of.eval(t, None)?;
+    let index = of.scalars(at)?;
+    let value = of.eval(value, None)?;
+    let (mut elem, mut outer) = (&array, Vec::new());
+    for i in &index {
+        let array = elem.as_array()?;
+        of.emit.check_index(*i, array.extent, span);
+        outer.push(array.extent);
+        elem = &array.elem;
     }
+    let extents = outer.clone();
+    let value = of.reconciled(value, elem)?;
+    let family = of.reconciled_family(elem, &value, &outer)?;
+    let elem = &family;
+    let mut cells = Cells { outer, index, span };
+    let family =
+        of.named(hint, |this| merge(&mut cells, &mut this.emit, &[Some(elem), Some(&value)]))?;
+    Ok(extents.into_iter().rev().fold(family, |elem, extent| Val::array(extent, elem)))
 }
 
 /// The elements of an array of the sizes `outer`, and the new value of the one at `index`.

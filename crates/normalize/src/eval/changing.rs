@@ -52,7 +52,7 @@ impl Differing<'_> {
             }
         }
         let guarded = guarded || matches!(state, Val::Variant(_));
-        state.beside(next).into_iter().for_each(|(s, n)| self.value(s, n, guarded));
+        state.zip(next).into_iter().for_each(|(s, n)| self.value(s, n, guarded));
     }
 
     fn size(&mut self, old: Atom, new: Atom) {

@@ -2,17 +2,17 @@
 //! branch.
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
-use lambada_anf::Atom;
+use lambada_anf::{Atom, Op, Ty as AnfTy};
 use lambada_core::{Arm, Term, TermKind, Ty, Var};
 use lambada_prim::Prim;
 
-use super::{Evaluator, Hint};
-use crate::Eval;
+use super::{Evaluator, Hint, nodes, slots};
 use crate::emit::Closed;
 use crate::join::join;
-use crate::merge::ill_typed;
-use crate::val::{Val, VariantVal};
+use crate::val::{NodeVal, Val, VariantVal};
+use crate::{Eval, ill_typed};
 
 /// So many cases are tested one after the other.
 const CHAIN: usize = 8;
@@ -80,68 +80,26 @@ impl Evaluator<'_> {
         hint: Hint,
         run: &mut dyn FnMut(&mut Self, usize) -> Eval<Val>,
     ) -> Eval<Val> {
-        let mut order: Vec<usize> = (0..cases.len()).collect();
-        let size = |k: &usize| (cases[*k].len(), std::cmp::Reverse(*k));
-        if let Some(most) = order.iter().copied().max_by_key(size).filter(|k| cases[*k].len() > 1) {
-            let most = order.remove(most);
-            order.push(most);
-        }
-        if self.for_people || cases.len() <= CHAIN {
-            return self.select_in_order(&order, tag, cases, hint, run);
-        }
-        // Those of several numbers leave the others, which are told apart by halves.
-        let rest = order.split_off(1);
-        let (mut single, several) =
-            rest.into_iter().partition::<Vec<_>, _>(|k| cases[*k].len() == 1);
-        single.sort_by_key(|k| cases[*k][0]);
-        order.extend(several);
-        self.select_before(&order, &single, tag, cases, hint, run)
+        let decision = Decision::of(cases, self.for_people).ok_or_else(ill_typed)?;
+        self.decide(tag, &decision, hint, run)
     }
 
-    /// The same among some of the cases, one after the other, and then among those of one number
-    /// each, which ascend.
-    fn select_before(
+    fn decide(
         &mut self,
-        first: &[usize],
-        single: &[usize],
         tag: Atom,
-        cases: &[Vec<i64>],
+        decision: &Decision,
         hint: Hint,
         run: &mut dyn FnMut(&mut Self, usize) -> Eval<Val>,
     ) -> Eval<Val> {
-        let [next, rest @ ..] = first else {
-            return self.select_by_halves(single, tag, cases, hint, run);
-        };
-        if single.is_empty() {
-            return self.select_in_order(first, tag, cases, hint, run);
-        }
-        let cond = self.is_one_of(tag, &cases[*next]);
-        self.branch(cond, hint, &mut |this, holds| match holds {
-            true => run(this, *next),
-            false => this.select_before(rest, single, tag, cases, hint, run),
-        })
-    }
-
-    /// The same among some of the cases, one after the other.
-    fn select_in_order(
-        &mut self,
-        order: &[usize],
-        tag: Atom,
-        cases: &[Vec<i64>],
-        hint: Hint,
-        run: &mut dyn FnMut(&mut Self, usize) -> Eval<Val>,
-    ) -> Eval<Val> {
-        let [first, rest @ ..] = order else { return Err(ill_typed()) };
-        if rest.is_empty() {
-            return run(self, *first);
-        }
-        let cond = self.is_one_of(tag, &cases[*first]);
-        self.branch(cond, hint, &mut |this, holds| {
-            if holds {
-                run(this, *first)
-            } else {
-                this.select_in_order(rest, tag, cases, hint, run)
+        let (cond, [then, otherwise]) = match decision {
+            Decision::Case(k) => return run(self, *k),
+            Decision::IsOneOf(numbers, sides) => (self.is_one_of(tag, numbers), &**sides),
+            Decision::IsBelow(number, sides) => {
+                (self.emit.prim(Prim::LtInt, &[tag, Atom::int(*number)]), &**sides)
             }
+        };
+        self.branch(cond, hint, &mut |this, holds| {
+            this.decide(tag, if holds { then } else { otherwise }, hint, run)
         })
     }
 
@@ -165,52 +123,55 @@ impl Evaluator<'_> {
         tests.into_iter().reduce(either).unwrap_or(Atom::bool(false))
     }
 
-    /// The same among cases of one number each, which ascend.
-    fn select_by_halves(
-        &mut self,
-        order: &[usize],
-        tag: Atom,
-        cases: &[Vec<i64>],
-        hint: Hint,
-        run: &mut dyn FnMut(&mut Self, usize) -> Eval<Val>,
-    ) -> Eval<Val> {
-        if order.len() <= LEAF {
-            return self.select_in_order(order, tag, cases, hint, run);
-        }
-        let (low, high) = order.split_at(order.len() / 2);
-        let cond = self.emit.prim(Prim::LtInt, &[tag, Atom::int(cases[high[0]][0])]);
-        self.branch(cond, hint, &mut |this, holds| {
-            this.select_by_halves(if holds { low } else { high }, tag, cases, hint, run)
-        })
-    }
-
     /// `match t | C x… -> body …`
     pub(super) fn match_(&mut self, t: &Term, arms: &[Arm], ty: &Ty, hint: Hint) -> Eval<Val> {
-        let variant = match self.eval(t, None)? {
-            Val::Variant(variant) => variant,
-            Val::Node(node) => return self.match_node(&node, arms, hint),
-            Val::Leaf(_) | Val::Tuple(_) | Val::Array(_) | Val::Fun(_) | Val::Acc(_) => {
-                return Err(ill_typed());
-            }
-        };
+        let value = self.eval(t, None)?;
+        if let Val::Node(node) = &value {
+            return self.match_node(node, arms, hint);
+        }
+        let variant = value.as_variant()?;
         if let Some(tag) = variant.tag.constant()
             && variant.fields[tag.int() as usize].is_some()
         {
-            return self.arm_of(&variant, tag.int() as usize, arms, hint);
+            return self.arm_of(variant, tag.int() as usize, arms, hint);
         }
         let possible = possible(arms, |c| variant.fields[c].is_some());
         if possible.is_empty() {
             return Ok(self.absent(ty));
         }
         if let [c] = possible[..] {
-            return self.arm_of(&variant, c as usize, arms, hint);
+            return self.arm_of(variant, c as usize, arms, hint);
         }
         let tag = self.emit.force(&variant.tag);
         let cases = self.cases(arms, &possible);
         self.select_case(tag, &cases, hint, &mut |this, k| match cases[k][..] {
-            [c] => this.arm_of(&variant, c as usize, arms, hint),
+            [c] => this.arm_of(variant, c as usize, arms, hint),
             _ => this.shared_arm(&cases[k], arms, hint),
         })
+    }
+
+    /// `match t | C x… -> body …` for a node.
+    fn match_node(&mut self, t: &NodeVal, arms: &[Arm], hint: Hint) -> Eval<Val> {
+        let Ty::Variant(id) = t.ty else { return Err(ill_typed()) };
+        if let Some((tag, fields)) = &t.known {
+            return self.arm(fields, &arms[*tag], hint);
+        }
+        let handle = self.emit.force(&t.handle);
+        let cases = self.cases(arms, &possible(arms, |_| true));
+        let run = &mut |this: &mut Self, case: usize| {
+            let [tag] = cases[case][..] else {
+                return this.shared_arm(&cases[case], arms, hint);
+            };
+            let tag = tag as usize;
+            let sketches = slots::constructor(this, id, tag);
+            let fields = nodes::fields(this, handle, tag, &sketches, &names(&arms[tag]))?;
+            this.arm(&fields, &arms[tag], hint)
+        };
+        if let [_] = cases[..] {
+            return run(self, 0);
+        }
+        let tag = self.emit.bind("tag", AnfTy::int(), Op::Tag(handle));
+        self.select_case(tag, &cases, hint, run)
     }
 
     fn arm_of(
@@ -276,6 +237,71 @@ impl Evaluator<'_> {
     pub(super) fn shared_arm(&mut self, case: &[i64], arms: &[Arm], hint: Hint) -> Eval<Val> {
         let first = case.first().ok_or_else(ill_typed)?;
         self.scoped(|this| this.eval(&arms[*first as usize].body, hint))
+    }
+}
+
+/// What the fields of a node are called in an arm: as the author calls them, where a variable of
+/// the pattern is one.
+fn names(arm: &Arm) -> Vec<Rc<str>> {
+    let mut names: Vec<Rc<str>> = arm.vars.iter().map(|x| x.hint.clone()).collect();
+    let mut body = &arm.body;
+    while let TermKind::Let(x, value, rest) = body.kind()
+        && let TermKind::Var(field) = value.kind()
+    {
+        let at = arm.vars.iter().position(|var| var.id == field.id);
+        at.into_iter().for_each(|k| names[k] = x.hint.clone());
+        body = rest;
+    }
+    names
+}
+
+/// How the case of a tag is found.
+enum Decision {
+    Case(usize),
+    /// Whether the tag is one of some numbers: what then, and what otherwise.
+    IsOneOf(Vec<i64>, Box<[Decision; 2]>),
+    IsBelow(i64, Box<[Decision; 2]>),
+}
+
+impl Decision {
+    /// Among cases with these numbers, if there are any.
+    fn of(cases: &[Vec<i64>], for_people: bool) -> Option<Decision> {
+        let mut order: Vec<usize> = (0..cases.len()).collect();
+        let size = |k: &usize| (cases[*k].len(), std::cmp::Reverse(*k));
+        if let Some(most) = order.iter().copied().max_by_key(size).filter(|k| cases[*k].len() > 1) {
+            let most = order.remove(most);
+            order.push(most);
+        }
+        if for_people || cases.len() <= CHAIN {
+            return Decision::in_order(&order, cases, None);
+        }
+        // Those of several numbers leave the others, which are told apart by halves.
+        let rest = order.split_off(1);
+        let (mut single, several) =
+            rest.into_iter().partition::<Vec<_>, _>(|k| cases[*k].len() == 1);
+        single.sort_by_key(|k| cases[*k][0]);
+        order.extend(several);
+        Decision::in_order(&order, cases, Decision::by_halves(&single, cases))
+    }
+
+    /// Some cases one after the other, and what is left then; else the last of them is left.
+    fn in_order(order: &[usize], cases: &[Vec<i64>], rest: Option<Decision>) -> Option<Decision> {
+        order.iter().rev().fold(rest, |rest, k| match rest {
+            None => Some(Decision::Case(*k)),
+            Some(rest) => {
+                Some(Decision::IsOneOf(cases[*k].clone(), Box::new([Decision::Case(*k), rest])))
+            }
+        })
+    }
+
+    /// Cases of one number each, which ascend.
+    fn by_halves(order: &[usize], cases: &[Vec<i64>]) -> Option<Decision> {
+        if order.len() <= LEAF {
+            return Decision::in_order(order, cases, None);
+        }
+        let (low, high) = order.split_at(order.len() / 2);
+        let sides = [Decision::by_halves(low, cases)?, Decision::by_halves(high, cases)?];
+        Some(Decision::IsBelow(cases[high[0]][0], Box::new(sides)))
     }
 }
 

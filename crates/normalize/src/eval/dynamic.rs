@@ -6,26 +6,14 @@
 
 use std::rc::Rc;
 
-use lambada_anf::{Atom, Elem, FnId, Nest, Op, Out, Param, Ty};
+use lambada_anf::{Atom, Elem, FnId, Op, Out, Ty};
 use lambada_core::Ty as CoreTy;
 
-use super::{Evaluator, Hint};
-use crate::Eval;
-use crate::merge::ill_typed;
+use super::{Evaluator, Hint, nodes, sketches, slots};
 use crate::messages;
 use crate::sketch::{Filled, Sketch};
 use crate::val::{Closure, CodeKind, FunVal, Leaf, NodeVal, Val};
-
-/// The functions of a type that only run time knows.
-#[derive(Debug, Default)]
-pub(crate) struct Dynamic {
-    /// By constructor: the code, and what it captures.
-    pub codes: Vec<(i64, Vec<Sketch>)>,
-    /// The function that applies them, where one is applied, and how many codes it knows.
-    pub apply: Option<(FnId, Option<usize>)>,
-    /// Whether it has been differentiated as it is.
-    pub frozen: bool,
-}
+use crate::{Eval, ill_typed};
 
 impl Evaluator<'_> {
     // Making
@@ -38,19 +26,14 @@ impl Evaluator<'_> {
         extents: &[Atom],
     ) -> Eval<Leaf> {
         let Some((extent, inner)) = extents.split_first() else { return self.dynamic(fun, ty) };
-        let node = self.node_type(ty);
-        self.emit.enter();
-        let index = self.emit.index("i", *extent);
-        let Val::Fun(element) = Val::Fun(Rc::new(fun.clone())).at(index.into()) else {
-            return Err(ill_typed());
-        };
-        let handle = self.dynamic_family(&element, ty, inner)?;
-        let body = self.emit.leave().finish(vec![handle.atom]);
+        let node = slots::node_type(self, ty);
+        let index = self.emit.enter_for(*extent);
+        let element = Val::Fun(Rc::new(fun.clone())).at(index.into());
+        let handle = self.dynamic_family(element.as_fun()?, ty, inner)?;
         let ty = Ty { elem: Elem::Ref(node), dims: extents.to_vec() };
-        let nest = Nest::For { index, extent: *extent, outs: vec![Out::Collect], body };
-        let var = self.emit.fresh("functions", ty.clone());
-        self.emit.push(vec![Param { var, ty }], nest);
-        Ok(Leaf::stored(var.into(), extents.len()).of(Elem::Ref(node)))
+        let out = (Out::Collect, ty, "functions".into());
+        let atom = self.emit.leave_for(index, *extent, out, handle.atom);
+        Ok(Leaf::stored(atom, extents.len()).of(Elem::Ref(node)))
     }
 
     /// A function as a node.
@@ -58,7 +41,7 @@ impl Evaluator<'_> {
         if let Some(closure) = fun.known() {
             return self.dynamic_closure(closure, ty);
         }
-        let node = self.node_type(ty);
+        let node = slots::node_type(self, ty);
         if fun.alternatives.is_empty() {
             return Ok(Leaf::scalar(Atom::int(0)).of(Elem::Ref(node)));
         }
@@ -66,20 +49,19 @@ impl Evaluator<'_> {
         let numbers: Vec<i64> = fun.alternatives.iter().map(|c| c.code.number).collect();
         let value = self.select(tag, &numbers, None, &mut |this, k| {
             let handle = this.dynamic_closure(&fun.alternatives[k], ty)?;
-            Ok(this.node_val(ty, handle))
+            Ok(sketches::node_val(this, ty, handle))
         })?;
-        let Val::Node(value) = value else { return Err(ill_typed()) };
-        Ok(value.handle.clone())
+        Ok(value.as_node()?.handle.clone())
     }
 
     fn dynamic_closure(&mut self, closure: &Closure, ty: &CoreTy) -> Eval<Leaf> {
         if closure.env.iter().any(|val| matches!(val, Val::Acc(_))) {
             return Err(Box::new(messages::adds_dynamically()));
         }
-        let sketches = self.captured(closure)?;
-        let fields = self.filled(&sketches, &closure.env)?.atoms;
+        let sketches = sketches::captured(self, closure)?;
+        let fields = slots::filled(self, &sketches, &closure.env)?.atoms;
         let tag = self.dynamic_tag(closure, sketches, ty)?;
-        let node = self.node_type(ty);
+        let node = slots::node_type(self, ty);
         Ok(self.emit.node(node, tag, fields))
     }
 
@@ -90,18 +72,16 @@ impl Evaluator<'_> {
         sketches: Vec<Sketch>,
         ty: &CoreTy,
     ) -> Eval<usize> {
-        let node = self.node_type(ty);
+        let node = slots::node_type(self, ty);
         let name_of_type = lambada_core::print_type(self.program, ty);
-        let dynamic = self.dynamics.entry(ty.clone()).or_default();
-        let number = closure.code.number;
-        let known = dynamic.codes.iter().position(|(n, s)| *n == number && *s == sketches);
-        if let Some(tag) = known {
+        let dynamic = self.library.dynamic(ty);
+        let tag = dynamic.tag(closure.code.number, &sketches);
+        if tag < dynamic.codes.len() {
             return Ok(tag);
         }
-        let tag = dynamic.codes.len();
-        dynamic.codes.push((number, sketches.clone()));
+        dynamic.codes.push((closure.code.number, sketches.clone()));
         if dynamic.frozen {
-            self.late = true;
+            self.library.set_late();
             return Err(Box::new(messages::circle(&[&name_of_type])));
         }
         let name = match &closure.code.kind {
@@ -110,7 +90,7 @@ impl Evaluator<'_> {
             CodeKind::Adder { .. } => format!("Adder_{tag}"),
             CodeKind::Pullback(_) => format!("Pullback_{tag}"),
         };
-        let constructor = self.constructor_of(name, &sketches);
+        let constructor = slots::constructor_of(self, name, &sketches);
         self.emit.library.nodes[node.0 as usize].constructors.push(constructor);
         Ok(tag)
     }
@@ -152,48 +132,15 @@ impl Evaluator<'_> {
     }
 
     fn reconcile(&mut self, val: &Val, other: &Val, extents: &mut Vec<Atom>) -> Eval<Val> {
-        match (val, other) {
-            (Val::Fun(fun), Val::Node(node)) => {
-                let handle = self.dynamic_family(fun, &node.ty, extents)?;
-                Ok(self.node_val(&node.ty, handle))
-            }
-            (Val::Tuple(vals), Val::Tuple(others)) => {
-                let pairs = vals.iter().zip(others.iter());
-                let items = pairs.map(|(v, o)| self.reconcile(v, o, extents));
-                Ok(Val::tuple(items.collect::<Eval<Vec<Val>>>()?))
-            }
-            (Val::Array(array), Val::Array(other)) => {
-                extents.push(array.extent);
-                let elem = self.reconcile(&array.elem, &other.elem, extents)?;
-                extents.pop();
-                Ok(Val::array(array.extent, elem))
-            }
-            (Val::Variant(variant), Val::Variant(other)) => {
-                let mut fields = Vec::with_capacity(variant.fields.len());
-                for pair in variant.fields.iter().zip(&other.fields) {
-                    fields.push(match pair {
-                        (Some(vals), Some(others)) => {
-                            let pairs = vals.iter().zip(others);
-                            let vals = pairs.map(|(v, o)| self.reconcile(v, o, extents));
-                            Some(vals.collect::<Eval<Vec<Val>>>()?)
-                        }
-                        (vals, _) => vals.clone(),
-                    });
-                }
-                let tag = variant.tag.clone();
-                Ok(Val::Variant(Rc::new(crate::val::VariantVal { tag, fields })))
-            }
-            (
-                Val::Leaf(_)
-                | Val::Tuple(_)
-                | Val::Array(_)
-                | Val::Variant(_)
-                | Val::Fun(_)
-                | Val::Node(_)
-                | Val::Acc(_),
-                _,
-            ) => Ok(val.clone()),
+        if let (Val::Fun(fun), Val::Node(node)) = (val, other) {
+            let handle = self.dynamic_family(fun, &node.ty, extents)?;
+            return Ok(sketches::node_val(self, &node.ty, handle));
         }
+        let depth = extents.len();
+        extents.extend(val.as_array().ok().map(|array| array.extent));
+        let value = val.try_zip_map(other, &mut |val, other| self.reconcile(val, other, extents));
+        extents.truncate(depth);
+        value
     }
 
     // Applying
@@ -201,37 +148,33 @@ impl Evaluator<'_> {
     /// `f x` for a function that only run time knows.
     pub(super) fn apply_dynamic(&mut self, f: &NodeVal, x: &Val, hint: Hint) -> Eval<Val> {
         let CoreTy::Fun(from, to) = &f.ty else { return Err(ill_typed()) };
-        let function = match self.dynamics.entry(f.ty.clone()).or_default().apply {
+        let function = match self.library.dynamic(&f.ty).apply {
             Some((function, _)) => function,
             None => {
                 let function = self.reserve()?;
-                self.dynamics.entry(f.ty.clone()).or_default().apply = Some((function, None));
+                self.library.dynamic(&f.ty).apply = Some((function, None));
                 function
             }
         };
         let mut arguments = Filled { atoms: vec![self.emit.force(&f.handle)], ..Filled::default() };
-        self.fill(&self.canonical(from), Some(x), &mut arguments)?;
+        slots::fill(self, &sketches::canonical(self, from), Some(x), &mut arguments)?;
         self.named(hint, |this| this.call_function(function, arguments, to))
     }
 
     /// Writes the functions that apply, until they know all codes.
     pub(crate) fn complete(&mut self) -> Eval<()> {
-        loop {
-            let missing = self.dynamics.iter().find_map(|(ty, dynamic)| {
-                let (function, known) = dynamic.apply?;
-                (known != Some(dynamic.codes.len())).then(|| (ty.clone(), function))
-            });
-            let Some((ty, function)) = missing else { return Ok(()) };
+        while let Some((ty, function)) = self.library.incomplete() {
             self.write_apply(&ty, function)?;
         }
+        Ok(())
     }
 
     fn write_apply(&mut self, ty: &CoreTy, function: FnId) -> Eval<()> {
         let CoreTy::Fun(from, to) = ty else { return Err(ill_typed()) };
-        let dynamic = self.dynamics.entry(ty.clone()).or_default();
+        let dynamic = self.library.dynamic(ty);
         let codes = dynamic.codes.clone();
         dynamic.apply = Some((function, Some(codes.len())));
-        let sketches = [Sketch::Node(ty.clone()), self.canonical(from)];
+        let sketches = [Sketch::Node(ty.clone()), sketches::canonical(self, from)];
         let hints = ["f".into(), "x".into()];
         self.function(function, "apply", &sketches, &hints, to, &mut |this, vals| {
             let [Val::Node(f), x] = &vals[..] else { return Err(ill_typed()) };
@@ -246,8 +189,8 @@ impl Evaluator<'_> {
             let numbers: Vec<i64> = (0..codes.len() as i64).collect();
             this.select(tag, &numbers, None, &mut |this, k| {
                 let (number, sketches) = &codes[k];
-                let env = this.fields(handle, k, sketches, &[])?;
-                let f = Val::closure(this.code_of(*number), env);
+                let env = nodes::fields(this, handle, k, sketches, &[])?;
+                let f = Val::closure(this.codes.of(*number), env);
                 let value = this.apply(&f, x.clone(), to, None)?;
                 this.by_type(&value, to)
             })
@@ -256,14 +199,14 @@ impl Evaluator<'_> {
 
     /// The value as all values of its type are.
     pub(super) fn by_type(&mut self, value: &Val, ty: &CoreTy) -> Eval<Val> {
-        let sketch = [self.canonical(ty)];
-        let atoms = self.filled(&sketch, std::slice::from_ref(value))?.atoms;
-        Ok(self.instances(&sketch, atoms)?.remove(0))
+        let sketch = [sketches::canonical(self, ty)];
+        let atoms = slots::filled(self, &sketch, std::slice::from_ref(value))?.atoms;
+        Ok(slots::instances(self, &sketch, atoms)?.remove(0))
     }
 }
 
 /// Whether there is a function in a value where there is a node in the other one.
 pub(super) fn meets_node(val: &Val, other: &Val) -> bool {
     let here = matches!((val, other), (Val::Fun(_), Val::Node(_)));
-    here || val.beside(other).into_iter().any(|(val, other)| meets_node(val, other))
+    here || val.zip(other).into_iter().any(|(val, other)| meets_node(val, other))
 }

@@ -1,54 +1,23 @@
 //! Functions: closures are static values, application is inlining. Where one of several closures
 //! may be meant, application tests the tag.
 
-use std::rc::Rc;
-
 use lambada_anf::{Atom, Elem, Stm};
 use lambada_core::{DefId, Term, TermKind, Ty, Var};
 
 use super::calls::parameters;
-use super::{Evaluator, Hint};
-use crate::Eval;
-use crate::merge::ill_typed;
-use crate::val::{Closure, Code, CodeKind, FunVal, Leaf, Val, VariantVal};
+use super::rules::functions;
+use super::rules::kernels;
+use super::{Evaluator, Hint, pullbacks, rules, shared, sketches, slots, state, unroll};
+use crate::val::{Closure, CodeKind, Leaf, Val};
+use crate::{Eval, ill_typed, lambdas, taken};
 
 impl Evaluator<'_> {
     /// `λx. body` with the values of its free variables.
     pub(super) fn lambda(&mut self, var: &Var, body: &Term) -> Eval<Val> {
-        let code = self.code(var, body);
+        let code = self.codes.lambda(var, body);
         let CodeKind::Lambda { free, .. } = &code.kind else { return Err(ill_typed()) };
         let env = free.iter().map(|x| self.lookup(x)).collect::<Eval<Vec<Val>>>()?;
         Ok(Val::closure(code, env))
-    }
-
-    fn code(&mut self, var: &Var, body: &Term) -> Rc<Code> {
-        if let Some(code) = self.codes.get(&var.id) {
-            return code.clone();
-        }
-        let free = match self.ruled.get(&var.id) {
-            Some(at) => at.free.clone(),
-            None => body.free_vars().into_iter().filter(|x| x != var).collect(),
-        };
-        let code = self.number(CodeKind::Lambda {
-            var: var.clone(),
-            body: body.clone(),
-            free,
-            siblings: Rc::from([]),
-        });
-        self.codes.insert(var.id, code.clone());
-        code
-    }
-
-    /// A code with the next number.
-    pub(super) fn number(&mut self, kind: CodeKind) -> Rc<Code> {
-        let code = Rc::new(Code { number: self.all_codes.len() as i64, kind });
-        self.all_codes.push(code.clone());
-        code
-    }
-
-    /// The code of this number.
-    pub(crate) fn code_of(&self, number: i64) -> Rc<Code> {
-        self.all_codes[number as usize].clone()
     }
 
     /// `f x y …`: a function that takes several arguments one after the other is entered once, with
@@ -82,13 +51,10 @@ impl Evaluator<'_> {
     /// `f x y …`, of the given type; not more arguments than the function is known to take one
     /// after the other.
     fn apply_to(&mut self, f: &Val, xs: Vec<Val>, ty: &Ty, hint: Hint) -> Eval<Val> {
-        let fun = match f {
-            Val::Fun(fun) => fun,
-            Val::Node(node) => return self.apply_dynamic(node, &xs[0], hint),
-            Val::Leaf(_) | Val::Tuple(_) | Val::Array(_) | Val::Variant(_) | Val::Acc(_) => {
-                return Err(ill_typed());
-            }
-        };
+        if let Val::Node(node) = f {
+            return self.apply_dynamic(node, &xs[0], hint);
+        }
+        let fun = f.as_fun()?;
         if let Some(closure) = fun.known() {
             return self.call(closure, xs, ty, hint);
         }
@@ -105,15 +71,15 @@ impl Evaluator<'_> {
     fn call(&mut self, closure: &Closure, xs: Vec<Val>, ty: &Ty, hint: Hint) -> Eval<Val> {
         self.growth.enter(&closure.code, self.emit.written)?;
         let is_complete = xs.len() == parameters(&closure.code).len();
-        let is_called = is_complete && self.is_recursive(&closure.code);
-        let value = match self.rules_of(&closure.code).filter(|_| is_complete) {
+        let is_called = is_complete && self.codes.recursive(&closure.code).is_some();
+        let value = match self.codes.rules(&closure.code).filter(|_| is_complete) {
             Some(at) if is_called || self.may_be_differentiated() => {
-                self.invoke_ruled(&at, closure, &xs, ty, hint)?
+                rules::invoke_ruled(self, &at, closure, &xs, ty, hint)?
             }
-            Some(at) if !is_called => self.inlined_with_rules(&at, closure, xs, hint)?,
+            Some(at) if !is_called => kernels::inlined_with_rules(self, &at, closure, xs, hint)?,
             None if !is_called => self.inlined(closure, xs, hint)?,
-            None if self.is_repeated(&closure.code) => self.invoke(closure, &xs, ty, hint)?,
-            Some(_) | None => match self.unrolled(closure, &xs, hint)? {
+            None if self.codes.is_repeated(&closure.code) => self.invoke(closure, &xs, ty, hint)?,
+            Some(_) | None => match unroll::unrolled(self, closure, &xs, hint)? {
                 Some(value) => value,
                 None => self.invoke(closure, &xs, ty, hint)?,
             },
@@ -128,28 +94,25 @@ impl Evaluator<'_> {
             CodeKind::Lambda { var, body, free, siblings } => self.scoped(|this| {
                 this.bind_siblings(siblings, &closure.env)?;
                 free.iter().zip(&closure.env).for_each(|(y, value)| this.bind(y, value.clone()));
-                let (mut var, mut body) = (var, body);
-                let mut xs = xs.into_iter();
                 let own = body.span().file == this.file;
-                while let Some(x) = xs.next() {
+                let (vars, body) = taken(var, body, xs.len());
+                for (var, x) in vars.into_iter().zip(xs) {
                     if own {
-                        this.name_value(var, &x);
+                        state::name_value(this, var, &x);
                     }
                     this.emit.hint = Some(var.hint.clone());
                     this.bind(var, x);
                     this.emit.hint = None;
-                    if xs.len() > 0 {
-                        let TermKind::Lam(next, inner) = body.kind() else {
-                            return Err(ill_typed());
-                        };
-                        (var, body) = (next, inner);
-                    }
                 }
                 this.eval(body, hint)
             }),
-            CodeKind::Tangent { ty, span } => self.tangent_at(ty, *span, &closure.env, &xs[0]),
-            CodeKind::Adder { to, span } => self.add_term(to, *span, &closure.env, &xs[0]),
-            CodeKind::Pullback(pullback) => self.pull(pullback, &closure.env, &xs[0]),
+            CodeKind::Tangent { ty, span } => {
+                functions::tangent_at(self, ty, *span, &closure.env, &xs[0])
+            }
+            CodeKind::Adder { to, span } => {
+                functions::add_term(self, to, *span, &closure.env, &xs[0])
+            }
+            CodeKind::Pullback(pullback) => pullbacks::pull(self, pullback, &closure.env, &xs[0]),
         }
     }
 
@@ -181,25 +144,23 @@ impl Evaluator<'_> {
         if body.is_function() {
             let name = &self.program.def(id).name;
             if self.program.is_recursive(id) {
-                self.mark_recursive(&body, name);
+                self.codes.mark_recursive(&body, name);
             } else if self.repeated.contains(&id) {
-                self.mark_recursive(&body, name);
-                self.mark_repeated(&body);
+                self.codes.mark_recursive(&body, name);
+                self.codes.mark_repeated(&body);
             }
             let value = self.eval(&body, None)?;
             self.growth.name(&value, &self.program.def(id).name);
             return Ok(value);
         }
-        if let Some(value) = self.constants.get(&id)
-            && self.is_visible(value)
-        {
+        if let Some(value) = shared::evaluated(self, id) {
             return Ok(value.clone());
         }
         let value = match self.at_the_beginning(&body)? {
             Some(value) => value,
             None => self.eval(&body, Some(&self.program.def(id).name))?,
         };
-        self.constants.insert(id, value.clone());
+        self.local.env.set_constant(id, Some(value.clone()));
         Ok(value)
     }
 
@@ -221,13 +182,12 @@ impl Evaluator<'_> {
     }
 
     pub(super) fn is_visible(&self, value: &Val) -> bool {
-        let mut visible = true;
-        let mut leaves = true;
+        let (mut leaves, mut sizes) = (true, true);
         value.visit(
             &mut |leaf| leaves &= leaf.atoms().all(|a| self.emit.is_visible(a)),
-            &mut |size| visible &= self.emit.is_visible(size),
+            &mut |size| sizes &= self.emit.is_visible(size),
         );
-        visible && leaves
+        leaves && sizes
     }
 }
 
@@ -238,21 +198,7 @@ fn arity(f: &Val) -> usize {
     let Some(CodeKind::Lambda { body, .. }) = known.map(|closure| &closure.code.kind) else {
         return 1;
     };
-    let (mut arity, mut body) = (1, body);
-    while let TermKind::Lam(_, inner) = body.kind() {
-        (arity, body) = (arity + 1, inner);
-    }
-    arity
-}
-
-impl FunVal {
-    /// The closure, if it is known which.
-    pub(super) fn known(&self) -> Option<&Closure> {
-        match self.tag.constant() {
-            Some(tag) => self.alternatives.iter().find(|c| c.code.number == tag.int()),
-            None => self.alternatives.first().filter(|_| self.alternatives.len() == 1),
-        }
-    }
+    1 + lambdas(body).0.len()
 }
 
 impl Evaluator<'_> {
@@ -264,29 +210,16 @@ impl Evaluator<'_> {
                 let items = ty.components();
                 Val::tuple(items.iter().map(|t| self.absent(t)).collect::<Vec<_>>())
             }
-            Ty::Array(elem) => Val::array(Atom::int(0), same(&self.absent(elem))),
-            Ty::Fun(..) => Val::Fun(Rc::new(FunVal {
-                tag: Leaf::scalar(Atom::int(0)),
-                alternatives: Vec::new(),
-            })),
+            Ty::Array(elem) => Val::array(Atom::int(0), self.absent(elem).same()),
+            Ty::Fun(..) => Val::fun(Leaf::scalar(Atom::int(0)), Vec::new()),
             Ty::Variant(id) if self.types.is_recursive(*id) => {
-                let node = self.node_type(ty);
-                self.node_val(ty, Leaf::scalar(Atom::int(0)).of(Elem::Ref(node)))
+                let node = slots::node_type(self, ty);
+                sketches::node_val(self, ty, Leaf::scalar(Atom::int(0)).of(Elem::Ref(node)))
             }
             Ty::Variant(id) => {
                 let fields = vec![None; self.program.type_decl(*id).constructors.len()];
-                let tag = Leaf::scalar(Atom::int(0));
-                Val::Variant(Rc::new(VariantVal { tag, fields }))
+                Val::variant(Leaf::scalar(Atom::int(0)), fields)
             }
         }
     }
-}
-
-/// The family of equal elements.
-pub(super) fn same(value: &Val) -> Val {
-    let on_leaf = &mut |leaf: &Leaf| {
-        let axes = std::iter::once(false).chain(leaf.axes.iter().copied()).collect();
-        Leaf { axes, ..leaf.clone() }
-    };
-    value.map(on_leaf, &mut |size| size)
 }

@@ -5,12 +5,11 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use lambada_core::TermKind;
 use lambada_source::Problem;
 
-use crate::Eval;
 use crate::messages;
 use crate::val::{Code, CodeKind, Val};
+use crate::{Eval, lambdas};
 
 /// The most statements that a definition may consist of when all calls are written out.
 pub(crate) const STATEMENTS: usize = 1_000_000;
@@ -46,11 +45,7 @@ impl Growth {
         let number = self.called.len();
         self.called.push((name.clone(), 0));
         self.names.insert(var.id, number);
-        let mut body = body;
-        while let TermKind::Lam(var, inner) = body.kind() {
-            self.names.insert(var.id, number);
-            body = inner;
-        }
+        self.names.extend(lambdas(body).0.into_iter().map(|var| (var.id, number)));
     }
 
     /// A call is about to be written out, after so many statements.

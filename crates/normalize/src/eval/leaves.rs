@@ -2,59 +2,75 @@
 //! structure, and those of a tangent beside them.
 
 use lambada_anf as anf;
-use lambada_anf::{Atom, Elem, Nest};
+use lambada_anf::{Atom, Elem};
 use lambada_prim::{Prim, ScalarTy};
 use lambada_source::Span;
 
 use super::Evaluator;
-use crate::Eval;
 use crate::emit::Emit;
 use crate::guards::Guard;
-use crate::merge::{Merge, Place, ill_typed, merge};
+use crate::merge::{Merge, Place, map_leaves, merge};
 use crate::messages;
 use crate::val::{Leaf, Val};
+use crate::{Eval, ill_typed};
 
 /// Of a tangent or cotangent: `differentiate` says the same inside of recursive values, and
 /// `core::eval` everywhere.
 pub(super) const ANOTHER_SIZE: &str =
     "an array in this tangent or cotangent has size {1}, but {0} in the value that it belongs to";
 
-impl Evaluator<'_> {
-    /// The value; its real leaves are stored.
-    pub(super) fn with_stored_reals(&mut self, value: &Val) -> Eval<Val> {
-        merge(&mut Store, &mut self.emit, &[Some(value)])
-    }
+/// The value; its real leaves are stored.
+pub(super) fn with_stored_reals(of: &mut Evaluator, value: &Val) -> Eval<Val> {
+    map_leaves(&mut of.emit, value, &mut |emit, leaf, place| match is_active(place.elem) {
+        true => {
+            let atom = emit.stored(leaf, &place.extents);
+            Leaf::stored(atom, leaf.axes.len()).of(place.elem)
+        }
+        false => leaf.clone(),
+    })
+}
 
-    /// Sizes and constructors of a value; everything else is zero.
-    pub(super) fn skeleton(&mut self, value: &Val) -> Eval<Val> {
-        merge(&mut Skeleton, &mut self.emit, &[Some(value)])
-    }
+/// Sizes and constructors of a value; everything else is zero.
+pub(super) fn skeleton(of: &mut Evaluator, value: &Val) -> Eval<Val> {
+    without_numbers(of, value, &|place| place.is_tag)
+}
 
-    /// The real leaves of a tangent or a cotangent of a value of this skeleton.
-    pub(super) fn along(
-        &mut self,
-        skeleton: &Val,
-        tangent: &Val,
-        span: Span,
-        message: &'static str,
-    ) -> Eval<Vec<Atom>> {
-        let mut along = Along { span, message, leaves: Vec::new() };
-        merge(&mut along, &mut self.emit, &[Some(skeleton), Some(tangent)])?;
-        Ok(along.leaves)
-    }
+/// The value with zeros for the leaves that are not kept.
+pub(super) fn without_numbers(
+    of: &mut Evaluator,
+    value: &Val,
+    is_kept: &dyn Fn(&Place) -> bool,
+) -> Eval<Val> {
+    map_leaves(&mut of.emit, value, &mut |_, leaf, place| match is_kept(place) {
+        true => leaf.clone(),
+        false => Leaf::same(Atom::Lit(place.elem.zero()), leaf.axes.len()).of(place.elem),
+    })
+}
+
+/// The real leaves of a tangent or a cotangent of a value of this skeleton.
+pub(super) fn along(
+    of: &mut Evaluator,
+    skeleton: &Val,
+    tangent: &Val,
+    span: Span,
+    message: &'static str,
+) -> Eval<Vec<Atom>> {
+    let mut along = Along { span, message, leaves: Vec::new() };
+    merge(&mut along, &mut of.emit, &[Some(skeleton), Some(tangent)])?;
+    Ok(along.leaves)
 }
 
 /// The structure with these real leaves, in order.
 pub(super) fn with_reals(emit: &Emit, structure: &Val, atoms: &[Atom]) -> Val {
     let mut atoms = atoms.iter();
-    let on_leaf = &mut |leaf: &Leaf| match emit.elem_of(leaf) {
-        elem @ (Elem::Scalar(ScalarTy::Real) | Elem::Ref(_)) => {
-            let atom = *atoms.next().expect("one atom per active leaf");
-            Leaf::stored(atom, leaf.axes.len()).of(elem)
+    structure.map_leaves(&mut |leaf| {
+        let elem = emit.elem_of(leaf);
+        if !is_active(elem) {
+            return leaf.clone();
         }
-        Elem::Scalar(ScalarTy::Int | ScalarTy::Bool) => leaf.clone(),
-    };
-    structure.map(on_leaf, &mut |size| size)
+        let atom = *atoms.next().expect("one atom per active leaf");
+        Leaf::stored(atom, leaf.axes.len()).of(elem)
+    })
 }
 
 /// Has it a derivative: is it real, or a handle of nodes?
@@ -71,25 +87,6 @@ pub(super) fn first_order(value: &Val, span: Span) -> Eval<()> {
         return Ok(());
     }
     Err(Box::new(messages::not_first_order(span)))
-}
-
-/// Stores the real leaves.
-struct Store;
-
-impl Merge for Store {
-    fn size(&mut self, _: &mut Emit, parts: &[Option<Atom>], _: &[Vec<Guard>]) -> Eval<Atom> {
-        parts[0].ok_or_else(ill_typed)
-    }
-
-    fn leaf(&mut self, emit: &mut Emit, parts: &[Option<&Leaf>], place: &Place) -> Eval<Leaf> {
-        let leaf = parts[0].ok_or_else(ill_typed)?;
-        if !is_active(place.elem) {
-            return Ok(leaf.clone());
-        }
-        let rank = leaf.axes.len();
-        let atom = emit.broadcast(leaf, &vec![true; rank], &place.extents);
-        Ok(Leaf::stored(atom, rank).of(place.elem))
-    }
 }
 
 /// The results of the block under construction: every real leaf, and whatever else of the value the
@@ -131,12 +128,11 @@ impl Merge for Results {
     fn leaf(&mut self, emit: &mut Emit, parts: &[Option<&Leaf>], place: &Place) -> Eval<Leaf> {
         let leaf = parts[0].ok_or_else(ill_typed)?;
         if is_active(place.elem) {
-            let rank = leaf.axes.len();
-            let atom = emit.broadcast(leaf, &vec![true; rank], &place.extents);
+            let atom = emit.stored(leaf, &place.extents);
             self.reals.push(self.atoms.len());
             self.types.push(anf::Ty { elem: place.elem, ..emit.ty(atom) });
             self.atoms.push(atom);
-            return Ok(Leaf::stored(atom, rank).of(place.elem));
+            return Ok(Leaf::stored(atom, leaf.axes.len()).of(place.elem));
         }
         if emit.is_static(leaf, &place.extents, self.level) {
             return Ok(leaf.clone());
@@ -144,24 +140,6 @@ impl Merge for Results {
         let atom = emit.force(leaf);
         self.other(emit, atom);
         Ok(Leaf { axes: leaf.axes.clone(), ..Leaf::scalar(atom) })
-    }
-}
-
-/// Forgets all numbers, keeps sizes and constructors.
-struct Skeleton;
-
-impl Merge for Skeleton {
-    fn size(&mut self, _: &mut Emit, parts: &[Option<Atom>], _: &[Vec<Guard>]) -> Eval<Atom> {
-        parts[0].ok_or_else(ill_typed)
-    }
-
-    fn leaf(&mut self, _: &mut Emit, parts: &[Option<&Leaf>], place: &Place) -> Eval<Leaf> {
-        let leaf = parts[0].ok_or_else(ill_typed)?;
-        if place.is_tag {
-            Ok(leaf.clone())
-        } else {
-            Ok(Leaf::same(Atom::Lit(place.elem.zero()), leaf.axes.len()).of(place.elem))
-        }
     }
 }
 
@@ -185,18 +163,12 @@ impl Along {
         if point == tangent {
             return;
         }
-        emit.enter();
-        let index = emit.index("i", *extent);
-        self.same_constructor(
-            emit,
-            &point.at(index.into()),
-            &tangent.at(index.into()),
-            &extents[1..],
-        );
-        let block = emit.leave();
-        if !block.is_empty() {
-            let body = block.finish(Vec::new());
-            emit.push(Vec::new(), Nest::For { index, extent: *extent, outs: Vec::new(), body });
+        let index = emit.enter_for(*extent);
+        let [point, tangent] = [point, tangent].map(|leaf| leaf.at(index.into()));
+        self.same_constructor(emit, &point, &tangent, &extents[1..]);
+        match emit.stms().is_empty() {
+            true => _ = emit.leave(),
+            false => emit.leave_for_effect(index, *extent),
         }
     }
 }

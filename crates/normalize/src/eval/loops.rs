@@ -10,108 +10,104 @@ use lambada_core::{Term, Var as CoreVar};
 use lambada_prim::{Prim, Scalar};
 use lambada_source::Span;
 
-use super::{Evaluator, Hint};
-use crate::Eval;
+use super::{Evaluator, Hint, arrays, carried, unroll};
 use crate::emit::Emit;
 use crate::guards::{Guard, guarded_extents, is_guarded};
 use crate::hoist::{hoist_active_size, hoist_sizes};
-use crate::merge::{Merge, Place, ill_typed, merge};
+use crate::merge::{Merge, Place, merge};
 use crate::val::{Leaf, Val};
+use crate::{Eval, ill_typed};
 
-impl Evaluator<'_> {
-    /// `for i < n => body`
-    pub(super) fn for_(
-        &mut self,
-        i: &CoreVar,
-        n: &Term,
-        body: &Term,
-        span: Span,
-        hint: Hint,
-    ) -> Eval<Val> {
-        let n = self.scalar(n)?;
-        let extent = self.emit.prim(Prim::MaxInt, &[n, Atom::int(0)]);
-        if let Some(count) = self.iterations(i, extent, body) {
-            let values = (0..count).map(|k| {
-                self.scoped(|this| {
-                    this.bind(i, Val::scalar(Atom::int(k)));
-                    this.eval(body, None)
-                })
-            });
-            let values = values.collect::<Eval<Vec<Val>>>()?;
-            return self.items(values, body.ty(), span, hint);
-        }
-        let directions = self.directions;
-        self.emit.enter();
-        let index = self.emit.index(&i.hint, extent);
-        let value = self.scoped(|this| {
-            this.bind(i, Val::scalar(index.into()));
-            this.eval(body, None)
-        })?;
-        let value = self.with_own_sizes(value, body.ty())?;
-        let sizes = self.sizes(&value, index, extent, span)?;
-        let level = self.emit.level();
-        let mut collect = Collect {
-            level,
-            index,
-            extent,
-            hint: hint.cloned(),
-            sizes,
-            binds: Vec::new(),
-            results: Vec::new(),
-        };
-        let elem = merge(&mut collect, &mut self.emit, &[Some(&value)])?;
-        let block = self.emit.leave();
-        if !collect.binds.is_empty() || !block.is_empty() {
-            let outs = vec![Out::Collect; collect.binds.len()];
-            let nest = Nest::For { index, extent, outs, body: block.finish(collect.results) };
-            self.close_for(Stm::new(collect.binds, nest), directions);
-        }
-        Ok(Val::array(extent, elem))
+/// `for i < n => body`
+pub(super) fn for_(
+    of: &mut Evaluator,
+    i: &CoreVar,
+    n: &Term,
+    body: &Term,
+    span: Span,
+    hint: Hint,
+) -> Eval<Val> {
+    let n = of.scalar(n)?;
+    let extent = of.emit.prim(Prim::MaxInt, &[n, Atom::int(0)]);
+    if let Some(count) = unroll::iterations(of, i, extent, body) {
+        let values = (0..count).map(|k| {
+            of.scoped(|this| {
+                this.bind(i, Val::scalar(Atom::int(k)));
+                this.eval(body, None)
+            })
+        });
+        let values = values.collect::<Eval<Vec<Val>>>()?;
+        return arrays::array_of(of, values, body.ty(), span, hint);
     }
+    let directions = of.local.directions;
+    of.emit.enter();
+    let index = of.emit.index(&i.hint, extent);
+    let value = of.scoped(|this| {
+        this.bind(i, Val::scalar(index.into()));
+        this.eval(body, None)
+    })?;
+    let value = carried::with_own_sizes(of, value, body.ty())?;
+    let sizes = outer_sizes(of, &value, index, extent, span)?;
+    let level = of.emit.level();
+    let mut collect = Collect {
+        level,
+        index,
+        extent,
+        hint: hint.cloned(),
+        sizes,
+        binds: Vec::new(),
+        results: Vec::new(),
+    };
+    let elem = merge(&mut collect, &mut of.emit, &[Some(&value)])?;
+    let block = of.emit.leave();
+    if !collect.binds.is_empty() || !block.is_empty() {
+        let outs = vec![Out::Collect; collect.binds.len()];
+        let nest = Nest::For { index, extent, outs, body: block.finish(collect.results) };
+        close_for(of, Stm::new(collect.binds, nest), directions);
+    }
+    Ok(Val::array(extent, elem))
+}
 
-    /// Places a finished `for`. Derivatives that its iterations take along directions, tangents or
-    /// cotangents, if there were `before` so many before it, are taken along all of them at once.
-    fn close_for(&mut self, stm: Stm, before: Directions) {
-        if self.directions.since(before, &stm)
-            && let Some(stms) = self.derivatives.together(&mut self.emit.names, &stm)
-        {
-            self.directions = before;
-            return stms.into_iter().for_each(|stm| self.emit.adopt(stm));
-        }
-        self.emit.push(stm.binds, stm.exp);
+/// Places a finished `for`. Derivatives that its iterations take along directions, tangents or
+/// cotangents, if there were `before` so many before it, are taken along all of them at once.
+fn close_for(of: &mut Evaluator, stm: Stm, before: Directions) {
+    if of.local.directions.since(before, &stm)
+        && let Some(stms) = of.derivatives.together(&mut of.emit.names, &stm)
+    {
+        of.local.directions = before;
+        return stms.into_iter().for_each(|stm| of.emit.adopt(stm));
     }
+    of.emit.push(stm.binds, stm.exp);
+}
 
-    /// What the sizes in the value of a body are outside of it.
-    fn sizes(
-        &mut self,
-        value: &Val,
-        index: Var,
-        extent: Atom,
-        span: Span,
-    ) -> Eval<HashMap<Atom, Atom>> {
-        let level = self.emit.level();
-        let message = "elements have different sizes: {0} and {1}";
-        let (mut known, mut unknown) = (HashMap::new(), Vec::new());
-        for (size, ways) in guarded_extents(value) {
-            if let Some(outer) = self.emit.outer_size(size, level) {
-                known.insert(size, outer);
-            } else if ways.iter().all(|way| is_guarded(way)) {
-                let active = self.emit.any_active(&ways);
-                let outer = hoist_active_size(&mut self.emit, index, extent, active, size);
-                self.emit.check_equal_if(active, outer, size, span, message);
-                known.insert(size, outer);
-            } else {
-                unknown.push(size);
-            }
+/// What the sizes in the value of a body are outside of it.
+fn outer_sizes(
+    of: &mut Evaluator,
+    value: &Val,
+    index: Var,
+    extent: Atom,
+    span: Span,
+) -> Eval<HashMap<Atom, Atom>> {
+    let level = of.emit.level();
+    let message = "elements have different sizes: {0} and {1}";
+    let (mut known, mut unknown) = (HashMap::new(), Vec::new());
+    for (size, ways) in guarded_extents(value) {
+        if let Some(outer) = of.emit.outer_size(size, level) {
+            known.insert(size, outer);
+        } else if ways.iter().all(|way| is_guarded(way)) {
+            let active = of.emit.any_active(&ways);
+            let outer = hoist_active_size(&mut of.emit, index, extent, active, size);
+            of.emit.check_equal_if(active, outer, size, span, message);
+            known.insert(size, outer);
+        } else {
+            unknown.push(size);
         }
-        for (size, outer) in
-            unknown.iter().zip(hoist_sizes(&mut self.emit, index, extent, &unknown))
-        {
-            self.emit.check_equal(outer, *size, span, message);
-            known.insert(*size, outer);
-        }
-        Ok(known)
     }
+    for (size, outer) in unknown.iter().zip(hoist_sizes(&mut of.emit, index, extent, &unknown)) {
+        of.emit.check_equal(outer, *size, span, message);
+        known.insert(*size, outer);
+    }
+    Ok(known)
 }
 
 /// How often something has been placed that a `for` may do along all of its directions at once.

@@ -1,6 +1,11 @@
 //! The partial evaluator: `ρ ⊢ t ⇓ v`, where `v` is symbolic and the code that computes its leaves
 //! is appended to the block that is open. One arm per construct; each group of constructs has a
-//! file.
+//! file of functions.
+//!
+//! Owners: [`Emit`] the code, [`Env`] the environment, [`Codes`] the functions of the program,
+//! [`Library`] the functions and nodes that are made of them. Methods of [`Evaluator`] are only what
+//! every construct needs, and what needs each other: terms, branches, application, calls, and
+//! functions that only run time knows.
 
 mod accumulate;
 mod arrays;
@@ -8,50 +13,52 @@ mod calls;
 mod carried;
 mod cells;
 mod changing;
+mod codes;
 mod control;
 mod derivatives;
 mod dynamic;
+mod env;
 mod functions;
 mod growth;
+mod inspect;
 mod leaves;
+mod library;
 mod loops;
-mod nodes;
+pub(crate) mod nodes;
 mod order;
+pub(crate) mod outputs;
 mod pullbacks;
 mod rules;
 mod shared;
-mod sketches;
-mod slots;
+pub(crate) mod sketches;
+pub(crate) mod slots;
 mod state;
+pub(crate) mod trees;
 mod unroll;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::rc::Rc;
 
 use control::is_never;
-use lambada_anf::{Atom, Derivatives, FnId, NodeId};
+use lambada_anf::{Atom, Derivatives};
 use lambada_core::{DefId, OPERAND, Program, Term, TermKind, Ty, Var};
 use lambada_source::{FileId, Problem, Site, stack};
 
-use crate::Eval;
 use crate::emit::Emit;
 use crate::layout::Layout;
-use crate::merge::ill_typed;
-use crate::sketch::Sketch;
 use crate::types::Types;
-use crate::val::{Code, CodeKind, Leaf, NodeVal, Val, VariantVal};
-use dynamic::Dynamic;
+use crate::val::{Leaf, NodeVal, Val};
+use crate::{Eval, ill_typed};
+use codes::Codes;
+use derivatives::Forward;
+use env::Env;
 use growth::Growth;
+use library::Library;
 use loops::Directions;
-use rules::RuledAt;
 use unroll::Unrolled;
 
 /// What the value of a term is called, if a `let` names it.
 type Hint<'h> = Option<&'h Rc<str>>;
-
-/// What a copy of a function is made for: its code, the definitions that are passed to it, and what
-/// is static of them, the environment and the arguments.
-type Key = (i64, Vec<DefId>, Vec<Sketch>);
 
 /// The evaluator: the environment, and the code under construction.
 pub(crate) struct Evaluator<'a> {
@@ -60,52 +67,20 @@ pub(crate) struct Evaluator<'a> {
     /// Whether people read the code: cases then follow each other as their author wrote them.
     pub for_people: bool,
     pub emit: Emit,
-    /// The value of each variable of core, as the innermost scope sees it.
-    slots: Vec<Option<Val>>,
-    /// What to restore when a scope ends.
-    trail: Vec<(u32, Option<Val>)>,
-    /// The code of each λ, by its variable.
-    codes: HashMap<u32, Rc<Code>>,
-    /// The codes of pullbacks.
-    pullbacks: Vec<Rc<Code>>,
+    codes: Codes,
+    local: Local,
     /// The forward sweeps whose cells have not been used.
     sweeps: Vec<pullbacks::Sweep>,
-    /// What has been placed, that of finished `for`s over directions not counted.
-    directions: Directions,
     /// The states of the loops inside of one that is being written.
     found: state::Found,
-    /// All codes, by number.
-    all_codes: Vec<Rc<Code>>,
     pub types: Types,
-    /// The node types of recursive variants and of functions that only run time knows.
-    nodes: HashMap<Ty, NodeId>,
-    dynamics: HashMap<Ty, Dynamic>,
-    /// By the variables of the λs that recursive functions are: what they are called.
-    recursive: HashMap<u32, Rc<str>>,
+    library: Library,
     /// The definitions that are called as if they were recursive.
     pub repeated: HashSet<DefId>,
-    /// The variables of the λs that they are.
-    called: HashSet<u32>,
-    /// By the variables of the λs of functions with rules.
-    ruled: HashMap<u32, Rc<RuledAt>>,
-    /// The codes of tangents of functions, by the types of these.
-    function_tangents: HashMap<Ty, Rc<Code>>,
     /// How many functions that are being traced are around: derivatives follow.
     derivatives_around: usize,
-    /// The functions of the library, by code and what is static of environment and arguments.
-    functions: HashMap<Key, FnId>,
-    under_construction: Vec<(FnId, Rc<str>)>,
-    /// Of functions that are written again: what is expected of their results.
-    expected: HashMap<FnId, Vec<Option<calls::Known>>>,
-    unrolled: Unrolled,
     /// Is all written out that has a known end, because the order of derivatives depends on it?
     by_order: bool,
-    /// The number of the function that is being written.
-    home: usize,
-    homes: usize,
-    /// Has a function become known only after it was differentiated?
-    late: bool,
-    constants: HashMap<DefId, Val>,
     growth: Growth,
     /// What is shown, by number: where and as what.
     pub inspections: Vec<(Site, Layout)>,
@@ -113,45 +88,36 @@ pub(crate) struct Evaluator<'a> {
     file: FileId,
 }
 
+/// State of the function under construction, the entry or one of the library.
+#[derive(Default)]
+struct Local {
+    env: Env,
+    /// What has been placed, that of finished `for`s over directions not counted.
+    directions: Directions,
+    /// The number of the function.
+    home: usize,
+    unrolled: Unrolled,
+}
+
 impl<'a> Evaluator<'a> {
     /// An evaluator with an empty body open.
     pub fn new(program: &'a Program, derivatives: &'a dyn Derivatives) -> Evaluator<'a> {
         let mut emit = Emit::with(program.precision);
         emit.enter();
-        let slots = vec![None; program.next_var as usize];
-        let (trail, codes, pullbacks, constants) =
-            (Vec::new(), HashMap::new(), Vec::new(), HashMap::new());
         Evaluator {
             program,
             derivatives,
             for_people: false,
             emit,
-            slots,
-            trail,
-            codes,
-            pullbacks,
+            codes: Codes::default(),
+            local: Local::default(),
             sweeps: Vec::new(),
-            directions: Directions::default(),
             found: state::Found::default(),
-            all_codes: Vec::new(),
             types: Types::of(program),
-            nodes: HashMap::new(),
-            dynamics: HashMap::new(),
-            recursive: HashMap::new(),
+            library: Library::default(),
             repeated: HashSet::new(),
-            called: HashSet::new(),
-            ruled: HashMap::new(),
-            function_tangents: HashMap::new(),
             derivatives_around: 0,
-            functions: HashMap::new(),
-            under_construction: Vec::new(),
-            expected: HashMap::new(),
-            unrolled: Unrolled::default(),
             by_order: false,
-            home: 0,
-            homes: 0,
-            late: false,
-            constants,
             growth: Growth::default(),
             inspections: Vec::new(),
             file: FileId::default(),
@@ -160,7 +126,7 @@ impl<'a> Evaluator<'a> {
 
     /// Is a function known at run time only, that was differentiated before it was found?
     pub fn is_late(&self) -> bool {
-        self.late
+        self.library.is_late()
     }
 
     /// An evaluator that writes out all that has a known end.
@@ -170,20 +136,21 @@ impl<'a> Evaluator<'a> {
 
     /// An evaluator that knows from the beginning which functions are known at run time only.
     pub fn again(self) -> Evaluator<'a> {
-        let mut new = Evaluator::new(self.program, self.derivatives);
-        new.for_people = self.for_people;
-        (new.repeated, new.called) = (self.repeated, self.called);
-        let is_lambda = |(number, _): &(i64, Vec<Sketch>)| {
-            matches!(self.all_codes[*number as usize].kind, CodeKind::Lambda { .. })
+        let mut new = Evaluator {
+            for_people: self.for_people,
+            repeated: self.repeated,
+            by_order: self.by_order,
+            ..Evaluator::new(self.program, self.derivatives)
         };
-        for (ty, dynamic) in self.dynamics {
-            let codes = dynamic.codes.into_iter().filter(is_lambda).collect();
-            new.dynamics.insert(ty, Dynamic { codes, ..Dynamic::default() });
-        }
-        (new.codes, new.all_codes, new.recursive) = (self.codes, self.all_codes, self.recursive);
-        (new.ruled, new.function_tangents) = (self.ruled, self.function_tangents);
-        new.by_order = self.by_order;
+        new.library = self.library.again(&|number| self.codes.of(number).var().is_some());
+        new.codes = self.codes.again();
         new
+    }
+
+    /// Does a derivative follow, as far as is known? A function of the library may be called where
+    /// one does.
+    fn may_be_differentiated(&self) -> bool {
+        self.derivatives_around > 0 || self.library.is_open()
     }
 
     // Environment
@@ -191,49 +158,35 @@ impl<'a> Evaluator<'a> {
     /// Binds a variable until the scope ends. A scalar is read now, so that it is read once.
     pub fn bind(&mut self, var: &Var, value: Val) {
         let value = self.settle(value);
-        let k = var.id as usize;
-        if self.slots.len() <= k {
-            self.slots.resize(k + 1, None);
-        }
-        self.trail.push((var.id, self.slots[k].replace(value)));
+        self.local.env.bind(var, value);
     }
 
     fn settle(&mut self, value: Val) -> Val {
-        match value {
-            Val::Leaf(leaf) if !leaf.prefix.is_empty() => Val::scalar(self.emit.force(&leaf)),
-            Val::Leaf(_)
-            | Val::Tuple(_)
-            | Val::Array(_)
-            | Val::Variant(_)
-            | Val::Fun(_)
-            | Val::Acc(_) => value,
-            Val::Node(ref node) if !node.handle.prefix.is_empty() => {
-                let atom = self.emit.force(&node.handle);
-                let handle = Leaf { atom, prefix: Vec::new(), ..node.handle.clone() };
-                Val::Node(Rc::new(NodeVal { handle, ..(**node).clone() }))
-            }
-            Val::Node(_) => value,
+        if let Val::Leaf(leaf) = &value
+            && !leaf.prefix.is_empty()
+        {
+            return Val::scalar(self.emit.force(leaf));
         }
+        if let Val::Node(node) = &value
+            && !node.handle.prefix.is_empty()
+        {
+            let atom = self.emit.force(&node.handle);
+            let handle = Leaf { atom, prefix: Vec::new(), ..node.handle.clone() };
+            return Val::Node(Rc::new(NodeVal { handle, ..(**node).clone() }));
+        }
+        value
     }
 
     /// Runs `inside`, and forgets what it binds.
     fn scoped<T>(&mut self, inside: impl FnOnce(&mut Self) -> Eval<T>) -> Eval<T> {
-        let mark = self.trail.len();
+        let mark = self.local.env.mark();
         let result = inside(self)?;
-        self.forget_to(mark);
+        self.local.env.forget_to(mark);
         Ok(result)
     }
 
-    /// Forgets what has been bound since.
-    fn forget_to(&mut self, mark: usize) {
-        while self.trail.len() > mark {
-            let (id, old) = self.trail.pop().expect("the trail is longer than the mark");
-            self.slots[id as usize] = old;
-        }
-    }
-
     fn lookup(&self, var: &Var) -> Eval<Val> {
-        self.slots.get(var.id as usize).cloned().flatten().ok_or_else(ill_typed)
+        self.local.env.lookup(var)
     }
 
     // Terms
@@ -241,67 +194,41 @@ impl<'a> Evaluator<'a> {
     /// The value of a term.
     pub fn eval(&mut self, term: &Term, hint: Hint) -> Eval<Val> {
         let mut term = term;
+        // A long spine is no deep recursion.
         loop {
-            match term.kind() {
-                TermKind::Let(x, t, s) => {
-                    let named = Some(&x.hint).filter(|hint| &***hint != OPERAND);
-                    let value = self.eval(t, named)?;
-                    self.growth.name(&value, &x.hint);
-                    if named.is_some() && t.span().file == self.file {
-                        self.name_value(x, &value);
-                    }
-                    self.emit.hint = named.cloned();
-                    self.bind(x, value);
-                    self.emit.hint = None;
-                    term = s;
+            if let TermKind::Let(x, t, s) = term.kind() {
+                let named = Some(&x.hint).filter(|hint| &***hint != OPERAND);
+                let value = self.eval(t, named)?;
+                self.growth.name(&value, &x.hint);
+                if named.is_some() && t.span().file == self.file {
+                    state::name_value(self, x, &value);
                 }
-                TermKind::LetRec(functions, body) => {
-                    self.let_rec(functions)?;
-                    term = body;
-                }
-                TermKind::Check { cond, site, values, body } => {
-                    let cond = self.scalar(cond)?;
-                    if cond != Atom::bool(true) {
-                        let values = self.scalars(values)?;
-                        self.emit.check_at(cond, site, values);
-                    }
-                    term = body;
-                }
-                TermKind::Var(_)
-                | TermKind::Global(_)
-                | TermKind::Lit(_)
-                | TermKind::Never
-                | TermKind::Lam(..)
-                | TermKind::App(..)
-                | TermKind::Tuple(_)
-                | TermKind::Proj(..)
-                | TermKind::Con(..)
-                | TermKind::Match(..)
-                | TermKind::If(..)
-                | TermKind::Prim(..)
-                | TermKind::Array(_)
-                | TermKind::For(..)
-                | TermKind::Dim(..)
-                | TermKind::Index(..)
-                | TermKind::Update(..)
-                | TermKind::Reduce(..)
-                | TermKind::Inspect(..)
-                | TermKind::ArrayPrim(..)
-                | TermKind::Loop { .. }
-                | TermKind::Accumulate { .. }
-                | TermKind::Add { .. }
-                | TermKind::Jvp(..)
-                | TermKind::Vjp(..)
-                | TermKind::Ruled(_)
-                | TermKind::Reach(..)
-                | TermKind::Band(..) => {
-                    let around = self.emit.names.come_from(term.span());
-                    let value = stack::deeper(|| self.node(term, hint));
-                    self.emit.names.come_from(around);
-                    return value.map_err(|problem| place(problem, term));
-                }
+                self.emit.hint = named.cloned();
+                self.bind(x, value);
+                self.emit.hint = None;
+                term = s;
+            } else if let TermKind::LetRec(functions, body) = term.kind() {
+                self.let_rec(functions)?;
+                term = body;
+            } else if let TermKind::Check { cond, site, values, body } = term.kind() {
+                self.check(cond, site, values)?;
+                term = body;
+            } else {
+                let around = self.emit.names.come_from(term.span());
+                let value = stack::deeper(|| self.node(term, hint));
+                self.emit.names.come_from(around);
+                return value.map_err(|problem| place(problem, term));
             }
         }
+    }
+
+    fn check(&mut self, cond: &Term, site: &Site, values: &[Term]) -> Eval<()> {
+        let cond = self.scalar(cond)?;
+        if cond != Atom::bool(true) {
+            let values = self.scalars(values)?;
+            self.emit.check_at(cond, site, values);
+        }
+        Ok(())
     }
 
     fn node(&mut self, term: &Term, hint: Hint) -> Eval<Val> {
@@ -318,15 +245,9 @@ impl<'a> Evaluator<'a> {
             TermKind::Tuple(items) => Ok(Val::tuple(
                 items.iter().map(|t| self.eval(t, hint)).collect::<Eval<Vec<Val>>>()?,
             )),
-            TermKind::Proj(t, k) => match self.eval(t, None)? {
-                Val::Tuple(items) => items.get(*k).cloned().ok_or_else(ill_typed),
-                Val::Leaf(_)
-                | Val::Array(_)
-                | Val::Variant(_)
-                | Val::Fun(_)
-                | Val::Node(_)
-                | Val::Acc(_) => Err(ill_typed()),
-            },
+            TermKind::Proj(t, k) => {
+                self.eval(t, None)?.as_tuple()?.get(*k).cloned().ok_or_else(ill_typed)
+            }
             TermKind::Con(tag, args) => self.construct(*tag, args, term.ty(), hint),
             TermKind::Match(t, arms) => self.match_(t, arms, term.ty(), hint),
             TermKind::If(_, t, s) if is_never(s) => self.eval(t, hint),
@@ -341,26 +262,37 @@ impl<'a> Evaluator<'a> {
                 let args = self.scalars(args)?;
                 self.named(hint, |this| Ok(Val::scalar(this.emit.prim(*op, &args))))
             }
-            TermKind::Array(items) => self.literal(items, term.ty(), span, hint),
-            TermKind::For(i, n, body) => self.for_(i, n, body, span, hint),
-            TermKind::Dim(t, axis) => self.dim(t, *axis),
-            TermKind::Index(t, at) => self.index(t, at, span, hint),
-            TermKind::Update(t, at, value) => self.update(t, at, value, span, hint),
-            TermKind::Reduce(op, t) => self.reduce(*op, t, hint),
+            TermKind::Array(items) => arrays::literal(self, items, term.ty(), span, hint),
+            TermKind::For(i, n, body) => loops::for_(self, i, n, body, span, hint),
+            TermKind::Dim(t, axis) => arrays::dim(self, t, *axis),
+            TermKind::Index(t, at) => arrays::index(self, t, at, span, hint),
+            TermKind::Update(t, at, value) => cells::update(self, t, at, value, span, hint),
+            TermKind::Reduce(op, t) => arrays::reduce(self, *op, t, hint),
             TermKind::Inspect(site, t) => {
                 let value = self.eval(t, hint)?;
-                self.inspect(site, &value, t.ty())?;
+                inspect::inspect(self, site, &value, t.ty())?;
                 Ok(value)
             }
-            TermKind::ArrayPrim(prim, args) => self.contraction(*prim, args, span, hint),
-            TermKind::Loop { state, init, kind, body } => self.loop_(state, init, kind, body, span),
-            TermKind::Accumulate { acc, init, body } => self.accumulate(acc, init, body),
-            TermKind::Add { acc, index, value } => self.add(acc, index, value, span),
-            TermKind::Jvp(f, x, dx) => self.jvp(f, x, dx, term.ty(), span),
-            TermKind::Reach(f, x, marks) => self.reach(f, x, marks, term.ty(), span),
-            TermKind::Band(f, x) => self.band(f, x, span),
-            TermKind::Vjp(f, x) => self.vjp(f, x, term.ty(), span),
-            TermKind::Ruled(_) => self.function_with_rules(term),
+            TermKind::ArrayPrim(prim, args) => arrays::contraction(self, *prim, args, span, hint),
+            TermKind::Loop { state, init, kind, body } => {
+                state::loop_(self, state, init, kind, body, span)
+            }
+            TermKind::Accumulate { acc, init, body } => {
+                accumulate::accumulate(self, acc, init, body)
+            }
+            TermKind::Add { acc, index, value } => accumulate::add(self, acc, index, value, span),
+            TermKind::Jvp(f, x, dx) => {
+                let ty = &term.ty().components()[0];
+                derivatives::forward(self, f, x, dx, ty, span, Forward::Tangent).map(Val::tuple)
+            }
+            TermKind::Reach(f, x, marks) => {
+                let ty = term.ty();
+                let pair = derivatives::forward(self, f, x, marks, ty, span, Forward::Marks);
+                pair.map(|[_, reached]| reached)
+            }
+            TermKind::Band(f, x) => derivatives::band(self, f, x, span),
+            TermKind::Vjp(f, x) => derivatives::vjp(self, f, x, term.ty(), span),
+            TermKind::Ruled(_) => rules::function_with_rules(self, term),
             TermKind::Let(..) | TermKind::LetRec(..) | TermKind::Check { .. } => {
                 self.eval(term, hint)
             }
@@ -379,16 +311,8 @@ impl<'a> Evaluator<'a> {
 
     /// A scalar value as an atom.
     fn atom(&mut self, value: &Val) -> Eval<Atom> {
-        match value {
-            Val::Leaf(leaf) if leaf.axes.is_empty() => Ok(self.emit.force(leaf)),
-            Val::Leaf(_)
-            | Val::Tuple(_)
-            | Val::Array(_)
-            | Val::Variant(_)
-            | Val::Fun(_)
-            | Val::Node(_)
-            | Val::Acc(_) => Err(ill_typed()),
-        }
+        let leaf = value.as_leaf()?;
+        if leaf.axes.is_empty() { Ok(self.emit.force(leaf)) } else { Err(ill_typed()) }
     }
 
     /// Emits under a name: the first statement that takes one gets it.
@@ -403,12 +327,11 @@ impl<'a> Evaluator<'a> {
         let Ty::Variant(id) = ty else { return Err(ill_typed()) };
         if self.types.is_recursive(*id) {
             let args = args.iter().map(|t| self.eval(t, None)).collect::<Eval<Vec<Val>>>()?;
-            return self.make_node(*id, tag, args, hint);
+            return nodes::make_node(self, *id, tag, args, hint);
         }
         let mut fields = vec![None; self.program.type_decl(*id).constructors.len()];
         fields[tag] = Some(args.iter().map(|t| self.eval(t, hint)).collect::<Eval<Vec<Val>>>()?);
-        let tag = Leaf::scalar(Atom::int(tag as i64));
-        Ok(Val::Variant(Rc::new(VariantVal { tag, fields })))
+        Ok(Val::variant(Leaf::scalar(Atom::int(tag as i64)), fields))
     }
 }
 

@@ -3,56 +3,41 @@
 
 use std::collections::HashSet;
 
-use lambada_anf::{Block, Exp, FnId, Op, Rules};
+use lambada_anf::{Block, FnId, Rules};
 
 use super::Evaluator;
 use crate::Eval;
 use crate::messages;
+use crate::rehearsal::called;
 
-impl Evaluator<'_> {
-    /// Completes what a block calls; an error if that is what is being written around it.
-    pub(super) fn ready(&mut self, block: &Block) -> Eval<()> {
-        if self.emit.library.is_empty() {
-            return Ok(());
-        }
-        self.complete()?;
-        let reached = self.reached(block);
-        let open = |(id, _): &(FnId, _)| reached.contains(id);
-        if let Some(first) = self.under_construction.iter().position(open) {
-            let names: Vec<&str> =
-                self.under_construction[first..].iter().map(|(_, name)| &**name).collect();
-            return Err(Box::new(messages::circle(&names)));
-        }
-        if !reached.is_empty() {
-            self.dynamics.values_mut().for_each(|dynamic| dynamic.frozen = true);
-        }
-        Ok(())
+/// Completes what a block calls; an error if that is what is being written around it.
+pub(super) fn ready(of: &mut Evaluator, block: &Block) -> Eval<()> {
+    if of.emit.library.is_empty() {
+        return Ok(());
     }
-
-    /// The functions that a block calls, and those that they call.
-    fn reached(&self, block: &Block) -> HashSet<FnId> {
-        let mut found = HashSet::new();
-        let mut open: Vec<FnId> = calls(block);
-        while let Some(id) = open.pop() {
-            if found.insert(id)
-                && let Some(function) = self.emit.library.function(id)
-            {
-                open.extend(calls(&function.body));
-                let rules = function.rules.iter().flat_map(Rules::all);
-                open.extend(rules.map(|rule| rule.function));
-            }
-        }
-        found
+    of.complete()?;
+    let reached = reached(of, block);
+    if let Some(names) = of.library.circle(&reached) {
+        return Err(Box::new(messages::circle(&names)));
     }
+    if !reached.is_empty() {
+        of.library.freeze();
+    }
+    Ok(())
 }
 
-fn calls(block: &Block) -> Vec<FnId> {
-    let mut found = Vec::new();
-    for stm in &block.stms {
-        if let Exp::Op(Op::Call { function, .. }) = &stm.exp {
-            found.push(*function);
+/// The functions that a block calls, and those that they call.
+fn reached(of: &Evaluator, block: &Block) -> HashSet<FnId> {
+    let mut found = HashSet::new();
+    let mut open: Vec<FnId> = called(&block.stms);
+    while let Some(id) = open.pop() {
+        if found.insert(id)
+            && let Some(function) = of.emit.library.function(id)
+        {
+            open.extend(called(&function.body.stms));
+            let rules = function.rules.iter().flat_map(Rules::all);
+            open.extend(rules.map(|rule| rule.function));
         }
-        stm.exp.blocks().into_iter().for_each(|block| found.extend(calls(block)));
     }
     found
 }

@@ -7,142 +7,124 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use lambada_anf as anf;
-use lambada_anf::{Atom, Param, Renaming, free_vars};
+use lambada_anf::{Atom, Param, Renaming, free_vars, without_rules};
 use lambada_source::Span;
 
-use super::Evaluator;
 use super::arrays::stored;
-use super::derivatives::actual;
 use super::leaves::{ANOTHER_SIZE, is_active, with_reals};
-use crate::Eval;
-use crate::alpha::alike;
+use super::{Evaluator, arrays, leaves};
 use crate::emit::Emit;
-use crate::merge::ill_typed;
-use crate::val::{Closure, Code, CodeKind, FunVal, Leaf, Pullback, Val, VariantVal};
+use crate::val::{Code, CodeKind, Leaf, Pullback, Val};
+use crate::{Eval, ill_typed};
 
-impl Evaluator<'_> {
-    /// The pullback of a function with this result at this point. `once`: the map for the block of
-    /// the forward sweep, if it may be placed once there.
-    pub(super) fn pullback(
-        &mut self,
-        map: anf::Lambda,
-        once: Option<anf::Lambda>,
-        [result, point]: [&Val; 2],
-        span: Span,
-    ) -> Eval<Val> {
-        let skeletons = [self.skeleton(result)?, self.skeleton(point)?];
-        let free = self.captures(&map);
-        let captured = free.iter().map(|p| stored(p.var.into(), &p.ty.dims));
-        let env = skeletons.into_iter().chain(captured).collect();
-        let hints = self.hints(&map);
-        let (home, own) = (self.home, free.iter().map(|p| p.var).collect());
-        let code = self.shared_code(Pullback { map, free, span, home, hints });
-        if let Some(map) = once {
-            let level = self.emit.level();
-            self.sweeps.push(Sweep { code: code.clone(), own, home, level, map });
+/// The pullback of a function with this result at this point. `once`: the map for the block of
+/// the forward sweep, if it may be placed once there.
+pub(super) fn pullback(
+    of: &mut Evaluator,
+    map: anf::Lambda,
+    once: Option<anf::Lambda>,
+    [result, point]: [&Val; 2],
+    span: Span,
+) -> Eval<Val> {
+    let skeletons = [leaves::skeleton(of, result)?, leaves::skeleton(of, point)?];
+    let free = captures(of, &map);
+    let captured = free.iter().map(|p| stored(p.var.into(), &p.ty.dims));
+    let env = skeletons.into_iter().chain(captured).collect();
+    let hints = hints(of, &map);
+    let (home, own) = (of.local.home, free.iter().map(|p| p.var).collect());
+    let code = of.codes.pullback(Pullback { map, free, span, home, hints });
+    if let Some(map) = once {
+        let level = of.emit.level();
+        of.sweeps.push(Sweep { code: code.clone(), own, home, level, map });
+    }
+    Ok(Val::closure(code, env))
+}
+
+/// What the variables that a map binds are called.
+fn hints(of: &Evaluator, map: &anf::Lambda) -> HashMap<anf::Var, Rc<str>> {
+    let mut hints = HashMap::new();
+    map.body.bound(&mut |var| _ = hints.insert(var, of.emit.names.hint(var)));
+    hints
+}
+
+/// A skeleton with the sizes that the types of its active leaves have: it may have been kept
+/// with sizes of its own.
+fn with_sizes_of(of: &mut Evaluator, skeleton: &Val, types: &[anf::Ty], span: Span) -> Eval<Val> {
+    Sizes { emit: &mut of.emit, types: types.iter(), span }.of(skeleton, 0)
+}
+
+/// What a pullback needs of its surroundings, arrays first: they say what their sizes are.
+fn captures(of: &Evaluator, map: &anf::Lambda) -> Vec<Param> {
+    let mut free = free_vars(&map.body);
+    let sizes = map.params.iter().map(|p| &p.ty).chain(&map.results).flat_map(|ty| &ty.dims);
+    free.extend(sizes.filter_map(|d| d.as_var()));
+    let mut seen: HashSet<anf::Var> = map.params.iter().map(|p| p.var).collect();
+    let visible = free.into_iter().filter(|v| of.emit.in_scope(*v));
+    let mut captured: Vec<Param> = Vec::new();
+    for var in visible {
+        if seen.insert(var) {
+            captured.push(Param { var, ty: of.emit.ty(var.into()) });
         }
-        Ok(Val::closure(code, env))
     }
+    captured.sort_by_key(|p| p.ty.dims.is_empty()); // stable
+    captured
+}
 
-    /// What the variables that a map binds are called.
-    fn hints(&self, map: &anf::Lambda) -> HashMap<anf::Var, Rc<str>> {
-        let mut hints = HashMap::new();
-        map.body.bound(&mut |var| _ = hints.insert(var, self.emit.names.hint(var)));
-        hints
-    }
-
-    /// The code of a pullback: one that is known already, if they are alike.
-    fn shared_code(&mut self, pullback: Pullback) -> Rc<Code> {
-        let known = self.pullbacks.iter().find(
-            |code| matches!(&code.kind, CodeKind::Pullback(other) if alike(other, &pullback)),
-        );
-        if let Some(code) = known {
-            return code.clone();
-        }
-        let code = self.number(CodeKind::Pullback(pullback));
-        self.pullbacks.push(code.clone());
-        code
-    }
-
-    /// A skeleton with the sizes that the types of its active leaves have: it may have been kept
-    /// with sizes of its own.
-    fn with_sizes_of(&mut self, skeleton: &Val, types: &[anf::Ty], span: Span) -> Val {
-        Sizes { emit: &mut self.emit, types: types.iter(), span }.of(skeleton, 0).0
-    }
-
-    /// What a pullback needs of its surroundings, arrays first: they say what their sizes are.
-    fn captures(&self, map: &anf::Lambda) -> Vec<Param> {
-        let mut free = free_vars(&map.body);
-        let sizes = map.params.iter().map(|p| &p.ty).chain(&map.results).flat_map(|ty| &ty.dims);
-        free.extend(sizes.filter_map(|d| d.as_var()));
-        let mut seen: HashSet<anf::Var> = map.params.iter().map(|p| p.var).collect();
-        let visible = free.into_iter().filter(|v| self.emit.in_scope(*v));
-        let mut captured: Vec<Param> = Vec::new();
-        for var in visible {
-            if seen.insert(var) {
-                captured.push(Param { var, ty: self.emit.ty(var.into()) });
-            }
-        }
-        captured.sort_by_key(|p| p.ty.dims.is_empty()); // stable
-        captured
-    }
-
-    /// A pullback applied to a cotangent.
-    pub(super) fn pull(&mut self, pullback: &Pullback, env: &[Val], cotangent: &Val) -> Eval<Val> {
-        let [result, point, captured @ ..] = env else { return Err(ill_typed()) };
-        let mut renaming = Renaming::new();
-        let mut known: HashMap<anf::Var, Atom> = HashMap::new();
-        // A pullback that was made before may be applied to many cotangents.
-        let mut made_before = !captured.is_empty();
-        for (p, value) in pullback.free.iter().zip(captured) {
-            let (atom, dims) = self.matrix(value)?;
-            made_before &= self.emit.is_outside(atom, self.emit.level());
-            let sizes =
-                p.ty.dims.iter().zip(dims).filter_map(|(d, atom)| Some((d.as_var()?, atom)));
-            for (var, atom) in sizes.chain([(p.var, atom)]) {
-                match known.get(&var) {
-                    None => {
-                        known.insert(var, atom);
-                        renaming.insert(var, atom);
-                    }
-                    // One size, which was kept with each array.
-                    Some(first) => {
-                        self.emit.check_equal(*first, atom, pullback.span, ANOTHER_SIZE);
-                    }
+/// A pullback applied to a cotangent.
+pub(super) fn pull(
+    of: &mut Evaluator,
+    pullback: &Pullback,
+    env: &[Val],
+    cotangent: &Val,
+) -> Eval<Val> {
+    let [result, point, captured @ ..] = env else { return Err(ill_typed()) };
+    let mut renaming = Renaming::new();
+    let mut known: HashMap<anf::Var, Atom> = HashMap::new();
+    // A pullback that was made before may be applied to many cotangents.
+    let mut made_before = !captured.is_empty();
+    for (p, value) in pullback.free.iter().zip(captured) {
+        let (atom, dims) = arrays::matrix(of, value)?;
+        made_before &= of.emit.is_outside(atom, of.emit.level());
+        let sizes = p.ty.dims.iter().zip(dims).filter_map(|(d, atom)| Some((d.as_var()?, atom)));
+        for (var, atom) in sizes.chain([(p.var, atom)]) {
+            match known.get(&var) {
+                None => {
+                    known.insert(var, atom);
+                    renaming.insert(var, atom);
+                }
+                // One size, which was kept with each array.
+                Some(first) => {
+                    of.emit.check_equal(*first, atom, pullback.span, ANOTHER_SIZE);
                 }
             }
         }
-        let here = |ty: &anf::Ty| renaming.ty(ty);
-        let params: Vec<anf::Ty> = pullback.map.params.iter().map(|p| here(&p.ty)).collect();
-        let results: Vec<anf::Ty> = pullback.map.results.iter().map(here).collect();
-        let result = self.with_sizes_of(result, &params, pullback.span);
-        let point = &self.with_sizes_of(point, &results, pullback.span);
-        let cotangents = self.along(
-            &result,
-            cotangent,
-            pullback.span,
-            "the cotangent has another constructor than the result",
-        )?;
-        if let Some(once) = self.sweep_of(pullback, &renaming) {
-            let body = actual(&once.params, &cotangents).copy(&once.body, &mut self.emit.names);
-            body.stms.into_iter().for_each(|stm| self.emit.adopt(stm));
-            return Ok(with_reals(&self.emit, point, &body.results));
-        }
-        self.directions.cotangents += usize::from(made_before);
-        pullback
-            .map
-            .params
-            .iter()
-            .zip(cotangents)
-            .for_each(|(p, atom)| renaming.insert(p.var, atom));
-        let (body, names) = (&pullback.map.body, &mut self.emit.names);
-        let mut body = match pullback.home == self.home {
-            true => renaming.copy(body, names),
-            false => renaming.import(body, &pullback.hints, names),
-        };
-        self.adopt(&mut body);
-        Ok(with_reals(&self.emit, point, &body.results))
     }
+    let here = |ty: &anf::Ty| renaming.ty(ty);
+    let params: Vec<anf::Ty> = pullback.map.params.iter().map(|p| here(&p.ty)).collect();
+    let results: Vec<anf::Ty> = pullback.map.results.iter().map(here).collect();
+    let result = with_sizes_of(of, result, &params, pullback.span)?;
+    let point = &with_sizes_of(of, point, &results, pullback.span)?;
+    let cotangents = leaves::along(
+        of,
+        &result,
+        cotangent,
+        pullback.span,
+        "the cotangent has another constructor than the result",
+    )?;
+    if let Some(once) = sweep_of(of, pullback, &renaming) {
+        let body = actual(&once.params, &cotangents).copy(&once.body, &mut of.emit.names);
+        body.stms.into_iter().for_each(|stm| of.emit.adopt(stm));
+        return Ok(with_reals(&of.emit, point, &body.results));
+    }
+    of.local.directions.cotangents += usize::from(made_before);
+    pullback.map.params.iter().zip(cotangents).for_each(|(p, atom)| renaming.insert(p.var, atom));
+    let (body, names) = (&pullback.map.body, &mut of.emit.names);
+    let mut body = match pullback.home == of.local.home {
+        true => renaming.copy(body, names),
+        false => renaming.import(body, &pullback.hints, names),
+    };
+    adopt(of, &mut body);
+    Ok(with_reals(&of.emit, point, &body.results))
 }
 
 /// A linear map that may be placed once, in the block of its forward sweep.
@@ -156,30 +138,27 @@ pub(super) struct Sweep {
     map: anf::Lambda,
 }
 
-impl Evaluator<'_> {
-    /// The map for a pullback with this environment, if its forward sweep is in this block and has
-    /// not been used.
-    fn sweep_of(&mut self, pullback: &Pullback, env: &Renaming) -> Option<anf::Lambda> {
-        let is = |sweep: &Sweep| {
-            let same =
-                matches!(&sweep.code.kind, CodeKind::Pullback(p) if std::ptr::eq(p, pullback));
-            let mut own = pullback.free.iter().zip(&sweep.own);
-            let here = sweep.home == self.home && sweep.level == self.emit.level();
-            same && here
-                && own.all(|(p, x)| env.atom(p.var.into()) == (*x).into())
-                && self.in_block(&sweep.map)
-        };
-        let at = self.sweeps.iter().position(is)?;
-        Some(self.sweeps.swap_remove(at).map)
-    }
+/// The map for a pullback with this environment, if its forward sweep is in this block and has
+/// not been used.
+fn sweep_of(of: &mut Evaluator, pullback: &Pullback, env: &Renaming) -> Option<anf::Lambda> {
+    let is = |sweep: &Sweep| {
+        let same = matches!(&sweep.code.kind, CodeKind::Pullback(p) if std::ptr::eq(p, pullback));
+        let mut own = pullback.free.iter().zip(&sweep.own);
+        let here = sweep.home == of.local.home && sweep.level == of.emit.level();
+        same && here
+            && own.all(|(p, x)| env.atom(p.var.into()) == (*x).into())
+            && in_block(of, &sweep.map)
+    };
+    let at = of.sweeps.iter().position(is)?;
+    Some(of.sweeps.swap_remove(at).map)
+}
 
-    /// Is all in scope that the map mentions, and something of it bound in this very block?
-    fn in_block(&self, map: &anf::Lambda) -> bool {
-        let bound = |x: &anf::Var| map.params.iter().any(|p| p.var == *x);
-        let free: Vec<anf::Var> = free_vars(&map.body).into_iter().filter(|x| !bound(x)).collect();
-        let own = |x: &anf::Var| !self.emit.is_outside((*x).into(), self.emit.level());
-        free.iter().all(|x| self.emit.in_scope(*x)) && free.iter().any(own)
-    }
+/// Is all in scope that the map mentions, and something of it bound in this very block?
+fn in_block(of: &Evaluator, map: &anf::Lambda) -> bool {
+    let bound = |x: &anf::Var| map.params.iter().any(|p| p.var == *x);
+    let free: Vec<anf::Var> = free_vars(&map.body).into_iter().filter(|x| !bound(x)).collect();
+    let own = |x: &anf::Var| !of.emit.is_outside((*x).into(), of.emit.level());
+    free.iter().all(|x| of.emit.in_scope(*x)) && free.iter().any(own)
 }
 
 /// Gives the arrays in a skeleton the sizes that the types of their active leaves have, in order.
@@ -190,62 +169,41 @@ struct Sizes<'a> {
 }
 
 impl Sizes<'_> {
-    /// The value under so many arrays, and the sizes of the first of its active leaves.
-    fn of(&mut self, value: &Val, axes: usize) -> (Val, Option<Vec<Atom>>) {
-        match value {
-            Val::Leaf(leaf) => (value.clone(), self.leaf(leaf)),
-            Val::Node(node) => (value.clone(), self.leaf(&node.handle)),
-            Val::Acc(_) => (value.clone(), None),
-            Val::Tuple(items) => {
-                let (items, sizes) = self.all(items, axes);
-                (Val::tuple(items), sizes)
+    /// The value under so many arrays.
+    fn of(&mut self, value: &Val, axes: usize) -> Eval<Val> {
+        let emit = &self.emit;
+        let active = |leaf: &Leaf| is_active(emit.elem_of(leaf));
+        let Val::Array(array) = value else {
+            if value.own_leaf().is_some_and(active) {
+                self.types.next();
             }
-            Val::Array(array) => {
-                let (elem, sizes) = self.of(&array.elem, axes + 1);
-                let extent = sizes.as_ref().map_or(array.extent, |sizes| sizes[axes]);
-                // Which constructors its elements have was kept with the other size.
-                if axes == 0 && extent != array.extent {
-                    self.emit.check_equal(extent, array.extent, self.span, ANOTHER_SIZE);
-                }
-                (Val::array(extent, elem), sizes)
-            }
-            Val::Variant(variant) => {
-                let mut sizes = self.leaf(&variant.tag);
-                let fields = variant.fields.iter().map(|fields| {
-                    let (fields, found) = self.all(fields.as_ref()?, axes);
-                    sizes = sizes.take().or(found);
-                    Some(fields)
-                });
-                let fields = fields.collect();
-                let tag = variant.tag.clone();
-                (Val::Variant(Rc::new(VariantVal { tag, fields })), sizes)
-            }
-            Val::Fun(fun) => {
-                let mut sizes = self.leaf(&fun.tag);
-                let alternatives = fun.alternatives.iter().map(|closure| {
-                    let (env, found) = self.all(&closure.env, axes);
-                    sizes = sizes.take().or(found);
-                    Closure { code: closure.code.clone(), env }
-                });
-                let alternatives = alternatives.collect();
-                let tag = fun.tag.clone();
-                (Val::Fun(Rc::new(FunVal { tag, alternatives })), sizes)
-            }
-        }
-    }
-
-    fn all(&mut self, values: &[Val], axes: usize) -> (Vec<Val>, Option<Vec<Atom>>) {
-        let mut sizes = None;
-        let mut one = |value| {
-            let (value, found) = self.of(value, axes);
-            sizes = sizes.take().or(found);
-            value
+            return value.try_map(&mut |value| self.of(value, axes));
         };
-        let values = values.iter().map(&mut one).collect();
-        (values, sizes)
+        let first = self.types.as_slice().first().filter(|_| array.elem.any_leaf(&active));
+        let extent = first.map_or(array.extent, |ty| ty.dims[axes]);
+        let elem = self.of(&array.elem, axes + 1)?;
+        // Which constructors its elements have was kept with the other size.
+        if axes == 0 && extent != array.extent {
+            self.emit.check_equal(extent, array.extent, self.span, ANOTHER_SIZE);
+        }
+        Ok(Val::array(extent, elem))
     }
+}
 
-    fn leaf(&mut self, leaf: &Leaf) -> Option<Vec<Atom>> {
-        is_active(self.emit.elem_of(leaf)).then(|| self.types.next())?.map(|ty| ty.dims.clone())
-    }
+/// Atoms for parameters.
+pub(super) fn actual(params: &[Param], actuals: &[Atom]) -> Renaming {
+    let mut renaming = Renaming::new();
+    params.iter().zip(actuals).for_each(|(p, atom)| renaming.insert(p.var, *atom));
+    renaming
+}
+
+/// Appends the statements of a block. Where no derivative follows, functions with rules are
+/// functions like others.
+pub(super) fn adopt(of: &mut Evaluator, block: &mut anf::Block) -> Renaming {
+    let written = match of.may_be_differentiated() {
+        true => Renaming::new(),
+        false => without_rules(&of.emit.library, &mut of.emit.names, block),
+    };
+    std::mem::take(&mut block.stms).into_iter().for_each(|stm| of.emit.adopt(stm));
+    written
 }

@@ -16,40 +16,27 @@
 //! * Gives: a function for every sketch of what is captured and of the arguments, as for recursive
 //!   functions.
 
-mod functions;
-mod kernels;
+pub(in crate::eval) mod functions;
+pub(in crate::eval) mod kernels;
 
 use std::rc::Rc;
 
 use lambada_anf as anf;
 use lambada_anf::{Atom, FnId, Param};
-use lambada_core::{Rule, Ruled, Term, TermKind, Ty as CoreTy, Var};
-use lambada_source::Span;
+use lambada_core::{Rule, Term, TermKind, Ty as CoreTy, Var};
 
 use functions::OpenSum;
 
-use super::calls::{Known, known_results, parameters};
+use super::calls::parameters;
+use super::codes::RuledAt;
 use super::leaves::is_active;
-use super::{Evaluator, Hint};
-use crate::Eval;
-use crate::emit::Emit;
-use crate::guards::Guard;
-use crate::merge::{Merge, Place, ill_typed, merge};
+use super::library::{Known, known_results};
+use super::{Evaluator, Hint, leaves, sketches, slots};
+use crate::merge::Place;
 use crate::messages;
 use crate::sketch::{Sketch, Slots};
-use crate::val::{Closure, Code, CodeKind, Leaf, Val};
-
-/// A λ of a function with rules: the one that takes the next parameter after the first `captured`
-/// and some parameters have been taken.
-#[derive(Debug)]
-pub(crate) struct RuledAt {
-    ruled: Ruled,
-    span: Span,
-    /// What the λ has in its environment: what function and rules capture, and the parameters
-    /// before.
-    pub(super) free: Rc<[Var]>,
-    captured: usize,
-}
+use crate::val::{Closure, Code, CodeKind, Val};
+use crate::{Eval, ill_typed};
 
 /// Which rule.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -71,12 +58,6 @@ struct Subject<'a> {
     known: Vec<Option<Known>>,
 }
 
-impl Subject<'_> {
-    fn known_result(&self, k: usize) -> Option<Known> {
-        self.known.get(k).copied().flatten()
-    }
-}
-
 /// The parameters of a rule, and the values that they stand for.
 struct Head {
     params: Vec<Param>,
@@ -90,294 +71,241 @@ struct Head {
     results: Vec<anf::Ty>,
 }
 
-impl Evaluator<'_> {
-    /// Does a derivative follow, as far as is known? A function of the library may be called where
-    /// one does.
-    pub(super) fn may_be_differentiated(&self) -> bool {
-        self.derivatives_around > 0 || !self.under_construction.is_empty()
-    }
-
-    /// The rules of a function that waits for parameters.
-    pub(super) fn rules_of(&self, code: &Code) -> Option<Rc<RuledAt>> {
-        let CodeKind::Lambda { var, .. } = &code.kind else { return None };
-        self.ruled.get(&var.id).cloned()
-    }
-
-    /// A function with rules.
-    pub(super) fn function_with_rules(&mut self, term: &Term) -> Eval<Val> {
-        self.mark_rules(term, None);
-        let TermKind::Lam(var, body) = term.without_rules().kind() else {
-            return Err(ill_typed());
-        };
-        self.lambda(var, body)
-    }
-
-    /// The λs of a function, if it has rules, belong to it. `free`: the environment, if that is not
-    /// what the term captures.
-    pub(super) fn mark_rules(&mut self, term: &Term, free: Option<Rc<[Var]>>) {
-        let TermKind::Ruled(ruled) = term.kind() else { return };
-        let captured: Vec<Var> = term.free_vars();
-        let (mut before, mut function) = (captured.clone(), &ruled.function);
-        let mut first = free;
-        for _ in ruled.signature().0 {
-            let TermKind::Lam(var, body) = function.kind() else { return };
-            let free = first.take().unwrap_or_else(|| before.clone().into());
-            let count = free.len() - (before.len() - captured.len());
-            let at = RuledAt { ruled: (**ruled).clone(), span: term.span(), free, captured: count };
-            self.ruled.entry(var.id).or_insert_with(|| Rc::new(at));
-            before.push(var.clone());
-            function = body;
-        }
-    }
-
-    /// A function with rules applied to all its arguments.
-    pub(super) fn invoke_ruled(
-        &mut self,
-        at: &Rc<RuledAt>,
-        closure: &Closure,
-        xs: &[Val],
-        ty: &CoreTy,
-        hint: Hint,
-    ) -> Eval<Val> {
-        let vars: Vec<Var> = at.free.iter().cloned().chain(parameters(&closure.code)).collect();
-        let vals: Vec<Val> = closure.env.iter().chain(xs).cloned().collect();
-        let (mut path, mut sketches) = (vec![closure.code.number], Vec::new());
-        for (val, var) in vals.iter().zip(&vars) {
-            sketches.push(self.sketch(val, &var.ty, &mut path)?);
-        }
-        let dynamic = |s: &Sketch| matches!(s, Sketch::Node(CoreTy::Fun(..)));
-        if sketches[at.captured..].iter().any(dynamic) {
-            return Err(Box::new(messages::dynamic_parameter(&at.ruled.name, at.span)));
-        }
-        let filled = self.filled(&sketches, &vals)?;
-        let key = (closure.code.number, Vec::new(), sketches);
-        let function = match self.functions.get(&key) {
-            Some(function) => *function,
-            None => {
-                let id = self.reserve()?;
-                self.functions.insert(key.clone(), id);
-                let hints: Vec<Rc<str>> = vars.iter().map(|x| x.hint.clone()).collect();
-                let params: Vec<CoreTy> =
-                    vars[at.captured..].iter().map(|x| x.ty.clone()).collect();
-                let (code, sketches) = (&closure.code, &key.2);
-                let (hints, params) = (&hints, &params);
-                let known = Vec::new();
-                let subject = Subject { at, code, sketches, hints, params, result: ty, known };
-                self.write_ruled(id, subject)?;
-                id
-            }
-        };
-        self.named(hint, |this| this.call_function(function, filled, ty))
-    }
-
-    /// Writes the function, and its rules. While these are written, it has no derivative.
-    fn write_ruled(&mut self, id: FnId, mut subject: Subject) -> Eval<()> {
-        let Subject { at, code, sketches, hints, result, .. } = subject;
-        let name = at.ruled.name.clone();
-        let env = at.free.len();
-        self.under_construction.push((id, name.clone()));
-        self.function(id, &name, sketches, hints, result, &mut |this, mut vals| {
-            let xs = vals.split_off(env);
-            this.inlined_with_rules(at, &Closure { code: code.clone(), env: vals }, xs, None)
-        })?;
-        let mut captured = Slots::default();
-        sketches[..at.captured].iter().for_each(|s| self.slots(s, anf::NAMELESS, &mut captured));
-        let captured = captured.values.len();
-        let jvp = self.reserved(at.ruled.jvp.as_ref())?;
-        let vjp = self.reserved(at.ruled.vjp.as_ref())?;
-        if let Some(function) = &mut self.emit.library.functions[id.0 as usize] {
-            function.rules = Some(anf::Rules { captured, jvp, vjp, span: at.span });
-            subject.known = known_results(function);
-        }
-        for (mode, core, rule) in [(Mode::Jvp, &at.ruled.jvp, jvp), (Mode::Vjp, &at.ruled.vjp, vjp)]
-        {
-            if let (Some(core), Some(rule)) = (core, rule) {
-                self.write_rule(rule.function, &subject, mode, core)?;
-            }
-        }
-        self.under_construction.pop();
-        Ok(())
-    }
-
-    fn reserved(&mut self, rule: Option<&Rule>) -> Eval<Option<anf::Rule>> {
-        let Some(rule) = rule else { return Ok(None) };
-        Ok(Some(anf::Rule { function: self.reserve()?, span: rule.span }))
-    }
-
-    fn write_rule(&mut self, id: FnId, subject: &Subject, mode: Mode, rule: &Rule) -> Eval<()> {
-        let outside = self.leave_function();
-        let head = self.rule_head(subject, mode)?;
-        let mut sums = Vec::new();
-        if rule.adds {
-            let params = subject.params.iter().zip(&head.vals[subject.at.captured..]);
-            for (_, f) in params.filter(|(ty, _)| matches!(ty, CoreTy::Fun(..))) {
-                sums.push(self.open_sum(&subject.at.ruled.name, rule.span, f)?);
-            }
-        }
-        let value = self.apply_rule(subject, rule, &head, &sums)?;
-        let atoms = match mode {
-            Mode::Jvp => {
-                let says = "the tangent has another constructor than the value";
-                self.along(&head.value, &value, rule.span, says)?
-            }
-            Mode::Vjp => self.cotangents(subject, rule, &head, &value, sums)?,
-        };
-        let results = atoms.into_iter().zip(head.results).collect();
-        let suffix = match mode {
-            Mode::Jvp => "jvp",
-            Mode::Vjp => "vjp",
-        };
-        let name = format!("{}_{suffix}", subject.at.ruled.name);
-        let function = self.enter_function(outside, |emit| {
-            emit.library_function((id, name), head.params, Vec::new(), results)
-        });
-        self.emit.library.functions[id.0 as usize] = Some(function);
-        Ok(())
-    }
-
-    fn rule_head(&mut self, subject: &Subject, mode: Mode) -> Eval<Head> {
-        let (sketches, captured) = (subject.sketches, subject.at.captured);
-        let mut slots = Slots::default();
-        for (sketch, hint) in sketches[..captured].iter().zip(subject.hints) {
-            self.slots(sketch, hint, &mut slots);
-        }
-        let first = slots.values.len();
-        for (sketch, hint) in sketches[captured..].iter().zip(&subject.hints[captured..]) {
-            self.slots(sketch, hint, &mut slots);
-        }
-        let count = slots.values.len();
-        let result = self.canonical(subject.result);
-        self.slots(&result, &subject.at.ruled.name, &mut slots);
-        let mut params: Vec<Param> = Vec::new();
-        let mut atoms: Vec<Atom> = Vec::new();
-        for (k, slot) in slots.values.iter().enumerate() {
-            let ty = Slots::ty(slot, &atoms);
-            let var = self.emit.fresh(slot.name.clone(), ty.clone());
-            params.push(Param { var, ty });
-            let known = k.checked_sub(count).and_then(|k| subject.known_result(k));
-            atoms.push(match known {
-                Some(Known::Parameter(k)) => atoms[k],
-                Some(Known::Constant(value)) => value,
-                None => var.into(),
-            });
-        }
-        let (given, asked, suffix) = match mode {
-            Mode::Jvp => (first..count, count..slots.values.len(), "tan"),
-            Mode::Vjp => (count..slots.values.len(), first..count, "ct"),
-        };
-        let mut tangents = Vec::new();
-        for slot in &slots.values[given.clone()] {
-            tangents.push(if is_active(slot.elem) {
-                let ty = Slots::ty(slot, &atoms);
-                let var = self.emit.fresh(format!("{}_{suffix}", slot.name), ty.clone());
-                params.push(Param { var, ty });
-                var.into()
-            } else {
-                atoms[given.start + tangents.len()]
-            });
-        }
-        let asked = slots.values[asked].iter().filter(|slot| is_active(slot.elem));
-        let results = asked.map(|slot| Slots::ty(slot, &atoms)).collect();
-        let linear = match mode {
-            Mode::Jvp => &sketches[captured..],
-            Mode::Vjp => std::slice::from_ref(&result),
-        };
-        let inputs = self.instances(linear, tangents)?;
-        let inputs = inputs.iter().map(|val| merge(&mut Reals, &mut self.emit, &[Some(val)]));
-        let inputs = inputs.collect::<Eval<Vec<Val>>>()?;
-        let vals = self.instances(sketches, atoms[..count].to_vec())?;
-        let mut value = self.instances(std::slice::from_ref(&result), atoms[count..].to_vec())?;
-        Ok(Head { params, vals, value: value.remove(0), inputs, results })
-    }
-
-    /// What a rule gives.
-    fn apply_rule(
-        &mut self,
-        subject: &Subject,
-        rule: &Rule,
-        head: &Head,
-        sums: &[OpenSum],
-    ) -> Eval<Val> {
-        let CodeKind::Lambda { siblings, .. } = &subject.code.kind else {
-            return Err(ill_typed());
-        };
-        let env = &head.vals[..subject.at.free.len()];
-        let params = &head.vals[subject.at.captured..];
-        let mut xs = params.to_vec();
-        xs.extend(rule.takes_value.then(|| head.value.clone()));
-        for (k, input) in head.inputs.iter().enumerate() {
-            let of_function = head.inputs.len() == params.len()
-                && matches!(subject.params.get(k), Some(CoreTy::Fun(..)))
-                && matches!(input, Val::Fun(_));
-            xs.push(match of_function {
-                true => self.function_tangent(&subject.params[k], rule.span, &params[k], input),
-                false => input.clone(),
-            });
-        }
-        let types = subject.params.iter().filter_map(|ty| {
-            let CoreTy::Fun(_, to) = ty else { return None };
-            Some(to)
-        });
-        xs.extend(sums.iter().zip(types).map(|(sum, to)| self.adder(sum, to, rule.span)));
-        self.scoped(|this| {
-            this.bind_siblings(siblings, env)?;
-            subject.at.free.iter().zip(env).for_each(|(x, value)| this.bind(x, value.clone()));
-            let Val::Fun(fun) = this.eval(&rule.function, None)? else { return Err(ill_typed()) };
-            let closure = fun.known().ok_or_else(ill_typed)?;
-            this.inlined(closure, xs, None)
-        })
-    }
-
-    /// The cotangents of the slots of the parameters, from what a rule gives.
-    fn cotangents(
-        &mut self,
-        subject: &Subject,
-        rule: &Rule,
-        head: &Head,
-        value: &Val,
-        sums: Vec<OpenSum>,
-    ) -> Eval<Vec<Atom>> {
-        let params = &head.vals[subject.at.captured..];
-        let parts: Vec<Val> = match value {
-            Val::Tuple(items) if params.len() > 1 => items.to_vec(),
-            Val::Leaf(_)
-            | Val::Tuple(_)
-            | Val::Array(_)
-            | Val::Variant(_)
-            | Val::Fun(_)
-            | Val::Node(_)
-            | Val::Acc(_) => vec![value.clone()],
-        };
-        let (mut atoms, mut sums) = (Vec::new(), sums.into_iter());
-        for ((param, part), ty) in params.iter().zip(&parts).zip(subject.params) {
-            if let CoreTy::Fun(_, to) = ty {
-                let (name, span) = (&subject.at.ruled.name, rule.span);
-                atoms.extend(match sums.next() {
-                    Some(sum) => self.close_sum(sum)?,
-                    None => self.formal_sum(name, span, param, part, to)?,
-                });
-            } else {
-                let says = "the cotangent has another constructor than the parameter";
-                atoms.extend(self.along(param, part, rule.span, says)?);
-            }
-        }
-        Ok(atoms)
-    }
+/// A function with rules.
+pub(super) fn function_with_rules(of: &mut Evaluator, term: &Term) -> Eval<Val> {
+    of.codes.mark_rules(term, None);
+    let TermKind::Lam(var, body) = term.without_rules().kind() else {
+        return Err(ill_typed());
+    };
+    of.lambda(var, body)
 }
 
-/// Keeps what carries derivatives and says which constructor it is; other numbers are zero.
-struct Reals;
-
-impl Merge for Reals {
-    fn size(&mut self, _: &mut Emit, parts: &[Option<Atom>], _: &[Vec<Guard>]) -> Eval<Atom> {
-        parts[0].ok_or_else(ill_typed)
+/// A function with rules applied to all its arguments.
+pub(super) fn invoke_ruled(
+    of: &mut Evaluator,
+    at: &Rc<RuledAt>,
+    closure: &Closure,
+    xs: &[Val],
+    ty: &CoreTy,
+    hint: Hint,
+) -> Eval<Val> {
+    let vars: Vec<Var> = at.free.iter().cloned().chain(parameters(&closure.code)).collect();
+    let vals: Vec<Val> = closure.env.iter().chain(xs).cloned().collect();
+    let (mut path, mut sketches) = (vec![closure.code.number], Vec::new());
+    for (val, var) in vals.iter().zip(&vars) {
+        sketches.push(sketches::sketch(of, val, &var.ty, &mut path)?);
     }
-
-    fn leaf(&mut self, _: &mut Emit, parts: &[Option<&Leaf>], place: &Place) -> Eval<Leaf> {
-        let leaf = parts[0].ok_or_else(ill_typed)?;
-        if place.is_tag || is_active(place.elem) {
-            return Ok(leaf.clone());
+    let dynamic = |s: &Sketch| matches!(s, Sketch::Node(CoreTy::Fun(..)));
+    if sketches[at.captured..].iter().any(dynamic) {
+        return Err(Box::new(messages::dynamic_parameter(&at.ruled.name, at.span)));
+    }
+    let filled = slots::filled(of, &sketches, &vals)?;
+    let key = (closure.code.number, Vec::new(), sketches);
+    let function = match of.library.copy(&key) {
+        Some(function) => function,
+        None => {
+            let id = of.reserve()?;
+            of.library.add_copy(key.clone(), id);
+            let hints: Vec<Rc<str>> = vars.iter().map(|x| x.hint.clone()).collect();
+            let params: Vec<CoreTy> = vars[at.captured..].iter().map(|x| x.ty.clone()).collect();
+            let (code, sketches) = (&closure.code, &key.2);
+            let (hints, params) = (&hints, &params);
+            let known = Vec::new();
+            let subject = Subject { at, code, sketches, hints, params, result: ty, known };
+            write_ruled(of, id, subject)?;
+            id
         }
-        Ok(Leaf::same(Atom::Lit(place.elem.zero()), leaf.axes.len()).of(place.elem))
+    };
+    of.named(hint, |this| this.call_function(function, filled, ty))
+}
+
+/// Writes the function, and its rules. While these are written, it has no derivative.
+fn write_ruled(of: &mut Evaluator, id: FnId, mut subject: Subject) -> Eval<()> {
+    let Subject { at, code, sketches, hints, result, .. } = subject;
+    let name = at.ruled.name.clone();
+    let env = at.free.len();
+    of.library.begin(id, &name);
+    of.function(id, &name, sketches, hints, result, &mut |this, mut vals| {
+        let xs = vals.split_off(env);
+        kernels::inlined_with_rules(this, at, &Closure { code: code.clone(), env: vals }, xs, None)
+    })?;
+    let mut captured = Slots::default();
+    sketches[..at.captured]
+        .iter()
+        .for_each(|s| slots::add_slots(of, s, anf::NAMELESS, &mut captured));
+    let captured = captured.values.len();
+    let jvp = reserved(of, at.ruled.jvp.as_ref())?;
+    let vjp = reserved(of, at.ruled.vjp.as_ref())?;
+    if let Some(function) = &mut of.emit.library.functions[id.0 as usize] {
+        function.rules = Some(anf::Rules { captured, jvp, vjp, span: at.span });
+        subject.known = known_results(function);
     }
+    for (mode, core, rule) in [(Mode::Jvp, &at.ruled.jvp, jvp), (Mode::Vjp, &at.ruled.vjp, vjp)] {
+        if let (Some(core), Some(rule)) = (core, rule) {
+            write_rule(of, rule.function, &subject, mode, core)?;
+        }
+    }
+    of.library.end();
+    Ok(())
+}
+
+fn reserved(of: &mut Evaluator, rule: Option<&Rule>) -> Eval<Option<anf::Rule>> {
+    let Some(rule) = rule else { return Ok(None) };
+    Ok(Some(anf::Rule { function: of.reserve()?, span: rule.span }))
+}
+
+fn write_rule(
+    of: &mut Evaluator,
+    id: FnId,
+    subject: &Subject,
+    mode: Mode,
+    rule: &Rule,
+) -> Eval<()> {
+    let outside = of.leave_function();
+    let head = rule_head(of, subject, mode)?;
+    let mut sums = Vec::new();
+    if rule.adds {
+        let params = subject.params.iter().zip(&head.vals[subject.at.captured..]);
+        for (_, f) in params.filter(|(ty, _)| matches!(ty, CoreTy::Fun(..))) {
+            sums.push(functions::open_sum(of, &subject.at.ruled.name, rule.span, f)?);
+        }
+    }
+    let value = apply_rule(of, subject, rule, &head, &sums)?;
+    let atoms = match mode {
+        Mode::Jvp => {
+            let says = "the tangent has another constructor than the value";
+            leaves::along(of, &head.value, &value, rule.span, says)?
+        }
+        Mode::Vjp => cotangents(of, subject, rule, &head, &value, sums)?,
+    };
+    let results = atoms.into_iter().zip(head.results).collect();
+    let suffix = match mode {
+        Mode::Jvp => "jvp",
+        Mode::Vjp => "vjp",
+    };
+    let name = format!("{}_{suffix}", subject.at.ruled.name);
+    let function = of.enter_function(outside, |emit| {
+        emit.library_function((id, name), head.params, Vec::new(), results)
+    });
+    of.emit.library.functions[id.0 as usize] = Some(function);
+    Ok(())
+}
+
+fn rule_head(of: &mut Evaluator, subject: &Subject, mode: Mode) -> Eval<Head> {
+    let (sketches, captured) = (subject.sketches, subject.at.captured);
+    let mut slots = Slots::default();
+    for (sketch, hint) in sketches[..captured].iter().zip(subject.hints) {
+        slots::add_slots(of, sketch, hint, &mut slots);
+    }
+    let first = slots.values.len();
+    for (sketch, hint) in sketches[captured..].iter().zip(&subject.hints[captured..]) {
+        slots::add_slots(of, sketch, hint, &mut slots);
+    }
+    let count = slots.values.len();
+    let result = sketches::canonical(of, subject.result);
+    slots::add_slots(of, &result, &subject.at.ruled.name, &mut slots);
+    let mut atoms: Vec<Atom> = Vec::new();
+    let known = |k: usize, atoms: &[Atom]| {
+        Some(subject.known.get(k.checked_sub(count)?).copied().flatten()?.among(atoms))
+    };
+    let mut params = slots::variables(of, &slots.values, &mut atoms, &known);
+    let (given, asked, suffix) = match mode {
+        Mode::Jvp => (first..count, count..slots.values.len(), "tan"),
+        Mode::Vjp => (count..slots.values.len(), first..count, "ct"),
+    };
+    let mut tangents = Vec::new();
+    for slot in &slots.values[given.clone()] {
+        tangents.push(if is_active(slot.elem) {
+            let ty = Slots::ty(slot, &atoms);
+            let var = of.emit.fresh(format!("{}_{suffix}", slot.name), ty.clone());
+            params.push(Param { var, ty });
+            var.into()
+        } else {
+            atoms[given.start + tangents.len()]
+        });
+    }
+    let asked = slots.values[asked].iter().filter(|slot| is_active(slot.elem));
+    let results = asked.map(|slot| Slots::ty(slot, &atoms)).collect();
+    let linear = match mode {
+        Mode::Jvp => &sketches[captured..],
+        Mode::Vjp => std::slice::from_ref(&result),
+    };
+    let inputs = slots::instances(of, linear, tangents)?;
+    // Other numbers are zero.
+    let is_kept = |place: &Place| place.is_tag || is_active(place.elem);
+    let inputs = inputs.iter().map(|val| leaves::without_numbers(of, val, &is_kept));
+    let inputs = inputs.collect::<Eval<Vec<Val>>>()?;
+    let vals = slots::instances(of, sketches, atoms[..count].to_vec())?;
+    let mut value = slots::instances(of, std::slice::from_ref(&result), atoms[count..].to_vec())?;
+    Ok(Head { params, vals, value: value.remove(0), inputs, results })
+}
+
+/// What a rule gives.
+fn apply_rule(
+    of: &mut Evaluator,
+    subject: &Subject,
+    rule: &Rule,
+    head: &Head,
+    sums: &[OpenSum],
+) -> Eval<Val> {
+    let CodeKind::Lambda { siblings, .. } = &subject.code.kind else {
+        return Err(ill_typed());
+    };
+    let env = &head.vals[..subject.at.free.len()];
+    let params = &head.vals[subject.at.captured..];
+    let mut xs = params.to_vec();
+    xs.extend(rule.takes_value.then(|| head.value.clone()));
+    for (k, input) in head.inputs.iter().enumerate() {
+        let of_function = head.inputs.len() == params.len()
+            && matches!(subject.params.get(k), Some(CoreTy::Fun(..)))
+            && matches!(input, Val::Fun(_));
+        xs.push(match of_function {
+            true => {
+                functions::function_tangent(of, &subject.params[k], rule.span, &params[k], input)
+            }
+            false => input.clone(),
+        });
+    }
+    let types = subject.params.iter().filter_map(|ty| {
+        let CoreTy::Fun(_, to) = ty else { return None };
+        Some(to)
+    });
+    xs.extend(sums.iter().zip(types).map(|(sum, to)| functions::adder(of, sum, to, rule.span)));
+    of.scoped(|this| {
+        this.bind_siblings(siblings, env)?;
+        subject.at.free.iter().zip(env).for_each(|(x, value)| this.bind(x, value.clone()));
+        let Val::Fun(fun) = this.eval(&rule.function, None)? else { return Err(ill_typed()) };
+        let closure = fun.known().ok_or_else(ill_typed)?;
+        this.inlined(closure, xs, None)
+    })
+}
+
+/// The cotangents of the slots of the parameters, from what a rule gives.
+fn cotangents(
+    of: &mut Evaluator,
+    subject: &Subject,
+    rule: &Rule,
+    head: &Head,
+    value: &Val,
+    sums: Vec<OpenSum>,
+) -> Eval<Vec<Atom>> {
+    let params = &head.vals[subject.at.captured..];
+    let parts: Vec<Val> = match value.as_tuple() {
+        Ok(items) if params.len() > 1 => items.to_vec(),
+        Ok(_) | Err(_) => vec![value.clone()],
+    };
+    let (mut atoms, mut sums) = (Vec::new(), sums.into_iter());
+    for ((param, part), ty) in params.iter().zip(&parts).zip(subject.params) {
+        if let CoreTy::Fun(_, to) = ty {
+            let (name, span) = (&subject.at.ruled.name, rule.span);
+            atoms.extend(match sums.next() {
+                Some(sum) => functions::close_sum(of, sum)?,
+                None => functions::formal_sum(of, name, span, param, part, to)?,
+            });
+        } else {
+            let says = "the cotangent has another constructor than the parameter";
+            atoms.extend(leaves::along(of, param, part, rule.span, says)?);
+        }
+    }
+    Ok(atoms)
 }

@@ -13,16 +13,16 @@ use lambada_core::{Checkpoint, LoopKind, Term, Ty as CoreTy, Var as CoreVar, siz
 use lambada_prim::{Prim, Scalar};
 use lambada_source::Span;
 
-use super::Evaluator;
 use super::carried::{Changed, captures_other_sizes, changed};
 use super::changing::{Carried, Pairs, differing};
 use super::dynamic::meets_node;
-use crate::Eval;
+use super::{Evaluator, carried, unroll};
 use crate::emit::Emit;
 use crate::guards::{Guard, is_guarded};
-use crate::merge::{Merge, Place, ill_typed, joint_axes, merge};
+use crate::merge::{Merge, Place, joint_axes, merge};
 use crate::messages;
 use crate::val::{Leaf, Val};
+use crate::{Eval, ill_typed};
 
 /// A structure that still grows after so many rounds grows forever.
 const ROUNDS: usize = 12;
@@ -64,279 +64,270 @@ struct Iteration {
     body: crate::emit::Closed,
 }
 
-impl Evaluator<'_> {
-    /// `loop state = init … do body`
-    pub(super) fn loop_(
-        &mut self,
-        state: &CoreVar,
-        init: &Term,
-        kind: &LoopKind,
-        body: &Term,
-        span: Span,
-    ) -> Eval<Val> {
-        let init = self.eval(init, Some(&state.hint))?;
-        let value = self.loop_from(state, init, kind, body, span);
-        if self.found.depth == 0 {
-            self.found.states.clear();
-        }
-        value
+/// `loop state = init … do body`
+pub(super) fn loop_(
+    of: &mut Evaluator,
+    state: &CoreVar,
+    init: &Term,
+    kind: &LoopKind,
+    body: &Term,
+    span: Span,
+) -> Eval<Val> {
+    let init = of.eval(init, Some(&state.hint))?;
+    let value = loop_from(of, state, init, kind, body, span);
+    if of.found.depth == 0 {
+        of.found.states.clear();
     }
+    value
+}
 
-    fn loop_from(
-        &mut self,
-        state: &CoreVar,
-        mut init: Val,
-        kind: &LoopKind,
-        body: &Term,
-        span: Span,
-    ) -> Eval<Val> {
-        let extent = match kind {
-            LoopKind::For(_, n, _) => self.scalar(n)?,
-            LoopKind::While(_) => Atom::bool(true),
+fn loop_from(
+    of: &mut Evaluator,
+    state: &CoreVar,
+    mut init: Val,
+    kind: &LoopKind,
+    body: &Term,
+    span: Span,
+) -> Eval<Val> {
+    let extent = match kind {
+        LoopKind::For(_, n, _) => of.scalar(n)?,
+        LoopKind::While(_) => Atom::bool(true),
+    };
+    let checkpoint = match kind {
+        LoopKind::For(_, _, Checkpoint::All) | LoopKind::While(_) => Policy::All,
+        LoopKind::For(_, _, Checkpoint::Sqrt) => Policy::Sqrt,
+        LoopKind::For(_, _, Checkpoint::States(states)) => Policy::States(of.scalar(states)?),
+    };
+    if matches!(extent, Atom::Lit(Scalar::Int(n)) if n <= 0) {
+        return Ok(init);
+    }
+    if let LoopKind::For(i, ..) = kind
+        && unroll::iterations(of, i, extent, body).is_some()
+        && let Some(value) = unroll(of, state, &init, kind, extent, body)?
+    {
+        return Ok(value);
+    }
+    let (mut previous, mut changing) = guess(of, state, &init);
+    let mut rounds = 0..ROUNDS;
+    loop {
+        if rounds.next().is_none() {
+            if let Some(value) = unroll(of, state, &init, kind, extent, body)? {
+                return Ok(value);
+            }
+            // What grows for ever is known to run time only.
+            let nodes = match &previous {
+                Some(Before { state: s, next, changed }) => {
+                    carried::with_nodes(of, &init, (s, next), &state.ty, changed)?
+                }
+                None => None,
+            };
+            init = nodes.ok_or_else(|| Box::new(messages::growing_function(span)))?;
+            (previous, changing, rounds) = (None, Pairs::new(), 0..ROUNDS);
+        }
+        let parts = match &previous {
+            None => vec![Some(&init)],
+            Some(Before { state, next, .. }) => vec![Some(state), Some(next)],
         };
-        let checkpoint = match kind {
-            LoopKind::For(_, _, Checkpoint::All) | LoopKind::While(_) => Policy::All,
-            LoopKind::For(_, _, Checkpoint::Sqrt) => Policy::Sqrt,
-            LoopKind::For(_, _, Checkpoint::States(states)) => Policy::States(self.scalar(states)?),
-        };
-        if matches!(extent, Atom::Lit(Scalar::Int(n)) if n <= 0) {
-            return Ok(init);
-        }
-        if let LoopKind::For(i, ..) = kind
-            && self.iterations(i, extent, body).is_some()
-            && let Some(value) = self.unroll(state, &init, kind, extent, body)?
-        {
-            return Ok(value);
-        }
-        let (mut previous, mut changing) = self.guess(state, &init);
-        let mut rounds = 0..ROUNDS;
-        loop {
-            if rounds.next().is_none() {
-                if let Some(value) = self.unroll(state, &init, kind, extent, body)? {
-                    return Ok(value);
-                }
-                // What grows for ever is known to run time only.
-                let nodes = match &previous {
-                    Some(Before { state: s, next, changed }) => {
-                        self.with_nodes(&init, (s, next), &state.ty, changed)?
-                    }
-                    None => None,
-                };
-                init = nodes.ok_or_else(|| Box::new(messages::growing_function(span)))?;
-                (previous, changing, rounds) = (None, Pairs::new(), 0..ROUNDS);
-            }
-            let parts = match &previous {
-                None => vec![Some(&init)],
-                Some(Before { state, next, .. }) => vec![Some(state), Some(next)],
-            };
-            self.emit.enter();
-            let driver = (kind, extent, checkpoint);
-            self.found.depth += 1;
-            let iteration = self.iteration(state, &parts, changing, driver, body);
-            self.found.depth -= 1;
-            let mut iteration = iteration?;
-            changing = self.emit.within(&mut iteration.body, |emit| {
-                differing(emit, &iteration.state, &iteration.next, &iteration.carried)
-            });
-            let stable =
-                changing.is_empty() && covers(&iteration.state, &iteration.next, &iteration.params);
-            let changed = self.emit.within(&mut iteration.body, |emit| {
-                changed(&iteration.state, &iteration.next, &mut |s, n| match stable {
-                    true => captures_other_sizes(emit, s, n),
-                    false => !covers(s, n, &iteration.params),
-                })
-            });
-            if stable && changed.is_empty() {
-                if self.found.depth > 0 {
-                    self.found.states.insert(state.id, iteration.state.clone());
-                }
-                return self.finish(iteration, &init, span);
-            }
-            self.emit.leave();
-            let Iteration { state: before, next, .. } = iteration;
-            // Functions that become nodes are nodes from the beginning.
-            let nodes = match stable {
-                true => self.with_nodes(&init, (&before, &next), &state.ty, &changed)?,
-                false => None,
-            };
-            if nodes.is_some() || meets_node(&init, &next) {
-                init = match nodes {
-                    Some(nodes) => nodes,
-                    None => self.reconciled(init, &next)?,
-                };
-                (previous, changing) = (None, Pairs::new());
-                continue;
-            }
-            previous = Some(Before { state: before, next, changed });
-        }
-    }
-
-    /// A first candidate, if the loop has had a state before, inside of the same loop. Functions
-    /// are left out: they are nodes or not, and may add to accumulators that are there no more.
-    fn guess(&self, var: &CoreVar, init: &Val) -> (Option<Before>, Pairs) {
-        let known = self.found.states.get(&var.id).filter(|_| self.found.depth > 0);
-        match known.filter(|known| known.is_first_order() && init.is_first_order()) {
-            None => (None, Pairs::new()),
-            Some(known) => {
-                let changing = differing(&self.emit, init, known, &Carried::new());
-                let (state, next) = (init.clone(), known.clone());
-                (Some(Before { state, next, changed: Changed::new() }), changing)
-            }
-        }
-    }
-
-    /// Runs the body once on a state of the structure of the parts. The block of the parameters
-    /// stays open.
-    fn iteration(
-        &mut self,
-        var: &CoreVar,
-        parts: &[Option<&Val>],
-        changing: Pairs,
-        (kind, extent, checkpoint): (&LoopKind, Atom, Policy),
-        body: &Term,
-    ) -> Eval<Iteration> {
-        let (level, hint) = (self.emit.level(), var.hint.clone());
-        let (params, carried) = (Vec::new(), Carried::new());
-        let mut shape = Shape { level, hint, params, changing, carried };
-        let state = merge(&mut shape, &mut self.emit, parts)?;
-        let own: HashSet<_> = shape.params.iter().map(|p| p.var).collect();
-        self.name_parts(&state, &var.ty, &var.hint, &|_, var| own.contains(&var));
-        self.scoped(|this| {
-            this.bind(var, state.clone());
-            let driver = match kind {
-                LoopKind::For(i, ..) => {
-                    let index = this.emit.index(&i.hint, extent);
-                    this.bind(i, Val::scalar(index.into()));
-                    Driver::For { index, extent, checkpoint }
-                }
-                LoopKind::While(cond) => {
-                    this.emit.enter();
-                    let cond = this.scalar(cond)?;
-                    Driver::While(this.emit.leave().finish(vec![cond]))
-                }
-            };
-            this.emit.enter();
-            let next = this.eval(body, None)?;
-            let next = this.reconciled(next, &state)?;
-            let body = this.emit.leave();
-            let Shape { params, carried, .. } = shape;
-            Ok(Iteration { state, params, carried, driver, next, body })
-        })
-    }
-
-    /// Calls the variables of a value that `to_name` chooses after the parts that they are: `z_x`
-    /// for the field `x` of `z`, and the names of a hint `(y, z)`.
-    fn name_parts(
-        &mut self,
-        state: &Val,
-        ty: &CoreTy,
-        hint: &str,
-        to_name: &dyn Fn(&Names, Var) -> bool,
-    ) {
-        match (state, ty) {
-            (Val::Tuple(items), CoreTy::Tuple(types)) => {
-                let names = hint.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
-                let names: Option<Vec<&str>> = names.map(|names| names.split(", ").collect());
-                for (k, (item, ty)) in items.iter().zip(types.iter()).enumerate() {
-                    match names.as_ref().and_then(|names| names.get(k)) {
-                        Some(name) => self.name_parts(item, ty, name, to_name),
-                        None => self.name_parts(item, ty, &format!("{hint}_{k}"), to_name),
-                    }
-                }
-            }
-            (Val::Tuple(items), CoreTy::Record(fields)) => {
-                for (item, (label, ty)) in items.iter().zip(fields.iter()) {
-                    let whole = &**label == sized::VALUE;
-                    let hint = if whole { hint.into() } else { format!("{hint}_{label}") };
-                    self.name_parts(item, ty, &hint, to_name);
-                }
-            }
-            (Val::Leaf(leaf), _) => {
-                let var = leaf.atom.as_var().filter(|v| to_name(&self.emit.names, *v));
-                if let Some(var) = var {
-                    self.emit.names.rename(var, hint);
-                }
-            }
-            (Val::Array(array), CoreTy::Array(elem)) => {
-                self.name_parts(&array.elem, elem, hint, to_name);
-            }
-            (Val::Node(node), _) => {
-                let var = node.handle.atom.as_var().filter(|v| to_name(&self.emit.names, *v));
-                if let Some(var) = var {
-                    self.emit.names.rename(var, hint);
-                }
-            }
-            (Val::Tuple(_) | Val::Array(_) | Val::Variant(_) | Val::Fun(_) | Val::Acc(_), _) => {}
-        }
-    }
-
-    /// Calls parts of a value that have no name, or only that of the whole, after the variable that
-    /// it is bound to.
-    pub(super) fn name_value(&mut self, var: &CoreVar, value: &Val) {
-        let whole = matches!(value, Val::Leaf(_) | Val::Array(_));
-        self.name_parts(value, &var.ty, &var.hint, &|names, part| {
-            let hint = names.hint(part);
-            &*hint == NAMELESS || (!whole && hint == var.hint)
+        of.emit.enter();
+        let driver = (kind, extent, checkpoint);
+        of.found.depth += 1;
+        let iteration = iteration(of, state, &parts, changing, driver, body);
+        of.found.depth -= 1;
+        let mut iteration = iteration?;
+        changing = of.emit.within(&mut iteration.body, |emit| {
+            differing(emit, &iteration.state, &iteration.next, &iteration.carried)
         });
-    }
-
-    /// Writes the loop. The block of the parameters is open.
-    fn finish(&mut self, iteration: Iteration, init: &Val, span: Span) -> Eval<Val> {
-        let Iteration { state, params, carried, driver, next, mut body } = iteration;
-        let mut feed = Feed::new(&params, &carried, Some(span));
-        self.emit.within(&mut body, |emit| merge(&mut feed, emit, &[Some(&state), Some(&next)]))?;
-        let results = feed.results()?;
-        let level = self.emit.level();
-        let mut feed = Feed::new(&params, &carried, None);
-        self.emit.outside(level - 1, |emit| merge(&mut feed, emit, &[Some(&state), Some(init)]))?;
-        let inits = feed.results()?;
-        self.emit.leave();
-        let (exp, kept, mut known) = without_constants(params, inits, driver, body.finish(results));
-        let binds: Vec<Param> = kept
-            .iter()
-            .map(|p| {
-                let ty = known.ty(&p.ty);
-                let var = self.emit.fresh(self.emit.names.hint(p.var), ty.clone());
-                known.insert(p.var, var.into());
-                Param { var, ty }
+        let stable =
+            changing.is_empty() && covers(&iteration.state, &iteration.next, &iteration.params);
+        let changed = of.emit.within(&mut iteration.body, |emit| {
+            changed(&iteration.state, &iteration.next, &mut |s, n| match stable {
+                true => captures_other_sizes(emit, s, n),
+                false => !covers(s, n, &iteration.params),
             })
-            .collect();
-        let idle = matches!(&exp, Exp::Nest(Nest::Loop { kind: Driver::For { .. }, body, .. }) if binds.is_empty() && body.stms.is_empty());
-        if !idle {
-            self.emit.push(binds, exp);
+        });
+        if stable && changed.is_empty() {
+            if of.found.depth > 0 {
+                of.found.states.insert(state.id, iteration.state.clone());
+            }
+            return finish(of, iteration, &init, span);
         }
-        let known = &known;
-        Ok(state
-            .map(&mut |leaf| Leaf { atom: known.atom(leaf.atom), ..leaf.clone() }, &mut |size| {
-                known.atom(size)
-            }))
+        of.emit.leave();
+        let Iteration { state: before, next, .. } = iteration;
+        // Functions that become nodes are nodes from the beginning.
+        let nodes = match stable {
+            true => carried::with_nodes(of, &init, (&before, &next), &state.ty, &changed)?,
+            false => None,
+        };
+        if nodes.is_some() || meets_node(&init, &next) {
+            init = match nodes {
+                Some(nodes) => nodes,
+                None => of.reconciled(init, &next)?,
+            };
+            (previous, changing) = (None, Pairs::new());
+            continue;
+        }
+        previous = Some(Before { state: before, next, changed });
     }
+}
 
-    /// The iterations one after the other, if their number is known.
-    fn unroll(
-        &mut self,
-        var: &CoreVar,
-        init: &Val,
-        kind: &LoopKind,
-        extent: Atom,
-        body: &Term,
-    ) -> Eval<Option<Val>> {
-        let count = extent
-            .as_lit()
-            .filter(|_| matches!(kind, LoopKind::For(..)))
-            .map(|n| n.int())
-            .filter(|n| *n <= UNROLLED);
-        let (Some(count), LoopKind::For(i, ..)) = (count, kind) else { return Ok(None) };
-        let mut state = init.clone();
-        for k in 0..count {
-            state = self.scoped(|this| {
-                this.bind(var, state);
-                this.bind(i, Val::scalar(Atom::int(k)));
-                this.eval(body, None)
-            })?;
+/// A first candidate, if the loop has had a state before, inside of the same loop. Functions
+/// are left out: they are nodes or not, and may add to accumulators that are there no more.
+fn guess(of: &Evaluator, var: &CoreVar, init: &Val) -> (Option<Before>, Pairs) {
+    let known = of.found.states.get(&var.id).filter(|_| of.found.depth > 0);
+    match known.filter(|known| known.is_first_order() && init.is_first_order()) {
+        None => (None, Pairs::new()),
+        Some(known) => {
+            let changing = differing(&of.emit, init, known, &Carried::new());
+            let (state, next) = (init.clone(), known.clone());
+            (Some(Before { state, next, changed: Changed::new() }), changing)
         }
-        Ok(Some(state))
     }
+}
+
+/// Runs the body once on a state of the structure of the parts. The block of the parameters
+/// stays open.
+fn iteration(
+    of: &mut Evaluator,
+    var: &CoreVar,
+    parts: &[Option<&Val>],
+    changing: Pairs,
+    (kind, extent, checkpoint): (&LoopKind, Atom, Policy),
+    body: &Term,
+) -> Eval<Iteration> {
+    let (level, hint) = (of.emit.level(), var.hint.clone());
+    let (params, carried) = (Vec::new(), Carried::new());
+    let mut shape = Shape { level, hint, params, changing, carried };
+    let state = merge(&mut shape, &mut of.emit, parts)?;
+    let own: HashSet<_> = shape.params.iter().map(|p| p.var).collect();
+    name_parts(of, &state, &var.ty, &var.hint, &|_, var| own.contains(&var));
+    of.scoped(|this| {
+        this.bind(var, state.clone());
+        let driver = match kind {
+            LoopKind::For(i, ..) => {
+                let index = this.emit.index(&i.hint, extent);
+                this.bind(i, Val::scalar(index.into()));
+                Driver::For { index, extent, checkpoint }
+            }
+            LoopKind::While(cond) => {
+                this.emit.enter();
+                let cond = this.scalar(cond)?;
+                Driver::While(this.emit.leave().finish(vec![cond]))
+            }
+        };
+        this.emit.enter();
+        let next = this.eval(body, None)?;
+        let next = this.reconciled(next, &state)?;
+        let body = this.emit.leave();
+        let Shape { params, carried, .. } = shape;
+        Ok(Iteration { state, params, carried, driver, next, body })
+    })
+}
+
+/// Calls the variables of a value that `to_name` chooses after the parts that they are: `z_x`
+/// for the field `x` of `z`, and the names of a hint `(y, z)`.
+fn name_parts(
+    of: &mut Evaluator,
+    state: &Val,
+    ty: &CoreTy,
+    hint: &str,
+    to_name: &dyn Fn(&Names, Var) -> bool,
+) {
+    match (state, ty) {
+        (Val::Tuple(items), CoreTy::Tuple(types)) => {
+            let names = hint.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
+            let names: Option<Vec<&str>> = names.map(|names| names.split(", ").collect());
+            for (k, (item, ty)) in items.iter().zip(types.iter()).enumerate() {
+                match names.as_ref().and_then(|names| names.get(k)) {
+                    Some(name) => name_parts(of, item, ty, name, to_name),
+                    None => name_parts(of, item, ty, &format!("{hint}_{k}"), to_name),
+                }
+            }
+        }
+        (Val::Tuple(items), CoreTy::Record(fields)) => {
+            for (item, (label, ty)) in items.iter().zip(fields.iter()) {
+                let whole = &**label == sized::VALUE;
+                let hint = if whole { hint.into() } else { format!("{hint}_{label}") };
+                name_parts(of, item, ty, &hint, to_name);
+            }
+        }
+        (Val::Leaf(Leaf { atom, .. }), _) => name_atom(of, *atom, hint, to_name),
+        (Val::Array(array), CoreTy::Array(elem)) => {
+            name_parts(of, &array.elem, elem, hint, to_name);
+        }
+        (Val::Node(node), _) => name_atom(of, node.handle.atom, hint, to_name),
+        (Val::Tuple(_) | Val::Array(_) | Val::Variant(_) | Val::Fun(_) | Val::Acc(_), _) => {}
+    }
+}
+
+fn name_atom(of: &mut Evaluator, atom: Atom, hint: &str, to_name: &dyn Fn(&Names, Var) -> bool) {
+    let var = atom.as_var().filter(|var| to_name(&of.emit.names, *var));
+    var.into_iter().for_each(|var| of.emit.names.rename(var, hint));
+}
+
+/// Calls parts of a value that have no name, or only that of the whole, after the variable that
+/// it is bound to.
+pub(super) fn name_value(of: &mut Evaluator, var: &CoreVar, value: &Val) {
+    let whole = matches!(value, Val::Leaf(_) | Val::Array(_));
+    name_parts(of, value, &var.ty, &var.hint, &|names, part| {
+        let hint = names.hint(part);
+        &*hint == NAMELESS || (!whole && hint == var.hint)
+    });
+}
+
+/// Writes the loop. The block of the parameters is open.
+fn finish(of: &mut Evaluator, iteration: Iteration, init: &Val, span: Span) -> Eval<Val> {
+    let Iteration { state, params, carried, driver, next, mut body } = iteration;
+    let mut feed = Feed::new(&params, &carried, Some(span));
+    of.emit.within(&mut body, |emit| merge(&mut feed, emit, &[Some(&state), Some(&next)]))?;
+    let results = feed.results()?;
+    let level = of.emit.level();
+    let mut feed = Feed::new(&params, &carried, None);
+    of.emit.outside(level - 1, |emit| merge(&mut feed, emit, &[Some(&state), Some(init)]))?;
+    let inits = feed.results()?;
+    of.emit.leave();
+    let (exp, kept, mut known) = without_constants(params, inits, driver, body.finish(results));
+    let binds: Vec<Param> = kept
+        .iter()
+        .map(|p| {
+            let ty = known.ty(&p.ty);
+            let var = of.emit.fresh(of.emit.names.hint(p.var), ty.clone());
+            known.insert(p.var, var.into());
+            Param { var, ty }
+        })
+        .collect();
+    let idle = matches!(&exp, Exp::Nest(Nest::Loop { kind: Driver::For { .. }, body, .. }) if binds.is_empty() && body.stms.is_empty());
+    if !idle {
+        of.emit.push(binds, exp);
+    }
+    let known = &known;
+    let on_leaf = &mut |leaf: &Leaf| Leaf { atom: known.atom(leaf.atom), ..leaf.clone() };
+    Ok(state.map(on_leaf, &mut |size| known.atom(size)))
+}
+
+/// The iterations one after the other, if their number is known.
+fn unroll(
+    of: &mut Evaluator,
+    var: &CoreVar,
+    init: &Val,
+    kind: &LoopKind,
+    extent: Atom,
+    body: &Term,
+) -> Eval<Option<Val>> {
+    let count = extent
+        .as_lit()
+        .filter(|_| matches!(kind, LoopKind::For(..)))
+        .map(|n| n.int())
+        .filter(|n| *n <= UNROLLED);
+    let (Some(count), LoopKind::For(i, ..)) = (count, kind) else { return Ok(None) };
+    let mut state = init.clone();
+    for k in 0..count {
+        state = of.scoped(|this| {
+            this.bind(var, state);
+            this.bind(i, Val::scalar(Atom::int(k)));
+            this.eval(body, None)
+        })?;
+    }
+    Ok(Some(state))
 }
 
 /// The loop without parameters that no iteration changes, the parameters that are left, and what
@@ -433,50 +424,16 @@ impl Merge for Shape {
 /// Can the state take the next one as it is: are its static parts the same, and are all its
 /// closures and constructors foreseen?
 fn covers(state: &Val, next: &Val, params: &[Param]) -> bool {
-    let leaf = |s: &Leaf, n: &Leaf| {
-        let is_param = params.iter().any(|p| s.atom == Atom::Var(p.var));
-        if is_param {
-            s.axes.iter().zip(&n.axes).all(|(has, needs)| *has || !needs)
-        } else {
-            s == n
-        }
-    };
-    let list = |s: &[Val], n: &[Val]| {
-        s.len() == n.len() && s.iter().zip(n).all(|(s, n)| covers(s, n, params))
-    };
-    match (state, next) {
-        (Val::Leaf(s), Val::Leaf(n)) => leaf(s, n),
-        (Val::Tuple(s), Val::Tuple(n)) => list(s, n),
-        (Val::Array(s), Val::Array(n)) => covers(&s.elem, &n.elem, params),
-        (Val::Variant(s), Val::Variant(n)) => {
-            let absent = n.fields.iter().all(Option::is_none);
-            let fields = s.fields.iter().zip(&n.fields).all(|pair| match pair {
-                (Some(s), Some(n)) => list(s, n),
-                (_, None) => true,
-                (None, Some(_)) => false,
-            });
-            absent || leaf(&s.tag, &n.tag) && fields
-        }
-        (Val::Fun(s), Val::Fun(n)) => {
-            let foreseen = n
-                .alternatives
-                .iter()
-                .all(|c| s.env(c.code.number).is_some_and(|env| list(env, &c.env)));
-            n.alternatives.is_empty() || leaf(&s.tag, &n.tag) && foreseen
-        }
-        (Val::Node(s), Val::Node(n)) => leaf(&s.handle, &n.handle),
-        (Val::Acc(s), Val::Acc(n)) => std::rc::Rc::ptr_eq(s, n),
-        (
-            Val::Leaf(_)
-            | Val::Tuple(_)
-            | Val::Array(_)
-            | Val::Variant(_)
-            | Val::Fun(_)
-            | Val::Node(_)
-            | Val::Acc(_),
-            _,
-        ) => false,
+    if next.is_absent() && state.same_kind(next) {
+        return true;
     }
+    let leaf = |(s, n): (&Leaf, &Leaf)| match params.iter().any(|p| s.atom == Atom::Var(p.var)) {
+        true => s.axes.iter().zip(&n.axes).all(|(has, needs)| *has || !needs),
+        false => s == n,
+    };
+    let pairs = next.within(state);
+    state.own_leaf().zip(next.own_leaf()).is_none_or(leaf)
+        && pairs.is_some_and(|pairs| pairs.into_iter().all(|(n, s)| covers(s, n, params)))
 }
 
 /// The parameters of a state, from a value that it covers.

@@ -45,93 +45,89 @@ pub(super) struct Unrolled {
     is_over: bool,
 }
 
-impl Evaluator<'_> {
-    /// How many calls, and how many statements, a recursion is written out as.
-    fn most(&self) -> (usize, usize) {
-        match self.by_order {
-            true => (CALLS_OF_ORDER, STATEMENTS_OF_ORDER),
-            false => (CALLS, STATEMENTS),
-        }
+/// How many calls, and how many statements, a recursion is written out as.
+fn limits(of: &Evaluator) -> (usize, usize) {
+    match of.by_order {
+        true => (CALLS_OF_ORDER, STATEMENTS_OF_ORDER),
+        false => (CALLS, STATEMENTS),
     }
+}
 
-    /// The number of iterations of a loop that is written out, because its body is a number or
-    /// hands one that the index gives to a function, and the order of derivatives may depend on it.
-    /// Nothing for a loop that stays one.
-    pub(super) fn iterations(&self, i: &Var, extent: Atom, body: &Term) -> Option<i64> {
-        let Atom::Lit(Scalar::Int(count)) = extent else { return None };
-        let few = (1..=ITERATIONS_OF_ORDER).contains(&count);
-        let decides = || *body.ty() == Ty::INT || hands_on(body, &mut HashSet::from([i.id]));
-        (self.by_order && few && decides()).then_some(count)
-    }
+/// The number of iterations of a loop that is written out, because its body is a number or
+/// hands one that the index gives to a function, and the order of derivatives may depend on it.
+/// Nothing for a loop that stays one.
+pub(super) fn iterations(of: &Evaluator, i: &Var, extent: Atom, body: &Term) -> Option<i64> {
+    let Atom::Lit(Scalar::Int(count)) = extent else { return None };
+    let few = (1..=ITERATIONS_OF_ORDER).contains(&count);
+    let decides = || *body.ty() == Ty::INT || hands_on(body, &mut HashSet::from([i.id]));
+    (of.by_order && few && decides()).then_some(count)
+}
 
-    /// A call of a recursive function as its body, if that ends; nothing if it is better called.
-    pub(super) fn unrolled(
-        &mut self,
-        closure: &Closure,
-        xs: &[Val],
-        hint: Hint,
-    ) -> Eval<Option<Val>> {
-        let number = closure.code.number;
-        let vals = closure.env.iter().chain(xs).enumerate();
-        let known: Vec<usize> = vals.filter(|(_, val)| is_known(val)).map(|(k, _)| k).collect();
-        let around = self.unrolled.active.iter().rev().find(|(n, _)| *n == number).cloned();
-        match around {
-            Some((_, before)) => {
-                let goes_on = before.iter().all(|k| known.contains(k));
-                if !goes_on
-                    || self.unrolled.calls >= self.most().0
-                    || self.emit.written > self.unrolled.until
-                {
-                    self.unrolled.is_over = true;
-                    return Err(Box::new(messages::ill_typed())); // caught where it began
-                }
-                self.written_out(closure, xs, number, known, hint).map(Some)
+/// A call of a recursive function as its body, if that ends; nothing if it is better called.
+pub(super) fn unrolled(
+    of: &mut Evaluator,
+    closure: &Closure,
+    xs: &[Val],
+    hint: Hint,
+) -> Eval<Option<Val>> {
+    let number = closure.code.number;
+    let vals = closure.env.iter().chain(xs).enumerate();
+    let known: Vec<usize> = vals.filter(|(_, val)| is_known(val)).map(|(k, _)| k).collect();
+    let around = of.local.unrolled.active.iter().rev().find(|(n, _)| *n == number).cloned();
+    match around {
+        Some((_, before)) => {
+            let goes_on = before.iter().all(|k| known.contains(k));
+            if !goes_on
+                || of.local.unrolled.calls >= limits(of).0
+                || of.emit.written > of.local.unrolled.until
+            {
+                of.local.unrolled.is_over = true;
+                return Err(Box::new(messages::ill_typed())); // caught where it began
             }
-            None if known.is_empty() => Ok(None),
-            None if self.unrolled.active.is_empty() => self.begin(closure, xs, number, known, hint),
-            None => self.written_out(closure, xs, number, known, hint).map(Some),
+            written_out(of, closure, xs, known, hint).map(Some)
         }
+        None if known.is_empty() => Ok(None),
+        None if of.local.unrolled.active.is_empty() => begin(of, closure, xs, known, hint),
+        None => written_out(of, closure, xs, known, hint).map(Some),
     }
+}
 
-    fn written_out(
-        &mut self,
-        closure: &Closure,
-        xs: &[Val],
-        number: i64,
-        known: Vec<usize>,
-        hint: Hint,
-    ) -> Eval<Val> {
-        self.unrolled.active.push((number, known));
-        self.unrolled.calls += 1;
-        let value = self.inlined(closure, xs.to_vec(), hint)?;
-        self.unrolled.active.pop();
-        Ok(value)
-    }
+fn written_out(
+    of: &mut Evaluator,
+    closure: &Closure,
+    xs: &[Val],
+    known: Vec<usize>,
+    hint: Hint,
+) -> Eval<Val> {
+    of.local.unrolled.active.push((closure.code.number, known));
+    of.local.unrolled.calls += 1;
+    let value = of.inlined(closure, xs.to_vec(), hint)?;
+    of.local.unrolled.active.pop();
+    Ok(value)
+}
 
-    fn begin(
-        &mut self,
-        closure: &Closure,
-        xs: &[Val],
-        number: i64,
-        known: Vec<usize>,
-        hint: Hint,
-    ) -> Eval<Option<Val>> {
-        let (mark, level, depth) = (self.emit.checkpoint(), self.emit.level(), self.growth.depth());
-        let (trail, directions) = (self.trail.len(), self.directions);
-        self.unrolled.until = self.emit.written + self.most().1;
-        self.unrolled.calls = 0;
-        let result = self.written_out(closure, xs, number, known, hint);
-        if !std::mem::take(&mut self.unrolled.is_over) {
-            return result.map(Some);
-        }
-        self.unrolled.active.clear();
-        self.emit.hint = None;
-        self.emit.abandon(level, mark);
-        self.forget_to(trail);
-        self.growth.return_to(depth);
-        self.directions = directions;
-        Ok(None)
+fn begin(
+    of: &mut Evaluator,
+    closure: &Closure,
+    xs: &[Val],
+    known: Vec<usize>,
+    hint: Hint,
+) -> Eval<Option<Val>> {
+    let (mark, level, depth) = (of.emit.checkpoint(), of.emit.level(), of.growth.depth());
+    let (trail, directions) = (of.local.env.mark(), of.local.directions);
+    of.local.unrolled.until = of.emit.written + limits(of).1;
+    of.local.unrolled.calls = 0;
+    let result = written_out(of, closure, xs, known, hint);
+    if !std::mem::take(&mut of.local.unrolled.is_over) {
+        return result.map(Some);
     }
+    of.local.unrolled.active.clear();
+    of.emit.hint = None;
+    of.emit.abandon(level, mark);
+    of.local.env.forget_to(trail);
+    of.growth.return_to(depth);
+    of.local.directions = directions;
+    Ok(None)
 }
 
 /// Whether a term applies a function to something that is computed from one of the variables.

@@ -78,8 +78,7 @@ impl<'a> Writer<'a> {
     }
 
     fn names(&self, id: TypeId) -> String {
-        let names = self.table.constructors(id).iter().map(|(name, _)| format!("`{name}`"));
-        names.collect::<Vec<_>>().join(" or ")
+        super::quoted(self.table.constructors(id), " or ")
     }
 
     /// Adds a field, inside of `depth` arrays.
@@ -98,11 +97,11 @@ impl<'a> Writer<'a> {
                 self.record(elem, leaves, depth + 1);
             }
             Shape::Tuple(_) | Shape::Record(_) => {
-                self.records(super::parts(shape), leaves, depth);
+                self.records(shape.parts(), leaves, depth);
             }
             Shape::Variant(_) => {
                 self.record(&Shape::Scalar(ScalarTy::Int), leaves, depth);
-                self.records(super::parts(shape), &leaves[1..], depth);
+                self.records(shape.parts(), &leaves[1..], depth);
             }
         }
     }
@@ -136,12 +135,12 @@ impl<'a> Writer<'a> {
 fn values_at<'d>(shape: &Shape, data: &'d Data, found: &mut Vec<(TypeId, &'d Data, bool)>) {
     match (shape, data) {
         (Shape::Node(id), data) => found.push((*id, data, false)),
-        (Shape::Tuple(shapes), Data::Tuple(items)) => {
-            shapes.iter().zip(items).for_each(|(t, item)| values_at(t, item, found));
+        (Shape::Tuple(_), Data::Tuple(items)) => {
+            shape.parts().iter().zip(items).for_each(|(t, item)| values_at(t, item, found));
         }
-        (Shape::Record(shapes), Data::Record(fields)) => {
-            let pairs = shapes.iter().zip(fields);
-            pairs.for_each(|((_, t), (_, item))| values_at(t, item, found));
+        (Shape::Record(_), Data::Record(fields)) => {
+            let items = fields.iter().map(|(_, item)| item);
+            shape.parts().iter().zip(items).for_each(|(t, item)| values_at(t, item, found));
         }
         (Shape::Array(_, elem), Data::Array(items)) => {
             items.iter().for_each(|item| values_at(elem, item, found));
@@ -151,14 +150,7 @@ fn values_at<'d>(shape: &Shape, data: &'d Data, found: &mut Vec<(TypeId, &'d Dat
                 fields.iter().zip(args.iter()).for_each(|(t, arg)| values_at(t, arg, found));
             }
         }
-        (
-            Shape::Scalar(_)
-            | Shape::Tuple(_)
-            | Shape::Record(_)
-            | Shape::Array(..)
-            | Shape::Variant(_),
-            _,
-        ) => {}
+        (_, _) => {}
     }
 }
 
@@ -220,12 +212,11 @@ impl Cursor<'_> {
                 }
                 dims.pop();
             }
-            Shape::Tuple(_) | Shape::Record(_) => {
-                super::parts(shape).iter().for_each(|t| self.field(t, dims, leaves));
-            }
-            Shape::Variant(_) => {
-                leaves.push(self.leaf(ScalarTy::Int, dims));
-                super::parts(shape).iter().for_each(|t| self.field(t, dims, leaves));
+            Shape::Tuple(_) | Shape::Record(_) | Shape::Variant(_) => {
+                if let Shape::Variant(_) = shape {
+                    leaves.push(self.leaf(ScalarTy::Int, dims));
+                }
+                shape.parts().iter().for_each(|t| self.field(t, dims, leaves));
             }
         }
     }

@@ -3,78 +3,70 @@
 //! primitive can take the place of its body, behind the checks of the sizes that its signature
 //! writes.
 
-use lambada_anf::Atom;
 use lambada_core::{Term, TermKind};
 use lambada_prim::{ArrayPrim, ScalarTy};
 
-use super::{Evaluator, Hint, RuledAt};
-use crate::Eval;
-use crate::merge::ill_typed;
+use super::super::codes::RuledAt;
+use super::{Evaluator, Hint};
+use crate::eval::arrays;
 use crate::val::{Closure, CodeKind, Val};
+use crate::{Eval, ill_typed, taken};
 
-impl Evaluator<'_> {
-    /// A function with rules that is applied to all its arguments, as its body or as the array
-    /// primitive that it is.
-    pub(in crate::eval) fn inlined_with_rules(
-        &mut self,
-        at: &RuledAt,
-        closure: &Closure,
-        xs: Vec<Val>,
-        hint: Hint,
-    ) -> Eval<Val> {
-        let prim = ArrayPrim::from_definition(&at.ruled.name).filter(|_| at.ruled.library);
-        match prim.filter(|prim| prim.version(&ranks(&xs)).is_some()) {
-            Some(prim) if xs.iter().all(|x| self.is_of_reals(x)) => {
-                self.kernel(prim, closure, &xs, hint)
-            }
-            Some(_) | None => self.inlined(closure, xs, hint),
-        }
+/// A function with rules that is applied to all its arguments, as its body or as the array
+/// primitive that it is.
+pub(in crate::eval) fn inlined_with_rules(
+    of: &mut Evaluator,
+    at: &RuledAt,
+    closure: &Closure,
+    xs: Vec<Val>,
+    hint: Hint,
+) -> Eval<Val> {
+    let prim = ArrayPrim::from_definition(&at.ruled.name).filter(|_| at.ruled.library);
+    match prim.filter(|prim| prim.version(&ranks(&xs)).is_some()) {
+        Some(prim) if xs.iter().all(|x| is_of_reals(of, x)) => kernel(of, prim, closure, &xs, hint),
+        Some(_) | None => of.inlined(closure, xs, hint),
     }
+}
 
-    fn kernel(&mut self, prim: ArrayPrim, closure: &Closure, xs: &[Val], hint: Hint) -> Eval<Val> {
-        let CodeKind::Lambda { var, body, .. } = &closure.code.kind else {
-            return Err(ill_typed());
-        };
-        self.scoped(|this| {
-            let (mut var, mut body) = (var, body);
-            for (k, x) in xs.iter().enumerate() {
-                this.bind(var, x.clone());
-                if k + 1 < xs.len() {
-                    let TermKind::Lam(next, inner) = body.kind() else { return Err(ill_typed()) };
-                    (var, body) = (next, inner);
-                }
-            }
-            this.signature_checks(body)
-        })?;
-        let (args, dims) = self.matrices(xs)?;
-        self.array_prim(prim, args, &dims, hint)
-    }
+fn kernel(
+    of: &mut Evaluator,
+    prim: ArrayPrim,
+    closure: &Closure,
+    xs: &[Val],
+    hint: Hint,
+) -> Eval<Val> {
+    let CodeKind::Lambda { var, body, .. } = &closure.code.kind else {
+        return Err(ill_typed());
+    };
+    of.scoped(|this| {
+        let (vars, body) = taken(var, body, xs.len());
+        vars.into_iter().zip(xs).for_each(|(var, x)| this.bind(var, x.clone()));
+        signature_checks(this, body)
+    })?;
+    let (args, dims) = arrays::matrices(of, xs)?;
+    arrays::array_prim(of, prim, args, &dims, hint)
+}
 
-    fn is_of_reals(&self, x: &Val) -> bool {
-        matches!(rank(x).1, Val::Leaf(leaf) if self.emit.elem(leaf.atom) == ScalarTy::Real)
-    }
+fn is_of_reals(of: &Evaluator, x: &Val) -> bool {
+    matches!(rank(x).1, Val::Leaf(leaf) if of.emit.elem(leaf.atom) == ScalarTy::Real)
+}
 
-    /// The sizes and the checks that stand first in a definition: those of its signature.
-    fn signature_checks(&mut self, body: &Term) -> Eval<()> {
-        let mut body = body;
-        loop {
-            if let TermKind::Let(x, t, rest) = body.kind()
-                && says_sizes(t)
-            {
-                let value = self.eval(t, None)?;
-                self.bind(x, value);
-                body = rest;
-            } else if let TermKind::Check { cond, site, values, body: rest } = body.kind() {
-                let cond = self.scalar(cond)?;
-                if cond != Atom::bool(true) {
-                    let values = self.scalars(values)?;
-                    self.emit.check_at(cond, site, values);
-                }
-                body = rest;
-            } else {
-                // What follows is what the primitive does.
-                return Ok(());
-            }
+/// The sizes and the checks that stand first in a definition: those of its signature.
+fn signature_checks(of: &mut Evaluator, body: &Term) -> Eval<()> {
+    let mut body = body;
+    loop {
+        if let TermKind::Let(x, t, rest) = body.kind()
+            && says_sizes(t)
+        {
+            let value = of.eval(t, None)?;
+            of.bind(x, value);
+            body = rest;
+        } else if let TermKind::Check { cond, site, values, body: rest } = body.kind() {
+            of.check(cond, site, values)?;
+            body = rest;
+        } else {
+            // What follows is what the primitive does.
+            return Ok(());
         }
     }
 }

@@ -4,14 +4,15 @@
 //! reals a value takes, `write` adds them to accumulators, and each value its number to what
 //! contains it.
 
-mod plant;
-mod write;
+pub(crate) mod plant;
+pub(crate) mod write;
 
 use lambada_anf::{Atom, Elem, Op, Param};
 use lambada_core::TypeId;
 use lambada_prim::{Prim, ScalarTy};
 use lambada_source::Span;
 
+use crate::emit::Emit;
 use crate::sketch::Slot;
 use crate::val::Leaf;
 
@@ -52,35 +53,33 @@ fn is_real(slot: &Slot) -> bool {
     slot.elem == ScalarTy::Real
 }
 
-impl crate::emit::Emit {
-    /// The product of sizes.
-    fn product(&mut self, dims: &[Atom]) -> Atom {
-        dims.iter().fold(Atom::int(1), |all, dim| self.prim(Prim::MulInt, &[all, *dim]))
-    }
+/// The product of sizes.
+fn product(emit: &mut Emit, dims: &[Atom]) -> Atom {
+    dims.iter().fold(Atom::int(1), |all, dim| emit.prim(Prim::MulInt, &[all, *dim]))
+}
 
-    /// The place of an element in an array that lies at `base`, row by row.
-    fn linear(&mut self, base: Atom, dims: &[Atom], at: &[Atom]) -> Atom {
-        let offset = dims.iter().zip(at).fold(Atom::int(0), |offset, (dim, index)| {
-            let row = self.prim(Prim::MulInt, &[offset, *dim]);
-            self.prim(Prim::AddInt, &[row, *index])
-        });
-        self.prim(Prim::AddInt, &[base, offset])
-    }
+/// The place of an element in an array that lies at `base`, row by row.
+fn linear(emit: &mut Emit, base: Atom, dims: &[Atom], at: &[Atom]) -> Atom {
+    let offset = dims.iter().zip(at).fold(Atom::int(0), |offset, (dim, index)| {
+        let row = emit.prim(Prim::MulInt, &[offset, *dim]);
+        emit.prim(Prim::AddInt, &[row, *index])
+    });
+    emit.prim(Prim::AddInt, &[base, offset])
+}
 
-    /// `column[place] += value`
-    fn add_at(&mut self, column: &Param, place: Atom, value: Atom) {
-        self.check_in(place, column.ty.dims[0], Span::default(), NOT_ROWS);
-        let op = Op::Accumulate { acc: column.var, index: vec![place], value };
-        self.push(Vec::new(), op);
-    }
+/// `column[place] += value`
+fn add_at(emit: &mut Emit, column: &Param, place: Atom, value: Atom) {
+    emit.check_in(place, column.ty.dims[0], Span::default(), NOT_ROWS);
+    let op = Op::Accumulate { acc: column.var, index: vec![place], value };
+    emit.push(Vec::new(), op);
+}
 
-    /// A truth value as 0 or 1.
-    fn as_number(&mut self, x: Atom, elem: Elem) -> Atom {
-        match elem {
-            Elem::Scalar(ScalarTy::Bool) => {
-                self.prim(Prim::SelectInt, &[x, Atom::int(1), Atom::int(0)])
-            }
-            Elem::Scalar(ScalarTy::Real | ScalarTy::Int) | Elem::Ref(_) => x,
+/// A truth value as 0 or 1.
+fn as_number(emit: &mut Emit, x: Atom, elem: Elem) -> Atom {
+    match elem {
+        Elem::Scalar(ScalarTy::Bool) => {
+            emit.prim(Prim::SelectInt, &[x, Atom::int(1), Atom::int(0)])
         }
+        Elem::Scalar(ScalarTy::Real | ScalarTy::Int) | Elem::Ref(_) => x,
     }
 }

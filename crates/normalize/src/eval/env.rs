@@ -1,0 +1,61 @@
+//! The environment `ρ`: the values of variables and of definitions, as the innermost scope of the
+//! function that is being written sees them.
+
+use std::collections::HashMap;
+
+use lambada_core::{DefId, Var};
+
+use crate::val::Val;
+use crate::{Eval, ill_typed};
+
+/// The environment.
+#[derive(Default)]
+pub(super) struct Env {
+    /// By variable of core.
+    slots: Vec<Option<Val>>,
+    /// Undo log: variables with their values before the scope.
+    trail: Vec<(u32, Option<Val>)>,
+    /// The definitions that are not functions.
+    constants: HashMap<DefId, Val>,
+}
+
+impl Env {
+    /// Binds a variable until the scope ends.
+    pub fn bind(&mut self, var: &Var, value: Val) {
+        let k = var.id as usize;
+        if self.slots.len() <= k {
+            self.slots.resize(k + 1, None);
+        }
+        self.trail.push((var.id, self.slots[k].replace(value)));
+    }
+
+    /// The value of a variable.
+    pub fn lookup(&self, var: &Var) -> Eval<Val> {
+        self.slots.get(var.id as usize).cloned().flatten().ok_or_else(ill_typed)
+    }
+
+    /// The beginning of a scope.
+    pub fn mark(&self) -> usize {
+        self.trail.len()
+    }
+
+    /// Ends a scope: forgets what has been bound since.
+    pub fn forget_to(&mut self, mark: usize) {
+        for (id, old) in self.trail.drain(mark..).rev() {
+            self.slots[id as usize] = old;
+        }
+    }
+
+    /// The value of a definition, if it has been evaluated; it may have gone out of scope.
+    pub fn constant(&self, id: DefId) -> Option<&Val> {
+        self.constants.get(&id)
+    }
+
+    /// The value of a definition is this; gives the one that it had.
+    pub fn set_constant(&mut self, id: DefId, value: Option<Val>) -> Option<Val> {
+        match value {
+            Some(value) => self.constants.insert(id, value),
+            None => self.constants.remove(&id),
+        }
+    }
+}
