@@ -23,7 +23,7 @@ const SHAPES: &[Shape] = &[
     Shape { name: "nests", text: nests, size: 20, operator: Operator::Grad, most: LINEAR },
     Shape { name: "chains", text: chains, size: 100, operator: Operator::Grad, most: LINEAR },
     Shape { name: "branches", text: branches, size: 50, operator: Operator::Grad, most: LINEAR },
-    // What computes an element is written into each of the loops, most of which are dropped then.
+    // Each loop gets the computation of all elements before it, and most of the loops are dropped.
     Shape {
         name: "concatenations",
         text: concatenations,

@@ -244,16 +244,16 @@ fn interval(poly: &Poly, mut range: impl FnMut(Var) -> Range) -> Option<Range> {
     Some(sum)
 }
 
-/// A place in the program, and what holds there.
+/// A place in the program, with the facts there.
 #[derive(Clone, Copy, Debug)]
 pub struct Place<'a> {
     /// What holds everywhere.
     bounds: &'a Bounds,
-    /// What holds in the blocks around.
+    /// The facts of the blocks around.
     frames: &'a Frames,
     /// How many of them are around, the outermost first.
     level: usize,
-    /// What a proof supposes besides, newest last.
+    /// Suppositions of a proof, newest last.
     supposed: &'a [&'a Frame],
     /// Ranges that were asked for here.
     ranges: &'a RefCell<HashMap<Var, Range>>,

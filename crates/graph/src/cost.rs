@@ -85,8 +85,7 @@ impl Nominal {
         self.int_once(graph, node, &mut FxHashMap::default())
     }
 
-    /// The same, where `known` has what has been found: sizes are sums of sizes, and one that is
-    /// mentioned twice is looked at once.
+    /// Uses a memo, because sizes are sums of sizes: one that occurs twice is looked at once.
     fn int_once(&self, graph: &Graph, node: NodeId, known: &mut FxHashMap<NodeId, i64>) -> i64 {
         match graph.node(node) {
             Node::Lit(Scalar::Int(value)) => *value,

@@ -37,8 +37,8 @@ struct Marker<'a> {
     calls: &'a Calls,
     /// Accumulators that the function makes and freezes itself.
     own: HashSet<Var>,
-    /// By variable: what it needs if it is live itself. Behind the variables stand the blocks: what
-    /// decides whether one runs at all is live if something inside is live that is not just a
+    /// By variable: its needs if it is live itself. Behind the variables stand the blocks: the
+    /// condition under which one runs is live if something inside is live that is not just a
     /// value.
     needs: Vec<Vec<Var>>,
     live: Vec<bool>,

@@ -49,9 +49,9 @@ struct Effects<'a> {
     cells: HashSet<Var>,
 }
 
-/// A substitution for the block at hand: the results of an `if` that another one has joined are what
-/// the branch gives. A block is rewritten when the pass comes there, because to rewrite all that is
-/// inside of an `if` takes time for each `if` around.
+/// A substitution for the block at hand, a branch of an `if` that another one has joined: results
+/// of the branch for those of the `if`. A block is rewritten when the pass comes there, because to
+/// rewrite all that is inside of an `if` takes time for each `if` around.
 #[derive(Default)]
 struct Image(HashMap<Var, Atom>);
 
@@ -63,8 +63,8 @@ impl Image {
         atom
     }
 
-    /// Substitutes in the operands of a statement; inside of loops, too, since these are compared as
-    /// a whole.
+    /// Substitutes in the operands of a statement; inside of loops, too, since these are compared
+    /// as a whole.
     fn put(&self, stm: &mut Stm) {
         if self.0.is_empty() {
             return;
@@ -100,7 +100,7 @@ impl Image {
     }
 }
 
-/// Fuses what stands in the block and in blocks inside; was there any? In a branch of `if`s that
+/// Fuses statements of the block and of blocks inside; were there any? In a branch of `if`s that
 /// have been fused, conditions that both have computed are one, so that inner `if`s are fused too.
 fn block(b: &mut Block, effects: &Effects, image: &mut Image, fused: bool) -> bool {
     let before = b.stms.len();
@@ -130,7 +130,7 @@ fn has_candidates(stms: &[Stm]) -> bool {
     stms.iter().filter_map(range).any(|range| !seen.insert(range.code()))
 }
 
-/// Gives by statement what has joined it.
+/// Gives by statement the results that its branches still mention.
 fn fuse_all(b: &mut Block, effects: &Effects, image: &Image) -> Vec<Vec<Joined>> {
     let infos = b.stms.iter().map(Info::new).collect();
     let mut row = Row { stms: std::mem::take(&mut b.stms), infos, effects, image };
@@ -181,10 +181,10 @@ fn range(stm: &Stm) -> Option<Range> {
     }
 }
 
-/// A result of an `if` with what each branch gives for it.
+/// A result of an `if` with the result of each branch.
 type Joined = (Var, [Atom; 2]);
 
-/// What matters of a statement when others move past it. A walk through all that is inside is made
+/// Facts about a statement for others that move past it. A walk through all that is inside is made
 /// on demand: `if`s next to each other need none.
 struct Info {
     /// What it binds, by position.
@@ -195,7 +195,7 @@ struct Info {
     consumes: OnceCell<HashSet<Var>>,
     /// What it does with cells: additions and reads keep their order.
     summary: OnceCell<Summary>,
-    /// The results that what has joined it may mention, by its branches: the first that it binds.
+    /// The results that its branches still mention: the first that it binds.
     joined: Vec<Joined>,
 }
 
@@ -228,7 +228,7 @@ impl Info {
     }
 }
 
-/// What is known of two statements together, if it has been found of both.
+/// A fact about two statements together, if it has been found of both.
 fn both<T>(a: OnceCell<T>, b: OnceCell<T>, and: impl Fn(T, T) -> T) -> OnceCell<T> {
     match (a.into_inner(), b.into_inner()) {
         (Some(a), Some(b)) => OnceCell::from(and(a, b)),
@@ -496,7 +496,7 @@ fn merge(a: Stm, a_binds: &HashMap<Var, usize>, b: Stm) -> Stm {
     Stm::new(binds, exp)
 }
 
-/// The second block still mentions what the first `if` binds: see [`Image`].
+/// The second block still mentions the results of the first `if`: see [`Image`].
 fn in_sequence(mut first: Block, second: Block) -> Block {
     first.stms.extend(second.stms);
     first.results.extend(second.results);

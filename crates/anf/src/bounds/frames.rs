@@ -1,6 +1,6 @@
-//! The facts that hold in the blocks around a place. Each variable has a list of the blocks that say
-//! something of it, because a search through all blocks would make every question as long as blocks
-//! are nested deep.
+//! The facts that hold in the blocks around a place. Each variable has a list of the blocks that
+//! say something of it, because a search through all blocks would make every question as long as
+//! blocks are nested deep.
 
 use std::cell::RefCell;
 use std::hash::Hash;
@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 use super::{ANY, Bounds, Fact, Learned, Place, Range, TRIED, both};
 use crate::{Poly, Var};
 
-/// What holds in one block.
+/// The facts of one block.
 #[derive(Clone, Debug, Default)]
 pub struct Frame {
     /// Equal modulo 2⁶⁴; with `true`, equal.
@@ -32,12 +32,12 @@ impl Frame {
             && !self.unreachable
     }
 
-    /// Adds what has been learned.
+    /// Adds facts.
     pub(super) fn add(&mut self, learned: Learned) {
         self.note(learned, &mut Index::default(), 0);
     }
 
-    /// Adds what has been learned, to the index too.
+    /// Adds facts, to the index too.
     fn note(&mut self, learned: Learned, index: &mut Index, level: usize) {
         for fact in learned.0 {
             match fact {
@@ -128,7 +128,7 @@ struct Index {
     unreachable: Levels<()>,
 }
 
-/// What holds in each of the blocks around a place, outermost first.
+/// The facts of each of the blocks around a place, outermost first.
 #[derive(Clone, Debug, Default)]
 pub struct Frames {
     frames: Vec<Frame>,
@@ -158,7 +158,7 @@ impl Frames {
         self.frames.push(frame);
     }
 
-    /// Leaves the innermost block; gives what holds in it.
+    /// Leaves the innermost block; gives its facts.
     pub fn pop(&mut self) -> Option<Frame> {
         let (frame, index) = (self.frames.pop()?, &mut self.index);
         frame.equal.keys().for_each(|var| index.equal.pop(*var));
@@ -170,12 +170,12 @@ impl Frames {
         Some(frame)
     }
 
-    /// What holds in the innermost block.
+    /// The facts of the innermost block.
     pub fn last(&self) -> Option<&Frame> {
         self.frames.last()
     }
 
-    /// Adds what has been learned to the innermost block.
+    /// Adds facts to the innermost block.
     pub fn learn(&mut self, learned: Learned) {
         let level = self.frames.len() - 1;
         self.frames[level].note(learned, &mut self.index, level);

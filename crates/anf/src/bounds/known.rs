@@ -23,7 +23,7 @@ impl Default for Known {
 }
 
 impl Known {
-    /// What holds in the given blocks.
+    /// The facts of the given blocks.
     pub fn within(bounds: Bounds, frames: Frames) -> Known {
         Known { bounds, frames }
     }

@@ -192,7 +192,8 @@ impl Solver {
 
     fn has_ground_parts(&self, root: Ty) -> bool {
         let own = match self.get(root) {
-            Node::Unknown(_) | Node::Link(_) | Node::Error => false,
+            Node::Link(_) => unreachable!("`get` follows links"),
+            Node::Unknown(_) | Node::Error => false,
             Node::Array(size, _) => size.as_constant().is_some(),
             Node::Variant(..) => false, // its sizes are among its parts
             Node::Scalar(_) | Node::Tuple(_) | Node::Record(_) | Node::Fun(..) => true,
