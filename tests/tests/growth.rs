@@ -22,8 +22,16 @@ const LINEAR: f64 = 1.45;
 const SHAPES: &[Shape] = &[
     Shape { name: "nests", text: nests, size: 20, operator: Operator::Grad, most: LINEAR },
     Shape { name: "chains", text: chains, size: 100, operator: Operator::Grad, most: LINEAR },
-    // Several passes look, at each branch, into all that is inside of it.
-    Shape { name: "branches", text: branches, size: 50, operator: Operator::Value, most: 2.2 },
+    Shape { name: "branches", text: branches, size: 50, operator: Operator::Grad, most: LINEAR },
+    // Each loop gets the computation of all elements before it, and most of the loops are dropped.
+    Shape {
+        name: "concatenations",
+        text: concatenations,
+        size: 10,
+        operator: Operator::Grad,
+        most: 1.9,
+    },
+    Shape { name: "accesses", text: accesses, size: 100, operator: Operator::Value, most: LINEAR },
     Shape { name: "calls", text: calls, size: 30, operator: Operator::Grad, most: LINEAR },
     Shape {
         name: "parameters",
@@ -33,13 +41,12 @@ const SHAPES: &[Shape] = &[
         most: LINEAR,
     },
     Shape { name: "records", text: records, size: 100, operator: Operator::Grad, most: LINEAR },
-    // Each type is written out in the type around it.
     Shape {
         name: "nested records",
         text: nested_records,
-        size: 20,
+        size: 50,
         operator: Operator::Grad,
-        most: 2.0,
+        most: LINEAR,
     },
     Shape { name: "recursion", text: recursion, size: 5, operator: Operator::Grad, most: LINEAR },
     Shape { name: "literals", text: literals, size: 100, operator: Operator::Grad, most: LINEAR },
@@ -101,8 +108,22 @@ fn records(n: usize) -> String {
 
 fn nested_records(n: usize) -> String {
     let types = each(1..n, |k| format!("type r{k} = {{a : real, b : r{}}}\n", k - 1));
-    let sum = joined(n, " + ", |k| format!("p.{}a", "b.".repeat(k)));
-    format!("type r0 = {{a : real, b : real}}\n{types}def f (p : r{}) : real = {sum}\n", n - 1)
+    let inner = each(1..n, |k| format!("  let p{k} = p{}.b\n", k - 1));
+    let sum = joined(n, " + ", |k| format!("p{k}.a"));
+    format!(
+        "type r0 = {{a : real, b : real}}\n{types}def f (p0 : r{}) : real =\n{inner}  in {sum}\n",
+        n - 1
+    )
+}
+
+fn concatenations(n: usize) -> String {
+    let lines = each(1..n, |k| format!("  let y{k} = concat y{} xs\n", k - 1));
+    format!("def f [m] (xs : [m]real) : real =\n  let y0 = xs\n{lines}  in sum y{}\n", n - 1)
+}
+
+fn accesses(n: usize) -> String {
+    let sum = joined(n, " + ", |k| format!("xs[i + {k}]"));
+    format!("def f [m] (xs : [m]real) (i : int) : real = {sum}\n")
 }
 
 fn recursion(n: usize) -> String {

@@ -19,9 +19,11 @@ use rustc_hash::FxHashMap as HashMap;
 
 use crate::{Atom, Poly, Var};
 
+mod frames;
 mod known;
 mod proof;
 
+pub use frames::{Frame, Frames};
 pub use known::Known;
 use proof::Proof;
 
@@ -62,18 +64,6 @@ pub struct Bounds {
     reads: HashMap<(Var, Vec<Poly>), Var>,
 }
 
-/// What holds in one block.
-#[derive(Clone, Debug, Default)]
-pub struct Frame {
-    /// Equal modulo 2⁶⁴; with `true`, equal.
-    equal: HashMap<Var, (Poly, bool)>,
-    /// Least values (1) and greatest ones (-1) of variables.
-    facts: HashMap<Var, Vec<(i64, Poly)>>,
-    ranges: HashMap<Var, Range>,
-    /// No run comes here.
-    unreachable: bool,
-}
-
 /// Something to be learned.
 enum Fact {
     AtLeastZero(Poly),
@@ -94,27 +84,6 @@ pub enum Comparison {
     Never,
 }
 
-impl Frame {
-    /// Nothing that the block around it does not say?
-    fn is_empty(&self) -> bool {
-        self.equal.is_empty()
-            && self.facts.is_empty()
-            && self.ranges.is_empty()
-            && !self.unreachable
-    }
-
-    /// The variable is not negative in this block.
-    pub fn nonnegative(&mut self, var: Var) {
-        let range = self.ranges.entry(var).or_insert(ANY);
-        *range = both(*range, (0, ANY.1));
-    }
-
-    /// Is something known of the variable's range in this block, beyond what is known around it?
-    pub fn bounds(&self, var: Var) -> bool {
-        self.ranges.contains_key(&var)
-    }
-}
-
 impl Bounds {
     /// The variable is never negative.
     pub fn nonnegative(&mut self, var: Var) {
@@ -129,17 +98,6 @@ impl Bounds {
     fn within(&mut self, var: Var, range: Range) {
         let known = self.ranges.entry(var).or_insert(ANY);
         *known = both(*known, range);
-    }
-
-    /// Asks something where the given blocks are around, outermost first.
-    pub fn ask<'f, T>(
-        &self,
-        frames: impl Iterator<Item = &'f Frame>,
-        question: impl FnOnce(Place<'_>) -> T,
-    ) -> T {
-        // Blocks in which nothing was learned are passed over.
-        let frames: Vec<&Frame> = frames.filter(|frame| !frame.is_empty()).collect();
-        question(Place { bounds: self, frames: &frames, ranges: &RefCell::default() })
     }
 
     /// The polynomial of an atom, modulo 2⁶⁴.
@@ -286,13 +244,17 @@ fn interval(poly: &Poly, mut range: impl FnMut(Var) -> Range) -> Option<Range> {
     Some(sum)
 }
 
-/// A place in the program: what holds in the blocks around it, outermost first.
+/// A place in the program, with the facts there.
 #[derive(Clone, Copy, Debug)]
 pub struct Place<'a> {
     /// What holds everywhere.
     bounds: &'a Bounds,
-    /// What holds in each block.
-    frames: &'a [&'a Frame],
+    /// The facts of the blocks around.
+    frames: &'a Frames,
+    /// How many of them are around, the outermost first.
+    level: usize,
+    /// Suppositions of a proof, newest last.
+    supposed: &'a [&'a Frame],
     /// Ranges that were asked for here.
     ranges: &'a RefCell<HashMap<Var, Range>>,
 }
@@ -300,7 +262,7 @@ pub struct Place<'a> {
 impl Place<'_> {
     /// Does no run come here?
     pub fn is_unreachable(&self) -> bool {
-        self.frames.iter().any(|f| f.unreachable)
+        self.frames.is_unreachable(self.level) || self.supposed.iter().any(|f| f.unreachable)
     }
 
     fn range(&self, var: Var) -> Range {
@@ -319,7 +281,8 @@ impl Place<'_> {
 
     fn derived_range(&self, var: Var, depth: usize) -> Range {
         let everywhere = self.bounds.ranges.get(&var).copied().unwrap_or(ANY);
-        let here = self.frames.iter().rev().find_map(|f| f.ranges.get(&var));
+        let supposed = self.supposed.iter().rev().find_map(|f| f.ranges.get(&var));
+        let here = supposed.or_else(|| self.frames.range(var, self.level));
         let known = here.map_or(everywhere, |here| both(*here, everywhere));
         match self.bounds.computed.get(&var) {
             Some((op, args)) if depth > 0 => both(known, self.result_range(*op, args, depth - 1)),
@@ -375,10 +338,11 @@ impl Place<'_> {
 
     fn substituted(&self, mut poly: Poly, exactly: bool) -> Poly {
         let equation = |v: Var| {
-            let found = self.frames.iter().rev().find_map(|f| f.equal.get(&v));
+            let supposed = self.supposed.iter().rev().find_map(|f| f.equal.get(&v));
+            let found = supposed.or_else(|| self.frames.equal(v, self.level));
             found.filter(|(_, exact)| *exact || !exactly).map(|(value, _)| (v, value))
         };
-        if self.frames.iter().all(|f| f.equal.is_empty()) {
+        if !self.frames.has_equations() && self.supposed.iter().all(|f| f.equal.is_empty()) {
             return poly;
         }
         for _ in 0..64 {
@@ -656,29 +620,5 @@ impl Place<'_> {
             }
         }
         Learned(facts, ranges)
-    }
-}
-
-impl Learned {
-    /// Adds it to what holds in a block.
-    pub fn into_frame(self, frame: &mut Frame) {
-        for fact in self.0 {
-            match fact {
-                Fact::Never => frame.unreachable = true,
-                Fact::Equal(var, value, exact) => _ = frame.equal.insert(var, (value, exact)),
-                Fact::AtLeastZero(poly) => {
-                    frame.unreachable |= poly.as_constant().is_some_and(|k| k < 0);
-                    for (var, k) in poly.lone() {
-                        let bound = poly.solved_for(var, k);
-                        frame.facts.entry(var).or_default().push((k, bound));
-                    }
-                }
-            }
-        }
-        for (var, range) in self.1 {
-            let known = frame.ranges.entry(var).or_insert(range);
-            *known = both(*known, range);
-            frame.unreachable |= known.0 > known.1;
-        }
     }
 }

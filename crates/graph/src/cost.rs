@@ -82,13 +82,23 @@ impl Nominal {
     }
 
     fn int(&self, graph: &Graph, node: NodeId) -> i64 {
+        self.int_once(graph, node, &mut FxHashMap::default())
+    }
+
+    /// Uses a memo, because sizes are sums of sizes: one that occurs twice is looked at once.
+    fn int_once(&self, graph: &Graph, node: NodeId, known: &mut FxHashMap<NodeId, i64>) -> i64 {
         match graph.node(node) {
             Node::Lit(Scalar::Int(value)) => *value,
-            Node::Index(axis) => self.int(graph, graph.axis(*axis).extent) / 2,
+            Node::Index(axis) => self.int_once(graph, graph.axis(*axis).extent, known) / 2,
             Node::Prim(op, args) if is_on_ints(*op) => {
-                let args: Vec<Scalar> =
-                    args.iter().map(|a| Scalar::Int(self.int(graph, *a))).collect();
-                op.eval(&args).int()
+                if let Some(found) = known.get(&node) {
+                    return *found;
+                }
+                let arg = |a: &NodeId| Scalar::Int(self.int_once(graph, *a, known));
+                let args: Vec<Scalar> = args.iter().map(arg).collect();
+                let found = op.eval(&args).int();
+                known.insert(node, found);
+                found
             }
             Node::At(array, _) => {
                 let known = |k: &u32| self.inputs.get(k).copied();

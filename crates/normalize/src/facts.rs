@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-use lambada_anf::bounds::{Bounds, Comparison, Frame, Known, Learned, Place};
+use lambada_anf::bounds::{Bounds, Comparison, Frame, Frames, Known, Learned, Place};
 use lambada_anf::{Atom, Poly, Var};
 use lambada_prim::{Prim, ScalarTy};
 
@@ -13,8 +13,8 @@ use lambada_prim::{Prim, ScalarTy};
 pub(crate) struct Facts {
     bounds: Bounds,
     by_poly: HashMap<Poly, Var>,
-    /// By open block, outermost first.
-    frames: Vec<Frame>,
+    /// By open block.
+    frames: Frames,
 }
 
 impl Facts {
@@ -32,26 +32,28 @@ impl Facts {
 
     /// Leaves all blocks but the outermost `count`, to be entered again.
     pub fn suspend(&mut self, count: usize) -> Vec<Frame> {
-        self.frames.split_off(count)
+        let mut inner: Vec<Frame> = Vec::new();
+        while self.frames.len() > count {
+            inner.extend(self.frames.pop());
+        }
+        inner.reverse();
+        inner
     }
 
     /// Enters blocks again.
     pub fn resume(&mut self, frames: Vec<Frame>) {
-        self.frames.extend(frames);
-    }
-
-    fn innermost(&mut self) -> &mut Frame {
-        self.frames.last_mut().expect("a block is open")
+        frames.into_iter().for_each(|frame| self.frames.push(frame));
     }
 
     /// What holds in the innermost block.
     pub fn frame(&self) -> Frame {
-        self.frames[self.frames.len() - 1].clone()
+        self.frames.last().expect("a block is open").clone()
     }
 
     /// Only this holds in the innermost block.
     pub fn forget_to(&mut self, frame: Frame) {
-        *self.innermost() = frame;
+        self.frames.pop();
+        self.frames.push(frame);
     }
 
     /// All that holds here.
@@ -68,11 +70,11 @@ impl Facts {
 
     /// Asks something about what is around the block of the given level.
     fn ask_outside<T>(&self, level: usize, question: impl FnOnce(Place<'_>) -> T) -> T {
-        self.bounds.ask(self.frames.iter().take(level), question)
+        self.frames.ask(&self.bounds, level, question)
     }
 
     fn note(&mut self, learned: Learned) {
-        learned.into_frame(self.innermost());
+        self.frames.learn(learned);
     }
 
     /// The variable is never negative.
@@ -83,11 +85,7 @@ impl Facts {
     /// The variable is the size of an array that is bound in the block of the given level: it is
     /// not negative there.
     pub fn size_of_array(&mut self, var: Var, level: usize) {
-        for (k, frame) in self.frames.iter_mut().enumerate().skip(level) {
-            if k == level || frame.bounds(var) {
-                frame.nonnegative(var);
-            }
-        }
+        self.frames.nonnegative(var, level);
     }
 
     /// The variable is a size of an argument.

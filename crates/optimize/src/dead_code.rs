@@ -21,7 +21,7 @@ pub(crate) fn dead_code(function: &mut Function, calls: &Calls) -> bool {
         live: vec![false; function.names.len()],
         todo: Vec::new(),
     };
-    marker.block(&function.body, &mut Vec::new());
+    marker.block(&function.body, None);
     function.accumulators.iter().for_each(|p| marker.root(p.var.into()));
     let sizes = function.results.iter().flat_map(|ty| ty.dims.iter().copied());
     for atom in function.body.results.iter().copied().chain(sizes).collect::<Vec<_>>() {
@@ -37,7 +37,9 @@ struct Marker<'a> {
     calls: &'a Calls,
     /// Accumulators that the function makes and freezes itself.
     own: HashSet<Var>,
-    /// By variable: what it needs if it is live itself.
+    /// By variable: its needs if it is live itself. Behind the variables stand the blocks: the
+    /// condition under which one runs is live if something inside is live that is not just a
+    /// value.
     needs: Vec<Vec<Var>>,
     live: Vec<bool>,
     todo: Vec<Var>,
@@ -67,9 +69,7 @@ impl Marker<'_> {
         }
     }
 
-    /// `control`: what decides whether the block runs at all; it is live if something inside is
-    /// live that is not just a value.
-    fn block(&mut self, block: &Block, control: &mut Vec<Atom>) {
+    fn block(&mut self, block: &Block, control: Option<Var>) {
         for stm in &block.stms {
             for p in &stm.binds {
                 p.ty.dims.iter().for_each(|d| self.need(p.var, *d));
@@ -78,25 +78,29 @@ impl Marker<'_> {
         }
     }
 
-    fn nested(&mut self, block: &Block, control: &mut Vec<Atom>, more: &[Atom]) {
-        let depth = control.len();
-        control.extend(more);
-        self.block(block, control);
-        control.truncate(depth);
+    /// A block that runs as these say, in another one.
+    fn control(&mut self, around: Option<Var>, drivers: &[Atom]) -> Option<Var> {
+        let control = Var(self.needs.len() as u32);
+        let drivers = drivers.iter().filter_map(|atom| atom.as_var());
+        self.needs.push(around.into_iter().chain(drivers).collect());
+        self.live.push(false);
+        Some(control)
     }
 
-    fn stm(&mut self, stm: &Stm, control: &mut Vec<Atom>) {
+    fn stm(&mut self, stm: &Stm, control: Option<Var>) {
         match &stm.exp {
             Exp::Nest(Nest::For { extent, body, .. }) => {
-                self.nested(body, control, &[*extent]);
+                let inside = self.control(control, &[*extent]);
+                self.block(body, inside);
                 for (p, result) in stm.binds.iter().zip(&body.results) {
                     self.need(p.var, *result);
                     self.need(p.var, *extent);
                 }
             }
             Exp::Nest(Nest::If { cond, then, otherwise }) => {
-                self.nested(then, control, &[*cond]);
-                self.nested(otherwise, control, &[*cond]);
+                let inside = self.control(control, &[*cond]);
+                self.block(then, inside);
+                self.block(otherwise, inside);
                 for ((p, a), b) in stm.binds.iter().zip(&then.results).zip(&otherwise.results) {
                     [*a, *b, *cond].into_iter().for_each(|atom| self.need(p.var, atom));
                 }
@@ -108,11 +112,12 @@ impl Marker<'_> {
                     }
                     LoopKind::While(cond) => vec![cond.results[0]],
                 };
+                let inside = self.control(control, &drivers);
                 if let LoopKind::While(cond) = kind {
-                    self.nested(cond, control, &drivers);
-                    control.iter().chain(&drivers).for_each(|atom| self.root(*atom));
+                    self.block(cond, inside);
+                    self.runs(inside);
                 }
-                self.nested(body, control, &drivers);
+                self.block(body, inside);
                 for (k, p) in params.iter().enumerate() {
                     let bind = stm.binds[k].var;
                     self.need(bind, p.var.into());
@@ -125,11 +130,8 @@ impl Marker<'_> {
             // An addition is live if its accumulator is: the accumulator needs what is added, and
             // that the addition runs.
             Exp::Op(Op::Accumulate { acc, index, value }) => {
-                index
-                    .iter()
-                    .chain([value])
-                    .chain(&*control)
-                    .for_each(|atom| self.need(*acc, *atom));
+                index.iter().chain([value]).for_each(|atom| self.need(*acc, *atom));
+                self.needs[acc.0 as usize].extend(control);
                 self.addition(*acc);
             }
             Exp::Op(Op::Call { args, accumulators, .. }) => {
@@ -148,10 +150,12 @@ impl Marker<'_> {
             }
             Exp::Op(Op::Open { of, .. }) => self.need(stm.binds[0].var, *of),
             Exp::Op(Op::Check { cond, values, .. }) => {
-                values.iter().chain([cond]).chain(&*control).for_each(|atom| self.root(*atom))
+                values.iter().chain([cond]).for_each(|atom| self.root(*atom));
+                self.runs(control);
             }
             Exp::Op(Op::Inspect { values, .. }) => {
-                values.iter().chain(&*control).for_each(|atom| self.root(*atom))
+                values.iter().for_each(|atom| self.root(*atom));
+                self.runs(control);
             }
             Exp::Op(op) => {
                 for p in &stm.binds {
@@ -171,10 +175,16 @@ impl Marker<'_> {
         }
     }
 
+    /// Something in the block does more than compute.
+    fn runs(&mut self, control: Option<Var>) {
+        control.into_iter().for_each(|control| self.root(control.into()));
+    }
+
     /// A call that only computes and adds is live if what it binds or adds to is.
-    fn call(&mut self, stm: &Stm, args: &[Atom], accumulators: &[Var], control: &[Atom]) {
+    fn call(&mut self, stm: &Stm, args: &[Atom], accumulators: &[Var], control: Option<Var>) {
         if !only_adds(stm, self.calls) {
-            args.iter().chain(control).for_each(|atom| self.root(*atom));
+            args.iter().for_each(|atom| self.root(*atom));
+            self.runs(control);
             accumulators.iter().for_each(|acc| self.root((*acc).into()));
             return;
         }
@@ -183,7 +193,8 @@ impl Marker<'_> {
             accumulators.iter().for_each(|acc| self.need(p.var, (*acc).into()));
         }
         for acc in accumulators {
-            args.iter().chain(control).for_each(|atom| self.need(*acc, *atom));
+            args.iter().for_each(|atom| self.need(*acc, *atom));
+            self.needs[acc.0 as usize].extend(control);
             // It adds to all of them, or to none.
             accumulators.iter().for_each(|other| self.need(*acc, (*other).into()));
             self.addition(*acc);

@@ -14,12 +14,15 @@
 //! depends on it moves below the second, so that must not fail at all. If both may fail, the second
 //! fails only where the same iteration of the first has failed before ([`failures`]).
 
+use std::cell::OnceCell;
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
 use lambada_anf::{Atom, Block, Effect, Exp, Function, Nest, Op, Out, Renaming, Stm, Var};
 use lambada_prim::Scalar;
 
 use crate::calls::{Calls, Summary};
+use crate::common_subexpressions::{Key, key};
 use crate::failures;
 
 /// How many earlier loops over the same extent are tried for each loop.
@@ -36,7 +39,7 @@ pub(crate) fn loop_fusion(function: &mut Function, calls: &Calls) -> bool {
             cells.insert(stm.binds[0].var);
         }
     });
-    block(&mut function.body, &Effects { calls, cells })
+    block(&mut function.body, &Effects { calls, cells }, &mut Image::default(), false)
 }
 
 /// What is needed to know what statements do.
@@ -46,15 +49,76 @@ struct Effects<'a> {
     cells: HashSet<Var>,
 }
 
-/// Fuses what stands in the block and in blocks inside; was there any?
-fn block(b: &mut Block, effects: &Effects) -> bool {
-    let before = b.stms.len();
-    if has_candidates(&b.stms) {
-        fuse_all(b, effects);
+/// A substitution for the block at hand, a branch of an `if` that another one has joined: results
+/// of the branch for those of the `if`. A block is rewritten when the pass comes there, because to
+/// rewrite all that is inside of an `if` takes time for each `if` around.
+#[derive(Default)]
+struct Image(HashMap<Var, Atom>);
+
+impl Image {
+    fn atom(&self, mut atom: Atom) -> Atom {
+        while let Some(image) = atom.as_var().and_then(|var| self.0.get(&var)) {
+            atom = *image;
+        }
+        atom
     }
+
+    /// Substitutes in the operands of a statement; inside of loops, too, since these are compared
+    /// as a whole.
+    fn put(&self, stm: &mut Stm) {
+        if self.0.is_empty() {
+            return;
+        }
+        stm.exp.atoms_mut(&mut |a| *a = self.atom(*a));
+        stm.binds.iter_mut().flat_map(|p| &mut p.ty.dims).for_each(|d| *d = self.atom(*d));
+        if stm.exp.repeats() {
+            stm.exp.blocks_mut().into_iter().for_each(|inner| self.put_inside(inner));
+        }
+    }
+
+    fn put_inside(&self, block: &mut Block) {
+        for stm in &mut block.stms {
+            self.put(stm);
+            if !stm.exp.repeats() {
+                stm.exp.blocks_mut().into_iter().for_each(|inner| self.put_inside(inner));
+            }
+        }
+        block.results.iter_mut().for_each(|a| *a = self.atom(*a));
+    }
+
+    /// Whether an earlier statement of the block, which is among those known, computes the same.
+    fn is_known(&mut self, stm: &Stm, known: &mut HashMap<Key, Var>) -> bool {
+        let ([p], Exp::Op(op)) = (&stm.binds[..], &stm.exp) else { return false };
+        if op.effect() != Effect::None {
+            return false;
+        }
+        match known.entry(key(stm)) {
+            Entry::Occupied(known) => _ = self.0.insert(p.var, Atom::Var(*known.get())),
+            Entry::Vacant(new) => _ = new.insert(p.var),
+        }
+        self.0.contains_key(&p.var)
+    }
+}
+
+/// Fuses statements of the block and of blocks inside; were there any? In a branch of `if`s that
+/// have been fused, conditions that both have computed are one, so that inner `if`s are fused too.
+fn block(b: &mut Block, effects: &Effects, image: &mut Image, fused: bool) -> bool {
+    let before = b.stms.len();
+    let mut known = HashMap::new();
+    b.stms.retain_mut(|stm| {
+        image.put(stm);
+        !(fused && image.is_known(stm, &mut known))
+    });
+    b.results.iter_mut().for_each(|a| *a = image.atom(*a));
+    let joined = if has_candidates(&b.stms) { fuse_all(b, effects, image) } else { Vec::new() };
     let mut changed = b.stms.len() < before;
-    for inner in b.stms.iter_mut().flat_map(|stm| stm.exp.blocks_mut()) {
-        changed |= block(inner, effects);
+    for (k, stm) in b.stms.iter_mut().enumerate() {
+        let joined = joined.get(k).map_or(&[][..], |joined| joined);
+        for (side, inner) in stm.exp.blocks_mut().into_iter().enumerate() {
+            joined.iter().for_each(|(var, given)| _ = image.0.insert(*var, given[side]));
+            changed |= block(inner, effects, image, !joined.is_empty());
+            joined.iter().for_each(|(var, _)| _ = image.0.remove(var));
+        }
     }
     changed
 }
@@ -66,9 +130,10 @@ fn has_candidates(stms: &[Stm]) -> bool {
     stms.iter().filter_map(range).any(|range| !seen.insert(range.code()))
 }
 
-fn fuse_all(b: &mut Block, effects: &Effects) {
-    let infos = b.stms.iter().map(|stm| Info::new(stm, effects)).collect();
-    let mut row = Row { stms: std::mem::take(&mut b.stms), infos };
+/// Gives by statement the results that its branches still mention.
+fn fuse_all(b: &mut Block, effects: &Effects, image: &Image) -> Vec<Vec<Joined>> {
+    let infos = b.stms.iter().map(Info::new).collect();
+    let mut row = Row { stms: std::mem::take(&mut b.stms), infos, effects, image };
     let mut second = 0;
     while second < row.stms.len() {
         // A statement that has been fused may be fused again.
@@ -82,6 +147,7 @@ fn fuse_all(b: &mut Block, effects: &Effects) {
         }
     }
     b.stms = row.stms;
+    row.infos.into_iter().map(|info| info.joined).collect()
 }
 
 /// What two statements must share to be fused.
@@ -115,51 +181,58 @@ fn range(stm: &Stm) -> Option<Range> {
     }
 }
 
-/// What matters of a statement when others move past it.
+/// A result of an `if` with the result of each branch.
+type Joined = (Var, [Atom; 2]);
+
+/// Facts about a statement for others that move past it. A walk through all that is inside is made
+/// on demand: `if`s next to each other need none.
 struct Info {
     /// What it binds, by position.
     binds: HashMap<Var, usize>,
-    mentions: HashSet<Var>,
-    adds_to: HashSet<Var>,
+    mentions: OnceCell<HashSet<Var>>,
+    adds_to: OnceCell<HashSet<Var>>,
     /// Arrays whose memory it takes over: what reads them stays before it.
-    consumes: HashSet<Var>,
-    fails: bool,
+    consumes: OnceCell<HashSet<Var>>,
     /// What it does with cells: additions and reads keep their order.
-    summary: Summary,
+    summary: OnceCell<Summary>,
+    /// The results that its branches still mention: the first that it binds.
+    joined: Vec<Joined>,
 }
 
 impl Info {
-    fn new(stm: &Stm, effects: &Effects) -> Info {
-        let mut mentions = HashSet::new();
-        stm.mentioned(&mut |v| _ = mentions.insert(v));
-        let mut consumes = HashSet::new();
-        stm.each(&mut |s| s.exp.consumed(&mut |x| _ = consumes.insert(x)));
-        let binds = stm.binds.iter().enumerate().map(|(k, p)| (p.var, k)).collect();
-        let mut summary = effects.calls.summary(stm);
-        let adds_to = stm.additions();
-        summary.adds_to_cells |= !adds_to.is_disjoint(&effects.cells);
-        Info { binds, mentions, adds_to, consumes, fails: summary.fails, summary }
+    fn new(stm: &Stm) -> Info {
+        Info {
+            binds: stm.binds.iter().enumerate().map(|(k, p)| (p.var, k)).collect(),
+            mentions: OnceCell::new(),
+            adds_to: OnceCell::new(),
+            consumes: OnceCell::new(),
+            summary: OnceCell::new(),
+            joined: Vec::new(),
+        }
     }
 
     /// Of two statements that become one. What was between them is still mentioned, which only
     /// makes later fusions more careful.
-    fn and(mut self, other: Info) -> Info {
+    fn and(mut self, other: Info, joined: Vec<Joined>) -> Info {
         let count = self.binds.len();
         self.binds.extend(other.binds.into_iter().map(|(var, k)| (var, count + k)));
+        self.joined.extend(joined.into_iter().chain(other.joined));
         Info {
             binds: self.binds,
-            mentions: union(self.mentions, other.mentions),
-            adds_to: union(self.adds_to, other.adds_to),
-            consumes: union(self.consumes, other.consumes),
-            fails: self.fails || other.fails,
-            summary: self.summary.and(other.summary),
+            mentions: both(self.mentions, other.mentions, union),
+            adds_to: both(self.adds_to, other.adds_to, union),
+            consumes: both(self.consumes, other.consumes, union),
+            summary: both(self.summary, other.summary, Summary::and),
+            joined: self.joined,
         }
     }
+}
 
-    /// Does the statement need an array that `later` takes over? It would have to be copied if the
-    /// statement came after that.
-    fn loses_to(&self, later: &Info) -> bool {
-        !later.consumes.is_disjoint(&self.mentions)
+/// A fact about two statements together, if it has been found of both.
+fn both<T>(a: OnceCell<T>, b: OnceCell<T>, and: impl Fn(T, T) -> T) -> OnceCell<T> {
+    match (a.into_inner(), b.into_inner()) {
+        (Some(a), Some(b)) => OnceCell::from(and(a, b)),
+        (_, _) => OnceCell::new(),
     }
 }
 
@@ -180,12 +253,57 @@ fn union(a: HashSet<Var>, b: HashSet<Var>) -> HashSet<Var> {
 }
 
 /// The statements of a block.
-struct Row {
+struct Row<'a> {
     stms: Vec<Stm>,
     infos: Vec<Info>,
+    effects: &'a Effects<'a>,
+    image: &'a Image,
 }
 
-impl Row {
+impl Row<'_> {
+    fn mentions(&self, k: usize) -> &HashSet<Var> {
+        self.infos[k].mentions.get_or_init(|| {
+            let mut found = HashSet::new();
+            let mut add = |v: Var| found.extend(self.image.atom(v.into()).as_var());
+            self.stms[k].mentioned(&mut add);
+            found
+        })
+    }
+
+    fn adds_to(&self, k: usize) -> &HashSet<Var> {
+        self.infos[k].adds_to.get_or_init(|| self.stms[k].additions())
+    }
+
+    fn consumes(&self, k: usize) -> &HashSet<Var> {
+        self.infos[k].consumes.get_or_init(|| {
+            let mut found = HashSet::new();
+            let mut add = |x: Var| found.extend(self.image.atom(x.into()).as_var());
+            self.stms[k].each(&mut |s| s.exp.consumed(&mut add));
+            found
+        })
+    }
+
+    fn summary(&self, k: usize) -> Summary {
+        *self.infos[k].summary.get_or_init(|| {
+            let mut summary = self.effects.calls.summary(&self.stms[k]);
+            summary.adds_to_cells |= !self.adds_to(k).is_disjoint(&self.effects.cells);
+            summary
+        })
+    }
+
+    fn fails(&self, k: usize) -> bool {
+        self.summary(k).fails
+    }
+
+    /// Whether a statement that would come after a later one needs an array that this takes over,
+    /// and that would have to be copied then, or the two have to do with the same cells.
+    fn loses_to(&self, moved: usize, later: usize) -> bool {
+        let consumes = self.consumes(later);
+        !consumes.is_empty() && !consumes.is_disjoint(self.mentions(moved))
+            || self.summary(later).touches_cells()
+                && self.summary(moved).conflicts(self.summary(later))
+    }
+
     /// Earlier statements over the same range, the closest first.
     fn candidates(&self, second: usize) -> Vec<usize> {
         let Some(wanted) = range(&self.stms[second]) else { return Vec::new() };
@@ -201,8 +319,7 @@ impl Row {
     /// none if the two cannot be fused.
     fn dependents(&self, first: usize, second: usize) -> Option<Vec<usize>> {
         let (a, b) = (&self.stms[first], &self.stms[second]);
-        let fails = |k: usize| self.infos[k].fails;
-        if fails(first) && (first + 1..second).any(fails) {
+        if (first + 1..second).any(|k| self.fails(k)) && self.fails(first) {
             return None;
         }
         let own = &self.infos[first];
@@ -210,29 +327,24 @@ impl Row {
         let (mut made, mut added): (HashSet<Var>, HashSet<Var>) = Default::default();
         let mut dependents = Vec::new();
         for k in first + 1..second {
-            let (stm, info) = (&self.stms[k], &self.infos[k]);
-            let waits = matches!(stm.exp.effect(), Effect::Freezes(acc) if own.adds_to.contains(&acc) || added.contains(&acc));
-            let depends =
-                mentions_any(&info.mentions, &own.binds) || !info.mentions.is_disjoint(&made);
+            let (stm, mentions) = (&self.stms[k], self.mentions(k));
+            let waits = matches!(stm.exp.effect(), Effect::Freezes(acc) if self.adds_to(first).contains(&acc) || added.contains(&acc));
+            let depends = mentions_any(mentions, &own.binds) || !mentions.is_disjoint(&made);
             if waits || depends {
-                if info.fails {
+                if self.fails(k) {
                     return None;
                 }
                 made.extend(stm.binds.iter().map(|p| p.var));
-                added.extend(&info.adds_to);
+                added.extend(self.adds_to(k));
                 dependents.push(k);
             } else if self.overtaken(first, &dependents, k) {
                 return None;
             }
         }
-        let last = &self.infos[second];
-        let overtaken = |k: &usize| {
-            self.infos[*k].loses_to(last) || self.infos[*k].summary.conflicts(last.summary)
-        };
-        if dependents.iter().any(overtaken) {
+        if dependents.iter().any(|k| self.loses_to(*k, second)) {
             return None;
         }
-        if !made.is_disjoint(&self.infos[second].mentions) {
+        if !made.is_empty() && !made.is_disjoint(self.mentions(second)) {
             return None;
         }
         let fusible = match (&a.exp, &b.exp) {
@@ -240,9 +352,10 @@ impl Row {
                 // If the first does not fail, the second's failures may come earlier, which nobody
                 // sees.
                 let covered = || failures::covered(&fused_body(a, &own.binds, b), body.stms.len());
+                let (own_summary, last) = (self.summary(first), self.summary(second));
                 reads_elementwise(a, &own.binds, b)
-                    && !own.summary.conflicts(last.summary)
-                    && (!fails(first) || !fails(second) || !last.summary.inspects && covered())
+                    && !own_summary.conflicts(last)
+                    && (!own_summary.fails || !last.fails || !last.inspects && covered())
             }
             // The branches of an `if` run one after the other, fused or not.
             (Exp::Nest(Nest::If { .. }), Exp::Nest(Nest::If { .. })) => true,
@@ -255,11 +368,7 @@ impl Row {
     /// dependents, which all come after it then? Or does it read cells that they add to, or the
     /// other way around?
     fn overtaken(&self, first: usize, dependents: &[usize], k: usize) -> bool {
-        let mut moved = std::iter::once(&first).chain(dependents);
-        moved.any(|m| {
-            let moved = &self.infos[*m];
-            moved.loses_to(&self.infos[k]) || moved.summary.conflicts(self.infos[k].summary)
-        })
+        std::iter::once(&first).chain(dependents).any(|moved| self.loses_to(*moved, k))
     }
 
     /// Puts the fused statement where the second one was, and what depends on the first one behind
@@ -283,8 +392,14 @@ impl Row {
         let (b, of_b) = ends.pop().expect("the second one");
         let (a, of_a) = ends.pop().expect("the first one");
         let place = self.stms.len();
+        let mut joined = Vec::new();
+        if let Exp::Nest(Nest::If { then, otherwise, .. }) = &a.exp {
+            let given = then.results.iter().zip(&otherwise.results);
+            let all = a.binds.iter().zip(given).map(|(p, (x, y))| (p.var, [*x, *y]));
+            joined.extend(all.skip(of_a.joined.len()));
+        }
         self.stms.push(merge(a, &of_a.binds, b));
-        self.infos.push(of_a.and(of_b));
+        self.infos.push(of_a.and(of_b, joined));
         for (stm, info) in behind {
             self.stms.push(stm);
             self.infos.push(info);
@@ -372,8 +487,8 @@ fn merge(a: Stm, a_binds: &HashMap<Var, usize>, b: Stm) -> Stm {
             Exp::Nest(Nest::If { cond, then, otherwise }),
             Exp::Nest(Nest::If { then: second_then, otherwise: second_otherwise, .. }),
         ) => {
-            let then = in_sequence(&a.binds, then, second_then);
-            let otherwise = in_sequence(&a.binds, otherwise, second_otherwise);
+            let then = in_sequence(then, second_then);
+            let otherwise = in_sequence(otherwise, second_otherwise);
             Exp::Nest(Nest::If { cond, then, otherwise })
         }
         (_, _) => unreachable!("only loops, and only branches, are fused"),
@@ -381,10 +496,8 @@ fn merge(a: Stm, a_binds: &HashMap<Var, usize>, b: Stm) -> Stm {
     Stm::new(binds, exp)
 }
 
-fn in_sequence(binds: &[lambada_anf::Param], mut first: Block, mut second: Block) -> Block {
-    let mut renaming = Renaming::new();
-    binds.iter().zip(&first.results).for_each(|(p, value)| renaming.insert(p.var, *value));
-    renaming.apply(&mut second);
+/// The second block still mentions the results of the first `if`: see [`Image`].
+fn in_sequence(mut first: Block, second: Block) -> Block {
     first.stms.extend(second.stms);
     first.results.extend(second.results);
     first

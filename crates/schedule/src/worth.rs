@@ -27,6 +27,9 @@ const RESTS: f64 = 1.03;
 /// How many times the memory of inputs and outputs buffers may take that are not for one block
 /// only.
 const ROOM: f64 = 8.0;
+/// How many axes are tried in blocks, those along which most is done. Each is a placement of the
+/// whole program, so many loops in a row would take quadratic time.
+const TRIED: usize = 16;
 /// By how much a placement must be cheaper.
 const CHEAPER: f64 = 0.7;
 /// How much more it costs, as far as is known, that threads do not share nests that run in one
@@ -44,8 +47,8 @@ pub fn best(
     if plain < LITTLE {
         return None;
     }
-    let axes = if plan.has(Mechanism::Blocks) { graph.axes.len() } else { 0 };
-    let axes = (0..axes as u32).map(AxisId).filter(|axis| is_open(graph, *axis));
+    let axes = if plan.has(Mechanism::Blocks) { heaviest(graph, sizes) } else { Vec::new() };
+    let axes = axes.into_iter();
     let rows = plan.has(Mechanism::AxisOrder) && plan.has(Mechanism::Lanes);
     let along = if rows { &[Along::Block, Along::Rows][..] } else { &[Along::Block] };
     let axes =
@@ -114,6 +117,25 @@ fn is_along_rows(placed: &Placed) -> bool {
     let nests = placed.passes.iter().filter(|pass| pass.blocked).flat_map(|pass| &pass.nests);
     let mut along = nests.filter(|nest| nest.axes.contains(&block)).filter_map(|nest| nest.vector);
     along.any(|axis| axis != block)
+}
+
+/// The axes of unknown or large extent along which most is done, in order.
+fn heaviest(graph: &Graph, sizes: &Nominal) -> Vec<AxisId> {
+    let all = (0..graph.axes.len() as u32).map(AxisId);
+    let mut axes: Vec<AxisId> = all.filter(|axis| is_open(graph, *axis)).collect();
+    if axes.len() > TRIED {
+        let mut done = vec![0.0; graph.axes.len()];
+        for node in (0..graph.nodes.len() as u32).map(NodeId) {
+            let inner = graph.reduction(node).map(|(_, axes, _)| axes.clone()).unwrap_or_default();
+            let around = graph.free(node).union(&inner);
+            let work = weight(graph, node) * sizes.volume(graph, &around);
+            around.iter().for_each(|axis| done[axis.0 as usize] += work);
+        }
+        axes.sort_by(|a, b| done[b.0 as usize].total_cmp(&done[a.0 as usize]));
+        axes.truncate(TRIED);
+        axes.sort_unstable();
+    }
+    axes
 }
 
 /// An axis of unknown or large extent.

@@ -3,7 +3,7 @@
 
 use lambada_prim::{Prim, ReduceOp, ScalarTy};
 
-use super::{Bounds, Comparison, Frame, Learned, Place, TRIED};
+use super::{Bounds, Comparison, Frame, Frames, Learned, Place, TRIED};
 use crate::{Atom, Block, Exp, Function, LoopKind, Nest, Op, Out, Stm, Ty, Var};
 
 /// The blocks around the place, and what holds in them.
@@ -11,18 +11,20 @@ use crate::{Atom, Block, Exp, Function, LoopKind, Nest, Op, Out, Stm, Ty, Var};
 pub struct Known {
     /// What holds everywhere.
     pub bounds: Bounds,
-    frames: Vec<Frame>,
+    frames: Frames,
 }
 
 impl Default for Known {
     fn default() -> Known {
-        Known { bounds: Bounds::default(), frames: vec![Frame::default()] }
+        let mut frames = Frames::default();
+        frames.push(Frame::default());
+        Known { bounds: Bounds::default(), frames }
     }
 }
 
 impl Known {
-    /// What holds in the given blocks, outermost first.
-    pub fn within(bounds: Bounds, frames: Vec<Frame>) -> Known {
+    /// The facts of the given blocks.
+    pub fn within(bounds: Bounds, frames: Frames) -> Known {
         Known { bounds, frames }
     }
 
@@ -34,17 +36,19 @@ impl Known {
 
     /// Forgets what has been learned since.
     pub fn reset(&mut self, mark: usize) {
-        self.frames.truncate(mark);
+        while self.frames.len() > mark {
+            self.frames.pop();
+        }
     }
 
     /// Asks something here.
     pub fn ask<T>(&self, question: impl FnOnce(Place<'_>) -> T) -> T {
-        self.bounds.ask(self.frames.iter(), question)
+        self.frames.ask(&self.bounds, self.frames.len(), question)
     }
 
     fn learn(&mut self, what: impl FnOnce(Place<'_>) -> Learned) {
         let learned = self.ask(what);
-        learned.into_frame(self.frames.last_mut().expect("the body of the function"));
+        self.frames.learn(learned);
     }
 
     /// From here on, in this block, the condition has the truth value.

@@ -55,9 +55,9 @@ impl<'a> Proof<'a> {
 
     /// Whether it follows with one of the bounds of a variable in its place.
     fn without(&mut self, poly: &Poly, var: Var, chained: usize) -> bool {
-        let Some((lo, hi)) = poly.coefficient(var).and_then(|c| self.place.interval(&c)) else {
-            return false;
-        };
+        let Some(coefficient) = poly.coefficient(var) else { return false };
+        let Some((lo, hi)) = self.place.interval(&coefficient) else { return false };
+        let of = Of::new(poly, var, coefficient);
         // Smaller where the variable is smaller, or where it is greater.
         let wanted = if lo >= 0 {
             1
@@ -66,29 +66,30 @@ impl<'a> Proof<'a> {
         } else {
             return false;
         };
-        let frames = self.place.frames;
-        let facts = frames.iter().rev().filter_map(|f| f.facts.get(&var));
-        let facts = facts.flat_map(|facts| facts.iter().rev()).filter(|(k, _)| *k == wanted);
-        if facts.take(TRIED).any(|(_, bound)| self.with(bound, poly, var, chained)) {
+        let Place { frames, level, supposed, .. } = self.place;
+        let supposed = supposed.iter().rev().filter_map(|f| f.facts.get(&(var, wanted)));
+        let supposed = supposed.flat_map(|facts| facts.iter().rev());
+        let facts = supposed.chain(frames.facts((var, wanted), level));
+        if facts.take(TRIED).any(|bound| self.with(bound, &of, chained)) {
             return true;
         }
         let (lo, hi) = self.place.range(var);
         let bound = if wanted == 1 { lo } else { hi };
         let says_something = bound != ANY.0 && bound != ANY.1 && bound <= ANY.1;
-        says_something && self.with(&Poly::constant(bound as i64), poly, var, chained)
-            || wanted == -1 && self.with_dividend(poly, var, chained)
-            || self.with_cases(poly, var, chained)
+        says_something && self.with(&Poly::constant(bound as i64), &of, chained)
+            || wanted == -1 && self.with_dividend(&of, chained)
+            || self.with_cases(&of, chained)
     }
 
     /// What is chosen is one of two: what follows with either follows. If that it is chosen says
     /// something, this is known, too.
-    fn with_cases(&mut self, poly: &Poly, var: Var, chained: usize) -> bool {
-        let Some((cond, cases)) = self.place.cases(var) else { return false };
+    fn with_cases(&mut self, of: &Of, chained: usize) -> bool {
+        let Some((cond, cases)) = self.place.cases(of.var) else { return false };
         cases.iter().zip([true, false]).all(|(case, holds)| {
-            self.with(case, poly, var, chained)
+            self.with(case, of, chained)
                 || cond.is_some_and(|cond| {
                     let frame = self.chosen(cond, holds, chained);
-                    self.within(&frame, |proof| proof.with(case, poly, var, chained))
+                    self.within(&frame, |proof| proof.with(case, of, chained))
                 })
         })
     }
@@ -111,7 +112,7 @@ impl<'a> Proof<'a> {
                 }
                 other => other,
             };
-            self.place.learned(comparison).into_frame(&mut frame);
+            frame.add(self.place.learned(comparison));
         }
         frame
     }
@@ -121,9 +122,8 @@ impl<'a> Proof<'a> {
         if frame.is_empty() || frame.unreachable {
             return frame.unreachable;
         }
-        let frames: Vec<&Frame> = self.place.frames.iter().copied().chain([frame]).collect();
-        let place =
-            Place { bounds: self.place.bounds, frames: &frames, ranges: &RefCell::default() };
+        let supposed: Vec<&Frame> = self.place.supposed.iter().copied().chain([frame]).collect();
+        let place = Place { supposed: &supposed, ranges: &RefCell::default(), ..self.place };
         let mut inner = Proof { place, steps: self.steps, open: HashMap::default() };
         let found = search(&mut inner);
         self.steps = inner.steps;
@@ -133,18 +133,42 @@ impl<'a> Proof<'a> {
     /// A quotient `q = a / k` has `k·q ≤ a`, of which no bound of `q` itself follows that is a
     /// polynomial. So the whole is multiplied: `r - c·q ≥ 0` is `k·r - k·c·q ≥ 1 - k` for integers,
     /// which follows from `k·r - c·a + k - 1 ≥ 0` where `c ≥ 0` and `k ≥ 1`.
-    fn with_dividend(&mut self, poly: &Poly, var: Var, chained: usize) -> bool {
-        let Some((dividend, k)) = self.place.quotient(var) else { return false };
-        let times = poly.coefficient(var).and_then(|c| c.as_constant());
-        let Some(times) = times.filter(|times| *times < 0) else { return false };
-        let rest = poly.plus(&Poly::var(var), -times);
+    fn with_dividend(&mut self, of: &Of, chained: usize) -> bool {
+        let Some((dividend, k)) = self.place.quotient(of.var) else { return false };
+        let Some((times, rest)) = of.linear.as_ref().filter(|(times, _)| *times < 0) else {
+            return false;
+        };
+        let times = *times;
         let scaled = rest.times(&k).plus(&dividend, times).plus(&k, 1);
         let scaled = scaled.plus(&Poly::constant(1), -1);
         is_tame(&dividend) && is_tame(&scaled) && self.follows(&scaled, chained - 1)
     }
 
-    fn with(&mut self, bound: &Poly, poly: &Poly, var: Var, chained: usize) -> bool {
-        is_tame(bound)
-            && self.follows(&poly.substitute(|v| (v == var).then(|| bound.clone())), chained - 1)
+    fn with(&mut self, bound: &Poly, of: &Of, chained: usize) -> bool {
+        is_tame(bound) && self.follows(&of.at(bound), chained - 1)
+    }
+}
+
+/// A polynomial as one of a variable of it.
+struct Of<'a> {
+    poly: &'a Poly,
+    var: Var,
+    /// `times · var + rest`, where the factor is a number: to put a bound is one addition then.
+    linear: Option<(i64, Poly)>,
+}
+
+impl<'a> Of<'a> {
+    fn new(poly: &'a Poly, var: Var, coefficient: Poly) -> Of<'a> {
+        let times = coefficient.as_constant();
+        let linear = times.map(|times| (times, poly.plus(&Poly::var(var), -times)));
+        Of { poly, var, linear }
+    }
+
+    /// Its value where the variable is this.
+    fn at(&self, value: &Poly) -> Poly {
+        match &self.linear {
+            Some((times, rest)) => rest.plus(value, *times),
+            None => self.poly.substitute(|v| (v == self.var).then(|| value.clone())),
+        }
     }
 }

@@ -291,6 +291,10 @@ impl<'a> Infer<'a> {
             return self.solver.error();
         }
         let entry = (module, def.name.text.clone());
+        let plain = (def.params.len(), args.len(), def.sizes.len(), sizes.len()) == (0, 0, 0, 0);
+        if let Some(ty) = self.solver.aliases.get(&entry).filter(|_| plain) {
+            return *ty;
+        }
         if self.expanding.contains(&entry) {
             self.problems.push(messages::recursive_alias(&def.name.text, span));
             return self.solver.error();
@@ -308,7 +312,7 @@ impl<'a> Infer<'a> {
         }
         let vars = def.params.iter().map(|p| p.text.clone()).zip(types).collect();
         let outer = std::mem::replace(&mut self.type_vars, vars);
-        self.expanding.push(entry);
+        self.expanding.push(entry.clone());
         // Names inside mean what they mean where the alias is defined.
         let user = std::mem::replace(&mut self.module, module);
         let scope = self.env.mark();
@@ -332,6 +336,9 @@ impl<'a> Infer<'a> {
         self.type_vars = outer;
         self.too_large |= self.solver.is_too_large(ty);
         if !self.too_large {
+            if plain && self.solver.is_ground(ty) {
+                self.solver.aliases.insert(entry, ty);
+            }
             return ty;
         }
         // Each alias by itself may be small: the use of the outermost is to blame.

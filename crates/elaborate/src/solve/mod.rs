@@ -13,7 +13,7 @@ pub(crate) mod type_size;
 mod unify;
 
 use std::cell::RefCell;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::rc::Rc;
 
 use lambada_core::{FieldOrder, sized};
@@ -50,6 +50,11 @@ pub(crate) struct Solver {
     pub fields: FieldOrder,
     /// The parts of types without unknowns, by their representatives.
     weights: RefCell<HashMap<Ty, u64>>,
+    /// Representatives of types in which no type and no size is unknown: there is nothing to lift.
+    ground: HashSet<Ty>,
+    /// Such types by the module and the name of the alias that says them: each use of a type that
+    /// is built of others would write all of them out.
+    pub aliases: HashMap<(usize, Rc<str>), Ty>,
 }
 
 impl Solver {

@@ -23,7 +23,7 @@ impl Solver {
     }
 
     /// The parts directly inside.
-    fn inside(&self, ty: Ty) -> Vec<Ty> {
+    pub(super) fn inside(&self, ty: Ty) -> Vec<Ty> {
         match self.get(ty) {
             Node::Unknown(_) | Node::Scalar(_) | Node::Error => Vec::new(),
             Node::Link(_) => unreachable!("`get` follows links"),

@@ -173,6 +173,35 @@ impl Solver {
     /// Brings all unknowns in a type up to a level; false if `avoid` is among them.
     fn lift(&mut self, ty: Ty, avoid: Ty, level: u32) -> bool {
         let root = self.find(ty);
+        if self.ground.contains(&root) {
+            return true;
+        }
+        let lifted = self.lift_parts(root, avoid, level);
+        if lifted && self.has_ground_parts(root) {
+            self.ground.insert(root);
+        }
+        lifted
+    }
+
+    /// Whether no type and no size in it is unknown. One that has errors is not, because each use
+    /// of it reports them.
+    pub fn is_ground(&mut self, ty: Ty) -> bool {
+        self.lift(ty, ty, GENERIC);
+        self.ground.contains(&self.root(ty))
+    }
+
+    fn has_ground_parts(&self, root: Ty) -> bool {
+        let own = match self.get(root) {
+            Node::Link(_) => unreachable!("`get` follows links"),
+            Node::Unknown(_) | Node::Error => false,
+            Node::Array(size, _) => size.as_constant().is_some(),
+            Node::Variant(..) => false, // its sizes are among its parts
+            Node::Scalar(_) | Node::Tuple(_) | Node::Record(_) | Node::Fun(..) => true,
+        };
+        own && self.inside(root).into_iter().all(|part| self.ground.contains(&self.root(part)))
+    }
+
+    fn lift_parts(&mut self, root: Ty, avoid: Ty, level: u32) -> bool {
         match self.nodes[root.0 as usize].clone() {
             Node::Unknown(unknown) => {
                 debug_assert!(unknown.level != GENERIC, "a scheme that was not instantiated");

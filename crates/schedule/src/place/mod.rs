@@ -364,13 +364,20 @@ impl Placer<'_> {
         self.visit(node, pass, domain, needs)
     }
 
-    /// How many cheap operations lead from what is stored to a scalar.
+    /// How many cheap operations lead from what is stored to a scalar; counted until there are
+    /// more than are done again, because the operands of a sum may be sums themselves to any depth.
     fn cone(&self, node: NodeId) -> usize {
+        self.cone_within(node, AGAIN + 1)
+    }
+
+    fn cone_within(&self, node: NodeId, most: usize) -> usize {
         match self.graph.node(node) {
+            _ if most == 0 => 0,
             Node::Prim(op, args) if is_cheap(*op) => {
-                1 + args.iter().map(|arg| self.cone(*arg)).fold(0, usize::saturating_add).min(100)
+                let further = |sum, arg: &NodeId| sum + self.cone_within(*arg, most - sum);
+                args.iter().fold(1, further)
             }
-            Node::Prim(..) | Node::Choose(..) => 100,
+            Node::Prim(..) | Node::Choose(..) => most,
             Node::Lit(_) | Node::Index(_) | Node::At(..) | Node::Reduce(..) => 0,
         }
     }
