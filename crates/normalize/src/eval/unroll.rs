@@ -6,6 +6,7 @@
 //! `for k < 4 => d k f x` is `[d 0 f x, d 1 f x, d 2 f x, d 3 f x]`.
 
 use std::collections::HashSet;
+use std::rc::Rc;
 
 use lambada_anf::Atom;
 use lambada_core::{Term, TermKind, Ty, Var};
@@ -36,13 +37,23 @@ const ITERATIONS_OF_ORDER: i64 = 64;
 /// What is being written out.
 #[derive(Debug, Default)]
 pub(super) struct Unrolled {
-    /// The codes, and what of their environments and arguments is known.
-    active: Vec<(i64, Vec<usize>)>,
+    active: Vec<Active>,
     calls: usize,
     /// Up to how many statements.
     until: usize,
-    /// Whether it has become too much.
-    is_over: bool,
+    /// The code whose calls have become too many.
+    over: Option<i64>,
+}
+
+/// A call that is being written out.
+#[derive(Clone, Debug)]
+struct Active {
+    /// The code.
+    number: i64,
+    /// The environment and the arguments.
+    vals: Vec<Val>,
+    /// Which of them are known.
+    known: Vec<usize>,
 }
 
 impl Evaluator<'_> {
@@ -72,24 +83,31 @@ impl Evaluator<'_> {
         hint: Hint,
     ) -> Eval<Option<Val>> {
         let number = closure.code.number;
-        let vals = closure.env.iter().chain(xs).enumerate();
-        let known: Vec<usize> = vals.filter(|(_, val)| is_known(val)).map(|(k, _)| k).collect();
-        let around = self.unrolled.active.iter().rev().find(|(n, _)| *n == number).cloned();
-        match around {
-            Some((_, before)) => {
-                let goes_on = before.iter().all(|k| known.contains(k));
+        let vals: Vec<Val> = closure.env.iter().chain(xs).cloned().collect();
+        let known = vals.iter().enumerate().filter(|(_, val)| is_known(val));
+        let known: Vec<usize> = known.map(|(k, _)| k).collect();
+        let around = self.unrolled.active.iter().rev().find(|call| call.number == number);
+        let goes_on = around.map(|before| {
+            let stands_still = self.by_order && stands_still(&before.vals, &vals);
+            !stands_still && before.known.iter().all(|k| known.contains(k))
+        });
+        let (is_known, is_first) = (!known.is_empty(), self.unrolled.active.is_empty());
+        let call = Active { number, vals, known };
+        match goes_on {
+            Some(goes_on) => {
                 if !goes_on
                     || self.unrolled.calls >= self.most().0
                     || self.emit.written > self.unrolled.until
                 {
-                    self.unrolled.is_over = true;
+                    self.unrolled.over = Some(number);
                     return Err(Box::new(messages::ill_typed())); // caught where it began
                 }
-                self.written_out(closure, xs, number, known, hint).map(Some)
+                self.written_out(closure, xs, call, hint).map(Some)
             }
-            None if known.is_empty() => Ok(None),
-            None if self.unrolled.active.is_empty() => self.begin(closure, xs, number, known, hint),
-            None => self.written_out(closure, xs, number, known, hint).map(Some),
+            None if !is_known => Ok(None),
+            // One that does not end, inside of one that must be written out, is undone alone.
+            None if is_first || self.by_order => self.begin(closure, xs, call, hint),
+            None => self.written_out(closure, xs, call, hint).map(Some),
         }
     }
 
@@ -97,11 +115,10 @@ impl Evaluator<'_> {
         &mut self,
         closure: &Closure,
         xs: &[Val],
-        number: i64,
-        known: Vec<usize>,
+        call: Active,
         hint: Hint,
     ) -> Eval<Val> {
-        self.unrolled.active.push((number, known));
+        self.unrolled.active.push(call);
         self.unrolled.calls += 1;
         let value = self.inlined(closure, xs.to_vec(), hint)?;
         self.unrolled.active.pop();
@@ -112,19 +129,23 @@ impl Evaluator<'_> {
         &mut self,
         closure: &Closure,
         xs: &[Val],
-        number: i64,
-        known: Vec<usize>,
+        call: Active,
         hint: Hint,
     ) -> Eval<Option<Val>> {
         let (mark, level, depth) = (self.emit.checkpoint(), self.emit.level(), self.growth.depth());
         let (trail, directions) = (self.trail.len(), self.directions);
-        self.unrolled.until = self.emit.written + self.most().1;
-        self.unrolled.calls = 0;
-        let result = self.written_out(closure, xs, number, known, hint);
-        if !std::mem::take(&mut self.unrolled.is_over) {
+        let (around, number) = (self.unrolled.active.len(), call.number);
+        if around == 0 {
+            self.unrolled.until = self.emit.written + self.most().1;
+            self.unrolled.calls = 0;
+        }
+        let result = self.written_out(closure, xs, call, hint);
+        // Without another recursion around, it is this one whatever its code.
+        let is_over = |over: &mut i64| around == 0 || *over == number;
+        if self.unrolled.over.take_if(is_over).is_none() {
             return result.map(Some);
         }
-        self.unrolled.active.clear();
+        self.unrolled.active.truncate(around);
         self.emit.hint = None;
         self.emit.abandon(level, mark);
         self.forget_to(trail);
@@ -132,6 +153,16 @@ impl Evaluator<'_> {
         self.directions = directions;
         Ok(None)
     }
+}
+
+/// Whether no test can tell a call from the one before by what is known.
+fn stands_still(before: &[Val], now: &[Val]) -> bool {
+    before.iter().zip(now).all(|(a, b)| match (a, b) {
+        (Val::Leaf(a), Val::Leaf(b)) => b.atom.as_var().is_some() || a == b,
+        (Val::Fun(a), Val::Fun(b)) => Rc::ptr_eq(a, b),
+        (Val::Array(_), Val::Array(_)) => true,
+        (_, _) => false, // in parts, of which one may have changed
+    })
 }
 
 /// Whether a term applies a function to something that is computed from one of the variables.
