@@ -19,12 +19,15 @@ impl Tangents<'_> {
             let ty = y.ty.indexed(1);
             let rates = items.iter().map(|x| self.or_zero(*x, &ty)).collect();
             self.bind(y, Op::Array(rates));
+            self.items_are_there(y, items);
         }
     }
 
     pub(crate) fn fill(&mut self, y: &Param, x: Atom) {
         if let Some(x_tan) = self.get(x) {
             self.bind(y, Op::Fill(x_tan));
+            let when = self.there(x);
+            self.is_there(y.var, when);
         }
     }
 }

@@ -38,6 +38,7 @@ impl Tangents<'_> {
         }
         if let Some(sum) = sum {
             self.set(y.var, sum);
+            self.contraction_is_there(y, args);
         }
     }
 }

@@ -52,21 +52,32 @@ pub(crate) fn filled(b: &mut Builder, hint: &str, ty: &Ty, element: Atom) -> Ato
 
 /// The sum of all elements.
 pub(crate) fn total(b: &mut Builder, hint: &str, ty: &Ty, x: Atom) -> Atom {
-    fn sum(b: &mut Builder, hint: &str, dims: &[Atom], x: Atom, at: &mut Vec<Atom>) -> Atom {
-        let Some((extent, rest)) = dims.split_first() else {
-            return real(b, x, at);
-        };
-        let index = b.names.fresh("i");
-        at.push(index.into());
-        let body = b.block(|b| vec![sum(b, hint, rest, x, at)]);
-        at.pop();
-        b.bind(
-            hint,
-            Ty::real(),
-            Nest::For { index, extent: *extent, outs: vec![Out::Reduce(ReduceOp::Add)], body },
-        )
-    }
-    sum(b, hint, &ty.dims, x, &mut Vec::new())
+    let ty = Ty { elem: Elem::REAL, dims: ty.dims.clone() };
+    reduced(b, hint, &ty, ReduceOp::Add, x, &mut Vec::new())
+}
+
+/// Whether one of the booleans is true.
+pub(crate) fn any(b: &mut Builder, hint: &str, ty: &Ty, x: Atom) -> Atom {
+    reduced(b, hint, ty, ReduceOp::Or, x, &mut Vec::new())
+}
+
+fn reduced(
+    b: &mut Builder,
+    hint: &str,
+    ty: &Ty,
+    op: ReduceOp,
+    x: Atom,
+    at: &mut Vec<Atom>,
+) -> Atom {
+    let Some(extent) = ty.dims.first() else {
+        return element(b, ty.elem, x, at);
+    };
+    let index = b.names.fresh("i");
+    at.push(index.into());
+    let body = b.block(|b| vec![reduced(b, hint, &ty.indexed(1), op, x, at)]);
+    at.pop();
+    let outs = vec![Out::Reduce(op)];
+    b.bind(hint, Ty::scalar(ty.elem), Nest::For { index, extent: *extent, outs, body })
 }
 
 /// The transpose of the matrix `x`, as an array of type `ty`.

@@ -30,8 +30,10 @@ use crate::values;
 impl Tangents<'_> {
     pub(crate) fn for_(&mut self, stm: &Stm, index: Var, extent: Atom, outs: &[Out], body: &Block) {
         let (mut binds, mut outs) = (stm.binds.clone(), outs.to_vec());
+        let mut present = Vec::new();
         let body = self.block(body, |t| {
             let mut results = body.results.clone();
+            let given = outs.clone();
             for (k, result) in body.results.iter().enumerate() {
                 if let Some(tangent) = t.get(*result).filter(|_| t.carries(stm.binds[k].var)) {
                     results.push(tangent);
@@ -39,8 +41,16 @@ impl Tangents<'_> {
                     binds.push(t.param(&stm.binds[k]));
                 }
             }
+            present.extend(t.iterations_are_there((stm, index, &given), &mut results));
             results
         });
+        for (x, when, flags) in present {
+            if let Some((p, out)) = flags {
+                binds.push(p);
+                outs.push(out);
+            }
+            self.is_there(x, Some(when));
+        }
         self.b.stms.push(Stm::new(binds, Nest::For { index, extent, outs, body }));
     }
 }

@@ -17,7 +17,7 @@ use crate::cotangents::{Cotangents, Frame, Kind};
 use crate::derived::is_int;
 use crate::effects::bound_in;
 use crate::known::Handles;
-use crate::presence::{Joined, truth};
+use crate::presence::Joined;
 use crate::residuals::{Body, Place, Residual, Residuals, resolve};
 use crate::tangents::Tangents;
 use crate::tape::Layout;
@@ -32,19 +32,15 @@ impl Tangents<'_> {
     pub(crate) fn if_(&mut self, stm: &Stm, cond: Atom, then: &Block, otherwise: &Block) {
         let active: Vec<usize> =
             (0..stm.binds.len()).filter(|k| self.carries(stm.binds[*k].var)).collect();
-        let scalars = active.iter().copied().filter(|k| self.matters(stm.binds[*k].var));
-        let scalars: Vec<usize> = scalars.collect();
+        let open: Vec<usize> =
+            active.iter().copied().filter(|k| self.absence.matters(stm.binds[*k].var)).collect();
         let mut branch = |block: &Block| {
             let mut there = Vec::new();
             let block = self.block(block, |t| {
                 let rates =
                     active.iter().map(|k| t.or_zero(block.results[*k], &branch_ty(stm, block, *k)));
                 let rates: Vec<Atom> = rates.collect();
-                let when = |x: Atom| match t.get(x) {
-                    Some(_) => t.presence(x).unwrap_or(Atom::bool(true)),
-                    None => Atom::bool(false),
-                };
-                there.extend(scalars.iter().map(|k| when(block.results[*k])));
+                there.extend(open.iter().map(|k| t.there(block.results[*k])));
                 [block.results.clone(), rates].concat()
             });
             (block, there)
@@ -53,23 +49,13 @@ impl Tangents<'_> {
             (branch(then), branch(otherwise));
         let mut binds = stm.binds.clone();
         binds.extend(active.iter().map(|k| self.param(&stm.binds[*k])));
-        let mut present = Vec::new();
-        for ((k, a), b) in scalars.iter().zip(then_there).zip(other_there) {
-            let when = match [truth(a), truth(b)] {
-                [Some(true), Some(true)] => continue,
-                [Some(true), Some(false)] => cond,
-                _ => {
-                    let p = Param { var: self.b.names.fresh("present"), ty: Ty::bool() };
-                    then.results.push(a);
-                    otherwise.results.push(b);
-                    binds.push(p.clone());
-                    p.var.into()
-                }
-            };
-            present.push((stm.binds[*k].var, when));
+        for ((k, a), b) in open.into_iter().zip(then_there).zip(other_there) {
+            let types = [&then, &otherwise].map(|block| branch_ty(stm, block, k));
+            let [ty, other_ty] = types;
+            let blocks = [(&mut then, ty), (&mut otherwise, other_ty)];
+            binds.extend(self.branches_are_there(cond, &stm.binds[k], [a, b], blocks));
         }
         self.b.stms.push(Stm::new(binds, Nest::If { cond, then, otherwise }));
-        present.into_iter().for_each(|(x, when)| self.is_there(x, Some(when)));
     }
 }
 

@@ -16,6 +16,7 @@ impl Tangents<'_> {
     pub(crate) fn index(&mut self, y: &Param, x: Var, index: &[Atom]) {
         if let Some(x_tan) = self.get_var(x) {
             self.bind(y, Op::Index(x_tan, index.to_vec()));
+            self.part_is_there(y, x, index);
         }
     }
 }

@@ -15,8 +15,8 @@
 //!   nodes cross to them; `known`, `flow` and `threaded`: what is there;
 //! * `values`, `node_values` and `guarded`: cotangents of handles where the derivative becomes
 //!   source;
-//! * `presence` and `unbounded`: whether a cotangent is there, and where that matters, because
-//!   absent is not zero times;
+//! * `presence`, `there` and `unbounded`: whether a cotangent or a tangent is there, and where that
+//!   matters, because absent is not zero times;
 //! * `residuals`, `tape`, `flat` and `thread`: what the reverse sweep needs from the forward sweep,
 //!   stored or computed again;
 //! * `prepare`, `extrema`, `late`, `segments` and, for source, `counted` and `elements`: rewritings
@@ -75,6 +75,7 @@ mod shadows;
 mod snapshots;
 mod tangents;
 mod tape;
+mod there;
 mod thread;
 mod threaded;
 mod transpose;

@@ -33,6 +33,7 @@ use crate::presence::{StateFlag, SumFlags, carry};
 use crate::residuals::{Body, Entry, Place, Residual, Residuals, position_after, resolve};
 use crate::snapshots::Snapshots;
 use crate::tangents::Tangents;
+use crate::there::Carried;
 use crate::thread::{self, Outer, write_on};
 
 impl Tangents<'_> {
@@ -53,17 +54,31 @@ impl Tangents<'_> {
             inits.push(init);
         }
         let next = naming(params, &body.results);
+        let own = (stm, params, kind, body);
+        let carried = self.states_are_there(own, (&inits, &|ty| first.ty(ty)), &active);
         let (mut params, mut binds) = (params.to_vec(), stm.binds.clone());
         for k in &active {
             params.push(self.param(&params[*k].clone()));
         }
-        let body = self.block(body, |t| {
-            let rates =
-                active.iter().map(|k| t.or_zero(body.results[*k], &next.ty(&params[*k].ty)));
-            [body.results.clone(), rates.collect()].concat()
-        });
+        for one in &carried {
+            if let Carried::Flag { start, param, .. } = one {
+                inits.push(*start);
+                params.push(param.clone());
+            }
+        }
+        let outer = std::mem::take(&mut self.b.stms);
+        self.states_in_body(&carried, &params, kind);
+        self.stms(&body.stms);
+        let mut results = body.results.clone();
+        for k in &active {
+            results.push(self.or_zero(body.results[*k], &next.ty(&params[*k].ty)));
+        }
+        results.extend(self.next_states(&carried, (&params, &body.results), &|ty| next.ty(ty)));
+        let body = Block { stms: std::mem::replace(&mut self.b.stms, outer), results };
         binds.extend(active.iter().map(|k| self.param(&stm.binds[*k])));
+        binds.extend(self.flags_bound(&carried, &stm.binds));
         self.b.stms.push(Stm::new(binds, Nest::Loop { params, inits, kind: kind.clone(), body }));
+        self.states_after(&carried, &stm.binds, kind);
     }
 }
 

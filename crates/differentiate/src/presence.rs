@@ -24,7 +24,7 @@
 //!   loop s = sqrt x for i < n do y                       the reverse loop carries whether s̄ is there
 //! ```
 //!
-//! Forward mode follows tangents of scalars likewise, through straight-line code and branches.
+//! Forward mode has presences of its own ([`crate::there`]).
 //!
 //! A reverse loop carries a boolean only where an iteration may drop the cotangent of a state,
 //! because most states are used by each iteration, which [`crate::unbounded`] sees beforehand.

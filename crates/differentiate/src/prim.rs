@@ -14,6 +14,7 @@ use crate::multiples::multiple;
 use crate::presence::There;
 use crate::products::Products;
 use crate::tangents::Tangents;
+use crate::there::Presence;
 use crate::unbounded::is_unbounded;
 
 impl Tangents<'_> {
@@ -24,7 +25,7 @@ impl Tangents<'_> {
         let hint = self.hint(y.var);
         let mut rates: Vec<Option<Atom>> = args.iter().map(|arg| self.get(*arg)).collect();
         let whens: Vec<Option<Atom>> = args.iter().map(|arg| self.presence(*arg)).collect();
-        let matters = self.matters(y.var);
+        let matters = self.absence.matters(y.var);
         let mut products = Products::new(&mut self.b, y, args);
         if let (Some((power, n)), Some(rate)) = (power(op, args), rates[0]) {
             let scaled = products.times(rate, Atom::real(n), &hint);
@@ -36,7 +37,7 @@ impl Tangents<'_> {
                 (_, _) => tangent,
             };
             self.set(y.var, tangent);
-            return self.is_there(y.var, whens[0]);
+            return self.is_there(y.var, whens[0].map(Presence::Whole));
         }
         if is_square(op, args)
             && let [Some(rate), other] = &mut rates[..]
@@ -60,7 +61,7 @@ impl Tangents<'_> {
         }
         if let Some(sum) = sum {
             self.set(y.var, sum);
-            self.is_there(y.var, there.known());
+            self.is_there(y.var, there.known().map(Presence::Whole));
         }
     }
 }

@@ -31,6 +31,7 @@ use crate::flow::is_zero;
 use crate::known::Handles;
 use crate::messages;
 use crate::tangents::Tangents;
+use crate::there::Presence;
 
 /// What a rule takes and gives besides the parameters and results of the function: by position,
 /// with the types at the call.
@@ -88,8 +89,8 @@ const BRANCHES: usize = 2;
 enum Given {
     /// A tangent or a cotangent.
     Value(Atom),
-    /// A tangent that is there under a condition.
-    When(Atom, Atom),
+    /// A tangent that is there under a condition; else it is the zero of its type.
+    When { tangent: Atom, when: Atom, zero: Atom },
     /// Absent; the zero of its type.
     Nothing(Atom),
 }
@@ -116,7 +117,7 @@ fn rule_code(
     let (mut absent, mut zeros, mut args) = (Vec::new(), Vec::new(), values.to_vec());
     for given in given {
         args.push(match given {
-            Given::Value(x) | Given::When(x, _) => *x,
+            Given::Value(x) | Given::When { tangent: x, .. } => *x,
             Given::Nothing(Atom::Var(zero)) => {
                 zeros.push(*zero);
                 (*zero).into()
@@ -170,10 +171,10 @@ impl Tangents<'_> {
         let mut given = Vec::new();
         for (k, ty) in &call.inputs {
             given.push(match self.given_to_rule(args[*k], ty) {
-                Given::When(tangent, _) if branches == 0 => Given::Value(tangent),
+                Given::When { tangent, .. } if branches == 0 => Given::Value(tangent),
                 one => one,
             });
-            branches -= usize::from(matches!(given.last(), Some(Given::When(..))));
+            branches -= usize::from(matches!(given.last(), Some(Given::When { .. })));
         }
         let rule = match (&rules.jvp, &rules.vjp) {
             (Some(rule), _) => Some(rule.function),
@@ -190,7 +191,7 @@ impl Tangents<'_> {
             let Some((tangent, when)) = result else { continue };
             let p = &stm.binds[*k];
             self.set_from_value(p, ty, tangent);
-            self.is_there(p.var, when);
+            self.is_there(p.var, when.map(Presence::Whole));
         }
     }
 
@@ -200,7 +201,7 @@ impl Tangents<'_> {
                 Given::Value(self.tangent_as_value(x, ty))
             }
             (None, _) => Given::Nothing(self.b.zero(ty)),
-            (Some(tangent), Some(when)) => Given::When(tangent, when),
+            (Some(tangent), Some(when)) => Given::When { tangent, when, zero: self.b.zero(ty) },
             (Some(tangent), None) => Given::Value(tangent),
         }
     }
@@ -209,10 +210,10 @@ impl Tangents<'_> {
     /// that the rule is given may be absent, a branch has the code for each case.
     fn placed_when(&mut self, rule: &RuleCall, given: &[Given]) -> Vec<Option<Tangent>> {
         let dynamic = given.iter().enumerate().find_map(|(k, given)| match given {
-            Given::When(tangent, when) => Some((k, *tangent, *when)),
+            Given::When { tangent, when, zero } => Some((k, *tangent, *when, *zero)),
             Given::Value(_) | Given::Nothing(_) => None,
         });
-        let Some((k, tangent, when)) = dynamic else {
+        let Some((k, tangent, when, zero)) = dynamic else {
             let results = rule_code(self.cx, &mut self.b, rule, given);
             return results.into_iter().map(|x| x.map(|x| (x, None))).collect();
         };
@@ -224,7 +225,7 @@ impl Tangents<'_> {
             (std::mem::replace(&mut self.b.stms, outer), results)
         };
         let then = case(Given::Value(tangent));
-        let otherwise = case(Given::Nothing(Atom::real(0.0)));
+        let otherwise = case(Given::Nothing(zero));
         self.either(rule, when, [then, otherwise])
     }
 

@@ -18,15 +18,15 @@
 //!   those that have some.
 //! * Keeps: the primal statements, and each check, once.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use lambada_anf::{Atom, Block, Builder, Exp, Names, Nest, Op, Param, Stm, Ty, Var};
 
 use crate::activity::Activity;
 use crate::derived::{Context, Mode};
 use crate::known::Handles;
+use crate::there::{Absence, Presence};
 use crate::threaded::LastUses;
-use crate::unbounded::tangents_that_matter;
 
 /// The forward derivative under construction, and the tangents of what is in scope.
 pub(crate) struct Tangents<'a> {
@@ -36,10 +36,10 @@ pub(crate) struct Tangents<'a> {
     pub(crate) cx: &'a mut Context,
     pub(crate) mode: Mode,
     of: HashMap<Var, Atom>,
-    /// When tangents of scalars are there, where that is not always and where it matters.
-    present: HashMap<Var, Atom>,
-    /// The scalars of which it matters ([`crate::unbounded`]).
-    matters: HashSet<Var>,
+    /// When tangents are there, where that is not always and where it matters.
+    pub(crate) present: HashMap<Var, Presence>,
+    /// Which tangents may be absent, and where it matters.
+    pub(crate) absence: Absence,
     /// With shadows: the cells that belong to fields that are read, and to cells that are added to.
     pub(crate) places: HashMap<Var, Place>,
     /// The types of tangents.
@@ -71,7 +71,7 @@ impl<'a> Tangents<'a> {
             mode,
             of: HashMap::new(),
             present: HashMap::new(),
-            matters: HashSet::new(),
+            absence: Absence::default(),
             places: HashMap::new(),
             types: HashMap::new(),
             last_uses: LastUses::new(),
@@ -81,7 +81,8 @@ impl<'a> Tangents<'a> {
     /// Says of which code the tangents are, so that it is known where their presence matters.
     pub(crate) fn of_block(mut self, block: &Block) -> Tangents<'a> {
         if !self.cx.reach && self.cx.handles == Handles::Shadows {
-            self.matters = tangents_that_matter(block, self.activity);
+            let has_rules = |id| self.cx.rules(id).is_some();
+            self.absence = Absence::of(&self.cx.known, block, self.activity, &has_rules);
         }
         self
     }
@@ -114,23 +115,6 @@ impl Tangents<'_> {
 
     pub(crate) fn set(&mut self, x: Var, tangent: Atom) {
         self.of.insert(x, tangent);
-    }
-
-    /// Whether it matters when there is a tangent.
-    pub(crate) fn matters(&self, x: Var) -> bool {
-        self.matters.contains(&x)
-    }
-
-    /// When the tangent is there; nothing if always.
-    pub(crate) fn presence(&self, x: Atom) -> Option<Atom> {
-        self.present.get(&x.as_var()?).copied()
-    }
-
-    /// Says when the tangent is there.
-    pub(crate) fn is_there(&mut self, x: Var, when: Option<Atom>) {
-        if let Some(when) = when.filter(|_| self.matters(x)) {
-            self.present.insert(x, when);
-        }
     }
 
     pub(crate) fn or_zero(&mut self, x: Atom, ty: &Ty) -> Atom {

@@ -301,7 +301,7 @@ impl Unbounded {
 }
 
 /// Whether a term with this partial derivative is there at all values.
-fn is_always(partial: &Expr) -> bool {
+pub(crate) fn is_always(partial: &Expr) -> bool {
     match partial {
         Expr::Lit(Scalar::Real(0.0)) => false,
         Expr::Prim(Prim::Select, items) => items[1..].iter().all(is_always),
@@ -463,48 +463,6 @@ const SINGULAR: [Prim; 11] = [
     Prim::Acos,
     Prim::Atan2,
 ];
-
-/// The scalars of which it matters in forward mode whether their tangents are there: those that a
-/// partial derivative multiplies, on some way, that need not be finite at finite values.
-pub(crate) fn tangents_that_matter(block: &Block, activity: &Activity) -> HashSet<Var> {
-    let mut matters = HashSet::new();
-    add_tangents(block, activity, &mut matters);
-    matters
-}
-
-fn add_tangents(block: &Block, activity: &Activity, matters: &mut HashSet<Var>) {
-    for stm in block.stms.iter().rev() {
-        let matter = |k: usize, matters: &HashSet<Var>| matters.contains(&stm.binds[k].var);
-        match &stm.exp {
-            Exp::Op(Op::Prim(op, args)) => {
-                let behind = matter(0, matters);
-                for (partial, arg) in op.partials().iter().zip(args) {
-                    let multiplies = |partial| behind || is_unbounded(partial, args);
-                    if activity.active(*arg) && partial.as_ref().is_some_and(multiplies) {
-                        matters.extend(arg.as_var());
-                    }
-                }
-            }
-            // A call may be one of a function with rules.
-            Exp::Op(Op::Call { args, .. }) => {
-                let active = args.iter().filter(|arg| activity.active(**arg));
-                matters.extend(active.filter_map(|arg| arg.as_var()));
-            }
-            Exp::Op(_) => {}
-            Exp::Nest(nest) => {
-                if let Nest::If { then, otherwise, .. } = nest {
-                    let behind: Vec<usize> =
-                        (0..stm.binds.len()).filter(|k| matter(*k, matters)).collect();
-                    for k in behind {
-                        let results = [then.results[k], otherwise.results[k]];
-                        matters.extend(results.iter().filter_map(|x| x.as_var()));
-                    }
-                }
-                nest.blocks().into_iter().for_each(|inner| add_tangents(inner, activity, matters));
-            }
-        }
-    }
-}
 
 /// Whether the partial derivative need not be finite at finite values.
 pub(crate) fn is_unbounded(partial: &Expr, args: &[Atom]) -> bool {

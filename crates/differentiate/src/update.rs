@@ -18,8 +18,9 @@ impl Tangents<'_> {
             return;
         }
         let array = self.or_zero(x.into(), &y.ty).as_var().expect("an array is a variable");
-        let value = self.or_zero(value, &y.ty.indexed(index.len()));
-        self.bind(y, Op::Update { array, index: index.to_vec(), value });
+        let rate = self.or_zero(value, &y.ty.indexed(index.len()));
+        self.bind(y, Op::Update { array, index: index.to_vec(), value: rate });
+        self.update_is_there(y, x, index, value);
     }
 }
 

@@ -6,8 +6,9 @@
 //!
 //! Nothing that is found is trusted: an entry counts only if nobody else can write to it
 //! ([`crate::owner`]) and its seal fits ([`crate::seal`]). All else in its place, a directory or a
-//! pipe too, gives way to a new entry. What has been compiled is loaded before others can reach it,
-//! so that a run depends on nobody.
+//! pipe too, gives way to a new entry. A library is loaded through the descriptor by which its seal
+//! was compared ([`crate::opened`]), because its name may lead to another file meanwhile. What has
+//! been compiled is loaded before others can reach it, so that a run depends on nobody.
 
 use std::fs;
 use std::io::{self, Read};
@@ -18,7 +19,8 @@ use std::time::{Duration, Instant};
 
 use lambada_codegen::{Shares, Unit};
 
-use crate::owner::{discard, is_our_directory, is_our_file, only_ours};
+use crate::opened::path_of;
+use crate::owner::{discard, is_our_directory, only_ours, open_ours};
 use crate::prune::{claim, hold, prune, release, remove_abandoned};
 use crate::seal::{is_whole, seal};
 use crate::{Cancel, CompileError, Compiler, Settings, Unfinished, messages};
@@ -73,17 +75,25 @@ fn find<L>(
     text: &str,
     load: impl Fn(&Path) -> Result<L, libloading::Error>,
 ) -> Option<L> {
-    let _held = is_entry(place, text)?;
-    load(&place.join(LIBRARY)).ok()
+    let entry = Entry::of(place, text)?;
+    load(&path_of(&entry.library, &place.join(LIBRARY))).ok()
 }
 
-/// Whether a library that is ready to be loaded is there; as long as the file is open, nobody
-/// removes it.
-fn is_entry(place: &Path, text: &str) -> Option<fs::File> {
-    let library = place.join(LIBRARY);
-    let source = is_our_directory(place).then(|| hold(place)).flatten()?;
-    let is_same = has_text(&source, text);
-    (is_same && is_our_file(&library) && is_whole(&library)).then_some(source)
+/// An entry that is whole.
+struct Entry {
+    library: fs::File,
+    /// As long as it is open, nobody removes the entry.
+    _source: fs::File,
+}
+
+impl Entry {
+    /// The entry of a text, if its library is ready to be loaded.
+    fn of(place: &Path, text: &str) -> Option<Entry> {
+        let path = place.join(LIBRARY);
+        let source = is_our_directory(place).then(|| hold(place)).flatten()?;
+        let library = has_text(&source, text).then(|| open_ours(&path)).flatten()?;
+        is_whole(&library, &path).then_some(Entry { library, _source: source })
+    }
 }
 
 fn has_text(file: &fs::File, text: &str) -> bool {
@@ -176,7 +186,7 @@ fn publish(scratch: &Scratch, place: &Path, text: &str) -> bool {
     only_ours(&library).is_ok()
         && seal(&library).is_ok()
         && (fs::rename(&scratch.path, place).is_ok()
-            || is_entry(place, text).is_some()
+            || Entry::of(place, text).is_some()
             || replace(scratch, place))
 }
 
@@ -287,7 +297,7 @@ mod tests {
             fs::write(scratch.path.join(LIBRARY), text).unwrap();
             publish(&scratch, &place, text)
         };
-        let is_there = |text: &str| is_entry(&place, text).is_some();
+        let is_there = |text: &str| Entry::of(&place, text).is_some();
         assert!(offer("one"));
         assert!(offer("one"));
         assert!(is_there("one") && !is_there("two"));

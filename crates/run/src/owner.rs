@@ -10,14 +10,15 @@ use std::path::Path;
 /// No seal is larger, in bytes.
 const SMALL: u64 = 256;
 
-/// Whether this is a regular file that only we can change.
-pub(crate) fn is_our_file(path: &Path) -> bool {
-    // Links are not followed: they may lead anywhere.
-    fs::symlink_metadata(path).is_ok_and(|data| data.is_file() && is_ours(&data))
+/// Opens a regular file that only we can change.
+pub(crate) fn open_ours(path: &Path) -> Option<File> {
+    let file = open_regular(path).ok()?;
+    file.metadata().is_ok_and(|data| data.is_file() && is_ours(&data)).then_some(file)
 }
 
 /// Whether this is a directory that only we can change.
 pub(crate) fn is_our_directory(path: &Path) -> bool {
+    // Links are not followed: they may lead anywhere.
     fs::symlink_metadata(path).is_ok_and(|data| data.is_dir() && is_ours(&data))
 }
 

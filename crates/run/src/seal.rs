@@ -6,8 +6,8 @@
 //! the file as words of 64 bits, of which each is mixed in by a permutation, so that a change
 //! within one word is always noticed; four chains keep the processor busy.
 
-use std::fs;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// Another kind of hash has another one.
@@ -19,14 +19,13 @@ pub(crate) fn seal(file: &Path) -> io::Result<()> {
     fs::write(place(file), text(&bytes))
 }
 
-/// Whether the file is what has been sealed.
-pub(crate) fn is_whole(file: &Path) -> bool {
-    let Ok(sealed) = crate::owner::read_small(&place(file)) else { return false };
+/// Whether an open file is what has been sealed at a path.
+pub(crate) fn is_whole(mut file: &File, path: &Path) -> bool {
+    let Ok(sealed) = crate::owner::read_small(&place(path)) else { return false };
     let length = || sealed.split(' ').nth(1)?.parse().ok();
-    let same_length = || {
-        fs::symlink_metadata(file).is_ok_and(|file| file.is_file() && Some(file.len()) == length())
-    };
-    same_length() && fs::read(file).is_ok_and(|bytes| text(&bytes) == sealed)
+    let same_length = || file.metadata().is_ok_and(|file| Some(file.len()) == length());
+    let mut bytes = Vec::new();
+    same_length() && file.read_to_end(&mut bytes).is_ok() && text(&bytes) == sealed
 }
 
 fn place(file: &Path) -> PathBuf {

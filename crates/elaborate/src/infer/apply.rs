@@ -240,6 +240,7 @@ impl Infer<'_> {
         let written: Vec<Option<&Expr>> = args.iter().map(Arg::written).collect();
         let start = self.problems.len();
         let mut exp = head;
+        // The types of parameters whose arguments are wrong.
         let mut misfits: Vec<Ty> = Vec::new();
         let mut args = args.into_iter().enumerate();
         while let Some((k, arg)) = args.next() {
@@ -261,11 +262,13 @@ impl Infer<'_> {
             if self.problems.len() == before + 1 && self.is_gradient(name) {
                 self.explain_gradient(name, k, &arg, &written);
             }
-            if self.problems.len() == before + 1 && messages::is_mismatch(&self.problems[before]) {
-                // One mistake, as a number for an array in `root f 1.0`, where `f` takes numbers.
-                if misfits.iter().any(|other| self.solver.share_open_size(*other, from)) {
-                    self.problems.pop();
-                }
+            let misfit =
+                self.problems.len() == before + 1 && messages::is_mismatch(&self.problems[before]);
+            // One mistake, as a number for an array in `root f 1.0`, where `f` takes numbers.
+            if misfit && self.follows_from(&misfits, from) {
+                self.problems.pop();
+            }
+            if misfit || self.problems.len() > before && self.solver.has_error(arg.ty) {
                 misfits.push(from);
             }
             if too_many {
@@ -291,12 +294,17 @@ impl Infer<'_> {
         if self.problems.len() > start {
             self.reorder(name, span, &written, start);
             // A wrong argument may stand for several, so a function that is left is not what is
-            // meant.
-            if self.solver.is_function(exp.ty) {
+            // meant; nor is a size that a wrong argument should have told.
+            if self.solver.is_function(exp.ty) || self.follows_from(&misfits, exp.ty) {
                 return self.wrong(span);
             }
         }
         exp
+    }
+
+    /// Whether a type has a size that one of the arguments that are wrong should have told.
+    fn follows_from(&mut self, misfits: &[Ty], ty: Ty) -> bool {
+        misfits.iter().any(|other| self.solver.share_open_size(*other, ty))
     }
 
     /// `f (a, b)` of a function that takes its arguments one by one: whether the k-th argument is

@@ -108,12 +108,11 @@ impl Infer<'_> {
 
     fn variable_pattern(&mut self, name: &Rc<str>, ty: Ty, names: &Names, span: Span) -> PatKind {
         let Some(local) = names.get(name) else { return PatKind::Wildcard };
-        self.expect_type(
-            ty,
-            self.locals[local.0 as usize].ty,
-            span,
-            &Why::Form("what it is used as"),
-        );
+        let known = &self.locals[local.0 as usize];
+        match known.size {
+            Some(_) => self.expect_size(*local, ty, span),
+            None => self.expect_type(ty, known.ty, span, &Why::Form("what it is used as")),
+        }
         PatKind::Var(*local)
     }
 

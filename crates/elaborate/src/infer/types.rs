@@ -428,13 +428,8 @@ impl<'a> Infer<'a> {
             match self.env.get(name).cloned() {
                 Some(Entry::Local(local)) => {
                     self.claim(place, size.span, |infer| infer.named_claim(local, size));
-                    let int = self.solver.int();
-                    self.expect_type(
-                        self.locals[local.0 as usize].ty,
-                        int,
-                        size.span,
-                        &Why::Form("a size in a type"),
-                    );
+                    let known = self.locals[local.0 as usize].ty;
+                    self.expect_size(local, known, size.span);
                     return self.local_size(local);
                 }
                 Some(
@@ -457,6 +452,19 @@ impl<'a> Infer<'a> {
         let text: Rc<str> = lambada_surface::print_expr(size).into();
         self.claim(place, size.span, |_| SizeFact::Equals(Box::new(value), text));
         poly
+    }
+
+    /// A variable that is a size is an `int`. If it is declared otherwise, one of the two is meant
+    /// to be called otherwise, so nothing more is said of it.
+    pub(super) fn expect_size(&mut self, local: LocalId, ty: Ty, span: Span) {
+        if self.solver.has_error(self.locals[local.0 as usize].ty) {
+            return;
+        }
+        let (int, before) = (self.solver.int(), self.problems.len());
+        self.expect_type(ty, int, span, &Why::Form("a size in a type"));
+        if self.problems.len() > before {
+            self.locals[local.0 as usize].ty = self.solver.error();
+        }
     }
 
     fn claim(

@@ -6,6 +6,7 @@
 //! `for k < 4 => d k f x` is `[d 0 f x, d 1 f x, d 2 f x, d 3 f x]`.
 
 use std::collections::HashSet;
+use std::rc::Rc;
 
 use lambada_anf::Atom;
 use lambada_core::{Term, TermKind, Ty, Var};
@@ -36,13 +37,23 @@ const ITERATIONS_OF_ORDER: i64 = 64;
 /// What is being written out.
 #[derive(Debug, Default)]
 pub(super) struct Unrolled {
-    /// The codes, and what of their environments and arguments is known.
-    active: Vec<(i64, Vec<usize>)>,
+    active: Vec<Active>,
     calls: usize,
     /// Up to how many statements.
     until: usize,
-    /// Whether it has become too much.
-    is_over: bool,
+    /// The code whose calls have become too many.
+    over: Option<i64>,
+}
+
+/// A call that is being written out.
+#[derive(Clone, Debug)]
+struct Active {
+    /// The code.
+    number: i64,
+    /// The environment and the arguments.
+    vals: Vec<Val>,
+    /// Which of them are known.
+    known: Vec<usize>,
 }
 
 /// How many calls, and how many statements, a recursion is written out as.
@@ -71,24 +82,30 @@ pub(super) fn unrolled(
     hint: Hint,
 ) -> Eval<Option<Val>> {
     let number = closure.code.number;
-    let vals = closure.env.iter().chain(xs).enumerate();
-    let known: Vec<usize> = vals.filter(|(_, val)| is_known(val)).map(|(k, _)| k).collect();
-    let around = of.local.unrolled.active.iter().rev().find(|(n, _)| *n == number).cloned();
-    match around {
-        Some((_, before)) => {
-            let goes_on = before.iter().all(|k| known.contains(k));
-            if !goes_on
-                || of.local.unrolled.calls >= limits(of).0
-                || of.emit.written > of.local.unrolled.until
-            {
-                of.local.unrolled.is_over = true;
+    let vals: Vec<Val> = closure.env.iter().chain(xs).cloned().collect();
+    let known = vals.iter().enumerate().filter(|(_, val)| is_known(val));
+    let known: Vec<usize> = known.map(|(k, _)| k).collect();
+    let unrolled = &mut of.local.unrolled;
+    let around = unrolled.active.iter().rev().find(|call| call.number == number);
+    let goes_on = around.map(|before| {
+        let stands_still = of.by_order && stands_still(&before.vals, &vals);
+        !stands_still && before.known.iter().all(|k| known.contains(k))
+    });
+    let (is_known, is_first) = (!known.is_empty(), unrolled.active.is_empty());
+    let call = Active { number, vals, known };
+    match goes_on {
+        Some(goes_on) => {
+            let (calls, until) = (unrolled.calls, unrolled.until);
+            if !goes_on || calls >= limits(of).0 || of.emit.written > until {
+                of.local.unrolled.over = Some(number);
                 return Err(Box::new(messages::ill_typed())); // caught where it began
             }
-            written_out(of, closure, xs, known, hint).map(Some)
+            written_out(of, closure, xs, call, hint).map(Some)
         }
-        None if known.is_empty() => Ok(None),
-        None if of.local.unrolled.active.is_empty() => begin(of, closure, xs, known, hint),
-        None => written_out(of, closure, xs, known, hint).map(Some),
+        None if !is_known => Ok(None),
+        // One that does not end, inside of one that must be written out, is undone alone.
+        None if is_first || of.by_order => begin(of, closure, xs, call, hint),
+        None => written_out(of, closure, xs, call, hint).map(Some),
     }
 }
 
@@ -96,10 +113,10 @@ fn written_out(
     of: &mut Evaluator,
     closure: &Closure,
     xs: &[Val],
-    known: Vec<usize>,
+    call: Active,
     hint: Hint,
 ) -> Eval<Val> {
-    of.local.unrolled.active.push((closure.code.number, known));
+    of.local.unrolled.active.push(call);
     of.local.unrolled.calls += 1;
     let value = of.inlined(closure, xs.to_vec(), hint)?;
     of.local.unrolled.active.pop();
@@ -110,24 +127,39 @@ fn begin(
     of: &mut Evaluator,
     closure: &Closure,
     xs: &[Val],
-    known: Vec<usize>,
+    call: Active,
     hint: Hint,
 ) -> Eval<Option<Val>> {
     let (mark, level, depth) = (of.emit.checkpoint(), of.emit.level(), of.growth.depth());
     let (trail, directions) = (of.local.env.mark(), of.local.directions);
-    of.local.unrolled.until = of.emit.written + limits(of).1;
-    of.local.unrolled.calls = 0;
-    let result = written_out(of, closure, xs, known, hint);
-    if !std::mem::take(&mut of.local.unrolled.is_over) {
+    let (around, number) = (of.local.unrolled.active.len(), call.number);
+    if around == 0 {
+        of.local.unrolled.until = of.emit.written + limits(of).1;
+        of.local.unrolled.calls = 0;
+    }
+    let result = written_out(of, closure, xs, call, hint);
+    // Without another recursion around, it is this one whatever its code.
+    let is_over = |over: &mut i64| around == 0 || *over == number;
+    if of.local.unrolled.over.take_if(is_over).is_none() {
         return result.map(Some);
     }
-    of.local.unrolled.active.clear();
+    of.local.unrolled.active.truncate(around);
     of.emit.hint = None;
     of.emit.abandon(level, mark);
     of.local.env.forget_to(trail);
     of.growth.return_to(depth);
     of.local.directions = directions;
     Ok(None)
+}
+
+/// Whether no test can tell a call from the one before by what is known.
+fn stands_still(before: &[Val], now: &[Val]) -> bool {
+    before.iter().zip(now).all(|(a, b)| match (a, b) {
+        (Val::Leaf(a), Val::Leaf(b)) => b.atom.as_var().is_some() || a == b,
+        (Val::Fun(a), Val::Fun(b)) => Rc::ptr_eq(a, b),
+        (Val::Array(_), Val::Array(_)) => true,
+        (_, _) => false, // in parts, of which one may have changed
+    })
 }
 
 /// Whether a term applies a function to something that is computed from one of the variables.

@@ -1,0 +1,527 @@
+//! Absent is not zero times, in forward mode: which tangents may be absent, and the condition under
+//! which each is there.
+//!
+//! ```text
+//!   let a = [0, x] in sqrt a[0] + a[1]     ȧ is there at [false, true]; the slope of the square
+//!                                          root is infinite, and multiplies nothing
+//!   loop s = 0 for i < n do sqrt s + x     ṡ is there if 0 < i
+//! ```
+//!
+//! The *presence* of a scalar is a boolean over the values of the program, that of an array one
+//! boolean for all of its elements or an array with one for each. It is computed only for tangents
+//! that may be absent and that reach a partial derivative that need not be finite
+//! ([`crate::unbounded`]). Both are found beforehand, so that other code has no booleans: compiled
+//! code follows core at no cost for ordinary programs. A counted loop whose iterations surely give
+//! a tangent carries none: there is a tangent from the second iteration on. Another loop carries
+//! the presence of its state, because only the iteration itself knows whether it gives a tangent.
+//!
+//! Taken for present: results of functions without rules, fields of nodes, accumulated elements,
+//! elements of products with matrices, sums without terms, and arrays of which a rule is given
+//! some elements that vary.
+
+use std::collections::HashSet;
+
+use lambada_anf::{Atom, Block, Elem, Exp, FnId, LoopKind, Nest, Op, Out, Param, Stm, Ty, Var};
+use lambada_prim::{Expr, Prim, ReduceOp, Scalar, ScalarTy};
+
+use crate::activity::Activity;
+use crate::arrays;
+use crate::flow::{Flow, reachable};
+use crate::known::Known;
+use crate::presence::truth;
+use crate::tangents::Tangents;
+use crate::unbounded::{is_always, is_unbounded};
+
+/// When a tangent is there, where that is not always.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Presence {
+    /// All elements under one condition.
+    Whole(Atom),
+    /// Each element under one of its own.
+    Each(Var, Ty),
+}
+
+/// A tangent that is nowhere.
+const NOWHERE: Presence = Presence::Whole(Atom::Lit(Scalar::Bool(false)));
+
+/// What a block needs to know of the tangents in it.
+#[derive(Default)]
+pub(crate) struct Absence {
+    /// Those that reach a partial derivative that need not be finite.
+    matters: HashSet<Var>,
+    /// Those that may be absent, some elements of arrays included.
+    possible: HashSet<Var>,
+}
+
+impl Absence {
+    pub(crate) fn of(
+        known: &Known,
+        block: &Block,
+        activity: &Activity,
+        has_rules: &dyn Fn(FnId) -> bool,
+    ) -> Absence {
+        let mut starts = Vec::new();
+        multiplied(block, activity, has_rules, &mut starts);
+        if starts.is_empty() {
+            return Absence::default();
+        }
+        let mut flow = Flow::new(known);
+        flow.block(block);
+        let matters = reachable(starts, &flow.reverse);
+        let mut finder = Finder { activity, has_rules, found: HashSet::new() };
+        let mut before = usize::MAX;
+        // The next state of a loop may be absent where its first state is not.
+        while before != finder.found.len() {
+            before = finder.found.len();
+            finder.block(block);
+        }
+        Absence { matters, possible: finder.found }
+    }
+
+    pub(crate) fn matters(&self, x: Var) -> bool {
+        self.matters.contains(&x)
+    }
+}
+
+/// The arguments that unbounded partial derivatives and rules multiply.
+fn multiplied(
+    block: &Block,
+    activity: &Activity,
+    has_rules: &dyn Fn(FnId) -> bool,
+    found: &mut Vec<Var>,
+) {
+    for stm in &block.stms {
+        match &stm.exp {
+            Exp::Op(Op::Prim(op, args)) => {
+                for (partial, arg) in op.partials().iter().zip(args) {
+                    let unbounded = partial.as_ref().is_some_and(|p| is_unbounded(p, args));
+                    if unbounded && activity.active(*arg) {
+                        found.extend(arg.as_var());
+                    }
+                }
+            }
+            Exp::Op(Op::Call { function, args, .. }) if has_rules(*function) => {
+                let active = args.iter().filter(|arg| activity.active(**arg));
+                found.extend(active.filter_map(|arg| arg.as_var()));
+            }
+            Exp::Op(_) => {}
+            Exp::Nest(nest) => {
+                let blocks = nest.blocks().into_iter();
+                blocks.for_each(|inner| multiplied(inner, activity, has_rules, found));
+            }
+        }
+    }
+}
+
+/// Finds the tangents that may be absent.
+struct Finder<'a> {
+    activity: &'a Activity,
+    has_rules: &'a dyn Fn(FnId) -> bool,
+    found: HashSet<Var>,
+}
+
+impl Finder<'_> {
+    fn is(&self, x: Atom) -> bool {
+        !self.activity.active(x) || x.as_var().is_some_and(|x| self.found.contains(&x))
+    }
+
+    fn bind(&mut self, p: &Param, possible: bool) {
+        if possible {
+            self.found.insert(p.var);
+        }
+    }
+
+    fn block(&mut self, block: &Block) {
+        block.stms.iter().for_each(|stm| self.stm(stm));
+    }
+
+    fn stm(&mut self, stm: &Stm) {
+        match &stm.exp {
+            Exp::Op(_) => {
+                let possible = self.op(&stm.exp);
+                stm.binds.iter().for_each(|p| self.bind(p, possible));
+            }
+            Exp::Nest(Nest::For { body, .. }) => {
+                self.block(body);
+                for (p, x) in stm.binds.iter().zip(&body.results) {
+                    self.bind(p, self.is(*x));
+                }
+            }
+            Exp::Nest(Nest::If { then, otherwise, .. }) => {
+                self.block(then);
+                self.block(otherwise);
+                for (k, p) in stm.binds.iter().enumerate() {
+                    self.bind(p, self.is(then.results[k]) || self.is(otherwise.results[k]));
+                }
+            }
+            Exp::Nest(Nest::Loop { params, inits, kind, body }) => {
+                for (p, init) in params.iter().zip(inits) {
+                    self.bind(p, self.is(*init));
+                }
+                self.block(body);
+                for (k, p) in params.iter().enumerate() {
+                    let given = self.is(body.results[k]);
+                    self.bind(p, given);
+                    self.bind(&stm.binds[k], given || self.is(inits[k]) && !surely_runs(kind));
+                }
+            }
+        }
+    }
+
+    fn op(&self, exp: &Exp) -> bool {
+        match exp {
+            Exp::Op(Op::Prim(op, args)) => {
+                let mut terms = op.partials().iter().zip(args);
+                let sure = |(partial, x): (&Option<Expr>, &Atom)| {
+                    partial.as_ref().is_some_and(is_always) && !self.is(*x)
+                };
+                !terms.any(sure)
+            }
+            Exp::Op(Op::Index(x, _)) => self.is((*x).into()),
+            Exp::Op(Op::Fill(x)) => self.is(*x),
+            Exp::Op(Op::Array(items)) => items.iter().any(|x| self.is(*x)),
+            Exp::Op(Op::Update { array, value, .. }) => self.is((*array).into()) || self.is(*value),
+            Exp::Op(Op::ArrayPrim(_, args)) => args.iter().all(|x| self.is((*x).into())),
+            Exp::Op(Op::Call { function, args, .. }) => {
+                (self.has_rules)(*function) && args.iter().all(|x| self.is(*x))
+            }
+            Exp::Op(_) | Exp::Nest(_) => false, // taken for present
+        }
+    }
+}
+
+fn surely_runs(kind: &LoopKind) -> bool {
+    matches!(kind, LoopKind::For { extent: Atom::Lit(Scalar::Int(n)), .. } if *n > 0)
+}
+
+/// The type of booleans, one for each element.
+fn flags_ty(ty: &Ty) -> Ty {
+    Ty { elem: Elem::Scalar(ScalarTy::Bool), dims: ty.dims.clone() }
+}
+
+/// How it is known whether the tangent of a state of a loop is there.
+pub(crate) enum Carried {
+    /// From the second iteration on, and in the first one under a condition.
+    Later { state: usize, first: Atom },
+    /// The loop carries it, from the presence of the initial state on.
+    Flag { state: usize, start: Atom, param: Param },
+}
+
+impl Tangents<'_> {
+    /// When the tangent of a scalar, or of an array as a whole, is there; nothing if always, or if
+    /// its elements differ.
+    pub(crate) fn presence(&self, x: Atom) -> Option<Atom> {
+        match self.present.get(&x.as_var()?)? {
+            Presence::Whole(when) => Some(*when),
+            Presence::Each(..) => None,
+        }
+    }
+
+    /// When the tangent is there; nothing if always.
+    pub(crate) fn there(&self, x: Atom) -> Option<Presence> {
+        match self.get(x) {
+            Some(_) => self.present.get(&x.as_var()?).cloned(),
+            None => Some(NOWHERE),
+        }
+    }
+
+    /// Says when the tangent is there, if it matters.
+    pub(crate) fn is_there(&mut self, x: Var, when: Option<Presence>) {
+        if let Some(when) = when.filter(|_| self.absence.matters(x)) {
+            self.present.insert(x, when);
+        }
+    }
+
+    /// The presence as one boolean for each element of an array of the type.
+    fn spread(&mut self, presence: Option<Presence>, ty: &Ty) -> Atom {
+        match presence {
+            None => arrays::filled(&mut self.b, "present", &flags_ty(ty), Atom::bool(true)),
+            Some(Presence::Whole(when)) => {
+                arrays::filled(&mut self.b, "present", &flags_ty(ty), when)
+            }
+            Some(Presence::Each(flags, _)) => flags.into(),
+        }
+    }
+
+    fn named(&mut self, ty: &Ty) -> Param {
+        Param { var: self.b.names.fresh("present"), ty: flags_ty(ty) }
+    }
+
+    /// `y = x[i]`
+    pub(crate) fn part_is_there(&mut self, y: &Param, x: Var, index: &[Atom]) {
+        if !self.absence.matters(y.var) {
+            return;
+        }
+        let when = match self.present.get(&x).cloned() {
+            Some(Presence::Each(flags, _)) => {
+                let ty = flags_ty(&y.ty);
+                let part = self.b.bind("present", ty, Op::Index(flags, index.to_vec()));
+                Some(of_flags(part, &y.ty))
+            }
+            whole => whole,
+        };
+        self.is_there(y.var, when);
+    }
+
+    /// `y = [x, …]`
+    pub(crate) fn items_are_there(&mut self, y: &Param, items: &[Atom]) {
+        if !self.absence.matters(y.var) {
+            return;
+        }
+        let there: Vec<Option<Presence>> = items.iter().map(|x| self.there(*x)).collect();
+        let when = match same(&there) {
+            Some(all) => all,
+            None => {
+                let ty = y.ty.indexed(1);
+                let flags = there.into_iter().map(|there| self.spread(there, &ty)).collect();
+                let flags = self.b.bind("present", flags_ty(&y.ty), Op::Array(flags));
+                Some(of_flags(flags, &y.ty))
+            }
+        };
+        self.is_there(y.var, when);
+    }
+
+    /// `y = x with [i] = v`
+    pub(crate) fn update_is_there(&mut self, y: &Param, x: Var, index: &[Atom], value: Atom) {
+        if !self.absence.matters(y.var) {
+            return;
+        }
+        let there = [self.there(x.into()), self.there(value)];
+        let when = match same(&there) {
+            Some(all) => all,
+            None => {
+                let [array, value] = there;
+                let array = self.spread(array, &y.ty).as_var().expect("an array is a variable");
+                let value = self.spread(value, &y.ty.indexed(index.len()));
+                let update = Op::Update { array, index: index.to_vec(), value };
+                let flags = self.b.bind("present", flags_ty(&y.ty), update);
+                Some(of_flags(flags, &y.ty))
+            }
+        };
+        self.is_there(y.var, when);
+    }
+
+    /// A sum of products with the elements of arrays.
+    pub(crate) fn contraction_is_there(&mut self, y: &Param, args: &[Var]) {
+        if !self.absence.matters(y.var) {
+            return;
+        }
+        let mut any: Option<Atom> = None;
+        for x in args {
+            if self.get(*x).is_none() {
+                continue;
+            }
+            let when = match self.present.get(x).cloned() {
+                Some(Presence::Whole(when)) => when,
+                Some(Presence::Each(flags, ty)) if y.ty.dims.is_empty() => {
+                    arrays::any(&mut self.b, "present", &ty, flags.into())
+                }
+                Some(Presence::Each(..)) | None => return,
+            };
+            any = Some(match any {
+                Some(any) => self.b.prim(Prim::Or, [any, when]),
+                None => when,
+            });
+        }
+        self.is_there(y.var, any.map(Presence::Whole));
+    }
+
+    /// At the end of the body of a `for`: the presence of what it gives, and where an array or a
+    /// sum of booleans tells it, that as a further result of the body.
+    pub(crate) fn iterations_are_there(
+        &mut self,
+        (stm, index, outs): (&Stm, Var, &[Out]),
+        results: &mut Vec<Atom>,
+    ) -> Vec<(Var, Presence, Option<(Param, Out)>)> {
+        let mut all = Vec::new();
+        for (k, p) in stm.binds.iter().enumerate() {
+            let x = results[k];
+            let there = self.get(x).and_then(|_| self.there(x));
+            let Some(when) = there.filter(|_| self.absence.matters(p.var)) else { continue };
+            if let Presence::Whole(cond) = when
+                && !self.varies(cond, index)
+            {
+                all.push((p.var, when, None));
+                continue;
+            }
+            let (out, ty) = match outs[k] {
+                Out::Collect => (Out::Collect, p.ty.indexed(1)),
+                Out::Reduce(_) => (Out::Reduce(ReduceOp::Or), p.ty.clone()),
+            };
+            let flag = self.spread(Some(when), &ty);
+            results.push(flag);
+            let flags = self.named(&p.ty);
+            let when = of_flags(flags.var.into(), &p.ty);
+            all.push((p.var, when, Some((flags, out))));
+        }
+        all
+    }
+
+    /// Whether a condition is bound in the current block.
+    fn varies(&self, cond: Atom, index: Var) -> bool {
+        let mut bound = self.b.stms.iter().flat_map(|stm| &stm.binds).map(|p| p.var);
+        cond.as_var().is_some_and(|cond| cond == index || bound.any(|x| x == cond))
+    }
+
+    /// How the presence of the states of a loop is known.
+    pub(crate) fn states_are_there(
+        &mut self,
+        (stm, params, kind, body): (&Stm, &[Param], &LoopKind, &Block),
+        (inits, first): (&[Atom], &dyn Fn(&Ty) -> Ty),
+        active: &[usize],
+    ) -> Vec<Carried> {
+        let mut all = Vec::new();
+        for k in active.iter().copied() {
+            let vars = [params[k].var, stm.binds[k].var];
+            let possible = vars.iter().any(|x| self.absence.possible.contains(x));
+            let real = params[k].ty.elem == Elem::REAL;
+            if !real || !possible || !vars.iter().any(|x| self.absence.matters(*x)) {
+                continue;
+            }
+            let (start, result) = (self.there(inits[k]), body.results[k]);
+            let given = self.activity.active(result)
+                && result.as_var().is_some_and(|x| !self.absence.possible.contains(&x));
+            let counted = matches!(kind, LoopKind::For { .. });
+            all.push(match start {
+                Some(Presence::Whole(first)) if counted && given => {
+                    Carried::Later { state: k, first }
+                }
+                start => {
+                    let start = self.spread(start, &first(&params[k].ty));
+                    Carried::Flag { state: k, start, param: self.named(&params[k].ty) }
+                }
+            });
+        }
+        all
+    }
+
+    /// In a loop, where its body begins: the presence of its states.
+    pub(crate) fn states_in_body(
+        &mut self,
+        carried: &[Carried],
+        params: &[Param],
+        kind: &LoopKind,
+    ) {
+        for one in carried {
+            match one {
+                Carried::Later { state, first } => {
+                    let LoopKind::For { index, .. } = kind else { continue };
+                    let x = params[*state].var;
+                    if self.absence.matters(x) {
+                        let when = self.positive((*index).into(), *first);
+                        self.is_there(x, Some(Presence::Whole(when)));
+                    }
+                }
+                Carried::Flag { state, param, .. } => {
+                    let p = &params[*state];
+                    self.is_there(p.var, Some(of_flags(param.var.into(), &p.ty)));
+                }
+            }
+        }
+    }
+
+    /// Where the body ends: the presence of the next states that the loop carries.
+    pub(crate) fn next_states(
+        &mut self,
+        carried: &[Carried],
+        (params, results): (&[Param], &[Atom]),
+        next: &dyn Fn(&Ty) -> Ty,
+    ) -> Vec<Atom> {
+        let mut flags = Vec::new();
+        for one in carried {
+            if let Carried::Flag { state, .. } = one {
+                let there = self.there(results[*state]);
+                flags.push(self.spread(there, &next(&params[*state].ty)));
+            }
+        }
+        flags
+    }
+
+    /// After a loop: what it binds further.
+    pub(crate) fn flags_bound(&mut self, carried: &[Carried], binds: &[Param]) -> Vec<Param> {
+        let mut all = Vec::new();
+        for one in carried {
+            if let Carried::Flag { state, .. } = one {
+                let p = &binds[*state];
+                let flag = self.named(&p.ty);
+                self.is_there(p.var, Some(of_flags(flag.var.into(), &p.ty)));
+                all.push(flag);
+            }
+        }
+        all
+    }
+
+    /// After a loop: the presence of states that it does not carry.
+    pub(crate) fn states_after(&mut self, carried: &[Carried], binds: &[Param], kind: &LoopKind) {
+        for one in carried {
+            if let (Carried::Later { state, first }, LoopKind::For { extent, .. }) = (one, kind) {
+                let x = binds[*state].var;
+                if !surely_runs(kind) && self.absence.matters(x) {
+                    let when = self.positive(*extent, *first);
+                    self.is_there(x, Some(Presence::Whole(when)));
+                }
+            }
+        }
+    }
+
+    /// `0 < n || or`
+    fn positive(&mut self, n: Atom, or: Atom) -> Atom {
+        let positive = self.b.prim(Prim::LtInt, [Atom::int(0), n]);
+        match truth(or) {
+            Some(false) => positive,
+            Some(true) | None => self.b.prim(Prim::Or, [positive, or]),
+        }
+    }
+
+    /// The presence of what two branches give: a condition known outside, or a further result.
+    pub(crate) fn branches_are_there(
+        &mut self,
+        cond: Atom,
+        p: &Param,
+        there: [Option<Presence>; 2],
+        blocks: [(&mut Block, Ty); 2],
+    ) -> Option<Param> {
+        let whole = |there: &Option<Presence>| match there {
+            None => Some(Atom::bool(true)),
+            Some(Presence::Whole(when)) => Some(*when),
+            Some(Presence::Each(..)) => None,
+        };
+        let is_array = match [whole(&there[0]), whole(&there[1])] {
+            [Some(a), Some(b)] => match [truth(a), truth(b)] {
+                [Some(true), Some(true)] => return None,
+                [Some(true), Some(false)] => {
+                    self.is_there(p.var, Some(Presence::Whole(cond)));
+                    return None;
+                }
+                _ => false,
+            },
+            _ => true,
+        };
+        for (there, (block, ty)) in there.into_iter().zip(blocks) {
+            let ty = if is_array { ty } else { Ty::real() };
+            let outer = std::mem::replace(&mut self.b.stms, std::mem::take(&mut block.stms));
+            let flag = self.spread(there, &ty);
+            block.results.push(flag);
+            block.stms = std::mem::replace(&mut self.b.stms, outer);
+        }
+        let ty = if is_array { p.ty.clone() } else { Ty::real() };
+        let flag = self.named(&ty);
+        self.is_there(p.var, Some(of_flags(flag.var.into(), &ty)));
+        Some(flag)
+    }
+}
+
+/// The presence of a value of the type, by its booleans.
+fn of_flags(flags: Atom, ty: &Ty) -> Presence {
+    match flags {
+        Atom::Var(flags) if !ty.dims.is_empty() => Presence::Each(flags, flags_ty(ty)),
+        when => Presence::Whole(when),
+    }
+}
+
+/// The presence that all have.
+fn same(there: &[Option<Presence>]) -> Option<Option<Presence>> {
+    let first = there.first()?;
+    let whole = !matches!(first, Some(Presence::Each(..)));
+    (whole && there.iter().all(|one| one == first)).then(|| first.clone())
+}
