@@ -25,6 +25,7 @@ use crate::elements::own_elements;
 use crate::reach::combined;
 use crate::residuals::{Body, Place, Residuals, resolve};
 use crate::tangents::Tangents;
+use crate::there::Given;
 use crate::values;
 
 impl Tangents<'_> {
@@ -44,12 +45,12 @@ impl Tangents<'_> {
             present.extend(t.iterations_are_there((stm, index, &given), &mut results));
             results
         });
-        for (x, when, flags) in present {
+        for Given { of, when, flags } in present {
             if let Some((p, out)) = flags {
                 binds.push(p);
                 outs.push(out);
             }
-            self.is_there(x, Some(when));
+            self.is_there(of, Some(when));
         }
         self.b.stms.push(Stm::new(binds, Nest::For { index, extent, outs, body }));
     }

@@ -15,8 +15,8 @@
 //!   nodes cross to them; `known`, `flow` and `threaded`: what is there;
 //! * `values`, `node_values` and `guarded`: cotangents of handles where the derivative becomes
 //!   source;
-//! * `presence`, `there` and `unbounded`: whether a cotangent or a tangent is there, and where that
-//!   matters, because absent is not zero times;
+//! * `presence`, `there`, `absence` and `unbounded`: whether a cotangent or a tangent is there, and
+//!   where that matters, because absent is not zero times;
 //! * `residuals`, `tape`, `flat` and `thread`: what the reverse sweep needs from the forward sweep,
 //!   stored or computed again;
 //! * `prepare`, `extrema`, `late`, `segments` and, for source, `counted` and `elements`: rewritings
@@ -29,6 +29,7 @@
 //! * `activity`, `settled` and `facts`: what is known of the function; `arrays`, `effects`, `trim`:
 //!   tools.
 
+mod absence;
 mod absent;
 mod accumulator;
 mod activity;

@@ -55,7 +55,7 @@ impl Tangents<'_> {
         }
         let next = naming(params, &body.results);
         let own = (stm, params, kind, body);
-        let carried = self.states_are_there(own, (&inits, &|ty| first.ty(ty)), &active);
+        let carried = self.states_are_there(own, (&inits, &first), &active);
         let (mut params, mut binds) = (params.to_vec(), stm.binds.clone());
         for k in &active {
             params.push(self.param(&params[*k].clone()));
@@ -73,7 +73,7 @@ impl Tangents<'_> {
         for k in &active {
             results.push(self.or_zero(body.results[*k], &next.ty(&params[*k].ty)));
         }
-        results.extend(self.next_states(&carried, (&params, &body.results), &|ty| next.ty(ty)));
+        results.extend(self.next_states(&carried, (&params, &body.results), &next));
         let body = Block { stms: std::mem::replace(&mut self.b.stms, outer), results };
         binds.extend(active.iter().map(|k| self.param(&stm.binds[*k])));
         binds.extend(self.flags_bound(&carried, &stm.binds));

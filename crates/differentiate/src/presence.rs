@@ -32,6 +32,7 @@
 use lambada_anf::{Atom, Block, Op, Param, Renaming, Stm, Ty, Var};
 use lambada_prim::{Expr, Instance, Prim, Scalar};
 
+use crate::absence::truth;
 use crate::arrays;
 use crate::cotangents::{Cotangent, Cotangents, Frame, Kind};
 use crate::known::Handles;
@@ -529,12 +530,5 @@ fn as_atom(there: There) -> Atom {
         There::Never => Atom::bool(false),
         There::Always => Atom::bool(true),
         There::When(when) => when,
-    }
-}
-
-pub(crate) fn truth(atom: Atom) -> Option<bool> {
-    match atom {
-        Atom::Lit(Scalar::Bool(value)) => Some(value),
-        Atom::Lit(_) | Atom::Var(_) => None,
     }
 }

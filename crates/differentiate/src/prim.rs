@@ -9,12 +9,12 @@
 use lambada_anf::{Atom, Op, Param, Ty, Var};
 use lambada_prim::{Expr, Prim, Scalar};
 
+use crate::absence::Presence;
 use crate::cotangents::Cotangents;
 use crate::multiples::multiple;
 use crate::presence::There;
 use crate::products::Products;
 use crate::tangents::Tangents;
-use crate::there::Presence;
 use crate::unbounded::is_unbounded;
 
 impl Tangents<'_> {

@@ -23,6 +23,7 @@ use lambada_anf::{
 };
 use lambada_prim::Prim;
 
+use crate::absence::Presence;
 use crate::absent;
 use crate::cotangents::Cotangents;
 use crate::crossing::{cross, gathered, harvest, marked, seed, zeroed};
@@ -31,7 +32,6 @@ use crate::flow::is_zero;
 use crate::known::Handles;
 use crate::messages;
 use crate::tangents::Tangents;
-use crate::there::Presence;
 
 /// What a rule takes and gives besides the parameters and results of the function: by position,
 /// with the types at the call.

@@ -22,10 +22,10 @@ use std::collections::HashMap;
 
 use lambada_anf::{Atom, Block, Builder, Exp, Names, Nest, Op, Param, Stm, Ty, Var};
 
+use crate::absence::{Absence, Presence};
 use crate::activity::Activity;
 use crate::derived::{Context, Mode};
 use crate::known::Handles;
-use crate::there::{Absence, Presence};
 use crate::threaded::LastUses;
 
 /// The forward derivative under construction, and the tangents of what is in scope.

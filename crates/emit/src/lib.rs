@@ -9,6 +9,7 @@ use lambada_loops::{Buf, Cell, Function, Mode, Nest as Loops, Operand, Param, Re
 use lambada_prim::{Prim, Scalar, ScalarTy};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use lambada_graph::cost;
 use lambada_graph::placed::{BufferId, Content, Item, Nest, Pass, Placed};
 use lambada_graph::{Array, ArrayId, AxisId, Effect, Grain, Graph, Mechanisms, NodeId, Plan, Runs};
 
@@ -36,11 +37,6 @@ use interior::Interior;
 use parallel::totals;
 use rotate::Rotating;
 use tile::Copy;
-
-/// How many elements of all local buffers together fit the cache of a core.
-const CACHED: i64 = 1 << 16;
-/// There are as many blocks, unless they would be small.
-const BLOCKS: i64 = 8;
 
 /// Where a definition is.
 #[derive(Clone, Copy)]
@@ -330,14 +326,14 @@ impl<'a> Emitter<'a> {
             }
         }
         let each = self.code.int(Prim::MaxInt, each, Operand::int(1));
-        let fits = self.code.int(Prim::DivInt, Operand::int(CACHED), each);
+        let fits = self.code.int(Prim::DivInt, Operand::int(cost::LOCAL), each);
         let whole = self.code.int(Prim::BitAnd, fits, Operand::int(-16));
         let [least, shared] = self.least_block();
         let low = self.code.int(Prim::MaxInt, whole, Operand::int(least));
         let len = self.code.int(Prim::MinInt, low, Operand::int(self.grain.blocks[1]));
         let all = self.extent(block);
         // Threads share the blocks, so there should be some.
-        let share = self.code.int(Prim::DivInt, all, Operand::int(BLOCKS));
+        let share = self.code.int(Prim::DivInt, all, Operand::int(cost::BLOCKS));
         let share = self.code.int(Prim::BitAnd, share, Operand::int(-16));
         let share = self.code.int(Prim::MaxInt, share, Operand::int(shared));
         let len = self.code.int(Prim::MinInt, len, share);

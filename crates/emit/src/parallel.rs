@@ -8,18 +8,11 @@ use lambada_prim::{Prim, ReduceOp, ScalarTy};
 use rustc_hash::FxHashSet;
 
 use lambada_graph::Runs;
+use lambada_graph::cost;
 
 use super::{Emitter, Slot};
 use lambada_graph::placed::{BufferId, Content, Item, Nest, Pass, Placed};
 use lambada_graph::{AxisId, Node};
-
-/// There are at most so many iterations.
-const MOST: i64 = 64;
-/// So many are worth it, whatever their totals take.
-const FEW: i64 = 4;
-/// More of them do the work of at least so many scalars for each element of a total, which is made,
-/// and combined with others, once for each.
-const WORTH_A_TOTAL: i64 = 512;
 
 /// A total: where it is for all iterations, and what holds it afterwards.
 struct Total {
@@ -168,7 +161,7 @@ impl Emitter<'_> {
             work = self.code.int(Prim::AddInt, work, all);
         }
         let enough = self.code.int(Prim::DivInt, work, Operand::int(self.grain.work));
-        let most = self.code.int(Prim::MinInt, count, Operand::int(MOST));
+        let most = self.code.int(Prim::MinInt, count, Operand::int(cost::MOST_THREADED));
         let some = self.code.int(Prim::MinInt, enough, most);
         let some = match self.worth_totals(work, totals) {
             Some(worth) => self.code.int(Prim::MinInt, some, worth),
@@ -185,9 +178,9 @@ impl Emitter<'_> {
         let sum = |all, size| self.code.int(Prim::AddInt, all, size);
         let all = elements.into_iter().reduce(sum)?;
         let all = self.code.int(Prim::MaxInt, all, Operand::int(1));
-        let least = self.code.int(Prim::MulInt, all, Operand::int(WORTH_A_TOTAL));
+        let least = self.code.int(Prim::MulInt, all, Operand::int(cost::WORTH_A_TOTAL));
         let worth = self.code.int(Prim::DivInt, work, least);
-        Some(self.code.int(Prim::MaxInt, worth, Operand::int(FEW)))
+        Some(self.code.int(Prim::MaxInt, worth, Operand::int(cost::FEW_THREADED)))
     }
 
     /// Memory for a total; that of one with axes holds units already.

@@ -1,24 +1,93 @@
-//! What definitions cost: how many indices there are. Extents that are not known have nominal
-//! values; decisions rest on them, values do not.
+//! The cost model: prices, limits and the sizes of caches, which placement, tiling and blocks read;
+//! a row for each width of vectors; and nominal values of extents that are not known. Decisions
+//! rest on them, values do not.
 
 use lambada_prim::{Precision, Prim, Scalar, ScalarTy};
 use rustc_hash::FxHashMap;
 
 use crate::{Array, Axes, AxisId, Graph, Node, NodeId};
 
+// Sizes
+
 /// The nominal value of a size of which nothing is known.
 pub const USUAL: i64 = 32;
+/// The nominal number of data.
+pub const MANY: i64 = 1024;
+/// The nominal number of indices within the data: coordinates, components and features are often
+/// few, and nests have to be right for these, too.
+pub const FEW: i64 = 12;
+/// An axis that is known to have fewer indices is never that of lanes.
+pub const SHORT: i64 = 8;
+
+// Operations, where an addition of vectors takes 1
+
+/// A division or a root.
+pub const COSTLY: f64 = 12.0;
+/// A function: a polynomial, and the reduction of its argument.
+pub const FUNCTION: f64 = 24.0;
+/// The sum of the lanes of a total.
+pub const FOLD: f64 = 8.0;
+/// The wait of an extremum, which looks for NaN, for the one before it, where a sum takes 1.
+pub const EXTREMUM: f64 = 2.0;
+/// The beginning of a nest, once for each block.
+pub const BEGIN: f64 = 8.0;
+/// The part of what is done at the same time that is felt.
+pub const HIDDEN: f64 = 0.1;
+/// Longer code of twice as many iterations, as a factor, at least.
+pub const LONGER: f64 = 1.01;
+/// Lanes left over in each row of a block rather than in the last block, as a factor.
+pub const RESTS: f64 = 1.03;
+/// Nests that run in one direction, which threads do not share, as a factor.
+pub const ALONE: f64 = 1.1;
+
+// Memory, in elements
+
+/// The elements in the caches of a core.
+pub const CACHED: i64 = 1 << 18;
+/// The elements of all local buffers together. They share the caches with what nests read.
+pub const LOCAL: i64 = CACHED / 4;
+/// An access to memory rather than to a cache.
+pub const FAR: f64 = 3.0;
+/// An access, again and again, of rows of an input, as a factor.
+pub const APART: f64 = 1.25;
+/// An element of a block that is handed on from nest to nest.
+pub const HELD: f64 = 0.01;
+
+// Decisions
+
+/// A program of less work is not worth blocks and buffers.
+pub const LITTLE: f64 = 2000.0;
+/// The cost of a placement that is chosen, as a part of the cost of the program as it is.
+pub const CHEAPER: f64 = 0.7;
+/// The operations that a check has to save, for each that it takes.
+pub const SAVED: f64 = 2.0;
+/// The memory of buffers that are not for one block only, in those of inputs and outputs.
+pub const ROOM: f64 = 8.0;
+/// The cheap operations that are done again rather than stored, by rematerialization.
+pub const AGAIN: usize = 3;
+/// The reads of each element of an input that make a copy of it worth its while.
+pub const OFTEN: f64 = 48.0;
+/// A definition gets a nest of its own if its domain is so many times smaller than its user's.
+pub const SMALLER: f64 = 4.0;
+
+// Blocks and threads
 
 /// The smallest block.
 pub const SMALLEST: i64 = 64;
-
-/// The smallest block of which totals are folded from lanes: what it keeps may be more than what
-/// fits a cache.
+/// The smallest block of a program with totals, which are folded once per block: its buffers may
+/// exceed a cache.
 pub const SMALLEST_WITH_TOTALS: i64 = 128;
-
-/// How long a block of which totals are folded is at least where a cache is no reason to make it
-/// shorter.
+/// The smallest block of a program with totals where no cache asks for a shorter one.
 pub const USUAL_WITH_TOTALS: i64 = 256;
+/// The number of blocks, unless they would be small.
+pub const BLOCKS: i64 = 8;
+/// The most iterations that threads share.
+pub const MOST_THREADED: i64 = 64;
+/// The iterations that are worth it for threads, whatever their totals take.
+pub const FEW_THREADED: i64 = 4;
+/// The work of more iterations than these, in scalars, for each element of a total, which each
+/// iteration makes and combines with others.
+pub const WORTH_A_TOTAL: i64 = 512;
 
 /// What decides on lanes and tiles: a row for each width of vectors.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,7 +1,7 @@
 //! What the scheduler does beyond placing definitions one after the other. Each mechanism can be
 //! left out: what it is worth is measured that way, and tests say that no value hangs on it.
 
-use crate::{SMALLEST, SMALLEST_WITH_TOTALS, USUAL_WITH_TOTALS};
+use crate::cost::{SMALLEST, SMALLEST_WITH_TOTALS, USUAL_WITH_TOTALS};
 
 /// Something that makes programs faster and leaves their values as they are, up to the order of
 /// sums.

@@ -205,6 +205,9 @@ impl FunVal {
     }
 }
 
+/// Children of a value, beside those of another one where that has some.
+type Lists<'v> = (&'v [Val], Option<&'v [Val]>);
+
 impl Val {
     /// `()`
     pub fn unit() -> Val {
@@ -241,7 +244,7 @@ impl Val {
         Val::Fun(Rc::new(FunVal { tag, alternatives }))
     }
 
-    // Algebra: passes over values are written with these, so that a new kind of value is added here.
+    // Algebra: passes over values use these, so that a new kind of value is added here.
 
     /// Its own leaf: a scalar, the tag of a variant or a function, the handle of a node.
     pub fn own_leaf(&self) -> Option<&Leaf> {
@@ -359,7 +362,7 @@ impl Val {
     }
 
     /// The lists of children, beside those of another value of the kind that has them.
-    fn lists<'v>(&'v self, other: &'v Val) -> Option<Vec<(&'v [Val], Option<&'v [Val]>)>> {
+    fn lists<'v>(&'v self, other: &'v Val) -> Option<Vec<Lists<'v>>> {
         let one = |val| std::slice::from_ref(val);
         Some(match (self, other) {
             (Val::Tuple(items), Val::Tuple(others)) => vec![(items, Some(others))],

@@ -3,7 +3,7 @@
 //! - `compiler`: which C compiler, and how it is called; `children`: programs that end with this
 //!   process;
 //! - `cache`: compiled units by the hash of everything that they depend on; `prune`: how they go
-//!   again; `seal`, `owner`, `opened`: whether what is found there can be loaded, and by which path;
+//!   again; `seal`, `owner`, `opened`: whether an entry can be loaded, and by which path;
 //! - `native`: loaded units, and calls into them; `call`: calls as the façade makes them;
 //! - `output`: values in the interface of machine code;
 //! - `pool`: the contexts that no call is using;

@@ -14,6 +14,7 @@ use lambada_anf::{Builder, Renaming, Scheduled, Stm, Ty, Var};
 use lambada_prim::{Prim, Scalar, ScalarTy};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use lambada_graph::cost;
 use lambada_graph::{
     Array, ArrayId, AxisId, Graph, Mechanism, Node, NodeId, Nominal, Part, Plan, Runs, is_chosen,
 };
@@ -45,8 +46,6 @@ const LEVELS: [Allowed; 4] = [
 ];
 /// What a statement may have that is a run by itself.
 const ALONE: Allowed = Allowed { loops: false, additions: true, accumulators: false };
-/// How much less.
-const FACTORED: f64 = 0.7;
 
 /// Which placement a run gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -344,7 +343,7 @@ impl Finder<'_> {
             return None;
         }
         let is_last = added.is_empty() || !allowed.accumulators;
-        let less = |than: f64| plain(&prepared(Leave::Apart), &sizes) < FACTORED * than;
+        let less = |than: f64| plain(&prepared(Leave::Apart), &sizes) < cost::CHEAPER * than;
         if !is_last && less(plain(&ready, &sizes)) {
             return None;
         }

@@ -3,11 +3,9 @@
 //! rows of `w`, and lanes along what is summed read columns, an element here and an element there.
 
 use crate::work::{near, work};
+use lambada_graph::cost;
 use lambada_graph::placed::{Item, Nest, Placed};
 use lambada_graph::{AxisId, Nominal};
-
-/// The axes with fewer indices than this are not for lanes.
-const SHORT: i64 = 8;
 
 /// The placement in which the lanes of each nest run along the axis for which it costs least. A
 /// nest for a block of an axis stays as it is.
@@ -52,7 +50,7 @@ pub(crate) fn others(placed: &Placed, nest: &Nest) -> Vec<AxisId> {
     let Some(own) = nest.vector.filter(|_| free) else { return Vec::new() };
     let is_long = |axis: &AxisId| {
         let extent = graph.lit(graph.axis(*axis).extent);
-        extent.is_none_or(|extent| extent.int() >= SHORT)
+        extent.is_none_or(|extent| extent.int() >= cost::SHORT)
     };
     let fits = |axis: &AxisId| *axis != own && is_long(axis) && !nest.whole.contains(axis);
     nest.axes.iter().copied().filter(fits).collect()

@@ -11,20 +11,12 @@
 use lambada_prim::{Cost, Precision, Prim, ReduceOp};
 use rustc_hash::FxHashSet;
 
+use lambada_graph::cost;
 use lambada_graph::placed::{Content, Item, Nest, Placed};
-use lambada_graph::{
-    Axes, AxisId, Graph, Mechanism, Node, NodeId, Nominal, Part, Plan, SMALLEST, Target,
-};
+use lambada_graph::{Axes, AxisId, Graph, Mechanism, Node, NodeId, Nominal, Part, Plan, Target};
 
 /// The largest body, in operations, that is written out for all iterations of a tile.
 const LARGE: usize = 96;
-/// How much of what is done at the same time is felt.
-const HIDDEN: f64 = 0.1;
-/// How long an extremum, which looks for NaN, waits for the one before it: so many times as long as
-/// a sum.
-const EXTREMUM: f64 = 2.0;
-/// What the longer code of twice as many iterations costs, at least.
-const LONGER: f64 = 1.01;
 
 /// The nests of a program with their tiles.
 pub(crate) fn tiled(
@@ -74,7 +66,8 @@ fn candidates(
         let extent = body.graph.lit(body.graph.axis(axis).extent).map(|extent| extent.int());
         let known = extent.map_or(sizes.extent(body.graph, axis), |extent| extent as f64);
         // Two at least fit the smallest block, so that little is left over.
-        let block = if placed.block == Some(axis) { SMALLEST as f64 / 2.0 } else { f64::INFINITY };
+        let block =
+            if placed.block == Some(axis) { cost::SMALLEST as f64 / 2.0 } else { f64::INFINITY };
         let most = known.min(block);
         let fits = move |count: &u8| f64::from(*count) * f64::from(lanes) <= most;
         [2, 4, 8].into_iter().filter(fits)
@@ -142,7 +135,7 @@ impl<'a> Body<'a> {
                 body.results = body.results.intersection(&kept);
                 body.sums += 1;
                 if !is_sum(placed, *id) {
-                    body.wait = EXTREMUM;
+                    body.wait = cost::EXTREMUM;
                 }
             } else {
                 body.stores += 1;
@@ -224,7 +217,8 @@ impl<'a> Body<'a> {
         }
         // Products that sums take in are counted as the operation that both are.
         let reads = reads * target.read + stores;
-        let step = work.max(reads).max(self.wait * target.wait) + HIDDEN * work.min(reads) + 0.3;
+        let step =
+            work.max(reads).max(self.wait * target.wait) + cost::HIDDEN * work.min(reads) + 0.3;
         let wasted = |(axis, count): &(AxisId, u8)| {
             let extent = sizes.extent(self.graph, *axis);
             let step = f64::from(*count)
@@ -232,7 +226,7 @@ impl<'a> Body<'a> {
             (extent / step).ceil() * step / extent
         };
         let waste: f64 = tile.iter().map(wasted).product();
-        Some(step / all * waste * LONGER.powf(all.log2()))
+        Some(step / all * waste * cost::LONGER.powf(all.log2()))
     }
 }
 

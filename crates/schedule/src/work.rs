@@ -4,25 +4,10 @@ use lambada_prim::{Cost, Prim};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::literals::ELEMENTS;
-use crate::place::OFTEN;
+use lambada_graph::cost;
 use lambada_graph::placed::{Buffer, BufferId, Content, Item, Nest, Placed};
 use lambada_graph::runs_along;
-use lambada_graph::{
-    Array, Axes, AxisId, Graph, Node, NodeId, Nominal, SMALLEST, SMALLEST_WITH_TOTALS,
-};
-
-/// A division or a root, in additions.
-const COSTLY: f64 = 12.0;
-/// A function: a polynomial, and what brings its argument into range.
-const FUNCTION: f64 = 24.0;
-/// An access that goes to memory rather than to a cache, in additions.
-const FAR: f64 = 3.0;
-/// To fold the lanes of a total, in additions.
-pub(crate) const FOLD: f64 = 8.0;
-/// An access, again and again, of rows of an input.
-const APART: f64 = 1.25;
-/// How many elements a cache holds, the last one aside.
-const CACHED: f64 = 262_144.0;
+use lambada_graph::{Array, Axes, AxisId, Graph, Node, NodeId, Nominal};
 
 /// What a scalar costs, once what it needs is there.
 pub(crate) fn weight(graph: &Graph, node: NodeId) -> f64 {
@@ -30,8 +15,8 @@ pub(crate) fn weight(graph: &Graph, node: NodeId) -> f64 {
         Node::Lit(_) | Node::Index(_) => 0.0,
         Node::Prim(op, _) => match op.cost() {
             Cost::Cheap => 1.0,
-            Cost::Costly if *op != Prim::Sqrt && op.row().c.on_lanes().is_some() => FUNCTION,
-            Cost::Costly => COSTLY,
+            Cost::Costly if *op != Prim::Sqrt && op.row().c.on_lanes().is_some() => cost::FUNCTION,
+            Cost::Costly => cost::COSTLY,
         },
         Node::Choose(c, ..) if is_place(graph, *c) => 0.0,
         Node::Choose(..) | Node::At(..) | Node::Reduce(..) => 1.0,
@@ -50,7 +35,7 @@ fn is_place(graph: &Graph, cond: NodeId) -> bool {
 
 /// How many elements all local buffers have together, in the smallest blocks.
 pub(crate) fn held(placed: &Placed, sizes: &Nominal) -> f64 {
-    let block = if placed.has_totals() { SMALLEST_WITH_TOTALS } else { SMALLEST };
+    let block = if placed.has_totals() { cost::SMALLEST_WITH_TOTALS } else { cost::SMALLEST };
     let block = placed
         .block
         .map_or(block as f64, |axis| sizes.extent(&placed.graph, axis).min(block as f64));
@@ -73,10 +58,10 @@ pub(crate) fn near(placed: &Placed, sizes: &Nominal) -> Vec<f64> {
     let cost = |(k, buffer): (u32, &Buffer)| {
         let all: Axes = buffer.axes.iter().copied().collect();
         let size = if buffer.local { block } else { sizes.volume(&placed.graph, &all) };
-        match size <= CACHED {
+        match size <= cost::CACHED as f64 {
             _ if registers.contains(&BufferId(k)) => 0.0,
             true => 1.0,
-            false => FAR,
+            false => cost::FAR,
         }
     };
     (0..).zip(&placed.buffers).map(cost).collect()
@@ -121,7 +106,7 @@ impl Work<'_> {
                     let value = self.placed.value(*item).into_iter();
                     total += value.map(|value| self.node(value, &found)).sum::<f64>();
                     let kept: Axes = buffer.axes.iter().copied().collect();
-                    total += self.volume(&self.nest.domain()) + FOLD * self.volume(&kept);
+                    total += self.volume(&self.nest.domain()) + cost::FOLD * self.volume(&kept);
                     // Where states are carried, the elements are few.
                     if self.placed.comes_back(self.nest, *item) && self.nest.carries.is_empty() {
                         total += 2.0 * near * self.volume(&self.nest.domain());
@@ -209,8 +194,8 @@ impl Work<'_> {
                 let given = matches!(graph.array(*array), Array::Input(_));
                 let apart = given && lane.is_some() && free.len() > 1;
                 let domain = self.sizes.volume(graph, &self.nest.domain());
-                let often = domain >= OFTEN * self.sizes.volume(graph, free);
-                parts + self.access(free, lane) * if apart && often { APART } else { 1.0 }
+                let often = domain >= cost::OFTEN * self.sizes.volume(graph, free);
+                parts + self.access(free, lane) * if apart && often { cost::APART } else { 1.0 }
             }
             Node::Reduce(..) => 0.0,
         }

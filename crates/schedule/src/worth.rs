@@ -8,33 +8,15 @@ use crate::lanes::along_cheapest;
 use crate::place::{Along, Blocks, grouped, place_by};
 use crate::share::shared;
 use crate::tile::tiled;
-use crate::work::{FOLD, held, near, weight, work};
+use crate::work::{held, near, weight, work};
 use lambada_graph::Runs;
+use lambada_graph::cost;
 use lambada_graph::placed::{BufferId, Item, Nest, Placed};
-use lambada_graph::{
-    Array, ArrayId, AxisId, Graph, Mechanism, NodeId, Nominal, Plan, USUAL_WITH_TOTALS,
-};
+use lambada_graph::{Array, ArrayId, AxisId, Graph, Mechanism, NodeId, Nominal, Plan};
 
-/// A nest that is begun, once for each block.
-const BEGIN: f64 = 8.0;
-/// Less work than this is not worth blocks and buffers.
-const LITTLE: f64 = 2000.0;
-/// What an element of a block costs that is handed on from nest to nest, in additions.
-const HELD: f64 = 0.01;
-/// How much more it costs, as far as is known, that lanes are left over in each row of a block
-/// rather than in the last block.
-const RESTS: f64 = 1.03;
-/// How many times the memory of inputs and outputs buffers may take that are not for one block
-/// only.
-const ROOM: f64 = 8.0;
 /// How many axes are tried in blocks, those along which most is done. Each is a placement of the
 /// whole program, so many loops in a row would take quadratic time.
 const TRIED: usize = 16;
-/// By how much a placement must be cheaper.
-const CHEAPER: f64 = 0.7;
-/// How much more it costs, as far as is known, that threads do not share nests that run in one
-/// direction.
-const ALONE: f64 = 1.1;
 
 /// The cheapest placement, if it is cheaper than the program as it is.
 pub fn best(
@@ -44,7 +26,7 @@ pub fn best(
     (precision, around): (Precision, Runs),
 ) -> Option<Placed> {
     let plain = plain(graph, sizes);
-    if plain < LITTLE {
+    if plain < cost::LITTLE {
         return None;
     }
     let axes = if plan.has(Mechanism::Blocks) { heaviest(graph, sizes) } else { Vec::new() };
@@ -58,12 +40,12 @@ pub fn best(
     for placed in blocks.filter_map(|block| place_by(plan.mechanisms, graph, block, sizes)) {
         let placed = shared(placed, sizes, plan.lanes);
         let placed = if plan.has(Mechanism::Groups) { grouped(placed, sizes) } else { placed };
-        if memory(&placed, sizes) > ROOM * given(graph, sizes) {
+        if memory(&placed, sizes) > cost::ROOM * given(graph, sizes) {
             continue;
         }
-        let rests = if is_along_rows(&placed) { RESTS } else { 1.0 };
+        let rests = if is_along_rows(&placed) { cost::RESTS } else { 1.0 };
         let fused = plan.has(Mechanism::Fusion).then(|| fused(&placed, around)).flatten();
-        let fused = fused.map(|fused| (ALONE, fused));
+        let fused = fused.map(|fused| (cost::ALONE, fused));
         for (more, placed) in std::iter::once((1.0, placed)).chain(fused) {
             let cost = rests * more * cost(&placed, sizes, plan.lanes);
             if best.as_ref().is_none_or(|(known, _)| cost < *known) {
@@ -71,7 +53,7 @@ pub fn best(
             }
         }
     }
-    let (_, placed) = best.filter(|(cost, _)| *cost < CHEAPER * plain)?;
+    let (_, placed) = best.filter(|(cost, _)| *cost < cost::CHEAPER * plain)?;
     let turns = plan.has(Mechanism::AxisOrder) && plan.has(Mechanism::Lanes);
     let placed = if turns { along_cheapest(placed, sizes, plan.lanes) } else { placed };
     Some(tiled(placed, sizes, plan, precision))
@@ -176,15 +158,15 @@ fn cost(placed: &Placed, sizes: &Nominal, lanes: u16) -> f64 {
         let blocks =
             placed.block.filter(|_| pass.blocked).map_or(1.0, |a| (block(a) / 64.0).ceil());
         for nest in &pass.nests {
-            total += BEGIN * blocks + work(placed, nest, sizes, &near, lanes);
+            total += cost::BEGIN * blocks + work(placed, nest, sizes, &near, lanes);
         }
         if let Some(axis) = placed.block.filter(|_| pass.blocked) {
-            let times = (block(axis) / USUAL_WITH_TOTALS as f64).ceil() - 1.0;
+            let times = (block(axis) / cost::USUAL_WITH_TOTALS as f64).ceil() - 1.0;
             total += times * folds(placed, &pass.nests, axis, sizes);
         }
     }
     // What a block hands on takes room that other things want.
-    total + HELD * held(placed, sizes)
+    total + cost::HELD * held(placed, sizes)
 }
 
 /// What it costs to fold the lanes of totals over an axis, once.
@@ -195,7 +177,7 @@ fn folds(placed: &Placed, nests: &[Nest], axis: AxisId, sizes: &Nominal) -> f64 
         let total = matches!(item, Item::Reduce(_)) && !buffer.axes.contains(&axis);
         total.then(|| sizes.volume(&placed.graph, &buffer.axes.iter().copied().collect()))
     });
-    FOLD * totals.sum::<f64>()
+    cost::FOLD * totals.sum::<f64>()
 }
 
 /// What memory costs that is not for one block only: it is made for each call.

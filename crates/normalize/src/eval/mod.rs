@@ -3,9 +3,9 @@
 //! file of functions.
 //!
 //! Owners: [`Emit`] the code, [`Env`] the environment, [`Codes`] the functions of the program,
-//! [`Library`] the functions and nodes that are made of them. Methods of [`Evaluator`] are only what
-//! every construct needs, and what needs each other: terms, branches, application, calls, and
-//! functions that only run time knows.
+//! [`Library`] the functions and nodes that are made of them. Methods of [`Evaluator`] are for
+//! every construct, or need each other: terms, branches, application, calls, and functions that
+//! only run time knows.
 
 mod accumulate;
 mod arrays;

@@ -15,6 +15,7 @@
 use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy};
 use rustc_hash::FxHashSet;
 
+use lambada_graph::cost;
 use lambada_graph::{
     Around, Axes, AxisId, Builder, Graph, Node, NodeId, Nominal, Output, rebuilt, rewritten,
 };
@@ -218,7 +219,7 @@ impl Factor<'_> {
     }
 
     fn is_worth_checking(&self, left: &[Checked], saved: f64) -> bool {
-        self.needs_no_check(left) || self.checking(left) * WORTH <= saved
+        self.needs_no_check(left) || self.checking(left) * cost::SAVED <= saved
     }
 
     /// The sum, after what checks it where something has to.
@@ -295,9 +296,6 @@ impl Factor<'_> {
         self.to.prim(Prim::ToReal, [times])
     }
 }
-
-/// How many operations a check has to save.
-const WORTH: f64 = 2.0;
 
 /// A factor that has left a sum, and the conditions under which it is there.
 #[derive(Clone, PartialEq)]

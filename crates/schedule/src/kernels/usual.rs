@@ -11,14 +11,8 @@ use lambada_anf::{Atom, Block, Exp, Function, Nest, Op, Var};
 use lambada_prim::{ArrayPrim, Prim};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use lambada_graph::cost;
 use lambada_graph::{Affine, Array, AxisId, Graph, Node, NodeId, Nominal};
-
-/// The nominal number of data.
-const MANY: i64 = 1024;
-
-/// The nominal number of indices of what is within the data: coordinates, components, features are
-/// often few, and nests have to be right for these, too.
-const FEW: i64 = 12;
 
 /// Which sizes of a function are within which others.
 pub(super) struct Within {
@@ -153,7 +147,7 @@ pub(super) fn usual(graph: &Graph, inputs: &[Var], within: &Within) -> Nominal {
     let axes = (0..graph.axes.len() as u32).map(AxisId);
     let sizes = axes.filter_map(|axis| size(graph, axis));
     let outermost = |k: u32| within.is_outermost(inputs[k as usize]);
-    Nominal::of(sizes.map(|k| (k, if outermost(k) { MANY } else { FEW })))
+    Nominal::of(sizes.map(|k| (k, if outermost(k) { cost::MANY } else { cost::FEW })))
 }
 
 /// The input that is the number of an axis's indices, but for a constant.

@@ -7,7 +7,7 @@
 use lambada_prim::{Cost, Prim, ReduceOp};
 use rustc_hash::FxHashMap;
 
-use super::AGAIN;
+use lambada_graph::cost::AGAIN;
 use lambada_graph::placed::{BufferId, Content, Item, Nest, Pass, Placed};
 use lambada_graph::{AxisId, Graph, Node, NodeId, Nominal};
 

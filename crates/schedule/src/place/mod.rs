@@ -18,6 +18,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::evident;
 use crate::guards::guards;
 use crate::phases::Phases;
+use lambada_graph::cost;
 use lambada_graph::placed::{Content, Placed};
 use lambada_graph::{
     Array, ArrayId, Axes, AxisId, Graph, LoopId, Mechanism, Mechanisms, Node, NodeId, Nominal,
@@ -42,18 +43,10 @@ use carries::Current;
 use conditions::order;
 use direct::direct;
 
-/// How many cheap operations are done again rather than stored, by
-/// [`Mechanism::Rematerialization`].
-const AGAIN: usize = 3;
-/// How often what an input holds is read, if it is worth a copy.
-pub(crate) const OFTEN: f64 = 48.0;
 /// How often a scalar may be computed anew, on average of all, in the nests of a placement. One
 /// that exceeds it would cost more than the program as it is, and finding that out would take
 /// quadratic time: each of many nests would be expanded down to the inputs.
 const EXPANDED: usize = 64;
-/// How many times smaller a definition's domain is than that of its user, if it gets a nest of its
-/// own.
-const SMALLER: f64 = 4.0;
 
 /// An axis in blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,7 +104,7 @@ pub(crate) fn place_by(
         order,
         current: Current::default(),
         compared: compared(graph),
-        again: if by.has(Mechanism::Rematerialization) { AGAIN } else { 0 },
+        again: if by.has(Mechanism::Rematerialization) { cost::AGAIN } else { 0 },
         left: EXPANDED * graph.nodes.len(),
     };
     let mut outputs = Vec::new();
@@ -367,7 +360,7 @@ impl Placer<'_> {
     /// How many cheap operations lead from what is stored to a scalar; counted until there are
     /// more than are done again, because the operands of a sum may be sums themselves to any depth.
     fn cone(&self, node: NodeId) -> usize {
-        self.cone_within(node, AGAIN + 1)
+        self.cone_within(node, cost::AGAIN + 1)
     }
 
     fn cone_within(&self, node: NodeId, most: usize) -> usize {
@@ -446,7 +439,7 @@ impl Placer<'_> {
                     let smaller = domain.len() > free.len()
                         && !free.is_empty()
                         && !self.is_index(node)
-                        && self.volume(domain) >= SMALLER * self.volume(free);
+                        && self.volume(domain) >= cost::SMALLER * self.volume(free);
                     smaller.then_some(pass)
                 }
             }
@@ -471,7 +464,7 @@ impl Placer<'_> {
         };
         match self.graph.node(node) {
             Node::Prim(op, args) => {
-                is_cheap(*op) && self.cone(node) <= AGAIN && args.iter().all(plain)
+                is_cheap(*op) && self.cone(node) <= cost::AGAIN && args.iter().all(plain)
             }
             Node::Lit(_) | Node::Index(_) | Node::Choose(..) | Node::At(..) | Node::Reduce(..) => {
                 false
@@ -497,7 +490,7 @@ impl Placer<'_> {
         let Some(block) = self.across else { return false };
         free.len() > 1
             && runs_along(self.graph, index, block)
-            && self.volume(domain) >= OFTEN * self.volume(free)
+            && self.volume(domain) >= cost::OFTEN * self.volume(free)
     }
 
     fn parts(

@@ -4,12 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Definition, Kind, Placer};
+use lambada_graph::cost;
 use lambada_graph::placed::{Buffer, BufferId, Content, Item, Nest, Pass, Placed};
 use lambada_graph::{Array, Axes, AxisId, LoopId, Node, NodeId, Term, is_safe, runs_along, slides};
 use rustc_hash::FxHashMap;
 
-/// An axis that is known to have fewer indices is never that of lanes.
-const SHORT: i64 = 8;
 /// How many vectors at once go through the iterations of a loop.
 const TOGETHER: u8 = 4;
 
@@ -249,7 +248,7 @@ impl Placer<'_> {
     /// Whether it has perhaps enough indices for lanes.
     fn is_long(&self, axis: AxisId) -> bool {
         let extent = self.graph.lit(self.graph.axis(axis).extent);
-        extent.is_none_or(|extent| extent.int() >= SHORT)
+        extent.is_none_or(|extent| extent.int() >= cost::SHORT)
     }
 
     /// Is it something that lanes cannot do: an access that may be out of range?

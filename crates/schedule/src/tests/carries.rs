@@ -156,8 +156,7 @@ graph (n : int, m : int, s : int, x : [n]real, w : [m]real) {
     }
 }
 
-/// The nearest of several points: distances, the place of the smallest, and what is added there.
-/// That the place is in range is not checked.
+/// The nearest of several points: distances, the place of the smallest, and additions there.
 #[test]
 fn the_nearest_point_is_placed() {
     let text = include_str!("graphs/nearest.graph");

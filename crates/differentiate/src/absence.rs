@@ -1,0 +1,183 @@
+//! Which tangents may be absent, and which of them reach a partial derivative that need not be
+//! finite. Both are found before a block is differentiated, so that other code carries no booleans.
+
+use std::collections::HashSet;
+
+use lambada_anf::{Atom, Block, Exp, FnId, LoopKind, Nest, Op, Param, Stm, Ty, Var};
+use lambada_prim::{Expr, Scalar};
+
+use crate::activity::Activity;
+use crate::flow::{Flow, reachable};
+use crate::known::Known;
+use crate::unbounded::{is_always, is_unbounded};
+
+/// When a tangent is there, where that is not always.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Presence {
+    /// All elements under one condition.
+    Whole(Atom),
+    /// Each element under one of its own.
+    Each(Var, Ty),
+}
+
+/// A tangent that is nowhere.
+pub(crate) const NOWHERE: Presence = Presence::Whole(Atom::Lit(Scalar::Bool(false)));
+
+/// What a block needs to know of the tangents in it.
+#[derive(Default)]
+pub(crate) struct Absence {
+    /// Those that reach a partial derivative that need not be finite.
+    matters: HashSet<Var>,
+    /// Those that may be absent, some elements of arrays included.
+    pub(crate) possible: HashSet<Var>,
+}
+
+impl Absence {
+    pub(crate) fn of(
+        known: &Known,
+        block: &Block,
+        activity: &Activity,
+        has_rules: &dyn Fn(FnId) -> bool,
+    ) -> Absence {
+        let mut starts = Vec::new();
+        multiplied(block, activity, has_rules, &mut starts);
+        if starts.is_empty() {
+            return Absence::default();
+        }
+        let mut flow = Flow::new(known);
+        flow.block(block);
+        let matters = reachable(starts, &flow.reverse);
+        let mut finder = Finder { activity, has_rules, found: HashSet::new() };
+        let mut before = usize::MAX;
+        // The next state of a loop may be absent where its first state is not.
+        while before != finder.found.len() {
+            before = finder.found.len();
+            finder.block(block);
+        }
+        Absence { matters, possible: finder.found }
+    }
+
+    pub(crate) fn matters(&self, x: Var) -> bool {
+        self.matters.contains(&x)
+    }
+}
+
+/// The arguments that unbounded partial derivatives and rules multiply.
+fn multiplied(
+    block: &Block,
+    activity: &Activity,
+    has_rules: &dyn Fn(FnId) -> bool,
+    found: &mut Vec<Var>,
+) {
+    for stm in &block.stms {
+        match &stm.exp {
+            Exp::Op(Op::Prim(op, args)) => {
+                for (partial, arg) in op.partials().iter().zip(args) {
+                    let unbounded = partial.as_ref().is_some_and(|p| is_unbounded(p, args));
+                    if unbounded && activity.active(*arg) {
+                        found.extend(arg.as_var());
+                    }
+                }
+            }
+            Exp::Op(Op::Call { function, args, .. }) if has_rules(*function) => {
+                let active = args.iter().filter(|arg| activity.active(**arg));
+                found.extend(active.filter_map(|arg| arg.as_var()));
+            }
+            Exp::Op(_) => {}
+            Exp::Nest(nest) => {
+                let blocks = nest.blocks().into_iter();
+                blocks.for_each(|inner| multiplied(inner, activity, has_rules, found));
+            }
+        }
+    }
+}
+
+/// Finds the tangents that may be absent.
+struct Finder<'a> {
+    activity: &'a Activity,
+    has_rules: &'a dyn Fn(FnId) -> bool,
+    found: HashSet<Var>,
+}
+
+impl Finder<'_> {
+    fn is(&self, x: Atom) -> bool {
+        !self.activity.active(x) || x.as_var().is_some_and(|x| self.found.contains(&x))
+    }
+
+    fn bind(&mut self, p: &Param, possible: bool) {
+        if possible {
+            self.found.insert(p.var);
+        }
+    }
+
+    fn block(&mut self, block: &Block) {
+        block.stms.iter().for_each(|stm| self.stm(stm));
+    }
+
+    fn stm(&mut self, stm: &Stm) {
+        match &stm.exp {
+            Exp::Op(_) => {
+                let possible = self.op(&stm.exp);
+                stm.binds.iter().for_each(|p| self.bind(p, possible));
+            }
+            Exp::Nest(Nest::For { body, .. }) => {
+                self.block(body);
+                for (p, x) in stm.binds.iter().zip(&body.results) {
+                    self.bind(p, self.is(*x));
+                }
+            }
+            Exp::Nest(Nest::If { then, otherwise, .. }) => {
+                self.block(then);
+                self.block(otherwise);
+                for (k, p) in stm.binds.iter().enumerate() {
+                    self.bind(p, self.is(then.results[k]) || self.is(otherwise.results[k]));
+                }
+            }
+            Exp::Nest(Nest::Loop { params, inits, kind, body }) => {
+                for (p, init) in params.iter().zip(inits) {
+                    self.bind(p, self.is(*init));
+                }
+                self.block(body);
+                for (k, p) in params.iter().enumerate() {
+                    let given = self.is(body.results[k]);
+                    self.bind(p, given);
+                    self.bind(&stm.binds[k], given || self.is(inits[k]) && !surely_runs(kind));
+                }
+            }
+        }
+    }
+
+    fn op(&self, exp: &Exp) -> bool {
+        match exp {
+            Exp::Op(Op::Prim(op, args)) => {
+                let mut terms = op.partials().iter().zip(args);
+                let sure = |(partial, x): (&Option<Expr>, &Atom)| {
+                    partial.as_ref().is_some_and(is_always) && !self.is(*x)
+                };
+                !terms.any(sure)
+            }
+            Exp::Op(Op::Index(x, _)) => self.is((*x).into()),
+            Exp::Op(Op::Fill(x)) => self.is(*x),
+            Exp::Op(Op::Array(items)) => items.iter().any(|x| self.is(*x)),
+            Exp::Op(Op::Update { array, value, .. }) => self.is((*array).into()) || self.is(*value),
+            Exp::Op(Op::ArrayPrim(_, args)) => args.iter().all(|x| self.is((*x).into())),
+            Exp::Op(Op::Call { function, args, .. }) => {
+                (self.has_rules)(*function) && args.iter().all(|x| self.is(*x))
+            }
+            Exp::Op(_) | Exp::Nest(_) => false, // taken for present
+        }
+    }
+}
+
+/// Whether a loop surely has an iteration.
+pub(crate) fn surely_runs(kind: &LoopKind) -> bool {
+    matches!(kind, LoopKind::For { extent: Atom::Lit(Scalar::Int(n)), .. } if *n > 0)
+}
+
+/// A boolean that is known.
+pub(crate) fn truth(atom: Atom) -> Option<bool> {
+    match atom {
+        Atom::Lit(Scalar::Bool(value)) => Some(value),
+        Atom::Lit(_) | Atom::Var(_) => None,
+    }
+}
