@@ -389,16 +389,6 @@ impl Place<'_> {
             || self.is_unreachable()
     }
 
-    /// Is the integer known to be the product of two others, neither of them negative?
-    pub fn is_product(&self, all: Atom, a: Atom, b: Atom) -> bool {
-        let product = self.form(a).times(&self.form(b));
-        let limit = i128::from(i64::MAX);
-        self.range_of(a).0 >= 0
-            && self.range_of(b).0 >= 0
-            && self.interval(&product).is_some_and(|(least, most)| 0 <= least && most <= limit)
-            && self.modulo(self.bounds.raw(all)) == self.modulo(product)
-    }
-
     /// The operand that a maximum is, where one is known to be the larger one.
     fn larger(&self, atom: Atom) -> Option<Atom> {
         let (op, args) = self.bounds.computed.get(&self.itself(atom.as_var()?))?;

@@ -23,12 +23,12 @@ pub(crate) enum Presence {
 /// A tangent that is nowhere.
 pub(crate) const NOWHERE: Presence = Presence::Whole(Atom::Lit(Scalar::Bool(false)));
 
-/// What a block needs to know of the tangents in it.
+/// The tangents of a block that may be absent, and those of which it matters.
 #[derive(Default)]
 pub(crate) struct Absence {
-    /// Those that reach a partial derivative that need not be finite.
+    /// Tangents on their way to a partial derivative that need not be finite.
     matters: HashSet<Var>,
-    /// Those that may be absent, some elements of arrays included.
+    /// Tangents that may be absent, of arrays also in some elements only.
     pub(crate) possible: HashSet<Var>,
 }
 

@@ -15,9 +15,9 @@
 //! a tangent carries none: there is a tangent from the second iteration on. Another loop carries
 //! the presence of its state, because only the iteration itself knows whether it gives a tangent.
 //!
-//! Taken for present: results of functions without rules, fields of nodes, accumulated elements,
-//! elements of products with matrices, sums without terms, and arrays of which a rule is given
-//! some elements that vary.
+//! Taken for present, because their elements are not followed: results of functions without rules,
+//! fields of nodes, accumulated elements, products with matrices, sums without terms, and partly
+//! varying arrays that are given to a rule.
 
 use lambada_anf::{Atom, Block, Elem, LoopKind, Op, Out, Param, Renaming, Stm, Ty, Var};
 use lambada_prim::{Prim, ReduceOp, ScalarTy};

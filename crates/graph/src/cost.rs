@@ -67,7 +67,7 @@ pub const ROOM: f64 = 8.0;
 pub const AGAIN: usize = 3;
 /// The reads of each element of an input that make a copy of it worth its while.
 pub const OFTEN: f64 = 48.0;
-/// A definition gets a nest of its own if its domain is so many times smaller than its user's.
+/// The ratio of domains, user to definition, from which the definition gets a nest of its own.
 pub const SMALLER: f64 = 4.0;
 
 // Blocks and threads

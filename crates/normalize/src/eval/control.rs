@@ -240,8 +240,7 @@ impl Evaluator<'_> {
     }
 }
 
-/// What the fields of a node are called in an arm: as the author calls them, where a variable of
-/// the pattern is one.
+/// Names of the fields of a node in an arm: those of the pattern, where it has a variable.
 fn names(arm: &Arm) -> Vec<Rc<str>> {
     let mut names: Vec<Rc<str>> = arm.vars.iter().map(|x| x.hint.clone()).collect();
     let mut body = &arm.body;
@@ -275,7 +274,7 @@ impl Decision {
         if for_people || cases.len() <= CHAIN {
             return Decision::in_order(&order, cases, None);
         }
-        // Those of several numbers leave the others, which are told apart by halves.
+        // Arms of several numbers leave the others, which are told apart by halves.
         let rest = order.split_off(1);
         let (mut single, several) =
             rest.into_iter().partition::<Vec<_>, _>(|k| cases[*k].len() == 1);

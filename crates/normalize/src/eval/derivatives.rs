@@ -148,7 +148,7 @@ fn trace(of: &mut Evaluator, f: &Term, x: &Term, ty: &CoreTy, span: Span) -> Eva
     Ok((trace_at(of, &f, &point, ty, span)?, point))
 }
 
-/// What depends on a value, as a block: the real leaves of the value are parameters.
+/// The code that depends on a value, as a block whose parameters are the real leaves of the value.
 pub(super) fn traced(
     of: &mut Evaluator,
     point: &Val,
@@ -178,7 +178,7 @@ pub(super) fn traced(
     let mut results = Results::at(of.emit.level());
     let value = merge(&mut results, &mut of.emit, &[Some(&value)])?;
     let mut body = of.emit.leave().finish(results.atoms);
-    // What derivatives inside have left out, before its loops are fused.
+    // Checks that derivatives inside have left out, because fusion comes next.
     of.emit.guard(&mut body);
     order::ready(of, &body)?;
     let lambda = anf::Lambda { params, results: results.types, body };

@@ -16,7 +16,7 @@ use crate::layout::Layout;
 use crate::shape::{Shape, Table};
 use crate::val::{Leaf, Val};
 
-/// What stands for a value that contains functions or nothing in a way that has no layout.
+/// Stand-in for a value without a layout, such as one with functions.
 const VALUE: &str = "<value>";
 
 /// Shows a value of a type.

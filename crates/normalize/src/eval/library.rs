@@ -168,7 +168,7 @@ impl Library {
     }
 }
 
-/// What the result of a function always is.
+/// A result that is the same in every call of a function.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Known {
     /// The parameter at this position.

@@ -40,7 +40,7 @@ pub(super) fn pullback(
     Ok(Val::closure(code, env))
 }
 
-/// What the variables that a map binds are called.
+/// Names of the variables that a map binds.
 fn hints(of: &Evaluator, map: &anf::Lambda) -> HashMap<anf::Var, Rc<str>> {
     let mut hints = HashMap::new();
     map.body.bound(&mut |var| _ = hints.insert(var, of.emit.names.hint(var)));

@@ -240,7 +240,7 @@ fn rule_head(of: &mut Evaluator, subject: &Subject, mode: Mode) -> Eval<Head> {
     Ok(Head { params, vals, value: value.remove(0), inputs, results })
 }
 
-/// What a rule gives.
+/// Results of a rule.
 fn apply_rule(
     of: &mut Evaluator,
     subject: &Subject,

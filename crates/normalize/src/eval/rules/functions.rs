@@ -145,7 +145,7 @@ pub(in crate::eval) fn close_sum(of: &mut Evaluator, sum: OpenSum) -> Eval<Vec<A
     for ((leaf, ty), acc) in sum.leaves.into_iter().zip(atoms(&sum.sums.structure)) {
         let acc = acc.as_var().ok_or_else(ill_typed)?;
         let sum = of.emit.bind("sum", ty, Op::Freeze(acc));
-        // What is always zero has no slot.
+        // A leaf that is always zero has no slot.
         if leaf.as_var().is_some() {
             slots.push(sum);
         }
