@@ -1,12 +1,13 @@
 //! Primal once, closures converted: reverse mode at a cost of a constant times the primal's.
 //!
-//! D←: `Γ ⊢ t : T` becomes `D←(Γ)_1 ⊢ D[t] : D←(T)_1 * (D←(T)_2 ⊸ D←(Γ)_2)`, where `D←(S -> R)_2`
-//! is *the cotangents of the variables that the closure has captured*, and a call's pullback gives
-//! those together with the argument's. So a body's pullback runs once:
+//! D←: `Γ ⊢ t : T` becomes `D←(Γ)_1 ⊢ D[t] : D←(T)_1 * (D←(T)_2 ⊸ D←(Γ)_2)`. `D←(S -> R)_2` is *the
+//! cotangents of the captured variables*: a call's pullback gives them together with the argument's
+//! cotangent, so a body's pullback runs once:
 //!
 //! ```text
 //!   \y. t :  < \y. let <r, p> = D[t] in <r, \w. split p(w) at y> ,  \e. e >
-//!   t s   :  let <f, pf> = D[t] in let <a, pa> = D[s] in let <r, pc> = f a in < r, \w. let <e, wa> = pc w in pf e + pa wa >
+//!   t s   :  let <f, pf> = D[t] in let <a, pa> = D[s] in let <r, pc> = f a in
+//!            < r, \w. let <e, wa> = pc w in pf e + pa wa >
 //! ```
 //!
 //! It is right because a cotangent of a function value comes from calls of that very closure and
@@ -36,8 +37,7 @@ enum Primal {
 /// From an argument to the result and the pullback of the call.
 type Closure = dyn Fn(&Primal) -> (Primal, Call);
 
-/// The pullback of a call: the cotangents of what the closure has captured, and that of the
-/// argument.
+/// The pullback of a call: the cotangents of the captured variables, and that of the argument.
 type Call = Rc<dyn Fn(&Cotangent) -> (Captured, Cotangent)>;
 
 /// The pullback of a term.
@@ -155,8 +155,8 @@ fn derive(t: &Term, env: &Env<Primal>) -> (Primal, Pullback) {
     }
 }
 
-/// A primitive after its argument, `<f, args>`: the pullbacks of the calls are kept, and each runs
-/// once. What they give to the captured variables of `f` is added up.
+/// A primitive after its argument, `<f, args>`. It keeps the pullbacks of the calls, runs each once
+/// and adds up their cotangents for the captured variables of `f`.
 fn primitive(p: Primitive, (argument, pullback): (Primal, Pullback)) -> (Primal, Pullback) {
     let (f, args) = components(&argument);
     let f = function(f);
@@ -206,7 +206,7 @@ fn vectors(w: &Cotangent, sizes: &[usize]) -> Vec<Rc<[f64]>> {
     arguments(&primal_of(&dense(&Ty::dom(sizes), w)))
 }
 
-/// The same for a product of k numbers.
+/// The cotangent of a product of k numbers, as numbers.
 fn numbers(w: &Cotangent, k: usize) -> Vec<f64> {
     vectors(w, &vec![1; k]).iter().map(|x| x[0]).collect()
 }
@@ -217,7 +217,7 @@ fn tuple(numbers: &[f64]) -> Primal {
     numbers.reduce(|a, b| Primal::Pair(Rc::new((a, b)))).unwrap_or(Primal::Unit)
 }
 
-/// The primal of `\x. t`: its calls' pullbacks split what they find at `x`.
+/// The primal of `\x. t`: its calls' pullbacks split off the cotangent of `x`.
 fn closure(x: &Var, t: &Term, env: &Env<Primal>) -> Primal {
     let (x, t, env) = (x.clone(), t.clone(), env.clone());
     Primal::Fun(Rc::new(move |argument| {

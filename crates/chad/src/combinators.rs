@@ -69,17 +69,17 @@ impl Comb {
         &self.to
     }
 
-    /// What the program calls the result.
+    /// The program's name for the result.
     pub(crate) fn name(&self) -> &Name {
         &self.name
     }
 
-    /// For `Λ(t)`: what the program calls the parameter, `y` if nothing.
+    /// For `Λ(t)`: the program's name for the parameter [default: `y`].
     pub(crate) fn parameter(&self) -> &str {
         self.parameter.get().map_or("y", |name| name)
     }
 
-    /// The same morphism, whose result and parameter have these names.
+    /// Names the result and the parameter, where they have no name yet.
     fn called(mut self, name: &Name, parameter: &Name) -> Comb {
         self.name = self.name.or(name);
         self.parameter = self.parameter.or(parameter);
@@ -232,9 +232,9 @@ pub fn to_term(t: &Comb, x: &Term) -> Term {
     }
 }
 
-/// The same morphism, by the laws from left to right: `id` is the unit of `;`, which nests to the
-/// right, and `<Λ(s), t>; ev = <id, t>; s`, so that a `let` is no call of a function. What the
-/// printed stages start from.
+/// Tidies a morphism; the printed stages start from the result. The laws, from left to right: `id`
+/// is the unit of `;`, which nests to the right, and `<Λ(s), t>; ev = <id, t>; s`, so that a `let`
+/// is no call of a function.
 pub fn tidy(t: &Comb) -> Comb {
     let tidied = match t.kind() {
         Kind::Then(t, s) => match (tidy(t), tidy(s)) {

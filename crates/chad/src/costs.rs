@@ -1,5 +1,5 @@
-//! Erratum E26, measured: what one gradient costs with the macros as they are printed, with
-//! sharing, and with closures converted.
+//! Erratum E26, measured: the cost of one gradient with the macros as printed, with sharing, and
+//! with closures converted.
 //!
 //! The unit is one evaluated operation; the transposed derivative of an operation counts as one
 //! too.
@@ -78,7 +78,7 @@ fn nested_lets() {
     }
 }
 
-/// E26: copying terms is worse than running functions again, because what is copied contains
+/// E26: copying terms is worse than running functions repeatedly, because the copied terms contain
 /// copies.
 #[test]
 fn nested_lets_as_terms() {

@@ -1,19 +1,23 @@
-//! The errata of the paper. Where one concerns code, a test implements what is printed and asserts
-//! that it is wrong: that its types do not match, or that it gives something else; then that the
-//! code is right. Where it can, it asks both the same question.
+//! The errata of the paper. Where one concerns code, a test implements the printed version and
+//! asserts that it is wrong, by its types or by its results; then that the code is right. If
+//! possible, one predicate judges both.
 //!
-//! | id | where it is tested, or why not |
-//! |---|---|
-//! | E1 … E5, E7 … E9, E11, E12 | here |
-//! | E6 | an isomorphism in the definition of a model: text only; `pairs::Model::lcurry` has the right objects, `L(A * B)` |
-//! | E10 | diffeologies, which are not code: a value is a Rust function, and smoothness is the table's affair |
-//! | E13, E14 | beside T-6 (`theorems::logical_relations`): what its relations would accept as printed |
-//! | E15, E16 | here |
-//! | E17 | typos in proofs; the statements proved are T-4 and T-6 for Appendix C, which are tested |
-//! | E18 … E24 | here |
-//! | E25 | the statement of a lemma and a theorem: `⟦t⟧ = ⟦⇓t⟧` and adequacy are T-7's tests (`theorems::adequacy`) |
-//! | E26 | here, that the literal macro is exponential; `shared`'s tests count operations |
-//! | E27 | here: the table has no derivatives of what only derivatives use |
+//! Where each is tested, or why not:
+//!
+//! - E1 … E5, E7 … E9, E11, E12: here.
+//! - E6: an isomorphism in the definition of a model: text only; `pairs::Model::lcurry` has the
+//!   right objects, `L(A * B)`.
+//! - E10: diffeologies, which are not code: a value is a Rust function, and smoothness is the
+//!   table's affair.
+//! - E13, E14: beside T-6 (`theorems::logical_relations`): what its relations would accept as
+//!   printed.
+//! - E15, E16: here.
+//! - E17: typos in proofs; the statements proved are T-4 and T-6 for Appendix C, which are tested.
+//! - E18 … E24: here.
+//! - E25: the statement of a lemma and a theorem: `⟦t⟧ = ⟦⇓t⟧` and adequacy are T-7's tests
+//!   (`theorems::adequacy`).
+//! - E26: here, that the literal macro is exponential; `shared`'s tests count operations.
+//! - E27: here: the table has no derivatives of what only derivatives use.
 
 use crate::applied::{self as a, Ty};
 use crate::linear::{self as l, LTy, LinKind};
@@ -89,7 +93,7 @@ fn applied_sum(entries: &Entries) -> a::Term {
     a::lapp(a::lcur_inv(keyed), sum)
 }
 
-/// The same in the linear language, at `v = 1`.
+/// [`applied_sum`] in the linear language, at `v = 1`.
 fn linear_sum(entries: &Entries) -> l::Lin {
     let (v, number) = (l::v(LTy::Real(1)), |x: f64| l::op(Op::constant([x]), l::unit()));
     let zero = l::zero_lin(LTy::Real(1), LTy::Real(1).tensor(l::Ty::Real(1)));
@@ -101,8 +105,8 @@ fn linear_sum(entries: &Entries) -> l::Lin {
     l::case(sum, y, body)
 }
 
-/// Does it give `Σ_i <x_i * y_i, y_i>`, for no, one and several entries, with keys that differ and
-/// that do not?
+/// Whether the function gives `Σ_i <x_i * y_i, y_i>`, for no, one and several entries, with equal
+/// and different keys.
 fn sums_over_entries(of: &dyn Fn(&Entries) -> Vec<f64>) -> bool {
     (0..200).all(|seed| {
         let mut g = crate::generate::Generator::new(seed);
@@ -186,8 +190,8 @@ const LINEAR_OPERATIONS: [LOp; 13] = [
 ];
 
 /// E7: `lop` ends in `real^m`, from a product of linear vectors; printed is `real^k`, for k
-/// Cartesian arguments. Of each operation: what it gives has as many elements as its type says, in
-/// both target languages; and its transpose goes back.
+/// Cartesian arguments. Each operation's result has as many elements as its type says, in both
+/// target languages; and its transpose goes back.
 #[test]
 fn e7_linear_operations() {
     fn printed(lop: LOp) -> usize {
@@ -236,8 +240,8 @@ fn in_printed_grammar(l: &l::Lin) -> bool {
     }
 }
 
-/// E8: `case` and the linear products and functions are terms; the macros write what the printed
-/// grammar does not have.
+/// E8: `case` and the linear products and functions are terms; the printed grammar lacks them,
+/// though the macros write them.
 #[test]
 fn e8_grammar() {
     use crate::combinators::{curry, fst, op};
@@ -277,8 +281,8 @@ fn e9_commutative() {
 }
 
 /// E11: `D←(real^n)_2 = real^n`; printed is `D→(real^n)_2` a second time, so that `D←( )_2` has no
-/// clause to end in. Asked of both: do they give the ends of the second component of what the macro
-/// makes of generated morphisms, and is its value of that size?
+/// clause to end in. Tested for both: the ends of the second component that the macro makes of
+/// generated morphisms, and the size of its value.
 #[test]
 fn e11_types() {
     fn printed(ty: &source::Ty) -> Option<LTy> {
@@ -338,9 +342,9 @@ fn e12_product() {
 }
 
 /// E15: `Λ(t)_1` is over `x : D(T)_1`; printed is `x : D(T)`, both components, in both modes of
-/// Appendix A and in the forward mode of Appendix C. Asked of each: is what the macro makes of it,
-/// at a variable of this type, a term of type `D(S -> R)_1`, whose function has the values of the
-/// program's? Of generated morphisms.
+/// Appendix A and in the forward mode of Appendix C. Tested for each, on generated morphisms: at a
+/// variable of this type, the macro makes a term of type `D(S -> R)_1`, whose function has the
+/// values of the program's.
 #[test]
 fn e15_context() {
     use crate::combinators::{Comb, Kind, curry, eval};
@@ -350,8 +354,8 @@ fn e15_context() {
         (crate::forward::primal_ty, crate::forward::primal),
         (crate::reverse::primal_ty, crate::reverse::primal),
     ];
-    /// In these, all types but that of `x` are told by the parts: nothing ill-typed can be noticed
-    /// before the checker sees it.
+    /// Here the parts determine all types but that of `x`, so that only the checker can notice an
+    /// ill-typed term.
     fn without_functions(t: &Comb) -> bool {
         !matches!(t.kind(), Kind::Ev | Kind::Curry(_) | Kind::Prim(_))
             && t.children().into_iter().all(without_functions)
@@ -400,7 +404,7 @@ fn e15_context() {
         applied_wrong += usize::from(!right(printed, Value::pair(at, tangent)));
         applied += 1;
     }
-    // What remains ignores its context.
+    // The remaining morphisms ignore their context.
     assert!(checked > 600 && wrong > checked / 3, "{wrong} of {checked}");
     assert!(applied > 300 && applied_wrong > applied / 3, "{applied_wrong} of {applied}");
 }
@@ -470,7 +474,7 @@ fn e18_forward_map() {
             (crate::combinators::eval(&f, &x), crate::literal::Derived::forward(&f).first(&x));
         assert_eq!(at(printed), at(meant), "{f}");
     }
-    // Unrelated functions would be told apart.
+    // Unrelated functions would differ.
     assert_ne!(at(Value::real([1.0, 2.0])), at(Value::real([1.0, 3.0])));
     assert_ne!(crate::forward::primal_ty(&REAL), crate::forward::primal_ty(&source::Ty::Real(2)));
 }
@@ -489,9 +493,9 @@ fn e19_lpair() {
     both(&a::lapp(a::lpair(t, s), r), &[3.0, 1.0, 2.0]);
 }
 
-/// E20: `0 : real^n` has a normal form; printed are rules for the other types only. Asked of both:
-/// is what closed terms with a zero end in the constant that they denote, that is, are the rules
-/// adequate?
+/// E20: `0 : real^n` has a normal form; printed are rules for the other types only. Tested for
+/// both: whether the rules are adequate, that is, whether closed terms with a zero evaluate to the
+/// constants that they denote.
 #[test]
 fn e20_zero_vector() {
     fn printed(t: &a::Term) -> Option<a::Term> {
@@ -574,8 +578,8 @@ fn e23_call_by_name() {
 }
 
 /// E24: `lcur^-1` takes `0` to the zero of another type, and a function that is a sum only after
-/// running is applied; printed is that `0` stays what it is, and that the head is a sum as it
-/// stands.
+/// running is applied; printed is that `0` stays unchanged, and that the head is a sum before it is
+/// run.
 #[test]
 fn e24_zeros_and_heads() {
     fn printed_zero(argument: &a::Term) -> a::Term {
@@ -624,7 +628,7 @@ fn e26_sharing() {
 }
 
 /// E27: the target is not differentiated: nothing of it is a source term, and the table has no
-/// slope for what only derivatives use.
+/// slope for operations that only derivatives use.
 #[test]
 #[should_panic(expected = "E27")]
 fn e27_targets() {

@@ -1,5 +1,5 @@
-//! Random well-typed terms of the source language, with types up to order 3: what the theorems are
-//! tested on.
+//! Random well-typed terms of the source language, with types up to order 3: the test cases of the
+//! theorems.
 //!
 //! A term is an introduction (an operation, a pair, a λ), an elimination of something in the
 //! context (projections and applications, with generated arguments), or a redex, whose function may
@@ -19,20 +19,20 @@ pub struct Generator {
     state: u64,
 }
 
-/// What generated terms exercise, as numbers of terms.
+/// Numbers of generated terms, by the features that they exercise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
     /// All of them.
     pub terms: usize,
-    /// Those that apply something else than a λ.
+    /// Terms that apply something else than a λ.
     pub unknown_calls: usize,
-    /// Those that pass a function to a function.
+    /// Terms that pass a function to a function.
     pub function_arguments: usize,
-    /// Those in which a function returns a function.
+    /// Terms in which a function returns a function.
     pub function_results: usize,
-    /// Those in which a λ mentions a function from outside of it.
+    /// Terms in which a λ captures a function.
     pub captured_functions: usize,
-    /// Those with a primitive whose function mentions a variable from outside of it.
+    /// Terms with a primitive whose function captures a variable.
     pub capturing_primitives: usize,
     /// The highest order of a type in any of them.
     pub highest_order: usize,
@@ -184,8 +184,8 @@ impl Generator {
         }
     }
 
-    /// A primitive with a function that captures what it likes, and the vector of this size among
-    /// its results.
+    /// A primitive whose function may capture any variable in scope, and the vector of this size
+    /// among its results.
     fn primitive(&mut self, context: &[Var], n: usize, fuel: usize) -> Term {
         let p = match self.below(3) {
             k if n > 1 && k > 0 => Primitive::Map { arity: k, n },
@@ -336,7 +336,7 @@ fn paths(
     }
 }
 
-/// Are all variables bound inside of the term?
+/// Whether all variables are bound inside of the term.
 fn closed(t: &Term, bound: &mut Vec<Var>) -> bool {
     match t.kind() {
         Kind::Var(x) => bound.contains(x),

@@ -53,7 +53,7 @@ pub mod variants;
 // For users: the stages of a derivative, and a derivation step by step.
 pub mod report;
 
-// What the theorems T-1 … T-12 are tested on.
+// The test cases of the theorems T-1 … T-12.
 pub mod generate;
 
 #[cfg(test)]

@@ -3,8 +3,8 @@
 //!
 //! `LFun(T, S)` is a function under the hood, but only the operations of this file make one, so
 //! every one is linear. `Tens(T, S)` is a list of pairs under the hood, but only `lcur^-1` takes
-//! one apart, and it adds up what it finds: so neither the order of the entries can be observed,
-//! nor whether `(t, s) + (t, s')` has been merged to `(t, s + s')`, nor (erratum E16) an entry
+//! one apart, and it adds up the entries: so neither the order of the entries can be observed, nor
+//! whether `(t, s) + (t, s')` has been merged to `(t, s + s')`, nor (erratum E16) an entry
 //! `(t, 0)`.
 
 use std::rc::Rc;
@@ -210,7 +210,7 @@ mod tests {
         assert_eq!(value.flatten().unwrap(), expect);
     }
 
-    /// What is in a copower, as far as `lcur^-1` tells: the sum of keys times values.
+    /// The content of a copower, as far as `lcur^-1` can observe: the sum of keys times values.
     fn weight(copower: &Value) -> Value {
         LinFun::lcur_inv(&keyed(), &R).lapp(copower)
     }

@@ -1,8 +1,8 @@
 //! The derivatives of Appendices A and C as they stand: both components as terms over one variable,
-//! and what they mean at a point.
+//! and their meanings at a point.
 //!
-//! They are exponentially larger than what they are derivatives of (E26), so [`size`] tells how
-//! large they will be before they are written down.
+//! They are exponentially larger than their programs (E26), so [`size`] computes their size before
+//! they are written down.
 
 use crate::applied;
 use crate::combinators::{Comb, Kind};

@@ -71,7 +71,7 @@ pub enum Op {
     /// `(·) ∈ Op^n_{1,n}`: a scalar times a vector.
     Scale(usize),
     /// `(*)(x)` of the Key Ideas, `∈ Op^1_2`: the product of both components. Erratum E12: the
-    /// paper prints `x : real^n` and then `x : real`; what it means is `x : real^2`.
+    /// paper prints `x : real^n` and then `x : real`, but means `x : real^2`.
     Product,
 }
 

@@ -128,7 +128,7 @@ fn run_plus(t: &Term, a: &Term, b: &Term) -> Term {
     }
 }
 
-/// `lapp(f, s)`, by the normal form of `f`: each rule says what is run then.
+/// `lapp(f, s)`, by the normal form of `f`: each rule determines the term to run next.
 fn linear(f: &Term, s: &Term) -> Term {
     let at = |g: &Term| lapp(g.clone(), s.clone());
     match f.kind() {
@@ -157,7 +157,7 @@ fn linear(f: &Term, s: &Term) -> Term {
         Kind::Own(Api::LSwap(g)) => {
             lam("y", f.ty().ends().1.arrow().0, |y| lapp(app(g.clone(), y), s.clone()))
         }
-        // E-23: stuck, and normal: what is taken apart by `lcur^-1`.
+        // E-23: stuck, and normal: the entry that `lcur^-1` takes apart.
         Kind::Own(Api::Singleton(_)) => at(f),
         // E-24
         Kind::Own(Api::LCurInv(g)) => fold(f, g, &run(s)),

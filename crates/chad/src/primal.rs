@@ -5,7 +5,7 @@ use crate::combinators::{Comb, Kind};
 use crate::linear::*;
 use crate::source;
 
-/// What the modes differ in.
+/// The differences between the modes.
 pub(crate) struct Mode {
     /// `D(T)_1`
     pub primal_ty: fn(&source::Ty) -> Ty,

@@ -81,8 +81,8 @@ pub enum LPrim {
         n: usize,
     },
     /// `lunscan(<h, p>; <c, d>) = <<w_0, v>, w>`, for `h : real^2 -> (real -o real^2)`: from the
-    /// last to the first, `w_n = d` and `<w', v_i> = L_i{w_i+1}`, `w_i = c_i + w'`; what comes out
-    /// for `d_i` above is `w_i+1`.
+    /// last to the first, `w_n = d` and `<w', v_i> = L_i{w_i+1}`, `w_i = c_i + w'`; the result for
+    /// `d_i` above is `w_i+1`.
     Unscan {
         /// n
         n: usize,
@@ -119,7 +119,7 @@ impl Primitive {
         Ty::dom(&vec![1; self.arity()]).to(REAL).times(Ty::dom(&self.args()))
     }
 
-    /// What it gives.
+    /// The type of the results.
     pub fn to(self) -> Ty {
         Ty::dom(&self.results())
     }
@@ -283,7 +283,7 @@ pub(crate) fn lunscan(
     vec![[w].into(), elements.into(), states.into()]
 }
 
-/// What an evaluator tells of its values, so that the meaning of the primitives is written once.
+/// An evaluator's operations on its values, so that the meaning of the primitives is written once.
 pub(crate) trait Evaluator {
     /// Its values.
     type Value;

@@ -1,9 +1,10 @@
-//! How terms are written. A term says what it looks like ([`Look`]); this file knows the rest: parentheses, names of variables, names for what
-//! occurs more than once, and lines.
+//! Printing of terms. A term provides its notation ([`Look`]); this file adds parentheses, names of
+//! variables, names for repeated subterms, and lines.
 //!
-//! The macros substitute: `s_2[t_1]` holds `t_1` in several places. What occurs more than once, up to the names of bound variables
-//! ([`Classes`]), is written once, `let t = .. in`, as far outside as its variables allow. At linear terms this is an abbreviation of the
-//! printer: the language itself has one linear variable only.
+//! The macros substitute: `s_2[t_1]` holds `t_1` in several places. A subterm that occurs more than
+//! once, up to the names of bound variables ([`Classes`]), is written once, `let t = .. in`, as far
+//! outside as its variables allow. At linear terms this is an abbreviation of the printer: the
+//! language itself has one linear variable only.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
@@ -13,13 +14,15 @@ use lambada_source::Doc;
 use crate::op::{Op, infix};
 use crate::var::{Name, Names};
 
-/// How wide a page is.
+/// Width of a page, in columns.
 const WIDTH: usize = 100;
 
-/// What weighs less is repeated rather than named: variables, constants, their projections and pairs.
+/// The least weight of a subterm with a name. Lighter ones are repeated: variables, constants,
+/// their projections and pairs.
 const LIGHTEST_NAMED: usize = 4;
 
-/// What a construct weighs without its parts: those that compute something are worth a name.
+/// The weight of a construct without its parts: a construct that computes something is worth a
+/// name.
 fn weight<T>(look: &Look<T>) -> usize {
     match look {
         Look::Prefix(..) => 0,
@@ -56,7 +59,7 @@ pub(crate) fn binders<T>(context: &[crate::var::Var<T>]) -> Vec<Binder> {
     context.iter().map(Binder::from).collect()
 }
 
-/// What a term looks like. The parts are terms.
+/// The notation of a term. The parts are terms.
 pub enum Look<T> {
     /// `lid`, `0`, `<>`, a constant
     Word(String),
@@ -90,7 +93,7 @@ pub enum Look<T> {
     Case(T, Binder, T),
 }
 
-/// `op(t)`, `a + b`, `c`; `pair` is what `t` is a pair of.
+/// `op(t)`, `a + b`, `c`; `pair` has the components of `t`, if `t` is a pair.
 pub(crate) fn operation<T>(op: &Op, t: T, pair: Option<[T; 2]>) -> Look<T> {
     match (op, pair) {
         (Op::Const(_), _) => Look::Word(op.to_string()),
@@ -121,11 +124,11 @@ pub(crate) mod level {
 pub(crate) trait Written: Clone {
     /// The identity of the node in memory.
     fn node(&self) -> usize;
-    /// What it looks like.
+    /// Its notation.
     fn look(&self) -> Look<Self>;
     /// Its type: terms may look the same, as `\y. x` does for every type of `y`, and be different.
     fn typing(&self) -> String;
-    /// What the program calls it.
+    /// The program's name for its value.
     fn name(&self) -> Name;
 }
 
@@ -141,14 +144,14 @@ pub(crate) fn lines<T: Written>(t: &T) -> String {
     Page { shared: &shared, lets: true }.scope(t, &Context::within(t, 0, &[])).render(WIDTH)
 }
 
-/// In lines, with names for what occurs more than once, under the variables of a context.
+/// In lines, with names for subterms that occur more than once, under the variables of a context.
 pub(crate) fn page<T: Written>(t: &T, context: &[Binder]) -> String {
     let shared = Shared::of(t);
     let context = Context::within(t, t.node(), context);
     Page { shared: &shared, lets: false }.scope(t, &context).render(WIDTH)
 }
 
-/// What the linear variable is called in a page under these variables.
+/// The name of the linear variable in a page under these variables.
 pub(crate) fn linear_name<T>(context: &[crate::var::Var<T>]) -> String {
     let mut names = Names::default();
     for x in context {
@@ -160,13 +163,14 @@ pub(crate) fn linear_name<T>(context: &[crate::var::Var<T>]) -> String {
 /// The linear variable.
 const LINEAR: &str = "v";
 
-/// A class of equal terms, below a linear variable if they mention that: the body of its binder, or 0.
+/// A class of equal terms, and the body of the linear variable's binder, 0 if they do not mention
+/// the linear variable.
 type Key = (usize, usize);
 
-/// What is written once, by the bodies of binders in which it is.
+/// Subterms that are written once, by the bodies of binders that name them.
 struct Shared<T> {
     named: HashMap<usize, Vec<(Key, T)>>,
-    /// What the program calls some of them.
+    /// The program's names for some of them.
     names: HashMap<Key, Name>,
     mentions: HashMap<usize, Rc<Mentions>>,
     classes: Classes,
@@ -185,9 +189,10 @@ impl<T> Default for Shared<T> {
 
 /// Hash consing up to the names of bound variables: terms are equal if they have the same class.
 ///
-/// A variable that is bound inside of the term is known by the height of its binder, that is, by how deeply binders are nested below it,
-/// which copies have in common. A free variable is known by its identifier. So the class of a term depends on which of its variables are
-/// bound inside: `inside` below, of which only those that the term mentions matter.
+/// A variable that is bound inside of the term is identified by the height of its binder, that is,
+/// the depth of the binders nested below it: copies have it in common. A free variable is
+/// identified by its identifier. So the class of a term depends on the set of its variables that
+/// are bound inside: `inside` below, restricted to the variables that the term mentions.
 #[derive(Default)]
 struct Classes {
     heights: HashMap<usize, usize>,
@@ -197,21 +202,22 @@ struct Classes {
     binders: HashMap<u32, usize>,
 }
 
-/// The free variables of a term, and what it weighs when nothing in it is named.
+/// The free variables of a term, and its weight when nothing in it is named.
 struct Mentions {
     variables: BTreeSet<u32>,
     linear: bool,
     weight: usize,
 }
 
-/// A part, with the binders between: of a Cartesian variable, of the linear one.
+/// A part, with the binders between it and the whole: of a Cartesian variable, of the linear one.
 struct Part<T> {
     part: T,
     binder: Option<u32>,
     linear: bool,
 }
 
-/// In a page, where tidying has left no `let`s, a call of a λ is a call: the function may have a name.
+/// In a page, a call of a λ prints as a call, because tidying has left no `let`s and the function
+/// may have a name.
 fn called<T>(look: Look<T>) -> Look<T> {
     if let Look::Let(_, t, _, f) = look { Look::Apply(f, t) } else { look }
 }
@@ -234,7 +240,8 @@ fn parts<T>(look: Look<T>) -> Vec<Part<T>> {
     }
 }
 
-/// The free variables of a term, each once, in the order of their identifiers, and what its variables and, in the program, its parts are called.
+/// The free variables of a term, each once, in the order of their identifiers; and the names of its
+/// variables and, in the program, of its parts.
 fn variables<T: Written>(t: &T) -> (Vec<Binder>, HashSet<String>) {
     let (mut seen, mut bound, mut variables) = (BTreeSet::new(), BTreeSet::new(), BTreeMap::new());
     let mut hints = HashSet::new();
@@ -258,7 +265,7 @@ fn variables<T: Written>(t: &T) -> (Vec<Binder>, HashSet<String>) {
     (variables.into_values().filter(|x| !bound.contains(&x.id)).collect(), hints)
 }
 
-/// Does it mention the linear variable in scope?
+/// Whether the term mentions the linear variable in scope.
 fn is_linear<T: Written>(t: &T, known: &mut HashMap<usize, bool>) -> bool {
     if let Some(known) = known.get(&t.node()) {
         return *known;
@@ -270,7 +277,7 @@ fn is_linear<T: Written>(t: &T, known: &mut HashMap<usize, bool>) -> bool {
     found
 }
 
-/// The traversal that finds what occurs more than once.
+/// The traversal that finds subterms that occur more than once.
 struct Search<T> {
     shared: Shared<T>,
     counts: HashMap<Key, usize>,
@@ -304,7 +311,7 @@ impl<T: Written> Shared<T> {
         shared
     }
 
-    /// Functions before terms, as far as they do not mention these.
+    /// Functions before other terms, unless they mention one of these.
     fn functions_first(&self, items: Vec<(Key, T)>) -> Vec<(Key, T)> {
         let (mut functions, mut others) = (Vec::new(), Vec::new());
         let mut waiting = HashSet::new();
@@ -321,7 +328,7 @@ impl<T: Written> Shared<T> {
         functions
     }
 
-    /// Is a part of the term of one of these classes?
+    /// Whether a part of the term is of one of these classes.
     fn contains(&self, t: &T, classes: &HashSet<usize>) -> bool {
         let (mut seen, mut rest) = (HashSet::new(), vec![t.clone()]);
         while let Some(t) = rest.pop() {
@@ -383,7 +390,7 @@ impl<T: Written> Shared<T> {
         height
     }
 
-    /// The class of a term in which the given variables, in order, are bound around it by the term that is compared.
+    /// The class of a term; the compared term binds the variables `inside`, in order, around it.
     fn class(&mut self, t: &T, inside: &[u32]) -> usize {
         let mentions = self.mentions(t);
         let inside: Vec<u32> =
@@ -413,7 +420,8 @@ impl<T: Written> Shared<T> {
     }
 }
 
-/// What tells a construct from others, but for its parts. The types of the others follow from those of their parts.
+/// A key of a construct without its parts. It includes the type only where the parts do not
+/// determine it.
 fn head<T: Written>(look: &Look<T>, t: &T) -> String {
     match look {
         Look::Word(word) => format!("word {word} : {}", t.typing()),
@@ -475,7 +483,8 @@ struct Context {
 }
 
 impl Context {
-    /// For a whole term under variables: names that these and its other free variables have are taken.
+    /// For a whole term under variables: the names of these and of its other free variables are
+    /// taken.
     fn within<T: Written>(t: &T, body: usize, context: &[Binder]) -> Context {
         let (others, hints) = variables(t);
         let mut names = Names::of(hints);
@@ -517,7 +526,7 @@ struct Page<'a, T> {
 }
 
 impl<T: Written> Page<'_, T> {
-    /// The body of a binder, or a whole term, after the `let`s for what is named in it.
+    /// The body of a binder, or a whole term, after the `let`s for its named subterms.
     fn scope(&self, t: &T, context: &Context) -> Doc {
         let mut inside = context.clone();
         let mut lets = Vec::new();

@@ -1,4 +1,5 @@
-//! What users see: each stage of the derivative of a definition, and a derivation step by step.
+//! The output for users: each stage of the derivative of a definition, and a derivation step by
+//! step.
 
 use lambada_core::{DefId, Program};
 
@@ -44,13 +45,12 @@ pub enum Refusal {
     Outside(Outside),
     /// The literal derivative would have about this many nodes (E26).
     TooLarge(f64),
-    /// The literal derivatives of all steps together would be too large; so many of them, from the
-    /// first, are not.
+    /// The literal derivatives of all steps together would be too large; the number is that of the
+    /// first steps that would fit.
     StepsTooLarge(usize),
-    /// The derivation has only so many steps.
+    /// No step has the requested number; the derivation has this many.
     NoSuchStep(usize),
-    /// The stage is the program before any derivative, so there is nothing that parameters are
-    /// chosen for.
+    /// Parameters were chosen for the stage before any derivative.
     NoDerivative,
 }
 
@@ -66,9 +66,8 @@ const LARGEST: f64 = 1e6;
 /// One stage of the derivative of a definition, in notation close to the paper, with respect to all
 /// of its parameters or to those at these places.
 ///
-/// The literal macros leave redexes of products behind and copy terms; what is printed is equal to
-/// what they give by equations of Figures 2 and 4 (see `linear::tidy`), and writes once what occurs
-/// more than once.
+/// The literal macros leave redexes of products behind and copy terms. The printed term is equal to
+/// theirs by equations of Figures 2 and 4 (see `linear::tidy`), and writes repeated subterms once.
 pub fn derive(
     program: &Program,
     entry: DefId,
@@ -92,14 +91,14 @@ pub fn derive(
     }
 }
 
-/// Are the literal derivatives together small enough?
+/// An error if the literal derivatives together are too large.
 fn writable(parts: &[Comb]) -> Result<(), Refusal> {
     let size: f64 = parts.iter().map(literal::size).sum();
     if size <= LARGEST { Ok(()) } else { Err(Refusal::TooLarge(size)) }
 }
 
-/// What a derivative is written over. The macros have one variable, the tuple of all parameters; by
-/// S-13 it is the tuple of one variable for each of them.
+/// The variables of a printed derivative. The macros have one variable, the tuple of all
+/// parameters; by S-13 it is the tuple of one variable for each of them.
 struct Context {
     variables: Vec<linear::Var>,
     /// With respect to some of the parameters: forward, from their tangents to those of all; in
@@ -265,7 +264,7 @@ fn embedding(chosen: &[usize], types: &[linear::LTy]) -> Lin {
 }
 
 /// A derivation: every part of the combinator term from the inside out, the clause of Appendix A
-/// that applies, and what it gives. Of these steps, counted from 1, all or one.
+/// that applies, and its result. Prints all steps, or one, counted from 1.
 pub fn explain(
     program: &Program,
     entry: DefId,
@@ -290,7 +289,7 @@ pub fn explain(
     Ok(format!("{} : {} |- {t}\n\n{}", x.hint, x.ty, texts.collect::<Vec<_>>().join("\n")))
 }
 
-/// The parts before what they are parts of, each once.
+/// The subterms in postorder, each once.
 fn collect(comb: &Comb, steps: &mut Vec<Comb>) {
     comb.children().into_iter().for_each(|part| collect(part, steps));
     if !steps.contains(comb) {
@@ -471,8 +470,8 @@ mod tests {
         assert_eq!(text, "let t = sin(t2) in\nlet t3 = cos(t2) in\n<<t, t>, <t3, t3>>");
     }
 
-    /// E26: what is shared is not walked as if it were copied: the shared form of 60 squarings
-    /// below a λ has 2^60 nodes as a tree.
+    /// E26: traversals visit shared nodes once: the shared form of 60 squarings below a λ has 2^60
+    /// nodes as a tree.
     #[test]
     fn shared_is_not_copied() {
         let x = source::Var::fresh("x", source::REAL);
@@ -503,8 +502,8 @@ mod tests {
         assert!(text.contains(pair), "{text}");
     }
 
-    /// S-11, S-12, S-14, L-20 … L-30: what is printed is equal to what the macros give: the
-    /// normalizer says so in the linear language, values do in the applied one.
+    /// S-11, S-12, S-14, L-20 … L-30: the printed term is equal to the macros' term, compared by
+    /// the normalizer in the linear language, by values in the applied one.
     #[test]
     fn tidied_is_equal() {
         for seed in 0..1000 {
@@ -531,8 +530,8 @@ mod tests {
         }
     }
 
-    /// A derivative with respect to some parameters is that with respect to all, at zero for the
-    /// others, and without what they get.
+    /// A derivative with respect to some parameters is the one with respect to all, with zero
+    /// tangents for the others, and without their cotangents.
     #[test]
     fn some_parameters() {
         let mut compared = 0;

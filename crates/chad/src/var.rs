@@ -6,10 +6,11 @@ use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-/// A variable: identified by `id` alone; `hint` is what it is called, if no other in scope is.
+/// A variable: identified by `id` alone; `hint` is its name, unless another variable in scope has
+/// it.
 #[derive(Clone, Debug)]
 pub struct Var<T> {
-    /// What makes it this variable.
+    /// Its identity.
     pub id: u32,
     /// For printing.
     pub hint: Rc<str>,
@@ -39,7 +40,7 @@ impl<T> Var<T> {
         Var { id: level, hint: self.hint.clone(), ty: self.ty.clone() }
     }
 
-    /// The same name, but fresh.
+    /// A fresh variable with the same name.
     pub(crate) fn refresh(&self) -> Var<T>
     where
         T: Clone,
@@ -68,8 +69,8 @@ impl<T> Ord for Var<T> {
     }
 }
 
-/// What the program calls the value of a term, if it calls it anything. For printing: all names are
-/// equal.
+/// The program's name for the value of a term, if it has one. Only for printing, so all names
+/// compare as equal.
 #[derive(Clone, Debug, Default)]
 pub struct Name(Option<Rc<str>>);
 
@@ -110,7 +111,7 @@ impl Ord for Name {
     }
 }
 
-/// What each variable stands for: a persistent list, innermost binding first.
+/// Values of variables: a persistent list, innermost binding first.
 #[derive(Debug)]
 pub struct Env<V>(Option<Rc<Binding<V>>>);
 
@@ -163,7 +164,7 @@ impl<V: Clone> Env<V> {
 pub(crate) struct Names {
     taken: HashMap<String, usize>,
     names: HashMap<u32, String>,
-    /// What the variables of the term are called: no name for these is invented.
+    /// The names of the term's variables: no invented name is one of these.
     hints: Rc<HashSet<String>>,
 }
 

@@ -207,7 +207,7 @@ pub fn case_of(t: Comb, arms: Vec<Comb>) -> Comb {
     then(then(pair(id(context.clone()), t), distribute(context, sum)), case(arms))
 }
 
-/// A variant: the tag, and what it holds.
+/// A variant: the tag, and its payload.
 fn tagged(tag: usize, value: Value) -> Value {
     Value::pair(Value::real([tag as f64]), value)
 }
@@ -216,7 +216,7 @@ fn tag(value: &Value) -> usize {
     value.fst().numbers()[0] as usize
 }
 
-/// The meaning; it is also what D_1 does to everything but functions.
+/// The meaning; it is also D_1 of everything but functions.
 pub fn eval(t: &Comb, x: &Value) -> Value {
     match &*t.kind {
         Kind::Id => x.clone(),

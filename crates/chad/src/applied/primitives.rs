@@ -28,7 +28,7 @@ pub fn forward_prim(p: Primitive, x: &Term) -> Term {
     forward_prim_from(p, x, &primal_prim(p, x))
 }
 
-/// The same, given `D→(prim)_1` at `x`.
+/// [`forward_prim`], with `result` for `D→(prim)_1` at `x`.
 pub fn forward_prim_from(p: Primitive, x: &Term, result: &Term) -> Term {
     let at = points(p, x, result);
     let (linear, (g, w)) = (pair(component(x, snd), at.clone()), projections(p));
@@ -51,7 +51,7 @@ pub fn reverse_prim(p: Primitive, x: &Term) -> Term {
     reverse_prim_from(p, x, &primal_prim(p, x))
 }
 
-/// The same, given `D←(prim)_1` at `x`.
+/// [`reverse_prim`], with `result` for `D←(prim)_1` at `x`.
 pub fn reverse_prim_from(p: Primitive, x: &Term, result: &Term) -> Term {
     let at = points(p, x, result);
     let linear = pair(component(x, snd), at.clone());

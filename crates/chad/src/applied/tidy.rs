@@ -12,7 +12,7 @@ use std::collections::{HashMap, HashSet};
 use super::*;
 use crate::lambda;
 
-/// The same term, tidied.
+/// Tidies a term.
 pub fn tidy(t: &Term) -> Term {
     Tidy::default().term(t)
 }
@@ -20,7 +20,7 @@ pub fn tidy(t: &Term) -> Term {
 #[derive(Default)]
 struct Tidy {
     done: HashMap<usize, Term>,
-    /// What the variables of `let`s stand for.
+    /// The terms bound by `let`s, by variable.
     lets: HashMap<u32, Term>,
     /// The variables of λs.
     bound: HashSet<u32>,
@@ -35,7 +35,7 @@ fn address(t: &Term) -> usize {
 }
 
 impl Tidy {
-    /// Each node is rewritten once, so what was shared in memory remains shared.
+    /// Rewrites each node once, so that nodes shared in memory remain shared.
     fn term(&mut self, t: &Term) -> Term {
         if let Some(done) = self.done.get(&address(t)) {
             return done.clone().called(t.name());
@@ -88,7 +88,7 @@ impl Tidy {
         }
     }
 
-    /// `body[t/y]`, where what does not mention `y` stays the same node.
+    /// `body[t/y]`; subterms that do not mention `y` stay the same nodes.
     fn instance(
         &mut self,
         body: &Term,
@@ -212,12 +212,12 @@ fn is_zero(t: &Term) -> bool {
     matches!(t.kind(), Kind::Own(Api::Zero))
 }
 
-/// Does it take a pair apart, and nothing more?
+/// Whether the term is `lfst` or `lsnd`.
 fn is_projection(t: &Term) -> bool {
     matches!(t.kind(), Kind::Own(Api::LFst | Api::LSnd))
 }
 
-/// Does it choose components, and nothing more?
+/// Whether the term is composed of projections and pairs alone.
 fn only_projects(t: &Term) -> bool {
     if let Kind::Own(Api::LThen(a, b) | Api::LPair(a, b)) = t.kind() {
         only_projects(a) && only_projects(b)
@@ -226,7 +226,7 @@ fn only_projects(t: &Term) -> bool {
     }
 }
 
-/// Does it begin with one, in all of its parts?
+/// Whether all parts of the term begin with a projection.
 fn projects(t: &Term) -> bool {
     if let Kind::Own(Api::LThen(first, _)) = t.kind() {
         is_projection(first)

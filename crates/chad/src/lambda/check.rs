@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use super::{Construct, Kind, Language, Term, Ty, Var, of_source_ty};
 
-/// Is `Γ ⊢ t : T` derivable, with the types that the term and its subterms say they have?
+/// Whether `Γ ⊢ t : T` is derivable, with the types that annotate the term and its subterms.
 pub fn check<L: Language>(context: &[Var<L>], t: &Term<L>) -> Result<(), String> {
     infer(&mut context.to_vec(), t).map(|_| ())
 }
@@ -69,7 +69,7 @@ fn product<L: Language>(ty: Ty<L>) -> Result<(Ty<L>, Ty<L>), String> {
     }
 }
 
-/// Says what is not as it should be.
+/// An error if the types differ.
 pub(crate) fn same<T: PartialEq + Display>(
     found: &T,
     wanted: &T,

@@ -3,8 +3,8 @@
 
 use super::{Language, Term, Var, abs, app, fst, lam, let_, pair, snd, unit};
 
-/// What an equation is instantiated with: `x : T`, `Γ, x:T ⊢ body : S`, `Γ ⊢ s : T`, and any
-/// `p : T * S`, `f : T -> S`, `u : 1`.
+/// The instance of an equation: `x : T`, `Γ, x:T ⊢ body : S`, `Γ ⊢ s : T`, and any `p : T * S`,
+/// `f : T -> S`, `u : 1`.
 #[derive(Clone, Debug)]
 pub struct Instance<L: Language> {
     /// A variable.

@@ -5,7 +5,7 @@ use crate::primitives::Denotation;
 use crate::value::{Value, eval_op};
 use crate::var::Env;
 
-/// What the free variables stand for.
+/// The values of the free variables.
 pub type Meaning = Env<Value>;
 
 /// `⟦t⟧(γ)`

@@ -1,8 +1,8 @@
 //! §3: the simply typed λ-calculus with products over `real^n`, once for the three languages.
 //!
-//! It is the source language as it stands, and a part of both target languages: a [`Language`] says
-//! what it has beyond. Binding, substitution, typing, meaning, normal forms and printing of what is
-//! common are written here.
+//! It is the whole source language, and a part of both target languages: a [`Language`] declares
+//! its own types and constructs. Binding, substitution, typing, meaning, normal forms and printing
+//! of the common part are written here.
 
 mod check;
 mod equations;
@@ -39,7 +39,7 @@ use crate::var::Env;
 /// A variable.
 pub type Var<L> = crate::var::Var<Ty<L>>;
 
-/// What a language has beyond the λ-calculus.
+/// The types and constructs that a language adds to the λ-calculus.
 pub trait Language: Copy + Debug + Ord + 'static {
     /// Types.
     type Ty: OwnTy;
@@ -59,13 +59,13 @@ pub trait OwnTy: Clone + Debug + Ord + 'static {
 pub trait Construct<L: Language>: Clone + Debug + Ord + 'static {
     /// The immediate parts.
     fn parts(&self) -> Parts<'_, L>;
-    /// The same construct with other parts, of the same types.
+    /// Replaces the parts, by parts of the same types.
     fn map(&self, to: &mut dyn Rewrite<L>) -> Self;
     /// The typing rule, for a term that says it has this type: `0`, `lid`, … have many.
     fn infer(&self, context: &mut Vec<Var<L>>, ty: &Ty<L>) -> Result<Ty<L>, String>;
     /// The meaning, for a term of this type.
     fn eval(&self, env: &Env<Value>, ty: &Ty<L>) -> Value;
-    /// What it looks like.
+    /// Its notation.
     fn look(&self) -> Look<Node<L>>;
 }
 
@@ -73,20 +73,20 @@ pub trait Construct<L: Language>: Clone + Debug + Ord + 'static {
 pub trait LinearTerm<L: Language>: Clone + Debug + Ord + 'static {
     /// The immediate parts.
     fn parts(&self) -> Parts<'_, L>;
-    /// The same term, with terms for Cartesian variables.
+    /// Replaces Cartesian variables by terms.
     fn replace(&self, terms: &Substitution<L>) -> Self;
     /// The identity of the node in memory.
     fn node(&self) -> usize;
     /// Its types, for printing.
     fn typing(&self) -> String;
-    /// What it looks like.
+    /// Its notation.
     fn look(&self) -> Look<Node<L>>;
 }
 
 /// Cartesian and linear parts of a term.
 pub type Parts<'a, L> = (Vec<&'a Term<L>>, Vec<&'a <L as Language>::Lin>);
 
-/// What to put in the places of the parts of a term.
+/// A rewriting of the parts of a term.
 pub trait Rewrite<L: Language> {
     /// For a Cartesian one.
     fn term(&mut self, t: &Term<L>) -> Term<L>;
@@ -115,7 +115,7 @@ impl Language for Source {
     type Lin = Never;
 }
 
-/// What there is nothing of.
+/// The empty type, for a language without types, constructs or linear terms of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Never {}
 

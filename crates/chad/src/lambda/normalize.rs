@@ -1,7 +1,7 @@
 //! βη, decided: normalization by evaluation.
 //!
-//! A term is evaluated in a model whose elements at `real^n` are terms; what comes out is read back
-//! in η-long form. Two terms of the source language are equal by S-10 … S-15 if and only if their
+//! A term is evaluated in a model whose elements at `real^n` are terms; the result is read back in
+//! η-long form. Two terms of the source language are equal by S-10 … S-15 if and only if their
 //! normal forms are identical.
 
 use std::rc::Rc;

@@ -1,5 +1,5 @@
-//! Appendix F: `D(prim)_1`, the same in both modes and both target languages, and what `D(prim)_2`
-//! is made of.
+//! Appendix F: `D(prim)_1`, the same in both modes and both target languages, and the parts of
+//! `D(prim)_2`.
 
 use super::{Language, Term, app, fst, lam, pair, prim, snd};
 use crate::primitives::Primitive;

@@ -31,7 +31,7 @@ impl<L: Language> fmt::Display for Term<L> {
 }
 
 impl<L: Language> Term<L> {
-    /// In lines, with names for what occurs more than once, under these variables.
+    /// In lines, with names for subterms that occur more than once, under these variables.
     pub fn page(&self, context: &[Var<L>]) -> String {
         print::page(&t(self), &print::binders(context))
     }
@@ -46,7 +46,7 @@ pub enum Node<L: Language> {
     Lin(L::Lin),
 }
 
-/// A term as a part of what is written.
+/// A Cartesian term as a node to print.
 pub(crate) fn t<L: Language>(t: &Term<L>) -> Node<L> {
     Node::Term(t.clone())
 }

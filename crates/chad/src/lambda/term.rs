@@ -37,7 +37,7 @@ pub enum Kind<L: Language> {
     Lam(Var<L>, Term<L>),
     /// `t s` (S-8)
     App(Term<L>, Term<L>),
-    /// What only this language has.
+    /// A construct of this language alone.
     Own(L::Own),
 }
 
@@ -57,12 +57,12 @@ impl<L: Language> Term<L> {
         &self.ty
     }
 
-    /// What the program calls it.
+    /// The program's name for the value.
     pub(crate) fn name(&self) -> &Name {
         &self.name
     }
 
-    /// The same term, by this name if it has none.
+    /// Names the term, if it has no name yet.
     pub(crate) fn called(mut self, name: &Name) -> Term<L> {
         self.name = self.name.or(name);
         self
@@ -89,13 +89,13 @@ impl<L: Language> Term<L> {
         size::<L>(self.parts())
     }
 
-    /// Has it at most this many nodes? Counts no further: what is shared may be exponentially
-    /// larger than it is in memory.
+    /// Whether the term has at most this many nodes. It counts no further, because a shared term
+    /// may have exponentially more nodes as a tree than in memory.
     pub(crate) fn fits(&self, most: usize) -> bool {
         fits::<L>(self.parts(), &mut { most })
     }
 
-    /// Does the variable occur?
+    /// Whether the variable occurs.
     pub fn mentions(&self, x: &Var<L>) -> bool {
         matches!(self.kind(), Kind::Var(y) if x == y) || mentions::<L>(self.parts(), x)
     }
@@ -122,7 +122,7 @@ impl<L: Language> Term<L> {
         self.map(&mut &*terms)
     }
 
-    /// The same construct with other parts, of the same types; binders stay.
+    /// Replaces the parts, by parts of the same types; binders stay.
     pub(crate) fn map(&self, to: &mut dyn Rewrite<L>) -> Term<L> {
         let kind = match self.kind() {
             Kind::Var(_) | Kind::Unit => return self.clone(),
@@ -138,8 +138,7 @@ impl<L: Language> Term<L> {
         Term { kind: Rc::new(kind), ty: self.ty.clone(), name: self.name.clone() }
     }
 
-    /// The same term with de Bruijn levels for its bound variables, so that α-equivalent terms are
-    /// equal.
+    /// Replaces bound variables by de Bruijn levels, so that α-equivalent terms are equal.
     pub fn canonical(&self) -> Term<L> {
         self.replace(&Substitution::canonical())
     }
@@ -158,7 +157,7 @@ fn fits<L: Language>((terms, linear): Parts<'_, L>, left: &mut usize) -> bool {
         && linear.into_iter().all(|l| fits::<L>(l.parts(), left))
 }
 
-/// Does the variable occur in one of these parts?
+/// Whether the variable occurs in one of these parts.
 pub(crate) fn mentions<L: Language>((terms, linear): Parts<'_, L>, x: &Var<L>) -> bool {
     terms.into_iter().any(|t| t.mentions(x))
         || linear.into_iter().any(|l| mentions::<L>(l.parts(), x))
@@ -179,7 +178,7 @@ impl<L: Language> Substitution<L> {
         Substitution { terms: Env::default(), level: Some(0) }
     }
 
-    /// What a bound variable becomes, and the substitution below its binder.
+    /// The image of a bound variable, and the substitution below its binder.
     pub(crate) fn below(&self, x: &Var<L>) -> (Var<L>, Substitution<L>) {
         let y = self.level.map_or_else(|| x.refresh(), |level| x.at_level(level));
         let (terms, level) = (self.terms.with(x, var(&y)), self.level.map(|level| level + 1));

@@ -1,4 +1,4 @@
-//! Equations that make derivatives readable, where they are about what is common. See
+//! Equations about the common part of the languages that make derivatives readable. See
 //! `linear::tidy` and `applied::tidy`.
 
 use std::collections::HashSet;
@@ -18,8 +18,8 @@ pub(crate) fn projected<L: Language>(t: &Term<L>) -> Option<Term<L>> {
     None
 }
 
-/// `fst ((\x. <a, b>) y) = a[y/x]`, and likewise for `snd`, below the λ of `y`: what `f;fst` and
-/// `f;snd` are for a small known `f`. Gives `a`, `x` and `y`.
+/// `fst ((\x. <a, b>) y) = a[y/x]`, and likewise for `snd`, below the λ of `y`. `f;fst` and `f;snd`
+/// have this form for a small known `f`. Gives `a`, `x` and `y`.
 pub(crate) fn half<'a, L: Language>(
     t: &'a Term<L>,
     bound: &HashSet<u32>,

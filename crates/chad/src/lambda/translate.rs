@@ -1,9 +1,10 @@
-//! Translations between languages that keep what is common: the mirror image of T-12, and `(-)†`.
+//! Translations between languages that keep the common constructs: the mirror image of T-12, and
+//! `(-)†`.
 
 use super::{Kind, Language, Term, Ty, Var, abs, app, fst, op, pair, prim, snd, unit, var};
 use crate::var::Env;
 
-/// What a translation does to what is not common.
+/// A translation's images of the types and constructs that only its source language has.
 pub(crate) struct Translation<L: Language, M: Language> {
     /// To types.
     pub ty: fn(&Ty<L>) -> Ty<M>,
@@ -12,13 +13,12 @@ pub(crate) struct Translation<L: Language, M: Language> {
 }
 
 impl<L: Language, M: Language> Translation<L, M> {
-    /// The same variable at another type.
+    /// The variable at its translated type.
     pub fn var(&self, x: &Var<L>) -> Var<M> {
         Var::<M> { id: x.id, hint: x.hint.clone(), ty: (self.ty)(&x.ty) }
     }
 
-    /// What a bound variable becomes, fresh so that nothing is captured, and the terms below its
-    /// binder.
+    /// The image of a bound variable, fresh to avoid capture, and the terms below its binder.
     pub fn below(&self, x: &Var<L>, terms: &Env<Term<M>>) -> (Var<M>, Env<Term<M>>) {
         let y = self.var(x).refresh();
         let inside = terms.with(x, var(&y));

@@ -15,7 +15,7 @@ pub enum Ty<L: Language> {
     Prod(Rc<Ty<L>>, Rc<Ty<L>>),
     /// `T -> S`
     Fun(Rc<Ty<L>>, Rc<Ty<L>>),
-    /// What only this language has.
+    /// A type of this language alone.
     Own(L::Ty),
 }
 
@@ -54,7 +54,7 @@ impl<L: Language> Ty<L> {
         }
     }
 
-    /// The type of another language that is the same but for what only this one has.
+    /// The type in another language; `own` translates the types that only this one has.
     pub(crate) fn translate<M: Language>(&self, own: &impl Fn(&L::Ty) -> Ty<M>) -> Ty<M> {
         match self {
             Ty::Real(n) => Ty::Real(*n),

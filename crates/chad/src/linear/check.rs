@@ -4,7 +4,7 @@
 use super::{LTy, Lin, LinKind, Lolli, Ty, Var};
 use crate::lambda::{infer, same};
 
-/// Is `Γ; v : σ ⊢ l : τ` derivable, with the types that the term says it has?
+/// Whether `Γ; v : σ ⊢ l : τ` is derivable, with the types that annotate the term.
 pub fn check_linear(context: &[Var], l: &Lin) -> Result<(), String> {
     let found = infer_linear(&mut context.to_vec(), l.from(), l)?;
     same(&found, l.to(), "a linear term is annotated wrongly")

@@ -1,14 +1,14 @@
 //! Figure 4: the equations of the linear target language, as rows, the laws that the paper derives
 //! from them last.
 //!
-//! Figure 2's laws hold in both judgements: L-20 is what they say of linear terms; for Cartesian
-//! terms, they are `lambda::equations` and [`linear_eta`].
+//! Figure 2's laws hold in both judgements: for linear terms, they are L-20; for Cartesian terms,
+//! `lambda::equations` and [`linear_eta`].
 
 use super::*;
 use crate::op::{LOp, Op};
 use crate::primitives::LPrim;
 
-/// What a row is instantiated with. All linear terms are over `v : σ` where nothing else is said.
+/// The instance of a row. Linear terms are over `v : σ` unless another variable is stated.
 #[derive(Clone, Debug)]
 pub struct Instance {
     /// A Cartesian variable `y : T`.
@@ -41,7 +41,7 @@ pub struct Instance {
 pub struct Equation {
     /// L-20 … L-30.
     pub id: &'static str,
-    /// What it says.
+    /// The law in words.
     pub name: &'static str,
     /// `(left, right)`
     pub sides: fn(&Instance) -> (Lin, Lin),

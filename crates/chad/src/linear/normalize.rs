@@ -25,7 +25,7 @@ pub enum LinSem {
     Tensor(Vec<Entry>),
 }
 
-/// `case l of !y (x) v -> …`: what comes after it is over the `v` that it binds.
+/// `case l of !y (x) v -> …`: its successors are over the `v` that it binds.
 type Case = (Lin, Var);
 
 /// Cases, and a term without sums below them.
@@ -205,7 +205,7 @@ fn distribute(ty: &LTy, argument: &LinSem, map: &dyn Fn(Lin) -> Lin) -> Vec<Path
         .collect()
 }
 
-/// The same, with the values of the map as elements.
+/// [`distribute`], with the values of the map as elements, summed.
 fn image(from: &LTy, to: &LTy, argument: &LinSem, map: &dyn Fn(Lin) -> Lin) -> LinSem {
     let results = distribute(from, argument, map)
         .into_iter()

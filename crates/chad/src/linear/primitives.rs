@@ -12,8 +12,8 @@ pub fn forward_prim(p: Primitive, x: &Term, v: &Lin) -> Lin {
     let (at, (g, w)) = (points(p, x, &primal_prim(p, x)), (lfst(v.clone()), lsnd(v.clone())));
     let linear = pair(component(x, snd), at.clone());
     match p {
-        // P-1: `lmap g v + lzipWith (f;snd) v w`. Each component is `ev` at `<f, v_i>`: what moves
-        // is the function, and its argument.
+        // P-1: `lmap g v + lzipWith (f;snd) v w`. Each component is `ev` at `<f, v_i>`: both the
+        // function and its argument have tangents.
         Primitive::Map { arity, n } => plus(
             lprim(LPrim::Map { arity, n }, at, g),
             lprim(LPrim::ZipWith { arity, from: arity, to: 1, n }, linear, w),
@@ -33,7 +33,7 @@ pub fn reverse_prim(p: Primitive, x: &Term, w: &Lin) -> Lin {
     match p {
         // P-1: `<zip v w, zipWith (f;snd) v w>`; erratum E18: printed with `D→` in the paper. Each
         // component of `v` has been an argument once, where `ev` gives the function the entry
-        // `!v_i (x) w_i`, and the argument what the call pulls back; the sum over i is `zip`.
+        // `!v_i (x) w_i`, and the argument the call's pullback of `w_i`; the sum over i is `zip`.
         Primitive::Map { arity, n } => lpair(
             lprim(LPrim::Zip { arity, n }, at, w.clone()),
             lprim(LPrim::ZipWith { arity, from: 1, to: arity, n }, linear, w.clone()),

@@ -39,7 +39,7 @@ impl fmt::Display for Lin {
 }
 
 impl Lin {
-    /// In lines, with names for what occurs more than once, under these variables.
+    /// In lines, with names for subterms that occur more than once, under these variables.
     pub fn page(&self, context: &[Var]) -> String {
         print::page(&l(self), &print::binders(context))
     }

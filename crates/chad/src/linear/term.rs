@@ -130,7 +130,7 @@ impl Lin {
         lambda::size::<Linear>(self.parts())
     }
 
-    /// Does the Cartesian variable occur?
+    /// Whether the Cartesian variable occurs.
     pub fn mentions(&self, x: &Var) -> bool {
         lambda::mentions::<Linear>(self.parts(), x)
     }

@@ -4,10 +4,10 @@
 //! whose terms could stand in their places (S-14), `f;fst` and `f;snd` of a small known f (S-14),
 //! entries that are taken apart at once (L-21), linear functions that are applied at once (L-23),
 //! and sums with zeros (L-25, L-26, and the laws that the paper derives). All of these are
-//! equations of Figures 2 and 4, from left to right. Otherwise, what a λ is applied to stays where
-//! it is, unless it is a `let`: functions remain functions.
+//! equations of Figures 2 and 4, from left to right. Otherwise the argument of a λ stays in place,
+//! unless the application is a `let`: functions remain functions.
 //!
-//! What was shared in memory remains shared: each node is rewritten once for each linear term that
+//! Nodes shared in memory remain shared, because each is rewritten once for each linear term that
 //! `v` stands for.
 
 use std::collections::{HashMap, HashSet};
@@ -15,23 +15,23 @@ use std::collections::{HashMap, HashSet};
 use super::*;
 use crate::lambda::{self, Rewrite};
 
-/// The same term, tidied.
+/// Tidies a Cartesian term.
 pub fn tidy(t: &Term) -> Term {
     Tidy::default().term(t, Visit::First)
 }
 
-/// The same linear term, tidied.
+/// Tidies a linear term.
 pub fn tidy_linear(l: &Lin) -> Lin {
     Tidy::default().lin(l, &v(l.from().clone()), Visit::First)
 }
 
-/// The address of a node. All nodes that it is asked for outlive the traversal.
+/// The address of a node. All nodes with addresses in tables outlive the traversal.
 fn address<T>(node: &T) -> usize {
     std::ptr::from_ref(node).addr()
 }
 
-/// Is a term as the macros gave it, where a λ that is applied at once is a `let`, or has it been
-/// tidied before?
+/// Whether a term comes from the macros, where a λ that is applied at once is a `let`, or has been
+/// tidied before.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Visit {
     First,
@@ -42,7 +42,7 @@ enum Visit {
 struct Tidy {
     terms: HashMap<(usize, Visit), Term>,
     lins: HashMap<(usize, usize, Visit), Lin>,
-    /// What the variables of `let`s stand for.
+    /// The terms bound by `let`s, by variable.
     lets: HashMap<u32, Term>,
     /// The variables of λs.
     bound: HashSet<u32>,
@@ -208,7 +208,7 @@ impl Lin {
     }
 }
 
-/// `fst l`, and into a `case`, which is the sum of what its body gives.
+/// `fst l`, moved into a `case`, because a `case` is the sum of its body's values.
 fn linear_first(l: Lin) -> Lin {
     if let LinKind::Pair(a, _) = l.kind() {
         a.clone()

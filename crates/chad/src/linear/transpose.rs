@@ -7,16 +7,16 @@
 //! Products are their own mirror images, since they are biproducts: a pair is mirrored by a sum,
 //! and a projection by a pair with zero. The other two constructs of linear types are mirrored by
 //! each other: `(T -> τ)° = !T° (x) τ°`, so that a λ is mirrored by a `case` and an application by
-//! `!t (x) v`. On Cartesian terms nothing happens but inside of `\_v. l`.
+//! `!t (x) v`. Cartesian terms stay unchanged but for the inside of `\_v. l`.
 //!
 //! ```text
-//!   v°        = v                               (!t (x) l)°                = l°[v t°]
-//!   <>°       = 0                               (case l of !y (x) v -> k)° = l°[\y. k°]
-//!   <l, k>°   = l°[fst v] + k°[snd v]           (\y. l)°                   = case v of !y (x) v -> l°
-//!   (fst l)°  = l°[<v, 0>]                      (l t)°                     = l°[!t° (x) v]
-//!   (snd l)°  = l°[<0, v>]                      (t{l})°                    = l°[t°{v}]
-//!   0°        = 0                               (\_v. l)°                  = \_v. l°
-//!   (l + k)°  = l° + k°                         lop(t; l)°                 = l°[lop^t(t°; v)]
+//!   v°        = v                            (!t (x) l)°                = l°[v t°]
+//!   <>°       = 0                            (case l of !y (x) v -> k)° = l°[\y. k°]
+//!   <l, k>°   = l°[fst v] + k°[snd v]        (\y. l)°                   = case v of !y (x) v -> l°
+//!   (fst l)°  = l°[<v, 0>]                   (l t)°                     = l°[!t° (x) v]
+//!   (snd l)°  = l°[<0, v>]                   (t{l})°                    = l°[t°{v}]
+//!   0°        = 0                            (\_v. l)°                  = \_v. l°
+//!   (l + k)°  = l° + k°                      lop(t; l)°                 = l°[lop^t(t°; v)]
 //! ```
 
 use super::*;
@@ -24,7 +24,7 @@ use crate::lambda::Translation;
 use crate::op::LOp;
 use crate::var::Env;
 
-/// What happens to Cartesian terms.
+/// Transposition of Cartesian types and terms.
 const MIRROR: Translation<Linear, Linear> = Translation {
     ty: transposed_ty,
     own: |LinLam(l), terms| linlam(through(l, terms, &v(transposed_linear_ty(l.to())))),
@@ -61,8 +61,8 @@ pub fn transpose_linear(l: &Lin) -> Lin {
     through(l, &Env::default(), &v(transposed_linear_ty(l.to())))
 }
 
-/// `l°[k/v]`, for `k` of the type τ° that the mirror image of `l : τ` starts at. What `k` starts at
-/// is arbitrary.
+/// `l°[k/v]`, for `k` of the type τ° that the mirror image of `l : τ` starts at. The type that `k`
+/// starts at is arbitrary.
 fn through(l: &Lin, names: &Env<Term>, k: &Lin) -> Lin {
     let mirrored = |t: &Term| MIRROR.term(t, names);
     let zero = |ty: &LTy| zero_lin(k.from().clone(), transposed_linear_ty(ty));

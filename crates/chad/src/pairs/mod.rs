@@ -50,11 +50,12 @@ pub trait Model {
     fn snd(f: &Self::Hom) -> Self::Hom;
     /// `<f, x>; ev`
     fn apply(f: &Self::Hom, x: &Self::Hom) -> Self::Hom;
-    /// `Λ(f) : A -> (B => C)` for `f : A * B -> C`, where the program calls what is in B so
+    /// `Λ(f) : A -> (B => C)` for `f : A * B -> C`; `hint` is the program's name for the element of
+    /// B
     fn curry(hint: &str, a: &Ty, b: &Ty, f: &Self::Hom) -> Self::Hom;
     /// `f; op`
     fn op(op: &Op, f: &Self::Hom) -> Self::Hom;
-    /// `f`, where the program has a name for what it gives.
+    /// `f`, where the program has a name for its value.
     fn called(f: &Self::Hom, _: &Name) -> Self::Hom {
         f.clone()
     }
@@ -130,8 +131,8 @@ impl<M: Model> Clone for Mor<M> {
     }
 }
 
-/// What the two pair categories differ in: the direction of second components. Everything else is
-/// written once, in [`interpret`].
+/// The difference between the two pair categories: the direction of second components. Everything
+/// else is written once, in [`interpret`].
 pub trait PairCategory<M: Model> {
     /// `(A1, A2) => (B1, B2)`
     fn exponential(a: &Ob, b: &Ob) -> Ob;
@@ -148,7 +149,7 @@ pub trait PairCategory<M: Model> {
     /// The second component of `ev : (A => B) * A -> B`, from the projections to the function and
     /// to the argument.
     fn ev(a: &Ob, b: &Ob) -> M::LHom;
-    /// What Λ(f) pairs with `f1` under the λ: `f2` restricted to the argument, in `L(A1 * B1)`.
+    /// `f2` restricted to the argument, in `L(A1 * B1)`: Λ(f) pairs it with `f1` under the λ.
     fn argument(f: &Mor<M>, a: &Ob, b: &Ob) -> M::LHom;
     /// The second component of Λ(f): `f2` restricted to the context.
     fn curry(hint: &str, f: &Mor<M>, a: &Ob, b: &Ob) -> M::LHom;
@@ -164,20 +165,20 @@ pub struct Forward<M>(PhantomData<M>);
 /// `Σ_C L^op`: reverse mode.
 pub struct Reverse<M>(PhantomData<M>);
 
-/// A morphism as a Rust function of what stands for its variable, as in `forward` and `reverse`.
+/// A morphism as a Rust function from the term for its variable, as in `forward` and `reverse`.
 pub type Open<X, Y> = Rc<dyn Fn(&X) -> Y>;
 
 fn open<X, Y>(f: impl Fn(&X) -> Y + 'static) -> Open<X, Y> {
     Rc::new(f)
 }
 
-/// `f`, and then what a construct of one part makes of it.
+/// `f`, and then a construct with one part.
 fn map<X: 'static, Y: 'static, Z>(f: &Open<X, Y>, make: impl Fn(Y) -> Z + 'static) -> Open<X, Z> {
     let f = f.clone();
     open(move |x| make(f(x)))
 }
 
-/// The same for a construct of two parts.
+/// `f` and `g`, and then a construct with two parts.
 fn zip<X: 'static, A: 'static, B: 'static, Y>(
     f: &Open<X, A>,
     g: &Open<X, B>,
@@ -193,7 +194,7 @@ fn after<X: 'static, Y: 'static>(f: &Open<X, X>, g: &Open<X, Y>) -> Open<X, Y> {
     map(f, move |x| g(&x))
 }
 
-/// What a binder of `y` makes of `f <x, y>`.
+/// `f <x, y>` below a binder of `y`.
 fn under<L: Language, Y: 'static, Z>(
     hint: &str,
     b: &lambda::Ty<L>,
@@ -212,8 +213,8 @@ fn times(a: &Ob, b: &Ob) -> Ob {
     Ob(a.0.clone().times(b.0.clone()), a.1.clone().times(b.1.clone()))
 }
 
-/// For a context `(A => B) * A`: what is made of the argument, and of the linear function that the
-/// function has there.
+/// For a context `(A => B) * A`: applies `make` to the argument, and to the linear function that
+/// the function gives there.
 fn at_argument<M: Model>(
     context: &Ty,
     make: impl Fn(&M::Hom, &M::Hom) -> M::LHom + 'static,

@@ -53,7 +53,7 @@ impl<P: PairCategory<PointFree>> AppendixC<P> {
     }
 }
 
-/// `f;;projection`, which is the projection where `f` is what it starts from.
+/// `f;;projection`, which is the projection alone if `f` is the identity.
 fn projected(f: &Hom, projection: fn(Ty, Ty) -> Term) -> Hom {
     map(f, move |f| {
         let (a, b) = f.ty().ends().1.components();

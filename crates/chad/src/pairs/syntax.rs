@@ -2,8 +2,8 @@
 //! A.
 //!
 //! `forward` and `reverse` are the same macros, written out as the paper prints them. They are not
-//! defined by this model: that they are what it gives is a proposition of §6, which a test checks
-//! by the normalizer, and a definition could not be compared with itself.
+//! defined by this model: a proposition of §6 says that both agree, which a test checks by the
+//! normalizer, and a definition could not be compared with itself.
 
 use super::{Model, Ob, Open, after, map, open, under, zip};
 use crate::linear::{self, LTy, Lin, Term, Ty, abs, labs};

@@ -100,8 +100,8 @@ fn exactly(
     check(&x, &t, g);
 }
 
-/// P-5: `sum` is the sum of all elements, of vectors of any size, and of what generated terms make
-/// of a vector.
+/// P-5: `sum` is the sum of all elements, of vectors of any size, and of the values of generated
+/// terms over a vector.
 #[test]
 fn sums() {
     for n in [0, 1, 2, 3, 4, 7, 16, 65] {
@@ -117,8 +117,8 @@ fn sums() {
     }
 }
 
-/// P-7: `index_i` is the element at i, for each i of vectors of any size, and of what generated
-/// terms make of a vector.
+/// P-7: `index_i` is the element at i, for each i of vectors of any size, and of the values of
+/// generated terms over a vector.
 #[test]
 fn indices() {
     for n in [1, 2, 3, 4, 7, 16] {
@@ -261,7 +261,8 @@ fn transposition() {
     }
 }
 
-/// `<h, p>` and `<h^t, p>`, where `h` at a point is a matrix times what depends on the point.
+/// `<h, p>` and `<h^t, p>`, where `h` at a point is a matrix times a weight that depends on the
+/// point.
 fn rows(matrix: &[f64], from: usize, to: usize, points: Value) -> (Value, Value) {
     let linear = |rows: usize, columns: usize, entry: Rc<dyn Fn(usize, usize) -> f64>| {
         Value::fun(move |at| {

@@ -64,7 +64,8 @@ impl Context {
         }
     }
 
-    /// `let f = \y. D[t] in <\y. let r = f y in <fst r, lpair(0, lid);;snd r>, lswap (\y. lpair(lid, 0);;snd (f y))>`
+    /// `let f = \y. D[t] in
+    /// <\y. let r = f y in <fst r, lpair(0, lid);;snd r>, lswap (\y. lpair(lid, 0);;snd (f y))>`
     fn push_lambda(&self, x: &source::Var, t: &source::Term) -> Term {
         let y = Var::fresh(&x.hint, AppliedForward::primal_ty(&x.ty));
         let body = self.with(x, var(&y)).push(t);
@@ -95,7 +96,8 @@ impl Context {
         })
     }
 
-    /// `let f = D[t] in let a = D[s] in let r = fst f (fst a) in <fst r, snd f;;leval_(fst a) + snd a;;snd r>`
+    /// `let f = D[t] in let a = D[s] in let r = fst f (fst a) in
+    /// <fst r, snd f;;leval_(fst a) + snd a;;snd r>`
     fn push_call(&self, t: &source::Term, s: &source::Term) -> Term {
         let_("f", self.push(t), |f| {
             let_("a", self.push(s), |a| {

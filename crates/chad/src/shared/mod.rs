@@ -1,10 +1,10 @@
 //! Erratum E26: the macros that do not blow up. They give `<primal, linear function>` once, under
 //! `let`s.
 //!
-//! The pair category makes it right: `<D(t)_1, D(t)_2>` is what each clause computes, with `t_1`
-//! named instead of substituted. What sharing does not cure is that, in reverse, a call of a
-//! closure runs the pullback of its body twice, once for the argument and once for the captured
-//! variables; for that, see `closures`.
+//! The pair category makes it right: each clause computes `<D(t)_1, D(t)_2>`, with `t_1` named
+//! instead of substituted. Sharing leaves one cost: in reverse, a call of a closure runs the
+//! pullback of its body twice, once for the argument and once for the captured variables.
+//! `closures` removes it.
 
 mod forward;
 mod reverse;
@@ -15,11 +15,12 @@ pub use reverse::reverse;
 use crate::applied::{Term, Ty};
 use crate::source;
 
-/// Is `let x = t in s` a construct of its own, or the call of a closure that it abbreviates (S-9)?
+/// Whether `let x = t in s` is a construct of its own, or the call of a closure that it abbreviates
+/// (S-9).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lets {
-    /// Its body's linear function takes or gives what belongs to `x` and to the context together,
-    /// and runs once.
+    /// A construct: its body's linear function takes or gives the tangents or cotangents of `x` and
+    /// of the context together, and runs once.
     Primitive,
     /// As the paper has it.
     Encoded,

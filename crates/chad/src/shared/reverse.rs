@@ -65,7 +65,8 @@ impl Context {
         }
     }
 
-    /// `let f = \y. D[t] in <\y. let r = f y in <fst r, snd r;;lsnd>, lcur^-1 (\y. snd (f y);;lfst)>`
+    /// `let f = \y. D[t] in
+    /// <\y. let r = f y in <fst r, snd r;;lsnd>, lcur^-1 (\y. snd (f y);;lfst)>`
     fn pull_lambda(&self, x: &source::Var, t: &source::Term) -> Term {
         let y = Var::fresh(&x.hint, AppliedReverse::primal_ty(&x.ty));
         let body = self.with(x, var(&y)).pull(t);
@@ -100,7 +101,8 @@ impl Context {
         })
     }
 
-    /// `let f = D[t] in let a = D[s] in let r = fst f (fst a) in <fst r, snd r;;snd a + {(fst a,-)};;snd f>`
+    /// `let f = D[t] in let a = D[s] in let r = fst f (fst a) in
+    /// <fst r, snd r;;snd a + {(fst a,-)};;snd f>`
     fn pull_call(&self, t: &source::Term, s: &source::Term) -> Term {
         let_("f", self.pull(t), |f| {
             let_("a", self.pull(s), |a| {

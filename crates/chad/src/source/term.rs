@@ -18,7 +18,7 @@ pub type Term = lambda::Term<Source>;
 /// A construct.
 pub type Kind = lambda::Kind<Source>;
 
-/// What a row of Figure 2 is instantiated with.
+/// The instance of a row of Figure 2.
 pub type Instance = lambda::Instance<Source>;
 
 /// A row of Figure 2.

@@ -188,7 +188,7 @@ impl Writer<'_> {
         core::for_(i, core::int(n as i64), element)
     }
 
-    /// The sum of what the body gives.
+    /// The sum of the body's values.
     fn sum(
         &mut self,
         n: usize,
@@ -293,7 +293,7 @@ mod tests {
         (program, id)
     }
 
-    /// The written program means what the term means.
+    /// The written program has the meaning of the term.
     #[track_caller]
     fn check_meaning(x: &Var, t: &Term, at: &Value) {
         let (program, id) = written(x, t);
@@ -305,7 +305,7 @@ mod tests {
             .unwrap_or_else(|e| panic!("{t}: {e}\n{}", core::print_program(&program)));
     }
 
-    /// Is there a vector in the term, or in the types of its variables? `of_core` knows none.
+    /// Whether the term, or the type of one of its variables, has a vector. `of_core` knows none.
     fn has_vectors(t: &Term) -> bool {
         fn within(ty: &Ty) -> bool {
             match ty {
@@ -330,8 +330,8 @@ mod tests {
         all.filter(move |(_, x, t)| chosen(x, t)).take(programs)
     }
 
-    /// There and back: the same program, up to the equations of the language. (What `sigmoid`
-    /// abbreviates is not among them.)
+    /// There and back: the same program, up to the equations of the language. (The expansion of
+    /// `sigmoid` is not among them.)
     #[test]
     fn round_trip() {
         for (mut g, x, t) in generated(1000, |x, t| {
@@ -382,7 +382,7 @@ mod tests {
         }
     }
 
-    /// What only derivatives write is refused, and named.
+    /// Operations that only derivatives write are refused by name.
     #[test]
     fn partials() {
         let x = Var::fresh("x", Ty::Real(2));
@@ -405,7 +405,7 @@ mod tests {
         assert_eq!((&signature.params[0].1, &signature.result), (&expect, &Some(expect.clone())));
     }
 
-    /// What `core` has beyond §3 is refused by name.
+    /// Constructs of `core` beyond §3 are refused by name.
     #[test]
     fn outside() {
         let mut program = Program::default();

@@ -1,5 +1,6 @@
-//! T-7: big-step results are denotations, and what they are. T-8: `†` preserves meaning, and
-//! Appendix A through `†` is Appendix C. T-9: nobody can tell how a copower is represented.
+//! T-7: big-step results denote what their terms denote, and are normal forms. T-8: `†` preserves
+//! meaning, and Appendix A through `†` is Appendix C. T-9: no observer can tell how a copower is
+//! represented.
 
 use super::applied_terms::closed;
 use super::linear_terms::{Sample, samples};
@@ -70,7 +71,7 @@ fn normal_forms() {
     assert_eq!(seen.len(), 22, "{seen:?}");
 }
 
-/// What kind of normal form of its type it is, if it is one.
+/// The kind of normal form, if the term is one of its type.
 fn normal_form(t: &applied::Term) -> Option<&'static str> {
     match (t.ty(), t.kind()) {
         (Ty::Real(_), Kind::Op(Op::Const(_), c)) if *c == applied::unit() => Some("c"),
@@ -208,8 +209,8 @@ fn dagger_at_function_types() {
     }
 }
 
-/// T-8: `†` preserves types and meaning, for generated terms of all constructs. What is at
-/// higher types is observed by more generated terms of the linear language, before `†`: from a
+/// T-8: `†` preserves types and meaning, for generated terms of all constructs. Values of
+/// higher types are observed by more generated terms of the linear language, before `†`: from a
 /// number to σ, and from τ to numbers.
 #[test]
 fn dagger_preserves_meaning() {

@@ -215,8 +215,8 @@ impl Generator {
         }
     }
 
-    /// A variable of the type, and a first-order term that uses it as far as its type goes: what an
-    /// observer can do with a term.
+    /// An observer: a variable of the type, and a first-order term that uses it as far as its type
+    /// goes.
     pub(super) fn observer(&mut self, ty: &Ty) -> (Var, Term) {
         let x = Var::fresh("x", ty.clone());
         let result = self.observed(var(&x));
@@ -242,7 +242,7 @@ impl Generator {
         }
     }
 
-    /// Are two meanings of a type the same, for generated observers?
+    /// Asserts that generated observers cannot distinguish two meanings of a type.
     #[track_caller]
     pub(super) fn same_applied(
         &mut self,

@@ -1,4 +1,4 @@
-//! Appendix E, rule by rule: E-1 … E-24 and what they end in. `theorems::adequacy` has the theorems
+//! Appendix E, rule by rule: E-1 … E-24 and their results. `theorems::adequacy` has the theorems
 //! about all of them.
 
 use crate::applied::*;
@@ -32,7 +32,7 @@ fn ends_in(t: Term, normal: &Term) {
     assert_eq!(run(&t).canonical(), normal.canonical(), "{t}");
 }
 
-/// What is normal ends in itself.
+/// Asserts that a normal term ends in itself.
 #[track_caller]
 fn normal(t: Term) {
     ends_in(t.clone(), &t);

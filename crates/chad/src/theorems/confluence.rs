@@ -1,6 +1,6 @@
 //! T-10: the applied target language is pure and every term of it terminates, so the rules of
-//! Appendix E may be used in any order and anywhere, under λs too. Here they are written again, as
-//! steps of rewriting, and what every order ends in is compared with what big steps end in.
+//! Appendix E may be used in any order and anywhere, under λs too. Here they are written as
+//! rewriting steps, and the result of every order is compared with that of big steps.
 
 use super::applied_terms::closed;
 use super::*;
@@ -31,8 +31,7 @@ fn constants(t: &Term, k: usize) -> Option<Vec<std::rc::Rc<[f64]>>> {
     }
 }
 
-/// The rule that applies to the whole term, if one does. What is not mentioned is normal as it
-/// stands.
+/// The rule that applies to the whole term, if one does. Other terms are normal.
 fn contract(t: &Term) -> Option<Term> {
     if let Kind::Op(o, t) = t.kind() {
         let is_constant = matches!(o, Op::Const(_));
@@ -172,7 +171,7 @@ fn step(t: &Term, k: &mut Option<usize>, whole_first: bool) -> Term {
     stepped
 }
 
-/// What no rule applies to, and after how many steps.
+/// The term to which no rule applies any more, and the number of steps to it.
 fn rewritten(t: &Term, order: Order, g: &mut Generator) -> (Term, usize) {
     let (mut t, mut steps) = (t.clone(), 0);
     loop {
@@ -232,7 +231,7 @@ fn any_order() {
 }
 
 /// T-10: nothing is remembered from one evaluation to the next, an argument that is not used is not
-/// run, and substituting for a variable what it is bound to, which copies and drops computations,
+/// run, and substituting the bound term for its variable, which copies and drops computations,
 /// changes no result.
 #[test]
 fn purity() {

@@ -1,5 +1,5 @@
 //! T-3, T-4: the derivatives are right at first-order types, whatever is inside. T-5: they are
-//! linear, at all types. T-11: primals are what they were.
+//! linear, at all types. T-11: primals are unchanged.
 
 use super::*;
 use crate::applied::{Abstract, Ty};
@@ -45,8 +45,8 @@ fn derivatives(s: &Subject, x: &Value, v: &Value, w: &Value, pushed: &Value, pul
     close(&[forward], &[reverse], 1e-9, &s.term);
 }
 
-/// T-11: at first-order types, `D(T)_1 = T` and, but for what is linear, `D(T)_2 = T`: in both
-/// modes, in both appendices.
+/// T-11: at first-order types, `D(T)_1 = T` and, up to linearity, `D(T)_2 = T`: in both modes, in
+/// both appendices.
 #[test]
 fn first_order_types_are_unchanged() {
     for seed in 0..TERMS {
@@ -125,7 +125,7 @@ fn linearity_at_function_types() {
     }
 }
 
-/// T-5, L-29, L-30 for every linear term: what its type system is for.
+/// T-5, L-29, L-30 for every linear term: the purpose of the type system.
 #[test]
 fn linear_terms_are_linear() {
     for super::linear_terms::Sample { context, l, mut generator } in super::linear_terms::samples(2)

@@ -144,7 +144,7 @@ fn linear_equations() {
     }
 }
 
-/// T-1: normal forms mean what the terms mean, have the same types, and are normal.
+/// T-1: normal forms have the meanings and types of the terms, and are normal.
 #[test]
 fn normalization_is_sound() {
     for Sample { context, l, mut generator } in samples(2) {

@@ -270,7 +270,7 @@ impl Generator {
         all[self.below(all.len())]
     }
 
-    /// What comes out of `l`, as a term of type τ: the shortest way that uses it.
+    /// A term of type τ from the result of `l`: the shortest that uses it.
     fn consume(&mut self, context: &[Var], l: Lin, to: &LTy) -> Lin {
         if l.to() == to && self.below(4) > 0 {
             return l;
@@ -401,7 +401,7 @@ pub(super) fn environment(context: &[Var], terms: &[Term]) -> Env<Value> {
         .fold(Env::default(), |env, (x, t)| env.with(x, eval(t, &Env::default())))
 }
 
-/// Does something of the first type, applied or projected, end in the second?
+/// Whether applications and projections lead from the first type to the second.
 fn ends_in(from: &Ty, to: &Ty) -> bool {
     from == to
         || match from {
@@ -495,7 +495,7 @@ pub(super) struct Sample {
     pub context: Vec<Var>,
     /// `Γ; v : σ ⊢ l : τ`
     pub l: Lin,
-    /// For what else the test needs.
+    /// For the other inputs of the test.
     pub generator: Generator,
 }
 

@@ -1,6 +1,6 @@
 //! T-6, the fundamental lemmas: for every term `x : S ⊢ t : T` of the source language and every
-//! curve into ⟦S⟧ that is related to a derivative of it, the curve that t makes of it is related to
-//! what `D(t)` makes of that derivative.
+//! curve into ⟦S⟧ that is related to a derivative of it, the image of the curve under t is related
+//! to the image of that derivative under `D(t)`.
 //!
 //! At ground types the relations P^f and P^r say that derivatives are derivatives, at a point `c`
 //! and along a direction of `real^2` (erratum E14: the point is any, and the derivative is by the
@@ -15,7 +15,7 @@ use super::*;
 use crate::linfun::LinFun;
 use crate::source::Ty;
 
-/// A curve (or surface) into ⟦T⟧ and what the derivative says of it, at a point.
+/// A curve (or surface) into ⟦T⟧ and its derivative at a point.
 #[derive(Clone)]
 struct Related {
     /// The value at a point nearby.
@@ -82,7 +82,7 @@ impl Language {
     }
 }
 
-/// What the relations say.
+/// The version of the relations.
 #[derive(Clone, Copy, PartialEq)]
 enum Reading {
     Corrected,
@@ -129,7 +129,7 @@ impl Point {
         Related { value: Rc::new(Value::clone), first: self.at.clone(), second }
     }
 
-    /// What a morphism and its derivative make of a curve.
+    /// The image of a curve and its derivative under a morphism and its derivative.
     fn through(&self, t: &Comb, r: &Related) -> Related {
         let (primal, derivative) = self.language.derivative(t, self.in_reverse);
         let (t, before, at) = (t.clone(), r.value.clone(), r.first.clone());
@@ -150,8 +150,8 @@ impl Point {
         self.through(&combinators::of_term(&self.c, &t), &self.identity())
     }
 
-    /// Is it in the relation at this type? At a function type, for two arguments and for the curve
-    /// that stays at zero.
+    /// Whether it is in the relation at this type; at a function type, for two arguments and for
+    /// the curve that stays at zero.
     fn relates(&self, g: &mut Generator, ty: &Ty, r: &Related) -> bool {
         match ty {
             Ty::Real(n) => self.relates_vectors(g, *n, r),
@@ -224,7 +224,7 @@ impl Point {
         [first, second]
     }
 
-    /// `ev` after a pair, in the category of pairs: what the relation at `S -> R` is about.
+    /// `ev` after a pair, in the category of pairs: the relation at `S -> R` is about it.
     fn applied(&self, f: &Related, s: &Related) -> Related {
         let (language, result, at) = (self.language, f.first.apply(&s.first), s.first.clone());
         let second = match (f.second.clone(), s.second.clone()) {
@@ -282,7 +282,7 @@ fn mixed(point: &Point, t: &source::Term, wrong: &source::Term) -> Related {
     Related { value: value.value, ..derivative }
 }
 
-/// How many of 100 points, in each mode and language, relate it?
+/// The number of points out of 100, in each mode and language, that relate it.
 fn accepted(
     reading: Reading,
     ty: &Ty,

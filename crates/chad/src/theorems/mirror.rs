@@ -1,6 +1,6 @@
 //! T-12: reverse mode is the mirror image of forward mode, as a theorem about syntax: transposition
 //! (`linear::transpose`) takes the one to the other, decided by the normalizer. And transposition
-//! is what it is called: an involution, and the adjoint in the semantics.
+//! deserves its name: it is an involution, and the adjoint in the semantics.
 
 use super::linear_terms::{Sample, environment, samples};
 use super::*;
@@ -67,8 +67,8 @@ fn transposition_respects_equality() {
 /// their mirror images.
 ///
 /// `<v, w>` is the inner product at vectors, and `Σ_i <f(x_i), y_i>` for a function and a tensor.
-/// Where the `x_i` are linear functions, it is not their mirror images that a function is applied
-/// to; there `w` is the value of a term, and the term's transpose is what pairs with it.
+/// Where the `x_i` are linear functions, functions are not applied to their mirror images; there
+/// `w` is the value of a term, and pairs with the term's transpose.
 #[test]
 fn transposition_is_the_adjoint() {
     let (mut explicit, mut higher) = (0, 0);
@@ -124,7 +124,8 @@ fn entries(sum: &Value) -> &[(Value, Value)] {
     entries
 }
 
-/// Is no linear function in it? Then Cartesian types in it are their own mirror images.
+/// Whether the type has no linear function in it, so that its Cartesian types are their own mirror
+/// images.
 fn plain(ty: &LTy) -> bool {
     match ty {
         LTy::Real(_) | LTy::Unit => true,

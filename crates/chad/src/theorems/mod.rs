@@ -1,9 +1,9 @@
 //! The theorems T-1 … T-12 as properties of generated terms, at least 1000 each, in both modes and,
 //! where there are two, in both appendices.
 //!
-//! What they are tested on: programs of the source language between first-order types and between
-//! types of order up to 3, with anything inside (`Subject`); terms of the linear target language in
-//! both judgements (`linear_terms`), and of the applied one (`applied_terms`), with all of their
+//! The test cases: programs of the source language between first-order types and between types of
+//! order up to 3, with anything inside (`Subject`); terms of the linear target language in both
+//! judgements (`linear_terms`), and of the applied one (`applied_terms`), with all of their
 //! constructs, at types of order up to 3. Elements of higher types are the values of generated
 //! terms, and are compared through such.
 
@@ -32,9 +32,9 @@ use crate::{applied, forward, reverse, source};
 /// How many terms each theorem is tested on.
 const TERMS: u64 = 1000;
 
-/// Derivatives are exponentially larger than programs (E26): what is larger than this is left out,
-/// before anything is known about it but its size. What remains is of higher order all the same:
-/// see `subjects_are_of_higher_order`.
+/// Derivatives are exponentially larger than programs (E26): larger ones than this are left out, by
+/// their size alone. The remaining programs are of higher order all the same: see
+/// `subjects_are_of_higher_order`.
 const LARGEST: f64 = 3000.0;
 
 /// A generated program in all its forms.
@@ -113,7 +113,7 @@ impl Subject {
         Subject { x, term, comb, generator }
     }
 
-    /// Are its derivatives small, and those of its normal form?
+    /// Whether its derivatives and those of its normal form are small.
     fn is_small(&self) -> bool {
         let small = |t: &Comb| literal::size(t) < LARGEST;
         small(&self.comb) && small(&combinators::of_term(&self.x, &source::normalize(&self.term)))
@@ -145,7 +145,7 @@ fn close(a: &[f64], b: &[f64], tolerance: f64, what: &dyn std::fmt::Display) {
     assert!(agree(a, b, tolerance), "{a:?} and {b:?} differ: {what}");
 }
 
-/// Are they as many, and the same but for rounding? What is no number is like itself.
+/// Whether the lengths agree, and the elements but for rounding; NaN equals NaN.
 fn agree(a: &[f64], b: &[f64], tolerance: f64) -> bool {
     let same = |x: f64, y: f64| {
         x == y

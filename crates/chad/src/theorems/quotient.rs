@@ -1,4 +1,4 @@
-//! T-9, E16: what a copower is made of cannot be observed: not the order of its entries, nor
+//! T-9, E16: the representation of a copower cannot be observed: not the order of its entries, nor
 //! whether `(t, s) + (t, s')` is `(t, s + s')`, nor whether there is an entry `(t, 0)`. Three laws,
 //! in both target languages, observed by the reverse derivatives of generated functions.
 
@@ -14,7 +14,7 @@ enum Law {
     ZeroEntries,
 }
 
-/// What the two languages make formal sums of: entries, and the zero of their values.
+/// The constructors of formal sums in a language: entries, and the zero of their values.
 struct Sums<'a> {
     entry: &'a dyn Fn(&Value, &Value) -> Value,
     none: Value,

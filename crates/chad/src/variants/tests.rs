@@ -89,8 +89,8 @@ fn slope(t: &Comb, x: &Value, v: &Value) -> Option<Vec<f64>> {
     smooth.then(|| coarse.iter().zip(&fine).map(|(c, f)| (4.0 * f - c) / 3.0).collect())
 }
 
-/// Forward is the slope, reverse is its transpose, primals are values. Was there a slope to compare
-/// with?
+/// Forward is the slope, reverse is its transpose, primals are values. Gives whether there was a
+/// slope to compare with.
 fn check(g: &mut Generator, t: &Comb) -> bool {
     let x = value(g, &t.from);
     let (v, w) = (over(g, &t.from, &x), over(g, &t.to, &eval(t, &x)));
@@ -237,8 +237,8 @@ fn absolute_value() {
     }
 }
 
-/// FW-2: a function whose body branches on its argument and on what it captures, called in both
-/// branches of another.
+/// FW-2: a function whose body branches on its argument and on its captured variables, called in
+/// both branches of another.
 #[test]
 fn branches_inside_of_functions() {
     let mut drawn = 0;

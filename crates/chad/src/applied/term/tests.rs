@@ -1,5 +1,5 @@
-//! The rules of Figure 5 reject what they should, one by one: terms as their constructors make them
-//! are accepted, and rejected under any other type.
+//! The rules of Figure 5 reject ill-typed terms, one by one: the checker accepts terms as their
+//! constructors make them, and rejects them under any other type.
 
 use super::*;
 use crate::applied::check;

@@ -1,4 +1,4 @@
-//! What is known of a term of `core` when it is read: sizes and indices are numbers, functions of
+//! The static part of a term of `core` when it is read: sizes and indices are numbers, functions of
 //! arrays are code.
 
 use std::collections::HashMap;
@@ -171,7 +171,7 @@ pub fn of_reals(ty: &core::Ty) -> bool {
     matches!(ty, core::Ty::Array(elem) if **elem == core::Ty::REAL || of_reals(elem))
 }
 
-/// What a signature says of a component of a tuple or record.
+/// The signature's type of a component of a tuple or record.
 pub fn sized_component(sized: Option<&SizedTy>, k: usize) -> Option<&SizedTy> {
     match sized? {
         SizedTy::Tuple(items) => items.get(k),

@@ -38,7 +38,7 @@ impl Loop {
         }
     }
 
-    /// Those of its vectors whose elements are mentioned.
+    /// The vectors whose elements the body mentions.
     fn used(&self, body: &Term) -> Vec<(Term, Var)> {
         self.vectors.iter().filter(|(_, element)| body.mentions(element)).cloned().collect()
     }
@@ -210,7 +210,7 @@ fn gathered(v: &Term, size: usize, places: &[Scalar]) -> Option<Term> {
     (places.len() <= MOST_GATHERED).then(|| vector(&items.collect::<Vec<_>>()))
 }
 
-/// The array of what the body of a loop gives.
+/// The array of a loop body's values.
 fn array(around: &Loop, lets: &[Let], known: Known, span: Span) -> Read {
     match known {
         Known::Tuple(items) => {

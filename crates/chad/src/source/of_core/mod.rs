@@ -3,8 +3,8 @@
 //!
 //! Arrays of real numbers have the type `real^n` for a size n that is known when the program is
 //! read. So reading is partial evaluation: sizes, indices and functions of arrays are evaluated
-//! (`Known`), and what is left is the term. A `for` or `loop` goes over the elements of vectors and
-//! becomes a primitive of Appendix F or an elementwise operation (`loops`).
+//! (`Known`); the residual program is the term. A `for` or `loop` goes over the elements of vectors
+//! and becomes a primitive of Appendix F or an elementwise operation (`loops`).
 
 mod known;
 mod loops;
@@ -29,12 +29,12 @@ use outside::{
     SMALLER, UPDATES, VARIANTS, outside,
 };
 
-/// Is a definition in the fragment?
+/// Whether a definition is in the fragment.
 pub fn is_source(program: &Program, entry: DefId) -> bool {
     of_core(program, entry).is_ok()
 }
 
-/// What the parameters of a definition are called.
+/// The names of a definition's parameters.
 pub fn parameters(program: &Program, entry: DefId) -> Vec<Rc<str>> {
     let (mut names, mut body) = (Vec::new(), &program.def(entry).body);
     while let TermKind::Lam(x, inside) = body.kind() {
@@ -86,7 +86,7 @@ fn component(t: Term, k: usize, n: usize) -> Term {
 
 struct Reader<'a> {
     program: &'a Program,
-    /// What the variables of `core` stand for.
+    /// The values of the variables of `core`.
     env: HashMap<u32, Known>,
     /// The binders around, outermost first.
     blocks: Vec<Block>,
@@ -94,13 +94,14 @@ struct Reader<'a> {
     loops: Vec<Loop>,
 }
 
-/// The inside of a binder: `let`s are gathered there and written around what is left of its body.
+/// The inside of a binder: `let`s are gathered there and written around the residual body.
 struct Block {
     bound: Vec<Var>,
     lets: Vec<Let>,
 }
 
-/// `let x = t`; did the program say so, or is `x` the parameter of a definition that was called?
+/// `let x = t`, either `written` in the program, or for the parameter of a definition that was
+/// called.
 struct Let {
     x: Var,
     t: Term,
@@ -120,8 +121,7 @@ fn wrap(lets: &[Let], t: Term) -> Term {
     })
 }
 
-/// The same term, where λs that have been put in the place of a variable are called with what costs
-/// nothing.
+/// β-reduces calls of λs that were substituted for a variable, if the argument is an atom.
 fn called(t: &Term) -> Term {
     let t = t.map(&mut called);
     if let Kind::App(f, s) = t.kind()
@@ -300,8 +300,8 @@ impl Reader<'_> {
             }
             TermKind::Jvp(..) => return outside(span, "`jvp`", DERIVATIVES),
             TermKind::Vjp(..) => return outside(span, "`vjp`", DERIVATIVES),
-            // The library's rules say better what the macros derive from its definitions, but for
-            // what is a constant by its rule alone.
+            // A library's rule only improves on the derivative of the function's definition, so the
+            // definition is read here; except where the function is constant by its rule alone.
             TermKind::Ruled(ruled) if ruled.library && !ruled.is_constant() => {
                 return self.read(&ruled.function, args);
             }
@@ -370,7 +370,7 @@ impl Reader<'_> {
         self.env.insert(x.id, known);
     }
 
-    /// Names what is computed, so that it is computed once.
+    /// Names a computed value, so that it is computed once.
     fn name(&mut self, hint: &str, known: Known, written: bool) -> Known {
         match known {
             Known::Term(t) => Known::Term(self.name_term(hint, t, written)),

@@ -1,17 +1,17 @@
-//! What the source language does not have, and what to write in its place.
+//! Constructs that the source language lacks, and their replacements.
 
 use std::fmt;
 
 use lambada_source::Span;
 
-/// The first construct of a program that the source language does not have.
+/// The first construct of a program that the source language lacks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outside {
-    /// Where it is.
+    /// Its place.
     pub span: Span,
-    /// What it is.
+    /// Its description.
     pub construct: String,
-    /// What to write in its place.
+    /// The replacement to write.
     pub instead: &'static str,
 }
 

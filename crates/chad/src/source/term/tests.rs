@@ -1,4 +1,4 @@
-//! The rules of Figure 1 reject what they should, one by one. The constructors of terms annotate
+//! The rules of Figure 1 reject ill-typed terms, one by one. The constructors of terms annotate
 //! correctly, so wrong annotations are made here.
 
 use super::*;
