@@ -2,11 +2,13 @@
 //! additions.
 //!
 //! ```text
-//!   for i < n { … acc[i] += v … }        becomes   ys = for i < n { … v }; acc += ys          acc : [n]τ
-//!   for i < n { … acc[p] += v … }        becomes   s = reduce + for i < n { … v }; if p in range { acc[p] += s }
-//!                                                                                           p not bound in the loop, v a scalar
-//!   loop … { … acc[p] += v … }           becomes   the same with a part of the state; likewise `if`
-//!   acc = accumulator x; acc += v; y = freeze acc      becomes   y = x + v
+//!   for i < n { … acc[i] += v … }   becomes   ys = for i < n { … v }; acc += ys
+//!                                             acc : [n]τ
+//!   for i < n { … acc[p] += v … }   becomes   s = reduce + for i < n { … v };
+//!                                             if p in range { acc[p] += s }
+//!                                             p not bound in the loop, v a scalar
+//!   loop … { … acc[p] += v … }      becomes   the same with a part of the state; likewise `if`
+//!   acc = accumulator x; acc += v; y = freeze acc   becomes   y = x + v
 //! ```
 //! An accumulator for a few elements, added to at constant places, becomes one accumulator for
 //! each: for four rows, or for sixteen scalars if nothing else is added to.
@@ -28,7 +30,7 @@ use crate::calls::Calls;
 
 /// Accumulators for at most this many rows are split.
 const ROWS: i64 = 4;
-/// Those for at most this many scalars are, if none is added to as a whole.
+/// Accumulators for at most this many scalars are split if none is added to as a whole.
 const SCALARS: i64 = 16;
 
 /// The pass.
@@ -199,7 +201,7 @@ impl Pass<'_> {
             for stm in std::mem::take(&mut parts.places[place]) {
                 let mut to = Vec::new();
                 if first_value(&stm, acc).is_some() {
-                    // It is made later, from what has been added by then, or not at all.
+                    // It is made later, from the sum at that time, or not at all.
                 } else if adds_to(&stm, acc) {
                     match taken.next() {
                         Some((changed, part)) => {
@@ -314,7 +316,7 @@ impl Pass<'_> {
     }
 }
 
-/// What the statement makes the accumulator from, if it makes it.
+/// The initial value of the accumulator, if the statement makes it.
 fn first_value(stm: &Stm, acc: Var) -> Option<Atom> {
     match &stm.exp {
         Exp::Op(Op::Accumulator(init)) if stm.binds[0].var == acc => Some(*init),
@@ -326,12 +328,13 @@ fn freezes(stm: &Stm, acc: Var) -> bool {
     stm.exp.effect() == Effect::Freezes(acc)
 }
 
-/// Does the statement add to the accumulator, which stands outside?
+/// Whether the statement adds to the accumulator, which stands outside.
 fn adds_to(stm: &Stm, acc: Var) -> bool {
     stm.adds_to(&|other| other == acc)
 }
 
-/// Are all additions to the accumulator at constant rows, in range, or to the whole if that may be?
+/// Whether all additions to the accumulator are at constant rows in range, or, if `whole` allows
+/// it, to the whole.
 fn splits(stm: &Stm, acc: Var, rows: i64, whole: bool) -> bool {
     let row = |i: &Atom| matches!(i, Atom::Lit(Scalar::Int(k)) if (0..rows).contains(k));
     !stm.any(&mut |stm| match &stm.exp {
@@ -371,14 +374,14 @@ fn is_zero(atom: Atom) -> bool {
     }
 }
 
-/// The statements of a block, while its accumulators are replaced one after the other: what stands
-/// in each place of the block, and which places have to do with each accumulator. So an accumulator
-/// costs no more than the statements that it is about.
+/// The statements of a block, while its accumulators are replaced one after the other: by place in
+/// the block, with an index from accumulators to places, so that the replacement of an accumulator
+/// visits only the statements that mention it.
 struct Parts {
     places: Vec<Vec<Stm>>,
     /// By accumulator, in order: where it is made, added to and frozen.
     of: HashMap<Var, Vec<usize>>,
-    /// What stands for the final values of accumulators that are gone.
+    /// Replacements of the final values of removed accumulators.
     image: Renaming,
     gone: Vec<Var>,
 }
@@ -418,7 +421,7 @@ impl Parts {
         self.gone.push(frozen);
     }
 
-    /// What stands for an atom: the value of an accumulator may be that of another one.
+    /// The atom after all replacements: the value of an accumulator may be that of another one.
     fn resolved(&self, atom: Atom) -> Atom {
         let mut atom = atom;
         loop {
@@ -445,8 +448,8 @@ impl Parts {
     }
 }
 
-/// What code adds to `acc[place]`, of the given type, as a value. With `all`, every addition to the
-/// accumulator must be of this kind; otherwise the others stay.
+/// The sum that code adds to `acc[place]`, as a value of type `ty`. With `all`, every addition to
+/// the accumulator must be of this kind; otherwise the others stay.
 #[derive(Clone)]
 struct Sum {
     acc: Var,
@@ -456,7 +459,7 @@ struct Sum {
 }
 
 impl Sum {
-    /// The statement without its additions, and their sum; nothing where that is not possible.
+    /// The statement without its additions, and their sum, if possible.
     fn statement(&self, pass: &mut Pass, stm: &Stm) -> Option<(Option<Stm>, Atom)> {
         match &stm.exp {
             Exp::Op(Op::Accumulate { acc, index, value }) => {
@@ -492,7 +495,7 @@ impl Sum {
         }
     }
 
-    /// How the iterations of a `for` make the sum, and what each must give.
+    /// How a `for` makes the sum: collecting or reducing, and the sum within an iteration.
     fn out(&self, index: Var, extent: Atom) -> Option<(Out, Sum)> {
         match self.ty.dims.first() {
             Some(size) if *size == extent => {

@@ -3,11 +3,12 @@
 //! Assumes: nothing. Gives: no primitive with constant arguments only, none that a row of the
 //! tables matches. Keeps: values; [`LAWS`] keep derivatives of every order too, [`POWERS`] do not.
 //!
-//! **What "keeps values" means for reals.** The laws are those of IEEE arithmetic: they hold for both zeros, infinities and NaN. So `x - 0`
-//! is `x`, but `x + 0` is not (`-0 + 0 = +0`), nor is `0 - x` the same as `-x`, nor `-(x - y)` the
-//! same as `y - x`; and `0 * x` and `x - x` stay. A law may round once less (`x ** 2 = x * x`).
-//! Derivatives do not need more, since a cotangent that is absent is never computed. Sums are not
-//! reassociated here. Integers wrap, and all laws of a ring hold for them.
+//! **"Keeps values", for reals.** The laws are those of IEEE arithmetic: they hold for both zeros,
+//! infinities and NaN. So `x - 0` is `x`, but `x + 0` is not (`-0 + 0 = +0`), nor is `0 - x` the
+//! same as `-x`, nor `-(x - y)` the same as `y - x`; and `0 * x` and `x - x` stay. A law may round
+//! once less (`x ** 2 = x * x`). Derivatives do not need more, since a cotangent that is absent is
+//! never computed. Sums are not reassociated here. Integers wrap, and all laws of a ring hold for
+//! them.
 
 use std::rc::Rc;
 
@@ -32,7 +33,7 @@ pub(crate) enum Pattern {
 /// `left = right`
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Law {
-    /// What it is called; for tests and for people.
+    /// Its name, for tests and for people.
     #[cfg_attr(not(test), allow(dead_code))]
     pub(crate) name: &'static str,
     pub(crate) op: Prim,
@@ -300,7 +301,8 @@ fn instance(
     found: &[Option<Atom>; 3],
 ) -> Replacement {
     let mut stms = Vec::new();
-    // What is negated at the end has the other sign until then.
+    // If the last operation is a negation, its operand has the opposite sign, so its name is
+    // negative.
     let own = context.names.hint(stm.binds[0].var);
     let hint: Rc<str> = match pattern {
         Pattern::Op(Prim::Neg, _) => negative(&own),

@@ -1,9 +1,9 @@
 //! Reads of arrays that are known: literals, fills, constants, updates, and rows of arrays.
 //!
 //! Assumes: nothing. Gives: no index of a `Fill`, no constant index of an `Array` or `Constant`, no
-//! index of an index, no read of what an update has just written. Keeps: values. A read is still
-//! done only where it was done before, and not of an array that an update has consumed in between:
-//! that update would have to copy the array.
+//! index of an index, no read of an element that an update has just written. Keeps: values. No rule
+//! adds a read of an array that an update has consumed in between, because that update would have
+//! to copy the array.
 
 use lambada_anf::{Atom, Exp, Op, Param, Stm, Ty};
 use lambada_prim::{Data, Scalar, Tensor};
@@ -105,7 +105,8 @@ fn constant(stm: &Stm, items: &[Atom]) -> Option<Replacement> {
     Replacement::exp(stm, Op::Constant(Tensor { dims: vec![items.len()], data }.into()))
 }
 
-/// An update of an array literal at a constant place, and one that puts back what is there.
+/// An update of an array literal at a constant place, and an update that writes back the old
+/// element.
 fn update(
     context: &mut Context,
     stm: &Stm,

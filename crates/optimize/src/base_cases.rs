@@ -1,9 +1,9 @@
 //! A call of a recursive function whose end is cheap tests for the end itself: `f x` becomes
-//! `if x is an end { what f gives there } else { f x }`.
+//! `if x is an end { the end's results } else { f x }`.
 //!
 //! Most calls of a recursion are its ends: of one that branches, more than half. A test costs less
-//! than a call, and where the function is differentiated no node of a tape is made for an end. What
-//! only the call needs is computed in its branch.
+//! than a call, and where the function is differentiated no node of a tape is made for an end.
+//! Arrays that only the call needs are computed in its branch.
 //!
 //! Assumes: nothing. Gives: no call, but where the function decides at once that it goes on, for
 //! functions that begin with such a test. There is no test where it is known that the recursion
@@ -51,11 +51,12 @@ struct Pass<'a> {
     /// How often each variable is mentioned.
     uses: HashMap<Var, usize>,
     scope: Scope,
-    /// What has been computed in the blocks around: two statements of one key give the same.
+    /// The values computed in the blocks around, by key: statements with equal keys have equal
+    /// values.
     computed: HashMap<cse::Key, Var>,
-    /// The keys of what has been computed, in order.
+    /// The keys of `computed`, in order.
     log: Vec<cse::Key>,
-    /// What the branches around take for decided.
+    /// The conditions decided by the branches around.
     assumed: Vec<(Var, bool)>,
     changed: bool,
 }
@@ -101,7 +102,7 @@ impl Pass<'_> {
         self.scope.reset(mark);
     }
 
-    /// Learns what the statement says.
+    /// Records the facts that the statement establishes.
     fn pass(&mut self, stm: &Stm) {
         match &stm.exp {
             Exp::Op(Op::Check { cond, .. }) => self.assume(*cond, true),
@@ -121,7 +122,7 @@ impl Pass<'_> {
         self.assumed.extend(cond.as_var().map(|var| (var, holds)));
     }
 
-    /// What is known here of the condition, which these statements compute.
+    /// The truth value of the condition, which these statements compute, if it is decided here.
     fn decided(&mut self, stms: &[Stm], cond: Atom) -> Option<bool> {
         let mark = self.scope.mark();
         let mut known = Renaming::new();
@@ -129,7 +130,7 @@ impl Pass<'_> {
             let mut stm = stm.clone();
             known.apply_stm(&mut stm);
             let mut context = Context { names: self.names, scope: &self.scope, calls: self.calls };
-            // All that `simplify` knows, which would remove the test again.
+            // All rules of `simplify`, because it would remove the test again.
             let mut simpler = LOCAL
                 .iter()
                 .filter_map(|rule| rule(&mut context, &stm))
@@ -149,8 +150,7 @@ impl Pass<'_> {
         }
     }
 
-    /// The function that one branch only calls, and nothing else: it has been tested whether it
-    /// ends.
+    /// The function that one branch calls at its end: a test for that function's end has been made.
     fn tested(&self, stm: &Stm) -> Option<FnId> {
         let Exp::Nest(Nest::If { then, otherwise, .. }) = &stm.exp else { return None };
         let called = |block: &Block| match &block.stms[..] {
@@ -161,7 +161,7 @@ impl Pass<'_> {
         self.calls.end(function).map(|_| function)
     }
 
-    /// What stands for a call.
+    /// The statements that replace a call.
     fn written(&mut self, stm: &Stm, ended: &[FnId], before: &mut Vec<Stm>) -> Option<Vec<Stm>> {
         let Exp::Op(Op::Call { function, args, accumulators }) = &stm.exp else { return None };
         let calls = self.calls;

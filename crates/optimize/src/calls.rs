@@ -1,5 +1,5 @@
-//! What calls do: a summary of each function of the library, the least one that the call graph
-//! allows.
+//! Effects of calls: a summary of each function of the library, the least fixpoint over the call
+//! graph.
 //!
 //! Judgement: a function fails, does not end, adds to cells or reads them only if its body does, or
 //! a function that it calls. A recursion ends evidently where one parameter, the same for all
@@ -22,8 +22,8 @@ use crate::ends::{End, end};
 /// A function of more statements is called.
 const STATEMENTS: usize = 24;
 
-/// What is known outside of a function: of the library that it calls, and of variables that it
-/// captures.
+/// Facts from outside of a function: about the library that it calls, and the types of its captured
+/// variables.
 #[derive(Clone, Debug, Default)]
 pub struct Calls {
     /// Free variables of the code at hand, with their types.
@@ -35,7 +35,7 @@ pub struct Calls {
     ends: Vec<Option<End>>,
 }
 
-/// What a function, or a statement, may do besides computing.
+/// The effects that a function or a statement may have besides computing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Summary {
     /// Or inspects.
@@ -56,7 +56,7 @@ impl Summary {
         adds_to_cells: false,
         reads_cells: false,
     };
-    /// What a function may do of which nothing is known.
+    /// The summary of an unknown function.
     const ALL: Summary = Summary {
         fails: true,
         inspects: true,
@@ -82,7 +82,8 @@ impl Summary {
         self.makes_cells || self.adds_to_cells || self.reads_cells
     }
 
-    /// Must the order of the two be kept, since one reads a cell that the other may add to?
+    /// Whether the order of the two must be kept, because one reads a cell that the other may add
+    /// to.
     pub(crate) fn conflicts(self, other: Summary) -> bool {
         self.adds_to_cells && other.reads_cells || self.reads_cells && other.adds_to_cells
     }
@@ -102,8 +103,8 @@ impl Calls {
         for id in graph.circular(library) {
             calls.of[id.0 as usize].endless = true;
         }
-        // Callees come first, as they reach less: what one does is known to all that call it in the
-        // same round.
+        // Callees come first, as they reach less: their callers see their new summaries in the same
+        // round.
         let mut order: Vec<usize> = (0..library.functions.len()).collect();
         order.sort_by_key(|k| graph.reached[*k].len());
         loop {
@@ -121,12 +122,12 @@ impl Calls {
         }
     }
 
-    /// The same where code captures variables of these types.
+    /// Adds variables, with their types, that the code at hand captures.
     pub(crate) fn capturing(self, captured: &[Param]) -> Calls {
         Calls { captured: captured.to_vec(), ..self }
     }
 
-    /// What the code at hand captures, as far as that is known.
+    /// The variables that the code at hand captures, as far as known.
     pub(crate) fn captured(&self) -> &[Param] {
         &self.captured
     }
@@ -141,7 +142,7 @@ impl Calls {
         self.ends.get(id.0 as usize).and_then(Option::as_ref)
     }
 
-    /// What a statement may do.
+    /// The effects that a statement may have.
     pub(crate) fn summary(&self, stm: &Stm) -> Summary {
         let mut summary = Summary::NOTHING;
         stm.each(&mut |s| {
@@ -174,13 +175,13 @@ impl Calls {
         stm.may_fail() && self.summary(stm).inspects
     }
 
-    /// Does it add to an accumulator that it has not made itself, or touch a cell?
+    /// Whether it adds to an accumulator that it has not made itself, or touches a cell.
     pub(crate) fn adds(&self, stm: &Stm) -> bool {
         !stm.additions().is_empty() || stm.touches_cells() && self.summary(stm).touches_cells()
     }
 
-    /// Can it be moved to where its operands are known? It does nothing but compute what it binds,
-    /// or does not end.
+    /// Whether it may move to any place where its operands are in scope: it only computes its
+    /// bindings, or does not end.
     pub(crate) fn is_pure(&self, stm: &Stm) -> bool {
         if stm.is_pure() {
             return true;
@@ -275,8 +276,8 @@ fn callees(block: &Block) -> Vec<FnId> {
     found
 }
 
-/// Is one parameter, the same for all functions of a circle, smaller in every call of them by one
-/// another?
+/// Whether one parameter, the same for all functions of a circle, is smaller in every call of them
+/// by one another.
 fn descends(library: &Library, circle: &BTreeSet<FnId>) -> bool {
     let mut functions = circle.iter().filter_map(|id| library.function(*id));
     let Some(first) = functions.clone().next() else { return true };
@@ -289,7 +290,8 @@ fn descends(library: &Library, circle: &BTreeSet<FnId>) -> bool {
     })
 }
 
-/// A walk through one function of a circle: which of its parameters are smaller in every call?
+/// A walk through one function of a circle, which finds the parameters that are smaller in every
+/// call.
 struct Descent<'a> {
     circle: &'a BTreeSet<FnId>,
     params: &'a [Param],
@@ -362,7 +364,7 @@ impl<'a> Descent<'a> {
         }
     }
 
-    /// Is the argument smaller than the parameter at this position?
+    /// Whether the argument is smaller than the parameter at this position.
     fn is_smaller(&self, arg: Atom, position: usize) -> bool {
         let param = &self.params[position];
         if param.ty == Ty::int() {

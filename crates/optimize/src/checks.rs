@@ -1,11 +1,11 @@
-//! Checks that are evident, by what is known of indices and sizes: `0 ≤ i` and `i < n` for the
-//! index of a loop over n, what enclosing `if`s and dominating `Check`s say, and sums of these with
+//! Checks that are evident, by bounds of indices and sizes: `0 ≤ i` and `i < n` for the index of a
+//! loop over n, the conditions of enclosing `if`s and dominating `Check`s, and sums of these with
 //! constants.
 //!
 //! Assumes: sizes are not negative; sums of indices and sizes do not overflow. Gives: no comparison
 //! of integers that linear bounds decide; a `Check` of a constant `true` then goes away; no
-//! quotient or rest that bounds of the operands decide. Keeps: values and failures: a check that
-//! may fail stays where it is.
+//! quotient or remainder that bounds of the operands decide. Keeps: values and failures: a check
+//! that may fail stays where it is.
 
 use lambada_anf::{Atom, Exp, Op, Stm};
 use lambada_prim::Prim;
@@ -16,7 +16,7 @@ use crate::rewrite::{Context, Replacement};
 pub(crate) fn checks(context: &mut Context, stm: &Stm) -> Option<Replacement> {
     match &stm.exp {
         Exp::Op(Op::Prim(op, args)) => Replacement::value(decided(context, *op, args)?),
-        // What is compared before a loop may be evident inside.
+        // A comparison made before a loop may be decidable inside.
         Exp::Op(Op::Check { cond, .. }) => {
             let Exp::Op(Op::Prim(op, args)) = context.scope.definition(*cond)? else { return None };
             let holds = decided(context, *op, args)? == Atom::bool(true);
@@ -26,7 +26,7 @@ pub(crate) fn checks(context: &mut Context, stm: &Stm) -> Option<Replacement> {
     }
 }
 
-/// What an operation on two integers gives, if that is evident.
+/// The result of an operation on two integers, if bounds decide it.
 fn decided(context: &Context, op: Prim, args: &[Atom]) -> Option<Atom> {
     let [a, b] = args[..] else { return None };
     let proves = |a, b, strict| context.scope.proves(a, b, strict);
@@ -43,10 +43,10 @@ fn decided(context: &Context, op: Prim, args: &[Atom]) -> Option<Atom> {
         Prim::MinInt if proves(b, a, false) => b,
         Prim::MaxInt if proves(a, b, false) => b,
         Prim::MaxInt if proves(b, a, false) => a,
-        // What is below the divisor is its own rest.
+        // A dividend below the divisor is its own remainder.
         Prim::RemInt if proves(Atom::int(0), a, false) && proves(a, b, true) => a,
         Prim::DivInt if proves(Atom::int(0), a, false) && proves(a, b, true) => Atom::int(0),
-        // A quotient of what is between two multiples of the divisor, say.
+        // For example, the quotient of a dividend between two multiples of the divisor.
         _ => Atom::int(context.scope.constant(op, args)?),
     })
 }

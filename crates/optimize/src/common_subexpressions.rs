@@ -1,4 +1,4 @@
-//! Common subexpressions: what has been computed where it is still in scope is not computed again.
+//! Common subexpression elimination: a value that is still in scope is not recomputed.
 //!
 //! Assumes: nothing. Gives: no two pure statements in scope of each other that are equal up to the
 //! names that they bind inside. Keeps: values and failures; of two equal loops that may fail the
@@ -41,11 +41,11 @@ pub(crate) type Key = Vec<u64>;
 struct Cse<'a> {
     calls: &'a Calls,
     known: HashMap<Key, Vec<Var>>,
-    /// What has become known, to be forgotten when its block ends.
+    /// The keys to remove when their block ends.
     log: Vec<Key>,
     image: Renaming,
-    /// Of the nests that are still to be visited: is it the only one of its shape? Then there is no
-    /// need to compare it, which takes time for each nest around.
+    /// For each nest still to be visited, whether it is the only one of its shape. Such a nest need
+    /// not be compared, which takes time for each nest around.
     unique: VecDeque<bool>,
 }
 
@@ -109,7 +109,8 @@ fn block_shape(block: &Block, shapes: &mut Vec<u64>) -> u64 {
     hasher.finish()
 }
 
-/// May an equal statement before it stand for it? A loop or a call that fails has failed there.
+/// Whether an equal statement before it may replace it. A failing loop or call has already failed
+/// there.
 fn shareable(stm: &Stm, calls: &Calls) -> bool {
     match &stm.exp {
         Exp::Op(Op::Call { .. }) | Exp::Nest(_) => {
@@ -179,7 +180,7 @@ impl Encoder {
         self.push(block.stms.len() as u64);
         for stm in &block.stms {
             self.stm(stm);
-            // What follows in this block may mention it.
+            // Later statements of this block may mention it.
             stm.binds.iter().for_each(|p| self.bind(p.var));
         }
         self.atoms(&block.results);
@@ -227,7 +228,7 @@ impl Encoder {
             Op::Accumulator(_) => (20, 0),
             Op::Accumulate { .. } => (21, 0),
             Op::Freeze(_) => (22, 0),
-            // What a check says does not matter, only its condition, which comes first.
+            // A check's message does not matter, only its condition, which comes first.
             Op::Check { .. } => {
                 codes.truncate(1);
                 (23, 0)

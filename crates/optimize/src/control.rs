@@ -1,5 +1,5 @@
 //! Control flow that is decided: an `if` on a constant, a loop that runs not at all or once,
-//! branches and loops that give back what they were given.
+//! branches and loops that return values from outside unchanged.
 //!
 //! Assumes: nothing. Gives: no `if` on a constant, no `for` or `loop` of constant extent ≤ 1, no
 //! result of an `if` that is the same in both branches or is true in one and false in the other, no
@@ -53,8 +53,8 @@ fn if_(stm: &Stm, cond: Atom, then: &Block, otherwise: &Block) -> Option<Replace
     if_same(stm, cond, then, otherwise).or_else(|| if_truths(stm, cond, then, otherwise))
 }
 
-/// An `if` between integers that take an addition or so chooses between both: no tape holds what is
-/// computed again, and its bounds are known.
+/// An `if` between cheap integers computes both and selects one: no tape holds them, because they
+/// are recomputed, and their bounds are known.
 fn cheap_integers(stm: &Stm, cond: Atom, then: &Block, otherwise: &Block) -> Option<Replacement> {
     let cheap = |stm: &Stm| {
         matches!(stm.exp, Exp::Op(Op::Prim(Prim::AddInt | Prim::SubInt | Prim::NegInt, _)))
@@ -90,7 +90,7 @@ fn select(elem: ScalarTy) -> Prim {
 
 /// Results that are the same in both branches need no `if`.
 fn if_same(stm: &Stm, cond: Atom, then: &Block, otherwise: &Block) -> Option<Replacement> {
-    // A variable bound in a branch cannot be the result of the other, so what is equal is in scope
+    // A variable bound in a branch cannot be the result of the other, so equal results are in scope
     // outside.
     let same: Vec<bool> =
         then.results.iter().zip(&otherwise.results).map(|(a, b)| a == b).collect();

@@ -32,7 +32,7 @@ pub(crate) fn dead_code(function: &mut Function, calls: &Calls) -> bool {
     sweeper.changed
 }
 
-/// Finds what is live.
+/// Marks live variables.
 struct Marker<'a> {
     calls: &'a Calls,
     /// Accumulators that the function makes and freezes itself.
@@ -127,7 +127,7 @@ impl Marker<'_> {
                     p.ty.dims.iter().for_each(|d| self.need(p.var, *d));
                 }
             }
-            // An addition is live if its accumulator is: the accumulator needs what is added, and
+            // An addition is live if its accumulator is: the accumulator needs the added value, and
             // that the addition runs.
             Exp::Op(Op::Accumulate { acc, index, value }) => {
                 index.iter().chain([value]).for_each(|atom| self.need(*acc, *atom));
@@ -137,7 +137,7 @@ impl Marker<'_> {
             Exp::Op(Op::Call { args, accumulators, .. }) => {
                 self.call(stm, args, accumulators, control)
             }
-            // Where a call needs the accumulator, it is frozen, whoever reads the value.
+            // Where a call needs the accumulator, it is frozen even if the value is not read.
             Exp::Op(Op::Freeze(acc)) => {
                 let p = &stm.binds[0];
                 p.ty.dims.iter().for_each(|d| self.need(*acc, *d));
@@ -180,7 +180,7 @@ impl Marker<'_> {
         control.into_iter().for_each(|control| self.root(control.into()));
     }
 
-    /// A call that only computes and adds is live if what it binds or adds to is.
+    /// A call that only computes and adds is live if one of its bindings or accumulators is.
     fn call(&mut self, stm: &Stm, args: &[Atom], accumulators: &[Var], control: Option<Var>) {
         if !only_adds(stm, self.calls) {
             args.iter().for_each(|atom| self.root(*atom));
@@ -202,13 +202,13 @@ impl Marker<'_> {
     }
 }
 
-/// Does it return, and do nothing but compute what it binds and add to accumulators?
+/// Whether it returns, and only computes its bindings and adds to accumulators.
 fn only_adds(stm: &Stm, calls: &Calls) -> bool {
     let summary = calls.summary(stm);
     !summary.fails && !summary.endless && !summary.adds_to_cells && !summary.reads_cells
 }
 
-/// Removes what is not.
+/// Removes dead code.
 struct Sweeper<'a> {
     calls: &'a Calls,
     live: Vec<bool>,
@@ -226,7 +226,7 @@ impl Sweeper<'_> {
         self.changed |= block.stms.len() < before;
     }
 
-    /// Drops what is not live of the bindings of a statement, or of what belongs to each.
+    /// Drops the dead items of the bindings of a statement, or of a list parallel to them.
     fn prune<T: Clone>(&mut self, items: &mut Vec<T>, live: &[bool]) {
         if live.contains(&false) {
             self.changed = true;
@@ -292,8 +292,8 @@ impl Sweeper<'_> {
     }
 }
 
-/// Does a statement that has survived only compute values? Additions to accumulators of others,
-/// checks and what may not end do more.
+/// Whether a statement that has survived only computes values. Additions to accumulators of others,
+/// checks and statements that may not end do more.
 fn is_value(stm: &Stm, calls: &Calls) -> bool {
     match stm.exp.effect() {
         Effect::Makes

@@ -10,8 +10,8 @@ const STATEMENTS: usize = 8;
 #[derive(Clone, Debug)]
 pub(crate) struct End {
     pub(crate) function: Function,
-    /// The same without its other branch, which no test of the end needs: it may be long, and the
-    /// test is written out at each call.
+    /// The function without its other branch, which no test of the end needs: it may be long, and
+    /// the test is written out at each call.
     pub(crate) test: Function,
     /// Whether it is the first branch.
     pub(crate) then: bool,

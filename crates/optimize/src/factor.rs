@@ -38,7 +38,7 @@ impl For<'_> {
         self.body.stms.iter().find(defines).map(|s| &s.exp)
     }
 
-    /// Is the atom there outside the loop?
+    /// Whether the atom is in scope outside the loop.
     fn invariant(&self, atom: Atom) -> bool {
         let Atom::Var(var) = atom else { return true };
         let mut inside = HashSet::from([self.index]);
@@ -69,14 +69,14 @@ fn duplicates(stm: &Stm, for_: &For) -> Option<Replacement> {
     Some(Replacement { stms, values: first.into_iter().map(|j| stm.binds[j].var.into()).collect() })
 }
 
-/// What is done to a sum after a linear map has left it.
+/// The linear map that has left a sum, to apply afterwards.
 enum Map {
     Negate,
     Multiply(Atom),
     Divide(Atom),
 }
 
-/// Is the real surely a finite number? Constants are, and integers that have been converted.
+/// Whether the real is surely finite: a finite constant, or a converted integer.
 fn finite(context: &Context, a: Atom) -> bool {
     match a {
         Atom::Lit(Scalar::Real(a)) => a.is_finite(),

@@ -1,9 +1,8 @@
-//! Does a loop fail only where another, in the same iteration, has failed before?
+//! Whether a loop fails only where another has failed before, in the same iteration.
 //!
-//! Two bodies that run one after the other are compared by what their checks depend on: everything
-//! else is left out, the same pure statement on the same operands is the same value, and a check,
-//! or a construct with checks in it, that equals one before it up to the names that it binds cannot
-//! fail.
+//! Two bodies that run one after the other are compared by the slices that their checks depend on.
+//! Equal pure statements on equal operands have equal values; a check, or a construct with checks
+//! in it, cannot fail if it equals one before it up to the names that it binds.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,8 +10,8 @@ use lambada_anf::{Atom, Block, Exp, Nest, Op, Renaming, Stm, Var};
 
 use crate::common_subexpressions as cse;
 
-/// In a body whose first `before` statements come from the first loop: can the statements after
-/// these not fail?
+/// Whether the statements of a body after the first `before`, which come from the first loop,
+/// cannot fail.
 pub(crate) fn covered(body: &Block, before: usize) -> bool {
     let mut needed = HashSet::new();
     let mut slice: Vec<(usize, Stm)> = Vec::new();
@@ -41,7 +40,7 @@ pub(crate) fn covered(body: &Block, before: usize) -> bool {
     true
 }
 
-/// The statement, if it may fail or what comes after needs it, without what is needed for neither.
+/// The statement, if it may fail or a later one needs it, without the parts needed for neither.
 fn failing_part(stm: &Stm, needed: &mut HashSet<Var>) -> Option<Stm> {
     let wanted = stm.binds.iter().any(|p| needed.contains(&p.var));
     if !wanted && !stm.may_fail() {

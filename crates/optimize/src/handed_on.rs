@@ -1,12 +1,12 @@
 //! Handles that functions only hand on to each other: a tape that holds nothing but tapes of the
-//! calls inside says nothing that the calls do not know. Who calls neither makes nor passes it.
+//! calls inside has no information. Callers neither make nor pass it.
 //!
-//! Assumes: nothing. Gives: the same program with null for such handles; what is left of them goes
-//! with other dead code. Keeps: values and failures.
+//! Assumes: nothing. Gives: the program with null for such handles; their remainders go with other
+//! dead code. Keeps: values and failures.
 //!
-//! All handles that functions take and give are taken for such at first, and those that something
-//! else still mentions, when the others are null, are no such ones: so handles that only each other
-//! need go together.
+//! All handles that functions take and give are candidates at first. With the candidates null,
+//! those that something still mentions are removed from the set, until it is stable: so handles
+//! that only need each other go together.
 
 use std::collections::HashSet;
 
@@ -57,7 +57,7 @@ fn handles(library: &Library) -> Places {
     places
 }
 
-/// Gives null there, and drops what is dead then.
+/// Replaces these handles by null, and drops the code that is dead then.
 fn nothing(program: &mut Function, places: &Places) {
     let Library { functions, .. } = &mut program.library;
     for (function, k) in functions.iter_mut().zip(0..) {

@@ -42,9 +42,9 @@ use rewrite::{Rule, rewrite};
 /// A pass of the optimizer.
 #[derive(Clone, Copy, Debug)]
 pub struct Pass {
-    /// What it is called on the command line: `show --after NAME`.
+    /// Its name on the command line: `show --after NAME`.
     pub name: &'static str,
-    /// What it does, in a line.
+    /// A description, in a line.
     pub what: &'static str,
     how: How,
 }
@@ -54,9 +54,9 @@ pub struct Pass {
 enum How {
     /// It is about one function, which may call others.
     Each(fn(&mut Function, &Calls) -> bool),
-    /// The same, and it depends on who reads the result.
+    /// Like [`How::Each`], but it depends on the audience of the result.
     Read(fn(&mut Function, &Calls, Audience) -> bool),
-    /// It is about one function of the library, which is told which one it is.
+    /// It is about one function of the library, and takes its id.
     Called(fn(&mut Function, FnId, &Calls) -> bool),
     /// It is about a program with its library.
     Whole(fn(&mut Function) -> bool),
@@ -69,7 +69,8 @@ impl Pass {
         self.run_knowing(program, &mut None, Audience::Machine)
     }
 
-    /// The same, where what calls do may be known already. It is found out if the pass asks for it.
+    /// [`Pass::run`] with the summaries of calls, if they are known already; otherwise they are
+    /// computed if the pass needs them.
     fn run_knowing(
         &self,
         program: &mut Function,
@@ -205,11 +206,11 @@ pub fn passes() -> impl Iterator<Item = &'static Pass> {
 /// needed.
 const ROUNDS: usize = 10;
 
-/// What holds of derivatives too.
+/// Rules that keep derivatives too.
 const DIFFERENTIABLE: &[Rule] =
     &[algebra::algebra, arrays::arrays, nodes::nodes, control::control, checks::checks];
 
-/// The same, and what holds of values only.
+/// [`DIFFERENTIABLE`] and rules that keep values only.
 const LOCAL: &[Rule] = &[
     algebra::algebra,
     algebra::powers,
@@ -263,8 +264,7 @@ pub fn optimize(function: Function) -> Function {
     })
 }
 
-/// Runs the passes, and shows what each of them gives, and whether that is something else than
-/// before.
+/// Runs the passes, and shows `observe` the result of each and whether it has changed the program.
 pub fn optimize_observed(
     mut function: Function,
     audience: Audience,
@@ -309,7 +309,7 @@ pub fn optimize_observed(
     function
 }
 
-/// Is it the same code? Names that are not in use do not count.
+/// Whether both are the same code. Names that are not in use do not count.
 fn is_same(a: &Function, b: &Function) -> bool {
     let same = |pair: (&Option<Function>, &Option<Function>)| match pair {
         (Some(a), Some(b)) => is_same(a, b),
@@ -335,12 +335,12 @@ fn verify(pass: &Pass, before: &Function, after: &Function) {
     }
 }
 
-/// The cheap passes and fusion, on code with free variables: used before differentiation. What the
-/// results and their sizes do not need goes away. Loops are fused so that what they hand to each
-/// other is a local value, which the reverse sweep may compute again, and no array that it would
-/// have to keep. The library is that of the functions that it calls, which stay as they are; it may
-/// be one of them itself. What it captures should be told with types: without, a product of
-/// matrices is not known to have sizes that fit, and stays in a loop.
+/// The cheap passes and fusion, on code with free variables: used before differentiation. Code that
+/// the results and their sizes do not need goes away. Fusion turns arrays between loops into local
+/// values, which the reverse sweep may recompute and need not keep. `library` has the callees,
+/// which stay unchanged; the function may be one of them, `itself`. `captured` should have the
+/// types of all captured variables: without them, a product of matrices is not known to have sizes
+/// that fit, and stays in a loop.
 pub fn simplify(
     library: &Library,
     names: &mut Names,
@@ -378,8 +378,7 @@ pub fn simplify(
         differentiable(&mut function, calls);
         dead_code::dead_code(&mut function, calls);
     }
-    // What does not change in a loop is differentiated once, and no tape holds it for each
-    // iteration.
+    // Loop-invariant values are differentiated once, and no tape holds them for each iteration.
     loop_invariant_code_motion::loop_invariant_code_motion(&mut function, calls, audience);
     dead_code::dead_code(&mut function, calls);
     *names = function.names;

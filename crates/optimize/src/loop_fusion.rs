@@ -1,17 +1,21 @@
 //! Fusion: two `for`s over the same range become one, and so do two `if`s on the same condition.
 //!
 //! ```text
-//!   ys = for i < n { b₁ }                                     ys, zs = for i < n { b₁; b₂[ys[j, …] := b₁'s value, j := i] }
-//!   between                                 becomes           between, as far as it does not depend on ys
-//!   zs = for j < n { b₂ reads ys[j, …] }                      between, as far as it does
+//!   ys = for i < n { b₁ }
+//!   between
+//!   zs = for j < n { b₂ reads ys[j, …] }
+//! becomes
+//!   between, as far as it does not depend on ys
+//!   ys, zs = for i < n { b₁; b₂[ys[j, …] := b₁'s value, j := i] }
+//!   between, as far as it does
 //! ```
 //!
 //! Assumes: nothing. Gives: no two loops over the same extent in one block that could run together.
 //! This is where a primal loop, its reductions and its reverse loop become one nest, and where
 //! arrays stored between them become local values. Keeps: values and failures, and updates in
-//! place: nothing moves behind what takes over the memory of an array that it needs. The first loop
-//! moves down to the second, so nothing that may fail may stand between if it may fail itself; what
-//! depends on it moves below the second, so that must not fail at all. If both may fail, the second
+//! place: nothing moves behind a statement that takes over the memory of an array that it needs.
+//! The first loop moves down to the second, so if it may fail, no statement between may fail. Its
+//! dependents move below the second, so they must not fail at all. If both may fail, the second
 //! fails only where the same iteration of the first has failed before ([`failures`]).
 
 use std::cell::OnceCell;
@@ -32,7 +36,7 @@ const WINDOW: usize = 2000;
 
 /// The pass.
 pub(crate) fn loop_fusion(function: &mut Function, calls: &Calls) -> bool {
-    // What a function is given to add to may be a cell too.
+    // An accumulator parameter may be a cell too.
     let mut cells: HashSet<Var> = function.accumulators.iter().map(|p| p.var).collect();
     function.body.each(&mut |stm| {
         if stm.exp.effect() == Effect::OpensCell {
@@ -42,7 +46,7 @@ pub(crate) fn loop_fusion(function: &mut Function, calls: &Calls) -> bool {
     block(&mut function.body, &Effects { calls, cells }, &mut Image::default(), false)
 }
 
-/// What is needed to know what statements do.
+/// The inputs to judge the effects of statements.
 struct Effects<'a> {
     calls: &'a Calls,
     /// The names of cells.
@@ -123,8 +127,8 @@ fn block(b: &mut Block, effects: &Effects, image: &mut Image, fused: bool) -> bo
     changed
 }
 
-/// Are there two statements over the same range? Only then is it worth knowing what statements
-/// mention.
+/// Whether two statements have the same range. Otherwise the mentions of statements need not be
+/// computed.
 fn has_candidates(stms: &[Stm]) -> bool {
     let mut seen = HashSet::new();
     stms.iter().filter_map(range).any(|range| !seen.insert(range.code()))
@@ -150,7 +154,7 @@ fn fuse_all(b: &mut Block, effects: &Effects, image: &Image) -> Vec<Vec<Joined>>
     row.infos.into_iter().map(|info| info.joined).collect()
 }
 
-/// What two statements must share to be fused.
+/// The range that two statements must share to be fused.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Range {
     For(Atom),
@@ -187,13 +191,13 @@ type Joined = (Var, [Atom; 2]);
 /// Facts about a statement for others that move past it. A walk through all that is inside is made
 /// on demand: `if`s next to each other need none.
 struct Info {
-    /// What it binds, by position.
+    /// Its bindings, by position.
     binds: HashMap<Var, usize>,
     mentions: OnceCell<HashSet<Var>>,
     adds_to: OnceCell<HashSet<Var>>,
-    /// Arrays whose memory it takes over: what reads them stays before it.
+    /// Arrays whose memory it takes over: reads of them stay before it.
     consumes: OnceCell<HashSet<Var>>,
-    /// What it does with cells: additions and reads keep their order.
+    /// Its effects on cells: additions and reads keep their order.
     summary: OnceCell<Summary>,
     /// The results that its branches still mention: the first that it binds.
     joined: Vec<Joined>,
@@ -211,8 +215,8 @@ impl Info {
         }
     }
 
-    /// Of two statements that become one. What was between them is still mentioned, which only
-    /// makes later fusions more careful.
+    /// Merges the infos of two statements that become one. Values between them count as still
+    /// mentioned, which only makes later fusions more careful.
     fn and(mut self, other: Info, joined: Vec<Joined>) -> Info {
         let count = self.binds.len();
         self.binds.extend(other.binds.into_iter().map(|(var, k)| (var, count + k)));
@@ -236,7 +240,7 @@ fn both<T>(a: OnceCell<T>, b: OnceCell<T>, and: impl Fn(T, T) -> T) -> OnceCell<
     }
 }
 
-/// Is something in both?
+/// Whether a variable is in both.
 fn mentions_any(mentions: &HashSet<Var>, binds: &HashMap<Var, usize>) -> bool {
     if mentions.len() < binds.len() {
         mentions.iter().any(|v| binds.contains_key(v))
@@ -323,7 +327,7 @@ impl Row<'_> {
             return None;
         }
         let own = &self.infos[first];
-        // What the dependents bind, and the accumulators that they add to.
+        // The bindings of the dependents, and the accumulators that they add to.
         let (mut made, mut added): (HashSet<Var>, HashSet<Var>) = Default::default();
         let mut dependents = Vec::new();
         for k in first + 1..second {
@@ -364,15 +368,15 @@ impl Row<'_> {
         fusible.then_some(dependents)
     }
 
-    /// Does the k-th statement take over an array that the first one needs, or one of its
-    /// dependents, which all come after it then? Or does it read cells that they add to, or the
-    /// other way around?
+    /// Whether the k-th statement takes over an array that the first one or one of its dependents
+    /// needs, since these would come after it; or reads cells that they add to, or the other way
+    /// around.
     fn overtaken(&self, first: usize, dependents: &[usize], k: usize) -> bool {
         std::iter::once(&first).chain(dependents).any(|moved| self.loses_to(*moved, k))
     }
 
-    /// Puts the fused statement where the second one was, and what depends on the first one behind
-    /// it. Gives its place.
+    /// Puts the fused statement in the place of the second one, and the dependents of the first one
+    /// behind it. Gives its place.
     fn fuse(&mut self, first: usize, second: usize, dependents: &[usize]) -> usize {
         let rest = self.stms.split_off(second + 1);
         let rest_infos = self.infos.split_off(second + 1);
@@ -420,8 +424,8 @@ fn fused_body(a: &Stm, results: &HashMap<Var, usize>, b: &Stm) -> Block {
     }
 }
 
-/// Does the second loop use the results of the first, which are these, only by reading its own
-/// element?
+/// Whether the second loop uses `results`, those of the first, only by reading the element at its
+/// own index.
 fn reads_elementwise(a: &Stm, results: &HashMap<Var, usize>, b: &Stm) -> bool {
     let (Exp::Nest(Nest::For { outs, .. }), Exp::Nest(Nest::For { index, body, .. })) =
         (&a.exp, &b.exp)
@@ -462,7 +466,7 @@ fn body_reads(block: &Block, results: &Results, index: Var) -> bool {
     }) && !block.results.iter().any(|a| results.has(*a))
 }
 
-/// `a_binds`: what the first one binds, by position.
+/// `a_binds`: the bindings of the first one, by position.
 fn merge(a: Stm, a_binds: &HashMap<Var, usize>, b: Stm) -> Stm {
     let binds = a.binds.iter().chain(&b.binds).cloned().collect();
     let exp = match (a.exp, b.exp) {
@@ -503,7 +507,7 @@ fn in_sequence(mut first: Block, second: Block) -> Block {
     first
 }
 
-/// What the first loop makes: by position, and what its body gives for each.
+/// The results of the first loop, by position, and its body's value for each.
 struct Made<'a> {
     binds: &'a HashMap<Var, usize>,
     outs: &'a [Out],
@@ -511,14 +515,14 @@ struct Made<'a> {
 }
 
 impl Made<'_> {
-    /// What a reduction gives is not an element: nothing reads it.
+    /// The body's value for `x`; none if `x` is a reduction's result, which is no element.
     fn value(&self, x: Var) -> Option<Atom> {
         let k = *self.binds.get(&x)?;
         (self.outs[k] == Out::Collect).then(|| self.values[k])
     }
 }
 
-/// Replaces `ys[i]` by the value that the first body gives, and `ys[i, k]` by an index of it.
+/// Replaces `ys[i]` by the value of the first body, and `ys[i, k]` by an index of it.
 fn replace_reads(block: &mut Block, made: &Made, image: &mut Renaming) {
     block.stms.retain_mut(|stm| {
         if let Exp::Op(Op::Index(x, at)) = &mut stm.exp

@@ -1,15 +1,16 @@
 //! Loop-invariant code moves out of loops.
 //!
 //! Assumes: nothing. Gives: no pure statement in a loop that depends on nothing the loop binds,
-//! except those that are cheaper to do again than to keep (`Fill`, updates) and those that might
+//! except those that are cheaper to recompute than to keep (`Fill`, updates) and those that might
 //! not be safe to run when the loop runs no iteration: reads that are not evidently in range,
 //! `while` loops that might not end, and divisions of integers in source that people read. Keeps:
 //! values and failures: a `Check` never moves.
 //!
-//! **Costly work is not done where the loop would not have run.** A loop in a loop may have no iterations in most of the outer ones
-//! (`for j < i`); if something that takes a loop itself leaves it, both come under the condition
-//! that there is an iteration, unless it costs nothing where there is none. What a branch computes
-//! leaves the loop under the condition of the branch.
+//! **Costly work is not done where the loop would not have run.** A loop in a loop may have no
+//! iterations in most of the outer ones (`for j < i`); if a statement that takes a loop itself
+//! leaves it, both come under the condition that there is an iteration, unless the statement costs
+//! nothing where there is none. Statements of a branch leave the loop under the condition of the
+//! branch.
 
 use std::collections::HashSet;
 
@@ -50,7 +51,7 @@ struct Motion<'a> {
     scope: Scope,
     /// How many loops surround the current block.
     loops: usize,
-    /// What is bound in loops.
+    /// Variables bound in loops.
     varying: HashSet<Var>,
     /// The sizes of the arguments.
     sizes: HashSet<Var>,
@@ -112,9 +113,9 @@ impl Motion<'_> {
         }
     }
 
-    /// Would a loop that may not run at all have saved costly work? If it is in a loop, it may run
-    /// in some iterations only; elsewhere it matters unless it goes over the axes of arguments,
-    /// which are seldom empty.
+    /// Whether costly work would be wasted when the loop has no iteration. A loop whose extent
+    /// varies in an outer loop may run in some iterations only; elsewhere the guard is omitted if
+    /// the extent is a size of arguments, which are seldom empty.
     fn needs_guard(&self, stm: &Stm, out: &[Stm]) -> bool {
         let Some(extent) = stm.exp.extent() else { return false };
         let varies = extent.as_var().is_some_and(|v| self.varying.contains(&v));
@@ -130,7 +131,7 @@ impl Motion<'_> {
             || matches!(self.scope.definition(atom), Some(Exp::Op(Op::Prim(_, args))) if args.iter().all(|a| self.is_size(*a)))
     }
 
-    /// `if 0 < extent { out; stm } else { what the loop gives without iterations }`
+    /// `if 0 < extent { out; stm } else { the loop's results without iterations }`
     fn guarded(&mut self, stm: Stm, out: Vec<Stm>) -> Vec<Stm> {
         let Some(extent) = stm.exp.extent() else { return out.into_iter().chain([stm]).collect() };
         let mut otherwise = Block::default();
@@ -169,7 +170,7 @@ impl Motion<'_> {
     }
 }
 
-/// What leaves a loop.
+/// The search for statements that leave a loop.
 struct Leaving<'a> {
     names: &'a mut Names,
     scope: &'a mut Scope,
@@ -177,7 +178,7 @@ struct Leaving<'a> {
     audience: Audience,
 }
 
-/// What is known at a place in a loop.
+/// Facts at a place in a loop.
 #[derive(Clone, Copy)]
 struct Here {
     /// It is reached, and nothing before it fails.
@@ -227,8 +228,8 @@ impl Leaving<'_> {
         !depends && typed && worthwhile(s) && pure && safe(s, self.scope, place)
     }
 
-    /// What leaves the branches of an invariant condition, under that condition: costly work, and
-    /// what it needs.
+    /// The statements that leave the branches of an invariant condition, under that condition:
+    /// costly work and its operands.
     fn of_branches(&mut self, s: &mut Stm, inside: &HashSet<Var>, here: Here) -> Vec<Stm> {
         let Exp::Nest(Nest::If { cond, then, otherwise }) = &mut s.exp else { return Vec::new() };
         if cond.as_var().is_none_or(|v| inside.contains(&v)) {
@@ -247,7 +248,7 @@ impl Leaving<'_> {
     }
 
     /// The statements that leave a branch, and the results of the costly ones. The others are
-    /// cheap, and stay besides: they may be what says that an index is in range.
+    /// cheap, and also stay, because they may show that an index is in range.
     fn of_branch(
         &mut self,
         block: &mut Block,
@@ -273,8 +274,8 @@ impl Leaving<'_> {
         }
         let binds = moved.iter().filter(|s| s.is_costly()).flat_map(|s| s.binds.iter().cloned());
         let binds: Vec<Param> = binds.collect();
-        // The sizes of what is given must be known outside; and where an integer comes from may be
-        // what says that it is in range.
+        // The sizes of the results must be known outside; and the definition of an integer may be
+        // needed to show that it is in range.
         let own: HashSet<Var> = moved.iter().flat_map(|s| &s.binds).map(|p| p.var).collect();
         let is_own = |size: &Atom| size.as_var().is_some_and(|v| own.contains(&v));
         let real = Elem::Scalar(ScalarTy::Real);
@@ -333,13 +334,14 @@ fn nothing(binds: &[Param], names: &mut Names) -> Block {
     block
 }
 
-/// Is keeping the value better than computing it again? Arrays that are filled or updated may be
-/// built in place.
+/// Whether keeping the value is better than recomputing it. Arrays that are filled or updated may
+/// be built in place.
 fn worthwhile(stm: &Stm) -> bool {
     !matches!(stm.exp, Exp::Op(Op::Fill(_) | Op::Update { .. }))
 }
 
-/// Must sizes of arrays be equal for it to be well typed? A check before it may be what says so.
+/// Whether sizes of arrays must be equal for it to be well typed: then it may depend on a check
+/// before it.
 fn rests_on_sizes(stm: &Stm) -> bool {
     let mut rests = false;
     stm.each(&mut |s| {
@@ -360,7 +362,7 @@ fn rests_on_sizes(stm: &Stm) -> bool {
     rests
 }
 
-/// What a place to which a statement moves allows.
+/// Permissions at the place to which a statement moves.
 #[derive(Clone, Copy)]
 struct Place {
     /// The program would have run the statement.
@@ -395,7 +397,7 @@ fn safe(stm: &Stm, scope: &mut Scope, place: Place) -> bool {
     }
 }
 
-/// Have the arguments of an array primitive sizes of the same names where they must be equal?
+/// Whether the arguments of an array primitive have the same size atoms where sizes must be equal.
 fn fit(prim: ArrayPrim, args: &[Var], scope: &Scope) -> bool {
     let Some(types) = args.iter().map(|arg| scope.ty(*arg)).collect::<Option<Vec<&Ty>>>() else {
         return false;
@@ -406,7 +408,7 @@ fn fit(prim: ArrayPrim, args: &[Var], scope: &Scope) -> bool {
     })
 }
 
-/// Is every access in a block that does nothing but compute evidently in range here?
+/// Whether every access in a pure block is evidently in range here.
 pub(crate) fn evident(block: &Block, scope: &mut Scope) -> bool {
     block_safe(block, scope, Place { runs: true, divides: true })
 }

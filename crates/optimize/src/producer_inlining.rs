@@ -2,15 +2,15 @@
 //! `(for i < n => for k < m => b)[j, l] = b[i := j, k := l]`.
 //!
 //! Assumes: nothing. Gives: an array that is only read element by element is not made, where
-//! computing the elements at the reads costs no more. Keeps: values and failures: what is copied
-//! cannot fail, and what it reads is evidently in range where it is copied to.
+//! computing the elements at the reads costs no more. Keeps: values and failures: copied statements
+//! cannot fail, and their reads are evidently in range at their new place.
 //!
-//! **No statement of the producer is evaluated more often than before**, up to a constant number of cheap operations. A statement in the
-//! body of the first loop, which has the index i, was evaluated once for each i; where it is read
-//! at `x[j, l]` it may be evaluated once for each j, but not once for each l: the loops between the
-//! producer and the read must be those whose indices the statement depends on. So a row that takes
-//! a reduction is not computed again for each of its elements. Statements that take a constant
-//! number of cheap operations, or none, may be repeated.
+//! **No statement of the producer is evaluated more often than before**, up to a constant number of
+//! cheap operations. A statement in the body of the first loop, which has the index i, was
+//! evaluated once for each i; where it is read at `x[j, l]` it may be evaluated once for each j,
+//! but not once for each l: the loops between the producer and the read must be those whose indices
+//! the statement depends on. So a row that takes a reduction is not computed again for each of its
+//! elements. Statements that take a constant number of cheap operations, or none, may be repeated.
 //!
 //! An array that an update has consumed since the producer ran is not read again: the update would
 //! have to copy it.
@@ -60,8 +60,8 @@ struct Read {
 }
 
 impl Read {
-    /// Are the loops between the array and the read all among those that the first indices run
-    /// over?
+    /// Whether the indices of all loops between the array and the read are among the first `depth`
+    /// indices of the read.
     fn covered(&self, depth: usize) -> bool {
         let among = |i: &Option<Var>| i.is_some_and(|i| self.index[..depth].contains(&i.into()));
         self.loops.iter().all(among)
@@ -117,7 +117,8 @@ impl Reads {
         loops.truncate(depth);
     }
 
-    /// Are the elements better computed where they are read? `only`: the loop makes nothing else.
+    /// Whether the elements are better computed where they are read. `only`: the loop makes nothing
+    /// else.
     fn worthwhile(&self, p: &Param, element: &Element, only: bool) -> bool {
         let Some(reads) = self.reads.get(&p.var) else { return false };
         let costs = reads.iter().map(|read| element.cost(read, p.ty.rank()));
@@ -136,27 +137,27 @@ impl Reads {
     }
 }
 
-/// What it costs to compute an element where it is read, if nothing costly is then computed more
-/// often than before.
+/// The cost of computing an element where it is read, if nothing costly is then computed more often
+/// than before.
 enum Repeated {
-    /// So many cheap operations.
+    /// This many cheap operations.
     Cheap(usize),
     /// More, as often as before.
     Costly,
 }
 
-/// What computes an element.
+/// The computation of an element.
 struct Element {
     index: Var,
     /// The statements of the body that the element needs, and the element.
     slice: Block,
-    /// Where the element is itself an array that a loop makes: which of the statements is the loop,
-    /// and what computes its elements.
+    /// If the element is itself an array that a loop makes: the loop's position in `slice`, and the
+    /// computation of its elements.
     row: Option<(usize, Box<Element>)>,
 }
 
 impl Element {
-    /// Nothing if a statement does more than compute a value.
+    /// None if a statement does more than compute a value.
     fn new(index: Var, body: &Block, result: Atom) -> Option<Element> {
         let slice = slice(body, result)?;
         let row = slice.stms.iter().enumerate().find_map(|(k, stm)| {
@@ -262,7 +263,7 @@ impl Consumed {
 /// An array in scope whose elements may be computed where they are read.
 struct Producer {
     element: Element,
-    /// What the elements are computed from.
+    /// The variables that the elements are computed from.
     mentions: Vec<Var>,
     /// When the loop ran, by the clock of [`Consumed`].
     time: usize,
@@ -379,8 +380,8 @@ fn slice(body: &Block, result: Atom) -> Option<Block> {
 }
 
 /// How many operations the statements take, if they are few and cheap; reading takes none. An array
-/// filled with one value takes none either, if only an element of it is wanted. Where the index is
-/// `known`, a branch that comparisons with it decide takes what is in it.
+/// filled with one value takes none either, if only an element of it is wanted. If the index is
+/// `known`, a branch that comparisons with it decide takes the operations in it.
 fn cost<'a>(stms: impl Iterator<Item = &'a Stm>, element: bool, known: bool) -> Option<usize> {
     let mut count = 0;
     let total = stms.map(|stm| statement_cost(stm, element, known, &mut count)).sum();

@@ -1,4 +1,4 @@
-//! What an update overwrites is read before it:
+//! Reads the part that an update overwrites before the update:
 //!
 //! ```text
 //!   ys = xs with [i] = row;  for j < n { x = xs[i, j]; … }
@@ -149,7 +149,7 @@ impl Parts<'_> {
             block.stms.push(stm);
         }
         *self.next += 1;
-        // Behind the block, the array is what it was before.
+        // Behind the block, the arrays have their old entries.
         for (x, before) in outside.into_iter().rev() {
             match before {
                 Some(before) => self.read.insert(x, before),

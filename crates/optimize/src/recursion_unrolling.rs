@@ -3,15 +3,17 @@
 //!
 //! ```text
 //!   f n a = if n == 1 { a[0, 0] } else { for j < n (reduce add) { … f (n - 1) … } }
-//!   f n a = if n == 1 { a[0, 0] } else { if n == 3 { 9 products } else { if n == 2 { 2 products } else { for … } } }
+//!   f n a = if n == 1 { a[0, 0] } else {
+//!     if n == 3 { 9 products } else { if n == 2 { 2 products } else { for … } }
+//!   }
 //! ```
 //!
 //! Most calls of a recursion that branches are close to its end. There its loops are short, its
 //! arrays small and its calls known, so nothing of them is left; and a derivative keeps the
 //! operands of a few products instead of a tree of tapes.
 //!
-//! Assumes: nothing. Gives: functions that test for a few numbers above their end, with at most so
-//! many statements each. Keeps: values and failures, in order; a function that tests for such
+//! Assumes: nothing. Gives: functions that test for a few numbers above their end, with a bounded
+//! number of statements each. Keeps: values and failures, in order; a function that tests for such
 //! numbers already stays as it is.
 
 use std::collections::HashMap;
@@ -77,7 +79,7 @@ pub(crate) fn recursion_unrolling(function: &mut Function, id: FnId, calls: &Cal
     changed
 }
 
-/// What a function is where its parameter is a number.
+/// The body of a function where its parameter is a constant.
 struct Level {
     number: i64,
     /// The results are those of the function.
@@ -268,7 +270,7 @@ fn calls_itself(block: &Block, id: FnId) -> bool {
     block.any(&mut |stm| is_call_of(stm, id))
 }
 
-/// Does the function call itself more than once, as far as one sees?
+/// Whether the function has several calls of itself, or one in a loop.
 fn branches(block: &Block, id: FnId) -> bool {
     let mut count = 0;
     block.each(&mut |stm| count += usize::from(is_call_of(stm, id)));
@@ -279,7 +281,7 @@ fn branches(block: &Block, id: FnId) -> bool {
     count > 1 || block.any(&mut |stm| repeated(stm))
 }
 
-/// Does a block begin with a choice by a number that the variable may be?
+/// Whether a block chooses by comparing the variable with a constant.
 fn tests(block: &Block, size: Var) -> bool {
     let known = Known::of(block);
     block.stms.iter().any(|stm| {
@@ -314,7 +316,7 @@ fn settle(function: &mut Function, calls: &Calls) {
     }
 }
 
-/// Is nothing of loops and calls left?
+/// Whether no loop and no call is left.
 fn is_straight(block: &Block) -> bool {
     block.stms.iter().all(|stm| match &stm.exp {
         Exp::Op(Op::Prim(..) | Op::Check { .. } | Op::Index(..)) => {

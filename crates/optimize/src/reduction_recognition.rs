@@ -1,8 +1,10 @@
 //! A sequential loop whose iterations do not need each other is a `for`.
 //!
 //! ```text
-//!   loop s = s₀ for i < n do s ⊕ e          becomes   s₀ ⊕ (reduce ⊕ for i < n => e)         ⊕ commutative, s not in e
-//!   loop ys = ys₀ for i < n do ys with [i] = e   becomes   for i < n => e                       ys not in e, of n elements
+//!   loop s = s₀ for i < n do s ⊕ e               becomes   s₀ ⊕ (reduce ⊕ for i < n => e)
+//!                                                          ⊕ commutative, s not in e
+//!   loop ys = ys₀ for i < n do ys with [i] = e   becomes   for i < n => e
+//!                                                          ys not in e, of n elements
 //! ```
 //!
 //! Assumes: nothing. Gives: no `loop` all of whose state is of these kinds. Keeps: values up to the
@@ -20,7 +22,7 @@ pub(crate) fn reduction_recognition(context: &mut Context, stm: &Stm) -> Option<
     else {
         return None;
     };
-    // Iterations that read what others add keep their order.
+    // Iterations that read cells that others add to keep their order.
     let summary = context.calls.summary(stm);
     if summary.conflicts(summary) {
         return None;
@@ -39,10 +41,10 @@ pub(crate) fn reduction_recognition(context: &mut Context, stm: &Stm) -> Option<
     Some(as_for(context, stm, inits, (*index, *extent), body, steps))
 }
 
-/// What an iteration does to one part of the state.
+/// The effect of an iteration on one part of the state.
 enum Step {
-    /// `next = state ⊕ …`: the statements of the chain, by the variable that each binds, with what
-    /// is combined there.
+    /// `next = state ⊕ …`: the statements of the chain, by the variable that each binds, with the
+    /// other operand of each.
     Combine(ReduceOp, Vec<(Var, Atom)>),
     /// `next = state with [index] = value`
     Set(Var, Atom),
@@ -90,7 +92,7 @@ fn step(
     Some(Step::Combine(monoid?, chain))
 }
 
-/// Is the variable a chain of single-use operations on the state?
+/// Whether the variable is a chain of single-use operations on the state.
 fn leads_to(body: &Block, from: Var, state: Var, once: &dyn Fn(Var) -> bool) -> bool {
     let mut at = from;
     for stm in body.stms.iter().rev() {
@@ -165,8 +167,8 @@ fn binds_var(stm: &Stm, var: Var) -> bool {
     stm.binds.iter().any(|p| p.var == var)
 }
 
-/// The k-th result without the state that it started from: the innermost link of the chain is just
-/// what it combines.
+/// The k-th result without the initial state: the innermost link of the chain becomes its other
+/// operand.
 fn without_state(body: &mut Block, k: usize, chain: &[(Var, Atom)]) {
     let Some((innermost, other)) = chain.last() else { return };
     body.stms.retain(|s| !binds_var(s, *innermost));

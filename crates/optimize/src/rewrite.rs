@@ -1,6 +1,6 @@
-//! The walk that all local rewrites share. Statements are visited in order, with what is known
-//! where they stand; a rule may replace a statement by others and say what stands for its bindings,
-//! and is then tried again on what it has put there. A pass is a list of rules.
+//! The walk that all local rewrites share. It visits statements in order, with the facts known at
+//! their places. A rule may replace a statement by others, with images of its bindings; the rules
+//! are then tried on the new statements. A pass is a list of rules.
 
 use lambada_anf::{Atom, Block, Exp, Function, LoopKind, Names, Nest, Op, Param, Stm, Ty, Var};
 use lambada_prim::{Prim, Scalar};
@@ -8,13 +8,13 @@ use lambada_prim::{Prim, Scalar};
 use crate::calls::Calls;
 use crate::scope::Scope;
 
-/// What a rule may look at and use.
+/// The inputs of a rule.
 pub(crate) struct Context<'a> {
     /// The supply of variables.
     pub(crate) names: &'a mut Names,
-    /// What is known here.
+    /// The facts known here.
     pub(crate) scope: &'a Scope,
-    /// What calls do.
+    /// The effects of calls.
     pub(crate) calls: &'a Calls,
 }
 
@@ -33,10 +33,10 @@ impl Context<'_> {
     }
 }
 
-/// What to put for a statement.
+/// The replacement of a statement.
 pub(crate) struct Replacement {
     pub(crate) stms: Vec<Stm>,
-    /// What stands for each binding of the old statement.
+    /// The image of each binding of the old statement.
     pub(crate) values: Vec<Atom>,
 }
 
@@ -77,7 +77,7 @@ struct Rewriter<'a> {
     names: &'a mut Names,
     scope: Scope,
     calls: &'a Calls,
-    /// What stands for a variable that has been replaced.
+    /// The images of replaced variables.
     image: Vec<Option<Atom>>,
     rules: &'a [Rule],
     changed: bool,
@@ -95,7 +95,7 @@ impl Rewriter<'_> {
         atom
     }
 
-    /// Puts what stands for the atom.
+    /// Replaces the atom by its image.
     fn place(&mut self, atom: &mut Atom) {
         let image = self.atom(*atom);
         self.changed |= image.as_var() != atom.as_var();
@@ -168,7 +168,8 @@ impl Rewriter<'_> {
         self.scope.reset(mark);
     }
 
-    /// From here on the condition has the truth value; `assumed` is what to forget afterwards.
+    /// From here on the condition has the truth value; `assumed` gets the variables to forget
+    /// afterwards.
     fn assume(&mut self, cond: Atom, holds: bool, assumed: &mut Vec<Var>) {
         self.scope.assume(cond, holds);
         self.assume_atom(cond, holds, assumed);

@@ -1,5 +1,5 @@
 //! Functions with rules are called, so that derivatives find the rules. When the last derivative
-//! has been taken, these calls are written out, whatever their size, and fuse with what is around
+//! has been taken, these calls are written out, whatever their size, and fuse with the code around
 //! them.
 //!
 //! Assumes: derivatives have been taken. Gives: no function has rules, and none that had is called

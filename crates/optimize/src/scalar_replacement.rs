@@ -15,7 +15,7 @@ pub(crate) const ROWS: i64 = 4;
 /// An array of more elements stays an array.
 const ELEMENTS: i64 = 16;
 
-/// Are the sizes constants, and few elements?
+/// Whether the sizes are constants, and their product small.
 pub(crate) fn small(dims: &[Atom]) -> bool {
     let sizes: Option<Vec<i64>> = dims.iter().map(|d| d.as_lit().map(Scalar::int)).collect();
     sizes.is_some_and(|s| s.iter().all(|k| *k <= ELEMENTS) && s.iter().product::<i64>() <= ELEMENTS)
@@ -109,7 +109,7 @@ fn split_state(
     Some(Replacement { stms, values: stm.binds.iter().map(|p| p.var.into()).collect() })
 }
 
-/// Is the array only read at constant places (and given back)?
+/// Whether the array is only read at constant places (and given back).
 fn only_elements(block: &Block, x: Var) -> bool {
     block.stms.iter().all(|stm| {
         let mut fine = true;

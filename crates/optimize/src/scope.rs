@@ -1,4 +1,4 @@
-//! What is known where a statement stands: the types and definitions of the variables in scope, and
+//! Facts known at a statement: the types and definitions of the variables in scope, and
 //! inequalities between integers, by the judgement that the checker uses too
 //! ([`lambada_anf::bounds`]).
 
@@ -9,7 +9,7 @@ use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use crate::calls::Calls;
 
-/// What is known at a place.
+/// The facts known at a place.
 #[derive(Debug, Default)]
 pub(crate) struct Scope {
     types: HashMap<Var, Ty>,
@@ -20,8 +20,8 @@ pub(crate) struct Scope {
 }
 
 impl Scope {
-    /// The scope of a function's body. The sizes of arguments are not negative; of what is
-    /// captured, only the types are known.
+    /// The scope of a function's body. The sizes of arguments are not negative; of captured
+    /// variables, only the types are known.
     pub(crate) fn new(function: &Function, calls: &Calls) -> Scope {
         let mut scope = Scope::default();
         for size in &function.sizes {
@@ -45,18 +45,18 @@ impl Scope {
         self.types.get(&var)
     }
 
-    /// What computes a variable. Constructs with blocks are not recorded.
+    /// The definition of a variable. Constructs with blocks are not recorded.
     pub(crate) fn definition(&self, atom: Atom) -> Option<&Exp> {
         self.definitions.get(&atom.as_var()?)
     }
 
-    /// May an array be read here without an update having to copy it for that? Not after something
-    /// has taken over its memory.
+    /// Whether an array may be read here without forcing an update to copy it: not after a
+    /// statement has taken over its memory.
     pub(crate) fn readable(&self, x: Var) -> bool {
         !self.consumed.contains(&x)
     }
 
-    /// Records what a statement binds, when it is passed.
+    /// Records the bindings of a statement that the walk passes.
     pub(crate) fn pass(&mut self, stm: &Stm) {
         self.params(&stm.binds);
         stm.exp.consumed(&mut |x| _ = self.consumed.insert(x));
@@ -81,7 +81,7 @@ impl Scope {
         self.known.reset(mark);
     }
 
-    /// Enters the blocks of a loop: what it binds, and that the index is in range.
+    /// Enters the blocks of a loop: records its bindings, and that the index is in range.
     pub(crate) fn enter(&mut self, exp: &Exp) {
         match exp {
             Exp::Nest(Nest::For { index, .. }) => _ = self.types.insert(*index, Ty::int()),
@@ -102,7 +102,7 @@ impl Scope {
         self.known.assume(cond, holds);
     }
 
-    /// Is `a ≤ b` evident? With `strict`, `a < b`.
+    /// Whether `a ≤ b` is evident; with `strict`, `a < b`.
     pub(crate) fn proves(&self, a: Atom, b: Atom, strict: bool) -> bool {
         self.known.ask(|place| place.at_least(b, a, i64::from(strict)))
     }
@@ -112,7 +112,7 @@ impl Scope {
         self.known.ask(|place| place.constant(op, args))
     }
 
-    /// Are the indices evidently in range?
+    /// Whether the indices are evidently in range.
     pub(crate) fn in_range(&self, x: Var, index: &[Atom]) -> bool {
         let Some(ty) = self.ty(x) else { return false };
         let mut axes = index.iter().zip(&ty.dims);

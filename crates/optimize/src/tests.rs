@@ -18,7 +18,7 @@ fn close(a: &Tensor, b: &Tensor) -> bool {
     }
 }
 
-/// The same results, or the same failure.
+/// Asserts equal results, or the same failure.
 fn same(before: &Function, after: &Function, args: &[Tensor], what: &str) {
     let fail = |message: String| {
         panic!("{what}: {message}\nbefore:\n{}\nafter:\n{}", print(before), print(after))
@@ -535,8 +535,8 @@ fn passes_have_names_of_their_own() {
     }
 }
 
-/// A loop that may not end is part of what a program does, whether something needs its result or
-/// not; a counted one is not.
+/// A loop that may not end is an effect of a program, whether something needs its result or not; a
+/// counted one is not.
 #[test]
 fn loops_that_may_not_end_stay() {
     let spin = "y : real = loop (y : real = x) while {

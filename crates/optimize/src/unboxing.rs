@@ -10,7 +10,7 @@
 //!
 //! Assumes: derivatives have been taken. Gives: no node of such a type, but for those that go in or
 //! out of the program, and those whose constructor is asked for, which null does not have. Keeps:
-//! values, as null, whose fields are zeros, is 0 like what it stands for.
+//! values, because null, whose fields are zeros, becomes 0, the value of its field.
 
 use std::collections::{HashMap, HashSet};
 
@@ -19,7 +19,7 @@ use lambada_anf::{
 };
 use lambada_prim::ScalarTy;
 
-/// What stands for handles of a type.
+/// The unboxed element type, by type of handle.
 type Boxes = HashMap<NodeId, Elem>;
 
 /// The pass, on a program.
@@ -36,7 +36,7 @@ pub(crate) fn unboxing(program: &mut Function) -> bool {
     true
 }
 
-/// The types that are in use and whose nodes hold one handle or integer, by what that is.
+/// The types that are in use and whose nodes hold one handle or integer, with its type.
 fn boxes(program: &Function) -> Boxes {
     let Library { nodes, functions } = &program.library;
     let held = |NodeId(id): NodeId| match nodes[id as usize].constructors.as_slice() {
@@ -62,7 +62,7 @@ fn boxes(program: &Function) -> Boxes {
     }
     let mut boxes = Boxes::new();
     for id in used.iter().copied().filter(|id| !seen.contains(id)) {
-        // What is in a box may be a box. One that is in itself is none.
+        // The content of a box may be a box. A type that contains itself is none.
         let mut inside = vec![id];
         let mut elem = held(id);
         while let Some(Elem::Ref(next)) = elem
@@ -96,7 +96,7 @@ fn interface(program: &Function) -> HashSet<NodeId> {
     all
 }
 
-/// By variable that is a handle, or an array of handles: of what type.
+/// The node type of each variable that is a handle, or an array of handles.
 fn node_types(function: &Function) -> HashMap<Var, NodeId> {
     let mut types = HashMap::new();
     let mut note = |p: &Param| types.extend(p.ty.elem.node().map(|id| (p.var, id)));
@@ -134,7 +134,7 @@ fn unbox_ty(boxes: &Boxes, ty: &mut Ty) {
     }
 }
 
-/// Removes what makes boxes and opens them, and says what stands for what that has bound.
+/// Removes the statements that make and open boxes, and records replacements of their bindings.
 fn block(is_box: &dyn Fn(Atom) -> bool, block_: &mut Block, renaming: &mut Renaming) {
     block_.stms.retain_mut(|stm| {
         stm.exp.blocks_mut().into_iter().for_each(|inner| block(is_box, inner, renaming));
@@ -149,7 +149,7 @@ fn block(is_box: &dyn Fn(Atom) -> bool, block_: &mut Block, renaming: &mut Renam
     });
 }
 
-/// What the statement gives a second name.
+/// The variable that the statement binds to an existing value, and that value.
 fn alias(is_box: &dyn Fn(Atom) -> bool, stm: &Stm) -> Option<(Var, Atom)> {
     match (&stm.exp, stm.binds.as_slice()) {
         (Exp::Op(Op::Node { fields, .. }), [bind]) if is_box(bind.var.into()) => {

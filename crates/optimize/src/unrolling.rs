@@ -13,18 +13,19 @@ use crate::scalar_replacement::{ROWS, small};
 /// Loops of more iterations stay loops: written out, they make arrays that are not replaced by
 /// scalars.
 const ITERATIONS: i64 = ROWS;
-/// The same of loops that read a literal.
+/// The greatest trip count of loops that read a literal.
 const ELEMENTS: i64 = 16;
 /// How many statements the written-out loop may have.
 const STATEMENTS: usize = 96;
-/// The same close to the end of a recursion, where all is to be straight-line code.
+/// The limit close to the end of a recursion, where all is to become straight-line code.
 const CLOSE: usize = 256;
 /// Writes a loop out.
 pub(crate) fn unrolling(context: &mut Context, stm: &Stm) -> Option<Replacement> {
     unrolled(context, stm, STATEMENTS, false)
 }
 
-/// The same, a larger one too. Derivatives may follow, so an extremum becomes choices.
+/// Writes a loop out, up to [`CLOSE`] statements. Derivatives may follow, so an extremum becomes
+/// choices.
 pub(crate) fn unrolling_at_end(context: &mut Context, stm: &Stm) -> Option<Replacement> {
     unrolled(context, stm, CLOSE, true)
 }
@@ -70,7 +71,7 @@ fn unrolled(
     }
 }
 
-/// Is an element of a literal of scalars read at the index?
+/// Whether the body reads an element of a literal of scalars at the index.
 fn reads_literal(context: &Context, index: Var, body: &Block) -> bool {
     body.stms.iter().any(|stm| {
         let Exp::Op(Op::Index(x, at)) = &stm.exp else { return false };

@@ -1,5 +1,5 @@
-//! What no call needs of the library: functions that the entry does not reach, parameters that a
-//! function does not use but for passing them on to itself, and results that no call uses.
+//! Removal of unused parts of the library: functions that the entry does not reach, parameters that
+//! a function does not use but for passing them on to itself, and results that no call uses.
 //!
 //! Assumes: nothing. Gives: a library without these. Keeps: values and failures.
 
@@ -84,7 +84,8 @@ fn parameters(program: &mut Function, id: FnId) -> bool {
     true
 }
 
-/// What the function mentions, but for parameters that it hands to itself in the same place.
+/// The variables that the function mentions, but for parameters that it hands to itself in the same
+/// place.
 fn needed(function: &Function, id: FnId) -> HashSet<Var> {
     let mut needed: HashSet<Var> = HashSet::new();
     let mut atom = |a: Atom| needed.extend(a.as_var());
@@ -118,8 +119,8 @@ fn results(program: &mut Function, id: FnId) -> bool {
     let functions = program.library.functions.iter().flatten();
     let bodies: Vec<&Block> = functions.map(|f| &f.body).chain([&program.body]).collect();
     bodies.iter().for_each(|body| used_results(body, id, &mut keep));
-    // With an array go its sizes: what each call binds as such, and the results before it that they
-    // are.
+    // A kept array keeps its sizes: the bindings of each call that are its sizes, and the results
+    // before it that are its sizes.
     bodies.iter().for_each(|body| sizes_of_results(body, id, &mut keep));
     for k in (0..keep.len()).rev() {
         if keep[k] {
@@ -163,7 +164,7 @@ fn used_results(body: &Block, id: FnId, keep: &mut [bool]) {
     });
 }
 
-/// Marks what calls bind as sizes of results that are marked.
+/// Marks the bindings of calls that are sizes of marked results.
 fn sizes_of_results(body: &Block, id: FnId, keep: &mut [bool]) {
     body.each(&mut |stm| {
         if calls(stm, id) {

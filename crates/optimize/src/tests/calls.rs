@@ -1,4 +1,4 @@
-//! What the optimizer makes of calls and nodes, by texts before and after.
+//! Optimization of calls and nodes, by texts before and after.
 
 use lambada_anf::{Function, check, print, read};
 
@@ -61,8 +61,7 @@ fn equal_calls_are_one_and_leave_loops() {
   => r : real
 ";
     let after = optimized(&power(ENDS, entry));
-    // The parameter and the result are gone; what the recursion itself computes of it stays with
-    // it.
+    // The unused parameter is gone; the result `calls` stays, because the recursion itself uses it.
     let main = &after[after.find("main").expect("the entry")..];
     assert_eq!(main.matches("call power (k, x)").count(), 1, "{after}");
     let (calls, loop_) = (main.rfind("call").expect("calls"), main.find("for i").expect("a loop"));

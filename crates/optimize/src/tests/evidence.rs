@@ -28,7 +28,8 @@ fn loops_after(pass: fn(&mut Function, &Calls) -> bool, f: &Function) -> usize {
     loops(&after.body)
 }
 
-/// Two loops: the first checks and reads `xs[is[i]]`, the second adds at what its lines say.
+/// Two loops: the first checks and reads `xs[is[i]]`, the second adds at `q`, which the lines
+/// `second` compute.
 fn two_loops(second: &str) -> Function {
     parsed(&format!(
         "acc : [n]real = accumulator xs

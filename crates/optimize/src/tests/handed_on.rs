@@ -4,8 +4,8 @@ use lambada_anf::{Audience, check, print, read};
 
 use crate::{handed_on, optimize_observed};
 
-/// What people read of a program in which `even` and `odd` hand `h` to each other and give tapes of
-/// tapes; `body` is what `odd` does besides.
+/// The text for people of a program in which `even` and `odd` hand `h` to each other and give tapes
+/// of tapes; `body` is further code of `odd`.
 fn read_by_people(body: &str) -> String {
     let text = format!(
         "type tape {{
