@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use lambada::{Data, Disk, Engine, Executable, Options, Precision, Session, Tensor};
 
-/// A function of `x`, and what it is at points.
+/// A function of `x`, and its values at points.
 #[derive(Debug)]
 pub struct Block {
     /// In Lambada.
@@ -77,11 +77,11 @@ pub fn blocks(text: &str) -> Vec<Block> {
 /// second derivative, for 64 and for 32 bits.
 type Line = (String, [[Limit; 3]; 2]);
 
-/// What the page of the book says.
+/// The limits that the page of the book states.
 #[derive(Debug)]
 pub struct Page {
     lines: Vec<Line>,
-    /// The functions that it says are in no row.
+    /// The functions that it lists as in no row.
     absent: BTreeSet<String>,
 }
 

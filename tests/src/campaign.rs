@@ -1,5 +1,5 @@
-//! The campaign: new random programs, texts and data until it is stopped, and what was found as
-//! test files.
+//! The campaign: new random programs, texts and data until it is stopped, and its findings as test
+//! files.
 //!
 //! Each job draws its own seed. A job is one of
 //! - some programs, through the oracle matrix ([`crate::oracle`]), at special values
@@ -8,8 +8,8 @@
 //! - some programs of the paper's language, through all of its ways and the compiler's;
 //! - some mutated texts, and some mutated data, through the whole compiler ([`crate::texts`]).
 //!
-//! What is found is reduced ([`crate::reduce`], [`crate::mutate::shrink`]) while it fails in the
-//! same way, and written.
+//! Failures are reduced ([`crate::reduce`], [`crate::mutate::shrink`]) while they fail in the same
+//! way, and written.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -40,7 +40,7 @@ pub struct Settings {
     pub duration: Duration,
     /// Jobs take their seeds from here on.
     pub seed: u64,
-    /// So many jobs at most.
+    /// The greatest number of jobs.
     pub jobs: u64,
     /// Files are written here, in folders named like those of `tests`; into `tests` itself they are
     /// tests at once.
@@ -70,7 +70,7 @@ impl Way {
     const ALL: [Way; 5] = [Way::Oracle, Way::Special, Way::Paper, Way::Native, Way::Sanitized];
 }
 
-/// What was done.
+/// Counts of the work done.
 #[derive(Debug, Default)]
 pub struct Counts {
     counts: Mutex<BTreeMap<&'static str, usize>>,
@@ -94,12 +94,12 @@ impl Counts {
     }
 }
 
-/// What fails, reduced.
+/// A failure, reduced.
 #[derive(Clone, Debug)]
 pub struct Finding {
     /// Where it was written.
     pub path: PathBuf,
-    /// What is said.
+    /// The message of the failure.
     pub complaint: String,
 }
 
@@ -108,10 +108,10 @@ const PROGRAMS: u64 = 20;
 const TEXTS: u64 = 100;
 const DATA: u64 = 100;
 
-/// So many failures of one kind are reduced; more are counted.
+/// The greatest number of failures of one kind that are reduced; more are only counted.
 const OF_A_KIND: usize = 2;
 
-/// Runs a campaign on all cores; tells what it does once a minute.
+/// Runs a campaign on all cores; reports its progress once a minute.
 pub fn run(settings: &Settings) -> (Counts, Vec<Finding>) {
     let campaign = Campaign {
         settings,
@@ -368,7 +368,7 @@ impl Campaign<'_> {
     }
 
     /// The command checks a file, or runs a definition of it on data: the exit code is 0, or 1 with
-    /// a message that says what it is about.
+    /// a message that names its subject.
     fn command(&self, file: &[u8], run: Option<(&str, &[u8])>) -> Result<(), String> {
         let Some(command) = &self.settings.command else { return Ok(()) };
         let unusable = |e: std::io::Error| format!("{}: {e}", command.display());
@@ -414,7 +414,7 @@ impl Campaign<'_> {
         *count <= OF_A_KIND
     }
 
-    /// Writes a test file, with what is wrong with it in front.
+    /// Writes a test file, with the complaint in front.
     fn write(&self, seed: u64, folder: &str, name: &str, text: &str, complaint: &str) {
         let first = complaint.lines().next().unwrap_or_default();
         let text = format!("-- Found by the campaign, seed {seed}: {first}\n{text}");
@@ -443,7 +443,7 @@ fn oracle(program: &Program) -> Result<Agreement, String> {
     }
 }
 
-/// The paper's derivatives. Is the program in its language?
+/// Compares the paper's derivatives. Gives whether the program is in the paper's language.
 fn paper(program: &Program, seed: u64) -> Result<bool, String> {
     let verdict = || {
         let unit = Session::new().load_text("paper.lam", &program.text, None);
@@ -461,11 +461,11 @@ fn look(way: Way, program: &Program) -> Result<(), String> {
     watched(&program.text, || complain(way, program))
 }
 
-/// What [`apart`] gives the process as its only argument.
+/// The only argument of the process that `apart` starts.
 pub const LOOK: &str = "--look";
 
-/// The same in a process of its own, which is stopped if it takes too long: a program that has lost
-/// a condition may not end.
+/// Looks at the program in a process of its own, which is stopped if it takes too long: a program
+/// that has lost a condition may not end.
 fn apart(way: Way, program: &Program) -> Result<(), String> {
     let unusable = |e: std::io::Error| format!("a program cannot be looked at apart: {e}");
     let mut command = Command::new(std::env::current_exe().map_err(unusable)?);
@@ -484,7 +484,8 @@ fn apart(way: Way, program: &Program) -> Result<(), String> {
     }
 }
 
-/// The other side of [`apart`]: reads a program and prints what is wrong with it. Is nothing wrong?
+/// The other side of `apart`: reads a program and prints the complaint. Gives whether there is
+/// none.
 pub fn answer(question: &str) -> Option<bool> {
     let told: serde_json::Value = serde_json::from_str(question).ok()?;
     let way = Way::ALL.into_iter().find(|way| told["way"] == format!("{way:?}"))?;
@@ -517,7 +518,7 @@ fn complain(way: Way, program: &Program) -> Result<(), String> {
         Some(complaint) => Err(complaint.text.clone()),
         None => Ok(()),
     };
-    // What does not agree with itself gives no native code to compare with.
+    // A program with a disagreement gives no native code to compare with.
     let natives = || oracle(program).map_or_else(|_| Vec::new(), |agreement| agreement.natives);
     match way {
         Way::Oracle => oracle(program).map(|_| ()),
@@ -534,7 +535,7 @@ fn complain(way: Way, program: &Program) -> Result<(), String> {
     }
 }
 
-/// What kind of failure: where the compiler panics, or what is compared with what; numbers do not
+/// The kind of a failure: the place of a panic, or the two sides of a comparison. Numbers do not
 /// count.
 fn kind(complaint: &str) -> String {
     let code = complaint.find("E0").map(|at| complaint[at..].chars().take(5).collect::<String>());

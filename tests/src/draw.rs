@@ -48,7 +48,7 @@ pub struct Drawn {
     pub text: String,
     /// One JSON text per parameter.
     pub args: Vec<String>,
-    /// What it exercises.
+    /// The features that it exercises.
     pub features: BTreeSet<Feature>,
 }
 
@@ -61,7 +61,7 @@ const K: usize = 2;
 /// A size that is always a constant.
 const FOUR: usize = 4;
 
-/// One program in so many may have functions with rules.
+/// One program in this many may have functions with rules.
 const RULES: u64 = 4;
 
 /// The program of a seed.
@@ -141,9 +141,9 @@ fn list(n: usize, item: &mut dyn FnMut() -> String) -> String {
 struct Draw {
     random: Random,
     next: usize,
-    /// Are sizes known at run time only?
+    /// Whether sizes are known at run time only.
     symbolic: bool,
-    /// Is everything drawn that there is?
+    /// Whether all forms are drawn.
     wild: bool,
     /// Whether it has functions with rules, where it is not wild.
     rules: bool,
@@ -315,8 +315,8 @@ impl Draw {
         format!("(loop {state} : {ty} = {init} for {i} < {trips}{policy} do {body})")
     }
 
-    /// What one loop of every other program keeps for its reverse derivative: code for several, in
-    /// each other, would be very long. The last number may be too small.
+    /// The checkpoint policy of one loop in every other program: code for several nested ones would
+    /// be very long. The last number may be too small.
     fn checkpoint(&mut self) -> String {
         if self.features.contains(&Feature::Checkpoints) {
             return String::new();
@@ -681,9 +681,9 @@ impl Draw {
     }
 }
 
-/// An integer that may be out of range, of which the compiler does not know whether it is: it would
-/// refuse a constant, and a slice of two constants or of two bounds whose difference it knows. What
-/// is added is 1 where `c` is.
+/// An integer that may be out of range without the compiler knowing: it would refuse a constant,
+/// and a slice of two constants or of two bounds whose difference it knows. `one` is an expression
+/// whose value is 1 where `c` is 1.
 fn not_evident(index: &str, one: &str) -> String {
     match index {
         "c" => one.to_string(),

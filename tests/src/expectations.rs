@@ -22,12 +22,12 @@ use serde_json::Value;
 
 use crate::oracle::same;
 
-/// What a program promises.
+/// A promise of a program.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expectation {
     /// From 0.
     pub line: usize,
-    /// What kind of promise.
+    /// The kind of promise.
     pub kind: Kind,
     /// The definition.
     pub entry: String,
@@ -68,22 +68,22 @@ pub fn programs(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// The programs with the longest texts first, which take longest, so that the others are left for
-/// whoever is done first.
+/// Sorts programs by text length, longest first. These take longest, so the short ones fill the
+/// ends of the threads' schedules.
 pub fn longest_first(mut files: Vec<PathBuf>) -> Vec<PathBuf> {
     let size = |file: &PathBuf| std::fs::metadata(file).map_or(0, |data| data.len());
     files.sort_by_cached_key(|file| std::cmp::Reverse(size(file)));
     files
 }
 
-/// The same in groups of so many which take about as long as each other.
+/// Groups of `each` programs that take about as long as each other.
 pub fn groups(files: Vec<PathBuf>, each: usize) -> Vec<Vec<PathBuf>> {
     let files = longest_first(files);
     let count = files.len().div_ceil(each);
     (0..count).map(|k| files.iter().skip(k).step_by(count).cloned().collect()).collect()
 }
 
-/// What the comments of a program promise.
+/// The promises in the comments of a program.
 pub fn expectations(text: &str) -> Vec<Expectation> {
     text.lines()
         .enumerate()
@@ -164,12 +164,12 @@ impl Executables<'_> {
         Executables { unit, compiled: HashMap::new() }
     }
 
-    /// What the program gives for the expectation, as the text that belongs after `=` or `:`.
+    /// The program's result for the expectation, as the text that belongs after `=` or `:`.
     pub fn found(&mut self, expectation: &Expectation) -> Result<String, String> {
         self.found_with(expectation, &[Engine::Core, Engine::Anf, Engine::Loops])
     }
 
-    /// The same with other engines, of which the first is the meaning.
+    /// [`Executables::found`] with other engines, of which the first is the meaning.
     pub fn found_with(
         &mut self,
         expectation: &Expectation,
@@ -216,7 +216,7 @@ impl Executables<'_> {
     }
 }
 
-/// Is what was found what was promised?
+/// Whether the result keeps the promise.
 pub fn agrees(expectation: &Expectation, found: &str) -> bool {
     match expectation.kind {
         Kind::Run | Kind::Value | Kind::Grad | Kind::Slope => {
@@ -230,8 +230,8 @@ pub fn agrees(expectation: &Expectation, found: &str) -> bool {
     }
 }
 
-/// [`agrees`] where tiny numbers count: what a number may be away from the promised one is in
-/// proportion to the largest one beside it, because sums that cancel leave roundings.
+/// [`agrees`] where tiny numbers count: the tolerance of a number is in proportion to the largest
+/// one beside it, because sums that cancel leave roundings.
 pub fn agrees_in_proportion(expectation: &Expectation, found: &str) -> bool {
     match (serde_json::from_str(found), serde_json::from_str(&expectation.expected)) {
         (Ok(a), Ok(b)) => {
@@ -251,11 +251,10 @@ fn size(value: &Value) -> f64 {
     }
 }
 
-/// How closely a value has to be what is promised, and recorded outputs of other implementations
-/// have to be met.
+/// The tolerance of promised values, and of recorded outputs of other implementations.
 const TOLERANCE: Tolerance = Tolerance::relative(1e-9).and_absolute(1e-12);
 
-/// Are the values equal, reals to 1e-9 relative?
+/// Whether the values are equal, reals to 1e-9 relative.
 pub fn close(a: &Value, b: &Value) -> bool {
     close_to(a, b, TOLERANCE)
 }

@@ -11,12 +11,12 @@ use lambada_prim::Scalar;
 
 use crate::expectations::{Expectation, arguments};
 
-/// What a run costs.
+/// The costs of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cost {
     /// Operations on reals.
     pub reals: u64,
-    /// What takes time: operations, elements read, elements written or copied.
+    /// Work: operations, elements read, elements written or copied.
     pub work: u64,
     /// Bytes written.
     pub written: u64,
@@ -69,16 +69,16 @@ pub const METRICS: [Metric; 4] = [
     ("bytes at one time", |c| c.peak),
 ];
 
-/// The exponent of a quantity: by what power of the size it grows. What does not depend on the size
-/// does not count.
+/// The exponent of a quantity: the power of the size by which it grows, without the part that does
+/// not depend on the size.
 pub fn exponent(costs: &Costs, of: fn(&Cost) -> u64) -> f64 {
     let [a, b, c] = [0, 1, 2].map(|k| of(&costs[k]) as f64);
     if c - b < 1.0 { 0.0 } else { ((c - b) / (b - a).max(1.0)).log2().max(0.0) }
 }
 
-/// Has a pass raised the order of a quantity? It has if what it adds grows faster than what was
-/// there: the ratio of after to before grows from size to size, and so does the exponent, by more
-/// than `tolerance`. A constant that any run may cost does not count.
+/// Whether a pass has raised the order of a quantity: the ratio of after to before grows from size
+/// to size, and the exponent by more than `tolerance`. A constant that any run may cost does not
+/// count.
 pub fn raised(before: &Costs, after: &Costs, of: fn(&Cost) -> u64, tolerance: f64) -> bool {
     let ratio = |k: usize| (of(&after[k]) as f64 + CONSTANT) / (of(&before[k]) as f64 + CONSTANT);
     let [small, middle, large] = [ratio(0), ratio(1), ratio(2)];
@@ -86,7 +86,7 @@ pub fn raised(before: &Costs, after: &Costs, of: fn(&Cost) -> u64, tolerance: f6
     large > 1.4 && grows && exponent(after, of) > exponent(before, of) + tolerance
 }
 
-/// What any run may cost.
+/// The cost that any run may have.
 const CONSTANT: f64 = 200.0;
 
 /// A definition or a derivative of it, ready to be measured.
@@ -153,12 +153,13 @@ impl Subject {
         self.args[run].iter().map(|arg| 8 * arg.data.len() as u64).sum()
     }
 
-    /// What a form of it costs; the message of the run that fails.
+    /// The costs of a form of it, or the message of a failing run.
     pub fn costs(&self, function: &Function) -> Result<Costs, String> {
         Ok([self.cost(function, 0)?, self.cost(function, 1)?, self.cost(function, 2)?])
     }
 
-    /// The second of these costs, where it is not known yet whether the third takes too long.
+    /// The second of these costs, for callers that do not know yet whether the third run takes too
+    /// long.
     pub fn middle(&self, function: &Function) -> Result<Cost, String> {
         self.cost(function, 1)
     }
@@ -168,7 +169,7 @@ impl Subject {
         outcome.map(|o| o.counts.into()).map_err(|f| f.message)
     }
 
-    /// What its loops cost.
+    /// The costs of its loops.
     pub fn lowered(&self, function: &loops::Function) -> Result<Costs, String> {
         let run = |k: usize| {
             let sizes = sizes(&self.function, &self.args[k]);
@@ -179,7 +180,7 @@ impl Subject {
         Ok([run(0)?, run(1)?, run(2)?])
     }
 
-    /// Do its costs depend on sizes at all?
+    /// Whether its costs depend on sizes at all.
     pub fn grows(&self) -> bool {
         self.args[0] != self.args[2]
     }
@@ -218,8 +219,8 @@ fn sizes(function: &Function, args: &[Tensor]) -> Vec<usize> {
     function.sizes.iter().map(size).collect()
 }
 
-/// The arguments repeated along their axes; what is missing at the end (tangents, cotangents) is
-/// made up.
+/// The arguments repeated along their axes; missing ones at the end (tangents, cotangents) are made
+/// up.
 fn repeated(function: &Function, args: &[Tensor], factor: usize, scale_ints: bool) -> Vec<Tensor> {
     let known = sizes(function, args);
     let params = function.params.iter().enumerate();

@@ -1,5 +1,5 @@
-//! What the tests of whole programs share: reading programs with expectations, drawing programs at
-//! random, and the oracle matrix, the paper's included.
+//! Common parts of the tests of whole programs: reading programs with expectations, drawing
+//! programs at random, and the oracle matrix, the paper's included.
 
 pub mod accuracy;
 pub mod campaign;
@@ -26,7 +26,7 @@ pub mod watch;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// The seeds of a test: so many from 0 on, or those that `SEEDS=1000..1100` says.
+/// The seeds of a test: `0..count`, or the range in the variable `SEEDS`, as `1000..1100`.
 pub fn seeds(count: u64) -> std::ops::Range<u64> {
     let chosen = std::env::var("SEEDS").ok();
     let parse = |text: String| {

@@ -32,8 +32,8 @@ fn mutate(tokens: &mut Vec<String>, corpus: &[String], random: &mut Random) {
             let other = random.below(tokens.len());
             tokens.swap(at, other);
         }
-        // The most fruitful: what stands for one token is another of the same program, so that
-        // names stay known.
+        // The most fruitful: another token of the same program replaces one, so that names stay
+        // known.
         3 => tokens[at] = tokens[random.below(tokens.len())].clone(),
         4 => tokens[at] = SPICE[random.below(SPICE.len())].to_string(),
         _ => {
@@ -45,7 +45,7 @@ fn mutate(tokens: &mut Vec<String>, corpus: &[String], random: &mut Random) {
     }
 }
 
-/// What makes trouble.
+/// Tokens that make trouble.
 const SPICE: &[&str] = &[
     "0",
     "-1",
@@ -105,8 +105,8 @@ fn noise(text: &str, random: &mut Random) -> String {
     String::from_utf8_lossy(&bytes(text.as_bytes(), random)).into_owned()
 }
 
-/// Data with another part: one of its numbers, arrays or members gives way to one of other data, or
-/// to what makes trouble, is left out, or is there twice.
+/// Data with another part: one of its numbers, arrays or members gives way to one of other data or
+/// to a troublesome value, is left out, or is there twice.
 pub fn other_value(value: &Value, others: &[Value], random: &mut Random) -> Value {
     let inner = match value {
         Value::Array(items) => items.len(),

@@ -1,4 +1,4 @@
-//! What native code has to give: functions are collected, compiled many at a time, each of them
+//! Expected results of native code: functions are collected, compiled many at a time, each of them
 //! once, and called.
 
 use std::collections::HashMap;
@@ -10,7 +10,7 @@ use lambada_run::{Engine, Kernel, Settings};
 
 use crate::oracle::same;
 
-/// What a function computes of a definition: the value, or a derivative, in one direction or in
+/// A function derived from a definition: the value, or a derivative, in one direction or in
 /// several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum What {
@@ -64,7 +64,7 @@ impl fmt::Display for What {
 pub struct Native {
     /// For messages.
     pub name: String,
-    /// What the function computes.
+    /// The value or derivative that the function computes.
     pub what: What,
     /// The code.
     pub function: Function,
@@ -75,8 +75,8 @@ pub struct Native {
 }
 
 impl Native {
-    /// Is it compiled where the C compiler takes long? Of the two derivatives of the second order
-    /// one is, this one or that one by the name of the definition.
+    /// Whether it is compiled where the C compiler takes long. Of the two derivatives of the second
+    /// order one is, by the name of the definition.
     pub fn is_chosen(&self) -> bool {
         let definition = self.name.rsplit(": ").nth(1).unwrap_or_default();
         let even = definition.bytes().map(u32::from).sum::<u32>().is_multiple_of(2);
@@ -87,7 +87,7 @@ impl Native {
         }
     }
 
-    /// The same with a name that says more.
+    /// Adds a prefix to the name.
     pub fn inside(self, place: &str) -> Native {
         Native { name: format!("{place}: {}", self.name), ..self }
     }
@@ -98,12 +98,12 @@ impl Native {
 pub struct Unit<'a> {
     /// The functions.
     pub functions: Vec<&'a Function>,
-    /// A number of the call's own, the place of its function, and what is called.
+    /// A number of the call's own, the place of its function, and the call.
     pub calls: Vec<(usize, usize, &'a Native)>,
 }
 
-/// All calls, in units of so many functions with reals of one kind. A function that is called
-/// several times is in one of them.
+/// All calls, in units of at most `functions` functions with reals of one kind. A function that is
+/// called several times is in one of them.
 pub fn units<'a>(natives: impl IntoIterator<Item = &'a Native>, functions: usize) -> Vec<Unit<'a>> {
     let mut known: HashMap<String, (usize, usize)> = HashMap::new();
     let mut units: Vec<Unit> = Vec::new();
@@ -125,15 +125,15 @@ pub fn units<'a>(natives: impl IntoIterator<Item = &'a Native>, functions: usize
     units
 }
 
-/// So many functions make a unit.
+/// The greatest number of functions in a unit.
 const TOGETHER: usize = 250;
 
-/// What is wrong with a call.
+/// A complaint about a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Complaint {
     /// The number of the call.
     pub number: usize,
-    /// The call by name, and what is wrong.
+    /// The call by name, and the error.
     pub text: String,
 }
 
@@ -150,7 +150,7 @@ impl Unit<'_> {
         Complaint { number: *number, text: format!("{}: {what}", native.name) }
     }
 
-    /// Complains unless a call gives what the interpreter of loops gives.
+    /// Complains unless the result of a call agrees with that of the interpreter of loops.
     pub fn compare(
         &self,
         call: usize,

@@ -6,7 +6,7 @@ use lambada_graph::{Grain, Plan};
 use lambada_loops as loops;
 use lambada_schedule::{Along, Choice, schedule};
 
-/// The loops of a function with these placements; little data has several blocks and threads, unless
+/// The loops of a function with these placements; small data has several blocks and threads, unless
 /// the placements are the best.
 pub fn lowered(function: &anf::Function, plan: Plan, choice: Choice) -> loops::Function {
     let grain = if choice == Choice::Best { plan.grain } else { Grain::FINE };

@@ -66,18 +66,18 @@ impl Cases<'_> {
 /// A case on which all agree.
 #[derive(Default)]
 pub struct Agreement {
-    /// What native code has to give.
+    /// The expected results of native code.
     pub natives: Vec<Native>,
     /// How many components differences could decide, of first and second derivatives.
     pub differences: Confirmed,
-    /// Do the value and its derivatives fail?
+    /// Whether the value and its derivatives fail.
     pub fails: bool,
 }
 
-/// The verdict on a case: agreement, or what disagreed.
+/// The verdict on a case: agreement, or the disagreement.
 pub type Verdict = Result<Agreement, String>;
 
-/// So many coordinates of a gradient are compared one by one.
+/// The greatest number of coordinates of a gradient that are compared one by one.
 const COORDINATES: usize = 8;
 
 impl Case {
@@ -255,8 +255,8 @@ impl Case {
         all_close(&"vjp of vjp against jvp of vjp", &reals(&back), &second, tolerance)
     }
 
-    /// Coordinates of the gradient of ⟨w, f⟩ against the forward derivative along each: what is
-    /// small does not hide behind what is large.
+    /// Coordinates of the gradient of ⟨w, f⟩ against the forward derivative along each: small
+    /// coordinates do not hide behind large ones.
     fn coordinates(
         &self,
         jvp_program: &Program,
@@ -424,7 +424,7 @@ pub struct Stages {
     plain: loops::Function,
     /// With nests wherever there can be any.
     nests: loops::Function,
-    /// The same as machine code.
+    /// `nests` as machine code.
     translated: loops::Program,
 }
 
@@ -480,7 +480,7 @@ pub fn translated(function: &loops::Function) -> loops::Program {
     }
 }
 
-/// The same, up to the order of sums, or the same failure.
+/// Compares results, up to the order of sums, and failures.
 fn close(
     precision: Precision,
     what: &str,

@@ -26,7 +26,7 @@ pub struct Orders {
     name: String,
     value: Compiled,
     wrt: Vec<usize>,
-    /// Does it give one real? Then cotangents are known where the value fails.
+    /// Whether the result is one real. Then cotangents are known where the value fails.
     gives_real: bool,
     /// jvp, vjp, jvp of vjp, vjp of vjp.
     derivatives: Vec<Compiled>,
@@ -44,7 +44,7 @@ impl Definitions<'_> {
         Definitions { unit, compiled: BTreeMap::new() }
     }
 
-    /// What native code has to give for a definition and its derivatives at these arguments.
+    /// The expected results of native code for a definition and its derivatives at these arguments.
     pub fn natives(&mut self, entry: &str, args: &[Data]) -> Result<Vec<Native>, String> {
         let new = || Orders::new(self.unit, entry);
         let orders = self.compiled.entry(entry.to_string()).or_insert_with(new);
@@ -60,7 +60,7 @@ impl Compiled {
         Ok(Compiled { what, function, executable })
     }
 
-    /// What native code has to give, and the value.
+    /// Adds the expected results of native code, and gives the value.
     fn native(
         &self,
         name: &str,
@@ -108,8 +108,8 @@ impl Orders {
         Ok(Orders { name: entry.to_string(), value, wrt, gives_real, derivatives })
     }
 
-    /// What native code has to give for the value and all derivatives at these arguments, where the
-    /// value fails too: then the derivatives have to fail as well.
+    /// The expected results of native code for the value and all derivatives at these arguments. If
+    /// the value fails, the derivatives have to fail as well.
     pub fn natives(&self, args: &[Data]) -> Result<Vec<Native>, String> {
         let mut natives = Vec::new();
         let value = self.value.native(&self.name, args, &mut natives)?;

@@ -1,17 +1,17 @@
-//! Panics as complaints: what panics is caught, and says where.
+//! Panics as complaints: a panic is caught, and reported with its place.
 
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
 
 thread_local! {
-    /// Does this thread catch panics?
+    /// Whether this thread catches panics.
     static CATCHES: Cell<bool> = const { Cell::new(false) };
     /// Where the last panic was.
     static PLACE: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// What the work gives, or `panic at FILE:LINE:COLUMN: MESSAGE`. Nothing is printed.
+/// The result of the work, or `panic at FILE:LINE:COLUMN: MESSAGE`. Nothing is printed.
 pub fn caught<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {

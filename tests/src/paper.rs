@@ -61,7 +61,7 @@ enum Mode {
     Reverse,
 }
 
-/// What one way finds: the value, and the derivative applied to the tangent or the cotangent.
+/// The answer of one way: the value, and the derivative applied to the tangent or the cotangent.
 struct Answer {
     way: &'static str,
     mode: Mode,

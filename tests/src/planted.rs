@@ -7,7 +7,7 @@ use lambada_surface::parse;
 use lambada_surface::visit::{Visit, walk_expr, walk_module};
 use lambada_testkit::Random;
 
-/// What is wrong with a program now.
+/// A mistake planted in a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Mistake {
     /// A variable that is not there.
@@ -58,7 +58,7 @@ pub fn planted(text: &str, mistake: Mistake, seed: u64) -> Option<String> {
     Some(format!("{}{instead}{}", &text[..from], &text[to..]))
 }
 
-/// Where a mistake may be planted: a range of the text, and what stands there instead.
+/// Places for a mistake: ranges of the text, and their replacements.
 struct Places<'t> {
     mistake: Mistake,
     text: &'t str,

@@ -2,9 +2,9 @@
 //!
 //! A step leaves out an item, a parameter with its argument, or an element of a list; or an
 //! expression gives way to one of those inside it or to something short; or an argument loses the
-//! last element along one of its sizes, or has a simpler number. A step counts if what is left is
-//! as bad, which the caller decides, so steps that give no program do not count. They are tried
-//! until none counts, or the time is over.
+//! last element along one of its sizes, or has a simpler number. A step counts if the smaller
+//! program is as bad, which the caller decides, so steps that give no program do not count. They
+//! are tried until none counts, or the time is over.
 
 use std::time::Instant;
 
@@ -85,7 +85,7 @@ impl Best<'_> {
                 .into_iter()
                 .any(|with| self.take(replaced(&self.tree, k, &with), self.args.clone()));
             smaller |= accepted;
-            // What is there now may give way, too.
+            // The replacement may give way, too.
             k += usize::from(!accepted);
         }
         smaller
@@ -220,14 +220,14 @@ fn replaced(tree: &Module, k: usize, with: &Expr) -> Module {
     tree
 }
 
-/// What may stand for a term, if the types agree.
+/// Replacements of a term, if the types agree.
 const SHORT: [&str; 9] = ["0.0", "0", "1.5", "x", "xs", "m", "is", "true", "Dot"];
 
-/// So many expressions inside one are tried in its place.
+/// The greatest number of inner expressions that are tried in place of an expression.
 const INSIDE: usize = 24;
 
-/// What an expression may give way to: something short; the expressions inside it, the nearest
-/// first; itself without an element or a clause.
+/// Replacements of an expression: something short; the expressions inside it, the nearest first;
+/// itself without an element or a clause.
 fn replacements(expr: &Expr) -> Vec<Expr> {
     let size = size(expr);
     if size == 1 && matches!(expr.kind, ExprKind::Int(_) | ExprKind::Bool(_) | ExprKind::Con(_)) {
@@ -235,7 +235,7 @@ fn replacements(expr: &Expr) -> Vec<Expr> {
     }
     let short =
         SHORT.iter().map(|text| lambada_surface::parse_expr(text, lambada_source::FileId(0)).0);
-    // A name or a number gives way only to what stands before it, so that this ends.
+    // A name or a number gives way only to earlier ones in `SHORT`, so that this ends.
     let rank = |e: &Expr| SHORT.iter().position(|text| *text == lambada_surface::print_expr(e));
     let here = rank(expr).filter(|_| size == 1).unwrap_or(SHORT.len());
     let mut found: Vec<Expr> = short.take(here).collect();
@@ -321,7 +321,7 @@ fn leaf_replaced(value: &Value, next: &mut usize, place: usize, with: &Value) ->
     }
 }
 
-/// Simpler numbers of the same type, the simplest first; nothing for what is as simple as can be.
+/// Simpler numbers of the same type, the simplest first; none for the simplest.
 fn simpler(leaf: &Value) -> Vec<Value> {
     let before = |all: Vec<Value>| all.into_iter().take_while(|simple| simple != leaf).collect();
     match leaf {
@@ -340,7 +340,7 @@ mod tests {
     use super::*;
     use std::time::Duration;
 
-    /// Reduces until only what the predicate looks for is left.
+    /// Reduces a program as long as the predicate holds.
     fn smallest(text: &str, args: &[&str], bad: fn(&Program) -> bool) -> Program {
         let args = args.iter().map(|arg| (*arg).to_string()).collect();
         let until = Instant::now() + Duration::from_secs(60);

@@ -2,8 +2,8 @@
 //! array in memory of exactly its size, parallel loops on several threads.
 //!
 //! Functions are compiled in few units to programs of their own, with a small driver: arguments are
-//! data, results are data. A program that a sanitizer stops is started again behind the call that
-//! stopped it, so every bad call is told, not only the first.
+//! data, results are data. A program that a sanitizer stops is restarted behind the call that
+//! stopped it, so every bad call is reported, not only the first.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -17,10 +17,11 @@ use lambada_run::{Compiler, Target};
 
 use crate::natives::{Complaint, Native, Unit, units};
 
-/// So many functions make a unit.
+/// The greatest number of functions in a unit.
 const PER_UNIT: usize = 120;
 
-/// After so many bad calls of one unit no more are looked for, which is told.
+/// After this many bad calls of one unit, the others are not tried; a complaint says how many are
+/// left.
 const MOST_BAD_CALLS: usize = 20;
 
 /// How the units are compiled: rounding as in the interpreter, reports with lines.
@@ -37,7 +38,7 @@ const FLAGS: &[&str] = &[
     "-w",
 ];
 
-/// What is looked for.
+/// The errors to look for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sanitizers {
     /// Accesses out of bounds, use of freed memory, undefined behavior.
@@ -49,9 +50,9 @@ pub enum Sanitizers {
 impl Sanitizers {
     fn flags(self) -> &'static [&'static str] {
         match self {
-            // Left out is what the address sanitizer sees anyway, where the pointer is used: it
-            // doubles the time of the C compiler. Accesses are checked by calls, which are less
-            // code than checks in place; clang takes no notice.
+            // Checks that the address sanitizer makes anyway, where the pointer is used, are left
+            // out: they double the time of the C compiler. Accesses are checked by calls, which are
+            // less code than checks in place; clang ignores that flag.
             Sanitizers::Memory => &[
                 "-fsanitize=address,undefined",
                 "-fno-sanitize=null,alignment,object-size,pointer-overflow",
@@ -271,13 +272,13 @@ impl Unit<'_> {
     }
 }
 
-/// The first call that did not come to its end, and what stopped it.
+/// The number of the first call that did not end, and the report of its cause.
 struct Stopped {
     finished: usize,
     report: Option<String>,
 }
 
-/// The lines of a report that say what happened and where.
+/// The lines of a report with the error and its place.
 fn report(errors: &str, status: &str) -> String {
     let telling = |line: &&str| {
         line.contains("ERROR:")
@@ -351,7 +352,7 @@ fn output(function: &Function, result: &Return) -> (Option<usize>, ScalarTy) {
     }
 }
 
-/// What is left of the driver's output.
+/// The unread rest of the driver's output.
 struct Reader<'a>(&'a [u8]);
 
 impl Reader<'_> {
@@ -376,7 +377,7 @@ impl Reader<'_> {
                 let site = &function.all_sites()[words[0] as usize];
                 return Some(Err(Failure { span: site.span, message: site.describe(&words[1..]) }));
             }
-            // The programs of the run are small, so this is told as it is.
+            // The programs of the run are small, so this is reported as a failure.
             _ => {
                 let message = "out of memory".to_string();
                 return Some(Err(Failure { span: Default::default(), message }));

@@ -18,10 +18,10 @@ use lambada_testkit::Random;
 
 use crate::oracle::Case;
 
-/// So many coordinates are marked one by one.
+/// The greatest number of coordinates that are marked one by one.
 const COORDINATES: usize = 6;
 
-/// What has been compared.
+/// Counts of comparisons.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Marked {
     /// Definitions and derivatives of them.

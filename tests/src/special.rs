@@ -64,7 +64,7 @@ pub fn complaint(case: &Case) -> Option<String> {
     })
 }
 
-/// Does the program take derivatives itself?
+/// Whether the program takes derivatives itself.
 fn derives(program: &Program, entry: DefId) -> bool {
     fn within(term: &Term) -> bool {
         matches!(term.kind(), TermKind::Jvp(..) | TermKind::Vjp(..))
@@ -106,10 +106,10 @@ fn agree(
 }
 
 /// `derived`: derivatives by two different programs, whose sums may meet infinities in different
-/// places. The evaluator of core leaves out what does not depend on an argument, where compiled
-/// code may have a zero, which makes NaN of an infinity. And compiled code computes once what
-/// occurs more than once, so it adds the cotangents before it multiplies by an infinite factor,
-/// which core multiplies by each of them.
+/// places. The evaluator of core leaves out terms that do not depend on an argument, where compiled
+/// code may have a zero, which makes NaN of an infinity. And compiled code shares common
+/// subexpressions, so it adds the cotangents before it multiplies by an infinite factor, while core
+/// multiplies each of them.
 fn same(expected: &Outcome, found: &Outcome, derived: bool) -> bool {
     let excused = |a: f64, b: f64| b.is_nan() || (a.is_nan() && b.is_infinite());
     match (expected, found) {

@@ -23,9 +23,9 @@ pub fn corpus() -> Vec<String> {
         .collect()
 }
 
-/// The whole compiler on a text; what the definitions mean, and their derivatives, as far as they
-/// have any. Is it a program? An error if the compiler panics, or finds a problem and does not say
-/// where.
+/// Runs the whole compiler on a text, its definitions and their derivatives, as far as they have
+/// any. Gives whether it is a program. An error if the compiler panics, or reports a problem
+/// without a place.
 pub fn outcome(text: &str) -> Result<bool, String> {
     watched(text, || caught(|| compile(text)))?
 }
@@ -63,7 +63,7 @@ fn definition(unit: &Unit, name: &str, session: &Session) -> Result<(), String> 
             unit.call(name, operator, None).and_then(|call| arrays(&call.program, call.entry));
         match compiled {
             Ok(arrays) => drop(lower(&arrays)),
-            // Some of these are about what was asked for, which is not in the file.
+            // Some of these are about the request, which is not in the file.
             Err(problems) => told(&session.render(&problems, false), "error")?,
         }
     }
@@ -112,8 +112,8 @@ pub fn calls() -> Vec<Call> {
     calls
 }
 
-/// What the data gives: does it fit, and does the program run? An error if something panics, or a
-/// message does not say what it is about.
+/// Whether the data fits and the program runs. An error if something panics, or a message does not
+/// name its subject.
 pub fn data_outcome(call: &Call) -> Result<bool, String> {
     watched(&call.data, || caught(|| data(call, LONG)))?
 }
@@ -131,10 +131,10 @@ fn data(call: &Call, patience: Duration) -> Result<bool, String> {
         .and_then(|()| compiled.arguments(&inputs));
     let args: Vec<Data> = match bound {
         Ok(args) => args,
-        // What does not fit has a name.
+        // Data that does not fit has a name.
         Err(problems) => return told(&render(&session, &problems), "`").map(|()| false),
     };
-    // Sizes and numbers of iterations may be anything; what would take long is not run.
+    // Sizes and trip counts may be anything; calls that would take long are not run.
     if args.iter().any(|arg| integers(arg) > SHORT) {
         return Ok(true);
     }
@@ -148,10 +148,10 @@ fn data(call: &Call, patience: Duration) -> Result<bool, String> {
     }
 }
 
-/// A real may say how often something is done, too: what has not ended by now is cancelled.
+/// The time limit of a call, because a real may determine a trip count, too.
 const LONG: Duration = Duration::from_secs(20);
 
-/// What a call gives, if it ends in time.
+/// The result of a call, if it ends in time.
 fn for_a_while<T>(patience: Duration, call: impl FnOnce() -> T) -> Option<T> {
     let cancel = Cancel::new();
     let (ended, end) = mpsc::channel::<()>();

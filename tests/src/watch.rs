@@ -1,4 +1,4 @@
-//! What is never done would stop a test without a word: another thread watches.
+//! Work that never ends would stop a test without a message: another thread watches.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -8,11 +8,10 @@ use std::time::{Duration, Instant};
 /// Much more than any work takes on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// What is being worked on, and since when.
+/// The work in progress, with its start.
 static RUNNING: Mutex<BTreeMap<u64, (Instant, String)>> = Mutex::new(BTreeMap::new());
 
-/// Does the work. If it is not done after some minutes, the process tells what it was about and
-/// ends.
+/// Does the work. If it is not done after `PATIENCE`, the process prints `about` and ends.
 pub fn watched<T>(about: &str, work: impl FnOnce() -> T) -> T {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);

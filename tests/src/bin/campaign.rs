@@ -12,7 +12,7 @@ const USAGE: &str =
 fn settings(words: &[String]) -> Option<Settings> {
     let mut settings = Settings {
         duration: Duration::ZERO,
-        // Another one each time, so that campaigns add up; it is told, so that they can be
+        // Another one each time, so that campaigns add up; it is printed, so that they can be
         // repeated.
         seed: std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).ok()?.as_secs()
             * 1_000_000,

@@ -11,7 +11,7 @@ pub fn case(text: &str, args: &[String]) -> Result<Case, String> {
     case_with(Precision::F64, text, args)
 }
 
-/// The same with reals of that many bits.
+/// The definition `f` of a text, at arguments in JSON, with reals of this precision.
 pub fn case_with(precision: Precision, text: &str, args: &[String]) -> Result<Case, String> {
     let options = Options { precision, ..Options::default() };
     let mut session = Session::with(Arc::new(Disk), options);

@@ -1,4 +1,4 @@
-//! Derivatives that programs take: by what is not used, at special values that a branch keeps out,
+//! Derivatives that programs take: by unused variables, at special values that a branch keeps out,
 //! sparse ones, in recursions and of themselves.
 //!
 //! The points are constants where they are special, so the program is as smooth in its arguments as
@@ -8,7 +8,7 @@ use super::{Draw, Feature, K, N, Ty};
 
 type Scope = Vec<(String, Ty)>;
 
-/// A form: what a program has that has it, and what draws it.
+/// A form: the feature of programs with it, and the function that draws it.
 type Form = (Feature, fn(&mut Draw, usize, &mut Scope) -> String);
 
 /// Each form is in a program once at most, since each is code that derivatives grow by.
@@ -97,7 +97,8 @@ impl Draw {
         scope.push((r.clone(), Ty::Real));
         let inside = self.expr(&Ty::Real, size, scope);
         scope.truncate(before);
-        // What is left outside is finite where the point is not, and differentiable at a tie.
+        // The other term depends on the variable only at finite points, and is differentiable at a
+        // tie.
         let other = if at == tiny && self.random.once_in(2) {
             format!("{other} * ({z} + 0.5)")
         } else {
@@ -115,9 +116,9 @@ impl Draw {
         format!("(tanh (grad (\\({z} : real) -> {f}) {at}))")
     }
 
-    /// The derivative of what has an infinite derivative and goes through a rule, of the program or
-    /// of the library, that computes a zero for it or leaves it out. Whether that is NaN is part of
-    /// the value.
+    /// The derivative of a value with an infinite derivative that goes through a rule, of the
+    /// program or of the library, which computes a zero for it or leaves it out. Whether the result
+    /// is NaN is part of the program's value.
     fn behind_rules(&mut self, size: usize, scope: &mut Scope) -> String {
         self.has(Feature::Rules);
         let [h, a, b, z, r, d] = ["h", "a", "b", "z", "r", "d"].map(|hint| self.fresh(hint));

@@ -1,6 +1,6 @@
-//! What a drawn program may have, so that a test can ask for all of it.
+//! Features of drawn programs, so that a test can ask for all of them.
 
-/// What is drawn: what a program has, or how many programs have it.
+/// A feature that a drawn program may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Feature {
     /// Functions as arguments, results, captured or in data.

@@ -3,11 +3,11 @@
 
 use lambada_testkit::Random;
 
-/// The program of a seed: `f` takes an array with so many axes, and an `int`.
+/// The program of a seed: `f` takes an array with `rank` axes, and an `int`.
 pub struct Neighbors {
     /// Its text.
     pub text: String,
-    /// How many axes.
+    /// The number of axes.
     pub rank: usize,
 }
 

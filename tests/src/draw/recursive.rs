@@ -1,13 +1,13 @@
 //! Recursion: functions that call themselves, lists, trees, functions in data, continuations.
 //!
 //! Half of the programs have at most [`MOST`] of these forms, since each is code that derivatives
-//! grow by. Depths are small numbers or lengths of small lists. What a call gives stands in a `let`
-//! before it is used, so no call of a function is inside a derivative that the function itself
-//! takes.
+//! grow by. Depths are small numbers or lengths of small lists. The result of a call is bound by a
+//! `let` before it is used, so no call of a function is inside a derivative that the function
+//! itself takes.
 
 use super::{Draw, Feature, Ty};
 
-/// So many forms a program has, if it has any.
+/// The greatest number of forms in a program.
 pub(super) const MOST: usize = 2;
 
 /// The types of recursive data.
@@ -19,7 +19,7 @@ pub(super) const TYPES: &str = "type list = Nil | Cons real list\n\
 type Scope = Vec<(String, Ty)>;
 
 impl Draw {
-    /// May another form be drawn here?
+    /// Whether another form may be drawn here.
     pub(super) fn may_recur(&self) -> bool {
         self.recursions < MOST
     }
@@ -82,7 +82,7 @@ impl Draw {
         )
     }
 
-    /// Continuation-passing style: what is left to do is an argument.
+    /// Continuation-passing style: the remaining work is an argument.
     fn continuations(&mut self, ty: &Ty, size: usize, scope: &mut Scope) -> String {
         self.has(Feature::HigherOrder);
         let [g, k, then, a] = ["g", "k", "then", "a"].map(|hint| self.fresh(hint));
@@ -133,7 +133,7 @@ impl Draw {
     }
 
     /// A derivative by data with integers, booleans and arrays in it, of a function that may not
-    /// use it, and what all of that adds up to.
+    /// use it, and the total over that data.
     fn by_data(&mut self, ty: &Ty, size: usize, scope: &mut Scope) -> String {
         self.has(Feature::RecursiveData);
         self.has(Feature::DataInNodes);

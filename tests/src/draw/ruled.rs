@@ -48,8 +48,8 @@ impl Draw {
         format!("(let {h} ({a} : real) ({b} : real) : real = {body} {rules} in {h} {x} {y})")
     }
 
-    /// What the function captures gets its derivative through the tangent of the function, or a sum
-    /// of points with cotangents.
+    /// Captured variables of the function get their derivatives through the tangent of the
+    /// function, or a sum of points with cotangents.
     fn of_a_function(&mut self, size: usize, scope: &mut Scope) -> String {
         let [h, f, a, t] = ["h", "f", "a", "t"].map(|hint| self.fresh(hint));
         let at = format!("let {t} = tanh {a} in");

@@ -1,8 +1,8 @@
-//! What only the campaign draws.
+//! Forms that only the campaign draws.
 
 use super::{Draw, Feature, N, Ty};
 
-/// How many forms there are.
+/// The number of forms.
 pub(super) const FORMS: usize = 6;
 
 impl Draw {
