@@ -39,7 +39,7 @@ fn blocks(page: &str) -> Vec<(usize, String)> {
     blocks
 }
 
-/// What is wrong with a program; every definition is specialized and keeps its promises.
+/// The complaints about a program; every definition is specialized and keeps its promises.
 fn complaints(place: &str, text: &str) -> Vec<String> {
     let mut session = Session::new();
     let unit = match session.load_text(place, text, Some(root().join("examples"))) {
@@ -134,8 +134,8 @@ fn the_page_on_kinks_has_the_table_of_the_compiler() {
     }
 }
 
-/// The page has all of them, and cites tests that the checklist knows: what that one says is
-/// collected from the code.
+/// The page has all errata, and cites tests that the checklist knows, which `cargo xtask tidy`
+/// compares with the code.
 #[test]
 fn the_errata_cite_tests_that_there_are() {
     let page = read(&root().join("docs/src/errata.md"));

@@ -20,12 +20,13 @@ const WORK: u64 = 1_000;
 /// And one of a generated function at the second size so much.
 const GENERATED_WORK: u64 = 20_000_000;
 
-/// What was measured of one definition.
+/// The measurements of one definition.
 #[derive(Default)]
 struct Report {
     complaints: Vec<String>,
     measured: usize,
-    /// Functions that are not there (derivatives of what has no reals), or fail at larger sizes.
+    /// Functions that do not exist (derivatives of definitions without reals), or fail at larger
+    /// sizes.
     skipped: usize,
     /// How many times the work of the value each derivative takes, with its name.
     work: Vec<(f64, String)>,
@@ -34,7 +35,7 @@ struct Report {
     memory: Vec<(f64, String)>,
 }
 
-/// A derivative, of a derivative too, may take so many times the work of what it is taken of.
+/// A derivative, of a derivative too, may take this many times the work of its primal.
 const RATIO: f64 = 6.0;
 
 /// Derivatives that take more, for now.
@@ -130,7 +131,7 @@ fn one(name: &str, unit: &Unit, promise: &Expectation, report: &mut Report) -> R
     Ok(())
 }
 
-/// What any run may cost does not count.
+/// The ratio of two costs, damped by a constant that any run may cost.
 fn ratio(cost: u64, of: u64) -> f64 {
     cost as f64 / (of as f64 + 200.0)
 }
@@ -139,8 +140,8 @@ fn ratio(cost: u64, of: u64) -> f64 {
 const PASS: f64 = 0.2;
 /// At small sizes two models of cost, of arrays and of buffers, differ more.
 const LOWERED: f64 = 0.4;
-/// And yet more in generated functions, whose sizes are smallest and whose leading terms are the
-/// last to lead.
+/// Even more in generated functions, whose sizes are smallest and whose leading terms are the last
+/// to lead.
 const LOWERED_GENERATED: f64 = 0.6;
 
 /// The costs of the optimized program. `lowered`: by how much `lower` may seem to raise an
@@ -182,9 +183,8 @@ fn passes(
     Ok(before.1)
 }
 
-/// What may cost in buffers what it does not cost where arrays are values: the sums of a product of
-/// matrices stand in memory while they grow, and a state that an iteration replaces by an array
-/// that exists already is copied.
+/// The costs with those that only buffers have: the sums of a product of matrices stand in memory
+/// while they grow, and a state that an iteration replaces by an existing array is copied.
 fn as_buffers(subject: &Subject, costs: &Costs) -> Costs {
     let mut costs = *costs;
     for (k, c) in costs.iter_mut().enumerate() {

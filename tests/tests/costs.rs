@@ -1,5 +1,6 @@
-//! The cheap gradient: counted operations on reals of value and gradient together are at most six times those of the value, on growing
-//! sizes, for every example; reading one element of an array costs the same however long the array is; and functions cost nothing.
+//! The cheap gradient: counted operations on reals of value and gradient together are at most six
+//! times those of the value, on growing sizes, for every example; reading one element of an array
+//! costs the same however long the array is; and functions cost nothing.
 
 use std::path::Path;
 
@@ -92,7 +93,7 @@ const EXAMPLES: [Example; 7] = [
     Example { file: "logistic.lam", entry: "loss", wrt: "model", args: logistic },
 ];
 
-/// What a call costs in the evaluator of arrays.
+/// The costs of a call in the evaluator of arrays.
 fn counts(
     unit: &Unit,
     entry: &str,
@@ -127,7 +128,7 @@ struct Row {
     file: &'static str,
     entry: &'static str,
     wrt: Option<&'static str>,
-    /// What grows.
+    /// The size that grows.
     size: &'static str,
     sizes: [usize; 3],
     args: fn(usize) -> Vec<Data>,
@@ -192,8 +193,10 @@ const ROWS: [Row; 8] = [
 const MATRIX: Row =
     Row { file: "", entry: "", wrt: None, size: "rows", sizes: [50, 100, 200], args: covariance };
 
-/// The gradient costs at most five times the operations of the value, and takes at most four times the memory of the value and what the
-/// program overwrites (the derivative of a `sigmoid` that is right in both tails keeps two numbers), at sizes at which nothing else can hide. The table is part of the book.
+/// The gradient costs at most five times the operations of the value. It takes at most four times
+/// the memory of the value and of the overwritten arrays (the derivative of a `sigmoid` that is
+/// right in both tails keeps two numbers). The sizes are so large that nothing else can hide. The
+/// table is part of the book.
 #[test]
 fn the_table_of_the_book() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests lie in the repository");
@@ -248,7 +251,8 @@ fn in_the_book(before: &str, table: &str) {
     golden(&page, &format!("{head}{before}{table}{after}{tail}")).unwrap_or_else(|e| panic!("{e}"));
 }
 
-/// What a loop costs whose reverse sweep keeps few states: from the optimized program to the counts, as users get it.
+/// The costs of a loop whose reverse sweep keeps few states: from the optimized program to the
+/// counts, as users get it.
 #[test]
 fn the_table_of_checkpoints() {
     const STEPS: [usize; 3] = [100, 400, 1600];
@@ -347,7 +351,8 @@ def curve [n] [m] (a : [m][n]real) (w : [n]real) = jvp (grad (loss a)) w a[1]
 def square [n] [m] (a : [m][n]real) (w : [n]real) : [n][n]real = hessian (loss a) w
 ";
 
-/// All directions together cost the value once for each block of them, and for each direction what one tangent costs by itself.
+/// All directions together cost the value once for each block of them, and one tangent for each
+/// direction.
 #[test]
 fn directions_share_the_value() {
     let mut session = Session::new();
@@ -368,7 +373,8 @@ fn directions_share_the_value() {
     }
 }
 
-/// Arrays take the memory of the result and of the state of one block of directions, whatever their number.
+/// Arrays take the memory of the result and of the state of one block of directions, whatever their
+/// number.
 #[test]
 fn directions_take_bounded_memory() {
     let mut session = Session::new();
@@ -388,7 +394,8 @@ fn directions_take_bounded_memory() {
     assert!(beyond[2] <= 2.2 * beyond[1] && beyond[1] <= 2.2 * beyond[0], "{beyond:?}");
 }
 
-/// A product of matrices, written where one of its elements is wanted, is computed once, and so is its derivative, by whichever parameters.
+/// A product of matrices of which the program only uses an element is computed once, and so is its
+/// derivative by any of its parameters.
 #[test]
 fn what_a_loop_repeats_is_differentiated_once() {
     let source = "\
@@ -409,7 +416,8 @@ def f [n] [d] [h] (x : [n][d]real) (w : [d][h]real) (b : [h]real) : real =
     }
 }
 
-/// What a loop keeps for its derivative grows with its state, not with what an iteration does with it: the distances of all pairs are computed again.
+/// The memory that a loop keeps for its derivative grows with its state, not with the temporaries
+/// of an iteration: the distances of all pairs are recomputed.
 #[test]
 fn a_loop_keeps_no_more_axes_than_its_state_has() {
     let source = "\
@@ -447,8 +455,8 @@ fn reading_does_not_cost_the_array() {
     );
 }
 
-/// A recursion that updates one element of its state in each call: a call more costs the same however long the array is, in the value, the
-/// gradient and the derivative of the gradient.
+/// A recursion that updates one element of its state in each call: a call more costs the same
+/// however long the array is, in the value, the gradient and the derivative of the gradient.
 #[test]
 fn a_call_that_updates_one_element_costs_the_same_in_long_arrays() {
     let source = "def f [n] (xs : [n]real) (k : int) : real =\n\
@@ -479,7 +487,8 @@ fn a_call_that_updates_one_element_costs_the_same_in_long_arrays() {
     }
 }
 
-/// A function with rules leaves no tape, so a loop that calls it keeps what its `checkpoint` says.
+/// A function with rules leaves no tape, so a loop that calls it keeps the states that its
+/// `checkpoint` asks for.
 #[test]
 fn a_checkpoint_holds_where_functions_with_rules_are_called() {
     let source = "def wave (x : real) : real = sin x with jvp dx = cos x * dx\n\
@@ -497,7 +506,8 @@ fn a_checkpoint_holds_where_functions_with_rules_are_called() {
     assert!(5 * cut < all, "{cut} bytes with a checkpoint, {all} without");
 }
 
-/// A sine costs one operation, and two more in reverse. Were the value computed once more for the cells of its nodes, it would be four in all.
+/// A sine costs one operation, and two more in reverse. With the value recomputed for the cells of
+/// its nodes, it would be four in all.
 #[test]
 fn the_gradient_of_nodes_runs_the_value_once() {
     let source = "type list = Nil | Cons real list\n\
@@ -514,7 +524,8 @@ fn the_gradient_of_nodes_runs_the_value_once() {
     assert!(2 * both <= 7 * value, "{value} operations for the value, {both} with the gradient");
 }
 
-/// `\x1 -> (\x2 -> … xn) (x1 * x1)) (x * x)`: the paper's encoding of n nested `let`s, `x` squared n times.
+/// `(\x1 -> (\x2 -> … xn) (x1 * x1)) (x * x)`: the paper's encoding of n nested `let`s, `x` squared
+/// n times.
 fn encoded_lets(n: usize) -> String {
     let body = (1..n)
         .rev()
@@ -522,7 +533,8 @@ fn encoded_lets(n: usize) -> String {
     format!("def f (x : real) : real = (\\x1 -> {body}) (x * x)\n")
 }
 
-/// The same in continuation-passing style: each square is a function that takes the function of the rest as an argument.
+/// `x` squared n times in continuation-passing style: each square is a function that takes the
+/// function of the rest as an argument.
 fn continuations(n: usize) -> String {
     let body = (1..n)
         .rev()
@@ -532,7 +544,8 @@ fn continuations(n: usize) -> String {
     )
 }
 
-/// The same as the n-fold image of the identity under a function on functions, which is itself passed on: n closures that capture closures.
+/// `x` squared n times as the n-fold image of the identity under a function on functions, which is
+/// itself passed on: n closures that capture closures.
 fn captured_functions(n: usize) -> String {
     let composite = (0..n).fold("(\\y -> y)".to_string(), |g, _| format!("(up {g})"));
     format!(
@@ -541,9 +554,10 @@ fn captured_functions(n: usize) -> String {
     )
 }
 
-/// E26: for the gradient of n encoded `let`s the literal macros need about 4^(n/2) operations, shared ones 2^(n+1) - 2
-/// (`shared` in the executable paper). The compiler needs 3n with the value, in both modes and however the `let`s are encoded: it β-reduces
-/// before it differentiates, as T-2 permits. (`grad` saves the product with its cotangent, which is 1.)
+/// E26: for the gradient of n encoded `let`s the literal macros need about 4^(n/2) operations,
+/// shared ones 2^(n+1) - 2 (`shared` in the executable paper). The compiler needs 3n with the
+/// value, in both modes and however the `let`s are encoded: it β-reduces before it differentiates,
+/// as T-2 permits. (`grad` saves the product with its cotangent, which is 1.)
 #[test]
 fn encoded_lets_cost_what_lets_cost() {
     for program in [encoded_lets, continuations, captured_functions] {
@@ -564,7 +578,7 @@ fn encoded_lets_cost_what_lets_cost() {
     }
 }
 
-/// What these programs cost would be no matter if they computed something else.
+/// The programs compute squares; otherwise their costs would not matter.
 #[test]
 fn encoded_lets_are_squares() {
     for program in [encoded_lets, continuations, captured_functions] {
@@ -580,7 +594,8 @@ fn encoded_lets_are_squares() {
     }
 }
 
-/// The same function without and with rules, which say what its derivative is anyway.
+/// One function without and with rules; the rules state the derivative that the compiler derives
+/// anyway.
 const SOFTPLUS: &str = "\
 def plain (x : real) : real = if x > 30 then x else log1p (exp x)
 def ruled (x : real) : real = if x > 30 then x else log1p (exp x)
@@ -590,7 +605,8 @@ def by_body [n] (xs : [n]real) : real = sum (for x in xs => plain (x * x))
 def by_rule [n] (xs : [n]real) : real = sum (for x in xs => ruled (x * x))
 ";
 
-/// Where no derivative follows any more, a function with rules is a function like others: it and its rules are fused with what is around them.
+/// After the last derivative, a function with rules is a function like others: it and its rules are
+/// fused with the code around them.
 #[test]
 fn rules_cost_what_they_compute() {
     let unit = Session::new().load_text("rules.lam", SOFTPLUS, None).expect("it is well typed");
@@ -621,8 +637,9 @@ def elements [n] [k] (m : [n][k]real) : real =
   in sum (for i < n => real i * x[i] ** 2)
 ";
 
-/// The contribution of an update to the cotangent of the old array is a whole array. It has to be where the sum starts: if it were added to
-/// what the reads of the old array contribute, each iteration would cost as much as the array is long.
+/// The contribution of an update to the cotangent of the old array is a whole array. The sum has to
+/// start from it: added to the contributions of the reads of the old array, it would make each
+/// iteration cost as much as the array is long.
 #[test]
 fn exchanging_does_not_cost_the_array() {
     let mut session = Session::new();
@@ -640,8 +657,8 @@ fn exchanging_does_not_cost_the_array() {
     }
 }
 
-/// The dense Jacobian of a function whose results depend on few neighbors costs as many products with vectors as there are neighbors, and the writing of
-/// the zeros; so does a Hessian.
+/// The dense Jacobian of a function whose results depend on few neighbors costs one product with a
+/// vector per neighbor, and the writing of the zeros; so does a Hessian.
 #[test]
 fn jacobians_see_structure() {
     let text = "
@@ -663,7 +680,8 @@ def hessian_chain [n] (x : [n]real) = hessian chain x
             };
             let (all, one) = (count(entry), count(value));
             println!("{entry} of {n}: {all}, of the value {one}");
-            // One operation chooses an entry. A product costs at most as much as four values do, one of a gradient as eight.
+            // One operation chooses an entry. A product costs at most as much as four values do,
+            // one of a gradient as eight.
             let fill = (n * n) as u64;
             let work = 8 * (products + 1) * one;
             assert!(all <= fill + work, "{entry} of {n}: {all}, of the value {one}");
@@ -671,7 +689,8 @@ def hessian_chain [n] (x : [n]real) = hessian chain x
     }
 }
 
-/// A gradient of the solution of a system of equations uses the factors of the value: besides, it costs products with vectors.
+/// A gradient of the solution of a system of equations uses the factors of the value: besides, it
+/// costs products with vectors.
 #[test]
 fn solutions_share_their_factors() {
     let text = "def solved [n] (a : [n][n]real) (b : [n]real) : real = sum (solve a b)";

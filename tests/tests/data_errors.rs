@@ -6,7 +6,7 @@ use std::path::Path;
 use lambada::operators::Operator;
 use lambada::{Engine, Executable, Inputs, Session};
 
-/// What the user sees of a run with this data, or the result where nothing is wrong.
+/// The message of a run with this data, or the result if there is no error.
 fn message(folder: &Path, file: &Path) -> String {
     let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let entry = name.split("__").next().unwrap_or_default();

@@ -1,6 +1,6 @@
 //! Derivatives as people read them: `tests/golden/derivatives/NAME.lam` is a program, and
-//! `NAME.reverse.lam` and `NAME.forward.lam` are what `derive` prints for its last definition, read
-//! aloud before they were accepted. `BLESS=1` rewrites them.
+//! `NAME.reverse.lam` and `NAME.forward.lam` are the output of `derive` for its last definition,
+//! read aloud before they were accepted. `BLESS=1` rewrites them.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use lambada::Session;
 use lambada::operators::Operator;
 use lambada_testkit::golden;
 
-/// A derivative, its mode, and what is wrong with it as source.
+/// A printed derivative, or an error if it does not check.
 fn derivative(program: &Path, operator: Operator) -> Result<String, String> {
     let file = program.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let text = std::fs::read_to_string(program).map_err(|e| e.to_string())?;

@@ -1,5 +1,5 @@
-//! Derivatives as source: what `derive` prints for every definition that the programs try parses,
-//! checks, gives the numbers of `jvp` and `vjp`, and can be derived again.
+//! Derivatives as source: the output of `derive` for every definition that the programs try parses,
+//! checks, gives the numbers of `jvp` and `vjp`, and can be differentiated.
 
 use std::path::{Path, PathBuf};
 
@@ -19,7 +19,7 @@ const MODES: [Operator; 2] = [Operator::Jvp, Operator::Vjp];
 /// Derivatives of derivatives are compared too, up to this order.
 const ORDERS: usize = 2;
 
-/// What the language has no form for yet.
+/// Reasons why the language has no form for a derivative yet.
 const WITHOUT_A_FORM: [&str; 4] = [
     "the state of a loop changes its size",
     "has sizes that its type takes",
@@ -144,8 +144,8 @@ fn one(path: &Path, some: bool) -> (usize, Vec<String>) {
     (compared, complaints)
 }
 
-/// Compares what is printed of the programs, or of those that `ONLY` names: so many comparisons at
-/// least.
+/// Compares the printed derivatives of the programs, or of those that `ONLY` names: at least
+/// `least` comparisons.
 fn all(mut files: Vec<PathBuf>, some: bool, least: usize) {
     let only = std::env::var("ONLY").unwrap_or_default();
     files.retain(|file| file.to_string_lossy().contains(&only));
@@ -355,13 +355,13 @@ fn join(texts: &[&String]) -> String {
     texts.iter().map(|text| text.as_str()).collect::<Vec<_>>().join("\n")
 }
 
-/// What has been compared of a definition without types.
+/// Counts of comparisons of a definition without types.
 struct Tried {
     derivatives: usize,
     at_data: usize,
 }
 
-/// Nothing if the definition has no types, which is no internal error.
+/// None if the definition has no types, which is no internal error.
 fn untyped_definition(text: &str, seed: u64) -> Result<Option<Tried>, String> {
     let mut session = Session::new();
     let unit = match session.load_text("untyped.lam", text, None) {

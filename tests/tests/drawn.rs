@@ -1,6 +1,6 @@
 //! Programs drawn at random through the whole oracle matrix. `SEEDS=1000..1100` draws others,
-//! `SHOW=1` prints them, `REDUCE=60` spends so many seconds on each that fails to find a smaller
-//! one that fails in the same way.
+//! `SHOW=1` prints them, `REDUCE=60` spends 60 seconds on each failing one to find a smaller one
+//! that fails in the same way.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -16,10 +16,10 @@ use lambada_tests::{seeds, special};
 
 const PROGRAMS: u64 = 700;
 
-/// So many programs are compiled to one unit of C.
+/// The number of programs that are compiled to one unit of C.
 const CHUNK: usize = 60;
 
-/// One program in so many is compared at special values, and one with reals of 32 bits.
+/// One program in this many is compared at special values, and one with reals of 32 bits.
 const OTHERWISE: u64 = 4;
 
 /// A way to look at a program: at arguments as they are, all evaluators.
@@ -72,7 +72,7 @@ fn alike(a: &str, b: &str) -> bool {
     words(a) == words(b)
 }
 
-/// What all programs gave.
+/// The results of all programs.
 #[derive(Default)]
 struct All {
     programs: usize,
@@ -82,7 +82,7 @@ struct All {
     complaints: Vec<String>,
     /// Programs that disagree only as [`of_nothing`] says.
     of_nothing: usize,
-    /// Those compared with reals of 32 bits, and at special values.
+    /// Programs compared with reals of 32 bits, and at special values.
     single: usize,
     special: usize,
     features: BTreeMap<Feature, usize>,

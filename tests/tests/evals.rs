@@ -24,7 +24,7 @@ fn recorded(case: &str) -> Value {
     serde_json::from_str(&text).expect("recorded cases are JSON")
 }
 
-/// What the tool answers to these messages.
+/// The tool's answers to these messages.
 fn talk(engine: Engine, messages: &[Value]) -> Vec<Value> {
     let lines: String = messages.iter().map(|message| format!("{message}\n")).collect();
     let mut answers = Vec::new();
@@ -59,7 +59,7 @@ fn close(what: &str, found: &Value, expected: &Value) {
     }
 }
 
-/// Functions with their inputs and what they give.
+/// Functions with their inputs and outputs.
 fn calls(record: &Value) -> Vec<(String, Value, Value)> {
     let text = |value: &Value| value.as_str().expect("a name").to_string();
     if let Some(cases) = record["cases"].as_array() {
@@ -160,14 +160,14 @@ fn ht_simple_small() {
     case("ht_simple_small", &ENGINES, &["jacobian"]);
 }
 
-/// The same with two more parameters for each measurement, which share two columns.
+/// Hand tracking with two more parameters for each measurement, which share two columns.
 #[test]
 fn ht_complicated_small() {
     case("ht_complicated_small", &ENGINES, &["jacobian"]);
 }
 
-/// Derivatives of derivatives through loops that end when they will, in all four combinations of
-/// modes.
+/// Derivatives of derivatives through loops with data-dependent trip counts, in all four
+/// combinations of modes.
 #[test]
 fn particle() {
     case("particle", &ENGINES, &[]);
@@ -178,7 +178,7 @@ fn saddle() {
     case("saddle", &ENGINES, &[]);
 }
 
-/// The suite's other messages, an order of members that no suite sends, and what cannot be done.
+/// The suite's other messages, an order of members that no suite sends, and impossible requests.
 #[test]
 fn protocol() {
     let answers = talk(

@@ -60,7 +60,7 @@ const NONE: &[(Mistake, usize)] = &[(Mistake::WrongType, 1)];
 const EXCEPTIONS: &[(Mistake, usize)] = &[
     // A state that begins with a value of another type contradicts each of its uses.
     (Mistake::WrongType, 4),
-    // What follows the place where a word is lost reads as something else.
+    // The text after a lost word reads as something else.
     (Mistake::LostWord, 5),
     // A bracket that is closed later, by another one, leaves a form unfinished.
     (Mistake::Unclosed, 4),

@@ -1,5 +1,5 @@
-//! The graphs of the suite's gradient programs, as they come from the pipeline: what they cost, and
-//! how often they go through their points.
+//! The graphs of the suite's gradient programs, as they come from the pipeline: their costs, and
+//! the number of their passes over the points.
 
 use std::path::Path;
 
@@ -31,7 +31,7 @@ fn program(file: &str, entry: &str) -> Program {
     Program { name: file.into(), stages: stages.into() }
 }
 
-/// The sizes of a function, by what they are called in its source, and arguments that fit.
+/// Arguments of a function for its sizes, which are given by their names in the source.
 struct Case {
     args: Vec<Tensor>,
 }
@@ -58,7 +58,7 @@ fn inputs(f: &anf::Function, whole: &Distributed, args: &[Tensor]) -> Vec<Tensor
     whole.inputs.iter().map(|var| param(var).or_else(|| size(var)).expect("an input")).collect()
 }
 
-/// What a graph gives, in the order of the function's results.
+/// The results of a graph, in the order of the function's results.
 fn results(f: &anf::Function, whole: &Distributed, given: &Outcome) -> Vec<Tensor> {
     let result = |atom: &anf::Atom| {
         let output = whole.outputs.iter().position(|var| anf::Atom::Var(*var) == *atom);
@@ -182,7 +182,7 @@ fn all_programs_are_graphs_with_the_same_results() {
     }
 }
 
-/// The placements of the suite's gradients: what is computed in which pass over the points.
+/// The placements of the suite's gradients: the pass over the points that computes each value.
 #[test]
 fn placements_are_those_of_the_derivations() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("golden/graphs");

@@ -189,7 +189,7 @@ fn exponent(shape: &Shape) -> (f64, [Duration; 3]) {
 fn compile_times_grow_linearly() {
     let mut complaints = Vec::new();
     for shape in SHAPES {
-        // The first run also makes what a process makes once.
+        // The first run includes one-time work of the process.
         time(shape, shape.size);
         let (exponent, times) = exponent(shape);
         println!("{}: n^{exponent:.2} {times:?}", shape.name);

@@ -38,7 +38,7 @@ fn public(text: &str) -> Vec<Def> {
     defs.filter(|def| !def.name.text.starts_with('_')).collect()
 }
 
-/// What a doc comment says in the form `` `call` is `value` ``.
+/// The statements of a doc comment in the form `` `call` is `value` ``.
 fn examples(doc: &str) -> Vec<(String, String)> {
     let doc = doc.replace('\n', " ");
     let parts: Vec<&str> = doc.split('`').collect();
@@ -46,7 +46,7 @@ fn examples(doc: &str) -> Vec<(String, String)> {
     stated.map(|three| (three[0].to_string(), three[2].to_string())).collect()
 }
 
-/// Are the texts equal, but for the last digits of reals?
+/// Whether the texts are equal, but for the last digits of reals.
 fn agree(found: &str, stated: &str) -> bool {
     let numeric = |c: char| c.is_ascii_alphanumeric() || c == '.' || c == '-';
     let split = |text: &str| -> Vec<String> {
@@ -295,7 +295,7 @@ fn derivatives_of_the_library_can_be_printed() {
         for def in public(text).iter().filter(|def| !def.params.is_empty()) {
             let entry = format!("its_{}", def.name.text);
             for operator in [Operator::Jvp, Operator::Vjp] {
-                // Not what takes functions or no reals.
+                // Functions that take functions or no reals have no derivative.
                 if unit.call(&entry, operator, None).is_ok() {
                     let text = unit.derivative_source(&entry, operator, None);
                     text.unwrap_or_else(|p| panic!("{name}.{}: {p:?}", def.name.text));

@@ -1,5 +1,5 @@
-//! Drawn programs that read neighbors, at sizes around those of vectors and beyond: what nests
-//! compute, where each access is checked, is what the evaluator of anf does, for values and
+//! Drawn programs that read neighbors, at sizes around those of vectors and beyond: the results of
+//! nests, where each access is checked, agree with those of the evaluator of anf, for values and
 //! gradients. `SEEDS=1000..1100` draws others.
 
 use lambada::operators::Operator;

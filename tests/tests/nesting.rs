@@ -95,7 +95,7 @@ fn recursive_constructors(n: usize) -> String {
     format!("type v = N{variant}\ndef rec f (x : v) : real =\n  match x\n  | N -> 0.0\n{arms}")
 }
 
-/// Of many constructors, one is told apart from all others.
+/// Each `match` distinguishes one of many constructors from all others.
 fn all_others(n: usize) -> String {
     let variant = each(n, |k| format!(" | C{k} real v"));
     let lets = (0..8).map(|k| {
@@ -105,7 +105,7 @@ fn all_others(n: usize) -> String {
     format!("type v = N{variant}\ndef f (t : v) (x : real) : real =\n  let y0 = x\n{lets}  in y8\n")
 }
 
-/// In the arm for all others, a value is told apart from all others again.
+/// The arm for all others distinguishes another value in turn.
 fn others_in_others(n: usize) -> String {
     let variant = each(10, |k| format!(" | C{k} real v"));
     let around = |body: String, k: usize| {
@@ -197,8 +197,8 @@ fn concatenations(n: usize) -> String {
     format!("def f [n] (xs : [n]real) : real =\n  let y0 = xs\n{lets}  in sum y{}\n", n - 1)
 }
 
-/// How long the text of the array program is, as it is optimized and with buffers. What is not
-/// linear in the text is not linear in memory and time.
+/// Length of the text of the array program, optimized and with buffers. A text that is not linear
+/// in the source is not linear in memory and time.
 fn lengths(family: &Family, size: usize, operator: Operator) -> [usize; 2] {
     let unit = Session::new().load_text("f.lam", &(family.text)(size), None);
     let unit = unit.unwrap_or_else(|p| panic!("{}: {p:?}", family.name));
@@ -211,8 +211,8 @@ fn lengths(family: &Family, size: usize, operator: Operator) -> [usize; 2] {
     texts.map(|text| text.split_whitespace().map(str::len).sum())
 }
 
-/// Twice the size is twice the code, and a bit more for names that are longer and for what is
-/// decided by halves; what is quadratic is four times as long.
+/// Twice the size is twice the code, and a bit more for longer names and for decisions by halves;
+/// quadratic code would be four times as long.
 #[test]
 fn code_grows_as_the_program_does() {
     let jobs: Vec<(&Family, Operator)> = FAMILIES

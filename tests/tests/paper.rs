@@ -9,15 +9,15 @@ use lambada_tests::paper::Subject;
 
 const PROGRAMS: usize = 1200;
 
-/// So many programs are compiled to one unit of C.
+/// The number of programs that are compiled to one unit of C.
 const CHUNK: usize = 60;
 
 fn programs() -> usize {
     std::env::var("PROGRAMS").ok().and_then(|text| text.parse().ok()).unwrap_or(PROGRAMS)
 }
 
-/// What all programs and those that the big-step rules ran exercise, the number of native calls
-/// compared, and complaints.
+/// The features of all programs and of those that the big-step rules ran, the number of native
+/// calls compared, and complaints.
 #[derive(Default)]
 struct Report {
     all: Statistics,

@@ -1,8 +1,8 @@
 //! Each pass by examples that are read as documentation: `tests/passes/PASS/NAME.txt` has a
-//! sentence, a program, and what the pass makes of it. `BLESS=1` writes the last part; where the
-//! pass gives a program of the same language, the two are run and must agree. Examples of
-//! `normalize` are programs in Lambada, `tests/programs/normalize`, whose promises the whole oracle
-//! matrix keeps as well.
+//! sentence, a program, and the pass's output. `BLESS=1` writes the last part; where the pass gives
+//! a program of the same language, the two are run and must agree. Examples of `normalize` are
+//! programs in Lambada, `tests/programs/normalize`, whose promises the whole oracle matrix keeps as
+//! well.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -19,10 +19,10 @@ use lambada_testkit::{Tolerance, golden, parallel};
 use lambada_tests::expectations::{self, Expectation, Kind, agrees, expectations, programs};
 use lambada_tests::growth::{KINDS, Subject};
 
-/// So many examples at least show a pass.
+/// The least number of examples of a pass.
 const EXAMPLES: usize = 3;
 
-/// What separates the program from what the pass makes of it.
+/// The separator between the program and the pass's output.
 const RULE: &str = "---\n";
 
 fn entries(folder: &Path) -> Vec<PathBuf> {
@@ -36,8 +36,8 @@ fn name(path: &Path) -> String {
     path.file_stem().expect("a name").to_string_lossy().into_owned()
 }
 
-/// What the pass of this name makes of a program, as text; and as a program that gives the same
-/// results, if it is one.
+/// The output of the pass of this name for a program, as text; and as a program that must give
+/// equal results, if it is one.
 fn run(pass: &str, before: &Function) -> (String, Option<Function>) {
     match pass {
         "forward" => (print(&forward(before)), None),
@@ -281,7 +281,7 @@ fn programs_are_normalized_as_they_say() {
         let mut session = Session::new();
         let unit = session.load(&path).unwrap_or_else(|p| panic!("{}", session.render(&p, false)));
         let is_run = |p: &Expectation| matches!(p.kind, Kind::Run | Kind::Value | Kind::Fails);
-        // What only the code of `normalize` keeps is promised in a word that the matrix does not
+        // Promises that only the code of `normalize` keeps have a word that the matrix does not
         // know.
         let all = text.replace("\n-- normalized ", "\n-- value ");
         let runs = expectations(&all)
@@ -300,10 +300,10 @@ fn programs_are_normalized_as_they_say() {
     assert!(promises >= 100, "only {promises} promises");
 }
 
-/// After so many rounds no pass has anything left to do.
+/// After this many rounds no pass has anything left to do.
 const ROUNDS: usize = 9;
 
-/// What takes more rounds in the programs of a file, values and derivatives.
+/// The values and derivatives in a file's programs that take more rounds.
 fn without_end(path: &Path) -> Vec<String> {
     let text = std::fs::read_to_string(path).expect("a listed program can be read");
     let mut session = Session::new();

@@ -17,7 +17,7 @@ use lambada_tests::oracle::{Agreement, Cases};
 use lambada_tests::orders::Definitions;
 use lambada_tests::sanitizer::{Sanitizers, sanitized_complaints};
 
-/// So many files are compiled together.
+/// The number of files that are compiled together.
 const CHUNK: usize = 4;
 
 fn rewritten(expectation: &Expectation, found: &str, line: &str) -> String {
@@ -50,7 +50,7 @@ fn one(path: &Path, all: &mut All) {
     let mut lines: Vec<String> = text.lines().map(str::to_string).collect();
     for promise in &promises {
         let place = format!("{name}:{}", promise.line + 1);
-        // What the oracle does not confirm is never blessed.
+        // A result that the oracle does not confirm is never blessed.
         let args = || arguments(&unit, promise);
         let verdict = match promise.kind {
             Kind::Check => Ok(Agreement::default()),
@@ -85,7 +85,7 @@ fn one(path: &Path, all: &mut All) {
     }
 }
 
-/// What all programs gave.
+/// The results of all programs.
 #[derive(Default)]
 struct All {
     natives: Vec<Native>,
@@ -189,8 +189,8 @@ fn forwards(unit: &Unit, promise: &Expectation, engine: Engine) -> Result<String
     Ok(to_json(&gradient).to_string())
 }
 
-/// Every engine by itself gives the answer, and no report is without a line that tells what it is
-/// about.
+/// Every engine by itself gives the answer, and each report begins with a line that names its
+/// subject.
 fn answered(path: &Path) -> Vec<String> {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let text = std::fs::read_to_string(path).expect("a listed program can be read");

@@ -20,7 +20,7 @@ fn root() -> PathBuf {
         .to_path_buf()
 }
 
-/// All that is to be run, and what could not be.
+/// The calls to run, and complaints about those that could not be prepared.
 #[derive(Default)]
 struct Work {
     natives: Vec<Native>,
@@ -94,10 +94,10 @@ impl Work {
     }
 }
 
-/// So many files are compiled together, about.
+/// The approximate number of files that are compiled together.
 const CHUNK: usize = 4;
 
-/// What there is to do.
+/// A task.
 #[derive(Clone)]
 enum Task {
     Program(PathBuf),
@@ -119,7 +119,7 @@ fn tasks(only: &str) -> Vec<Vec<Task>> {
     programs.chain(examples).collect()
 }
 
-/// What is wrong with the programs of some tasks, and how many calls there were.
+/// The number of calls of some tasks, and the complaints.
 fn complaints(tasks: &[Vec<Task>], sanitizers: Sanitizers) -> (usize, Vec<String>) {
     let found = parallel(tasks, |tasks| {
         let mut work = Work::default();

@@ -29,7 +29,7 @@ struct Case {
     calls: Vec<Vec<Data>>,
 }
 
-/// How many calls were compared, of programs of which so many are one region, or have nests.
+/// Counts of compared calls, and of programs that are one region or have nests.
 #[derive(Default)]
 struct Count {
     compared: usize,
@@ -47,7 +47,7 @@ fn same(what: &str, expected: &Given, found: &Given) {
     }
 }
 
-/// The same results up to the order of sums, or the same failure.
+/// Whether results agree up to the order of sums, or the failures are equal.
 fn agree(expected: &Given, found: &Given) -> Result<(), String> {
     match (expected, found) {
         (Ok(a), Ok(b)) => a.iter().zip(b).try_for_each(|(a, b)| {
@@ -66,7 +66,7 @@ fn agree(expected: &Given, found: &Given) -> Result<(), String> {
     }
 }
 
-/// What the graph of a whole program gives.
+/// The results of the graph of a whole program.
 fn run_graph(f: &anf::Function, whole: &Distributed, args: &[Tensor]) -> Given {
     let value = |var: anf::Var| {
         let size = |(p, arg): (&anf::Param, &Tensor)| {
@@ -103,7 +103,7 @@ fn compare(case: &Case, count: &mut Count) {
             let checked = graph::check(region);
             checked.unwrap_or_else(|e| panic!("{what}: {e}\n{}", graph::print(region)));
         };
-        // What is optimized is prepared; what is not stays as it is.
+        // Regions of optimized functions are prepared; others stay unchanged.
         let rewrite = |region: &graph::Graph| {
             well_formed(region);
             if stage == "normalized" {
@@ -219,7 +219,8 @@ fn files() -> (Vec<PathBuf>, bool) {
 
 /// Sizes around the numbers of lanes, and around those of the smallest block.
 const RAGGED: [i64; 8] = [0, 1, 3, 5, 7, 9, 31, 33];
-/// Those of one axis where the others have another size, and those without a mechanism.
+/// Sizes of one axis while the others have another size, and sizes for functions without a
+/// mechanism.
 const FEW: [i64; 5] = [0, 1, 3, 9, 33];
 /// The size of the other axes meanwhile.
 const OTHER: i64 = 3;
@@ -248,8 +249,8 @@ fn drawn(f: &anf::Function, size: &dyn Fn(anf::Var) -> i64, random: &mut Random)
     all
 }
 
-/// Does a change in the last digits of the arguments change more than those of the results? Then
-/// the order of a sum may, too.
+/// Whether a change in the last digits of the arguments changes more than the last digits of the
+/// results: then the order of a sum may, too.
 fn is_ill_conditioned(f: &anf::Function, args: &[Tensor], expected: &Given) -> bool {
     let Ok(expected) = expected else { return false };
     let mut near = args.to_vec();
@@ -276,7 +277,7 @@ struct Compared {
     ill_conditioned: usize,
 }
 
-/// Is a parameter of a recursive type, or has parts of one?
+/// Whether a parameter is of a recursive type, or has parts of one.
 fn takes_trees(case: &Case) -> bool {
     let mut ty = case.program.def(case.entry).body.ty();
     while let core::Ty::Fun(from, to) = ty {

@@ -1,6 +1,6 @@
-//! `--precision f32`: all programs under `tests/programs` with reals of 32 bits. Natively, and by
-//! the interpreter of loops, they give the same up to a few units in the last place where sums keep
-//! their order; and what they give with 64 bits, as closely as 32 bits can tell.
+//! `--precision f32`: all programs under `tests/programs` with reals of 32 bits. Natively and in
+//! the interpreter of loops, results agree up to a few units in the last place where sums keep
+//! their order; and they agree with those of 64 bits as closely as 32 bits allow.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -194,7 +194,7 @@ fn programs_compute_with_32_bits() {
     assert!(found.is_empty(), "{} complaints\n{}", found.len(), found.join("\n"));
 }
 
-/// What a doc comment says in the form `` `call` is `value` ``.
+/// The calls in a doc comment's statements of the form `` `call` is `value` ``.
 fn examples(doc: &str) -> Vec<String> {
     let doc = doc.replace('\n', " ");
     let parts: Vec<&str> = doc.split('`').collect();
@@ -248,7 +248,7 @@ fn library_complaints((name, text): &(&str, &str)) -> Vec<String> {
     complaints
 }
 
-/// Are the values the same up to what 32 bits leave of them?
+/// Whether the values agree up to the precision of 32 bits.
 fn near(found: &Data, expected: &Data) -> bool {
     let all =
         |x: &[Data], y: &[Data]| x.len() == y.len() && x.iter().zip(y).all(|(x, y)| near(x, y));

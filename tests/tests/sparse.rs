@@ -1,9 +1,8 @@
 //! Sparse Jacobians and Hessians have the entries of the dense ones: of all programs under
-//! `tests/programs`, of what tests of the library measure, and of drawn programs.
+//! `tests/programs`, of functions that tests of the library measure, and of drawn programs.
 //!
-//! What sparse Jacobians and Hessians cost, also where a row is full: operations, and memory at a
-//! time, grow as the number of entries does, times its logarithm, where the dense matrix grows with
-//! the square.
+//! The costs of sparse Jacobians and Hessians, also with a full row: operations and peak memory
+//! grow as n log n in the number of entries, while the dense matrix grows with the square.
 
 use std::path::Path;
 
@@ -189,8 +188,8 @@ fn star_colors_tell_entries_apart() {
     }
 }
 
-/// Functions with rules, those of the library and those of users: what the programs under
-/// `tests/sparse` promise, on core and compiled.
+/// Functions with rules, those of the library and those of users: the promises of the programs
+/// under `tests/sparse`, on core and compiled.
 #[test]
 fn sparse_matrices_of_functions_with_rules() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("sparse");
@@ -224,7 +223,7 @@ fn sparse_matrices_of_functions_with_rules() {
     assert!(complaints.is_empty(), "{} complaints:\n{}", complaints.len(), shown(&complaints));
 }
 
-/// What the programs of some folders gave.
+/// The results of the programs of some folders.
 #[derive(Default)]
 struct Found {
     marked: Marked,
@@ -238,7 +237,7 @@ fn is_large(name: &str) -> bool {
     ["cost", "exponential", "sparse"].iter().any(|folder| name.contains(&format!("/{folder}/")))
 }
 
-/// So many definitions of each program are compared; all of them, and gradients, if `ALL=1`.
+/// The number of compared definitions of each program; all of them, and gradients, if `ALL=1`.
 const EACH: usize = 1;
 
 fn of_file(path: &Path) -> Found {
@@ -418,7 +417,7 @@ fn shown(complaints: &[String]) -> String {
     complaints.iter().take(20).map(String::as_str).collect::<Vec<&str>>().join("\n")
 }
 
-/// So many drawn programs have their marks compared.
+/// The number of drawn programs whose marks are compared.
 const DRAWN: u64 = 150;
 
 #[test]

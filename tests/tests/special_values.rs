@@ -2,7 +2,7 @@
 //! elements, ties. Every program of `tests/special/programs.lam` gives the same on every engine:
 //! its value, both derivatives and both second derivatives. "The same" is stricter than elsewhere:
 //! NaN only with NaN, an infinity only with the same infinity, and in a value the sign of a zero
-//! counts, unless a sum gave it. The book says what is promised: `docs/src/special-values.md`.
+//! counts, unless a sum gave it. The book states the promises: `docs/src/special-values.md`.
 
 use std::path::Path;
 
@@ -51,7 +51,7 @@ const MATRICES: [[f64; 4]; 3] =
 /// How many points a program is run at, at most.
 const MOST: usize = 130;
 
-/// So many definitions are compiled together.
+/// The number of definitions that are compiled together.
 const CHUNK: usize = 20;
 
 /// Programs whose value is a sum, which may be a zero of either sign.
@@ -81,7 +81,7 @@ const NOT_DIFFERENTIATED: &[&str] = &["place_of_largest", "place_of_smallest", "
 /// Programs that are third derivatives are called so; they are not differentiated again.
 const HIGH: &str = "third_";
 
-/// What those programs call. It takes a function, so it is not run by itself.
+/// The callee of those programs. It takes a function, so it is not run by itself.
 const CALLED: &str = "third";
 
 /// Programs whose first derivatives are compared at the ends of the range, too.
@@ -101,7 +101,7 @@ fn tensor(dims: &[usize], values: &[f64]) -> Data {
     Data::Tensor(Tensor::reals(dims.to_vec(), values.to_vec()))
 }
 
-/// What a parameter of a type is given: arrays of all sizes where the size is free.
+/// Arguments for a parameter of a type: arrays of all sizes where the size is free.
 fn choices(name: &str, ty: &SizedTy) -> Vec<Data> {
     let int = |n: i64| Data::Tensor(Tensor::scalar(Scalar::Int(n)));
     let vector = |xs: &&[f64]| tensor(&[xs.len()], xs);
@@ -123,7 +123,7 @@ fn choices(name: &str, ty: &SizedTy) -> Vec<Data> {
     }
 }
 
-/// All combinations, or every so many of them where there would be more than `MOST`.
+/// All combinations, or evenly spaced ones where there would be more than `MOST`.
 fn points(name: &str, params: &[SizedTy]) -> Vec<Vec<Data>> {
     let mut points = vec![Vec::new()];
     for ty in params {
@@ -151,7 +151,7 @@ struct Row {
     translated: lambada_loops::Program,
     calls: Vec<Vec<Data>>,
     derivative: bool,
-    /// Does the sign of a zero count?
+    /// Whether the sign of a zero counts.
     signs: bool,
 }
 
@@ -171,8 +171,8 @@ impl Row {
         Row { what, program, entry, stages, function, translated, calls, derivative, signs }
     }
 
-    /// Compares all engines, at all points: the compiled ones with each other, and what `normalize`
-    /// gives with the language's meaning.
+    /// Compares all engines, at all points: the compiled ones with each other, and the result of
+    /// `normalize` with the language's meaning.
     fn complaints(&self, kernel: &Kernel) -> Vec<String> {
         let mut complaints = Vec::new();
         for args in &self.calls {
@@ -207,9 +207,9 @@ impl Row {
         complaints
     }
 
-    /// `absent`: may NaN be found where a number is expected? The evaluator of core leaves out what
-    /// does not depend on an argument, where compiled code may have a zero, which makes NaN of an
-    /// infinity.
+    /// `absent`: whether NaN may be found where a number is expected. The evaluator of core leaves
+    /// out terms that do not depend on an argument, where compiled code may have a zero, which
+    /// makes NaN of an infinity.
     fn agree(&self, expected: &Numbers, found: &Numbers, absent: bool) -> Result<(), String> {
         match (expected, found) {
             (Ok(a), Ok(b)) if a.len() == b.len() => {
@@ -236,7 +236,7 @@ fn same(a: f64, b: f64, signs: bool, scale: f64) -> bool {
     if a == 0.0 && b == 0.0 {
         return !signs || a.is_sign_negative() == b.is_sign_negative();
     }
-    // C may round `a * b + c` once: where terms cancel, what is left is as small as a rounding.
+    // C may round `a * b + c` once: where terms cancel, the remainder is as small as a rounding.
     a == b || (a - b).abs() <= 1e-12 * a.abs().max(b.abs()) || (a - b).abs() <= 1e-15 * scale
 }
 
@@ -292,8 +292,8 @@ fn rows(name: &str, program: &Program, entry: DefId) -> Vec<Row> {
     rows
 }
 
-/// Is every real a special value, or of a size at which products and squares neither overflow nor
-/// vanish?
+/// Whether every real is a special value, or of a size at which products and squares neither
+/// overflow nor vanish.
 fn is_near(data: &Data) -> bool {
     numbers(data).iter().all(|x| !x.is_finite() || *x == 0.0 || (1e-60..1e60).contains(&x.abs()))
 }
@@ -304,7 +304,7 @@ fn unit() -> Unit {
     session.load(&path).unwrap_or_else(|p| panic!("{}", session.render(&p, false)))
 }
 
-/// How many functions, how many calls, and what differs.
+/// The number of functions, the number of calls, and the differences.
 fn complaints(all: &[Row]) -> (usize, usize, Vec<String>) {
     let mut complaints = Vec::new();
     let functions: Vec<_> = all.iter().map(|row| &row.function).collect();
@@ -342,7 +342,7 @@ fn engines_agree_on_special_values() {
 
 /// A loop without end is not removed, whether its result is used or not, in values or derivatives.
 /// Each engine runs it in a process of its own, this test's, which is stopped after a while; a loop
-/// that ends shows that the process does what it should.
+/// that ends shows that the process works.
 #[test]
 fn loops_without_end_do_not_end() {
     const WHERE: &str = "LAMBADA_ENDLESS";

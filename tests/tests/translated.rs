@@ -59,7 +59,7 @@ fn time_grows_as_programs_do() {
         }
         text += &format!("{indent}v0 = c\n");
         for k in 1..=statements {
-            // What is mentioned again much later lives long.
+            // A variable that is mentioned much later has a long live range.
             text += &format!("{indent}v{k} = v{} * v{}\n", k - 1, k / 2);
         }
         text + &format!("{indent}c := v{statements}\n  r = c\n  return r\n")
