@@ -1,7 +1,7 @@
 //! The table of array primitives: operations on whole arrays of reals that are too costly, or too
-//! good, to be written as loops over scalars. All that the compiler knows of one is its row, and
-//! passes ask the row: what sizes it takes and gives, how it is evaluated, whether it is linear in
-//! each argument and what its transposes are, what it costs, which kernel it has.
+//! good, to be written as loops over scalars. The compiler's knowledge of one is its row, and
+//! passes ask the row: for its sizes, evaluation, linearity in each argument, transposes, cost and
+//! kernel.
 //!
 //! A row is either *multilinear*: then its forward rule is the sum of itself with one tangent each,
 //! and its row lists its transposes. Or it is a function with rules of the library, written in
@@ -41,7 +41,7 @@ pub struct ArrayRow {
     /// The names of its axes, a letter each: the sizes that evaluation and kernel take, in this
     /// order.
     pub axes: &'static str,
-    /// What the elements of each result are.
+    /// The element type of each result.
     pub results: &'static [ScalarTy],
     /// By the ranks of the arguments, the one that has all axes first. Where nothing else decides,
     /// inference takes the first one of those with the fewest axes that fit.
@@ -52,7 +52,7 @@ pub struct ArrayRow {
     pub linear: &'static [usize],
     /// The elements of the results: from the sizes of all axes (1 for one that a version does not
     /// have) and the elements of the arguments, row by row. The precision of the program decides
-    /// what counts as zero; results are rounded to it by who asks.
+    /// which numbers count as zero; the caller rounds results to it.
     pub eval: ArrayEval,
     /// How many operations on reals that takes, up to a constant factor close to one.
     pub work: fn(&[u64]) -> u64,
@@ -73,18 +73,18 @@ pub struct ArrayRow {
 pub enum Spelling {
     /// `x @ y`
     Infix(&'static str),
-    /// `f x y`: a definition of the prelude, which says what it means and has rules for both modes.
+    /// `f x y`: a definition of the prelude, which is its meaning and has rules for both modes.
     Definition(&'static str),
 }
 
 /// The axes of arguments and results, a letter each: `["nk", "km"]` and `["nm"]`.
 #[derive(Debug)]
 pub struct Version {
-    /// Of each argument.
+    /// The axes of each argument.
     pub args: &'static [&'static str],
-    /// Of each result.
+    /// The axes of each result.
     pub results: &'static [&'static str],
-    /// Of a multilinear primitive the cotangent of each argument; else empty.
+    /// The cotangent of each argument of a multilinear primitive; else empty.
     pub transposes: &'static [Transpose],
 }
 
@@ -107,7 +107,7 @@ pub enum Transpose {
     Cotangent,
     /// The k-th argument.
     Arg(usize),
-    /// Of a matrix.
+    /// The transpose of a matrix.
     Flipped(&'static Transpose),
     /// The outer product of two vectors.
     Outer(&'static [Transpose; 2]),
@@ -185,7 +185,7 @@ impl ArrayPrim {
         })
     }
 
-    /// What is said of arguments whose sizes `{0}` and `{1}` of one axis differ.
+    /// The message for arguments whose sizes `{0}` and `{1}` of one axis differ.
     pub fn unequal_sizes(self) -> String {
         let (Spelling::Infix(name) | Spelling::Definition(name)) = self.row().spelling;
         format!("sizes differ: the inner sizes of `{name}` are {{0}} and {{1}}")

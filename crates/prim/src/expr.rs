@@ -21,7 +21,7 @@ pub enum Expr {
     Prim(Prim, Vec<Expr>),
 }
 
-/// How a language builds expressions: what `emit` needs to know of it.
+/// The constructors of a language's expressions, for `emit`.
 pub trait Instance {
     /// An expression, usually an atom; cheap to clone.
     type Value: Clone;
@@ -94,9 +94,9 @@ impl Expr {
         }
     }
 
-    /// The product of the partial derivative `self` and the tangent or cotangent `d`. What must not
-    /// turn into `0 * inf` does not: `1` gives `d`, `-1` gives `-d`, `0` gives `0`, and a choice
-    /// becomes a choice between products.
+    /// The product of the partial derivative `self` and the tangent or cotangent `d`. To avoid
+    /// `0 * inf`, `1` gives `d`, `-1` gives `-d`, `0` gives `0`, and a choice becomes a choice
+    /// between products.
     pub fn scaled<I: Instance>(
         &self,
         args: &[I::Value],

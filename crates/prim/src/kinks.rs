@@ -1,4 +1,4 @@
-//! What derivatives are where there is none: the conventions, in one table. Tests evaluate the
+//! Values of derivatives at points without one: the conventions, in one table. Tests evaluate the
 //! partials against it.
 
 use crate::Prim;

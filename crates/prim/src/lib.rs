@@ -1,5 +1,5 @@
-//! What all languages of the compiler share: scalars, tensors of scalars, the one table of scalar
-//! primitives, and that of array primitives.
+//! Common parts of all languages of the compiler: scalars, tensors of scalars, the one table of
+//! scalar primitives, and that of array primitives.
 //!
 //! A primitive is a row of `table/`: its name, its type, how it is evaluated, its partial
 //! derivatives, its C text, its documentation. Everything that the compiler knows of a primitive is

@@ -37,7 +37,7 @@ impl Memory {
         }
     }
 
-    /// Whether there is room for so many bytes of nodes besides those that are in use.
+    /// Whether there is room for this many bytes of nodes besides those in use.
     pub fn more(self, bytes: u64, in_use: u64) -> Result<(), String> {
         if bytes <= self.limit.saturating_sub(in_use) {
             return Ok(());
@@ -48,8 +48,8 @@ impl Memory {
         ))
     }
 
-    /// What is said of an array that there is no room for: its number of elements and the bytes of
-    /// each, if that can be told.
+    /// The message for an array that does not fit: its number of elements and the bytes of each, if
+    /// known.
     pub fn refused(self, array: Option<(u64, u64)>, in_use: u64) -> String {
         let bytes = array.and_then(|(count, each)| Some((count, count.checked_mul(each)?)));
         let Some((count, bytes)) = bytes else {
@@ -58,7 +58,7 @@ impl Memory {
         self.refused_bytes(&format!("this array of {count} elements"), bytes, in_use)
     }
 
-    /// What is said of a node with its arrays that there is no room for.
+    /// The message for a node, with its arrays, that does not fit.
     pub fn refused_node(self, bytes: u64, in_use: u64) -> String {
         self.refused_bytes("this value", bytes, in_use)
     }
@@ -79,23 +79,22 @@ impl Memory {
     }
 }
 
-/// What fails, where it is asked for, when an operation makes a NaN out of numbers, on every
-/// engine.
+/// The failure, if requested, when an operation makes a NaN out of numbers, on every engine.
 pub fn made_nan(op: Prim) -> String {
     made_nan_by(op.row().surface.spelling().unwrap_or(op.name()))
 }
 
-/// The same, of what has this name.
+/// [`made_nan`] for an operation of this name.
 pub fn made_nan_by(name: &str) -> String {
     format!("here `{name}` makes the first NaN: none of its operands is one")
 }
 
-/// How many bytes calls inside of each other may take, on every engine, unless the limit for arrays
-/// is lower. A recursion without end has to touch all of them before it is an error, and the system
-/// gives about a gigabyte in a second.
+/// The bytes that nested calls may take, on every engine, unless the limit for arrays is lower. A
+/// recursion without end has to touch all of them before it is an error, and the system gives about
+/// a gigabyte in a second.
 pub const MOST_FOR_CALLS: u64 = 4 << 30;
 
-/// What fails where calls inside of each other take all memory that they may, on every engine.
+/// The failure when nested calls take all memory that they may, on every engine.
 pub const TOO_DEEP: &str = "the recursion is too deep: the calls inside of each other take all the memory that they may, 4 GiB at most";
 
 /// The number of elements of an array with these sizes; a negative size counts as 0. Nothing if it
@@ -111,8 +110,8 @@ pub fn elements(sizes: impl IntoIterator<Item = i64>) -> Option<u64> {
     product.filter(|product| *product <= i64::MAX as u64)
 }
 
-/// Room in a vector for so many elements more. It doubles, as vectors do, but takes no more than
-/// `spare` bytes beyond what is asked for, so what is reserved stays within a limit, too.
+/// Reserves room in a vector for `more` elements. It doubles, as vectors do, but takes no more than
+/// `spare` bytes beyond the request, so that the reserved memory stays within a limit, too.
 pub fn grow<T>(items: &mut Vec<T>, more: usize, spare: u64) -> Result<(), TryReserveError> {
     let needed = items.len().saturating_add(more);
     if needed <= items.capacity() {

@@ -30,8 +30,8 @@ mod large {
         let skipped = memory.addr().next_multiple_of(PAGE) - memory.addr();
         let len = bytes.saturating_sub(skipped) / PAGE * PAGE;
         if len > 0 {
-            // SAFETY: advice on whole pages inside of memory that the caller owns, which keeps what
-            // it holds.
+            // SAFETY: advice on whole pages inside of memory that the caller owns, which keeps its
+            // content.
             unsafe { libc::madvise(memory.wrapping_add(skipped).cast(), len, libc::MADV_HUGEPAGE) };
         }
     }

@@ -8,10 +8,9 @@ use crate::{Data, Scalar, ScalarTy};
 /// The format of all reals of a program, of IEEE 754.
 ///
 /// In the compiler and in data a real is an `f64` whatever the format. Under [`Precision::F32`] it
-/// is one that an `f32` can be: engines round constants and arguments when they read them, and what
-/// a primitive gives. A sum, difference, product, quotient or root of 32-bit numbers that is
-/// computed with 64 bits and then rounded is the one that 32-bit arithmetic gives, so all engines
-/// agree.
+/// is a value of `f32`: engines round constants and arguments when they read them, and results of
+/// primitives. A sum, difference, product, quotient or root of 32-bit numbers that is computed with
+/// 64 bits and then rounded equals the result of 32-bit arithmetic, so all engines agree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Precision {
     /// 64 bits, about 16 digits.
@@ -66,8 +65,8 @@ impl Precision {
         }
     }
 
-    /// A number with the shortest decimals that tell a number of the format from all others of it:
-    /// what is printed.
+    /// The number to print: the one with the shortest decimals that identify a number of the
+    /// format.
     pub fn decimal(self, x: f64) -> f64 {
         match self {
             Precision::F64 => x,

@@ -93,10 +93,11 @@ pub enum Prim {
     SelectBool,
 }
 
-/// Is an operation worth storing for the reverse sweep, or is it cheaper to do it again?
+/// Whether the reverse sweep stores the result of an operation, or recomputes it because that is
+/// cheaper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Cost {
-    /// Addition and the like: done again.
+    /// Addition and the like: recomputed.
     Cheap,
     /// Divisions, roots, transcendental functions: stored.
     Costly,
@@ -161,7 +162,7 @@ impl Prim {
     /// All primitives.
     pub const ALL: &[Prim] = &ALL;
 
-    /// What is known of it.
+    /// Its row of the table.
     pub fn row(self) -> &'static Row {
         BY_PRIM[self as usize]
     }
@@ -246,7 +247,7 @@ impl ReduceOp {
         }
     }
 
-    /// Does it reduce elements of this type? `and` and `or` reduce truth values, the others
+    /// Whether it reduces elements of this type: `and` and `or` reduce truth values, the others
     /// numbers.
     pub fn accepts(self, ty: ScalarTy) -> bool {
         matches!(self, ReduceOp::And | ReduceOp::Or) == (ty == ScalarTy::Bool)

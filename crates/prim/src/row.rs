@@ -1,4 +1,4 @@
-//! What is known of a primitive: a row of the table.
+//! A row of the table: the compiler's knowledge of a primitive.
 
 use crate::{Cost, Expr, Precision, Prim, Scalar, ScalarTy, VectorHelper, vector_helper};
 
@@ -23,13 +23,13 @@ pub struct Row {
     pub partials: fn() -> Vec<Option<Expr>>,
     /// How C spells it.
     pub c: CText,
-    /// What it costs to do it again.
+    /// The cost of recomputing it.
     pub cost: Cost,
     /// A line for the manual.
     pub doc: &'static str,
     /// Arguments and the result that they give, up to rounding.
     pub example: (&'static [Scalar], Scalar),
-    /// Where the derivatives are what mathematics says.
+    /// The domain on which the derivatives are those of mathematics.
     pub domain: Domain,
 }
 
@@ -87,8 +87,8 @@ pub struct Helper {
     /// Other helpers that it calls; their text comes first.
     pub needs: &'static [&'static str],
     /// A complete `static inline` definition, in which `@real` stands for the type of reals and
-    /// `@f` for what ends the names of functions on it; the text of [`Helper::c`]. Assumes `math.h`
-    /// and `stdint.h`.
+    /// `@f` for the suffix of the names of functions on it; the text of [`Helper::c`]. Assumes
+    /// `math.h` and `stdint.h`.
     pub text: &'static str,
 }
 
@@ -102,7 +102,7 @@ pub struct Domain {
 }
 
 impl Helper {
-    /// Its definition where reals have so many bits.
+    /// Its definition with reals of this precision.
     pub fn c(&self, precision: Precision) -> String {
         let suffix = match precision {
             Precision::F64 => "",
@@ -111,8 +111,8 @@ impl Helper {
         self.text.replace("@real", precision.c()).replace("@f", suffix)
     }
 
-    /// Does it compute, and give, a number of 64 bits whatever the others have? What is easily lost
-    /// needs them: long products, series.
+    /// Whether it computes, and gives, a number of 64 bits whatever the precision of reals: long
+    /// products and series would lose too many digits.
     pub fn gives_double(&self) -> bool {
         self.text.contains(&format!("double {}(", self.name))
     }
@@ -161,7 +161,7 @@ fn fill(template: &str, args: &[impl AsRef<str>]) -> String {
     text
 }
 
-/// The helper of this name; `None` for what C has.
+/// The helper of this name; `None` for a function that C has.
 pub fn c_helper(name: &str) -> Option<&'static Helper> {
     crate::table::HELPERS.iter().find(|helper| helper.name == name)
 }

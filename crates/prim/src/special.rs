@@ -99,7 +99,7 @@ pub fn floor_div(x: i64, y: i64) -> i64 {
     if x.wrapping_rem(y) != 0 && (x < 0) != (y < 0) { quotient - 1 } else { quotient }
 }
 
-/// What floor division leaves, of the sign of `y`; 0 for `y = 0`.
+/// The remainder of floor division, of the sign of `y`; 0 for `y = 0`.
 pub fn floor_rem(x: i64, y: i64) -> i64 {
     if y == 0 {
         return 0;
@@ -232,8 +232,8 @@ fn power_term(n: i64, y: f64) -> f64 {
     product
 }
 
-/// The same sum for x ≤ 0. The sum over all integers is periodic, and of two sums of positive
-/// numbers.
+/// [`power_sum`] for x ≤ 0. The sum over all integers is periodic, and the sum of two power sums at
+/// positive numbers.
 fn power_sum_reflected(n: i64, x: f64) -> f64 {
     let even = n % 2 == 0;
     let alternate = |value: f64| if even { -value } else { value };

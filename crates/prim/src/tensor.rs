@@ -1,5 +1,5 @@
-//! Dense, row-major tensors of scalars: what first-order programs take and give. A scalar is a
-//! tensor of rank 0.
+//! Dense, row-major tensors of scalars: the arguments and results of first-order programs. A scalar
+//! is a tensor of rank 0.
 
 use crate::{Scalar, ScalarTy};
 
@@ -42,7 +42,7 @@ impl Data {
         }
     }
 
-    /// No elements?
+    /// Whether there are no elements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

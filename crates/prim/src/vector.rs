@@ -1,7 +1,6 @@
 //! Vector mathematics: the text of functions on vectors, in GNU C. In each, `$` stands for the
 //! number of lanes. They call nothing of `libm`, are exact where the functions of C are
-//! (infinities, NaN, signed zeros, overflow) and give in each lane what they give alone, on all
-//! widths.
+//! (infinities, NaN, signed zeros, overflow) and give the same result in each lane, for all widths.
 //!
 //! Coefficients are made by `benches/coefficients.rs` of `lambada-run`; how large the errors are
 //! says `docs/src/vector-mathematics.md`, and a test of `lambada-run` holds the functions to it.

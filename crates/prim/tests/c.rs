@@ -1,4 +1,4 @@
-//! The C text of every primitive computes what its row's evaluation computes. Needs a C compiler.
+//! The C text of every primitive agrees with its row's evaluation. Needs a C compiler.
 
 use std::fmt::Write as _;
 use std::process::{Command, Stdio};
@@ -145,7 +145,7 @@ fn c_literal(value: Scalar) -> String {
     }
 }
 
-/// What the program prints; `None` without a C compiler.
+/// The program's output; `None` without a C compiler.
 fn compile_and_run(program: &str) -> Option<String> {
     let folder = std::env::temp_dir().join(format!("lambada-prim-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();

@@ -1,5 +1,5 @@
-//! The kernel of every array primitive computes what its row's evaluation computes, at sizes around
-//! those of its blocks. Needs a C compiler.
+//! The kernel of every array primitive agrees with its row's evaluation, at sizes around those of
+//! its blocks. Needs a C compiler.
 
 use std::fmt::Write as _;
 use std::process::Command;
@@ -89,8 +89,8 @@ fn calls(precision: Precision) -> Vec<Call> {
                         (0..len).map(|_| random.between(-1.0, 1.0)).collect()
                     })
                     .collect();
-                // What must be square is well conditioned; in one call of three it has a zero on
-                // its diagonal.
+                // Square matrices are well conditioned; in one call of three they have a zero on
+                // the diagonal.
                 if version.args[0] == "nn" {
                     let n = sizes[place(prim, 'n')];
                     (0..n).for_each(|i| args[0][i * n + i] += 2.0 * n as f64);
@@ -98,9 +98,9 @@ fn calls(precision: Precision) -> Vec<Call> {
                         args[0][n / 2 * n + n / 2] = 0.0;
                     }
                 }
-                // So is what is made orthogonal; in one call of three a column is zero and one the
-                // double of the first, or the whole second half, in another the last column has a
-                // NaN or an infinity.
+                // Matrices to orthogonalize are well conditioned, too. In one call of three, a
+                // column is zero, and one column or the whole second half is twice the first
+                // column; in one of six, the last element is a NaN or an infinity.
                 if version.args == ["mn"] {
                     let (m, n) = (sizes[place(prim, 'm')], sizes[place(prim, 'n')]);
                     (0..m.min(n)).for_each(|i| args[0][i * n + i] += 2.0 * n as f64);
@@ -115,7 +115,7 @@ fn calls(precision: Precision) -> Vec<Call> {
                         *x = if round % 12 == 1 { f64::NAN } else { f64::INFINITY };
                     }
                 }
-                // What is put into an order has equal elements, and in one call of three a NaN.
+                // Vectors to sort have equal elements, and in one call of three a NaN.
                 if version.args == ["n"] {
                     args[0].iter_mut().for_each(|x| *x = (*x * 20.0).round());
                     if round % 3 == 2
@@ -148,8 +148,8 @@ fn place(prim: ArrayPrim, name: char) -> usize {
     prim.row().axes.find(name).expect("an axis of the row")
 }
 
-/// The results, a line for each call, as bits. All arrays have exactly their size: a sanitizer
-/// looks at what the kernels touch.
+/// The results, a line for each call, as bits. All arrays have exactly their size, so that a
+/// sanitizer sees the accesses of the kernels.
 fn compile_and_run(calls: &[Call], precision: Precision) -> Option<String> {
     let mut text = String::from(
         "#include <math.h>\n#include <stdint.h>\n#include <stdio.h>\n#include <stdlib.h>\n",

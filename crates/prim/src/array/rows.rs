@@ -260,7 +260,8 @@ fn triangular(sizes: &[usize], args: &[&[f64]], place: &dyn Fn(usize) -> usize) 
     vec![Data::Real(x)]
 }
 
-/// Of the largest entries of a column, that in the first row of the matrix is the pivot.
+/// LU with partial pivoting. If several entries of a column are largest, the pivot is the one in
+/// the first row of the matrix.
 fn lu(_: Precision, sizes: &[usize], args: &[&[f64]]) -> Vec<Data> {
     let n = sizes[0];
     let mut u = args[0].to_vec();
@@ -394,8 +395,8 @@ fn orthogonalize(rows: &[f64], parts: &mut [f64], x: &mut [f64]) {
     }
 }
 
-/// What orthonormal rows of `m` elements miss of the first unit vector that they do not span
-/// nearly.
+/// The part, orthogonal to orthonormal rows of `m` elements, of the first unit vector that is not
+/// nearly in their span.
 fn unspanned(rows: &[f64], m: usize) -> Vec<f64> {
     let missed = |i: usize| 1.0 - rows.chunks(m).map(|row| row[i] * row[i]).sum::<f64>();
     let place = (0..m - 1).find(|i| missed(*i) * m as f64 > 0.37).unwrap_or(m - 1);

@@ -1,4 +1,4 @@
-//! Arithmetic on reals, and what converts to them.
+//! Arithmetic on reals, and conversions to them.
 
 use super::DISCRETE;
 use crate::Scalar::{Bool, Int, Real};
@@ -20,9 +20,9 @@ fn turning(e: Expr) -> Expr {
     call(Prim::Sqrt, e.clone() * e)
 }
 
-/// By x: `y * x ** (y - 1)`, with 0 for `0 ** 0`. By y: `x ** y * log x`, with 0 at `x = 0`. What
-/// would be an infinity times zero is avoided inside, so that the derivatives of these derivatives
-/// have it neither. At `0 ** 1` and `0 ** 0` the derivative of each by the other argument is NaN,
+/// By x: `y * x ** (y - 1)`, with 0 for `0 ** 0`. By y: `x ** y * log x`, with 0 at `x = 0`. The
+/// factors inside avoid an infinity times zero, so that the derivatives of these derivatives have
+/// none either. At `0 ** 1` and `0 ** 0` the derivative of each by the other argument is NaN,
 /// because `x ** (y - 1) * (1 + y * log x)` has no finite limit.
 fn pow_partials() -> Vec<Option<Expr>> {
     let zero = || call2(Prim::Eq, x(), real(0.0));
@@ -37,15 +37,15 @@ fn pow_partials() -> Vec<Option<Expr>> {
     vec![Some(by_x), Some(select(zero(), origin, product))]
 }
 
-/// Does `max` or `min` of x and y give x? Where `le` are the arguments of `<=` for which it does,
-/// and where x is NaN.
+/// Whether `max` or `min` of x and y gives x: where `<=` holds for the arguments `le`, and where x
+/// is NaN.
 fn first_chosen(le: [Expr; 2]) -> Expr {
     let [a, b] = le;
     call2(Prim::Or, call2(Prim::Le, a, b), call2(Prim::Ne, x(), x()))
 }
 
-/// The derivatives of `max` and `min` are those of the argument that they give. Of equal arguments
-/// each has half, so that `max x (-x)` has the derivative of `abs x` and both orders of the
+/// The derivatives of `max` and `min` are those of the argument that they give. Equal arguments
+/// have half each, so that `max x (-x)` has the derivative of `abs x` and both orders of the
 /// arguments have the same one.
 fn extremum_partials([a, b]: [Expr; 2]) -> Vec<Option<Expr>> {
     let first = first_chosen([a.clone(), b.clone()]);

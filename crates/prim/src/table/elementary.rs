@@ -83,7 +83,7 @@ pub(crate) const ROWS: &[Row] = &[
         args: &[R],
         result: R,
         eval: |a| Real(a[0].real().exp_m1()),
-        // Not `out + 1`, which loses what is small below 0.
+        // Not `out + 1`, which loses small values below 0.
         partials: || vec![Some(call(Prim::Exp, x()))],
         c: CText::Math { scalar: "expm1", lanes: "expm1" },
         cost: Cost::Costly,

@@ -1,5 +1,5 @@
-//! The C text of what C does not have. Each computes the same as its twin in `special.rs` or in its
-//! row.
+//! The C text of functions that C lacks. Each computes the same as its twin in `special.rs` or in
+//! its row.
 
 use crate::Helper;
 

@@ -1,4 +1,4 @@
-//! Arithmetic on integers, wrapping at 64 bits, and what converts to them.
+//! Arithmetic on integers, wrapping at 64 bits, and conversions to them.
 
 use super::DISCRETE;
 use crate::Scalar::{Bool, Int, Real};

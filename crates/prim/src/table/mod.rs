@@ -23,7 +23,7 @@ pub(crate) const FAMILIES: [&[Row]; 6] = [
     comparison::ROWS,
 ];
 
-/// The domain of what has no derivative.
+/// The domain of primitives without derivatives.
 const DISCRETE: Domain = Domain { text: "all; no derivative", samples: &[] };
 
 #[cfg(test)]

@@ -177,7 +177,7 @@ fn helpers_are_complete() {
     for (k, helper) in VECTOR_HELPERS.iter().enumerate() {
         let is_earlier = |need: &&str| VECTOR_HELPERS[..k].iter().any(|other| other.name == *need);
         assert!(helper.needs.iter().all(is_earlier), "{}", helper.name);
-        // What it needs is what it calls.
+        // It needs exactly the helpers that it calls.
         for other in VECTOR_HELPERS.iter().filter(|other| other.name != helper.name) {
             let calls = [format!("lam_{}_x$(", other.name), format!("lam_{}(", other.name)]
                 .iter()
