@@ -112,7 +112,7 @@ impl Source {
         }
     }
 
-    /// The text that belongs to what a line begins, with the comments and attributes before it.
+    /// The text of the item that a line begins, with the comments and attributes before it.
     fn region(&self, at: usize) -> Region {
         let is_before = |line: &String| line.trim_start().starts_with(['/', '#']);
         let first = at - self.lines[..at].iter().rev().take_while(|line| is_before(line)).count();
@@ -198,7 +198,7 @@ fn row(line: &str) -> Option<Row> {
     })
 }
 
-/// The file of a module, and what is left of a path in it.
+/// The file of a module, and the rest of a path in it.
 fn file_of(sources: &BTreeMap<String, Source>, path: &str) -> Option<(String, String)> {
     let ends = path.match_indices("::").map(|(at, _)| at).collect::<Vec<_>>();
     ends.into_iter().rev().find_map(|at| {
@@ -256,7 +256,7 @@ fn row_complaints(row: &Row, sources: &BTreeMap<String, Source>) -> Vec<String> 
     complaints
 }
 
-/// Citations that the page lacks: of an item in a test, or of what is no item at all.
+/// Citations that the page lacks: of an item in a test, or of an unknown item.
 fn unlisted(name: &str, source: &Source, rows: &[Row]) -> Vec<String> {
     let mut complaints = Vec::new();
     for (line, first, last) in &source.cites {

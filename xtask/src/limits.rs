@@ -1,6 +1,6 @@
-//! `cargo xtask limits`: what a release promises and no test measures, since it builds everything
-//! anew: the size of the command, and the time that the library takes to build as a dependency.
-//! Some ten minutes on two cores.
+//! `cargo xtask limits`: promises of a release that no test measures, since they need a full build:
+//! the size of the command, and the time that the library takes to build as a dependency. Some ten
+//! minutes on two cores.
 
 use std::path::Path;
 use std::process::{Command, ExitCode};
@@ -8,17 +8,17 @@ use std::time::Instant;
 
 use crate::suite::processor_seconds;
 
-/// What the command may take, in bytes, as its profile `dist` makes it.
+/// The greatest size of the command, in bytes, as its profile `dist` makes it.
 const COMMAND: u64 = 10_000_000;
 
-/// What the library may take to build as a dependency, with all that it depends on, in seconds of
+/// The longest time to build the library as a dependency, with all its dependencies, in seconds of
 /// the processor. It stops growth; the goal is 120, a minute on two cores.
 const DEPENDENCY: f64 = 150.0;
 
 /// A program of its own that uses the library.
 const MANIFEST: &str = "[package]\nname = \"dependent\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n\n[dependencies]\n";
 
-/// Builds both and tells what they take; fails where one of them takes too much.
+/// Builds both and prints their size and time; fails if one of them is beyond its limit.
 pub fn run(root: &Path) -> ExitCode {
     let measured = command(root).and_then(|size| Ok((size, dependency(root)?)));
     let (size, seconds) = match measured {
@@ -50,8 +50,8 @@ fn command(root: &Path) -> Result<u64, String> {
     Ok(size.len())
 }
 
-/// What a program takes to build that depends on the library as `cargo add` has it, when all is
-/// downloaded.
+/// The time to build a program that depends on the library as `cargo add` has it, after all
+/// downloads.
 fn dependency(root: &Path) -> Result<f64, String> {
     let folder = root.join("target/limits/dependent");
     let wrong = |error: std::io::Error| format!("{}: {error}", folder.display());

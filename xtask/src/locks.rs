@@ -1,6 +1,6 @@
 //! The workspaces beside the main one have lock files of their own, which nothing touches when a
-//! crate gets a new dependency: their builds, which ask for `--locked`, would then fail for whoever
-//! runs them next.
+//! crate gets a new dependency: their builds, which ask for `--locked`, would then fail at the next
+//! run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -15,7 +15,7 @@ pub fn complaints(root: &Path) -> Vec<String> {
     WORKSPACES.into_iter().flat_map(|folder| stale(root, folder, &needed)).collect()
 }
 
-/// By package: what it always depends on.
+/// The dependencies of each package that are not optional.
 fn manifests(root: &Path) -> BTreeMap<String, Vec<String>> {
     let crates = fs::read_dir(root.join("crates")).expect("crates/ exists").flatten();
     let manifest = |folder: &Path| fs::read_to_string(folder.join("Cargo.toml")).ok();
@@ -53,7 +53,7 @@ fn stale(root: &Path, folder: &str, needed: &BTreeMap<String, Vec<String>>) -> V
     complaints
 }
 
-/// A package of a lock file, and the names of what it depends on.
+/// A package of a lock file, and the names of its dependencies.
 fn locked(package: &str) -> Option<(&str, BTreeSet<&str>)> {
     let name = package.lines().find_map(|line| line.strip_prefix("name = "))?;
     let listed = package.split("dependencies = [").nth(1).unwrap_or_default();

@@ -1,6 +1,6 @@
 //! The rules about messages: they are worded in the modules called `messages` and nowhere else,
-//! each in one function with a code of its own; each code is in a golden file, which shows what a
-//! user sees, and in the book, where `lambada explain` finds it.
+//! each in one function with a code of its own; each code is in a golden file, which shows the
+//! message to users, and in the book, where `lambada explain` finds it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -22,10 +22,11 @@ const UNSEEN: [(&str, &str); 9] = [
     ("E0799", "a mistake of the compiler"),
 ];
 
-/// Makes problems, and is no module of messages: the crate that knows what a problem is.
+/// Files that make problems and are no module of messages: those of the crate that defines
+/// problems.
 const PROBLEMS: [&str; 2] = ["crates/source/src/problem.rs", "crates/source/src/render.rs"];
 
-/// What is wrong with the messages of the repository.
+/// Complaints about the messages of the repository.
 pub fn complaints(root: &Path, sources: &[PathBuf]) -> Vec<String> {
     let mut complaints = Vec::new();
     let mut codes: BTreeMap<String, String> = BTreeMap::new();

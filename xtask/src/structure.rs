@@ -77,7 +77,7 @@ const IDLE_ARMS: &[(&str, usize)] = &[
     ("surface", 35),
 ];
 
-/// What is wrong with the modules and the matches of the crates.
+/// Complaints about the modules and the matches of the crates.
 pub fn complaints(root: &Path) -> Vec<String> {
     let mut complaints = Vec::new();
     let mut circles = Circles::new();
@@ -127,8 +127,8 @@ pub fn complaints(root: &Path) -> Vec<String> {
     complaints
 }
 
-/// A module: what it names of the crate, and its idle arms. Modules go by their paths, the root by
-/// none.
+/// A module: its mentions of the crate's items, and its idle arms. Modules go by their paths, the
+/// root by none.
 #[derive(Default)]
 struct Module {
     /// Names that `use` brings in, with the paths that they stand for.
@@ -139,7 +139,7 @@ struct Module {
     idle: Vec<String>,
 }
 
-/// By the folder and its modules that need each other: which uses what of which.
+/// Circles of modules that need each other, by folder and modules, with the uses that make them.
 type Circles = BTreeMap<(String, Vec<String>), Vec<String>>;
 
 type Modules = BTreeMap<Vec<String>, Module>;
@@ -271,7 +271,8 @@ fn joined_variants(pattern: &Pat) -> usize {
     if same { enums.len() } else { 0 }
 }
 
-/// Does an arm do nothing: no effect, and nothing, an empty value, or what was there as its result?
+/// Whether an arm does nothing: it has no effect, and its result is nothing, an empty value, or an
+/// existing value.
 fn is_idle(body: &Expr) -> bool {
     match body {
         Expr::Block(block) => match &block.block.stmts[..] {
@@ -344,7 +345,7 @@ fn all_circles(name: &str, modules: &Modules) -> Circles {
     circles
 }
 
-/// The module that a path leads to: what is brought in by `use` there leads on.
+/// The module that a path leads to, through the names that `use` brings in.
 fn target(modules: &Modules, path: &[String], steps: usize) -> Vec<String> {
     let known = (0..=path.len()).rev().find(|k| modules.contains_key(&path[..*k])).unwrap_or(0);
     let here = path[..known].to_vec();
@@ -409,7 +410,7 @@ mod tests {
             circles(&[root, ("a", "use crate::b::B;"), ("b", "use super::c;"), back]),
             ["crates/c: a b c"]
         );
-        // Through what the root brings in, and from the inside of a folder.
+        // Through names that the root brings in, and from the inside of a folder.
         assert_eq!(
             circles(&[root, ("a/x", "use crate::B;"), ("b", "use crate::a::x;")]),
             ["crates/c: a b"]
@@ -418,7 +419,7 @@ mod tests {
             circles(&[root, ("a/x", "use super::y;"), ("a/y", "use super::x::X;")]),
             ["crates/c/a: x y"]
         );
-        // Tests may use what they test.
+        // Tests may use the modules that they test.
         assert!(
             circles(&[root, ("a", "#[cfg(test)] mod t { use crate::b; }"), ("b", "use crate::a;")])
                 .is_empty()

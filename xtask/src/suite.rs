@@ -1,8 +1,8 @@
 //! `cargo xtask suite`: the whole test suite, with the time of each test program beside its budget,
 //! which stands in ARCHITECTURE.md.
 //!
-//! What counts is the processor's time, of all cores and of the C compilers that a test starts, so
-//! it does not matter what else the machine does.
+//! It counts the processor's time, of all cores and of the C compilers that a test starts, so that
+//! other load on the machine does not matter.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ struct Test {
     program: PathBuf,
 }
 
-/// Builds and runs everything; warns of what takes longer than it may.
+/// Builds and runs everything; warns of test programs beyond their budgets.
 pub fn run(root: &Path) -> ExitCode {
     let budgets =
         budgets(&std::fs::read_to_string(root.join("ARCHITECTURE.md")).unwrap_or_default());
@@ -120,7 +120,7 @@ fn build(root: &Path) -> Result<Vec<Test>, String> {
     Ok(messages.filter_map(test).collect())
 }
 
-/// What finished child processes and theirs have taken of the processor, where the system tells.
+/// The processor time of finished child processes and theirs, if the system provides it.
 pub(crate) fn processor_seconds() -> Option<f64> {
     let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
     // After the name, which stands in parentheses, cutime and cstime are the 14th and 15th, in

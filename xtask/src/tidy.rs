@@ -139,7 +139,7 @@ const ASKS_ROWS: [&str; 15] = [
     "run",
     "schedule",
 ];
-/// What draws programs picks the primitives that it draws.
+/// The generator of programs picks the primitives that it draws.
 const DRAWS: &str = "crates/anf/src/generate.rs";
 
 fn named_array_prims(name: &str, text: &str) -> Vec<String> {

@@ -27,7 +27,7 @@ const CRATES: &str = "differentiate,normalize,optimize,lower";
 /// Which mutant lives.
 const VARIABLE: &str = "LAMBADA_MUTANT";
 
-/// What a program says, with the number of the mutant, when it first gets to a place.
+/// The line that a program prints, with the number of the mutant, when it first gets to a place.
 const REACHED: &str = "reaches mutant";
 
 /// The tests: package and test program. A variable of the environment cuts some into cases.
@@ -49,7 +49,7 @@ const TESTS: [(&str, &str); 11] = [
 const SHARES: [Duration; 4] =
     [Duration::from_secs(15), Duration::from_secs(45), Duration::from_secs(180), Duration::MAX];
 
-/// So many seeds of what is drawn are looked at, and so many are a case.
+/// The number of seeds of drawn programs, and the number of seeds in a case.
 const DRAWN: (u64, usize) = (60, 6);
 
 /// A test program, or a part of its work.
@@ -65,11 +65,11 @@ struct Mutant {
     site: Site,
 }
 
-/// What became of a mutant.
+/// The fate of a mutant.
 enum Fate {
     /// By this case.
     Killed(String),
-    /// So many of the cases that come to its place.
+    /// `tried` cases did not kill it, `of` all cases that come to its place.
     Survives { tried: usize, of: usize },
 }
 
@@ -149,7 +149,7 @@ fn copied(root: &Path, copy: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// So many sites of the code of the crates that is no test, drawn at random.
+/// `count` sites of the crates' code outside of tests, drawn at random.
 fn chosen(copy: &Path, crates: &[&str], count: usize, seed: u64) -> Result<Vec<Mutant>, String> {
     let mut all = Vec::new();
     for name in crates {
@@ -198,7 +198,7 @@ fn originals(
     files.map(|file| Ok((file.clone(), read(&file)?))).collect()
 }
 
-/// Writes the files with all mutants in them. Gives where each mutant stands in what is written.
+/// Writes the files with all mutants in them. Gives the range of each mutant in the written text.
 fn write(
     originals: &BTreeMap<PathBuf, String>,
     mutants: &[Mutant],
@@ -350,7 +350,7 @@ fn build(copy: &Path) -> Result<BTreeMap<(String, String), PathBuf>, String> {
     Ok(programs)
 }
 
-/// All cases: the programs one by one, and some seeds of what is drawn.
+/// All cases: the programs one by one, and some seeds of drawn programs.
 fn cases(copy: &Path) -> Result<Vec<Case>, String> {
     let mut cases = Vec::new();
     for (package, test) in TESTS {
@@ -400,7 +400,7 @@ struct Known {
     reaches: BTreeSet<usize>,
 }
 
-/// Runs all cases without any mutant; the cheap ones first in what it gives.
+/// Runs all cases without any mutant; gives the cheap ones first.
 fn surveyed(
     copy: &Path,
     programs: &BTreeMap<(String, String), PathBuf>,
@@ -419,7 +419,7 @@ fn surveyed(
     Ok(known)
 }
 
-/// What a function gives for each number below, computed by as many threads as there are cores.
+/// The results of a function for each number below `count`, computed by one thread per core.
 fn on_all_cores<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
     let next = AtomicUsize::new(0);
     let done: Mutex<BTreeMap<usize, T>> = Mutex::default();
@@ -492,7 +492,7 @@ fn run_case(
         }
         std::thread::sleep(Duration::from_millis(20));
     };
-    // What it has started may still hold its output.
+    // Its child processes may still hold its output.
     drop(reader);
     let text = fs::read(&errors).unwrap_or_default();
     let _ = fs::remove_file(&errors);
@@ -538,8 +538,8 @@ fn reaching(known: &[Known], k: usize) -> impl Iterator<Item = &Known> {
     known.iter().filter(move |known| known.reaches.contains(&k))
 }
 
-/// Of a mutant that has survived some cases, when it is given more, as many as take that long
-/// without it.
+/// The fate of a mutant that has survived `tried` cases, after more: as many as take `share`
+/// without the mutant.
 fn fate(
     copy: &Path,
     programs: &BTreeMap<(String, String), PathBuf>,
@@ -581,7 +581,7 @@ impl Mutant {
     }
 }
 
-/// Lists the survivors. Are there none?
+/// Lists the survivors. Gives whether there are none.
 fn report(copy: &Path, mutants: &[Mutant], fates: &[Fate]) -> bool {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for fate in fates {

@@ -14,12 +14,12 @@ pub struct Site {
     pub range: Range<usize>,
     /// Its line, from 1.
     pub line: usize,
-    /// For people: what becomes what.
+    /// For people: the old text and the new one.
     pub what: String,
     kind: Kind,
 }
 
-/// What to do with the text of a place.
+/// The mutation of the text of a place.
 #[derive(Clone, Debug)]
 enum Kind {
     /// An expression made of these parts of its text, in this order, with other texts between them.
@@ -32,7 +32,7 @@ enum Kind {
 
 #[derive(Clone, Debug)]
 enum Part {
-    /// Of the file.
+    /// A range of the file.
     Old(Range<usize>),
     New(String),
 }
@@ -91,7 +91,7 @@ impl Finder<'_> {
     }
 }
 
-/// What may stand in place of an operator.
+/// The replacement of an operator.
 fn other(op: &BinOp) -> Option<&'static str> {
     Some(match op {
         BinOp::Lt(_) => "<=",
@@ -119,7 +119,7 @@ fn binds_nothing(pattern: &Pat) -> bool {
     }
 }
 
-/// Is there a `let` in a condition? It cannot be moved into an `if` of its own.
+/// Whether a condition has a `let`, which cannot be moved into an `if` of its own.
 fn has_let(expr: &Expr) -> bool {
     match expr {
         Expr::Let(_) => true,
@@ -142,7 +142,7 @@ impl<'ast> Visit<'ast> for Finder<'_> {
         }
     }
 
-    // What is computed while compiling cannot depend on the environment.
+    // Constants computed while compiling cannot depend on the environment.
     fn visit_item_const(&mut self, _: &'ast syn::ItemConst) {}
     fn visit_impl_item_const(&mut self, _: &'ast syn::ImplItemConst) {}
     fn visit_item_static(&mut self, _: &'ast syn::ItemStatic) {}
@@ -241,7 +241,7 @@ pub fn instrumented(text: &str, sites: &[(usize, &Site)]) -> (String, Vec<(usize
     (out, places)
 }
 
-/// A part of the text, with the mutants inside of it. `at` is where it begins in what is written.
+/// A part of the text, with the mutants inside of it. `at` is its beginning in the written text.
 fn region(
     text: &str,
     range: Range<usize>,
