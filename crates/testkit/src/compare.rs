@@ -7,9 +7,9 @@ use std::fmt::Display;
 /// NaN is close to NaN only, an infinity to itself only, whatever the tolerance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tolerance {
-    /// Of the larger of the two.
+    /// Relative to the larger of the two.
     pub relative: f64,
-    /// Of any two.
+    /// Absolute, for any two.
     pub absolute: f64,
 }
 
@@ -33,7 +33,7 @@ impl Tolerance {
         Tolerance { absolute, ..self }
     }
 
-    /// Are the two close?
+    /// Whether the two are close.
     pub fn accepts(self, x: f64, y: f64) -> bool {
         let apart = (x - y).abs();
         x == y

@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Trees are walked by recursion, so threads of tests have as much stack as those of the compiler.
 const STACK: usize = 1 << 28;
 
-/// What the work gives for each item, in the order of the items. Threads, as many as the machine
-/// has cores, take one item after the other. An item may be a chunk: what is compiled together, so
-/// that equal runs compile equal units, which the cache of kernels then has.
+/// The results of the work on each item, in the order of the items. Threads, one per core, take one
+/// item after the other. An item may be a chunk that is compiled together, so that equal runs
+/// compile equal units, which the cache of kernels then has.
 pub fn parallel<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let next = AtomicUsize::new(0);

@@ -1,11 +1,10 @@
 //! Derivatives against differences.
 //!
-//! Central differences of fourth order at two steps, extrapolated: the extrapolation says how far
-//! off it may be, and rounding is estimated from the size of the values. A component is decided
-//! where both are far below what is looked for, so a derivative of 1e-6 is told from 0, and small
-//! components do not hide behind large ones. A step that crosses a kink is not decisive; then
-//! another step is tried. At a kink the slopes on the two sides differ, and a derivative may be any
-//! number between them.
+//! Central differences of fourth order at two steps, extrapolated: the extrapolation estimates its
+//! error, and rounding is estimated from the size of the values. A component is decided if both are
+//! far below its size, so that a derivative of 1e-6 differs from 0, and small components do not
+//! hide behind large ones. A step that crosses a kink is not decisive; then another step is tried.
+//! At a kink the slopes on the two sides differ, and a derivative may be any number between them.
 
 /// How many components differences could decide.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -52,8 +51,8 @@ pub fn confirm(
     confirm_within(AGREEMENT, 0.0, derivative, f)
 }
 
-/// The same, where disagreements up to `noise` decide nothing: values are computed from larger
-/// ones, whose rounding nobody knows.
+/// [`confirm`], where disagreements up to `noise` decide nothing, because values are computed from
+/// larger ones of unknown rounding.
 pub fn confirm_above(
     noise: f64,
     derivative: &[f64],
@@ -62,8 +61,8 @@ pub fn confirm_above(
     confirm_within(AGREEMENT, noise, derivative, f)
 }
 
-/// The same, where the derivative itself may be off by as much, relative to it: it is computed with
-/// fewer digits than the values.
+/// [`confirm_above`], where the derivative itself may have a relative error of `agreement`, because
+/// it is computed with fewer digits than the values.
 pub fn confirm_within(
     agreement: f64,
     noise: f64,
@@ -91,7 +90,7 @@ pub fn confirm_within(
                 let value = middle.as_ref().and_then(|values| values.get(k));
                 let kink = value.map_or(0.0, |value| (even - 6.0 * value).abs() / (4.0 * h));
                 // Where the sides curve differently, the differences are of the first order: the
-                // error is 7/2 of what it is taken to be.
+                // error is 7/2 of its estimate.
                 (derivative[k] - slope).abs() <= 4.0 * error + kink
             };
             if decisive && !agrees && !noisy && !at_kink() {
@@ -199,8 +198,8 @@ mod tests {
         assert_eq!(check(1.0, |x| 1.0 / x), no);
         assert_eq!(confirm(&[1.0], &mut |_| None), no);
         assert_eq!(confirm(&[1.0], &mut |x| Some(vec![x; 2])), no);
-        // A kink at the point: what is between the slopes on its sides is not wrong, what is beyond
-        // them is.
+        // A kink at the point: derivatives between the slopes on its sides are not wrong, those
+        // beyond are.
         assert_eq!(check(1.0, |x| x.min(2.0 * x)), no);
         assert_eq!(check(2.0, |x| x.min(2.0 * x)), no);
         assert!(check(2.1, |x| x.min(2.0 * x)).is_err());

@@ -1,9 +1,9 @@
-//! Golden files: what is expected, as text in the repository.
+//! Golden files: expected outputs, as text in the repository.
 
 use std::path::Path;
 
-/// Are golden files to be rewritten? `BLESS=1` says so. Blessing accepts texts; values are blessed
-/// only where they agree with an oracle.
+/// Whether to rewrite golden files, by `BLESS=1`. Blessing accepts texts; values are blessed only
+/// where they agree with an oracle.
 pub fn blessing() -> bool {
     std::env::var_os("BLESS").is_some_and(|value| !value.is_empty() && value != "0")
 }
