@@ -1,5 +1,4 @@
-//! Accumulators that need not be: sums whose shape is known are `for`s, reductions and plain
-//! additions.
+//! Removes accumulators: sums of known shape become `for`s, reductions and plain additions.
 //!
 //! ```text
 //!   for i < n { … acc[i] += v … }   becomes   ys = for i < n { … v }; acc += ys
@@ -13,7 +12,7 @@
 //! An accumulator for a few elements, added to at constant places, becomes one accumulator for
 //! each: for four rows, or for sixteen scalars if nothing else is added to.
 //!
-//! Calls keep the accumulators that they are given, and cells are left alone.
+//! Accumulators that calls add to stay, and so do cells.
 //!
 //! Assumes: nothing. Gives: accumulators only where the place of an addition is computed, or where
 //! arrays are summed over a loop. Keeps: values up to the order of sums, and failures.
@@ -137,8 +136,8 @@ impl Pass<'_> {
         }
     }
 
-    /// `acc[place] += value` where the loop may have added nothing: then the place may be out of
-    /// range, and there is nothing to add.
+    /// `acc[place] += value`, if the place is in range. It may be out of range only if the loop has
+    /// added nothing.
     fn guarded(&mut self, to: &mut Vec<Stm>, acc: Var, place: Vec<Atom>, value: Atom) {
         let sizes = self.types[&acc].dims.clone();
         let mut inside: Option<Atom> = None;
@@ -190,7 +189,7 @@ impl Pass<'_> {
             count += 1;
         }
         let all = taken.len() == count;
-        // In part is worth it only where it saves the zeros to start from.
+        // A partial replacement pays only if it saves the initial zeros.
         if !all && (taken.is_empty() || !self.is_zero(init)) {
             return;
         }
@@ -379,7 +378,7 @@ fn is_zero(atom: Atom) -> bool {
 /// visits only the statements that mention it.
 struct Parts {
     places: Vec<Vec<Stm>>,
-    /// By accumulator, in order: where it is made, added to and frozen.
+    /// The places where each accumulator is made, added to and frozen, in order.
     of: HashMap<Var, Vec<usize>>,
     /// Replacements of the final values of removed accumulators.
     image: Renaming,
@@ -437,7 +436,7 @@ impl Parts {
         self.of.get(&acc).cloned().unwrap_or_default()
     }
 
-    /// The statements in the places that have to do with it.
+    /// The statements that mention the accumulator.
     fn mentioning(&self, acc: Var) -> impl Iterator<Item = &Stm> {
         self.of.get(&acc).into_iter().flatten().flat_map(|place| &self.places[*place])
     }

@@ -64,8 +64,8 @@ macro_rules! op {
     };
 }
 
-/// Constants of commutative operations stand on the right: that is done before, so there is no row
-/// for them on the left.
+/// Constants of commutative operations are moved to the right before, so no row has them on the
+/// left.
 pub(crate) const LAWS: &[Law] = &[
     law!("add negative zero": Add [X, NEGATIVE_ZERO] = X),
     law!("add negative": Add [X, op!(Neg [Y])] = op!(Sub [X, Y])),
@@ -137,9 +137,9 @@ pub(crate) const LAWS: &[Law] = &[
     law!("select its negation": SelectBool [C, FALSE, TRUE] = op!(Not [C])),
 ];
 
-/// Laws of powers. Their sides have the same value, but not the same derivatives: the third
-/// derivative of `x ** 2` is a zero that is computed, so it makes NaN of an infinite tangent;
-/// `x * x` has none. They are for programs that are not differentiated again.
+/// Laws of powers, for programs that are not differentiated any more. Their sides have equal
+/// values, but different derivatives: the third derivative of `x ** 2` is a computed zero, which
+/// makes NaN of an infinite tangent; `x * x` has none.
 pub(crate) const POWERS: &[Law] = &[
     law!("power one": Pow [X, ONE] = X),
     law!("power two": Pow [X, Pattern::Real(2.0)] = op!(Mul [X, X])),
@@ -207,7 +207,7 @@ fn constants_together(
 }
 
 /// `x <= c or x != x` is `not (c < x)`, and `c <= x or x != x` is `not (x < c)`, for a constant `c`
-/// that is not NaN: the derivative of a `max` or `min` asks that.
+/// that is not NaN: the derivatives of `max` and `min` have this condition.
 fn at_most_or_nan(
     context: &mut Context,
     stm: &Stm,
@@ -349,7 +349,7 @@ mod tests {
     use super::*;
     use lambada_anf::Random;
 
-    /// Types of the things that a law's patterns stand for.
+    /// Infers the types of a law's pattern variables.
     fn infer(pattern: Pattern, ty: ScalarTy, types: &mut [Option<ScalarTy>; 3]) {
         match pattern {
             Pattern::Any(k) => types[k] = Some(ty),
@@ -407,7 +407,7 @@ mod tests {
             law.args.iter().zip(law.op.args()).for_each(|(p, ty)| infer(*p, *ty, &mut types));
             for _ in 0..300 {
                 let of = types.map(|ty| ty.map(|ty| draw(&mut random, ty)));
-                // A real that came from an int as large as these cannot say which int it was.
+                // The conversion of such large ints to real is not injective.
                 if law.name == "real of a truncated int"
                     && of[0].is_some_and(|k| k.int().abs() > 1 << 50)
                 {

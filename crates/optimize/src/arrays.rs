@@ -45,8 +45,8 @@ fn read(context: &mut Context, stm: &Stm, x: Atom, index: &[Atom]) -> Option<Rep
                 .iter()
                 .zip(index)
                 .any(|(a, b)| a.as_lit().is_some() && b.as_lit().is_some() && a != b);
-            // The update has taken over the memory of the old array: to read that afterwards would
-            // cost a copy of it.
+            // The update has taken over the memory of the old array: a later read of it would cost
+            // a copy.
             let small = context.scope.ty(*array).is_some_and(|ty| small(&ty.dims));
             (apart && small).then(|| Replacement::exp(stm, Op::Index(*array, index.to_vec())))?
         }

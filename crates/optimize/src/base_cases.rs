@@ -6,9 +6,9 @@
 //! Arrays that only the call needs are computed in its branch.
 //!
 //! Assumes: nothing. Gives: no call, but where the function decides at once that it goes on, for
-//! functions that begin with such a test. There is no test where it is known that the recursion
-//! goes on, which `simplify` would remove. Keeps: values, failures, and which check fails first, as
-//! what precedes the test is only repeated.
+//! functions that begin with such a test. Calls where the recursion is known to go on get no test,
+//! because `simplify` would remove it. Keeps: values, failures, and which check fails first,
+//! because the statements before the test are only repeated.
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
@@ -62,7 +62,7 @@ struct Pass<'a> {
 }
 
 impl Pass<'_> {
-    /// `ended`: calls in the branch of a test that has been made for them.
+    /// `ended`: functions whose calls are already in the branch of a test.
     fn block(&mut self, block: &mut Block, ended: &mut Vec<FnId>) {
         let (mark, decided) = (self.scope.mark(), self.assumed.len());
         let computed = self.log.len();
@@ -178,7 +178,7 @@ impl Pass<'_> {
             return None;
         }
         let end = if *then { yes } else { no };
-        // By result of the function: which of the branches' it is.
+        // The position of each result of the function among the branches' results.
         let place = |result: &Atom| binds.iter().position(|p| Atom::Var(p.var) == *result);
         let places: Vec<usize> = body.results.iter().map(place).collect::<Option<_>>()?;
         let mut end =
@@ -193,7 +193,7 @@ impl Pass<'_> {
         Some(stms)
     }
 
-    /// Arrays that are made for the call only are made in the branches.
+    /// Moves arrays that only the call needs into the branches.
     fn taken(
         &mut self,
         args: &[Atom],

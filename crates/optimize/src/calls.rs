@@ -2,11 +2,11 @@
 //! graph.
 //!
 //! Judgement: a function fails, does not end, adds to cells or reads them only if its body does, or
-//! a function that it calls. A recursion ends evidently where one parameter, the same for all
-//! functions of the circle, is smaller in every call: an `int` that is known to be at least 0, or a
-//! handle of which the argument is a part. Parts of a node are made before it, so there are
-//! finitely many; of null there is none that is not null, but there a program that descends has
-//! tested the node.
+//! a function that it calls. A recursion ends evidently if one parameter, the same for all
+//! functions of the circle (a strongly connected component of the call graph), is smaller in every
+//! call: an `int` that is known to be at least 0, or a handle of which the argument is a part. A
+//! node has finitely many parts, because they are made before it. Null has only null as a part, but
+//! a program that descends has tested the node before.
 //!
 //! Assumes: nothing. Gives: judgements about statements that look through calls. Keeps: all.
 
@@ -19,7 +19,7 @@ use lambada_anf::{
 
 use crate::ends::{End, end};
 
-/// A function of more statements is called.
+/// The greatest size of a function that is written out at its calls.
 const STATEMENTS: usize = 24;
 
 /// Facts from outside of a function: about the library that it calls, and the types of its captured
@@ -38,7 +38,7 @@ pub struct Calls {
 /// The effects that a function or a statement may have besides computing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Summary {
-    /// Or inspects.
+    /// May fail, or inspects.
     pub(crate) fails: bool,
     pub(crate) inspects: bool,
     pub(crate) endless: bool,
@@ -77,7 +77,7 @@ impl Summary {
         }
     }
 
-    /// Whether it has to do with cells.
+    /// Whether it adds to cells or reads them.
     pub(crate) fn touches_cells(self) -> bool {
         self.makes_cells || self.adds_to_cells || self.reads_cells
     }
@@ -181,7 +181,7 @@ impl Calls {
     }
 
     /// Whether it may move to any place where its operands are in scope: it only computes its
-    /// bindings, or does not end.
+    /// bindings, though it may not end.
     pub(crate) fn is_pure(&self, stm: &Stm) -> bool {
         if stm.is_pure() {
             return true;
@@ -231,7 +231,7 @@ impl Graph {
         self.ids().map(fits).collect()
     }
 
-    /// The functions of which a recursion is not known to end.
+    /// The recursive functions that are not known to end.
     fn circular(&self, library: &Library) -> Vec<FnId> {
         let (mut endless, mut seen) = (Vec::new(), HashSet::new());
         for id in self.ids().filter(|id| self.is_recursive(*id)) {
@@ -295,7 +295,7 @@ fn descends(library: &Library, circle: &BTreeSet<FnId>) -> bool {
 struct Descent<'a> {
     circle: &'a BTreeSet<FnId>,
     params: &'a [Param],
-    /// By position.
+    /// By position: whether the parameter is smaller in every call so far.
     open: Vec<bool>,
     /// The handles that are parts of parameters, with the position of the parameter.
     parts: HashMap<Var, usize>,
@@ -303,7 +303,7 @@ struct Descent<'a> {
 }
 
 impl<'a> Descent<'a> {
-    /// `open` says of which positions it is worth asking.
+    /// `open`: the positions that are still candidates.
     fn new(circle: &'a BTreeSet<FnId>, function: &'a Function, mut open: Vec<bool>) -> Descent<'a> {
         let params = &function.params[..];
         let decides = |p: &Param| p.ty == Ty::int() || is_handle(&p.ty);

@@ -305,7 +305,7 @@ fn out_code(out: Out) -> u64 {
     }
 }
 
-/// Two small numbers as one.
+/// Packs two small numbers into one.
 fn place(a: u32, b: u32) -> u64 {
     u64::from(a) << 32 | u64::from(b)
 }

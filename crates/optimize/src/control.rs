@@ -12,7 +12,8 @@ use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy};
 
 use crate::rewrite::{Context, Replacement};
 
-/// How many operations on integers are done rather than chosen between.
+/// The greatest number of integer operations that are computed unconditionally instead of in
+/// branches.
 const INTEGERS: usize = 2;
 
 /// All of the above.
@@ -71,7 +72,7 @@ fn cheap_integers(stm: &Stm, cond: Atom, then: &Block, otherwise: &Block) -> Opt
     Some(chosen)
 }
 
-/// An `if` whose branches compute nothing chooses between values that are both there.
+/// An `if` whose branches compute nothing selects between existing values.
 fn selects(stm: &Stm, cond: Atom, then: &Block, otherwise: &Block) -> Replacement {
     let select = |((p, a), b): ((&Param, &Atom), &Atom)| {
         Stm::new(vec![p.clone()], Op::Prim(select(p.ty.elem.scalar()), vec![cond, *a, *b]))
@@ -315,7 +316,7 @@ fn repeated(
     )
 }
 
-/// The scalar that all elements of a result are, if it is filled with one.
+/// The scalar that fills a result, if all elements are equal.
 fn filled(context: &Context, body: &Block, result: Atom) -> Option<Atom> {
     let own = body
         .stms
@@ -328,7 +329,7 @@ fn filled(context: &Context, body: &Block, result: Atom) -> Option<Atom> {
     }
 }
 
-/// `for i < n => xs[i]` where `xs` has n elements, and is there outside.
+/// `for i < n => xs[i]` where `xs` has n elements, and is in scope outside.
 fn all_elements(
     context: &Context,
     index: Var,
@@ -365,7 +366,7 @@ fn loop_(
     unchanged_state(stm, params, inits, kind, body)
 }
 
-/// State that the body gives back as it is, or always sets to its first value, is no state.
+/// Removes state that the body returns unchanged, or always sets to its first value.
 fn unchanged_state(
     stm: &Stm,
     params: &[Param],

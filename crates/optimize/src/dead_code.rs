@@ -37,8 +37,8 @@ struct Marker<'a> {
     calls: &'a Calls,
     /// Accumulators that the function makes and freezes itself.
     own: HashSet<Var>,
-    /// By variable: its needs if it is live itself. Behind the variables stand the blocks: the
-    /// condition under which one runs is live if something inside is live that is not just a
+    /// The variables that each variable needs if it is live. Behind the variables come nodes for
+    /// blocks: the conditions of a block are live if a statement inside is live that is more than a
     /// value.
     needs: Vec<Vec<Var>>,
     live: Vec<bool>,
@@ -78,7 +78,7 @@ impl Marker<'_> {
         }
     }
 
-    /// A block that runs as these say, in another one.
+    /// A node for a block that `drivers` control, inside of another one.
     fn control(&mut self, around: Option<Var>, drivers: &[Atom]) -> Option<Var> {
         let control = Var(self.needs.len() as u32);
         let drivers = drivers.iter().filter_map(|atom| atom.as_var());
@@ -167,15 +167,15 @@ impl Marker<'_> {
 }
 
 impl Marker<'_> {
-    /// An addition to a cell, or to an accumulator from around the function, is live: who reads it
-    /// is not known here.
+    /// An addition to a cell, or to an accumulator from around the function, is live, because its
+    /// readers are unknown here.
     fn addition(&mut self, acc: Var) {
         if !self.own.contains(&acc) {
             self.root(acc.into());
         }
     }
 
-    /// Something in the block does more than compute.
+    /// Marks the conditions of a block live, because a statement in it does more than compute.
     fn runs(&mut self, control: Option<Var>) {
         control.into_iter().for_each(|control| self.root(control.into()));
     }

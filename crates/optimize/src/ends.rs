@@ -3,7 +3,7 @@
 use lambada_anf::{Atom, Block, Exp, Function, Nest, Op, Stm};
 use lambada_prim::Cost;
 
-/// How many statements stand before the test at most, and at an end.
+/// The greatest number of statements before the test, and in an end.
 const STATEMENTS: usize = 8;
 
 /// A recursive function that begins with a test, of which one branch is an end.
@@ -46,8 +46,8 @@ pub(crate) fn end(function: &Function) -> Option<End> {
         (false, true) => false,
         (true, true) | (false, false) => return None,
     };
-    // An array that the recursion updates is threaded through its calls, each of which is to be its
-    // last use: a branch beside the call that reads it would be one more.
+    // An array that the recursion updates is threaded through its calls, each of which should be
+    // its last use; a branch beside the call that reads it would be another use.
     let updates = function.body.any(&mut |stm| matches!(stm.exp, Exp::Op(Op::Update { .. })));
     (fits && !updates && function.rules.is_none()).then(|| End {
         function: function.clone(),

@@ -202,7 +202,7 @@ pub fn passes() -> impl Iterator<Item = &'static Pass> {
     FIRST.iter().chain(ROUND).chain(FINAL)
 }
 
-/// How often the round runs at most. Each only makes the program smaller or flatter, so few are
+/// The greatest number of rounds. Each only makes the program smaller or flatter, so few are
 /// needed.
 const ROUNDS: usize = 10;
 
@@ -279,13 +279,13 @@ pub fn optimize_observed(
         let before = cfg!(debug_assertions).then(|| function.clone());
         let mut changed = pass.run_knowing(function, &mut calls, audience);
         if let Some(before) = before {
-            // Where NaN stands in a program, it is equal to itself only as text.
+            // Programs with NaN are equal to themselves only as text.
             let same = || is_same(&before, function) || print(&before) == print(function);
             let silent = !changed && !same();
             assert!(!silent, "the pass `{}` does not say that it changes a program", pass.name);
         }
-        // An access whose evidence a pass has lost gets a check of its own, so that no pass can
-        // leave one without.
+        // An access that is no longer evidently in range after a pass gets a check of its own, so
+        // that none stays unchecked.
         if changed || !guarded {
             changed |= lambada_anf::guard(function);
             guarded = true;
@@ -371,7 +371,7 @@ pub fn simplify(
     if let (Some(id), Audience::Machine) = (itself, audience) {
         recursion_unrolling::recursion_unrolling(&mut function, id, calls);
     }
-    // Of an end of a recursion there is no tape.
+    // Ends of recursions have no tape.
     if audience == Audience::Machine && base_cases::base_cases(&mut function, calls) {
         differentiable(&mut function, calls);
         common_subexpressions::common_subexpressions(&mut function, calls);

@@ -29,9 +29,9 @@ use crate::calls::{Calls, Summary};
 use crate::common_subexpressions::{Key, key};
 use crate::failures;
 
-/// How many earlier loops over the same extent are tried for each loop.
+/// The greatest number of earlier loops over the same extent that are tried for each loop.
 const TRIED: usize = 12;
-/// How many statements back they are looked for.
+/// The number of statements to look back for them.
 const WINDOW: usize = 2000;
 
 /// The pass.
@@ -54,8 +54,8 @@ struct Effects<'a> {
 }
 
 /// A substitution for the block at hand, a branch of an `if` that another one has joined: results
-/// of the branch for those of the `if`. A block is rewritten when the pass comes there, because to
-/// rewrite all that is inside of an `if` takes time for each `if` around.
+/// of the branch for those of the `if`. A block is rewritten when the pass comes there, because
+/// rewriting everything inside of an `if` takes time for each `if` around.
 #[derive(Default)]
 struct Image(HashMap<Var, Atom>);
 
@@ -104,8 +104,8 @@ impl Image {
     }
 }
 
-/// Fuses statements of the block and of blocks inside; were there any? In a branch of `if`s that
-/// have been fused, conditions that both have computed are one, so that inner `if`s are fused too.
+/// Fuses statements of the block and of blocks inside; gives whether there were any. In a branch of
+/// fused `if`s, conditions that both have computed become one, so that inner `if`s are fused too.
 fn block(b: &mut Block, effects: &Effects, image: &mut Image, fused: bool) -> bool {
     let before = b.stms.len();
     let mut known = HashMap::new();
@@ -134,7 +134,8 @@ fn has_candidates(stms: &[Stm]) -> bool {
     stms.iter().filter_map(range).any(|range| !seen.insert(range.code()))
 }
 
-/// Gives by statement the results that its branches still mention.
+/// Fuses the statements of a block. Gives, for each statement, the results that its branches still
+/// mention.
 fn fuse_all(b: &mut Block, effects: &Effects, image: &Image) -> Vec<Vec<Joined>> {
     let infos = b.stms.iter().map(Info::new).collect();
     let mut row = Row { stms: std::mem::take(&mut b.stms), infos, effects, image };
@@ -162,7 +163,7 @@ enum Range {
 }
 
 impl Range {
-    /// A number of its own, but for reals, which are no ranges.
+    /// A distinct number for each range; reals are no ranges.
     fn code(self) -> (bool, Option<Var>, i64) {
         let (is_if, atom) = match self {
             Range::For(extent) => (false, extent),
@@ -299,8 +300,8 @@ impl Row<'_> {
         self.summary(k).fails
     }
 
-    /// Whether a statement that would come after a later one needs an array that this takes over,
-    /// and that would have to be copied then, or the two have to do with the same cells.
+    /// Whether the later statement takes over an array that the moved one needs, which would have
+    /// to be copied then, or the two conflict on cells.
     fn loses_to(&self, moved: usize, later: usize) -> bool {
         let consumes = self.consumes(later);
         !consumes.is_empty() && !consumes.is_disjoint(self.mentions(moved))
@@ -353,8 +354,8 @@ impl Row<'_> {
         }
         let fusible = match (&a.exp, &b.exp) {
             (Exp::Nest(Nest::For { body, .. }), Exp::Nest(Nest::For { .. })) => {
-                // If the first does not fail, the second's failures may come earlier, which nobody
-                // sees.
+                // If the first does not fail, the second's failures may come earlier, which is not
+                // observable.
                 let covered = || failures::covered(&fused_body(a, &own.binds, b), body.stms.len());
                 let (own_summary, last) = (self.summary(first), self.summary(second));
                 reads_elementwise(a, &own.binds, b)

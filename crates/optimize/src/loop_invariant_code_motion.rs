@@ -49,7 +49,7 @@ struct Motion<'a> {
     calls: &'a Calls,
     audience: Audience,
     scope: Scope,
-    /// How many loops surround the current block.
+    /// The number of loops around the current block.
     loops: usize,
     /// Variables bound in loops.
     varying: HashSet<Var>,
@@ -298,8 +298,8 @@ impl Leaving<'_> {
     }
 }
 
-/// Whether it is cheap, or does it do nothing where the extent is 0, as a product of matrices with
-/// as many columns.
+/// Whether it is cheap, or does nothing if the extent is 0, as a product of matrices with this many
+/// columns.
 fn costs_nothing_without(stm: &Stm, extent: Atom) -> bool {
     if !stm.is_costly() || stm.exp.extent() == Some(extent) {
         return true;
@@ -380,7 +380,7 @@ fn safe(stm: &Stm, scope: &mut Scope, place: Place) -> bool {
             place.divides || scope.proves(Atom::int(0), args[1], true)
         }
         Exp::Op(Op::ArrayPrim(prim, args)) => runs || fit(*prim, args, scope),
-        // Of which constructor the node is may be known only where it runs.
+        // The constructor of the node may be known only where it runs.
         Exp::Op(Op::Field { .. } | Op::Call { .. }) => runs,
         Exp::Op(op) => op.access().is_none_or(|(x, index)| scope.in_range(x, index)),
         Exp::Nest(Nest::Loop { kind: LoopKind::While(_), .. }) => runs,

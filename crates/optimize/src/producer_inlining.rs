@@ -9,11 +9,11 @@
 //! cheap operations. A statement in the body of the first loop, which has the index i, was
 //! evaluated once for each i; where it is read at `x[j, l]` it may be evaluated once for each j,
 //! but not once for each l: the loops between the producer and the read must be those whose indices
-//! the statement depends on. So a row that takes a reduction is not computed again for each of its
+//! the statement depends on. So a row that takes a reduction is not recomputed for each of its
 //! elements. Statements that take a constant number of cheap operations, or none, may be repeated.
 //!
-//! An array that an update has consumed since the producer ran is not read again: the update would
-//! have to copy it.
+//! No copied statement reads an array that an update has consumed since the producer ran, because
+//! the update would have to copy it.
 
 use std::collections::{HashMap, HashSet};
 
@@ -71,11 +71,11 @@ impl Read {
 /// How each array is used.
 #[derive(Default)]
 struct Reads {
-    /// By array.
+    /// The reads of each array.
     reads: HashMap<Var, Vec<Read>>,
     /// Arrays that are also used as a whole.
     whole: HashSet<Var>,
-    /// How many loops surround each binding.
+    /// The number of loops around each binding.
     depth: HashMap<Var, usize>,
 }
 
@@ -169,7 +169,7 @@ impl Element {
         Some(Element { index, slice, row })
     }
 
-    /// Nothing if something costly would be computed more often than before.
+    /// The cost at a read; none if something costly would be computed more often than before.
     fn cost(&self, read: &Read, rank: usize) -> Option<Repeated> {
         let (mut element, mut depth, mut total) = (self, 1, Some(0));
         loop {
@@ -209,8 +209,8 @@ impl Element {
     }
 }
 
-/// Which arrays have been consumed, in the order of the walk: updated in place, if nothing mentions
-/// them later.
+/// The arrays that have been consumed so far in the walk, that is, updated in place if nothing
+/// mentions them later.
 struct Consumed {
     /// Arguments are never updated in place.
     params: HashSet<Var>,
@@ -379,9 +379,9 @@ fn slice(body: &Block, result: Atom) -> Option<Block> {
     Some(Block { stms, results: vec![result] })
 }
 
-/// How many operations the statements take, if they are few and cheap; reading takes none. An array
-/// filled with one value takes none either, if only an element of it is wanted. If the index is
-/// `known`, a branch that comparisons with it decide takes the operations in it.
+/// The number of operations of the statements, if they are few and cheap; reading takes none. An
+/// array filled with one value takes none either, if only an element of it is wanted. If the index
+/// is `known`, a branch that comparisons with it decide takes the operations in it.
 fn cost<'a>(stms: impl Iterator<Item = &'a Stm>, element: bool, known: bool) -> Option<usize> {
     let mut count = 0;
     let total = stms.map(|stm| statement_cost(stm, element, known, &mut count)).sum();
@@ -399,7 +399,7 @@ fn statement_cost(stm: &Stm, element: bool, known: bool, count: &mut usize) -> O
             };
             Some(usize::from(!free))
         }
-        // By a constant: a multiplication, as for the indices of a flattened array.
+        // Division by a constant is a multiplication, as for the indices of a flattened array.
         Exp::Op(Op::Prim(Prim::DivInt | Prim::RemInt, args))
             if matches!(args[1], Atom::Lit(Scalar::Int(1..))) =>
         {

@@ -5,10 +5,10 @@
 //!   becomes   old = xs[i];  ys = xs with [i] = row;  for j < n { x = old[j]; … }
 //! ```
 //!
-//! Assumes: nothing; runs once, after all other passes, since they put reads of rows together
-//! again. Gives: an update of an array of which only the overwritten part is read later is the
-//! array's last use, so it is done in place. Keeps: values and failures: the part is in range where
-//! the update is done.
+//! Assumes: nothing; runs once, after all other passes, since they would merge the reads of rows.
+//! Gives: an update of an array of which only the overwritten part is read later is the array's
+//! last use, so it is done in place. Keeps: values and failures: the part is in range where the
+//! update is done.
 
 use std::collections::HashMap;
 
@@ -38,8 +38,8 @@ pub(crate) fn read_before_update(function: &mut Function, _: &Calls) -> bool {
 /// or a part.
 type Mention = (usize, Option<Vec<Atom>>);
 
-/// Where arrays are mentioned, and which are updated. Statements are numbered in the order of the
-/// text, each before those in its blocks.
+/// The mentions and the updates of arrays. Statements are numbered in the order of the text, each
+/// before those in its blocks.
 #[derive(Default)]
 struct Survey {
     count: usize,
@@ -90,8 +90,8 @@ impl Survey {
         self.mentions.entry(x).or_default().push((stm, index));
     }
 
-    /// By the number of an update: the array and the part of it that it overwrites, if that part is
-    /// read later and nothing else of the array.
+    /// For each update, by its number, the array and the overwritten part, if only that part of the
+    /// array is read later.
     fn parts(mut self) -> HashMap<usize, (Var, Vec<Atom>)> {
         let updated: Vec<Var> = self.updates.iter().map(|u| u.array).collect();
         for x in updated {
@@ -117,7 +117,7 @@ impl Survey {
 /// Reads the parts before they are overwritten.
 struct Parts<'a> {
     parts: HashMap<usize, (Var, Vec<Atom>)>,
-    /// By array: the name of the part of it that is read later, and how many indices that has.
+    /// For each array, the variable of the part read before, and the number of its indices.
     read: HashMap<Var, (Var, usize)>,
     image: &'a mut Renaming,
     next: &'a mut usize,

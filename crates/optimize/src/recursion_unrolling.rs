@@ -14,7 +14,7 @@
 //!
 //! Assumes: nothing. Gives: functions that test for a few numbers above their end, with a bounded
 //! number of statements each. Keeps: values and failures, in order; a function that tests for such
-//! numbers already stays as it is.
+//! numbers already stays unchanged.
 
 use std::collections::HashMap;
 
@@ -28,13 +28,13 @@ use crate::ends::{End, end};
 use crate::rewrite::rewrite;
 use crate::{How, ROUND, arrays, scalar_replacement, unrolling};
 
-/// How many numbers above the end are tested for at most.
+/// The greatest number of tested numbers above the end.
 const LEVELS: i64 = 4;
-/// How many statements each has at most.
+/// The greatest number of statements for each.
 const STATEMENTS: usize = 200;
-/// Where the end is looked for: the largest number that is one.
+/// The range in which to look for the end, the largest number that is one.
 const ENDS: std::ops::RangeInclusive<i64> = -1..=4;
-/// How often the passes are repeated.
+/// The number of repetitions of the passes.
 const ROUNDS: usize = 6;
 
 /// The pass, for the function of this number.
@@ -67,7 +67,7 @@ pub(crate) fn recursion_unrolling(function: &mut Function, id: FnId, calls: &Cal
         let places = function.body.results.iter().map(|result| {
             binds.iter().position(|p| Atom::Var(p.var) == *result).expect("an end gives them so")
         });
-        // By result of the branch: that of the function.
+        // The function's result for each result of the branch.
         let by_result: HashMap<usize, Atom> = places.zip(block.results.iter().copied()).collect();
         let given = (0..binds.len()).map(|k| by_result.get(&k).copied());
         let Some(given) = given.collect::<Option<Vec<Atom>>>() else { return false };
@@ -88,11 +88,11 @@ struct Level {
     size: Var,
 }
 
-/// A recursive function that is worth it.
+/// A recursive function to unroll.
 struct Recursion {
     id: FnId,
     end: End,
-    /// The `int` that says how far it is to the end.
+    /// The position of the `int` that measures the distance to the end.
     size: usize,
     /// The largest number that is an end.
     last: i64,
@@ -115,7 +115,7 @@ impl Recursion {
             Some(value == Scalar::Bool(end.then))
         };
         for size in ints {
-            // It says all that the test depends on, and the next numbers are no ends.
+            // The test depends on this parameter alone, and the next numbers are no ends.
             let Some(last) = ENDS.rev().find(|k| ends(size, *k) == Some(true)) else { continue };
             let above = (last + 1..=last + LEVELS).all(|k| ends(size, k) == Some(false));
             let var = function.params[size].var;
@@ -126,7 +126,7 @@ impl Recursion {
         None
     }
 
-    /// As many levels as are straight-line code, the smallest first. Their names go to `names`.
+    /// The levels that are straight-line code, the smallest first. Their names go to `names`.
     fn levels(&self, calls: &Calls, names: &mut Names) -> Vec<Level> {
         let mut levels = Vec::new();
         for number in self.last + 1..=self.last + LEVELS {

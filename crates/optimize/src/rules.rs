@@ -2,8 +2,8 @@
 //! has been taken, these calls are written out, whatever their size, and fuse with the code around
 //! them.
 //!
-//! Assumes: derivatives have been taken. Gives: no function has rules, and none that had is called
-//! but recursive ones. Keeps: values and failures.
+//! Assumes: derivatives have been taken. Gives: no function has rules, and of the functions that
+//! had rules, only recursive ones are called. Keeps: values and failures.
 
 use lambada_anf::{Function, without_rules};
 

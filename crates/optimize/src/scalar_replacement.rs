@@ -34,7 +34,7 @@ pub(crate) fn scalar_replacement(context: &mut Context, stm: &Stm) -> Option<Rep
     }
 }
 
-/// How many parts an array type has if it is to be split along its first axis.
+/// The number of parts of an array type that is to be split along its first axis.
 fn parts(ty: &Ty) -> Option<i64> {
     let Scalar::Int(count @ 1..=ROWS) = ty.dims.first()?.as_lit()? else { return None };
     small(&ty.dims).then_some(count)

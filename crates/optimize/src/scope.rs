@@ -14,7 +14,7 @@ use crate::calls::Calls;
 pub(crate) struct Scope {
     types: HashMap<Var, Ty>,
     definitions: HashMap<Var, Exp>,
-    /// Arrays whose memory something has taken over, if they are not needed afterwards.
+    /// Arrays whose memory a statement takes over if they are not needed afterwards.
     consumed: HashSet<Var>,
     known: Known,
 }
@@ -97,7 +97,7 @@ impl Scope {
         self.known.enter(exp);
     }
 
-    /// The condition has the truth value from here on, in this block.
+    /// Assumes that the condition has the truth value, from here on in this block.
     pub(crate) fn assume(&mut self, cond: Atom, holds: bool) {
         self.known.assume(cond, holds);
     }

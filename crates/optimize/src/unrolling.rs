@@ -15,7 +15,7 @@ use crate::scalar_replacement::{ROWS, small};
 const ITERATIONS: i64 = ROWS;
 /// The greatest trip count of loops that read a literal.
 const ELEMENTS: i64 = 16;
-/// How many statements the written-out loop may have.
+/// The greatest number of statements of the written-out loop.
 const STATEMENTS: usize = 96;
 /// The limit close to the end of a recursion, where all is to become straight-line code.
 const CLOSE: usize = 256;
@@ -92,8 +92,8 @@ fn iterations(extent: Atom, body: &Block, (most, statements): (i64, usize)) -> O
     }
 }
 
-/// How many statements the block has when the loops in it are written out, as they will be; counted
-/// until there are more than `limit`.
+/// The number of statements of the block after the loops in it are written out, counted up to
+/// `limit`.
 ///
 /// The loops count with their iterations because the outer one comes first: `d` loops of two
 /// iterations inside of each other are few statements, and `2^d` when all have been written out.
