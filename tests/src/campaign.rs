@@ -405,7 +405,7 @@ impl Campaign<'_> {
         }
     }
 
-    /// Whether this is kind of failure worth another file.
+    /// Whether this kind of failure is worth another file.
     fn is_new(&self, kind: &str) -> bool {
         let mut kinds = self.kinds.lock().expect("no thread panics here");
         let count = kinds.entry(kind.to_string()).or_default();

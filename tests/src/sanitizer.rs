@@ -160,7 +160,7 @@ fn driver(place: &Path) -> PathBuf {
     place.with_extension("driver.c")
 }
 
-/// Whether this can compiler make programs with sanitizers, and do they run.
+/// An error if this compiler cannot make programs with sanitizers, or they do not run.
 fn supported(compiler: &Compiler, sanitizers: Sanitizers, folder: &Path) -> Result<(), String> {
     let (source, program) = (folder.join("probe.c"), folder.join("probe"));
     std::fs::write(&source, "int main(void) { return 0; }\n").map_err(|e| e.to_string())?;
