@@ -11,7 +11,7 @@ const PATIENCE: Duration = Duration::from_secs(300);
 /// The work in progress, with its start.
 static RUNNING: Mutex<BTreeMap<u64, (Instant, String)>> = Mutex::new(BTreeMap::new());
 
-/// Does the work. If it is not done after `PATIENCE`, the process prints `about` and ends.
+/// Runs the work. If it is not done after `PATIENCE`, the process prints `about` and ends.
 pub fn watched<T>(about: &str, work: impl FnOnce() -> T) -> T {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);

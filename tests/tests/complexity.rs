@@ -28,10 +28,10 @@ struct Report {
     /// Functions that do not exist (derivatives of definitions without reals), or fail at larger
     /// sizes.
     skipped: usize,
-    /// How many times the work of the value each derivative takes, with its name.
+    /// The work of each derivative, relative to that of the value, with its name.
     work: Vec<(f64, String)>,
-    /// How many times the memory of the value, and of what it overwrites, each reverse derivative
-    /// takes.
+    /// The memory of each reverse derivative, relative to that of the value and of the arrays that
+    /// it overwrites.
     memory: Vec<(f64, String)>,
 }
 

@@ -9,15 +9,15 @@
 //!   right objects, `L(A * B)`.
 //! - E10: diffeologies, which are not code: a value is a Rust function, and smoothness is the
 //!   table's affair.
-//! - E13, E14: beside T-6 (`theorems::logical_relations`): what its relations would accept as
-//!   printed.
+//! - E13, E14: beside T-6 (`theorems::logical_relations`): its relations as printed would accept
+//!   wrong derivatives.
 //! - E15, E16: here.
 //! - E17: typos in proofs; the statements proved are T-4 and T-6 for Appendix C, which are tested.
 //! - E18 … E24: here.
 //! - E25: the statement of a lemma and a theorem: `⟦t⟧ = ⟦⇓t⟧` and adequacy are T-7's tests
 //!   (`theorems::adequacy`).
 //! - E26: here, that the literal macro is exponential; `shared`'s tests count operations.
-//! - E27: here: the table has no derivatives of what only derivatives use.
+//! - E27: here: the table has no derivatives of operations that only derivatives use.
 
 use crate::applied::{self as a, Ty};
 use crate::linear::{self as l, LTy, LinKind};
