@@ -136,7 +136,8 @@ fn ratio(cost: u64, of: u64) -> f64 {
     cost as f64 / (of as f64 + 200.0)
 }
 
-/// By how much a pass may seem to raise an exponent: runs under one model of cost differ by little.
+/// The tolerance for an exponent that a pass seems to raise: runs under one model of cost differ by
+/// little.
 const PASS: f64 = 0.2;
 /// At small sizes two models of cost, of arrays and of buffers, differ more.
 const LOWERED: f64 = 0.4;

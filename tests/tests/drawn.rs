@@ -65,7 +65,7 @@ fn verdict(seed: u64, drawn: &Drawn, way: fn(&str, &[String]) -> Verdict) -> Ver
     verdict
 }
 
-/// Are these complaints about the same? Numbers do not count.
+/// Whether the complaints are equal but for numbers.
 fn alike(a: &str, b: &str) -> bool {
     let words =
         |text: &str| -> String { text.chars().filter(|c| !c.is_ascii_digit()).take(60).collect() };

@@ -21,7 +21,7 @@ fn nest(depth: usize) -> String {
     )
 }
 
-/// How long it takes to make array code of it.
+/// The time to make array code of it.
 fn time(depth: usize) -> Duration {
     let unit = Session::new()
         .load_text("nest.lam", &nest(depth), None)
@@ -32,9 +32,8 @@ fn time(depth: usize) -> Duration {
     start.elapsed()
 }
 
-/// Each loop evaluates its body for each candidate of its state. Were that done again for each
-/// candidate of the loops around, sixteen loops would take three to the power of sixteen
-/// evaluations.
+/// Each loop evaluates its body for each candidate of its state. Repeated for each candidate of the
+/// loops around, this would take three to the power of sixteen evaluations for sixteen loops.
 #[test]
 fn candidates_of_states_do_not_multiply() {
     let limit = Duration::from_secs(60);

@@ -95,7 +95,7 @@ impl Prepared {
     }
 }
 
-/// Are the results the same but for rounding? Integers and truth values are the same.
+/// The first difference between results beyond rounding. Integers and truth values must be equal.
 fn differ(found: &[Tensor], expected: &[Tensor], tolerance: Tolerance) -> Option<String> {
     if found.len() != expected.len() {
         return Some("another number of results".into());

@@ -141,7 +141,7 @@ impl Op {
         }
     }
 
-    /// May it be used elementwise? All arguments and the result are real.
+    /// Whether it may be used elementwise: all arguments and the result are real.
     pub fn is_real(prim: Prim) -> bool {
         prim.result() == ScalarTy::Real && prim.args().iter().all(|ty| *ty == ScalarTy::Real)
     }

@@ -9,8 +9,8 @@
 //! ```
 //!
 //! Most calls of a recursion that branches are close to its end. There its loops are short, its
-//! arrays small and its calls known, so nothing of them is left; and a derivative keeps the
-//! operands of a few products instead of a tree of tapes.
+//! arrays small and its calls known, so all of them disappear; and a derivative keeps the operands
+//! of a few products instead of a tree of tapes.
 //!
 //! Assumes: nothing. Gives: functions that test for a few numbers above their end, with a bounded
 //! number of statements each. Keeps: values and failures, in order; a function that tests for such

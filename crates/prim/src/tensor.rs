@@ -84,8 +84,8 @@ pub struct Tensor {
     pub data: Data,
 }
 
-/// Do the sizes of an array say how large this axis is? Inside of an array without elements a 0 may
-/// stand for a size that its source, an empty list, could not tell; a number has been said.
+/// Whether the sizes of an array determine this axis. Inside of an array without elements, a 0 may
+/// stand for a size that its source, an empty list, does not have; another number is a known size.
 pub fn tells(dims: &[usize], axis: usize) -> bool {
     dims[axis] != 0 || !dims[..axis].contains(&0)
 }

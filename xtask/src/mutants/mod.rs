@@ -1,11 +1,11 @@
-//! `cargo xtask mutants`: do the tests see small mistakes?
+//! `cargo xtask mutants`: mutation testing.
 //!
 //! Some expressions of some crates are chosen at random. In a copy of the repository each becomes
-//! `if mutant(k) { a mistake } else { the expression }`, so that all mutants are built at once;
-//! which one lives is said by a variable of the environment. Choices that do not compile are
-//! dropped. The tests first run without any mutant, in small cases, and tell which places each case
-//! comes to. Then a mutant is given to the cases that come to its place, the cheap ones first,
-//! until one fails; a mutant that none of them kills has survived and is listed.
+//! `if mutant(k) { a mistake } else { the expression }`, so that all mutants are built at once; a
+//! variable of the environment activates one. Choices that do not compile are dropped. The tests
+//! first run without any mutant, in small cases, and report the places that each case reaches. Then
+//! each mutant runs in the cases that reach its place, the cheap ones first, until one fails.
+//! Mutants that survive all of them are listed.
 
 mod sites;
 
@@ -24,7 +24,7 @@ use sites::{Site, instrumented, sites};
 /// The crates that are mutated unless others are named.
 const CRATES: &str = "differentiate,normalize,optimize,lower";
 
-/// Which mutant lives.
+/// The variable that activates a mutant.
 const VARIABLE: &str = "LAMBADA_MUTANT";
 
 /// The line that a program prints, with the number of the mutant, when it first gets to a place.

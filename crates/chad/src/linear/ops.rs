@@ -24,7 +24,7 @@ fn slopes_at(o: &Op, x: &Term) -> Vec<Slope<Term>> {
     slopes(o, &components(x, o.dom().len()), &mut |o, args| op(o, tuple(args)))
 }
 
-/// The slope applied; nothing where nothing flows.
+/// The slope applied; none for the zero slope.
 fn flow(slope: Slope<Term>, v: Lin) -> Option<Lin> {
     match slope {
         Slope::Zero => None,

@@ -1,5 +1,5 @@
-//! §3: the source language `Syn`, which is the λ-calculus of [`crate::lambda`] as it stands, and
-//! the fragment of `core` that it is.
+//! §3: the source language `Syn`, which is the λ-calculus of [`crate::lambda`] alone, and the
+//! equivalent fragment of `core`.
 
 mod of_core;
 mod term;

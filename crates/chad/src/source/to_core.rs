@@ -1,5 +1,5 @@
-//! Source terms as terms of `core`: `real` as it is, `real^n` for other n as an array of n reals.
-//! Core types do not tell sizes; the signature of the definition does.
+//! Source terms as terms of `core`: `real` stays, `real^n` for other n becomes an array of n reals.
+//! Core types have no sizes; the signature of the definition has.
 
 use std::collections::HashMap;
 

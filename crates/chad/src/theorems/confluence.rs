@@ -199,7 +199,7 @@ fn in_constants(t: &Term) -> Vec<f64> {
     }
 }
 
-/// Are there primitives of Appendix F in it? Their rules are about all elements at once.
+/// Whether the term has primitives of Appendix F, whose rules are about all elements at once.
 fn has_primitives(t: &Term) -> bool {
     matches!(t.kind(), Kind::Prim(..) | Kind::Own(Api::LPrim(..)))
         || t.children().into_iter().any(has_primitives)

@@ -328,8 +328,8 @@ impl Generator {
         eval_linear(&plus(one, two), &Env::default(), &Value::real([0.75]))
     }
 
-    /// Are two meanings the same? Functions are compared at generated arguments, tensors through
-    /// generated linear maps to `real^2`.
+    /// Asserts that two meanings are equal. Functions are compared at generated arguments, tensors
+    /// through generated linear maps to `real^2`.
     #[track_caller]
     pub(super) fn same_linear(
         &mut self,

@@ -59,7 +59,7 @@ fn functions() -> impl Iterator<Item = Function> {
     (0..).map(function).filter(|f| literal::size(&f.comb) < LARGEST).take(TERMS as usize)
 }
 
-/// How many cotangents are not zero: the laws should not hold because nothing depends on anything.
+/// The number of nonzero cotangents, because the laws should not hold vacuously.
 fn observed(law: Law, in_linear_language: bool) -> usize {
     let mut nonzero = 0;
     for mut f in functions() {

@@ -29,7 +29,7 @@ pub struct Loop {
 }
 
 impl Loop {
-    /// If the term is an element, it is called so.
+    /// Names the variable of an element, if the term is one.
     pub fn call_element(&mut self, t: &Term, hint: &str) {
         if let Kind::Var(x) = t.kind()
             && let Some((_, element)) = self.vectors.iter_mut().find(|(_, element)| element == x)
@@ -198,7 +198,7 @@ fn flat(dims: &[usize], at: &[Scalar]) -> Option<Scalar> {
     place.map(|place| Scalar::Int(place as i64))
 }
 
-/// Each is a term of its own.
+/// The greatest number of gathered elements, because each is a term of its own.
 const MOST_GATHERED: usize = 1024;
 
 /// The vector of the elements at these places, if it is not too large to be written out.
