@@ -1,6 +1,6 @@
-//! A separate stack for programs whose functions call each other. It is reserved, not committed: the
-//! system supplies pages on first use, so it may be far larger than the memory. The code measures
-//! its depth and fails before the end.
+//! A separate stack for programs whose functions call each other. It is reserved, not committed:
+//! the system supplies pages on first use, so it may be far larger than the memory. The code
+//! measures its depth and fails before the end.
 
 #![allow(unsafe_code)]
 

@@ -1,5 +1,5 @@
 //! Files and folders under construction. Their creator removes them or moves them into place; if
-//! the process is killed in between, it first removes the remaining ones.
+//! the process has to exit in between, it first removes the remaining ones.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};

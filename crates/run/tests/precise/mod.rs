@@ -111,7 +111,7 @@ impl Precise {
         (self.clone() - other).is_negative()
     }
 
-    /// The nearest double, or an infinity beyond the range. Rounds twice if the result is subnormal.
+    /// The nearest double, or an infinity beyond the range. Rounds subnormal results twice.
     pub fn to_f64(&self) -> f64 {
         let Some((words, _, sign, exponent, _)) = self.0.as_raw_parts() else {
             return if self.0.is_nan() {
