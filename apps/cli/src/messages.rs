@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-/// The main thread with a large stack cannot be started.
+/// The thread that runs the command cannot be started.
 pub const NO_THREAD: &str = "error: the system has no memory for another thread\n";
 
 /// Standard output cannot be written.

@@ -29,7 +29,7 @@ pub(crate) struct Compiled {
 }
 
 impl Compiled {
-    /// Compiles a program. The parameters in `extra` come last; if they are tangents, as one tuple.
+    /// Compiles a program. The parameters in `extra` come last; several tangents form a tuple.
     pub(crate) fn new(
         call: &Prepared,
         extra: Extra,
