@@ -1,6 +1,6 @@
-//! Asks the linker for a small binary, in the profile `dist`: functions with the same code stand in
-//! it once, and the places that the loader must fill in take a bit each. Both are tried on a small
-//! program first, since not every linker and not every C library can do it.
+//! Asks the linker for a small binary in the profile `dist`: identical functions are merged, and
+//! relative relocations are packed. Tries both options on a small program first, because not all
+//! linkers and C libraries support them.
 
 use std::env;
 use std::ffi::OsString;
@@ -11,7 +11,7 @@ const WISHES: [&str; 2] = ["-Wl,--icf=all", "-Wl,-z,pack-relative-relocs"];
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
-    // Optimization for size is what tells `dist`; a program for another system cannot be tried.
+    // Only `dist` optimizes for size. A program for another system cannot be tried.
     if env::var("OPT_LEVEL").is_ok_and(|level| level == "z")
         && env::var("TARGET") == env::var("HOST")
     {
@@ -21,7 +21,7 @@ fn main() {
     }
 }
 
-/// Does a program that is linked so run?
+/// Whether a program linked with the argument runs.
 fn works(argument: &str) -> bool {
     let variable = |name: &str| env::var_os(name).unwrap_or_default();
     let folder = PathBuf::from(variable("OUT_DIR"));

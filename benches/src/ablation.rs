@@ -1,5 +1,5 @@
-//! What each mechanism of the scheduler is worth: how many times as long derivatives take without
-//! it, all others being at work.
+//! The benefit of each mechanism of the scheduler: the slowdown of derivatives without it, with all
+//! others at work.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -14,8 +14,7 @@ use crate::machine::Machine;
 use crate::measure::{Contest, How, Row, Who};
 use crate::table::{about, digits};
 
-/// The workloads: their evals, and what their labels begin with. The others of an eval are of the
-/// same kind.
+/// The workloads, by eval and prefix of the label. Other workloads of an eval behave similarly.
 const WORKLOADS: &[(&str, &str)] = &[
     ("gmm", "d=64 k=25"),
     ("gmm", "d=10 k=25"),
@@ -29,7 +28,7 @@ const WORKLOADS: &[(&str, &str)] = &[
     ("ode", "n=1000 "),
 ];
 
-/// The table, with where it was measured.
+/// The table, with a description of the machine.
 pub fn measured(
     evals: &[&Eval],
     quick: bool,
@@ -46,7 +45,7 @@ pub fn measured(
             continue;
         }
         let ways = different(eval)?;
-        // The value is not measured, and the code by hand says nothing about mechanisms.
+        // Values are not measured, and handwritten code has no mechanisms.
         let derivatives = Eval { value: None, by_hand: false, ..**eval };
         let contest = Contest::new(&crate::root(), &derivatives, &ways, FLAGS)?;
         for problem in problems {
@@ -58,7 +57,7 @@ pub fn measured(
     Ok(about(machine) + &table(&rows))
 }
 
-/// The usual way, and those without a mechanism in which the derivative is other code.
+/// The usual way, and each omitted mechanism that changes the code of the derivative.
 fn different(eval: &Eval) -> Result<Vec<How>, String> {
     let file = crate::root().join("examples/gradbench").join(eval.name).with_extension("lam");
     let mut session = Session::with(Arc::new(Disk), How::Nests.options());

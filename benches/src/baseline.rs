@@ -1,4 +1,4 @@
-//! Code written by hand in C: compiled once, called with arrays.
+//! Handwritten C code: compiled once, called with arrays.
 
 #![allow(unsafe_code)]
 
@@ -8,10 +8,10 @@ use std::time::Instant;
 
 use crate::inputs::Arrays;
 
-/// The flags of the C compiler: those of somebody who has not tuned anything.
+/// Default flags of the C compiler, without tuning.
 pub const FLAGS: &str = "-O2 -march=native";
 
-/// What `struct call` of baseline.h is.
+/// `struct call` of baseline.h.
 #[repr(C)]
 struct Call {
     n: *const i64,
@@ -26,12 +26,12 @@ type Entry = unsafe extern "C" fn(*const Call);
 /// Value and derivative of an eval.
 pub struct Baseline {
     library: libloading::Library,
-    /// The same, but it counts the memory that it allocates.
+    /// The code compiled to count the memory that it allocates.
     counts: libloading::Library,
     _folder: tempfile::TempDir,
 }
 
-/// Which of the two.
+/// The value or the derivative.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Which {
     Value,
@@ -45,7 +45,7 @@ pub struct Results {
     pub ints: Vec<Vec<i64>>,
 }
 
-/// The C compiler that is used.
+/// The C compiler.
 pub fn compiler() -> String {
     std::env::var("CC").unwrap_or_else(|_| "cc".to_string())
 }
@@ -61,7 +61,7 @@ impl Baseline {
         Ok(Baseline { library, counts, _folder: folder })
     }
 
-    /// The bytes that a call allocates at most, those for its results among them.
+    /// Peak of the bytes that a call allocates, results included.
     pub fn memory(&self, which: Which, arrays: &Arrays, into: &mut Results) -> u64 {
         // SAFETY: baseline.h defines the number, and only calls change it.
         let counted = unsafe {
@@ -76,8 +76,8 @@ impl Baseline {
         counted.unsigned_abs() + 8 * (reals + ints) as u64
     }
 
-    /// Calls it so many times; results are written into `into`, whose arrays have their lengths.
-    /// The nanoseconds of each call.
+    /// Nanoseconds of each of `times` calls. Writes results into `into`, whose arrays have their
+    /// lengths.
     pub fn time(
         &self,
         which: Which,
@@ -89,7 +89,7 @@ impl Baseline {
     }
 }
 
-/// Compiles a file, and loads what comes out.
+/// Compiles and loads a file.
 fn load(source: &Path, flags: &str, library: &Path) -> Result<libloading::Library, String> {
     let (shown, compiler) = (source.display(), compiler());
     let status = Command::new(&compiler)
@@ -105,8 +105,7 @@ fn load(source: &Path, flags: &str, library: &Path) -> Result<libloading::Librar
     if !status.success() {
         return Err(format!("`{compiler}` does not compile {shown} with {flags}"));
     }
-    // SAFETY: the library was compiled from our source a line above and runs no code when it is
-    // loaded.
+    // SAFETY: the library was compiled from our source just now, and loading it runs no code.
     unsafe { libloading::Library::new(library) }
         .map_err(|error| format!("what `{compiler}` makes of {shown} cannot be loaded: {error}"))
 }
@@ -135,8 +134,8 @@ fn call(
         Which::Derivative => b"derivative",
     };
     // SAFETY: every baseline defines both functions with the signature of baseline.h, takes the
-    // arrays that `inputs` makes, whose sizes are among `sizes`, and writes arrays as long as those
-    // of the program that `measure` has run before.
+    // arrays of `inputs`, whose sizes are in `sizes`, and writes arrays as long as those of the
+    // program that `measure` ran before.
     unsafe {
         let entry: libloading::Symbol<Entry> = library.get(name).expect("baselines define both");
         (0..times)

@@ -1,6 +1,6 @@
-//! `cargo run --release -p lambada-benches --bin compile-times`: how long each phase of the
-//! compiler takes on programs of growing sizes, and the exponent with which that grows: 1 is
-//! linear. A name as argument measures one family only.
+//! `cargo run --release -p lambada-benches --bin compile-times`: the time of each compiler phase on
+//! programs of growing sizes, and the exponent of growth: 1 is linear. An argument selects one
+//! family by name.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use lambada_source::{FileId, Sources, stack};
 struct Family {
     name: &'static str,
     text: fn(usize) -> String,
-    /// The sizes that are measured.
+    /// The measured sizes.
     sizes: [usize; 4],
     operator: Operator,
 }
@@ -126,16 +126,16 @@ fn with_parameters(n: usize, ty: &str) -> String {
     format!("def f{params} = {}\n", sum.join(" + "))
 }
 
-/// `n` applications of one function, in a program whose length is the logarithm of that.
+/// `n` applications of one function, in a program of length proportional to log `n`.
 fn composition(n: usize) -> String {
     let doubled = (0..n.ilog2()).fold("sin".to_string(), |g, _| format!("twice ({g})"));
     format!("def twice g x = g (g x)\ndef f (x : real) : real = {doubled} x\n")
 }
 
-/// A phase and what it took.
+/// Phases with their times.
 type Times = Vec<(&'static str, Duration)>;
 
-/// The phases up to `last`, on a program.
+/// Times the phases up to `last` on a program.
 fn measure(family: &Family, size: usize, last: &str) -> Times {
     stack::roomy(|| phases(family, size, last))
 }
@@ -183,8 +183,8 @@ fn timed<T>(times: &mut Times, phase: &'static str, run: impl FnOnce() -> T) -> 
     result
 }
 
-/// The time that this thread has run, where the system says; else the time. Children count as
-/// waiting, so the C compiler is timed by the clock.
+/// CPU time of this thread where available, else wall-clock time. Waiting for children does not
+/// count, so the C compiler is timed by the wall clock.
 #[cfg(all(test, unix))]
 fn clock() -> Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
@@ -201,7 +201,7 @@ fn wall_clock() -> Duration {
     START.get_or_init(std::time::Instant::now).elapsed()
 }
 
-/// By how much the time grows where the size doubles, as an exponent of the size.
+/// The exponent of growth between two sizes.
 fn exponent(small: Duration, large: Duration, factor: f64) -> f64 {
     (large.as_secs_f64() / small.as_secs_f64().max(1e-6)).ln() / factor.ln()
 }
@@ -232,18 +232,18 @@ fn main() {
 mod tests {
     use super::*;
 
-    /// The least of the times of some runs, each over the phases of interest.
+    /// The minimum over several runs of the total time of the phases.
     fn least(family: &Family, size: usize, last: &str) -> Duration {
         let total = |times: Times| times.into_iter().map(|(_, time)| time).sum::<Duration>();
         (0..3).map(|_| total(measure(family, size, last))).min().expect("some runs")
     }
 
-    /// Four times the size takes four times as long, with a wide margin for the machine; what is
-    /// quadratic takes sixteen times as long.
+    /// Four times the size may take about four times as long, with a wide margin; quadratic growth
+    /// would take sixteen times as long.
     #[test]
     fn compile_times_grow_linearly() {
         for family in FAMILIES {
-            // The optimizer is not linear on these yet.
+            // The optimizer is not yet linear on these families.
             let last = if matches!(family.name, "array-lets" | "else-if") {
                 "normalize"
             } else {

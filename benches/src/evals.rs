@@ -1,24 +1,23 @@
-//! The evals, with the definitions that are measured and the sizes at which they are.
+//! The evals: measured definitions, and workloads.
 
 use crate::hands::ht;
 use crate::inputs::{Problem, ba, det, gmm, kmeans, llsq, lse, lstm, ode, particle, saddle};
 
 /// An eval of the suite.
 pub struct Eval {
-    /// Its program, and its code in C if there is any.
+    /// Name of its program and of its C code.
     pub name: &'static str,
-    /// The definition of the value, if it is measured.
+    /// The definition of the value, if measured.
     pub value: Option<&'static str>,
     /// The definitions of derivatives.
     pub derivatives: &'static [&'static str],
-    /// The fields of the derivative, in the order in which the code in C writes them; none if it is
-    /// no record.
+    /// The fields of the derivative, in the order of the C code; empty if it is no record.
     pub fields: &'static [&'static str],
-    /// How far results may be apart besides what rounding does to the largest elements.
+    /// Tolerated absolute difference, besides rounding errors relative to the largest elements.
     pub noise: f64,
-    /// Whether there is code in C.
+    /// Whether C code exists.
     pub by_hand: bool,
-    /// The workloads; fewer and smaller ones if it is to be quick.
+    /// The workloads; fewer and smaller ones for a quick run.
     pub problems: fn(bool) -> Vec<Problem>,
 }
 
@@ -36,7 +35,7 @@ const fn optimizer(name: &'static str, problems: fn(bool) -> Vec<Problem>) -> Ev
     Eval { name, value: None, derivatives, fields: &[], noise: 0.0, by_hand: false, problems }
 }
 
-/// All of them; `hello` is no measurement.
+/// All evals except `hello`, which measures nothing.
 pub const EVALS: &[Eval] =
     &[
         Eval {
@@ -49,7 +48,7 @@ pub const EVALS: &[Eval] =
         },
         eval("lstm", "objective", &["jacobian"], texts),
         eval("ht", "objective", &["jacobian"], hands),
-        // The largest element also gets `1 - Σ softmax` through the maximum, which is rounding
+        // The largest element also receives `1 - Σ softmax` through the maximum, a pure rounding
         // error.
         Eval {
             noise: 1e-12,

@@ -1,4 +1,4 @@
-//! The input of `ht`: a mesh whose vertices hang on a few bones each, and measurements near it.
+//! The input of `ht`: a mesh whose vertices depend on a few bones each, and nearby measurements.
 
 use lambada::Data;
 use lambada_testkit::Random;
@@ -7,8 +7,8 @@ use crate::inputs::{Arrays, Problem, array, integers, numbers, record};
 
 const BONES: usize = 22;
 
-/// A mesh of so many vertices, measured at so many places, those of triangles if that is
-/// complicated.
+/// A mesh of `vertices` vertices with `count` measured points; if `complicated`, points on
+/// triangles.
 pub fn ht(vertices: usize, count: usize, complicated: bool) -> Problem {
     let mut random = Random(13);
     let theta: Vec<f64> = numbers(&mut random, 26).iter().map(|angle| 0.5 * angle).collect();
@@ -52,7 +52,7 @@ pub fn ht(vertices: usize, count: usize, complicated: bool) -> Problem {
     Problem { label: format!("{variant}, {vertices} vertices, {count} points"), arrays, arguments }
 }
 
-/// The arm, the wrist, and five fingers of four bones.
+/// The parent of a bone in the arm, the wrist, or one of five fingers with four bones each.
 fn parent(bone: i64) -> i64 {
     match bone {
         0 => -1,
@@ -62,7 +62,7 @@ fn parent(bone: i64) -> i64 {
     }
 }
 
-/// Turns around the z axis, and shifts, as matrices of 4 × 4.
+/// Random rotations about the z axis with shifts, as 4 × 4 matrices.
 fn placements(random: &mut Random) -> Vec<f64> {
     let mut all = Vec::new();
     for _ in 0..BONES {
@@ -74,7 +74,7 @@ fn placements(random: &mut Random) -> Vec<f64> {
     all
 }
 
-/// A vertex hangs on four bones.
+/// Weights by which each vertex depends on four bones.
 fn weights(random: &mut Random, vertices: usize) -> Vec<f64> {
     let mut weights = vec![0.0; vertices * BONES];
     for row in weights.chunks_mut(BONES) {

@@ -1,11 +1,11 @@
-//! What is computed with: random arrays, as C takes them and as Lambada does.
+//! Random inputs, as arrays of C and as data of Lambada.
 
 use std::sync::Arc;
 
 use lambada::{Data, Elements, Scalar, Tensor};
 use lambada_testkit::Random;
 
-/// The arguments of code in C, in the order in which its file lists them.
+/// The arguments of C code, in the order listed in its file.
 #[derive(Clone, Debug, Default)]
 pub struct Arrays {
     pub sizes: Vec<i64>,
@@ -16,18 +16,18 @@ pub struct Arrays {
 /// A workload.
 #[derive(Debug)]
 pub struct Problem {
-    /// Its sizes, as people read them.
+    /// Its sizes, for readers.
     pub label: String,
     pub arrays: Arrays,
     pub arguments: Vec<Data>,
 }
 
-/// So many numbers from -1 to 1.
+/// `len` random numbers from -1 to 1.
 pub fn numbers(random: &mut Random, len: usize) -> Vec<f64> {
     (0..len).map(|_| random.between(-1.0, 1.0)).collect()
 }
 
-/// An array of reals of these sizes.
+/// An array of reals.
 pub fn array(dims: &[usize], elements: &[f64]) -> Data {
     Data::Tensor(Tensor::reals(dims.to_vec(), elements.to_vec()))
 }
@@ -68,8 +68,7 @@ pub fn gmm(d: usize, k: usize, n: usize) -> Problem {
     }
 }
 
-/// Each observation is of a camera, a point and a feature of its own. The suite repeats one of
-/// each.
+/// Each observation has its own camera, point and feature, while the suite repeats a single one.
 pub fn ba(n: usize, m: usize, p: usize) -> Problem {
     let mut random = Random(n as u64);
     let mut cameras = Vec::new();
@@ -103,7 +102,7 @@ pub fn ba(n: usize, m: usize, p: usize) -> Problem {
     Problem { label: format!("n={n} m={m} p={p}"), arrays, arguments }
 }
 
-/// `layers` of 14 numbers, for `c` characters.
+/// `layers` layers of size 14, for `c` characters.
 pub fn lstm(layers: usize, c: usize) -> Problem {
     let (b, mut random) = (14, Random(7));
     let main = numbers(&mut random, layers * 8 * b);
@@ -125,7 +124,7 @@ pub fn lstm(layers: usize, c: usize) -> Problem {
     Problem { label: format!("l={layers} c={c}"), arrays, arguments }
 }
 
-/// The centroids are the last points.
+/// The last points serve as centroids.
 pub fn kmeans(n: usize, k: usize, d: usize) -> Problem {
     let mut random = Random(11);
     let points: Vec<f64> = numbers(&mut random, n * d).iter().map(|x| 0.5 + 0.5 * x).collect();

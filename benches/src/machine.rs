@@ -1,16 +1,16 @@
-//! Where and when something was measured.
+//! Description of the machine and date of a measurement.
 
 use std::process::Command;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// What a reader wants to know of a measurement.
+/// Conditions of a measurement.
 #[derive(Clone, Debug)]
 pub struct Machine {
     pub processor: String,
     pub cores: usize,
-    /// The C compiler's own first line.
+    /// First line of the C compiler's `--version`.
     pub compiler: String,
-    /// The flags for code written by hand, and those for generated code.
+    /// The flags for handwritten code, then those for generated code.
     pub flags: String,
     pub generated: String,
     pub date: String,
@@ -62,7 +62,8 @@ fn date() -> String {
     format!("{year}-{month:02}-{day:02}")
 }
 
-/// The date so many days after 1970-01-01: years begin in March, so that a leap day is the last.
+/// The date `days` days after 1970-01-01. Counts years from March, so that the leap day is the
+/// last.
 fn civil(days: u64) -> (u64, u64, u64) {
     let days = days + 719_468;
     let (era, day) = (days / 146_097, days % 146_097);

@@ -1,13 +1,13 @@
-//! `cargo run --release -p lambada-benches`: the programs of examples/gradbench against the same
-//! values and derivatives written by hand in C (benches/baselines), called in turn in one process.
-//! A result that is not that of the C code ends the run: nothing wrong is timed. What counts is the
-//! ratio; the machine may be busy.
+//! `cargo run --release -p lambada-benches`: compares the programs of examples/gradbench with
+//! handwritten C code for the same values and derivatives (benches/baselines), called in turns in
+//! one process. A result that differs from the C code ends the run, so nothing wrong is timed. Only
+//! ratios are meaningful, because the machine may be busy.
 //!
-//! - `evals`: the evals with their sizes, and their inputs (`inputs`, `hands`);
+//! - `evals`: the evals with their workloads; `inputs`, `hands`: their inputs;
 //! - `baseline`: the C code, compiled and called;
-//! - `measure`: who runs what, in turn, and what it took;
-//! - `machine`: where and when; `table` and `plot`: what is written about it;
-//! - `ablation`: what each mechanism of the scheduler is worth.
+//! - `measure`: runs all contestants in turns and times them;
+//! - `machine`: description of the machine; `table`, `plot`: presentation of results;
+//! - `ablation`: the benefit of each mechanism of the scheduler.
 
 mod ablation;
 mod baseline;
@@ -26,7 +26,7 @@ use std::time::Duration;
 use clap::{Parser, ValueEnum};
 use measure::How;
 
-/// Measures the programs of examples/gradbench against code written by hand in C.
+/// Measures the programs of examples/gradbench against handwritten C code.
 #[derive(Debug, Parser)]
 struct Args {
     /// Smaller sizes, and less time for each
@@ -38,10 +38,10 @@ struct Args {
     /// How programs are compiled, separated by commas
     #[arg(long, value_enum, value_delimiter = ',', value_name = "WAYS", default_values_t = [Way::Native, Way::Jit])]
     ways: Vec<Way>,
-    /// Flags of the C compiler for the code written by hand, in place of -O2 -march=native
+    /// Flags of the C compiler for the handwritten code, in place of -O2 -march=native
     #[arg(long, value_name = "FLAGS", allow_hyphen_values = true)]
     cflags: Option<String>,
-    /// Measure what each mechanism of the scheduler is worth, with all others at work
+    /// Measure the benefit of each mechanism of the scheduler, with all others at work
     #[arg(long)]
     ablation: bool,
     /// Write the page of the book and the plot

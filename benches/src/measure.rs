@@ -1,5 +1,5 @@
-//! Who runs what, in turn: code written by hand, and programs compiled in each way. All results are
-//! compared before anything is timed.
+//! Runs the contestants in turns: handwritten code, and programs compiled in each way. Compares all
+//! results before timing.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,24 +13,24 @@ use crate::baseline::{Baseline, Results, Which};
 use crate::evals::Eval;
 use crate::inputs::{Arrays, Problem};
 
-/// What runs.
+/// A contestant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Who {
     ByHand,
-    /// The program, compiled in some way.
+    /// The compiled program.
     Lambada(How),
 }
 
-/// How a program is compiled.
+/// Way of compiling a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum How {
-    /// As usual: with nests.
+    /// The default, with nests.
     Nests,
     /// Without a C compiler.
     Jit,
     /// One element after the other.
     Plain,
-    /// With nests, without one of the mechanisms that make them fast.
+    /// With nests, but without one of their mechanisms.
     Without(Mechanism),
 }
 
@@ -48,22 +48,22 @@ impl How {
     }
 }
 
-/// What somebody took for something.
+/// Measurements of a contestant.
 #[derive(Clone, Debug)]
 pub struct Time {
     pub who: Who,
-    /// A value or a derivative, and what the program calls it.
+    /// Value or derivative; its definition in the program follows.
     pub which: Which,
     pub definition: &'static str,
-    /// In seconds.
+    /// Minimum and median in seconds.
     pub least: f64,
     pub median: f64,
-    /// The bytes of all arrays that are made, results among them, at most; not of what has no
-    /// memory of its own.
+    /// Peak of the bytes of all allocated arrays, results included; `None` if memory was not
+    /// measured.
     pub memory: Option<u64>,
 }
 
-/// A workload that has been measured.
+/// Measurements of a workload.
 #[derive(Clone, Debug)]
 pub struct Row {
     pub eval: &'static str,
@@ -72,33 +72,33 @@ pub struct Row {
 }
 
 impl Row {
-    /// What somebody took.
+    /// The measurements of a contestant.
     pub fn time(&self, who: Who, which: Which) -> Option<&Time> {
         self.times.iter().find(|time| time.who == who && time.which == which)
     }
 
-    /// The least time of somebody, in seconds.
+    /// The minimal time of a contestant, in seconds.
     pub fn least(&self, who: Who, which: Which) -> Option<f64> {
         self.time(who, which).map(|time| time.least)
     }
 
-    /// How many times as fast as by hand.
+    /// Speedup over handwritten code.
     pub fn speed(&self, how: How, which: Which) -> Option<f64> {
         Some(self.least(Who::ByHand, which)? / self.least(Who::Lambada(how), which)?)
     }
 }
 
-/// Reals may differ so much, relative to the largest of their array: sums are added up in other
-/// orders.
+/// Relative tolerance for reals, with respect to the largest of the array, because the order of
+/// summation differs.
 const TOLERANCE: f64 = 1e-9;
 
-/// A turn lasts at least so long, if that takes several runs.
+/// Minimal duration of a turn, if that allows several runs.
 const TURN: Duration = Duration::from_millis(4);
 
-/// So many turns at least, and at most.
+/// Minimal and maximal number of turns.
 const TURNS: std::ops::RangeInclusive<usize> = 3..=200;
 
-/// Everybody who runs an eval.
+/// All contestants for an eval.
 pub struct Contest<'a> {
     eval: &'a Eval,
     by_hand: Option<Baseline>,
@@ -110,12 +110,12 @@ struct Program {
     which: Which,
     definition: &'static str,
     executable: Executable,
-    /// Compiles it again.
+    /// Compiles it once more.
     again: Box<dyn Fn() -> Option<Executable>>,
 }
 
 impl Program {
-    /// The memory of a run: that of the first one of an executable, as arenas stay.
+    /// Peak memory of the first run of a new executable, because arenas persist.
     fn memory(&self, arguments: &[Data]) -> Option<u64> {
         let executable = (self.again)()?;
         executable.run(arguments).ok()?;
@@ -156,7 +156,7 @@ impl<'a> Contest<'a> {
         Ok(Contest { eval, by_hand, programs })
     }
 
-    /// Compares all results, then times everybody in turn for so long altogether.
+    /// Compares all results, then times the contestants in turns, for about `patience` each.
     pub fn run(&self, problem: &Problem, patience: Duration) -> Result<Row, String> {
         let mut all = Vec::new();
         let mut expected: Vec<(&str, Results)> = Vec::new();
@@ -205,15 +205,15 @@ impl<'a> Contest<'a> {
     }
 }
 
-/// Somebody with all that a run needs.
+/// A contestant with its inputs and measurements.
 struct Runner<'a> {
     who: Who,
     which: Which,
     definition: &'static str,
     way: Way<'a>,
-    /// In a turn.
+    /// Runs in each turn.
     runs: usize,
-    /// In nanoseconds.
+    /// Nanoseconds of each run.
     times: Vec<u64>,
     memory: Option<u64>,
 }
@@ -243,7 +243,7 @@ impl<'a> Runner<'a> {
         Runner { who, which, definition, way, runs: 1, times, memory: None }
     }
 
-    /// The nanoseconds of some runs.
+    /// Nanoseconds of each of `runs` runs.
     fn turn(&mut self, runs: usize) -> Result<Vec<u64>, String> {
         match &mut self.way {
             Way::ByHand(baseline, arrays, results) => {
@@ -273,7 +273,7 @@ impl<'a> Runner<'a> {
     }
 }
 
-/// A result as the code in C gives it: its arrays in order, a record's in the order of the fields.
+/// A result in the form of C code: arrays in order, for a record in the order of `fields`.
 fn results(data: &Data, fields: &[&str]) -> Results {
     let mut results = Results { reals: Vec::new(), ints: Vec::new() };
     match data {
@@ -303,7 +303,7 @@ fn add(data: &Data, results: &mut Results) {
     }
 }
 
-/// Are they equal but for rounding? Names the first difference.
+/// Checks that results agree up to rounding; reports the first difference.
 fn same(found: &Results, expected: &Results, noise: f64) -> Result<(), String> {
     if found.ints != expected.ints {
         return Err("the integers are others".to_string());
@@ -343,7 +343,7 @@ mod tests {
         assert!(same(&ints(1), &ints(2), 1.0).is_err());
     }
 
-    /// Every program gives what the code written by hand gives, at small sizes.
+    /// At small sizes, every program agrees with the handwritten code.
     #[test]
     fn by_hand_and_compiled_agree() {
         let root = crate::root();

@@ -1,5 +1,5 @@
-//! The plot: a line for each workload, and on a logarithmic scale how many times as fast as code by
-//! hand its value and its derivative are.
+//! The plot: one line for each workload, with the speedup of value and derivative over handwritten
+//! code on a logarithmic scale.
 
 use std::fmt::Write as _;
 
@@ -7,15 +7,15 @@ use crate::baseline::Which;
 use crate::measure::{How, Row};
 
 const WIDTH: f64 = 900.0;
-/// Where the scale begins and ends.
+/// Ends of the scale.
 const LEFT: f64 = 370.0;
 const RIGHT: f64 = 870.0;
 const TOP: f64 = 84.0;
 const LINE: f64 = 24.0;
-/// Between evals.
+/// Space between evals.
 const GAP: f64 = 8.0;
 
-/// What is drawn: how it is compiled, value or derivative, its color, and what it is called.
+/// The plotted series: way of compiling, value or derivative, color, and label.
 const MARKS: [(How, Which, &str, &str); 4] = [
     (How::Jit, Which::Value, "#9aa5b1", "value, without a C compiler"),
     (How::Jit, Which::Derivative, "#3e4c59", "derivative, without a C compiler"),
@@ -23,9 +23,9 @@ const MARKS: [(How, Which, &str, &str); 4] = [
     (How::Nests, Which::Derivative, "#c2410c", "derivative"),
 ];
 
-/// A mark on the scale.
+/// The logarithmic scale.
 struct Scale {
-    /// Powers of ten, from and to.
+    /// Exponents of ten at the ends.
     low: f64,
     high: f64,
 }
@@ -45,7 +45,7 @@ impl Scale {
         LEFT + (speed.log10() - self.low) / (self.high - self.low) * (RIGHT - LEFT)
     }
 
-    /// 1, 2 and 5 times powers of ten.
+    /// The ticks: 1, 2 and 5 times powers of ten.
     fn ticks(&self) -> Vec<f64> {
         let powers = self.low.floor() as i32..=self.high.ceil() as i32;
         powers
@@ -55,7 +55,7 @@ impl Scale {
     }
 }
 
-/// A picture of all workloads with code by hand.
+/// The plot of all workloads with handwritten code.
 pub fn svg(rows: &[Row]) -> String {
     let measured =
         |row: &&Row| MARKS.iter().any(|(how, which, ..)| row.speed(*how, *which).is_some());
@@ -90,7 +90,7 @@ pub fn svg(rows: &[Row]) -> String {
     text + "</svg>\n"
 }
 
-/// The heights of the lines.
+/// Vertical positions of the lines.
 fn places(rows: &[&Row]) -> Vec<f64> {
     let (mut y, mut before) = (TOP, None);
     let mut place = |row: &&Row| {

@@ -1,4 +1,4 @@
-//! What was measured, as tables, and the page of the book that has them.
+//! Tables of measurements, and the book's page with them.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -7,10 +7,10 @@ use crate::baseline::Which;
 use crate::machine::Machine;
 use crate::measure::{How, Row, Time, Who};
 
-/// What was measured stands on a page between such a line and this one.
+/// End mark of the generated part of a page.
 const END: &str = "<!-- end -->";
 
-/// A workload in a line, while others run.
+/// A workload on one line, printed as soon as it is measured.
 pub fn line(row: &Row) -> String {
     let mut text = format!("{:<10} {:<44}", row.eval, row.label);
     for time in &row.times {
@@ -26,7 +26,7 @@ pub fn line(row: &Row) -> String {
     text
 }
 
-/// A time with three digits and its unit.
+/// A time with three digits and a unit.
 fn seconds(time: Option<f64>) -> String {
     let Some(time) = time else { return String::new() };
     let (number, unit) = match time {
@@ -38,14 +38,14 @@ fn seconds(time: Option<f64>) -> String {
     format!("{} {unit}", digits(number))
 }
 
-/// The least time, and the median in parentheses.
+/// The minimum, and the median in parentheses.
 fn both(time: Option<&Time>) -> String {
     time.map_or(String::new(), |time| {
         format!("{} ({})", seconds(Some(time.least)), seconds(Some(time.median)))
     })
 }
 
-/// About three digits.
+/// A number with about three digits.
 pub fn digits(number: f64) -> String {
     match number {
         n if n >= 100.0 => format!("{n:.0}"),
@@ -58,7 +58,7 @@ fn ratio(speed: Option<f64>) -> String {
     speed.map(digits).unwrap_or_default()
 }
 
-/// Which ways were measured.
+/// The measured ways of compiling.
 fn ways(rows: &[Row]) -> Vec<How> {
     let measured = |how: &How| {
         rows.iter().flat_map(|row| &row.times).any(|time| time.who == Who::Lambada(*how))
@@ -103,7 +103,7 @@ pub fn page(rows: &[Row], machine: &Machine) -> String {
     text + &quotients(rows, &ways) + &memory(rows) + &optimizers(rows, &ways)
 }
 
-/// The memory of values and derivatives, results included.
+/// Memory of values and derivatives, results included.
 fn memory(rows: &[Row]) -> String {
     let of = |row: &Row, who: Who, which: Which| row.time(who, which)?.memory;
     let who = [Who::ByHand, Who::Lambada(How::Nests)];
@@ -131,7 +131,7 @@ fn memory(rows: &[Row]) -> String {
     text
 }
 
-/// A number of bytes with three digits and its unit.
+/// A number of bytes with three digits and a unit.
 fn bytes(bytes: u64) -> String {
     match bytes as f64 {
         n if n < 1e3 => format!("{bytes} B"),
@@ -148,7 +148,7 @@ pub fn about(machine: &Machine) -> String {
     )
 }
 
-/// What a derivative costs, in values.
+/// Cost of derivatives relative to values.
 fn quotients(rows: &[Row], ways: &[How]) -> String {
     let quotient = |row: &Row, who: Who| {
         Some(row.least(who, Which::Derivative)? / row.least(who, Which::Value)?)
@@ -176,7 +176,7 @@ fn quotients(rows: &[Row], ways: &[How]) -> String {
     text
 }
 
-/// Times of what has no code by hand.
+/// Times of evals without handwritten code.
 fn optimizers(rows: &[Row], ways: &[How]) -> String {
     let alone = |row: &&Row| row.times.iter().all(|time| time.who != Who::ByHand);
     let rows: Vec<&Row> = rows.iter().filter(alone).collect();
@@ -209,7 +209,7 @@ fn optimizers(rows: &[Row], ways: &[How]) -> String {
     text
 }
 
-/// Puts what was measured into a page, behind the line that begins it.
+/// Replaces the generated part of a page, after the line `begin`.
 pub fn write(path: &Path, begin: &str, measured: &str) -> Result<(), String> {
     let shown = path.display();
     let text = std::fs::read_to_string(path).map_err(|e| format!("cannot read {shown}: {e}"))?;

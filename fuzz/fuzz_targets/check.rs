@@ -1,5 +1,5 @@
-//! Any text, through the front end with the prelude: no panic, problems can be rendered, and what
-//! is specialized is well-typed core.
+//! Arbitrary text through the front end with the prelude: no panic, all problems can be rendered,
+//! and specialized definitions are well-typed core.
 
 #![no_main]
 

@@ -1,5 +1,5 @@
-//! Any text: the parser does not panic, its problems can be rendered, and what has no problems is
-//! printed as a text that gives the same tree.
+//! Arbitrary text: the parser does not panic, all problems can be rendered, and a text without
+//! problems prints as a text with the same tree.
 
 #![no_main]
 

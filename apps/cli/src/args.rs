@@ -30,7 +30,7 @@ offers model_loss, model_loss_grad (by w and b), model_loss_jvp (by x) and model
 #[derive(Clone, Debug, Parser)]
 #[command(name = "lambada", version, after_help = EXAMPLES)]
 pub struct Args {
-    /// What to do
+    /// The command
     #[command(subcommand)]
     pub command: Command,
 
@@ -87,7 +87,7 @@ pub struct Args {
     pub timings: bool,
 }
 
-/// When to color.
+/// Choice of colors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Color {
     /// On a terminal
@@ -101,7 +101,7 @@ pub enum Color {
 /// The commands.
 #[derive(Clone, Debug, Subcommand)]
 pub enum Command {
-    /// Parse and type-check a file; list what it defines, or all that is wrong with it
+    /// Parse and type-check a file; list its definitions, or all problems
     Check {
         /// The program
         file: PathBuf,
@@ -186,7 +186,7 @@ pub enum Command {
     },
     /// Evaluate an expression
     Eval {
-        /// The expression; it may use what the library defines
+        /// The expression; it may use names of the library
         #[arg(value_name = "EXPR", allow_hyphen_values = true)]
         expression: String,
         /// Values in JSON of names that it mentions
@@ -199,7 +199,7 @@ pub enum Command {
     Repl {
         /// A program whose definitions are known from the beginning
         file: Option<PathBuf>,
-        /// How to run what is typed
+        /// How to run the inputs
         #[arg(long, value_enum, default_value_t = Engine::Loops)]
         engine: Engine,
         #[command(flatten)]
@@ -219,7 +219,7 @@ pub enum Command {
         /// The folder, which must not exist
         name: PathBuf,
     },
-    /// Print what a shell needs to complete commands and options
+    /// Print a shell's completions of commands and options
     Completions {
         /// The shell
         shell: clap_complete::Shell,
@@ -238,7 +238,7 @@ pub enum Command {
         /// Tangents along with values, or cotangents back through them
         #[arg(long, value_enum, default_value_t = Mode::Reverse)]
         mode: Mode,
-        /// Which form: what the compiler makes, or a stage of the paper's own construction
+        /// Which form: the compiler's own, or a stage of the paper's construction
         #[arg(long, value_enum, default_value_t = PaperStage::Simplified)]
         stage: PaperStage,
         #[command(flatten)]
@@ -262,7 +262,7 @@ pub enum Command {
         #[arg(long, value_name = "N", requires = "entry")]
         step: Option<usize>,
     },
-    /// Tell what a definition or a module of the standard library does, or list all of them
+    /// Describe a definition or a module of the standard library, or list all of them
     Doc {
         /// The definition, such as sum or random.normal, or the module, such as random
         name: Option<String>,
@@ -277,7 +277,7 @@ pub enum Command {
         /// Which form
         #[arg(long, value_enum)]
         stage: Stage,
-        /// Of what: the definition itself or one of its derivatives
+        /// The definition itself or one of its derivatives
         #[arg(long, value_enum, default_value_t = Of::Value)]
         of: Of,
         #[command(flatten)]
@@ -324,17 +324,18 @@ pub enum Command {
         /// The folder that the files are written to
         #[arg(long, short, value_name = "FOLDER", default_value = ".")]
         output: PathBuf,
-        /// What the library is called; every name in it begins so. The name of the program unless
-        /// given
+        /// The name of the library, with which every name in it begins; the name of the program
+        /// unless given
         #[arg(long)]
         name: Option<String>,
         /// Make code for all processors of this architecture, not only for this one's kind: in
-        /// versions for several widths of vectors, of which calls use what the processor has
+        /// versions for several widths of vectors, of which calls use the widest that the processor
+        /// has
         #[arg(long)]
         portable: bool,
     },
-    /// Measure a definition and its derivative: compilation, time, memory, operations, and how far
-    /// that is from what the machine can do
+    /// Measure a definition and its derivative: compilation, time, memory, operations, and the
+    /// distance from the machine's limits
     Bench {
         #[command(flatten)]
         target: Target,
@@ -366,7 +367,7 @@ pub enum Command {
     },
 }
 
-/// What is measured.
+/// Choice of the measured derivative.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Measured {
     /// The value, and the cotangents of the parameters
@@ -411,7 +412,7 @@ pub struct DataArgs {
 }
 
 impl DataArgs {
-    /// Data from files, and all else as usual.
+    /// Data from files; other options have their defaults.
     pub fn of(files: Vec<PathBuf>) -> DataArgs {
         let (output, engine, look) = (None, Engine::Native, Look::default());
         DataArgs { files, output, engine, trap_nan: false, look }
@@ -426,7 +427,7 @@ pub struct Look {
     pub digits: Option<u8>,
 }
 
-/// The value of `--precision`, which has been the number of digits once.
+/// Parses `--precision`. Detects digits, because the option used to be the number of digits.
 fn precision(text: &str) -> Result<Precision, String> {
     match Precision::from_name(text) {
         Some(precision) => Ok(precision),
@@ -441,7 +442,7 @@ fn memory(text: &str) -> Result<u64, String> {
     lambada::memory_size(text).map_err(|problem| problem.hints.join("; "))
 }
 
-/// Names between commas, none of which is missing.
+/// Checks that names between commas are not empty.
 fn names(text: &str) -> Result<String, String> {
     match lambada::split_names(text).iter().any(String::is_empty) {
         true => Err("a name is missing; they are separated by commas: `a,b`".into()),
@@ -467,14 +468,14 @@ impl Wrt {
     }
 }
 
-/// What a library offers: definitions with derivatives, as their order says.
+/// The definitions and derivatives of a library, in the order of the command line.
 #[derive(Clone, Debug)]
 pub struct Offered {
     /// The definitions.
     pub entries: Vec<Entry>,
 }
 
-/// The options that stand for derivatives.
+/// The options for derivatives.
 const DERIVATIVES: [(&str, Operator, &str); 3] = [
     ("grad", Operator::Grad, "Offer value and gradient, by these parameters"),
     (
@@ -509,7 +510,7 @@ impl ArgGroup for Offered {
     }
 }
 
-/// What stands at a place of the command line.
+/// An item of the command line.
 enum Word {
     Entry(String),
     Derivative(Operator, String),
@@ -537,8 +538,8 @@ impl FromArgMatches for Offered {
     }
 }
 
-/// Derivatives belong to the run of definitions before them; those in front of all, to the first
-/// run.
+/// Groups derivatives with the run of definitions before them; derivatives before all definitions
+/// belong to the first run.
 fn grouped(words: impl Iterator<Item = Word>) -> Vec<Entry> {
     let mut entries: Vec<Entry> = Vec::new();
     let (mut first, mut open, mut early) = (0, false, Vec::new());
@@ -567,7 +568,7 @@ fn grouped(words: impl Iterator<Item = Word>) -> Vec<Entry> {
     entries
 }
 
-/// The parameters of these names; `all` stands for all that hold reals.
+/// The parameters of these names; `None` for `all`, which selects all that hold reals.
 fn wrt(names: &str) -> Option<Vec<String>> {
     (names != "all").then(|| lambada::split_names(names))
 }
@@ -596,7 +597,7 @@ pub enum PaperStage {
     Simplified,
 }
 
-/// What `show` shows.
+/// Choice of the definition or a derivative for `show`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Of {
     /// The definition itself
@@ -626,11 +627,11 @@ pub enum Stage {
     Schedule,
     /// Loops over buffers
     Loops,
-    /// What the C compiler sees
+    /// The input of the C compiler
     C,
 }
 
-/// What the C compiler is for.
+/// Choice between quick compilation and fast code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Effort {
     /// Code that is there soon
@@ -639,7 +640,7 @@ pub enum Effort {
     Full,
 }
 
-/// A way to run a program.
+/// Engine that runs a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Engine {
     /// Native code, made by the C compiler

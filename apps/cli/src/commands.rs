@@ -19,7 +19,7 @@ use crate::args::{
 use crate::interrupt::Interrupt;
 use crate::{progress, repl, report};
 
-/// What to print on standard error where a command did not succeed.
+/// Text for standard error after a failed command.
 pub(crate) type Report = String;
 
 /// Runs a command.
@@ -56,7 +56,7 @@ pub fn run(args: Args) -> Result<(), Report> {
         report::tell(&timings);
         result
     };
-    // At the prompt Ctrl-C ends an answer.
+    // At the prompt, Ctrl-C ends only an answer.
     if interactive { run() } else { Interrupt::of_process().ends(run) }
 }
 
@@ -125,9 +125,9 @@ fn dispatch(shell: &mut Shell, command: Command) -> Result<(), Report> {
 pub(crate) struct Shell {
     pub(crate) session: Session,
     pub(crate) color: bool,
-    /// If it has been given.
+    /// `--effort`, if given.
     effort: Option<args::Effort>,
-    /// What standard input has been read as.
+    /// The purpose for which standard input was read.
     input: Option<&'static str>,
 }
 
@@ -143,7 +143,7 @@ impl Shell {
         Ok(unit)
     }
 
-    /// A file is read, perhaps standard input.
+    /// Notes the purpose of a file if it is standard input.
     fn reads(&mut self, file: &Path, what: &'static str) {
         if file == Path::new(lambada::STANDARD_INPUT) {
             self.input = Some(what);
@@ -157,8 +157,7 @@ impl Shell {
     }
 
     fn run(&mut self, file: &Path, words: Vec<String>, data: &DataArgs) -> Result<(), Report> {
-        // The first word that is a name is the definition, wherever it stands; all others are
-        // values.
+        // The first word that is a name is the definition, at any position; all others are values.
         let mut words = words;
         self.assignments(&words)?;
         let unit = self.load(file)?;
@@ -173,7 +172,7 @@ impl Shell {
         self.show_value(data, result.value, &result.fields)
     }
 
-    /// A derivative that takes nothing but the arguments.
+    /// Runs a derivative that takes only the definition's arguments.
     fn derivative(
         &mut self,
         target: &Target,
@@ -188,7 +187,7 @@ impl Shell {
         self.show_pair(data, result, name)
     }
 
-    /// A value with a sparse matrix.
+    /// Runs a definition with a sparse matrix of derivatives.
     fn sparse(
         &mut self,
         target: &Target,
@@ -273,7 +272,7 @@ impl Shell {
         self.show_pair(data, result, "cotangent")
     }
 
-    /// An expression, whose parameters are the values that it mentions.
+    /// Evaluates an expression; the values that it mentions are its parameters.
     fn eval(&mut self, text: &str, words: &[String], data: &DataArgs) -> Result<(), Report> {
         let inputs = self.inputs(data, words)?;
         let expression = Expression { text, inputs: Some(&inputs), ..Expression::default() };
@@ -286,7 +285,7 @@ impl Shell {
         self.show_value(data, value, &fields)
     }
 
-    /// Runs a call that takes nothing but the definition's arguments.
+    /// Runs a call that takes only the definition's arguments.
     pub(crate) fn value(
         &self,
         call: lambada::Call,
@@ -304,7 +303,7 @@ impl Shell {
         self.executed(call, &args, &options)
     }
 
-    /// Compiles a call and runs it.
+    /// Compiles and runs a call.
     fn executed(
         &self,
         call: lambada::Call,
@@ -325,8 +324,8 @@ impl Shell {
         value.map_err(|f| report::failure(&self.session, &f, self.color))
     }
 
-    /// Reads the data, compiles and runs. `complete` adds the arguments that the operator wants
-    /// beyond the definition's own.
+    /// Reads the data, compiles and runs. `complete` adds the arguments of the operator beyond
+    /// those of the definition.
     fn apply(
         &mut self,
         unit: &Unit,
@@ -336,7 +335,7 @@ impl Shell {
         wrt: Option<&[String]>,
         complete: impl FnOnce(&lambada::Call, &mut Vec<Data>) -> Result<(), Vec<Problem>>,
     ) -> Result<Outcome, Report> {
-        // What is wrong with the program is told before what is wrong with the data.
+        // Problems of the program are reported before problems of the data.
         let inputs = self.inputs(data, &target.words);
         let call = match &inputs {
             Ok(inputs) => unit.call_at(&target.entry, operator, wrt, inputs),
@@ -363,7 +362,7 @@ impl Shell {
         Ok(Outcome { operator, value, fields, names })
     }
 
-    /// Is a single run on these arguments compiled quickly?
+    /// Whether to compile a single run on these arguments quickly.
     pub(crate) fn quick(&self, args: &[Data]) -> bool {
         match self.effort {
             Some(args::Effort::Quick) => true,
@@ -377,7 +376,7 @@ impl Shell {
         Options { engine, trap_nan, ..self.session.options().clone() }
     }
 
-    /// No argument is torn apart by spaces.
+    /// Checks that spaces do not split assignments.
     fn assignments(&self, words: &[String]) -> Result<(), Report> {
         lambada::spaced_assignment(words).map_or(Ok(()), |problem| Err(self.told([problem])))
     }
@@ -395,7 +394,7 @@ impl Shell {
         if wrong.is_empty() { Ok(inputs) } else { Err(self.told(wrong)) }
     }
 
-    /// How a result is printed.
+    /// The style of printed results.
     pub(crate) fn style(&self, look: Look) -> Style {
         report::style(look, self.session.options().precision)
     }
@@ -404,8 +403,8 @@ impl Shell {
         self.show_result(data, value, fields, |value| value.show(self.style(data.look)) + "\n")
     }
 
-    /// Prints a result, its records in the order of the alphabet, or writes it to a file, these in
-    /// the order in which their types declare their fields.
+    /// Prints a result with record fields in alphabetical order, or writes it to a file with fields
+    /// in declared order.
     fn show_result(
         &self,
         data: &DataArgs,
@@ -423,7 +422,7 @@ impl Shell {
         }
     }
 
-    /// A value and a derivative, as `value = …` and one line or block per parameter.
+    /// Prints a value and a derivative, as `value = …` and one line or block for each parameter.
     fn show_pair(&self, data: &DataArgs, outcome: Outcome, derivative: &str) -> Result<(), Report> {
         let Data::Tuple(mut pair) = outcome.value else {
             unreachable!("derivatives come with the value")
@@ -534,7 +533,7 @@ impl Shell {
         if problems.is_empty() { Ok(()) } else { Err(self.told(problems)) }
     }
 
-    /// A C library; prints the paths of its files.
+    /// Builds a C library and prints the paths of its files.
     fn build(
         &mut self,
         file: &Path,
@@ -645,7 +644,7 @@ impl Shell {
 struct Outcome {
     operator: Operator,
     value: Data,
-    /// In which order files have the fields of records.
+    /// The order of record fields in files.
     fields: FieldOrder,
     names: Vec<std::rc::Rc<str>>,
 }

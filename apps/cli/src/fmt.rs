@@ -6,8 +6,7 @@ use crate::commands::{Report, Shell};
 use crate::{messages, report};
 
 impl Shell {
-    /// Formats files, those in folders too. One that cannot be formatted does not keep the others
-    /// from it.
+    /// Formats files and the files in folders. A failure does not stop the rest.
     pub(crate) fn format(&mut self, files: &[PathBuf], check: bool) -> Result<(), Report> {
         let mut told = Report::new();
         let mut changed = Vec::new();
@@ -26,7 +25,7 @@ impl Shell {
         if told.is_empty() { Ok(()) } else { Err(told) }
     }
 
-    /// Formats one file; says whether it was another before.
+    /// Formats a file; returns whether it changed.
     fn format_file(&mut self, file: &Path, check: bool) -> Result<bool, Report> {
         let standard = file == Path::new("-");
         let name = if standard { "<stdin>".to_string() } else { file.display().to_string() };
@@ -47,7 +46,7 @@ impl Shell {
     }
 }
 
-/// The files, with the programs of folders in place of these, in order.
+/// The files, with folders replaced by their programs, in order.
 fn programs(paths: &[PathBuf], told: &mut Report) -> Vec<PathBuf> {
     let mut all = Vec::new();
     for path in paths {

@@ -1,5 +1,5 @@
-//! What Ctrl-C does, and what the system does that ends a process (SIGTERM, SIGHUP). At the prompt
-//! it ends an answer; elsewhere it ends the command, of which nothing stays behind.
+//! Handling of Ctrl-C and of signals that end a process (SIGTERM, SIGHUP). At the prompt they end
+//! an answer; elsewhere they end the command without leftovers.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,32 +9,31 @@ use lambada::Cancel;
 
 use crate::progress;
 
-/// The exit code of what SIGINT ends, as shells have it.
+/// The exit code after SIGINT, as in shells.
 pub const INTERRUPTED: u8 = 130;
 
-/// How long a command may take to end by itself. Then the process ends: the checks of a program and
-/// the evaluators of `core` and `anf` are not told to end.
+/// Time for a command to end by itself. Then the process exits, because the checker and the
+/// evaluators of `core` and `anf` cannot be cancelled.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// Has Ctrl-C been pressed while a command ran?
+/// Whether Ctrl-C was pressed while a command ran.
 static PRESSED: AtomicBool = AtomicBool::new(false);
 
-/// Has Ctrl-C been pressed while a command ran? Then nobody waits for what it has to say.
+/// Whether Ctrl-C was pressed while a command ran, so that its messages are suppressed.
 pub fn pressed() -> bool {
     PRESSED.load(Ordering::Relaxed)
 }
 
-/// Ends what runs in [`Interrupt::ends`] when Ctrl-C is pressed: native code and the interpreter of
-/// loops.
+/// Ends native code and the interpreter of loops inside [`Interrupt::ends`] on Ctrl-C.
 pub struct Interrupt {
     cancel: Cancel,
-    /// Does the prompt wait for an input?
+    /// Whether the prompt waits for input.
     waits: Arc<AtomicBool>,
 }
 
 impl Interrupt {
-    /// From now on Ctrl-C ends the command, and after a while the process. Where interrupts are
-    /// ignored, as they are in the background of a shell, they still are.
+    /// Makes Ctrl-C end the command and, after a grace period, the process. Ignored signals stay
+    /// ignored, as for background jobs of a shell.
     pub fn of_process() -> Interrupt {
         let cancel = Cancel::new();
         let told = cancel.clone();
@@ -46,14 +45,13 @@ impl Interrupt {
             lambada::remove_unfinished();
             std::process::exit(INTERRUPTED.into());
         };
-        // Without a handler, Ctrl-C ends the process at once.
+        // Without a handler, Ctrl-C kills the process at once.
         let _ = ctrlc::try_set_handler(end);
         Interrupt { cancel, waits: Arc::default() }
     }
 
-    /// From now on Ctrl-C ends an answer; the process if it is pressed again while the answer does
-    /// not end. While the prompt waits, it is a key that the prompt reads, so a signal that comes
-    /// then is one that ends the process.
+    /// Makes Ctrl-C end an answer, and pressed again the process if the answer does not end. At the
+    /// waiting prompt Ctrl-C is a key, so a signal ends the process.
     pub fn of_answers() -> Interrupt {
         let (cancel, waits) = (Cancel::new(), Arc::<AtomicBool>::default());
         let (told, idle) = (cancel.clone(), waits.clone());
@@ -65,18 +63,18 @@ impl Interrupt {
             }
             told.cancel();
         };
-        // Without a handler, Ctrl-C ends the process.
+        // Without a handler, Ctrl-C kills the process.
         let _ = ctrlc::set_handler(end);
         Interrupt { cancel, waits }
     }
 
-    /// Does something that Ctrl-C ends.
+    /// Runs `run`; Ctrl-C ends it.
     pub fn ends<R>(&self, run: impl FnOnce() -> R) -> R {
         self.cancel.reset();
         self.cancel.run(run)
     }
 
-    /// Waits for an input.
+    /// Runs `read` as waiting for input.
     pub fn waits<R>(&self, read: impl FnOnce() -> R) -> R {
         self.waits.store(true, Ordering::Relaxed);
         let input = read();
@@ -84,7 +82,7 @@ impl Interrupt {
         input
     }
 
-    /// Was the last of these ended?
+    /// Whether Ctrl-C ended the last run.
     pub fn has_ended(&self) -> bool {
         self.cancel.is_cancelled()
     }

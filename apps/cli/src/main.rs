@@ -1,5 +1,5 @@
-//! The `lambada` command: translates arguments to calls of the library and its answers to text. No
-//! logic of its own.
+//! The `lambada` command: translates arguments to calls of the library, and results to text.
+//! Contains no logic.
 
 mod args;
 mod commands;
@@ -16,11 +16,11 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 
-/// Deeply nested programs are walked by recursion; the address space is reserved, not used. Where
-/// that is scarce, less has to do.
+/// Stack sizes to try, for recursion over deeply nested programs. The address space is only
+/// reserved; where it is scarce, a smaller size must do.
 const STACKS: [usize; 4] = [1 << 30, 1 << 28, 1 << 26, 1 << 23];
 
-/// The exit code of a command that has been carried out, or has told why not.
+/// Reports an error; returns the exit code.
 fn ended(result: Result<(), String>) -> ExitCode {
     let Err(told) = result else { return ExitCode::SUCCESS };
     if interrupt::pressed() {
@@ -33,7 +33,7 @@ fn ended(result: Result<(), String>) -> ExitCode {
 /// The exit code of a bug in the compiler.
 const INTERNAL: u8 = 101;
 
-/// The exit code of a command that is not one.
+/// The exit code of an invalid command line.
 const USAGE: u8 = 2;
 
 fn main() -> ExitCode {
@@ -59,6 +59,6 @@ fn main() -> ExitCode {
     };
     match worker.join() {
         Ok(result) => ended(result),
-        Err(_) => ExitCode::from(INTERNAL), // told by the hook
+        Err(_) => ExitCode::from(INTERNAL), // reported by the panic hook
     }
 }

@@ -1,33 +1,32 @@
-//! What the command itself says, where there is no program to speak of.
+//! Messages of the command itself that do not concern a program.
 
 use std::time::Duration;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-/// The worker that everything runs on cannot be started.
+/// The thread that runs the command cannot be started.
 pub const NO_THREAD: &str = "error: the system has no memory for another thread\n";
 
-/// The result has nowhere to go.
+/// Standard output cannot be written.
 pub fn not_printed(error: &std::io::Error) -> String {
     format!("error: cannot write to standard output: {error}\n")
 }
 
-/// A definition is being run, perhaps forever.
+/// Progress message for a definition that runs at random points, possibly forever.
 pub fn draws(definition: &str) -> String {
     format!(
         "running `{definition}` at points drawn at random (if it does not end, give one: lambada verify FILE {definition} …)"
     )
 }
 
-/// A mistake of the compiler.
+/// A bug in the compiler.
 pub fn internal(place: &str, what: &str) -> String {
     format!(
         "internal error: {place}{what}; this is a bug in lambada, please report it with the program and the command\n"
     )
 }
 
-/// What the parser of arguments takes for a misspelling is often another word altogether: `repl` is
-/// not `explain`.
+/// Removes suggestions that are too dissimilar, such as `explain` for `repl`.
 pub fn without_far_suggestions(error: &mut clap::Error) {
     if error.kind() != ErrorKind::InvalidSubcommand {
         return;
@@ -70,7 +69,7 @@ pub fn no_folder_name(path: &str) -> String {
     format!("error: `{path}` is no name for a new folder\n")
 }
 
-/// A new project where something is.
+/// A new project at an existing path.
 pub fn there_already(path: &str) -> String {
     format!("error: `{path}` is there already; a new folder needs another name\n")
 }
@@ -85,13 +84,13 @@ pub fn made(path: &str) -> String {
     format!("made `{path}`; try: cd {word} && lambada run main.lam --data data.json\n")
 }
 
-/// The first words to a person.
+/// Greeting at a terminal.
 pub const WELCOME: &str = "Lambada. An expression, a definition, or :help\n";
 
 /// An answer that Ctrl-C has ended.
 pub const INTERRUPTED: &str = "interrupted\n";
 
-/// What can be typed besides commands.
+/// Help on inputs besides commands.
 pub const WHAT_TO_TYPE: &str = "  1 + 2                        an expression is evaluated
   f x = x * x                  a definition is remembered; a new one of the same name replaces it
   import \"std/linalg\"          so is an import
@@ -102,7 +101,7 @@ pub fn no_terminal(error: &dyn std::fmt::Display) -> String {
     format!("error: cannot read from the terminal: {error}\n")
 }
 
-/// A word behind a colon that is no command.
+/// An unknown command of the prompt.
 pub fn no_such_command(word: &str, near: Option<&str>) -> String {
     match near {
         Some(near) => format!("error: there is no command `{word}`; did you mean `{near}`?\n"),
@@ -110,17 +109,17 @@ pub fn no_such_command(word: &str, near: Option<&str>) -> String {
     }
 }
 
-/// A mode of differentiation that is none.
+/// An unknown mode of differentiation.
 pub fn no_such_mode(word: &str) -> String {
     format!("error: `{word}` is no mode: `:derive F forward` or `:derive F reverse`\n")
 }
 
-/// A command without what it is about.
+/// A command without its argument.
 pub fn needs_an_argument(command: &str, argument: &str) -> String {
     format!("error: `{command}` needs an argument: {command} {argument}\n")
 }
 
-/// How long the parts of an evaluation took.
+/// Times of the steps of an evaluation.
 pub fn times(checked: Duration, compiled: Duration, ran: Duration) -> String {
     format!("checked in {checked:.1?}, compiled in {compiled:.1?}, ran in {ran:.1?}\n")
 }

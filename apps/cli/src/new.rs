@@ -13,7 +13,7 @@ const FILES: [(&str, &str); 4] = [
     (".gitignore", "*.npz\n"),
 ];
 
-/// Makes the folder, whole or not at all, and says what to do next.
+/// Creates the folder, completely or not at all, and prints the next step.
 pub fn run(folder: &Path) -> Result<(), Report> {
     let shown = folder.display().to_string();
     let wrong = |error: &std::io::Error| messages::not_written(&shown, error);

@@ -1,4 +1,4 @@
-//! What other programs know of the command: completions for shells, manual pages.
+//! Descriptions of the command for other programs: shell completions, manual pages.
 
 use std::path::Path;
 
@@ -9,14 +9,14 @@ use crate::args::Args;
 use crate::commands::Report;
 use crate::{messages, report};
 
-/// Completions for a shell, on standard output.
+/// Prints completions for a shell.
 pub fn completions(shell: Shell) -> Result<(), Report> {
     let mut text = Vec::new();
     clap_complete::generate(shell, &mut Args::command(), "lambada", &mut text);
     report::result(&String::from_utf8_lossy(&text))
 }
 
-/// The page of the command itself, or those of all commands in a folder.
+/// Prints the manual page of the command itself, or writes those of all commands to a folder.
 pub fn manual(folder: Option<&Path>) -> Result<(), Report> {
     let mut command = Args::command();
     command.build();

@@ -1,5 +1,5 @@
-//! A line at the bottom of the terminal that says what takes long. Nothing is shown where standard
-//! error is no terminal, nor of what is done within two seconds.
+//! A progress line at the bottom of the terminal. Nothing is shown if standard error is no
+//! terminal, nor for activities below two seconds.
 
 use std::io::IsTerminal as _;
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -11,18 +11,18 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use crate::messages;
 
-/// How long nothing is shown, and how often the line is drawn after that.
+/// Delay before the line appears, and interval between updates.
 const SILENCE: Duration = Duration::from_secs(2);
 const BEAT: Duration = Duration::from_millis(250);
 
-/// The line that is on the terminal.
+/// The visible progress line.
 static SHOWN: Mutex<Option<ProgressBar>> = Mutex::new(None);
 
 fn shown() -> MutexGuard<'static, Option<ProgressBar>> {
     SHOWN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Does something with the terminal while the line is not there.
+/// Runs `run` with the line hidden.
 pub fn suspended<R>(run: impl FnOnce() -> R) -> R {
     match &*shown() {
         Some(line) => line.suspend(run),
@@ -30,24 +30,24 @@ pub fn suspended<R>(run: impl FnOnce() -> R) -> R {
     }
 }
 
-/// Takes the line away for good: the process ends.
+/// Removes the line before the process exits.
 pub fn end() {
     if let Some(line) = shown().take() {
         line.finish_and_clear();
     }
 }
 
-/// Something that may take long. A line tells so until this is dropped.
+/// Shows a progress line until dropped, if the activity takes long.
 pub struct Working(Option<Line>);
 
 struct Line {
     bar: ProgressBar,
-    /// Ends the thread that draws the line.
+    /// Dropping it ends the thread that draws the line.
     end: mpsc::Sender<()>,
     thread: JoinHandle<()>,
 }
 
-/// Something begins that may take long; a word says what.
+/// Starts an activity with a description.
 pub fn working(what: &'static str) -> Working {
     if !std::io::stderr().is_terminal() {
         return Working(None);
@@ -68,13 +68,13 @@ pub fn working(what: &'static str) -> Working {
             wait = BEAT;
         }
     };
-    // Without a thread nothing is said, and all else is the same.
+    // Without a thread no line is shown, but the activity goes on.
     let thread = std::thread::Builder::new().spawn(draw).ok();
     Working(thread.map(|thread| Line { bar, end, thread }))
 }
 
 impl Working {
-    /// A definition is run at points drawn at random, perhaps forever.
+    /// Changes the description to a definition that runs at random points, possibly forever.
     pub fn draws(&self, definition: &str) {
         if let Working(Some(line)) = self {
             line.bar.set_message(messages::draws(definition));

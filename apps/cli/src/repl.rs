@@ -1,4 +1,4 @@
-//! `lambada repl`: reads definitions, expressions and commands, from a terminal or from a file, and
+//! `lambada repl`: reads definitions, expressions and commands from a terminal or a file, and
 //! answers each.
 
 mod commands;
@@ -16,14 +16,14 @@ pub use input::is_interactive;
 use input::{Input, Read};
 use state::State;
 
-/// What is to be done after an answer.
+/// Continuation after an answer.
 enum Next {
     Continue,
     Quit,
 }
 
-/// Answers until there is no input any more. What goes wrong is told and the next input is read;
-/// the exit code remembers it, unless a person has seen it.
+/// Answers inputs until the end. Reports errors and continues; unless at a terminal, the exit code
+/// is 1 after an error.
 pub fn run(
     shell: &mut Shell,
     file: Option<&Path>,
@@ -38,7 +38,7 @@ pub fn run(
     if input.terminal() {
         report::result(messages::WELCOME)?;
     }
-    // What reads a file is ended as any other command.
+    // Reading from a file, Ctrl-C ends the whole command.
     let interrupt = input.terminal().then(Interrupt::of_answers);
     let mut failed = false;
     loop {
@@ -65,7 +65,7 @@ pub fn run(
                 failed = true;
                 report::tell(&told);
             }
-            Err(_) => failed = true, // told by the hook
+            Err(_) => failed = true, // reported by the panic hook
         }
     }
     if failed && !input.terminal() { Err(Report::new()) } else { Ok(()) }

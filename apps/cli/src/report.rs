@@ -1,4 +1,4 @@
-//! What goes to standard error, and how results look on standard output.
+//! Output to standard error, and the style of results on standard output.
 
 use std::io::{ErrorKind, IsTerminal as _, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,7 +8,7 @@ use lambada::{Data, Failure, Precision, Problem, Session, Style};
 use crate::args::{Color, Look};
 use crate::{messages, progress};
 
-/// Colors on this stream?
+/// Whether to color messages.
 pub fn colored(choice: Color) -> bool {
     match choice {
         Color::Always => true,
@@ -17,8 +17,8 @@ pub fn colored(choice: Color) -> bool {
     }
 }
 
-/// Writes a result to standard output. Where nobody reads any more (`lambada … | head -1`), there
-/// is nothing left to do.
+/// Writes a result to standard output. Exits successfully if the reader has closed the pipe
+/// (`lambada … | head -1`).
 pub fn result(text: &str) -> Result<(), String> {
     if !text.is_empty() && lambada::output_was_closed() {
         return Err(messages::not_printed(&std::io::Error::other("it is closed")));
@@ -30,7 +30,7 @@ pub fn result(text: &str) -> Result<(), String> {
     }
 }
 
-/// Standard output takes no more.
+/// Handles an error of standard output.
 pub fn ended(error: &std::io::Error) -> Result<(), String> {
     match error.kind() {
         ErrorKind::BrokenPipe => std::process::exit(0),
@@ -38,14 +38,14 @@ pub fn ended(error: &std::io::Error) -> Result<(), String> {
     }
 }
 
-/// Writes to standard error; where that is closed, nobody can be told.
+/// Writes to standard error; ignores errors, because they cannot be reported.
 pub fn tell(text: &str) {
     if !text.is_empty() {
         progress::suspended(|| drop(std::io::stderr().lock().write_all(text.as_bytes())));
     }
 }
 
-/// From now on a panic, which is always a mistake in the compiler, is told in one line.
+/// Installs a hook that reports panics, which are always bugs, in one line.
 pub fn tell_panics_in_a_line() {
     std::panic::set_hook(Box::new(|info| {
         #[cfg(feature = "arrow")]
@@ -65,41 +65,40 @@ pub fn tell_panics_in_a_line() {
     }));
 }
 
-/// Whether a bug in the compiler has been told: then the exit code is that of a panic.
+/// Whether a bug in the compiler was reported, which determines the exit code.
 static INTERNAL: AtomicBool = AtomicBool::new(false);
 
 fn note_internal(is_internal: bool) {
     INTERNAL.fetch_or(is_internal, Ordering::Relaxed);
 }
 
-/// Whether a bug in the compiler has been told.
+/// Whether a bug in the compiler was reported.
 pub fn is_internal() -> bool {
     INTERNAL.load(Ordering::Relaxed)
 }
 
-/// Problems, rendered.
+/// Renders problems.
 pub fn problems(session: &Session, problems: &[Problem], color: bool) -> String {
     note_internal(problems.iter().any(Problem::is_internal));
     session.render(problems, color)
 }
 
-/// A failure at run time, rendered.
+/// Renders a run-time failure.
 pub fn failure(session: &Session, failure: &Failure, color: bool) -> String {
     note_internal(failure.is_internal());
     session.render_failure(failure, color)
 }
 
-/// How long the lines of a result are in a file, and in a terminal that is not narrower.
+/// Maximal line length of a result, in files and on wide terminals.
 const WIDTH: usize = 100;
 
-/// The narrowest terminal that lines are fitted to: a number with its sign and its exponent takes
-/// 25 places.
+/// Minimal line length: numbers with sign and exponent take 25 columns.
 const NARROWEST: usize = 40;
 
-/// How many elements of an array a person is shown; a file or another program gets all.
+/// Number of array elements shown at a terminal; files and pipes get all.
 const MOST: usize = 100;
 
-/// How a result is printed.
+/// The style of printed results.
 pub fn style(look: Look, reals: Precision) -> Style {
     Style {
         width: Some(width()),
@@ -109,14 +108,14 @@ pub fn style(look: Look, reals: Precision) -> Style {
     }
 }
 
-/// How long the lines of a result are here.
+/// The line length for standard output.
 fn width() -> usize {
     let terminal = terminal_size::terminal_size_of(std::io::stdout());
     let columns = terminal.map_or(WIDTH, |(terminal_size::Width(columns), _)| columns.into());
     columns.clamp(NARROWEST, WIDTH)
 }
 
-/// `name = value`, with long values on lines of their own.
+/// `name = value`; long values start on a new line.
 pub fn named(name: &str, value: &Data, style: Style) -> String {
     let room = style.width.map(|width| width.saturating_sub(name.chars().count() + 3));
     let text = value.show(Style { width: room, ..style });

@@ -1,5 +1,5 @@
-//! `lambada bench`: what it measures, as far as that does not depend on the clock, and what it says
-//! where there is nothing to measure.
+//! `lambada bench`: measurements that do not depend on the clock, and messages if nothing can be
+//! measured.
 
 use std::process::{Command, Output};
 
@@ -37,10 +37,10 @@ fn array(len: usize) -> String {
 #[test]
 fn operations_are_counted_exactly() {
     for len in [100, 200] {
-        // Lanes would add a few sums, as many as the processor's vectors have numbers.
+        // Lanes would need a few more sums, depending on the processor.
         let found = measured(&["squares", &array(len), "--no-nests"]);
         let (value, reverse) = (&found["value"]["work"], &found["reverse"]["work"]);
-        // A product and a sum for each element; then twice the element.
+        // A product and a sum for each element; the derivative is twice the element.
         assert_eq!(value["reals"], 2 * len, "{found:#}");
         assert_eq!(value["bytes_read"], 8 * len, "{found:#}");
         assert_eq!(value["bytes_in_and_out"], 8 * len + 8, "{found:#}");
@@ -60,7 +60,7 @@ fn times_and_limits_are_plausible() {
         assert!(number(&row["least_s"]) <= number(&row["median_s"]), "{found:#}");
         assert!(number(&row["runs"]) >= 5.0, "{found:#}");
         if row["native"] == true {
-            // Nothing comes out of a cache: the C compiler runs each time.
+            // The C compiler runs each time, because nothing comes from a cache.
             assert!(number(&row["compile"]["c_compiler_s"]) > 5e-3, "{found:#}");
             let reached = number(&row["limit"]["reached"]);
             assert!(0.0 < reached && reached < 1.5, "{found:#}");
@@ -71,7 +71,7 @@ fn times_and_limits_are_plausible() {
     assert!(ratio > 0.2, "{found:#}");
 }
 
-/// Several parameters make a tuple of tangents, an array has a cotangent of ones.
+/// Several parameters have a tuple of tangents; an array has a cotangent of ones.
 #[test]
 fn each_mode_runs_at_arrays_and_by_several_parameters() {
     for (mode, row) in [("forward", "forward"), ("reverse", "reverse")] {

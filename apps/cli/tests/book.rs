@@ -1,10 +1,9 @@
-//! The shell sessions of the book are real: what a page says that a command prints is what it
-//! prints.
+//! Runs the shell sessions of the book, and compares their output with the pages.
 //!
-//! A fenced `console` block is commands, on lines that start with `$ `, each followed by its
-//! output: standard output, then standard error; empty lines at its end do not count. The commands
-//! of a page run in order, by `sh`, in one fresh folder. In it are `examples/`, and a file for
-//! every `lambada` block further up the page whose first line is a comment `-- NAME.lam`.
+//! A fenced `console` block contains commands, on lines that start with `$ `, each followed by its
+//! output: standard output, then standard error; trailing empty lines are ignored. The commands of
+//! a page run in order, by `sh`, in one fresh folder. It contains `examples/`, and a file for every
+//! earlier `lambada` block of the page whose first line is a comment `-- NAME.lam`.
 //! `BLESS=1 cargo test -p lambada-cli --test book` rewrites the outputs.
 #![cfg(unix)]
 
@@ -49,7 +48,7 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// The readme, every page of the book, and the messages about commands and data.
+/// The readme, every page of the book, and the page of error messages of commands and data.
 fn pages() -> Vec<PathBuf> {
     let mut pages = vec![root().join("README.md"), root().join("tests/errors/commands.md")];
     let mut folders = vec![root().join("docs/src")];
@@ -62,17 +61,17 @@ fn pages() -> Vec<PathBuf> {
     pages
 }
 
-/// A page in parts, so that it can be put together again with other outputs.
+/// A part of a page; parts can be reassembled with other outputs.
 enum Part {
-    /// A line outside of the blocks that concern us.
+    /// A line outside of `lambada` and `console` blocks.
     Text(String),
-    /// What is between the fences of a `lambada` block.
+    /// The contents of a `lambada` block.
     Program(String),
-    /// A command of a `console` block, with the number of its line and the lines that follow it.
+    /// A command of a `console` block, with its line number and its output.
     Command { line: usize, command: String, output: String },
 }
 
-/// What kind of block a line is in.
+/// The kind of block around a line.
 #[derive(Clone, Copy, PartialEq)]
 enum Inside {
     Nothing,
@@ -115,7 +114,7 @@ fn parts(page: &str) -> Vec<Part> {
     parts.into_iter().flat_map(without_layout).collect()
 }
 
-/// Empty lines at the end of an output are for the eye.
+/// Separates trailing empty lines of an output, which are only layout.
 fn without_layout(part: Part) -> Vec<Part> {
     match part {
         Part::Text(_) | Part::Program(_) => vec![part],
@@ -126,7 +125,7 @@ fn without_layout(part: Part) -> Vec<Part> {
     }
 }
 
-/// Without empty lines at the end.
+/// Removes trailing empty lines.
 fn trimmed(output: &str) -> &str {
     let text = output.trim_end_matches('\n');
     &output[..text.len() + usize::from(!text.is_empty()).min(output.len() - text.len())]
@@ -160,7 +159,7 @@ impl Shell {
         Shell { folder }
     }
 
-    /// Keeps a program that has a name.
+    /// Saves a program with a file name.
     fn keep(&self, program: &str) {
         let name = program
             .lines()
@@ -172,7 +171,7 @@ impl Shell {
         }
     }
 
-    /// What a command prints, without the path of the folder.
+    /// Runs a command; returns its output without the path of the folder.
     fn run(&self, command: &str) -> String {
         let binaries =
             Path::new(env!("CARGO_BIN_EXE_lambada")).parent().expect("a command lies in a folder");
@@ -194,8 +193,8 @@ impl Shell {
     }
 }
 
-/// Standard output, then standard error; but not the warning that the interpreter runs, which makes
-/// no other difference.
+/// Standard output, then standard error, without the warning that the interpreter runs, because
+/// outputs agree otherwise.
 fn printed(output: &Output) -> String {
     let (out, err) =
         (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
@@ -215,7 +214,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Puts what the commands print into a page; gives the place of every difference.
+/// Replaces the outputs in a page, and returns the place of every difference.
 fn replay(name: &str, parts: &mut [Part]) -> Vec<String> {
     let shell = Shell::new();
     let mut wrong = Vec::new();
@@ -239,8 +238,8 @@ fn replay(name: &str, parts: &mut [Part]) -> Vec<String> {
     wrong
 }
 
-/// Reals may differ in their last digits: processors have vectors of different lengths, and so add
-/// in different orders.
+/// Whether two outputs agree up to the last digits of reals, which depend on the processor's vector
+/// length through the order of summation.
 fn same(expected: &str, found: &str) -> bool {
     let word = |c: char| !(c.is_alphanumeric() || "+-._".contains(c));
     let words = |text: &str| text.split_inclusive(word).map(String::from).collect::<Vec<_>>();
@@ -256,7 +255,7 @@ fn same(expected: &str, found: &str) -> bool {
     a.len() == b.len() && a.iter().zip(&b).all(close)
 }
 
-/// The lines that differ, between those that agree at both ends.
+/// The differing lines, without the common ones at both ends.
 fn difference(expected: &str, found: &str) -> String {
     let (a, b): (Vec<&str>, Vec<&str>) = (expected.lines().collect(), found.lines().collect());
     let start = a.iter().zip(&b).take_while(|(a, b)| a == b).count();
@@ -272,14 +271,14 @@ fn difference(expected: &str, found: &str) -> String {
     text
 }
 
-/// Two tests may rewrite a page, but not at once.
+/// Lock for rewriting a page, which two tests do.
 fn alone() -> MutexGuard<'static, ()> {
     static PAGES: Mutex<()> = Mutex::new(());
     PAGES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// How many commands there are on a page, and which print something else; these are rewritten where
-/// that is asked for.
+/// Number of commands on a page, and the commands with another output, which are rewritten on
+/// request.
 fn page(path: &Path) -> (usize, Vec<String>) {
     let page = read(path);
     let mut parts = parts(&page);
@@ -321,8 +320,7 @@ fn the_last_digits_of_reals_may_differ() {
     assert!(!same("a 12\n", "a 13\n"));
 }
 
-/// The harness can fail: a wrong output is told with its line, a right one is not, and both keep
-/// everything else as it is.
+/// Tests the harness: it reports a wrong output with its line, and leaves all else unchanged.
 #[test]
 fn a_wrong_output_is_told() {
     let page = "# A\n```lambada\n-- p.lam\ndef f (x : real) = x * x\n```\n```console\n$ lambada check p.lam\nf : real -> real\n$ lambada check q.lam\nfine\n```\n";
@@ -354,8 +352,8 @@ fn squares(n: usize) -> (source::Var, source::Term) {
     (x.clone(), body(source::var(&x), n))
 }
 
-/// The operations that a gradient at 1 takes. The transposed derivative of a multiplication counts
-/// one; it is two linear operations.
+/// Operations of a gradient at 1. The transposed derivative of a multiplication counts as one, but
+/// is two linear operations.
 fn cost(run: impl FnOnce(&Value) -> (Value, Value)) -> u64 {
     let ((value, gradient), operations, linear) = counting(|| run(&Value::real([1.0])));
     assert_eq!(value.numbers()[0], 1.0);
@@ -363,7 +361,7 @@ fn cost(run: impl FnOnce(&Value) -> (Value, Value)) -> u64 {
     operations + linear / 2
 }
 
-/// The macro as it is printed, each clause a function of the primal.
+/// The macro as printed, each clause a function of the primal.
 fn printed_cost(x: &source::Var, t: &source::Term) -> u64 {
     let both = interpret::<Semantics, Reverse<Semantics>>(&of_term(x, t));
     cost(|at| ((both.first)(at), (both.second)(at, at)))
@@ -385,7 +383,7 @@ fn row(n: usize) -> String {
     format!("| {n} | {} | {encoded} | {construct} | {converted} |\n", printed_cost(&x, &t))
 }
 
-/// Compares the rows below the head of a table of the page on sharing, or rewrites them.
+/// Compares the rows below the head of a table in the page on sharing, or rewrites them.
 fn table(head: &str, rows: &str) {
     let _alone = alone();
     let path = root().join("docs/src/chad-sharing.md");
@@ -428,8 +426,8 @@ fn lengths(unit: &Unit, entry: &str) -> String {
     format!("| `{entry}` | {a} | {c} | {} |\n", printed.chars().count())
 }
 
-/// E26: the tables of the page on sharing have the numbers that are counted; `BLESS=1` rewrites
-/// them. (One test, since it is one page.)
+/// E26: checks the numbers in the tables of the page on sharing; `BLESS=1` rewrites them. A single
+/// test, because both tables are on one page.
 #[test]
 fn the_tables_are_counted() {
     let operations: String = [2, 4, 6, 8, 10, 12].map(row).concat();

@@ -1,5 +1,5 @@
-//! Libraries of C, as programs in C, C++ and Fortran use them: values, derivatives, mistakes,
-//! threads, no memory, nothing half-written.
+//! C libraries in C, C++ and Fortran programs: values, derivatives, errors, threads, exhausted
+//! memory, and complete files.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/build");
 
-/// What C compilers are asked to complain of.
+/// Warning flags of C compilers.
 const STRICT: [&str; 4] = ["-Wall", "-Wextra", "-pedantic", "-Werror"];
 
 fn lambada(args: &[&str]) -> Command {
@@ -33,7 +33,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// A folder with the libraries `model` and `other`, made once.
+/// A folder with the libraries `model` and `other`, built once.
 fn folder() -> &'static Path {
     static MADE: OnceLock<TempDir> = OnceLock::new();
     MADE.get_or_init(|| {
@@ -51,12 +51,12 @@ fn folder() -> &'static Path {
     .path()
 }
 
-/// Whether there is a program of this name.
+/// Whether a program is installed.
 fn there_is(program: &str) -> bool {
     Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success())
 }
 
-/// Compiles with a compiler; gives the program.
+/// Compiles a program and returns its path.
 fn program(compiler: &str, name: &str, args: &[&str], libraries: &[&str]) -> PathBuf {
     let place = folder().join(format!("program-{name}"));
     let mut command = Command::new(compiler);
@@ -77,7 +77,7 @@ fn c_calls_all_that_is_offered() {
     succeeds(&mut Command::new(made));
 }
 
-/// In C and, where there is a compiler, in C++; under sanitizers, too.
+/// Tests in C and, if there is a compiler, in C++; also with sanitizers.
 #[test]
 fn a_library_of_32_bits_takes_floats() {
     let folder = TempDir::new().expect("a folder");
@@ -112,8 +112,8 @@ fn a_library_of_32_bits_takes_floats() {
     }
 }
 
-/// Derivatives by fields of parameters take what the definition takes, and give what belongs to the
-/// fields, under their names.
+/// Derivatives by fields of parameters take the definition's parameters, and return a derivative
+/// for each field under its name.
 #[test]
 fn fields_are_differentiated_by() {
     let folder = TempDir::new().expect("a folder");
@@ -173,8 +173,8 @@ fn the_text_itself_compiles_strictly_and_passes_the_sanitizers() {
     let file = source("model.c");
     let sanitized = ["-std=c99", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
     let strict = [&sanitized[..], &STRICT].concat();
-    // As the text itself says: in one run without versions for wider vectors, or in one run for
-    // each.
+    // Follows the header comment: a single compilation without versions for wider vectors, or one
+    // for each version.
     let text = std::fs::read_to_string(folder().join("model.c")).expect("the text is there");
     let runs = text.lines().take_while(|line| line.starts_with(['/', ' ']));
     let mut runs = runs.filter_map(|line| line.strip_prefix(" *   "));
@@ -198,7 +198,7 @@ fn the_text_itself_compiles_strictly_and_passes_the_sanitizers() {
     let all = [&strict[..], &[&*file]].concat();
     let made = program("cc", "sanitized", &all, &linked);
     succeeds(&mut Command::new(made));
-    // Without the others, calls have the one for all processors.
+    // Without the other versions, calls use the portable one.
     let alone = [&strict[..], &["-DALONE", &*file, "model.c"]].concat();
     let made = program("cc", "alone", &alone, &["-lm"]);
     succeeds(&mut Command::new(made));
@@ -233,7 +233,7 @@ fn fortran_calls_a_gradient() {
     succeeds(&mut Command::new(made));
 }
 
-/// The examples fit the same line.
+/// All examples fit the same line.
 #[test]
 fn the_examples_run() {
     let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");

@@ -1,4 +1,4 @@
-//! The command as a user meets it: exit codes, what is printed where, and files.
+//! The command from outside: exit codes, output, and files.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -21,7 +21,7 @@ fn lambada(args: &[&str]) -> Output {
         .expect("the command starts")
 }
 
-/// Standard output of a command that succeeds and complains of nothing.
+/// Standard output of a command that succeeds without messages.
 fn succeeds(args: &[&str]) -> String {
     let output = lambada(args);
     let (out, err) = (text(&output.stdout), text(&output.stderr));
@@ -34,7 +34,7 @@ fn fails(args: &[&str]) -> String {
     exits(args, 1)
 }
 
-/// The same of a command line that is none.
+/// Standard error of an invalid command line.
 fn misused(args: &[&str]) -> String {
     exits(args, 2)
 }
@@ -108,8 +108,8 @@ fn run_takes_arguments_and_data() {
     assert!(fails(&["run", "no_such_file.lam"]).contains("no_such_file.lam"));
 }
 
-/// A parameter that is a pattern has no name of its own: it is called by the pattern, and values
-/// may come in the order of the parameters.
+/// A pattern parameter is called by its pattern, and values may come in the order of the
+/// parameters.
 #[test]
 fn parameters_that_are_patterns() {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -287,7 +287,7 @@ fn without_a_c_compiler_programs_run_and_it_says_so_once() {
     }
 }
 
-/// Does Lambada make machine code itself, for this processor?
+/// Whether Lambada generates machine code for this processor.
 #[cfg(target_arch = "x86_64")]
 fn has_own_machine_code() -> bool {
     is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma")
@@ -298,7 +298,7 @@ fn has_own_machine_code() -> bool {
     false
 }
 
-/// A run on little data asks for the C compiler only if it takes long, and begins again then.
+/// A run on small data uses the C compiler only if it takes long, and then starts over.
 #[test]
 fn a_long_run_goes_on_with_the_c_compiler() {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -386,7 +386,7 @@ fn numpy_files_are_read_and_written() {
         ndarray_npy::NpzWriter::new(std::fs::File::create(&path).expect("a temporary file"));
     archive.add_array("xs", &ndarray::arr1(&[0.5f32, 1.5])).expect("written");
     archive.add_array("k", &ndarray::arr0(2i64)).expect("written");
-    // In the order of Fortran.
+    // Column-major order.
     archive
         .add_array("m", &ndarray::arr2(&[[1i32, 4], [2, 5], [3, 6]]).reversed_axes())
         .expect("written");
@@ -432,7 +432,7 @@ fn an_array_without_rows_tells_its_width() {
         let found = succeeds(&["run", &program, "width", "--data", &input, "--engine", engine]);
         assert_eq!(found, "(3, [1.0, 1.0, 1.0])\n", "{engine}");
     }
-    // A list without rows tells nothing.
+    // An empty list determines no inner size.
     assert_eq!(succeeds(&["run", &program, "width", "x=[]"]), "(0, [])\n");
 }
 
@@ -478,8 +478,8 @@ fn reals_of_32_bits() {
     );
 }
 
-/// In types and files, fields of records stand as their type, or else the first expression with
-/// these fields, has them; results that are printed have them in the order of the alphabet.
+/// In types and files, record fields have the order of their type, or else of the first expression
+/// with these fields; printed results have alphabetical order.
 #[test]
 fn records_have_the_order_of_their_declaration() {
     let folder = tempfile::tempdir().expect("a temporary folder");

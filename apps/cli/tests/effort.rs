@@ -1,10 +1,10 @@
-//! `--effort`: code that is there soon gives what code that runs fast gives, and which of the two a
-//! run gets depends on its arguments alone.
+//! `--effort`: quick and full compilation give the same results, and the choice for a run depends
+//! on its arguments alone.
 
 use std::path::Path;
 use std::process::Command;
 
-/// Runs the command with a cache of its own; what it prints.
+/// Runs the command with a separate cache; returns its output.
 fn lambada(cache: &Path, args: &[&str]) -> String {
     let output = Command::new(env!("CARGO_BIN_EXE_lambada"))
         .args(args)
@@ -15,13 +15,13 @@ fn lambada(cache: &Path, args: &[&str]) -> String {
     String::from_utf8(output.stdout).expect("it prints text")
 }
 
-/// How many units the cache has.
+/// Number of units in the cache.
 fn units(cache: &Path) -> usize {
     std::fs::read_dir(cache)
         .map_or(0, |items| items.flatten().filter(|item| item.path().is_dir()).count())
 }
 
-/// All that looks like a number, in order.
+/// All numbers in a text, in order.
 fn numbers(text: &str) -> Vec<f64> {
     let words = text.split(|c: char| c.is_whitespace() || "[](){}=,".contains(c));
     words.filter_map(|word| word.parse().ok()).collect()
@@ -36,8 +36,8 @@ const RUNS: [&[&str]; 6] = [
     &["run", "bundle_adjustment.lam", "errors", "--data", "data/bundle_adjustment.json"],
 ];
 
-/// Both contract products, in nearly all places the same ones, so results agree but for last
-/// digits, if for these.
+/// Both efforts contract products, in nearly all places the same ones, so results differ at most in
+/// the last digits.
 #[test]
 fn both_efforts_agree() {
     let cache = tempfile::tempdir().expect("a temporary folder");
@@ -80,7 +80,7 @@ fn small_arguments_are_compiled_quickly() {
         lambada(cache.path(), &[&["run", file], args, &["--effort", effort]].concat());
         before == units(cache.path())
     };
-    // Where there is no C compiler, nothing is compiled.
+    // Without a C compiler nothing is compiled.
     let cache = tempfile::tempdir().expect("a temporary folder");
     lambada(cache.path(), &["run", file, "power", "[1, 2, 3]"]);
     if units(cache.path()) == 0 {
@@ -88,11 +88,11 @@ fn small_arguments_are_compiled_quickly() {
     }
     assert!(same(&["power", "[1, 2, 3]"], "quick") && !same(&["power", "[1, 2, 3]"], "full"));
     assert!(same(&["total", "10", "0.5"], "quick"));
-    // An integer may be a number of iterations.
+    // An integer may be a trip count.
     assert!(same(&["total", "2000000", "0.5"], "full"));
 }
 
-/// Code of the C compiler takes subnormal numbers for zeros where it may, evaluators never do.
+/// Code from the C compiler may flush subnormal numbers to zero; evaluators never do.
 #[test]
 fn subnormal_numbers_may_be_zeros() {
     let folder = tempfile::tempdir().expect("a temporary folder");

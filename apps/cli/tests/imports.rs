@@ -1,5 +1,4 @@
-//! Programs of several files: what imports import, circles, and derivatives as source that stands
-//! alone.
+//! Programs of several files: transitive imports, cycles, and stand-alone source of derivatives.
 
 use lambada::operators::Operator;
 use lambada::{Engine, Executable, Inputs, Session, Unit};
@@ -34,8 +33,8 @@ const SHAPES: &str = "import \"sizes\"\ntype pair = (real, real)\ntype shape = C
 def area (s : shape) = match s | Circle r -> pi * r ** 2 | Rect p -> p.0 * p.1 | Many xs -> sizes.total xs\n";
 const SIZES: &str = "type list a = Two a a | Three a a a\ntype unused = Unused\ndef total (xs : list real) = match xs | Two a b -> a + b | Three a b c -> a * b * c\n";
 
-/// Paths start at the file that has the import; a file is read once, whoever imports it; names of
-/// imports of imports are not visible.
+/// Paths are relative to the importing file; each file is read once; names of indirect imports are
+/// not visible.
 #[test]
 fn imports_of_imports() {
     let shapes = SHAPES.replace("\"sizes\"", "\"../sizes.lam\"");
@@ -87,8 +86,8 @@ fn files_of_one_name() {
     assert_eq!(run(&apart.unwrap_or_else(|e| panic!("{e}")), "f", Operator::Value, &[]), "22.0");
 }
 
-/// The types that the derivative mentions, directly or through others, come with it; what it does
-/// not need stays away.
+/// The derivative comes with the types that it mentions, directly or through others, and with no
+/// other types.
 #[test]
 fn derived_source_brings_the_types_of_imports() {
     let main = "import \"shapes\"\ntype other = Circle real\ndef f (s : shapes.shape) = 2.0 * shapes.area s\n";

@@ -1,5 +1,5 @@
-//! Malformed inputs, over the command: each has a clear error and the right exit code, leaves
-//! nothing half-written, and is no panic.
+//! Malformed inputs of the command: each causes a clear error with the right exit code, no partial
+//! files and no panic.
 #![cfg(unix)]
 
 use std::collections::BTreeSet;
@@ -10,7 +10,7 @@ use std::process::{Command, Output, Stdio};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// Programs, each with a mistake.
+/// Programs with one mistake each.
 const SOURCES: [&str; 84] = [
     "def",
     "def f",
@@ -98,7 +98,7 @@ const SOURCES: [&str; 84] = [
     "def f (x : [2]real) (y : [3]real) = x + y",
 ];
 
-/// Texts that a `.json` file may hold by mistake, for
+/// Malformed contents of a `.json` file for
 /// `def f (x : real) (xs : []real) (r : {a : real, b : int}) = …`.
 const JSON: [&str; 40] = [
     "",
@@ -143,7 +143,7 @@ const JSON: [&str; 40] = [
     "{\"x\": NaNN, \"xs\": []}",
 ];
 
-/// Texts that a `.csv` file may hold by mistake, for a definition of `x : []real` and `k : []int`.
+/// Malformed contents of a `.csv` file for a definition of `x : []real` and `k : []int`.
 const TABLES: [&str; 16] = [
     "",
     "\n\n",
@@ -163,7 +163,7 @@ const TABLES: [&str; 16] = [
     "x,k\n1,99999999999999999999\n",
 ];
 
-/// Command lines that are none: exit code 2.
+/// Invalid command lines: exit code 2.
 const USAGE: [&[&str]; 39] = [
     &[],
     &["nothing"],
@@ -206,7 +206,7 @@ const USAGE: [&[&str]; 39] = [
     &["repl", "good.lam", "more"],
 ];
 
-/// Commands with arguments that do not fit: exit code 1.
+/// Commands with unsuitable arguments: exit code 1.
 const COMMANDS: [&[&str]; 50] = [
     &["check", "/dev/zero"],
     &["check", "nowhere.lam"],
@@ -275,7 +275,7 @@ fn files(folder: &Path) -> BTreeSet<String> {
     entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
 }
 
-/// A folder with programs and with files that are not what their names say.
+/// A folder with programs, and with files whose contents contradict their names.
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let good = "type maybe = None | Some real\n\
@@ -307,7 +307,7 @@ fn folder() -> tempfile::TempDir {
     folder
 }
 
-/// What is wrong with the answer to a malformed input.
+/// The defect of a response to a malformed input, if it has one.
 fn complaint(output: &Output, code: i32) -> Option<String> {
     let (out, err) = (text(&output.stdout), text(&output.stderr));
     let clear = err.starts_with("error") && err.lines().any(|line| line.trim().len() > 12);
@@ -326,7 +326,7 @@ fn complaint(output: &Output, code: i32) -> Option<String> {
     Some(format!("{wrong}: {out}{err}"))
 }
 
-/// Runs all cases, some at a time; tells those that go wrong.
+/// Runs all cases in parallel, and reports those that fail.
 fn check<T: Sync>(cases: &[T], run: impl Fn(usize, &T) -> Option<String> + Sync) {
     let wrong = Mutex::new(Vec::new());
     let next = std::sync::atomic::AtomicUsize::new(0);
@@ -453,9 +453,8 @@ fn closed_pipes_are_quiet() {
     });
 }
 
-/// Where the system gives less memory than `--max-memory` allows: a list, and what the reverse
-/// sweep of a `while` keeps. Machine code gives back what it has taken before it is told what there
-/// was no memory for.
+/// The system gives less memory than `--max-memory` allows, for a list and for the residuals of a
+/// reverse `while`. Machine code frees its memory before the message is built.
 #[cfg(target_os = "linux")]
 #[test]
 fn what_the_system_has_no_memory_for() {
@@ -511,8 +510,8 @@ fn what_is_read_from_a_pipe() {
     });
 }
 
-/// Ctrl-C, as shells send it, and what ends a process or closes its terminal: the command ends
-/// within a second with their exit code, and nothing of it is left, whatever it was doing.
+/// Ctrl-C and signals that end a process or close its terminal: the command ends within a second
+/// with the shell's exit code, and without leftovers, whatever it was doing.
 #[test]
 fn interrupted_commands_leave_nothing() {
     let folder = folder();
@@ -539,8 +538,7 @@ fn interrupted_commands_leave_nothing() {
     ];
     for (number, (args, signal)) in commands.into_iter().enumerate() {
         let mark = format!("LAMBADA_TEST_MARK={}-{number}", std::process::id());
-        // Whoever runs the tests in the background has interrupts ignored, and what they start
-        // inherits that.
+        // Background test runs ignore interrupts, and their children inherit that.
         let mut command = Command::new("env");
         command.args(["--default-signal=INT,TERM,HUP", env!("CARGO_BIN_EXE_lambada")]).args(args);
         command.current_dir(folder.path()).env("LAMBADA_CACHE", &cache).stdin(Stdio::null());
@@ -556,7 +554,7 @@ fn interrupted_commands_leave_nothing() {
         assert!(pressed.elapsed() < Duration::from_secs(3), "{args:?}: {:?}", pressed.elapsed());
         none_is_left(&mark);
         if signal == "-KILL" {
-            // Nobody can tidy up.
+            // SIGKILL permits no cleanup.
             continue;
         }
         assert_eq!(output.status.code(), Some(130), "{args:?}");
@@ -567,8 +565,8 @@ fn interrupted_commands_leave_nothing() {
     }
 }
 
-/// Soon no process is left with this in its environment: no C compiler, and nothing that one has
-/// started. Told by Linux only.
+/// Waits until no process has this mark in its environment: neither a C compiler nor a process
+/// started by one. Effective on Linux only.
 fn none_is_left(mark: &str) {
     let has_mark = |process: &std::fs::DirEntry| {
         let environment = std::fs::read(process.path().join("environ")).unwrap_or_default();
@@ -588,8 +586,8 @@ fn none_is_left(mark: &str) {
     }
 }
 
-/// A recursion without end stops with a message before it has taken much more than the limit, on
-/// every engine.
+/// Infinite recursion ends with a message, before it exceeds the memory limit by much, on every
+/// engine.
 #[test]
 fn recursion_stays_within_the_limit() {
     let folder = folder();
@@ -611,7 +609,7 @@ fn recursion_stays_within_the_limit() {
             let status = format!("/proc/{}/status", child.id());
             let mut most = 0;
             while child.try_wait().expect("its state").is_none() {
-                // Only Linux tells.
+                // Only Linux has this file.
                 let told = std::fs::read_to_string(&status).unwrap_or_default();
                 let line = told.lines().find_map(|line| line.strip_prefix("VmHWM:"));
                 let bytes = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse().ok());
@@ -638,8 +636,7 @@ fn a_run_that_is_ended_leaves_nothing() {
     let mut child = command.spawn().expect("it starts");
     std::thread::sleep(Duration::from_millis(1500));
     assert!(child.try_wait().expect("its state").is_none(), "it has ended by itself");
-    // Whoever runs the tests in the background has interrupts ignored, and what they start inherits
-    // that.
+    // Background test runs ignore interrupts, and their children inherit that.
     let kill = Command::new("kill").args(["-TERM", &child.id().to_string()]).status();
     assert!(kill.expect("`kill` starts").success());
     let status = child.wait().expect("it ends");

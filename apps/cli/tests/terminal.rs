@@ -1,4 +1,4 @@
-//! The prompt as a person uses it: on a terminal, key by key.
+//! The prompt on a terminal, key by key.
 #![cfg(unix)]
 
 use std::fs::File;
@@ -15,11 +15,11 @@ use rustix::termios::{Winsize, tcsetwinsize};
 /// Longer than any answer takes on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A prompt on a terminal of its own.
+/// A prompt on a pseudo-terminal.
 struct Terminal {
     keys: File,
     shown: Receiver<Vec<u8>>,
-    /// What has been shown and not been waited for.
+    /// Output that was not yet waited for.
     text: String,
     child: Child,
 }
@@ -50,7 +50,7 @@ impl Terminal {
         let (tell, shown) = channel();
         std::thread::spawn(move || {
             let mut bytes = [0; 4096];
-            // The terminal ends with the command.
+            // Reading ends when the command closes the terminal.
             while let Ok(count @ 1..) = reader.read(&mut bytes) {
                 if tell.send(bytes[..count].to_vec()).is_err() {
                     break;
@@ -66,7 +66,7 @@ impl Terminal {
         self.keys.write_all(keys.as_bytes()).expect("the terminal takes keys");
     }
 
-    /// Waits until the text is shown, and forgets what comes up to its end, which it gives.
+    /// Waits for a text, and returns the output up to its end.
     fn until(&mut self, expected: &str) -> String {
         let start = Instant::now();
         loop {
@@ -82,9 +82,8 @@ impl Terminal {
         }
     }
 
-    /// Types an input, of which the keys end with Enter, and waits for the answer and the next
-    /// prompt: what is typed before that is lost, as the terminal is not the prompt's while an
-    /// answer is computed.
+    /// Types an input and Enter, and waits for the answer and the next prompt, because the terminal
+    /// loses keys while an answer is computed.
     fn answers(&mut self, keys: &str, answer: &str) {
         self.press(keys);
         self.press("\r");
@@ -95,19 +94,19 @@ impl Terminal {
 
 impl Drop for Terminal {
     fn drop(&mut self) {
-        // It may have ended.
+        // The command may have ended.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// A terminal with so many columns.
+/// Sets the number of columns of a terminal.
 fn resize(keys: impl AsFd, columns: u16) {
     let size = Winsize { ws_row: 40, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
     tcsetwinsize(keys, size).expect("a terminal has a size");
 }
 
-/// The characters without what moves the cursor and colors them.
+/// Removes control sequences.
 fn without_controls(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     let mut plain = String::new();
@@ -138,7 +137,7 @@ fn results_fit_the_terminal() {
     assert!((40..=60).contains(&found[0]) && (80..=100).contains(&found[1]), "{found:?}");
 }
 
-/// What the system sends to end a process is no key, and the prompt does not wait any longer.
+/// A signal is no key, and ends a waiting prompt.
 #[test]
 fn a_signal_ends_a_session() {
     let home = tempfile::tempdir().expect("a folder");
@@ -163,11 +162,11 @@ fn a_session() {
     std::fs::write(home.path().join("model.lam"), "def twice (x : real) = 2 * x\n")
         .expect("a file");
     let mut terminal = Terminal::new(home.path());
-    // Nothing is no input, and a comment is none.
+    // An empty input and a comment have no answer.
     terminal.answers("", "");
     terminal.answers("-- nothing", "");
     terminal.answers("1 + 1", "2.0");
-    // What is typed below a definition is the next input. A comment belongs to what it is about.
+    // A line after a definition is the next input. A comment belongs to the definition after it.
     let keys = "--| its square\rdef g (x : real) : real =\r  let y = x\r  in x * y\rg 3";
     terminal.press(keys);
     terminal.press("\r");
@@ -176,15 +175,15 @@ fn a_session() {
     terminal.until("\n> ");
     terminal.answers(":doc g", "its square");
     terminal.answers("h x =\r  x + 1\r", "h : ");
-    // The line before, and names that are completed.
+    // History and completion of names.
     terminal.answers("g 4", "16.0");
     terminal.answers("\u{1b}[A", "16.0");
     terminal.answers(":load mod\t", "twice : ");
     terminal.answers("twi\t 4", "8.0");
     terminal.answers(":derive g forward", "def g_forward");
-    // Places are those of what was typed.
+    // Positions are those of the input.
     terminal.answers("1 + nosuch", "<repl>:1:5");
-    // A line that is given up, and the end.
+    // An abandoned line, and the end of input.
     terminal.press("1 + (2\u{3}");
     terminal.until("\n> ");
     terminal.answers("2 + 3", "5.0");
@@ -194,7 +193,7 @@ fn a_session() {
         assert!(start.elapsed() < PATIENCE, "it goes on after Ctrl-D");
         std::thread::sleep(Duration::from_millis(10));
     }
-    // The next session remembers.
+    // The next session has the history.
     drop(terminal);
     let mut terminal = Terminal::new(home.path());
     terminal.answers("\u{1b}[A", "5.0");

@@ -1,4 +1,4 @@
-//! `lambada verify`: what it finds, and that it finds what is wrong.
+//! `lambada verify`: its results, and that it detects wrong derivatives.
 
 use std::process::{Command, Output};
 
@@ -109,8 +109,8 @@ fn rules_that_are_no_derivatives_are_named_and_do_not_fail() {
     assert!(!table.contains("WRONG"), "{table}");
 }
 
-/// The steps of an integrator and the points that solvers find are constants for derivatives, while
-/// differences see how they change.
+/// Derivatives treat an integrator's steps and a solver's solutions as constant, while finite
+/// differences observe their changes.
 #[test]
 fn what_solvers_hold_constant_is_no_mistake() {
     let program = "import \"std/optimize\"

@@ -1,5 +1,5 @@
-//! Programs as libraries of C and as modules of Rust, compiled ahead of time: what results needs
-//! nothing of Lambada.
+//! Programs as C libraries and Rust modules, compiled ahead of time. The generated code does not
+//! depend on Lambada.
 //!
 //! In a build script:
 //!
@@ -9,9 +9,9 @@
 //! # }
 //! ```
 //!
-//! and in the program `lambada_build::include_model!("model");`, which gives `model::loss` and
-//! `model::loss_grad`. The program needs `ndarray`. For its own dependency, beside the one for the
-//! build script, `default-features = false` is enough.
+//! and in the program `lambada_build::include_model!("model");`, which defines `model::loss` and
+//! `model::loss_grad`. The program needs `ndarray`. Its own dependency on this crate, besides the
+//! build dependency, needs no default features.
 
 #[cfg(feature = "compiler")]
 mod compiler;
@@ -19,8 +19,8 @@ mod compiler;
 #[cfg(feature = "compiler")]
 pub use compiler::*;
 
-/// The module that a build script has made of the model of this name, such as
-/// `include_model!("model")` for `pub mod model`.
+/// Includes the module that a build script generated for a model: `include_model!("model")` defines
+/// `pub mod model`.
 #[macro_export]
 macro_rules! include_model {
     ($name:literal) => {

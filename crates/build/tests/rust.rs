@@ -1,5 +1,5 @@
-//! A Rust program that calls a model: its module is made as a build script makes it, and the
-//! program depends on `ndarray` only.
+//! A Rust program that calls a model. Its module is generated as in a build script, and the program
+//! depends on `ndarray` only.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -18,8 +18,8 @@ fn write(place: &Path, text: &str) {
     std::fs::write(place, text).unwrap_or_else(|error| panic!("{}: {error}", place.display()));
 }
 
-/// A package with the program and the module. Cargo keeps what it has compiled of the dependencies
-/// from run to run.
+/// A package with the program and the module. Its target folder stays, so that later runs do not
+/// recompile dependencies.
 fn package() -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("model-program");
     std::fs::create_dir_all(folder.join("src")).expect("a folder");

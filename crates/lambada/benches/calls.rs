@@ -1,9 +1,8 @@
-//! What a call from Rust costs besides the function itself: `cargo bench -p lambada --bench calls`.
+//! Overhead of a call from Rust: `cargo bench -p lambada --bench calls`.
 //!
-//! The function runs `k` multiplications and additions, one after the other. With none, all that a
-//! call takes is what it costs to be made; with some, it takes about a microsecond. Each time is
-//! the shortest of many rounds of many calls; the two are measured in turn, so that both meet the
-//! same machine.
+//! The function runs a chain of `k` multiply-adds. For `k = 0` the time is all overhead; for the
+//! larger `k` the chain takes about a microsecond. Each time is the minimum over many rounds of
+//! many calls. Rounds alternate between the two, so that both meet the same state of the machine.
 
 use std::hint::black_box;
 use std::time::Instant;

@@ -1,7 +1,7 @@
-//! A single run on little data: by machine code that is made here, which is there at once. A run
-//! that takes long starts again, with the C compiler's. Which one gives the result depends on the
-//! program and its arguments alone, since instructions are counted, not seconds: the same command
-//! prints the same digits again.
+//! A single run on small data. It starts in machine code that Lambada itself generates, without a C
+//! compiler. If the run exceeds its budget, it starts over in code from the C compiler. The budget
+//! counts instructions and not seconds, so that program and arguments alone determine which code
+//! yields the result: the same command prints the same digits.
 
 use std::sync::OnceLock;
 
@@ -10,19 +10,20 @@ use lambada_prim::{Memory, Tensor};
 use lambada_run::Kernel;
 use lambada_source::{Failure, Span};
 
-/// So many instructions or so take some tenths of a second. The C compiler takes longer.
+/// Instruction budget of the first attempt: some tenths of a second, less than the C compiler
+/// takes.
 const FEW: u64 = 1 << 30;
 
-/// A program that is ready to run once.
+/// A program that runs once.
 pub(crate) struct Brief {
     first: Kernel,
-    /// What the C compiler makes, or why it makes nothing.
+    /// Compiles with the C compiler, or explains why that fails.
     compile: Box<dyn Fn() -> Result<Kernel, String>>,
     later: OnceLock<Result<Kernel, String>>,
 }
 
 impl Brief {
-    /// A program that shows nothing while it runs: what has been shown could not be taken back.
+    /// The program must not `inspect` values, because the second attempt would print them twice.
     pub fn new(first: Kernel, compile: impl Fn() -> Result<Kernel, String> + 'static) -> Brief {
         Brief { first, compile: Box::new(compile), later: OnceLock::new() }
     }

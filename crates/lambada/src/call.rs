@@ -1,5 +1,5 @@
-//! A definition, or one of its derivatives, about to be called: which arguments it wants and what
-//! they mean.
+//! A prepared call of a definition or of one of its derivatives: its parameters, and the
+//! interpretation of arguments.
 
 use std::rc::Rc;
 
@@ -16,26 +16,26 @@ use crate::messages::{derivatives, running};
 use crate::operators::{self, Operator};
 use crate::types::Files;
 
-/// A program with an entry, and what is known of its parameters.
+/// A program with its entry point and the parameters of the entry.
 pub struct Call {
     /// The program.
     pub program: Program,
-    /// What to run; for a derivative it takes one argument more than the definition.
+    /// The entry to run; that of a derivative takes one argument more than the definition.
     pub entry: DefId,
     /// The definition.
     name: Rc<str>,
     signature: Signature,
-    /// Which arguments are differentiated with respect to: parameters, and after these fields of
-    /// parameters.
+    /// The differentiated arguments: first indices of parameters, then, counted from the number of
+    /// parameters, indices into `fields`.
     wrt: Vec<usize>,
-    /// Fields of parameters that are differentiated with respect to.
+    /// The differentiated fields of parameters.
     fields: Vec<Field>,
-    /// The entry with an argument more for each field, after those of the definition; the entry
-    /// itself without fields.
+    /// The entry with one argument more for each field, after those of the definition. Equals
+    /// `entry` without fields.
     wide: DefId,
-    /// What is differentiated with respect to, with its type.
+    /// The differentiated parameters and fields, with their types.
     chosen: Vec<(Rc<str>, SizedTy)>,
-    /// Which parameters of the definition have no written type.
+    /// Whether each parameter of the definition lacks a type annotation.
     inferred: Vec<bool>,
 }
 
@@ -50,7 +50,7 @@ impl Unit {
         stack::roomy(|| self.prepared(self.definition(entry)?, entry, operator, wrt))
     }
 
-    /// As `call`, at types that the values decide where the definition leaves them open.
+    /// As [`call`](Unit::call), with open types resolved by the inputs.
     pub fn call_at(
         &self,
         entry: &str,
@@ -61,7 +61,7 @@ impl Unit {
         self.call_of(entry, operator, wrt, &self.shapes(entry, inputs)?)
     }
 
-    /// [`Self::call_at`] for values of these shapes.
+    /// As [`call_at`](Unit::call_at), by shapes.
     pub(crate) fn call_of(
         &self,
         entry: &str,
@@ -72,8 +72,8 @@ impl Unit {
         stack::roomy(|| self.prepared(self.definition_of(entry, given)?, entry, operator, wrt))
     }
 
-    /// What the values say of the parameters of a definition that leaves types open, of others
-    /// nothing.
+    /// Shapes of the inputs for each parameter, if the definition leaves types open; empty
+    /// otherwise.
     pub(crate) fn shapes(&self, entry: &str, inputs: &Inputs) -> Result<Vec<Shape>, Vec<Problem>> {
         if inputs.is_empty() || !self.checked.is_open(entry) {
             return Ok(Vec::new());
@@ -83,7 +83,7 @@ impl Unit {
         Ok(data::shapes(&names, inputs))
     }
 
-    /// A definition at types that the values decide where it leaves them open.
+    /// A definition with open types resolved by shapes.
     pub(crate) fn definition_of(
         &self,
         entry: &str,
@@ -128,7 +128,7 @@ impl Unit {
 }
 
 impl Unit {
-    /// Which parameters of a definition have no written type.
+    /// Whether each parameter of a definition lacks a type annotation.
     fn without_types(&self, entry: &str) -> Vec<bool> {
         let def = Files::of(self).entry(entry);
         def.map_or_else(Vec::new, |def| def.params.iter().map(|p| p.ty.is_none()).collect())
@@ -136,7 +136,7 @@ impl Unit {
 }
 
 impl Call {
-    /// A derivative that is a definition of its own, with the parameters of the definition `name`.
+    /// A derivative that is a definition by itself, with the parameters of the definition `name`.
     pub(crate) fn of(
         program: Program,
         entry: DefId,
@@ -157,7 +157,7 @@ impl Call {
         data::bind(&self.program, &self.name, &self.signature, inputs, &inferred)
     }
 
-    /// The definition.
+    /// Name of the definition.
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
@@ -181,12 +181,12 @@ impl Call {
         self.signature.params.iter().map(|(name, _)| name.clone()).collect()
     }
 
-    /// What is differentiated with respect to, with its type.
+    /// The differentiated parameters and fields, with their types.
     pub(crate) fn chosen(&self) -> &[(Rc<str>, SizedTy)] {
         &self.chosen
     }
 
-    /// What is differentiated with respect to, in the arguments of the definition.
+    /// The values of the differentiated parameters and fields among the arguments.
     pub(crate) fn point(&self, args: &[Data]) -> Vec<Data> {
         let count = self.signature.params.len();
         let of = |place: &usize| match place.checked_sub(count) {
@@ -196,13 +196,12 @@ impl Call {
         self.wrt.iter().filter_map(of).collect()
     }
 
-    /// The names of the parameters, and of the fields of parameters, that are differentiated with
-    /// respect to.
+    /// Names of the differentiated parameters and fields.
     pub fn wrt_names(&self) -> Vec<Rc<str>> {
         self.chosen.iter().map(|(name, _)| name.clone()).collect()
     }
 
-    /// The tangent at the arguments: given by parameter name, zero where it is not.
+    /// The tangent at the arguments, from inputs by parameter name [default: zero].
     pub fn tangent(&self, inputs: &Inputs, args: &[Data]) -> Result<Data, Vec<Problem>> {
         let misplaced: Vec<Problem> =
             inputs.names().filter_map(|(name, origin)| self.no_tangent_of(name, origin)).collect();
@@ -220,7 +219,7 @@ impl Call {
         Ok(if tangents.len() == 1 { tangents.remove(0) } else { Data::Tuple(tangents) })
     }
 
-    /// Why a parameter of the definition has no tangent, if it has none.
+    /// The problem with a tangent for `name`, if the parameter is not differentiated.
     fn no_tangent_of(&self, name: &str, origin: &str) -> Option<Problem> {
         let params = &self.signature.params;
         let k = params.iter().position(|(known, _)| data::names_match(known, name))?;
@@ -232,7 +231,7 @@ impl Call {
         }
     }
 
-    /// The cotangent of the result: given, or 1 if the result is a real.
+    /// The cotangent of the result [default: 1 if the result is a real].
     pub fn cotangent(&self, inputs: &Inputs) -> Result<Data, Vec<Problem>> {
         let (_, ty) = self
             .program
@@ -257,8 +256,8 @@ impl Call {
     }
 }
 
-/// Zeros of the same shape; constructors and integers stay as they are (integers carry no
-/// derivative, and count for nothing).
+/// Replaces numbers by zeros of the same shape, but keeps constructors. Integers carry no
+/// derivative, so their value does not matter.
 pub(crate) fn zeros_like(data: &Data) -> Data {
     match data {
         Data::Tensor(t) => Data::Tensor(Tensor::zeros(t.elem(), t.dims.clone())),
@@ -275,7 +274,7 @@ pub(crate) fn zeros_like(data: &Data) -> Data {
     }
 }
 
-/// What is differentiated with respect to.
+/// The differentiated parameters, with their types.
 fn chosen(signature: &Signature, wrt: &[usize]) -> Vec<(Rc<str>, SizedTy)> {
     wrt.iter().map(|k| signature.params[*k].clone()).collect()
 }

@@ -1,17 +1,17 @@
-//! How much effort a run is worth. The C compiler takes longer than a single run on little data,
-//! which begins without it ([`brief`](crate::brief)); what it makes in a third of the time runs a
-//! fifth longer or so.
+//! Estimate of the effort of a run. The C compiler takes longer than a single run on small data, so
+//! such a run starts without it ([`brief`](crate::brief)). If it must go on, it uses code that
+//! compiles in a third of the time and runs about a fifth longer.
 
 use lambada_core::data::Data;
 use lambada_prim::{Data as Elements, Tensor};
 
-/// The elements of all arguments of a small run; so does the sum of its integers, which may be
-/// sizes or numbers of iterations.
+/// Limit of a small run for the number of elements of all arguments plus the sum of its integers,
+/// which may be sizes or trip counts.
 const SMALL: u64 = 1 << 20;
 
-/// Is a single run on these arguments likely to end sooner if it begins at once
-/// ([`Options::quick`](crate::Options::quick))? That depends on the arguments alone, so the same
-/// run is done in the same way each time and gives the same digits.
+/// Whether a single run on these arguments probably ends sooner if it does not wait for the C
+/// compiler ([`Options::quick`](crate::Options::quick)). Depends on the arguments alone, so that
+/// repeated runs yield the same digits.
 ///
 /// ```
 /// use lambada::{Data, Tensor, soon};
@@ -23,7 +23,7 @@ pub fn soon(args: &[Data]) -> bool {
     args.iter().fold(0, |sum: u64, arg| sum.saturating_add(amount(arg))) <= SMALL
 }
 
-/// How many elements a value has, and what its integers are together.
+/// Number of elements plus the sum of the absolute values of all integers.
 fn amount(data: &Data) -> u64 {
     let sum = |items: &mut dyn Iterator<Item = &Data>| {
         items.fold(0, |sum: u64, item| sum.saturating_add(amount(item)))
@@ -38,7 +38,7 @@ fn amount(data: &Data) -> u64 {
 
 fn elements(Tensor { data, .. }: &Tensor) -> u64 {
     let count = data.len() as u64;
-    // Of an array that is large already, more need not be known.
+    // The element count alone already exceeds the limit for larger arrays.
     if let Elements::Int(values) = data
         && count <= SMALL
     {

@@ -1,5 +1,5 @@
-//! Expressions by themselves: `e` with values for names that it mentions is the definition
-//! `def it x … = e` with these values as its arguments.
+//! Stand-alone expressions: `e` with values for names in it becomes `def it x … = e`, called on
+//! these values.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -16,19 +16,19 @@ use crate::data::{Column, Inputs, Raw, is_identifier};
 use crate::session::Text;
 use crate::{Session, Unit};
 
-/// What the definition of an expression is called.
+/// Name of the definition that an expression becomes.
 pub const RESULT: &str = "this_expression";
 
-/// A text that is an expression, and what is known where it stands.
+/// The text of an expression and its environment.
 #[derive(Clone, Debug, Default)]
 pub struct Expression<'a> {
     /// The expression.
     pub text: &'a str,
-    /// Items that it may use, as text.
+    /// Items in scope, as text.
     pub definitions: &'a str,
-    /// Values by name; those that it mentions are its parameters.
+    /// Values by name; those that the expression mentions become parameters.
     pub inputs: Option<&'a Inputs>,
-    /// Where imports are looked for.
+    /// Folder that imports are relative to.
     pub folder: PathBuf,
 }
 
@@ -36,7 +36,7 @@ impl Session {
     /// Checks an expression: a file that defines [`RESULT`].
     ///
     /// # Errors
-    /// All that is wrong with it.
+    /// All problems of the expression.
     pub fn load_expression(
         &mut self,
         name: &str,
@@ -60,7 +60,7 @@ impl Session {
         if first.is_ok() || parameters.iter().all(|p| p.real == p.int) {
             return first;
         }
-        // Numbers without fractions may be integers, which only the expression knows.
+        // Only the expression decides whether numbers without fractions are integers.
         load(text(|p| &p.int)).or(first)
     }
 }
@@ -70,7 +70,7 @@ impl Session {
     /// parameter.
     ///
     /// # Errors
-    /// All that is wrong with it.
+    /// All problems of the expression.
     pub fn load_function(
         &mut self,
         name: &str,
@@ -84,16 +84,16 @@ impl Session {
     }
 }
 
-/// Is the text the beginning of an expression or of items, of which more may follow?
+/// Whether the text is a prefix of an expression or of items.
 pub fn is_incomplete(text: &str) -> bool {
     stack::roomy(|| lambada_surface::is_incomplete(text))
 }
 
-/// What an item defines, and where it stands.
+/// The names that an item defines, and its range in the text.
 pub type Place = (Vec<Rc<str>>, Range<usize>);
 
-/// The names that items define, with the place of each item and its comments in the text; or
-/// nothing, if it has other things than items.
+/// The names that items define, with the range of each item and its comments; `None` unless the
+/// text consists of items.
 pub fn items(text: &str) -> Option<Vec<Place>> {
     let (module, problems) = stack::roomy(|| lambada_surface::parse(text, FileId::default()));
     (problems.is_empty() && !module.items.is_empty()).then(|| places(&module, text))
@@ -111,8 +111,8 @@ fn places(module: &Module, text: &str) -> Vec<Place> {
     all
 }
 
-/// A name that an expression mentions and that has a value, with its type if numbers are reals or
-/// integers.
+/// A name in the expression that has a value, with the type of the value under the assumption that
+/// numbers are reals, and that they are integers.
 struct Parameter {
     name: String,
     real: Option<String>,
@@ -139,8 +139,8 @@ fn parameters(expression: &Expression) -> Vec<Parameter> {
     parameters
 }
 
-/// The type of a value, with reals and with integers where it has numbers; nothing where only uses
-/// can tell.
+/// The type of a value, with numbers as reals and as integers; `None` if only the uses determine
+/// it.
 fn types(value: &Raw) -> (Option<String>, Option<String>) {
     let array = |rank: usize, elem: &str| Some(format!("{}{elem}", "[]".repeat(rank)));
     match value {
@@ -181,7 +181,7 @@ fn types(value: &Raw) -> (Option<String>, Option<String>) {
     }
 }
 
-/// Are all numbers in it integers?
+/// Whether all numbers in the value are integers.
 fn whole(value: &Value) -> bool {
     match value {
         Value::Array(items) => items.iter().all(whole),

@@ -1,5 +1,5 @@
-//! What the codes of messages mean. The text is that of the book, which has a section for each
-//! code: a paragraph, then a wrong and a corrected program, or a session with the command.
+//! Explanations of message codes, from the book. The book has a section for each code: a paragraph,
+//! then a wrong and a corrected program, or a session with the command.
 
 use lambada_source::Problem;
 
@@ -20,34 +20,34 @@ const PAGES: [&str; 11] = [
     include_str!("../../../docs/src/errors/warnings.md"),
 ];
 
-/// How many codes are named in the place of one that does not exist.
+/// Number of codes suggested in place of an unknown one.
 const NEAR: usize = 5;
 
 /// Columns of a paragraph on a terminal.
 const WIDTH: usize = 80;
 
-/// What is said about a code.
+/// The explanation of a code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explanation {
     /// The code, such as `E0301`.
     pub code: &'static str,
     /// The mistake in a few words.
     pub title: &'static str,
-    /// What it means.
+    /// The meaning in a paragraph.
     pub meaning: String,
     /// Programs and sessions.
     pub examples: Vec<Example>,
 }
 
-/// An example of a mistake, or of what is right.
+/// An example of a mistake or of its correction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Example {
     /// A program with the mistake.
     Wrong(String),
     /// A program without it.
     Right(String),
-    /// Commands, on lines that start with `$ `, and what they print: first the mistake, at last
-    /// what is right.
+    /// Commands on lines that start with `$ `, with their output: first the mistake, finally the
+    /// correction.
     Session(String),
 }
 
@@ -57,10 +57,10 @@ pub fn explanations() -> Vec<Explanation> {
     sections.filter_map(read).collect()
 }
 
-/// The explanation of a code, as text for a terminal. Small letters will do.
+/// The explanation of a code as text for a terminal. Case does not matter.
 ///
 /// # Errors
-/// A code that does not exist; codes near it are named.
+/// The code does not exist; the message lists nearby codes.
 pub fn explain_code(code: &str) -> Result<String, Problem> {
     let all = explanations();
     match all.iter().find(|known| known.code.eq_ignore_ascii_case(code)) {
@@ -69,7 +69,7 @@ pub fn explain_code(code: &str) -> Result<String, Problem> {
     }
 }
 
-/// The codes nearest in number, in their order; none if it is no code at all.
+/// The codes nearest in number, in order; empty if `code` is not of the form of a code.
 fn near(code: &str, all: &[Explanation]) -> Vec<&'static str> {
     let number = |code: &str| code.strip_prefix(['E', 'e'])?.parse::<i64>().ok();
     let Some(wanted) = number(code) else { return Vec::new() };
@@ -128,7 +128,7 @@ impl std::fmt::Display for Explanation {
     }
 }
 
-/// The words in lines of the width.
+/// Wraps words to lines of at most `WIDTH` columns.
 pub(crate) fn wrapped(text: &str) -> String {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {

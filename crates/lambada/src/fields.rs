@@ -1,8 +1,8 @@
 //! Derivatives with respect to fields of parameters: `--wrt p.mu`.
 //!
-//! For `f : a₁ → … → aₙ → b` and fields of its parameters, a definition with one parameter more for
-//! each field: `\a₁ … aₙ w₁ … wₖ -> f a₁' … aₙ'`, where `aᵢ'` is `aᵢ` with the `w`s in place of its
-//! fields. At the point, the `w`s are these fields.
+//! For `f : a₁ → … → aₙ → b` and `k` fields of its parameters, the widened definition has one more
+//! parameter for each field: `\a₁ … aₙ w₁ … wₖ -> f a₁' … aₙ'`, where `aᵢ'` is `aᵢ` with its fields
+//! replaced by the `w`s. The derivative is taken where the `w`s equal the fields.
 
 use std::rc::Rc;
 
@@ -14,7 +14,7 @@ use lambada_source::Problem;
 use crate::data::{is_identifier, names_match};
 use crate::messages::derivatives as messages;
 
-/// A field of a parameter, or a field of that.
+/// A field of a parameter, possibly nested.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Field {
     param: usize,
@@ -22,7 +22,7 @@ pub(crate) struct Field {
 }
 
 impl Field {
-    /// Its value, in the arguments of the definition.
+    /// The value of the field among the arguments of the definition.
     pub(crate) fn of(&self, args: &[Data]) -> Option<Data> {
         inside(args.get(self.param)?, self.path.iter().map(|name| &**name)).cloned()
     }
@@ -33,7 +33,7 @@ impl Field {
     }
 }
 
-/// The field of a record, or a field of that, and so on.
+/// The field of a record at the end of a path.
 pub(crate) fn inside<'d, 'n>(
     data: &'d Data,
     mut path: impl Iterator<Item = &'n str>,
@@ -44,7 +44,7 @@ pub(crate) fn inside<'d, 'n>(
     })
 }
 
-/// The same, to be written.
+/// As [`inside`], mutable.
 pub(crate) fn inside_mut<'d, 'n>(
     data: &'d mut Data,
     mut path: impl Iterator<Item = &'n str>,
@@ -55,8 +55,8 @@ pub(crate) fn inside_mut<'d, 'n>(
     })
 }
 
-/// The definition with a parameter more for each field among the names, and these fields. Without
-/// fields, the definition itself.
+/// Widens the definition by one parameter for each field in `wrt`, and returns these fields.
+/// Without fields, returns the definition itself.
 pub(crate) fn widen(
     program: &mut Program,
     entry: DefId,
@@ -118,8 +118,8 @@ pub(crate) fn widen(
     Ok((entry, fields.into_iter().map(|(_, field, _)| field).collect()))
 }
 
-/// A derivative of a widened definition with the parameters of the definition, of which there are
-/// `count`: it reads the fields at the point itself. Without fields, the derivative itself.
+/// Wraps a derivative of a widened definition so that it takes only the `count` parameters of the
+/// original, and reads the fields at the point itself. Without fields, returns the derivative.
 pub(crate) fn narrow(program: &mut Program, entry: DefId, count: usize, fields: &[Field]) -> DefId {
     if fields.is_empty() {
         return entry;
@@ -152,7 +152,7 @@ pub(crate) fn narrow(program: &mut Program, entry: DefId, count: usize, fields: 
     program.define(def.name, body, signature, def.span)
 }
 
-/// The field that a name like `p.mu` means, with its type.
+/// Resolves a name such as `p.mu` to a field with its type.
 fn find(params: &[(Rc<str>, SizedTy)], name: &str) -> Option<(Field, SizedTy)> {
     let mut parts = name.split('.').map(str::trim);
     let root = parts.next()?;
@@ -167,7 +167,7 @@ fn find(params: &[(Rc<str>, SizedTy)], name: &str) -> Option<(Field, SizedTy)> {
     Some((Field { param, path }, at.clone()))
 }
 
-/// A parameter, and its fields.
+/// Names of a parameter and of all its nested fields.
 fn names(name: &str, ty: &SizedTy) -> Vec<String> {
     let mut all = vec![name.to_string()];
     if let SizedTy::Record(fields) = ty {
@@ -197,7 +197,7 @@ fn component(ty: &Ty, path: &[Rc<str>]) -> Ty {
     path.iter().fold(ty.clone(), |ty, name| ty.component(place(&ty, name)).clone())
 }
 
-/// The record with another value at a place.
+/// The record with the value at `path` replaced.
 fn replaced(record: &Term, path: &[Rc<str>], value: Term) -> Term {
     let Some((name, rest)) = path.split_first() else { return value };
     let k = place(record.ty(), name);

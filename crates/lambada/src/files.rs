@@ -1,4 +1,4 @@
-//! Where source files are: on the disk, or in memory. The library reads sources from nowhere else.
+//! File systems for source files: the disk, or memory. The library reads sources from nowhere else.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,28 +11,28 @@ pub trait Files: fmt::Debug + Send + Sync {
     /// The text of a file.
     ///
     /// # Errors
-    /// There is none, or it cannot be read.
+    /// The file does not exist or cannot be read.
     fn read(&self, path: &Path) -> io::Result<String>;
 
-    /// The path that two names of one file have in common.
+    /// The canonical path, equal for all names of one file.
     ///
     /// # Errors
-    /// There is no such file.
+    /// The file does not exist.
     fn canonical(&self, path: &Path) -> io::Result<PathBuf>;
 
-    /// Whether there is such a file.
+    /// Whether the file exists.
     fn is_file(&self, path: &Path) -> bool {
         self.canonical(path).is_ok()
     }
 }
 
-/// As the name of a file: standard input.
+/// File name of standard input.
 pub const STANDARD_INPUT: &str = "-";
 
-/// Bytes of the longest program: a device that never ends is no program.
+/// Limit for the bytes of a program, which also bounds reading from endless devices.
 const MOST_TEXT: u64 = 1 << 26;
 
-/// All of a text of at most `limit` bytes.
+/// Reads a text of at most `limit` bytes.
 pub(crate) fn read_limited(from: impl io::Read, limit: u64) -> io::Result<String> {
     let mut bytes = Vec::new();
     from.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
@@ -87,7 +87,7 @@ impl InMemory {
         InMemory::default()
     }
 
-    /// One more file; one of the same path gives way.
+    /// Adds a file, or replaces the one at that path.
     #[must_use]
     pub fn with(mut self, path: impl AsRef<Path>, text: impl Into<String>) -> InMemory {
         self.files.insert(plain(path.as_ref()), text.into());
@@ -113,7 +113,7 @@ impl Files for InMemory {
     }
 }
 
-/// The path without `.` and `..`.
+/// Removes `.` and `..` from a path.
 fn plain(path: &Path) -> PathBuf {
     path.components().fold(PathBuf::new(), |mut plain, part| {
         match part {
@@ -130,7 +130,7 @@ fn plain(path: &Path) -> PathBuf {
     })
 }
 
-/// Files of which a copy is kept as they are read, so that a program can be loaded again as it was.
+/// Files that are copied as they are read, so that a program can be loaded later unchanged.
 #[derive(Debug)]
 pub(crate) struct Recorded {
     files: Arc<dyn Files>,
@@ -142,7 +142,7 @@ impl Recorded {
         Recorded { files, read: Mutex::default() }
     }
 
-    /// What has been read.
+    /// Copies of the files read so far.
     pub(crate) fn copy(&self) -> InMemory {
         self.read.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

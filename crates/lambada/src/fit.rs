@@ -1,8 +1,7 @@
-//! Do arguments have the sizes that the parameters declare? Constants, and equal names for equal
-//! sizes: native code relies on it. It relies on a limit for them too: below it, products of two
-//! sizes do not wrap, and neither do indices that are computed from them. Sizes inside of an array
-//! without elements may not be told by it; they are taken from the other arguments. Computed sizes
-//! are the program's own concern.
+//! Checks sizes of arguments against declared ones: constants, and equal names for equal sizes.
+//! Native code relies on these checks and on a limit for sizes: below it, products of two sizes do
+//! not wrap, nor do indices computed from them. Inner sizes of an array without elements may be
+//! unknown; then they come from other arguments. The program itself checks computed sizes.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -21,8 +20,8 @@ struct Axis<'a> {
     size: Size,
 }
 
-/// Compares the sizes of the leaves of all arguments with the layouts of the parameters, and fills
-/// in those that cannot be seen.
+/// Checks the sizes of all leaves against the layouts of the parameters, and fills in unknown
+/// sizes.
 pub(crate) fn fit(params: &[(Arc<str>, Layout)], leaves: &mut [Tensor]) -> Result<(), Failure> {
     let axes = axes(params);
     let mut known: HashMap<Arc<str>, (usize, &str)> = HashMap::new();
@@ -70,7 +69,7 @@ fn axes(params: &[(Arc<str>, Layout)]) -> Vec<Axis<'_>> {
     leaves.enumerate().flat_map(axes).collect()
 }
 
-/// The same as `fit` for data without a layout: the sizes outside of constructors are compared.
+/// As [`fit`], for data without a layout: compares sizes outside of constructors.
 pub(crate) fn fit_data(signature: &Signature, args: &[Data]) -> Result<Vec<Data>, Failure> {
     right_number(signature.params.len(), args.len())?;
     let mut sizes = DataSizes { known: HashMap::new(), argument: "" };
@@ -83,7 +82,7 @@ pub(crate) fn fit_data(signature: &Signature, args: &[Data]) -> Result<Vec<Data>
     Ok(args)
 }
 
-/// The sizes that names stand for, and the argument that each was found in first.
+/// The values of size names, each with the argument that determined it.
 struct DataSizes<'s> {
     known: HashMap<Arc<str>, (usize, &'s str)>,
     argument: &'s str,
@@ -113,7 +112,7 @@ impl DataSizes<'_> {
             (SizedTy::Record(types), Data::Record(items)) => {
                 types.iter().zip(items).try_for_each(|((_, ty), (_, item))| self.compare(ty, item))
             }
-            // What does not fit at all is told when the program runs.
+            // Running the program reports data of the wrong type.
             (
                 SizedTy::Scalar(_)
                 | SizedTy::Array(..)
@@ -142,7 +141,7 @@ impl DataSizes<'_> {
         }
     }
 
-    /// The sizes inside of an array without elements.
+    /// Fills in the inner sizes of an array without elements.
     fn fill_in(&self, ty: &SizedTy, data: &mut Data) {
         match (ty, data) {
             (SizedTy::Array(..), Data::Tensor(tensor)) => {
@@ -180,7 +179,7 @@ impl DataSizes<'_> {
     }
 }
 
-/// The right number of arguments?
+/// Checks the number of arguments.
 pub(crate) fn count(params: &[(Arc<str>, Layout)], found: usize) -> Result<(), Failure> {
     right_number(params.len(), found)
 }
@@ -214,7 +213,7 @@ fn failure(message: String) -> Failure {
 mod tests {
     use crate::{Data, Elements, Engine, Executable, Operator, Session, Tensor};
 
-    /// The result of `f` on arrays of zeros of these sizes, with every engine.
+    /// Compares the result of `f` on zero arrays of these sizes on every engine.
     fn check(text: &str, args: &[&[usize]], expected: Result<&str, &str>) {
         let unit =
             Session::new().load_text("f.lam", text, None).unwrap_or_else(|p| panic!("{p:?}"));

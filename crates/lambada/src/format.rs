@@ -1,16 +1,16 @@
-//! Programs in canonical layout.
+//! The formatter.
 
 use lambada_source::{Problem, stack};
 
 use crate::Session;
 
 impl Session {
-    /// A program in canonical layout: lines of at most 100 columns where possible, every comment
-    /// where it was. It need not have types, and nothing that it imports is read. Formatting the
-    /// result again changes nothing.
+    /// Formats a program in canonical layout: lines of at most 100 columns where possible, every
+    /// comment in its place. The program need not type-check, and its imports are not read.
+    /// Formatting is idempotent.
     ///
     /// # Errors
-    /// What does not parse, which [`Session::render`] can show under this name.
+    /// The text does not parse. [`Session::render`] prints the problems under `name`.
     pub fn format(&mut self, name: &str, text: &str) -> Result<String, Vec<Problem>> {
         self.sources.begin();
         let file = self.sources.add(name, text);

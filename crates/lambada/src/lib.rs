@@ -18,7 +18,7 @@ mod gradbench;
 mod library;
 mod manual;
 mod memory;
-// Without the features for files, nobody says what is wrong with them.
+// Without the features for files, messages about files are never constructed.
 #[cfg_attr(not(all(feature = "arrow", feature = "csv", feature = "npz")), allow(dead_code))]
 mod messages;
 pub mod operators;

@@ -1,5 +1,5 @@
-//! The standard library, in Lambada itself: the prelude, which is visible everywhere, and modules
-//! that `import "std/NAME"` brings.
+//! The standard library, written in Lambada: the prelude, visible everywhere, and the modules of
+//! `import "std/NAME"`.
 
 use std::rc::Rc;
 
@@ -11,7 +11,7 @@ use lambada_surface::parse;
 /// The text of the prelude.
 pub const PRELUDE: &str = include_str!("../../../prelude/prelude.lam");
 
-/// The prelude is the first file of every session, so that its tree is the same for all.
+/// The prelude is the first file of every session, so that all sessions can share its tree.
 const FIRST: FileId = FileId(0);
 
 thread_local! {
@@ -30,8 +30,7 @@ pub(crate) fn first_sources() -> Sources {
     sources.shared()
 }
 
-/// The syntax tree of the prelude, as a file of [`first_sources`]. It is parsed once by each
-/// thread.
+/// The syntax tree of the prelude, as a file of [`first_sources`]. Each thread parses it once.
 pub(crate) fn prelude() -> Rc<Deep<Module>> {
     TREE.with(Rc::clone)
 }
@@ -51,7 +50,7 @@ pub const MODULES: [(&str, &str); 11] = [
     ("special", include_str!("../../../std/special.lam")),
 ];
 
-/// The module that a name stands for, or that defines it.
+/// The module called `name`, or one that defines `name`.
 pub(crate) fn module_with(name: &str) -> Option<&'static str> {
     let head = format!("\ndef {name} ");
     let meant = |(module, text): &&(&str, &str)| *module == name || text.contains(&head);

@@ -1,5 +1,5 @@
-//! What the library defines, for the command line and for the book: the doc comments of the prelude
-//! and of the modules, the table of primitives, and what the language itself defines.
+//! The reference of the library, for the command line and the book: doc comments of the prelude and
+//! of the modules, the table of primitives, and the built-in names of the language.
 
 use std::fmt::Write as _;
 
@@ -11,29 +11,29 @@ use crate::explain::wrapped;
 use crate::library::{MODULES, PRELUDE};
 use crate::messages::running as messages;
 
-/// What is said of a name.
+/// Documentation of a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// As a program writes it: `random.normal`, `sum`.
+    /// The qualified name: `random.normal`, `sum`.
     pub name: String,
-    /// The name with its parameters, or with its type; one line for each type that it has.
+    /// The name with its parameters or with its type; one line for each overload.
     pub heads: Vec<String>,
-    /// What it does, for which arguments, with an example.
+    /// Description with an example.
     pub text: String,
 }
 
-/// A module, or all that needs no import.
+/// A module, or one of the groups that need no import.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chapter {
     /// The name of the module; `prelude`, `primitives`.
     pub name: &'static str,
-    /// What it is for.
+    /// Its purpose.
     pub text: String,
-    /// What it defines, in its order.
+    /// Its definitions, in source order.
     pub entries: Vec<Entry>,
 }
 
-/// What cannot be written in Lambada, nor is a scalar function: names, types, and what they mean.
+/// Built-in names that are no scalar functions, with types and descriptions.
 const BUILTINS: [(&str, &str, &str); 12] = [
     ("pi", "real", "The ratio of a circle's circumference to its diameter."),
     ("inf", "real", "Infinity."),
@@ -84,10 +84,10 @@ pub fn chapters() -> Vec<Chapter> {
     chapters
 }
 
-/// The documentation of a name, of a module, or the list of all, for a terminal.
+/// The documentation of a name or module, or the list of all, for a terminal.
 ///
 /// # Errors
-/// A name that is not defined; the one that is most like it is named.
+/// The name is not defined; the message suggests the most similar one.
 pub fn manual(name: Option<&str>) -> Result<String, Problem> {
     let chapters = chapters();
     let Some(name) = name else { return Ok(contents(&chapters)) };
@@ -122,7 +122,7 @@ pub fn page(chapter: &Chapter) -> String {
     text
 }
 
-/// The names of all chapters, and what stands in them.
+/// Lists all chapters with the names of their entries.
 fn contents(chapters: &[Chapter]) -> String {
     let one = |chapter: &Chapter| {
         let module = MODULES.iter().any(|(name, _)| *name == chapter.name);
@@ -136,7 +136,7 @@ fn contents(chapters: &[Chapter]) -> String {
     parts.join("\n") + "\n`lambada doc NAME` tells more of a module or a definition.\n"
 }
 
-/// What a chapter is for, and the heads of its entries.
+/// The purpose of a chapter, and the heads of its entries.
 fn overview(chapter: &Chapter) -> String {
     let mut text = format!("{}\n", wrapped(&chapter.text));
     for entry in &chapter.entries {
@@ -165,14 +165,14 @@ fn chapter(name: &'static str, text: &str) -> Chapter {
     Chapter { name, text: one_line(doc), entries: entries.collect() }
 }
 
-/// Helpers are called `_name` in modules and `prelude_name` in the prelude; users do not see them.
+/// Hides helpers, which are called `_name` in modules and `prelude_name` in the prelude.
 fn definition(def: &Def, text: &str, name: &str) -> Option<Entry> {
     let own = &def.name.text;
     if own.starts_with('_') || own.starts_with("prelude_") {
         return None;
     }
     let head = &text[def.name.span.end as usize..def.body.span.start as usize];
-    // Comments before the body are not part of it.
+    // Comments between the head and the body are dropped.
     let lines = head.lines().filter_map(|line| line.split("--").next());
     let head = lines.collect::<Vec<_>>().join("\n");
     let head = one_line(head.trim_end().trim_end_matches(['=', '(']).trim_end());
@@ -186,13 +186,13 @@ fn definition(def: &Def, text: &str, name: &str) -> Option<Entry> {
 
 fn type_definition(def: &TypeDef, text: &str) -> Option<Entry> {
     let whole = one_line(&text[def.span.start as usize..def.span.end as usize]);
-    // A record may stand on lines of its own, between its braces.
+    // A record may be written over several lines.
     let whole = whole.replace("{ ", "{").replace(" }", "}");
     let doc = one_line(def.doc.as_deref()?);
     Some(Entry { name: def.name.text.to_string(), heads: vec![whole], text: doc })
 }
 
-/// The scalar functions, each with all its types, and what the language itself defines.
+/// The scalar functions with all their types, and the built-in names.
 fn primitives() -> Chapter {
     let builtin = |(name, ty, text): &(&str, &str, &str)| Entry {
         name: (*name).to_string(),
@@ -224,7 +224,7 @@ fn head(name: &str, row: &Row) -> String {
     format!("{name} : {}", types.join(" -> "))
 }
 
-/// What a primitive does, where its derivative holds, and its example.
+/// Description of a primitive, the domain of its derivative, and its example.
 fn described(name: &str, row: &Row) -> String {
     let (args, value) = row.example;
     let args: Vec<String> = args.iter().map(|arg| written(*arg)).collect();
@@ -232,7 +232,7 @@ fn described(name: &str, row: &Row) -> String {
     format!("{} Derivative: {}. {example}.", row.doc, row.domain.text)
 }
 
-/// A number as an argument.
+/// A number as an argument, parenthesized if negative.
 fn written(value: Scalar) -> String {
     let text = literal(value);
     if text.starts_with('-') { format!("({text})") } else { text }

@@ -1,5 +1,5 @@
-//! The limit on the memory for arrays, where [`Options`](crate::Options) say nothing: the
-//! environment variable `LAMBADA_MAX_MEMORY`, else most of what the machine has.
+//! Default limit on the memory for arrays: the environment variable `LAMBADA_MAX_MEMORY`, else most
+//! of the memory of the machine.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -9,16 +9,15 @@ use lambada_source::Problem;
 
 use crate::messages::running as messages;
 
-/// A number of bytes as people write it: `500MB`, `4GB`.
+/// Parses a number of bytes with a unit: `500MB`, `4GB`.
 ///
 /// # Errors
-/// A text that is no size.
+/// The text is no size.
 pub fn memory_size(text: &str) -> Result<u64, Problem> {
     lambada_run::parse_size(text).ok_or_else(|| messages::no_size("--max-memory", text))
 }
 
-/// For so long what the machine has is taken to be what it had: the answer stands in ten files of
-/// the system.
+/// Lifetime of the cached amount of available memory, which takes ten system files to determine.
 const FRESH: Duration = Duration::from_millis(100);
 
 static LATEST: Mutex<Option<(Instant, Memory)>> = Mutex::new(None);
@@ -33,17 +32,17 @@ fn available() -> Memory {
     memory
 }
 
-/// The limit where nothing else is said.
+/// The default limit.
 pub(crate) fn limit() -> Memory {
     let said = std::env::var(lambada_run::MAX_MEMORY).ok();
     let said = said.and_then(|text| lambada_run::parse_size(&text));
     said.map_or_else(available, |limit| Memory { limit })
 }
 
-/// Is what the environment says a size?
+/// Checks that `LAMBADA_MAX_MEMORY` is a size, if set.
 ///
 /// # Errors
-/// If it is none.
+/// The variable is set to something else.
 pub fn check_environment() -> Result<(), Problem> {
     match std::env::var(lambada_run::MAX_MEMORY) {
         Ok(text) if lambada_run::parse_size(&text).is_none() => {

@@ -1,16 +1,15 @@
-//! Derivatives of a whole definition, as the command line and the library offer them: new entry
-//! points, written in core.
+//! Derivatives of a whole definition: new entry points in core, for the command line and the
+//! library.
 //!
-//! For an entry `f : a₁ → … → aₙ → b` and a choice `W` of its parameters, with `f_W` the function
-//! of those alone:
+//! For an entry `f : a₁ → … → aₙ → b` and a choice `W` of its parameters, let `f_W` be the function
+//! of `W` alone:
 //! - value and gradient: `\a₁ … aₙ -> let (y, pullback) = vjp f_W w in (y, pullback 1.0)`
 //! - vjp: `\a₁ … aₙ cotangent -> let (y, pullback) = vjp f_W w in (y, pullback cotangent)`
 //! - jvp: `\a₁ … aₙ tangent -> jvp f_W w tangent`
-//! - Jacobian: `\a₁ … aₙ -> (f_W w, jacobian f_W w)`, by parameters: several have a tuple of
-//!   Jacobians
-//! - Hessian: `\a₁ … aₙ -> (f_W w, hessian f_W w)`, by parameters twice
+//! - Jacobian: `\a₁ … aₙ -> (f_W w, jacobian f_W w)`, a tuple of Jacobians for several parameters
+//! - Hessian: `\a₁ … aₙ -> (f_W w, hessian f_W w)`, blocks for pairs of parameters
 //!
-//! Several chosen parameters make a tuple, one stands for itself.
+//! Several chosen parameters form a tuple.
 
 use std::collections::HashSet;
 
@@ -22,7 +21,7 @@ use lambada_source::{Problem, Span};
 use crate::data::{is_identifier, names_match};
 use crate::messages::derivatives as messages;
 
-/// What to compute of an entry.
+/// Operation on an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operator {
     /// The value itself.
@@ -39,7 +38,8 @@ pub enum Operator {
     Hessian,
 }
 
-/// Which parameters to differentiate with respect to: those named, or all that carry derivatives.
+/// Indices of the parameters to differentiate with respect to [default: all that carry
+/// derivatives].
 pub fn choose(
     program: &Program,
     entry: DefId,
@@ -63,7 +63,7 @@ pub fn choose(
     }
 }
 
-/// The parameters of these names, each once.
+/// Indices of the parameters with these names, without duplicates.
 pub fn places(program: &Program, entry: DefId, wrt: &[String]) -> Result<Vec<usize>, Problem> {
     let def = program.def(entry);
     let names: Vec<&str> = def.signature.params.iter().map(|(name, _)| &**name).collect();
@@ -80,7 +80,7 @@ pub fn places(program: &Program, entry: DefId, wrt: &[String]) -> Result<Vec<usi
     Ok(chosen)
 }
 
-/// Adds the entry that computes `operator` of `entry`; its parameters are those of `entry`, then
+/// Adds the entry that computes `operator` of `entry`. Its parameters are those of `entry`, then
 /// the tangent or cotangent.
 pub fn derive(
     program: &mut Program,
@@ -149,7 +149,7 @@ pub fn derive(
     Ok(program.define(def.name, body, signature, span))
 }
 
-/// The name, with a number if a parameter has it: the derivative of a derivative has two tangents.
+/// The name, numbered if a parameter already has it, because a second derivative has two tangents.
 fn unused(name: &str, signature: &Signature) -> String {
     let taken = |name: &str| signature.params.iter().any(|(param, _)| &**param == name);
     let numbered = (2..).map(|k| format!("{name}{k}"));
@@ -200,7 +200,7 @@ fn matrix(
     Ok(core::let_(f_var, f, core::let_(w, point, both)))
 }
 
-/// Rows that are tuples of several parameters become a tuple of arrays of rows.
+/// Transposes rows that are tuples of several parameters into a tuple of arrays.
 fn by_parameters(program: &mut Program, rows: Term, value: &Ty, count: usize, span: Span) -> Term {
     let rank = rank_of_reals(value).unwrap_or_default();
     if count == 1 || rank == 0 {
@@ -219,7 +219,7 @@ fn by_parameters(program: &mut Program, rows: Term, value: &Ty, count: usize, sp
     core::let_(all, rows, parts)
 }
 
-/// Of how many axes an array of reals is; a real has none.
+/// Rank of an array of reals; 0 for a real.
 fn rank_of_reals(ty: &Ty) -> Option<usize> {
     if let Ty::Array(elem) = ty {
         rank_of_reals(elem).map(|rank| rank + 1)
@@ -228,7 +228,7 @@ fn rank_of_reals(ty: &Ty) -> Option<usize> {
     }
 }
 
-/// Whether it is a real, or an array of reals.
+/// Whether the type is `real` or an array of reals.
 fn is_real_array(ty: &SizedTy) -> bool {
     if let SizedTy::Array(_, elem) = ty {
         is_real_array(elem)
@@ -263,7 +263,7 @@ fn pack(mut items: Vec<Term>) -> Term {
     if items.len() == 1 { items.remove(0) } else { core::tuple(items) }
 }
 
-/// Types of the parameters that the signature names, and of the result.
+/// Types of the parameters in the signature, and of the result.
 fn split(def: &Def) -> (Vec<Ty>, Ty) {
     let mut at = def.body.ty().clone();
     let mut types = Vec::new();
@@ -305,12 +305,12 @@ fn extended(
     Signature { params, result }
 }
 
-/// Whether there is a real in it.
+/// Whether the type contains a real.
 pub(crate) fn carries_derivative(program: &Program, ty: &SizedTy) -> bool {
     has_real(program, ty, &mut HashSet::new())
 }
 
-/// The same; variants that have been looked at need not be again.
+/// As [`carries_derivative`], visiting each variant once.
 fn has_real(program: &Program, ty: &SizedTy, seen: &mut HashSet<TypeId>) -> bool {
     match ty {
         SizedTy::Scalar(elem) => *elem == ScalarTy::Real,

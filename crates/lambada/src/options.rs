@@ -1,4 +1,5 @@
-//! How programs are compiled and run, as a value: a session has one, and what it loads keeps it.
+//! Options for compiling and running programs. A session has them and passes them to the programs
+//! that it loads.
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -8,24 +9,24 @@ use lambada_graph::{Mechanisms, Plan};
 use lambada_prim::{Memory, Precision};
 use lambada_run::Target;
 
-/// Which way to run a program. All give the same results; they differ in speed.
+/// Engine that runs a program. All engines give the same results; they differ in speed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Engine {
-    /// Native code, through the system's C compiler.
+    /// Native code from the system's C compiler.
     #[default]
     Native,
-    /// Machine code that Lambada makes itself, for x86-64 with AVX2: there at once, and what runs
-    /// where there is no C compiler. Elsewhere the interpreter of loops.
+    /// Machine code that Lambada generates, for x86-64 with AVX2: starts at once, and replaces the
+    /// C compiler where none is found. Elsewhere the interpreter of loops.
     Jit,
     /// The interpreter of loops.
     Loops,
     /// The evaluator of array programs.
     Anf,
-    /// The evaluator that defines the language.
+    /// The evaluator of core, which defines the language.
     Core,
 }
 
-/// How programs are compiled and run.
+/// Options for compiling and running programs.
 ///
 /// ```
 /// use lambada::{Engine, Options};
@@ -35,37 +36,35 @@ pub enum Engine {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Options {
-    /// What runs programs.
+    /// The engine.
     pub engine: Engine,
-    /// Do the checkers of the intermediate languages run after every pass? They always do in debug
-    /// builds.
+    /// Whether to check the intermediate program after every pass [default: in debug builds].
     pub checks: bool,
-    /// How many bytes arrays may take. If nothing is said, it is what the environment variable
-    /// `LAMBADA_MAX_MEMORY` says, or else most of what the machine has free.
+    /// Limit on the bytes of arrays [default: `LAMBADA_MAX_MEMORY`, else most of the free memory].
     pub max_memory: Option<u64>,
-    /// How many bits the reals of a program have: all of its arithmetic, its data and its results.
+    /// Width of the reals of a program: of all arithmetic, data and results.
     pub precision: Precision,
-    /// Is arithmetic over arrays run as nests with lanes, where that seems to be worth it? Sums are
-    /// then added in another order.
+    /// Whether to run array arithmetic as nests with lanes where that seems profitable. Lanes
+    /// change the order of summation.
     pub nests: bool,
-    /// What is done to make nests fast; to measure what each mechanism is worth, leave it out.
+    /// Optimizations of nests, which benchmarks switch off one by one.
     pub mechanisms: Mechanisms,
-    /// For which processors programs are compiled.
+    /// Target processor.
     pub target: Target,
-    /// On how many threads programs run. What they give is the same for any number.
+    /// Number of threads. Results do not depend on it.
     pub threads: NonZeroUsize,
-    /// May arithmetic take subnormal numbers, those below 2.2e-308, for zeros? Machine code by the
-    /// C compiler then does, as processors are many times as slow with them; other engines do not.
+    /// Whether arithmetic may flush subnormal numbers, those below 2.2e-308, to zero. Only code
+    /// from the C compiler does so; subnormal operands slow processors down many times.
     pub flush_subnormals: bool,
-    /// Does a program fail at the first operation that makes a NaN out of numbers?
+    /// Whether a program fails at the first operation that turns numbers into a NaN.
     pub trap_nan: bool,
-    /// Is a result that is there sooner worth more than machine code that runs faster? Then a run
-    /// begins with machine code that Lambada makes itself, and if that takes long, goes on to code
-    /// that the C compiler makes in a third to half of the time, and that runs up to a quarter
-    /// longer. It may round differently in the last digits; see [`soon`](crate::soon).
+    /// Whether an early result is worth more than fast code. A run then begins in machine code that
+    /// Lambada generates. If it takes long, it goes on in code that the C compiler makes in a third
+    /// to half of the time and that runs up to a quarter longer. The last digits may be rounded
+    /// differently; see [`soon`](crate::soon).
     pub quick: bool,
-    /// Where compiled units are kept from run to run. If nothing is said, in `$LAMBADA_CACHE`, or
-    /// in the user's directory for caches.
+    /// Folder that caches compiled units [default: `$LAMBADA_CACHE`, else the user's cache
+    /// directory].
     pub cache: Option<PathBuf>,
 }
 
@@ -89,7 +88,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// How a function is scheduled for some processors.
+    /// Scheduling plan of a function for a target.
     pub(crate) fn plan(&self, function: &Function, target: Target) -> Plan {
         let lanes = target.lanes(function.names.precision());
         Plan { mechanisms: self.mechanisms, ..Plan::of(lanes) }

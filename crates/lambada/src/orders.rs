@@ -1,9 +1,9 @@
-//! The order of differentiation is known before a program runs, on every engine: an engine that
-//! compiles makes each derivative when it compiles, and the evaluator of core, which could do
-//! without, refuses what the others refuse.
+//! The order of differentiation is known before a program runs, on every engine. Compiling engines
+//! derive every derivative at compile time. The evaluator of core could do without, but refuses the
+//! same programs.
 //!
-//! e.g. `def rec d n f x = if n == 0 then f x else grad (d (n - 1) f) x` runs where the program
-//! says `n`, and is a problem where the user does.
+//! E.g. `def rec d n f x = if n == 0 then f x else grad (d (n - 1) f) x` is accepted if the program
+//! fixes `n`, and refused if `n` is an argument.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -11,8 +11,8 @@ use lambada_anf::Derivatives;
 use lambada_core::{DefId, Program, Term, TermKind, Ty};
 use lambada_source::{Problem, stack};
 
-/// Refuses a program whose order of differentiation is not known. Only the compiler finds that; it
-/// is asked where a recursion reaches a derivative.
+/// Refuses a program of unknown order of differentiation. Only normalization decides that, so it
+/// runs if a recursion reaches a derivative.
 ///
 /// # Errors
 /// E0530.
@@ -30,8 +30,8 @@ pub(crate) fn known(
     }
 }
 
-/// Whether a derivative stands in a recursion, as far as the terms show. Functions in data can
-/// recur without one.
+/// Whether a derivative may occur in a recursion: a conservative syntactic test. Functions stored
+/// in data can recur without a recursive definition.
 fn may_grow(program: &Program, entry: DefId) -> bool {
     let mut reached = Reached { program, of: HashMap::new() };
     let all = reached.from(entry);
@@ -50,7 +50,7 @@ fn may_grow(program: &Program, entry: DefId) -> bool {
         })
 }
 
-/// The definitions that each definition mentions, directly or through others.
+/// Transitive closure of the definitions that each definition mentions.
 struct Reached<'a> {
     program: &'a Program,
     of: HashMap<DefId, BTreeSet<DefId>>,
@@ -76,13 +76,13 @@ impl Reached<'_> {
         found
     }
 
-    /// Whether a definition mentions a derivative.
+    /// Whether a definition mentions a derivative, directly or transitively.
     fn leads(&mut self, id: DefId) -> bool {
         self.from(id).iter().any(|id| has_derivative(&self.program.def(*id).body))
     }
 
-    /// Whether a recursive function inside of a term, or a loop whose state holds functions,
-    /// mentions a derivative.
+    /// Whether a recursive function in the term, or a loop whose state holds functions, mentions a
+    /// derivative.
     fn grows_in(&mut self, term: &Term) -> bool {
         let mut again: Vec<&Term> = Vec::new();
         if let TermKind::LetRec(functions, _) = term.kind() {

@@ -1,5 +1,5 @@
-//! The executable paper for a user's definitions: every stage of the derivative as the paper
-//! defines it, for the fragment that it speaks of.
+//! The executable paper for a user's definitions: every stage of the derivative as defined in the
+//! paper, for the paper's fragment of the language.
 
 use lambada_chad::report::{self, Refusal};
 use lambada_source::{Problem, stack};
@@ -11,9 +11,9 @@ use lambada_core::{DefId, Program};
 pub use lambada_chad::report::{Mode, Stage as PaperStage};
 
 impl Unit {
-    /// One stage of the derivative of a definition, in notation close to the paper, with respect to
-    /// all parameters unless some are named. A field of a parameter, `p.mu`, is a parameter of its
-    /// own, after the others.
+    /// A stage of the derivative of a definition, in notation close to the paper, with respect to
+    /// `wrt` [default: all parameters]. A field of a parameter, `p.mu`, becomes a parameter of its
+    /// own after the others.
     pub fn paper_stage(
         &self,
         entry: &str,
@@ -30,8 +30,7 @@ impl Unit {
             .map_err(|refusal| vec![refused(&program, id, entry, &refusal)])
     }
 
-    /// The derivation of a definition's derivative: all steps, or the one of this number, counted
-    /// from 1.
+    /// The steps of deriving a definition: all, or step number `step`, counted from 1.
     pub fn explain(
         &self,
         entry: &str,

@@ -1,5 +1,5 @@
-//! Tuples, records, variants and arrays of them, in source: how their parts are read, and how they
-//! are put together again. The parts are those of array code, in its order.
+//! Reading and rebuilding tuples, records, variants and arrays of them in source. The parts are the
+//! leaves of array code, in its order.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -13,26 +13,26 @@ use lambada_surface::visit::children_mut;
 
 use crate::types::Files;
 
-/// The size of an array in a field of a constructor that a value is not: 0, but inference must not
-/// know, for the field may be declared to have another.
+/// Size of an array in a field of an inactive constructor. The value is 0, but inference must not
+/// know that, because the declaration of the field may require another size.
 pub(crate) const ABSENT: &str = "no_elements'";
 
-/// How a part of a value is read.
+/// Reads a part of a value.
 type Of<'a> = Box<dyn Fn(Expr) -> Expr + 'a>;
 
 /// A part of a value.
 pub(crate) struct Part<'a> {
-    /// The part, from the value.
+    /// Reads the part from the value.
     pub(crate) of: Of<'a>,
-    /// Whether it is just a field or a component.
+    /// Whether reading only projects a field or a component.
     pub(crate) cheap: bool,
-    /// What stands for it in a value that has no such part.
+    /// Placeholder for the part in a value that lacks it.
     absent: Rc<dyn Fn() -> Expr + 'a>,
-    /// Whether it is the value itself.
+    /// Whether the part is the value itself.
     whole: bool,
 }
 
-/// A zero where nothing around decides that an integer is not a real.
+/// A zero of the type; an integer gets an annotation, since the context may not determine its type.
 pub(crate) fn zero(elem: ScalarTy) -> Expr {
     match elem {
         ScalarTy::Real => build::real(0.0),
@@ -41,14 +41,14 @@ pub(crate) fn zero(elem: ScalarTy) -> Expr {
     }
 }
 
-/// The types that the parts are of.
+/// Decomposition of values by type.
 pub(crate) struct Parts<'a> {
     pub(crate) program: &'a Program,
     pub(crate) files: &'a Files<'a>,
 }
 
 impl<'a> Parts<'a> {
-    /// Is a value of the type a single array, scalar or handle of array code?
+    /// Whether array code represents a value of the type as a single array, scalar or handle.
     pub(crate) fn is_plain(&self, ty: &SizedTy) -> bool {
         match ty {
             SizedTy::Scalar(_) => true,
@@ -58,16 +58,16 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// The parts of a value of a type whose sizes are in scope.
+    /// The parts of a value, if all sizes in its type are in scope.
     pub(crate) fn of(&self, ty: &SizedTy) -> Vec<Part<'a>> {
         self.within(&Extents::default(), ty, 0)
     }
 
-    /// The parts of a value, with what its sizes are. `depth` keeps bound names apart.
+    /// The parts of a value whose type mentions the sizes in `extents`. `depth` keeps bound names
+    /// distinct.
     fn within(&self, extents: &Extents, ty: &SizedTy, depth: usize) -> Vec<Part<'a>> {
         if let Some((sizes, id)) = sized::of(ty) {
-            // Source reads a variant with its sizes as it reads one without; the sizes by
-            // themselves are named by the types.
+            // Source reads a sized variant like an unsized one; its sizes are named in types only.
             let sizes: Vec<Expr> = sizes.map(|size| extents.of(size)).collect();
             let mut parts: Vec<Part> = sizes.iter().cloned().map(size_part).collect();
             let names = self.program.type_decl(id).sizes.iter().cloned();
@@ -118,7 +118,7 @@ impl<'a> Parts<'a> {
         self.within(extents, ty, depth).into_iter().map(deeper).collect()
     }
 
-    /// The parts of a variant, with the sizes that its type takes.
+    /// The parts of a variant with the sizes of its type.
     fn of_variant(&self, extents: &Extents, id: TypeId, depth: usize) -> Vec<Part<'a>> {
         if self.program.is_recursive_type(id) {
             let program = self.program;
@@ -127,8 +127,8 @@ impl<'a> Parts<'a> {
             return vec![Part { of: Box::new(|e| e), cheap: true, absent, whole: true }];
         }
         let mut constructors = self.files.constructors(self.program, id);
-        // Arrays in a field that a value has not are as long as the type says they would be: so
-        // both branches of a `match` have one size.
+        // Arrays in fields of inactive constructors get the declared length, so that all branches
+        // of a `match` agree in size.
         for ((_, args), written) in constructors.iter_mut().zip(&self.program.type_decl(id).written)
         {
             args.clone_from(written);
@@ -173,7 +173,7 @@ impl<'a> Parts<'a> {
         parts
     }
 
-    /// What the parts are called, if the value is called `base`.
+    /// Names of the parts of a value called `base`.
     pub(crate) fn names(&self, ty: &SizedTy, base: &str) -> Vec<String> {
         if let Some((sizes, id)) = sized::of(ty) {
             let mut names: Vec<String> = sizes.map(|_| format!("{base}_size")).collect();
@@ -205,7 +205,8 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// Which parts are sizes of variants. Source has no form for these: types say them.
+    /// Whether each part is a size of a variant. Source has no form for these sizes because types
+    /// state them.
     pub(crate) fn sizes(&self, ty: &SizedTy) -> Vec<bool> {
         if let Some((sizes, id)) = sized::of(ty) {
             let sizes = sizes.map(|_| true);
@@ -226,7 +227,7 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// Does a value of the type mention each part just once, when it is put together?
+    /// Whether rebuilding a value of the type mentions each part once.
     pub(crate) fn linear(&self, ty: &SizedTy) -> bool {
         match ty {
             SizedTy::Scalar(_) | SizedTy::Fun(..) => true,
@@ -237,7 +238,7 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// The value that has the given parts.
+    /// Rebuilds a value from its parts.
     pub(crate) fn put_together(
         &self,
         ty: &SizedTy,
@@ -245,7 +246,7 @@ impl<'a> Parts<'a> {
         depth: usize,
     ) -> Expr {
         if let Some((_, id)) = sized::of(ty) {
-            // Its sizes are no parts of it: the type says them.
+            // The type states its sizes, so they are no parts.
             return self.put_together(&SizedTy::Variant(id), parts, depth);
         }
         let mut next = || parts.next().expect("array code gives a part for each leaf of the type");
@@ -303,8 +304,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// What the sizes in a type are where it is read: those that a variant type takes, in terms of
-/// those around it.
+/// Expressions for the sizes that a variant type takes, in terms of the enclosing scope.
 #[derive(Default)]
 struct Extents {
     named: HashMap<Rc<str>, Expr>,
@@ -332,7 +332,7 @@ impl Extents {
     }
 }
 
-/// The size of a variant: an array of as many arrays of nothing.
+/// The size of a variant, represented as an array of that many empty arrays.
 fn size_part<'a>(extent: Expr) -> Part<'a> {
     let units = move || {
         let nothing = build::expr(ExprKind::Bool(false));
@@ -343,7 +343,7 @@ fn size_part<'a>(extent: Expr) -> Part<'a> {
     Part { of: Box::new(move |_| units()), cheap: true, absent, whole: false }
 }
 
-/// The part of an array whose elements have the part.
+/// The part of an array, given the part of its elements.
 fn lifted<'a>(part: Part<'a>, extent: Expr, depth: usize) -> Part<'a> {
     let absent_element = part.absent.clone();
     let absent: Rc<dyn Fn() -> Expr> = Rc::new(move || {
@@ -367,7 +367,7 @@ fn constructor(name: &Rc<str>, args: impl Iterator<Item = Rc<str>>) -> Pattern {
     build::pattern(PatternKind::Con(build::name(name.clone()), args))
 }
 
-/// A value of a recursive type that takes few words; nothing if there is none.
+/// A short value of a recursive type, if one exists.
 pub(crate) fn filler(program: &Program, id: TypeId) -> Option<Expr> {
     variant(program, id, &mut Vec::new())
 }
@@ -407,7 +407,7 @@ fn value(program: &Program, ty: &Ty, open: &mut Vec<TypeId>) -> Option<Expr> {
     }
 }
 
-/// What stands for a scalar that a value has not, where its type is known.
+/// Placeholder for a scalar, where the context determines its type.
 fn literal_zero(elem: ScalarTy) -> Expr {
     match elem {
         ScalarTy::Real => build::real(0.0),

@@ -1,4 +1,4 @@
-//! The passes of the compiler: what they are called, what they do, and how long they take.
+//! The passes of the compiler: names, descriptions and timings.
 
 use std::cell::RefCell;
 use std::time::{Duration, Instant};
@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 /// A pass of the compiler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pass {
-    /// What it is called on the command line.
+    /// Its name on the command line.
     pub name: &'static str,
-    /// What it does, in a line.
+    /// One-line description.
     pub what: &'static str,
-    /// From which language to which.
+    /// Source and target language.
     pub languages: &'static str,
-    /// Does it run until nothing changes, together with its neighbors that do?
+    /// Whether the pass repeats, together with adjacent repeated passes, until nothing changes.
     pub repeated: bool,
 }
 
@@ -63,8 +63,7 @@ pub(crate) const COMPILE: Pass = once(
     "loops → C",
 );
 
-/// All passes, in the order in which they run. Derivatives are taken while `normalize` runs, of the
-/// code that it has made by then.
+/// All passes in order. Derivatives are taken during `normalize`, from the code normalized so far.
 pub fn passes() -> Vec<Pass> {
     let optimizer = |repeated: bool| {
         move |pass: &lambada_optimize::Pass| Pass {
@@ -83,15 +82,15 @@ pub fn passes() -> Vec<Pass> {
 }
 
 thread_local! {
-    /// The clock of the [`timed_passes`] that this thread is in.
+    /// The clock of the innermost [`pass_times`] on this thread.
     static CLOCK: RefCell<Option<Clock>> = const { RefCell::new(None) };
 }
 
 #[derive(Default)]
 struct Clock {
-    /// By pass that is running, the outermost first: how long the passes inside of it took.
+    /// Time of the nested passes of each running pass, outermost first.
     inside: Vec<Duration>,
-    /// Time, inner passes not included, and number of runs.
+    /// Time without nested passes, and number of runs.
     spent: Vec<(&'static str, Duration, usize)>,
 }
 
@@ -120,31 +119,30 @@ impl Clock {
     }
 }
 
-/// How long a pass took, those that it called not included.
+/// Time of a pass, without nested passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PassTime {
-    /// What it is called.
+    /// Its name.
     pub name: &'static str,
-    /// How long all its runs took.
+    /// Total time of its runs.
     pub time: Duration,
-    /// How often it ran.
+    /// Number of runs.
     pub runs: usize,
 }
 
-/// Runs something and gives how long each pass took that ran meanwhile on this thread, in the order
-/// of the table.
+/// Runs `run` and times the passes on this thread, in the order of the table.
 pub fn pass_times<T>(run: impl FnOnce() -> T) -> (T, Vec<PassTime>) {
     let outer = CLOCK.replace(Some(Clock::default()));
     let result = run();
     let clock = CLOCK.replace(outer).unwrap_or_default();
-    // Who times what is around this counts it too.
+    // Enclosing measurements include these passes.
     on_clock(|outer| {
         clock.spent.iter().for_each(|(name, time, runs)| outer.add(name, *time, *runs))
     });
     (result, clock.times())
 }
 
-/// The same, a line for each.
+/// As [`pass_times`], printed one line for each pass.
 pub fn timed_passes<T>(run: impl FnOnce() -> T) -> (T, String) {
     let (result, times) = pass_times(run);
     let line = |PassTime { name, time, runs }: PassTime| {
@@ -154,7 +152,7 @@ pub fn timed_passes<T>(run: impl FnOnce() -> T) -> (T, String) {
     (result, times.into_iter().map(line).collect())
 }
 
-/// Does something with the clock, if passes are timed.
+/// Updates the clock, if passes are timed.
 fn on_clock(tell: impl FnOnce(&mut Clock)) {
     CLOCK.with_borrow_mut(|clock| clock.as_mut().map_or((), tell));
 }
@@ -175,27 +173,27 @@ pub(crate) fn timed<T>(pass: &Pass, run: impl FnOnce() -> T) -> T {
     result
 }
 
-/// Records the times of passes that report when they have run.
+/// Timer for passes that report after they have run.
 pub(crate) struct Lap(Instant);
 
 impl Lap {
-    /// The clock starts.
+    /// Starts the timer.
     pub(crate) fn new() -> Lap {
         Lap(Instant::now())
     }
 
-    /// A pass has run since the last call.
+    /// Charges the time since the last call to the pass `name`.
     pub(crate) fn ran(&mut self, name: &'static str) {
         on_clock(|clock| clock.spend(name, self.0.elapsed()));
     }
 
-    /// What happened since the last call belongs to no pass.
+    /// Discards the time since the last call.
     pub(crate) fn restart(&mut self) {
         self.0 = Instant::now();
     }
 }
 
-/// The table of passes, as the book has it.
+/// The table of passes in the book.
 pub fn table() -> String {
     let row = |pass: Pass| {
         let repeated = if pass.repeated { "yes" } else { "" };

@@ -1,4 +1,4 @@
-//! The pipeline on one screen: from a core program to something that runs.
+//! The pipeline on one screen: from a core program to an executable.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -28,14 +28,14 @@ use crate::{Engine, Options};
 /// A first-order array program with its interface, before and after optimization.
 #[derive(Clone, Debug)]
 pub struct Arrays {
-    /// As `normalize` gives it.
+    /// The output of `normalize`.
     pub normalized: Deep<Normalized>,
-    /// What runs.
+    /// The optimized program, which runs.
     pub optimized: Deep<anf::Function>,
 }
 
 impl Arrays {
-    /// The same with checks for NaNs.
+    /// Adds checks for NaNs.
     fn trapping(self, options: &Options) -> Arrays {
         let mut function = (*self.optimized).clone();
         anf::trap(&mut function);
@@ -44,7 +44,7 @@ impl Arrays {
     }
 }
 
-/// With checks for NaNs, if these are wanted.
+/// Adds checks for NaNs, if requested.
 pub(crate) fn trapped(arrays: Arrays, options: &Options) -> Arrays {
     if options.trap_nan { arrays.trapping(options) } else { arrays }
 }
@@ -54,7 +54,7 @@ pub fn arrays(program: &Program, entry: DefId) -> Result<Arrays, Vec<Problem>> {
     arrays_with(program, entry, &Options::default())
 }
 
-/// The same as the options say.
+/// core → anf → anf, with options.
 pub(crate) fn arrays_with(
     program: &Program,
     entry: DefId,
@@ -69,8 +69,7 @@ pub(crate) fn arrays_with(
     })
 }
 
-/// The same for source that people read, which takes and gives values of recursive types as they
-/// are.
+/// core → anf → anf for readers: values of recursive types stay as they are.
 pub(crate) fn readable_arrays(
     program: &Program,
     entry: DefId,
@@ -93,7 +92,7 @@ fn verify_core(program: &Program, options: &Options) {
     verify(options, "elaborate", || lambada_core::check(program), text);
 }
 
-/// What `normalize` gives, optimized.
+/// Optimizes the output of `normalize`, and checks the result.
 fn checked(
     function: &anf::Function,
     options: &Options,
@@ -101,12 +100,12 @@ fn checked(
 ) -> Result<anf::Function, Vec<Problem>> {
     verify(options, "normalize", || anf::check(function), || anf::print(function));
     let optimized = optimized(function, options, audience, &mut |_, _| {});
-    // Always, in release builds too: what is not evidently in range never becomes machine code.
+    // In release builds too: a program with an unproved index must never become machine code.
     anf::check(&optimized).map_err(|complaint| vec![messages::broken_program(&complaint)])?;
     Ok(optimized)
 }
 
-/// Optimizes, and shows what each pass gives.
+/// Optimizes; `observe` sees the function after each pass.
 pub(crate) fn optimized(
     function: &anf::Function,
     options: &Options,
@@ -124,18 +123,17 @@ pub(crate) fn optimized(
     })
 }
 
-/// anf → loops, as the program says: one element after the other.
+/// anf → loops without nests: one element after the other.
 pub fn lower(arrays: &Arrays) -> loops::Function {
     lower_with(arrays, &Options { nests: false, ..Options::default() })
 }
 
-/// The same with nests, where the options say so, for a processor, or a family of them, as the
-/// options say.
+/// anf → loops for a target or a family of targets, with nests if the options say so.
 pub fn lower_for(arrays: &Arrays, options: &Options, target: Target) -> loops::Function {
     lower_by(&arrays.optimized, options, options.plan(&arrays.optimized, target))
 }
 
-/// The same as a plan says.
+/// anf → loops for a scheduling plan.
 fn lower_by(function: &anf::Function, options: &Options, plan: Plan) -> loops::Function {
     stack::roomy(|| {
         let scheduled = scheduled(function, options, plan);
@@ -145,7 +143,7 @@ fn lower_by(function: &anf::Function, options: &Options, plan: Plan) -> loops::F
     })
 }
 
-/// The function with kernels, where the options say so.
+/// The function with kernels, if the options say so.
 pub(crate) fn scheduled<'a>(
     function: &'a anf::Function,
     options: &Options,
@@ -159,19 +157,18 @@ pub(crate) fn scheduled<'a>(
     Cow::Owned(scheduled)
 }
 
-/// The same as the options say.
+/// anf → loops for the target of the options.
 pub(crate) fn lower_with(arrays: &Arrays, options: &Options) -> loops::Function {
     lower_for(arrays, options, options.target)
 }
 
-/// The same for the interpreter of loops.
+/// anf → loops for the interpreter.
 fn lower_to_interpret(function: &anf::Function, options: &Options) -> loops::Function {
     let lanes = lambada_run::interpreted_lanes(engine(options), function.names.precision());
     lower_by(function, options, Plan { mechanisms: options.mechanisms, ..Plan::of(lanes) })
 }
 
-/// Where checks are requested (always in debug builds), a program that a pass has broken stops the
-/// compiler at that pass.
+/// Stops the compiler at the first pass whose output fails the check, if checks are requested.
 fn verify(
     options: &Options,
     pass: &str,
@@ -186,23 +183,23 @@ fn verify(
     }
 }
 
-/// A program that is ready to run.
+/// A program that can run.
 pub struct Executable {
     params: Vec<(Arc<str>, Layout)>,
     result: Layout,
-    /// Where the sizes are that the code takes; core takes none.
+    /// Sources of the sizes that the code takes; core takes none.
     sizes: Vec<SizeSource>,
     code: Deep<Code>,
     memory: Memory,
-    /// What is shown, by number; core knows itself.
+    /// Inspections by number; core has its own.
     inspections: Vec<Inspection>,
     observer: Observer,
-    /// For core: is a NaN that is made out of numbers a failure? Other code has its own checks.
+    /// Whether core fails on a NaN made from numbers. Other code has checks compiled in.
     trap_nan: bool,
 }
 
-/// Who is told of the values of `inspect`, in the order of evaluation: where it is with what the
-/// value is called, and the value.
+/// Callback for values of `inspect`, in the order of evaluation: the site, with its message, and
+/// the value.
 pub type Observer = Arc<dyn Fn(&Site, &Data) + Send + Sync>;
 
 enum Code {
@@ -211,11 +208,11 @@ enum Code {
     Loops(loops::Function),
     Anf(anf::Function),
     Core(Program, DefId),
-    /// The same where a parameter or the result is of a recursive type, which has no layout.
+    /// Core with a parameter or result of recursive type, which has no layout.
     Recursive(Program, DefId),
 }
 
-/// Where a size of the program is found: an axis of an argument.
+/// Source of a size: an axis of an argument.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SizeSource {
     pub argument: usize,
@@ -229,7 +226,7 @@ impl Executable {
         Executable::with(program, entry, &Options { engine, precision, ..Options::default() })
     }
 
-    /// The same, but the program fails at the first operation that makes a NaN out of numbers.
+    /// As [`new`](Executable::new), but fails at the first operation that makes a NaN from numbers.
     pub fn trapping(
         program: Program,
         entry: DefId,
@@ -240,7 +237,7 @@ impl Executable {
         Executable::with(program, entry, &options)
     }
 
-    /// Compiles a program as the options say.
+    /// Compiles a program with options.
     pub fn with(
         mut program: Program,
         entry: DefId,
@@ -279,7 +276,8 @@ impl Executable {
         Ok(made.limited(options.memory()))
     }
 
-    /// The loops of machine code in the interpreter, for those who count what it does.
+    /// Loops as scheduled for machine code, run by the interpreter so that its operations can be
+    /// counted.
     pub(crate) fn as_machine_code(
         mut program: Program,
         entry: DefId,
@@ -293,8 +291,8 @@ impl Executable {
         })
     }
 
-    /// A program for the evaluator of core: nothing is compiled, so what cannot be compiled runs
-    /// too, unless the order of its derivatives is not known.
+    /// A program for the evaluator of core. Nothing is compiled, so programs that cannot be
+    /// compiled run too, unless their order of differentiation is unknown.
     fn core(program: Program, entry: DefId, options: &Options) -> Result<Executable, Vec<Problem>> {
         verify(
             options,
@@ -316,8 +314,8 @@ impl Executable {
         Ok(Executable { params, result, sizes, code, memory, inspections, observer, trap_nan })
     }
 
-    /// Three stages of one program, which are compiled once, for their evaluators: as `normalize`
-    /// gives it, optimized, and as loops. They are tested against each other.
+    /// Three stages of one program for their evaluators: normalized, optimized, and loops. Tests
+    /// compare them with each other.
     pub fn stages(arrays: &Arrays) -> [Executable; 3] {
         let function = &arrays.normalized.function;
         let unoptimized =
@@ -326,12 +324,12 @@ impl Executable {
         [unoptimized, anf, Executable::optimized(arrays, Code::Loops(lower(arrays)))]
     }
 
-    /// Code that takes the arguments of the optimized function.
+    /// Code with the parameters of the optimized function.
     fn optimized(arrays: &Arrays, code: Code) -> Executable {
         Executable::with_code(&arrays.normalized, &arrays.optimized, code)
     }
 
-    /// Code that takes the arguments of `function`.
+    /// Code with the parameters of `function`.
     fn with_code(interface: &Normalized, function: &anf::Function, code: Code) -> Executable {
         Executable {
             params: interface.params.clone(),
@@ -346,20 +344,20 @@ impl Executable {
         .limited(crate::memory::limit())
     }
 
-    /// The same with a limit on the memory for arrays, in bytes. The interpreters of array programs
-    /// and of core apply it to each array.
+    /// Limits the bytes of all arrays. The interpreters of array programs and of core apply the
+    /// limit to each array.
     #[must_use]
     pub fn with_memory(self, bytes: u64) -> Executable {
         self.limited(Memory { limit: bytes })
     }
 
-    /// The same with somebody who is told of what is inspected.
+    /// Sets the observer of inspected values.
     #[must_use]
     pub fn with_observer(self, observer: Observer) -> Executable {
         Executable { observer, ..self }
     }
 
-    /// What array code shows.
+    /// Passes a value inspected by array code to the observer.
     fn see(&self, number: u32, parts: Vec<Tensor>) {
         if let Some(inspection) = self.inspections.get(number as usize) {
             let value = inspection.layout.unflatten(&mut parts.into_iter());
@@ -417,9 +415,8 @@ impl Executable {
         Ok(self.result.unflatten(&mut results.into_iter()))
     }
 
-    /// Runs the program at least so many times and for at least so many seconds: its result, and
-    /// the nanoseconds of each run. Those of native code are of the function itself, without
-    /// reading and writing data.
+    /// Runs the program at least `runs` times and for at least `seconds`: the result, and the
+    /// nanoseconds of each run. For native code these exclude reading and writing data.
     pub fn measure(
         &self,
         args: &[Data],
@@ -453,21 +450,20 @@ impl Executable {
         }
     }
 
-    /// Nanoseconds of each of so many runs of the native function alone, without reading and
-    /// writing data; nothing for other engines.
+    /// Nanoseconds of each of `repetitions` runs of the native function alone, without reading and
+    /// writing data; empty for other engines.
     pub fn time(&self, args: &[Data], repetitions: usize) -> Result<Vec<u64>, Failure> {
         let Code::Native(kernel) = &*self.code else { return Ok(Vec::new()) };
         kernel.time(&self.tensors(args)?, repetitions)
     }
 
-    /// The most bytes that arrays have taken at a time in any run so far, arguments not counted;
-    /// nothing for interpreters.
+    /// Peak of the bytes of arrays in all runs so far, without arguments; `None` for interpreters.
     pub fn most_memory(&self) -> Option<u64> {
         let Code::Native(kernel) = &*self.code else { return None };
         kernel.peak()
     }
 
-    /// What a run does, counted by the interpreter of loops; nothing for other engines.
+    /// Operation counts of a run by the interpreter of loops; `None` for other engines.
     pub fn counts(&self, args: &[Data]) -> Result<Option<loops::Counts>, Failure> {
         let Code::Loops(function) = &*self.code else { return Ok(None) };
         let tensors = self.tensors(args)?;
@@ -475,7 +471,7 @@ impl Executable {
         counted.map(|(_, counts)| Some(counts))
     }
 
-    /// The arguments as a kernel takes them: the sizes, then the leaves of the parameters.
+    /// The arguments of a kernel: the sizes, then the leaves of the parameters.
     pub fn tensors(&self, args: &[Data]) -> Result<Vec<Tensor>, Failure> {
         let leaves = self.leaves(args)?;
         let size =
@@ -513,7 +509,7 @@ pub(crate) fn size_sources(function: &anf::Function) -> Vec<SizeSource> {
     function.sizes.iter().map(find).collect()
 }
 
-/// Lowers and compiles a function, with the lanes of what runs it.
+/// Lowers a function for the lanes of its engine, and compiles it.
 pub(crate) fn compiled(
     function: &anf::Function,
     options: &Options,
@@ -534,7 +530,7 @@ pub(crate) fn compiled(
         .map_err(|e| vec![messages::broken_compilation(&e)])
 }
 
-/// A program that is to run once, soon.
+/// A program for a single, quick run.
 fn brief(function: &anf::Function, options: &Options) -> Result<Brief, Vec<Problem>> {
     let quick = Options { engine: Engine::Jit, ..options.clone() };
     let first = compiled(function, &quick)?;
@@ -547,7 +543,7 @@ fn brief(function: &anf::Function, options: &Options) -> Result<Brief, Vec<Probl
     Ok(Brief::new(first, later))
 }
 
-/// What runs loops.
+/// The engine that runs loops.
 fn engine(options: &Options) -> lambada_run::Engine {
     match options.engine {
         Engine::Native => lambada_run::Engine::Native,

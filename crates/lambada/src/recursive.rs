@@ -1,5 +1,4 @@
-//! Recursive types in source: how the nodes that array code makes of their values are these values
-//! again.
+//! Recursive types in source: how nodes of array code become values.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -11,8 +10,7 @@ use lambada_surface::build;
 use crate::parts::filler;
 use crate::types::variants_of;
 
-/// The recursive types that values of some types contain; or what a field is that has no form as
-/// one.
+/// The recursive types inside the types, or a description of a field that has no source form.
 pub(crate) fn declared<'t>(
     program: &Program,
     types: impl Iterator<Item = &'t SizedTy>,
@@ -44,7 +42,7 @@ fn of(program: &Program, id: TypeId) -> Result<Declared, String> {
     })
 }
 
-/// An argument of a constructor as the fields of a node.
+/// The fields of a node that represent an argument of a constructor.
 fn group(program: &Program, ty: &Ty) -> Result<Group, &'static str> {
     match ty {
         Ty::Scalar(_) => Ok(Group::One),
@@ -65,8 +63,8 @@ fn group(program: &Program, ty: &Ty) -> Result<Group, &'static str> {
     }
 }
 
-/// A variant that does not contain itself. An array in it would have no size where the value has
-/// another constructor.
+/// The fields for a non-recursive variant. It must not contain arrays, because their sizes are
+/// unknown while another constructor is active.
 fn variant(program: &Program, id: TypeId) -> Result<Group, &'static str> {
     let decl = program.type_decl(id);
     let argument = |ty: &Ty| match group(program, ty)? {

@@ -1,5 +1,5 @@
-//! A session: source files, what is known of them, and the reports for the user. Shells translate
-//! to and from it and hold no logic.
+//! A session: source files, checked units, and reports. User interfaces only translate to and from
+//! a session; they contain no logic.
 
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -24,7 +24,7 @@ use crate::operators::Operator;
 use crate::options::Options;
 use crate::passes::{ELABORATE, timed};
 
-/// All files read so far, where others are found, and how programs are compiled.
+/// All files read so far, the file system, and the options.
 #[derive(Clone, Debug)]
 pub struct Session {
     pub(crate) sources: Sources,
@@ -42,48 +42,48 @@ impl Default for Session {
 pub struct Unit {
     /// Its syntax tree.
     pub module: Deep<Module>,
-    /// Those of the files that it imports, and that these import, under their [`import_key`]s.
+    /// The syntax trees of all transitive imports, under their [`import_key`]s.
     pub imports: Vec<(Rc<str>, Deep<Module>)>,
     /// The prelude.
     pub(crate) prelude: Rc<Deep<Module>>,
     /// Its definitions, typed.
     pub checked: Deep<Checked>,
-    /// What is doubtful but not wrong.
+    /// Warnings.
     pub warnings: Vec<Problem>,
-    /// The files, to say where something stands.
+    /// The files, for positions in messages.
     pub(crate) sources: Sources,
-    /// How it is compiled.
+    /// The options of the compiler.
     pub(crate) options: Options,
 }
 
-/// A text that is checked.
+/// A text to check.
 #[derive(Clone, Copy)]
 pub(crate) struct Text<'a> {
     pub(crate) name: &'a str,
     pub(crate) text: &'a str,
-    /// Where what a person has written begins.
+    /// Offset of the user's own text.
     pub(crate) shown_from: usize,
 }
 
 impl<'a> Text<'a> {
-    /// One that a person has written.
+    /// A text that is entirely the user's.
     pub(crate) fn of(name: &'a str, text: &'a str) -> Text<'a> {
         Text { name, text, shown_from: 0 }
     }
 }
 
 impl Session {
-    /// Files of the system, and the usual options.
+    /// A session with the files of the system and default options.
     pub fn new() -> Session {
         Session::with(Arc::new(Disk), Options::default())
     }
 
-    /// Files from elsewhere, and other options.
+    /// A session with other files and options.
     pub fn with(files: Arc<dyn Files>, options: Options) -> Session {
         Session { sources: first_sources(), files, options }
     }
 
-    /// How programs are compiled.
+    /// The options of the compiler.
     pub fn options(&self) -> &Options {
         &self.options
     }
@@ -101,7 +101,7 @@ impl Session {
         timed(&ELABORATE, || self.load_from(Text::of(&name, &text), &parent, canonical))
     }
 
-    /// Checks a text that is not a file; `folder` is where its imports are looked for.
+    /// Checks a text that is not a file; imports are relative to `folder`.
     pub fn load_text(
         &mut self,
         name: &str,
@@ -124,7 +124,7 @@ impl Session {
         })
     }
 
-    /// All that is known of a text, and everything wrong with it.
+    /// Elaborates a text as far as possible, and returns all problems.
     pub(crate) fn elaborated(
         &mut self,
         Text { name, text, shown_from }: Text,
@@ -155,7 +155,7 @@ impl Session {
             main: &module,
             whole_library: false,
         });
-        // Where something outside of definitions is lost, nothing is said of what may need it.
+        // A problem outside of definitions may have dropped an item, so its users are not reported.
         let of_broken = |problem: &Problem| {
             let place = problem.labels.first().map(|label| label.span);
             broken.iter().flatten().any(|def| place.is_some_and(|place| within(*def, place)))
@@ -180,13 +180,12 @@ impl Session {
         &self.sources
     }
 
-    /// Problems as a person reads them.
+    /// Renders problems as text.
     pub fn render(&self, problems: &[Problem], color: bool) -> String {
         render(&self.sources, problems, color)
     }
 
-    /// What `inspect` prints, with the end of the line: where, what the value is called, and the
-    /// value.
+    /// The line that `inspect` prints: place, message and value.
     pub fn inspected(&self, site: &Site, value: &Data) -> String {
         let file = &self.sources.get(site.span.file).name;
         let (line, column) = self.sources.line_column(site.span);
@@ -200,7 +199,7 @@ impl Session {
         }
     }
 
-    /// A run-time failure as a person reads it.
+    /// Renders a run-time failure as text.
     pub fn render_failure(&self, failure: &Failure, color: bool) -> String {
         render_failure(&self.sources, failure, color)
     }
@@ -210,16 +209,16 @@ impl Session {
 struct Loader<'a> {
     sources: &'a mut Sources,
     files: &'a dyn Files,
-    /// The program's; paths of imports are relative to it, or to the file that has the import.
+    /// Folder of the program. Import paths are relative to it, or to the importing file.
     folder: &'a Path,
     loaded: Vec<(Rc<str>, Module)>,
-    /// The files whose imports are being read, from the program on.
+    /// The stack of files whose imports are being read, starting at the program.
     open: Vec<PathBuf>,
     problems: Vec<Problem>,
 }
 
 impl Loader<'_> {
-    /// Reads the imports of a module, whose own key is `from` if it is an import itself.
+    /// Reads the imports of a module; `from` is its key if it is itself imported.
     fn imports(&mut self, module: &Module, from: Option<&str>) {
         for item in &module.items {
             if let Item::Import { path, span } = item {
@@ -238,7 +237,7 @@ impl Loader<'_> {
         }
     }
 
-    /// A module of the library. These import each other without circles, which a test decides.
+    /// Reads a module of the library. A test ensures that the imports of these modules are acyclic.
     fn import_module(&mut self, key: &str, name: &str, span: Span) {
         let Some(text) = module_text(name) else {
             let known = MODULES.map(|(module, _)| module);
@@ -250,7 +249,7 @@ impl Loader<'_> {
         self.read(key, key, text);
     }
 
-    /// Parses what is imported, and reads its imports before it.
+    /// Parses a text, and reads its imports first.
     fn read(&mut self, key: &str, name: &str, text: &str) {
         let id: FileId = self.sources.add(name, text);
         let (module, found) = lambada_surface::parse(text, id);
@@ -284,7 +283,7 @@ impl Loader<'_> {
 }
 
 impl Unit {
-    /// What the file defines.
+    /// The definitions of the file.
     pub fn definitions(&self) -> Vec<Definition> {
         stack::roomy(|| self.checked.definitions())
     }
@@ -298,8 +297,8 @@ impl Unit {
     }
 }
 
-/// A derivative by several parameters is a tuple, a Hessian one of tuples: the same with the names
-/// of the parameters.
+/// Replaces tuples of derivatives by records with the names of the parameters; for a Hessian, in
+/// both directions.
 pub fn label(operator: Operator, names: &[Rc<str>], derivative: Data) -> Data {
     match (by_name(names, derivative), operator) {
         (Data::Record(blocks), Operator::Hessian) if names.len() > 1 => Data::Record(
@@ -318,9 +317,8 @@ fn by_name(names: &[Rc<str>], derivative: Data) -> Data {
     }
 }
 
-/// The definitions in which the problems are, about which nothing more is said; the others are
-/// checked. Nothing if a problem is outside of definitions: then something that they need may have
-/// been lost.
+/// The definitions that contain the problems; the other definitions are still checked. `None` if a
+/// problem lies outside of definitions, because an item that they need may have been dropped.
 fn broken_definitions(module: &Module, problems: &[Problem]) -> Option<Vec<Span>> {
     let definition = |problem: &Problem| {
         let place = problem.labels.first()?.span;
@@ -332,7 +330,7 @@ fn broken_definitions(module: &Module, problems: &[Problem]) -> Option<Vec<Span>
     problems.iter().filter(|problem| is_error(problem)).map(definition).collect()
 }
 
-/// Says of an unknown name in which module of the library it is, if there is nothing else to say.
+/// Adds a hint to an unknown name that a module of the library defines.
 fn located(problem: Problem, sources: &Sources) -> Problem {
     let place = problem.labels.first().map(|label| label.span);
     let Some(place) = place.filter(|_| elaboration::is_plain_unknown(&problem)) else {

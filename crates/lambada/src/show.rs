@@ -1,4 +1,4 @@
-//! Every intermediate form of a definition, as text.
+//! Intermediate forms of a definition, as text.
 
 use lambada_anf as anf;
 use lambada_anf::Audience;
@@ -26,13 +26,13 @@ pub enum Stage {
     Schedule,
     /// Loops over buffers.
     Loops,
-    /// What the C compiler sees.
+    /// The input of the C compiler.
     C,
 }
 
 impl Unit {
-    /// A definition, or a derivative of it, in one form. `after` names a pass of the optimizer, or
-    /// `none`.
+    /// Prints a definition or a derivative of it in one form. `after` names a pass of the
+    /// optimizer, or `none`.
     pub fn show(
         &self,
         entry: &str,
@@ -75,7 +75,7 @@ impl Unit {
         }
     }
 
-    /// A definition as it is written, reprinted.
+    /// A definition reprinted from the syntax tree.
     fn written(&self, entry: &str) -> String {
         let is_entry = |item: &&Item| matches!(item, Item::Def(def) if &*def.name.text == entry);
         let item = self.module.items.iter().find(is_entry);
@@ -88,7 +88,7 @@ impl Unit {
         if pass == "none" || pass == NORMALIZE.name {
             return Ok(anf::print(&function));
         }
-        // What it gave when it ran last.
+        // Output of the last run of the pass.
         let mut shown = None;
         let last = optimized(&function, &self.options, Audience::Machine, &mut |ran, after| {
             if ran == pass {
@@ -103,7 +103,7 @@ impl Unit {
     }
 }
 
-/// The kernels of a program or, where it has none, its graphs.
+/// The kernels of a program, or its graphs if it has none.
 fn kernels(function: &anf::Function, options: &Options) -> String {
     if options.nests {
         let scheduled = scheduled(function, options, options.plan(function, options.target));

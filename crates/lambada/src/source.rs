@@ -1,6 +1,6 @@
-//! Derivatives as Lambada source: one definition with the parameters and the types of the program.
-//! `readback` writes what array code says; here is what it does not know: tuples, records and
-//! variants, whose parts array code takes and gives one by one.
+//! Derivatives as Lambada source: one definition with the parameters and types of the program.
+//! `readback` prints array code; this module adds tuples, records and variants, which array code
+//! passes as separate parts.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -24,9 +24,8 @@ use crate::types::{Files, size_variables};
 use crate::{Call, Session, Unit};
 
 impl Unit {
-    /// The forward or reverse derivative of a definition as a definition of its own: `f_forward`
-    /// takes a tangent after the parameters, `f_reverse` a cotangent; both give the value, then the
-    /// derivative.
+    /// The forward or reverse derivative as a definition: `f_forward` takes a tangent after the
+    /// parameters, `f_reverse` a cotangent. Both return the value and the derivative.
     pub fn derivative_source(
         &self,
         entry: &str,
@@ -78,13 +77,13 @@ impl Unit {
         items.extend(library);
         items.push(Item::Def(def));
         let text = print_module(&Module { items, ..Module::default() });
-        // What is printed is a program, or it is not printed.
+        // The printed text must check.
         match Session::new().load_text("derivative.lam", &text, None) {
             Ok(_) => Ok(text),
             Err(problems) => {
                 let first = problems.first();
                 let why = first.map_or("it has no types", |problem| &problem.title);
-                // A branch that is never taken may have an array without elements.
+                // A branch that is never taken may contain an array without elements.
                 let of_size = first.is_some_and(is_of_sizes);
                 let no_form = || format!("an array has a size there that the types refuse: {why}");
                 Err(vec![match of_size {
@@ -96,21 +95,22 @@ impl Unit {
     }
 }
 
-/// What a derivative is written from.
+/// Inputs of a derivative's source.
 struct Source<'a> {
     call: &'a Call,
     sources: &'a Sources,
     files: &'a Files<'a>,
-    /// The definition in the program.
+    /// The source definition.
     written: Option<&'a Def>,
-    /// The parameters and the result of the derivative.
+    /// The signature of the derivative.
     signature: &'a Signature,
-    /// The recursive types in these.
+    /// The recursive types in the signature.
     declared: Vec<Declared>,
 }
 
 impl Source<'_> {
-    /// What the derivative calls, and the derivative; or what the language has no form for.
+    /// The definitions that the derivative calls, and the derivative; or a construct without source
+    /// form.
     fn definition(
         &self,
         function: &Function,
@@ -124,8 +124,8 @@ impl Source<'_> {
         let mut sizes = BTreeSet::new();
         params.iter().for_each(|ty| size_variables(ty, &mut sizes));
         names.iter().for_each(|name| _ = sizes.remove(name));
-        // A size that no parameter determines has no name in the head, so the type of the result is
-        // left to inference.
+        // Sizes that no parameter determines have no name in the head, so the result type is left
+        // to inference.
         let result = result.filter(|ty| {
             let mut mentioned = BTreeSet::new();
             size_variables(ty, &mut mentioned);
@@ -188,7 +188,7 @@ impl Source<'_> {
         Ok((library, def))
     }
 
-    /// `ode.lam:19`, for what stands in a file.
+    /// `ode.lam:19`, for code in a file.
     fn place(&self, span: Span) -> Option<String> {
         let file = &self.sources.get(span.file).name;
         let name = Path::new(file).file_name().filter(|_| !file.starts_with('<'))?;
@@ -212,8 +212,7 @@ impl Source<'_> {
         }
     }
 
-    /// The types of the parameters and of the result: as the program writes them, where that can
-    /// stand alone.
+    /// The types of parameters and result, as written in the program if they are self-contained.
     fn types(&self, operator: Operator) -> (Vec<TypeExpr>, Option<TypeExpr>) {
         let count = self.signature.params.len() - 1;
         let written = self.written.filter(|def| def.params.len() == count);
@@ -260,14 +259,13 @@ impl Source<'_> {
         (params, result)
     }
 
-    /// Which parameter has the name; a field has none.
+    /// Index of the parameter `name`; `None` for a field.
     fn parameter(&self, name: &str) -> Option<usize> {
         self.call.signature().params.iter().position(|(known, _)| **known == *name)
     }
 
-    /// Is it a plain value with plain derivatives, `(value, (x_ct, y_ct))`? Then the flat tuple of
-    /// array code reads better. A value or a derivative that is itself a tuple would run into the
-    /// others.
+    /// Whether value and derivatives are plain, `(value, (x_ct, y_ct))`, so that the flat tuple of
+    /// array code is more readable. Nested tuples would merge with the others.
     fn reads_flat(&self, result: &SizedTy) -> bool {
         let parts = Parts { program: &self.call.program, files: self.files };
         let is_plain = |ty: &SizedTy| parts.is_plain(ty);
@@ -282,7 +280,7 @@ impl Source<'_> {
         }
     }
 
-    /// A type as people write it, with the program's name for it if there is one.
+    /// A type as source, with the program's alias if there is one.
     fn ty(&self, ty: &SizedTy) -> TypeExpr {
         if sized::of(ty).is_some() {
             let written = crate::data::print_type(&self.call.program, ty);
@@ -322,7 +320,7 @@ impl Source<'_> {
         }
     }
 
-    /// Sizes in the order of the program, then the others.
+    /// Orders sizes as in the program, then the rest.
     fn ordered(&self, sizes: BTreeSet<Rc<str>>) -> Vec<Rc<str>> {
         let written = self.written.iter().flat_map(|def| &def.sizes).map(|size| size.text.clone());
         let mut all: Vec<Rc<str>> = written.filter(|size| sizes.contains(size)).collect();
@@ -331,7 +329,7 @@ impl Source<'_> {
         all
     }
 
-    /// `value`, and `x_ct` for each parameter or field `x` or `value_tan`.
+    /// `value`, and `x_ct` for each parameter or field `x`, or `value_tan`.
     fn result_names(&self, parts: &Parts, operator: Operator) -> Vec<Rc<str>> {
         let Some(SizedTy::Tuple(items)) = &self.signature.result else { return Vec::new() };
         let value = &items[0];
@@ -351,7 +349,7 @@ impl Source<'_> {
             | Operator::Value => {
                 for (k, (name, ty)) in self.call.chosen().iter().enumerate() {
                     let k = self.parameter(name).unwrap_or(k);
-                    // A field is called without what it is a field of.
+                    // A field gets its own name, without the path to it.
                     let own = name.rsplit('.').next().unwrap_or(name);
                     let leaves = named(ty, &identifier(k, &own.into()));
                     names.extend(leaves.iter().map(|n| format!("{n}_ct")));
@@ -362,7 +360,7 @@ impl Source<'_> {
     }
 }
 
-/// The function without those of its results that are sizes of variants.
+/// Removes results that are sizes of variants.
 fn without_sizes(function: &mut Function, is_size: &[bool]) {
     if !is_size.contains(&true) {
         return;
@@ -376,7 +374,7 @@ fn without_sizes(function: &mut Function, is_size: &[bool]) {
     }
 }
 
-/// A forward sweep that gives no tape is the function itself, and is called so.
+/// Renames a forward sweep without a tape, because it equals the function itself.
 fn call_sweeps_without_tape(function: &mut Function) {
     let library = &function.library;
     let names: BTreeSet<String> =
@@ -417,8 +415,8 @@ fn bool_(value: bool) -> Expr {
     build::expr(lambada_surface::ast::ExprKind::Bool(value))
 }
 
-/// Where a result is known to be another constructor, the arrays in a field are known to be empty.
-/// Gives what stands for such an array in the value that is never built.
+/// A field of an inactive constructor contains empty arrays. Returns the placeholder of such an
+/// array in the value that is never built.
 fn absent_field(leaf: &Expr, ty: &Ty) -> Option<Expr> {
     ty.dims.iter().find(|d| d.as_lit().is_some_and(|k| k.int() == 0))?;
     let size = |(axis, dim): (usize, &Atom)| match dim {

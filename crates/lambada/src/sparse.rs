@@ -1,12 +1,11 @@
-//! Sparse Jacobians and Hessians of whole definitions. What finds their entries is written in
-//! Lambada, in the prelude, so the derivative is a definition of its own that stands after those of
-//! the file:
+//! Sparse Jacobians and Hessians of whole definitions. The prelude finds their entries in Lambada
+//! code, so the derivative is a definition after those of the file:
 //!
 //! ```text
 //!   def … a₁ … aₙ = (f a₁ … aₙ, sparse_jacobian (\w -> f a₁ … w … aₙ) aₖ)
 //! ```
 //!
-//! Its names begin with an underscore and with the name of `f`, so they are no others.
+//! Its names begin with an underscore and the name of `f`, so that they clash with no others.
 
 use lambada_core::{Signature, SizedTy};
 use lambada_elaborate::{Input, Shape, elaborate};
@@ -18,17 +17,17 @@ use crate::data::Inputs;
 use crate::messages::derivatives as messages;
 use crate::{Unit, operators};
 
-/// Which matrix.
+/// Kind of sparse matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Sparse {
-    /// Of a definition whose result is a vector.
+    /// For a definition whose result is a vector.
     Jacobian,
-    /// Of a definition whose result is a real.
+    /// For a definition whose result is a real.
     Hessian,
 }
 
 impl Sparse {
-    /// The definition of the prelude, by a name that no file hides.
+    /// Name of the prelude function; no file can shadow it.
     fn function(self) -> &'static str {
         match self {
             Sparse::Jacobian => "prelude_sparse_jacobian",
@@ -38,7 +37,8 @@ impl Sparse {
 }
 
 impl Unit {
-    /// Prepares the value and a sparse matrix of derivatives by one parameter, a vector.
+    /// Prepares the value and the sparse matrix of derivatives with respect to one vector
+    /// parameter.
     pub fn sparse(
         &self,
         entry: &str,
@@ -48,7 +48,7 @@ impl Unit {
         self.sparse_of(entry, matrix, wrt, &[])
     }
 
-    /// As `sparse`, at types that the values decide where the definition leaves them open.
+    /// As [`sparse`](Unit::sparse), with open types resolved by the inputs.
     pub fn sparse_at(
         &self,
         entry: &str,
@@ -59,7 +59,7 @@ impl Unit {
         self.sparse_of(entry, matrix, wrt, &self.shapes(entry, inputs)?)
     }
 
-    /// [`Self::sparse_at`] for values of these shapes.
+    /// As [`sparse_at`](Unit::sparse_at), by shapes.
     pub(crate) fn sparse_of(
         &self,
         entry: &str,
@@ -107,7 +107,7 @@ impl Unit {
     }
 }
 
-/// The one parameter, which is a vector.
+/// The only differentiated parameter, which must be a vector.
 fn parameter(name: &str, signature: &Signature, wrt: &[usize]) -> Result<usize, Problem> {
     let vectors = wrt.iter().filter(|k| is_vector(&signature.params[**k].1));
     match (wrt, vectors.count()) {
@@ -116,7 +116,7 @@ fn parameter(name: &str, signature: &Signature, wrt: &[usize]) -> Result<usize, 
     }
 }
 
-/// Whether it is an array of reals.
+/// Whether the type is an array of reals.
 fn is_vector(ty: &SizedTy) -> bool {
     if let SizedTy::Array(_, elem) = ty { **elem == SizedTy::Scalar(ScalarTy::Real) } else { false }
 }

@@ -1,4 +1,4 @@
-//! Derivatives as the pipeline takes them: of simplified functions, and timed.
+//! Derivatives in the pipeline: of simplified functions, and timed.
 
 use lambada_anf::{Audience, Derivatives, FnId, Lambda, Library, Names, Param, Reverse, Stm};
 use lambada_anf::{Subject, name_values};
@@ -7,11 +7,11 @@ use lambada_source::Problem;
 
 use crate::passes::{FORWARD, REVERSE, SIMPLIFY, timed};
 
-/// Derivatives of the pipeline: what is to be derived is simplified and fused first.
+/// Differentiates functions after simplifying and fusing them.
 #[derive(Clone, Copy, Debug)]
 pub struct Staged(Request);
 
-/// For the machine.
+/// Derivatives for machine code.
 impl Default for Staged {
     fn default() -> Staged {
         Staged(Request { audience: Audience::Machine, prepare: simplified })
@@ -19,7 +19,7 @@ impl Default for Staged {
 }
 
 impl Staged {
-    /// Derivatives that people read.
+    /// Derivatives for readers.
     pub(crate) fn for_people() -> Staged {
         Staged(Request { audience: Audience::People, prepare: simplified })
     }

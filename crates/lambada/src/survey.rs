@@ -1,4 +1,4 @@
-//! What is known of a file, whether it has problems or not.
+//! Analysis of a file that may contain errors.
 
 use std::path::{Path, PathBuf};
 
@@ -10,26 +10,25 @@ use lambada_surface::ast::{Item, Module};
 use crate::messages::program as messages;
 use crate::session::{Session, Text, is_error};
 
-/// What is known of a file, whether it has problems or not.
+/// Analysis of a file that may contain errors.
 pub struct Survey {
-    /// Its syntax tree. What could not be read of it is `Error` there, and the body of a definition
-    /// with such a part is `Broken`.
+    /// Its syntax tree. Unparsable parts are `Error` nodes, and the body of a definition with such
+    /// a part is `Broken`.
     pub module: Deep<Module>,
-    /// Its definitions with their types. Of one with a problem, it is what its parameters and
-    /// result are declared as.
+    /// Its definitions with their types. A definition with a problem has its declared type.
     pub definitions: Vec<Definition>,
-    /// What is wrong with it, and what is doubtful.
+    /// Errors and warnings.
     pub problems: Vec<Problem>,
 }
 
 impl Survey {
-    /// Is nothing wrong with it? Then it can be loaded.
+    /// Whether the file has no errors and can be loaded.
     pub fn is_sound(&self) -> bool {
         !self.problems.iter().any(is_error)
     }
 
-    /// A definition as it was read, in canonical layout, with `_` where something is lost; nothing
-    /// if the file has none of that name.
+    /// A definition as parsed, in canonical layout, with `_` in place of unparsable parts; `None`
+    /// if the file has no definition `name`.
     pub fn written(&self, name: &str) -> Option<String> {
         let is_meant = |item: &&Item| matches!(item, Item::Def(def) if &*def.name.text == name);
         let item = self.module.items.iter().find(is_meant)?;
@@ -39,7 +38,7 @@ impl Survey {
 }
 
 impl Session {
-    /// What is known of a file, broken or not. Only a file that cannot be read gives nothing.
+    /// Analyzes a file. Fails only if the file cannot be read.
     pub fn survey(&mut self, path: &Path) -> Result<Survey, Vec<Problem>> {
         let text = self.files.read(path).map_err(|e| vec![messages::unreadable(path, &e)])?;
         let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
@@ -47,7 +46,7 @@ impl Session {
         Ok(self.surveyed(&path.display().to_string(), &text, &folder, canonical))
     }
 
-    /// The same of a text that is not a file; `folder` is where its imports are looked for.
+    /// Analyzes a text that is not a file; imports are relative to `folder`.
     pub fn survey_text(&mut self, name: &str, text: &str, folder: Option<PathBuf>) -> Survey {
         self.surveyed(name, text, &folder.unwrap_or_default(), None)
     }

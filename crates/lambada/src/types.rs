@@ -1,5 +1,5 @@
-//! The type definitions that a text needs which stands alone: those of the program and of the files
-//! that it imports, without the files' names.
+//! The type definitions that a stand-alone text needs, from the program and its imports, without
+//! qualified names.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -17,12 +17,12 @@ use crate::Unit;
 use crate::data::unsized_ty;
 use crate::messages::derivatives as messages;
 
-/// A definition: the file, an index into [`Files::modules`], and the name.
+/// A definition: index of the file in [`Files::modules`], and name.
 type Place = (usize, Rc<str>);
 
 impl Unit {
-    /// The definitions of the variant types in the given ones, of the types that the written ones
-    /// mention, and of all types that these mention.
+    /// The definitions of the variant types in `types`, of the types that `written` mentions, and
+    /// of all types that these mention.
     pub(crate) fn type_definitions<'t>(
         &self,
         program: &Program,
@@ -47,7 +47,7 @@ impl Unit {
     }
 }
 
-/// The variant types in a type, and in those that they take.
+/// Adds the variant types in a type, also those in arguments of their constructors.
 pub(crate) fn variants_of(program: &Program, ty: &SizedTy, all: &mut BTreeSet<TypeId>) {
     match ty {
         SizedTy::Scalar(_) => {}
@@ -81,9 +81,9 @@ fn variants(program: &Program, ty: &Ty, all: &mut BTreeSet<TypeId>) {
     }
 }
 
-/// The files that a program consists of.
+/// The files of a program.
 pub(crate) struct Files<'a> {
-    /// The imported ones with their keys, then the program.
+    /// The imports with their keys, then the program itself.
     modules: Vec<(Option<&'a str>, &'a Module)>,
 }
 
@@ -93,12 +93,12 @@ impl<'a> Files<'a> {
         Files { modules: imports.chain([(None, &*unit.module)]).collect() }
     }
 
-    /// The program's own file.
+    /// Index of the program's own file.
     fn own(&self) -> usize {
         self.modules.len() - 1
     }
 
-    /// The definition of the entry, as it is written.
+    /// The source definition of the entry.
     pub(crate) fn entry(&self, name: &str) -> Option<&'a Def> {
         self.modules[self.own()].1.items.iter().find_map(|item| match item {
             Item::Def(def) if &*def.name.text == name => Some(def),
@@ -106,8 +106,8 @@ impl<'a> Files<'a> {
         })
     }
 
-    /// A type of the program as it can stand in source of its own: it mentions only types that have
-    /// definitions, and sizes that are known there.
+    /// The type in a form for stand-alone source, if all its types have definitions and all its
+    /// sizes are in `sizes`.
     pub(crate) fn portable(&self, ty: &TypeExpr, sizes: &BTreeSet<Rc<str>>) -> Option<TypeExpr> {
         let known = |name: &Rc<str>| {
             matches!(&**name, "real" | "int" | "bool") || self.resolve(self.own(), name).is_some()
@@ -118,7 +118,7 @@ impl<'a> Files<'a> {
         fits.then(|| bare(ty))
     }
 
-    /// The name of a type of the program that stands for exactly this one.
+    /// An alias in the program for exactly this type.
     pub(crate) fn alias(&self, ty: &TypeExpr) -> Option<TypeExpr> {
         let text = lambada_surface::print_type(ty);
         self.definitions(self.own())
@@ -130,8 +130,7 @@ impl<'a> Files<'a> {
             .map(|def| build::named_ty(def.name.text.clone()))
     }
 
-    /// The types of the arguments of the constructors of a variant type, with the sizes that their
-    /// declarations say.
+    /// The argument types of the constructors of a variant type, with their declared sizes.
     pub(crate) fn constructors(
         &self,
         program: &Program,
@@ -156,7 +155,7 @@ impl<'a> Files<'a> {
             .collect()
     }
 
-    /// A type with the constant sizes that are written.
+    /// Adds constant sizes from the written type.
     fn sized(&self, file: usize, written: &TypeExpr, ty: &Ty) -> SizedTy {
         match (&written.kind, ty) {
             (TypeKind::Array(size, inner), Ty::Array(elem)) => {
@@ -202,8 +201,8 @@ impl<'a> Files<'a> {
         self.definitions(*file).find(|def| def.name.text == *name)
     }
 
-    /// Where a variant type is defined; nowhere here, if that is the prelude. Two files may have
-    /// types that only their contents tell apart.
+    /// The definition of a variant type; `None` if it is in the prelude. Fails if two files define
+    /// types of that name with the same constructors.
     fn variant(&self, program: &Program, id: TypeId) -> Result<Option<Place>, Problem> {
         let decl = program.type_decl(id);
         let name = decl.name.split(' ').next().unwrap_or_default();
@@ -242,7 +241,7 @@ impl<'a> Files<'a> {
         }
     }
 
-    /// What a name means in a file: its own types come first, then those of its imports.
+    /// Resolves a type name in a file: its own types shadow those of its imports.
     fn resolve(&self, file: usize, name: &str) -> Option<Place> {
         let (from, name) =
             name.split_once('.').map_or((None, name), |(from, name)| (Some(from), name));
@@ -258,7 +257,7 @@ impl<'a> Files<'a> {
         own.into_iter().chain(imports).map(place).find(|place| self.definition(place).is_some())
     }
 
-    /// The imports of a file: what they are called, and which file that is.
+    /// The imports of a file: their names and file indices.
     fn imports(&self, file: usize) -> BTreeMap<String, usize> {
         let (key, module) = self.modules[file];
         let paths = module.items.iter().filter_map(|item| match item {
@@ -296,7 +295,7 @@ impl<'a> Files<'a> {
     }
 }
 
-/// The names of types in a type.
+/// Adds the type names in a type.
 fn names(ty: &TypeExpr, all: &mut Vec<Rc<str>>) {
     match &ty.kind {
         TypeKind::Name(name, _, args) => {
@@ -317,7 +316,7 @@ fn all_names(ty: &TypeExpr) -> Vec<Rc<str>> {
     all
 }
 
-/// The variables in the sizes of a type.
+/// Adds the variables in the sizes of a type.
 pub(crate) fn size_variables(ty: &TypeExpr, all: &mut BTreeSet<Rc<str>>) {
     struct Variables<'a>(&'a mut BTreeSet<Rc<str>>);
     impl Visit for Variables<'_> {
@@ -331,8 +330,7 @@ pub(crate) fn size_variables(ty: &TypeExpr, all: &mut BTreeSet<Rc<str>>) {
     Variables(all).type_expr(ty);
 }
 
-/// The fields of a record as they are written.
-/// The definition, in which no type says its file.
+/// The definition with unqualified type names.
 fn unqualified(def: &TypeDef) -> TypeDef {
     let body = match &def.body {
         TypeBody::Alias(ty) => TypeBody::Alias(bare(ty)),

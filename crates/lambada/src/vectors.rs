@@ -44,7 +44,7 @@ pub fn numbers(data: &Data) -> Vec<f64> {
     }
 }
 
-/// The same value with other reals, taken in order.
+/// The value with its reals replaced in order.
 pub fn with_reals(data: &Data, next: &mut dyn FnMut() -> f64) -> Data {
     match data {
         Data::Tensor(tensor) => {
@@ -69,7 +69,7 @@ pub fn with_reals(data: &Data, next: &mut dyn FnMut() -> f64) -> Data {
     }
 }
 
-/// `a + h b`, the reals only.
+/// `a + h b`, on the reals only.
 pub fn moved(a: &Data, h: f64, b: &Data) -> Data {
     let (x, d) = (reals(a), reals(b));
     assert_eq!(x.len(), d.len(), "a tangent has the shape of its point");

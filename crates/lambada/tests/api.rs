@@ -1,5 +1,4 @@
-//! The interface for programs: what comes back, on native code and in the interpreter, and what is
-//! said of wrong calls.
+//! The Rust interface: results on native code and in the interpreter, and errors of wrong calls.
 
 use lambada::{
     Arg, Args, Data, Derivation, Direction, Engine, ErrorKind, Function, Gradient, IntoArg, Model,
@@ -7,7 +6,7 @@ use lambada::{
 };
 use ndarray::{Array1, Array2, Ix1, Ix2, Ix3, array, s};
 
-/// The function `f` of a program, on each engine that models have.
+/// The function `f` of a program on each engine.
 fn functions(text: &str) -> [Function; 2] {
     [Engine::Native, Engine::Loops].map(|engine| {
         let options = Options { engine, ..Options::default() };
@@ -16,7 +15,7 @@ fn functions(text: &str) -> [Function; 2] {
     })
 }
 
-/// What is said of a call of `f` that is wrong.
+/// The error message of a wrong call of `f`.
 fn refused(text: &str, args: Args<'_>) -> String {
     let [native, loops] = functions(text);
     let error = native.call(args.clone()).expect_err("the call is wrong");
@@ -29,7 +28,7 @@ const LOSS: &str = "--| A loss.\n\
     def f [n] [d] (w : [d]real) (x : [n][d]real) (gamma : real) (m : int) : real =\n\
     \x20 gamma * sum (for i < n => dot w x[i]) + real m";
 
-/// Totals, and arrays that each thread writes a part of.
+/// Totals, and arrays that threads write in parts.
 #[test]
 fn results_do_not_depend_on_the_number_of_threads() {
     let text = "def f [n] [d] (w : [d]real) (x : [n][d]real) : real =\n\
@@ -42,7 +41,7 @@ fn results_do_not_depend_on_the_number_of_threads() {
         let options = Options { threads: threads.try_into().unwrap(), ..Options::default() };
         let model = Model::builder().options(options).compile("m.lam", text).unwrap();
         let gradient = model.function("f").unwrap().value_and_grad(&["w", "x"]).unwrap();
-        // The second call finds the threads as the first one has left them.
+        // The second call reuses the threads of the first.
         [0, 1].map(|_| {
             let (y, g) = gradient.call(args![&w, &x]).unwrap();
             let cts = ["w", "x"].map(|name| -> Vec<u64> { bits(g.get(name).unwrap().view()) });
@@ -52,8 +51,8 @@ fn results_do_not_depend_on_the_number_of_threads() {
     assert!(found.as_flattened().iter().all(|one| *one == found[0][0]));
 }
 
-/// A definition without types is of the types of the arguments, in calls and in all derivatives, as
-/// in the command.
+/// A definition without types gets those of the arguments, in calls and in all derivatives, as on
+/// the command line.
 #[test]
 fn arguments_decide_on_types_that_are_left_open() {
     for f in functions("def f w x b = tanh (w @ x + b)") {
@@ -108,8 +107,8 @@ fn arguments_decide_on_types_that_are_left_open() {
     assert!(error.starts_with(told), "{error}");
 }
 
-/// Lambada's own machine code and the interpreter have lanes of their own, whatever processors a C
-/// compiler would be told of. With other lanes the former takes a hundred times as long.
+/// Lambada's own machine code and the interpreter ignore the C compiler's target and use their own
+/// lanes. With other lanes the former would be a hundred times slower.
 #[test]
 fn lanes_are_those_of_what_runs() {
     let text = "def f [n] (x : [n]real) : real = sum (x * x)";
@@ -148,8 +147,7 @@ fn arguments_come_by_place_and_by_name() {
     }
 }
 
-/// With reals of 32 bits, arrays of `f32` go in and come out as they are, and those of `f64` are
-/// converted.
+/// With 32-bit reals, arrays of `f32` pass unchanged, and arrays of `f64` are converted.
 #[test]
 fn arrays_of_32_bits() {
     for engine in [Engine::Native, Engine::Loops] {
@@ -523,12 +521,12 @@ fn fields_of_parameters_are_differentiated_by() {
         assert_eq!(back.get("p.b").unwrap().view::<Ix1>(), array![6.0, 6.0]);
         let (_, both) = f.vjp(&["p.a"]).unwrap().at(call(), 2.0).unwrap();
         assert_eq!(both.get("p.a").unwrap(), &12.0.into());
-        // One of two tangents is left out, so it is zero.
+        // The omitted tangent is zero.
         let along = f.hvp(&["p.a", "p.b"]).unwrap();
         let product = along.call(call(), Args::new().with("p.a", 1.0)).unwrap();
         assert_eq!(product.get("p.a").unwrap(), &0.0.into());
         assert_eq!(product.get("p.b").unwrap().view::<Ix1>(), array![2.0, 2.0]);
-        // A field's tangent is that of its parameter, which is zero otherwise.
+        // The tangent of a field is a tangent of its parameter, zero elsewhere.
         let along = f.hvp(&["p", "x"]).unwrap();
         let tangents = || Args::new().with("p.a", 1.0).with("p.b", [0.0, 1.0]).with("x", 1.0);
         let product = along.call(call(), tangents()).unwrap();

@@ -1,5 +1,5 @@
-//! No access out of bounds: where an index is out of range, the value and its derivatives fail on
-//! every engine as the meaning of the language does, with the place and the message of the check.
+//! No access out of bounds: if an index is out of range, the value and its derivatives fail on
+//! every engine, as the semantics requires, with the place and message of the check.
 
 use lambada::{Data, Engine, Executable, Operator, Session};
 
@@ -26,8 +26,8 @@ fn args(is: &[i64], m: i64) -> Vec<Data> {
     vec![vec![1.0, 2.0].into(), is.to_vec().into(), m.into()]
 }
 
-/// The result of a definition at a point, with an engine: the text of the data, or the place and
-/// message of the failure.
+/// The result of a definition on an engine: the data as text, or the place and message of the
+/// failure.
 fn run(
     text: &str,
     name: &str,

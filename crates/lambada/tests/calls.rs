@@ -1,5 +1,5 @@
-//! What a call costs besides the function itself: what it allocates, exactly, and how long it
-//! takes, with bounds far from what `cargo bench -p lambada --bench calls` measures.
+//! Overhead of a call: the exact number of allocations, and the time, with generous bounds; see
+//! `cargo bench -p lambada --bench calls` for precise measurements.
 
 #![allow(unsafe_code)]
 
@@ -10,14 +10,14 @@ use std::time::{Duration, Instant};
 use lambada::{Model, args};
 use ndarray::Array1;
 
-/// The system's allocator, which counts what the thread asks it for.
+/// The system's allocator, counting the allocations of each thread.
 struct Counting;
 
 thread_local! {
     static ASKED: Cell<usize> = const { Cell::new(0) };
 }
 
-// SAFETY: everything is left to the system's allocator.
+// SAFETY: all requests go to the system's allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ASKED.with(|asked| asked.set(asked.get() + 1));
@@ -40,7 +40,7 @@ fn allocations(run: impl FnOnce()) -> usize {
     ASKED.with(Cell::get) - before
 }
 
-/// The shortest of some rounds, by call.
+/// The minimum over several rounds of the time for a call.
 fn shortest(calls: u32, mut call: impl FnMut()) -> Duration {
     let round = |_| {
         let start = Instant::now();
@@ -66,7 +66,7 @@ fn a_call_costs_little() {
     assert!(prepared < most && whole < 2 * most, "{prepared:?} {whole:?}");
 }
 
-/// A hundred megabytes that were copied a hundred times would take seconds.
+/// Copying a hundred megabytes a hundred times would take seconds.
 #[test]
 fn large_arrays_are_lent() {
     let model = Model::compile("f.lam", "def f (x : []real) (k : int) = x[k]").unwrap();
@@ -91,7 +91,7 @@ fn results_are_written_without_memory_of_their_own() {
         }
     });
     assert_eq!((y, ys[99], asked), (200.0, 2.0, 0));
-    // The count can tell.
+    // The counter does count.
     assert!(allocations(|| drop(f.call(args![&x, 2.0]).unwrap())) > 0);
 }
 
@@ -111,7 +111,7 @@ fn derivatives_are_written_without_memory_of_their_own() {
     assert_eq!((out, pair), ((8.0, vec![4.0; 4], 4.0), (8.0, 4.0)));
 }
 
-/// The list of the arguments, and the number.
+/// Two allocations: the list of arguments, and the number.
 #[test]
 fn a_whole_call_allocates_what_it_takes_and_gives() {
     let model = Model::compile("f.lam", "def f [n] (x : [n]real) (a : real) = a * sum x").unwrap();

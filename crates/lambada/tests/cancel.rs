@@ -1,12 +1,11 @@
-//! Calls that are ended from another thread: soon, with an error that says so, and the next call
-//! runs as if nothing had been.
+//! Calls cancelled from another thread end soon with an error, and do not affect the next call.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use lambada::{Cancel, Engine, ErrorKind, Function, Model, Options, args};
 
-/// Programs that end, if at all, after hours; their argument says how much they do.
+/// Programs that run for hours or forever; their argument is the amount of work.
 const PROGRAMS: [(&str, &str); 6] = [
     ("while", "def f (n : int) : real = loop x = real n while x > 0.5 && n > 3 do x + sin x + 2.0"),
     ("one loop", "def f (n : int) : real = loop s = 0.0 for i < n * n * n do s + sin (real i)"),
@@ -34,7 +33,7 @@ fn functions(text: &str) -> [Function; 2] {
     })
 }
 
-/// Does something on a thread, and cancels it until it has ended.
+/// Runs a function on a thread, and cancels it until it has ended.
 fn ended<R: Send>(cancel: &Cancel, run: impl FnOnce() -> R + Send) -> R {
     let has_ended = AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -85,7 +84,7 @@ fn derivatives_end_too_and_others_go_on() {
         let gradient = f.value_and_grad(&["x"]).expect("it has one");
         let (cancel, other) = (Cancel::new(), Cancel::new());
         let error = ended(&cancel, || {
-            // Each sweep is short; what is cancelled is the call that runs.
+            // Each sweep is short; `cancel` ends the current call.
             loop {
                 gradient.call(args![1.0, 100_000])?;
             }

@@ -1,5 +1,4 @@
-//! The chapter *From source to fast code*: what it quotes is what the stages print, for vectors of
-//! 512 bits.
+//! The chapter *From source to fast code* quotes the output of the stages for vectors of 512 bits.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,7 +14,7 @@ fn read(path: &str) -> String {
     std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
-/// The blocks that quote, each in the runs of lines between `…`.
+/// The quoting blocks, each split at `…` into runs of lines.
 fn quoted(page: &str) -> Vec<Vec<Vec<&str>>> {
     let mut blocks = Vec::new();
     let mut block: Option<Vec<Vec<&str>>> = None;
@@ -31,7 +30,7 @@ fn quoted(page: &str) -> Vec<Vec<Vec<&str>>> {
     blocks
 }
 
-/// Are the runs of lines in the text, one after the other?
+/// Whether the text contains the runs of lines in order.
 fn quotes(runs: &[Vec<&str>], text: &[&str]) -> bool {
     let Some((first, others)) = runs.split_first() else { return true };
     let mut starts = text.windows(first.len()).enumerate().filter(|(_, lines)| lines == first);

@@ -1,13 +1,13 @@
-//! The explanations of codes: each wrong program has its mistake and no other, with the message
-//! that stands in `tests/errors/codes` (`BLESS=1` writes it); each right one has none. The sessions
-//! of the explanations are run with the rest of the book.
+//! The explanations of codes. Each wrong program has its mistake and no other, with the message in
+//! `tests/errors/codes` (`BLESS=1` writes it); each corrected program has none. The test of the
+//! book runs the sessions.
 
 use std::path::Path;
 
 use lambada::{Example, Explanation, Session, explain_code, explanations};
 use lambada_testkit::golden;
 
-/// The codes and the text of the problems of a program.
+/// The codes and the rendered problems of a program.
 fn problems(name: &str, text: &str) -> (Vec<&'static str>, String) {
     let mut session = Session::new();
     let problems = match session.load_text(name, text, None) {

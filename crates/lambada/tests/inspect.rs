@@ -1,5 +1,5 @@
-//! `inspect` shows the same values in the same order on every engine, once per evaluation, in
-//! derivatives too.
+//! `inspect` shows the same values in the same order on every engine, once for each evaluation,
+//! also in derivatives.
 
 use std::sync::{Arc, Mutex};
 
@@ -7,7 +7,7 @@ use lambada::{Data, Engine, Executable, Operator, Session};
 
 const ENGINES: [Engine; 4] = [Engine::Core, Engine::Anf, Engine::Loops, Engine::Native];
 
-/// What `f` prints, on every engine.
+/// The output of `f`, equal on every engine.
 fn shown(text: &str, operator: Operator, args: &[Data]) -> String {
     let mut session = Session::new();
     let unit = session
@@ -33,7 +33,7 @@ fn shown(text: &str, operator: Operator, args: &[Data]) -> String {
     all[0].0.clone()
 }
 
-/// What `f` prints, of its value and of both derivatives.
+/// Checks the output of `f` and of its derivatives.
 fn check(text: &str, args: &[f64], expected: &str) {
     let args: Vec<Data> = args.iter().map(|x| Data::from(*x)).collect();
     assert_eq!(shown(text, Operator::Value, &args), expected);

@@ -1,10 +1,9 @@
-//! Large and deep programs: the library runs on a thread with a small stack, ends in time that is
-//! near-linear, and refuses with a place what it cannot do. A stack that overflows would end the
-//! process.
+//! Large and deep programs. On a thread with a small stack, the library finishes in near-linear
+//! time or refuses the program with a source position. A stack overflow would end the process.
 
 use lambada::{Data, Engine, Executable, Operator, Problem, Session, Tensor};
 
-/// On a thread with a stack of 256 KiB.
+/// Runs on a thread with a stack of 256 KiB.
 fn on_a_small_stack<T: Send + 'static>(run: impl FnOnce() -> T + Send + 'static) -> T {
     let thread = std::thread::Builder::new().stack_size(1 << 18).spawn(run).expect("a thread");
     thread.join().expect("it does not panic")
@@ -14,7 +13,7 @@ fn real(x: f64) -> Data {
     Data::Tensor(Tensor::reals(Vec::new(), vec![x]))
 }
 
-/// The value of `f` at a real.
+/// The value or a derivative of `f` at a real.
 fn value(text: &str, operator: Operator, engine: Engine, x: f64) -> Result<Data, Vec<Problem>> {
     let unit = Session::new().load_text("f.lam", text, None)?;
     let call = unit.call("f", operator, None)?;
@@ -22,7 +21,7 @@ fn value(text: &str, operator: Operator, engine: Engine, x: f64) -> Result<Data,
     Ok(executable.run(&[real(x)]).unwrap_or_else(|failure| panic!("{failure:?}")))
 }
 
-/// The value of `f` and its gradient, by evaluators that need no C compiler.
+/// Checks the value of `f` and its gradient on engines without a C compiler.
 fn check(text: impl Into<String>, x: f64, expected: f64, gradient: f64) {
     let text = text.into();
     on_a_small_stack(move || {
@@ -112,7 +111,7 @@ fn what_grows_without_bound_is_refused_by_the_compiler_and_runs_in_core() {
     let twice = "def twice g x = g (g x)\n";
     let tower = format!("{twice}def f (x : real) : real = (twice twice twice twice twice) sin x\n");
     assert_eq!(problem(tower, Engine::Loops), ("E0506".to_string(), true));
-    // more statements than can be compiled, few enough to be run
+    // More statements than the compiler accepts, but few enough for the evaluator.
     let text = format!(
         "{twice}def g (x : real) : real = (twice twice twice twice) (\\y -> y + 1.0) x\n\
          def f (x : real) : real = {}\n",

@@ -1,5 +1,5 @@
-//! The pages of the book about the library are what its comments say (`BLESS=1` writes them), and
-//! all that the language defines is documented.
+//! The library pages of the book consist of the library's doc comments (`BLESS=1` writes them), and
+//! all built-in names are documented.
 
 use std::path::Path;
 

@@ -1,6 +1,5 @@
-//! Sizes that are too large: every engine refuses them with a message that says how much is needed,
-//! at the construct that needs it. Nothing aborts, nothing panics, and nothing runs until the
-//! machine has no memory left.
+//! Excessive sizes: every engine refuses them with a message that states the required memory, at
+//! the construct that needs it. Nothing aborts, panics, or uses up the machine's memory.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use lambada::{Data, Engine, Executable, Inputs, Operator, Session, Tensor};
 
 const ENGINES: [Engine; 4] = [Engine::Native, Engine::Loops, Engine::Anf, Engine::Core];
-/// In bytes.
+/// Memory limit in bytes.
 const LIMIT: u64 = 64_000_000;
 
 struct Program {
@@ -36,7 +35,7 @@ fn int(n: i64) -> Data {
     Data::Tensor(Tensor::scalar(lambada::Scalar::Int(n)))
 }
 
-/// All engines refuse, and blame one of the places, by line and column.
+/// Checks that all engines refuse and blame one of the places, each a line and column.
 fn refused(text: &str, operator: Operator, args: &[Data], places: &[&str]) {
     let program = program(text, operator, LIMIT);
     for (engine, executable) in ENGINES.iter().zip(&program.executables) {
@@ -184,7 +183,7 @@ fn the_limit_is_exact_and_a_kernel_goes_on_after_it() {
     }
 }
 
-/// Large results lie in memory that the caller gets, and count as any other.
+/// Large results live in memory that the caller owns, and count towards the limit.
 #[test]
 fn large_results_are_the_callers_and_count() {
     let text = "def f (n : int) : ([n]real, [n]int, [n]real, real) =\n\
@@ -203,15 +202,14 @@ fn large_results_are_the_callers_and_count() {
         for executable in &own.executables[1..] {
             assert_eq!(executable.run(&[int(n)]).expect("there is memory"), first, "{n}");
         }
-        // Two arrays of results at least; none is free before the end.
+        // At least two results must be live at the end.
         let tight = program(text, Operator::Value, 16 * n as u64 - 1);
         for _ in 0..3 {
             let told = tight.executables[0].run(&[int(n)]).expect_err("it is refused").message;
             assert!(told.contains("out of memory"), "{n}: {told}");
         }
     }
-    // What has been refused leaves nothing: three arrays of 80000 bytes, or what the program takes
-    // for them, again and again.
+    // A refused call releases its memory: otherwise repeated calls would exceed the limit.
     let enough = program(text, Operator::Value, 400_000);
     for k in 0..20 {
         let ended = enough.executables[0].run(&[int(if k % 2 == 0 { 10_000 } else { 50_000 })]);
@@ -219,7 +217,7 @@ fn large_results_are_the_callers_and_count() {
     }
 }
 
-/// A result may be an argument.
+/// An argument that is also a result is copied.
 #[test]
 fn an_argument_that_is_a_result_is_copied() {
     let text = "def f (xs : [n]real) : ([n]real, [n]real) = (xs, for i < n => 2.0 * xs[i])\n";
@@ -232,7 +230,7 @@ fn an_argument_that_is_a_result_is_copied() {
     }
 }
 
-/// After a call that has found no memory, what looks on is told of the next one.
+/// After a call that ran out of memory, the observer sees the next call.
 #[test]
 fn what_looks_on_sees_calls_after_one_without_memory() {
     let text = "def f (n : int) : real =\n  let k = inspect n\n  in sum (scan (\\a b -> a + b) 0.0 (for i < k => real i))\n";
@@ -266,8 +264,8 @@ fn a_file_that_claims_more_than_it_holds() {
     assert!(problem.title.contains("1000000000000"), "{}", problem.title);
 }
 
-/// Of a result that consists of computed arrays there is memory for one copy: its parts are built
-/// in it.
+/// The limit has room for one copy of a result that concatenates computed arrays, because its parts
+/// are built in place.
 #[test]
 fn parts_are_built_where_they_end_up() {
     let text = "def f [n] (x : [n]real) : [2*n]real =\n  let a = cumsum x\n  let b = cumsum a\n  in concat a b\n";
@@ -284,9 +282,8 @@ fn parts_are_built_where_they_end_up() {
     }
 }
 
-/// What leaves in another shape than the one it is computed in, as `flatten` makes it, is built in
-/// the memory of the result; and a dense Jacobian by several tangents at once is the array that its
-/// one pass fills.
+/// A reshaped result, as by `flatten`, is built in the memory of the result. A dense Jacobian by
+/// several tangents at once is the array that its only pass fills.
 #[test]
 fn another_shape_is_no_copy() {
     let flat = "def f [n] [m] (x : [n][m]real) : [n*m]real =\n\

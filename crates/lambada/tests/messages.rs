@@ -1,5 +1,5 @@
-//! What users are told of programs with mistakes, word for word: each program under
-//! `tests/errors/syntax`, `types` and `compile` has its messages beside it. `BLESS=1` writes them.
+//! Messages for programs with mistakes, word for word: each program under `tests/errors/syntax`,
+//! `types` and `compile` has its messages beside it. `BLESS=1` writes them.
 
 use std::path::{Path, PathBuf};
 
@@ -16,7 +16,7 @@ fn programs(folder: &str) -> Vec<PathBuf> {
     files
 }
 
-/// What is said of a file, without the path of its folder; nothing if it is in order.
+/// The messages for a file, without the path of its folder; empty if there are none.
 fn told(file: &Path) -> String {
     let name = file.file_name().expect("a name").to_string_lossy().into_owned();
     let folder = file.parent().expect("a folder");

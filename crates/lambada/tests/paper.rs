@@ -1,5 +1,4 @@
-//! Users' programs in the executable paper: what it reads means what they mean, in every stage and
-//! mode.
+//! Users' programs in the executable paper keep their meaning in every stage and mode.
 
 use lambada::paper::{Mode, PaperStage};
 use lambada::{Data, Session, Unit};
@@ -39,7 +38,7 @@ fn close(a: &[f64], b: &[f64], what: &str) {
     all_close(&what, a, b, Tolerance::mixed(1e-12)).unwrap_or_else(|e| panic!("{e}"));
 }
 
-/// The definition `f`: its value, its cotangent, and that every stage is there.
+/// Checks the value and the cotangent of `f`, and that every stage prints.
 fn check(text: &str, args: &[Data]) {
     let unit = load(text);
     let (program, id) = unit.definition("f").unwrap();
@@ -65,7 +64,7 @@ fn check(text: &str, args: &[Data]) {
     }
 }
 
-/// The cotangent of a real result is the gradient that the language itself computes.
+/// The cotangent of a real result equals the gradient of the language's `grad`.
 fn pulled_back(text: &str, x: &source::Var, t: &source::Term, args: &[Data], at: &Value) {
     if *t.ty() != source::REAL || args.len() != 1 {
         return;
@@ -80,7 +79,7 @@ fn reals(n: usize) -> Data {
     (0..n).map(|i| 0.3 + 0.4 * i as f64).collect::<Vec<_>>().into()
 }
 
-/// The paper's examples, and `map` as its Appendix F has it.
+/// The paper's examples, and `map` as in Appendix F.
 #[test]
 fn examples_of_the_paper() {
     let one = [0.7.into()];
@@ -94,8 +93,8 @@ fn examples_of_the_paper() {
     check("def f (x1 : real) (x2 : [4]real) = sum (map (\\z -> x1*z) x2)", &[0.7.into(), reals(4)]);
 }
 
-/// The derivative of `map`, as Appendix F has it, of programs that capture a variable: what is
-/// captured gets its cotangent from the copower.
+/// The derivative of `map`, as in Appendix F, for captured variables: the copower collects their
+/// cotangents.
 #[test]
 fn derivatives_of_primitives() {
     let second = |text: &str, mode| {
@@ -118,7 +117,7 @@ fn derivatives_of_primitives() {
     );
 }
 
-/// Loops over one or several vectors, whichever way they are written.
+/// Loops over one or several vectors in all notations.
 #[test]
 fn arrays() {
     for body in [
@@ -162,7 +161,7 @@ fn record() -> Data {
     Data::Record(vec![("a".into(), 0.5.into()), ("b".into(), 0.25.into())])
 }
 
-/// Folds: `fold`, `reduce`, `loop`, with a state that is one real number.
+/// Folds with a single real state: `fold`, `reduce`, `loop`.
 #[test]
 fn folds() {
     for body in [
@@ -179,7 +178,7 @@ fn folds() {
     }
 }
 
-/// What is outside says so, at its place.
+/// Constructs outside the fragment are reported at their place.
 #[test]
 fn outside() {
     for (text, construct) in [
@@ -238,8 +237,8 @@ fn stage(text: &str, mode: Mode, stage: PaperStage, wrt: Option<&[&str]>) -> Str
         .unwrap_or_else(|problems| panic!("{text}: {problems:?}"))
 }
 
-/// What the program names keeps its name, in every stage, if it is written at all; the names that
-/// the printer invents are others.
+/// Names of the program are kept in every stage that prints them; names invented by the printer
+/// differ from them.
 #[test]
 fn names() {
     let text = "def square (r : real) = r * r\n\
@@ -265,7 +264,7 @@ fn names() {
     }
 }
 
-/// `--wrt`: what belongs to other parameters is neither taken nor given.
+/// `--wrt`: other parameters have neither tangents nor cotangents.
 #[test]
 fn some_parameters() {
     let text = "def f (a : real) (b : [2]real) (c : real) = (a * b[1] + c * c, a)";
@@ -304,7 +303,7 @@ fn some_parameters() {
     assert_eq!(refused("a", PaperStage::Combinators).code, "E0523");
 }
 
-/// What a stage cannot show is named, with what to write in its place.
+/// A message names the construct that a stage cannot show, and a replacement.
 #[test]
 fn messages() {
     for (text, construct, instead) in [

@@ -1,4 +1,4 @@
-//! The table of passes: in the book, and in what can be asked for.
+//! The table of passes, in the book and in the arguments of `show`.
 
 use std::path::Path;
 
@@ -31,7 +31,7 @@ fn every_pass_of_the_optimizer_can_be_shown() {
     }
     assert_eq!(show("none").expect("it compiles"), show("normalize").expect("it compiles"));
     assert_ne!(show("none").expect("it compiles"), last);
-    // The last pass gives what is compiled; the passes of the last round have changed nothing.
+    // The last pass prints the compiled function, since the last round changes nothing.
     for pass in ["read-before-update", "simplify", "loop-fusion"] {
         assert_eq!(show(pass).expect("it compiles"), last, "{pass}");
     }

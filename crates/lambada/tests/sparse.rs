@@ -1,4 +1,4 @@
-//! Sparse Jacobians and Hessians of whole definitions: by which parameter, on every engine, and as
+//! Sparse Jacobians and Hessians of whole definitions: choice of the parameter, all engines, and
 //! files.
 
 use lambada::{
@@ -6,7 +6,7 @@ use lambada::{
 };
 use serde_json::{Value, json};
 
-/// Names of the prelude are hidden, and parameters are called as what is added to the program.
+/// Definitions and parameters that clash with names of the prelude and of the generated definition.
 const PROGRAM: &str =
     "def chain [n] (x : [n]real) (scale : real) : [n]real = for i < n => scale * x[i] ** 2 - (if i > 0 then x[i - 1] else 0.0)
 def energy [n] (scale : real) (x : [n]real) : real = sum (for i < n => scale * x[i] ** 3)
@@ -66,7 +66,8 @@ fn what_has_no_sparse_matrix() {
     assert_eq!(code("chain", Sparse::Hessian, Some("x")), "E0474");
 }
 
-/// The bytes that `numpy.save` and `scipy.sparse.save_npz` write for the parts of a `coo_array`.
+/// The archive equals the one that `numpy.save` and `scipy.sparse.save_npz` write for the parts of
+/// a `coo_array`.
 #[test]
 fn an_archive_for_scipy() {
     let [value, matrix] =

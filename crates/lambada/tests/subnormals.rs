@@ -1,5 +1,5 @@
-//! `Options::flush_subnormals`: machine code takes subnormal numbers for zeros, on every thread and
-//! in both formats; nothing else does, and nothing stays so.
+//! `Options::flush_subnormals`: machine code flushes subnormal numbers to zero, on every thread and
+//! in both precisions. Nothing else does, and the mode ends with the call.
 
 use std::hint::black_box;
 use std::num::NonZeroUsize;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use lambada::{Engine, Model, Options, Precision, args};
 use ndarray::{Array1, ArrayD};
 
-/// Has the processor such a mode?
+/// Whether the processor supports the mode.
 const HAS_MODE: bool = cfg!(any(target_arch = "x86_64", target_arch = "aarch64"));
 
 fn model(text: &str, options: Options) -> Model {
@@ -19,12 +19,12 @@ fn flushing() -> Options {
     Options { flush_subnormals: true, ..Options::default() }
 }
 
-/// Half of the least normal number, computed here.
+/// Half of the least normal number, computed on this thread.
 fn half_here() -> f64 {
     black_box(f64::MIN_POSITIVE) * black_box(0.5)
 }
 
-/// Loops with lanes, on one thread and on several, and their gradients.
+/// Vectorized loops, on one thread and on several, and their gradients.
 #[test]
 fn all_threads_flush_and_none_stays_so() {
     let text = "def f [n] (c : real) (xs : [n]real) : [n]real = for x in xs => c * sin x\n\
@@ -46,13 +46,13 @@ fn all_threads_flush_and_none_stays_so() {
         let [values, _] = results(Options { threads, ..flushing() });
         assert!(values.iter().all(|x| (*x == 0.0) == HAS_MODE), "{threads} threads");
         assert!(half_here().is_subnormal());
-        // The threads of the pool are as they were.
+        // The pooled threads are back in the usual mode.
         let again = results(Options { threads, ..Options::default() });
         assert!(again == kept, "{threads} threads");
     }
 }
 
-/// What a program may do, evaluators do not.
+/// Evaluators keep subnormal numbers despite the option.
 #[test]
 fn evaluators_keep_them() {
     let text = "def f (x : real) : real = 0.5 * x";
@@ -64,13 +64,13 @@ fn evaluators_keep_them() {
     let f = model(text, flushing()).function("f").unwrap();
     let found = f64::try_from(f.call(args![f64::MIN_POSITIVE]).unwrap()).unwrap();
     assert_eq!(found == 0.0, HAS_MODE);
-    // A normal number in, a normal number out.
+    // A normal result of a normal argument is unchanged.
     let found = f64::try_from(f.call(args![2.0 * f64::MIN_POSITIVE]).unwrap()).unwrap();
     assert_eq!(found, f64::MIN_POSITIVE);
 }
 
-/// Those who look see the numbers that are there, reals of 32 bits become others outside of the
-/// mode, and a failure ends it.
+/// Observers see subnormal numbers, conversion to 32-bit reals takes place outside of the mode, and
+/// a failure ends the mode.
 #[test]
 fn who_looks_does_not_flush() {
     let text = "def f (x : real) : real = 0.5 * inspect x\n\

@@ -1,4 +1,4 @@
-//! What is known of files with problems.
+//! Analysis of files that contain errors.
 
 use lambada::{Session, Survey};
 use lambada_source::Severity;
@@ -29,7 +29,7 @@ fn what_is_known_of_a_broken_file() {
     assert_eq!((written.as_deref(), survey.written("none")), (Some(expect), None));
 }
 
-/// A token that is missing in one definition costs the others nothing, and is not told of them.
+/// A missing token in one definition causes no problems in others.
 #[test]
 fn types_of_other_definitions_stay() {
     let (mut session, mut broken) = (Session::new(), 0);

@@ -1,4 +1,4 @@
-//! Tables that pandas and polars have written, read as arguments.
+//! Tables written by pandas and polars, as arguments.
 
 #![allow(unsafe_code)]
 
@@ -7,13 +7,13 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use lambada::{Engine, Executable, Inputs, Options, Session, json_text};
 use lambada_testkit::Random;
 
-/// The system's allocator, which has nothing for a request that no small file justifies.
+/// The system's allocator, which refuses requests that no small file justifies.
 struct Strict;
 
-/// In bytes.
+/// Limit for a request in bytes.
 const ABSURD: usize = 1 << 28;
 
-// SAFETY: what is given is the system's.
+// SAFETY: all memory comes from the system's allocator.
 unsafe impl GlobalAlloc for Strict {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         match layout.size() > ABSURD {
@@ -43,7 +43,7 @@ def rows (days : []{day : int, w : [2]real}) : real = sum (for d in days => real
 def since (when : []real) : real = sum when
 ";
 
-/// The result of a definition with a file as its data; or the codes of what is wrong.
+/// The result of a definition with a file as its data, or the codes of its problems.
 fn run(entry: &str, file: &str) -> Result<String, String> {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tables");
     let mut session = Session::new();
@@ -80,7 +80,7 @@ const FILES: [&str; 6] = [
 fn columns_are_read_by_name_and_rows_as_records() {
     for file in FILES {
         let missing = file.contains("pandas") || file == "gzip.parquet";
-        // pandas' table has no temperature on the second day.
+        // The table from pandas lacks the temperature of the second day.
         let warm = if missing { "\"nan\"" } else { "122.5" };
         assert_eq!(run("warm", file).as_deref(), Ok(warm), "{file}");
         assert_eq!(run("clear", file).as_deref(), Ok("42.5"), "{file}");
@@ -103,8 +103,8 @@ fn a_column_of_dates_is_an_error_where_it_is_needed() {
     }
 }
 
-/// What a file says of itself may be wrong: lengths, offsets and types. Libraries panic on some of
-/// these files, and would allocate whatever a length says on others; both end in an error.
+/// Files with corrupted lengths, offsets and types. The libraries would panic on some, and allocate
+/// by a corrupted length on others; both must be errors.
 #[test]
 fn broken_files_are_errors_and_take_no_memory() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tables");
@@ -124,8 +124,8 @@ fn broken_files_are_errors_and_take_no_memory() {
         for round in 0..250 {
             let mut bytes = whole.clone();
             match round % 5 {
-                // Every kind of number stands somewhere: a byte, an absurd length, a negative one,
-                // a shift, an end.
+                // Corrupts every kind of number: a byte, an absurd length, a negative one, a shift,
+                // an end.
                 0 | 1 => (0..1 + random.below(3)).for_each(|_| {
                     let at = random.below(bytes.len());
                     bytes[at] ^= 1 << random.below(8);

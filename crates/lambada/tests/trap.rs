@@ -1,11 +1,11 @@
-//! `--trap-nan`: the first operation that makes a NaN out of numbers is blamed, on every engine,
-//! and what has no such operation runs as it does.
+//! `--trap-nan` blames the first operation that makes a NaN from numbers, on every engine, and
+//! leaves other programs unchanged.
 
 use lambada::{Data, Engine, Executable, Operator, Session};
 
 const ENGINES: [Engine; 4] = [Engine::Core, Engine::Anf, Engine::Loops, Engine::Native];
 
-/// What is told of `f` at a point, on every engine: the place and the message, or the result.
+/// The message of `f` at a point, with its place, or the result, on every engine.
 fn told(text: &str, operator: Operator, args: &[f64]) -> Vec<String> {
     let mut session = Session::new();
     let unit = session
@@ -24,7 +24,7 @@ fn told(text: &str, operator: Operator, args: &[f64]) -> Vec<String> {
     ENGINES.into_iter().map(on).collect()
 }
 
-/// All engines blame the operation, at the line and column.
+/// Checks that all engines blame the operation at the line and column.
 fn trapped(text: &str, operator: Operator, args: &[f64], op: &str, place: &str) {
     for (engine, told) in ENGINES.iter().zip(told(text, operator, args)) {
         let message = format!("here `{op}` makes the first NaN");

@@ -1,8 +1,7 @@
-//! Arrays of NumPy: those that have what Lambada needs are lent where they are, all others are
-//! converted once.
+//! NumPy arrays. Suitable ones are borrowed in place, others are converted once.
 //!
-//! As with every library for NumPy that releases the interpreter's lock, an array must not be
-//! written to while a call reads it.
+//! As in every NumPy library that releases the interpreter's lock, no array may be written while a
+//! call reads it.
 
 #![allow(unsafe_code)]
 
@@ -12,7 +11,7 @@ use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMet
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 
-/// What the elements of an array are.
+/// Element type of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Element {
     Real,
@@ -21,7 +20,7 @@ pub(crate) enum Element {
 }
 
 impl Element {
-    /// What NumPy calls it.
+    /// Its NumPy type.
     fn descr(self, py: Python<'_>) -> Bound<'_, PyArrayDescr> {
         match self {
             Element::Real => numpy::dtype::<f64>(py),
@@ -30,8 +29,7 @@ impl Element {
         }
     }
 
-    /// The kinds of NumPy's types that are converted to it without a loss that anyone would not
-    /// expect.
+    /// The kinds of NumPy types that convert to it without unexpected loss.
     fn kinds(self) -> &'static [u8] {
         match self {
             Element::Real => b"fiu",
@@ -41,8 +39,8 @@ impl Element {
     }
 }
 
-/// The array where it is, if its elements are such, dense and row-major. The object must live as
-/// long as the argument is used.
+/// Borrows an array if it has this element type and is dense and row-major. The object must outlive
+/// the argument.
 pub(crate) fn lent(array: &Bound<'_, PyUntypedArray>, element: Element) -> Option<Arg<'static>> {
     let found = array.dtype();
     let is = |wanted: Bound<'_, PyArrayDescr>| found.is(&wanted) || found.is_equiv_to(&wanted);
@@ -50,8 +48,7 @@ pub(crate) fn lent(array: &Bound<'_, PyUntypedArray>, element: Element) -> Optio
     if !single && !is(element.descr(array.py())) {
         return None;
     }
-    // SAFETY: an array of NumPy is of this structure, and is not changed while we look at its
-    // fields.
+    // SAFETY: every NumPy array has this structure, and does not change while we read its fields.
     let (flags, data) = unsafe {
         let object = &*array.as_array_ptr();
         (object.flags, object.data)
@@ -64,7 +61,7 @@ pub(crate) fn lent(array: &Bound<'_, PyUntypedArray>, element: Element) -> Optio
     let count: usize = dims.iter().product();
     match element {
         // SAFETY: the array is dense and aligned, so `count` elements of its type lie at `data`;
-        // whoever asks keeps the array.
+        // the caller keeps the array.
         Element::Real if single => {
             Arg::singles(dims, unsafe { elements(data.cast::<f32>(), count) })
         }
@@ -75,7 +72,7 @@ pub(crate) fn lent(array: &Bound<'_, PyUntypedArray>, element: Element) -> Optio
         Element::Bool => {
             // SAFETY: as above; a truth value is a byte.
             let bytes = unsafe { elements(data.cast::<u8>(), count) };
-            // A byte of NumPy may be any; a `bool` is 0 or 1.
+            // A NumPy byte may have any value; a `bool` must be 0 or 1.
             let good = bytes.iter().all(|byte| *byte <= 1);
             // SAFETY: as above, and all bytes are 0 or 1.
             good.then(|| Arg::bools(dims, unsafe { elements(data.cast::<bool>(), count) }))?
@@ -83,28 +80,28 @@ pub(crate) fn lent(array: &Bound<'_, PyUntypedArray>, element: Element) -> Optio
     }
 }
 
-/// The elements of an array, of which there may be none, wherever it then points.
+/// The elements of an array. If it is empty, `data` may be any pointer.
 ///
 /// # Safety
-/// So many elements lie there as long as what is given is used.
+/// `count` elements lie at `data` while the slice is in use.
 unsafe fn elements<T>(data: *const T, count: usize) -> &'static [T] {
     match count {
         0 => &[],
-        // SAFETY: the caller says so.
+        // SAFETY: as the caller promises.
         _ => unsafe { std::slice::from_raw_parts(data, count) },
     }
 }
 
-/// Why a value is no array of the kind.
+/// Why a value is no array of the expected kind.
 pub(crate) enum Unfit {
-    /// It is something else; what it is.
+    /// Another type, described in words.
     Type(String),
-    /// It is an array of another shape, or has elements that do not fit.
+    /// An array of another shape, or unsuitable elements.
     Value(String),
 }
 
-/// An array of the number of axes, made from anything that NumPy understands: dense, row-major, and
-/// of the elements.
+/// Converts anything that NumPy understands to a dense, row-major array with this element type and
+/// rank.
 pub(crate) fn converted<'py>(
     value: &Bound<'py, PyAny>,
     element: Element,
@@ -120,7 +117,7 @@ pub(crate) fn converted<'py>(
             "a masked array, whose masked elements have no value; fill them first".into(),
         ));
     }
-    // An empty list has neither elements nor a type of them.
+    // NumPy chooses `float64` for an empty list.
     let empty = array.is_empty();
     if !(element.kinds().contains(&kind) || empty && kind == b'f') {
         return Err(Unfit::Type(described(value, &array)));
@@ -142,7 +139,7 @@ pub(crate) fn converted<'py>(
     let made = (|| {
         let dense = require(py)?.call1((&array, element.descr(py), ("C", "A", "E")))?;
         let dense = if dims == shape { dense } else { dense.call_method1("reshape", (dims,))? };
-        // A view of truth values whose bytes are not 0 or 1.
+        // Normalizes truth values whose bytes are not 0 or 1.
         let dense =
             if element == Element::Bool { dense.call_method1("__ne__", (false,))? } else { dense };
         dense.cast_into::<PyUntypedArray>().map_err(PyErr::from)
@@ -150,7 +147,7 @@ pub(crate) fn converted<'py>(
     made.map_err(|error| Unfit::Value(format!("something that NumPy does not convert: {error}")))
 }
 
-/// Anything as an array: through `__array__`, DLPack, or as nested sequences.
+/// Converts anything to an array: through `__array__`, DLPack, or as nested sequences.
 pub(crate) fn as_array<'py>(value: &Bound<'py, PyAny>) -> Result<Bound<'py, PyUntypedArray>, Unfit> {
     let py = value.py();
     if let Ok(array) = value.cast::<PyUntypedArray>() {
@@ -192,7 +189,7 @@ fn require(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
     FOUND.import(py, "numpy", "require")
 }
 
-/// What came, with what NumPy makes of it.
+/// Describes a value together with the array that NumPy makes of it.
 fn described(value: &Bound<'_, PyAny>, array: &Bound<'_, PyUntypedArray>) -> String {
     let shape = array.shape();
     if shape.is_empty() {
@@ -208,7 +205,7 @@ fn described(value: &Bound<'_, PyAny>, array: &Bound<'_, PyUntypedArray>) -> Str
     }
 }
 
-/// What a value is, in words.
+/// Describes a value.
 pub(crate) fn said(value: &Bound<'_, PyAny>) -> String {
     if value.is_none() {
         return "None".into();
@@ -228,7 +225,7 @@ pub(crate) fn said(value: &Bound<'_, PyAny>) -> String {
     }
 }
 
-/// Places in arrays that are written into, by the type of their elements.
+/// Destination arrays by element type.
 pub(crate) enum Place<'py> {
     Real(numpy::ndarray::ArrayViewMutD<'py, f64>),
     Single(numpy::ndarray::ArrayViewMutD<'py, f32>),
@@ -236,8 +233,8 @@ pub(crate) enum Place<'py> {
     Bool(numpy::ndarray::ArrayViewMutD<'py, bool>),
 }
 
-/// An array as a place, if it may be written to and has elements that results have. The object must
-/// live as long as the place.
+/// An array as a destination, if it is writeable and its element type is that of a result. The
+/// object must outlive the place.
 pub(crate) fn place(array: &Bound<'_, PyAny>) -> Option<Place<'static>> {
     use numpy::{PyArrayDyn, PyArrayMethods};
     let untyped = array.cast::<PyUntypedArray>().ok()?;
@@ -248,7 +245,7 @@ pub(crate) fn place(array: &Bound<'_, PyAny>) -> Option<Place<'static>> {
         return None;
     }
     if let Ok(array) = array.cast::<PyArrayDyn<f64>>() {
-        // SAFETY: the array may be written to, and the caller, who has given it for that, keeps it
+        // SAFETY: the array is writeable, and the caller, who provides it as destination, keeps it
         // and does not read it before the call ends.
         Some(Place::Real(unsafe { array.as_raw_array_mut().deref_into_view_mut() }))
     } else if let Ok(array) = array.cast::<PyArrayDyn<f32>>() {

@@ -1,4 +1,4 @@
-//! The arguments of calls, by position and by name; and tangents, by parameter.
+//! The arguments of calls by position and name, and tangents by parameter.
 
 use std::collections::HashSet;
 
@@ -12,20 +12,20 @@ use crate::input::{Reader, listed};
 use crate::output::Writer;
 use crate::wrt::Wrt;
 
-/// The arguments of a call, and what has been made for it.
+/// The arguments of a call, with the objects that they borrow.
 pub(crate) struct Point {
     pub args: Args<'static>,
-    /// Objects whose memory is lent.
+    /// Objects whose memory is borrowed.
     pub kept: Vec<Py<PyAny>>,
-    /// How many elements the arguments have, and how large their integers are: by these a call
-    /// takes longer.
+    /// Number of elements of the arguments plus the magnitudes of their integers, a measure for the
+    /// time of the call.
     pub size: u64,
 }
 
-/// What a derivative method is given as positions and names.
+/// Positional and keyword arguments of a derivative method.
 pub(crate) type Given<'a, 'py> = (&'a Bound<'py, PyTuple>, Option<&'a Bound<'py, PyDict>>);
 
-/// What a function takes and gives.
+/// Conversion of a function's arguments and results.
 #[derive(Clone, Copy)]
 pub(crate) struct Interface<'f>(pub &'f lambada::Function);
 
@@ -99,7 +99,7 @@ impl<'f> Interface<'f> {
         PyTypeError::new_err(format!("`{}` has no parameter `{name}`; {hint}", self.name()))
     }
 
-    /// The type of a parameter, or of a field of one: `p.mu`.
+    /// The type of a parameter, or of a field: `p.mu`.
     pub(crate) fn type_of(self, path: &str) -> Option<&'f Type> {
         let parameters = self.0.parameters();
         if let Some(param) = parameters.iter().find(|param| *param.name == *path) {
@@ -121,7 +121,7 @@ impl<'f> Interface<'f> {
         }
     }
 
-    /// Tangents by parameter, or that of the only one by itself.
+    /// Tangents by parameter, or the tangent of the only parameter.
     pub(crate) fn tangents<'py>(
         &self,
         given: &Bound<'py, PyAny>,
@@ -150,7 +150,7 @@ impl<'f> Interface<'f> {
         let mut args = Args::new();
         let mut names = Vec::new();
         for (name, value) in items {
-            // A field stands for its parameter's tangent, which is zero otherwise.
+            // The tangent of a field is a tangent of its parameter, zero elsewhere.
             let is_field = |known: &String| {
                 name.strip_prefix(&**known).is_some_and(|rest| rest.starts_with('.'))
             };
@@ -178,7 +178,7 @@ impl<'f> Interface<'f> {
         Writer { py, variants: self.0.variants(), precision: self.0.model().options().precision }
     }
 
-    /// A gradient as `wrt` wants it.
+    /// A gradient in the form that `wrt` requests.
     pub(crate) fn by_parameter<'py>(
         self,
         py: Python<'py>,

@@ -1,4 +1,4 @@
-//! Classes of the package that are written in Python, found once.
+//! The package's classes written in Python, looked up once.
 
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -15,11 +15,11 @@ macro_rules! classes {
 }
 
 classes! {
-    /// Mistakes in programs.
+    /// Errors of programs.
     error = "lambada._errors"."Error";
-    /// Failures of programs that run.
+    /// Failures of running programs.
     failure = "lambada._errors"."RuntimeError";
-    /// Warnings that are no one program's.
+    /// Warnings that concern no particular program.
     warning = "lambada._errors"."Warning";
     /// A problem as data.
     problem = "lambada._errors"."Problem";

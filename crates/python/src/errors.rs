@@ -25,9 +25,8 @@ fn told(class: &Bound<'_, PyAny>, error: &Error) -> PyResult<PyErr> {
     Ok(PyErr::from_value(class.call1((error.to_string(), problems))?))
 }
 
-/// What is wrong with an argument is told without excerpts: there is no source to show. Types have
-/// been compared before, so what is told as a problem is about sizes; without one, a result is not
-/// what it is written into.
+/// The exception for a wrong argument, without source excerpts. Types have been checked before, so
+/// a problem concerns sizes; without a problem, a result does not fit its destination.
 fn of_call(error: &Error) -> PyErr {
     let [problem, ..] = error.problems() else { return PyTypeError::new_err(error.to_string()) };
     let mut text = problem.title.clone();
@@ -63,7 +62,7 @@ pub(crate) fn problems<'py>(py: Python<'py>, all: &[Diagnostic]) -> PyResult<Bou
     PyTuple::new(py, all)
 }
 
-/// Python's warning for one of the compiler's, such as that there is no C compiler.
+/// Issues a warning of the compiler, such as a missing C compiler, as a Python warning.
 pub(crate) fn warn(text: &str) {
     let text = text.strip_prefix("warning: ").unwrap_or(text);
     Python::attach(|py| {
@@ -71,7 +70,7 @@ pub(crate) fn warn(text: &str) {
             let message = std::ffi::CString::new(text)?;
             PyErr::warn(py, class, &message, 1)
         });
-        // Where warnings are errors, this one still does not stop a program that gives the right
+        // Even if warnings are errors, this one must not stop a program that yields correct
         // results.
         if let Err(error) = warned {
             error.write_unraisable(py, None);

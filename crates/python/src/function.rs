@@ -1,4 +1,4 @@
-//! Definitions of a program, to be called and differentiated.
+//! Definitions of a program, callable and differentiable.
 
 use std::any::Any;
 use std::collections::HashMap;
@@ -19,22 +19,21 @@ use crate::shapes::shapes;
 use crate::types::{sizes, tree};
 use crate::wrt::Wrt;
 
-/// A definition of a program. The package's `Function` is made of it.
+/// A definition of a program, the base class of the package's `Function`.
 #[pyclass(subclass, frozen, module = "lambada._lambada")]
 pub(crate) struct Function {
     pub function: lambada::Function,
-    /// Derivatives that have been asked for.
+    /// Derivatives prepared so far.
     prepared: Mutex<Vec<Known>>,
     experience: Arc<Experience>,
-    /// What arguments have decided on, where the definition leaves types open.
+    /// Functions for the types that arguments determine, if the definition leaves types open.
     settled: Mutex<HashMap<Vec<Shape>, Arc<Function>>>,
 }
 
-/// What is derived, by which parameters, and that.
+/// A prepared derivative: its name, its parameters, itself, and its timing.
 type Known = (&'static str, Vec<String>, Box<dyn Any + Send + Sync>, Arc<Experience>);
 
-/// What a derivative is called among those that have been asked for, and how it is made. Of two
-/// with one type the names differ.
+/// Name and constructor of a derivative. Derivatives of the same Rust type have different names.
 type Derive<D> = (&'static str, fn(&lambada::Function, &[&str]) -> Result<D, lambada::Error>);
 
 impl Function {
@@ -43,7 +42,7 @@ impl Function {
         Function { function, prepared, experience, settled }
     }
 
-    /// The function at the types of the arguments, where the definition leaves types open.
+    /// The function for the types of the arguments; `None` if the definition leaves none open.
     fn at(&self, py: Python<'_>, given: Given<'_, '_>) -> PyResult<Option<Arc<Function>>> {
         if !self.function.is_open() {
             return Ok(None);
@@ -62,7 +61,7 @@ impl Function {
         Interface(&self.function)
     }
 
-    /// Runs something that takes long.
+    /// Runs a long operation.
     fn run<R: Send + 'static>(
         &self,
         py: Python<'_>,
@@ -72,7 +71,7 @@ impl Function {
         watched(py, (), move || run(&f))
     }
 
-    /// A derivative, which is compiled when it is asked for first.
+    /// A derivative, compiled on first use.
     fn prepared<D: Clone + Send + Sync + 'static>(
         &self,
         py: Python<'_>,
@@ -99,8 +98,8 @@ impl Function {
     }
 }
 
-/// The function, which tells a callable of what it inspects: what the value is called, and the
-/// value.
+/// The function with a callable as observer, which receives the message and the value of each
+/// `inspect`.
 fn inspected(function: &lambada::Function, tell: Py<PyAny>) -> lambada::Function {
     let (variants, precision) =
         (function.variants().to_vec(), function.model().options().precision);
@@ -108,7 +107,7 @@ fn inspected(function: &lambada::Function, tell: Py<PyAny>) -> lambada::Function
         Python::try_attach(|py| {
             let writer = Writer { py, variants: &variants, precision };
             let value = writer.value(Value::from(value.clone()), None);
-            // What only looks on does not end the call.
+            // A failing observer must not end the call.
             if let Err(error) = value.and_then(|value| tell.call1(py, (&*site.message, value))) {
                 error.write_unraisable(py, Some(tell.bind(py)));
             }
@@ -116,7 +115,7 @@ fn inspected(function: &lambada::Function, tell: Py<PyAny>) -> lambada::Function
     }))
 }
 
-/// A value, and then what belongs to parameters.
+/// Destinations of a value and of a derivative for each parameter.
 struct WithValue(f64, Places<'static>);
 
 impl Output for WithValue {
@@ -157,7 +156,7 @@ impl Function {
         self.function.doc()
     }
 
-    /// Its parameters: name, type, whether it can be differentiated with respect to it.
+    /// Its parameters: name, type, and whether it can be differentiated with respect to them.
     #[getter]
     fn _parameters(&self) -> Vec<(String, String, bool)> {
         let parameters = self.function.parameters().iter();
@@ -180,14 +179,13 @@ impl Function {
         Ok(types)
     }
 
-    /// The sizes of the arrays among the parameters and of the result, as they are written:
-    /// `["n", "2 * n"]`.
+    /// The sizes of the arrays among parameters and result, as written: `["n", "2 * n"]`.
     fn _sizes(&self) -> (Vec<Option<Vec<String>>>, Option<Vec<String>>) {
         let params = self.function.parameters().iter().map(|param| sizes(&param.ty)).collect();
         (params, self.function.result().and_then(sizes))
     }
 
-    /// As it could be declared.
+    /// Its declaration.
     fn _declaration(&self) -> String {
         self.function.to_string()
     }
@@ -197,7 +195,7 @@ impl Function {
         self.run(py, lambada::Function::prepare)
     }
 
-    /// What runs it.
+    /// The engine that runs it.
     #[getter]
     fn engine(&self, py: Python<'_>) -> PyResult<&'static str> {
         Ok(match self.run(py, lambada::Function::engine)? {
@@ -449,7 +447,7 @@ impl Function {
         self.run(py, move |f| f.derive(direction, &wrt.all(), stage))
     }
 
-    /// One form of the compiler, as text.
+    /// The function at a stage of the compiler, as text.
     fn _show(
         &self,
         py: Python<'_>,
@@ -462,7 +460,7 @@ impl Function {
         self.run(py, move |f| f.show(stage, operator, &wrt.all()))
     }
 
-    /// A table of checks of its derivatives, and those that are wrong.
+    /// A table of checks of its derivatives, and the wrong ones.
     #[pyo3(signature = (args, kwargs))]
     fn _verify<'py>(
         &self,

@@ -1,5 +1,5 @@
-//! Arguments: values of Python as the type of a parameter says. What is wrong is told with the
-//! parameter, its type, the place in it, and what came.
+//! Conversion of Python values to arguments, driven by the types of the parameters. Errors state
+//! the parameter, its type, the position in it, and the value found.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -14,25 +14,25 @@ use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, P
 use crate::arrays::{self, Element, Unfit, said};
 use crate::classes;
 
-/// So much of the stack is left at least when a part of a value is read.
+/// Stack space required to read a part of a value.
 const ROOM: usize = 128 * 1024;
 
-/// The stack is made larger by as much.
+/// Size of an additional stack segment.
 const MORE: usize = 4 * 1024 * 1024;
 
 /// Reads the value of a parameter.
 pub(crate) struct Reader<'a, 'py> {
-    /// What it is called in messages: `x`, or `the tangent of x`.
+    /// Its name in messages: `x`, or `the tangent of x`.
     pub name: &'a str,
     pub ty: &'a Type,
     pub variants: &'a [Variant],
-    /// Keeps what has been made for the call.
+    /// Objects that must outlive the call.
     pub kept: &'a mut Vec<Bound<'py, PyAny>>,
-    /// The variants that are being read, by address: none of them is a part of itself.
+    /// The variants being read, by address, because none may contain itself.
     pub inside: HashSet<usize>,
 }
 
-/// An array of scalars: its elements, and the number of its axes.
+/// Element type and rank of an array of scalars.
 fn plain(ty: &Type) -> Option<(Element, usize)> {
     let (mut ty, mut rank) = (ty, 0);
     while let Type::Array(_, elem) = ty {
@@ -45,7 +45,7 @@ fn plain(ty: &Type) -> Option<(Element, usize)> {
 }
 
 impl<'py> Reader<'_, 'py> {
-    /// The argument. Arrays are lent if they can be, so the value must live as long as it.
+    /// Reads the argument. Arrays are borrowed if possible, so the value must outlive the argument.
     pub fn arg(&mut self, value: &Bound<'py, PyAny>) -> PyResult<Arg<'static>> {
         match plain(self.ty) {
             Some((Element::Real, 0)) if value.is_exact_instance_of::<PyFloat>() => {
@@ -121,7 +121,7 @@ impl<'py> Reader<'_, 'py> {
         }
     }
 
-    /// A value of any type, as data of its own.
+    /// Reads a value of any type as owned data.
     fn data(&mut self, ty: &Type, value: &Bound<'py, PyAny>, place: &str) -> PyResult<Data> {
         stacker::maybe_grow(ROOM, MORE, || self.data_of(ty, value, place))
     }
@@ -165,7 +165,7 @@ impl<'py> Reader<'_, 'py> {
         Ok(Data::Tuple(all))
     }
 
-    /// A mapping, or an object with attributes: dataclasses, named tuples, namespaces.
+    /// Reads a mapping, or an object with attributes: dataclasses, named tuples, namespaces.
     fn record(
         &mut self,
         fields: &[(Arc<str>, Type)],
@@ -202,7 +202,7 @@ impl<'py> Reader<'_, 'py> {
         Ok(Data::Record(all))
     }
 
-    /// An array of structures: a sequence of them, or a table, whose columns have the names of the
+    /// Reads an array of structures: a sequence, or a table whose columns have the names of the
     /// fields.
     fn elements(&mut self, elem: &Type, value: &Bound<'py, PyAny>, place: &str) -> PyResult<Data> {
         if let (Type::Record(fields), true) = (elem, is_table(value)) {
@@ -255,7 +255,7 @@ impl<'py> Reader<'_, 'py> {
         Ok(Data::Array(all))
     }
 
-    /// A cell of a table, as in files: a real that is missing is a NaN, and a word is a constructor
+    /// Reads a cell of a table as in files: a missing real is a NaN, and a word is a constructor
     /// without fields.
     fn cell(&mut self, ty: &Type, value: &Bound<'py, PyAny>, place: &str) -> PyResult<Data> {
         match ty {
@@ -268,7 +268,8 @@ impl<'py> Reader<'_, 'py> {
         }
     }
 
-    /// A variant. Whatever contains itself does so through one, because all other types are finite.
+    /// Reads a variant. Only variants are checked for cycles, because values of all other types are
+    /// finite.
     fn variant(&mut self, name: &str, value: &Bound<'py, PyAny>, place: &str) -> PyResult<Data> {
         let address = value.as_ptr() as usize;
         if !self.inside.insert(address) {
@@ -308,7 +309,7 @@ impl<'py> Reader<'_, 'py> {
         }
         let mut args = Vec::with_capacity(fields.len());
         for (k, (ty, item)) in types.iter().zip(&fields).enumerate() {
-            // A list of a million elements is as many deep: its place is not written out.
+            // Omits the position in long lists, which are equally deep.
             let inside =
                 if place.len() < 60 { format!("{place}.fields[{k}]") } else { place.to_string() };
             args.push(self.data(ty, item, &inside)?);
@@ -329,12 +330,12 @@ impl<'py> Reader<'_, 'py> {
     }
 }
 
-/// The value as data, where nothing says of what type it should be.
+/// Converts a value of unspecified type.
 pub(crate) fn natural(value: &Bound<'_, PyAny>) -> PyResult<Data> {
     natural_inside(value, &mut HashSet::new())
 }
 
-/// The same inside of values, by address.
+/// As [`natural`], inside of values given by address.
 fn natural_inside(value: &Bound<'_, PyAny>, inside: &mut HashSet<usize>) -> PyResult<Data> {
     let address = value.as_ptr() as usize;
     if !inside.insert(address) {
@@ -407,15 +408,14 @@ fn is_numpy_bool(value: &Bound<'_, PyAny>) -> bool {
         && value.hasattr("dtype").unwrap_or(false)
 }
 
-/// Whether it has columns with names.
+/// Whether the value has named columns.
 fn is_table(value: &Bound<'_, PyAny>) -> bool {
     value.is_instance_of::<PyDict>()
         || (value.hasattr("columns").unwrap_or(false)
             && value.hasattr("__getitem__").unwrap_or(false))
 }
 
-/// The names of the columns of a table: of pandas, which has keys as a dictionary has, of pyarrow,
-/// or of polars.
+/// The column names of a table of pandas (which has keys like a dictionary), pyarrow or polars.
 fn column_names(value: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
     if let Some(names) = field_names(value)? {
         return Ok(names);
@@ -427,7 +427,7 @@ fn column_names(value: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
     names.try_iter()?.map(|name| Ok(name?.str()?.to_string())).collect()
 }
 
-/// The cells of a column, as values of Python.
+/// The cells of a column, as Python values.
 fn cells<'py>(column: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>> {
     for list in ["to_pylist", "to_list"] {
         if column.hasattr(list)? {
@@ -437,12 +437,12 @@ fn cells<'py>(column: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>> {
     column.try_iter()?.collect()
 }
 
-/// Is it what stands for a value that a table has not: `None`, or `NA` of pandas?
+/// Whether the value represents a missing one: `None`, or `NA` of pandas.
 fn is_missing(value: &Bound<'_, PyAny>) -> bool {
     value.is_none() || value.get_type().name().is_ok_and(|name| name == "NAType")
 }
 
-/// The names of the fields of something that has fields.
+/// The field names of an object with fields.
 fn field_names(value: &Bound<'_, PyAny>) -> PyResult<Option<Vec<String>>> {
     let strings = |names: Bound<'_, PyAny>| -> PyResult<Vec<String>> {
         names.try_iter()?.map(|name| Ok(name?.str()?.to_string())).collect()

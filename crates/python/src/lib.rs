@@ -1,13 +1,12 @@
-//! The extension module of the Python package `lambada`: it translates between Python's values and
-//! those of the Rust interface, and holds no logic.
+//! The extension module of the Python package `lambada`: translates between Python and the Rust
+//! interface, and contains no logic.
 //!
-//! - `model`, `function`, `pullback`: what Python calls;
-//! - `call`, `input`, `arrays`: arguments, which are lent where NumPy has them as Lambada needs
-//!   them;
-//! - `output`, `places`: results, and arrays that results are written into;
-//! - `running`: what releases the interpreter's lock, and Ctrl-C;
-//! - `options`, `names`, `wrt`, `types`, `errors`, `classes`: options, words, types, exceptions,
-//!   and the classes of the package that results are made of.
+//! - `model`, `function`, `pullback`: the classes that Python calls;
+//! - `call`, `input`, `arrays`: arguments, borrowed from NumPy where possible;
+//! - `output`, `places`: results, and destination arrays;
+//! - `running`: calls without the interpreter's lock, and Ctrl-C;
+//! - `options`, `names`, `wrt`, `types`, `shapes`, `errors`, `classes`: options, keywords, types,
+//!   exceptions, and the Python classes of results.
 
 mod arrays;
 mod call;
@@ -29,7 +28,7 @@ mod wrt;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// Are these options?
+/// Checks options.
 #[pyfunction]
 fn check_options(given: &Bound<'_, PyDict>) -> PyResult<()> {
     options::read(given).map(drop)

@@ -11,7 +11,7 @@ use crate::errors::problems;
 use crate::options;
 use crate::running::watched;
 
-/// A checked program. The package's `Model` is made of it.
+/// A checked program, the base class of the package's `Model`.
 #[pyclass(subclass, frozen, module = "lambada._lambada")]
 pub(crate) struct Model {
     pub model: lambada::Model,
@@ -30,7 +30,7 @@ impl Model {
         Ok(Model { model })
     }
 
-    /// Checks a text; `imports` are texts by the names under which it imports them.
+    /// Checks a text; `imports` are the texts that it can import, by name.
     #[staticmethod]
     fn _compile(
         py: Python<'_>,
@@ -47,7 +47,7 @@ impl Model {
         Ok(Model { model })
     }
 
-    /// Makes a program again from its texts.
+    /// Loads a program from its texts.
     #[staticmethod]
     fn _again(
         py: Python<'_>,
@@ -68,7 +68,7 @@ impl Model {
         Ok(Model { model })
     }
 
-    /// What makes it again.
+    /// The texts of the program, which `_again` takes.
     fn _texts(&self) -> Texts {
         let text = |(path, text): (&Path, &str)| (path.display().to_string(), text.to_string());
         let files = self.model.files().iter().map(text).collect();
@@ -81,13 +81,13 @@ impl Model {
         self.model.source()
     }
 
-    /// What its file is called.
+    /// The name of its file.
     #[getter]
     fn name(&self) -> String {
         self.model.name()
     }
 
-    /// What is doubtful but not wrong.
+    /// Its warnings.
     #[getter]
     fn problems<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         problems(py, self.model.warnings())

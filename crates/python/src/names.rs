@@ -1,4 +1,4 @@
-//! What Python names by words.
+//! Enumerations that Python names by strings.
 
 use lambada::paper::PaperStage;
 use lambada::{Derivation, Direction, Operator, Stage};
@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 
 use crate::options::unknown;
 
-/// How a derivative is taken.
+/// A mode of differentiation.
 pub(crate) fn direction(name: &str) -> PyResult<Direction> {
     Ok(match name {
         "forward" => Direction::Forward,
@@ -15,7 +15,7 @@ pub(crate) fn direction(name: &str) -> PyResult<Direction> {
     })
 }
 
-/// As what a derivative is shown.
+/// The form of a printed derivative.
 pub(crate) fn derivation(name: &str) -> PyResult<Derivation> {
     Ok(match name {
         "simplified" => Derivation::Simplified,
@@ -33,7 +33,7 @@ pub(crate) fn derivation(name: &str) -> PyResult<Derivation> {
     })
 }
 
-/// A form of the compiler.
+/// A stage of the compiler.
 pub(crate) fn stage(name: &str) -> PyResult<Stage> {
     Ok(match name {
         "surface" => Stage::Surface,
@@ -52,7 +52,7 @@ pub(crate) fn stage(name: &str) -> PyResult<Stage> {
     })
 }
 
-/// What is shown.
+/// The definition or a derivative, for printing.
 pub(crate) fn operator(name: &str) -> PyResult<Operator> {
     Ok(match name {
         "value" => Operator::Value,

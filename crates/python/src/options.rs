@@ -20,7 +20,7 @@ const KNOWN: &[&str] = &[
     "flush_subnormals",
 ];
 
-/// Options, of which those are as usual that nothing is said of.
+/// Reads options; missing ones have their defaults.
 pub(crate) fn read(given: &Bound<'_, PyDict>) -> PyResult<Options> {
     let mut options = Options::default();
     for (name, value) in given {
@@ -85,7 +85,7 @@ fn set(options: &mut Options, name: &str, value: &Bound<'_, PyAny>) -> PyResult<
     Ok(())
 }
 
-/// A word that is none of those that are known.
+/// The error for an unknown name.
 pub(crate) fn unknown(what: &str, found: &str, known: &[&str]) -> PyErr {
     let near = lambada::suggest(found, known.iter().copied());
     let near = near.map(|near| format!("; did you mean {near:?}")).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Results as values of Python. Arrays of NumPy own the memory that the result came in.
+//! Conversion of results to Python values. NumPy arrays take over the memory of the result.
 
 use lambada::{Data, Elements, Gradient, Precision, Tensor, Type, Value, Variant};
 use numpy::ndarray::{ArrayD, ArrayViewD, IxDyn, ShapeError};
@@ -12,12 +12,12 @@ use crate::classes;
 const ROOM: usize = 128 * 1024;
 const MORE: usize = 4 * 1024 * 1024;
 
-/// Makes results, whose records have their fields in the order of a type.
+/// Converts results; record fields come in the order of a type.
 #[derive(Clone, Copy)]
 pub(crate) struct Writer<'a, 'py> {
     pub py: Python<'py>,
     pub variants: &'a [Variant],
-    /// What the elements of arrays of reals are.
+    /// Precision of arrays of reals.
     pub precision: Precision,
 }
 
@@ -82,7 +82,7 @@ impl<'py> Writer<'_, 'py> {
         constructors.into_iter().find(|(known, _)| **known == *name).map_or(&[], |(_, types)| types)
     }
 
-    /// Derivatives by parameter: of the only one by itself, or all by name.
+    /// Derivatives by parameter: of the only one alone, or all by name.
     pub fn gradient<'t>(
         self,
         gradient: Gradient,
@@ -100,7 +100,7 @@ impl<'py> Writer<'_, 'py> {
         self.parts(parts)
     }
 
-    /// A dictionary by parameter.
+    /// A `Parts` of derivatives by parameter.
     pub fn parts(self, parts: Bound<'py, PyDict>) -> PyResult<Bound<'py, PyAny>> {
         classes::parts(self.py)?.call1((parts,))
     }
@@ -128,10 +128,10 @@ fn tensor_of(py: Python<'_>, tensor: Tensor, precision: Precision) -> PyResult<B
     }
 }
 
-/// Below so many bytes a copy costs less than an owner.
+/// Size in bytes below which a copy is cheaper than an owner object.
 const SMALL: usize = 32 * 1024;
 
-/// The vector's own memory as an array.
+/// An array that takes over the memory of the vector, unless it is small.
 fn array<'py, T: Element>(
     py: Python<'py>,
     dims: &[usize],

@@ -1,4 +1,4 @@
-//! Arrays that results are written into.
+//! Destination arrays for results.
 
 use lambada::{Error, Output, Parts};
 use numpy::ndarray::ArrayViewMutD;
@@ -8,7 +8,8 @@ use pyo3::types::{PyDict, PyList, PyTuple};
 
 use crate::arrays::{self, Place, said};
 
-/// Where a result goes: arrays, and tuples of them. A number goes into an array without axes.
+/// Destination of a result: an array, or a tuple of destinations. A number goes into an array of
+/// rank 0.
 pub(crate) enum Places<'py> {
     Array(Place<'py>),
     All(Vec<Places<'py>>),
@@ -40,7 +41,7 @@ where
 }
 
 impl Places<'static> {
-    /// The places that were given as `out`.
+    /// Reads the argument `out`.
     pub fn read(out: &Bound<'_, PyAny>, what: &str) -> PyResult<Places<'static>> {
         if out.is_instance_of::<PyTuple>() || out.is_instance_of::<PyList>() {
             let items = out.try_iter()?.map(|item| Places::read(&item?, what));
@@ -55,7 +56,7 @@ impl Places<'static> {
         }
     }
 
-    /// The places of a gradient, by parameter.
+    /// Reads the destinations of a gradient, by parameter.
     pub fn by_name(
         out: &Bound<'_, PyAny>,
         names: &[String],

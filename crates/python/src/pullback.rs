@@ -1,4 +1,4 @@
-//! Pullbacks: from cotangents of a result to those of the parameters, at one point.
+//! Pullbacks: map cotangents of a result to cotangents of the parameters, at one point.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -13,12 +13,12 @@ use crate::input::{Reader, natural};
 use crate::running::Experience;
 use crate::wrt::Wrt;
 
-/// From cotangents of a result to those of parameters, at the arguments of a call; may be called
-/// any number of times.
+/// Maps cotangents of a result to cotangents of parameters, at the arguments of a call; may be
+/// called any number of times.
 #[pyclass(frozen, module = "lambada._lambada")]
 pub(crate) struct Pullback {
     pub function: lambada::Function,
-    /// The same as an object of the package.
+    /// The function as an object of the package.
     pub of: Py<PyAny>,
     pub pullback: lambada::Pullback,
     pub wrt: Wrt,
@@ -50,8 +50,7 @@ impl Pullback {
         kept.push(cotangent.clone());
         let kept: Vec<Py<PyAny>> = kept.into_iter().map(Bound::unbind).collect();
         let pullback = self.pullback.clone();
-        // The point is the pullback's own: only what the function has shown tells how long it
-        // takes.
+        // The pullback owns the point, so only earlier calls tell how long it takes.
         let gradient = self.experience.run(py, 0, kept, move || pullback.call(arg))?;
         Interface(function).by_parameter(py, gradient, &self.wrt)
     }
@@ -60,8 +59,7 @@ impl Pullback {
         format!("<pullback of {}>", self.function)
     }
 
-    /// As its function, its point and what it is by: where it is read back, the function runs once
-    /// more.
+    /// Pickles the function, its point and `wrt`. Unpickling runs the function once more.
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let writer = Interface(&self.function).writer(py);
         let point = self.function.parameters().iter().zip(self.pullback.point());

@@ -1,11 +1,11 @@
-//! Running what takes time without the interpreter's lock, so that Ctrl-C ends the wait for it.
+//! Runs long operations without the interpreter's lock, so that Ctrl-C can end them.
 //!
-//! Only the main thread of a program is told of signals. A call in it that may take long therefore
-//! runs on a thread of its own, and the main thread asks for signals while it waits; when one ends
-//! the wait, the call is cancelled, its kernel ends and gives back its memory. A C compiler ends,
-//! too. Where that takes longer than [`END`], the thread goes on by itself, and what comes of it is
-//! dropped. A call that has been short, and is given no more than then, runs where it is: handing
-//! it over would cost more than it does.
+//! Python delivers signals only to the main thread. A possibly long call of the main thread
+//! therefore runs on a thread of its own, while the main thread polls for signals. A signal cancels
+//! the call: its kernel ends and frees its memory, and a C compiler ends, too. If that takes longer
+//! than [`END`], the thread is abandoned and its result dropped. A call that was short for
+//! arguments of similar size runs on the main thread, because switching threads would cost more
+//! than the call.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -18,24 +18,24 @@ use pyo3::sync::PyOnceLock;
 
 use crate::errors::raise;
 
-/// A call that takes less time need not be ended.
+/// A call below this time need not be interruptible.
 const SHORT: Duration = Duration::from_millis(10);
 
-/// So often the main thread asks for signals.
+/// Interval at which the main thread polls for signals.
 const ASK: Duration = Duration::from_millis(50);
 
-/// So long the main thread waits for the end of what has been cancelled.
+/// Time that the main thread waits for a cancelled call.
 const END: Duration = Duration::from_millis(400);
 
-/// Arguments may grow by as much before a call that has been short is taken to be long.
+/// Factor by which arguments may grow before a short call may become long.
 const GROWTH: u64 = 8;
 
-/// Up to which size of its arguments a function has been short.
+/// Size of arguments up to which a function was short, times [`GROWTH`].
 #[derive(Default)]
 pub(crate) struct Experience(AtomicU64);
 
 impl Experience {
-    /// Runs a call whose arguments have this size; `kept` lives as long as it runs.
+    /// Runs a call with arguments of this size; `kept` outlives it.
     pub fn run<R: Send + 'static, K: Send + 'static>(
         &self,
         py: Python<'_>,
@@ -58,7 +58,7 @@ impl Experience {
     }
 }
 
-/// Runs something that may take long; `kept` lives as long as it runs.
+/// Runs a possibly long operation; `kept` outlives it.
 pub(crate) fn watched<R: Send + 'static, K: Send + 'static>(
     py: Python<'_>,
     kept: K,
@@ -74,15 +74,16 @@ pub(crate) fn watched<R: Send + 'static, K: Send + 'static>(
     let inside = cancel.clone();
     let thread = std::thread::Builder::new().name("lambada".into()).spawn(move || {
         if let Err(unwanted) = tell.send((inside.run(run), kept)) {
-            // Nobody waits any more. Values of Python are dropped with the lock, unless the
-            // interpreter is gone.
+            // The caller has abandoned the call. Python values must be dropped with the lock,
+            // unless the interpreter is gone.
             let (_, kept) = unwanted.0;
             let mut kept = Some(kept);
             Python::try_attach(|_| drop(kept.take()));
             std::mem::forget(kept);
         }
     })?;
-    // A receiver is one thread's; this one is lent to where the lock is not held.
+    // A receiver belongs to one thread, but the closure runs without the lock; the mutex makes it
+    // shareable.
     let told = Mutex::new(told);
     let wait =
         |time| py.detach(|| told.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(time));
@@ -99,7 +100,7 @@ pub(crate) fn watched<R: Send + 'static, K: Send + 'static>(
                     return Err(interrupt);
                 }
             }
-            // It has panicked; as in every other thread, that is told where it is waited for.
+            // The thread has panicked; the panic continues here, as for every other thread.
             Err(RecvTimeoutError::Disconnected) => match thread.join() {
                 Err(panic) => std::panic::resume_unwind(panic),
                 Ok(()) => {
@@ -112,7 +113,7 @@ pub(crate) fn watched<R: Send + 'static, K: Send + 'static>(
     }
 }
 
-/// Whether this is the thread that is told of signals.
+/// Whether this is the thread that receives signals.
 fn is_main(py: Python<'_>) -> PyResult<bool> {
     static THREADING: PyOnceLock<(Py<PyAny>, Py<PyAny>)> = PyOnceLock::new();
     let (current, main) = THREADING.get_or_try_init(py, || {

@@ -1,4 +1,4 @@
-//! What values of Python say of parameters whose types a definition leaves open.
+//! Shapes of Python values, from which open types of parameters are inferred.
 
 use lambada::Shape;
 use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
@@ -8,13 +8,13 @@ use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use crate::arrays::as_array;
 use crate::call::Given;
 
-/// So many items of a sequence are looked at: enough to tell the components of a tuple.
+/// Number of items of a sequence inspected: enough to recognize the components of a tuple.
 const LOOKED_AT: usize = 16;
 
-/// Sequences deeper than this say nothing, such as one that contains itself.
+/// Depth at which sequences have no known shape; they may contain themselves.
 const DEPTH: usize = 64;
 
-/// One shape per parameter.
+/// One shape for each parameter.
 pub(crate) fn shapes(names: &[&str], (args, kwargs): Given<'_, '_>) -> Vec<Shape> {
     let by_name = |name: &&str| kwargs.and_then(|kwargs| kwargs.get_item(name).ok().flatten());
     let given = names.iter().enumerate().map(|(k, name)| match args.get_item(k) {

@@ -4,7 +4,7 @@ use lambada::Type;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 
-/// A type as values of Python.
+/// Converts a type to Python values.
 pub(crate) fn tree<'py>(py: Python<'py>, ty: &Type) -> PyResult<Bound<'py, PyAny>> {
     let named = |kind: &str, inside: Bound<'py, PyAny>| {
         Ok(PyTuple::new(py, [PyString::new(py, kind).into_any(), inside])?.into_any())

@@ -1,4 +1,4 @@
-//! What to differentiate with respect to.
+//! The argument `wrt`.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -9,14 +9,14 @@ use crate::arrays::said;
 /// The parameters to differentiate with respect to.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Wrt {
-    /// None at all stand for all that hold reals.
+    /// The names; empty for all parameters that hold reals.
     pub names: Vec<String>,
-    /// Is the derivative by the only one wanted by itself?
+    /// Whether to return the derivative by the only name alone, not in a mapping.
     pub alone: bool,
 }
 
 impl Wrt {
-    /// A name, several, or nothing.
+    /// Reads a name, several names, or `None`.
     pub fn read(wrt: Option<&Bound<'_, PyAny>>) -> PyResult<Wrt> {
         let Some(wrt) = wrt.filter(|wrt| !wrt.is_none()) else { return Ok(Wrt::default()) };
         if let Ok(name) = wrt.cast::<PyString>() {
@@ -32,7 +32,7 @@ impl Wrt {
             Ok(name) => Ok(name.to_str()?.to_string()),
             Err(_) => Err(wrong()),
         };
-        // What a tuple holds is seen without an iterator, which costs more than a short call.
+        // Iterating over a tuple would cost more than a short call.
         let names: Vec<String> = match wrt.cast::<PyTuple>() {
             Ok(tuple) => tuple.iter_borrowed().map(|item| name(&item)).collect::<PyResult<_>>()?,
             Err(_) => {

@@ -1,24 +1,24 @@
-//! The coefficients of the vector mathematics, `cargo bench -p lambada-run --bench coefficients`:
-//! polynomials that interpolate at the nodes of Chebyshev, computed to 256 bits and then rounded.
-//! For each function there is a line with its largest error, that of the rounding included,
-//! relative to what it is part of; then its coefficients, from the constant on. They stand in
-//! `crates/prim/src/vector`.
+//! Computes the coefficients of the vector mathematics:
+//! `cargo bench -p lambada-run --bench coefficients`.
+//! They are polynomials that interpolate at Chebyshev nodes, computed in 256 bits and then rounded.
+//! Prints for each function the largest error, rounding included, relative to the whole function;
+//! then the coefficients, from the constant on. They are stored in `crates/prim/src/vector`.
 
 #[path = "../tests/precise/mod.rs"]
 mod precise;
 
 use precise::Precise;
 
-/// What is approximated.
+/// An approximation.
 struct Fit {
     name: &'static str,
     /// The interval of the variable.
     range: (f64, f64),
-    /// How many coefficients.
+    /// Number of coefficients.
     count: usize,
     /// The function.
     f: fn(&Precise) -> Precise,
-    /// An error of one here is an error of so much, relative to the function that is made of it.
+    /// Factor from an error here to a relative error of the function built from it.
     weight: fn(&Precise) -> Precise,
 }
 
@@ -40,7 +40,7 @@ fn one(_: &Precise) -> Precise {
     number(1.0)
 }
 
-/// x of t = (x - 4)/(x + 4)
+/// The `x` with `t = (x - 4)/(x + 4)`.
 fn unfold(t: &Precise) -> Precise {
     (t.clone() + 1.0) * 4.0 / (number(1.0) - t.clone())
 }
@@ -149,8 +149,8 @@ const FITS: &[Fit] = &[
     },
 ];
 
-/// The nodes of Chebyshev, of an interval that is a little larger, so that none is where the
-/// formula has 0/0.
+/// Chebyshev nodes of a slightly larger interval, so that no node is a removable singularity of the
+/// formula.
 fn nodes((low, high): (f64, f64), count: usize) -> Vec<Precise> {
     (0..count)
         .map(|k| {
@@ -161,7 +161,7 @@ fn nodes((low, high): (f64, f64), count: usize) -> Vec<Precise> {
         .collect()
 }
 
-/// The polynomial through these points: divided differences, multiplied out.
+/// The polynomial through these points, by divided differences.
 fn interpolate(nodes: &[Precise], values: &[Precise]) -> Vec<Precise> {
     let mut differences = values.to_vec();
     for order in 1..nodes.len() {

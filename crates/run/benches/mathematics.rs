@@ -1,6 +1,6 @@
 //! Nanoseconds per element of each function, `cargo bench -p lambada-run --bench mathematics`: on
-//! vectors of 8, 4 and 2 lanes, and on one lane, which is the function of the C library for most.
-//! The fastest of many runs over 4096 elements that stay in the cache.
+//! vectors of 8, 4 and 2 lanes, and on one lane, which for most is the function of the C library.
+//! The minimum over many runs on 4096 elements in the cache.
 
 #[path = "../tests/common/mod.rs"]
 mod common;
@@ -12,7 +12,7 @@ use lambada_run::{Kernel, Settings};
 
 const COUNT: usize = 4096;
 
-/// What is measured, and where its arguments are from.
+/// Functions with the ranges of their arguments.
 const CASES: [(Prim, f64, f64); 23] = [
     (Prim::Exp, -20.0, 20.0),
     (Prim::Expm1, -2.0, 2.0),
@@ -39,7 +39,7 @@ const CASES: [(Prim, f64, f64); 23] = [
     (Prim::Round, -5.0, 5.0),
 ];
 
-/// `for i { out[i] = prim(x[i] …) }`, so many lanes at a time.
+/// `for i { out[i] = prim(x[i] …) }`, with `lanes` lanes.
 fn elementwise(prim: Prim, lanes: u16) -> Function {
     let mut b = Builder::new(&format!("{}_{lanes}", prim.name()));
     let n = b.size("n");
@@ -53,7 +53,7 @@ fn elementwise(prim: Prim, lanes: u16) -> Function {
     b.finish(vec![Return::Buffer(out, vec![n])])
 }
 
-/// log Σ exp x and its gradient, in two passes, as the scheduler writes it: the largest and the sum
+/// log Σ exp x and its gradient, in two passes, as the scheduler writes it: the maximum and the sum
 /// in lanes, then the quotients.
 const LOG_SUM_EXP: &str = "lse[n](xs : []real)
   g = alloc real[n]
@@ -86,7 +86,7 @@ const LOG_SUM_EXP: &str = "lse[n](xs : []real)
   return value, g[n]
 ";
 
-/// A loop with lanes from its text, to compare with loops written by hand.
+/// A vectorized loop from text, for comparison with handwritten loops.
 fn log_sum_exp() {
     const COUNT: usize = 100_000;
     let function = lambada_loops::read(LOG_SUM_EXP).expect("it is well-formed");

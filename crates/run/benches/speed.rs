@@ -1,4 +1,4 @@
-//! How fast both engines are: `cargo bench -p lambada-run`.
+//! Speed of both engines: `cargo bench -p lambada-run`.
 
 #[path = "../tests/common/mod.rs"]
 mod common;
@@ -8,8 +8,8 @@ use lambada_loops::{Function, Return};
 use lambada_prim::{Prim, Tensor};
 use lambada_run::{Engine, Kernel, Settings};
 
-/// A multiplication of square matrices by three loops: five operations and two loads in the
-/// innermost.
+/// Multiplication of square matrices by three loops; the innermost has five operations and two
+/// loads.
 fn matmul() -> Function {
     let mut b = Builder::new("matmul");
     let n = b.size("n");

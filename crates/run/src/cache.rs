@@ -1,14 +1,14 @@
-//! Compiled units, kept from run to run. An entry is a directory named by a hash, with the C text,
-//! the library made of it, and the library's seal. Entries are made aside and renamed into place as
-//! a whole, so that processes may share a cache. A hit compares the whole text, so that a collision
-//! of hashes is only a miss. Where no cache can be written, units are compiled in a directory that
-//! goes away again. What is no longer used goes ([`crate::prune`]).
+//! Persistent cache of compiled units. An entry is a directory named by a hash, with the C text,
+//! the library compiled from it, and the library's seal. Processes may share a cache, because
+//! entries are built aside and renamed into place as a whole. A hit compares the whole text, so a
+//! hash collision is only a miss. If no cache is writable, units are compiled in a temporary
+//! directory. [`crate::prune`] removes unused entries.
 //!
-//! Nothing that is found is trusted: an entry counts only if nobody else can write to it
-//! ([`crate::owner`]) and its seal fits ([`crate::seal`]). All else in its place, a directory or a
-//! pipe too, gives way to a new entry. A library is loaded through the descriptor by which its seal
-//! was compared ([`crate::opened`]), because its name may lead to another file meanwhile. What has
-//! been compiled is loaded before others can reach it, so that a run depends on nobody.
+//! Nothing in a cache is trusted: an entry counts only if nobody else can write to it
+//! ([`crate::owner`]) and its seal fits ([`crate::seal`]). A new entry replaces anything else in
+//! its place, even a directory or a pipe. The library is loaded through the descriptor that its
+//! seal was compared with ([`crate::opened`]), because its name may refer to another file by then.
+//! A newly compiled library is loaded before others can reach it, so that a run depends on nobody.
 
 use std::fs;
 use std::io::{self, Read};
@@ -28,10 +28,10 @@ use crate::{Cancel, CompileError, Compiler, Settings, Unfinished, messages};
 pub(crate) const SOURCE: &str = "kernel.c";
 const LIBRARY: &str = if cfg!(target_os = "macos") { "kernel.dylib" } else { "kernel.so" };
 
-/// How names of directories start in which entries are made.
+/// Name prefix of directories in which entries are built.
 pub(crate) const SCRATCH: &str = "lambada-tmp-";
 
-/// Finds or makes the library of a unit, and loads it.
+/// Loads the library of a unit, from the cache or compiled now.
 pub(crate) fn library<L>(
     compiler: &Compiler,
     unit: &Unit,
@@ -52,7 +52,7 @@ pub(crate) fn library<L>(
         return Err(error);
     }
     home.as_deref().into_iter().for_each(remove_abandoned);
-    // A cache that cannot be written is no reason not to run.
+    // A cache that is not writable must not prevent a run.
     let scratch = home
         .as_deref()
         .and_then(|home| Scratch::inside(home).ok())
@@ -69,7 +69,7 @@ pub(crate) fn library<L>(
     Ok(library)
 }
 
-/// Loads the library of an entry, if the entry is that of the text and whole.
+/// Loads the library of an entry, if the entry is complete and has this text.
 fn find<L>(
     place: &Path,
     text: &str,
@@ -79,15 +79,15 @@ fn find<L>(
     load(&path_of(&entry.library, &place.join(LIBRARY))).ok()
 }
 
-/// An entry that is whole.
+/// A complete entry.
 struct Entry {
     library: fs::File,
-    /// As long as it is open, nobody removes the entry.
+    /// While it is open, no process removes the entry.
     _source: fs::File,
 }
 
 impl Entry {
-    /// The entry of a text, if its library is ready to be loaded.
+    /// The entry of a text, if its library can be loaded.
     fn of(place: &Path, text: &str) -> Option<Entry> {
         let path = place.join(LIBRARY);
         let source = is_our_directory(place).then(|| hold(place)).flatten()?;
@@ -116,15 +116,15 @@ fn make(
     match compiler.compile(&source, &library, settings, shares) {
         Ok(()) if library.is_file() => Ok(()),
         Ok(()) => Err(Failing::told(messages::broken_compiler(&compiler.name(), ""))),
-        // A compiler that Ctrl-C has ended says nothing of the text.
+        // The output of a compiler killed by Ctrl-C does not concern the text.
         Err(said) if is_cancelled() => Err(messages::broken_compiler(&compiler.name(), &said)),
         Err(said) if works(compiler, scratch, text.len()) => Err(failed(&source, &said)),
         Err(said) => Err(Failing::told(messages::broken_compiler(&compiler.name(), &said))),
     }
 }
 
-/// A compiler that does not work, as one does on a full disk. It is left alone for a while, because
-/// finding out takes longer than going without.
+/// A broken compiler, for example on a full disk. It is not tried for a while, because finding out
+/// takes longer than running without it.
 struct Failing {
     since: Instant,
     error: CompileError,
@@ -133,17 +133,17 @@ struct Failing {
 static FAILING: Mutex<Option<Failing>> = Mutex::new(None);
 
 impl Failing {
-    /// How long it is left alone.
+    /// Time without further attempts.
     const REST: Duration = Duration::from_secs(60);
 
-    /// Why the compiler does not work, if it has just been found out.
+    /// The error of a recent attempt.
     fn known() -> Option<CompileError> {
         let failing = FAILING.lock().unwrap_or_else(PoisonError::into_inner);
         let recent = failing.as_ref().filter(|failing| failing.since.elapsed() < Failing::REST);
         recent.map(|failing| failing.error.clone())
     }
 
-    /// The same error, to be remembered.
+    /// Remembers the error, unless the call was cancelled.
     fn told(error: CompileError) -> CompileError {
         if !is_cancelled() {
             let failing = Failing { since: Instant::now(), error: error.clone() };
@@ -157,8 +157,8 @@ fn is_cancelled() -> bool {
     Cancel::current().is_some_and(|cancel| cancel.is_cancelled())
 }
 
-/// Does the compiler make a library of a unit that is in order? One about as large as that of
-/// `length` bytes of text, since the disk may be full.
+/// Whether the compiler can compile a valid unit. The library is about as large as that of `length`
+/// bytes of text, because the disk may be full.
 fn works(compiler: &Compiler, scratch: &Scratch, length: usize) -> bool {
     let (source, library) = (scratch.path.join("probe.c"), scratch.path.join("probe.so"));
     let text = format!("const char lambada_probe[{}] = {{1}};\n", 16 * length);
@@ -167,7 +167,7 @@ fn works(compiler: &Compiler, scratch: &Scratch, length: usize) -> bool {
         && library.is_file()
 }
 
-/// A C compiler that works rejects the text, which is kept for the report.
+/// The error of a working compiler that rejects the text; keeps the text for a bug report.
 fn failed(source: &Path, said: &str) -> CompileError {
     let kept =
         std::env::temp_dir().join(format!("lambada-failed-{}-{}.c", std::process::id(), unique()));
@@ -178,8 +178,7 @@ fn failed(source: &Path, said: &str) -> CompileError {
     messages::rejected(&place, said)
 }
 
-/// Moves what has been made into the cache. Another process may have been faster; then its entry is
-/// as good.
+/// Moves a new entry into the cache. If another process was faster, its entry is just as good.
 fn publish(scratch: &Scratch, place: &Path, text: &str) -> bool {
     let library = scratch.path.join(LIBRARY);
     release(&scratch.path);
@@ -190,18 +189,18 @@ fn publish(scratch: &Scratch, place: &Path, text: &str) -> bool {
             || replace(scratch, place))
 }
 
-/// An entry that is damaged, or has the same hash, gives way. It is moved aside first: others find
-/// a whole entry or none.
+/// Replaces an entry that is damaged or has another text. Moves it aside first, so that other
+/// processes find a complete entry or none.
 fn replace(scratch: &Scratch, place: &Path) -> bool {
     let aside = scratch.path.with_extension("damaged");
     let _unfinished = Unfinished::at(&aside);
     let replaced = fs::rename(place, &aside).is_ok() && fs::rename(&scratch.path, place).is_ok();
-    // If it cannot be removed, it is only litter.
+    // A remaining directory is only litter.
     let _ = discard(&aside);
     replaced
 }
 
-/// Where the cache is: `$LAMBADA_CACHE`, or `lambada` in the user's directory for caches.
+/// The cache directory: `$LAMBADA_CACHE`, or `lambada` in the user's cache directory.
 fn directory() -> Option<PathBuf> {
     let set =
         |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
@@ -214,11 +213,11 @@ fn directory() -> Option<PathBuf> {
     set("LAMBADA_CACHE").or_else(|| user().map(|caches| caches.join("lambada")))
 }
 
-/// A directory of one's own that is removed in the end, unless it has been renamed.
+/// A private directory that is removed when dropped, unless it has been renamed.
 struct Scratch {
     path: PathBuf,
     _unfinished: Unfinished,
-    /// Says that this process lives, where files can be locked.
+    /// Shows other processes that this one is alive, where files can be locked.
     _lock: Option<fs::File>,
 }
 
@@ -235,12 +234,13 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // It is gone if it has been renamed; if it cannot be removed, it is only litter.
+        // The directory is gone if it has been renamed; otherwise a remaining one is only litter.
         let _ = fs::remove_dir_all(&self.path);
     }
 }
 
-/// A new directory that nobody else can write to: what is in it will be loaded. Fails if it exists.
+/// Creates a directory that nobody else can write to, because libraries in it will be loaded. Fails
+/// if it exists.
 fn private_directory(path: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     #[cfg(unix)]
@@ -248,8 +248,8 @@ fn private_directory(path: &Path) -> io::Result<()> {
     builder.create(path)
 }
 
-/// Different in every call of the process, and most likely from what other processes with the same
-/// number have left.
+/// A text that is unique in this process, and almost certainly among the remains of other processes
+/// with the same id.
 fn unique() -> String {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -259,7 +259,7 @@ fn unique() -> String {
     format!("{now:x}-{count}")
 }
 
-/// FNV-1a with 128 bits. It need not resist anyone: hits compare the whole text.
+/// FNV-1a with 128 bits. It need not be cryptographic, because hits compare the whole text.
 fn hash(bytes: &[u8]) -> u128 {
     const BASIS: u128 = 0x6c62272e07bb014262b821756295c58d;
     const PRIME: u128 = 0x0000000001000000000000000000013b;
@@ -309,7 +309,7 @@ mod tests {
         }
     }
 
-    /// What may have happened to an entry.
+    /// Kinds of damage to an entry.
     fn damages() -> Vec<fn(&Path)> {
         let mut damages: Vec<fn(&Path)> = vec![
             |entry| fs::remove_file(entry.join(LIBRARY)).unwrap(),

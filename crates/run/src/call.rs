@@ -1,5 +1,5 @@
-//! A call of a kernel: arguments are lent, results are looked at where they are. Nothing is copied
-//! for machine code, and nothing is allocated but what the first call in a context needs.
+//! A call of a kernel. Arguments are borrowed, and results are read in place. Machine code needs no
+//! copies, and only the first call in a context allocates.
 
 use std::time::Instant;
 
@@ -12,8 +12,8 @@ use crate::elements::{Elements, Got};
 use crate::native::NativeCall;
 use crate::output;
 
-/// A call that is ready to run or has run; see [`Kernel::with`](crate::Kernel::with). It has memory
-/// of its own, so any number of threads may call a kernel.
+/// A call before or after its run; see [`Kernel::with`](crate::Kernel::with). Any number of threads
+/// may call a kernel, because each call has memory of its own.
 pub struct Call<'c, 'a>(Way<'c, 'a>);
 
 enum Way<'c, 'a> {
@@ -33,7 +33,7 @@ struct Column {
     dims: Vec<u64>,
     scalar: Option<Scalar>,
     data: Data,
-    /// Truth values as bytes.
+    /// Truth values, one byte each.
     bytes: Vec<u8>,
 }
 
@@ -47,11 +47,11 @@ impl<'c, 'a> Call<'c, 'a> {
         Call(Way::Interpreted(call))
     }
 
-    /// Runs the function on the arguments; `seen` is told of what is inspected, in order: its
-    /// number, and its parts. A call may run again.
+    /// Runs the function on the arguments; may be called repeatedly. `seen` receives inspected
+    /// values in order: their number, and their parts.
     ///
     /// # Errors
-    /// What the program fails with.
+    /// Failures of the program.
     #[inline]
     pub fn run(&mut self, seen: Seen) -> Result<(), Failure> {
         match &mut self.0 {
@@ -60,11 +60,11 @@ impl<'c, 'a> Call<'c, 'a> {
         }
     }
 
-    /// As [`run`](Call::run), and does something with the results, which are the caller's. Large
-    /// ones of machine code are made in memory that becomes theirs.
+    /// As [`run`](Call::run), then passes the results by value. Machine code builds large results
+    /// in memory that their tensors own.
     ///
     /// # Errors
-    /// What the program fails with.
+    /// Failures of the program.
     pub fn take<R>(
         &mut self,
         seen: Seen,
@@ -76,10 +76,10 @@ impl<'c, 'a> Call<'c, 'a> {
         }
     }
 
-    /// As [`run`](Call::run), and the nanoseconds that the function itself took.
+    /// As [`run`](Call::run), and returns the nanoseconds of the function itself.
     ///
     /// # Errors
-    /// What the program fails with.
+    /// Failures of the program.
     pub fn timed(&mut self) -> Result<u64, Failure> {
         let start = Instant::now();
         match &mut self.0 {

@@ -1,4 +1,4 @@
-//! Calls that are ended from outside.
+//! Cancellation of calls.
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,53 +6,53 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::running::Running;
 
-/// Ends calls from another thread: those that run inside of [`Cancel::run`], and those that begin
-/// there later, until it is reset. Clones are the same one.
+/// Ends calls from another thread: those running inside [`Cancel::run`] and, until a reset, those
+/// that begin there later. Clones share their state.
 ///
-/// Machine code and the interpreter of loops ask for it where an iteration of a loop may take long,
-/// and at calls. They end within milliseconds, but for the two innermost loops of a nest where
-/// these are long themselves, or one operation on matrices, which they finish first.
+/// Machine code and the interpreter of loops poll the state at calls, and in loops whose iterations
+/// may take long. They end within milliseconds, but first finish the two innermost loops of a nest,
+/// or a matrix operation, even if these are long.
 #[derive(Clone, Debug, Default)]
 pub struct Cancel(Arc<Shared>);
 
 #[derive(Debug, Default)]
 struct Shared {
     cancelled: Arc<AtomicBool>,
-    /// Calls of machine code, and children.
+    /// Running machine code and children.
     running: Mutex<Vec<Running>>,
 }
 
 thread_local! {
-    /// What ends the calls of this thread.
+    /// The `Cancel` of the calls on this thread.
     static CURRENT: RefCell<Option<Cancel>> = const { RefCell::new(None) };
 }
 
 impl Cancel {
-    /// Nothing has been cancelled.
+    /// A `Cancel` that is not yet cancelled.
     pub fn new() -> Cancel {
         Cancel::default()
     }
 
-    /// Ends the calls that run, and lets none begin.
+    /// Ends the running calls, and prevents others from beginning.
     pub fn cancel(&self) {
         let running = self.running();
         self.0.cancelled.store(true, Ordering::SeqCst);
         running.iter().for_each(Running::end);
     }
 
-    /// Calls may begin again.
+    /// Allows calls to begin.
     pub fn reset(&self) {
         self.0.cancelled.store(false, Ordering::SeqCst);
     }
 
-    /// Are calls to end?
+    /// Whether calls are to end.
     pub fn is_cancelled(&self) -> bool {
         self.0.cancelled.load(Ordering::Relaxed)
     }
 
-    /// Does something whose calls, on this thread, end when this is cancelled.
+    /// Runs `run`; `cancel` ends the calls that it makes on this thread.
     pub fn run<R>(&self, run: impl FnOnce() -> R) -> R {
-        /// Puts back what was there before.
+        /// Restores the previous `Cancel`.
         struct Inside(Option<Cancel>);
         impl Drop for Inside {
             fn drop(&mut self) {
@@ -63,13 +63,13 @@ impl Cancel {
         run()
     }
 
-    /// What ends the calls of this thread.
+    /// The `Cancel` of the calls on this thread.
     #[inline]
     pub fn current() -> Option<Cancel> {
         CURRENT.with_borrow(Clone::clone)
     }
 
-    /// What interpreters ask: is it true?
+    /// The flag that interpreters poll.
     pub fn flag(&self) -> Arc<AtomicBool> {
         self.0.cancelled.clone()
     }
@@ -78,8 +78,7 @@ impl Cancel {
         self.0.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Runs something that is ended when this is cancelled. When this returns, nobody ends it any
-    /// more.
+    /// Runs `run`, which `cancel` ends through `call`. After the return nobody refers to `call`.
     pub(crate) fn during<R>(&self, call: Running, run: impl FnOnce() -> R) -> R {
         struct Entered<'a>(&'a Cancel, Running);
         impl Drop for Entered<'_> {

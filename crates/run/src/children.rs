@@ -1,13 +1,13 @@
-//! Children that end with this process, whatever ends it.
+//! Child processes that end with this process, regardless of how it ends.
 //!
-//! A C compiler starts processes of its own, and a signal ends only one process. All programs of a
-//! [`Children`] are therefore in one process group. Its leader is a shell that waits at the end of
-//! a pipe, because the system closes the pipe whatever ends this process, SIGKILL too. The shell
+//! A C compiler starts processes of its own, but a signal ends only one process. Therefore a
+//! [`Children`] runs all programs in one process group. Its leader is a shell that waits for the
+//! end of a pipe, which the system closes however this process ends, even by SIGKILL. The shell
 //! then ends the group: with SIGTERM, so that compilers remove their temporary files, and after a
 //! moment with SIGKILL.
 //!
-//! No child outlives [`Children::outputs`]. The leader is reaped last, so the number of the group
-//! is nobody else's as long as it is used.
+//! No child outlives [`Children::outputs`]. The leader is reaped last, so that no other process can
+//! get the number of the group while it is in use.
 
 #![allow(unsafe_code)]
 
@@ -19,23 +19,23 @@ use crate::Cancel;
 use group::Group;
 pub use group::end_children;
 
-/// Programs that run at the same time.
+/// Programs that run concurrently.
 #[derive(Debug, Default)]
 pub struct Children(Vec<Command>);
 
 impl Children {
-    /// One program.
+    /// A single program.
     pub fn one(command: Command) -> Children {
         Children(vec![command])
     }
 
-    /// One program more.
+    /// Adds a program.
     pub fn push(&mut self, command: Command) {
         self.0.push(command);
     }
 
-    /// Runs all to their ends, without standard input and output; gives what each writes to
-    /// standard error. If one does not start, or the call is cancelled, the others are ended.
+    /// Runs all programs to completion, without standard input and output, and returns their
+    /// standard error. If one does not start, or the call is cancelled, ends the others.
     pub fn outputs(self) -> Vec<io::Result<Output>> {
         let group = match Group::new() {
             Ok(group) => group,
@@ -69,18 +69,18 @@ mod group {
 
     use crate::running::Running;
 
-    /// Waits for the end of standard input and then ends its group. Signals to the group, and those
-    /// of a terminal, do not end it.
+    /// Waits for the end of standard input, then ends its group. Ignores signals to the group and
+    /// of a terminal.
     const LEADER: &str =
         "trap '' HUP INT TERM; read -r _; kill -TERM 0; sleep 0.3 || sleep 1; kill -KILL 0";
 
-    /// How long a process that ends waits for its children.
+    /// Time that an ending process waits for its children.
     const PATIENCE: Duration = Duration::from_millis(400);
 
-    /// The end of a pipe that keeps a group running.
+    /// The end of a pipe that keeps a group alive.
     pub(crate) type Leash = Arc<Mutex<Option<ChildStdin>>>;
 
-    /// The groups that run, and whether no more may begin.
+    /// The running groups, and whether new ones are refused.
     static GROUPS: Mutex<(Vec<Leash>, bool)> = Mutex::new((Vec::new(), false));
     static GONE: Condvar = Condvar::new();
 
@@ -88,18 +88,18 @@ mod group {
         GROUPS.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Has a group end.
+    /// Ends a group.
     pub(crate) fn let_go(leash: &Leash) {
         drop(leash.lock().unwrap_or_else(PoisonError::into_inner).take());
     }
 
-    /// Ends all children of a process that is about to end, and waits for them. No more begin.
+    /// Ends all children of a process that is about to exit, and waits for them. Refuses new ones.
     pub fn end_children() {
         let mut groups = groups();
         groups.1 = true;
         groups.0.iter().for_each(let_go);
-        // Whoever waits for the children says when they have ended; should that take long, the
-        // shells see to it.
+        // The threads that wait for children report their end; if that takes long, the shells will
+        // end them.
         let _ = GONE.wait_timeout_while(groups, PATIENCE, |groups| !groups.0.is_empty());
     }
 
@@ -111,7 +111,7 @@ mod group {
     }
 
     impl Group {
-        /// A group with its leader.
+        /// Starts a group with its leader.
         pub fn new() -> io::Result<Group> {
             let mut groups = groups();
             if groups.1 {
@@ -125,7 +125,7 @@ mod group {
             Ok(Group { leader, leash })
         }
 
-        /// Starts a program in the group, unless that is to end.
+        /// Starts a program in the group, unless the group is ending.
         pub fn start(&self, command: &mut Command) -> io::Result<Child> {
             let leash = self.leash.lock().unwrap_or_else(PoisonError::into_inner);
             if leash.is_none() {
@@ -139,7 +139,7 @@ mod group {
             let_go(&self.leash);
         }
 
-        /// What ends the group where a call is cancelled.
+        /// The handle that ends the group when a call is cancelled.
         pub fn running(&self) -> Running {
             Running::Children(self.leash.clone())
         }
@@ -153,7 +153,7 @@ mod group {
         fn drop(&mut self) {
             // SAFETY: the leader has not been waited for, so the number is that of this group.
             unsafe { libc::kill(-self.number(), libc::SIGKILL) };
-            // Where children are reaped by themselves, it cannot be waited for.
+            // Waiting fails where children are reaped automatically.
             let _ = self.leader.wait();
             groups().0.retain(|leash| !Arc::ptr_eq(leash, &self.leash));
             GONE.notify_all();
@@ -169,12 +169,12 @@ mod group {
 
     use crate::running::Running;
 
-    /// Nothing: the system has no groups.
+    /// No groups exist on this system.
     pub(crate) type Leash = Arc<()>;
 
     pub(crate) fn let_go(_: &Leash) {}
 
-    /// Ends nothing.
+    /// A no-op.
     pub fn end_children() {}
 
     #[derive(Debug)]
@@ -221,7 +221,7 @@ mod tests {
         assert_eq!(told, [(Some(0), b"one\n".as_slice()), (Some(3), b"two\n".as_slice())]);
     }
 
-    /// Children of children too, which hold the pipe of standard error.
+    /// Also ends grandchildren, which hold the pipe of standard error.
     #[test]
     fn if_one_does_not_start_the_others_are_ended() {
         let start = Instant::now();

@@ -1,4 +1,4 @@
-//! The C compiler of the system.
+//! The system's C compiler.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -8,18 +8,18 @@ use lambada_codegen::Shares;
 
 use crate::{Children, Settings};
 
-/// A C compiler that runs.
+/// A working C compiler.
 #[derive(Clone, Debug)]
 pub struct Compiler {
-    /// The program and arguments that come first.
+    /// The program and its leading arguments.
     command: Vec<String>,
-    /// What it says it is: the first line of its `--version`.
+    /// The first line of its `--version`.
     identity: String,
 }
 
 impl Compiler {
-    /// The first that runs of `$LAMBADA_CC`, `$CC`, `cc`, `gcc`, `clang`; only the first of these
-    /// if it is set. Looked for once.
+    /// The first working command among `$LAMBADA_CC`, `$CC`, `cc`, `gcc`, `clang`; no other than
+    /// `$LAMBADA_CC` if that is set. Searched for once.
     pub fn find() -> Option<&'static Compiler> {
         static FOUND: OnceLock<Option<Compiler>> = OnceLock::new();
         FOUND
@@ -31,7 +31,7 @@ impl Compiler {
             .as_ref()
     }
 
-    /// The compiler of this command line, if it runs.
+    /// The compiler of a command line, if it works.
     fn try_command(command: &str) -> Option<Compiler> {
         let command: Vec<String> = command.split_whitespace().map(str::to_string).collect();
         let (program, args) = command.split_first()?;
@@ -42,7 +42,7 @@ impl Compiler {
         output.status.success().then_some(Compiler { command, identity })
     }
 
-    /// The command without any flags, for tests that compile in their own way.
+    /// The command without flags, for tests that add their own.
     pub fn command(&self) -> Command {
         let mut command = Command::new(&self.command[0]);
         command.args(&self.command[1..]);
@@ -54,18 +54,18 @@ impl Compiler {
         self.command.join(" ")
     }
 
-    /// Is it Clang? It contracts at all levels, and knows less flags.
+    /// Whether it is Clang, which contracts at all levels and knows fewer flags.
     fn is_clang(&self) -> bool {
         self.identity.contains("clang")
     }
 
-    /// The arguments for every unit, for whatever processor.
+    /// The flags of every unit, independent of the target.
     pub fn flags(&self) -> impl Iterator<Item = &'static str> {
         let own = if self.is_clang() { &[] } else { lambada_codegen::GCC_FLAGS };
         lambada_codegen::FLAGS.iter().chain(own).copied()
     }
 
-    /// All arguments for a unit but those that name files.
+    /// All arguments of a unit except file names.
     pub(crate) fn flags_for(&self, settings: Settings) -> Vec<&'static str> {
         let flag = |flag: &'static str| {
             let off = flag == "-ffp-contract=fast" && !settings.contract;
@@ -93,8 +93,8 @@ impl Compiler {
         )
     }
 
-    /// Compiles a file of C to a shared library, its shares at the same time. On failure gives what
-    /// the compiler says.
+    /// Compiles a C file to a shared library, its shares in parallel. On failure returns the
+    /// compiler's messages.
     pub(crate) fn compile(
         &self,
         source: &Path,
@@ -117,12 +117,12 @@ impl Compiler {
         }
         self.run(children)?;
         run(self.compiles(settings, &[], &objects, library))?;
-        // What is left of them would only be litter in the cache.
+        // Remaining object files would only be litter in the cache.
         objects.iter().for_each(|object| drop(std::fs::remove_file(object)));
         Ok(())
     }
 
-    /// What compiles sources, or links them.
+    /// The command that compiles or links sources.
     fn compiles(
         &self,
         settings: Settings,
@@ -136,7 +136,7 @@ impl Compiler {
         command
     }
 
-    /// Runs compilers to their ends; what the first one says that fails.
+    /// Runs compilers to completion; on failure returns the messages of the first that fails.
     fn run(&self, children: Children) -> Result<(), String> {
         let ended = children.outputs().into_iter().map(|output| {
             let output =
@@ -150,19 +150,18 @@ impl Compiler {
     }
 }
 
-/// Less than this is not worth another process.
+/// Smallest shares that justify another process.
 const LOOPS: usize = 2;
 const LINES: usize = 8;
 
-/// The effort for straight-line parts: half the time of the usual one, and hardly slower code.
-/// Multiplications and additions are contracted at this level only if it is asked for.
+/// Effort for straight-line parts: half the usual compile time, for hardly slower code. At this
+/// level GCC contracts multiply-adds only on request.
 const STRAIGHT: [&str; 2] = ["-O1", "-fexpensive-optimizations"];
 
-/// The effort for code that is wanted soon: a third of the time of GCC, and code that takes a fifth
-/// longer or so. What is left out are passes over loops and blocks that cost much and give little
-/// to code that `schedule` has arranged. As at the usual level, multiplications and additions are
-/// contracted, of which nearly all results agree with those of the usual level to the last digit;
-/// with `-Og`, which takes as long, most differ.
+/// Effort for quick compilation: a third of GCC's usual time, for code that runs about a fifth
+/// longer. It omits passes over loops and blocks that cost much and gain little on code that
+/// `schedule` has arranged. It contracts multiply-adds like the usual level, so nearly all results
+/// agree with that level to the last digit; with `-Og`, which takes equally long, most differ.
 const QUICK: &[&str] = &[
     "-O1",
     "-fexpensive-optimizations",
@@ -182,11 +181,11 @@ const QUICK: &[&str] = &[
 ];
 const QUICK_CLANG: &[&str] = &["-O1"];
 
-/// More processes are not started for a unit.
+/// Limit for the processes of a unit.
 const PROCESSES: usize = 8;
 
-/// The flags of each share, for so many cores; none if the unit is compiled as a whole. Which parts
-/// are compiled with which effort does not depend on the number of cores.
+/// The flags of each share, for a number of cores; empty if the unit is compiled as a whole. The
+/// effort for a part does not depend on the number of cores.
 fn jobs(shares: Shares, cores: usize) -> Vec<Vec<String>> {
     let Shares { loops, lines } = shares;
     let straight = lines >= LINES;
@@ -218,7 +217,7 @@ fn candidates(variable: impl Fn(&str) -> Option<String>) -> Vec<String> {
     set("CC").into_iter().chain(["cc", "gcc", "clang"].map(str::to_string)).collect()
 }
 
-/// Code for the processor that it will run on.
+/// Flags for code that runs on this processor only.
 pub(crate) fn flags_here() -> &'static [&'static str] {
     if cfg!(any(target_arch = "x86", target_arch = "x86_64")) {
         &["-march=native"]
@@ -229,7 +228,7 @@ pub(crate) fn flags_here() -> &'static [&'static str] {
     }
 }
 
-/// What tells processors apart, as far as the system says.
+/// Identifies the processor, as far as the system tells.
 fn machine() -> &'static str {
     static MACHINE: OnceLock<String> = OnceLock::new();
     MACHINE.get_or_init(|| {
@@ -265,7 +264,7 @@ mod tests {
         let count = |loops, lines, cores| jobs(Shares { loops, lines }, cores).len();
         assert_eq!((count(0, 0, 8), count(3, 0, 8), count(6, 0, 1)), (0, 0, 0));
         assert_eq!((count(6, 0, 2), count(6, 0, 8), count(100, 0, 64)), (2, 3, 8));
-        // The kernel itself is compiled with the parts with loops, if there are any or not.
+        // The kernel itself is always compiled with the parts that contain loops.
         assert_eq!((count(0, 150, 1), count(0, 150, 2), count(4, 3, 2)), (2, 3, 3));
         let straight = jobs(Shares { loops: 0, lines: 150 }, 2);
         assert!(!straight[0].contains(&"-O1".to_string()), "{straight:?}");
@@ -282,13 +281,13 @@ mod tests {
         };
         let (gcc, clang) = (of("cc (Debian 12.2.0-14) 12.2.0"), of("Debian clang version 14.0.6"));
         let at = |flag: &str| gcc.iter().position(|each| *each == flag);
-        // The last level counts; GCC contracts at the first level only if it is asked to.
+        // The last level wins; at the first level GCC contracts only on request.
         assert!(at("-O2") < at("-O1") && at("-fexpensive-optimizations").is_some(), "{gcc:?}");
         assert!(gcc.contains(&"-ffp-contract=fast") && clang.contains(&"-ffp-contract=fast"));
         assert_eq!(clang.last(), Some(&"-O1"));
     }
 
-    /// It refuses to compile with flags that it does not know.
+    /// Clang refuses unknown flags.
     #[test]
     fn clang_is_given_no_flags_of_gcc() {
         let identity = "Apple clang version 15.0.0 (clang-1500.3.9.4)".to_string();

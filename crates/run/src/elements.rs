@@ -1,11 +1,11 @@
-//! What calls are lent, and what they give: elements where they are.
+//! Borrowed arguments and results of calls.
 
 use std::borrow::Cow;
 
 use lambada_prim::pages::gathered;
 use lambada_prim::{Data, Precision, Scalar, ScalarTy, Tensor};
 
-/// The elements of an array that a call is lent.
+/// The elements of a borrowed argument.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Lent<'a> {
     /// Reals of 64 bits.
@@ -34,7 +34,7 @@ impl<'a> From<&'a Data> for Lent<'a> {
 pub enum Argument<'a> {
     /// A number or a truth value.
     Scalar(Scalar),
-    /// An array: its sizes, outermost first, and its elements in row-major order.
+    /// An array: sizes, outermost first, and elements in row-major order.
     Array(&'a [usize], Lent<'a>),
 }
 
@@ -49,7 +49,7 @@ impl<'a> From<&'a Tensor> for Argument<'a> {
 }
 
 impl Argument<'_> {
-    /// The type of its elements, and whether it is a scalar.
+    /// Element type, and whether it is a scalar.
     #[inline]
     pub(crate) fn ty(self) -> (ScalarTy, bool) {
         match self {
@@ -91,8 +91,7 @@ impl<'a> Lent<'a> {
         }
     }
 
-    /// The elements as a program takes them whose reals have so many bits; nothing if it takes them
-    /// as they are.
+    /// The elements converted to the precision of the program; `None` if they already have it.
     #[inline]
     pub(crate) fn converted(self, precision: Precision) -> Option<Converted> {
         match (self, precision) {
@@ -113,7 +112,7 @@ impl<'a> Lent<'a> {
     }
 }
 
-/// What a program takes instead of elements that it is lent.
+/// Converted elements of an argument.
 pub(crate) enum Converted {
     Real(Box<[f64]>),
     Single(Box<[f32]>),
@@ -138,30 +137,30 @@ impl Converted {
     }
 }
 
-/// The elements of an array that a call gives.
+/// The elements of a result.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Elements<'a> {
     /// Reals of 64 bits.
     Real(&'a [f64]),
-    /// Reals of 32 bits: what machine code gives that computes with them.
+    /// Reals of 32 bits, from machine code of that precision.
     Single(&'a [f32]),
     /// Integers.
     Int(&'a [i64]),
-    /// Truth values: what is not 0 is true.
+    /// Truth values: false is 0.
     Bool(&'a [u8]),
 }
 
-/// A result, good until the call is dropped or runs again.
+/// A result, valid until the call is dropped or runs again.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Got<'a> {
     /// A number or a truth value.
     Scalar(Scalar),
-    /// An array: its sizes, outermost first, and its elements in row-major order.
+    /// An array: sizes, outermost first, and elements in row-major order.
     Array(&'a [u64], Elements<'a>),
 }
 
 impl<'a> Elements<'a> {
-    /// Reals as numbers of 64 bits; nothing for other elements.
+    /// Reals as 64-bit numbers; `None` for other elements.
     pub fn reals(self) -> Option<Cow<'a, [f64]>> {
         match self {
             Elements::Real(values) => Some(Cow::Borrowed(values)),
@@ -172,7 +171,7 @@ impl<'a> Elements<'a> {
         }
     }
 
-    /// Reals as numbers of 32 bits; nothing for other elements.
+    /// Reals as 32-bit numbers; `None` for other elements.
     pub fn singles(self) -> Option<Cow<'a, [f32]>> {
         match self {
             Elements::Real(values) => {

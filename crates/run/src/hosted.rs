@@ -1,5 +1,5 @@
-//! Memory that machine code gets for large results: vectors that stay when the call ends, and
-//! become tensors without a copy.
+//! Memory for large results of machine code: vectors that outlive the call and become tensors
+//! without a copy.
 
 #![allow(unsafe_code)]
 
@@ -10,14 +10,14 @@ use lambada_prim::{Data, Tensor, pages};
 
 use crate::elements::{Elements, Got};
 
-/// What a call has been given so far. The vectors have room, and no elements.
+/// Memory requested by a call so far. The vectors have capacity, but no elements.
 #[derive(Default)]
 pub(crate) struct Hosted(Vec<Vec<u64>>);
 
-/// What machine code calls for memory of so many words; null if there is none.
+/// Callback of machine code: allocates `count` words, or returns null.
 pub(crate) unsafe extern "C" fn give(hosted: *mut c_void, count: i64) -> *mut c_void {
-    // SAFETY: `NativeCall::take` has given the address, and does nothing with it until machine code
-    // has returned.
+    // SAFETY: `NativeCall::take` passes this address, and does not use it until machine code has
+    // returned.
     let Hosted(blocks) = unsafe { &mut *hosted.cast::<Hosted>() };
     let mut block: Vec<u64> = Vec::new();
     let Ok(count) = usize::try_from(count) else { return std::ptr::null_mut() };
@@ -31,22 +31,22 @@ pub(crate) unsafe extern "C" fn give(hosted: *mut c_void, count: i64) -> *mut c_
 }
 
 impl Hosted {
-    /// Has nothing been asked for?
+    /// Whether no memory was requested.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The results of the call that this memory was for. A result with a vector of its own becomes
-    /// a tensor where it is; all others are copied.
+    /// The results of the call that used this memory. A result alone in its vector becomes a tensor
+    /// in place; others are copied.
     ///
     /// # Safety
-    /// The call has returned, and what it gives lies in this memory or elsewhere.
+    /// The call has returned, and its results lie in this memory or elsewhere.
     pub unsafe fn tensors<'r>(
         mut self,
         results: impl Iterator<Item = Got<'r>> + Clone,
     ) -> Vec<Tensor> {
         let starts: Vec<*const u8> = results.clone().map(start).collect();
-        // Until the last result has been copied, no vector goes.
+        // Vectors stay until the last result has been copied.
         let owned: Vec<Option<usize>> = (starts.iter())
             .map(|place| {
                 let is_alone = starts.iter().filter(|other| *other == place).count() == 1;
@@ -59,8 +59,8 @@ impl Hosted {
                 return got.tensor();
             };
             let data = match elements {
-                // SAFETY: so many elements of the type are there, which has the size and the
-                // alignment of a word, and no other result lies there.
+                // SAFETY: `values.len()` elements are there; their type has the size and alignment
+                // of a word, and no other result lies in the block.
                 Elements::Real(values) => {
                     Data::Real(unsafe { filled(std::mem::take(&mut self.0[block]), values.len()) })
                 }
@@ -76,7 +76,7 @@ impl Hosted {
     }
 }
 
-/// Where the elements of an array are; null for those that are nowhere.
+/// Address of the elements of an array; null for scalars and empty arrays.
 fn start(got: Got) -> *const u8 {
     match got {
         Got::Array(_, Elements::Real(values)) if !values.is_empty() => values.as_ptr().cast(),
@@ -85,17 +85,17 @@ fn start(got: Got) -> *const u8 {
     }
 }
 
-/// The vector with the elements that lie in it.
+/// The vector with its first `len` elements initialized.
 ///
 /// # Safety
-/// `T` has the size and the alignment of a word, any of whose values it takes, and the first `len`
-/// of the vector are such.
+/// `T` has the size and alignment of a word and allows any bit pattern, and the first `len`
+/// elements are initialized.
 unsafe fn filled<T>(block: Vec<u64>, len: usize) -> Vec<T> {
     const { assert!(size_of::<T>() == size_of::<u64>() && align_of::<T>() == align_of::<u64>()) };
     let mut block = ManuallyDrop::new(block);
     debug_assert!(len <= block.capacity(), "a result is no larger than its memory");
-    // SAFETY: the memory is that of a vector of words, which is the same allocation for elements of
-    // this type, and the elements are there.
+    // SAFETY: the memory is the allocation of a vector of words, which has the same layout for `T`,
+    // and the elements are initialized.
     unsafe { Vec::from_raw_parts(block.as_mut_ptr().cast::<T>(), len, block.capacity()) }
 }
 
@@ -110,8 +110,8 @@ mod tests {
     fn a_result_with_memory_of_its_own_stays_where_it_is() {
         let mut hosted = Hosted::default();
         let mut made = |count: i64| {
-            // SAFETY: the address is that of what nobody else looks at; there is room for what is
-            // written.
+            // SAFETY: the address is that of `hosted`, which nothing else uses; the block has
+            // capacity for the elements.
             unsafe {
                 let memory = give((&raw mut hosted).cast(), count).cast::<f64>();
                 (0..count as usize).for_each(|k| memory.add(k).write(k as f64));
@@ -131,7 +131,7 @@ mod tests {
         let (place, copied) = (alone.as_ptr(), twice.as_ptr());
         let expected: Vec<_> = results.iter().map(|got| got.tensor()).collect();
         assert_eq!(unused.len(), 30);
-        // SAFETY: what wrote to the memory is over.
+        // SAFETY: the writes to the memory are over.
         let tensors = unsafe { hosted.tensors(results.into_iter()) };
         assert_eq!(tensors, expected);
         let places = tensors.iter().map(|tensor| match &tensor.data {

@@ -1,22 +1,21 @@
-//! C text → numbers: compile, cache, load, call. The only crate with `unsafe`.
+//! C text → numbers: compile, cache, load, call.
 //!
-//! - `compiler`: which C compiler, and how it is called; `children`: programs that end with this
-//!   process;
-//! - `cache`: compiled units by the hash of everything that they depend on; `prune`: how they go
-//!   again; `seal`, `owner`, `opened`: whether an entry can be loaded, and by which path;
-//! - `native`: loaded units, and calls into them; `call`: calls as the façade makes them;
-//! - `output`: values in the interface of machine code;
-//! - `pool`: the contexts that no call is using;
-//! - `cancel`: calls that are ended from outside; `running`: those of machine code;
-//! - `hosted`: memory of results that stay when a call ends;
+//! - `compiler`: the C compiler and its flags; `children`: programs that end with this process;
+//! - `cache`: compiled units by the hash of all they depend on; `prune`: removal of old units;
+//!   `seal`, `owner`, `opened`: checks before a unit is loaded, and the path to load;
+//! - `native`: loaded units and calls into them; `call`: the interface of calls for the façade;
+//! - `elements`, `output`: arguments and results, in Rust and in machine code;
+//! - `pool`: idle contexts;
+//! - `cancel`: cancellation of calls; `running`: handles of running code and children;
+//! - `hosted`: memory of results that outlive a call;
 //! - `stack`: the stack of programs whose functions call each other;
-//! - `threads`: on which parallel loops run;
-//! - `subnormals`: the mode in which processors take subnormal numbers for zeros;
-//! - `streams`: was there a standard output, before the program began;
-//! - `memory`: how much there is; `peak`: how fast the machine is at most;
-//! - `unfinished`: what is removed where the process is ended while it makes something;
-//! - `messages`: why there is no machine code;
-//! - here: [`Kernel`], which runs a function in whichever way is available.
+//! - `threads`: threads of parallel loops;
+//! - `subnormals`: the processor mode that flushes subnormal numbers to zero;
+//! - `streams`: whether standard output was open before the program began;
+//! - `memory`: available memory; `peak`: peak performance of the machine;
+//! - `unfinished`: files to remove if the process ends while writing them;
+//! - `messages`: errors of compilation;
+//! - here: [`Kernel`], which runs a function on the best available engine.
 
 mod cache;
 mod call;
@@ -61,35 +60,34 @@ pub use peak::Peak;
 pub use streams::output_was_closed;
 pub use unfinished::{Unfinished, remove_unfinished};
 
-/// What runs a function.
+/// Engine that runs a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Engine {
     /// Machine code, made by the C compiler.
     Native,
-    /// Machine code, made here (`lambada_jit`), and the interpreter for what is not translated:
-    /// there at once, and two to four times as slow in most programs.
+    /// Machine code from `lambada_jit`, with the interpreter for untranslated parts: starts at
+    /// once, and is two to four times slower in most programs.
     Jit,
-    /// The interpreter of `loops`: some thirty times slower, never different.
+    /// The interpreter of `loops`: some thirty times slower, with reference results.
     Interpreter,
 }
 
-/// A processor, or a family of them.
+/// A processor, or a family of processors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Target {
     /// The processor that the program runs on.
     Here,
-    /// All of its architecture: what the C compiler makes unless told otherwise.
+    /// All processors of the architecture: the C compiler's default.
     Any,
-    /// Those of x86-64 with vectors of 256 bits: with AVX2 and FMA.
+    /// x86-64 processors with 256-bit vectors: AVX2 and FMA.
     Avx2,
-    /// Those of x86-64 with vectors of 512 bits: with the parts of AVX-512 that servers have had
-    /// from the start.
+    /// x86-64 processors with 512-bit vectors: the parts of AVX-512 that servers have had from the
+    /// start.
     Avx512,
 }
 
 impl Target {
-    /// For which processors a program has versions that is to run on all of the architecture, those
-    /// with narrower vectors first.
+    /// Targets for which a portable program contains versions, narrower vectors first.
     pub fn versions() -> &'static [Target] {
         if cfg!(target_arch = "x86_64") {
             &[Target::Any, Target::Avx2, Target::Avx512]
@@ -98,25 +96,25 @@ impl Target {
         }
     }
 
-    /// How many bits its vector registers have.
+    /// Width of its vector registers in bits.
     pub fn vector_bits(self) -> u16 {
         64 * self.words()
     }
 
-    /// What processors must have beyond those of the architecture, as C compilers call it.
+    /// Required processor features beyond the architecture, as C compilers name them.
     pub fn features(self) -> impl Iterator<Item = &'static str> {
         let flags = if self == Target::Here { &[] } else { self.flags() };
         flags.iter().filter_map(|flag| flag.strip_prefix("-m"))
     }
 
-    /// How many reals its vector registers hold, and so how many lanes loops should have: 8, 4 or 2
-    /// of 64 bits, twice as many of 32. Found out when the program runs; a unit of C works with any
-    /// number of lanes on any processor, and gives the same.
+    /// Number of reals in a vector register, and so the best number of lanes: 8, 4 or 2 for 64
+    /// bits, twice as many for 32. Determined at run time for [`Target::Here`]. A unit of C works
+    /// with any number of lanes on any processor, with the same results.
     pub fn lanes(self, precision: Precision) -> u16 {
         self.words() * precision.per_word()
     }
 
-    /// How many words of 64 bits its vector registers hold.
+    /// Number of 64-bit words in a vector register.
     fn words(self) -> u16 {
         match self {
             Target::Here => words_here(),
@@ -126,7 +124,7 @@ impl Target {
         }
     }
 
-    /// What tells a C compiler so.
+    /// C compiler flags that select it.
     pub fn flags(self) -> &'static [&'static str] {
         match self {
             Target::Here => compiler::flags_here(),
@@ -163,26 +161,26 @@ fn words_here() -> u16 {
     2
 }
 
-/// How functions are to be compiled.
+/// Settings for compiling functions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// What runs them. Where there is no C compiler, machine code is made here; where the processor
-    /// is none that is known here, the interpreter runs.
+    /// The engine. Without a C compiler `lambada_jit` replaces it; on processors that `lambada_jit`
+    /// does not know, the interpreter.
     pub engine: Engine,
-    /// May `a * b + c` be rounded once? Faster and usually more precise, but then not what the
-    /// interpreter gives, to the last bit.
+    /// Whether `a * b + c` may be rounded once. Faster and usually more precise, but it differs
+    /// from the interpreter in the last bit.
     pub contract: bool,
-    /// For which processors machine code is made.
+    /// Target processor.
     pub target: Target,
-    /// About how many statements the C functions have into which a large function is cut: C
-    /// compilers take long for a large one.
+    /// Approximate number of statements in the C functions into which a large function is cut,
+    /// because C compilers take long for large functions.
     pub part: usize,
-    /// Is code that is there sooner worth more than code that runs faster?
+    /// Whether early code is worth more than fast code.
     pub quick: bool,
-    /// On how many threads calls run. The results are the same for any number.
+    /// Number of threads of a call. Results do not depend on it.
     pub threads: usize,
-    /// May machine code that the C compiler makes take subnormal numbers for zeros, as arguments
-    /// and as results? That is how fast processors are with other numbers.
+    /// Whether code from the C compiler may flush subnormal arguments and results to zero, because
+    /// processors are much slower with subnormal numbers.
     pub flush_subnormals: bool,
 }
 
@@ -200,22 +198,22 @@ impl Default for Settings {
     }
 }
 
-/// Why there is no machine code.
+/// Why a function cannot be compiled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CompileError {
-    /// What happened, and where the C file is.
+    /// Description, with the path of the C file.
     pub message: String,
-    /// Whose mistake it is. What [`Kernel::compile`] returns is ours: where the system is at fault,
-    /// the interpreter runs.
+    /// The party at fault. Errors of [`Kernel::compile`] are ours, because after errors of the
+    /// system the interpreter runs.
     pub fault: Fault,
 }
 
-/// Whose mistake it is that a function cannot be compiled.
+/// The party at fault if a function cannot be compiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// Ours: our own checker, or a C compiler that works, rejects what we have generated.
+    /// Ours: our own checker or a working C compiler rejects the generated code.
     Ours,
-    /// The system's: the C compiler does not work, or the disk is full.
+    /// The system: the C compiler does not work, or the disk is full.
     System,
 }
 
@@ -227,12 +225,12 @@ impl std::fmt::Display for CompileError {
 
 impl std::error::Error for CompileError {}
 
-/// A function that is ready to run, any number of times. It keeps the memory of its arrays from
-/// call to call.
+/// A compiled function that can run any number of times. It keeps the memory of its arrays between
+/// calls.
 #[derive(Debug)]
 pub struct Kernel {
     name: String,
-    /// The type of each parameter, and whether it is a scalar.
+    /// Element type of each parameter, and whether it is a scalar.
     params: Vec<(ScalarTy, bool)>,
     code: Code,
     limit: Memory,
@@ -245,18 +243,17 @@ enum Code {
 }
 
 impl Kernel {
-    /// Compiles a function: to machine code, or for the interpreter where there is no C compiler.
+    /// Compiles a function to machine code, or for the interpreter if no C compiler is found.
     pub fn compile(function: &Function) -> Result<Kernel, CompileError> {
         Ok(Kernel::compile_all(&[function])?.remove(0))
     }
 
-    /// Compiles several functions as one unit of C, which is faster than one by one.
+    /// Compiles several functions as one unit of C, faster than one by one.
     pub fn compile_all(functions: &[&Function]) -> Result<Vec<Kernel>, CompileError> {
         Kernel::compile_with(functions, Settings::default())
     }
 
-    /// Compiles several functions as the settings say. They run with the lanes that they have,
-    /// whatever runs them.
+    /// Compiles several functions with settings. They keep their lanes, whichever engine runs them.
     pub fn compile_with(
         functions: &[&Function],
         settings: Settings,
@@ -267,12 +264,12 @@ impl Kernel {
         }
     }
 
-    /// Compiles the function that `lower` gives for a number of lanes: those of what runs it. Where
-    /// the C compiler turns out not to work, the function is lowered again. `kept` is another place
-    /// where compiled units are kept.
+    /// Compiles the function that `lower` returns for the number of lanes of its engine. Lowers
+    /// once more if the C compiler turns out not to work. `kept` replaces the default cache
+    /// directory.
     ///
     /// # Errors
-    /// Mistakes of ours: where the system is at fault, something else runs.
+    /// Errors of ours; after errors of the system another engine runs.
     pub fn lowered(
         precision: Precision,
         settings: Settings,
@@ -302,8 +299,7 @@ impl Kernel {
         Kernel { name, params, code, limit: Memory::default() }
     }
 
-    /// Limits the memory for arrays in all calls from now on, those among the arguments not
-    /// counted.
+    /// Limits the memory for arrays in all later calls; arguments do not count.
     pub fn limit(&mut self, limit: Memory) {
         self.limit = limit;
         if let Code::Native(native) = &mut self.code {
@@ -311,8 +307,7 @@ impl Kernel {
         }
     }
 
-    /// The most bytes that arrays have taken at a time in any call so far; nothing for the
-    /// interpreter.
+    /// Peak of the bytes of arrays in all calls so far; `None` for the interpreter.
     pub fn peak(&self) -> Option<u64> {
         match &self.code {
             Code::Native(native) => Some(native.peak()),
@@ -320,7 +315,7 @@ impl Kernel {
         }
     }
 
-    /// What runs it.
+    /// The engine that runs it.
     pub fn engine(&self) -> Engine {
         match self.code {
             Code::Native(_) => Engine::Native,
@@ -328,9 +323,9 @@ impl Kernel {
         }
     }
 
-    /// Does something with a call, which has not run yet. The sizes that the code takes come first,
-    /// then the parameters of the source; the sizes must be those of the arrays: the code relies on
-    /// it. Calls from several threads, or several at a time, have memory of their own.
+    /// Passes a call to `then` before its run. The sizes that the code takes come first, then the
+    /// parameters of the source. The sizes must match the arrays, because the code relies on it.
+    /// Concurrent calls have separate memory.
     ///
     /// # Errors
     /// The function takes other arguments, or the system has no memory for a call.
@@ -355,27 +350,28 @@ impl Kernel {
         }
     }
 
-    /// Runs it on its arguments, sizes first: see [`with`](Kernel::with).
+    /// Runs the function on its arguments, sizes first: see [`with`](Kernel::with).
     ///
     /// # Errors
-    /// What the program fails with.
+    /// Failures of the program.
     pub fn call(&self, args: &[Tensor]) -> Result<Vec<Tensor>, Failure> {
         self.call_seen(args, &|_, _| {})
     }
 
-    /// As `call`; `seen` is told of what is inspected, in order: its number, and its parts.
+    /// As [`call`](Kernel::call); `seen` receives inspected values in order: their number, and
+    /// their parts.
     ///
     /// # Errors
-    /// What the program fails with.
+    /// Failures of the program.
     pub fn call_seen(&self, args: &[Tensor], seen: Seen) -> Result<Vec<Tensor>, Failure> {
         self.given(args, |call| call.take(seen, |results| results.collect()))?
     }
 
-    /// As `call_seen`, where that takes no more than so many instructions or so; otherwise nothing.
-    /// Machine code of the C compiler does not count them, and runs to its end.
+    /// As [`call_seen`](Kernel::call_seen), if that takes at most about `work` instructions;
+    /// otherwise `None`. Code from the C compiler does not count instructions, and runs to its end.
     ///
     /// # Errors
-    /// What the program fails with.
+    /// Failures of the program.
     pub fn call_briefly(
         &self,
         args: &[Tensor],
@@ -392,11 +388,11 @@ impl Kernel {
         if result.as_ref().is_err_and(exhausted) { None } else { Some(result) }
     }
 
-    /// As `call`, and the nanoseconds that the function itself took, without passing arguments and
-    /// copying results.
+    /// As [`call`](Kernel::call), with the nanoseconds of the function itself, without passing
+    /// arguments and copying results.
     ///
     /// # Errors
-    /// What the program fails with.
+    /// Failures of the program.
     pub fn call_timed(&self, args: &[Tensor]) -> Result<(Vec<Tensor>, u64), Failure> {
         self.given(args, |call| {
             let nanoseconds = call.timed()?;
@@ -404,16 +400,16 @@ impl Kernel {
         })?
     }
 
-    /// Runs it so many times on the same arguments and gives the nanoseconds of each, of the
-    /// function itself; results are not copied.
+    /// Nanoseconds of each of `repetitions` runs on the same arguments, of the function itself;
+    /// results are not copied.
     ///
     /// # Errors
-    /// What the program fails with.
+    /// Failures of the program.
     pub fn time(&self, args: &[Tensor], repetitions: usize) -> Result<Vec<u64>, Failure> {
         self.given(args, |call| (0..repetitions).map(|_| call.timed()).collect())?
     }
 
-    /// Does something with a call of these arguments.
+    /// Passes a call with these arguments to `then`.
     fn given<R>(&self, args: &[Tensor], then: impl FnOnce(&mut Call) -> R) -> Result<R, Failure> {
         lambada_loops::check_arguments(&self.name, self.params.iter().copied(), args)?;
         self.with(std::iter::empty(), args.iter().map(Argument::from), then)
@@ -425,8 +421,8 @@ fn check(functions: &[&Function]) -> Result<(), CompileError> {
     functions.iter().try_for_each(check).map_err(|complaint| messages::malformed(&complaint))
 }
 
-/// With the C compiler, if the settings want it; nothing if there is none that works, of which a
-/// warning tells.
+/// Compiles with the C compiler, if the settings request it. If no compiler works, warns and
+/// returns `None`.
 fn native(
     functions: &[&Function],
     settings: Settings,
@@ -447,7 +443,7 @@ fn native(
             Ok(Some(functions.iter().zip(natives).map(kernel).collect()))
         }
         Err(error) if error.fault == Fault::System => {
-            // A compiler that Ctrl-C has ended is no reason to warn.
+            // A compiler killed by Ctrl-C deserves no warning.
             if !Cancel::current().is_some_and(|cancel| cancel.is_cancelled()) {
                 warn_once(Some(&error), functions);
             }
@@ -457,8 +453,7 @@ fn native(
     }
 }
 
-/// Without a C compiler: with machine code that is made here, unless the settings say that there is
-/// to be none.
+/// Compiles without a C compiler: with `lambada_jit`, unless the settings exclude it.
 fn interpret(functions: &[&Function], settings: Settings) -> Result<Vec<Kernel>, CompileError> {
     check(functions)?;
     let code = |function: &Function| {
@@ -473,21 +468,20 @@ fn interpret(functions: &[&Function], settings: Settings) -> Result<Vec<Kernel>,
     Ok(functions.iter().map(|function| Kernel::new(function, code(function))).collect())
 }
 
-/// How many lanes functions should have that are not compiled by a C compiler.
+/// The best number of lanes for functions compiled without a C compiler.
 pub fn interpreted_lanes(engine: Engine, precision: Precision) -> u16 {
     let translated = engine != Engine::Interpreter && translates(precision);
     if translated { lambada_jit::LANES } else { lambada_loops::LANES }
 }
 
-/// Is machine code made here, for this processor, of reals of so many bits?
+/// Whether `lambada_jit` supports this processor and precision.
 pub fn translates(precision: Precision) -> bool {
     precision == Precision::F64 && lambada_jit::translator(true).is_some()
 }
 
-/// Has somebody else told of warnings, which are written to standard error otherwise. Only the
-/// first one is.
+/// Sets the receiver of warnings [default: standard error]. Later calls have no effect.
 pub fn warn_with(tell: fn(&str)) {
-    // Whoever is told already stays.
+    // The first receiver stays.
     let _ = TELL.set(tell);
 }
 

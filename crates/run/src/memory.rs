@@ -1,4 +1,4 @@
-//! How much memory a program may use for its arrays, unless it is told otherwise.
+//! Default limit on the memory for arrays.
 
 use std::fs::read_to_string;
 use std::path::Path;
@@ -8,14 +8,14 @@ use lambada_prim::Memory;
 /// The environment variable that sets the limit.
 pub const MAX_MEMORY: &str = "LAMBADA_MAX_MEMORY";
 
-/// Nine tenths of what the machine has free, or its container; no limit where the system does not
-/// say.
+/// Nine tenths of the free memory of the machine or its container; no limit if the system does not
+/// report it.
 pub fn available() -> Memory {
     let tenths = |bytes: u64| Memory { limit: bytes / 10 * 9 };
     machine().into_iter().chain(containers()).min().map_or_else(Memory::default, tenths)
 }
 
-/// What Linux says in its `/proc`: what is free, and what it would free for a program.
+/// Available memory in Linux's `/proc/meminfo`, including reclaimable memory.
 fn machine() -> Option<u64> {
     free(&read_to_string("/proc/meminfo").ok()?)
 }
@@ -26,8 +26,8 @@ fn free(info: &str) -> Option<u64> {
     kilobytes.checked_mul(1024)
 }
 
-/// What the limits of control groups leave, of either version: that of the process's own group, and
-/// those of all around it.
+/// Remaining memory in the limits of control groups of both versions: the group of the process, and
+/// all enclosing groups.
 fn containers() -> Vec<u64> {
     let own = read_to_string("/proc/self/cgroup").unwrap_or_default();
     let files = [
@@ -53,7 +53,7 @@ fn containers() -> Vec<u64> {
     rooms
 }
 
-/// The group of a process, in the hierarchy of a controller.
+/// The group of a process in the hierarchy of a controller.
 fn group<'a>(groups: &'a str, controller: &str) -> &'a str {
     let path = |line: &'a str| {
         let (_, rest) = line.split_once(':')?;
@@ -63,12 +63,12 @@ fn group<'a>(groups: &'a str, controller: &str) -> &'a str {
     groups.lines().find_map(path).unwrap_or("/")
 }
 
-/// Contents of files that nobody uses: they are given up where memory is needed.
+/// Bytes of unused file contents in the page cache, which the system can reclaim.
 fn inactive(stat: &str) -> Option<u64> {
     stat.lines().find_map(|line| line.strip_prefix("inactive_file "))?.trim().parse().ok()
 }
 
-/// A number of bytes as people write it: `800000`, `500MB`, `1.5 GB`, `2GiB`.
+/// Parses a number of bytes with a unit: `800000`, `500MB`, `1.5 GB`, `2GiB`.
 pub fn parse_size(text: &str) -> Option<u64> {
     let text = text.trim();
     let number = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());

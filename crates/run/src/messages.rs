@@ -1,4 +1,4 @@
-//! The wording of what this crate says: why there is no machine code.
+//! The messages of this crate: errors of compilation.
 
 use std::path::Path;
 
@@ -17,17 +17,17 @@ pub(crate) fn malformed(complaint: &str) -> CompileError {
     ours(format!("malformed code was generated\n{complaint}"))
 }
 
-/// The C compiler, which works, rejects the text; `kept` says where that is.
+/// A working C compiler rejects the text; `kept` describes where the text is.
 pub(crate) fn rejected(kept: &str, said: &str) -> CompileError {
     ours(format!("the C compiler rejects it ({kept})\n{said}"))
 }
 
-/// A library that we have generated lacks what we have put into it.
+/// A generated library lacks one of its symbols.
 pub(crate) fn no_symbol(name: &str, error: &libloading::Error) -> CompileError {
     ours(format!("no symbol `{name}`: {error}"))
 }
 
-/// The C compiler rejects everything, or gives nothing.
+/// The C compiler rejects everything, or produces nothing.
 pub(crate) fn broken_compiler(command: &str, said: &str) -> CompileError {
     let said =
         said.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("it makes no library");
@@ -50,13 +50,12 @@ pub(crate) fn no_memory() -> CompileError {
     of_system("the system has no memory left".to_string())
 }
 
-/// The C compiler that is asked for.
+/// The C compiler chosen by the user.
 fn chosen() -> Option<String> {
     std::env::var("LAMBADA_CC").ok().filter(|command| !command.trim().is_empty())
 }
 
-/// What is told once where there is no C compiler: what runs is our own machine code, or the
-/// interpreter.
+/// The warning, printed once, that no C compiler works; names the engine that runs instead.
 pub(crate) fn interpreted(reason: Option<&CompileError>, translated: bool) -> String {
     let what = if translated {
         "Lambada's own machine code, which is slower"

@@ -1,4 +1,4 @@
-//! Machine code: loading it, and calling it with the interface that `lambada_codegen` describes.
+//! Loading machine code, and calling it through the interface that `lambada_codegen` defines.
 
 #![allow(unsafe_code)]
 
@@ -38,7 +38,7 @@ type SetHost = unsafe extern "C" fn(Context, Option<Host>, *mut c_void);
 type SetSeen = unsafe extern "C" fn(Context, Option<See>, *const c_void);
 type Entry = unsafe extern "C" fn(Context, *const u64, *mut u64) -> i32;
 
-/// A loaded function. Calls from several threads have a context each.
+/// A loaded function. Concurrent calls have separate contexts.
 #[derive(Debug)]
 pub(crate) struct Native {
     name: String,
@@ -49,47 +49,47 @@ pub(crate) struct Native {
     peak: Peak,
     set_cancelled: SetCancelled,
     limit: Memory,
-    /// Of a program whose functions call each other.
+    /// For programs with library functions.
     set_stack: Option<SetStack>,
-    /// Of a program that asks for memory for its results: some of them are arrays.
+    /// For programs with array results, which request memory from the host.
     set_host: Option<SetHost>,
-    /// Of a program with parallel loops that runs on several threads.
+    /// For programs with parallel loops on several threads.
     threads: Option<(SetThreads, Threads)>,
-    /// How many bits reals have.
+    /// Width of reals.
     precision: Precision,
-    /// May arithmetic take subnormal numbers for zeros?
+    /// Whether arithmetic may flush subnormal numbers to zero.
     flushes: bool,
     params: Vec<(ScalarTy, bool)>,
     results: Vec<Output>,
-    /// Of the results, or of the numbers of a failing check.
+    /// Number of words for results, or for the numbers of a failing check.
     words: usize,
     sites: Vec<Site>,
-    /// Of a program that shows values.
+    /// For programs that inspect values.
     shows: Option<Shows>,
-    /// By buffer: the type of its elements, and what in the program makes it.
+    /// Element type and source construct of each buffer.
     arrays: Vec<(ScalarTy, Span)>,
-    /// The contexts that no call is using.
+    /// The idle contexts.
     idle: Pool<Owned>,
-    /// Keeps the code; shared by the functions of a unit.
+    /// Keeps the code loaded; shared by the functions of a unit.
     library: Arc<Library>,
 }
 
-/// A context: the memory of a call, which is kept for the next one.
+/// A context: the memory of a call, which the next call reuses.
 #[derive(Debug)]
 struct Owned {
     context: Context,
     close: Close,
-    /// Of a program whose functions call each other, reserved when it is called first.
+    /// For programs with library functions; reserved by the first call.
     stack: Option<Stack>,
-    /// One word per argument.
+    /// One word for each argument.
     args: Box<[u64]>,
     /// The results, or the numbers of a failing check.
     words: Box<[u64]>,
     _library: Arc<Library>,
 }
 
-// SAFETY: a context is memory that nothing else refers to, and machine code keeps nothing outside
-// of it, so it may be used by one thread after another.
+// SAFETY: nothing else refers to a context, and machine code keeps nothing outside of it, so one
+// thread after another may use it.
 unsafe impl Send for Owned {}
 
 impl Drop for Owned {
@@ -102,14 +102,14 @@ impl Drop for Owned {
     }
 }
 
-/// How a program is told who is to see its values, and what these are, by number.
+/// Registers the observer of a call; and the layout of inspected values by number.
 #[derive(Debug)]
 struct Shows {
     set: SetSeen,
     values: BTreeMap<u32, Vec<Output>>,
 }
 
-/// Who sees the values of a call.
+/// The observer of a call.
 struct Watch<'a> {
     precision: Precision,
     values: &'a BTreeMap<u32, Vec<Output>>,
@@ -134,15 +134,14 @@ pub(crate) fn compile(
 
 /// Loads a library.
 pub(crate) fn load(path: &Path) -> Result<Library, libloading::Error> {
-    // SAFETY: the library has been compiled from our text; nothing in it runs when it is loaded or
-    // unloaded.
+    // SAFETY: the library was compiled from our text; loading or unloading it runs no code of it.
     unsafe { Library::new(path) }
 }
 
 /// A symbol as a function of the type `T`.
 fn symbol<T: Copy>(library: &Library, name: &str) -> Result<T, CompileError> {
-    // SAFETY: the symbols that are asked for have the types above; `Native` keeps the library as
-    // long as it keeps them.
+    // SAFETY: the requested symbols have the types above; `Native` keeps the library as long as it
+    // keeps them.
     let found = unsafe { library.get::<T>(name.as_bytes()) };
     found.map(|symbol| *symbol).map_err(|error| messages::no_symbol(name, &error))
 }
@@ -196,7 +195,7 @@ impl Native {
         Ok(native)
     }
 
-    /// A new context, if there is memory for it.
+    /// A new context, if the system has memory for it.
     fn opened(&self) -> Option<Box<Owned>> {
         let context = self.new_context();
         if context.is_null() {
@@ -214,7 +213,7 @@ impl Native {
 
     /// A new context, or null.
     fn new_context(&self) -> Context {
-        // SAFETY: it takes nothing and gives a context, or null.
+        // SAFETY: the function takes nothing and returns a context or null.
         let context = unsafe { (self.open)() };
         if context.is_null() {
             return context;
@@ -236,16 +235,16 @@ impl Native {
         }
     }
 
-    /// Gives back all memory that a call has taken which has not got enough: the message about it
-    /// needs some. There is no context if not even this leaves enough for one.
+    /// Frees all memory of a call that ran out of it, because the message needs some. The context
+    /// is null if even that does not suffice.
     fn renew(&self, owned: &mut Owned) {
-        // SAFETY: the context is open and ours, no call is using it, and it is not used any more.
+        // SAFETY: the context is open and ours, and no call uses it now or later.
         unsafe { (self.close)(owned.context) };
         owned.context = self.new_context();
     }
 
-    /// Begins a call with these sizes and arguments, which are lent. Reals of another number of
-    /// bits than the program's are copied.
+    /// Begins a call with these sizes and borrowed arguments. Reals of another precision are
+    /// copied.
     #[inline]
     pub fn begin<'a>(
         &'a self,
@@ -290,7 +289,7 @@ impl Native {
         self.idle.each(|owned| unsafe { (self.set_limit)(owned.context, limit.limit) });
     }
 
-    /// The most bytes that arrays have taken at a time.
+    /// Peak of the bytes of arrays.
     pub fn peak(&self) -> u64 {
         let mut peak = 0;
         // SAFETY: as above.
@@ -298,7 +297,7 @@ impl Native {
         peak
     }
 
-    /// Why a call has failed that gave this.
+    /// The failure of a call with this status.
     #[cold]
     fn why(&self, status: i32, words: &[u64]) -> Failure {
         match status {
@@ -316,7 +315,7 @@ impl Native {
             return internal(format!("`{}` has no memory for an unknown array", self.name));
         };
         let each = u64::from(self.precision.bytes(*elem));
-        // The largest number stands for all that are too large.
+        // The largest integer stands for any size that overflows.
         let array = (words[1] != i64::MAX as u64).then_some((words[1], each));
         Failure { span: *span, message: self.limit.refused(array, words[2]) }
     }
@@ -346,12 +345,12 @@ fn failed_to_open(name: &str) -> Failure {
     }
 }
 
-/// A call that is ready to run or has run. It has a context of its own, which it gives back.
+/// A call before or after its run. Returns its context to the pool when dropped.
 pub(crate) struct NativeCall<'a> {
     native: &'a Native,
-    /// Until it is dropped.
+    /// `None` only while being dropped.
     owned: Option<Box<Owned>>,
-    /// Arguments with another number of bits than the program's reals have.
+    /// Arguments converted to the program's precision.
     converted: Vec<Converted>,
 }
 
@@ -370,7 +369,7 @@ impl<'a> NativeCall<'a> {
         self.owned.as_mut().expect("the context is there until the call is dropped")
     }
 
-    /// The argument of this number; no if another one belongs there.
+    /// Sets an argument; returns false if its type differs from the parameter's.
     #[inline(always)]
     fn give(&mut self, k: usize, arg: Argument<'a>) -> bool {
         let precision = self.native.precision;
@@ -389,14 +388,14 @@ impl<'a> NativeCall<'a> {
         self.native.params[k] == arg.ty()
     }
 
-    /// Calls the function, which tells `seen` of what is inspected.
+    /// Calls the function and passes inspected values to `seen`.
     pub fn run(&mut self, seen: Seen) -> Result<(), Failure> {
         let Some(shows) = &self.native.shows else { return self.enter() };
         let precision = self.native.precision;
         let watch = Watch { precision, values: &shows.values, seen };
         if let Some(context) = self.context() {
-            // SAFETY: the context is open and ours. `see` is given `watch`, which outlives the
-            // call, and nothing after it.
+            // SAFETY: the context is open and ours. `see` receives `watch`, which outlives the
+            // call, and is reset below.
             unsafe { (shows.set)(context, Some(see), (&raw const watch).cast()) };
         }
         let ended = self.enter();
@@ -407,8 +406,8 @@ impl<'a> NativeCall<'a> {
         ended
     }
 
-    /// Calls the function and does something with its results. Large ones are made in memory that
-    /// becomes theirs.
+    /// Calls the function and passes its results to `then`. Large results are built in memory that
+    /// their tensors own.
     pub fn take<R>(
         &mut self,
         seen: Seen,
@@ -417,8 +416,8 @@ impl<'a> NativeCall<'a> {
         let mut hosted = Hosted::default();
         let set = self.native.set_host;
         if let (Some(set), Some(context)) = (set, self.context()) {
-            // SAFETY: the context is open and ours. `hosted::give` is given `hosted`, which
-            // outlives the call, and nothing after it.
+            // SAFETY: the context is open and ours. `hosted::give` receives `hosted`, which
+            // outlives the call, and is reset below.
             unsafe { set(context, Some(hosted::give), (&raw mut hosted).cast()) };
         }
         let ended = self.run(seen);
@@ -430,16 +429,16 @@ impl<'a> NativeCall<'a> {
         if hosted.is_empty() {
             return Ok(then(&mut self.results().map(Got::tensor)));
         }
-        // SAFETY: the call has returned and given these.
+        // SAFETY: the call has returned these results.
         Ok(then(&mut unsafe { hosted.tensors(self.results()) }.into_iter()))
     }
 
-    /// The context; none if there has been no memory for a new one.
+    /// The context, unless the system had no memory for a new one.
     fn context(&mut self) -> Option<Context> {
         Some(self.owned().context).filter(|context| !context.is_null())
     }
 
-    /// Calls the function and gives the nanoseconds that it took.
+    /// Calls the function and returns the elapsed nanoseconds.
     pub fn timed(&mut self) -> Result<u64, Failure> {
         let start = Instant::now();
         self.enter()?;
@@ -457,10 +456,10 @@ impl<'a> NativeCall<'a> {
         }
         let (context, args) = (owned.context, owned.args.as_ptr());
         let words = owned.words.as_mut_ptr();
-        // SAFETY: the context is this call's alone. There are as many arguments, of the types, as
-        // the function has, the arrays among them are lent for longer than the call, and there is
-        // room for its results. It only touches these and the memory of its context: the function
-        // has been checked, and its offsets are in range if the sizes are those of the arrays, as
+        // SAFETY: this call owns the context. The arguments have the number and types that the
+        // function requires, arrays among them outlive the call, and `words` has room for the
+        // results. The function only accesses these and the memory of its context: it has been
+        // checked, and its offsets are in range if the sizes are those of the arrays, as
         // `Kernel::with` demands.
         let call = || unsafe { (native.entry)(context, args, words) };
         let call = || match native.flushes {
@@ -477,7 +476,7 @@ impl<'a> NativeCall<'a> {
                 // SAFETY: the context stays open while the call runs in it.
                 let running = unsafe { Running::code(context, native.set_cancelled) };
                 let status = cancel.during(running, run);
-                // SAFETY: the context is open and ours, and nobody ends what runs in it any more.
+                // SAFETY: the context is open and ours, and `cancel` no longer refers to it.
                 unsafe { (native.set_cancelled)(context, 0) };
                 status
             }
@@ -489,12 +488,12 @@ impl<'a> NativeCall<'a> {
             native.renew(owned);
         }
         let failure = native.why(status, &owned.words);
-        // Whoever looks for results nevertheless finds zeros and empty arrays.
+        // Reading results despite the failure yields zeros and empty arrays.
         owned.words.fill(0);
         Err(failure)
     }
 
-    /// The results of the run, in order, where they are.
+    /// The results of the run in order, in place.
     #[inline]
     pub fn results(&self) -> Results<'_> {
         let words = self.owned.as_ref().map_or(&[][..], |owned| &owned.words);
@@ -504,7 +503,7 @@ impl<'a> NativeCall<'a> {
 }
 
 impl Owned {
-    /// The stack, of which the program may use as much as it may use of memory.
+    /// Reserves the stack; the program may use as much of it as its memory limit allows.
     fn reserve(&mut self, set: SetStack, limit: Memory) {
         if self.stack.is_none() {
             self.stack = Stack::new();
@@ -516,9 +515,9 @@ impl Owned {
     }
 }
 
-/// What machine code calls to show values.
+/// Callback of machine code for inspected values.
 unsafe extern "C" fn see(who: *const c_void, number: i64, words: *const u64) {
-    // SAFETY: `Native::call` has given the address of a `Watch`, which it keeps until machine code
+    // SAFETY: `NativeCall::run` passes the address of a `Watch`, which it keeps until machine code
     // has returned.
     let watch = unsafe { &*who.cast::<Watch>() };
     let Some(values) = u32::try_from(number).ok().and_then(|n| watch.values.get(&n)) else {
@@ -532,7 +531,7 @@ unsafe extern "C" fn see(who: *const c_void, number: i64, words: *const u64) {
     };
     if are_possible(values, words) {
         let parts = Results { precision: watch.precision, outputs: values.iter(), words };
-        // The call may have taken subnormal numbers for zeros; who looks does not.
+        // Observers see subnormal numbers even if the call flushes them to zero.
         let tell = || (watch.seen)(number as u32, parts.map(Got::tensor).collect());
         Mode::current().keeping().during(tell);
     }
@@ -556,7 +555,7 @@ impl Shows {
     }
 }
 
-/// By buffer of a function: the type of its elements, and what in the program makes it.
+/// Element type and source construct of each buffer of a function.
 fn arrays(function: &Function) -> impl Iterator<Item = (ScalarTy, Span)> {
     let origin = |k| function.origins.get(&Buf(k)).copied().unwrap_or_default();
     (0..).zip(&function.bufs).map(move |(k, (elem, _))| (*elem, origin(k)))

@@ -1,14 +1,14 @@
-//! Paths of open files, by which what was checked is what is loaded: between a check and `dlopen`
-//! another process may rename another file into place.
+//! Paths of open files, so that the checked file is the one that is loaded: between a check and
+//! `dlopen`, another process may rename a different file into place.
 //!
-//! The dynamic loader knows a library by its name before it looks at device and inode. Numbers of
-//! descriptors are used again, so that `/proc/self/fd/7` may be the name of a library that is
-//! loaded already; each path is therefore spelled in a way of its own.
+//! The dynamic loader compares names before device and inode. Descriptor numbers are reused, so
+//! `/proc/self/fd/7` may name a library that is already loaded; therefore each path is spelled
+//! differently.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-/// A new path to an open file; its own path where the system names no descriptors.
+/// A new path to an open file; its own path if the system has no paths of descriptors.
 pub(crate) fn path_of(file: &File, path: &Path) -> PathBuf {
     by_descriptor(file).unwrap_or_else(|| path.to_path_buf())
 }
@@ -28,7 +28,7 @@ fn by_descriptor(_: &File) -> Option<PathBuf> {
     None
 }
 
-/// The name of a descriptor, spelled with the digits of a number: `/` for 0, `/.` for 1.
+/// The path of a descriptor; its slashes encode the bits of `count`: `/` for 0, `/.` for 1.
 #[cfg(any(target_os = "linux", test))]
 fn spelled(count: u64, descriptor: i32) -> String {
     let digits = (0..u64::BITS - count.leading_zeros()).map(|k| count >> k & 1);
@@ -51,7 +51,7 @@ mod tests {
         assert!(same.iter().all(|path| path.components().eq(same[0].components())));
     }
 
-    /// The file stays the one that was opened, whatever has its name.
+    /// The path refers to the opened file even if another one takes its name.
     #[test]
     #[cfg(target_os = "linux")]
     fn a_path_follows_the_file() {

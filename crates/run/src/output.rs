@@ -1,5 +1,5 @@
 //! Values in the interface of machine code: a word for a scalar; for an array, the address of its
-//! elements and the sizes of its axes.
+//! elements and its sizes.
 
 #![allow(unsafe_code)]
 
@@ -10,16 +10,16 @@ use lambada_prim::{Precision, Scalar, ScalarTy};
 
 use crate::elements::{Elements, Got};
 
-/// What a result is.
+/// The type of a result.
 #[derive(Debug)]
 pub(crate) enum Output {
     Scalar(ScalarTy),
-    /// The elements and the number of axes.
+    /// Element type and rank.
     Buffer(ScalarTy, usize),
 }
 
 impl Output {
-    /// How many words it takes.
+    /// Number of words.
     #[inline]
     pub fn words(&self) -> usize {
         match self {
@@ -41,7 +41,7 @@ impl Output {
     }
 }
 
-/// Values from words. Their sizes are possible.
+/// Decodes values from words. Their sizes must be possible.
 #[derive(Clone)]
 pub(crate) struct Results<'a> {
     pub precision: Precision,
@@ -61,7 +61,7 @@ impl<'a> Iterator for Results<'a> {
             Output::Scalar(elem) => Got::Scalar(scalar(self.precision, *elem, words[0])),
             Output::Buffer(elem, _) => {
                 let dims = &words[1..];
-                // That this is no more than there is has been asked before.
+                // `are_possible` has checked the product.
                 let len = dims.iter().map(|size| *size as usize).product();
                 Got::Array(dims, lent(self.precision, *elem, words[0], len))
             }
@@ -69,7 +69,7 @@ impl<'a> Iterator for Results<'a> {
     }
 }
 
-/// Can there be arrays of these sizes?
+/// Whether arrays of these sizes can exist.
 pub(crate) fn are_possible(outputs: &[Output], mut words: &[u64]) -> bool {
     outputs.iter().all(|output| {
         let (own, rest) = words.split_at(output.words());
@@ -88,7 +88,7 @@ pub(crate) fn word(precision: Precision, value: Scalar) -> u64 {
         Scalar::Real(value) => match precision {
             Precision::F64 => value.to_bits(),
             Precision::F32 => {
-                // As a member of the union: in the first bytes.
+                // Stored like a union member: in the first bytes.
                 let [a, b, c, d] = (value as f32).to_ne_bytes();
                 u64::from_ne_bytes([a, b, c, d, 0, 0, 0, 0])
             }
@@ -126,8 +126,8 @@ fn lent<'a>(precision: Precision, elem: ScalarTy, data: u64, len: usize) -> Elem
     }
     let data = data as *const c_void;
     // SAFETY: a function that returns 0 has stored a pointer to as many elements of the type as the
-    // sizes say, and they stay until the next call in the same context or the end of the arguments:
-    // the call that lends them holds both.
+    // sizes say. They remain valid until the next call in the context or the end of the arguments,
+    // and the call that lends them holds both.
     unsafe {
         match (elem, precision) {
             (ScalarTy::Real, Precision::F64) => {

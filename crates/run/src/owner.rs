@@ -1,5 +1,5 @@
-//! Files that nobody but their owner can change, who is the user or the system's administrator:
-//! what is in them will be loaded.
+//! Files that only their owner can change, where the owner is the user or the administrator,
+//! because libraries in them will be loaded.
 
 #![cfg_attr(unix, allow(unsafe_code))]
 
@@ -7,7 +7,7 @@ use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
 use std::path::Path;
 
-/// No seal is larger, in bytes.
+/// Limit for the bytes of a seal.
 const SMALL: u64 = 256;
 
 /// Opens a regular file that only we can change.
@@ -22,7 +22,7 @@ pub(crate) fn is_our_directory(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|data| data.is_dir() && is_ours(&data))
 }
 
-/// Opens a regular file. Opening a pipe would wait for its other end.
+/// Opens a regular file. Opening a pipe would block until its other end is opened.
 pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
     if !fs::symlink_metadata(path)?.is_file() {
         return Err(io::Error::other("it is no regular file"));
@@ -30,14 +30,14 @@ pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
     File::open(path)
 }
 
-/// The text of a small regular file.
+/// Reads a small regular file.
 pub(crate) fn read_small(path: &Path) -> io::Result<String> {
     let mut text = String::new();
     open_regular(path)?.take(SMALL).read_to_string(&mut text)?;
     Ok(text)
 }
 
-/// Takes the right to change a file from all but its owner.
+/// Makes a file writable by its owner only.
 pub(crate) fn only_ours(path: &Path) -> io::Result<()> {
     #[cfg(unix)]
     {
@@ -47,10 +47,10 @@ pub(crate) fn only_ours(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Removes a file, or a directory with all that is in it, whatever its permissions.
+/// Removes a file, or a directory with its contents, regardless of permissions.
 pub(crate) fn discard(path: &Path) -> io::Result<()> {
     if fs::symlink_metadata(path)?.is_dir() {
-        // If this is refused, so is what follows.
+        // If this fails, so does the removal.
         let _ = only_ours(path);
         fs::remove_dir_all(path)
     } else {
@@ -61,9 +61,9 @@ pub(crate) fn discard(path: &Path) -> io::Result<()> {
 #[cfg(unix)]
 fn is_ours(data: &Metadata) -> bool {
     use std::os::unix::fs::MetadataExt;
-    /// Of the group, and of all others.
+    /// Writable by the group or by others.
     const WRITABLE: u32 = 0o022;
-    // SAFETY: it only reads who runs the process.
+    // SAFETY: the function only reads the id of the user.
     let user = unsafe { libc::geteuid() };
     (data.uid() == user || data.uid() == 0) && data.mode() & WRITABLE == 0
 }

@@ -1,5 +1,5 @@
-//! What the machine can do at most, measured: arithmetic in registers, and traffic with arrays of a
-//! given size. What a program does is compared with that.
+//! Measures the peak performance of the machine: arithmetic in registers, and memory traffic with
+//! arrays of a given size.
 
 #![allow(unsafe_code)]
 
@@ -12,18 +12,17 @@ use libloading::Library;
 
 use crate::{Compiler, Settings, cache, native};
 
-/// How long a measurement takes at least, in seconds; the best of so many counts.
+/// Minimal seconds of a measurement; the best of `TIMES` counts.
 const LONG: f64 = 4e-3;
 const TIMES: usize = 5;
 
-/// Chains of multiplications and additions that do not wait for each other: enough for the latency
-/// of today's processors.
+/// Number of independent chains of multiply-adds: enough to hide the latency of today's processors.
 const CHAINS: usize = 12;
 
 type Arithmetic = unsafe extern "C" fn(i64, *mut f64);
 type Traffic = unsafe extern "C" fn(i64, *const f64, *mut f64, f64);
 
-/// What the machine can do.
+/// The compiled measurements.
 #[derive(Debug)]
 pub struct Peak {
     library: Library,
@@ -31,7 +30,7 @@ pub struct Peak {
 }
 
 impl Peak {
-    /// Compiles what measures; nothing where there is no C compiler that works.
+    /// Compiles the measurements; `None` without a working C compiler.
     pub fn new(kept: Option<&Path>) -> Option<Peak> {
         let settings = Settings::default();
         let lanes = usize::from(settings.target.lanes(Precision::F64));
@@ -41,7 +40,7 @@ impl Peak {
         Some(Peak { library, lanes })
     }
 
-    /// Operations on reals in a second, on one core: a multiplication with an addition is two.
+    /// Operations on reals per second, on one core; a multiply-add counts as two.
     pub fn arithmetic(&self) -> f64 {
         let mut out = vec![0.0; self.lanes];
         // SAFETY: the function has this type, and writes as many numbers as there are lanes.
@@ -52,8 +51,8 @@ impl Peak {
         rate * (2 * CHAINS * self.lanes) as f64
     }
 
-    /// Bytes in a second, on one core, where arrays of so many bytes altogether are gone through
-    /// again and again: two are read, one of them is written.
+    /// Bytes per second, on one core, for repeated passes over two arrays of `bytes` bytes
+    /// altogether: both are read, one is written.
     pub fn traffic(&self, bytes: u64) -> f64 {
         let len = (bytes as usize / 16).next_multiple_of(self.lanes).max(16 * self.lanes);
         let (x, mut y) = (vec![1.0; len], vec![1.0; len]);
@@ -67,7 +66,7 @@ impl Peak {
     }
 }
 
-/// How many rounds a second, at best.
+/// The best rate of rounds per second.
 fn best(mut run: impl FnMut(i64)) -> f64 {
     let mut seconds = |rounds: i64| {
         let start = Instant::now();
@@ -115,7 +114,7 @@ void lambada_traffic(int64_t n, const double *restrict x, double *restrict y, do
 mod tests {
     use super::*;
 
-    /// What is near is faster than what is far, and no processor does less than a tenth of an
+    /// Small arrays are faster than large ones, and no processor makes less than a tenth of an
     /// operation per nanosecond.
     #[test]
     fn a_machine_has_limits() {

@@ -1,5 +1,5 @@
-//! Things that calls take and put back. The one that was put back last is taken without a lock, so
-//! that a thread which calls alone waits for nobody and finds it in its cache.
+//! A pool of idle items. Taking the most recent item needs no lock, so that a single thread never
+//! waits and finds it in its cache.
 
 #![allow(unsafe_code)]
 
@@ -7,12 +7,12 @@ use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What nobody is using.
+/// Idle items.
 #[derive(Debug)]
 pub(crate) struct Pool<T> {
-    /// The one that was put back last, or null. Owned by the pool.
+    /// The most recent item, or null. Owned by the pool.
     last: AtomicPtr<T>,
-    /// All others. Boxes, so that putting one back moves a pointer.
+    /// All others. Boxed, so that putting one back moves a pointer.
     #[allow(clippy::vec_box)]
     others: Mutex<Vec<Box<T>>>,
 }
@@ -24,14 +24,14 @@ impl<T> Default for Pool<T> {
 }
 
 impl<T> Pool<T> {
-    /// One that nobody is using; from now on, somebody is.
+    /// Takes an idle item.
     #[inline]
     pub fn take(&self) -> Option<Box<T>> {
         let last = self.exchange(null_mut());
         last.or_else(|| self.others().pop())
     }
 
-    /// Nobody is using it any more.
+    /// Puts an item back.
     #[inline]
     pub fn put(&self, item: Box<T>) {
         if let Some(before) = self.exchange(Box::into_raw(item)) {
@@ -39,23 +39,23 @@ impl<T> Pool<T> {
         }
     }
 
-    /// Shows each that nobody is using while it looks.
+    /// Visits the idle items, which are taken meanwhile.
     pub fn each(&self, mut look: impl FnMut(&mut T)) {
         let mut taken: Vec<Box<T>> = std::iter::from_fn(|| self.take()).collect();
         taken.iter_mut().for_each(|item| look(item));
         taken.into_iter().for_each(|item| self.put(item));
     }
 
-    /// Puts a pointer where the last one is, which it gives back.
+    /// Swaps the pointer to the most recent item.
     #[inline]
     fn exchange(&self, item: *mut T) -> Option<Box<T>> {
         let before = self.last.swap(item, Ordering::AcqRel);
-        // SAFETY: what is not null has come from `Box::into_raw` in `put`, and whoever swaps it out
-        // is the only one to have it.
+        // SAFETY: a non-null pointer comes from `Box::into_raw` in `put`, and the swap makes its
+        // taker the only owner.
         (!before.is_null()).then(|| unsafe { Box::from_raw(before) })
     }
 
-    /// A thread that has panicked leaves it in order: things are put and taken as a whole.
+    /// The lock of the others. Poisoning is harmless, because items are put and taken as a whole.
     #[allow(clippy::vec_box)]
     fn others(&self) -> MutexGuard<'_, Vec<Box<T>>> {
         self.others.lock().unwrap_or_else(PoisonError::into_inner)
@@ -100,7 +100,7 @@ mod tests {
             for _ in 0..4 {
                 scope.spawn(|| {
                     for _ in 0..10_000 {
-                        // Were it another thread's too, a number would be lost.
+                        // If two threads had the same item, an increment would be lost.
                         let mut taken = pool.take().unwrap_or_default();
                         *taken += 1;
                         pool.put(taken);

@@ -1,18 +1,17 @@
-//! Keeps the cache from growing forever. It is looked through at most once a day, after something
-//! has been compiled for it, which took longer than looking does, and only if it has [`FEW`]
-//! entries or more. Then go, if nobody is using them:
-//! - entries that have not been used for [`UNUSED`];
-//! - of the others those that have not been used for longest, until all are smaller than [`SIZE`]
-//!   together;
-//! - what a killed process has left behind half made, after [`LITTER`].
+//! Limits the growth of the cache. It is searched at most once a day, after a compilation for it,
+//! which takes longer than the search, and only if it has [`FEW`] entries or more. Then these go,
+//! unless they are in use:
+//! - entries unused for [`UNUSED`];
+//! - then the least recently used ones, until the total size is below [`SIZE`];
+//! - unfinished entries of killed processes, after [`LITTER`].
 //!
-//! Most of the latter goes earlier: a process holds an exclusive lock in each entry that it makes,
-//! and the system frees the lock when the process ends, however it ends. Whoever makes the next
-//! entry removes those with a free lock.
+//! Most unfinished entries go earlier: a process holds an exclusive lock in each entry that it
+//! builds, and the system frees the lock when the process ends, however it ends. The process that
+//! builds the next entry removes those with a free lock.
 //!
-//! Whoever uses an entry holds a shared lock on its C file from before it looks at the entry until
-//! the library is loaded; from then on the system keeps the library. An entry is removed under the
-//! exclusive lock. Where files cannot be locked, no entry is removed.
+//! A user of an entry holds a shared lock on its C file from before it reads the entry until the
+//! library is loaded; from then on the system keeps the library. Removal requires the exclusive
+//! lock. Where files cannot be locked, no entry is removed.
 
 use std::fs::{self, File, Metadata, TryLockError};
 use std::io;
@@ -25,26 +24,26 @@ use crate::owner::{discard, open_regular};
 const HOUR: Duration = Duration::from_secs(60 * 60);
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// An entry that has not been used for so long goes.
+/// Time until an unused entry goes.
 const UNUSED: Duration = Duration::from_secs(30 * DAY.as_secs());
 
-/// All entries together are at most so large, in bytes.
+/// Limit for the bytes of all entries.
 const SIZE: u64 = 256 << 20;
 
-/// Half made entries that are so old are nobody's.
+/// Age at which an unfinished entry is abandoned.
 const LITTER: Duration = DAY;
 
-/// A cache with fewer entries is left alone.
+/// Minimal number of entries for a search.
 const FEW: usize = 256;
 
-/// In a half made entry; its process has locked it.
+/// File in an unfinished entry, locked by its process.
 const LOCK: &str = "lock";
 
-/// In the cache; its time is when the cache was looked through last.
+/// File in the cache; its modification time is the time of the last search.
 const STAMP: &str = "pruned";
 
-/// The C file of an entry, which keeps the entry from being removed as long as it is open, and
-/// notes that it has been used. Nothing if the entry is being removed, or there is no such file.
+/// Opens the C file of an entry, which protects the entry from removal while it is open, and
+/// records the use. `None` if the entry is being removed or has no such file.
 pub(crate) fn hold(entry: &Path) -> Option<File> {
     let file = open_regular(&entry.join(SOURCE)).ok()?;
     // Where files cannot be locked, no entry is removed.
@@ -53,14 +52,14 @@ pub(crate) fn hold(entry: &Path) -> Option<File> {
     }
     let now = SystemTime::now();
     if age(&file, now).is_some_and(|age| age > HOUR) {
-        // If the time cannot be noted, the entry goes earlier than it should and is compiled again.
+        // If the time cannot be recorded, the entry goes too early and will be recompiled.
         let _ = file.set_modified(now);
     }
     Some(file)
 }
 
-/// Locks a half made entry, until the file is closed. The lock is there before its name is, so that
-/// nobody takes a new entry for abandoned.
+/// Locks an unfinished entry until the file is closed. Locks the file before it gets its name, so
+/// that no process considers the entry abandoned.
 pub(crate) fn claim(scratch: &Path) -> io::Result<File> {
     let hidden = scratch.join("lock.new");
     let file = File::create_new(&hidden)?;
@@ -69,13 +68,13 @@ pub(crate) fn claim(scratch: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// The lock is no part of the entry.
+/// Removes the lock file, which is no part of the entry.
 pub(crate) fn release(scratch: &Path) {
-    // Without a lock there is nothing to remove.
+    // Where files cannot be locked, the file does not exist.
     let _ = fs::remove_file(scratch.join(LOCK));
 }
 
-/// Removes the half made entries of processes that have ended.
+/// Removes the unfinished entries of processes that have ended.
 pub(crate) fn remove_abandoned(home: &Path) {
     for item in fs::read_dir(home).into_iter().flatten().flatten() {
         let is_half_made = item.file_name().to_str().is_some_and(|name| name.starts_with(SCRATCH));
@@ -89,7 +88,7 @@ pub(crate) fn remove_abandoned(home: &Path) {
     }
 }
 
-/// Looks through the cache, if that is due.
+/// Searches the cache if that is due.
 pub(crate) fn prune(home: &Path) {
     let now = SystemTime::now();
     let stamp = home.join(STAMP);
@@ -107,7 +106,7 @@ pub(crate) fn prune(home: &Path) {
     sweep(&items, now, UNUSED, SIZE);
 }
 
-/// Time since the last change; nothing if that is unknown or to come.
+/// Time since the last change; `None` if unknown or negative.
 fn age(file: &File, now: SystemTime) -> Option<Duration> {
     since(&file.metadata().ok()?, now)
 }
@@ -116,7 +115,7 @@ fn since(data: &Metadata, now: SystemTime) -> Option<Duration> {
     now.duration_since(data.modified().ok()?).ok()
 }
 
-/// When an entry was used, or whatever is in its place was made.
+/// Metadata with the time of the last use of an entry, or of the creation of a foreign file.
 fn used(item: &Path) -> io::Result<Metadata> {
     fs::symlink_metadata(item.join(SOURCE)).or_else(|_| fs::symlink_metadata(item))
 }
@@ -141,7 +140,7 @@ fn sweep(items: &[PathBuf], now: SystemTime, unused: Duration, size: u64) {
     }
 }
 
-/// The name of an entry.
+/// Whether the name is that of an entry.
 fn is_key(name: &str) -> bool {
     name.len() == 32 && name.bytes().all(|c| c.is_ascii_hexdigit())
 }
@@ -151,15 +150,15 @@ fn bytes(entry: &Path) -> u64 {
     files.filter_map(|file| file.metadata().ok()).map(|data| data.len()).sum()
 }
 
-/// Removes an entry, unless it is in use or has been used since its age was looked at.
+/// Removes an entry, unless it is in use or was used since its age was determined.
 fn remove(entry: &Path, known: Duration, now: SystemTime) {
-    // Nobody uses an entry without its C file.
+    // No process uses an entry without its C file.
     let source = open_regular(&entry.join(SOURCE)).ok();
     let is_free = source.as_ref().is_none_or(|file| {
         file.try_lock().is_ok() && age(file, now).is_some_and(|age| age >= known)
     });
     if is_free {
-        // What cannot be removed now is tried again another day.
+        // A failed removal is repeated another day.
         let _ = discard(entry);
     }
 }
@@ -176,7 +175,7 @@ mod tests {
         home
     }
 
-    /// An entry of 1000 bytes that was used some days ago.
+    /// An entry of 1000 bytes that was last used `days` days ago.
     fn entry(home: &Path, name: &str, days: u32) -> PathBuf {
         let entry = home.join(name);
         fs::create_dir(&entry).unwrap();
@@ -217,7 +216,7 @@ mod tests {
         fs::remove_dir_all(home).unwrap();
     }
 
-    /// Using an entry makes it new; while it is in use, it stays however large the cache is.
+    /// Using an entry renews it; an entry in use stays however large the cache is.
     #[test]
     fn what_is_used_stays() {
         let home = cache("used");

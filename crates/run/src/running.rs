@@ -1,4 +1,4 @@
-//! What runs in a call, as what can end it knows it: machine code, and programs.
+//! Handles that end running machine code and child processes.
 
 #![allow(unsafe_code)]
 
@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use crate::children::{Leash, let_go};
 
-/// Says that the call in a context is to end, or takes that back; any thread may.
+/// Sets or clears the cancellation flag of a context; callable from any thread.
 pub(crate) type SetCancelled = unsafe extern "C" fn(*mut c_void, i32);
 
-/// What runs, and what ends it.
+/// A handle that ends running work.
 #[derive(Clone, Debug)]
 pub(crate) enum Running {
     /// Machine code in a context.
@@ -19,37 +19,36 @@ pub(crate) enum Running {
     Children(Leash),
 }
 
-/// A context in which a call runs, and what ends it.
+/// A context with a running call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Code {
     context: *mut c_void,
     set_cancelled: SetCancelled,
 }
 
-// SAFETY: that a call is to end may be told from any thread.
+// SAFETY: any thread may set the cancellation flag.
 unsafe impl Send for Code {}
 
 impl Running {
     /// A call in a context.
     ///
     /// # Safety
-    /// The context is one of the library that `set_cancelled` is of, and stays open as long as the
-    /// call can be ended.
+    /// The context belongs to the library of `set_cancelled`, and stays open as long as the call
+    /// can be ended.
     pub unsafe fn code(context: *mut c_void, set_cancelled: SetCancelled) -> Running {
         Running::Code(Code { context, set_cancelled })
     }
 
-    /// Has it end.
+    /// Ends it.
     pub fn end(&self) {
         match self {
-            // SAFETY: the context is open, as `code` demands; what this writes, the code reads
-            // atomically.
+            // SAFETY: the context is open, as `code` demands; the code reads the flag atomically.
             Running::Code(code) => unsafe { (code.set_cancelled)(code.context, 1) },
             Running::Children(leash) => let_go(leash),
         }
     }
 
-    /// Whether they are the same.
+    /// Whether both are the same handle.
     pub fn is(&self, other: &Running) -> bool {
         match (self, other) {
             (Running::Code(code), Running::Code(other)) => code.context == other.context,

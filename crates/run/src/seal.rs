@@ -1,16 +1,16 @@
-//! Seals: the length and a hash of a library, in a file beside it, by which a library that has been
-//! cut or overwritten is told from one that is whole. The system maps a library into memory as it
-//! is, and a damaged one would end the process.
+//! Seals: the length and a hash of a library, in a file beside it, to detect truncated or
+//! overwritten libraries. The system maps a library without checks, so a damaged one would crash
+//! the process.
 //!
-//! The hash need not resist anyone: who can write to an entry is known ([`crate::owner`]). It takes
-//! the file as words of 64 bits, of which each is mixed in by a permutation, so that a change
-//! within one word is always noticed; four chains keep the processor busy.
+//! The hash need not be cryptographic, because [`crate::owner`] knows who can write to an entry. It
+//! mixes in each 64-bit word by a permutation, so that a change within one word is always detected;
+//! four chains keep the processor busy.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// Another kind of hash has another one.
+/// Version of the hash.
 const KIND: &str = "lambada-seal-1";
 
 /// Seals a file.
@@ -19,7 +19,7 @@ pub(crate) fn seal(file: &Path) -> io::Result<()> {
     fs::write(place(file), text(&bytes))
 }
 
-/// Whether an open file is what has been sealed at a path.
+/// Whether an open file matches the seal at a path.
 pub(crate) fn is_whole(mut file: &File, path: &Path) -> bool {
     let Ok(sealed) = crate::owner::read_small(&place(path)) else { return false };
     let length = || sealed.split(' ').nth(1)?.parse().ok();
@@ -36,7 +36,7 @@ fn text(bytes: &[u8]) -> String {
     format!("{KIND} {} {:016x}\n", bytes.len(), hash(bytes))
 }
 
-/// An odd number whose bits look drawn: the golden ratio.
+/// An odd number with irregular bits: the golden ratio.
 const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 
 fn hash(bytes: &[u8]) -> u64 {

@@ -1,11 +1,10 @@
-//! A stack of their own for programs whose functions call each other. It is reserved and not taken:
-//! the system gives a page when it is touched, so it may be far larger than the memory. The code
-//! measures how deep it is and fails before the end.
+//! A separate stack for programs whose functions call each other. It is reserved, not committed:
+//! the system supplies pages on first use, so it may be far larger than the memory. The code
+//! measures its depth and fails before the end.
 
 #![allow(unsafe_code)]
 
-/// How many bytes at the end of a stack are left to what does not measure: the frame that is made
-/// last, and functions of the system.
+/// Bytes at the end of a stack for unmeasured use: the last frame, and functions of the system.
 const MARGIN: usize = 1 << 20;
 
 #[cfg(unix)]
@@ -14,10 +13,10 @@ mod reserved {
 
     use lambada_prim::MOST_FOR_CALLS;
 
-    /// The sizes that are asked for, the first that the system has.
+    /// Sizes to request, in order.
     const SIZES: [usize; 5] = [1 << 33, 1 << 32, 1 << 30, 1 << 28, 1 << 26];
 
-    /// What no frame reaches, should a frame be larger than the margin.
+    /// Size of the inaccessible pages at the end, should a frame exceed the margin.
     const GUARD: usize = 1 << 16;
 
     #[cfg(any(target_os = "linux", target_os = "macos"))]
@@ -25,17 +24,16 @@ mod reserved {
     #[cfg(not(any(target_os = "linux", target_os = "macos")))]
     const RESERVED: i32 = 0;
 
-    /// The memory of the machine, in bytes; of a machine that does not tell, as much as is asked
-    /// for.
+    /// Bytes of memory of the machine; `usize::MAX` if unknown.
     fn memory() -> usize {
-        // SAFETY: these only read what the system says of itself.
+        // SAFETY: these only read system parameters.
         let [pages, size] =
             [libc::_SC_PHYS_PAGES, libc::_SC_PAGESIZE].map(|name| unsafe { libc::sysconf(name) });
         let bytes = usize::try_from(pages).ok().zip(usize::try_from(size).ok());
         bytes.and_then(|(pages, size)| pages.checked_mul(size)).unwrap_or(usize::MAX)
     }
 
-    /// Memory that is a stack.
+    /// Memory for a stack.
     #[derive(Debug)]
     pub(crate) struct Stack {
         base: *mut u8,
@@ -43,7 +41,7 @@ mod reserved {
     }
 
     impl Stack {
-        /// The largest that the system gives, if it gives one.
+        /// The largest stack that the system grants.
         pub fn new() -> Option<Stack> {
             SIZES.into_iter().find_map(Stack::of)
         }
@@ -51,36 +49,35 @@ mod reserved {
         fn of(size: usize) -> Option<Stack> {
             let (access, kind) =
                 (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANON | RESERVED);
-            // SAFETY: new memory, at an address that the system chooses, touches nothing that is
-            // there.
+            // SAFETY: a new mapping at an address that the system chooses affects no existing
+            // memory.
             let base = unsafe { libc::mmap(null_mut(), size, access, kind, -1, 0) };
             if base == libc::MAP_FAILED {
                 return None;
             }
             let stack = Stack { base: base.cast(), size };
-            // SAFETY: the first pages of what has just been mapped, which nobody uses.
+            // SAFETY: the first pages of the new mapping, which nothing uses yet.
             let guarded = unsafe { libc::mprotect(base, GUARD, libc::PROT_NONE) };
             (guarded == 0).then_some(stack)
         }
 
-        /// How many bytes the code may use: no more than half of the memory, for the system gives
-        /// pages that it does not have.
+        /// Bytes that the code may use: at most half of the memory, because the system overcommits.
         pub fn room(&self) -> usize {
             (self.size - GUARD - super::MARGIN).min(memory() / 2).min(MOST_FOR_CALLS as usize)
         }
 
-        /// Runs something on the stack, which does not unwind.
+        /// Runs `run`, which must not unwind, on the stack.
         pub fn run<T>(&self, run: impl FnOnce() -> T) -> T {
-            // SAFETY: the memory is ours, mapped as long as `self` is, and its ends are ends of
-            // pages. `Stack` is not `Sync`, and what runs calls no kernel, so nothing else is on
-            // it. What runs is a kernel, which is C and does not unwind.
+            // SAFETY: the memory is ours, mapped as long as `self` lives, and page-aligned. Nothing
+            // else is on the stack, because `Stack` is not `Sync` and `run` calls no other kernel.
+            // `run` is a kernel in C, which does not unwind.
             unsafe { psm::on_stack(self.base, self.size, run) }
         }
     }
 
     impl Drop for Stack {
         fn drop(&mut self) {
-            // SAFETY: it has been mapped by `Stack::of`, and nothing runs on it.
+            // SAFETY: `Stack::of` mapped the memory, and nothing runs on it.
             unsafe { libc::munmap(self.base.cast(), self.size) };
         }
     }
@@ -88,7 +85,7 @@ mod reserved {
 
 #[cfg(not(unix))]
 mod reserved {
-    /// What the compiler itself runs on.
+    /// The compiler's own stack.
     #[derive(Debug)]
     pub(crate) struct Stack;
 
@@ -97,7 +94,7 @@ mod reserved {
             Some(Stack)
         }
 
-        /// The smallest roomy stack is sixteen times as large.
+        /// The smallest roomy stack is sixteen times larger.
         pub fn room(&self) -> usize {
             super::MARGIN
         }

@@ -1,6 +1,5 @@
-//! Was standard output open when the process began? Before `main`, Rust opens the null device in
-//! the place of a stream that is closed, so that a result would vanish without a word; this looks
-//! earlier.
+//! Whether standard output was open when the process began. Before `main`, Rust replaces a closed
+//! stream by the null device, so that a result would vanish silently; this check runs earlier.
 
 #![allow(unsafe_code)]
 
@@ -8,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 static CLOSED: AtomicBool = AtomicBool::new(false);
 
-/// Was standard output closed when the process began? Where that cannot be found out, no.
+/// Whether standard output was closed when the process began; false if unknown.
 pub fn output_was_closed() -> bool {
     CLOSED.load(Ordering::Relaxed)
 }
@@ -25,7 +24,7 @@ mod early {
     }
 
     extern "C" fn look() {
-        // SAFETY: the command only reads the flags of a descriptor, and fails where that is closed.
+        // SAFETY: the command only reads the flags of a descriptor, and fails if that is closed.
         if unsafe { fcntl(OUTPUT, F_GETFD) } == -1 {
             super::CLOSED.store(true, Ordering::Relaxed);
         }

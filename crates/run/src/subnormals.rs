@@ -1,33 +1,32 @@
-//! Subnormal numbers: whether the processor computes with them, or takes them for zeros, which is
-//! many times as fast on most. This is a mode of each thread, in which machine code is called; code
-//! of Rust runs in the usual one, as Rust asks for.
+//! Whether the processor computes with subnormal numbers or flushes them to zero, which is many
+//! times faster on most. The mode belongs to a thread. Machine code runs in the requested mode,
+//! Rust code in the default mode that Rust requires.
 
 #![allow(unsafe_code)]
 
-/// The control register for floating-point numbers of a thread: rounding, exceptions, subnormal
-/// numbers.
+/// The floating-point control register of a thread: rounding, exceptions, subnormal numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Mode(u64);
 
 impl Mode {
-    /// That of this thread.
+    /// The mode of this thread.
     pub fn current() -> Mode {
         Mode(register::read())
     }
 
-    /// The same, but subnormal numbers are zeros, as arguments and as results; the same where the
-    /// processor cannot do that.
+    /// The mode with subnormal arguments and results flushed to zero, if the processor supports
+    /// that.
     pub fn flushing(self) -> Mode {
         Mode(self.0 | register::FLUSH)
     }
 
-    /// The same, but subnormal numbers are numbers.
+    /// The mode without flushing.
     pub fn keeping(self) -> Mode {
         Mode(self.0 & !register::FLUSH)
     }
 
-    /// Calls a function in this mode. What it does itself, besides calls of machine code, is no
-    /// arithmetic of reals.
+    /// Calls a function in this mode. Besides calls of machine code, it must not compute with
+    /// reals.
     #[inline]
     pub fn during<R>(self, call: impl FnOnce() -> R) -> R {
         let before = Mode::current();
@@ -35,14 +34,14 @@ impl Mode {
             return call();
         }
         let _back = Back(before);
-        // SAFETY: the mode is one that has been read, but for what is done with subnormal numbers.
-        // `_back` ends it.
+        // SAFETY: the mode was read from the register, except for the flush bits. `_back` restores
+        // the previous one.
         unsafe { register::write(self.0) };
         call()
     }
 }
 
-/// Goes back to a mode when it is dropped.
+/// Restores a mode when dropped.
 struct Back(Mode);
 
 impl Drop for Back {
@@ -64,12 +63,12 @@ mod register {
         let mut found = 0_u32;
         // SAFETY: `stmxcsr` stores 32 bits.
         unsafe { asm!("stmxcsr [{}]", in(reg) &raw mut found, options(nostack, preserves_flags)) };
-        // Whether something has been rounded, and so on, is no mode.
+        // The status flags of past operations are not part of the mode.
         u64::from(found & !0x3f)
     }
 
     /// # Safety
-    /// The value is one that has been read, but for `FLUSH`.
+    /// The value was read from the register, except for the bits of `FLUSH`.
     #[inline]
     pub unsafe fn write(value: u64) {
         let value = value as u32;
@@ -96,11 +95,11 @@ mod register {
     }
 
     /// # Safety
-    /// The value is one that has been read, but for `FLUSH`.
+    /// The value was read from the register, except for the bits of `FLUSH`.
     #[inline]
     pub unsafe fn write(value: u64) {
-        // SAFETY: every program may write the register; not `nomem`, so that arithmetic does not
-        // pass it by.
+        // SAFETY: every program may write the register. Not `nomem`, so that arithmetic is not
+        // moved across it.
         unsafe { asm!("msr fpcr, {}", in(reg) value, options(nostack, preserves_flags)) };
     }
 }
@@ -122,20 +121,20 @@ mod tests {
 
     use super::*;
 
-    /// Half of the least normal number. In assembly on the processors that have a mode: Rust may
-    /// compute what it knows without one.
+    /// Half of the least normal number. Uses assembly where a mode exists, because Rust may fold
+    /// constants without regard to the mode.
     fn half() -> f64 {
         #[cfg(target_arch = "x86_64")]
         {
             let mut x = black_box(f64::MIN_POSITIVE);
-            // SAFETY: `mulsd` changes a register.
+            // SAFETY: `mulsd` only changes a register.
             unsafe { std::arch::asm!("mulsd {x}, {y}", x = inout(xmm_reg) x, y = in(xmm_reg) 0.5) };
             x
         }
         #[cfg(target_arch = "aarch64")]
         {
             let mut x = black_box(f64::MIN_POSITIVE);
-            // SAFETY: `fmul` changes a register.
+            // SAFETY: `fmul` only changes a register.
             unsafe {
                 std::arch::asm!("fmul {x:d}, {x:d}, {y:d}", x = inout(vreg) x, y = in(vreg) 0.5);
             }

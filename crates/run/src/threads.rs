@@ -1,5 +1,5 @@
-//! Threads for parallel loops: one pool for each number of threads, which all calls of the process
-//! share. What runs where is no part of a result.
+//! Threads for parallel loops: one pool for each number of threads, shared by all calls of the
+//! process. Results do not depend on the assignment of work to threads.
 
 #![allow(unsafe_code)]
 
@@ -11,26 +11,26 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::subnormals::Mode;
 
-/// What a worker does: its loop, and its number.
+/// The work of a parallel loop, for one worker number.
 type Work = unsafe extern "C" fn(*mut c_void, i64);
-/// Runs the work of so many workers on the threads of a pool.
+/// Runs the work of several workers on the threads of a pool.
 type Fork = unsafe extern "C" fn(*mut c_void, i64, Work, *mut c_void);
-/// Says on how many threads the calls in a context run, and what runs functions on them.
+/// Sets the number of threads of a context, and the function that runs work on them.
 pub(crate) type SetThreads = unsafe extern "C" fn(*mut c_void, i64, Fork, *mut c_void) -> i32;
 
-/// The threads of a pool. Pools are never closed: threads without work cost nothing.
+/// A pool with its number of threads. Pools are never closed, because idle threads cost nothing.
 #[derive(Clone, Debug)]
 pub(crate) struct Threads {
     count: usize,
     pool: Arc<ThreadPool>,
 }
 
-/// Pools by process and number of threads: a process that has been forked has none of the threads
-/// of the one before it.
+/// Pools by process id and number of threads, because a forked process has none of its parent's
+/// threads.
 type Pools = Mutex<HashMap<(u32, usize), Arc<ThreadPool>>>;
 
 impl Threads {
-    /// So many threads; none if that is one, or if the system has not got as many.
+    /// A pool of `count` threads; `None` for one thread, or if the system cannot create them.
     pub fn new(count: usize) -> Option<Threads> {
         static POOLS: OnceLock<Pools> = OnceLock::new();
         if count <= 1 {
@@ -49,39 +49,38 @@ impl Threads {
         Some(Threads { count, pool })
     }
 
-    /// Has the calls in a context run on these threads.
+    /// Makes the calls in a context use these threads.
     ///
     /// # Safety
-    /// `set` is of the library that has opened the context, no call is using it, and `self`
+    /// `set` belongs to the library that opened the context, no call uses the context, and `self`
     /// outlives it.
     pub unsafe fn give(&self, set: SetThreads, context: *mut c_void) {
         let pool = Arc::as_ptr(&self.pool).cast_mut().cast();
-        // SAFETY: `fork` is given the pool, which `self` keeps. Where there is no memory for
-        // workers, calls use one thread.
+        // SAFETY: `fork` receives the pool, which `self` keeps. Without memory for workers, calls
+        // use one thread.
         let _ = unsafe { set(context, self.count as i64, fork, pool) };
     }
 }
 
-/// A worker, for threads that wait until all have done their work.
+/// A worker; the threads join before it is dropped.
 struct Worker(Work, *mut c_void);
 
-// SAFETY: machine code is given its loop on several threads, and shares what it writes there by
-// atomic operations only.
+// SAFETY: several threads run the loop, and share data only by atomic operations.
 unsafe impl Sync for Worker {}
 
 impl Worker {
     fn run(&self, number: usize) {
-        // SAFETY: `fork` returns when all have returned, and the loop lives as long.
+        // SAFETY: `fork` returns after all workers, and the loop lives as long.
         unsafe { (self.0)(self.1, number as i64) }
     }
 }
 
 unsafe extern "C" fn fork(pool: *mut c_void, workers: i64, work: Work, team: *mut c_void) {
-    // SAFETY: `Threads::give` has given the address of a pool that lives as long as the context.
+    // SAFETY: `Threads::give` passes the address of a pool that lives as long as the context.
     let pool = unsafe { &*pool.cast_const().cast::<ThreadPool>() };
     let worker = Worker(work, team);
     let workers = usize::try_from(workers).unwrap_or(0);
-    // What a worker computes is what the calling thread would.
+    // Workers must compute the same results as the calling thread.
     let mode = Mode::current();
     pool.broadcast(|thread| {
         if thread.index() < workers {

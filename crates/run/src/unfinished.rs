@@ -1,5 +1,5 @@
-//! Files and folders that are being made. Whoever makes one removes it or moves it to its place;
-//! where the process is ended in between, those that are left are removed first.
+//! Files and folders under construction. Their creator removes them or moves them into place; if
+//! the process has to exit in between, it first removes the remaining ones.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -10,12 +10,12 @@ fn made() -> MutexGuard<'static, Vec<PathBuf>> {
     MADE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A file or folder that is being made, as long as this lives.
+/// Registers a file or folder under construction while it lives.
 #[derive(Debug)]
 pub struct Unfinished(PathBuf);
 
 impl Unfinished {
-    /// What is at this path, or soon will be.
+    /// Registers a present or future path.
     pub fn at(path: &Path) -> Unfinished {
         made().push(path.to_path_buf());
         Unfinished(path.to_path_buf())
@@ -31,14 +31,14 @@ impl Drop for Unfinished {
     }
 }
 
-/// Ends children and removes what is being made, in a process that is about to end: from now on,
-/// whoever begins or finishes something waits forever.
+/// Ends children and removes unfinished files, in a process that is about to exit. From then on,
+/// threads that begin or finish a file block forever.
 pub fn remove_unfinished() {
     // Children first, because they would go on writing.
     crate::children::end_children();
     let made = made();
     for path in made.iter() {
-        // What cannot be removed is only litter.
+        // A remaining file is only litter.
         let _ = match path.is_dir() {
             true => std::fs::remove_dir_all(path),
             false => std::fs::remove_file(path),

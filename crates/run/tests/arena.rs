@@ -1,5 +1,5 @@
-//! The second call is as fast as any later one. Alone in its process, since it looks at what the
-//! process asks of the system.
+//! The second call is as fast as any later one. A process of its own, because the test measures
+//! page faults of the process.
 
 mod common;
 
@@ -7,7 +7,7 @@ use common::*;
 use lambada_loops::{Return, Step, Stmt};
 use lambada_prim::Prim;
 
-/// How many pages the system has had to supply so far.
+/// Number of page faults so far.
 #[cfg(target_os = "linux")]
 fn faults() -> u64 {
     let text = std::fs::read_to_string("/proc/self/stat").unwrap();
@@ -18,7 +18,7 @@ fn faults() -> u64 {
 #[cfg(target_os = "linux")]
 #[test]
 fn the_second_call_finds_the_memory_of_the_first() {
-    // Many arrays, each larger than the one before it: the arena grows in many steps.
+    // Many arrays of growing size, so that the arena grows in many steps.
     let mut p = Builder::new("growing");
     let n = p.size("n");
     let mut sum = real(0.0);

@@ -1,4 +1,4 @@
-//! Control flow, cells, memory and failures, by hand.
+//! Control flow, cells, memory and failures, in handwritten functions.
 
 mod common;
 
@@ -100,7 +100,7 @@ fn while_loops() {
     }
 }
 
-/// A condition with statements that cannot be one expression, whose names the body uses.
+/// A condition that needs statements, whose names the body uses.
 #[test]
 fn while_with_statements_before_the_test() {
     let mut b = Builder::new("collatz");
@@ -135,7 +135,7 @@ fn while_with_statements_before_the_test() {
     assert_eq!(agree(&function, &[size(27)]).unwrap()[0].as_scalar(), Some(Scalar::Int(112)));
 }
 
-/// `out[i] = x[i - 1] + x[i]` in two buffers that are exchanged `t` times.
+/// `out[i] = x[i - 1] + x[i]` in two buffers that are swapped `t` times.
 fn smooth() -> Function {
     let mut b = Builder::new("smooth");
     let n = b.size("n");
@@ -206,7 +206,7 @@ fn views_and_constants() {
     assert_eq!(results[4].dims, [0, 5]);
 }
 
-/// Loads wait for their use, but not beyond a store that may change them.
+/// Loads are delayed to their use, but not beyond a store to the same memory.
 #[test]
 fn a_load_does_not_move_beyond_a_store() {
     let mut b = Builder::new("rotate");
@@ -228,7 +228,7 @@ fn a_load_does_not_move_beyond_a_store() {
     assert_eq!(results, [ints(&[2, 1, 3]), size(5), size(6)]);
 }
 
-/// A check that holds, and one that fails with its numbers; the machine works again afterwards.
+/// A check that holds, and one that fails with its numbers; the kernel works afterwards.
 #[test]
 fn failing_checks_say_their_numbers() {
     let mut b = Builder::new("checked");
@@ -365,7 +365,7 @@ fn functions_of_one_unit_may_have_one_name() {
     }
 }
 
-/// Long straight-line code, with expressions that nest without end.
+/// Long straight-line code with deeply nested expressions.
 #[test]
 fn twenty_thousand_statements() {
     let mut b = Builder::new("long");

@@ -1,5 +1,5 @@
-//! Programs with libraries as machine code: as the interpreter runs them, and as deep as there is
-//! memory.
+//! Programs with libraries of functions: machine code agrees with the interpreter, and recursion is
+//! limited by memory only.
 
 mod common;
 

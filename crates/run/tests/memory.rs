@@ -1,4 +1,4 @@
-//! Memory is given back. Alone in its process, since it looks at what the process holds.
+//! Memory is freed. A process of its own, because the test measures the memory of the process.
 
 mod common;
 
@@ -18,7 +18,7 @@ fn many_calls_do_not_leak() {
     let before = resident();
     (0..50).for_each(|_| drop(small()));
     assert!(resident() - before < 8 << 20, "{} bytes more", resident() - before);
-    // Contexts go with their kernels.
+    // A kernel frees its contexts.
     let again = |_| {
         let kernel = exact(&[&function]).remove(0);
         kernel.call(&[size(50_000)]).unwrap();

@@ -1,4 +1,4 @@
-//! Every primitive, on one lane and on several: the interpreter and machine code agree.
+//! The interpreter and machine code agree on every primitive, on one lane and on several.
 
 mod common;
 
@@ -40,7 +40,8 @@ fn values(elem: ScalarTy, count: usize, shift: usize) -> Tensor {
     Tensor { dims: vec![count], data }
 }
 
-/// Orders of polygamma are small: large ones take time in proportion.
+/// Arguments of a primitive. Orders of polygamma are small, because the time is proportional to
+/// them.
 fn arguments(prim: Prim, count: usize) -> Vec<Tensor> {
     let arg = |(k, elem): (usize, &ScalarTy)| match (prim, k) {
         (Prim::Polygamma, 0) => Tensor {
@@ -52,7 +53,7 @@ fn arguments(prim: Prim, count: usize) -> Vec<Tensor> {
     prim.args().iter().enumerate().map(arg).collect()
 }
 
-/// `for i { out[i] = prim(args[i] …) }`, so many lanes at a time.
+/// `for i { out[i] = prim(args[i] …) }`, with `lanes` lanes.
 fn elementwise(prim: Prim, lanes: u16) -> Function {
     let mut b = Builder::new(&format!("{}_{lanes}", prim.name()));
     let n = b.size("n");
@@ -66,7 +67,7 @@ fn elementwise(prim: Prim, lanes: u16) -> Function {
     b.finish(vec![Return::Buffer(out, vec![n])])
 }
 
-/// Only these may differ in the last digits.
+/// Zero for exact primitives; others may differ in the last digits.
 fn tolerance(prim: Prim) -> f64 {
     let exact = [
         Prim::Div,
@@ -85,7 +86,7 @@ fn all_primitives_on_all_lanes() {
     on_all_lanes(Precision::F64, tolerance);
 }
 
-/// Against the interpreter, which computes with 64 bits and rounds.
+/// Compares with the interpreter, which computes in 64 bits and rounds.
 #[test]
 fn all_primitives_on_all_lanes_of_32_bits() {
     on_all_lanes(Precision::F32, |prim| if tolerance(prim) == 0.0 { 0.0 } else { 1e-6 });
@@ -107,7 +108,7 @@ fn on_all_lanes(precision: Precision, tolerance: fn(Prim) -> f64) {
     }
 }
 
-/// One operand is a constant or a scalar: it is broadcast.
+/// Broadcasts an operand that is a constant or a scalar.
 #[test]
 fn broadcasts() {
     let mut functions = Vec::new();
@@ -152,7 +153,7 @@ fn broadcasts() {
     }
 }
 
-/// All operands are constants: C must not compute in `int`, and one lane is spread over many.
+/// All operands are constants: C must not compute in `int`, and the result is broadcast.
 #[test]
 fn constants() {
     let large = int(3_000_000_000);
@@ -191,7 +192,7 @@ fn constants() {
         b.store(out, int(0), spread);
         results.push(Return::Buffer(out, vec![int(4)]));
     }
-    // `2000000000` in an expression that is selected and then multiplied.
+    // `2000000000` inside a selected and then multiplied expression.
     let c = b.scalar(BOOL, "c");
     let chosen = b.prim(Prim::SelectInt, &[c, int(2_000_000_000), int(1)]);
     let product = b.prim(Prim::MulInt, &[chosen, int(2_000_000_000)]);

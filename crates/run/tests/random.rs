@@ -1,8 +1,8 @@
-//! Programs drawn by chance: the interpreter and machine code give the same bits.
+//! Random programs: the interpreter and machine code agree bit for bit.
 //!
-//! The primitives are those that are exact or correctly rounded, so nothing is allowed to differ.
-//! Offsets are brought into range by a remainder, memory is filled before it is read, and loops are
-//! short; everything else is free: types, lanes, nesting, cells, views, exchanges, scopes, checks.
+//! All primitives in them are exact or correctly rounded, so nothing may differ. Offsets are
+//! reduced into range by a remainder, memory is filled before it is read, and loops are short. All
+//! else is free: types, lanes, nesting, cells, views, exchanges, scopes, checks.
 
 mod common;
 
@@ -12,13 +12,13 @@ use lambada_prim::{Data, Precision, Prim, ReduceOp, Scalar, ScalarTy, Tensor};
 use lambada_run::{Engine, Kernel, Settings};
 use lambada_testkit::Random;
 
-/// A buffer that may be used: at least `len` elements.
+/// A usable buffer of at least `len` elements.
 #[derive(Clone, Copy)]
 struct Known {
     buf: Buf,
     len: i64,
     elem: ScalarTy,
-    /// Made by `alloc` in the scope with this number.
+    /// The scope of its `alloc`, if it has one.
     alloc: Option<usize>,
     writable: bool,
 }
@@ -36,9 +36,9 @@ struct Generator {
     scope: Scope,
     arena: usize,
     arenas: usize,
-    /// How many statements may still be drawn.
+    /// Number of statements that may still be drawn.
     fuel: usize,
-    /// How many lanes values may have.
+    /// Allowed numbers of lanes.
     lanes: &'static [u16],
 }
 
@@ -130,7 +130,7 @@ impl Generator {
         }
     }
 
-    /// A value of the type: one that there is, of so many lanes or of one, or a constant.
+    /// A value of the type: an existing one with `lanes` lanes or a single one, or a constant.
     fn value(&mut self, elem: ScalarTy, lanes: u16) -> Operand {
         let fits = |operand: &&Operand| {
             let ty = self.b.function.regs[reg(**operand).0 as usize].0;
@@ -140,7 +140,7 @@ impl Generator {
         if found.is_empty() || self.chance.once_in(5) {
             return Operand::Lit(self.datum(elem));
         }
-        // The latest ones more often, so that expressions grow.
+        // Prefers the latest values, so that expressions grow.
         let from = if self.chance.once_in(2) { found.len().saturating_sub(4) } else { 0 };
         self.chance.pick(&found[from..])
     }
@@ -171,7 +171,7 @@ impl Generator {
         }
     }
 
-    /// Statements in a scope of their own.
+    /// Statements in a new scope.
     fn body(&mut self, depth: usize, first: &[Operand]) -> Vec<Stmt> {
         let outside = self.scope.clone();
         self.scope.values.extend(first);
@@ -237,7 +237,7 @@ impl Generator {
         if let Some(known) = self.buffer(|known| known.writable && known.len >= i64::from(lanes)) {
             let value = self.value(known.elem, lanes);
             let offset = self.offset(known, lanes);
-            // Often an update of what is there.
+            // Often updates the previous value.
             let value =
                 if known.elem == REAL && self.chance.once_in(2) && self.b.lanes(value) == lanes {
                     let old = self.b.load(known.buf, offset, lanes);
@@ -249,8 +249,7 @@ impl Generator {
         }
     }
 
-    /// A load that is used once, after what it has read has changed, directly or under another
-    /// name.
+    /// A load whose single use comes after its memory has changed, directly or through an alias.
     fn change_after_read(&mut self) {
         let lanes = self.chance.pick(self.lanes);
         let Some(known) = self.buffer(|known| known.writable && known.len >= i64::from(lanes))
@@ -276,7 +275,7 @@ impl Generator {
                 let value = Operand::Lit(self.datum(known.elem));
                 self.b.put(Stmt::Step(Step::Fill { buf: known.buf, value, len: int(known.len) }));
             }
-            // The view is now of the memory of the other.
+            // The view now refers to the other buffer's memory.
             _ => {
                 if let Some(other) = self.swap(known)
                     && self.chance.once_in(2)
@@ -290,7 +289,7 @@ impl Generator {
         self.scope.cells.push(cell);
     }
 
-    /// The same with a cell.
+    /// As [`change_after_read`](Generator::change_after_read), for a cell.
     fn cell_after_read(&mut self) {
         if self.scope.cells.is_empty() {
             return self.cell();
@@ -392,7 +391,7 @@ impl Generator {
         let Some(to) = self.buffer(|known| known.alloc.is_some() && numbers(known)) else { return };
         let Some(from) = self.buffer(|from| from.elem == to.elem && !from.writable) else { return };
         let room = to.len.min(from.len);
-        // Rows with nothing between them, and with some.
+        // Rows with and without gaps.
         let rows = self.chance.below(4) as i64;
         let cols = self.chance.below(1 + (room / rows.max(1)).min(5) as usize) as i64;
         let most = |len: i64, rows: i64, cols: i64| {
@@ -491,8 +490,7 @@ impl Generator {
         self.b.put(Stmt::Nest(Nest::If { cond, then, otherwise }));
     }
 
-    /// Everything that is there in the end: all scalars, cells and buffers, and vectors by way of a
-    /// buffer.
+    /// Results that show the final state: scalars, cells and buffers, and vectors through a buffer.
     fn results(&mut self) -> Vec<Return> {
         let cells = self.scope.cells.clone();
         let gets: Vec<Operand> = cells.into_iter().map(|cell| self.b.get(cell)).collect();
@@ -500,7 +498,7 @@ impl Generator {
         let mut results = Vec::new();
         for value in self.scope.values.clone() {
             let ty = self.b.function.regs[reg(value).0 as usize].0;
-            // Not all of them: what is mentioned twice is not printed where it is used.
+            // Only some, because a value with several uses is not printed at its use.
             if ty.lanes == 1 && self.chance.once_in(4) {
                 results.push(Return::Scalar(value));
             } else if ty.lanes > 1 && self.chance.once_in(4) {
@@ -522,14 +520,14 @@ fn interpreter_and_machine_agree() {
     agreement(250, (Precision::F64, LANES), exact);
 }
 
-/// All of them are cut: what the parts share goes through the frame.
+/// Cuts all functions, so that the parts share values through the frame.
 #[test]
 fn programs_in_small_parts_agree() {
     agreement(400, (Precision::F64, LANES), |functions| exact_in_parts(functions, 3));
     agreement(400, (Precision::F64, LANES), |functions| exact_in_parts(functions, 8));
 }
 
-/// Machine code that is made here.
+/// Machine code of `lambada_jit`.
 #[test]
 fn interpreter_and_own_machine_code_agree() {
     agreement(2000, (Precision::F64, &[1, 4]), |functions| {
@@ -538,7 +536,7 @@ fn interpreter_and_own_machine_code_agree() {
     });
 }
 
-/// To the last bit: what 64 bits give, rounded, is what 32 bits give.
+/// Bit for bit: rounding the results of 64 bits yields the results of 32 bits.
 #[test]
 fn reals_of_32_bits_agree() {
     agreement(150, (Precision::F32, LANES), exact);
@@ -558,13 +556,13 @@ fn agreement(
             .collect();
         let kernels = compile(&programs.iter().map(|(function, _)| function).collect::<Vec<_>>());
         for ((function, args), kernel) in programs.iter().zip(&kernels) {
-            // Twice: the second call finds the memory that the first one left.
+            // Twice, because the second call reuses the memory of the first.
             failures += usize::from(compare(function, kernel, args, 0.0).is_err());
             let _ = compare(function, kernel, args, 0.0);
             lambada_loops::visit(&function.body, &mut |_| statements += 1);
         }
     }
-    // The programs are worth running: most of them come to their end, and of many some fail.
+    // Checks that the programs are useful: most succeed, and among many some fail.
     assert!(failures > 0 || count < 200, "none of {count} programs fails");
     assert!(failures < count as usize / 2, "{failures} failures");
     assert!(statements > 30 * count as usize, "{statements} statements");

@@ -1,5 +1,5 @@
-//! Compilers and caches that are there or not: each case runs this program again, in another
-//! environment, where it is no list of tests but what `CHILD` says.
+//! Missing and broken compilers and caches. Each case runs this program again in another
+//! environment, where `CHILD` selects the task.
 
 mod common;
 
@@ -19,7 +19,7 @@ fn increment(by: i64) -> Function {
     b.finish(vec![Return::Scalar(y)])
 }
 
-/// In the environment of a child: what it compiles.
+/// Environment variable with the task of a child.
 const CHILD: &str = "LAMBADA_TEST_CHILD";
 
 fn main() {
@@ -62,7 +62,7 @@ fn tests() -> Vec<Trial> {
     ]
 }
 
-/// A child: compiles twice, and calls.
+/// Child: compiles twice, and calls.
 fn called_twice(by: i64) {
     for _ in 0..2 {
         let kernel = Kernel::compile(&increment(by)).unwrap();
@@ -75,13 +75,13 @@ fn called_twice(by: i64) {
     }
 }
 
-/// A child: a compiler that rejects everything.
+/// Child: uses a compiler that rejects everything.
 fn rejected() {
     let message = Kernel::compile(&increment(1)).unwrap_err().to_string();
     println!("message={}", message.replace('\n', " / "));
 }
 
-/// A child: compiles twice what takes as many lanes as it is told to, and says with how many.
+/// Child: lowers and compiles twice, and prints the numbers of lanes.
 fn lowered_twice() {
     for by in [7, 8] {
         let settings = Settings::default();
@@ -113,7 +113,7 @@ fn said(output: &Output) -> (String, String) {
     (out, err)
 }
 
-/// An empty directory of this test.
+/// Creates an empty directory for this test.
 fn directory(name: &str) -> PathBuf {
     let path =
         Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
@@ -176,8 +176,7 @@ fn units_are_cached_and_damage_is_repaired() {
 
 const LIBRARY: &str = if cfg!(target_os = "macos") { "kernel.dylib" } else { "kernel.so" };
 
-/// A library that has been cut, grown, or overwritten in some place; most would end whoever loads
-/// them.
+/// Truncated, extended and overwritten libraries; most would crash the process that loads them.
 fn damages(whole: &[u8]) -> Vec<Vec<u8>> {
     let cut = [0, 1, 64, whole.len() / 4, whole.len() / 2, whole.len() - 1];
     let cut = cut.map(|len| whole[..len].to_vec());
@@ -219,7 +218,7 @@ fn processes_share_a_cache() {
     std::fs::remove_dir_all(cache).unwrap();
 }
 
-/// Entries are damaged again and again while others use them and make them anew.
+/// Damages an entry repeatedly while other processes use and rebuild it.
 fn processes_share_a_damaged_cache() {
     let cache = directory("damaged");
     let run = || command(6, &[("LAMBADA_CACHE", &cache)]);
@@ -228,14 +227,14 @@ fn processes_share_a_damaged_cache() {
     for round in 0..4 {
         let mut children: Vec<_> =
             (0..4).map(|_| run().stdout(std::process::Stdio::null()).spawn().unwrap()).collect();
-        // In another place and renamed, as whoever restores files does it: what has been mapped
-        // must not change.
+        // Written elsewhere and renamed, as backup programs do it, because mapped files must not
+        // change.
         for part in 1..5 {
             std::thread::sleep(std::time::Duration::from_millis(5 * round));
             let Ok(whole) = std::fs::read(entry.join(LIBRARY)) else { continue };
             let aside = cache.with_extension("aside");
             std::fs::write(&aside, &whole[..whole.len() * part / 5]).unwrap();
-            // The entry may be gone just now.
+            // The entry may be missing at the moment.
             let _ = std::fs::rename(&aside, entry.join(LIBRARY));
         }
         for child in &mut children {
@@ -248,7 +247,7 @@ fn processes_share_a_damaged_cache() {
     std::fs::remove_dir_all(cache).unwrap();
 }
 
-/// The message says that it is our mistake, and where the C file is.
+/// The message blames Lambada, and names the C file.
 #[cfg(unix)]
 fn what_a_compiler_says_is_told() {
     let home = directory("rejects");
@@ -268,8 +267,8 @@ fn what_a_compiler_says_is_told() {
     std::fs::remove_dir_all(home).unwrap();
 }
 
-/// One that rejects everything, as on a full disk; one that makes nothing; one that makes what is
-/// no library.
+/// Three broken compilers: one rejects everything, as on a full disk; one produces nothing; one
+/// produces an invalid library.
 #[cfg(unix)]
 fn a_compiler_that_does_not_work_is_no_mistake_of_ours() {
     for (what, told) in [
@@ -291,8 +290,8 @@ fn a_compiler_that_does_not_work_is_no_mistake_of_ours() {
     }
 }
 
-/// A function is lowered for the C compiler, and again if that turns out not to work; which is
-/// found out once.
+/// A function is lowered for the C compiler, then once more if the compiler turns out to be broken,
+/// which is discovered only once.
 #[cfg(unix)]
 fn lanes_are_those_of_what_runs() {
     let native = Target::Here.lanes(Precision::F64);
@@ -321,7 +320,7 @@ fn lanes_are_those_of_what_runs() {
     std::fs::remove_dir_all(home).unwrap();
 }
 
-/// A C compiler that says its version and otherwise does this.
+/// A C compiler that prints its version and otherwise runs `what`.
 #[cfg(unix)]
 fn script(home: &Path, what: &str) -> PathBuf {
     use std::os::unix::fs::PermissionsExt;

@@ -1,6 +1,6 @@
-//! The vector mathematics against many digits: the error of each function over its whole range, in
-//! units of the last place of the result, on processors with fused operations and without; all
-//! widths give the same; ends, zeros and NaN are those of the interpreter.
+//! The vector mathematics against multi-precision results: the error of each function over its
+//! whole range, in units in the last place, with and without fused operations. All widths give
+//! equal results; limits, zeros and NaN agree with the interpreter.
 
 mod common;
 mod precise;
@@ -14,18 +14,18 @@ use lambada_run::{Engine, Kernel, Settings, Target};
 use lambada_testkit::Random;
 use precise::Precise;
 
-/// A function, and how it is measured.
+/// A function and its error bounds.
 struct Case {
     prim: Prim,
-    /// The largest error, in units of the last place; `docs/src/vector-mathematics.md` says the
-    /// same.
+    /// The largest error in units in the last place; `docs/src/vector-mathematics.md` states it as
+    /// well.
     bound: f64,
-    /// Ranges of the argument, or of both.
+    /// Ranges of the arguments.
     ranges: &'static [(f64, f64)],
-    /// Of the arguments, one or two.
+    /// The exact function of one or two arguments.
     exact: fn(&[Precise]) -> Precise,
-    /// Errors below this are no errors for negative arguments, between which a function has zeros
-    /// that no formula is good at.
+    /// Tolerated absolute error for negative arguments, because near the zeros there no formula has
+    /// a small relative error.
     absolute: f64,
 }
 
@@ -92,8 +92,8 @@ fn atan2(y: &Precise, x: &Precise) -> Precise {
     if y.is_negative() { -angle } else { angle }
 }
 
-/// Points all over a range: even ones, powers of two with random digits, and those that are next to
-/// where functions change their ways.
+/// Points all over a range: evenly spaced ones, powers of two with random digits, and neighbors of
+/// the points where an implementation changes its formula.
 fn points(range: (f64, f64), random: &mut Random, count: usize) -> Vec<f64> {
     const EDGES: [f64; 24] = [
         0.25,
@@ -164,7 +164,7 @@ fn arguments(case: &Case, random: &mut Random) -> Vec<Vec<f64>> {
     columns
 }
 
-/// An exponent that neither overflows nor gives nothing but 1.
+/// An exponent that avoids overflow and results of 1.
 fn exponent(x: f64, random: &mut Random) -> f64 {
     let largest = 745.0 / x.ln().abs().max(1e-9);
     match random.below(3) {
@@ -174,7 +174,7 @@ fn exponent(x: f64, random: &mut Random) -> f64 {
     }
 }
 
-/// `for i { out[i] = prim(x[i] …) }`, so many lanes at a time.
+/// `for i { out[i] = prim(x[i] …) }`, with `lanes` lanes.
 fn elementwise(prim: Prim, lanes: u16) -> Function {
     let mut b = Builder::new(&format!("{}_{lanes}", prim.name()));
     let n = b.size("n");
@@ -197,19 +197,19 @@ fn run(kernel: &Kernel, columns: &[Vec<f64>]) -> Vec<f64> {
     }
 }
 
-/// The error of a result in units of its last place.
+/// The error of a result in units in the last place.
 fn error(found: f64, exact: &Precise) -> f64 {
     let value = exact.to_f64();
     if value.is_infinite() || value.abs() > f64::MAX {
         return if found == value { 0.0 } else { f64::INFINITY };
     }
     if !found.is_finite() {
-        // Half a place beyond the largest it may be rounded to an infinity.
+        // Half a unit beyond the largest number, the result may be rounded to infinity.
         let beyond = found.is_infinite() && value.abs() == f64::MAX;
         return if beyond { 1.0 } else { f64::INFINITY };
     }
     let exponent = ((value.abs().to_bits() >> 52) as i32 - 1023).max(-1022);
-    // The place as a product, as it may be subnormal.
+    // Scales in two steps, as the unit may be subnormal.
     let scaled = (Precise::new(found) - exact.clone()) * Precise::new(2f64.powi(52 - exponent / 2));
     (scaled * Precise::new(2f64.powi(exponent / 2 - exponent))).to_f64().abs()
 }
@@ -235,7 +235,7 @@ fn errors_are_within_their_bounds() {
         let mut worst = (0.0, String::new());
         for point in 0..columns[0].len() {
             let args: Vec<f64> = columns.iter().map(|column| column[point]).collect();
-            // Zeros and poles are compared with the interpreter, below.
+            // The comparison with the interpreter below covers zeros and poles.
             let pole = args[0] < 0.0 && args[0].fract() == 0.0;
             let zero = case.prim == Prim::Lgamma && [1.0, 2.0].contains(&args[0]);
             if args.contains(&0.0) || pole || zero {
@@ -243,7 +243,7 @@ fn errors_are_within_their_bounds() {
             }
             let exact = (case.exact)(&args.iter().map(|x| Precise::new(*x)).collect::<Vec<_>>());
             for (result, way) in results.iter().zip(&ways) {
-                // There it is the one for scalars, which has a bound of its own.
+                // On this engine the scalar function runs, which has another bound.
                 if case.prim == Prim::Digamma && *way == own {
                     continue;
                 }
@@ -266,7 +266,7 @@ fn errors_are_within_their_bounds() {
     assert!(complaints.is_empty(), "{}", complaints.join("\n"));
 }
 
-/// A lane gives what it gives on any width.
+/// A lane's result does not depend on the width.
 #[test]
 fn all_widths_give_the_same() {
     let mut random = Random(8);
@@ -286,9 +286,9 @@ fn all_widths_give_the_same() {
     }
 }
 
-/// Without subnormal numbers functions give what they give with them, where neither arguments nor
-/// results are subnormal: to the last places, as the small part of a number may be. A subnormal
-/// argument may be zero.
+/// With flushed subnormal numbers, functions agree to the last places with the usual mode where
+/// arguments and results are normal; intermediate values may be subnormal. A subnormal argument may
+/// count as zero.
 #[test]
 fn subnormal_numbers_may_be_zeros() {
     let mut random = Random(9);
@@ -310,7 +310,7 @@ fn subnormal_numbers_may_be_zeros() {
                     same || (found - expected).abs() <= place * expected.abs() + least
                 };
                 let args: Vec<f64> = columns.iter().map(|column| column[point]).collect();
-                // The angle of nothing is any.
+                // The angle of the zero vector is arbitrary.
                 if case.prim == Prim::Atan2 && args.iter().all(|x| x.is_subnormal()) {
                     continue;
                 }
@@ -322,13 +322,12 @@ fn subnormal_numbers_may_be_zeros() {
     }
 }
 
-/// Zeros for subnormal numbers.
+/// Replaces subnormal numbers by zeros.
 fn without_subnormals(xs: &[f64]) -> Vec<f64> {
     xs.iter().map(|x| if x.is_subnormal() { 0.0_f64.copysign(*x) } else { *x }).collect()
 }
 
-/// Where the interpreter gives an infinity, a NaN or a zero, so does the vector function, of the
-/// same sign.
+/// Infinities, NaNs and zeros agree with the interpreter, signs included.
 #[test]
 fn ends_are_exact() {
     const ENDS: [f64; 28] = [
@@ -388,7 +387,7 @@ fn ends_are_exact() {
                 columns.iter().map(|column| Scalar::Real(column[point])).collect();
             let expected = prim.eval(&args).real();
             let ends = !expected.is_finite() || expected == 0.0;
-            // What is almost nothing may be nothing.
+            // The least subnormal numbers may become zero.
             let tiny = expected.abs() < 1e-320 && (found - expected).abs() <= 1e-323;
             let same = if ends || prim.result() != ScalarTy::Real {
                 found.to_bits() == expected.to_bits() || (found.is_nan() && expected.is_nan())
@@ -401,7 +400,7 @@ fn ends_are_exact() {
     }
 }
 
-/// The manual's table says of each function what the tests hold it to.
+/// The bounds in the manual's table are those of the tests.
 #[test]
 fn the_manual_has_these_bounds() {
     const PAGE: &str = include_str!("../../../docs/src/vector-mathematics.md");

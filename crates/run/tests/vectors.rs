@@ -1,4 +1,4 @@
-//! Loops with lanes, written as text: the interpreter and machine code agree at every size, tails
+//! Vectorized loops from text: the interpreter and machine code agree at every size, tails
 //! included.
 
 mod common;
@@ -20,7 +20,7 @@ fn tails_gathers_and_scatters() {
     for n in [1, 2, 7, 8, 9, 15, 16, 17, 40] {
         let xs = (0..n).map(|k| f64::from(k * 7 % 19) * 3.0 - 20.0).collect();
         let m = n - n % 4;
-        // Offsets that meet: the last lane of those stays.
+        // Colliding offsets: the last of the lanes wins.
         let at = (0..m).map(|k| i64::from(k * k % n)).collect();
         let size = |size: i32| Tensor::scalar(Scalar::Int(size.into()));
         let args = [size(n), size(m), Tensor::reals(vec![n as usize], xs), ints(at)];
@@ -28,8 +28,8 @@ fn tails_gathers_and_scatters() {
     }
 }
 
-/// The lanes of which nothing is asked repeat the last one, and touch no memory: the interpreter
-/// would notice.
+/// Inactive lanes repeat the last active one and access no memory; otherwise the interpreter would
+/// notice.
 #[test]
 fn some_lanes_are_none_or_all() {
     for lanes in [2, 4, 8] {

@@ -1,4 +1,4 @@
-//! The commands: words that begin with a colon.
+//! The commands of the prompt: words that begin with a colon.
 
 use std::path::PathBuf;
 
@@ -11,11 +11,11 @@ use crate::messages;
 
 /// A command, as `:help` lists it.
 pub struct Command {
-    /// The word.
+    /// The word, with its colon.
     pub name: &'static str,
-    /// What follows it.
+    /// The argument.
     argument: &'static str,
-    /// What it does.
+    /// A description.
     about: &'static str,
     does: Does,
 }
@@ -31,7 +31,7 @@ enum Does {
     Quit,
 }
 
-/// All of them.
+/// All commands.
 pub const COMMANDS: [Command; 7] = [
     command(":type", "EXPR", "the type of an expression", Does::Type),
     command(
@@ -57,7 +57,7 @@ const fn command(
 }
 
 impl State<'_> {
-    /// The answer to a line that begins with a colon; a command may be shortened.
+    /// Answers a line that begins with a colon; commands may be abbreviated.
     pub(super) fn command(&mut self, line: &str) -> Result<(String, Next), Report> {
         let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         let rest = rest.trim();
@@ -88,7 +88,7 @@ impl State<'_> {
     }
 }
 
-/// What to derive, and how. `names` are those that an expression may use.
+/// Splits the function to derive from the mode. `names` are in scope.
 fn mode<'t>(text: &'t str, names: &[String]) -> Result<(&'t str, Operator), Report> {
     let Some((function, last)) = text.rsplit_once(char::is_whitespace) else {
         return Ok((text, Operator::Vjp));
@@ -97,7 +97,7 @@ fn mode<'t>(text: &'t str, names: &[String]) -> Result<(&'t str, Operator), Repo
     match last {
         "forward" => Ok((function.trim_end(), Operator::Jvp)),
         "reverse" => Ok((function.trim_end(), Operator::Vjp)),
-        // A name of something is an argument.
+        // A last word that names something is an argument.
         _ if last.chars().all(word)
             && !names.iter().any(|name| name == last)
             && names.iter().any(|name| name == function.trim()) =>
@@ -108,7 +108,7 @@ fn mode<'t>(text: &'t str, names: &[String]) -> Result<(&'t str, Operator), Repo
     }
 }
 
-/// A file as people name one: perhaps in quotes, perhaps in their home.
+/// A file name, possibly in quotes or in the home folder.
 fn file(text: &str) -> PathBuf {
     let quoted = text.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
     let text = quoted.unwrap_or(text);

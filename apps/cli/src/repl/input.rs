@@ -1,5 +1,5 @@
-//! Where inputs come from: a terminal with history and completion, or a file of which each input is
-//! a paragraph that is complete.
+//! Sources of inputs: a terminal with history and completion, or a file, in which each complete
+//! paragraph is an input.
 
 use std::collections::VecDeque;
 use std::io::IsTerminal as _;
@@ -21,30 +21,29 @@ const PROMPT: &str = "> ";
 
 /// A source of inputs.
 pub enum Input {
-    /// A person, the file of the history, and inputs that have been typed, or pasted, together with
-    /// one before.
+    /// A terminal with its history file, and inputs typed or pasted together with an earlier one.
     Terminal(Box<Editor<Names, FileHistory>>, Option<PathBuf>, VecDeque<String>),
-    /// Lines that are there already.
+    /// Lines from a file or pipe.
     Lines(VecDeque<String>),
 }
 
-/// What a source gives.
+/// Result of reading.
 pub enum Read {
     /// An input.
     Text(String),
-    /// A line that has been given up.
+    /// An abandoned line.
     Nothing,
-    /// There is no more.
+    /// The end of the inputs.
     End,
 }
 
-/// Does a person type the inputs?
+/// Whether inputs come from a terminal.
 pub fn is_interactive() -> bool {
     std::io::stdin().is_terminal()
 }
 
 impl Input {
-    /// A terminal if standard input is one.
+    /// A terminal if standard input is one, else all lines of standard input.
     pub fn new() -> Result<Input, Report> {
         if !is_interactive() {
             let text = std::io::read_to_string(std::io::stdin())
@@ -61,18 +60,18 @@ impl Input {
         editor.set_helper(Some(Names::default()));
         let history = history_file();
         if let Some(file) = &history {
-            // Without a history there is nothing to remember.
+            // A missing history is no error.
             let _ = editor.load_history(file);
         }
         Ok(Input::Terminal(Box::new(editor), history, VecDeque::new()))
     }
 
-    /// Does a person type it?
+    /// Whether inputs come from a terminal.
     pub fn terminal(&self) -> bool {
         matches!(self, Input::Terminal(..))
     }
 
-    /// The next input; `names` can be completed.
+    /// The next input; `names` are offered for completion.
     pub fn read(&mut self, names: &[String]) -> Result<Read, Report> {
         match self {
             Input::Lines(lines) => Ok(paragraph(lines)),
@@ -93,7 +92,7 @@ impl Input {
                     Err(error) => return Err(messages::no_terminal(&error)),
                 };
                 if let Some(file) = history {
-                    // A history that cannot be kept is forgotten.
+                    // A failure to save the history is ignored.
                     let _ = editor.save_history(file);
                 }
                 Ok(read)
@@ -102,7 +101,7 @@ impl Input {
     }
 }
 
-/// The inputs in a text, without those that are comments only.
+/// The inputs in a text, without those that consist of comments.
 fn paragraphs(text: &str) -> Vec<String> {
     let mut lines: VecDeque<String> = text.lines().map(str::to_string).collect();
     let mut found = Vec::new();
@@ -113,8 +112,7 @@ fn paragraphs(text: &str) -> Vec<String> {
     found
 }
 
-/// The next lines that belong together: up to an empty line, or a line that is complete and that no
-/// indented line follows.
+/// The next paragraph: ends at an empty line, or at a complete line that no indented line follows.
 fn paragraph(lines: &mut VecDeque<String>) -> Read {
     let mut text = String::new();
     while let Some(line) = lines.pop_front() {
@@ -137,17 +135,16 @@ fn paragraph(lines: &mut VecDeque<String>) -> Read {
     if text.is_empty() { Read::End } else { Read::Text(text) }
 }
 
-/// Words that begin no input.
+/// Words that never begin an input.
 const INSIDE: [&str; 7] = ["in", "then", "else", "with", "and", "do", "|"];
 
-/// Does the line go on with what is above it?
+/// Whether the line continues the one above it.
 fn continues(line: &str) -> bool {
     let word = line.split_whitespace().next();
     word.is_some_and(|word| line.starts_with(char::is_whitespace) || INSIDE.contains(&word))
 }
 
-/// Does more have to come? `let x = 1` may be all there is, and `f x =` is the beginning of a
-/// definition.
+/// Whether the input is incomplete. `let x = 1` may be complete, and `f x =` begins a definition.
 fn unfinished(text: &str) -> bool {
     let binding = text.strip_prefix("let ").map(|rest| format!("def {rest}"));
     let command = text.trim_start().starts_with(':');
@@ -157,7 +154,7 @@ fn unfinished(text: &str) -> bool {
     !command && !complete && !text.trim().is_empty() && begins()
 }
 
-/// Where the history is kept.
+/// The path of the history.
 fn history_file() -> Option<PathBuf> {
     let home = || Some(PathBuf::from(std::env::var_os("HOME")?).join(".local/state"));
     let state = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from).or_else(home)?;
@@ -166,7 +163,7 @@ fn history_file() -> Option<PathBuf> {
     Some(folder.join("history"))
 }
 
-/// Names that can be completed.
+/// Completer of names and files.
 #[derive(Default)]
 pub struct Names {
     names: Vec<String>,
@@ -183,7 +180,7 @@ impl Names {
         modules
     }
 
-    /// In a string: what can be imported.
+    /// Completions inside a string: modules and files.
     fn imports(&self, line: &str, at: usize) -> rustyline::Result<(usize, Vec<String>)> {
         let start = line[..at].rfind('"').map_or(at, |k| k + 1);
         let typed = &line[start..at];
@@ -230,8 +227,8 @@ impl Completer for Names {
 }
 
 impl Validator for Names {
-    /// An input of several lines ends with an empty one, or with one that is not indented. What is
-    /// typed below it is the next one.
+    /// An input of several lines ends with an empty line, or before a line that is not indented,
+    /// which begins the next input.
     fn validate(&self, context: &mut ValidationContext) -> rustyline::Result<ValidationResult> {
         let text = context.input();
         let open = is_open(text);
@@ -239,7 +236,7 @@ impl Validator for Names {
     }
 }
 
-/// Does what has been typed go on?
+/// Whether the typed text continues.
 fn is_open(text: &str) -> bool {
     let last = text.rsplit('\n').next().unwrap_or_default();
     if last.trim().is_empty() {

@@ -1,7 +1,7 @@
-//! What has been defined so far, and answers to definitions and expressions.
+//! The definitions so far, and answers to definitions and expressions.
 //!
-//! The definitions are the items of one file, which is checked anew with each input: what is typed
-//! comes first in it, so places are those that a person sees.
+//! The definitions are items of one file, which is checked anew with each input. The new input
+//! comes first in it, so that positions in messages are those that the user sees.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -15,15 +15,15 @@ use crate::args::{Engine, Look};
 use crate::commands::{Report, Shell, engine};
 use crate::{messages, report};
 
-/// What texts that are typed are called in messages.
+/// Name of typed texts in messages.
 const NAME: &str = "<repl>";
 
-/// The definitions, and how to answer.
+/// The definitions and settings of a session.
 pub struct State<'a> {
     shell: &'a mut Shell,
     /// Each item with the names that it defines.
     items: Vec<(Vec<Rc<str>>, String)>,
-    /// Where imports are looked for.
+    /// Folder that imports are relative to.
     folder: PathBuf,
     engine: Engine,
     look: Look,
@@ -32,7 +32,7 @@ pub struct State<'a> {
 }
 
 impl State<'_> {
-    /// Nothing is defined.
+    /// A state without definitions.
     pub fn new(shell: &mut Shell, engine: Engine, look: Look) -> State<'_> {
         let chapters = lambada::chapters();
         let library = chapters.into_iter().flat_map(|chapter| chapter.entries);
@@ -40,13 +40,13 @@ impl State<'_> {
         State { shell, items: Vec::new(), folder: PathBuf::new(), engine, look, library }
     }
 
-    /// All names that an expression may use.
+    /// All names in scope.
     pub fn names(&self) -> Vec<String> {
         let own = self.items.iter().flat_map(|(names, _)| names).map(ToString::to_string);
         own.chain(self.library.iter().cloned()).collect()
     }
 
-    /// The answer to an input.
+    /// Answers an input.
     pub(super) fn answer(&mut self, text: &str) -> Result<(String, Next), Report> {
         let text = text.trim();
         let short = text.strip_prefix("let ").unwrap_or(text);
@@ -64,12 +64,12 @@ impl State<'_> {
         Ok((answer, Next::Continue))
     }
 
-    /// Takes items in, in place of those that define the same names; lists what they define.
+    /// Adds items, replacing those that define the same names; lists the new definitions.
     fn define(&mut self, text: &str, items: Vec<Place>) -> Result<String, Report> {
         let mut new: Vec<(Vec<Rc<str>>, String)> = Vec::new();
         for (names, place) in items {
             let item = text[place].trim().to_string();
-            // An import defines nothing; the same again is the same.
+            // An import defines no names, so its text identifies it.
             let names = if names.is_empty() { vec![item.as_str().into()] } else { names };
             new.retain(|(known, _)| known != &names);
             new.push((names, item));
@@ -89,7 +89,7 @@ impl State<'_> {
         Ok(answer)
     }
 
-    /// Checks a text whose first `own` bytes have been typed now; tells what is doubtful there.
+    /// Checks a text whose first `own` bytes are the new input; reports warnings there.
     fn checked(&mut self, text: &str, own: usize) -> Result<Unit, Report> {
         let folder = Some(self.folder.clone());
         let unit = self.shell.session.load_text(NAME, text, folder);
@@ -106,7 +106,7 @@ impl State<'_> {
         report::tell(&self.shell.told(warnings));
     }
 
-    /// Checks an expression, which is then the definition [`RESULT`].
+    /// Checks an expression as the definition [`RESULT`].
     fn expression(&mut self, text: &str) -> Result<Unit, Report> {
         let definitions = joined(&self.items);
         let folder = self.folder.clone();
@@ -188,7 +188,7 @@ impl State<'_> {
 
     /// `:load`
     pub fn load(&mut self, file: &Path) -> Result<String, Report> {
-        // All that is wrong with the file is told under its own name.
+        // Checked alone first, so that all problems are reported under the file's name.
         let name = file.display().to_string();
         self.shell.session.load(file).map_err(|p| self.shell.told(p))?;
         let text =
@@ -208,12 +208,12 @@ impl State<'_> {
     }
 }
 
-/// Items as a file.
+/// Joins items to a file.
 fn joined(items: &[(Vec<Rc<str>>, String)]) -> String {
     items.iter().map(|(_, item)| format!("{item}\n\n")).collect()
 }
 
-/// The type of the expression.
+/// The type of an expression.
 fn scheme(unit: &Unit) -> String {
     let own = unit.definitions().into_iter().find(|definition| &*definition.name == RESULT);
     own.map(|definition| definition.scheme.to_string()).unwrap_or_default()

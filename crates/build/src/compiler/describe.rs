@@ -1,5 +1,5 @@
-//! What a C library offers, as data: for each function its arguments and results, with names, types
-//! and sizes.
+//! The interface of a C library as data: for each function its arguments and results, with names,
+//! types and sizes.
 
 use lambada::{Operator, Target};
 use lambada_prim::{Precision, ScalarTy};
@@ -9,15 +9,15 @@ use super::sizes::Extent;
 /// A library of C.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Library {
-    /// What it is called; every name in it begins so.
+    /// Its name, with which every name in it begins.
     pub name: String,
     /// The file of the program.
     pub source: String,
-    /// What the program's file says of itself.
+    /// The doc comment of the program's file.
     pub doc: Option<String>,
-    /// How many bits its reals have.
+    /// Width of its reals.
     pub precision: Precision,
-    /// For which processors it has versions of its code. The first one runs where no other does.
+    /// Processors for which it contains versions of its code. The first version is the fallback.
     pub processors: Vec<Target>,
     /// The functions.
     pub functions: Vec<Function>,
@@ -30,17 +30,17 @@ pub struct Function {
     pub name: String,
     /// The definition: `loss`.
     pub entry: String,
-    /// What it gives besides the value.
+    /// The operation whose results it adds to the value.
     pub operator: Operator,
     /// The definition's doc comment.
     pub doc: Option<String>,
     /// The definition's type.
     pub ty: String,
-    /// Its arguments in order: sizes, then parameters.
+    /// Its arguments in order: sizes, then parameters, then tangents or a cotangent.
     pub inputs: Vec<Input>,
     /// Its results in order.
     pub outputs: Vec<Output>,
-    /// For values of recursive types: the constructors by their numbers, with their fields.
+    /// For recursive types: the constructors by number, with their fields.
     pub rows: Vec<Rows>,
 }
 
@@ -49,13 +49,13 @@ pub struct Function {
 pub struct Input {
     /// Its name in C.
     pub name: String,
-    /// What it is.
+    /// Its meaning.
     pub role: Role,
-    /// Its elements.
+    /// Its element type.
     pub elem: ScalarTy,
-    /// Its sizes; none of a scalar.
+    /// Its sizes; empty for a scalar.
     pub dims: Vec<Extent>,
-    /// Of the tag of a variant: the names of the constructors, which it counts from 0.
+    /// For the tag of a variant: the names of the constructors, numbered from 0.
     pub constructors: Vec<String>,
 }
 
@@ -64,36 +64,36 @@ pub struct Input {
 pub struct Output {
     /// Its name in C.
     pub name: String,
-    /// What it is.
+    /// Its meaning.
     pub role: Role,
-    /// Its elements.
+    /// Its element type.
     pub elem: ScalarTy,
     /// Its sizes.
     pub dims: Dims,
-    /// Of the tag of a variant: the names of the constructors, which it counts from 0.
+    /// For the tag of a variant: the names of the constructors, numbered from 0.
     pub constructors: Vec<String>,
 }
 
 /// The sizes of a result.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Dims {
-    /// They follow from the arguments, so the caller makes the room; none of a scalar.
+    /// Computed from the arguments, so the caller allocates the result; empty for a scalar.
     Known(Vec<Extent>),
-    /// The call finds them out. The result stays in the context until its next call, and the sizes
-    /// are results, of these names.
+    /// Determined by the call. The result stays in the context until its next call, and further
+    /// results with these names are its sizes.
     Found(Vec<String>),
 }
 
-/// What an argument or a result is.
+/// The meaning of an argument or a result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Role {
     /// A size of arrays.
     Size,
-    /// The parameter of this name, or a part of it; of a result, the value.
+    /// A parameter or a part of one; for a result, a part of the value.
     Value(String),
-    /// The tangent of this parameter or part; of a result, of the value.
+    /// The tangent of a parameter or part; for a result, of the value.
     Tangent(String),
-    /// The cotangent of this parameter or part; of an argument, of the value.
+    /// The cotangent of a parameter or part; for an argument, of the value.
     Cotangent(String),
     /// Rows of a value of a recursive type.
     Rows(String),
@@ -102,15 +102,14 @@ pub enum Role {
 /// The constructors of the recursive types of an argument or a result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rows {
-    /// How the names of the columns begin.
+    /// Prefix of the names of the columns.
     pub name: String,
-    /// In the order of their numbers: the name, and the types of the fields as they stand in the
-    /// rows.
+    /// For each constructor number: the name, and the types of the fields in a row.
     pub constructors: Vec<(String, Vec<String>)>,
 }
 
 impl Role {
-    /// As people read it.
+    /// A description for readers.
     pub fn text(&self) -> String {
         match self {
             Role::Size => "a size".to_string(),

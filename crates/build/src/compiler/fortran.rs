@@ -1,5 +1,5 @@
-//! Declarations in Fortran, for `iso_c_binding`. Its arrays are column-major, so the sizes of an
-//! array stand in the opposite order there.
+//! Declarations in Fortran, for `iso_c_binding`. Fortran arrays are column-major, so their sizes
+//! come in reverse order.
 
 use lambada_prim::{Precision, ScalarTy};
 
@@ -9,7 +9,7 @@ use super::sizes::{Extent, Spelling};
 /// Columns of a line; Fortran allows 132.
 const WIDTH: usize = 100;
 
-/// What all libraries have.
+/// The declarations common to all libraries.
 pub(crate) fn common(library: &Library) -> String {
     let name = &library.name;
     format!(
@@ -49,7 +49,7 @@ pub(crate) fn common(library: &Library) -> String {
     )
 }
 
-/// One function.
+/// The declaration of a function.
 pub(crate) fn declaration(library: &Library, function: &Function) -> String {
     let mut names = vec!["context".to_string()];
     names.extend(function.inputs.iter().map(|input| input.name.clone()));
@@ -91,7 +91,7 @@ pub(crate) fn declaration(library: &Library, function: &Function) -> String {
     text + "  end function\nend interface\n"
 }
 
-/// `head a, b, c)`, on several lines if need be.
+/// `head a, b, c)`, wrapped if necessary.
 fn list(head: &str, names: &[String]) -> String {
     let mut lines = vec![head.to_string()];
     for (k, name) in names.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! The header of a library: what it offers, for C, C++, and people; and how it is declared in
+//! The header of a library: its declarations for C and C++, documentation, and declarations for
 //! Fortran.
 
 use lambada::Operator;
@@ -71,12 +71,12 @@ pub fn header(library: &Library) -> String {
     text + &format!("\n#ifdef __cplusplus\n}}\n#endif\n\n#endif /* {big}_H */\n")
 }
 
-/// Text as the inside of a comment.
+/// Escapes text for a comment.
 pub(crate) fn comment(text: &str) -> String {
     text.replace("*/", "* /").replace("/*", "/ *")
 }
 
-/// Lines of a comment, after its first ` * `.
+/// Lines of a comment, without the first ` * `.
 fn lines(text: &str) -> String {
     let lines: Vec<String> = comment(text)
         .lines()
@@ -107,7 +107,7 @@ fn indented(text: &str) -> String {
     text.lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// What the tags of variants mean.
+/// Constants for the tags of variants.
 fn tags(library: &Library) -> String {
     let mut all: Vec<(String, usize)> = Vec::new();
     for function in &library.functions {
@@ -127,8 +127,8 @@ fn tags(library: &Library) -> String {
     }
     let big = library.name.to_uppercase();
     let defined = all.iter().map(|(name, k)| {
-        // Two types may have a constructor of one name at different places; then the comments of
-        // the functions tell.
+        // If types number a constructor name differently, it gets no constant; the comments of the
+        // functions state the tags.
         let alone = all.iter().filter(|(other, _)| other == name).count() == 1;
         if alone { format!("#define {big}_TAG_{name} {k}\n") } else { String::new() }
     });
@@ -138,7 +138,7 @@ fn tags(library: &Library) -> String {
     )
 }
 
-/// What a caller has to know about a function.
+/// The documentation of a function for its callers.
 fn documentation(library: &Library, function: &Function) -> String {
     let mut text = String::new();
     let of = &function.entry;
@@ -214,7 +214,7 @@ fn output_text(output: &Output) -> String {
     }
 }
 
-/// How values of recursive types are written as rows.
+/// Documents how rows represent values of recursive types.
 fn rows_text(rows: &Rows) -> String {
     let name = &rows.name;
     let mut text = format!(

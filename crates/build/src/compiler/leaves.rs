@@ -1,5 +1,5 @@
-//! A value as arguments of C: the arrays of scalars that it consists of, with names, records in the
-//! order of their declaration.
+//! A value as arguments of C: its arrays of scalars, with names; record fields come in declared
+//! order.
 
 use lambada_core::{FieldOrder, Size, sized};
 use lambada_normalize::{Layout, Shape};
@@ -11,34 +11,34 @@ pub(crate) struct Leaf {
     /// `p_x` for the field `x` of `p`.
     pub name: String,
     pub elem: ScalarTy,
-    /// For each axis its declared size, and what it is called where it has no name.
+    /// For each axis, the declared size and the name to use if it has none.
     pub axes: Vec<(Size, String)>,
     pub kind: Kind,
-    /// Its number among the leaves of the layout.
+    /// Its index among the leaves of the layout.
     pub place: usize,
 }
 
-/// What a leaf is for.
+/// The meaning of a leaf.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Kind {
-    /// Numbers of the program.
+    /// Data of the program.
     Data,
-    /// The constructor of a variant: its place among these.
+    /// The tag of a variant: an index into these constructors.
     Tag(Vec<String>),
-    /// The number of a row, from 1, that stands for a value of a recursive type.
+    /// The number of a row, from 1, which represents a value of a recursive type.
     Number,
-    /// A column of these rows.
+    /// A column of the rows.
     Column,
 }
 
 impl Leaf {
-    /// Whether it carries derivatives.
+    /// Whether the leaf carries derivatives.
     pub fn is_real(&self) -> bool {
         self.elem == ScalarTy::Real
     }
 }
 
-/// The leaves of a value that is called `name`; the rows of recursive types come last.
+/// The leaves of a value called `name`; rows of recursive types come last.
 pub(crate) fn leaves(layout: &Layout, name: &str, order: &FieldOrder) -> Vec<Leaf> {
     let mut walk = Walk { order, next: 0 };
     let mut leaves = walk.value(layout.shape(), name, &[]);
@@ -46,7 +46,7 @@ pub(crate) fn leaves(layout: &Layout, name: &str, order: &FieldOrder) -> Vec<Lea
     leaves
 }
 
-/// The same for the components of a tuple, each with a name; the rows have the name `rest`.
+/// As [`leaves`], for the components of a tuple with their names; the rows are called `rest`.
 pub(crate) fn components(
     layout: &Layout,
     names: &[String],
@@ -111,7 +111,7 @@ impl Walk<'_> {
         }
     }
 
-    /// An array, with the arrays that are its elements.
+    /// The leaves of nested arrays.
     fn array(&mut self, shape: &Shape, name: &str, axes: &[(Size, String)]) -> Vec<Leaf> {
         let (mut sizes, mut elem) = (Vec::new(), shape);
         while let Shape::Array(size, inner) = elem {
@@ -150,8 +150,8 @@ impl Walk<'_> {
     }
 }
 
-/// A field of a record: of a variant with sizes, these have their own names and the value has that
-/// of the whole.
+/// The name of a record field. The sizes of a sized variant have names of their own; its value has
+/// the name of the whole.
 fn part_of(name: &str, label: &str) -> String {
     match label.strip_prefix('[') {
         Some(k) => format!("{name}_length{}", k.trim_start_matches('0')),

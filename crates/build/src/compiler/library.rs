@@ -1,5 +1,4 @@
-//! A library from a program: its description, header and C text. Nothing is compiled or written
-//! here.
+//! From a program to a library's description, header and C text. Compiles and writes nothing.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +15,7 @@ use super::{messages, names};
 /// A library as text and as data.
 #[derive(Clone, Debug)]
 pub struct Sources {
-    /// What it offers.
+    /// Its interface.
     pub library: Library,
     /// `NAME.c`
     pub code: String,
@@ -24,7 +23,7 @@ pub struct Sources {
     pub header: String,
 }
 
-/// The functions that all libraries have, besides those of their entries.
+/// Functions common to all libraries.
 const COMMON: [&str; 12] = [
     "open",
     "close",
@@ -43,8 +42,8 @@ const COMMON: [&str; 12] = [
 /// Makes the C text and the description of a library.
 ///
 /// # Errors
-/// Definitions that do not exist or take functions, derivatives that are not there, names that
-/// would be taken twice.
+/// Definitions that do not exist or take functions, derivatives that do not exist, or duplicate
+/// names.
 pub fn library(
     session: &Session,
     unit: &Unit,
@@ -91,10 +90,10 @@ fn written(
     Ok(Sources { library, code, header })
 }
 
-/// What a function is called, and what it computes.
+/// Name and computation of a function.
 type Wanted<'a> = (String, &'a str, Operator, Option<&'a [String]>);
 
-/// The functions of a library, each under a name of its own.
+/// The functions of a library; checks that their names differ.
 fn functions(entries: &[Entry]) -> Result<Vec<Wanted<'_>>, Vec<Problem>> {
     let mut known: BTreeMap<String, String> = COMMON
         .iter()

@@ -1,4 +1,4 @@
-//! What is said where a library cannot be made.
+//! Messages of failures to build a library.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ pub(crate) fn several_recursive(entry: &str) -> Problem {
         .hint("ask for it by one parameter at a time, or for the reverse derivative: --vjp")
 }
 
-/// A name in C would stand for two things.
+/// Two C functions of the same name.
 pub(crate) fn taken(name: &str, first: &str, second: &str) -> Problem {
     Problem::general(
         "E0481",
@@ -19,7 +19,7 @@ pub(crate) fn taken(name: &str, first: &str, second: &str) -> Problem {
     .hint("rename a definition, or leave one of them out")
 }
 
-/// The name of a library begins every name in it.
+/// A library name that cannot be a prefix of C names.
 pub(crate) fn no_prefix(name: &str) -> Problem {
     Problem::general(
         "E0482",
@@ -28,7 +28,7 @@ pub(crate) fn no_prefix(name: &str) -> Problem {
     .hint("use letters, digits and underscores, first a letter; --name sets it")
 }
 
-/// A library of the system would be hidden by it.
+/// A library name that would shadow a system library.
 pub(crate) fn of_the_system(name: &str) -> Problem {
     Problem::general(
         "E0487",
@@ -52,7 +52,7 @@ pub(crate) fn not_written(path: &Path, error: &std::io::Error) -> Problem {
         .hint("nothing has been written; -o names another folder")
 }
 
-/// There is no definition to offer.
+/// A library without definitions.
 pub(crate) fn nothing_to_offer() -> Problem {
     Problem::general("E0486", "a library offers at least one definition".to_string())
         .hint("name the definitions: `.entry(\"loss\")`")

@@ -1,5 +1,5 @@
-//! In reading order: what is asked for, what is offered as data, how a value becomes arguments of
-//! C, the texts, the files, the build script.
+//! Modules in reading order: the request; the interface as data; conversion of values to arguments
+//! of C; the generated texts; the files; the interface for build scripts.
 
 mod describe;
 mod fortran;

@@ -1,4 +1,4 @@
-//! What a build script says: which definitions of a program become a module of Rust.
+//! The interface for build scripts: compiles definitions of a program into a Rust module.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use super::package::write_static;
 use super::request::{Entry, Request};
 use super::rust::rust_module;
 
-/// A program that is compiled when the program that uses it is built.
+/// A program to compile into the program that uses it.
 #[derive(Clone, Debug)]
 pub struct Model {
     file: PathBuf,
@@ -23,7 +23,7 @@ pub struct Model {
     folder: Option<PathBuf>,
 }
 
-/// Why a model cannot be compiled; as the command prints it.
+/// Why a model cannot be compiled, as the command prints it.
 #[derive(Clone)]
 pub struct Error(String);
 
@@ -33,7 +33,7 @@ impl std::fmt::Display for Error {
     }
 }
 
-/// As `Display`: a build script that fails shows this.
+/// As `Display`, because a failing build script prints this.
 impl std::fmt::Debug for Error {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "\n{self}")
@@ -43,7 +43,7 @@ impl std::fmt::Debug for Error {
 impl std::error::Error for Error {}
 
 impl Model {
-    /// The program in a file, whose path is relative to the package.
+    /// The program in a file; the path is relative to the package.
     pub fn new(file: impl AsRef<Path>) -> Model {
         let file = file.as_ref().to_path_buf();
         let name = name_of(&file);
@@ -51,54 +51,53 @@ impl Model {
         Model { file, name, entries: Vec::new(), native: false, precision, folder: None }
     }
 
-    /// Calls the module something else than the file.
+    /// Sets the name of the module [default: the name of the file].
     #[must_use]
     pub fn name(self, name: impl Into<String>) -> Model {
         Model { name: name.into(), ..self }
     }
 
-    /// Offers a definition.
+    /// Adds a definition.
     #[must_use]
     pub fn entry(mut self, name: &str) -> Model {
         self.own(name);
         self
     }
 
-    /// Offers `NAME_grad`: value and gradient by these parameters, or by all that hold reals if
-    /// none is named.
+    /// Adds `NAME_grad`: value and gradient by `wrt` [default: all parameters that hold reals].
     #[must_use]
     pub fn grad(self, name: &str, wrt: &[&str]) -> Model {
         self.derive(name, Operator::Grad, wrt)
     }
 
-    /// Offers `NAME_jvp`: value and tangent, for tangents of these parameters.
+    /// Adds `NAME_jvp`: value and tangent, for tangents of the parameters in `wrt`.
     #[must_use]
     pub fn jvp(self, name: &str, wrt: &[&str]) -> Model {
         self.derive(name, Operator::Jvp, wrt)
     }
 
-    /// Offers `NAME_vjp`: value and cotangents of these parameters, for a cotangent of the value.
+    /// Adds `NAME_vjp`: value and cotangents of the parameters in `wrt`, for a cotangent of the
+    /// value.
     #[must_use]
     pub fn vjp(self, name: &str, wrt: &[&str]) -> Model {
         self.derive(name, Operator::Vjp, wrt)
     }
 
-    /// Makes code for the processor that it is built on only, instead of code for all of the
-    /// architecture, which has versions for vectors of 128, 256 and 512 bits and takes the widest
-    /// that the processor has.
+    /// Whether to compile for the build machine only [default: for all processors of the
+    /// architecture, in versions for vectors of 128, 256 and 512 bits, of which the widest
+    /// supported one runs].
     #[must_use]
     pub fn native(self, native: bool) -> Model {
         Model { native, ..self }
     }
 
-    /// Computes with reals of so many bits: with [`Precision::F32`], functions take and give arrays
-    /// of `f32`.
+    /// Sets the width of reals. With [`Precision::F32`], functions take and return arrays of `f32`.
     #[must_use]
     pub fn precision(self, precision: Precision) -> Model {
         Model { precision, ..self }
     }
 
-    /// Writes the files into this folder, instead of the one that Cargo has for the build script.
+    /// Sets the folder for the files [default: Cargo's output folder of the build script].
     #[must_use]
     pub fn output(self, folder: impl Into<PathBuf>) -> Model {
         Model { folder: Some(folder.into()), ..self }
@@ -118,10 +117,10 @@ impl Model {
         self
     }
 
-    /// Compiles the library, writes the module, and tells Cargo about both.
+    /// Compiles the library, writes the module, and prints Cargo's instructions for both.
     ///
     /// # Errors
-    /// What is wrong with the program, and no C compiler.
+    /// Problems of the program, or a missing C compiler.
     pub fn compile(self) -> Result<(), Error> {
         let folder = self.folder.clone().or_else(|| std::env::var_os("OUT_DIR").map(PathBuf::from));
         let folder = folder.unwrap_or_else(|| PathBuf::from("."));

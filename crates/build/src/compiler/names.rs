@@ -1,5 +1,4 @@
-//! Names in C, C++ and Fortran at the same time: identifiers of all three, different in small
-//! letters.
+//! Names that are identifiers in C, C++ and Fortran, distinct regardless of case.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -11,7 +10,7 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// A name like the hint that no other argument has.
+    /// A new name similar to the hint.
     pub fn fresh(&mut self, hint: &str) -> String {
         let base = identifier(hint);
         let numbered = (2..).map(|k| format!("{base}_{k}"));
@@ -25,31 +24,30 @@ impl Names {
     }
 }
 
-/// The hint with only letters, digits and underscores, the first one a letter.
+/// Replaces characters that are no letters, digits or underscores; the first character is a letter.
 pub(crate) fn identifier(hint: &str) -> String {
     lambada_loops::identifier(hint)
 }
 
-/// What the library of a program is called, unless it is told: as the file, in letters, digits and
-/// underscores.
+/// The default name of a program's library: the name of its file as an identifier.
 pub fn name_of(file: &Path) -> String {
     let stem = file.file_stem().unwrap_or_default().to_string_lossy();
     if stem.trim_matches('-').is_empty() { "model".to_string() } else { identifier(&stem) }
 }
 
-/// Whether it can be the name of a library, and so the beginning of all its names.
+/// Whether the name can be the prefix of all names of a library.
 pub(crate) fn is_prefix(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_alphabetic())
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
         && !RESERVED.contains(&name)
 }
 
-/// Would the library have the name of one that all programs are linked with?
+/// Whether a system library that most programs link has this name.
 pub(crate) fn is_of_the_system(name: &str) -> bool {
     ["c", "dl", "gcc", "gcc_s", "gfortran", "m", "pthread", "resolv", "rt", "util"].contains(&name)
 }
 
-/// The words of C and C++, and what the header declares, in small letters.
+/// The keywords of C and C++ and the names that the header declares, in lower case.
 const RESERVED: &[&str] = &[
     "alignas",
     "alignof",

@@ -1,6 +1,5 @@
-//! The files of a library: text, machine code, and what `pkg-config` reads. They are made in a
-//! folder of their own and moved to their places when all are there, so that nothing is
-//! half-written.
+//! The files of a library: texts, machine code, and the file for `pkg-config`. They are built in a
+//! temporary folder and then moved into place together, so that no file is incomplete.
 
 use std::fs;
 use std::io;
@@ -15,10 +14,10 @@ use super::messages;
 use super::versions::{object, version_flags, versions_macro};
 
 /// Writes `NAME.c`, `NAME.h`, `libNAME.a`, `libNAME.so` (`.dylib` on macOS) and `NAME.pc` into a
-/// folder, which is made if need be; gives their paths.
+/// folder, which is created if necessary; returns their paths.
 ///
 /// # Errors
-/// No C compiler or archiver, a folder that cannot be written.
+/// No C compiler or archiver works, or the folder cannot be written.
 pub fn write_library(sources: &Sources, folder: &Path) -> Result<Vec<PathBuf>, Problem> {
     let name = &sources.library.name;
     let made = missing(folder);
@@ -40,14 +39,13 @@ pub fn write_library(sources: &Sources, folder: &Path) -> Result<Vec<PathBuf>, P
         publish(scratch.path(), folder, &files)
     });
     if let (Err(_), Some(made)) = (&result, made) {
-        // What has been made only for this goes again; if others use it by now, it is not empty and
-        // stays.
+        // Removes a folder created here. If others use it by now, it is not empty and stays.
         let _ = fs::remove_dir(made);
     }
     result
 }
 
-/// Writes only the C text, the header and the static library.
+/// Writes only the C text, the header and the static library; returns their paths.
 ///
 /// # Errors
 /// As [`write_library`].
@@ -64,12 +62,12 @@ pub fn write_static(sources: &Sources, folder: &Path) -> Result<Vec<PathBuf>, Pr
     publish(scratch.path(), folder, &files)
 }
 
-/// The folder, if it is not there.
+/// The folder, if it does not exist.
 fn missing(folder: &Path) -> Option<&Path> {
     (!folder.exists()).then_some(folder)
 }
 
-/// A folder inside of the one that files go to: moving them is renaming.
+/// A temporary folder inside the target folder, so that moving files is renaming.
 struct Scratch {
     folder: tempfile::TempDir,
     _unfinished: Unfinished,
@@ -96,8 +94,7 @@ fn write(scratch: &Scratch, name: &str, text: &str) -> Result<String, Problem> {
     Ok(name.to_string())
 }
 
-/// Moves all files to their places. What cannot be replaced is found out before the first one is
-/// moved.
+/// Moves all files into place. Checks first that none of them would replace a folder.
 fn publish(from: &Path, to: &Path, files: &[String]) -> Result<Vec<PathBuf>, Problem> {
     for name in files {
         let place = to.join(name);
@@ -115,7 +112,7 @@ fn publish(from: &Path, to: &Path, files: &[String]) -> Result<Vec<PathBuf>, Pro
     moved.collect()
 }
 
-/// Compiles all versions of the code, at the same time; gives the names of the files.
+/// Compiles all versions of the code in parallel; returns the names of the files.
 fn objects(sources: &Sources, folder: &Path) -> Result<Vec<String>, Problem> {
     let library = &sources.library;
     let compiler = Compiler::find().ok_or_else(messages::no_compiler)?;
@@ -164,7 +161,7 @@ fn shared(sources: &Sources, folder: &Path, objects: &[String]) -> Result<String
     Ok(name)
 }
 
-/// Runs compilers, or an archiver, to their ends.
+/// Runs compilers or an archiver to completion.
 fn run(commands: Vec<Command>, folder: &Path) -> Result<(), Problem> {
     let mut names = Vec::new();
     let mut children = Children::default();
@@ -192,7 +189,7 @@ fn succeeded(name: &str, ended: io::Result<Output>) -> Result<(), Problem> {
     Err(messages::no_tool(name, &said))
 }
 
-/// `NAME.pc`: the library is where this file is.
+/// `NAME.pc`, which refers to the folder that contains it.
 fn package(sources: &Sources) -> String {
     let library = &sources.library;
     let name = &library.name;

@@ -1,14 +1,14 @@
-//! What a library is to offer.
+//! Requests for libraries.
 
 use lambada::Operator;
 
-/// A definition, and which of its derivatives are wanted.
+/// A definition with its requested derivatives.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// The definition.
     pub name: String,
-    /// Its derivatives, with the parameters to differentiate with respect to; all that hold reals
-    /// unless given.
+    /// Its derivatives, each with the parameters to differentiate with respect to [default: all
+    /// that hold reals].
     pub derivatives: Vec<(Operator, Option<Vec<String>>)>,
 }
 
@@ -18,7 +18,7 @@ impl Entry {
         Entry { name: name.into(), derivatives: Vec::new() }
     }
 
-    /// One derivative more. The same one again is by the parameters of both.
+    /// Adds a derivative. A repeated operator is with respect to the parameters of both requests.
     pub fn derive(&mut self, operator: Operator, wrt: Option<Vec<String>>) {
         match self.derivatives.iter_mut().find(|(known, _)| *known == operator) {
             None => self.derivatives.push((operator, wrt)),
@@ -38,15 +38,15 @@ impl Entry {
 /// A library.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// What it is called; every name in it begins so.
+    /// Its name, with which every name in it begins.
     pub name: String,
-    /// What it offers.
+    /// Its definitions.
     pub entries: Vec<Entry>,
-    /// Whether it is to run on all processors of the architecture, and not only on this one's kind.
+    /// Whether it must run on all processors of the architecture, not only on those like this one.
     pub portable: bool,
 }
 
-/// How the name of the function of an operator ends.
+/// Suffix of the function for an operator.
 pub(crate) fn suffix(operator: Operator) -> &'static str {
     match operator {
         Operator::Value => "",

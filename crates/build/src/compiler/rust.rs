@@ -1,4 +1,4 @@
-//! A module of Rust that calls a library: functions over views of `ndarray`, with a context per
+//! A Rust module that calls a library: functions over views of `ndarray`, with a context for each
 //! thread.
 
 use std::collections::BTreeMap;
@@ -47,7 +47,7 @@ fn doc(text: &str) -> String {
     text.lines().map(|line| format!("/// {line}\n")).collect()
 }
 
-/// A name in Rust.
+/// The name as an identifier of Rust.
 fn ident(name: &str) -> String {
     match name {
         "self" | "super" | "crate" | "Self" | "_" => format!("{name}_"),
@@ -81,7 +81,7 @@ fn zero(precision: Precision, elem: ScalarTy) -> &'static str {
     }
 }
 
-/// The parameters of the C function.
+/// Declares the parameters of the C function.
 fn foreign(precision: Precision, function: &Function) -> String {
     let mut params = vec!["context: *mut Context".to_string()];
     for input in &function.inputs {
@@ -119,11 +119,11 @@ struct Printer<'a> {
     out: String,
 }
 
-/// What a function gives: values that are given together.
+/// A part of the Rust function's result: one or more results of the C function.
 struct Given<'a> {
     /// The type.
     ty: String,
-    /// The struct, if it is one: by field, the result.
+    /// For a struct: its fields with their results.
     fields: Option<Vec<(String, &'a Output)>>,
     outputs: Vec<&'a Output>,
 }
@@ -173,7 +173,7 @@ impl<'a> Printer<'a> {
         self.out + "}\n"
     }
 
-    /// The arguments of the Rust function: all but the sizes, which arrays know.
+    /// The parameters of the Rust function: all except sizes, which arrays carry.
     fn parameters(&self) -> impl Iterator<Item = &'a Input> + use<'a> {
         self.function.inputs.iter().filter(|input| input.role != Role::Size)
     }
@@ -194,7 +194,7 @@ impl<'a> Printer<'a> {
         format!("{head}{text}///\n/// `{of} : {}`\n", one_line(&self.function.ty))
     }
 
-    /// The value, and the derivative.
+    /// The value and the derivative.
     fn given(&self) -> Vec<Given<'a>> {
         let is_derivative = |output: &&Output| match output.role {
             Role::Tangent(_) | Role::Cotangent(_) => true,
@@ -222,7 +222,7 @@ impl<'a> Printer<'a> {
         given
     }
 
-    /// Results that are given together: one for itself, unless `always` says that it is a field.
+    /// Groups results: a single one stands for itself, unless `always` requires a struct.
     fn together(&self, outputs: Vec<&'a Output>, name: &str, always: bool) -> Given<'a> {
         if let ([single], false) = (&outputs[..], always) {
             return Given { ty: array_type(self.library.precision, single), fields: None, outputs };
@@ -233,7 +233,7 @@ impl<'a> Printer<'a> {
                 ident(output.name.strip_prefix("value_").unwrap_or(&output.name))
             }
         };
-        // A component of a tuple has a number.
+        // A tuple component is called by its number.
         let named = |output: &Output| {
             let name = field(output);
             if name.starts_with(|c: char| c.is_ascii_digit()) { format!("_{name}") } else { name }
@@ -244,7 +244,7 @@ impl<'a> Printer<'a> {
 
     fn structure(&mut self, given: &Given) {
         let Some(fields) = &given.fields else { return };
-        // The value of a derivative is that of the function itself, which has been printed.
+        // The struct for the value has already been printed with the function itself.
         let again = self.function.operator != Operator::Value && given.ty.ends_with("Value");
         if again
             && self.library.functions.iter().any(|other| {
@@ -268,7 +268,7 @@ impl<'a> Printer<'a> {
         self.out += "}\n";
     }
 
-    /// Takes the sizes from the arrays.
+    /// Prints code that takes the sizes from the arrays.
     fn sizes(&mut self) {
         let mut from: BTreeMap<&str, String> = BTreeMap::new();
         for input in self.parameters() {
@@ -288,7 +288,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// Arrays have the sizes that the signature says, and are dense.
+    /// Prints checks of sizes against the signature, and conversions to dense arrays.
     fn arrays(&mut self) {
         for input in self.parameters().filter(|input| !input.dims.is_empty()) {
             for (axis, dim) in input.dims.iter().enumerate() {
@@ -303,7 +303,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// Room for the results.
+    /// Prints the allocation of results.
     fn room(&mut self) {
         for output in &self.function.outputs {
             let name = ident(&output.name);
@@ -393,7 +393,7 @@ fn array_type(precision: Precision, output: &Output) -> String {
     }
 }
 
-/// Copies what stays in the context.
+/// Prints a copy of a result in the context.
 fn found(output: &Output) -> Option<String> {
     let Dims::Found(sizes) = &output.dims else { return None };
     let name = ident(&output.name);
@@ -404,7 +404,7 @@ fn found(output: &Output) -> Option<String> {
     ))
 }
 
-/// The value that is given.
+/// Prints the construction of a result.
 fn construct(given: &Given) -> String {
     match &given.fields {
         None => given.outputs.first().map(|output| ident(&output.name)).unwrap_or_default(),

@@ -1,4 +1,4 @@
-//! Sizes of arrays as the caller of a library computes them: expressions over its arguments.
+//! Sizes of arrays as expressions over the arguments of a library function.
 
 use lambada_anf::{Atom, Block, Exp, Op, Var};
 use lambada_prim::{Prim, Scalar};
@@ -10,13 +10,13 @@ use lambada_surface::ast::{BinaryOp, Expr, ExprKind, Item};
 pub enum Extent {
     /// A constant.
     Constant(i64),
-    /// The argument of this name.
+    /// An argument.
     Argument(String),
     /// Computed.
     Computed(Arithmetic, Box<[Extent; 2]>),
 }
 
-/// How sizes are computed. Integers wrap.
+/// Operator of a computed size. Integers wrap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arithmetic {
     /// `a + b`
@@ -33,16 +33,16 @@ pub enum Arithmetic {
     Max,
 }
 
-/// For whom a size is spelled.
+/// Syntax of a printed size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spelling {
-    /// People.
+    /// For readers.
     Plain,
-    /// The C of a library, which has `lam_quotient`, `lam_least` and `lam_most`.
+    /// The C of a library, which defines `lam_quotient`, `lam_least` and `lam_most`.
     C,
     /// Declarations in Fortran.
     Fortran,
-    /// A generated module of Rust, which has a function `quotient`.
+    /// A generated Rust module, which defines a function `quotient`.
     Rust,
 }
 
@@ -52,7 +52,8 @@ impl Extent {
         self.at(spelling, 0)
     }
 
-    /// In parentheses if it binds less tightly than `level`: 0 is all, 1 a product, 2 an operand.
+    /// Adds parentheses if the operator binds less tightly than `level`: 0 for sums, 1 for
+    /// products, 2 for operands.
     fn at(&self, spelling: Spelling, level: u8) -> String {
         match self {
             Extent::Constant(value) if spelling == Spelling::Rust => format!("{value}_i64"),
@@ -62,7 +63,7 @@ impl Extent {
         }
     }
 
-    /// Whether it mentions only names that are known.
+    /// Adds the names that the size mentions.
     pub fn names<'a>(&'a self, all: &mut Vec<&'a str>) {
         match self {
             Extent::Constant(_) => {}
@@ -104,8 +105,7 @@ fn computed(op: Arithmetic, a: Extent, b: Extent) -> Extent {
     Extent::Computed(op, Box::new([a, b]))
 }
 
-/// A size that a signature writes as an expression, such as `d*(d-1)/2`, if `known` has all its
-/// names.
+/// Parses a size expression in a signature, such as `d*(d-1)/2`, if `known` resolves all its names.
 pub(crate) fn written(text: &str, known: &dyn Fn(&str) -> Option<Extent>) -> Option<Extent> {
     let (module, problems) = lambada_surface::parse(&format!("def size = {text}\n"), FileId(0));
     match (&module.items[..], problems.is_empty()) {
@@ -133,7 +133,7 @@ fn of_expr(expr: &Expr, known: &dyn Fn(&str) -> Option<Extent>) -> Option<Extent
     Some(computed(op, of_expr(a, known)?, of_expr(b, known)?))
 }
 
-/// A size that a function computes, if it does so from what `known` has.
+/// Traces a size through the body of a function to sizes in `known`.
 pub(crate) fn traced(
     atom: &Atom,
     body: &Block,

@@ -1,4 +1,4 @@
-//! The C of a library: the code of its functions, then what their callers see.
+//! The C text of a library: the code of its functions, then the public wrappers.
 
 use lambada::Target;
 use lambada_codegen::Unit;
@@ -12,12 +12,11 @@ use super::interface::{Interface, Word};
 use super::sizes::{Extent, Spelling};
 use super::versions::{by_version, choice, code_name, object, version_flags, versions_macro};
 
-/// An axis of an argument has no more elements: then products of two sizes do not wrap, on which
-/// the code relies.
+/// Limit for the axes of arguments. The code relies on it, because products of two sizes must not
+/// wrap.
 const LONGEST_AXIS: i64 = lambada_anf::bounds::LONGEST_AXIS;
 
-/// What a library says instead of [`TOO_DEEP`]: its calls are on the stack of the thread that
-/// called it.
+/// Replacement for [`TOO_DEEP`], because calls use the stack of the calling thread.
 const TOO_DEEP_HERE: &str = "the recursion is too deep: the calls inside of each other take all of the stack that the thread has";
 
 const SITES: &str = include_str!("sites.c");
@@ -27,7 +26,7 @@ const FUNCTIONS: &str = include_str!("functions.c");
 const THREADS: &str = include_str!("threads.c");
 const THREAD: &str = include_str!("thread.c");
 
-/// What C compilers say of code that is made and not written.
+/// Disables warnings of C compilers that do not matter in generated code.
 const QUIET: &str = "\
 #if defined(__GNUC__)
 #pragma GCC diagnostic ignored \"-Wpedantic\"
@@ -50,7 +49,7 @@ const QUIET: &str = "\
 /// A function with its code.
 pub(crate) struct Part {
     pub interface: Interface,
-    /// For each of the library's processors.
+    /// One for each of the library's processors.
     pub versions: Vec<Loops>,
 }
 
@@ -138,7 +137,7 @@ fn tables(codes: &[&Loops], sources: &Sources) -> Vec<Tables> {
     codes.iter().enumerate().map(|(number, code)| Tables::of(number, code, sources)).collect()
 }
 
-/// The functions of a version, with what is said where they fail.
+/// The function table of a version, with the messages of failures.
 fn tables_text(library: &Library, version: usize, unit: &Unit, tables: &[Tables]) -> String {
     let mut text: String = tables.iter().map(|tables| format!("{}\n", tables.text)).collect();
     let name = code_name(library, version);
@@ -154,12 +153,12 @@ fn tables_text(library: &Library, version: usize, unit: &Unit, tables: &[Tables]
     text + "};\n"
 }
 
-/// What is said where a function fails.
+/// The messages of a function's failures.
 struct Tables {
     text: String,
     sites: String,
     arrays: String,
-    /// How long a message may be.
+    /// Maximal length of a message.
     longest: usize,
 }
 
@@ -179,7 +178,7 @@ impl Tables {
         for site in code.all_sites() {
             let place = place(site.span);
             longest = longest.max(place.len() + 24 * (site.message.len() + 1));
-            // Calls that go too deep lack memory.
+            // Excessive recursion is reported as lack of memory.
             let (message, error) = match &*site.message {
                 TOO_DEEP => (TOO_DEEP_HERE, 2),
                 message => (message, 1),
@@ -206,7 +205,7 @@ impl Tables {
     }
 }
 
-/// A string of C: in all dialects, with trigraphs too.
+/// A C string literal, valid in all dialects, even with trigraphs.
 fn literal(text: &str) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {
@@ -227,7 +226,7 @@ fn literal(text: &str) -> String {
 struct Wrapper<'a> {
     library: &'a Library,
     part: &'a Part,
-    /// Where it stands in the table of a version.
+    /// Its index in the table of a version.
     number: usize,
     out: String,
 }
@@ -270,7 +269,7 @@ impl Wrapper<'_> {
         self.out + "}\n"
     }
 
-    /// Sizes are in range.
+    /// Prints range checks of sizes.
     fn sizes(&mut self, error: &str) {
         let words = self.part.interface.words.clone();
         let mut seen = Vec::new();
@@ -291,7 +290,7 @@ impl Wrapper<'_> {
         }
     }
 
-    /// Arrays are there, and tags are constructors.
+    /// Prints checks for null arrays and invalid tags.
     fn arguments(&mut self, error: &str) {
         let function = self.function().clone();
         for input in &function.inputs {
@@ -396,7 +395,7 @@ impl Wrapper<'_> {
     }
 }
 
-/// How many elements an array of these sizes has.
+/// Number of elements of an array with these sizes, in C.
 fn count(dims: &[Extent]) -> String {
     let factor = |dim: &Extent| {
         let text = dim.text(Spelling::C);

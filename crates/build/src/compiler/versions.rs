@@ -1,12 +1,12 @@
-//! Versions of a library's code: one for each width of vectors, in one file of C, of which macros
-//! choose one. Each is compiled on its own, with instructions that the others may not use; what
-//! calls them stands beside the first one, and chooses when a context is opened.
+//! Versions of a library's code for several vector widths, in one C file, where macros select a
+//! version. Each is compiled separately, with instructions that others must not use. The callers
+//! are compiled with the first version; opening a context selects the version.
 
 use lambada::Target;
 
 use super::describe::Library;
 
-/// Of texts, one for each version, the one that is compiled.
+/// Conditional text with one alternative for each version.
 pub(crate) fn by_version(library: &Library, texts: &[&str]) -> String {
     let Some((own, others)) = texts.split_first() else { return String::new() };
     let big = library.name.to_uppercase();
@@ -18,19 +18,19 @@ pub(crate) fn by_version(library: &Library, texts: &[&str]) -> String {
     if text.is_empty() { own.to_string() } else { format!("{text}#else\n{own}#endif\n") }
 }
 
-/// The macro that says that all versions will be linked.
+/// The macro that announces that all versions will be linked.
 pub(crate) fn versions_macro(library: &Library) -> String {
     format!("{}_VERSIONS", library.name.to_uppercase())
 }
 
-/// What tells a C compiler to compile the version for these processors, instead of what calls it.
+/// Compiler flags for the version for this processor, without the callers.
 pub(crate) fn version_flags(library: &Library, processor: Target) -> Vec<String> {
     let bits = processor.vector_bits();
     let chosen = format!("-D{}_VECTOR_BITS={bits}", library.name.to_uppercase());
     processor.flags().iter().map(|flag| flag.to_string()).chain([chosen]).collect()
 }
 
-/// The file that a version is compiled to.
+/// Name of the object file of a version.
 pub(crate) fn object(library: &Library, processor: Target) -> String {
     if library.processors.first() == Some(&processor) {
         return format!("{}.o", library.name);
@@ -38,13 +38,13 @@ pub(crate) fn object(library: &Library, processor: Target) -> String {
     format!("{}_{}.o", library.name, processor.vector_bits())
 }
 
-/// The table of the functions of a version.
+/// Name of the function table of a version.
 pub(crate) fn code_name(library: &Library, version: usize) -> String {
     let bits = library.processors[version].vector_bits();
     format!("{}_code_{bits}", library.name)
 }
 
-/// How contexts choose among the versions.
+/// Code by which contexts select a version.
 pub(crate) fn choice(library: &Library) -> String {
     let (name, own) = (&library.name, &library.processors[0]);
     let mut text = format!(

@@ -1,4 +1,4 @@
-//! What a program does with the module.
+//! A program that calls the module.
 
 include!(concat!(env!("MODEL"), "/model.rs"));
 
@@ -13,7 +13,7 @@ fn main() -> Result<(), Error> {
     let (again, g): (f64, model::LossGrad) = model::loss_grad(w.view(), 0.5, x.view(), y.view())?;
     assert_eq!((again, g.b), (value, 19.0));
     assert!((g.w[1] - 2.0 * (9.0 + 38.0 + 87.0) / 3.0).abs() < 1e-12);
-    // Strides do not matter.
+    // The result does not depend on strides.
     let columns: Array2<f64> = x.t().to_owned();
     assert_eq!(model::loss(w.view(), 0.5, columns.t(), y.view())?, value);
     let mut dx = Array2::zeros((3, 2));

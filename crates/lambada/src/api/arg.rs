@@ -1,5 +1,4 @@
-//! Arguments of calls, from what Rust programs have: numbers, slices, arrays of `ndarray`, tuples,
-//! and data.
+//! Arguments of calls, from Rust values: numbers, slices, arrays of `ndarray`, tuples, and data.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -14,8 +13,8 @@ use smallvec::SmallVec;
 use crate::Value;
 use crate::data::{array_shape, shape_of};
 
-/// A value for a parameter. What is dense and of the elements that the program computes with, reals
-/// of 64 bits or of 32 and integers of 64, is lent and not copied.
+/// Argument value. Dense arrays of `f64`, `f32`, `i64` or `bool` are borrowed; all others are
+/// copied.
 #[derive(Clone, Debug)]
 pub struct Arg<'a>(pub(crate) Given<'a>);
 
@@ -56,23 +55,23 @@ impl Dims {
 }
 
 impl<'a> Arg<'a> {
-    /// An array of these sizes, outermost first, with its elements in row-major order; nothing if
-    /// there are more or fewer elements.
+    /// An array with dimensions `dims`, outermost first, and elements in row-major order; `None` if
+    /// the number of elements differs from the product of the dimensions.
     pub fn reals(dims: &[usize], elements: &'a [f64]) -> Option<Arg<'a>> {
         Arg::lent(dims, elements.len(), Lent::Real(elements))
     }
 
-    /// The same for reals of 32 bits.
+    /// As [`reals`](Arg::reals), for 32-bit reals.
     pub fn singles(dims: &[usize], elements: &'a [f32]) -> Option<Arg<'a>> {
         Arg::lent(dims, elements.len(), Lent::Single(elements))
     }
 
-    /// The same for integers.
+    /// As [`reals`](Arg::reals), for integers.
     pub fn ints(dims: &[usize], elements: &'a [i64]) -> Option<Arg<'a>> {
         Arg::lent(dims, elements.len(), Lent::Int(elements))
     }
 
-    /// The same for truth values.
+    /// As [`reals`](Arg::reals), for truth values.
     pub fn bools(dims: &[usize], elements: &'a [bool]) -> Option<Arg<'a>> {
         Arg::lent(dims, elements.len(), Lent::Bool(elements))
     }
@@ -82,8 +81,7 @@ impl<'a> Arg<'a> {
         (wanted == Some(count)).then(|| Arg(Given::Array(Dims::of(dims), elements)))
     }
 
-    /// How many elements it has, or how large it is if it is an integer: by these a call takes
-    /// longer.
+    /// Number of elements, or magnitude of an integer: a rough measure for the time of a call.
     pub fn extent(&self) -> u64 {
         match &self.0 {
             Given::Scalar(Scalar::Int(value)) => value.unsigned_abs(),
@@ -93,7 +91,7 @@ impl<'a> Arg<'a> {
         }
     }
 
-    /// What it says of its type.
+    /// The shape that the argument contributes to type inference.
     pub(crate) fn shape(&self) -> Shape {
         match &self.0 {
             Given::Scalar(value) => array_shape(value.ty(), 0),
@@ -102,12 +100,12 @@ impl<'a> Arg<'a> {
         }
     }
 
-    /// A copy, as data of its own.
+    /// A copy as owned data.
     pub fn to_data(&self) -> Data {
         self.data().into_owned()
     }
 
-    /// The same as data of its own.
+    /// The argument as data, borrowed if it already is data.
     pub(crate) fn data(&self) -> Cow<'_, Data> {
         match &self.0 {
             Given::Scalar(value) => Cow::Owned(Data::from(*value)),
@@ -119,7 +117,7 @@ impl<'a> Arg<'a> {
         }
     }
 
-    /// The same, of which nothing is copied that is its own.
+    /// The argument as owned data.
     fn into_data(self) -> Data {
         match self.0 {
             Given::Data(data) => data.into_owned(),
@@ -142,7 +140,7 @@ fn extent(data: &Data) -> u64 {
     extent
 }
 
-/// What can be an argument.
+/// Rust values that can be arguments.
 ///
 /// | Rust | Lambada |
 /// |---|---|
@@ -160,10 +158,10 @@ pub trait IntoArg<'a> {
 
 /// Elements of arrays.
 pub trait Element: Copy + 'static {
-    /// The elements, if Lambada has the same type.
+    /// Borrows the elements; `None` if the compiled code has no type of that layout.
     fn lend(elements: &[Self]) -> Option<Lent<'_>>;
 
-    /// Copies of the elements, of the nearest type that Lambada has.
+    /// Copies the elements, converted to the nearest type of Lambada.
     fn copied(elements: impl Iterator<Item = Self>) -> Elements;
 }
 
@@ -403,34 +401,34 @@ impl<'a> Args<'a> {
         Args::default()
     }
 
-    /// No arguments?
+    /// Whether there are no arguments.
     pub fn is_empty(&self) -> bool {
         self.items.is_empty()
     }
 
-    /// One more, for the next parameter that has none.
+    /// Adds an argument for the first parameter without a value.
     pub fn push(&mut self, arg: impl IntoArg<'a>) {
         self.items.push((None, arg.into_arg()));
     }
 
-    /// One more, for the parameter of this name.
+    /// Adds an argument for the parameter `name`.
     pub fn insert(&mut self, name: impl Into<Cow<'a, str>>, arg: impl IntoArg<'a>) {
         self.items.push((Some(name.into()), arg.into_arg()));
     }
 
-    /// The same with one more for the parameter of this name.
+    /// Returns the arguments with another one for the parameter `name`.
     #[must_use]
     pub fn with(mut self, name: impl Into<Cow<'a, str>>, arg: impl IntoArg<'a>) -> Args<'a> {
         self.insert(name, arg);
         self
     }
 
-    /// All, with the names of those that have one.
+    /// All arguments, each with its name if it has one.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (Option<&str>, &Arg<'a>)> {
         self.items.iter().map(|(name, arg)| (name.as_deref(), arg))
     }
 
-    /// Writes the arguments in the order of the parameters, as far as there are any.
+    /// Orders the arguments by parameter; a parameter without an argument gets `None`.
     pub(crate) fn in_order<'s>(
         &'s self,
         names: impl ExactSizeIterator<Item = &'s str> + Clone,
@@ -452,7 +450,7 @@ impl<'a> Args<'a> {
                 Some(name) => {
                     let name: &'s str = name;
                     let same = |known: &&str| *known == name || matches(known, name);
-                    // Most come in the order of the parameters.
+                    // Named arguments usually come in the order of the parameters.
                     let here = names.clone().nth(next).is_some_and(|known| same(&known));
                     match here {
                         true => next,
@@ -474,22 +472,22 @@ impl<'a> Args<'a> {
     }
 }
 
-/// Names of parameters that are patterns are the same whatever their spaces.
+/// Pattern parameters match regardless of spaces in their names.
 fn matches(known: &str, name: &str) -> bool {
     known.len() != name.len() && crate::data::names_match(known, name)
 }
 
-/// One place for each parameter.
+/// One entry for each parameter.
 pub(crate) type Ordered<'s> = SmallVec<[Option<&'s Arg<'s>>; 12]>;
 
-/// An argument that belongs nowhere.
+/// Why an argument belongs to no parameter.
 pub(crate) enum Misplaced<'s> {
     Unknown(&'s str),
     Twice(&'s str),
     TooMany,
 }
 
-/// A record, to be an argument or a part of one: fields by name.
+/// A record from named fields, sorted by name.
 pub fn record<'a, const N: usize>(fields: [(&str, Arg<'a>); N]) -> Data {
     let field = |(name, arg): (&str, Arg)| (Arc::from(name), arg.into_data());
     let mut fields: Vec<(Arc<str>, Data)> = fields.into_iter().map(field).collect();
@@ -497,17 +495,17 @@ pub fn record<'a, const N: usize>(fields: [(&str, Arg<'a>); N]) -> Data {
     Data::Record(fields)
 }
 
-/// A value of a variant type: a constructor and what it takes.
+/// A value of a variant type: a constructor and its arguments.
 pub fn variant<'a, const N: usize>(name: &str, args: [Arg<'a>; N]) -> Data {
     let args: Vec<Data> = args.into_iter().map(Arg::into_data).collect();
     Data::Con { name: name.into(), tag: 0, args: args.into() }
 }
 
-/// The arguments of a call, by place or by name: `args![&xs, gamma: 1.0]`. Anything that is
-/// [`IntoArg`] will do.
+/// The arguments of a call, by place or by name: `args![&xs, gamma: 1.0]`. Accepts any [`IntoArg`]
+/// value.
 #[macro_export]
 macro_rules! args {
-    // One expression, so that what is borrowed in it lives as long as the call.
+    // One expression, so that temporaries borrowed in it live as long as the call.
     (@list [$($done:tt)*]) => { $crate::Args::from(::std::vec![$($done)*]) };
     (@list [$($done:tt)*] $name:ident : $value:expr $(, $($rest:tt)*)?) => {
         $crate::args!(@list [

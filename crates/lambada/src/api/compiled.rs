@@ -1,4 +1,4 @@
-//! A program that is ready to be called, from any number of threads.
+//! A compiled program that any number of threads may call.
 
 use std::sync::Arc;
 
@@ -17,9 +17,9 @@ use crate::messages::data as messages;
 use crate::pipeline::{arrays_with, size_sources, trapped};
 use crate::{Call as Prepared, Engine, Observer, Options};
 
-/// A compiled program with its interface.
+/// A compiled program and the interface of its parameters and results.
 pub(crate) struct Compiled {
-    /// The definition, for messages.
+    /// Name of the definition, for messages.
     name: Arc<str>,
     pub(crate) plan: Plan,
     result: Layout,
@@ -29,8 +29,7 @@ pub(crate) struct Compiled {
 }
 
 impl Compiled {
-    /// Compiles a program whose last `extra` parameters are those of a derivative, a tuple of as
-    /// many values as there are `wrt`.
+    /// Compiles a program. The parameters in `extra` come last; several tangents form a tuple.
     pub(crate) fn new(
         call: &Prepared,
         extra: Extra,
@@ -67,7 +66,7 @@ impl Compiled {
         })
     }
 
-    /// What runs it.
+    /// The engine that runs the program.
     pub(crate) fn engine(&self) -> Engine {
         match self.kernel.engine() {
             lambada_run::Engine::Native => Engine::Native,
@@ -76,8 +75,7 @@ impl Compiled {
         }
     }
 
-    /// Writes the arguments for the parameters from `from` to `to` into `ordered`, each there or
-    /// not.
+    /// Orders the arguments of the parameters `from..to` into `ordered`, each present or absent.
     pub(crate) fn order<'s>(
         &'s self,
         args: &'s Args<'_>,
@@ -90,7 +88,7 @@ impl Compiled {
         placed.map_err(|misplaced| self.misplaced(&misplaced, slots))
     }
 
-    /// The same, as a list of its own.
+    /// As [`order`](Compiled::order), returning a new list.
     pub(crate) fn ordered<'s>(
         &'s self,
         args: &'s Args<'_>,
@@ -116,13 +114,13 @@ impl Compiled {
         })
     }
 
-    /// The parameter has no value.
+    /// The error for a parameter without a value.
     pub(crate) fn missing(&self, slot: usize) -> Error {
         let slot = &self.plan.slots[slot];
         Error::call(&messages::no_value(&self.name, &slot.name, slot.expected()))
     }
 
-    /// Does something with a call on one argument per parameter.
+    /// Runs `then` on a call with one argument for each parameter.
     fn with<R>(
         &self,
         given: &[Option<&Arg<'_>>],
@@ -145,7 +143,7 @@ impl Compiled {
         done.unwrap_or_else(|failure| Err(self.failed(&failure)))
     }
 
-    /// Runs the program, which tells the observer of what it inspects.
+    /// Runs the program and passes inspected values to the observer.
     fn run<R>(
         &self,
         observer: Option<&Observer>,
@@ -174,7 +172,7 @@ impl Compiled {
         }
     }
 
-    /// The result as a value.
+    /// Runs the program and returns the result as a value.
     pub(crate) fn value(
         &self,
         given: &[Option<&Arg<'_>>],
@@ -187,7 +185,7 @@ impl Compiled {
         })
     }
 
-    /// The result, written where it belongs.
+    /// Runs the program and writes the result into `output`.
     pub(crate) fn write(
         &self,
         given: &[Option<&Arg<'_>>],
@@ -208,12 +206,12 @@ fn limited(mut kernel: Kernel, memory: Memory) -> Kernel {
     kernel
 }
 
-/// What a derivative takes besides the arguments of the definition.
+/// Parameters of a derivative besides the arguments of the definition.
 #[derive(Clone, Debug)]
 pub(crate) enum Extra {
-    /// Nothing.
+    /// No further parameter.
     None,
-    /// A tangent of each of these parameters or fields of parameters, with their types.
+    /// One tangent for each parameter or field in the list, with its type.
     Tangents(Vec<(Arc<str>, String)>),
     /// A cotangent of the result.
     Cotangent,
@@ -223,8 +221,7 @@ pub(crate) enum Extra {
 type Param = (Arc<str>, String, Layout);
 
 impl Extra {
-    /// The parameters, in which a tuple of tangents is as many parameters, of the names of those
-    /// that they are tangents of.
+    /// Replaces the tuple of tangents by one parameter for each tangent, named like its primal.
     fn split(&self, mut params: Vec<Param>) -> Vec<Param> {
         let Extra::Tangents(names) = self else { return params };
         let Some((name, expected, layout)) = params.pop() else { return params };

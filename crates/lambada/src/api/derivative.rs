@@ -1,4 +1,4 @@
-//! Derivatives of functions: each is compiled once, and may be called often, from many threads.
+//! Derivatives of functions: compiled once, then callable from any number of threads.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -43,8 +43,8 @@ impl Function {
         Ok(Vjp { function: self.clone(), derived })
     }
 
-    /// The Jacobian of a function whose result is a real or an array of reals: the axes of the
-    /// result, then those of the parameter.
+    /// The Jacobian of a function whose result is a real or an array of reals: axes of the result,
+    /// then axes of the parameter.
     ///
     /// # Errors
     /// Its result holds anything else, or a parameter does not exist or holds no reals.
@@ -60,8 +60,8 @@ impl Function {
         self.derived(What::Plain(Operator::Hessian), wrt).map(Hessian)
     }
 
-    /// The Hessian of a function whose result is a real, times a tangent, at a few times the cost
-    /// of the value.
+    /// The product of the Hessian with a tangent, for a function whose result is a real, at a small
+    /// multiple of the cost of the value.
     ///
     /// # Errors
     /// Its result is no real, or a parameter does not exist or holds no reals.
@@ -69,7 +69,7 @@ impl Function {
         self.derived(What::Hvp, wrt).map(Hvp)
     }
 
-    /// The sparse Jacobian of a function from a vector, its one parameter of `wrt`, to a vector.
+    /// The sparse Jacobian of a function from a vector, its only parameter in `wrt`, to a vector.
     ///
     /// # Errors
     /// The result or the parameter is no vector of reals.
@@ -77,7 +77,7 @@ impl Function {
         self.sparse(Sparse::Jacobian, wrt)
     }
 
-    /// The sparse Hessian of a function from a vector, its one parameter of `wrt`, to a real.
+    /// The sparse Hessian of a function from a vector, its only parameter in `wrt`, to a real.
     ///
     /// # Errors
     /// The result is no real, or the parameter no vector of reals.
@@ -89,7 +89,7 @@ impl Function {
         self.derived(What::Sparse(matrix), wrt).map(SparseMatrix)
     }
 
-    /// A derivative, which is compiled here unless calls decide on types.
+    /// Compiles the derivative, unless the types depend on the arguments of a call.
     fn derived(&self, what: What, wrt: &[&str]) -> Result<Derived, Error> {
         if self.is_open() {
             let wrt = wrt.iter().map(ToString::to_string).collect();
@@ -105,7 +105,7 @@ impl Function {
     }
 }
 
-/// One value for each parameter that is differentiated with respect to.
+/// One value for each parameter in `wrt`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gradient {
     parts: Vec<(Arc<str>, Value)>,
@@ -120,10 +120,10 @@ impl Gradient {
         Gradient { parts: names.iter().cloned().zip(parts).collect() }
     }
 
-    /// What belongs to a parameter: `gradient.get("alpha")?.view::<Ix1>()`.
+    /// The part for one parameter: `gradient.get("alpha")?.view::<Ix1>()`.
     ///
     /// # Errors
-    /// It is no parameter that is differentiated with respect to.
+    /// `name` is not among the differentiated parameters.
     pub fn get(&self, name: &str) -> Result<&Value, Error> {
         let part = self.parts.iter().find(|(known, _)| crate::data::names_match(known, name));
         part.map(|(_, value)| value).ok_or_else(|| {
@@ -133,17 +133,17 @@ impl Gradient {
         })
     }
 
-    /// All parameters and what belongs to them, in the order in which they were named.
+    /// All parameters and their parts, in the order of `wrt`.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
         self.parts.iter().map(|(name, value)| (&**name, value))
     }
 
-    /// The same by themselves, so that nothing need be copied.
+    /// As [`iter`](Gradient::iter), by value, without copies.
     pub fn into_parts(self) -> impl Iterator<Item = (Arc<str>, Value)> {
         self.parts.into_iter()
     }
 
-    /// The only one, if there is one parameter; a tuple of all otherwise.
+    /// The part of the only parameter, or a tuple of the parts of several.
     pub fn into_value(mut self) -> Value {
         match self.parts.len() {
             1 => self.parts.remove(0).1,
@@ -153,7 +153,7 @@ impl Gradient {
     }
 }
 
-/// A compiled derivative, and the names that it is taken with respect to.
+/// A compiled derivative and the names of the differentiated parameters.
 #[derive(Clone)]
 pub(super) struct Derivative {
     pub(super) compiled: Arc<Compiled>,
@@ -166,7 +166,7 @@ impl Derivative {
         Derivative { compiled, wrt: wrt.iter().map(|name| Arc::from(*name)).collect(), observer }
     }
 
-    /// The value, and the derivative that comes with it.
+    /// The value and the derivative.
     fn pair(&self, given: &[Option<&Arg<'_>>]) -> Result<(Value, Value), Error> {
         let both = self.compiled.value(given, self.observer.as_ref())?;
         both.try_into()
@@ -183,7 +183,7 @@ impl Derivative {
     }
 }
 
-/// A derivative, or what becomes one when a call decides on types that the definition leaves open.
+/// A derivative, or a request for one whose types depend on the arguments of a call.
 #[derive(Clone)]
 enum Derived {
     Settled(Derivative),
@@ -243,14 +243,15 @@ impl ValueAndGrad {
     /// The value and the gradient.
     ///
     /// # Errors
-    /// Arguments that do not fit, and what the program fails with.
+    /// Arguments that do not fit, and failures of the program.
     pub fn call(&self, args: Args<'_>) -> Result<(f64, Gradient), Error> {
         let this = self.0.at(&args)?;
         let (value, gradient) = this.call(&args)?;
         Ok((value.try_into()?, Gradient::new(&this.wrt, gradient)))
     }
 
-    /// The same, written where it belongs: first the value, then what belongs to each parameter.
+    /// As [`call`](ValueAndGrad::call), written into `output`: the value, then one part for each
+    /// parameter.
     ///
     /// ```
     /// use lambada::{Model, args};
@@ -267,16 +268,15 @@ impl ValueAndGrad {
     /// ```
     ///
     /// # Errors
-    /// Arguments that do not fit, what the program fails with, and places of another type or size
-    /// than the result.
+    /// Arguments that do not fit, failures of the program, and an output whose type or size differs
+    /// from that of the result.
     pub fn call_into(&self, args: &Args<'_>, output: &mut dyn Output) -> Result<(), Error> {
         self.0.at(args)?.call_into(args, output)
     }
 }
 
 impl Jvp {
-    /// The value, and its tangent along tangents of the parameters; those that are not given are
-    /// zero.
+    /// The value and its tangent along tangents of the parameters [default: zero].
     ///
     /// ```
     /// use lambada::{Model, args};
@@ -289,16 +289,17 @@ impl Jvp {
     /// ```
     ///
     /// # Errors
-    /// Arguments or tangents that do not fit, and what the program fails with.
+    /// Arguments or tangents that do not fit, and failures of the program.
     pub fn call(&self, args: Args<'_>, tangents: Args<'_>) -> Result<(Value, Value), Error> {
         let this = self.0.at(&args)?;
         this.along(&args, &tangents, |given| this.pair(given))
     }
 
-    /// The same, written where it belongs.
+    /// As [`call`](Jvp::call), written into `output`.
     ///
     /// # Errors
-    /// As above, and places of another type or size than the result.
+    /// Those of [`call`](Jvp::call), and an output whose type or size differs from that of the
+    /// result.
     pub fn call_into(
         &self,
         args: &Args<'_>,
@@ -313,11 +314,10 @@ impl Jvp {
 }
 
 impl Hvp {
-    /// The gradient's derivative along tangents of the parameters; those that are not given are
-    /// zero.
+    /// The derivative of the gradient along tangents of the parameters [default: zero].
     ///
     /// # Errors
-    /// Arguments or tangents that do not fit, and what the program fails with.
+    /// Arguments or tangents that do not fit, and failures of the program.
     pub fn call(&self, args: Args<'_>, tangents: Args<'_>) -> Result<Gradient, Error> {
         let this = self.0.at(&args)?;
         this.along(&args, &tangents, |given| {
@@ -329,10 +329,10 @@ impl Hvp {
 }
 
 impl Jacobian {
-    /// The value, and the Jacobian by each parameter.
+    /// The value, and the Jacobian with respect to each parameter.
     ///
     /// # Errors
-    /// Arguments that do not fit, and what the program fails with.
+    /// Arguments that do not fit, and failures of the program.
     pub fn call(&self, args: Args<'_>) -> Result<(Value, Gradient), Error> {
         let this = self.0.at(&args)?;
         let (value, jacobian) = this.call(&args)?;
@@ -341,7 +341,7 @@ impl Jacobian {
 }
 
 impl Hessian {
-    /// The value, and for each parameter the derivatives of its gradient by each parameter.
+    /// The value, and second derivatives for each pair of parameters.
     ///
     /// ```
     /// use lambada::{Model, args};
@@ -354,7 +354,7 @@ impl Hessian {
     /// ```
     ///
     /// # Errors
-    /// Arguments that do not fit, and what the program fails with.
+    /// Arguments that do not fit, and failures of the program.
     pub fn call(&self, args: Args<'_>) -> Result<(f64, Blocks), Error> {
         let this = self.0.at(&args)?;
         let (value, hessian) = this.call(&args)?;
@@ -374,7 +374,7 @@ impl Blocks {
     /// The derivative by `column` of the gradient by `row`.
     ///
     /// # Errors
-    /// It is no parameter that is differentiated with respect to.
+    /// `row` or `column` is not among the differentiated parameters.
     pub fn get(&self, row: &str, column: &str) -> Result<&Value, Error> {
         let found = self.rows.iter().find(|(known, _)| crate::data::names_match(known, row));
         match (found, self.rows.first()) {
@@ -391,7 +391,7 @@ impl Blocks {
         self.rows.iter().map(|(name, row)| (&**name, row))
     }
 
-    /// The same by themselves, so that nothing need be copied.
+    /// As [`iter`](Blocks::iter), by value, without copies.
     pub fn into_rows(self) -> impl Iterator<Item = (Arc<str>, Gradient)> {
         self.rows.into_iter()
     }
@@ -405,7 +405,7 @@ pub struct Vjp {
 }
 
 impl Vjp {
-    /// The value, and the pullback at the arguments, which it keeps.
+    /// The value, and the pullback at the arguments; the pullback keeps copies of them.
     ///
     /// ```
     /// use lambada::{Model, args};
@@ -423,7 +423,7 @@ impl Vjp {
     /// ```
     ///
     /// # Errors
-    /// Arguments that do not fit, and what the program fails with.
+    /// Arguments that do not fit, and failures of the program.
     pub fn call(&self, args: Args<'_>) -> Result<(Value, Pullback), Error> {
         let derivative = self.derived.at(&args)?;
         let own = derivative.compiled.plan.slots.len() - 1;
@@ -435,10 +435,10 @@ impl Vjp {
         Ok((value, Pullback { derivative: derivative.into_owned(), point: kept }))
     }
 
-    /// The value and the cotangents of the parameters for one cotangent of the result, in one run.
+    /// The value, and the cotangents of the parameters for one cotangent of the result, in one run.
     ///
     /// # Errors
-    /// Arguments or a cotangent that do not fit, and what the program fails with.
+    /// Arguments or a cotangent that do not fit, and failures of the program.
     pub fn at<'a>(
         &self,
         args: Args<'_>,
@@ -457,8 +457,8 @@ impl Vjp {
     }
 }
 
-/// From cotangents of a result to cotangents of parameters, at the arguments of a call. It may be
-/// called any number of times, and each time runs the function forward and back.
+/// Pullback at the arguments of a call: maps cotangents of the result to cotangents of parameters.
+/// Each call runs the primal and the reverse sweep, because no tape is kept.
 #[derive(Clone)]
 pub struct Pullback {
     derivative: Derivative,
@@ -466,7 +466,7 @@ pub struct Pullback {
 }
 
 impl Pullback {
-    /// The arguments that it is at.
+    /// The arguments at which the pullback is taken.
     pub fn point(&self) -> &[Data] {
         &self.point
     }
@@ -474,7 +474,7 @@ impl Pullback {
     /// The cotangents of the parameters, for a cotangent of the result.
     ///
     /// # Errors
-    /// A cotangent that does not fit, and what the program fails with.
+    /// A cotangent that does not fit, and failures of the program.
     pub fn call<'a>(&self, cotangent: impl IntoArg<'a>) -> Result<Gradient, Error> {
         let cotangent = cotangent.into_arg();
         let point: Vec<Arg> = self.point.iter().map(IntoArg::into_arg).collect();
@@ -505,7 +505,7 @@ impl SparseMatrix {
     /// The value, and the entries of the matrix.
     ///
     /// # Errors
-    /// Arguments that do not fit, and what the program fails with.
+    /// Arguments that do not fit, and failures of the program.
     pub fn call(&self, args: Args<'_>) -> Result<(Value, Triplets), Error> {
         let (value, matrix) = self.0.at(&args)?.call(&args)?;
         let (rows, cols): (i64, i64) = matrix.field("shape")?.try_into()?;

@@ -1,12 +1,12 @@
-//! What goes wrong when programs are loaded, compiled and called.
+//! Errors of loading, compiling and calling programs.
 
 use std::convert::Infallible;
 use std::fmt;
 
 use lambada_source::{Failure, Label, Problem, Severity, Sources};
 
-/// Why a program cannot be loaded, compiled or called. `Display` gives what the command `lambada`
-/// prints: title, excerpt and hints.
+/// Why a program cannot be loaded, compiled or called. `Display` prints title, excerpt and hints as
+/// the command `lambada` does.
 ///
 /// ```
 /// let error = lambada::Model::compile("f.lam", "def f (x : real) = x + yy").unwrap_err();
@@ -25,32 +25,31 @@ struct Told {
     problems: Vec<Diagnostic>,
 }
 
-/// Whose error it is.
+/// The party at fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ErrorKind {
-    /// The program's: it has no meaning, or what is asked of it makes no sense for it.
+    /// The program: it has an error, or does not allow the requested operation.
     Program,
-    /// The program failed when it ran: an index out of range, a check, no memory.
+    /// The run of the program: an index out of range, a failed check, no memory.
     Running,
-    /// The caller's: an argument of another type or size, or a result that is taken for something
-    /// else.
+    /// The caller: an argument of another type or size, or a result read as another type.
     Call,
-    /// The call has been cancelled, see [`Cancel`](crate::Cancel).
+    /// Nobody: the call was cancelled, see [`Cancel`](crate::Cancel).
     Interrupted,
 }
 
-/// A problem as data: what a person sees, for editors and other programs.
+/// A problem as data, for editors and other programs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// Whether it is an error, or is something only doubtful.
+    /// Error or warning.
     pub severity: Severity,
     /// A stable code such as `E0203`, which `lambada explain` explains.
     pub code: &'static str,
-    /// What is wrong, in a line.
+    /// One-line description.
     pub title: String,
-    /// What is said at the place.
+    /// Message at the marked place.
     pub label: String,
-    /// The file; nothing if the problem is in none.
+    /// The file, if the problem is in one.
     pub file: Option<String>,
     /// The line where it begins, from 1; 0 without a file.
     pub line: usize,
@@ -58,9 +57,9 @@ pub struct Diagnostic {
     pub column: usize,
     /// The line where it ends.
     pub end_line: usize,
-    /// The character behind its end.
+    /// The character after its end.
     pub end_column: usize,
-    /// What to do about it.
+    /// Suggested remedies.
     pub hints: Vec<String>,
 }
 
@@ -94,7 +93,7 @@ impl Error {
         Error::told(ErrorKind::Program, sources, problems)
     }
 
-    /// A wrong argument.
+    /// An error for an argument that does not fit.
     pub(crate) fn call(problem: &Problem) -> Error {
         Error::told(ErrorKind::Call, &Sources::default(), std::slice::from_ref(problem))
     }
@@ -109,23 +108,23 @@ impl Error {
         Error::told(ErrorKind::Running, sources, &[lambada_source::failed(failure)])
     }
 
-    /// The call of a function has been cancelled.
+    /// The error of a cancelled call.
     pub(crate) fn interrupted(name: &str) -> Error {
         let text = format!("the call of `{name}` has been cancelled");
         Error(Box::new(Told { kind: ErrorKind::Interrupted, text, problems: Vec::new() }))
     }
 
-    /// A use of a result that it does not have.
+    /// An error for a result read in a way that it does not support.
     pub(crate) fn misuse(text: String) -> Error {
         Error(Box::new(Told { kind: ErrorKind::Call, text, problems: Vec::new() }))
     }
 
-    /// Whose error it is.
+    /// The party at fault.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
     }
 
-    /// The problems as data; none if a result was taken for what it is not.
+    /// The problems as data; empty if a result was read as another type.
     pub fn problems(&self) -> &[Diagnostic] {
         &self.0.problems
     }
@@ -137,7 +136,7 @@ impl fmt::Display for Error {
     }
 }
 
-/// As `Display`, so that a program that ends with it shows what a person can read.
+/// As `Display`, so that a program that exits with the error prints readable text.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0.text)

@@ -1,4 +1,4 @@
-//! A definition of a program, ready to be called.
+//! A definition of a program that can be called.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -17,11 +17,11 @@ use super::value::Value;
 use crate::paper::{Mode, PaperStage};
 use crate::{Engine, Observer, Operator, Stage, Verification, Verify, operators};
 
-/// A definition of a program. It is compiled when it is called first, and may be called from many
-/// threads, each of which has memory of its own.
+/// A definition of a program. The first call compiles it. Many threads may call it; each has memory
+/// of its own.
 ///
-/// `wrt` are the names of parameters to differentiate with respect to; none at all stand for all
-/// parameters that hold reals.
+/// `wrt` lists the parameters to differentiate with respect to [default: all parameters that hold
+/// reals].
 #[derive(Clone)]
 pub struct Function {
     about: Arc<About>,
@@ -38,44 +38,44 @@ struct About {
     types: Types,
 }
 
-/// Where the types come from that the definition leaves open.
+/// Whether the types of a definition depend on the arguments of a call.
 enum Types {
-    /// It leaves none open, or these values have decided them.
+    /// All types are known, from the definition or from these shapes.
     Settled(Arc<[Shape]>),
-    /// Each call decides them. The functions that calls have decided on.
+    /// Each call determines the types; one function is cached for each list of shapes.
     Open(Mutex<HashMap<Arc<[Shape]>, Function>>),
 }
 
-/// How a derivative is taken.
+/// Mode of differentiation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Direction {
-    /// Tangents from arguments to results.
+    /// Pushes tangents from arguments to results.
     Forward,
-    /// Cotangents from results to arguments.
+    /// Pulls cotangents from results back to arguments.
     Reverse,
 }
 
-/// As what a derivative is shown.
+/// Form in which to print a derivative.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Derivation {
-    /// As a program that runs, simplified.
+    /// The simplified program that runs.
     Simplified,
-    /// As the paper has it, at one of its stages. Needs the feature `paper`.
+    /// The program of the paper at one of its stages. Needs the feature `paper`.
     #[cfg(feature = "paper")]
     Paper(PaperStage),
 }
 
 impl Model {
-    /// A definition, to be called and differentiated.
+    /// Finds a definition that can be called and differentiated.
     ///
     /// # Errors
-    /// There is none of the name, or it cannot be run: it takes functions, or what type it has is
-    /// left open.
+    /// No definition has the name, or it cannot be run because it takes functions or its type is
+    /// ambiguous.
     pub fn function(&self, name: &str) -> Result<Function, Error> {
         self.function_of(name, None)
     }
 
-    /// The same at types that are decided by what is known of values.
+    /// As [`function`](Model::function), with open types resolved by shapes of arguments.
     fn function_of(&self, name: &str, given: Option<Arc<[Shape]>>) -> Result<Function, Error> {
         self.with_unit(|unit| {
             let call =
@@ -117,13 +117,12 @@ impl Function {
         &self.about.parameters
     }
 
-    /// The type of its result, if its signature has as many parameters as it takes.
+    /// The type of its result, if its signature lists all parameters that it takes.
     pub fn result(&self) -> Option<&Type> {
         self.about.result.as_ref()
     }
 
-    /// The variant types in the types of its parameters and of its result, those inside of others
-    /// too.
+    /// All variant types in the types of its parameters and result, nested ones included.
     ///
     /// ```
     /// let model = lambada::Model::compile("f.lam", "
@@ -144,14 +143,13 @@ impl Function {
         &self.about.model
     }
 
-    /// Do the arguments of a call decide on types that the definition leaves open? What is told of
-    /// its types is then what they are without arguments.
+    /// Whether the definition leaves types open, which the arguments of each call then determine.
+    /// Its parameters and result then show the types inferred without arguments.
     pub fn is_open(&self) -> bool {
         matches!(self.about.types, Types::Open(_))
     }
 
-    /// The function at the types that arguments decide, where the definition leaves types open.
-    /// Every call does this by itself.
+    /// The function with open types resolved by arguments. Every call does this by itself.
     ///
     /// ```
     /// use lambada::{Model, args};
@@ -164,24 +162,24 @@ impl Function {
     /// ```
     ///
     /// # Errors
-    /// None that a call without it would not have.
+    /// The errors of the resolved call.
     pub fn at(&self, args: &Args<'_>) -> Result<Function, Error> {
         if !self.is_open() {
             return Ok(self.clone());
         }
         let mut ordered = Ordered::new();
         let names = self.parameters().iter().map(|param| &*param.name);
-        // What is in the wrong place is told when it is called.
+        // `call` reports misplaced arguments, so they are no error here.
         let fits = args.in_order(names, &mut ordered).is_ok();
         let shape = |arg: &Option<&Arg>| arg.map_or(Shape::Unknown, Arg::shape);
         let given: Vec<Shape> = ordered.iter().map(shape).collect();
         self.at_shapes(if fits { &given } else { &[] })
     }
 
-    /// The same by what is known of the arguments, one for each parameter.
+    /// As [`at`](Function::at), by shapes, one for each parameter.
     ///
     /// # Errors
-    /// As above.
+    /// Those of [`at`](Function::at).
     pub fn at_shapes(&self, given: &[Shape]) -> Result<Function, Error> {
         let Types::Open(known) = &self.about.types else { return Ok(self.clone()) };
         let kept = || known.lock().unwrap_or_else(PoisonError::into_inner);
@@ -195,13 +193,13 @@ impl Function {
         Ok(Function { observer, ..function })
     }
 
-    /// The same function with somebody who is told of what it inspects.
+    /// The function with an observer for the values that it inspects.
     #[must_use]
     pub fn with_observer(&self, observer: Observer) -> Function {
         Function { observer: Some(observer), ..self.clone() }
     }
 
-    /// Compiles it, unless it has been.
+    /// Compiles the function unless that has been done.
     ///
     /// # Errors
     /// It cannot be compiled.
@@ -209,7 +207,8 @@ impl Function {
         self.ready().map(|_| ())
     }
 
-    /// What runs it: native code, or what runs where there is no C compiler. It is compiled first.
+    /// The engine that runs the function: native code, or the fallback without a C compiler.
+    /// Compiles the function first.
     ///
     /// # Errors
     /// It cannot be compiled.
@@ -238,10 +237,10 @@ impl Function {
         self.about.model.compiled(&Task { entry, what, wrt, given })
     }
 
-    /// Calls it: `f.call(args![x: &x, gamma: 1.0])`.
+    /// Calls the function: `f.call(args![x: &x, gamma: 1.0])`.
     ///
     /// # Errors
-    /// Arguments that do not fit, and what the program fails with.
+    /// Arguments that do not fit, and failures of the program.
     pub fn call(&self, args: Args<'_>) -> Result<Value, Error> {
         if self.is_open() {
             return self.at(&args)?.call(args);
@@ -250,8 +249,8 @@ impl Function {
         complete(compiled, &args, |given| compiled.value(given, self.observer.as_ref()))
     }
 
-    /// Calls it and writes the result where it belongs. When it has been called with values of the
-    /// same sizes, this allocates nothing.
+    /// Calls the function and writes the result into `output`. Allocates nothing once it has been
+    /// called with arguments of the same sizes.
     ///
     /// ```
     /// use lambada::{Model, args};
@@ -264,8 +263,8 @@ impl Function {
     /// ```
     ///
     /// # Errors
-    /// Arguments that do not fit, what the program fails with, and places of another type or size
-    /// than the result.
+    /// Arguments that do not fit, failures of the program, and an output whose type or size differs
+    /// from that of the result.
     pub fn call_into(&self, args: &Args<'_>, output: &mut dyn Output) -> Result<(), Error> {
         if self.is_open() {
             return self.at(args)?.call_into(args, output);
@@ -274,14 +273,14 @@ impl Function {
         complete(compiled, args, |given| compiled.write(given, self.observer.as_ref(), output))
     }
 
-    /// The parameters to differentiate with respect to, in the order of `wrt`.
+    /// Resolves `wrt` to names of parameters, in the order of `wrt`.
     pub(super) fn wrt<'n>(&'n self, wrt: &[&'n str]) -> Result<Vec<&'n str>, Error> {
         if !wrt.is_empty() {
             let mut names: Vec<&str> = Vec::new();
             for name in wrt {
                 let known = self.parameters().iter().map(|param| &*param.name);
                 let known = known.into_iter().find(|known| crate::data::names_match(known, name));
-                // A name that is none is told when the derivative is prepared.
+                // Compiling the derivative reports unknown names.
                 let name = known.unwrap_or(name);
                 if !names.contains(&name) {
                     names.push(name);
@@ -298,10 +297,10 @@ impl Function {
         Ok(real)
     }
 
-    /// Its derivative as source text.
+    /// The derivative as source text.
     ///
     /// # Errors
-    /// It has none in this form.
+    /// The function has no derivative in this form.
     pub fn derive(
         &self,
         direction: Direction,
@@ -328,22 +327,22 @@ impl Function {
         })
     }
 
-    /// It, or what is derived of it, in one form of the compiler.
+    /// The function, or a derivative of it, at a stage of the compiler.
     ///
     /// # Errors
-    /// It cannot be compiled so far.
+    /// The function cannot be compiled up to that stage.
     pub fn show(&self, stage: Stage, of: Operator, wrt: &[&str]) -> Result<String, Error> {
         let wrt: Vec<String> = wrt.iter().map(ToString::to_string).collect();
         let wrt = (!wrt.is_empty()).then_some(&wrt[..]);
         self.about.model.with_unit(|unit| unit.show(self.name(), stage, of, wrt, None))
     }
 
-    /// Compares its derivatives with others that share nothing with them: at the arguments, or at
-    /// points drawn at random if there are none.
+    /// Compares the derivatives with independently computed ones, at the arguments or, without any,
+    /// at random points.
     ///
     /// # Errors
-    /// It cannot be differentiated, arguments do not fit, or no point is found at which it has a
-    /// finite value. Derivatives that are wrong are told by [`Verification::problems`].
+    /// The function cannot be differentiated, arguments do not fit, or no point with a finite value
+    /// was found. Wrong derivatives are no error: see [`Verification::problems`].
     pub fn verify(&self, args: &Args<'_>) -> Result<Verification, Error> {
         let mut inputs = crate::Inputs::new();
         if !args.is_empty() {
@@ -364,7 +363,7 @@ impl Function {
     }
 }
 
-/// Runs something on a complete list of arguments.
+/// Runs `run` if every parameter has an argument.
 pub(crate) fn complete<R>(
     compiled: &Compiled,
     args: &Args<'_>,
@@ -379,7 +378,7 @@ pub(crate) fn complete<R>(
 }
 
 impl fmt::Display for Function {
-    /// As it could be declared: `f (x : [n]real) : real`.
+    /// As a declaration: `f (x : [n]real) : real`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())?;
         for Parameter { name, ty, .. } in self.parameters() {

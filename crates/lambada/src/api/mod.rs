@@ -1,12 +1,11 @@
-//! The interface for programs: a [`Model`] is a checked program, a [`Function`] one of its
-//! definitions, and each derivative of it something that is compiled once and called often.
-//! Everything here is `Send + Sync`.
+//! Interface for Rust programs: a [`Model`] is a checked program, a [`Function`] one of its
+//! definitions. Each derivative of a function is compiled once and called often. Everything here is
+//! `Send + Sync`.
 //!
-//! - `model`: programs, and what is kept of them; `function`, `derivative`: what is called;
-//! - `arg`, `value`, `output`: what goes in and what comes out; `ty`: types; `error`: what goes
-//!   wrong;
-//! - `plan`, `compiled`: how arguments become those of machine code; `few`: lists without memory of
-//!   their own.
+//! - `model`, `ty`, `error`: programs, types and errors;
+//! - `function`, `derivative`, `tangents`: calls of definitions and of their derivatives;
+//! - `arg`, `value`, `output`: arguments and results;
+//! - `plan`, `compiled`: conversion of arguments to those of compiled code.
 
 mod arg;
 mod compiled;

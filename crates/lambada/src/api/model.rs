@@ -15,7 +15,7 @@ use crate::data::print_type;
 use crate::files::{Disk, Files, InMemory, Recorded};
 use crate::{Call, Operator, Options, Session, Sparse, Unit};
 
-/// A checked program. It is cheap to clone, and may be used from many threads.
+/// A checked program. It is cheap to clone and may be used from many threads.
 ///
 /// ```
 /// use lambada::{Model, args};
@@ -40,7 +40,7 @@ pub struct Model(Arc<Loaded>);
 
 struct Loaded {
     main: Main,
-    /// What has been read, so that the program stays as it was.
+    /// The text of every file that was read, so that the program cannot change later.
     files: Arc<InMemory>,
     options: Options,
     sources: Sources,
@@ -56,21 +56,22 @@ enum Main {
     Text(String, Arc<str>),
 }
 
-/// What can be compiled: a definition, or what is derived of it with respect to parameters.
+/// Key of a compiled program: a definition, or a derivative of it with respect to parameters.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Task {
     pub entry: Arc<str>,
     pub what: What,
     pub wrt: Option<Vec<String>>,
-    /// What arguments say of types that the definition leaves open; nothing if they are not asked.
+    /// Shapes of arguments that resolve open types; empty if the definition alone determines its
+    /// types.
     pub given: Arc<[Shape]>,
 }
 
-/// What is computed of a definition.
+/// Operation on a definition.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum What {
     Plain(Operator),
-    /// The Hessian times a tangent.
+    /// Product of the Hessian with a tangent.
     Hvp,
     Sparse(Sparse),
 }
@@ -82,7 +83,7 @@ pub struct Definition {
     pub name: String,
     /// Its doc comment.
     pub doc: Option<String>,
-    /// Its type, with what it is overloaded for.
+    /// Its type, with overloads.
     pub scheme: String,
     /// Whether it takes parameters.
     pub is_function: bool,
@@ -91,15 +92,15 @@ pub struct Definition {
 /// A parameter of a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parameter {
-    /// Its name; a pattern stands for itself, as `(a, b)`.
+    /// Its name; a pattern is printed, as `(a, b)`.
     pub name: Arc<str>,
     /// Its type.
     pub ty: Type,
-    /// Can be differentiated with respect to it?
+    /// Whether the function can be differentiated with respect to it.
     pub is_real: bool,
 }
 
-/// How a program is loaded.
+/// Options for loading a program.
 ///
 /// ```
 /// use lambada::{Model, Options};
@@ -119,20 +120,20 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// How it is compiled.
+    /// Sets the options of the compiler.
     #[must_use]
     pub fn options(self, options: Options) -> Builder {
         Builder { options, ..self }
     }
 
-    /// Where files are, those that it imports too. Those of the disk unless it is said; none for a
-    /// text.
+    /// Sets the file system for the file and its imports [default: the disk for a file, none for a
+    /// text].
     #[must_use]
     pub fn files(self, files: Arc<dyn Files>) -> Builder {
         Builder { files: Some(files), ..self }
     }
 
-    /// What a text imports under a name: `import "NAME"`.
+    /// Adds a module that a text can import: `import "NAME"`.
     #[must_use]
     pub fn import(self, name: &str, source: &str) -> Builder {
         let file = if name.ends_with(".lam") { name.to_string() } else { format!("{name}.lam") };
@@ -142,17 +143,17 @@ impl Builder {
     /// Reads and checks a file and all that it imports.
     ///
     /// # Errors
-    /// It cannot be read, or has mistakes; all are told.
+    /// The file cannot be read, or the program has mistakes; all are reported.
     pub fn load(self, path: impl AsRef<Path>) -> Result<Model, Error> {
         let main = Main::File(path.as_ref().to_path_buf());
         let files = self.files.unwrap_or_else(|| Arc::new(Disk));
         Model::loaded(main, files, self.options)
     }
 
-    /// Checks a text, which is called by the name in messages.
+    /// Checks a text; messages call it by `name`.
     ///
     /// # Errors
-    /// It has mistakes; all are told.
+    /// The program has mistakes; all are reported.
     pub fn compile(self, name: &str, source: &str) -> Result<Model, Error> {
         let main = Main::Text(name.to_string(), source.into());
         let files = self.files.unwrap_or_else(|| Arc::new(self.imports));
@@ -161,25 +162,24 @@ impl Builder {
 }
 
 impl Model {
-    /// Reads and checks a file and all that it imports. Functions are compiled when they are called
-    /// first.
+    /// Reads and checks a file and all that it imports. The first call of a function compiles it.
     ///
     /// # Errors
-    /// It cannot be read, or has mistakes; all are told.
+    /// The file cannot be read, or the program has mistakes; all are reported.
     pub fn load(path: impl AsRef<Path>) -> Result<Model, Error> {
         Model::builder().load(path)
     }
 
-    /// Checks a text, which is called by the name in messages. It imports modules of the library
-    /// only; see [`Builder::import`].
+    /// Checks a text; messages call it by `name`. It can import only modules of the library; see
+    /// [`Builder::import`].
     ///
     /// # Errors
-    /// It has mistakes; all are told.
+    /// The program has mistakes; all are reported.
     pub fn compile(name: &str, source: &str) -> Result<Model, Error> {
         Model::builder().compile(name, source)
     }
 
-    /// A program that is loaded in another way.
+    /// A builder with further options for loading.
     pub fn builder() -> Builder {
         Builder::default()
     }
@@ -208,12 +208,12 @@ impl Model {
         })))
     }
 
-    /// What the file defines, in its order.
+    /// The definitions of the file, in its order.
     pub fn definitions(&self) -> &[Definition] {
         &self.0.definitions
     }
 
-    /// What is doubtful but not wrong.
+    /// Warnings.
     pub fn warnings(&self) -> &[Diagnostic] {
         &self.0.warnings
     }
@@ -226,8 +226,8 @@ impl Model {
         }
     }
 
-    /// What the program's own file is called: its path, or the name that a text was given. With
-    /// [`files`](Model::files) it makes the program again.
+    /// The path of the program's own file, or the name of its text. Together with
+    /// [`files`](Model::files) it suffices to load the program elsewhere.
     pub fn name(&self) -> String {
         match &self.0.main {
             Main::File(path) => path.display().to_string(),
@@ -235,32 +235,32 @@ impl Model {
         }
     }
 
-    /// Whether it has been a file, or only a text.
+    /// Whether the program was loaded from a file and not from a text.
     pub fn is_file(&self) -> bool {
         matches!(self.0.main, Main::File(_))
     }
 
-    /// How it is compiled.
+    /// The options of the compiler.
     pub fn options(&self) -> &Options {
         &self.0.options
     }
 
-    /// The same program with other options.
+    /// The program loaded with other options.
     ///
     /// # Errors
-    /// None that loading it did not have.
+    /// Only those of loading the program.
     pub fn with_options(&self, options: Options) -> Result<Model, Error> {
         Model::loaded(self.0.main.clone(), self.0.files.clone(), options)
     }
 
-    /// The program's texts: its own name and text, and the files that it imports. It can be
-    /// compiled again from them elsewhere.
+    /// All texts of the program, its own and those of its imports, from which it can be compiled
+    /// elsewhere.
     pub fn files(&self) -> &InMemory {
         &self.0.files
     }
 
-    /// Does something with the program as the compiler has it. It is elaborated anew, for syntax
-    /// trees are bound to their thread.
+    /// Runs `run` on the checked unit. Elaborates the program once more, because syntax trees are
+    /// bound to a thread.
     pub(crate) fn with_unit<T>(
         &self,
         run: impl FnOnce(&Unit) -> Result<T, Vec<Problem>>,
@@ -270,7 +270,7 @@ impl Model {
         result.map_err(|problems| Error::program(session.sources(), &problems))
     }
 
-    /// What has been compiled, or is compiled now.
+    /// The compiled program for `task`, from the cache or compiled now.
     pub(crate) fn compiled(&self, task: &Task) -> Result<Arc<Compiled>, Error> {
         let kept = || self.0.compiled.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(compiled) = kept().get(task) {
@@ -280,7 +280,7 @@ impl Model {
             let (call, extra) = task.prepare(unit)?;
             Compiled::new(&call, extra, &self.0.sources, &self.0.options)
         })?;
-        // Two threads may have compiled the same; then one of the two is kept.
+        // Another thread may have compiled the same task meanwhile; the first result is kept.
         Ok(kept().entry(task.clone()).or_insert_with(|| Arc::new(made)).clone())
     }
 }
@@ -295,7 +295,7 @@ impl Main {
 }
 
 impl Task {
-    /// The program that is compiled, and what it takes besides the arguments of the definition.
+    /// The program to compile, and its parameters besides the arguments of the definition.
     fn prepare(&self, unit: &Unit) -> Result<(Call, Extra), Vec<Problem>> {
         let (wrt, given) = (self.wrt.as_deref(), &*self.given);
         let tangents = |call: &Call| {

@@ -1,4 +1,4 @@
-//! Places that results are written into.
+//! Destinations for results.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use ndarray::{Array, ArrayViewMut, Dimension, IxDyn};
 
 use super::error::Error;
 
-/// The parts of a result, one after the other: scalars, and arrays of scalars. A tuple has those of
+/// The parts of a result in order: scalars and arrays of scalars. A tuple contributes the parts of
 /// its components.
 pub struct Parts<'r> {
     results: Results<'r>,
@@ -26,7 +26,7 @@ impl<'r> Parts<'r> {
         })
     }
 
-    /// Has everything been taken?
+    /// Checks that no part is left.
     pub(crate) fn end(mut self) -> Result<(), Error> {
         match self.results.next() {
             None => Ok(()),
@@ -35,14 +35,13 @@ impl<'r> Parts<'r> {
     }
 }
 
-/// Where a result goes: a number, an array or a slice of the size of the result, or a tuple of
-/// places. An [`Array`] of another size is replaced by one of the right size; all else must have
-/// it.
+/// Destination of a result: a number, an array, a slice, or a tuple of destinations. An [`Array`]
+/// is reallocated if its size differs from that of the result; other destinations must match it.
 pub trait Output {
-    /// Takes as many parts as belong here.
+    /// Takes the parts of this destination.
     ///
     /// # Errors
-    /// What comes is something else.
+    /// A part has another type or shape.
     fn receive(&mut self, parts: &mut Parts<'_>) -> Result<(), Error>;
 }
 
@@ -62,10 +61,10 @@ fn is_not(found: &Got, wanted: &str) -> Error {
     Error::misuse(format!("a part of the result is {found}, not {wanted}"))
 }
 
-/// What an array has that results are written into.
+/// Element type of a destination array.
 trait Place: Copy {
-    /// The elements as such; nothing if they are of another type. Copied only where they must be
-    /// converted.
+    /// The elements as this type, copied only if they must be converted; `None` if they have
+    /// another type.
     fn of(elements: Lent<'_>) -> Option<Cow<'_, [Self]>>;
 }
 
@@ -94,7 +93,7 @@ impl Place for bool {
     }
 }
 
-/// Copies elements of the right type and number; false if they are not.
+/// Copies elements; returns false if their type or number differs.
 fn copied<T: Place>(elements: Lent<'_>, to: &mut [T]) -> bool {
     match T::of(elements) {
         Some(elements) if elements.len() == to.len() => {
@@ -109,7 +108,7 @@ fn is_shape(dims: &[u64], shape: &[usize]) -> bool {
     dims.iter().copied().eq(shape.iter().map(|size| *size as u64))
 }
 
-/// Copies an array into one of the same sizes.
+/// Copies an array into one of equal sizes.
 fn fill<T: Place, D: Dimension>(
     to: &mut ArrayViewMut<'_, T, D>,
     got: Got<'_>,
@@ -202,7 +201,7 @@ macro_rules! tuples {
     ($($item:ident),+) => {
         impl<$($item: Output),+> Output for ($($item,)+) {
             fn receive(&mut self, parts: &mut Parts<'_>) -> Result<(), Error> {
-                #[allow(non_snake_case)] // the items are called as their types
+                #[allow(non_snake_case)] // items are named like their types
                 let ($($item,)+) = self;
                 $($item.receive(parts)?;)+
                 Ok(())

@@ -1,9 +1,9 @@
-//! How a compiled program is given its arguments. What is dense and of the right type is lent; all
-//! else is copied once.
+//! Marshalling of arguments for compiled code: dense data of the right type is borrowed, all other
+//! data is copied once.
 //!
 //! Assumes: arguments in the order of the parameters, one for each. Gives: the leaves of the
-//! layouts, then the sizes that the code takes, all compared with what the parameters declare.
-//! Keeps: native code relies on these comparisons.
+//! layouts, then the sizes that the code takes. All sizes are checked against the declared ones.
+//! Keeps: native code relies on these checks.
 
 use std::sync::Arc;
 
@@ -23,18 +23,18 @@ use crate::messages::data as messages;
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub slots: Vec<Slot>,
-    /// The variables in the sizes.
+    /// Names of size variables.
     names: Vec<Arc<str>>,
-    /// Where the sizes are that the code takes: a leaf, and its axis.
+    /// Leaf and axis of each size that the code takes.
     sizes: Vec<(usize, usize)>,
-    /// The axes of all leaves, one after the other.
+    /// The axes of all leaves, in order.
     axes: Vec<Axis>,
 }
 
 /// An axis of a leaf.
 #[derive(Clone, Copy, Debug)]
 struct Axis {
-    /// The parameter that the leaf is of.
+    /// The parameter of the leaf.
     slot: usize,
     leaf: usize,
     axis: usize,
@@ -45,30 +45,30 @@ struct Axis {
 #[derive(Debug)]
 pub(crate) struct Slot {
     pub name: Arc<str>,
-    /// Its type, for messages.
+    /// Printed type, for messages.
     expected: String,
     layout: Layout,
-    /// Of a scalar or an array of scalars: its elements and the number of its axes.
+    /// Element type and rank, for a scalar or an array of scalars.
     plain: Option<(ScalarTy, usize)>,
 }
 
-/// What a size should be.
+/// Required size of an axis.
 #[derive(Clone, Copy, Debug)]
 enum Wanted {
     Any,
     Exactly(usize),
-    /// As much as all of this name.
+    /// Equal on all axes with the same variable, an index into `names`.
     Named(usize),
 }
 
-/// A leaf of an argument, where it is.
+/// A leaf of an argument.
 #[derive(Clone, Copy)]
 pub(crate) enum Leaf<'a> {
     /// The argument itself.
     Arg(&'a Arg<'a>),
     /// An integer where a real belongs.
     Integer(i64),
-    /// What has been made of an argument.
+    /// A copy of part of an argument.
     Tensor(&'a Tensor),
 }
 
@@ -76,7 +76,7 @@ pub(crate) enum Leaf<'a> {
 pub(crate) type Leaves<'a> = SmallVec<[Leaf<'a>; 12]>;
 
 impl<'a> Leaf<'a> {
-    /// The same for a kernel. Inlined, so that it is taken apart where it is made.
+    /// The leaf as an argument of a kernel. Inlined so that the match disappears at the call site.
     #[inline(always)]
     pub(crate) fn argument(self) -> Argument<'a> {
         match self {
@@ -84,7 +84,7 @@ impl<'a> Leaf<'a> {
             Leaf::Arg(Arg(Given::Array(dims, elements))) => Argument::Array(dims.all(), *elements),
             Leaf::Arg(Arg(Given::Data(data))) => match &**data {
                 Data::Tensor(tensor) => tensor.into(),
-                // No plan takes these whole.
+                // `whole` never returns a leaf with such data.
                 Data::Tuple(_) | Data::Record(_) | Data::Array(_) | Data::Con { .. } => {
                     Argument::Scalar(Scalar::Bool(false))
                 }
@@ -114,7 +114,7 @@ impl Slot {
         Slot { name, expected, layout, plain }
     }
 
-    /// The sizes that its leaves should have.
+    /// Required sizes of each leaf's axes; adds new size variables to `names`.
     fn wanted(&self, names: &mut Vec<Arc<str>>) -> Vec<Vec<Wanted>> {
         let mut wanted = |size: Size| match size {
             Size::Any | Size::Expr(_) => Wanted::Any,
@@ -131,13 +131,13 @@ impl Slot {
         leaves.map(|leaf| leaf.dims.into_iter().map(&mut wanted).collect()).collect()
     }
 
-    /// Its type.
+    /// Its printed type.
     pub(crate) fn expected(&self) -> &str {
         &self.expected
     }
 
-    /// The argument itself, if it is what belongs here: a scalar, or an array that is lent. A real
-    /// may be written as an integer.
+    /// The argument as a single leaf, if it can be borrowed: a scalar, or a dense array. A real
+    /// parameter also accepts an integer.
     #[inline]
     fn whole<'a>(&self, arg: &'a Arg<'a>) -> Option<Leaf<'a>> {
         let (elem, rank) = self.plain?;
@@ -161,7 +161,7 @@ impl Slot {
         (found == elem && axes == rank).then_some(Leaf::Arg(arg))
     }
 
-    /// The leaves of an argument that cannot be lent.
+    /// Copies the leaves of an argument that cannot be borrowed.
     fn tensors(&self, arg: &Arg) -> Result<Vec<Tensor>, Problem> {
         let given = arg.data();
         let data = as_reals(self.layout.shape(), &self.layout, &given);
@@ -175,8 +175,8 @@ impl Slot {
 }
 
 impl Plan {
-    /// The parameters, with the types that messages tell. `sizes` are places of sizes among the
-    /// leaves.
+    /// A plan for parameters with their printed types. `sizes` lists leaf and axis of the sizes
+    /// that the code takes.
     pub(crate) fn new(params: Vec<(Arc<str>, String, Layout)>, sizes: Vec<(usize, usize)>) -> Plan {
         let slot = |(name, expected, layout)| Slot::new(name, expected, layout);
         let slots: Vec<Slot> = params.into_iter().map(slot).collect();
@@ -191,7 +191,7 @@ impl Plan {
         Plan { slots, names, sizes, axes }
     }
 
-    /// Adds the arguments as they are; no if one of them must be copied.
+    /// Adds all arguments by reference; returns false if one of them must be copied.
     pub(crate) fn lend<'a>(&self, given: &[Option<&'a Arg<'a>>], all: &mut Leaves<'a>) -> bool {
         self.slots.iter().zip(given.iter().flatten()).all(|(slot, arg)| {
             let Some(leaf) = slot.whole(arg) else { return false };
@@ -200,14 +200,14 @@ impl Plan {
         })
     }
 
-    /// Copies of what cannot be lent, one entry for each such argument.
+    /// Copies the arguments that cannot be borrowed, one entry for each.
     pub(crate) fn copies(&self, given: &[Option<&Arg<'_>>]) -> Result<Vec<Vec<Tensor>>, Problem> {
         let all = self.slots.iter().zip(given.iter().flatten());
         let copied = all.filter(|(slot, arg)| slot.whole(arg).is_none());
         copied.map(|(slot, arg)| slot.tensors(arg)).collect()
     }
 
-    /// Adds the leaves of all arguments, those of the copies among them.
+    /// Adds the leaves of all arguments, borrowed or from `copies`.
     pub(crate) fn leaves<'a>(
         &self,
         given: &[Option<&'a Arg<'a>>],
@@ -232,9 +232,9 @@ impl Plan {
         self.sizes.iter().map(|(leaf, axis)| leaves[*leaf].dims()[*axis] as i64)
     }
 
-    /// Compares the sizes with those that the parameters declare. Gives the leaves that replace
-    /// others: arrays without elements inside of which a size cannot be seen, with the size that
-    /// belongs there.
+    /// Checks the sizes against the declared ones. Returns replacements for arrays without
+    /// elements, because the inner sizes of an empty array are unknown until its declaration
+    /// supplies them.
     pub(crate) fn compare(&self, all: &[Leaf<'_>]) -> Result<Vec<(usize, Tensor)>, Problem> {
         let mut known: SmallVec<[Option<(usize, usize)>; 8]> = smallvec![None; self.names.len()];
         let mut unseen = false;
@@ -264,8 +264,7 @@ impl Plan {
         if unseen { Ok(self.filled_in(all, &known)) } else { Ok(Vec::new()) }
     }
 
-    /// The leaves of arrays without elements, with the sizes that are wanted where none can be
-    /// seen.
+    /// Empty arrays with the declared sizes filled in.
     #[cold]
     fn filled_in(
         &self,
@@ -318,7 +317,7 @@ impl Plan {
     }
 }
 
-/// The elements and the number of axes of a scalar, or of an array of scalars.
+/// Element type and rank of a scalar or of an array of scalars.
 fn plain(shape: &Shape) -> Option<(ScalarTy, usize)> {
     match shape {
         Shape::Scalar(elem) => Some((*elem, 0)),
@@ -327,7 +326,7 @@ fn plain(shape: &Shape) -> Option<(ScalarTy, usize)> {
     }
 }
 
-/// The same value with integers as reals where reals belong; nothing if there are none such.
+/// Converts integers to reals where the type requires it; `None` if nothing changes.
 fn as_reals(shape: &Shape, layout: &Layout, data: &Data) -> Option<Data> {
     let all = |shapes: &mut dyn Iterator<Item = &Shape>, items: &[Data]| {
         let new =

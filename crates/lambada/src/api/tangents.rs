@@ -1,5 +1,5 @@
-//! Tangents as arguments of a compiled derivative: by parameter, by fields of parameters, and zero
-//! where none is given.
+//! Tangents as arguments of a compiled derivative: by parameter or by field of a parameter
+//! [default: zero].
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::data::names_match;
 use crate::fields::{inside, inside_mut};
 
 impl Derivative {
-    /// How many parameters the definition has itself.
+    /// Number of parameters of the definition itself.
     fn own(&self) -> usize {
         let slots = &self.compiled.plan.slots;
         let names = self.wrt.len();
@@ -22,7 +22,7 @@ impl Derivative {
         slots.len() - if split { names } else { 1 }
     }
 
-    /// Runs something on arguments and tangents; those that are not given are zero.
+    /// Runs `run` on arguments and tangents; missing tangents are zero.
     pub(super) fn along<R>(
         &self,
         args: &Args<'_>,
@@ -48,7 +48,8 @@ impl Derivative {
         run(&given)
     }
 
-    /// The same where all tangents are one argument, since they hold recursive data.
+    /// As [`along`](Derivative::along), if one tuple holds all tangents because they contain
+    /// recursive data.
     fn packed<R>(
         &self,
         tangents: &Args<'_>,
@@ -68,7 +69,7 @@ impl Derivative {
         run(&given)
     }
 
-    /// A tangent that is zero at the point.
+    /// The zero tangent of a parameter or field at `point`.
     fn zeros(&self, name: &Arc<str>, point: &Ordered<'_>) -> Arg<'static> {
         let slots = || self.compiled.plan.slots.iter().zip(point);
         let of = |name: &str| slots().find(|(slot, _)| names_match(&slot.name, name));
@@ -82,9 +83,9 @@ impl Derivative {
         at.map_or_else(|| Data::unit().into_arg(), |at| zeros_like(&at).into_arg())
     }
 
-    /// The tangents, where some are of fields of what is differentiated by: each field's stands in
-    /// a tangent of the whole, which is zero otherwise. What belongs to no field stays as it is,
-    /// and is blamed where tangents are ordered.
+    /// Collects tangents of fields into a tangent of the whole parameter, zero elsewhere; `None` if
+    /// no tangent names a field. Names that match no field stay, so that ordering the tangents
+    /// reports them.
     fn gathered<'t>(&self, tangents: &'t Args<'_>, point: &Ordered<'_>) -> Option<Args<'t>> {
         let items = || tangents.iter();
         if !items().any(|(name, _)| name.is_some_and(|name| self.split(name).is_some())) {
@@ -116,7 +117,7 @@ impl Derivative {
         Some(all)
     }
 
-    /// What is differentiated by that a name is a field of, and the way from there to the field.
+    /// The differentiated parameter that contains the field `name`, and the path to the field.
     fn split<'s>(&self, name: &'s str) -> Option<(&Arc<str>, &'s str)> {
         let is_own = |name: &str| self.wrt.iter().find(|known| names_match(known, name));
         if !name.contains('.') || is_own(name).is_some() {

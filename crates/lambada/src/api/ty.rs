@@ -1,4 +1,4 @@
-//! Types of parameters and results, as the signature of a definition has them.
+//! Types of parameters and results, as in the signature of a definition.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -11,7 +11,7 @@ use lambada_prim::ScalarTy;
 use crate::data::unsized_ty;
 use crate::types::variants_of;
 
-/// A type of Lambada, with the sizes that a signature names.
+/// A type of Lambada with the size names of a signature.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Type {
     /// `real`
@@ -22,9 +22,9 @@ pub enum Type {
     Bool,
     /// `(a, b)`
     Tuple(Vec<Type>),
-    /// `{x : a, y : b}`, in the order of the declaration, if there is one.
+    /// `{x : a, y : b}`, in the order of the declaration if there is one.
     Record(Vec<(Arc<str>, Type)>),
-    /// `[n]a`: the size as it is written, and the elements.
+    /// `[n]a`: printed size and element type.
     Array(Arc<str>, Box<Type>),
     /// A variant type, by its name; [`Function::variants`](crate::Function::variants) has its
     /// constructors.
@@ -33,17 +33,17 @@ pub enum Type {
     Function(Box<Type>, Box<Type>),
 }
 
-/// A variant type that values of a function are of, at fixed type arguments.
+/// A variant type in the signature of a function, at fixed type arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Variant {
-    /// As [`Type::Variant`] names it: `shape`, `list real`.
+    /// Its name as in [`Type::Variant`]: `shape`, `list real`.
     pub name: Arc<str>,
-    /// The constructors in the order of the definition, and the types of what they take.
+    /// The constructors in the order of the definition, with the types of their arguments.
     pub constructors: Vec<(Arc<str>, Vec<Type>)>,
 }
 
 impl Type {
-    /// The type of core, where records have the order in which files declare them.
+    /// Converts a core type; record fields come in the declared order.
     pub(crate) fn of(program: &Program, ty: &SizedTy) -> Type {
         let inside = |ty: &SizedTy| Type::of(program, ty);
         if let Some((_, id)) = sized::of(ty) {

@@ -1,4 +1,4 @@
-//! Results, and what Rust programs make of them.
+//! Results, and their conversion to Rust values.
 
 use std::fmt;
 
@@ -8,9 +8,9 @@ use ndarray::{Array, ArrayView, Dimension, IxDyn};
 
 use super::error::Error;
 
-/// A result of a call: a number, an array, or anything else that Lambada has. `try_into` makes the
-/// Rust value of it: `f64`, `f32`, `i64`, `bool`, `Vec`, arrays of `ndarray` of a fixed or any
-/// number of axes, tuples of those, [`Data`].
+/// Result of a call: a number, an array, or any other data of Lambada. `try_into` converts it to a
+/// Rust value: `f64`, `f32`, `i64`, `bool`, `Vec`, arrays of `ndarray` of a fixed or any rank,
+/// tuples of these, [`Data`].
 ///
 /// ```
 /// use lambada::{Model, args};
@@ -30,16 +30,15 @@ impl Value {
         &self.0
     }
 
-    /// The data by itself.
+    /// The data by value.
     pub fn into_data(self) -> Data {
         self.0
     }
 
-    /// An array of reals where it is, with so many axes: `value.view::<Ix1>()`. A real has none.
+    /// Borrows an array of reals of rank `D`: `value.view::<Ix1>()`. A real has rank 0.
     ///
     /// # Panics
-    /// If it is no array of reals, or one of another number of axes; see
-    /// [`try_view`](Value::try_view).
+    /// If the value is no array of reals or has another rank; see [`try_view`](Value::try_view).
     pub fn view<D: Dimension>(&self) -> ArrayView<'_, f64, D> {
         match self.try_view() {
             Ok(view) => view,
@@ -47,34 +46,34 @@ impl Value {
         }
     }
 
-    /// The same, if it is one.
+    /// As [`view`](Value::view), without panics.
     ///
     /// # Errors
-    /// It is no array of reals, or one of another number of axes.
+    /// The value is no array of reals or has another rank.
     pub fn try_view<D: Dimension>(&self) -> Result<ArrayView<'_, f64, D>, Error> {
         viewed(self, self.tensor("an array of reals")?, "an array of reals")
     }
 
-    /// An array of integers where it is.
+    /// Borrows an array of integers of rank `D`.
     ///
     /// # Errors
-    /// It is no array of integers, or one of another number of axes.
+    /// The value is no array of integers or has another rank.
     pub fn ints<D: Dimension>(&self) -> Result<ArrayView<'_, i64, D>, Error> {
         viewed(self, self.tensor("an array of integers")?, "an array of integers")
     }
 
-    /// An array of truth values where it is.
+    /// Borrows an array of truth values of rank `D`.
     ///
     /// # Errors
-    /// It is no array of truth values, or one of another number of axes.
+    /// The value is no array of truth values or has another rank.
     pub fn bools<D: Dimension>(&self) -> Result<ArrayView<'_, bool, D>, Error> {
         viewed(self, self.tensor("an array of truth values")?, "an array of truth values")
     }
 
-    /// The component of a tuple, or the element of an array of structures, of this number, from 0.
+    /// Component `k` of a tuple, or element `k` of an array of structures, from 0.
     ///
     /// # Errors
-    /// It has none of the number.
+    /// The value has no item `k`.
     pub fn item(&self, k: usize) -> Result<Value, Error> {
         let items = match &self.0 {
             Data::Tuple(items) | Data::Array(items) => &items[..],
@@ -87,7 +86,7 @@ impl Value {
     /// The field of a record.
     ///
     /// # Errors
-    /// It has no field of the name.
+    /// The value has no field `name`.
     pub fn field(&self, name: &str) -> Result<Value, Error> {
         let fields = match &self.0 {
             Data::Record(fields) => &fields[..],
@@ -98,10 +97,10 @@ impl Value {
         field.ok_or_else(|| self.is_not(&format!("a record with a field `{name}`")))
     }
 
-    /// The constructor of a value of a variant type, and what it holds.
+    /// The constructor of a value of a variant type, and its arguments.
     ///
     /// # Errors
-    /// It is of no variant type.
+    /// The value is not of a variant type.
     pub fn constructor(&self) -> Result<(&str, Vec<Value>), Error> {
         match &self.0 {
             Data::Con { name, args, .. } => Ok((name, args.iter().cloned().map(Value).collect())),
@@ -129,7 +128,7 @@ impl Value {
     }
 }
 
-/// What it is, without its numbers.
+/// Describes a value without its numbers, for messages.
 pub(crate) fn described(data: &Data) -> String {
     match data {
         Data::Tensor(tensor) => {
@@ -146,7 +145,7 @@ pub(crate) fn described(data: &Data) -> String {
     }
 }
 
-/// What the elements of arrays are made into.
+/// Element types of arrays in Rust.
 trait Kind: Copy {
     fn slice(elements: &Elements) -> Option<&[Self]>;
 }

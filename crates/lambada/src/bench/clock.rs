@@ -1,4 +1,4 @@
-//! How long functions take: all in turn, until the least times have settled.
+//! Timing of functions, which take turns until their minimal times settle.
 
 use std::time::{Duration, Instant};
 
@@ -14,16 +14,16 @@ pub(super) struct Clocked {
     pub runs: usize,
 }
 
-/// A turn takes about so long, if that is several runs.
+/// Approximate duration of a turn, if that allows several runs.
 const TURN: Duration = Duration::from_millis(2);
-/// At least and at most so much time for a function.
+/// Lower and upper limit for the time spent on a function.
 const SHORT: Duration = Duration::from_millis(300);
 const LONG: Duration = Duration::from_secs(4);
-/// A function has settled when its least time is this much older than half of all its time: nothing
-/// faster came since.
+/// Minimal number of runs before a function can settle. It has settled when its minimum did not
+/// improve during the second half of its runs.
 const TURNS: usize = 5;
 
-/// Times functions in turn.
+/// Times functions in turns.
 pub(super) fn in_turn(functions: &[&Ready]) -> Result<Vec<Clocked>, Failure> {
     let mut clocks = Vec::new();
     for function in functions {
@@ -44,10 +44,10 @@ pub(super) fn in_turn(functions: &[&Ready]) -> Result<Vec<Clocked>, Failure> {
 }
 
 struct Clock {
-    /// In a turn.
+    /// Runs in each turn.
     runs: usize,
     times: Vec<u64>,
-    /// The least, and after how many runs it came.
+    /// The minimum, and the number of runs until it occurred.
     least: (u64, usize),
 }
 
@@ -59,7 +59,7 @@ impl Clock {
     fn add(&mut self, times: &[u64]) {
         for time in times {
             self.times.push(*time);
-            // By less than a hundredth is no news.
+            // Improvements below 1 % do not count.
             if *time < self.least.0 - self.least.0 / 100 {
                 self.least = (*time, self.times.len());
             }

@@ -1,5 +1,4 @@
-//! A function that is ready to be measured, compiled in a cache of its own, so that the C compiler
-//! runs.
+//! A function compiled for measurement, in a separate cache so that the C compiler always runs.
 
 use std::time::Duration;
 
@@ -18,11 +17,11 @@ pub(super) struct Ready {
     pub args: Vec<Data>,
     pub compiled: Compiled,
     executable: Executable,
-    /// To be counted.
+    /// The program, whose operations are counted.
     program: Program,
     entry: DefId,
     options: Options,
-    /// By what is differentiated, ones.
+    /// The tangent to differentiate along: ones.
     tangent: Data,
 }
 
@@ -33,7 +32,8 @@ impl Ready {
         let call = call?;
         let args = call.arguments(what.inputs)?;
         let tangent = tangent(&call, &args);
-        // A folder of its own goes away again; where there is none, the usual one has to do.
+        // The temporary cache is deleted afterwards; if none can be created, the usual cache
+        // serves.
         let scratch = tempfile::tempdir().ok();
         let cache = scratch.as_ref().map(|folder| folder.path().to_path_buf());
         let _unfinished = cache.as_deref().map(lambada_run::Unfinished::at);
@@ -67,12 +67,12 @@ impl Ready {
         self.executable.most_memory()
     }
 
-    /// The nanoseconds of so many runs.
+    /// The nanoseconds of each of `runs` runs.
     pub fn time(&self, runs: usize) -> Result<Vec<u64>, Failure> {
         self.executable.time(&self.args, runs)
     }
 
-    /// What a run does.
+    /// Counts the operations of a run.
     pub fn work(&self) -> Result<Option<Work>, Failure> {
         let loops = Executable::as_machine_code(self.program.clone(), self.entry, &self.options);
         let Ok(loops) = loops else {
@@ -84,7 +84,7 @@ impl Ready {
     }
 }
 
-/// A tangent of ones, packed as operators pack them.
+/// A tangent of ones, packed like the operators' arguments.
 fn tangent(call: &Call, args: &[Data]) -> Data {
     let mut parts: Vec<Data> = call.point(args).iter().map(ones).collect();
     if parts.len() == 1 { parts.remove(0) } else { Data::Tuple(parts) }

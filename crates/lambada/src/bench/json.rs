@@ -1,5 +1,4 @@
-//! What was measured, for programs: seconds, bytes and operations as numbers, `null` for what is
-//! not known.
+//! Measurements as JSON: seconds, bytes and operations as numbers, `null` for unknown values.
 
 use serde_json::{Map, Value, json};
 

@@ -1,27 +1,27 @@
-//! What a run does, and the time that the machine needs for that at least.
+//! The operations of a run, and a lower bound for its time on this machine.
 //!
-//! Two limits: all operations on reals at the speed of multiplications with additions in vector
-//! registers, and arguments and results once through memory, at the speed of arrays of that size.
-//! The larger one is the roof. An `exp` is one operation here and some twenty of the machine's, so
-//! programs of many of these stay further away.
+//! The roofline has two limits: all operations on reals at the throughput of vector multiply-adds,
+//! and one pass over arguments and results at the memory bandwidth for arrays of that size. The
+//! larger one is the bound. An `exp` counts as one operation, but costs some twenty machine
+//! operations, so programs with many of these stay further away.
 
 use lambada_core::data::Data;
 use lambada_loops::Counts;
 use lambada_prim::{Precision, ScalarTy};
 use lambada_run::Peak;
 
-/// The interpreter of loops is about so many times slower than machine code.
+/// Approximate slowdown of the interpreter of loops compared with machine code.
 pub(super) const SLOWER: f64 = 60.0;
 
-/// Counting may be expected to take so many seconds, if nobody asks for it.
+/// Limit for the expected seconds of counting, unless counting was requested.
 pub(super) const PATIENCE: f64 = 10.0;
 
-/// What a machine can do at most, on one core.
+/// Peak performance of a machine, on one core.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Machine {
     /// Operations on reals in a second.
     pub arithmetic: f64,
-    /// Bytes in a second, from and to arrays that are far larger than caches.
+    /// Bytes per second, from and to arrays far larger than the caches.
     pub memory: f64,
 }
 
@@ -29,21 +29,21 @@ impl Machine {
     /// Measures this machine.
     pub(super) fn measured(precision: Precision) -> Option<(Machine, Peak)> {
         let peak = Peak::new(None)?;
-        // As many instructions a second, on vectors of twice as many reals.
+        // The instruction rate does not depend on precision; narrower reals fill more lanes.
         let arithmetic = peak.arithmetic() * f64::from(precision.per_word());
         let machine = Machine { arithmetic, memory: peak.traffic(1 << 28) };
         Some((machine, peak))
     }
 }
 
-/// What a run does.
+/// Operation counts of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Work {
     /// Operations on reals.
     pub reals: u64,
     /// Operations on integers and truth values only.
     pub ints: u64,
-    /// Bytes read from arrays, from wherever they are.
+    /// Bytes read from arrays, in cache or memory.
     pub read: u64,
     /// Bytes written to arrays.
     pub written: u64,
@@ -52,7 +52,7 @@ pub struct Work {
 }
 
 impl Work {
-    /// Most that is read are reals.
+    /// Counts all loads as loads of reals, because most are.
     pub(super) fn of(counts: Counts, args: &[Data], result: &Data, precision: Precision) -> Work {
         let bytes = |data: &Data| bytes(data, precision);
         let boundary = args.iter().map(bytes).sum::<u64>() + bytes(result);
@@ -61,7 +61,7 @@ impl Work {
         Work { reals: counts.reals, ints: counts.ints, read, written, boundary }
     }
 
-    /// The least time, and what it is bound by.
+    /// The lower bound for the time, and the limiting resource.
     pub(super) fn limit(&self, machine: &Machine, peak: &Peak) -> (f64, &'static str) {
         let arithmetic = self.reals as f64 / machine.arithmetic;
         let memory = self.boundary as f64 / peak.traffic(self.boundary);
@@ -69,7 +69,7 @@ impl Work {
     }
 }
 
-/// The bytes that a value takes as arrays.
+/// The bytes of a value stored as arrays.
 fn bytes(data: &Data, precision: Precision) -> u64 {
     let bytes = |data: &Data| bytes(data, precision);
     match data {

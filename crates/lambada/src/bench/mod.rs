@@ -1,10 +1,10 @@
-//! `bench`: what a definition and its derivative cost, from the text to the clock, and how far that
-//! is from what the machine can do.
+//! `bench`: the cost of a definition and its derivative, from the text to the clock, compared with
+//! the peak performance of the machine.
 //!
-//! - `compile`: each is compiled anew, in a cache of its own;
-//! - `clock`: each runs until its time has settled;
-//! - `limit`: what a run does, counted, against the machine's measured limits;
-//! - `text`, `json`: for people and for programs.
+//! - `compile`: compiles each function in a separate cache;
+//! - `clock`: runs each function until its time settles;
+//! - `limit`: counts the operations of a run and compares them with the machine's measured limits;
+//! - `text`, `json`: output for readers and programs.
 
 mod clock;
 mod compile;
@@ -27,36 +27,34 @@ use clock::Clocked;
 use compile::Ready;
 pub use limit::{Machine, Work};
 
-/// What to measure.
+/// A request for measurements.
 #[derive(Clone, Copy)]
 pub struct Bench<'a> {
     /// The definition.
     pub entry: &'a str,
-    /// Which derivative: [`Operator::Vjp`], [`Operator::Jvp`], or [`Operator::Value`] for none.
-    /// With cotangents and tangents that are ones; the reverse derivative of a real is its
-    /// gradient.
+    /// The derivative: [`Operator::Vjp`], [`Operator::Jvp`], or [`Operator::Value`] for none.
+    /// Cotangents and tangents are ones, so the reverse derivative of a real is its gradient.
     pub operator: Operator,
-    /// The parameters to differentiate with respect to: all that hold reals unless named.
+    /// The parameters to differentiate with respect to [default: all that hold reals].
     pub wrt: Option<&'a [String]>,
     /// Values of parameters.
     pub inputs: &'a Inputs,
-    /// How long the file took to be read and checked.
+    /// Time to read and check the file.
     pub checked: Duration,
-    /// Are operations counted however long that takes? Otherwise only where it does not take much
-    /// longer than the rest.
+    /// Whether to count operations even if that takes much longer than the rest.
     pub count: bool,
 }
 
-/// What was measured.
+/// Measurements of a definition.
 #[derive(Clone, Debug)]
 pub struct Benched {
     /// The definition.
     pub entry: String,
-    /// How long the file took to be read and checked.
+    /// Time to read and check the file.
     pub checked: Duration,
-    /// The value, then the derivative if one was asked for.
+    /// The value, then the derivative if requested.
     pub rows: Vec<Ran>,
-    /// What the machine can do; nothing where there is no C compiler.
+    /// Peak performance of the machine; `None` without a C compiler.
     pub machine: Option<Machine>,
 }
 
@@ -65,52 +63,51 @@ pub struct Benched {
 pub struct Ran {
     /// `value`, `reverse` or `forward`.
     pub name: &'static str,
-    /// What its compilation took.
+    /// Compile times.
     pub compiled: Compiled,
     /// Whether it is machine code.
     pub native: bool,
-    /// The least time of a run, and the median, in seconds.
+    /// Minimal time of a run in seconds.
     pub least: f64,
-    /// See `least`.
+    /// Median time of a run in seconds.
     pub median: f64,
-    /// How many runs there were.
+    /// Number of runs.
     pub runs: usize,
-    /// The most bytes that arrays took at a time besides the arguments; nothing where that is not
-    /// known.
+    /// Peak of the bytes of arrays besides the arguments, if known.
     pub memory: Option<u64>,
-    /// What a run does; nothing if it was not counted.
+    /// Operation counts of a run, if counted.
     pub work: Option<Work>,
-    /// How many seconds counting would take, where that is why nothing was counted.
+    /// Expected seconds of counting, if that is too long to count.
     pub counting: Option<f64>,
-    /// The time below which no machine code could run on this machine, in seconds, and what it is
-    /// bound by.
+    /// Lower bound for the time of machine code on this machine, in seconds, and the limiting
+    /// resource.
     pub limit: Option<(f64, &'static str)>,
 }
 
-/// What the compilation of a function took, with nothing in the cache.
+/// Compile times of a function with an empty cache.
 #[derive(Clone, Debug)]
 pub struct Compiled {
-    /// Specialization of the definition, and of what it uses.
+    /// Specialization of the definition and of its callees.
     pub specialized: Duration,
-    /// From core to loops, in our passes.
+    /// All passes from core to loops.
     pub passes: Duration,
-    /// Text of C, and the C compiler.
+    /// Generation of C and the C compiler.
     pub c: Duration,
-    /// Each pass.
+    /// Time of each pass.
     pub each: Vec<PassTime>,
 }
 
 impl Compiled {
-    /// All of it.
+    /// The sum.
     pub fn total(&self) -> Duration {
         self.specialized + self.passes + self.c
     }
 }
 
-/// Why there is nothing to tell.
+/// Why there are no measurements.
 #[derive(Clone, Debug)]
 pub enum Stopped {
-    /// The program, the inputs or the request.
+    /// Problems of the program, the inputs or the request.
     Problems(Vec<Problem>),
     /// The program fails on these inputs.
     Failure(Failure),
@@ -132,7 +129,7 @@ impl Unit {
     /// Measures a definition and its derivative.
     ///
     /// # Errors
-    /// What is wrong with the request, and what the program fails with.
+    /// Problems of the request, and failures of the program.
     pub fn bench(&self, what: &Bench) -> Result<Benched, Stopped> {
         stack::roomy(|| self.benched(what))
     }
@@ -181,7 +178,7 @@ impl Unit {
     }
 }
 
-/// The same with ones in place of all reals.
+/// The value with ones in place of all reals.
 pub(crate) fn ones(data: &Data) -> Data {
     with_reals(data, &mut || 1.0)
 }
@@ -214,7 +211,7 @@ fn row(
     })
 }
 
-/// Something that is timed, and how long it takes.
+/// Runs `run` and measures its time.
 fn timed<T>(run: impl FnOnce() -> T) -> (T, Duration) {
     let start = Instant::now();
     let result = run();

@@ -1,4 +1,4 @@
-//! What was measured, for people.
+//! Measurements as text.
 
 use std::fmt;
 use std::time::Duration;
@@ -110,7 +110,7 @@ fn scaled(number: f64, step: f64, units: &[&str]) -> String {
     format!("{number:.digits$} {}", units[unit]).trim_end().to_string()
 }
 
-/// With three digits and a unit.
+/// A time with three digits and a unit.
 fn seconds(time: f64) -> String {
     scaled(time * 1e9, 1000.0, &["ns", "µs", "ms", "s"])
 }

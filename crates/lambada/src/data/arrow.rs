@@ -1,4 +1,5 @@
-//! Tables as Apache Arrow has them: `.parquet` files, and `.arrow` or `.feather` files, in and out.
+//! Tables in Apache Arrow's formats: `.parquet`, `.arrow` and `.feather` files, reading and
+//! writing.
 
 use std::cell::Cell;
 use std::collections::HashSet;
@@ -13,17 +14,17 @@ use super::cells::Wrong;
 use super::table::Table;
 use crate::messages::data as messages;
 
-/// The table of a Parquet file, within a limit on its memory.
+/// Reads a Parquet file within a memory limit.
 ///
 /// # Errors
-/// E0601 where the file cannot be read, E0663 where it is broken, E0620 where it is too large,
-/// E0661 where two columns have one name.
+/// E0601 if the file cannot be read, E0663 if it is broken, E0620 if it is too large, E0661 if two
+/// columns have the same name.
 pub fn read_parquet(path: &Path, origin: &str, memory: Memory) -> Result<Table, Problem> {
     read(path, origin, memory, "Parquet", super::parquet::read)
 }
 
-/// The table of a file or stream in Arrow's interprocess format, which is also Feather's second
-/// version; as `read_parquet`.
+/// As [`read_parquet`], for a file or stream in Arrow's interprocess format, also known as Feather
+/// version 2.
 pub fn read_ipc(path: &Path, origin: &str, memory: Memory) -> Result<Table, Problem> {
     read(path, origin, memory, "Arrow", super::ipc::read)
 }
@@ -48,17 +49,17 @@ fn read(
 }
 
 thread_local! {
-    /// Is a library reading a file on this thread whose panics mean that the file is broken?
+    /// Whether this thread is in a reader whose panics mean that the file is broken.
     static GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Is a panic on this thread one that is told as a broken file? A hook for panics leaves it alone
-/// then.
+/// Whether a panic on this thread will be reported as a broken file, so that a panic hook should
+/// ignore it.
 pub fn panics_are_told() -> bool {
     GUARDED.get()
 }
 
-/// The libraries panic on some files that are broken: an error as any other.
+/// Converts panics into errors, because the libraries panic on some broken files.
 fn guarded(read: impl FnOnce() -> Result<Table, Wrong>) -> Result<Table, Wrong> {
     GUARDED.set(true);
     let table = catch_unwind(AssertUnwindSafe(read));
@@ -70,20 +71,20 @@ fn guarded(read: impl FnOnce() -> Result<Table, Wrong>) -> Result<Table, Wrong> 
     })
 }
 
-/// The bytes of a Parquet file with this table.
+/// Encodes a table as a Parquet file.
 pub fn write_parquet(table: &Table) -> Result<Vec<u8>, String> {
     super::parquet::write(table).map_err(|e| e.to_string())
 }
 
-/// The bytes of an Arrow file with this table.
+/// Encodes a table as an Arrow file.
 pub fn write_ipc(table: &Table) -> Result<Vec<u8>, String> {
     Ok(super::ipc::write(table))
 }
 
 #[cfg(test)]
 mod tests {
-    //! Files that Arrow's own library wrote (`tests/tables/write.py`) are read here; what is
-    //! written here is read again.
+    //! Reads files that Arrow's own library wrote (`tests/tables/write.py`), and files written
+    //! here.
 
     use lambada_prim::{Data as Elements, Tensor};
 
@@ -102,14 +103,14 @@ mod tests {
 
     const TABLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/tables");
 
-    /// The table of this name in each format.
+    /// Reads the table of this name in each format.
     fn each(name: &str, limit: u64) -> impl Iterator<Item = Result<Table, Problem>> {
         FORMATS.iter().map(move |(format, read)| {
             read(&Path::new(TABLES).join(format!("{name}.{format}")), "it", Memory { limit })
         })
     }
 
-    /// The columns of the table of this name, the same in each format.
+    /// The columns of the table of this name, which must agree in all formats.
     fn columns(name: &str) -> Vec<String> {
         let shown = |(name, column): &(String, Column)| match column {
             Column::Numbers(tensor) => format!("{name} {:?} {:?}", tensor.dims, tensor.data),
@@ -142,7 +143,8 @@ mod tests {
         assert_eq!(columns("kinds"), expected);
     }
 
-    /// A word of a dictionary takes as much as it has letters, not as much as the dictionary.
+    /// The memory limit counts a dictionary-encoded word by its length, not by the size of its
+    /// dictionary.
     #[test]
     fn words_of_a_dictionary_are_counted_by_their_keys() {
         let bytes = 2000 * (10 + size_of::<String>() as u64);
@@ -155,7 +157,7 @@ mod tests {
         assert_eq!(columns("no_rows"), ["x [0] Real([])"]);
     }
 
-    /// Lists in lists, of a width that the type tells or all have; short and long words of a view;
+    /// Nested lists, of a width given by the type or common to all; short and long words of a view;
     /// rows in several groups.
     #[test]
     fn lists_are_arrays_and_views_are_words() {
@@ -179,7 +181,7 @@ mod tests {
         Table { columns, rows: 9, head: true, lines: None }
     }
 
-    /// Arrow's own library has read `written.arrow` (`tests/tables/write.py`).
+    /// `tests/tables/write.py` reads `written.arrow` with Arrow's own library.
     #[test]
     fn what_is_written_is_read_by_others() {
         let written = write_ipc(&each_kind()).expect("written");
@@ -201,7 +203,7 @@ mod tests {
         }
     }
 
-    /// What is cut off or changed is an error or a table, never a panic.
+    /// A truncated or corrupted file yields an error or a table, never a panic.
     #[test]
     fn broken_files_are_told() {
         let column = Column::Numbers(Tensor::reals(vec![64], (0..64).map(f64::from).collect()));

@@ -1,5 +1,5 @@
-//! Raw values to typed data, guided by a signature: names, types, shapes and the sizes that the
-//! values fix.
+//! Binding of raw values to the parameters of a signature: matches names, and converts values to
+//! the declared types and shapes.
 
 mod reals;
 mod tables;
@@ -21,8 +21,8 @@ use super::table::Lines;
 use super::{Inputs, Raw, is_identifier, json, names_match};
 use crate::messages::data as messages;
 
-/// One value per parameter, in order; or all that is wrong with the inputs. `inferred` says which
-/// parameters have no written type.
+/// Returns one value for each parameter in order, or all problems of the inputs. `inferred` tells
+/// whether a parameter lacks a type annotation.
 pub fn bind(
     program: &Program,
     definition: &str,
@@ -34,7 +34,7 @@ pub fn bind(
     bind_or(program, definition, signature, inputs, nothing, inferred)
 }
 
-/// As `bind`, with a value for each parameter that the inputs do not mention, if there is one.
+/// As [`bind`], with default values for parameters that the inputs do not mention.
 pub fn bind_or(
     program: &Program,
     definition: &str,
@@ -48,7 +48,7 @@ pub fn bind_or(
     let given = by_name(definition, &names, inputs, &mut wrong);
     let mut sizes = Sizes::default();
     let mut values = Vec::new();
-    // `int` parameters first: the sizes of other parameters may mention them.
+    // Scalars first, because sizes of other parameters may mention `int` parameters.
     let scalars_first = |ty: &SizedTy| !matches!(ty, SizedTy::Scalar(_));
     let mut order: Vec<usize> = (0..names.len()).collect();
     order.sort_by_key(|k| scalars_first(&signature.params[*k].1));
@@ -91,8 +91,7 @@ pub fn bind_or(
     }
 }
 
-/// The inputs by the names of the parameters; those without a name belong to the parameters in
-/// their order.
+/// Matches inputs with parameters by name; unnamed inputs fill the parameters in order.
 pub(super) fn by_name<'i>(
     definition: &str,
     names: &[&'i str],
@@ -122,7 +121,7 @@ pub(super) fn by_name<'i>(
     given
 }
 
-/// The values that no parameter is called by.
+/// The named values that match no parameter.
 fn unused<'i>(names: &[&str], inputs: &'i Inputs) -> impl Iterator<Item = &'i Entry> {
     let known = |entry: &Entry| {
         let known = |other: &str| names.iter().any(|name| names_match(name, other));
@@ -131,7 +130,7 @@ fn unused<'i>(names: &[&str], inputs: &'i Inputs) -> impl Iterator<Item = &'i En
     inputs.entries.iter().filter(move |entry| !known(entry))
 }
 
-/// A member of a file that no parameter is called by, whose name is near to this one.
+/// An unmatched member of a file whose name resembles the parameter's, with its origin.
 fn misspelled<'i>(name: &str, names: &[&str], inputs: &'i Inputs) -> Option<(&'i str, String)> {
     let unused: Vec<&Entry> = unused(names, inputs).filter(|entry| entry.shared).collect();
     let near = suggest(name, unused.iter().filter_map(|entry| entry.name.as_deref()))?;
@@ -139,7 +138,7 @@ fn misspelled<'i>(name: &str, names: &[&str], inputs: &'i Inputs) -> Option<(&'i
     Some((&entry.origin, near))
 }
 
-/// How deep lists are nested in a value.
+/// Nesting depth of the lists in a value.
 fn rank_of(value: &Raw) -> usize {
     match value {
         Raw::Tensor(tensor) => tensor.dims.len(),
@@ -148,7 +147,7 @@ fn rank_of(value: &Raw) -> usize {
     }
 }
 
-/// A single value of a type, called `name` in messages: a tangent or a cotangent. Its sizes are not
+/// Converts one value, called `name` in messages: a tangent or a cotangent. Its sizes are not
 /// compared with others.
 pub fn bind_one(program: &Program, name: &str, ty: &SizedTy, value: &Raw) -> Result<Data, Problem> {
     let mut sizes = Sizes::default();
@@ -192,7 +191,7 @@ fn one(
     Ok(data)
 }
 
-/// The type as users write it.
+/// Prints a type as in source.
 pub fn print_type(program: &Program, ty: &SizedTy) -> String {
     if let Some((sizes, id)) = sized::of(ty) {
         let sizes = sizes.map(|size| format!(" [{}]", print_size(size)));
@@ -231,14 +230,14 @@ fn print_size(size: &Size) -> String {
     }
 }
 
-/// What size variables are equal to, and where that comes from.
+/// Values of size variables, and their origins.
 #[derive(Default)]
 struct Sizes {
     known: HashMap<Arc<str>, (usize, String)>,
 }
 
 impl Sizes {
-    /// Gives variants the sizes that their types take.
+    /// Adds sizes to variants, as their types require.
     fn complete(
         &self,
         program: &Program,
@@ -275,8 +274,7 @@ impl Sizes {
         }
     }
 
-    /// The sizes inside an empty list, which the list cannot tell, from what other values have
-    /// fixed.
+    /// Fills in the inner sizes of an empty list from the sizes that other values determine.
     fn fill_in(&self, ty: &SizedTy, data: &mut Data) {
         match (ty, data) {
             (SizedTy::Array(..), Data::Tensor(tensor)) => {
@@ -340,13 +338,13 @@ struct Reader<'a> {
     program: &'a Program,
     name: &'a str,
     expected: &'a str,
-    /// Where in the value it reads.
+    /// The current position in the value.
     place: Option<&'a Place<'a>>,
-    /// Where the elements of the value are in a text.
+    /// Line numbers of the elements, for data from text.
     lines: Option<&'a Lines>,
 }
 
-/// Where in a value another one is.
+/// The position of a nested value.
 struct Place<'a> {
     outer: Option<&'a Place<'a>>,
     step: At<'a>,
@@ -360,7 +358,7 @@ enum At<'a> {
 }
 
 impl Place<'_> {
-    /// The element of the value that it is in.
+    /// Index of the outermost list element that contains the position.
     fn row(&self) -> Option<usize> {
         match (self.outer, &self.step) {
             (Some(outer), _) => outer.row(),
@@ -387,7 +385,7 @@ impl Reader<'_> {
         messages::mismatch(self.name, self.expected, &self.found(found))
     }
 
-    /// What was found, and where.
+    /// Describes a value with its position.
     fn found(&self, found: impl Into<String>) -> String {
         let found = found.into();
         match self.place {
@@ -401,7 +399,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads what is inside of a value.
+    /// Reads a nested value.
     fn inside<R>(&self, step: At, read: impl FnOnce(&Reader) -> R) -> R {
         read(&Reader { place: Some(&Place { outer: self.place, step }), ..*self })
     }
@@ -416,7 +414,7 @@ impl Reader<'_> {
         items.map(|(k, item)| self.inside(At::Index(k), |inner| read(inner, item))).collect()
     }
 
-    /// The first element that is no integer, of a column of a text.
+    /// The problem with the first non-integral element of a text column.
     fn fraction(&self, values: &[f64], column: Option<&str>) -> Option<Problem> {
         let is_one = |x: &f64| json::int(&Value::from(*x)).is_some();
         let row = values.iter().position(|x| !is_one(x))?;
@@ -496,7 +494,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Nested lists of scalars, `rank` deep and regular.
+    /// Reads nested lists of scalars of depth `rank`, which must be regular.
     fn dense(&self, elem: ScalarTy, rank: usize, value: &Value) -> Result<Tensor, Problem> {
         let mut dims = vec![None; rank];
         let mut data = Elements::zeros(elem, 0);
@@ -540,8 +538,8 @@ impl Reader<'_> {
         })
     }
 
-    /// A list of lists of another depth: of the whole of it is told, not of the place so many lists
-    /// inside.
+    /// The problem of a list with the wrong depth. Describes the outermost list, not the place
+    /// `depth` levels inside.
     fn misshapen(&self, depth: usize, whole: &Value) -> Problem {
         let mut place = self.place;
         for _ in 0..depth {

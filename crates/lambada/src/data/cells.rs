@@ -1,15 +1,15 @@
-//! Columns of Arrow's formats as they are read: values of one type, some of them missing, each
-//! alone or in lists of one length.
+//! Columns of Arrow formats: values of one type, possibly missing, single or in lists of equal
+//! length.
 
 use lambada_prim::{Data as Elements, Memory, Tensor};
 
 use super::table::Column;
 
-/// Why there is no table.
+/// Why a table cannot be read.
 pub enum Wrong {
-    /// The file is not as its format has it.
+    /// The file violates its format.
     Broken(String),
-    /// It takes more memory than is allowed.
+    /// The table exceeds the memory limit.
     Large,
 }
 
@@ -19,12 +19,12 @@ impl<E: std::error::Error> From<E> for Wrong {
     }
 }
 
-/// What a broken file is told by.
+/// The error of a broken file.
 pub fn broken<T>(why: &str) -> Result<T, Wrong> {
     Err(Wrong::Broken(why.to_string()))
 }
 
-/// The bytes that a table may still take.
+/// Remaining bytes for a table.
 pub struct Room(u64);
 
 impl Room {
@@ -49,23 +49,22 @@ pub enum Value<'a> {
 }
 
 impl Value<'_> {
-    /// The bytes that it takes in a table.
+    /// Bytes of the value in a table.
     pub fn size(self) -> u64 {
         match self {
             Value::Word(word) => (size_of::<String>() + word.len()) as u64,
-            _ => NUMBER, // truth values, too, take as much as others
+            _ => NUMBER, // truth values also count as numbers
         }
     }
 }
 
-/// The bytes of a number.
+/// Bytes of a number.
 pub const NUMBER: u64 = size_of::<f64>() as u64;
 
-/// The values of a column one after the other, with anything at the places of those that are
-/// missing.
+/// The values of a column in order, with a placeholder for each missing value.
 pub struct Cells {
     values: Values,
-    /// Where values are missing.
+    /// Positions of missing values.
     missing: Vec<usize>,
 }
 
@@ -112,7 +111,7 @@ impl Cells {
         }
     }
 
-    /// Appends a value of the column's type.
+    /// Appends a value, which must be of the column's type.
     pub fn push(&mut self, value: Value) -> Result<(), Wrong> {
         match (&mut self.values, value) {
             (Values::Truths(v), Value::Truth(truth)) => v.push(truth),
@@ -127,7 +126,7 @@ impl Cells {
         Ok(())
     }
 
-    /// Appends a place without a value.
+    /// Appends a missing value.
     pub fn push_missing(&mut self) {
         self.missing.push(self.len());
         match &mut self.values {
@@ -139,8 +138,8 @@ impl Cells {
         }
     }
 
-    /// A column with these dimensions, of which the first are the rows. Missing numbers are NaN, as
-    /// in text.
+    /// Converts to a column with these dimensions; the first is the number of rows. Missing numbers
+    /// become NaN, as in text.
     pub fn column(self, dims: Vec<usize>) -> Result<Column, Wrong> {
         if dims.iter().copied().fold(1, usize::saturating_mul) != self.len() {
             return Err(Wrong::Broken("lists that contradict the rows".into()));
@@ -171,15 +170,14 @@ impl Cells {
     }
 }
 
-/// Integers as reals, of which some are missing.
+/// Converts integers to reals, with NaN for missing ones.
 fn reals<T: Copy>(values: &[T], missing: &[usize], real: fn(T) -> f64) -> Elements {
     let mut reals: Vec<f64> = values.iter().map(|value| real(*value)).collect();
     missing.iter().for_each(|place| reals[*place] = f64::NAN);
     Elements::Real(reals)
 }
 
-/// The number that these 16 bits are in the IEEE's format: a sign, 5 bits of the exponent, 10 of
-/// the significand.
+/// Decodes an IEEE half-precision number: sign, 5 bits of exponent, 10 bits of significand.
 pub fn half(bits: u16) -> f64 {
     let (exponent, significand) = (i32::from(bits >> 10 & 31), f64::from(bits & 1023));
     let size = match (exponent, bits & 1023) {
@@ -191,7 +189,7 @@ pub fn half(bits: u16) -> f64 {
     if bits >> 15 == 1 { -size } else { size }
 }
 
-/// Eight truth values in a byte, the first in the lowest bit.
+/// Packs truth values, eight in a byte, the first in the lowest bit.
 pub fn bits(truths: &[bool]) -> Vec<u8> {
     let byte = |truths: &[bool]| {
         let bits = truths.iter().enumerate();

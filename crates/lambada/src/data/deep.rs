@@ -1,12 +1,11 @@
-//! JSON texts that are nested deeply, such as a list of a hundred thousand constructors: read
-//! without recursion.
+//! Non-recursive reader for deeply nested JSON, such as a list of a hundred thousand constructors.
 
 use serde_json::{Map, Value};
 
-/// A list or object whose end has not been reached.
+/// An unfinished list or object.
 enum Open {
     List(Vec<Value>),
-    /// With the key of the member that comes next.
+    /// With the key of the next member.
     Object(Map<String, Value>, String),
 }
 
@@ -16,7 +15,7 @@ struct Reader<'t> {
     open: Vec<Open>,
 }
 
-/// The value of a text, or what is wrong with it and where.
+/// Parses a text, or returns an error message with its position.
 pub(super) fn read(text: &str) -> Result<Value, String> {
     let mut reader = Reader { text, at: 0, open: Vec::new() };
     loop {
@@ -34,7 +33,7 @@ impl Reader<'_> {
         self.text.as_bytes().get(self.at).copied()
     }
 
-    /// Takes a sign, if it is the next.
+    /// Skips the character if it comes next.
     fn eat(&mut self, sign: u8) -> bool {
         let found = self.next() == Some(sign);
         self.at += usize::from(found);
@@ -48,7 +47,7 @@ impl Reader<'_> {
         Err(format!("expected {expected} at line {line} column {column}"))
     }
 
-    /// A value that is complete, or the beginning of a list or object.
+    /// Parses a scalar or an empty list or object, or opens a list or object.
     fn begin(&mut self) -> Result<Option<Value>, String> {
         if self.eat(b'[') {
             if self.eat(b']') {
@@ -68,7 +67,7 @@ impl Reader<'_> {
         self.scalar().map(Some)
     }
 
-    /// Hands a complete value to what it is inside of; gives it back if it is the whole.
+    /// Adds a complete value to the enclosing list or object; returns the outermost value.
     fn end(&mut self, mut value: Value) -> Result<Option<Value>, String> {
         loop {
             if self.open.is_empty() {
@@ -145,7 +144,7 @@ impl Reader<'_> {
 mod tests {
     use super::*;
 
-    /// The same as the library for JSON reads, or nothing where that reads nothing.
+    /// Checks that `serde_json` reads the text equally, or rejects it as well.
     fn check(text: &str) {
         let expect: Option<Value> = serde_json::from_str(text).ok();
         assert_eq!(read(text).ok(), expect, "{text}");

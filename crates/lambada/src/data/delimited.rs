@@ -12,13 +12,13 @@ use super::json::overflows;
 use super::table::{Column, Lines, Table};
 use crate::messages::data as messages;
 
-/// The signs that may separate columns.
+/// The characters that may separate columns.
 const SEPARATORS: [char; 3] = [',', ';', '\t'];
 
-/// What stands for a number that is missing.
+/// The spellings of a missing number.
 const MISSING: [&str; 5] = ["", "NA", "N/A", "null", "?"];
 
-/// The table of a file, which is no larger than the limit.
+/// Reads the table of a file within a size limit.
 pub fn read_file(path: &Path, origin: &str, Memory { limit }: Memory) -> Result<Table, Problem> {
     let mut text = String::new();
     let file = std::fs::File::open(path).map_err(|e| messages::io(path, "read", e))?;
@@ -30,7 +30,7 @@ pub fn read_file(path: &Path, origin: &str, Memory { limit }: Memory) -> Result<
     self::read(&text, origin)
 }
 
-/// The table of a text.
+/// Parses a table.
 fn read(text: &str, origin: &str) -> Result<Table, Problem> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
@@ -69,7 +69,7 @@ fn read(text: &str, origin: &str) -> Result<Table, Problem> {
     Ok(Table { columns, rows: rows.len(), head, lines: Some(Arc::new(lines)) })
 }
 
-/// The line of a quotation mark that opens a cell which no other one closes.
+/// The line of an opening quotation mark without a closing one.
 fn unclosed(text: &str, separator: char) -> Option<u64> {
     if !text.contains('"') {
         return None;
@@ -80,7 +80,7 @@ fn unclosed(text: &str, separator: char) -> Option<u64> {
         line += u64::from(sign == '\n');
         match (open, sign) {
             (None, '"') if begins => open = Some(line),
-            // Two stand for one inside of a cell.
+            // A doubled quotation mark inside a cell is an escape.
             (Some(_), '"') if signs.next_if_eq(&'"').is_none() => open = None,
             _ => {}
         }
@@ -89,14 +89,14 @@ fn unclosed(text: &str, separator: char) -> Option<u64> {
     open
 }
 
-/// The line of the record that the reader has found after this place, where empty lines may be.
+/// The line of a record; the position that the reader reports may precede empty lines.
 fn line(text: &str, at: &csv::Position) -> u64 {
     let rest = text.as_bytes().iter().skip(at.byte() as usize);
     let empty = rest.take_while(|byte| matches!(**byte, b'\n' | b'\r'));
     at.line() + empty.filter(|byte| **byte == b'\n').count() as u64
 }
 
-/// What is wrong with a record, and on which line.
+/// The problem of a record, with its line.
 fn wording(error: &csv::Error) -> String {
     match error.kind() {
         csv::ErrorKind::UnequalLengths { pos, expected_len, len } => {
@@ -123,7 +123,7 @@ fn truth(cell: &str) -> Option<bool> {
     }
 }
 
-/// Cells with the first type that all of them have.
+/// Converts cells to the first type that fits all: integers, reals, truth values, words.
 fn column<'t>(cells: impl Iterator<Item = &'t str> + Clone) -> Column {
     let tensor = |data: Elements| Column::Numbers(Tensor { dims: vec![data.len()], data });
     if let Some(ints) = cells.clone().map(|cell| cell.parse::<i64>().ok()).collect() {
@@ -138,7 +138,7 @@ fn column<'t>(cells: impl Iterator<Item = &'t str> + Clone) -> Column {
     Column::Words(cells.map(str::to_string).collect())
 }
 
-/// The text of a table.
+/// Encodes a table.
 pub fn write(table: &Table) -> Result<Vec<u8>, String> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let wrong = |error: csv::Error| error.to_string();

@@ -1,5 +1,4 @@
-//! The formats of files, by the ends of their names: a row for each that this library is built
-//! with.
+//! File formats by file name extension, one row for each format that this build supports.
 
 use std::path::Path;
 
@@ -12,24 +11,24 @@ use crate::messages::data as messages;
 /// Arrays by name.
 type Named = [(String, Tensor)];
 
-/// The same, owned.
+/// Owned arrays by name.
 type NamedArrays = Vec<(String, Tensor)>;
 
-/// The bytes of a file, or what the library says that makes them.
+/// The bytes of a file, or the error of the library that writes it.
 type Made = Result<Vec<u8>, String>;
 
 /// A file format.
 pub(super) struct Format {
-    /// The ends of its names, without the dot; the first is the usual one.
+    /// File name extensions, without the dot; the first is the usual one.
     ends: &'static [&'static str],
     pub(super) read: Read,
     pub(super) write: Option<Write>,
-    /// The bytes of a file with the parts of a sparse matrix, and of a value as one array more,
-    /// where they are no record.
+    /// Encodes the parts of a sparse matrix, and its value as a further array, if the format does
+    /// not use a record for them.
     pub(super) sparse: Option<fn(&Named, Precision) -> Made>,
 }
 
-/// How a file of a format is read.
+/// Reader of a format.
 pub(super) enum Read {
     /// An object of JSON.
     Json,
@@ -41,17 +40,17 @@ pub(super) enum Read {
     Array(fn(&Path, &str, &str) -> Result<Tensor, Problem>),
 }
 
-/// The bytes of a file with a result.
+/// Encoder of a format for results.
 pub(super) enum Write {
-    /// Of any result: JSON.
+    /// JSON, for any result.
     Json,
-    /// Of one that is a table.
+    /// For tables.
     Table(fn(&Table) -> Result<Vec<u8>, String>),
-    /// Of one that consists of arrays.
+    /// For results that consist of arrays.
     Arrays(fn(&Named, Precision) -> Made),
 }
 
-/// All formats, with what is most general first.
+/// All formats, the most general first.
 pub(super) const FORMATS: &[Format] = &[
     Format { ends: &["json"], read: Read::Json, write: Some(Write::Json), sparse: None },
     #[cfg(feature = "npz")]
@@ -99,20 +98,20 @@ pub(super) const FORMATS: &[Format] = &[
 ];
 
 impl Format {
-    /// The format that a name tells.
+    /// The format of a file name.
     ///
     /// # Errors
-    /// E0604 with the ends of names that are known.
+    /// E0604, which lists the known extensions.
     pub(super) fn of(path: &Path) -> Result<&'static Format, Problem> {
         let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
         let known = FORMATS.iter().find(|format| format.ends.contains(&extension));
         known.ok_or_else(|| unknown(path))
     }
 
-    /// The format of a result that a name tells.
+    /// The format for writing a result to a file name.
     ///
     /// # Errors
-    /// E0604, also where the format is only read.
+    /// E0604, also if the format can only be read.
     pub(super) fn of_result(path: &Path) -> Result<&'static Format, Problem> {
         Format::of(path).and_then(|format| match format.write {
             Some(_) => Ok(format),
@@ -121,7 +120,7 @@ impl Format {
     }
 }
 
-/// What is told of a name that is not of a format that can be written.
+/// The problem of a name without a known or writable format.
 pub(super) fn unknown(path: &Path) -> Problem {
     let ends = |written: bool| {
         let formats = FORMATS.iter().filter(move |format| format.write.is_some() == written);

@@ -1,10 +1,10 @@
-//! Tables in Arrow's interprocess format: files, which are also Feather's second version, and
-//! streams, in and out.
+//! Tables in Arrow's interprocess format, reading and writing: files, also known as Feather version
+//! 2, and streams.
 //!
-//! Messages follow each other: a schema, dictionaries, and batches of rows. The arrays of a batch
-//! are buffers, in the order of the fields and what is inside them, so those of a field that is of
-//! no use here must be counted, too. Lengths are compared with the file before anything is
-//! allocated by them: a file whose lengths are wrong is an error, not the end of the process.
+//! A file consists of messages: a schema, dictionaries, and record batches. The buffers of a batch
+//! come in the order of the fields, depth first, so buffers of unsupported fields must be counted
+//! as well. Lengths are checked against the size of the file before allocation, so that wrong
+//! lengths are an error and not the end of the process.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -28,14 +28,14 @@ mod write;
 
 pub use write::write;
 
-/// The first and last bytes of a file; a stream begins with others.
+/// The first and last bytes of a file. Streams begin differently.
 const MAGIC: &[u8; 6] = b"ARROW1";
-/// The footer's length and the magic at the end of a file.
+/// Length of the end of a file: the footer's length and the magic.
 const END: u64 = 10;
-/// Stands before the length of a message since version 0.15 of the format.
+/// Precedes the length of a message since version 0.15 of the format.
 const CONTINUATION: [u8; 4] = [0xff; 4];
 
-/// The table of a file or a stream.
+/// Reads the table of a file or a stream.
 pub fn read(file: File, memory: Memory) -> Result<Table, Wrong> {
     let size = file.metadata()?.len();
     let mut messages = Messages { file, size };
@@ -44,7 +44,7 @@ pub fn read(file: File, memory: Memory) -> Result<Table, Wrong> {
         Ok(_) | Err(_) => messages.of_stream(memory),
     }
 }
-/// The bytes of a message, and those of the arrays that it describes.
+/// The metadata and the body of a message.
 type Bytes = (Vec<u8>, Vec<u8>);
 
 /// A file and its size.
@@ -54,7 +54,7 @@ struct Messages {
 }
 
 impl Messages {
-    /// In a file, the places of messages stand in a footer.
+    /// Reads a file, whose footer lists the positions of the messages.
     fn of_file(&mut self, memory: Memory) -> Result<Table, Wrong> {
         let Some(end) = self.size.checked_sub(END) else { return broken("no footer") };
         let end_bytes = self.bytes(end, END)?;
@@ -73,8 +73,7 @@ impl Messages {
         reader.finish()
     }
 
-    /// A block is the place of a message, its length, four bytes of nothing, and the length of its
-    /// body.
+    /// Reads the message of a block: position, length, four bytes of padding, length of the body.
     fn of_block(&mut self, block: &[u8; 24], reader: &mut Reader) -> Result<(), Wrong> {
         let (start, rest) = block.split_at(8);
         let (stated, body) = rest.split_at(8);
@@ -90,7 +89,7 @@ impl Messages {
         reader.message(Flat::root(message)?, &body)
     }
 
-    /// In a stream, one message follows the other; the first is the schema.
+    /// Reads a stream, in which messages follow each other; the first is the schema.
     fn of_stream(&mut self, memory: Memory) -> Result<Table, Wrong> {
         let mut at = 0;
         let Some((metadata, _)) = self.next_of_stream(&mut at)? else { return broken("no schema") };
@@ -107,7 +106,7 @@ impl Messages {
         reader.finish()
     }
 
-    /// A message at this place and its body.
+    /// The message at a position, with its body.
     fn next_of_stream(&mut self, at: &mut u64) -> Result<Option<Bytes>, Wrong> {
         if *at >= self.size {
             return Ok(None);
@@ -141,16 +140,16 @@ impl Messages {
         Ok(bytes)
     }
 }
-/// Reads messages after the schema.
+/// Collects the messages after the schema.
 struct Reader {
     fields: Vec<Field>,
     columns: Vec<Reading>,
-    /// The values of each dictionary, in parts that follow each other.
+    /// The values of each dictionary, possibly in several parts.
     dictionaries: BTreeMap<i64, Vec<Array>>,
     rows: usize,
-    /// For what is unpacked.
+    /// Remaining memory for unpacked buffers.
     unpacked: Room,
-    /// For what is kept.
+    /// Remaining memory for values of the table.
     room: Room,
 }
 
@@ -203,7 +202,7 @@ impl Reader {
             }
             self.rows = self.rows.saturating_add(rows);
         }
-        Ok(()) // a schema that is repeated tells nothing new
+        Ok(()) // a repeated schema
     }
 
     fn finish(self) -> Result<Table, Wrong> {

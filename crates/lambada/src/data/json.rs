@@ -1,4 +1,4 @@
-//! JSON values: how to speak of them, and the numbers in them.
+//! JSON values: parsing, descriptions, and numbers.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -10,8 +10,8 @@ use serde_json::Value;
 
 use crate::messages::data as messages;
 
-/// A JSON text. One key twice in an object is a mistake, which no value shows; what is not JSON is
-/// told with `origin`.
+/// Parses JSON. Reports duplicate keys, which a parsed value no longer shows. Messages call the
+/// text `origin`.
 pub fn read(text: &str, origin: &str) -> Result<Deep<Value>, Problem> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let text = &*spelled(text);
@@ -27,13 +27,13 @@ pub fn read(text: &str, origin: &str) -> Result<Deep<Value>, Problem> {
     }
 }
 
-/// The depth of nesting that the library for JSON reads by recursion.
+/// The nesting depth that `serde_json` reads by recursion.
 const SHALLOW: usize = 100;
 
-/// The largest depth of nesting that is read at all.
+/// The largest nesting depth that is accepted.
 const DEEPEST: usize = 1_000_000;
 
-/// How deep lists and objects are nested.
+/// Nesting depth of lists and objects.
 fn depth(text: &str) -> usize {
     let (mut depth, mut deepest) = (0usize, 0);
     for (_, _, part) in strings(text).filter(|(quoted, ..)| !quoted) {
@@ -49,7 +49,7 @@ fn depth(text: &str) -> usize {
     deepest
 }
 
-/// The strings of a text, with their quotes, and what stands between them.
+/// Splits a text into string literals, with their quotes, and the text between them.
 fn strings(text: &str) -> impl Iterator<Item = (bool, usize, &str)> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -70,7 +70,7 @@ fn strings(text: &str) -> impl Iterator<Item = (bool, usize, &str)> {
     })
 }
 
-/// The first key that an object of a JSON text has twice.
+/// The first duplicate key in an object.
 fn repeated_key(text: &str) -> Option<String> {
     let mut objects: Vec<HashSet<String>> = Vec::new();
     for (quoted, start, part) in strings(text) {
@@ -92,8 +92,8 @@ fn repeated_key(text: &str) -> Option<String> {
     None
 }
 
-/// Numbers that JSON has not, as other writers of JSON and results of programs have them, with
-/// their spelling here.
+/// Constants that other writers of JSON and our own results use, with their spelling as JSON
+/// strings.
 const CONSTANTS: [(&str, &str); 6] = [
     ("NaN", "\"nan\""),
     ("nan", "\"nan\""),
@@ -103,7 +103,7 @@ const CONSTANTS: [(&str, &str); 6] = [
     ("-inf", "\"-inf\""),
 ];
 
-/// The text with such numbers as it has them here.
+/// Replaces such constants by their spelling as JSON strings.
 fn spelled(text: &str) -> Cow<'_, str> {
     if !CONSTANTS.iter().any(|(name, _)| text.contains(name)) {
         return text.into();
@@ -114,7 +114,7 @@ fn spelled(text: &str) -> Cow<'_, str> {
             spelled.push_str(part);
             continue;
         }
-        // A word ends where no character of one follows.
+        // A word extends to the next non-word character.
         for piece in part.split_inclusive(|c: char| !is_of_word(c)) {
             let word = piece.trim_end_matches(|c| !is_of_word(c));
             let known = CONSTANTS.iter().find(|(name, _)| *name == word);
@@ -125,12 +125,12 @@ fn spelled(text: &str) -> Cow<'_, str> {
     spelled.into()
 }
 
-/// Words outside of strings: numbers too, so that `1e-5` is one.
+/// Whether a character is part of a word outside of strings. Numbers are words, so `1e-5` is one.
 fn is_of_word(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '-' | '+' | '.' | '_')
 }
 
-/// What kind of value it is, with its article.
+/// The kind of a value, with an article.
 pub fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
@@ -142,7 +142,7 @@ pub fn kind(value: &Value) -> &'static str {
     }
 }
 
-/// What the value looks like as data: `a [3][2] array of numbers`, `the number 2.5`.
+/// Describes a value: `a [3][2] array of numbers`, `the number 2.5`.
 pub fn describe(value: &Value) -> String {
     match value {
         Value::Null => "null".to_string(),
@@ -180,13 +180,13 @@ pub fn describe(value: &Value) -> String {
     }
 }
 
-/// The sizes of so many axes, and the names of so many members, are told.
+/// Limit for the axes and member names in a message.
 const MANY: usize = 16;
 
-/// Characters of a text that a message repeats.
+/// Limit for the characters of a quoted text in a message.
 const BEGINNING: usize = 60;
 
-/// A text, or its beginning if it is long.
+/// A text, truncated if it is long.
 fn beginning(text: &str) -> String {
     match text.char_indices().nth(BEGINNING) {
         Some((end, _)) => format!("{}…", &text[..end]),
@@ -194,7 +194,7 @@ fn beginning(text: &str) -> String {
     }
 }
 
-/// Are all elements of the same kind and shape, all the way down?
+/// Whether all elements have the same kind and shape, recursively.
 fn regular(value: &Value) -> bool {
     let Value::Array(items) = value else { return true };
     let Some(first) = items.first() else { return true };
@@ -227,7 +227,7 @@ fn shape(value: &Value) -> (Vec<usize>, Option<&Value>) {
     (dims, Some(at))
 }
 
-/// A real: a number, or the name of one that JSON cannot write.
+/// A real: a number, or the string for one that JSON cannot express.
 pub fn real(value: &Value) -> Option<f64> {
     match value {
         Value::Number(n) => n.as_f64(),
@@ -241,12 +241,12 @@ pub fn real(value: &Value) -> Option<f64> {
     }
 }
 
-/// Whether it is a number beyond all reals.
+/// Whether the text is a number beyond the range of reals.
 pub fn overflows(text: &str) -> bool {
     text.parse::<f64>().is_ok_and(f64::is_infinite) && text.contains(|c: char| c.is_ascii_digit())
 }
 
-/// How a value that is nearly a scalar of this type is written.
+/// The correct spelling of a value that is nearly a scalar of this type.
 pub fn spelling(elem: ScalarTy, value: &Value) -> Option<&'static str> {
     let text = match value {
         Value::String(text) => text.to_lowercase(),
@@ -266,7 +266,7 @@ pub fn spelling(elem: ScalarTy, value: &Value) -> Option<&'static str> {
     }
 }
 
-/// An integer: a number without a fraction that 64 bits hold.
+/// An integer: a number without a fraction that fits 64 bits.
 pub fn int(value: &Value) -> Option<i64> {
     let n = match value {
         Value::Number(n) => n,
@@ -278,7 +278,7 @@ pub fn int(value: &Value) -> Option<i64> {
     n.as_i64().or_else(|| n.as_f64().and_then(exact))
 }
 
-/// How deep lists are nested, along the first elements.
+/// Nesting depth of lists, along the first elements.
 pub fn rank(value: &Value) -> usize {
     shape(value).0.len()
 }

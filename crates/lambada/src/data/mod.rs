@@ -1,6 +1,6 @@
-//! Data in and out: JSON, NumPy archives and `name=value` arguments become typed values, checked
-//! against a signature; results become text, JSON or NumPy archives. Nothing here knows how
-//! programs run.
+//! Input and output of data. JSON, NumPy archives, tables and `name=value` arguments become typed
+//! values, checked against a signature; results become text, JSON, NumPy archives or tables.
+//! Independent of running programs.
 
 #[cfg(feature = "arrow")]
 mod arrow;
@@ -10,7 +10,7 @@ mod cells;
 mod deep;
 #[cfg(feature = "csv")]
 mod delimited;
-// Without the features for files, some kinds of formats have none.
+// Without the features for files, some variants are never constructed.
 #[cfg_attr(not(all(feature = "arrow", feature = "csv", feature = "npz")), allow(dead_code))]
 mod formats;
 #[cfg(feature = "arrow")]

@@ -1,10 +1,10 @@
-//! Names of parameters. Most are identifiers; one that is a pattern is called by that: `(a, b)`.
+//! Names of parameters. Most are identifiers; a pattern is its own name: `(a, b)`.
 
 use lambada_source::Problem;
 
 use crate::messages::data as messages;
 
-/// Whether it can be the name of a variable.
+/// Whether the text is an identifier.
 pub fn is_identifier(name: &str) -> bool {
     let mut chars = name.chars();
     chars.next().is_some_and(|c| c.is_alphabetic() || c == '_')
@@ -14,18 +14,18 @@ pub fn is_identifier(name: &str) -> bool {
 /// Values that look like names.
 const WORDS: &[&str] = &["true", "false", "inf", "nan", "null"];
 
-/// Can it be the name of a definition, and is it no value? Constructors begin with a capital.
+/// Whether the text may be the name of a definition. Excludes values, and constructors, which begin
+/// with a capital letter.
 pub fn is_definition(word: &str) -> bool {
     is_identifier(word) && !word.starts_with(char::is_uppercase) && !WORDS.contains(&word)
 }
 
-/// Are the names the same, but for spaces?
+/// Whether two names are equal up to spaces.
 pub fn names_match(a: &str, b: &str) -> bool {
     a.split_whitespace().flat_map(str::chars).eq(b.split_whitespace().flat_map(str::chars))
 }
 
-/// What is wrong with arguments of which one begins or ends with a `=` that belongs to its
-/// neighbors, as in `x = 3`.
+/// The problem of an assignment that spaces have split into several arguments, as in `x = 3`.
 pub fn spaced_assignment(words: &[String]) -> Option<Problem> {
     let torn =
         |word: &str| split_assignment(word).is_some_and(|(a, b)| a.is_empty() || b.is_empty());
@@ -39,13 +39,13 @@ pub fn spaced_assignment(words: &[String]) -> Option<Problem> {
     Some(messages::spaced_assignment(&words))
 }
 
-/// `name=value`, where the name may be a pattern that contains `=` in brackets.
+/// Splits `name=value`; the name may be a pattern with `=` inside brackets.
 pub fn split_assignment(text: &str) -> Option<(&str, &str)> {
     let at = outside_brackets(text, '=').next()?;
     Some((text[..at].trim(), text[at + 1..].trim()))
 }
 
-/// `a,(b, c)` as names.
+/// Splits `a,(b, c)` into names.
 pub fn split_names(text: &str) -> Vec<String> {
     let mut names = Vec::new();
     let mut from = 0;
@@ -56,7 +56,7 @@ pub fn split_names(text: &str) -> Vec<String> {
     names
 }
 
-/// Where the sign stands outside of brackets and quotes.
+/// Positions of a character outside of brackets and quotes.
 fn outside_brackets(text: &str, sign: char) -> impl Iterator<Item = usize> {
     let (mut depth, mut quoted) = (0usize, false);
     text.char_indices().filter_map(move |(at, c)| {

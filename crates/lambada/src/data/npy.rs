@@ -1,4 +1,4 @@
-//! NumPy's format for one array: a magic, a header in Python's notation, and the elements.
+//! NumPy's format for one array: a magic, a header in Python notation, and the elements.
 
 use std::io::Read;
 
@@ -6,27 +6,26 @@ use lambada_prim::{Data as Elements, Precision, Tensor, elements};
 
 const MAGIC: &[u8; 6] = b"\x93NUMPY";
 
-/// So many bytes are read at a time: elements of any size fill them.
+/// Bytes that are read at once; a multiple of every element size.
 const BLOCK: usize = 1 << 16;
 
-/// The elements begin at a multiple of this.
+/// Alignment of the elements.
 const ALIGNMENT: usize = 64;
 
-/// What the header tells.
+/// Contents of the header.
 struct Header {
-    /// Does the highest byte of an element come first?
+    /// Whether elements are big-endian.
     big_endian: bool,
-    /// The letter for what the elements are.
+    /// The letter of the element type.
     kind: u8,
-    /// The bytes of an element.
+    /// Bytes of an element.
     size: usize,
-    /// Does the first index run fastest?
+    /// Whether the first index varies fastest.
     fortran: bool,
     dims: Vec<usize>,
 }
 
-/// The array that these bytes are. There are `length` of them, of which no more is kept than the
-/// elements.
+/// Reads an array from `length` bytes. Keeps no more than the elements in memory.
 pub fn read(mut bytes: impl Read, length: u64) -> Result<Tensor, String> {
     let (text, before) = preamble(&mut bytes)?;
     let header = header(&text)?;
@@ -51,7 +50,7 @@ pub fn read(mut bytes: impl Read, length: u64) -> Result<Tensor, String> {
         }
     }
     let data = scalars(&header, &mut bytes, held as usize / header.size)?;
-    // An archive compares checksums when there is nothing more.
+    // Reads to the end, because archives verify checksums there.
     if bytes.read(&mut [0]).map_err(|error| error.to_string())? > 0 {
         return Err("more bytes follow its elements".into());
     }
@@ -59,7 +58,7 @@ pub fn read(mut bytes: impl Read, length: u64) -> Result<Tensor, String> {
     Ok(if header.fortran { rows_first(tensor) } else { tensor })
 }
 
-/// The header's text, and how many bytes come before the elements.
+/// Reads up to the elements: the text of the header, and the number of bytes read.
 fn preamble(bytes: &mut impl Read) -> Result<(String, u64), String> {
     let cut = || "its header is cut off".to_string();
     let magic: [u8; 6] = next(bytes).ok_or("it does not begin as NumPy's files do")?;
@@ -81,7 +80,7 @@ fn preamble(bytes: &mut impl Read) -> Result<(String, u64), String> {
     Ok((String::from_utf8_lossy(&text).into_owned(), before))
 }
 
-/// So many bytes, if there are any more.
+/// Reads `SIZE` bytes, if that many remain.
 fn next<const SIZE: usize>(bytes: &mut impl Read) -> Option<[u8; SIZE]> {
     let mut read = [0; SIZE];
     bytes.read_exact(&mut read).ok()?;
@@ -110,13 +109,13 @@ fn header(text: &str) -> Result<Header, String> {
     })
 }
 
-/// What follows a key of the header.
+/// The text after a key of the header.
 fn field<'t>(header: &'t str, key: &str) -> Option<&'t str> {
     let at = header.find(&format!("'{key}'")).or_else(|| header.find(&format!("\"{key}\"")))?;
     Some(header[at + key.len() + 2..].split_once(':')?.1.trim_start())
 }
 
-/// The elements in the order of the file.
+/// Reads the elements in the order of the file.
 fn scalars(header: &Header, bytes: &mut impl Read, count: usize) -> Result<Elements, String> {
     let big = header.big_endian;
     match (header.kind, header.size) {
@@ -161,8 +160,8 @@ fn scalars(header: &Header, bytes: &mut impl Read, count: usize) -> Result<Eleme
     }
 }
 
-/// Are elements of this type read? Before it is asked how many bytes they take, which is another
-/// matter for texts.
+/// Whether the element type is supported. Checked before sizes, because texts measure sizes
+/// differently.
 fn is_known(header: &Header) -> bool {
     matches!(
         (header.kind, header.size),
@@ -174,7 +173,7 @@ fn unknown(kind: u8, size: usize) -> String {
     format!("elements of NumPy's type `{}{size}`", char::from(kind))
 }
 
-/// So many elements; `value` takes their bytes, the lowest first.
+/// Reads `count` elements; `value` takes their little-endian bytes.
 fn each<const SIZE: usize, T>(
     bytes: &mut impl Read,
     count: usize,
@@ -196,7 +195,7 @@ fn each<const SIZE: usize, T>(
     Ok(elements)
 }
 
-/// A real of 16 bits: a sign, 5 bits of the exponent and 10 of the significand.
+/// Decodes an IEEE half-precision number: sign, 5 bits of exponent, 10 bits of significand.
 fn half(bits: u16) -> f64 {
     let (exponent, significand) = (i32::from(bits >> 10 & 0x1f), f64::from(bits & 0x3ff));
     let size = match exponent {
@@ -208,7 +207,7 @@ fn half(bits: u16) -> f64 {
     if bits >> 15 == 1 { -size } else { size }
 }
 
-/// An array whose elements stand with the first index fastest, with the last index fastest.
+/// Transposes from column-major to row-major order.
 fn rows_first(Tensor { dims, data }: Tensor) -> Tensor {
     let steps: Vec<usize> =
         dims.iter().scan(1, |step, size| Some(std::mem::replace(step, *step * size))).collect();
@@ -228,7 +227,7 @@ fn rows_first(Tensor { dims, data }: Tensor) -> Tensor {
     Tensor { dims, data }
 }
 
-/// An array as a file.
+/// Encodes an array.
 pub fn write(tensor: &Tensor, precision: Precision) -> Vec<u8> {
     let dims: Vec<String> = tensor.dims.iter().map(usize::to_string).collect();
     let shape = match &dims[..] {
@@ -246,13 +245,13 @@ pub fn write(tensor: &Tensor, precision: Precision) -> Vec<u8> {
     file(ty, &shape, &data)
 }
 
-/// A word of ASCII letters as a file, of a type that Lambada does not have.
+/// Encodes an ASCII word, of a type without counterpart in Lambada.
 pub fn write_word(word: &str) -> Vec<u8> {
     file(&format!("|S{}", word.len()), "()", word.as_bytes())
 }
 
-/// A file of the format's first version, whose header is shorter than 64 KB: no array has so many
-/// dimensions.
+/// Encodes version 1 of the format, whose header is shorter than 64 KB; no array has enough
+/// dimensions to exceed that.
 fn file(ty: &str, shape: &str, data: &[u8]) -> Vec<u8> {
     let header = format!("{{'descr': '{ty}', 'fortran_order': False, 'shape': {shape}, }}");
     let mut bytes = MAGIC.to_vec();
@@ -328,7 +327,7 @@ mod tests {
         else {
             panic!("reals")
         };
-        // From the standard's tables.
+        // From the tables of the standard.
         let least = 5.960464477539063e-8;
         let wanted = [
             1.0,
@@ -357,7 +356,7 @@ mod tests {
             write(&Tensor { dims: vec![2], data: Elements::Int(vec![1, 2]) }, Precision::F64);
         for length in 0..file.len() {
             assert!(held(&file[..length]).is_err(), "{length}");
-            // As if it were longer than it is.
+            // With a wrong length.
             assert!(read(&file[..length], file.len() as u64).is_err(), "{length}");
             assert!(read(&file[..], length as u64).is_err(), "{length}");
         }

@@ -1,4 +1,4 @@
-//! NumPy's files: one array, or an archive of several.
+//! NumPy files: one array, or an archive of several.
 
 use std::io::{BufReader, Cursor, Read, Seek, Write};
 use std::path::Path;
@@ -11,7 +11,7 @@ use zip::{CompressionMethod, ZipArchive, ZipWriter};
 use super::npy;
 use crate::messages::data as messages;
 
-/// All arrays of an archive, by name, in alphabetical order.
+/// All arrays of an archive with their names, in alphabetical order.
 pub fn read_npz(
     path: &Path,
     origin: &str,
@@ -60,11 +60,11 @@ pub fn write_npz(arrays: &[(String, Tensor)], precision: Precision) -> Result<Ve
     Ok(archive.finish().map_err(|e| e.to_string())?.into_inner())
 }
 
-/// What the parts of a sparse matrix are called in an archive of SciPy.
+/// Names of the parts of a sparse matrix in a SciPy archive.
 const COO: [(&str, &str); 3] = [("cols", "col"), ("rows", "row"), ("values", "data")];
 
-/// A sparse matrix with its `rows`, `cols`, `values` and `shape.0`, `shape.1`, and whatever else,
-/// as an archive that SciPy reads: a `coo_array`.
+/// Writes a sparse matrix with `rows`, `cols`, `values`, `shape.0` and `shape.1`, and any further
+/// arrays, as a `coo_array` archive for SciPy.
 pub fn write_coo(parts: &[(String, Tensor)], precision: Precision) -> Result<Vec<u8>, String> {
     let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
     let mut shape = Vec::new();

@@ -1,8 +1,8 @@
-//! Tables in Apache Parquet's files, one column after the other, without Arrow's arrays between.
+//! Tables in Apache Parquet files, read column by column without Arrow arrays in between.
 //!
-//! A column stands in such a file as its values, without those that are missing, and two levels for
-//! each place. The level of definition says what is there: a value, an empty list, or nothing. The
-//! level of repetition says which of the lists around the place goes on; 0 begins a row.
+//! A Parquet column consists of the values that are present, and of two levels for each position.
+//! The definition level distinguishes a value, an empty list and a missing value. The repetition
+//! level is the depth of the list that continues; 0 begins a row.
 
 use std::fs::File;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ mod write;
 
 pub use write::write;
 
-/// Rows that are read before the limit on memory is looked at again.
+/// Rows between checks of the memory limit.
 const ROWS_AT_ONCE: usize = 4096;
 
 /// The table of a file.
@@ -41,7 +41,7 @@ pub fn read(file: File, memory: Memory) -> Result<Table, Wrong> {
     Ok(Table { columns, rows, head: true, lines: None })
 }
 
-/// How many columns a field takes in the file.
+/// Number of Parquet columns in a field.
 fn leaves(field: &Type) -> usize {
     match field {
         Type::PrimitiveType { .. } => 1,
@@ -57,7 +57,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// A field whose first column in the file is this one.
+    /// Reads a field whose first Parquet column is `leaf`.
     fn column(&mut self, field: &Type, leaf: usize) -> Result<Column, Wrong> {
         let mut lists = Vec::new();
         let Some(element) = element(field, &mut lists) else {
@@ -78,7 +78,7 @@ impl Reader<'_> {
         column.finish()
     }
 
-    /// The part of a column that is in one group of rows.
+    /// Reads the chunk of a column in one row group.
     fn chunk(
         &mut self,
         group: usize,
@@ -113,14 +113,14 @@ impl Reader<'_> {
             ColumnReader::FixedLenByteArrayColumnReader(reader) => {
                 column.read(reader, full, room, |bytes| kind.of_bytes(bytes.data()))
             }
-            // Points in time; no column that is read holds any.
+            // Timestamps; no column of a supported type has them.
             ColumnReader::Int96ColumnReader(_) => Ok(()),
         }
     }
 }
 
-/// The type of the values in a field, and for each list around them the level of definition at
-/// which it has an element. Nothing if there are structures in it.
+/// The type of the values in a field; adds for each enclosing list the definition level of its
+/// elements. `None` for structures.
 fn element<'a>(mut ty: &'a Type, lists: &mut Vec<i16>) -> Option<&'a Type> {
     let mut level = 0;
     loop {
@@ -143,13 +143,14 @@ fn element<'a>(mut ty: &'a Type, lists: &mut Vec<i16>) -> Option<&'a Type> {
             return None;
         }
         if repeated.is_primitive() {
-            ty = repeated; // as files were written before there was a level between
+            ty = repeated; // files from before the intermediate level was introduced
             continue;
         }
         level += 1;
         lists.push(level);
         let [element] = repeated.get_fields() else { return None };
-        // Two names say, by the format's rules, that the group is an element, which is a structure.
+        // By the rules of the format, these names mark the group itself as the element, hence a
+        // structure.
         if repeated.name() == "array" || repeated.name().strip_suffix("_tuple") == Some(ty.name()) {
             return None;
         }
@@ -157,7 +158,7 @@ fn element<'a>(mut ty: &'a Type, lists: &mut Vec<i16>) -> Option<&'a Type> {
     }
 }
 
-/// What the bits of a value mean.
+/// Interpretation of the bits of a value.
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
     Truth,
@@ -165,15 +166,15 @@ enum Kind {
     Natural,
     Real,
     Half,
-    /// An integer, so many times too large.
+    /// An integer scaled by this factor.
     Decimal(f64),
     Word,
-    /// There is none.
+    /// No values.
     Nothing,
 }
 
 impl Kind {
-    /// The kind of a column's values; else what they are, in words.
+    /// The kind of a column's values, or a description of an unsupported type.
     fn of(ty: &Type) -> Result<Kind, &'static str> {
         let info = ty.get_basic_info();
         let converted = info.converted_type();
@@ -246,7 +247,7 @@ impl Kind {
         match self {
             Kind::Natural => Value::Natural(n as u64),
             Kind::Decimal(unit) => Value::Real(n as f64 / unit),
-            _ => Value::Integer(n), // no other kind has a meaning of its own for integers
+            _ => Value::Integer(n), // no other kind interprets integers
         }
     }
 
@@ -254,7 +255,7 @@ impl Kind {
         match self {
             Kind::Decimal(unit) => Ok(Value::Real(big_endian(bytes)? as f64 / unit)),
             Kind::Half => Ok(Value::Real(half(u16::from_le_bytes(bytes.try_into()?)))),
-            _ => Ok(Value::Word(std::str::from_utf8(bytes)?)), // no others are bytes
+            _ => Ok(Value::Word(std::str::from_utf8(bytes)?)), // no other kind has bytes
         }
     }
 }
@@ -266,7 +267,7 @@ fn decimal_kind(scale: i32, precision: i32) -> Result<Kind, &'static str> {
     }
 }
 
-/// An integer with a sign, the highest byte first.
+/// A signed big-endian integer.
 fn big_endian(bytes: &[u8]) -> Result<i128, Wrong> {
     if bytes.len() > size_of::<i128>() {
         return Err(Wrong::Broken("a decimal number of more than 128 bits".into()));
@@ -275,24 +276,24 @@ fn big_endian(bytes: &[u8]) -> Result<i128, Wrong> {
     Ok(bytes.iter().fold(sign, |n, byte| n << 8 | i128::from(*byte)))
 }
 
-/// A column as it is read: its values, and the lists that they stand in.
+/// A column being read: its values, and the enclosing lists.
 struct Places {
     cells: Cells,
     lists: Vec<List>,
     rows: usize,
-    /// Are lists missing?
+    /// Whether lists are missing.
     missing: bool,
 }
 
 /// Lists of one depth.
 struct List {
-    /// The level of definition at which there is an element.
+    /// The definition level of an element.
     present: i16,
-    /// How many elements that which is being read has so far.
+    /// Number of elements of the current list so far.
     length: Option<usize>,
-    /// How many the first had.
+    /// Length of the first list.
     width: Option<usize>,
-    /// Had another more or less?
+    /// Whether another list has a different length.
     uneven: bool,
 }
 
@@ -311,7 +312,7 @@ impl Places {
         Places { cells, lists, rows: 0, missing: false }
     }
 
-    /// Reads a chunk whose values are these.
+    /// Reads a chunk; `value` converts its values.
     fn read<T: DataType>(
         &mut self,
         mut reader: ColumnReaderImpl<T>,
@@ -337,7 +338,7 @@ impl Places {
             let mut values = values.iter().take(found);
             for k in 0..places {
                 let repetition = repetitions.get(k).copied().unwrap_or(0);
-                // In a column that has no levels of definition, all values are there.
+                // Without definition levels all values are present.
                 let definition = definitions.get(k).copied();
                 if !self.enter(definition.unwrap_or(i16::MAX), repetition) {
                     continue;
@@ -355,7 +356,7 @@ impl Places {
         }
     }
 
-    /// Goes on to a place with these levels. Is there room for a value in the lists?
+    /// Advances to a position with these levels. Returns whether it has a slot for a value.
     fn enter(&mut self, definition: i16, repetition: i16) -> bool {
         for (depth, list) in (1..).zip(&mut self.lists) {
             if depth < repetition {

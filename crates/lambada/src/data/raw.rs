@@ -1,4 +1,4 @@
-//! Data as it comes: values by parameter name, not yet typed.
+//! Untyped data by parameter name.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::messages::data as messages;
 
 pub use crate::files::STANDARD_INPUT;
 
-/// A value as read.
+/// An untyped value.
 #[derive(Clone, Debug)]
 pub enum Raw {
     /// From JSON text.
@@ -25,32 +25,32 @@ pub enum Raw {
     Tensor(Tensor),
     /// From a table as a whole.
     Table(Arc<Table>),
-    /// A column of what no type of Lambada has, in words.
+    /// A column of a type without counterpart in Lambada, described in words.
     Foreign(String),
 }
 
-/// Values by parameter name, with where each comes from.
+/// Values by parameter name, with their origins.
 #[derive(Clone, Debug, Default)]
 pub struct Inputs {
     pub(crate) entries: Vec<Entry>,
-    /// Arrays of files may take so much memory, if it is said.
+    /// Memory limit for arrays from files, if set.
     limit: Option<Memory>,
-    /// What has been read from standard input, which ends.
+    /// Description of the data read from standard input, which can be read only once.
     input: Option<String>,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
-    /// Nothing: that of the parameter at its place among the values without names.
+    /// Parameter name; `None` for the next parameter in order.
     pub name: Option<String>,
     pub value: Raw,
     pub origin: String,
-    /// One of the members of a file, which may serve several definitions: left aside where no
-    /// parameter has the name.
+    /// Whether it is a member of a file that may serve several definitions, and is ignored if no
+    /// parameter has its name.
     pub shared: bool,
-    /// The file, of a value that goes by the name of the file.
+    /// The file, if the value goes by the file's name.
     pub file: Option<PathBuf>,
-    /// Of a column of a text: where the elements are.
+    /// Line numbers of the elements, for columns from text.
     pub lines: Option<Arc<Lines>>,
 }
 
@@ -60,14 +60,14 @@ impl Inputs {
         Inputs::default()
     }
 
-    /// The same with a limit on the memory for arrays of files, in bytes; it is that of
-    /// [`Options::max_memory`](crate::Options) unless it is said.
+    /// Sets the memory limit in bytes for arrays from files [default: that of
+    /// [`Options::max_memory`](crate::Options)].
     #[must_use]
     pub fn with_memory(self, bytes: Option<u64>) -> Inputs {
         Inputs { limit: bytes.map(|limit| Memory { limit }), ..self }
     }
 
-    /// The same where the standard input has been read already: it is this.
+    /// Declares that standard input has been read already, as `what`.
     #[must_use]
     pub fn with_input_as(self, what: impl Into<String>) -> Inputs {
         Inputs { input: Some(what.into()), ..self }
@@ -87,7 +87,7 @@ impl Inputs {
         self.limit.unwrap_or_else(crate::memory::limit)
     }
 
-    /// No values?
+    /// Whether there are no values.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
@@ -100,7 +100,7 @@ impl Inputs {
         }
     }
 
-    /// One more value.
+    /// Adds a value.
     pub fn insert(&mut self, name: impl Into<String>, value: Raw, origin: impl Into<String>) {
         self.push(Some(name.into()), value, origin.into(), false);
     }
@@ -109,25 +109,23 @@ impl Inputs {
         self.entries.push(Entry { name, value, origin, shared, file: None, lines: None });
     }
 
-    /// The whole of a file, under its name.
+    /// Adds the whole of a file under its base name.
     fn push_file(&mut self, path: &Path, value: Raw, origin: String, shared: bool) {
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let file = Some(path.to_path_buf());
         self.entries.push(Entry { name: Some(name), value, origin, shared, file, lines: None });
     }
 
-    /// The names of the values that have one, with where they come from, but for those of files
-    /// that hold other values too.
+    /// Names and origins of the named values, without members of shared files.
     pub(crate) fn names(&self) -> impl Iterator<Item = (&str, &str)> {
         let own = self.entries.iter().filter(|entry| !entry.shared);
         own.filter_map(|entry| Some((entry.name.as_deref()?, &*entry.origin)))
     }
 
-    /// All values of a `.json` or `.npz` file, the columns of a table and the whole under the
-    /// file's base name; a `.npy` file gives one value, under the file's base name. `-` is JSON
-    /// from standard input. `name=FILE` is the file as the value of the parameter. Tables are
-    /// `.csv` and `.tsv` files, and with the feature `arrow` also `.parquet`, `.arrow` and
-    /// `.feather` files.
+    /// Adds all values of a `.json` or `.npz` file; the columns of a table, and the table under the
+    /// file's base name; the array of a `.npy` file under the file's base name. `-` is JSON from
+    /// standard input. `name=FILE` binds the file to one parameter. Tables are `.csv` and `.tsv`
+    /// files and, with the feature `arrow`, `.parquet`, `.arrow` and `.feather` files.
     pub fn read_file(&mut self, path: &Path) -> Result<(), Problem> {
         if path == Path::new(STANDARD_INPUT) {
             let text = self.text(path)?;
@@ -158,8 +156,8 @@ impl Inputs {
         }
     }
 
-    /// The value of one parameter: all of a JSON file, or its only member if that has the name; a
-    /// table; a `.npy` file; an archive's only array, or that of the name.
+    /// Reads the value of one parameter: a whole JSON file, or its only member if that has the
+    /// name; a table; a `.npy` file; an archive's only array, or the one with the name.
     fn read_named(&mut self, name: &str, path: &Path) -> Result<(), Problem> {
         let origin = format!("`{}`", path.display());
         let value = if path == Path::new(STANDARD_INPUT) {
@@ -185,7 +183,7 @@ impl Inputs {
         Ok(())
     }
 
-    /// The columns, if they have names, and the whole.
+    /// Adds the columns, if they have names, and the whole table.
     fn insert_table(&mut self, table: Table, path: &Path, origin: &str) {
         let named = table.columns.iter().filter(|_| table.head);
         for (column, cells) in named {
@@ -206,8 +204,8 @@ impl Inputs {
         }
     }
 
-    /// One value, called `name`: a `.json` file holds it as it is, or as the only member of an
-    /// object; a `.npz` file as its only array, a table as its only column or as a whole.
+    /// Reads one value, called `name`: the whole of a `.json` file, or the only member of its
+    /// object; the only array of a `.npz` file; the only column of a table, or the whole table.
     pub fn read_value(&mut self, name: &str, path: &Path) -> Result<(), Problem> {
         let mut inputs = Inputs { limit: self.limit, ..Inputs::new() };
         let origin = format!("`{}`", path.display());
@@ -230,7 +228,7 @@ impl Inputs {
         Ok(())
     }
 
-    /// All members of a JSON object.
+    /// Adds all members of a JSON object.
     pub fn read_json(&mut self, text: &str, origin: &str) -> Result<(), Problem> {
         match json::read(text, origin)?.into_inner() {
             Value::Object(members) => {
@@ -243,8 +241,8 @@ impl Inputs {
         }
     }
 
-    /// An argument `name=value`, or a value alone for the next parameter; the value is JSON, but
-    /// `inf`, `nan` and constructors need no quotes.
+    /// Adds an argument `name=value`, or a value for the next parameter. Values are JSON, except
+    /// that `inf`, `nan` and constructors need no quotes.
     pub fn read_argument(&mut self, text: &str) -> Result<(), Problem> {
         let Some((name, value)) = split_assignment(text) else {
             let value = text.trim();
@@ -264,7 +262,7 @@ impl Inputs {
 }
 
 impl Entry {
-    /// The value, and where its elements are in a text.
+    /// The value, and the line numbers of its elements.
     pub(super) fn place(&self) -> (&Raw, Option<&Lines>) {
         let lines = match &self.value {
             Raw::Table(table) => &table.lines,
@@ -274,13 +272,13 @@ impl Entry {
     }
 }
 
-/// `name=FILE`, unless there is a file that is called so as a whole.
+/// Splits `name=FILE`, unless a file with that whole name exists.
 fn named_file(path: &Path) -> Option<(&str, &str)> {
     let (name, file) = path.to_str()?.split_once('=')?;
     (is_identifier(name) && !file.is_empty() && !path.exists()).then_some((name, file))
 }
 
-/// A JSON value, or the member of the name, if there is no other.
+/// A JSON value, or its member `name` if it is the only one.
 fn json_member(name: &str, value: Deep<Value>) -> Raw {
     let value = match value.into_inner() {
         Value::Object(mut members) if members.len() == 1 && members.contains_key(name) => {
@@ -291,7 +289,7 @@ fn json_member(name: &str, value: Deep<Value>) -> Raw {
     Raw::Json(value.into())
 }
 
-/// A column as a value.
+/// Converts a column to a value.
 pub(super) fn raw(column: &Column) -> Raw {
     match column {
         Column::Numbers(tensor) => Raw::Tensor(tensor.clone()),
@@ -311,7 +309,7 @@ fn json_value(text: &str, origin: &str) -> Result<Deep<Value>, Problem> {
     }
 }
 
-/// The text of a file, or of standard input.
+/// Reads the text of a file or of standard input.
 fn text(path: &Path, Memory { limit }: Memory) -> Result<String, Problem> {
     let read = if path == Path::new(STANDARD_INPUT) {
         read_limited(std::io::stdin(), limit)

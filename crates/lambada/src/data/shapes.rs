@@ -1,5 +1,4 @@
-//! Shapes of values before they are typed: what they say of parameters whose types a definition
-//! leaves open.
+//! Shapes of untyped values, from which open types of parameters are inferred.
 
 use std::sync::Arc;
 
@@ -12,17 +11,17 @@ use serde_json::Value;
 use super::table::{Column, Table};
 use super::{Inputs, Raw, bind};
 
-/// Elements of a list that are looked at: enough to tell the components of a tuple.
+/// Number of list elements inspected: enough to recognize the components of a tuple.
 const LOOKED_AT: usize = 16;
 
-/// One shape per parameter.
+/// One shape for each parameter.
 pub fn shapes(names: &[&str], inputs: &Inputs) -> Vec<Shape> {
     let given = bind::by_name("", names, inputs, &mut Vec::new());
     let shape = |name: &&str| given.get(*name).map_or(Shape::Unknown, |entry| raw(&entry.value));
     names.iter().map(shape).collect()
 }
 
-/// What a value says of its type.
+/// The shape of a value.
 pub(crate) fn shape_of(data: &Data) -> Shape {
     match data {
         Data::Tensor(tensor) => tensor_shape(tensor),
@@ -42,7 +41,7 @@ fn list<T>(items: &[T], shape: fn(&T) -> Shape) -> Shape {
     Shape::List(items.map(|item| stack::deeper(|| shape(item))).collect())
 }
 
-/// What an array of scalars says of its type.
+/// The shape of an array of scalars.
 pub(crate) fn array_shape(elem: ScalarTy, axes: usize) -> Shape {
     let elem = match elem {
         ScalarTy::Bool => Shape::Bool,
@@ -64,7 +63,8 @@ fn tensor_shape(tensor: &Tensor) -> Shape {
     array_shape(tensor.elem(), tensor.dims.len())
 }
 
-/// A single column without a name may be a vector or a matrix, so it decides nothing.
+/// The shape of a table. A table without a head could be a vector or a matrix, so it determines
+/// nothing.
 fn table_shape(table: &Table) -> Shape {
     if !table.head {
         return Shape::Unknown;

@@ -1,6 +1,6 @@
-//! The sizes of variants in data. Data says `Leaf` and not `Leaf : tree [3] real`; how large the
-//! `d` of its type is follows from what else has that size: arrays in the value, other arguments,
-//! the type itself. Where nothing says it, it is 0, as in an empty list.
+//! Inference of the sizes of variants in data. Data contain `Leaf`, not `Leaf : tree [3] real`. The
+//! size `d` of its type follows from arrays in the value, from other arguments, or from the type
+//! itself. An undetermined size is 0, as in an empty list.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,24 +9,24 @@ use lambada_core::{Data, Program, Size, SizedTy, Ty, TypeId, sized};
 use lambada_prim::{Tensor, tells};
 use lambada_source::stack;
 
-/// A size that is two numbers at once.
+/// A size with two different values.
 #[derive(Debug)]
 pub(crate) struct Conflict {
-    /// Which of the values has it.
+    /// Index of the value with the conflict.
     pub value: usize,
-    /// What the type of a variant, or the signature, calls it.
+    /// Name of the size in the type of the variant or in the signature.
     pub size: Arc<str>,
-    /// What it has been before.
+    /// The size found first.
     pub known: usize,
-    /// What it is here.
+    /// The conflicting size.
     pub found: usize,
 }
 
-/// Gives all variants in some values the sizes that their types take. `known` are the sizes that
-/// names stand for.
+/// Adds the sizes that their types require to all variants in `values`. `known` maps size names to
+/// values.
 ///
 /// # Errors
-/// Two sizes that ought to be equal and are not.
+/// Two sizes that must be equal differ.
 pub(crate) fn complete(
     program: &Program,
     known: &HashMap<Arc<str>, usize>,
@@ -48,20 +48,20 @@ pub(crate) fn complete(
     Ok(())
 }
 
-/// Of a size that nothing has said yet.
+/// Marks a size that is still unknown.
 const OPEN: usize = usize::MAX;
 
-/// What is found out, and where: the numbers of sizes are the same in both passes.
+/// State of the inference. Both passes number the sizes alike.
 struct Completion<'p> {
     program: &'p Program,
     known: &'p HashMap<Arc<str>, usize>,
     cells: Vec<Option<usize>>,
     next: usize,
-    /// Whether this is the second pass, which writes what the first one has found.
+    /// Whether this is the second pass, which writes the sizes that the first pass found.
     writes: bool,
 }
 
-/// Which sizes names stand for.
+/// Maps size names to cells.
 struct Scope {
     names: HashMap<Arc<str>, usize>,
     outermost: bool,
@@ -102,8 +102,8 @@ impl Completion<'_> {
         }
     }
 
-    /// The type with names for the sizes of variants that it leaves open: these are the same in all
-    /// elements of an array.
+    /// The type with fresh names for open sizes of variants, so that all elements of an array share
+    /// them.
     fn named(&mut self, ty: &SizedTy, scope: &mut Scope) -> SizedTy {
         match ty {
             SizedTy::Array(size, elem) => {
@@ -120,7 +120,7 @@ impl Completion<'_> {
                             if sized::is_sized(std::iter::once(&**label)) =>
                         {
                             let cell = self.fresh(None);
-                            // no name of a program has a question mark
+                            // No name in a program contains a question mark.
                             let name: Arc<str> = format!("?{cell}").into();
                             scope.names.insert(name.clone(), cell);
                             SizedTy::Array(Size::Var(name), unit.clone())
@@ -169,7 +169,7 @@ impl Completion<'_> {
                 }
                 Ok(())
             }
-            // What does not fit at all is told by others.
+            // Type checking reports data of the wrong type.
             (
                 SizedTy::Scalar(_)
                 | SizedTy::Array(..)
@@ -182,7 +182,8 @@ impl Completion<'_> {
         }
     }
 
-    /// The sizes of an array of scalars. Those that it does not tell are what others say.
+    /// Learns the sizes of an array of scalars, or fills in the ones that an empty array leaves
+    /// open.
     fn tensor(
         &mut self,
         ty: &SizedTy,
@@ -205,7 +206,7 @@ impl Completion<'_> {
         Ok(())
     }
 
-    /// A variant with these sizes, or by itself: then it gets them.
+    /// Visits a variant with or without sizes, and adds missing ones.
     fn variant(&mut self, id: TypeId, cells: &[usize], data: &mut Data) -> Result<(), Conflict> {
         let decl = self.program.type_decl(id);
         if let Data::Con { .. } = data {
@@ -237,7 +238,7 @@ impl Completion<'_> {
     }
 }
 
-/// A core type with nothing said of its sizes.
+/// A core type with unspecified sizes.
 pub fn unsized_ty(ty: &Ty) -> SizedTy {
     match ty {
         Ty::Scalar(elem) => SizedTy::Scalar(*elem),

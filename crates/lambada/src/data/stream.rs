@@ -1,9 +1,9 @@
-//! JSON text to typed data and back without a tree of values in between: the numbers of an array go
-//! into one flat array as they are read. A reader is led by the type: members of an object that the
-//! type does not mention are skipped.
+//! JSON text to typed data and back without an intermediate tree: numbers of an array go directly
+//! into one flat array. The type drives the reader, which skips members that the type does not
+//! mention.
 //!
-//! * Gives: values of the type. Sizes are compared within an array only; declared sizes are the
-//!   caller's concern.
+//! * Gives: values of the type. Sizes are compared only within an array; the caller checks declared
+//! sizes.
 
 use std::fmt;
 use std::rc::Rc;
@@ -20,10 +20,10 @@ use serde::{Deserializer, Serialize, Serializer};
 use super::bind::{print_type, scalar_leaf};
 use super::sizes::unsized_ty;
 
-/// Reads a value of a type.
+/// Reader for a value of a type.
 #[derive(Clone, Copy)]
 pub(crate) struct Typed<'a> {
-    /// Where the variant types are.
+    /// The program, which defines the variant types.
     pub program: &'a Program,
     /// The type.
     pub ty: &'a SizedTy,
@@ -51,7 +51,7 @@ impl<'de> DeserializeSeed<'de> for Typed<'_> {
     }
 }
 
-/// Values that are no arrays of scalars.
+/// Values other than arrays of scalars.
 impl<'de> Visitor<'de> for Typed<'_> {
     type Value = Data;
 
@@ -106,7 +106,7 @@ impl<'de> Visitor<'de> for Typed<'_> {
     }
 }
 
-/// What a reader expects, in a message.
+/// The expectation of a reader, for messages.
 struct Shown<'a>(Typed<'a>);
 
 impl fmt::Display for Shown<'_> {
@@ -119,7 +119,7 @@ fn arguments(count: usize) -> String {
     lambada_source::counted(count, "argument")
 }
 
-/// One value of each type.
+/// Reads one value of each type.
 fn sequence<'de, A: SeqAccess<'de>>(
     of: Typed,
     types: &[SizedTy],
@@ -136,7 +136,7 @@ fn sequence<'de, A: SeqAccess<'de>>(
     }
 }
 
-/// The fields, in the order of the type; other members are skipped.
+/// Reads the fields, in the order of the type; skips other members.
 fn record<'de, A: MapAccess<'de>>(
     of: Typed,
     types: &[(Rc<str>, SizedTy)],
@@ -156,7 +156,7 @@ fn record<'de, A: MapAccess<'de>>(
     fields.collect()
 }
 
-/// The place of a constructor in its type, and what it takes.
+/// The index of a constructor in its type, and its argument types.
 fn constructor<'a, E: Error>(
     of: Typed<'a>,
     name: &str,
@@ -168,7 +168,7 @@ fn constructor<'a, E: Error>(
     Ok((tag, &constructors[tag].1))
 }
 
-/// The arguments of a constructor.
+/// Reader for the arguments of a constructor.
 struct Fields<'a> {
     of: Typed<'a>,
     constructor: &'a str,
@@ -191,7 +191,7 @@ impl<'de> DeserializeSeed<'de> for Fields<'_> {
     }
 }
 
-/// Nested lists of scalars, one level for each of the sizes, which the first list of a level fixes.
+/// Reader for nested lists of scalars. The first list of each level fixes its size.
 struct Dense<'a> {
     dims: &'a mut [Option<usize>],
     data: &'a mut Elements,
@@ -268,7 +268,7 @@ impl<'de> Visitor<'de> for Dense<'_> {
         Ok(())
     }
 
-    /// Reals that JSON cannot write.
+    /// Reals that JSON cannot express.
     fn visit_str<E: Error>(self, text: &str) -> Result<(), E> {
         let value = match text {
             "inf" => f64::INFINITY,
@@ -285,8 +285,8 @@ impl<'de> Visitor<'de> for Dense<'_> {
     }
 }
 
-/// A value as JSON: a tuple is a list, a record an object, `Circle 1.0` is `{"Circle": [1.0]}`, and
-/// reals that JSON cannot write are strings.
+/// Serializes a value: a tuple as a list, a record as an object, `Circle 1.0` as
+/// `{"Circle": [1.0]}`, and reals that JSON cannot express as strings.
 pub(crate) struct Json<'a>(pub &'a Data);
 
 impl Serialize for Json<'_> {
@@ -310,7 +310,7 @@ impl Serialize for Json<'_> {
     }
 }
 
-/// The part of an array of scalars that begins at a place.
+/// Subarray of an array of scalars.
 struct Level<'a> {
     dims: &'a [usize],
     data: &'a Elements,
@@ -356,7 +356,7 @@ mod tests {
     const REAL: SizedTy = SizedTy::Scalar(ScalarTy::Real);
     const INT: SizedTy = SizedTy::Scalar(ScalarTy::Int);
 
-    /// What is read, as JSON again; or what is wrong.
+    /// Reads a value and prints it as JSON, or returns the error.
     fn read(ty: &SizedTy, text: &str) -> Result<String, String> {
         let shape = TypeDecl {
             name: "shape".into(),

@@ -1,6 +1,6 @@
-//! Tables: columns of one length, from files in and for files out. A column is an array under its
-//! name; the whole table, under the name of the file, is an array of records, a matrix, or an array
-//! of tuples, as the parameter wants it.
+//! Tables: columns of equal length, for input and output. Each column is an array under its name.
+//! The whole table, under the name of its file, is an array of records, a matrix or an array of
+//! tuples, depending on the parameter.
 
 use std::sync::Arc;
 
@@ -10,38 +10,39 @@ use lambada_prim::{Data as Elements, Scalar, ScalarTy, Tensor};
 /// Columns of one length, by name.
 #[derive(Clone, Debug)]
 pub struct Table {
-    /// The columns. Those of a table without a head are called by their numbers.
+    /// The columns. Without a head, their names are numbers.
     pub columns: Vec<(String, Column)>,
-    /// How many rows there are.
+    /// Number of rows.
     pub rows: usize,
-    /// Does the file name the columns?
+    /// Whether the file names the columns.
     pub head: bool,
-    /// Of a text: where its rows are.
+    /// Line numbers of the rows, for tables from text.
     pub lines: Option<Arc<Lines>>,
 }
 
-/// On which lines of a text the rows of a table begin.
+/// The lines on which the rows of a text table begin.
 #[derive(Debug)]
 pub struct Lines {
-    /// What the text is called in messages.
+    /// Name of the text in messages.
     pub origin: String,
-    /// By row, from 1.
+    /// Line of each row, from 1.
     pub of: Vec<u64>,
 }
 
-/// What a column holds.
+/// Contents of a column.
 #[derive(Clone, Debug)]
 pub enum Column {
     /// Reals, integers or truth values: one in each row, or an array of one shape.
     Numbers(Tensor),
     /// Names of constructors, or other text.
     Words(Vec<String>),
-    /// What no type of Lambada has, in words: an error where a parameter needs it.
+    /// A description of a type without counterpart in Lambada; an error if a parameter needs the
+    /// column.
     Foreign(String),
 }
 
 impl Table {
-    /// What it looks like as data.
+    /// Describes the table for messages.
     pub fn describe(&self) -> String {
         let rows = lambada_source::counted(self.rows, "row");
         let names: Vec<&str> = self.columns.iter().map(|(name, _)| name.as_str()).collect();
@@ -57,15 +58,15 @@ impl Table {
     }
 }
 
-/// The value of a cell in a column that has not only numbers.
+/// The value of a cell in a column that is not purely numeric.
 pub fn cell(word: &str) -> serde_json::Value {
     let int = || word.parse::<i64>().ok().map(Into::into);
     let real = || word.parse().ok().and_then(serde_json::Number::from_f64);
     int().or_else(real).map_or_else(|| word.into(), serde_json::Value::Number)
 }
 
-/// A result as a table: an array of records of scalars, or arrays of one length, which have names
-/// here, if it consists of arrays. Nothing if it is none.
+/// Converts a result to a table: an array of records of scalars, or named arrays of equal length.
+/// `None` for other results.
 pub fn of(data: &Data, arrays: Option<&[(String, Tensor)]>) -> Option<Table> {
     let columns = match data {
         Data::Array(records) => records_as_columns(records)?,
@@ -89,7 +90,7 @@ impl Column {
     }
 }
 
-/// A vector is a column, a matrix several, a scalar a cell.
+/// A vector becomes a column, a matrix several, a scalar a cell.
 fn columns(name: &str, tensor: &Tensor) -> Option<Vec<(String, Column)>> {
     let column = |name: String, places: &mut dyn Iterator<Item = usize>| {
         let cells: Vec<Scalar> = places.map(|k| tensor.data.get(k)).collect();
@@ -125,18 +126,18 @@ fn records_as_columns(records: &[Data]) -> Option<Vec<(String, Column)>> {
             Data::Tensor(tensor) => {
                 let scalar = |cell: &Data| match cell {
                     Data::Tensor(tensor) => tensor.as_scalar(),
-                    _ => None, // what is no scalar has no place in a cell
+                    _ => None, // only scalars fit into a cell
                 };
                 numbers(tensor.elem(), &cells.map(scalar).collect::<Option<Vec<_>>>()?)
             }
             Data::Con { .. } => {
                 let word = |cell: &Data| match cell {
                     Data::Con { name, args, .. } if args.is_empty() => Some(name.to_string()),
-                    _ => None, // a constructor with arguments has no place in a cell
+                    _ => None, // a constructor with arguments does not fit into a cell
                 };
                 Column::Words(cells.map(word).collect::<Option<Vec<_>>>()?)
             }
-            _ => return None, // nor have structures
+            _ => return None, // structures do not fit either
         };
         Some((name.to_string(), column))
     };
@@ -146,6 +147,6 @@ fn records_as_columns(records: &[Data]) -> Option<Vec<(String, Column)>> {
 fn fields(record: &Data) -> Option<&[(Arc<str>, Data)]> {
     match record {
         Data::Record(fields) => Some(fields),
-        _ => None, // a row is a record
+        _ => None, // each row must be a record
     }
 }

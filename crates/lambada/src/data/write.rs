@@ -1,4 +1,4 @@
-//! Results: JSON, NumPy archives and tables. Files appear whole or not at all.
+//! Writing results as JSON, NumPy archives and tables. Files are replaced atomically.
 
 use std::borrow::Cow;
 use std::io::Write as _;
@@ -14,7 +14,7 @@ use super::formats::{Format, Write, unknown};
 use super::table;
 use crate::messages::data as messages;
 
-/// The longest chain of symbolic links that is followed, as systems have it.
+/// Limit for chains of symbolic links, as in operating systems.
 const LINKS: usize = 40;
 
 /// The value as JSON; see [`Json`].
@@ -22,27 +22,27 @@ pub fn to_json(data: &Data) -> Value {
     serde_json::to_value(Json(data)).expect("keys are strings")
 }
 
-/// The same as text, of values of any depth.
+/// The value as JSON text, for values of any depth.
 pub fn json_text(data: &Data) -> String {
     serde_json::to_string(&Json(data)).expect("keys are strings")
 }
 
-/// Can a result be written to a file of this name, as far as the name tells?
+/// Checks that a result can be written to a file of this name.
 ///
 /// # Errors
-/// E0604 where the format is not known, or is only read.
+/// E0604, if the format is unknown or can only be read.
 pub fn check_output(path: &Path) -> Result<(), Problem> {
     Format::of_result(path).map(drop)
 }
 
-/// Writes the value to a file whose name tells the format. The file is complete or untouched. Reals
-/// have so many bits: those of an archive of NumPy, and as many decimals as they need in a text.
+/// Writes the value to a file in the format of its name, atomically. `precision` is the width of
+/// reals in NumPy archives, and determines the number of decimals in text.
 pub fn write_file(path: &Path, data: &Data, precision: Precision) -> Result<(), Problem> {
     let bytes = bytes(path, data, precision)?;
     replace_file(path, &bytes).map_err(|e| messages::io(path, "write", e))
 }
 
-/// The bytes of a file with this result.
+/// The contents of a file with this result.
 fn bytes(path: &Path, data: &Data, precision: Precision) -> Result<Vec<u8>, Problem> {
     let bytes = match &Format::of_result(path)?.write {
         None => return Err(unknown(path)),
@@ -57,7 +57,7 @@ fn bytes(path: &Path, data: &Data, precision: Precision) -> Result<Vec<u8>, Prob
     bytes.map_err(|e| messages::io(path, "write", e))
 }
 
-/// The same with reals of the shortest decimals that denote them.
+/// Replaces reals by the shortest decimals that denote them in the precision.
 fn decimals(data: &Data, precision: Precision) -> Cow<'_, Data> {
     match precision {
         Precision::F64 => Cow::Borrowed(data),
@@ -85,8 +85,8 @@ fn decimal(data: &Data, precision: Precision) -> Data {
     }
 }
 
-/// Writes a value and its sparse matrix of derivatives, which has this name. A `.npz` file is one
-/// that `scipy.sparse.load_npz` reads, with the value as one array more.
+/// Writes a value and its sparse matrix of derivatives, called `name`. `scipy.sparse.load_npz` can
+/// read a `.npz` file; the value is a further array in it.
 pub fn write_sparse(
     path: &Path,
     name: &str,
@@ -104,11 +104,11 @@ pub fn write_sparse(
     replace_file(path, &bytes).map_err(|e| messages::io(path, "write", e))
 }
 
-/// Replaces the file at once, with the permissions that it had; where the name is that of a link,
-/// the file that it leads to. What is no file, such as a pipe, is written to.
+/// Replaces a file atomically and keeps its permissions. Follows symbolic links. Writes directly to
+/// pipes and other special files.
 ///
 /// # Errors
-/// What the system says; then the file is what it was.
+/// Errors of the system; the file is unchanged.
 pub fn replace_file(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     let target = target(path)?;
     if std::fs::metadata(&target).is_ok_and(|there| !there.is_file()) {
@@ -116,7 +116,7 @@ pub fn replace_file(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     }
     let path = &*target;
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    // What is wrong with the folder is told of itself, not of the temporary file.
+    // Otherwise an error of the folder would mention the temporary file.
     std::fs::metadata(folder)?;
     let mut file = temporary().tempfile_in(folder)?;
     let _unfinished = lambada_run::Unfinished::at(file.path());
@@ -127,7 +127,7 @@ pub fn replace_file(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     file.persist(path).map(drop).map_err(|e| e.error)
 }
 
-/// The end of a chain of symbolic links, which need not exist.
+/// Follows a chain of symbolic links; the last target need not exist.
 fn target(path: &Path) -> std::io::Result<PathBuf> {
     let mut target = path.to_path_buf();
     for _ in 0..LINKS {
@@ -137,7 +137,7 @@ fn target(path: &Path) -> std::io::Result<PathBuf> {
     Err(std::io::Error::other("too many symbolic links"))
 }
 
-/// A temporary file with the permissions of any new file: it is to become the result.
+/// A temporary file with the permissions of an ordinary new file, because it becomes the result.
 fn temporary() -> tempfile::Builder<'static, 'static> {
     let mut builder = tempfile::Builder::new();
     #[cfg(unix)]
@@ -145,8 +145,8 @@ fn temporary() -> tempfile::Builder<'static, 'static> {
     builder
 }
 
-/// One named array per leaf; nested names are joined by dots, components are numbered, and a result
-/// that is one array is called `result`.
+/// One named array for each leaf. Nested names are joined by dots, components are numbered, and a
+/// single array is called `result`.
 fn arrays(data: &Data) -> Result<Vec<(String, Tensor)>, Problem> {
     let mut out = Vec::new();
     leaves(data, "", &mut out)?;

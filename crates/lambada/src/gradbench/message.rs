@@ -1,5 +1,5 @@
-//! Messages of the suite, read in two passes over their text: first what is wanted, then the input,
-//! straight into the arrays that the program takes.
+//! Messages of the suite, parsed in two passes over their text: first the header, then the input,
+//! directly into the arrays of the program.
 
 use std::fmt;
 use std::rc::Rc;
@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use crate::data::Typed;
 
-/// All of a message but its input. What a message does not have is empty.
+/// A message without its input; missing members are empty.
 pub(super) struct Header {
     pub id: Value,
     pub kind: String,
@@ -59,13 +59,13 @@ impl<'de> Deserialize<'de> for Header {
     }
 }
 
-/// The input of a function, and how often the suite wants it run.
+/// The input of a function, and the requested repetitions.
 pub(super) struct Request {
     /// A value for each parameter.
     pub arguments: Vec<Data>,
-    /// At least so many runs.
+    /// Minimal number of runs.
     pub runs: usize,
-    /// At least so many seconds of them.
+    /// Minimal total time in seconds.
     pub seconds: f64,
 }
 
@@ -82,7 +82,8 @@ impl Input<'_> {
         text.deserialize_map(Message(self))
     }
 
-    /// The parameter of this name. Parameters of Lambada begin with a small letter.
+    /// Index of a parameter. The first letter may be upper case, because parameters in Lambada
+    /// begin with a lower-case letter.
     fn parameter(&self, member: &str) -> Option<usize> {
         let named = |name: &str| self.params.iter().position(|(known, _)| **known == *name);
         let mut letters = member.chars();
@@ -95,7 +96,7 @@ impl Input<'_> {
         Typed { program: self.program, ty: &self.params[k].1 }
     }
 
-    /// The only parameter's value: an input that is no object.
+    /// Reads an input that is no object as the value of the only parameter.
     fn alone<'de, D: Deserializer<'de>>(self, from: D) -> Result<Request, D::Error> {
         match self.params {
             [_] => Ok(Request {

@@ -1,11 +1,11 @@
-//! The tool that the GradBench suite talks to: a message per line on its input, the answer per line
-//! on its output.
+//! The tool side of the GradBench protocol: one message on each input line, one answer on each
+//! output line.
 //!
-//! Each eval is a program in Lambada, `NAME.lam` in a folder, that defines the eval's functions;
-//! the members of an input are their parameters. Where a program has a definition `prepare`, it
-//! takes the input instead, once and untimed, and the fields of its result are the parameters of
-//! the functions. Where it has a definition `FUNCTION_output`, that makes of the function's result
-//! what is sent, untimed too.
+//! Each eval is a Lambada program `NAME.lam` in a folder, which defines the eval's functions; the
+//! members of an input are their parameters. A definition `prepare`, if present, takes the input
+//! instead, once and untimed; the fields of its result are the parameters of the functions. A
+//! definition `FUNCTION_output`, if present, converts the function's result for the answer, also
+//! untimed.
 
 mod message;
 mod module;
@@ -25,12 +25,12 @@ use crate::data::Json;
 use message::Header;
 use module::Module;
 
-/// What ends a conversation early.
+/// Why a conversation ends early.
 #[derive(Debug)]
 pub enum Ended {
-    /// What cannot be answered.
+    /// A request that cannot be answered.
     Problem(Box<Problem>),
-    /// The suite has gone, or a pipe is broken.
+    /// The suite has exited, or a pipe is broken.
     Io(io::Error),
 }
 
@@ -46,11 +46,11 @@ impl From<io::Error> for Ended {
     }
 }
 
-/// Answers messages until there are no more. The programs lie in `folder`.
+/// Answers messages until the input ends. `folder` contains the programs.
 ///
 /// # Errors
-/// A folder that does not exist, a line without a number to answer to, and broken pipes. All else
-/// is said in an answer.
+/// The folder does not exist, a line has no id to answer to, or a pipe is broken. All other errors
+/// are answers.
 pub fn gradbench(
     folder: &Path,
     options: &Options,
@@ -81,7 +81,7 @@ struct Tool<'a> {
 }
 
 impl Tool<'_> {
-    /// Writes the answer to a message, without the end of the line.
+    /// Writes the answer to a message, without a newline.
     fn answer(&mut self, header: &Header, line: &[u8], to: &mut impl Write) -> io::Result<()> {
         let id = &header.id;
         match &*header.kind {
@@ -107,7 +107,7 @@ impl Tool<'_> {
         }
     }
 
-    /// Reads and compiles the program of an eval; or says why not.
+    /// Reads and compiles the program of an eval, or returns the reason for failure.
     fn define(&mut self, name: &str) -> Result<(), String> {
         let mut session = Session::with(Arc::new(Disk), self.options.clone());
         let module = Module::load(&mut session, self.folder, name)

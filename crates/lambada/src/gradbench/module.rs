@@ -31,7 +31,7 @@ const EVALS: [(&str, &[&str]); 12] = [
     ("saddle", &["rr", "ff", "fr", "rf"]),
 ];
 
-/// What makes the parameters of the functions from an input.
+/// Name of the definition that turns an input into the parameters of the functions.
 const PREPARE: &str = "prepare";
 
 /// A compiled eval.
@@ -39,7 +39,7 @@ pub(super) struct Module {
     name: String,
     functions: HashMap<&'static str, Function>,
     prepare: Option<Entry>,
-    /// To say where a failure is.
+    /// Renders failures with their source positions.
     session: Session,
 }
 
@@ -48,23 +48,23 @@ struct Function {
     output: Option<Entry>,
 }
 
-/// A definition that can be run.
+/// A compiled definition.
 struct Entry {
     program: Program,
     params: Vec<(Rc<str>, SizedTy)>,
     executable: Executable,
 }
 
-/// What a function gives.
+/// The result of evaluating a function.
 pub(super) struct Outcome {
-    /// The result, as the suite wants it.
+    /// The result in the form that the suite expects.
     pub output: Data,
-    /// What took how many nanoseconds.
+    /// Nanoseconds by activity.
     pub timings: Vec<(&'static str, u64)>,
 }
 
 impl Module {
-    /// Reads the program of an eval and compiles all that will be run.
+    /// Compiles the program of an eval with all its functions.
     pub fn load(session: &mut Session, folder: &Path, name: &str) -> Result<Module, Vec<Problem>> {
         let evals = EVALS.map(|(name, _)| name);
         let eval = EVALS.iter().find(|(known, _)| *known == name);
@@ -83,7 +83,7 @@ impl Module {
         })
     }
 
-    /// Runs a function on the input of a message; or says why not.
+    /// Runs a function on the input of a message, or returns the reason for failure.
     pub fn evaluate(&self, name: &str, line: &[u8]) -> Result<Outcome, String> {
         let function = self.functions.get(name).ok_or_else(|| {
             let mut known: Vec<&str> = self.functions.keys().copied().collect();
@@ -125,13 +125,13 @@ impl Entry {
         Ok(Entry { program: call.program, params, executable })
     }
 
-    /// A definition that need not be there.
+    /// An optional definition.
     fn find(unit: &Unit, name: &str) -> Result<Option<Entry>, Vec<Problem>> {
         let defined = unit.definitions().iter().any(|def| &*def.name == name);
         defined.then(|| Entry::compile(unit, name)).transpose()
     }
 
-    /// The arguments, from a record that has them all.
+    /// Selects the arguments from a record.
     fn select(&self, name: &str, prepared: Data) -> Result<Vec<Data>, Problem> {
         let fields = if let Data::Record(fields) = prepared { fields } else { Vec::new() };
         let mut fields: HashMap<Arc<str>, Data> = fields.into_iter().collect();

@@ -17,18 +17,18 @@ pub fn not_json(origin: &str, error: impl Display) -> Problem {
     Problem::general("E0602", format!("{origin} is not valid JSON: {error}"))
 }
 
-/// A key that an object has twice.
+/// A duplicate key in an object.
 pub fn repeated_key(origin: &str, key: &str) -> Problem {
     Problem::general("E0627", format!("{origin} has an object with two members \"{key}\""))
         .hint("only one of the two values could be used")
 }
 
-/// How a value is written that was nearly right.
+/// The correct spelling of a value that is nearly right.
 pub fn spelled(spelling: &str) -> String {
     format!("it is written {spelling}")
 }
 
-/// How infinity is written, where a number is too large.
+/// The spelling of infinity, for a number that is too large.
 pub fn overflows(spelling: &str) -> String {
     format!("no real is as large; infinity is written {spelling}")
 }
@@ -40,7 +40,7 @@ pub fn arguments_in_brackets(constructor: &str) -> String {
     )
 }
 
-/// A parameter whose type nobody has written.
+/// A parameter without a type annotation.
 pub fn unannotated(name: &str, rank: usize) -> String {
     let brackets = "[]".repeat(rank);
     format!(
@@ -57,7 +57,7 @@ pub fn not_an_object(origin: &str, found: &str) -> Problem {
     .hint("write {\"x\": 1.0, \"y\": [1.0, 2.0]} for the parameters x and y")
 }
 
-/// A file of several arrays, none of which has the name, for one parameter.
+/// A file of several arrays for one parameter, none of them with its name.
 pub fn several_arrays(origin: &str, name: &str, arrays: &[&str]) -> Problem {
     let held = match arrays {
         [] => "no array".to_string(),
@@ -69,7 +69,7 @@ pub fn several_arrays(origin: &str, name: &str, arrays: &[&str]) -> Problem {
         ))
 }
 
-/// A file whose kind we do not know.
+/// A file of unknown format.
 pub fn unknown_format(path: &Path, written: &[String], read: &[String]) -> Problem {
     let known = format!("use a name that ends in {}", either(written));
     let more = match read {
@@ -88,7 +88,7 @@ fn either(words: &[String]) -> String {
     }
 }
 
-/// An array in an archive whose elements are of no type that we read.
+/// An array in an archive with an unsupported element type.
 pub fn npz_type(origin: &str, name: &str, error: impl Display) -> Problem {
     Problem::general("E0605", format!("cannot read the array `{name}` of {origin}: {error}"))
         .hint("arrays of 64- or 32-bit floats, of integers and of booleans are read; convert others with `astype(float)`")
@@ -99,13 +99,13 @@ pub fn not_an_archive(origin: &str, error: impl Display) -> Problem {
     Problem::general("E0625", format!("{origin} is not a readable .npz archive: {error}"))
 }
 
-/// Standard input is asked for a second time.
+/// A second use of standard input.
 pub fn input_twice(what: &str) -> Problem {
     Problem::general("E0665", format!("the standard input is read once, and it is {what} already"))
         .hint("give one of the two as a file")
 }
 
-/// More than may be kept in memory.
+/// Data beyond the limit on memory.
 pub fn too_large(what: &str, limit: u64) -> Problem {
     let limit = lambada_prim::size(limit);
     Problem::general("E0620", format!("{what} is larger than the limit of {limit}"))
@@ -120,9 +120,9 @@ pub fn no_value(definition: &str, name: &str, expected: &str) -> Problem {
     )
 }
 
-/// The same on the command line; `identifier` says whether it can be named in a shell without
-/// quotes, `near` which member of a file has a similar name, and `file` which file has one value or
-/// table, whose name is that of the file.
+/// As [`no_value`], on the command line. `identifier`: the name needs no quotes in a shell. `near`:
+/// a member of a file with a similar name. `file`: a file whose only value or table goes by the
+/// file's name.
 pub fn missing(
     definition: &str,
     name: &str,
@@ -166,7 +166,7 @@ pub fn unknown(definition: &str, name: &str, origin: &str, known: &[&str]) -> Pr
     }
 }
 
-/// More values without names than parameters.
+/// More unnamed values than parameters.
 pub fn too_many(definition: &str, origin: &str, known: &[&str]) -> Problem {
     let problem = Problem::general(
         "E0626",
@@ -198,7 +198,7 @@ pub fn mismatch(name: &str, expected: &str, found: &str) -> Problem {
     )
 }
 
-/// A number that is infinite where reals have 32 bits.
+/// A finite number beyond the range of 32-bit reals.
 pub fn beyond_single(name: &str, expected: &str, place: &str, x: f64) -> Problem {
     let at = if place.is_empty() { String::new() } else { format!(" at `{name}{place}`") };
     mismatch(name, expected, &format!("{x:e}{at}, and no real of 32 bits is as large"))
@@ -229,7 +229,7 @@ pub fn size_conflict(
         .hint(format!("{size} = {value} comes from {from}"))
 }
 
-/// A size of a variant, or of a signature, that is two numbers.
+/// A size of a variant or signature with two different values.
 pub fn variant_sizes(
     name: &str,
     expected: &str,
@@ -307,7 +307,7 @@ pub fn repeated_column(origin: &str, name: &str) -> Problem {
         .hint("only one of the two could be used; name each differently")
 }
 
-/// A file that is not as Parquet or Arrow have it.
+/// A broken Parquet or Arrow file.
 #[cfg(feature = "arrow")]
 pub fn not_a_container(origin: &str, format: &str, why: &str) -> Problem {
     let what = format!("{origin} is not a readable {format} file: {why}");
@@ -333,7 +333,7 @@ pub fn not_integral(name: &str, expected: &str, found: &str) -> Problem {
     )
 }
 
-/// A value and a sign that have been torn apart by spaces.
+/// An assignment with spaces around the `=`.
 pub fn spaced_assignment(words: &[&str]) -> Problem {
     let together = words.concat();
     Problem::general("E0628", format!("`{}` has spaces around the `=`", words.join(" ")))

@@ -11,7 +11,7 @@ pub fn no_programs(folder: &Path) -> Problem {
         .hint("name the folder that holds `gmm.lam` and the others: in the repository it is `examples/gradbench`")
 }
 
-/// A line that cannot be answered, because nobody knows its number.
+/// A line without a valid message, and therefore without an id to answer to.
 pub fn no_message(error: &serde_json::Error) -> Problem {
     Problem::general("E0461", format!("a line on standard input is no message of the suite: {error}"))
         .hint(r#"a message is an object in one line, such as {"id": 1, "kind": "define", "module": "gmm"}"#)
@@ -27,7 +27,7 @@ pub fn no_such_function(eval: &str, name: &str, known: &[&str]) -> Problem {
     near_or(problem, name, known, || format!("its functions are {}", quoted(known)))
 }
 
-/// `evaluate` before `define`, or after one that failed.
+/// `evaluate` before a successful `define`.
 pub fn not_defined(eval: &str) -> Problem {
     Problem::general("E0464", format!("the eval `{eval}` has not been defined"))
         .hint(r#"send {"id": …, "kind": "define", "module": …} first"#)

@@ -1,5 +1,4 @@
-//! The wording of every problem of this crate, by topic, one short function each: code, title,
-//! label, hints.
+//! The messages of this crate by topic, one short function for each: code, title, label, hints.
 
 pub mod bench;
 pub mod data;
@@ -13,7 +12,7 @@ pub mod verify;
 
 use lambada_source::{Problem, suggest};
 
-/// "Did you mean", or what there is.
+/// Suggests a similar name, or lists the known ones.
 fn near_or(
     problem: Problem,
     name: &str,

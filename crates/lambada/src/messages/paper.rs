@@ -1,9 +1,9 @@
-//! The executable paper: what it does not speak of.
+//! The executable paper: programs outside its fragment.
 
 use lambada_chad::source::Outside;
 use lambada_source::{Problem, Span};
 
-/// A derivative whose text is longer than anybody reads; `size` is about how many parts it has.
+/// A derivative too long to print; `size` estimates the number of its parts.
 pub fn too_large(entry: &str, span: Span, size: f64) -> Problem {
     let title = format!("the literal derivative of `{entry}` is too large to be written down");
     let label = format!(
@@ -14,21 +14,21 @@ pub fn too_large(entry: &str, span: Span, size: f64) -> Problem {
         .hint("`--stage shared` names it instead, and does not grow")
 }
 
-/// A derivation with so many steps and not more.
+/// A step number beyond the `count` steps of a derivation.
 pub fn no_such_step(entry: &str, span: Span, count: usize) -> Problem {
     let title = format!("the derivation of `{entry}` has {count} steps");
     Problem::error("E0522", title, span, "this is what is explained")
         .hint(format!("`--step` takes a number from 1 to {count}"))
 }
 
-/// A stage that has no derivative in it, with respect to some parameters.
+/// `--wrt` for a stage before any derivative.
 pub fn no_derivative(span: Span) -> Problem {
     let title = "the combinators are the program before any derivative";
     Problem::error("E0523", title, span, "this is shown with all of its parameters")
         .hint("leave `--wrt` out, or choose another stage")
 }
 
-/// A derivation whose text is longer than anybody reads, of which the first `small` steps are not.
+/// A derivation too long to print, except for its first `small` steps.
 pub fn steps_too_large(entry: &str, span: Span, small: usize) -> Problem {
     let title = format!("the derivation of `{entry}` is too large to be written down");
     let label = "the macros of the paper copy what they substitute, in each step again";
@@ -41,7 +41,7 @@ pub fn steps_too_large(entry: &str, span: Span, small: usize) -> Problem {
         .hint("`lambada derive --stage shared` names what is copied, and does not grow")
 }
 
-/// A construct that the paper has not.
+/// A construct outside the fragment of the paper.
 pub fn outside_fragment(entry: &str, outside: &Outside) -> Problem {
     let title = format!("`{entry}` is outside the fragment of the executable paper");
     Problem::error("E0520", title, outside.span, outside.construct.clone())

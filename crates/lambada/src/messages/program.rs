@@ -4,7 +4,7 @@ use std::path::Path;
 
 use lambada_source::{Problem, suggest};
 
-/// A program that cannot be read; perhaps another file was meant.
+/// A program that cannot be read; suggests files with similar names.
 pub fn unreadable(path: &Path, error: &std::io::Error) -> Problem {
     let problem = Problem::general("E0113", format!("cannot read `{}`: {error}", path.display()));
     if error.kind() != std::io::ErrorKind::NotFound {
@@ -27,7 +27,7 @@ pub fn unreadable(path: &Path, error: &std::io::Error) -> Problem {
     }
 }
 
-/// Where the library has a name that is unknown: `name` itself is `module`, or is defined there.
+/// Hint for an unknown name in the library: `name` is the module itself, or is defined in it.
 pub(crate) fn in_library(problem: Problem, module: &str, name: &str) -> Problem {
     let write = format!("`import \"std/{module}\"`");
     if module == name {

@@ -2,7 +2,7 @@
 
 use lambada_source::{Problem, Span};
 
-/// `rules`: the functions that bring derivatives along, with the places of these.
+/// `rules`: the functions with custom rules, and the places of the rules.
 pub fn wrong(
     definition: &str,
     check: &str,

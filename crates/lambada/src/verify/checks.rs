@@ -1,11 +1,13 @@
-//! The derivatives of one definition at one point, against each other and against differences.
+//! Checks of a definition's derivatives at a point, against each other and against finite
+//! differences.
 //!
 //! - *differences*: the forward derivative along a drawn direction, component by component, against
 //!   central differences of the value;
-//! - *transposed*: ⟨Jv, w⟩ = ⟨v, Jᵀw⟩ for drawn v and w;
-//! - *modes*: elements of the gradient of ⟨w, f⟩, which is reverse, against forward derivatives
-//!   along these elements alone, so that what is small does not hide behind what is large;
-//! - *second order*: the forward derivative of the reverse derivative against differences of that.
+//! - *transposed*: ⟨Jv, w⟩ = ⟨v, Jᵀw⟩ for random v and w;
+//! - *modes*: elements of the reverse gradient of ⟨w, f⟩ against forward derivatives along single
+//!   elements, so that large elements do not mask small ones;
+//! - *second order*: the forward derivative of the reverse derivative against its finite
+//!   differences.
 
 use lambada_core::data::Data;
 use lambada_core::{DefId, Program};
@@ -17,31 +19,31 @@ use crate::operators::{self, Operator};
 use crate::vectors::{inner, moved, reals, with_reals};
 use crate::{Executable, Options};
 
-/// What a solver of the library holds constant: the steps of an integrator, the point that was
-/// found. Values carry its tolerance, and differences see how the steps change.
+/// Library functions by which solvers hold intermediate values constant: the steps of an
+/// integrator, or the solution found. Values then carry the solver's tolerance, and finite
+/// differences observe changes of the steps.
 const HELD: [&str; 2] = ["prelude_constant", "prelude_constants"];
 
-/// How far a derivative may be from differences then, relative to its largest component; and how
-/// far in any case, since solvers stop at 1e-8.
+/// Tolerances against finite differences for such definitions: relative to the largest component,
+/// and absolute, since solvers stop at 1e-8.
 const SOLVED: (f64, f64) = (1e-5, 1e-7);
 
-/// So many elements of a gradient are compared one by one.
+/// Number of gradient elements that are compared one by one.
 const ELEMENTS: usize = 8;
 
-/// What rounding is allowed, by how many bits reals have. Differences are those of values with 64
-/// bits in any case.
+/// Tolerances by precision. Finite differences always use 64-bit values.
 struct Allowed {
-    /// Differences as small as this may be those of rounding inside of a function whose value is
-    /// near zero.
+    /// Differences up to this size may be rounding errors inside a function whose value is near
+    /// zero.
     noise: f64,
-    /// How far a derivative may be from differences, relative to it.
+    /// Relative tolerance against finite differences.
     slope: f64,
-    /// How far two ways to the same number may be apart, relative to the sum of the sizes of what
-    /// is added.
+    /// Tolerance between two ways to compute a number, relative to the sum of the absolute values
+    /// of the summands.
     agreement: Tolerance,
-    /// How far they may be apart in any case.
+    /// Absolute tolerance between two ways to compute a number.
     absolute: f64,
-    /// How far the value that comes with a derivative may be from the value.
+    /// Tolerance of the value that a derivative returns.
     value: f64,
 }
 
@@ -64,19 +66,20 @@ fn allowed(precision: Precision) -> Allowed {
     }
 }
 
-/// What a check has found.
+/// Result of a check.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Finding {
-    /// So many components agree with differences, or could not be decided.
+    /// Numbers of components that agree with finite differences, or could not be decided.
     Differences(Confirmed),
-    /// How far two ways to the same number are apart, relative to what is added up; they agree.
+    /// Largest distance between two ways to compute a number, relative to the summands; within the
+    /// tolerance.
     Apart(f64),
-    /// What disagrees.
+    /// Description of a disagreement.
     Wrong(String),
 }
 
 impl Finding {
-    /// What has been found at two points.
+    /// Combines the results at two points.
     pub fn and(self, other: Finding) -> Finding {
         match (self, other) {
             (Finding::Wrong(why), _) | (_, Finding::Wrong(why)) => Finding::Wrong(why),
@@ -91,17 +94,16 @@ impl Finding {
     }
 }
 
-/// The names of the checks, in the order in which they are made.
+/// The names of the checks in order.
 pub(super) const CHECKS: [&str; 4] = ["differences", "transposed", "modes", "second order"];
 
 /// A definition and its derivatives, compiled.
 pub(super) struct Derivatives {
     wrt: Vec<usize>,
     precision: Precision,
-    /// Does a solver of the library hold something constant?
+    /// Whether a solver of the library holds a value constant.
     solved: bool,
-    /// Where reals have fewer: the value and the reverse derivative with 64 bits, of which
-    /// differences are taken.
+    /// For lower precision: value and reverse derivative in 64 bits, for finite differences.
     precise: Option<[Executable; 2]>,
     value: Executable,
     jvp: Executable,
@@ -142,22 +144,22 @@ impl Derivatives {
         Ok(Derivatives { wrt, precision, solved, precise, value, jvp, vjp, second })
     }
 
-    /// The value of which differences are taken.
+    /// The value, for finite differences.
     fn moving(&self) -> &Executable {
         self.precise.as_ref().map_or(&self.value, |[value, _]| value)
     }
 
-    /// The reverse derivative of which differences are taken.
+    /// The reverse derivative, for finite differences.
     fn moving_vjp(&self) -> &Executable {
         self.precise.as_ref().map_or(&self.vjp, |[_, vjp]| vjp)
     }
 
-    /// The value; what it fails with, otherwise.
+    /// Runs the value.
     pub fn value(&self, args: &[Data]) -> Result<Data, lambada_source::Failure> {
         self.value.run(args)
     }
 
-    /// All checks, at arguments at which the definition has this value.
+    /// Makes all checks at arguments where the definition has this value.
     pub fn check(&self, args: &[Data], value: &Data, random: &mut Random) -> [Finding; 4] {
         let mut drawn = |data: &Data| with_reals(data, &mut || random.between(-1.0, 1.0));
         let at = At { of: self, args, point: self.point(args), cotangent: drawn(value) };
@@ -171,7 +173,7 @@ impl Derivatives {
         ]
     }
 
-    /// The parameters that are differentiated with respect to, packed as the operators pack them.
+    /// The differentiated parameters, packed like the operators' arguments.
     fn point(&self, args: &[Data]) -> Data {
         match &self.wrt[..] {
             [single] => args[*single].clone(),
@@ -179,7 +181,7 @@ impl Derivatives {
         }
     }
 
-    /// The arguments with another point.
+    /// The arguments with the differentiated parameters replaced.
     fn with_point(&self, args: &[Data], point: Data) -> Vec<Data> {
         let mut args = args.to_vec();
         match (&self.wrt[..], point) {
@@ -195,7 +197,7 @@ impl Derivatives {
     }
 }
 
-/// A point and a cotangent.
+/// A point of evaluation with a cotangent.
 struct At<'a> {
     of: &'a Derivatives,
     args: &'a [Data],
@@ -214,7 +216,7 @@ impl At<'_> {
         self.confirmed(&reals(&pushed), &mut moving)
     }
 
-    /// Compares a derivative with differences.
+    /// Compares a derivative with finite differences.
     fn confirmed(
         &self,
         derivative: &[f64],
@@ -228,7 +230,7 @@ impl At<'_> {
         confirm_within(slope, noise, derivative, moving).map(Finding::Differences)
     }
 
-    /// Derivatives come with the value.
+    /// Checks that a derivative returns the value itself.
     fn same_value(&self, kept: &Data, value: &Data) -> Result<(), String> {
         kept.close(value, allowed(self.of.precision).value)
             .map_err(|why| format!("the value that comes with it differs: {why}"))
@@ -278,7 +280,7 @@ impl At<'_> {
         self.confirmed(&reals(&pushed), &mut moving)
     }
 
-    /// A pair that a derivative gives, which must not fail here.
+    /// Runs a derivative, which must not fail where the value exists.
     fn run(&self, derivative: &Executable, seeds: &[&Data]) -> Result<(Data, Data), String> {
         let both = derivative.run(&with(self.args, seeds));
         pair(both.map_err(|f| format!("it fails where the value does not: {}", f.message))?)
@@ -294,7 +296,7 @@ fn pair(data: Data) -> Result<(Data, Data), String> {
     <[Data; 2]>::try_from(items).map(|[a, b]| (a, b)).map_err(|_| "it gives no pair".to_string())
 }
 
-/// A sum of products, and that of their sizes.
+/// A sum of products, and the sum of their absolute values.
 struct Sum {
     value: f64,
     size: f64,
@@ -306,7 +308,7 @@ impl Sum {
         Sum { value: inner(a, b), size: inner(&sizes(a), &sizes(b)) }
     }
 
-    /// How far the two are apart, relative to what is added up.
+    /// Distance between two sums, relative to their summands.
     fn against(
         &self,
         other: &Sum,

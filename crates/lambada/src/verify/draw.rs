@@ -1,5 +1,5 @@
-//! Arguments drawn at random, for definitions whose data nobody has given. A size variable is drawn
-//! once; what is computed from sizes and `int` parameters follows.
+//! Random arguments for definitions without data. Each size variable is drawn once; computed sizes
+//! follow from sizes and `int` parameters.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -15,17 +15,16 @@ use lambada_testkit::Random;
 
 use crate::data::{scalar_leaf, unsized_ty};
 
-/// The size of an axis that no name is given to. All have the same, for they are often meant to be
-/// equal.
+/// Size of unnamed axes. One for all, because they are often meant to be equal.
 const UNNAMED: usize = 3;
 
-/// Recursive values have at most so many constructors inside of each other.
+/// Maximal nesting of constructors in recursive values.
 const DEEPEST: usize = 3;
 
 /// Arithmetic that may overflow.
 type Compute = fn(i64, i64) -> Option<i64>;
 
-/// What sizes are computed by.
+/// The operators of computed sizes.
 const ARITHMETIC: [(BinaryOp, Compute); 6] = [
     (BinaryOp::Add, i64::checked_add),
     (BinaryOp::Sub, i64::checked_sub),
@@ -35,7 +34,7 @@ const ARITHMETIC: [(BinaryOp, Compute); 6] = [
     (BinaryOp::Pow, |a, b| a.checked_pow(u32::try_from(b).ok()?)),
 ];
 
-/// One value per parameter, with reals from a range.
+/// Draws one value for each parameter, with reals from a range.
 pub(super) fn draw(
     program: &Program,
     signature: &Signature,
@@ -102,7 +101,7 @@ impl Draw<'_> {
         Tensor { dims, data }
     }
 
-    /// Integers are small, for they are often indices.
+    /// Draws a scalar. Integers are small, because they are often indices.
     fn scalar(&mut self, elem: ScalarTy) -> Scalar {
         match elem {
             ScalarTy::Real => Scalar::Real(self.random.between(self.reals.start, self.reals.end)),
@@ -111,7 +110,7 @@ impl Draw<'_> {
         }
     }
 
-    /// Some constructor; deep inside, one that holds no value of a variant type, if there is one.
+    /// Draws a constructor. At the depth limit it prefers one without arguments of a variant type.
     fn variant(&mut self, id: TypeId, depth: usize) -> Data {
         let tag = self.constructor(id, depth);
         let (name, types) = &self.program.type_decl(id).constructors[tag];
@@ -119,8 +118,8 @@ impl Draw<'_> {
         Data::Con { name: Arc::from(&**name), tag, args }
     }
 
-    /// A variant with its sizes, which its constructors call by the names that their type gives
-    /// them.
+    /// Draws a sized variant, with the names of its sizes in scope for the arguments of the
+    /// constructor.
     fn sized(&mut self, sizes: Vec<usize>, id: TypeId, depth: usize) -> Data {
         let tag = self.constructor(id, depth);
         let decl = self.program.type_decl(id);
@@ -172,7 +171,7 @@ impl Draw<'_> {
         drawn
     }
 
-    /// A size that is written as arithmetic.
+    /// Evaluates a computed size.
     fn computed(&mut self, expr: &Expr) -> Option<i64> {
         if let ExprKind::Int(n) = &expr.kind {
             Some(*n)

@@ -1,5 +1,5 @@
-//! `verify`: every derivative of a user's file against others that share nothing with it, and a
-//! table of what was found.
+//! `verify`: compares every derivative of a file with independently computed ones, and tabulates
+//! the results.
 
 mod checks;
 mod draw;
@@ -22,30 +22,28 @@ use crate::{Call, Engine, Inputs, Options, Unit};
 pub use checks::Finding as Check;
 use checks::{CHECKS, Derivatives};
 
-/// What to verify.
+/// A request for verification.
 #[derive(Clone, Copy)]
 pub struct Verify<'a> {
     /// One definition, or all of the file.
     pub entry: Option<&'a str>,
-    /// The parameters to differentiate with respect to, if there is one definition: all that hold
-    /// reals unless named.
+    /// The parameters to differentiate with respect to, if there is one definition [default: all
+    /// that hold reals].
     pub wrt: Option<&'a [String]>,
-    /// Values of parameters. A definition for which there are none is tried at points drawn at
-    /// random.
+    /// Values of parameters. Definitions without values are checked at random points.
     pub inputs: &'a Inputs,
-    /// How to run.
+    /// The engine.
     pub engine: Engine,
-    /// Is told the definition that is about to be run at points drawn at random, where its loops
-    /// may not end.
+    /// Called before a definition runs at random points, where its loops may not terminate.
     pub drawing: &'a dyn Fn(&str),
 }
 
-/// What was found.
+/// Results of verification.
 #[derive(Clone, Debug, Default)]
 pub struct Verification {
     /// A row for each definition that was checked.
     pub rows: Vec<Row>,
-    /// Why other definitions were not.
+    /// Reasons why other definitions were not checked.
     pub skipped: Vec<String>,
 }
 
@@ -54,7 +52,7 @@ pub struct Verification {
 pub struct Row {
     /// Its name.
     pub name: Rc<str>,
-    /// At how many points drawn at random; none: at the data.
+    /// Number of random points; 0 if the data are the point.
     pub drawn: usize,
     /// Each check with its name.
     pub checks: Vec<(&'static str, Check)>,
@@ -62,39 +60,38 @@ pub struct Row {
     rules: Vec<Brought>,
 }
 
-/// A derivative that a function of the program brings along.
+/// A custom derivative rule of a function.
 #[derive(Clone, Debug)]
 struct Brought {
     function: Rc<str>,
     pseudo: bool,
     span: Span,
-    /// What people are told: this function and its rule; or, where it is private to the library,
-    /// the one that they call, and where.
+    /// The function to report: this one with its rule or, if it is private to the library, the
+    /// public function whose call reaches it.
     told: Named,
 }
 
-/// A function and the place where its rule, or a call of it, is.
+/// A function, and the place of its rule or of a call.
 type Named = (Rc<str>, Span);
 
-/// So many points are drawn for a definition.
+/// Number of random points for a definition.
 const POINTS: usize = 3;
 
-/// So many draws may fail or give no finite value, before a definition is given up.
+/// Number of draws that may fail or yield no finite value before a definition is skipped.
 const DRAWS: usize = 60;
 
-/// What is not further apart differs by rounding, which a table need not show.
+/// Distances up to this are rounding errors, which the table does not show.
 const NEAR: f64 = 1e-12;
 
-/// Where reals are drawn from, in turn: around zero, positive, and far from zero.
+/// Ranges of random reals, in turn: around zero, positive, and far from zero.
 const RANGES: [std::ops::Range<f64>; 3] = [-1.0..1.0, 0.2..1.8, -4.0..4.0];
 
 impl Unit {
     /// Checks the derivatives of one definition or of all.
     ///
     /// # Errors
-    /// A definition that is named and cannot be checked, inputs that do not fit it, and a file
-    /// without anything to check. Derivatives that are wrong are told by
-    /// [`Verification::problems`].
+    /// A named definition cannot be checked, inputs do not fit it, or the file contains nothing to
+    /// check. Wrong derivatives are no error: see [`Verification::problems`].
     pub fn verify(&self, what: &Verify) -> Result<Verification, Vec<Problem>> {
         stack::roomy(|| self.verified(what))
     }
@@ -123,7 +120,7 @@ impl Unit {
         Ok(found)
     }
 
-    /// A definition's row, or why it has none.
+    /// The row of a definition, or the reason why it has none.
     fn checked(&self, name: &str, what: &Verify) -> Result<Result<Row, String>, Vec<Problem>> {
         let call = self.call_at(name, Operator::Value, None, what.inputs)?;
         let (mut program, entry) = (call.program.clone(), call.entry);
@@ -138,7 +135,7 @@ impl Unit {
         };
         let given = match call.arguments(what.inputs) {
             Ok(args) => Some(widened(args)),
-            // Values that are given are for this definition if it is named.
+            // Inputs must fit a definition that is named.
             Err(problems) if what.entry.is_some() && !what.inputs.is_empty() => {
                 return Err(problems);
             }
@@ -168,12 +165,12 @@ impl Unit {
     }
 }
 
-/// The rules of all functions that a definition reaches, each once.
+/// The custom rules of all functions that a definition reaches, without duplicates.
 fn brought(program: &Program, entry: DefId) -> Vec<Brought> {
     let own = program.def(entry).span.file;
     let mut found: Vec<Brought> = Vec::new();
     let mut seen = HashSet::from([entry]);
-    // With the call that led out of the user's file: what people know of a library are the
+    // Each entry keeps the call that left the user's file, because users know only the library
     // functions that they call.
     let mut pending: Vec<(&Term, Option<Named>)> = vec![(&program.def(entry).body, None)];
     while let Some((term, called)) = pending.pop() {
@@ -201,7 +198,7 @@ fn brought(program: &Program, entry: DefId) -> Vec<Brought> {
     found
 }
 
-/// Whether it is a name that only the library mentions.
+/// Whether only the library mentions the name.
 fn is_private(name: &str) -> bool {
     name.starts_with('_') || name.starts_with("prelude_")
 }
@@ -210,7 +207,7 @@ fn failed(place: &str, failure: &Failure) -> String {
     format!("fails {place}: {}", failure.message)
 }
 
-/// Points at which the definition has a finite value; or why there are none.
+/// Points at which the definition has a finite value, or the reason why none was found.
 fn points(
     call: &Call,
     derivatives: &Derivatives,
@@ -232,7 +229,7 @@ fn points(
     if points.is_empty() { Err(last.unwrap_or_default()) } else { Ok(points) }
 }
 
-/// What each check finds at all points.
+/// The combined result of each check at all points.
 fn all_checks(
     derivatives: &Derivatives,
     points: &[(Vec<Data>, Data)],
@@ -253,7 +250,7 @@ fn all_checks(
 }
 
 impl Row {
-    /// The functions whose rules are no derivatives, on purpose.
+    /// The functions whose rules intentionally differ from the derivative.
     pub fn pseudo(&self) -> Vec<&str> {
         let mut names: Vec<&str> =
             self.rules.iter().filter(|rule| rule.pseudo).map(|rule| &*rule.function).collect();
@@ -261,7 +258,8 @@ impl Row {
         names
     }
 
-    /// What is wrong, if anything is. Nothing is wrong where a rule is no derivative on purpose.
+    /// The failed check and its description. Ignores definitions whose rules intentionally differ
+    /// from the derivative.
     pub fn wrong(&self) -> Option<(&'static str, &str)> {
         if !self.pseudo().is_empty() {
             return None;
@@ -274,7 +272,7 @@ impl Row {
 }
 
 impl Verification {
-    /// Derivatives that are wrong.
+    /// Problems for wrong derivatives.
     pub fn problems(&self) -> Vec<Problem> {
         let wrong = |row: &Row| {
             let (check, why) = row.wrong()?;
@@ -290,7 +288,7 @@ impl Verification {
     }
 }
 
-/// A table, and what is missing from it.
+/// Prints the table and the skipped definitions.
 impl fmt::Display for Verification {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         let head = ["definition", "at"].into_iter().chain(CHECKS).map(str::to_string).collect();

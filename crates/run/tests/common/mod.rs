@@ -1,5 +1,5 @@
-//! What the tests share: a builder of functions, and the comparison of the interpreter with machine
-//! code.
+//! Common parts of the tests: a builder of functions, and the comparison of the interpreter with
+//! machine code.
 #![allow(dead_code)] // not every test file uses all of it
 
 use lambada_loops::{
@@ -189,13 +189,12 @@ pub fn reg(operand: Operand) -> Reg {
     }
 }
 
-/// Machine code that rounds as the interpreter does.
+/// Machine code with the same rounding as the interpreter.
 pub fn exact(functions: &[&Function]) -> Vec<Kernel> {
     exact_with(functions, Settings::default())
 }
 
-/// The same, cut into C functions of about so many statements, for which the C compiler is to be
-/// done soon.
+/// As [`exact`], cut into C functions of about `part` statements, with quick compilation.
 pub fn exact_in_parts(functions: &[&Function], part: usize) -> Vec<Kernel> {
     exact_with(functions, Settings { part, quick: true, ..Settings::default() })
 }
@@ -214,13 +213,13 @@ fn exact_with(functions: &[&Function], settings: Settings) -> Vec<Kernel> {
     kernels
 }
 
-/// Runs the function in both ways and gives what both give.
+/// Runs the function on both engines and returns the common result.
 pub fn agree(function: &Function, args: &[Tensor]) -> Result<Vec<Tensor>, Failure> {
     let kernel = exact(&[function]).remove(0);
     compare(function, &kernel, args, 0.0)
 }
 
-/// Compares both ways, to a relative tolerance.
+/// Compares both engines within a relative tolerance.
 pub fn compare(
     function: &Function,
     kernel: &Kernel,
@@ -256,15 +255,16 @@ fn same_tensor(a: &Tensor, b: &Tensor, tolerance: f64) -> bool {
         }
 }
 
-/// All NaNs are one; else the same bits, or close.
+/// Whether two reals have the same bits, are close, or are both NaN.
 pub fn same_real(a: f64, b: f64, tolerance: f64) -> bool {
-    // Of subnormal numbers, of 32 bits where no more is asked for, the last digit may differ.
+    // The last digit of subnormal numbers may differ; for loose tolerances, of 32-bit subnormal
+    // numbers.
     let smallest = if tolerance < 1e-9 { 1e-290 } else { 1e-38 };
     let close = Tolerance::relative(tolerance).and_absolute(tolerance * smallest);
     a.to_bits() == b.to_bits() || (tolerance > 0.0 || a.is_nan()) && close.accepts(a, b)
 }
 
-/// Arena scopes give memory back: a million times a megabyte would not fit otherwise.
+/// Arena scopes free memory: otherwise a million megabytes would be needed.
 pub fn scopes() -> Function {
     let mut b = Builder::new("scopes");
     let n = b.size("n");

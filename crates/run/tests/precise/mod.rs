@@ -1,6 +1,6 @@
-//! Functions to many digits, for the coefficients of the vector mathematics and for its tests.
-//! Elementary functions come from `astro_float`; those that it lacks are computed from their
-//! series, with digits to spare.
+//! Multi-precision functions, for the coefficients of the vector mathematics and for its tests.
+//! Elementary functions come from `astro_float`; the others are computed from series, with guard
+//! digits.
 #![allow(dead_code)] // not every user needs all of it
 
 use std::cell::RefCell;
@@ -8,7 +8,7 @@ use std::ops::{Add, Div, Mul, Neg, Sub};
 
 use astro_float::{BigFloat, Consts, RoundingMode, Sign};
 
-/// Bits of a number. What cancels asks for more.
+/// Precision in bits. Functions with cancellation use more.
 const BITS: usize = 256;
 const NEAREST: RoundingMode = RoundingMode::ToEven;
 
@@ -16,7 +16,7 @@ thread_local! {
     static CONSTANTS: RefCell<Consts> = RefCell::new(Consts::new().expect("memory for constants"));
 }
 
-/// A number of [`BITS`] bits, or of more.
+/// A number of at least [`BITS`] bits.
 #[derive(Clone, Debug)]
 pub struct Precise(BigFloat, usize);
 
@@ -71,7 +71,7 @@ macro_rules! function {
 impl Precise {
     pub fn new(value: f64) -> Precise {
         if value.is_subnormal() {
-            // `from_f64` is wrong there.
+            // `from_f64` is wrong for subnormal numbers.
             let power = |exponent| BigFloat::from_f64(2f64.powi(exponent), BITS);
             let large = BigFloat::from_f64(value * 2f64.powi(200), BITS);
             return Precise(large.mul(&power(-200), BITS, NEAREST), BITS);
@@ -83,7 +83,7 @@ impl Precise {
         Precise(elementary(|constants| constants.pi(BITS + 64, NEAREST)), BITS)
     }
 
-    /// The same with more digits behind it.
+    /// The number extended to more bits.
     fn extended(&self, bits: usize) -> Precise {
         let zero = BigFloat::from_f64(0.0, bits);
         Precise(self.0.add(&zero, bits, NEAREST), bits)
@@ -111,7 +111,7 @@ impl Precise {
         (self.clone() - other).is_negative()
     }
 
-    /// The nearest double, of those that are not subnormal; an infinity beyond them.
+    /// The nearest double, or an infinity beyond the range. Rounds subnormal results twice.
     pub fn to_f64(&self) -> f64 {
         let Some((words, _, sign, exponent, _)) = self.0.as_raw_parts() else {
             return if self.0.is_nan() {
@@ -126,7 +126,7 @@ impl Precise {
             return 0.0;
         }
         let top = *words.last().expect("a number has words");
-        // What is lost only breaks ties.
+        // The lower words only break ties.
         let rest = words[..words.len() - 1].iter().any(|word| *word != 0);
         let value = scale((top | u64::from(rest)) as f64, exponent - 64);
         if sign == Sign::Neg { -value } else { value }
@@ -150,8 +150,8 @@ impl Precise {
         self.exp() - 1.0
     }
 
-    /// 2/√π Σ (-1)ᵏ x²ᵏ⁺¹ / k! (2k + 1): terms grow to e^x² before they fall, so that many digits
-    /// are there for them.
+    /// 2/√π Σ (-1)ᵏ x²ᵏ⁺¹ / k! (2k + 1). Terms grow to e^x² before they shrink, so the precision is
+    /// increased accordingly.
     pub fn erf(&self) -> Precise {
         let size = self.to_f64().abs();
         if size < 1e-40 {
@@ -170,8 +170,8 @@ impl Precise {
         Precise((sum * 2.0 / root).0, BITS)
     }
 
-    /// By the continued fraction where that converges fast, else from erf with the digits that
-    /// cancel.
+    /// By the continued fraction where it converges fast, else from erf, with guard digits for the
+    /// cancellation.
     pub fn erfc(&self) -> Precise {
         if self.less(5.0) {
             return Precise::new(1.0) - self.erf();
@@ -179,7 +179,7 @@ impl Precise {
         (-(self * self)).exp() * self.erfcx_fraction()
     }
 
-    /// e^x² erfc x, for a positive x.
+    /// e^x² erfc x, for positive x.
     pub fn erfcx(&self) -> Precise {
         if self.less(5.0) {
             return self.erfc() * (self * self).exp();
@@ -196,7 +196,7 @@ impl Precise {
         Precise::new(1.0) / (Precise::pi().sqrt() * tail)
     }
 
-    /// log Γ for a positive number: Stirling's series behind a shift by 64.
+    /// log Γ for a positive number: Stirling's series after a shift to 64.
     pub fn lgamma_positive(&self) -> Precise {
         let (mut y, mut product) = (self.clone(), Precise::new(1.0));
         while y.less(64.0) {
@@ -231,7 +231,7 @@ impl Precise {
             let y = Precise::new(1.0) - self.clone();
             return y.digamma() - Precise::pi() * angle.cos() / angle.sin();
         }
-        // 1/x + 1/(x + 1) + …, as a fraction.
+        // 1/x + 1/(x + 1) + …, as a single fraction.
         let (mut y, mut above, mut below) = (self.clone(), Precise::new(0.0), Precise::new(1.0));
         while y.less(64.0) {
             above = &above * &y + below.clone();
@@ -248,7 +248,7 @@ impl Precise {
         sum - above / below
     }
 
-    /// What is left of the nearest integer.
+    /// The distance to the nearest integer, with sign.
     fn fraction(&self) -> Precise {
         let whole = (self.clone() + 0.5).0.floor();
         Precise(self.0.sub(&whole, self.1 + 64, NEAREST), self.1)

@@ -1,5 +1,5 @@
-//! `cargo run -p fit`: logistic regression of breast tumors. The loss is that of
-//! `examples/logistic.lam`; L-BFGS of the crate `argmin` minimizes it.
+//! `cargo run -p fit`: logistic regression of breast tumors. L-BFGS of the crate `argmin` minimizes
+//! the loss of `examples/logistic.lam`.
 
 use std::error::Error;
 use std::path::Path;
@@ -29,7 +29,7 @@ impl Tumors {
     }
 }
 
-/// What argmin minimizes. A point is the weights and, last, the bias.
+/// The objective for argmin. A point is the weights followed by the bias.
 struct Loss<'a> {
     tumors: &'a Tumors,
     value_and_grad: &'a ValueAndGrad,
@@ -64,7 +64,7 @@ impl Gradient for Loss<'_> {
     }
 }
 
-/// The arguments of `loss` and `accuracy`. Arrays are lent, not copied.
+/// The arguments of `loss` and `accuracy`. Arrays are borrowed, not copied.
 fn arguments<'a>(tumors: &'a Tumors, weights: &'a [f64], bias: f64) -> Args<'a> {
     let features = Arg::reals(&[tumors.n, tumors.columns()], &tumors.features);
     args![features.expect("rows are complete"), &tumors.benign, record! { weights: weights, bias: bias }]
@@ -97,7 +97,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The minimum is below what 200 steps of gradient descent reach, and its gradient vanishes.
+/// The minimum is below the loss after 200 steps of gradient descent, and its gradient vanishes.
 #[test]
 fn the_minimum_is_found() {
     let (loss, accuracy) = fit().unwrap();

@@ -1,5 +1,5 @@
-//! `cargo run -p sample`: the eight schools. The log posterior is that of
-//! `examples/eight_schools.lam`; the No-U-Turn Sampler of the crate `nuts-rs` draws from it.
+//! `cargo run -p sample`: the eight schools. The No-U-Turn Sampler of the crate `nuts-rs` draws
+//! from the posterior of `examples/eight_schools.lam`.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -16,7 +16,7 @@ const CHAINS: u64 = 4;
 const WARMUP: u64 = 1000;
 const DRAWS: u64 = 2500;
 
-/// The density that is sampled.
+/// The density to sample.
 struct Posterior(ValueAndGrad);
 
 /// A failure of the density.
@@ -32,7 +32,7 @@ impl std::fmt::Display for Failed {
 impl Error for Failed {}
 
 impl LogpError for Failed {
-    /// A `check` that fails rejects the point; anything else ends the run.
+    /// A failing `check` rejects the point; all other failures end the run.
     fn is_recoverable(&self) -> bool {
         self.0.kind() == lambada::ErrorKind::Running
     }
@@ -53,7 +53,7 @@ impl CpuLogpFunc for Posterior {
         PARAMETERS
     }
 
-    /// The value, and the gradient where the sampler wants it.
+    /// The value, and the gradient in the sampler's buffer.
     fn logp(&mut self, position: &[f64], gradient: &mut [f64]) -> Result<f64, Failed> {
         let mut value = 0.0;
         self.0.call_into(&args![position], &mut (&mut value, gradient)).map_err(Failed)?;
@@ -102,8 +102,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Against the reference draws of posteriordb, `eight_schools_noncentered`: the mean of mu is 4.4,
-/// that of tau 3.6.
+/// Compares with the reference draws of posteriordb, `eight_schools_noncentered`: mean 4.4 of mu,
+/// mean 3.6 of tau.
 #[test]
 fn the_means_are_those_of_the_reference() {
     let draws = sample(7).unwrap();

@@ -1,6 +1,6 @@
 //! `cargo run -p shipped`: finds the velocity with which a satellite meets a target, by gradient
-//! descent with a line search. The model and its gradient are code of this program: nothing of
-//! Lambada runs, and no compiler is called.
+//! descent with a line search. The model and its gradient are compiled into this program, so it
+//! runs without Lambada and without a compiler.
 
 use ndarray::{Array1, array};
 
@@ -9,7 +9,7 @@ lambada_build::include_model!("orbit");
 const DT: f64 = 0.01;
 const STEPS: i64 = 200;
 
-/// The velocity, and how far the satellite misses the target with it, squared.
+/// The velocity found, and the squared distance by which the satellite misses the target.
 fn aim(target: &Array1<f64>) -> Result<(Array1<f64>, f64), orbit::Error> {
     let mut velocity = array![0.0, 1.0];
     let mut rate = 0.1;

@@ -1,5 +1,5 @@
-//! The arguments of a function: the parameters of the definition, the sizes of their arrays, and a
-//! tangent or a cotangent.
+//! The arguments of a function: sizes of arrays, parameters of the definition, and tangents or a
+//! cotangent.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -15,7 +15,7 @@ use super::super::messages;
 use super::super::sizes::{Extent, traced, written};
 use super::{Builder, Word, Wrt, constructors, part_of, word};
 
-/// What the parameters of a signature say of their sizes, before these have names.
+/// A size variable of the code, as a signature declares it.
 struct Declared {
     var: Var,
     size: Size,
@@ -23,7 +23,7 @@ struct Declared {
 }
 
 impl Builder<'_> {
-    /// The parameters of the definition.
+    /// Adds the parameters of the definition.
     pub(super) fn parameters(&mut self) {
         let params = self.own();
         let mut all = Vec::new();
@@ -46,7 +46,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Finds out what the sizes of the parameters are.
+    /// Determines the sizes of the parameters: as arguments, or computed from others.
     fn own_sizes(&mut self, params: &[(String, Vec<Leaf>)]) {
         let declared = self.declared(params);
         let scalar = |name: &str| {
@@ -91,7 +91,7 @@ impl Builder<'_> {
         }
     }
 
-    /// The sizes of the parameters, each where it is met first.
+    /// The distinct size variables of the parameters, in order of first occurrence.
     fn declared(&self, params: &[(String, Vec<Leaf>)]) -> Vec<Declared> {
         let mut declared: Vec<Declared> = Vec::new();
         let mut before = 0;
@@ -111,7 +111,7 @@ impl Builder<'_> {
         declared
     }
 
-    /// A new argument that is a size.
+    /// Adds an argument for a size.
     fn size(&mut self, label: &str) -> Extent {
         let name = self.names.fresh(label);
         self.size_inputs.push(Input {
@@ -124,7 +124,7 @@ impl Builder<'_> {
         Extent::Argument(name)
     }
 
-    /// The sizes of a leaf, as the caller knows them.
+    /// The sizes of a leaf in terms of the arguments.
     fn extents(&self, place: usize) -> Vec<Extent> {
         let body = &self.arrays.optimized.body;
         let known = |var: Var| self.sizes.get(&var).cloned();
@@ -148,7 +148,7 @@ impl Builder<'_> {
         self.points.push(point);
     }
 
-    /// A new argument; gives its name.
+    /// Adds an argument; returns its name.
     fn input(&mut self, leaf: &Leaf, hint: &str, role: Role, dims: Vec<Extent>) -> String {
         let passed = self.passed.remove(hint);
         let name = passed.unwrap_or_else(|| self.names.fresh(hint));
@@ -157,7 +157,8 @@ impl Builder<'_> {
         name
     }
 
-    /// The tangent: what is real of the point; the rest is that of the point.
+    /// Adds the tangents. Only the reals of a parameter have one; the code gets all other leaves
+    /// from the parameter.
     pub(super) fn tangent(&mut self) -> Result<(), Box<Problem>> {
         let wrt = self.wrt();
         let layout = &self.arrays.normalized.params[self.own().len()].1;
@@ -169,7 +170,7 @@ impl Builder<'_> {
         let before: usize = self.points.iter().map(Vec::len).sum();
         let own = |wrt: &Wrt| self.points[wrt.param][wrt.leaves.clone()].to_vec();
         let points: Vec<(Leaf, String)> = wrt.iter().flat_map(own).collect();
-        // The tangent has the shape of the point, so its sizes are those of the point.
+        // The tangent has the shape of the parameter, hence its sizes.
         let places: Vec<usize> = wrt.iter().flat_map(|part| self.places(part)).collect();
         for (k, place) in places.iter().enumerate() {
             let extents = self.extents(*place);
@@ -185,7 +186,7 @@ impl Builder<'_> {
                 tangents.push((k, word(leaf, name)));
             }
         }
-        // In the order of the declaration, as the parameters.
+        // In the declared order, like the parameters.
         for (place, name) in self.declared_order(&wrt) {
             let (leaf, _) = points[place].clone();
             if leaf.is_real() {
@@ -206,8 +207,7 @@ impl Builder<'_> {
         before + wrt.leaves.start..before + wrt.leaves.end
     }
 
-    /// The leaves of these in the order in which they are passed: the place among them, and the
-    /// name.
+    /// The leaves of these parameters in the order of the arguments: position among them, and name.
     fn declared_order(&self, wrt: &[Wrt]) -> Vec<(usize, String)> {
         let mut all = Vec::new();
         let mut before = 0;
@@ -225,12 +225,12 @@ impl Builder<'_> {
         all
     }
 
-    /// The cotangent of the value.
+    /// Adds the cotangent of the value.
     pub(super) fn cotangent(&mut self) {
         let layout = &self.arrays.normalized.params[self.own().len()].1;
         let before: usize = self.points.iter().map(Vec::len).sum();
         let leaves = leaves(layout, "value", self.order);
-        // Where the sizes of the value follow from the arguments, those of its cotangent do.
+        // Known sizes of the value are also sizes of its cotangent.
         for leaf in &leaves {
             let result = self.arrays.optimized.results.get(leaf.place).map(|ty| ty.dims.clone());
             let dims = self.dims(before + leaf.place);

@@ -1,12 +1,11 @@
-//! From a definition, or one of its derivatives, to a function of a library: which arguments its
-//! caller passes, which results are given, and how these become the words that the generated code
-//! takes and gives.
+//! From a definition or derivative to a library function: its arguments and results, and their
+//! conversion to and from the words that the generated code takes and returns.
 //!
-//! Sizes come first, in the order of the signature: those that it binds in brackets, then those
-//! that it only mentions, then those that have no name. A size that is an `int` parameter is passed
-//! as that parameter, and one that is an expression is computed. Tangents and cotangents have what
-//! is real of their points; truth values, integers and constructors of a tangent are those of the
-//! point.
+//! Sizes come first, in the order of the signature: sizes that it binds in brackets, then sizes
+//! that it only mentions, then unnamed ones. A size that is an `int` parameter is passed as that
+//! parameter; a size that is an expression is computed. Tangents and cotangents contain only the
+//! reals of their parameters; a tangent's truth values, integers and constructors are taken from
+//! the parameter.
 
 mod arguments;
 mod results;
@@ -27,17 +26,17 @@ use super::leaves::{Kind, Leaf};
 use super::names::Names;
 use super::sizes::{Extent, traced};
 
-/// A function, and how it calls its code.
+/// A function, and the interface to its code.
 pub(crate) struct Interface {
     pub function: Function,
-    /// One per word that the code takes.
+    /// The words that the code takes.
     pub words: Vec<Word>,
-    /// By result of the code: how many words it takes after its first one, and which result of the
-    /// function it is, if any.
+    /// For each result of the code: its number of words after the first, and the corresponding
+    /// result of the function, if any.
     pub results: Vec<(usize, Option<usize>)>,
 }
 
-/// What the code is passed.
+/// An argument of the code.
 #[derive(Clone, Debug)]
 pub(crate) enum Word {
     /// A size.
@@ -46,11 +45,11 @@ pub(crate) enum Word {
     Scalar(String, ScalarTy),
     /// An array argument.
     Array(String),
-    /// Nothing but zeros: a part of a cotangent that counts for nothing.
+    /// Zeros, for a part of a cotangent without derivative.
     Zero(ScalarTy, Vec<Extent>),
 }
 
-/// Which derivative of which definition.
+/// The definition or derivative to wrap.
 pub(crate) struct Target<'a> {
     pub unit: &'a Unit,
     pub entry: &'a str,
@@ -60,7 +59,7 @@ pub(crate) struct Target<'a> {
 }
 
 impl Target<'_> {
-    /// The sizes that the definition binds in brackets, and its documentation.
+    /// The sizes that the definition binds in brackets, and its doc comment.
     fn written(&self) -> (Vec<String>, Option<String>) {
         let def = self.unit.module.items.iter().find_map(|item| {
             let Item::Def(def) = item else { return None };
@@ -70,7 +69,7 @@ impl Target<'_> {
         (sizes.unwrap_or_default(), def.and_then(|def| def.doc.as_ref()).map(|doc| doc.to_string()))
     }
 
-    /// What the derivative takes after the parameters.
+    /// The argument of the derivative after the parameters.
     fn extra(&self) -> Option<Extra> {
         match self.operator {
             Operator::Jvp => Some(Extra::Tangent),
@@ -81,22 +80,22 @@ impl Target<'_> {
     }
 }
 
-/// An argument that a definition does not have, but its derivative.
+/// An argument of a derivative besides the definition's.
 enum Extra {
     Tangent,
     Cotangent,
 }
 
-/// What is differentiated with respect to: a parameter, or a field of one.
+/// A differentiated parameter, or a field of one.
 struct Wrt {
     param: usize,
-    /// Its leaves among those of the parameter.
+    /// Its leaves among the leaves of the parameter.
     leaves: Range<usize>,
-    /// What it is called in C.
+    /// Its name in C.
     name: String,
 }
 
-/// The function of a target, whose code is `arrays`.
+/// Wraps the code `arrays` of a target.
 pub(crate) fn interface(
     target: &Target,
     name: &str,
@@ -121,18 +120,18 @@ struct Builder<'a> {
     doc: Option<String>,
     /// The sizes that the definition binds.
     bound: Vec<String>,
-    /// What the sizes of the code are.
+    /// Sizes of the code in terms of the arguments.
     sizes: BTreeMap<Var, Extent>,
-    /// The arguments that are sizes, and the others.
+    /// The size arguments; the others follow.
     size_inputs: Vec<Input>,
     inputs: Vec<Input>,
     outputs: Vec<Output>,
     words: Vec<Word>,
     results: Vec<(usize, Option<usize>)>,
     rows: Vec<Rows>,
-    /// The names of parameters that are sizes.
+    /// The names of `int` parameters that are sizes, with their names in C.
     passed: BTreeMap<String, String>,
-    /// By parameter: its leaves, in the order of the code, and the names that they have in C.
+    /// For each parameter: its leaves in the order of the code, with their names in C.
     points: Vec<Vec<(Leaf, String)>>,
 }
 
@@ -158,18 +157,18 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// The parameters of the definition, without the tangent or the cotangent.
+    /// The parameters of the definition, without tangents or a cotangent.
     fn own(&self) -> &'a [(impl AsRef<str> + 'a, Layout)] {
         let params = &self.arrays.normalized.params;
         &params[..params.len() - usize::from(self.target.extra().is_some())]
     }
 
-    /// The sizes of a leaf of the code.
+    /// The sizes of a leaf in the code.
     fn dims(&self, place: usize) -> &'a [Atom] {
         &self.arrays.optimized.params[place].ty.dims
     }
 
-    /// What is differentiated with respect to: parameters and fields of parameters.
+    /// The differentiated parameters and fields.
     fn wrt(&self) -> Vec<Wrt> {
         self.target.wrt.iter().filter_map(|name| self.part(name)).collect()
     }
@@ -194,13 +193,13 @@ impl<'a> Builder<'a> {
         Some(Wrt { param, leaves: start..start + shape.leaf_count(), name })
     }
 
-    /// What a parameter is called.
+    /// The name of a parameter.
     fn point_name(&self, k: usize) -> String {
         let name = self.own()[k].0.as_ref();
         if lambada::is_identifier(name) { name.to_string() } else { format!("argument_{}", k + 1) }
     }
 
-    /// A size of a result, if it follows from the arguments.
+    /// The size of a result, if the arguments determine it.
     fn known(&self, atom: &Atom) -> Option<Extent> {
         let function = &self.arrays.optimized;
         let mentioned = self.mentioned();
@@ -208,7 +207,7 @@ impl<'a> Builder<'a> {
             if let Some(extent) = self.sizes.get(&var) {
                 return Some(extent.clone());
             }
-            // An integer that the signature calls a size.
+            // An integer parameter that the signature uses as a size.
             let place = function.params.iter().position(|param| param.var == var)?;
             let (leaf, name) = self.points.iter().flatten().nth(place)?;
             mentioned.contains(&leaf.name).then(|| Extent::Argument(name.clone()))
@@ -216,7 +215,7 @@ impl<'a> Builder<'a> {
         traced(atom, &function.body, &known)
     }
 
-    /// The names of the sizes in the signature.
+    /// The names of all sizes in the signature.
     fn mentioned(&self) -> Vec<String> {
         let mut names = Vec::new();
         let own = self.own().iter().map(|(_, layout)| layout);
@@ -236,7 +235,7 @@ impl<'a> Builder<'a> {
         names
     }
 
-    /// Remembers the constructors of the recursive types of a value.
+    /// Adds the constructors of the recursive types of a value.
     fn rows(&mut self, name: &str, layout: &Layout) {
         let types = &layout.table().types;
         if types.is_empty() {
@@ -289,12 +288,12 @@ fn constructors(leaf: &Leaf) -> Vec<String> {
     if let Kind::Tag(all) = &leaf.kind { all.clone() } else { Vec::new() }
 }
 
-/// Of `value_x` the part `x`; nothing of the value itself.
+/// The part `x` of a name `value_x`; empty for the value itself.
 fn part_of(whole: &str, name: &str) -> String {
     name.strip_prefix(whole).unwrap_or(name).trim_start_matches('_').to_string()
 }
 
-/// A field as it stands in a row.
+/// Describes a field in a row.
 fn show(shape: &Shape, type_name: &dyn Fn(lambada_core::TypeId) -> String) -> String {
     let all = |items: Vec<String>| items.join(", ");
     match shape {

@@ -1,4 +1,4 @@
-//! The results of a function: the value, and what a derivative gives beside it.
+//! The results of a function: the value and the derivative.
 
 use lambada::Operator;
 use lambada_normalize::Layout;
@@ -10,7 +10,7 @@ use super::super::sizes::Extent;
 use super::{Builder, constructors, part_of};
 
 impl Builder<'_> {
-    /// All results.
+    /// Adds all results.
     pub(super) fn results(&mut self) {
         let layout = &self.arrays.normalized.result;
         let wrt: Vec<String> = self.wrt().into_iter().map(|part| part.name).collect();
@@ -58,7 +58,7 @@ impl Builder<'_> {
         components(layout, &["value".to_string(), second.to_string()], "rows", self.order)
     }
 
-    /// The leaves of a cotangent, called as those of the parameters.
+    /// Renames the leaves of a cotangent after the parameters.
     fn renamed(&self, point: Vec<Leaf>, names: &[String]) -> Vec<Leaf> {
         let rename = |leaf: Leaf, name: &str, rest: &str| {
             let rest = leaf.name.strip_prefix(rest).unwrap_or_default().to_string();
@@ -92,7 +92,7 @@ impl Builder<'_> {
         self.outputs.push(Output { name, role, elem, dims, constructors });
     }
 
-    /// Names for the sizes of a result.
+    /// Names for the sizes of a result that the call determines.
     fn found(&mut self, name: &str, rank: usize) -> Vec<String> {
         match rank {
             1 => vec![self.names.fresh(&format!("{name}_size"))],
@@ -115,7 +115,7 @@ fn values(leaves: Vec<Leaf>) -> Vec<(Leaf, Role, String)> {
     leaves.into_iter().map(value).collect()
 }
 
-/// What carries derivatives of a tangent or a cotangent, and the numbers of rows.
+/// The real leaves of a tangent or cotangent, and the row numbers.
 fn derivative(
     leaves: Vec<Leaf>,
     name: impl Fn(&Leaf) -> (Role, String),

@@ -1,14 +1,13 @@
-//! Reals of programs whose reals have 32 bits: data have 64.
+//! Range check for programs with 32-bit reals, because data have 64 bits.
 
 use lambada_core::data::Data;
 use lambada_prim::{Data as Elements, Tensor};
 use lambada_source::stack;
 
-/// Of how many steps a place is written out; a list of a million elements is as many deep.
+/// Longest path that is printed. A list of a million elements can be equally deep.
 const STEPS: usize = 16;
 
-/// The first real that one of 32 bits cannot be, though it is finite, and where it stands, unless
-/// that is deep inside.
+/// The first finite real beyond the range of 32 bits, with its path unless that is too long.
 pub(super) fn beyond(data: &Data) -> Option<(String, f64)> {
     let mut steps = Vec::new();
     let x = found(data, &mut steps)?;
@@ -16,7 +15,7 @@ pub(super) fn beyond(data: &Data) -> Option<(String, f64)> {
     Some((place, x))
 }
 
-/// The number; its place is added from the end on, and as far as it is written out.
+/// Finds the number; adds its path in reverse, up to the length that is printed.
 fn found(data: &Data, steps: &mut Vec<String>) -> Option<f64> {
     let mut inside = |item: &Data, step: &dyn Fn() -> String| {
         let x = stack::deeper(|| found(item, steps))?;

@@ -1,4 +1,4 @@
-//! Tables as values: what a row or a column is follows from the type of the parameter.
+//! Tables as values: the type of the parameter decides how to interpret rows and columns.
 
 use lambada_core::data::Data;
 use lambada_core::{Size, SizedTy};
@@ -11,8 +11,8 @@ use crate::data::table::{self, Column, Table};
 use crate::messages::data as messages;
 
 impl Reader<'_> {
-    /// A matrix of all columns, or an array of records or tuples with a row for each; or the only
-    /// column.
+    /// Converts a table to a matrix of all columns, to an array of records or tuples with one
+    /// element for each row, or takes its only column.
     pub(super) fn table(&self, ty: &SizedTy, table: &Table) -> Result<Data, Problem> {
         let SizedTy::Array(_, row) = ty else { return Err(self.mismatch(table.describe())) };
         if let ([(_, column)], SizedTy::Scalar(_) | SizedTy::Variant(_)) =
@@ -60,7 +60,7 @@ impl Reader<'_> {
         Ok(Data::Array(rows.collect()))
     }
 
-    /// The cells of columns, as values of these types.
+    /// Converts the cells of columns to these types.
     fn columns<'t>(
         &self,
         columns: impl Iterator<Item = (&'t SizedTy, &'t (String, Column))>,
@@ -80,7 +80,7 @@ impl Reader<'_> {
         columns.map(column).collect()
     }
 
-    /// A column of numbers, whose cells are of this type.
+    /// Converts a column of numbers to cells of this type.
     fn numbers(&self, ty: &SizedTy, name: &str, tensor: &Tensor) -> Result<Tensor, Problem> {
         if let (SizedTy::Scalar(ScalarTy::Int), Elements::Real(values), Some(_)) =
             (ty, &tensor.data, self.lines)

@@ -1,4 +1,4 @@
-//! The arrays of a batch: bytes in its body, which may be compressed.
+//! The arrays of a batch: byte ranges of its body, possibly compressed.
 
 use std::io::Read;
 use std::ops::Range;
@@ -8,21 +8,21 @@ use super::flat::Table;
 use super::flat::slots::{batch, compression};
 use crate::data::cells::{Room, Value, Wrong, broken, half};
 
-/// A compressed buffer that begins with this length is not compressed after all.
+/// Length prefix of a buffer that is stored uncompressed.
 const NOT_COMPRESSED: i64 = -1;
-/// The numbers of codecs.
+/// Codec numbers.
 const LZ4_FRAME: u8 = 0;
 const ZSTD: u8 = 1;
 
-/// An array as a batch has it, unpacked.
+/// An unpacked array of a batch.
 pub(super) struct Array {
     pub(super) kind: Kind,
-    /// The dictionary in which the values stand, at the places that the array has.
+    /// The dictionary that the values are keys of.
     pub(super) dictionary: Option<i64>,
     pub(super) length: usize,
-    /// A bit for each value that is there; nothing if all are.
+    /// Validity bitmap, if values are missing.
     pub(super) valid: Option<Vec<u8>>,
-    /// Other buffers.
+    /// The other buffers.
     buffers: Vec<Vec<u8>>,
     children: Vec<Array>,
 }
@@ -36,7 +36,7 @@ impl Array {
         self.buffers.get(k).map_or_else(|| broken("a buffer less"), |buffer| Ok(&buffer[..]))
     }
 
-    /// The values that stand in lists.
+    /// The elements of lists.
     pub(super) fn elements(&self) -> Result<&Array, Wrong> {
         self.children.first().map_or_else(|| broken("lists of nothing"), Ok)
     }
@@ -66,7 +66,7 @@ impl Array {
         })
     }
 
-    /// The letters of a word: in the view, after its length, or in a buffer.
+    /// The bytes of a word: inline in the view, or in a buffer.
     fn view(&self, at: usize) -> Result<&[u8], Wrong> {
         let view = bytes_at(self.buffer(0)?, 16, at)?;
         let number = |k| Ok::<_, Wrong>(usize::try_from(integer(view, 4, true, k)?)?);
@@ -81,7 +81,7 @@ impl Array {
         letters.ok_or_else(too_short)
     }
 
-    /// The places of a list's elements or a word's letters.
+    /// The range of a list's elements or of a word's bytes.
     pub(super) fn places(&self, bytes: usize, at: usize) -> Result<Range<usize>, Wrong> {
         let places = self.buffer(0)?;
         let place = |at| usize::try_from(integer(places, bytes, true, at)?).map_err(Wrong::from);
@@ -90,7 +90,7 @@ impl Array {
     }
 }
 
-/// `size` bytes, the first after so many others of that size.
+/// Element number `at` of elements of `size` bytes.
 fn bytes_at(bytes: &[u8], size: usize, at: usize) -> Result<&[u8], Wrong> {
     let start = at.checked_mul(size);
     let found = start.and_then(|start| bytes.get(start..start.checked_add(size)?));
@@ -117,19 +117,19 @@ fn real(bytes: &[u8], size: usize, at: usize) -> Result<f64, Wrong> {
     Ok(match size {
         2 => half(u16::from_le_bytes(bytes.try_into()?)),
         4 => f32::from_le_bytes(bytes.try_into()?).into(),
-        _ => f64::from_le_bytes(bytes.try_into()?), // there is no other size
+        _ => f64::from_le_bytes(bytes.try_into()?), // no other size exists
     })
 }
 
-/// The arrays of a batch, in their order.
+/// Iterator over the arrays of a batch.
 pub(super) struct Arrays<'a> {
-    /// A length and the number of missing values.
+    /// Length and number of missing values of each array.
     nodes: Vec<[u8; 16]>,
-    /// A place in the body and a length.
+    /// Position in the body and length of each buffer.
     buffers: Vec<[u8; 16]>,
-    /// How many buffers the views of each array have.
+    /// Number of variadic buffers of each view array.
     views: Vec<[u8; 8]>,
-    /// The number of a codec.
+    /// Codec number.
     compression: Option<u8>,
     body: &'a [u8],
     unpacked: &'a mut Room,
@@ -141,7 +141,7 @@ impl<'a> Arrays<'a> {
         body: &'a [u8],
         unpacked: &'a mut Room,
     ) -> Result<Arrays<'a>, Wrong> {
-        // From the last to the first, so that the next is taken from the end.
+        // Reversed, so that the next item can be popped from the end.
         Ok(Arrays {
             nodes: batch.vector(batch::NODES)?.iter().rev().copied().collect(),
             buffers: batch.vector(batch::BUFFERS)?.iter().rev().copied().collect(),
@@ -214,7 +214,7 @@ impl<'a> Arrays<'a> {
     }
 }
 
-/// Two numbers.
+/// Decodes two numbers.
 fn pair(stated: [u8; 16]) -> Result<(usize, usize), Wrong> {
     let (first, second) = stated.split_at(8);
     let number = |bytes: &[u8]| {
@@ -223,7 +223,7 @@ fn pair(stated: [u8; 16]) -> Result<(usize, usize), Wrong> {
     Ok((number(first)?, number(second)?))
 }
 
-/// What was packed, which must have this size.
+/// Decompresses a buffer, which must have this size.
 fn unpacked(packed: &[u8], size: u64, codec: u8) -> Result<Vec<u8>, Wrong> {
     let mut bytes = Vec::new();
     match codec {
@@ -235,7 +235,7 @@ fn unpacked(packed: &[u8], size: u64, codec: u8) -> Result<Vec<u8>, Wrong> {
             let packed = zstd::stream::read::Decoder::with_buffer(packed)?;
             packed.take(size.saturating_add(1)).read_to_end(&mut bytes)?;
         }
-        _ => return broken("a compression that is not known"), // the format has no third
+        _ => return broken("a compression that is not known"), // the format has no other codec
     }
     if bytes.len() as u64 == size { Ok(bytes) } else { broken("a buffer of another length") }
 }

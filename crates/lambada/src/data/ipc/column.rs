@@ -1,4 +1,4 @@
-//! Columns as they grow by the arrays of batches.
+//! Columns, assembled from the arrays of batches.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -8,19 +8,19 @@ use super::field::{Field, Kind};
 use crate::data::cells::{Cells, NUMBER, Room, Value, Wrong, broken};
 use crate::data::table::Column;
 
-/// What is needed to read a value, besides its array.
+/// Context for reading a value of an array.
 pub(super) struct Place<'a> {
     pub(super) dictionaries: &'a BTreeMap<i64, Vec<Array>>,
     pub(super) room: &'a mut Room,
 }
 
-/// A column as it is read.
+/// A column being read.
 pub(super) struct Reading {
-    /// Its values; else what they are, in words.
+    /// Its values, or a description of an unsupported type.
     cells: Result<Cells, &'static str>,
-    /// The lengths of lists, by their depth.
+    /// The lengths of lists by depth.
     widths: Vec<Option<usize>>,
-    /// Why the lists are no array.
+    /// Why the lists do not form an array.
     wrong: Option<&'static str>,
 }
 
@@ -29,7 +29,7 @@ impl Reading {
         Reading { cells: field.cells(), widths: vec![None; field.depth()], wrong: None }
     }
 
-    /// Appends some of the values of an array, which are so deep in lists.
+    /// Appends a range of an array at a depth of lists.
     pub(super) fn add(
         &mut self,
         place: &mut Place,
@@ -101,7 +101,7 @@ impl Reading {
         Ok(())
     }
 
-    /// A list, or a value inside all lists, is missing.
+    /// Records a missing list or value.
     fn missing(&mut self, place: &mut Place, depth: usize) -> Result<(), Wrong> {
         match &mut self.cells {
             Ok(cells) if depth == self.widths.len() => {
@@ -113,7 +113,7 @@ impl Reading {
         Ok(())
     }
 
-    /// A list has this length.
+    /// Records the length of a list, which must be equal at each depth.
     fn width(&mut self, depth: usize, width: usize) {
         let known = self.widths.get_mut(depth).map(|known| *known.get_or_insert(width));
         if known != Some(width) {
@@ -132,7 +132,7 @@ impl Reading {
     }
 }
 
-/// The part of a dictionary with the value that an array has at a place, and where it is there.
+/// Looks up a key: the part of the dictionary with its value, and the position in that part.
 fn word_of<'a>(
     dictionaries: &'a BTreeMap<i64, Vec<Array>>,
     id: i64,

@@ -1,4 +1,4 @@
-//! The fields of a schema: what their values are, and in which buffers they stand.
+//! The fields of a schema: types and buffer layouts.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use super::flat::slots::{decimal, encoding, field, int, list, real, union};
 use super::flat::{Table, V5, types};
 use crate::data::cells::{Cells, Room, Wrong, broken};
 
-/// Fields may be nested so deep.
+/// Limit for the nesting of fields.
 const DEPTH: usize = 64;
 
 /// A field of the schema.
@@ -14,40 +14,39 @@ const DEPTH: usize = 64;
 pub(super) struct Field {
     pub(super) name: String,
     pub(super) kind: Kind,
-    /// Where the values stand in a dictionary: which it is, and the kind of the places in it.
+    /// For dictionary-encoded values: the dictionary, and the kind of the keys.
     pub(super) dictionary: Option<(i64, Kind)>,
     pub(super) children: Vec<Field>,
 }
 
-/// What the values of a field are, and in which buffers they stand. All but the first have a bitmap
-/// of those that are there.
+/// Type and buffer layout of a field. All but `Nothing` have a validity bitmap.
 #[derive(Clone, Copy)]
 pub(super) enum Kind {
-    /// Nothing, in no buffer.
+    /// No values and no buffer.
     Nothing,
-    /// A bit each.
+    /// One bit for each value.
     Truth,
-    /// Integers of so many bytes.
+    /// Integers of `bytes` bytes.
     Integer { bytes: usize, signed: bool },
-    /// Reals of so many bytes.
+    /// Reals of `bytes` bytes.
     Real { bytes: usize },
-    /// Integers of so many bytes, so many times too large.
+    /// Integers of `bytes` bytes, scaled by `unit`.
     Decimal { bytes: usize, unit: f64 },
-    /// Text between places, which take so many bytes.
+    /// Text, located by offsets of `place` bytes.
     Word { place: usize },
-    /// Text in sixteen bytes, or in one of some buffers that they tell.
+    /// Text inline in a view of sixteen bytes, or in one of several buffers.
     View,
-    /// Lists between places, which take so many bytes.
+    /// Lists, located by offsets of `place` bytes.
     List { place: usize },
-    /// Lists of so many elements.
+    /// Lists of `width` elements each.
     Even { width: usize },
-    /// What no type of Lambada has, in words, and its buffers.
+    /// A type without counterpart in Lambada, described in words, and its buffers.
     Foreign { what: &'static str, buffers: usize, views: bool },
 }
 
 impl Field {
-    /// Fields that stand beside each other. They are counted as memory, since a broken file may
-    /// tell one field many times.
+    /// Reads sibling fields. They count as memory, because a broken file may refer to one field
+    /// many times.
     pub(super) fn all<'a>(
         tables: impl Iterator<Item = Result<Table<'a>, Wrong>>,
         version: i16,
@@ -79,7 +78,7 @@ impl Field {
         Ok(all)
     }
 
-    /// The fields in it that stand in dictionaries, itself among them.
+    /// Collects the dictionary-encoded fields among this field and its descendants.
     pub(super) fn in_dictionaries(&self, found: &mut BTreeMap<i64, Field>) {
         if let Some((id, _)) = self.dictionary {
             found.insert(id, Field { dictionary: None, ..self.clone() });
@@ -87,7 +86,7 @@ impl Field {
         self.children.iter().for_each(|child| child.in_dictionaries(found));
     }
 
-    /// How deep its values are in lists.
+    /// Nesting depth of lists around the values.
     pub(super) fn depth(&self) -> usize {
         match matches!(self.kind, Kind::List { .. } | Kind::Even { .. }) {
             true => 1 + self.children.first().map_or(0, Field::depth),
@@ -95,7 +94,7 @@ impl Field {
         }
     }
 
-    /// What the values are, inside lists; an error says what they are, in words.
+    /// Empty storage for the values inside of lists, or a description of an unsupported type.
     pub(super) fn cells(&self) -> Result<Cells, &'static str> {
         match self.kind {
             Kind::Nothing | Kind::Real { .. } | Kind::Decimal { .. } => Ok(Cells::reals()),
@@ -173,7 +172,7 @@ impl Kind {
         })
     }
 
-    /// How many buffers there are, besides those that a view tells.
+    /// Number of buffers, without the variadic buffers of views.
     pub(super) fn buffers(self) -> usize {
         match self {
             Kind::Nothing => 0,

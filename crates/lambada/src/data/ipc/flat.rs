@@ -1,12 +1,11 @@
-//! Flatbuffers, the format in which Arrow writes schemas and messages: tables whose fields are
-//! found by number.
+//! Flatbuffers, in which Arrow encodes schemas and messages: tables with numbered fields.
 //!
-//! Field and type numbers are those of the format's `Schema.fbs`, `Message.fbs` and `File.fbs`.
-//! Every access is checked against the bytes. Offsets point forward, so that following them ends.
+//! Field and type numbers are those of Arrow's `Schema.fbs`, `Message.fbs` and `File.fbs`. Every
+//! access is bounds-checked. Offsets point forward, so following them terminates.
 
 use crate::data::cells::{Wrong, broken};
 
-/// The numbers of fields.
+/// Field numbers.
 pub(super) mod slots {
     pub(in super::super) mod footer {
         pub const VERSION: usize = 0;
@@ -70,14 +69,14 @@ pub(super) mod slots {
     }
 }
 
-/// The version of the format since which unions have no bitmap; it is the one that is written.
+/// The version that is written, and the first in which unions have no bitmap.
 pub(super) const V5: i16 = 4;
 /// Kinds of messages.
 pub(super) const SCHEMA: u8 = 1;
 pub(super) const DICTIONARY: u8 = 2;
 pub(super) const BATCH: u8 = 3;
 
-/// Kinds of types that are written, and read.
+/// Type numbers that are read or written.
 pub(super) mod types {
     pub const NULL: u8 = 1;
     pub const INT: u8 = 2;
@@ -120,7 +119,7 @@ impl<'a> Table<'a> {
         Ok(Table { bytes, at: followed(bytes, 0)? })
     }
 
-    /// The place of a field; none if the table leaves it out.
+    /// The position of a field; `None` if the table omits it.
     fn place(self, slot: usize) -> Result<Option<usize>, Wrong> {
         let back = i32::from_le_bytes(bytes_at(self.bytes, self.at)?);
         let fields = usize::try_from(self.at as i64 - i64::from(back))?;
@@ -133,7 +132,7 @@ impl<'a> Table<'a> {
         Ok((offset != 0).then(|| self.at + usize::from(offset)))
     }
 
-    /// The bytes of a number, or those of its default.
+    /// The bytes of a number, or its default.
     fn scalar<const N: usize>(self, slot: usize, default: [u8; N]) -> Result<[u8; N], Wrong> {
         self.place(slot)?.map_or(Ok(default), |at| bytes_at(self.bytes, at))
     }
@@ -163,12 +162,12 @@ impl<'a> Table<'a> {
         Ok(Some(Table { bytes: self.bytes, at: followed(self.bytes, place)? }))
     }
 
-    /// The elements of a vector, of `N` bytes each; none where there is no vector.
+    /// The elements of a vector, `N` bytes each; empty if the table omits it.
     pub(super) fn vector<const N: usize>(self, slot: usize) -> Result<&'a [[u8; N]], Wrong> {
         Ok(self.elements(slot)?.1)
     }
 
-    /// Where the elements of a vector begin, and they.
+    /// The position and the elements of a vector.
     fn elements<const N: usize>(self, slot: usize) -> Result<(usize, &'a [[u8; N]]), Wrong> {
         let Some(place) = self.place(slot)? else { return Ok((0, &[])) };
         let vector = followed(self.bytes, place)?;
@@ -196,7 +195,7 @@ impl<'a> Table<'a> {
     }
 }
 
-/// The place that the offset at a place leads to.
+/// Follows the offset at a position.
 fn followed(bytes: &[u8], at: usize) -> Result<usize, Wrong> {
     let offset = u32::from_le_bytes(bytes_at(bytes, at)?) as usize;
     match at.checked_add(offset) {

@@ -1,5 +1,5 @@
-//! A table as a file: the magic, a message with the schema, one with all rows, and a footer that
-//! says where they are.
+//! Writes a table as a file: the magic, a message with the schema, a message with all rows, and a
+//! footer with their positions.
 
 use flatbuffers::{FlatBufferBuilder, UnionWIPOffset, WIPOffset};
 use lambada_prim::Data as Elements;
@@ -10,10 +10,10 @@ use super::{CONTINUATION, MAGIC};
 use crate::data::cells::bits;
 use crate::data::table::{Column, Table};
 
-/// Messages and buffers begin at multiples of this.
+/// Alignment of messages and buffers.
 const ALIGNMENT: usize = 8;
 
-/// A part of a flatbuffer that is finished.
+/// A finished part of a flatbuffer.
 type Part = WIPOffset<UnionWIPOffset>;
 
 /// The value of a field of a table.
@@ -25,7 +25,7 @@ enum Slot {
     Part(Part),
 }
 
-/// The bytes of a file with this table.
+/// Encodes a table.
 pub fn write(table: &Table) -> Vec<u8> {
     let mut file = MAGIC.to_vec();
     pad(&mut file);
@@ -55,7 +55,7 @@ pub fn write(table: &Table) -> Vec<u8> {
     let block = [start as i64, (file.len() - start) as i64, body.len() as i64];
     file.extend(&body);
     file.extend(CONTINUATION);
-    file.extend([0; 4]); // the end of the messages, for who reads them as a stream
+    file.extend([0; 4]); // end-of-stream marker, for readers of streams
     let mut text = FlatBufferBuilder::new();
     let slots = [
         (footer::VERSION, Slot::Short(V5)),
@@ -91,7 +91,7 @@ fn of_slots(text: &mut FlatBufferBuilder, slots: &[(usize, Slot)]) -> Part {
     text.end_table(table).as_union_value()
 }
 
-/// A vector of structures of `N` numbers of eight bytes.
+/// A vector of structures of `N` 64-bit integers.
 fn structs<const N: usize>(text: &mut FlatBufferBuilder, all: &[[i64; N]]) -> Part {
     text.start_vector::<i64>(N * all.len());
     for n in all.as_flattened().iter().rev() {
@@ -100,7 +100,7 @@ fn structs<const N: usize>(text: &mut FlatBufferBuilder, all: &[[i64; N]]) -> Pa
     WIPOffset::new(text.end_vector::<i64>(all.len()).value())
 }
 
-/// The bytes of a message whose header is of a kind.
+/// A message with a header of this kind.
 fn of_message(
     mut text: FlatBufferBuilder,
     kind: u8,
@@ -118,7 +118,7 @@ fn of_message(
     text.finished_data().to_vec()
 }
 
-/// A message after its length.
+/// Appends a message with its length prefix.
 fn append(file: &mut Vec<u8>, message: &[u8]) {
     file.extend(CONTINUATION);
     file.extend((message.len().next_multiple_of(ALIGNMENT) as i32).to_le_bytes());
@@ -157,7 +157,8 @@ fn of_column(text: &mut FlatBufferBuilder, name: &str, column: &Column) -> Part 
     of_slots(text, &slots)
 }
 
-/// The buffers of an array: no bitmap, as no value is missing, and what its type has.
+/// The buffers of an array: an empty validity bitmap, since no value is missing, then the buffers
+/// of its type.
 fn buffers_of(column: &Column) -> Vec<Vec<u8>> {
     let all = Vec::new();
     match column {
@@ -174,6 +175,6 @@ fn buffers_of(column: &Column) -> Vec<Vec<u8>> {
             let places = [0].into_iter().chain(ends).flat_map(i64::to_le_bytes).collect();
             vec![all, places, words.concat().into_bytes()]
         }
-        Column::Foreign(_) => Vec::new(), // nothing is missing everywhere, without a buffer
+        Column::Foreign(_) => Vec::new(), // null columns have no buffers
     }
 }

@@ -1,6 +1,5 @@
-//! A table as a file: groups of rows, and in each the columns, whose values stand one after the
-//! other in packed pages. The library's own writers of columns choose among a dozen encodings, each
-//! for eight types; that is half a megabyte of code.
+//! Writes a table: row groups of columns, in compressed pages of plain values. The library's column
+//! writers support a dozen encodings for each of eight types, half a megabyte of code.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -18,15 +17,15 @@ use lambada_prim::Data as Elements;
 use crate::data::cells::bits;
 use crate::data::table::{Column, Table};
 
-/// Rows of a group; a reader may skip or share out groups.
+/// Rows of a group. Readers may skip groups or distribute them.
 const ROWS_OF_A_GROUP: usize = 1 << 20;
 
-/// Rows of a page, which is packed as a whole.
+/// Rows of a page, the unit of compression.
 const ROWS_OF_A_PAGE: usize = 1 << 16;
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
-/// The bytes of a file with this table.
+/// Encodes a table.
 pub fn write(table: &Table) -> Result<Vec<u8>> {
     let fields = table.columns.iter().map(|(name, column)| field(name, column));
     let schema = Type::group_type_builder("table").with_fields(fields.collect::<Result<_>>()?);
@@ -61,7 +60,7 @@ fn field(name: &str, column: &Column) -> Result<TypePtr> {
     Ok(Arc::new(field.build()?))
 }
 
-/// Some rows of a column: its pages, and what the footer says of them.
+/// Encodes a range of rows of a column: its pages, and its footer entry.
 fn chunk(
     ty: &ColumnDescPtr,
     column: &Column,
@@ -103,8 +102,7 @@ fn chunk(
     Ok((pages, chunk))
 }
 
-/// Values one after the other: numbers with the lowest byte first, eight truth values in a byte,
-/// words after their lengths.
+/// Plain encoding: little-endian numbers, eight truth values in a byte, words with length prefixes.
 fn plain(column: &Column, rows: Range<usize>) -> Vec<u8> {
     match column {
         Column::Numbers(tensor) => match &tensor.data {
