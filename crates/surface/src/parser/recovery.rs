@@ -67,7 +67,7 @@ impl Parser<'_> {
         self.at = start;
     }
 
-    /// Notes a skipped token. Whether it belongs to a construct around the current one.
+    /// Records a skipped token. True if it belongs to a construct around the current one.
     fn is_of_outside(&self, skipped: &mut Skipped, token: Token) -> bool {
         match token.kind {
             TokenKind::Open(bracket) => skipped.brackets.push(bracket),

@@ -162,7 +162,8 @@ fn with_body(head: Doc, body: &Expr, follow: Follow) -> Doc {
     (head + (Doc::line() + expr(body, 0, follow)).nest(2)).group()
 }
 
-/// The base of an index or a field; it would be read as part of a number.
+/// The base of an index or a field. A number gets parentheses, because the index or field would be
+/// read as part of it.
 fn base(e: &Expr) -> Doc {
     if matches!(e.kind, ExprKind::Int(_) | ExprKind::Real(_)) {
         return parens(bare(e, Follow::NOTHING));
