@@ -11,8 +11,8 @@
 //! ```
 //!
 //! A function is written once for each combination of accumulators that it gets, in the innermost
-//! region that makes one of them. A function that calls itself with accumulators of its own would
-//! have to be written inside of itself, without end.
+//! region that makes one of them. A function that is called recursively with accumulators of its
+//! own would have to be written inside of itself, without end.
 
 use std::collections::{HashMap, HashSet};
 

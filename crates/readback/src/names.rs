@@ -584,8 +584,8 @@ impl Chosen<'_> {
         self.owned.get(name).is_some_and(|owners| owners.contains(&k))
     }
 
-    /// Whether the binding may have a result's name: only if it does not mention the result in its
-    /// scope.
+    /// Whether the binding may have this name: the name of a result only if the binding is not
+    /// mentioned in the scope of that result.
     fn leaves_to_owner(&self, k: usize, name: &str) -> bool {
         let Some(owners) = self.owned.get(name) else { return true };
         let binder = &self.binders[k];

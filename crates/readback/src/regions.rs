@@ -169,8 +169,8 @@ impl Layout<'_> {
         known && !self.mentioned[first..end].iter().any(|m| m.contains(&it.out))
     }
 
-    /// A region of the statements that add, and of those between that depend on them; the other
-    /// statements before and after it.
+    /// A region of the additions and of the statements that they need and that cannot precede it;
+    /// all other statements stand before or after the region.
     fn tight(&self, first: usize, end: usize, accs: Vec<Accumulator>) -> Vec<Item> {
         let adds = |k: usize| accs.iter().any(|it| self.added[k].contains(&it.acc));
         let mut depend: HashSet<Var> = accs.iter().map(|it| it.acc).collect();

@@ -340,7 +340,8 @@ impl Infer<'_> {
     }
 
     /// Replaces the problems of a call of a library function by one, if its arguments fit in
-    /// exactly one other order.
+    /// exactly one other order, or if one of them fits as a λ with several parameters in place of a
+    /// tuple.
     fn reorder(&mut self, name: &str, span: Span, written: &[Option<&Expr>], start: usize) {
         let args: Vec<&Expr> = written.iter().copied().flatten().collect();
         let of_library = !self.env.names().any(|known| known == name)

@@ -180,7 +180,8 @@ impl Solver {
         matches!(self.get(ty), Node::Unknown(_))
     }
 
-    /// Whether the type is an unknown, or an array with an unknown size or of such elements.
+    /// Whether the type is an unknown that may become another type, or an array with an unsolved
+    /// size or of such elements.
     pub fn is_open(&self, mut ty: Ty) -> bool {
         while let Node::Array(size, elem) = self.get(ty) {
             if self.sizes.is_open(size) {

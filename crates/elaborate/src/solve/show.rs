@@ -63,7 +63,7 @@ impl Solver {
         types.iter().map(|ty| self.show_with(*ty, &mut namer)).collect()
     }
 
-    /// Types with consistent names; an undecided number is shown as "number".
+    /// Types with consistent names; an undecided number or scalar is shown as such.
     pub fn show_expected(&self, types: &[Ty]) -> Vec<String> {
         let shown = self.show_all(types);
         let class = |ty: &Ty| match self.get(*ty) {

@@ -1,8 +1,8 @@
 //! Decision trees to core: tests of tags, truth values and literals, one at a time.
 //!
 //! A tree is written as one, with functions for arms that several ways lead to, unless that would
-//! be much larger than its nodes and arms: later passes inline the calls, and each shared node is
-//! copied. In that case the arm is found first, as a number:
+//! be much larger than its nodes and arms, because calls are inlined and shared nodes copied. In
+//! that case the arm is found first, as a number:
 //!
 //! ```text
 //!   let found = match x | A -> 7 | B -> 2 | C -> 7    7 is a node with two ways to it, 2 is an arm
