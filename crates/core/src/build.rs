@@ -1,5 +1,5 @@
-//! Smart constructors: they compute the type, and panic on terms that have none. The checker shares
-//! no code with them.
+//! Smart constructors: they compute the type, and panic on ill-typed terms. The checker shares no
+//! code with them.
 
 use lambada_prim::{Prim, ReduceOp, Scalar};
 use lambada_source::{Site, Span};
@@ -40,7 +40,7 @@ pub fn app(f: Term, x: Term) -> Term {
     Term::new(TermKind::App(f, x), ty, span)
 }
 
-/// A value of this type where none is ever asked for.
+/// A value of this type in a place that is never evaluated.
 pub fn never(ty: Ty) -> Term {
     Term::new(TermKind::Never, ty, Span::default())
 }

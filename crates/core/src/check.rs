@@ -1,11 +1,16 @@
 //! The checker: `Γ ⊢ t : τ` for every node, by rules that share no code with the smart
 //! constructors.
 //!
-//! *Gives*, of a program that passes: every node has the type it carries; every variable is in scope, has one type and is bound once; a
-//! definition is closed and mentions only those of earlier groups and of its own, which are
-//! functions if there is recursion; an accumulator is mentioned only by `Add`s inside its
-//! `accumulate`, whose body has a first-order type, so none outlives it; what is differentiated is
-//! a function between first-order types; rules have the types that `rules` says.
+//! *Gives*, for a program that passes:
+//!
+//! - Every node has the type it carries; every variable is in scope, has one type and is bound
+//!   once.
+//! - A definition is closed and mentions only definitions of earlier groups and of its own;
+//!   recursive definitions are functions.
+//! - An accumulator is mentioned only by `Add`s inside its `accumulate`, whose body has a
+//!   first-order type, so none outlives it.
+//! - Only functions between first-order types are differentiated; rules have the types that `rules`
+//!   defines.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,8 +20,8 @@ use lambada_source::Site;
 use crate::print::print_type;
 use crate::{Arm, Def, DefId, LoopKind, Program, Ruled, SizedTy, Term, TermKind, Ty, TypeId, Var};
 
-/// Is the program well-formed and well-typed? Says what is wrong, in the words of core: a failure
-/// is a mistake in the compiler.
+/// Checks that the program is well-formed and well-typed. The error describes the mistake in terms
+/// of core: it is a bug in the compiler.
 pub fn check(program: &Program) -> Result<(), String> {
     let mut checker = Checker {
         program,
@@ -41,7 +46,7 @@ pub fn check(program: &Program) -> Result<(), String> {
     Ok(())
 }
 
-/// Is the type free of functions, in the fields of its variants too?
+/// Whether the type is free of functions, also in the fields of its variants.
 pub fn first_order(program: &Program, ty: &Ty) -> bool {
     fn visit(program: &Program, ty: &Ty, seen: &mut HashSet<TypeId>) -> bool {
         match ty {
@@ -69,11 +74,11 @@ struct Checker<'a> {
     program: &'a Program,
     /// The definition that is being checked.
     def: usize,
-    /// All variables that have been bound, anywhere.
+    /// All variables bound so far, anywhere.
     bound: HashSet<u32>,
-    /// Those that are in scope, with their types.
+    /// The variables in scope, with their types.
     scope: HashMap<u32, Ty>,
-    /// The accumulators that are in scope, with the types of what they hold.
+    /// The accumulators in scope, with the types of their contents.
     accumulators: HashMap<u32, Ty>,
 }
 
@@ -103,7 +108,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Whether it is the type, with sizes.
+    /// Whether the sized type has this type.
     fn sized(&self, sized: &SizedTy, ty: &Ty) -> bool {
         match (sized, ty) {
             (SizedTy::Scalar(a), Ty::Scalar(b)) => a == b,
@@ -133,7 +138,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Whether it is a type.
+    /// Checks that a type is well-formed.
     fn ty(&self, ty: &Ty) -> Checked {
         match ty {
             Ty::Scalar(_) => Ok(()),
@@ -167,7 +172,7 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// Checks what is inside the scope of variables.
+    /// Runs a check inside the scope of variables.
     fn within<T>(
         &mut self,
         vars: &[&Var],
@@ -185,7 +190,7 @@ impl Checker<'_> {
         })
     }
 
-    /// Checks a child and that it has a type.
+    /// Checks a child and its type.
     fn expect(&mut self, what: &str, term: &Term, ty: &Ty) -> Checked {
         self.term(term)?;
         self.same(what, term.ty(), ty)
@@ -195,7 +200,7 @@ impl Checker<'_> {
         at.iter().try_for_each(|index| self.expect("an index", index, &Ty::INT))
     }
 
-    /// Checks a term, all of its let-spine in a loop.
+    /// Checks a term; iterates over its spine of `let`s.
     fn term(&mut self, term: &Term) -> Checked {
         let (mut rest, mut bound) = (term, Vec::new());
         while let TermKind::Let(x, t, s) = rest.kind() {
@@ -318,7 +323,7 @@ impl Checker<'_> {
         Ok(self.program.def(id).body.ty().clone())
     }
 
-    /// The spine of an application, in a loop.
+    /// An application; iterates over its spine.
     fn application(&mut self, term: &Term) -> Checked<Ty> {
         let (mut head, mut spine) = (term, Vec::new());
         while let TermKind::App(f, x) = head.kind() {
@@ -448,7 +453,7 @@ impl Checker<'_> {
         Ok(ty.clone())
     }
 
-    /// The type of the elements behind so many axes.
+    /// The type of the elements below `axes` axes.
     fn elem(&self, ty: &Ty, axes: usize) -> Checked<Ty> {
         let mut elem = ty;
         for _ in 0..axes {
@@ -460,7 +465,7 @@ impl Checker<'_> {
         Ok(elem.clone())
     }
 
-    /// The rank and the type of the scalars of an array of scalars.
+    /// The rank of an array of scalars, and its scalar type.
     fn scalars(&self, ty: &Ty) -> Checked<(usize, ScalarTy)> {
         let (mut rank, mut elem) = (0, ty);
         while let Ty::Array(inner) = elem {
@@ -484,7 +489,7 @@ impl Checker<'_> {
         self.elem(xs.ty(), 1)
     }
 
-    /// The row says the type. One with rules is a function of the library.
+    /// The type from the primitive's row. A primitive with rules is a function of the library.
     fn array_prim(&mut self, prim: ArrayPrim, args: &[Term]) -> Checked<Ty> {
         args.iter().try_for_each(|arg| self.term(arg).map(drop))?;
         let kinds = args.iter().map(|arg| self.scalars(arg.ty())).collect::<Checked<Vec<_>>>()?;
@@ -544,7 +549,7 @@ impl Checker<'_> {
         self.expect("what is added", value, &elem).map(|()| Ty::unit())
     }
 
-    /// A function with rules: one λ for each parameter, and for all that a rule takes.
+    /// A function with rules: one λ for each parameter, and for each argument that a rule takes.
     fn ruled(&mut self, ruled: &Ruled) -> Checked<Ty> {
         let (params, result) = ruled.signature();
         require(first_order(self.program, &result), || {
@@ -567,7 +572,7 @@ impl Checker<'_> {
         Ok(ruled.function.ty().clone())
     }
 
-    /// Checks a term that begins with so many λs, at least one.
+    /// Checks a term that begins with at least `count` λs, where `count` is positive.
     fn lambdas(&mut self, term: &Term, count: usize) -> Checked {
         let (mut inside, mut found) = (term, 0);
         while found < count
@@ -581,7 +586,7 @@ impl Checker<'_> {
         self.term(term)
     }
 
-    /// Argument and result of a function that is differentiated.
+    /// Argument and result type of a differentiated function.
     fn differentiated(&mut self, f: &Term) -> Checked<(Ty, Ty)> {
         self.term(f)?;
         let Ty::Fun(from, to) = f.ty() else {
@@ -598,7 +603,7 @@ impl Checker<'_> {
     }
 }
 
-/// Does a message mention only values that there are?
+/// Checks that a message mentions only existing values.
 fn placeholders(site: &Site, values: usize) -> Checked {
     let mentioned = site
         .message
@@ -646,8 +651,8 @@ fn describe(kind: &TermKind) -> &'static str {
     }
 }
 
-/// Whether two types are one in memory: comparing all fields of a record wherever the record is
-/// mentioned would be quadratic.
+/// Whether two types are the same object: comparing all fields of a record at every mention would
+/// be quadratic.
 fn is_shared(a: &Ty, b: &Ty) -> bool {
     if let (Ty::Tuple(a), Ty::Tuple(b)) = (a, b) {
         return std::rc::Rc::ptr_eq(a, b);

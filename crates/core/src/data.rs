@@ -1,4 +1,4 @@
-//! First-order values at the boundary: what programs take and give.
+//! First-order values at the boundary: arguments and results of programs.
 
 mod args;
 mod close;
@@ -15,7 +15,7 @@ pub use args::Args;
 pub use close::close;
 pub use text::Style;
 
-/// How a function is shown in what `inspect` prints.
+/// Text for a function in the output of `inspect`.
 pub const FUNCTION: &str = "<function>";
 
 /// A first-order value.
@@ -88,13 +88,13 @@ impl Data {
         Data::Tensor(Tensor::reals(vec![rows.len(), columns], rows.concat()))
     }
 
-    /// A size of a variant: an array of so many `()`.
+    /// A size of a variant: an array of `count` times `()`.
     pub fn units(count: usize) -> Data {
         Data::Tensor(Tensor { dims: vec![count, 0], data: Elements::Bool(Vec::new()) })
     }
 
-    /// What people see of a value: that of a variant without its sizes ([`crate::sized`]), or
-    /// itself.
+    /// The displayed part of a value: a variant without its sizes ([`crate::sized`]); other values
+    /// are displayed whole.
     pub fn seen(&self) -> &Data {
         let Data::Record(fields) = self else { return self };
         match fields.last() {
@@ -111,13 +111,14 @@ impl Data {
         }
     }
 
-    /// As readable text, of several lines if it has matrices or is longer than a line of the style.
+    /// The value as readable text; on several lines if it has matrices or exceeds the style's
+    /// width.
     pub fn show(&self, style: Style) -> String {
         text::text(self, style)
     }
 
-    /// Is it equal but for reals that differ by at most `rtol` relative to the larger (absolutely,
-    /// if both are below 1)? NaN equals NaN. Names the first position that differs otherwise.
+    /// Checks equality up to a relative difference of `rtol` in reals (absolute, if both are below
+    /// 1). NaN equals NaN. The error names the first position that differs.
     pub fn close(&self, other: &Data, rtol: f64) -> Result<(), String> {
         close(self, other, rtol)
     }

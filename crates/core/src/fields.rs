@@ -1,5 +1,5 @@
-//! The order in which a program declares the fields of records. To types they are sets; people see
-//! them in this order.
+//! The declaration order of record fields. In types they are sets; they are displayed in this
+//! order.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -7,13 +7,12 @@ use std::sync::Arc;
 
 use crate::data::Data;
 
-/// The fields of records in the order of their declarations, by their names in the order of the
-/// alphabet. A copy is cheap.
+/// Record fields in declaration order, by their alphabetical order. Cheap to clone.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FieldOrder(Arc<HashMap<String, Box<[Box<str>]>>>);
 
 impl FieldOrder {
-    /// Fields are declared in this order; what has been declared first stays.
+    /// Declares fields in this order; an earlier declaration takes precedence.
     pub fn declare<'n>(&mut self, names: impl Iterator<Item = &'n Rc<str>>) {
         let names: Box<[Box<str>]> = names.map(|name| Box::from(&**name)).collect();
         let key = key(names.iter().map(|name| &**name).collect());
@@ -22,8 +21,7 @@ impl FieldOrder {
         }
     }
 
-    /// Puts the fields of a record into the order of their declaration. Those of no declaration
-    /// stay as they are.
+    /// Sorts the fields of a record by their declaration. Undeclared ones keep their order.
     pub fn sort<T>(&self, fields: &mut [T], name: impl Fn(&T) -> &str) {
         if fields.len() < 2 || self.0.is_empty() {
             return;
@@ -33,13 +31,13 @@ impl FieldOrder {
         }
     }
 
-    /// Puts the fields of all records of a value into the order of their declaration, in which
-    /// people read them; programs want them in that of the alphabet.
+    /// Sorts the fields of all records of a value by their declaration, for display; programs need
+    /// them in alphabetical order.
     pub fn arrange(&self, data: &mut Data) {
         if self.0.is_empty() {
             return;
         }
-        // Lists may be long, and their elements are inside each other.
+        // Iterates, because lists may be long, and their elements are nested.
         let mut pending = vec![data];
         while let Some(data) = pending.pop() {
             match data {

@@ -5,11 +5,11 @@
 //!   rows of f at x         let (y, pullback) = vjp f x in for i => pullback eᵢ
 //! ```
 //!
-//! The columns belong to the *leaves* of the point: the scalars and arrays of scalars that it
-//! consists of. A point that consists of nothing else, inside of tuples and records, is *dense*;
-//! another one, with variants or arrays of tuples, is differentiated by rows.
+//! The columns belong to the *leaves* of the point: its scalars and arrays of scalars. A point that
+//! consists only of leaves inside of tuples and records is *dense*; another point, with variants or
+//! arrays of tuples, is differentiated by rows.
 //!
-//! * Assumes: `f` and `x` are variables, which may be mentioned many times.
+//! * Assumes: `f` and `x` are variables, so that they may be mentioned repeatedly.
 //! * Gives: a row of the type of `x` for each real of `f x`.
 
 use lambada_prim::{Prim, Scalar, ScalarTy};
@@ -20,9 +20,9 @@ use crate::build::{
 };
 use crate::{Program, Term, TermKind, Ty, Var};
 
-/// `jacobian f x`, for a function whose result is a real or an array of reals. With columns, if
-/// there are fewer of them than rows; else by rows. By rows where the modes are meant to differ: it
-/// is the reverse derivative that a Jacobian follows.
+/// `jacobian f x`, for a function whose result is a real or an array of reals. Computed by columns
+/// if these are fewer than the rows, otherwise by rows; also by rows if the modes differ on
+/// purpose, because a Jacobian is then the reverse derivative.
 pub fn jacobian(program: &mut Program, f: &Term, x: &Term, span: Span) -> Term {
     let Ty::Fun(_, to) = f.ty() else { panic!("a jacobian of {:?}", f.ty()) };
     if program.modes_differ {
@@ -53,8 +53,8 @@ pub fn jacobian(program: &mut Program, f: &Term, x: &Term, span: Span) -> Term {
     let_(value, app(f.clone(), x.clone()), chosen)
 }
 
-/// The rows of a Jacobian that has evidently few diagonals, else what is given: columns of which no
-/// row has two share a product.
+/// The rows of a Jacobian with evidently few diagonals, otherwise `otherwise`. Columns without a
+/// common row share a product.
 ///
 /// ```text
 ///   let (low, high) = band f x in if high < low then otherwise else
@@ -95,10 +95,10 @@ fn by_diagonals(
 }
 
 /// The second derivatives of a function with a real result at a dense point without integers: for
-/// each leaf, an array over its elements of the change of the gradient; these arrays by leaves
-/// again. Of one leaf only, the array of that; else a tuple of tuples.
+/// each leaf, an array over its elements of the derivative of the gradient, by leaves again. For a
+/// single leaf this is one array, otherwise a tuple of tuples.
 ///
-/// Nothing, if the point is of another type.
+/// `None`, if the point has another type.
 pub fn hessian(program: &mut Program, f: &Term, x: &Term, span: Span) -> Option<Term> {
     let leaves = leaves(x.ty())?;
     if leaves.iter().any(|leaf| leaf.elem != ScalarTy::Real) {
@@ -128,7 +128,7 @@ pub fn hessian(program: &mut Program, f: &Term, x: &Term, span: Span) -> Option<
 /// A scalar or an array of scalars inside of a point.
 #[derive(Clone, PartialEq)]
 struct Leaf {
-    /// The components on the way to it.
+    /// Path of components to the leaf.
     path: Vec<usize>,
     elem: ScalarTy,
     rank: usize,
@@ -232,7 +232,7 @@ fn columns(
     leaf.over(x, places, column)
 }
 
-/// The rows, from the columns of all leaves.
+/// The rows, transposed from the columns of all leaves.
 fn transposed(
     program: &mut Program,
     f: &Term,
@@ -283,7 +283,7 @@ fn zeros(program: &mut Program, leaf: &Leaf, x: &Term) -> Term {
     leaf.over(x, places, zero)
 }
 
-/// 1 at a place, 0 elsewhere, of the shape of `like`.
+/// An array of the shape of `like` with 1 at a place and 0 elsewhere.
 fn one_hot(program: &mut Program, like: &Term, place: &[Var]) -> Term {
     let here: Vec<Var> = place.iter().map(|_| program.fresh("k", Ty::INT)).collect();
     let equal = here.iter().zip(place).map(|(a, b)| prim(Prim::EqInt, vec![var(a), var(b)]));

@@ -1,6 +1,6 @@
 //! Programs as text: Lambada's own syntax with the fewest parentheses and canonical names, so that
-//! equal print means α-equal. What users do not write stands as calls: `check`, `dim`, `reduce`,
-//! `select`.
+//! equal text means α-equivalence. Constructs without surface syntax are printed as calls: `check`,
+//! `dim`, `reduce`, `select`.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -35,7 +35,7 @@ pub fn print_type(program: &Program, ty: &Ty) -> String {
     Printer::new(program).ty(ty, LOWEST)
 }
 
-/// How wide a line may be.
+/// Limit on the width of a line.
 const WIDTH: usize = 100;
 
 fn text(text: impl Into<String>) -> Doc {
@@ -112,16 +112,16 @@ struct Printer<'a> {
     program: &'a Program,
     /// The names of the definitions, made unique.
     globals: Vec<String>,
-    /// What no local variable may be called.
+    /// Names that no local variable may have.
     reserved: HashSet<String>,
-    /// What no further local variable may be called.
+    /// Names that no further local variable may have.
     used: HashSet<String>,
     locals: HashMap<u32, String>,
 }
 
-/// The hint, or the hint with the least number that makes it new.
+/// The hint, or the hint with the least number that makes it unique.
 fn unique(hint: &str, used: &mut HashSet<String>) -> String {
-    // The state of a loop with a pattern is called after that, `(x, y)`.
+    // The hint for the state of a loop may be its pattern, `(x, y)`.
     let hint = if hint.starts_with('(') { "state" } else { hint };
     let numbered = (1..).map(|k| format!("{hint}_{k}"));
     let name = std::iter::once(hint.to_string())
@@ -225,7 +225,7 @@ impl Printer<'_> {
         self.function(word, name, &def.body)
     }
 
-    /// What a word, `def` or `and`, defines under a name.
+    /// A function defined by `word`: `def`, `let rec` or `and`.
     fn function(&mut self, word: &str, name: &str, term: &Term) -> Doc {
         let (params, body) = self.params(term.without_rules());
         let params: String = params.iter().map(|param| format!(" {param}")).collect();
@@ -236,8 +236,8 @@ impl Printer<'_> {
         concat([function, self.rules(ruled)])
     }
 
-    /// `with jvp (\x dx -> t)`, each rule on a line of its own; `of` says that it takes the value,
-    /// `adding` that it takes functions that add.
+    /// `with jvp (\x dx -> t)`, each rule on a line of its own; `of` marks a rule that takes the
+    /// value, `adding` one that takes adding functions.
     fn rules(&mut self, ruled: &Ruled) -> Doc {
         let rules = [("jvp", &ruled.jvp), ("vjp", &ruled.vjp)];
         let rules = rules.into_iter().filter_map(|(mode, rule)| Some((mode, rule.as_ref()?)));
@@ -388,7 +388,7 @@ impl Printer<'_> {
         call(head, args, context)
     }
 
-    /// Bindings and checks, one to a line, and what they lead to.
+    /// Bindings and checks, one to a line, and their body.
     fn spine(&mut self, mut term: &Term, context: u8) -> Doc {
         let mut docs = Vec::new();
         loop {
@@ -575,7 +575,7 @@ fn operator(op: ReduceOp) -> &'static str {
     }
 }
 
-/// Would the arms of a match after this term be taken for arms of its own?
+/// Whether the term would absorb the arms of a match that follows it.
 fn ends_in_match(term: &Term) -> bool {
     match term.kind() {
         TermKind::Match(..) => true,
@@ -612,7 +612,7 @@ fn ends_in_match(term: &Term) -> bool {
     }
 }
 
-/// Whether it is a variant with its sizes.
+/// Whether the record is a variant with its sizes.
 fn is_sized(fields: &[(Rc<str>, Ty)]) -> bool {
     sized::is_sized(fields.iter().map(|(label, _)| &**label))
 }

@@ -1,4 +1,4 @@
-//! Programs: monomorphic definitions, in the order in which they depend on each other.
+//! Programs: monomorphic definitions, in dependency order.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -13,48 +13,48 @@ use crate::{FieldOrder, SizedTy, Term, Ty, TypeDecl, TypeId};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct DefId(pub u32);
 
-/// A program: what one entry point needs, specialized to the types at which it is used.
+/// A program: the definitions that one entry point needs, specialized to the types of their uses.
 #[derive(Clone, Debug, Default)]
 pub struct Program {
     /// The variant types.
     pub types: Vec<TypeDecl>,
-    /// The definitions, group by group; each mentions only those of earlier groups and those of its
-    /// own group.
+    /// The definitions, group by group; each mentions only definitions of earlier groups and of its
+    /// own.
     pub defs: Vec<Def>,
     /// One past the largest variable id in use.
     pub next_var: u32,
-    /// How many bits its reals have.
+    /// Precision of reals.
     pub precision: Precision,
-    /// Does the user mean the modes to differ somewhere? Then Jacobians are reverse derivatives,
+    /// Whether the user lets the modes differ on purpose. If so, Jacobians are reverse derivatives,
     /// whatever their sizes.
     pub modes_differ: bool,
-    /// The order in which people see the fields of records.
+    /// Display order of record fields.
     pub fields: FieldOrder,
 }
 
 /// A definition at fixed types.
 #[derive(Clone, Debug)]
 pub struct Def {
-    /// As the user calls it.
+    /// Its name in the source.
     pub name: Rc<str>,
     /// A closed term; a function is a `Lam` per parameter.
     pub body: Term,
-    /// What the user's signature says of the parameters and their sizes.
+    /// Parameters and sizes from the user's signature.
     pub signature: Signature,
     /// Where it is defined.
     pub span: Span,
-    /// The number of its strongly connected component. A definition that is not recursive is alone
-    /// in its group; those of a recursive group are functions. The numbers increase along the
+    /// Number of its strongly connected component. A definition that is not recursive is alone in
+    /// its group; a recursive group consists of functions. The numbers do not decrease along the
     /// definitions.
     pub group: u32,
 }
 
-/// The parameters of a definition with their declared or inferred sizes: by this, input data is
-/// checked and named.
+/// The parameters of a definition with their declared or inferred sizes, to check and name input
+/// data.
 #[derive(Clone, Debug, Default)]
 pub struct Signature {
-    /// Name and type of each parameter; a parameter that is a pattern is called by that, `(a, b)`,
-    /// and one without a name by its position, `argument 2`.
+    /// Name and type of each parameter. The name of a pattern is its text, `(a, b)`; that of a
+    /// parameter without a name is its position, `argument 2`.
     pub params: Vec<(Rc<str>, SizedTy)>,
     /// The result.
     pub result: Option<SizedTy>,
@@ -66,7 +66,7 @@ impl Program {
         &self.defs[id.0 as usize]
     }
 
-    /// Adds a definition that mentions only those that there are; it is alone in its group.
+    /// Adds a definition that mentions only existing ones; it is alone in its group.
     pub fn define(
         &mut self,
         name: impl Into<Rc<str>>,
@@ -85,7 +85,7 @@ impl Program {
         start..start + self.defs[start..].partition_point(|def| def.group == group)
     }
 
-    /// Does a definition call itself, directly or through others of its group?
+    /// Whether a definition calls itself, directly or through others of its group.
     pub fn is_recursive(&self, id: DefId) -> bool {
         let group = self.group(self.def(id).group);
         group.len() > 1 || self.def(id).body.globals().contains(&id)
@@ -101,7 +101,7 @@ impl Program {
         &self.types[id.0 as usize]
     }
 
-    /// Does a value of this type contain others of it?
+    /// Whether values of this type may contain others of it.
     pub fn is_recursive_type(&self, id: TypeId) -> bool {
         let (mut seen, mut pending) = (HashSet::new(), vec![id]);
         while let Some(at) = pending.pop() {
@@ -116,7 +116,7 @@ impl Program {
         false
     }
 
-    /// Whether there is a recursive type in this one.
+    /// Whether the type contains a recursive type.
     pub fn has_recursive_type(&self, ty: &Ty) -> bool {
         let (mut seen, mut pending) = (HashSet::new(), Vec::new());
         variants_in(ty, &mut pending);

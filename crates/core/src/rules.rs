@@ -1,6 +1,5 @@
-//! Functions with derivatives of their own. A rule is a function by itself: it takes the
-//! parameters, where it asks for it the value that the function has there, and then the tangents or
-//! the cotangent.
+//! Functions with custom derivatives. A rule is a function of the parameters, optionally the
+//! function's value there, and then the tangents or the cotangent.
 //!
 //! ```text
 //!   function  t1 -> … -> tk -> r                     r first-order
@@ -8,13 +7,14 @@
 //!   vjp       t1 -> … -> tk [-> r] -> r -> (c1, …, ck)    one part alone, if k = 1
 //! ```
 //!
-//! A parameter that is a function has a tangent of the same type: `df x` is the tangent of `f x` at
-//! a fixed `x`. Its cotangent is a formal sum: an array of points with the cotangents of the values
-//! there. So c is `[](a, b)` for `a -> b`, and t for all other t. A rule that *adds* takes one
-//! function `(a, b) -> ()` more for each such parameter, which adds a pair to the sum, and gives
-//! `()` in its place: the pairs of a long loop need no array.
+//! A function parameter has a tangent of the same type: `df x` is the tangent of `f x` at a fixed
+//! `x`. Its cotangent is a formal sum: an array of points with the cotangents of the values there.
+//! So c is `[](a, b)` for `a -> b`, and t for all other t. A rule that *adds* takes one more
+//! function `(a, b) -> ()` for each such parameter, which adds a pair to the sum, and returns `()`
+//! in its place, so that the pairs of a long loop need no array.
 //!
-//! A rule speaks of the parameters only: what function and rules capture is a constant to them.
+//! A rule differentiates with respect to the parameters only: captured variables of the function
+//! and its rules are constants.
 
 use std::rc::Rc;
 
@@ -25,9 +25,9 @@ use crate::{Term, TermKind, Ty};
 /// A function with at least one rule.
 #[derive(Clone, Debug)]
 pub struct Ruled {
-    /// What the user called it.
+    /// Its name in the source.
     pub name: Rc<str>,
-    /// Whether it is the library's.
+    /// Whether it belongs to the library.
     pub library: bool,
     /// The function: one λ for each parameter.
     pub function: Term,
@@ -40,16 +40,16 @@ pub struct Ruled {
 /// A rule.
 #[derive(Clone, Debug)]
 pub struct Rule {
-    /// Whether it is not the derivative, on purpose.
+    /// Whether it deliberately differs from the derivative.
     pub pseudo: bool,
     /// Whether it takes the value of the function after the parameters.
     pub takes_value: bool,
-    /// Does it take functions that add to the cotangents of the parameters that are functions? A
-    /// rule `vjp` may.
+    /// Whether it takes functions that add to the cotangents of function parameters. Only a rule
+    /// `vjp` may.
     pub adds: bool,
-    /// The rule: one λ for each of the above, at least.
+    /// The rule: a λ for each of these arguments.
     pub function: Term,
-    /// Where it is written.
+    /// Its place in the source.
     pub span: Span,
 }
 
@@ -64,8 +64,8 @@ impl Ruled {
         (params, ty.clone())
     }
 
-    /// Does the rule `jvp` mention no tangent? Then it says that there is no derivative, whatever
-    /// the function is.
+    /// Whether the rule `jvp` mentions no tangent. Then the derivative is zero, whatever the
+    /// function is.
     pub fn is_constant(&self) -> bool {
         let Some(rule) = &self.jvp else { return false };
         let (mut params, mut body) = (Vec::new(), &rule.function);
@@ -78,19 +78,19 @@ impl Ruled {
         !body.free_vars().iter().any(|x| tangents.contains(&x.id))
     }
 
-    /// The rules that there are, in this order: `jvp`, `vjp`.
+    /// The existing rules, in this order: `jvp`, `vjp`.
     pub fn rules(&self) -> impl Iterator<Item = &Rule> {
         self.jvp.iter().chain(&self.vjp)
     }
 
-    /// The type that the rule `jvp` has.
+    /// The type of the rule `jvp`.
     pub fn jvp_ty(&self, takes_value: bool) -> Ty {
         let (params, result) = self.signature();
         let tangents = funs(&params, result.clone());
         funs(&params, if takes_value { Ty::fun(result, tangents) } else { tangents })
     }
 
-    /// The type that the rule `vjp` has.
+    /// The type of the rule `vjp`.
     pub fn vjp_ty(&self, takes_value: bool, adds: bool) -> Ty {
         let (params, result) = self.signature();
         let part = |param| if adds { rest(param) } else { cotangent(param) };
@@ -102,18 +102,19 @@ impl Ruled {
     }
 }
 
-/// The type of the function that adds to the cotangent of a parameter, if that is a function.
+/// The type of the function that adds to the cotangent of a function parameter; `None` for other
+/// parameters.
 pub fn adder(param: &Ty) -> Option<Ty> {
     let Ty::Fun(from, to) = param else { return None };
     Some(Ty::fun(Ty::tuple([(**from).clone(), (**to).clone()]), Ty::unit()))
 }
 
-/// The type of what a rule that adds gives for a parameter.
+/// The result type of an adding rule for a parameter.
 fn rest(param: &Ty) -> Ty {
     if let Ty::Fun(..) = param { Ty::unit() } else { param.clone() }
 }
 
-/// The type of the cotangent that a rule gives for a parameter.
+/// The cotangent type of a parameter in a rule.
 pub fn cotangent(param: &Ty) -> Ty {
     let Ty::Fun(from, to) = param else { return param.clone() };
     Ty::array(Ty::tuple([(**from).clone(), (**to).clone()]))
@@ -129,7 +130,7 @@ impl Term {
         if let TermKind::Ruled(ruled) = self.kind() { &ruled.function } else { self }
     }
 
-    /// Whether it is a λ, perhaps with rules.
+    /// Whether the term is a λ, perhaps with rules.
     pub fn is_function(&self) -> bool {
         matches!(self.without_rules().kind(), TermKind::Lam(..))
     }

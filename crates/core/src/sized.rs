@@ -1,13 +1,12 @@
-//! Values of variant types that take sizes. `tree [d]` is a record of the sizes and the value: each
-//! size is an array of that many `()`, so it is a size like all others: it is merged, checked,
-//! differentiated and stored as those are, and an array of trees has one `d` even where it is
-//! empty. No user can write the labels.
+//! Values of variant types with sizes. `tree [d]` is a record of the sizes and the value. Each size
+//! is an array of that many `()`, so it is merged, checked, differentiated and stored like all
+//! other sizes, and an empty array of trees still has its `d`. Users cannot write the labels.
 
 use std::rc::Rc;
 
 use crate::{Size, SizedTy, TypeId};
 
-/// The label of the value, after those of the sizes.
+/// The label of the value, which stands after the sizes.
 pub const VALUE: &str = "]";
 
 /// The label of a size, by its position.
@@ -15,7 +14,7 @@ pub fn label(k: usize) -> String {
     format!("[{k:03}")
 }
 
-/// Are these the labels of a variant with its sizes?
+/// Whether these are the labels of a variant with its sizes.
 pub fn is_sized<'a>(mut labels: impl Iterator<Item = &'a str>) -> bool {
     labels.next().is_some_and(|label| label.starts_with('['))
 }
@@ -29,7 +28,7 @@ pub(crate) fn shown(label: &str) -> String {
     }
 }
 
-/// The sizes of a variant and the variant itself; nothing for other types.
+/// The sizes of a variant and the variant itself; `None` for other types.
 pub fn of(ty: &SizedTy) -> Option<(impl Iterator<Item = &Size>, TypeId)> {
     let SizedTy::Record(fields) = ty else { return None };
     let ((_, SizedTy::Variant(id)), sizes) = fields.split_last()? else { return None };

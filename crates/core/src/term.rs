@@ -1,6 +1,5 @@
 //! Terms. Every node carries its type and every variable its own, so `t.ty()` needs no environment.
-//! Trees are shared (`Rc`); a variable is bound once in a program (the checker reports "bound
-//! twice").
+//! Trees are shared (`Rc`); each variable is bound once in a program, which the checker verifies.
 
 use std::rc::Rc;
 
@@ -9,10 +8,10 @@ use lambada_source::{Site, Span, stack};
 
 use crate::{DefId, Ruled, Ty};
 
-/// What a variable is called that elaboration makes for an operand that has no name.
+/// The hint of a variable that elaboration makes for an operand without a name.
 pub const OPERAND: &str = "operand";
 
-/// A variable: identified by `id` alone; `hint` is what the user called it.
+/// A variable, identified by `id` alone; `hint` is its name in the source.
 #[derive(Clone, Debug)]
 pub struct Var {
     /// Unique in a program.
@@ -41,20 +40,20 @@ impl std::hash::Hash for Var {
 #[derive(Clone, Debug)]
 pub struct Term(pub(crate) Rc<Node>);
 
-/// What a term consists of.
+/// A node of a term.
 #[derive(Debug)]
 pub struct Node {
     /// The construct.
     pub kind: TermKind,
     /// Its type.
     pub ty: Ty,
-    /// The place in the source that it comes from; blamed by run-time errors.
+    /// Its place in the source; run-time errors blame it.
     pub span: Span,
 }
 
 impl Drop for Node {
-    /// In a loop along the spine of lets, applications and checks: it may be many thousands long.
-    /// So may be other chains, which are dropped with more stack where there is little.
+    /// Iterates over the spine of lets, applications and checks, because it may be many thousands
+    /// long. Other long chains are dropped recursively, on a larger stack if needed.
     fn drop(&mut self) {
         let mut next = take_spine(&mut self.kind);
         while let Some(Term(node)) = next {
@@ -72,7 +71,7 @@ fn take_spine(kind: &mut TermKind) -> Option<Term> {
     if let TermKind::Let(_, _, next) | TermKind::App(next, _) | TermKind::Check { body: next, .. } =
         kind
     {
-        // Something small takes its place. At the end of the thread there is nothing small left.
+        // A small term replaces it. While the thread ends, that term may be gone.
         LEAF.try_with(|leaf| std::mem::replace(next, leaf.clone())).ok()
     } else {
         None
@@ -114,7 +113,7 @@ pub enum TermKind {
     Global(DefId),
     /// A scalar constant.
     Lit(Scalar),
-    /// A value where none is ever asked for: the case of a constructor that a value is known not to
+    /// A value in a place that is never evaluated: the case of a constructor that a value cannot
     /// have.
     Never,
     /// `\x -> t`
@@ -131,7 +130,7 @@ pub enum TermKind {
     Tuple(Vec<Term>),
     /// The k-th component of a tuple, or field of a record in alphabetical order.
     Proj(Term, usize),
-    /// The constructor with the given tag, applied to all its arguments; the type says of which
+    /// The constructor with this tag, applied to all its arguments; the type determines the
     /// variant.
     Con(usize, Vec<Term>),
     /// One arm per constructor, in the order of the tags. Nested patterns have been compiled away.
@@ -148,11 +147,11 @@ pub enum TermKind {
     /// The size of an array along an axis: `Dim(xs, 0)` is `length xs`, `Dim(m, 1)` the number of
     /// columns.
     Dim(Term, usize),
-    /// `xs[i, j]`: as many indices as given, at most the rank. Out of range is a run-time error at
-    /// the node's span.
+    /// `xs[i, j]`: at most as many indices as the rank. An index out of range is a run-time error
+    /// at the node's span.
     Index(Term, Vec<Term>),
-    /// `xs with [i, j] = t`; the value may be a row. Out of range, or another shape than the
-    /// element it replaces, is a run-time error.
+    /// `xs with [i, j] = t`; the value may be a row. An index out of range, or a shape other than
+    /// the replaced element's, is a run-time error.
     Update(Term, Vec<Term>, Term),
     /// `⊕ xs` over the outermost axis of an array of scalars; 0, 1, ±inf … for an empty one. For
     /// `Add` the elements may be arrays (`sum` of a matrix is the row of its column sums).
@@ -164,11 +163,11 @@ pub enum TermKind {
     Loop {
         /// The state, in scope in the body and in the condition.
         state: Var,
-        /// Its first value.
+        /// Its initial value.
         init: Term,
-        /// What drives it.
+        /// Its iteration.
         kind: LoopKind,
-        /// The next state. Its arrays have the shapes that they have in `init`.
+        /// The next state. Its arrays must keep their shapes from `init`.
         body: Term,
     },
     /// `accumulate h = init in body`: always gives the pair `(body, h)`; elaboration projects where
@@ -176,55 +175,55 @@ pub enum TermKind {
     Accumulate {
         /// The accumulator: a name that only `Add` mentions, never a value.
         acc: Var,
-        /// What it holds first.
+        /// Its initial content.
         init: Term,
-        /// Where additions happen.
+        /// The region in which additions happen.
         body: Term,
     },
-    /// `h[i, j] += t`, of type `()`. The value may be a row; out of range or another shape is a
-    /// run-time error.
+    /// `h[i, j] += t`, of type `()`. The value may be a row; an index out of range or another shape
+    /// is a run-time error.
     Add {
         /// The accumulator.
         acc: Var,
-        /// Where to add; empty for all of it.
+        /// The element to add to; empty for the whole accumulator.
         index: Vec<Term>,
-        /// What to add.
+        /// The value to add.
         value: Term,
     },
     /// `t`, if the condition holds; otherwise a run-time error with the integers `values` in its
     /// message.
     Check {
-        /// Of type `bool`.
+        /// The condition, of type `bool`.
         cond: Term,
-        /// What to say.
+        /// The message, and the place to blame.
         site: Site,
-        /// Fill the message's placeholders.
+        /// Values for the message's placeholders.
         values: Vec<Term>,
-        /// What it guards.
+        /// The guarded term.
         body: Term,
     },
-    /// `t`, which is printed when it has been evaluated. The message of the site is its name, or
-    /// nothing.
+    /// `t`, printed after its evaluation. The message of the site is its label, perhaps empty.
     Inspect(Site, Term),
     /// `jvp f x dx : (b, b)` for `f : a -> b`, first order.
     Jvp(Term, Term, Term),
     /// `vjp f x : (b, b -> a)` for `f : a -> b`, first order.
     Vjp(Term, Term),
-    /// A function with derivatives of its own.
+    /// A function with custom derivatives.
     Ruled(Box<Ruled>),
-    /// `reach f x marks : b` for `f : a -> b` and marks of type `a`, which are not negative: which
-    /// reals of `f x` can depend on a marked one. It is `jvp` with ones for all partial derivatives
-    /// that are not zero whatever the values: a real is positive where a way leads to it from a
-    /// mark, and zero elsewhere. How large it is says nothing. Of a branch, what is taken counts;
-    /// of an extremum, all elements.
+    /// `reach f x marks : b` for `f : a -> b` and nonnegative marks of type `a`: the reals of `f x`
+    /// that can depend on a marked one. It is `jvp` with 1 for every partial derivative that is not
+    /// zero for all values: a real is positive if a path leads to it from a mark, and zero
+    /// otherwise; its magnitude has no meaning. Only the branch taken counts; all elements of an
+    /// extremum count.
     Reach(Term, Term, Term),
     /// `band f x : (int, int)`: the lowest and the highest diagonal of the Jacobian of `f` at `x`
-    /// that can differ from zero, where these are few and evident from the program; else `(0, -1)`.
-    /// So it says what is known of a program, and no result may depend on it but by its costs.
+    /// that can differ from zero, if these are few and evident from the program; otherwise
+    /// `(0, -1)`. The value depends on program analysis, so no result may depend on it, except in
+    /// its cost.
     Band(Term, Term),
 }
 
-/// One arm of a match: the constructor's arguments, and the result.
+/// An arm of a match.
 #[derive(Clone, Debug)]
 pub struct Arm {
     /// The arguments.
@@ -233,21 +232,22 @@ pub struct Arm {
     pub body: Term,
 }
 
-/// What the reverse sweep of a loop keeps of its forward sweep. It changes what a derivative costs,
-/// never what it is. `K`: how a number of states is written.
+/// The checkpointing policy of a loop: the part of the forward sweep that the reverse sweep keeps.
+/// It changes only the cost of a derivative, never its value. `K`: representation of a number of
+/// states.
 #[derive(Clone, Debug)]
 pub enum Checkpoint<K> {
-    /// What each iteration needs.
+    /// The residuals of every iteration.
     All,
-    /// One state in about √n; what is between two of them is run again.
+    /// One state in about √n; the reverse sweep recomputes the iterations between two states.
     Sqrt,
-    /// At most so many states, at least one; what is between two of them is run again as often as
-    /// the binomial schedule says.
+    /// At most this number of states, at least 1; the reverse sweep recomputes the iterations
+    /// between two states according to the binomial schedule.
     States(K),
 }
 
 impl<K> Checkpoint<K> {
-    /// The number of states, if it is given.
+    /// The number of states, if specified.
     pub fn states(&self) -> Option<&K> {
         match self {
             Checkpoint::All | Checkpoint::Sqrt => None,
@@ -255,7 +255,7 @@ impl<K> Checkpoint<K> {
         }
     }
 
-    /// The same policy with the number written differently.
+    /// The policy with another representation of the number.
     pub fn map<L>(&self, f: impl FnOnce(&K) -> L) -> Checkpoint<L> {
         match self {
             Checkpoint::All => Checkpoint::All,
@@ -265,7 +265,7 @@ impl<K> Checkpoint<K> {
     }
 }
 
-/// What drives a loop.
+/// The iteration of a loop.
 #[derive(Clone, Debug)]
 pub enum LoopKind {
     /// `for i < n checkpoint …`

@@ -1,6 +1,5 @@
-//! Types. Those of terms say nothing of sizes: an array carries its shape, and every equation
-//! between sizes that inference could not prove is a `check` in the term (see
-//! docs/decisions/types.md).
+//! Types. Types of terms have no sizes: an array carries its shape, and every equation between
+//! sizes that inference could not prove is a `check` in the term (see docs/decisions/types.md).
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -31,15 +30,15 @@ pub enum Ty {
 /// A variant type, at fixed type arguments.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TypeDecl {
-    /// As users see it, but for the sizes: `shape`, `list real`.
+    /// The name in the source with type arguments, without sizes: `shape`, `list real`.
     pub name: Rc<str>,
     /// The constructors in the order of the definition; the position is the tag.
     pub constructors: Vec<(Rc<str>, Vec<Ty>)>,
-    /// The names of the sizes that the type takes: then its values stand in records
+    /// The names of the type's sizes; if there are any, its values stand in records
     /// ([`crate::sized`]).
     pub sizes: Vec<Rc<str>>,
-    /// The arguments of the constructors as the definition writes them, in terms of these sizes;
-    /// empty where there are none.
+    /// The constructors' argument types from the definition, in terms of these sizes; empty without
+    /// sizes.
     pub written: Vec<Vec<SizedTy>>,
 }
 
@@ -60,16 +59,16 @@ pub enum SizedTy {
     Variant(TypeId),
 }
 
-/// A size, as far as the signature tells.
+/// A size in a signature.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Size {
-    /// `[]`: any.
+    /// `[]`: unknown.
     Any,
     /// `[3]`.
     Const(u64),
     /// `[n]`: a size variable or an `int` parameter.
     Var(Arc<str>),
-    /// `[d*(d-1)/2]`: as text; the equation is checked by the program itself.
+    /// `[d*(d-1)/2]`: as text; the program itself checks the equation.
     Expr(Arc<str>),
 }
 

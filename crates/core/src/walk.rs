@@ -1,17 +1,16 @@
-//! The children of each construct, in one place, and what follows from them: free variables,
-//! renaming, substitution.
+//! The children of each construct, and functions based on them: free variables, renaming,
+//! substitution.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use crate::{Arm, DefId, LoopKind, Program, Rule, Ruled, Term, TermKind, Var};
 
-/// How to rebuild a term from its parts; binders and accumulators stay by default.
+/// A transformation of a term's parts; binders and accumulators stay by default.
 pub trait Rebuild {
     /// A child.
     fn term(&mut self, term: &Term) -> Term;
 
-    /// A variable where it is bound. Called after the children that are outside of its scope and
-    /// before those that are inside.
+    /// A binding variable. Called after the children outside of its scope and before those inside.
     fn binder(&mut self, var: &Var) -> Var {
         var.clone()
     }
@@ -22,14 +21,13 @@ pub trait Rebuild {
     }
 }
 
-/// Children in whose scope nothing new is bound.
+/// Children without new variables in scope.
 fn outside<'a>(terms: impl IntoIterator<Item = &'a Term>) -> Vec<(Vec<&'a Var>, &'a Term)> {
     terms.into_iter().map(|term| (Vec::new(), term)).collect()
 }
 
 impl Term {
-    /// The children in the order of evaluation, each with the variables that are bound in it and
-    /// not around it.
+    /// The children in the order of evaluation, each with the variables that the node binds in it.
     pub fn scoped_children(&self) -> Vec<(Vec<&Var>, &Term)> {
         match self.kind() {
             TermKind::Var(_) | TermKind::Global(_) | TermKind::Lit(_) | TermKind::Never => {
@@ -89,8 +87,7 @@ impl Term {
         self.scoped_children().into_iter().map(|(_, term)| term).collect()
     }
 
-    /// The node with other parts. Types and spans stay: parts are replaced by parts of the same
-    /// type.
+    /// The node with transformed parts. Types and spans stay, because parts keep their types.
     pub fn rebuild(&self, with: &mut dyn Rebuild) -> Term {
         let kind = match self.kind() {
             TermKind::Var(_) | TermKind::Global(_) | TermKind::Lit(_) | TermKind::Never => {
@@ -174,8 +171,7 @@ impl Term {
         self.rebuild(&mut Children(f))
     }
 
-    /// The variables and accumulators that it mentions and does not bind, in the order of their
-    /// first mention.
+    /// The free variables and accumulators of the term, in the order of their first mention.
     pub fn free_vars(&self) -> Vec<Var> {
         let mut search =
             FreeVars { bound: HashSet::new(), seen: HashSet::new(), found: Vec::new() };
@@ -183,7 +179,7 @@ impl Term {
         search.found
     }
 
-    /// The definitions that it mentions.
+    /// The definitions that the term mentions.
     pub fn globals(&self) -> BTreeSet<DefId> {
         let (mut found, mut pending) = (BTreeSet::new(), vec![self]);
         while let Some(term) = pending.pop() {
@@ -195,8 +191,8 @@ impl Term {
         found
     }
 
-    /// The term with terms for variables, all bound variables fresh: those of the term and those of
-    /// each copy of what is put in.
+    /// The term with terms substituted for variables. All bound variables are fresh, also in each
+    /// copy of a substituted term.
     pub fn substitute(&self, program: &mut Program, terms: &HashMap<u32, Term>) -> Term {
         Substitution { program, terms, renamed: HashMap::new() }.term(self)
     }
@@ -262,7 +258,7 @@ struct FreeVars {
 }
 
 impl FreeVars {
-    /// Variables are bound once in a program, so leaving a scope need not be undone.
+    /// Variables are bound once in a program, so `bound` need not be undone.
     fn term(&mut self, mut term: &Term) {
         while let TermKind::Let(x, t, s) = term.kind() {
             self.term(t);

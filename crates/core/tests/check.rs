@@ -1,4 +1,4 @@
-//! What the checker rejects, and in which words; a well-typed program for contrast.
+//! Programs that the checker rejects, with its messages; a well-typed program for contrast.
 
 use lambada_core::{
     Arm, Checkpoint, Def, DefId, LoopKind, Program, Signature, Size, SizedTy, Term, TermKind, Ty,

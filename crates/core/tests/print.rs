@@ -1,4 +1,4 @@
-//! How core prints; and that substitution keeps names apart.
+//! Printing of core; and capture-free substitution.
 
 use std::collections::HashMap;
 

@@ -1,11 +1,11 @@
-//! What the language itself defines: the scalar functions of the table of primitives, and what
-//! cannot be written in Lambada.
+//! Names that the language itself defines: the scalar functions of the primitive table, and the
+//! builtins that Lambada code cannot express.
 
 use lambada_prim::{Prim, Scalar, ScalarTy, Surface};
 
 use crate::solve::ty::Bases;
 
-/// A name that is neither of the user nor of the prelude.
+/// A name defined by the language, not by the user or the prelude.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Builtin {
     /// `exp`, `max`: a scalar function, by its spelling in the table of primitives.
@@ -29,10 +29,10 @@ pub(crate) enum Builtin {
     Reach,
     /// For the library: the diagonals that a Jacobian has, see [`lambada_core::TermKind::Band`].
     Band,
-    /// For the library: the largest or smallest element; that of nothing is an infinity.
+    /// For the library: the largest or smallest element; an infinity for an empty array.
     Extremum(Extremum),
-    /// For the library: `check_… c k … x` is `x` if `c` holds, else a failure with these words, in
-    /// which the integers `k` stand for `{0}`, ….
+    /// For the library: `check_… c k … x` is `x` if `c` holds; otherwise it fails with this
+    /// message, in which the integers `k` replace `{0}`, ….
     Check(&'static str),
 }
 
@@ -43,12 +43,12 @@ pub(crate) enum Extremum {
     Min,
 }
 
-/// How a scalar function works on arrays.
+/// Extension of a scalar function to arrays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FunctionShape {
-    /// Elementwise; of numbers of these types.
+    /// Elementwise on numbers of these types.
     Unary(Bases),
-    /// Elementwise, and a scalar with an array.
+    /// Elementwise; a scalar broadcasts to the shape of an array.
     Binary(Bases),
     /// A scalar, then elementwise: `polygamma`.
     Indexed(ScalarTy, Bases),
@@ -56,7 +56,7 @@ pub(crate) enum FunctionShape {
     Scalar(ScalarTy, ScalarTy),
 }
 
-/// Checks of the library: their names and words.
+/// Names and messages of the library's checks.
 const CHECKS: &[(&str, &str)] = &[
     ("prelude_check_maximum", "maximum of an empty array"),
     ("prelude_check_minimum", "minimum of an empty array"),
@@ -115,7 +115,7 @@ impl Builtin {
         named.into_iter().chain(Prim::ALL.iter().filter_map(|prim| call_name(*prim)))
     }
 
-    /// How many arguments it must have to do anything.
+    /// Number of arguments at which the builtin evaluates.
     pub fn arity(self) -> usize {
         match self {
             Builtin::Constant(_) | Builtin::Pseudo => 0,
@@ -140,7 +140,7 @@ pub fn builtin_names() -> impl Iterator<Item = &'static str> {
     Builtin::names()
 }
 
-/// How many numbers the words of a check have places for.
+/// Number of placeholders in the message of a check.
 pub(crate) fn numbers(words: &str) -> usize {
     words.matches('{').count()
 }
@@ -152,8 +152,8 @@ fn call_name(prim: Prim) -> Option<&'static str> {
     }
 }
 
-/// A function of the table: what the rows of one spelling have in common says how it works on
-/// arrays.
+/// The scalar function with this name. The types of its first row, and the result types of all its
+/// rows, decide how it extends to arrays.
 fn scalar_function(name: &str) -> Option<Builtin> {
     let rows: Vec<Prim> =
         Prim::ALL.iter().copied().filter(|prim| call_name(*prim) == Some(name)).collect();

@@ -1,4 +1,4 @@
-//! The result of elaboration, and what may be asked of it.
+//! The result of elaboration, and queries on it.
 
 use std::rc::Rc;
 
@@ -17,7 +17,7 @@ use crate::solve::ty::{Node, Ty};
 use crate::specialize::Specialize;
 use crate::typed::{Function, FunctionId, GlobalId, Local};
 
-/// A program that has been elaborated, perhaps with problems.
+/// An elaborated program, perhaps with problems.
 pub struct Checked {
     elaborated: Elaborated,
     errors: Vec<Problem>,
@@ -39,16 +39,16 @@ pub struct Definition {
     pub is_function: bool,
 }
 
-/// Typed definitions, and all that specialization asks of them.
+/// Typed definitions, and all that specialization needs of them.
 #[derive(Clone)]
 pub(crate) struct Elaborated {
     pub solver: Solver,
     pub locals: Vec<Local>,
-    /// Nothing for what the program does not use of the library.
+    /// `None` for library definitions that the program does not use.
     globals: Vec<Option<Global>>,
     functions: Vec<(Rc<str>, Rc<Scheme>)>,
     pub missing: Vec<MissingSize>,
-    /// Whether there is a function with rules for both modes, one of which is no derivative.
+    /// Whether some function has rules for both modes, one of which is no derivative.
     pub modes_differ: bool,
     /// Whether some rule is no derivative, on purpose.
     pub pseudo: bool,
@@ -63,15 +63,15 @@ pub(crate) struct Global {
     pub scheme: Rc<Scheme>,
     pub function: Rc<Function>,
     pub default: Rc<DefaultInstance>,
-    /// Of the library: what fails inside of it blames the place of its use.
+    /// Whether it belongs to the library: a failure inside it blames the place of its use.
     pub library: bool,
-    /// Does it call itself, directly or through others?
+    /// Whether it calls itself, directly or through others.
     pub recursive: bool,
     main: bool,
 }
 
-/// Elaborates a program. Never fails: all problems are given at once, and what has none can still
-/// be asked for.
+/// Elaborates a program. Never fails: it returns all problems together, and definitions without
+/// problems can still be queried.
 pub fn elaborate(input: &Input) -> (Checked, Vec<Problem>) {
     let infer = Infer::run(input);
     let main = infer.scopes.len() - 1;
@@ -137,9 +137,9 @@ impl Checked {
         &self.elaborated.solver.fields
     }
 
-    /// The core program of a definition of the main file, which is its last definition. Overloads
-    /// that nothing decides are real. Fails with the problems of the program if it has any, and if
-    /// there is no such definition.
+    /// The core program of a definition of the main file, which is its last definition. Undecided
+    /// overloads become real. Fails with the problems of the program if it has any, or if no
+    /// definition has this name.
     pub fn program(&self, entry: &str) -> Result<Program, Vec<Problem>> {
         if !self.errors.is_empty() {
             return Err(self.errors.clone());
@@ -158,9 +158,9 @@ impl Checked {
         }
     }
 
-    /// The same program at types that values decide where the definition leaves them open: one
-    /// shape per parameter. Nothing if the types of the definition decide everything, or if no
-    /// instance of it has such parameters.
+    /// The program at types inferred from values where the definition leaves them open: one shape
+    /// per parameter. `None` if the definition leaves no type open, or if no instance accepts these
+    /// shapes.
     pub fn program_at(&self, entry: &str, given: &[Shape]) -> Option<Program> {
         let id = GlobalId(self.position(entry).filter(|_| self.errors.is_empty())? as u32);
         let global = self.elaborated.global(id);
@@ -173,7 +173,7 @@ impl Checked {
         Some(Specialize::program(&at_data, id, &instance))
     }
 
-    /// Whether types of the parameters of a definition are left open.
+    /// Whether a definition leaves types of its parameters open.
     pub fn is_open(&self, entry: &str) -> bool {
         let id = self.position(entry).map(|k| GlobalId(k as u32));
         id.is_some_and(|id| !self.elaborated.global(id).scheme.vars.is_empty())

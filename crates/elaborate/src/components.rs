@@ -1,8 +1,7 @@
-//! Strongly connected components: what depends on itself, and the order of all else.
+//! Strongly connected components, in topological order.
 
-/// The components of a graph whose nodes are numbered from 0: each after those that it has edges
-/// to. Inside of a component, and where the edges leave a choice, the nodes stand in the order of
-/// their numbers.
+/// The components of a graph with nodes numbered from 0: each after the components that its edges
+/// lead to. Inside a component, and where the edges leave a choice, nodes are in numerical order.
 ///
 /// Tarjan's algorithm without recursion: a program may be a chain of many thousand definitions.
 pub(crate) fn components(edges: &[Vec<usize>]) -> Vec<Vec<usize>> {
@@ -21,11 +20,11 @@ pub(crate) fn components(edges: &[Vec<usize>]) -> Vec<Vec<usize>> {
 
 struct Search<'e> {
     edges: &'e [Vec<usize>],
-    /// When each node was visited first.
+    /// Visit number of each node.
     index: Vec<Option<usize>>,
-    /// The earliest node that is open and can be reached.
+    /// Smallest visit number of an open node reachable from this one.
     low: Vec<usize>,
-    /// Is the node on the stack?
+    /// Whether the node is on the stack.
     open: Vec<bool>,
     stack: Vec<usize>,
     visited: usize,
@@ -78,7 +77,7 @@ impl Search<'_> {
     }
 }
 
-/// The shortest way from a node back to itself: all its nodes, the first not repeated.
+/// The shortest cycle through a node: all its nodes, the first not repeated.
 pub(crate) fn cycle(edges: &[Vec<usize>], from: usize) -> Option<Vec<usize>> {
     let mut before = vec![None; edges.len()];
     let mut queue = std::collections::VecDeque::from([from]);

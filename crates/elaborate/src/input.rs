@@ -1,10 +1,10 @@
-//! What is elaborated together, and what imported files and modules of the library are called.
+//! The input of elaboration, and the keys of imported files and library modules.
 
 use std::rc::Rc;
 
 use lambada_surface::ast::Module;
 
-/// What is elaborated together.
+/// The modules of one program.
 pub struct Input<'a> {
     /// The part of the standard library whose definitions are visible everywhere.
     pub prelude: &'a Module,
@@ -13,14 +13,14 @@ pub struct Input<'a> {
     pub imports: Vec<(Rc<str>, &'a Module)>,
     /// The program.
     pub main: &'a Module,
-    /// Is the library elaborated as a whole? Else only what is used of it is, so that a program
-    /// pays for nothing else.
+    /// Whether to elaborate the whole library. If not, only the definitions that the program uses
+    /// are elaborated, so that it pays for nothing else.
     pub whole_library: bool,
 }
 
-/// What the path of an import starts with that leads to the library.
+/// Prefix of import paths that lead to the library.
 const LIBRARY: &str = "std/";
-/// What the key of a module of the library starts with. No path of a file leads to it by accident.
+/// Prefix of the keys of library modules. No path of a file leads to it by accident.
 const LIBRARY_KEY: &str = "<std>/";
 
 /// The name of the module of the library that has this [`import_key`].
@@ -28,10 +28,9 @@ pub fn library_module(key: &str) -> Option<&str> {
     key.strip_prefix(LIBRARY_KEY)
 }
 
-/// What a file is called to which an `import` leads: its path from the folder of the program,
-/// without `.lam`. `from` is the key of the file with the `import`, if that is not the program
-/// itself. `std/NAME` is a module of the library, from everywhere; a folder `std` of one's own is
-/// `./std`.
+/// The key of an imported file: its path from the folder of the program, without `.lam`. `from` is
+/// the key of the importing file, `None` for the program itself. `std/NAME` is a module of the
+/// library from everywhere; a folder `std` of the user is `./std`.
 pub fn import_key(from: Option<&str>, path: &str) -> String {
     let is_separator = |c: char| c == '/' || c == '\\';
     let path = path.strip_suffix(".lam").unwrap_or(path);

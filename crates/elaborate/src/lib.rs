@@ -1,9 +1,12 @@
 //! Surface → core: names, types, sizes, overloads; every problem of a program at once.
 //!
-//! In reading order: `solve` finds out unknown types and sizes and knows no syntax; `infer` walks
-//! the syntax tree and leaves a `typed` tree with a scheme for each definition; `matching` makes
-//! decision trees of matches; `specialize` writes core for one entry; `lints` finds what deserves
-//! a warning.
+//! In reading order:
+//!
+//! - `solve` infers unknown types and sizes and knows no syntax.
+//! - `infer` walks the syntax tree and leaves a `typed` tree with a scheme for each definition.
+//! - `matching` makes decision trees of matches.
+//! - `specialize` writes core for one entry.
+//! - `lints` finds code that deserves a warning.
 
 mod builtin;
 mod checked;

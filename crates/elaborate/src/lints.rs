@@ -1,8 +1,8 @@
-//! Warnings: what has a meaning, but perhaps not the intended one. They follow from the syntax tree
-//! alone, so they are found in one walk over a program without errors.
+//! Warnings about code that has a meaning, but perhaps not the intended one. They follow from the
+//! syntax tree alone, so one walk over a program without errors finds them.
 //!
 //! * A `let` or a local function that is never mentioned, unless its name starts with `_`.
-//! * A name that hides another one before that is used: a parameter that is bound again, or an
+//! * A name that hides another one before its first use: a parameter that is bound again, or an
 //!   index inside of a loop over the same index.
 //! * A loop whose result is thrown away and that adds to no accumulator.
 //! * An array of arrays whose sizes depend on the place.
@@ -47,10 +47,10 @@ struct Bound {
 struct Lints {
     found: Vec<Problem>,
     bound: Vec<Bound>,
-    /// By name, what it means now and outside: places in `bound`.
+    /// For each name the bindings in scope, innermost last; indices into `bound`.
     by_name: HashMap<Rc<str>, Vec<usize>>,
     scopes: Vec<usize>,
-    /// How many accumulators are in scope, and functions that add.
+    /// Number of accumulators, and of functions that add, in scope.
     accumulators: usize,
 }
 
@@ -127,7 +127,8 @@ impl Lints {
         }
     }
 
-    /// `let _ = for … => e`: where an accumulator is in scope, a local function may add to it.
+    /// `let _ = for … => e`. If an accumulator is in scope, a local function may add to it, so
+    /// there is no warning.
     fn without_effect(&mut self, value: &Expr) {
         let is_loop = matches!(value.kind, ExprKind::For(..) | ExprKind::Loop(..));
         if is_loop && self.accumulators == 0 && !has_effect(value) {
@@ -155,7 +156,7 @@ impl Lints {
     }
 }
 
-/// What an expression gives, behind `let`s.
+/// The result of an expression, behind `let`s.
 fn result(mut expr: &Expr) -> &Expr {
     while let ExprKind::Let(_, _, body)
     | ExprKind::LetFunctions(_, body)
@@ -167,7 +168,7 @@ fn result(mut expr: &Expr) -> &Expr {
     expr
 }
 
-/// Is a size an arithmetic expression of the index? What is looked up at a place, such as
+/// Whether a size is an arithmetic expression of the index. A size looked up at a place, such as
 /// `length xs[i]`, is the same for all.
 fn depends(size: &Expr, index: &str) -> bool {
     if let ExprKind::Binary(_, left, right) = &size.kind {
@@ -179,7 +180,7 @@ fn depends(size: &Expr, index: &str) -> bool {
     }
 }
 
-/// Does it add to an accumulator, or print?
+/// Whether the expression adds to an accumulator or prints.
 fn has_effect(expr: &Expr) -> bool {
     struct Effects(bool);
     impl Visit for Effects {

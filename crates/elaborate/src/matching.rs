@@ -1,14 +1,14 @@
-//! Matches as decision trees: each part of the value is looked at once at most. A tree also tells
-//! what is not covered, and which arms never come to pass.
+//! Matches as decision trees, which examine each part of the value at most once. A tree also shows
+//! uncovered values and unreachable arms.
 //!
-//! After J. Jacobs, "How to compile pattern matching": the first row that still asks for something
-//! says what to look at next.
+//! After J. Jacobs, "How to compile pattern matching": the first row with a test left decides the
+//! next test.
 //!
-//! Places of a tree where the same rows are left, with the same tests, are one node: where each row
-//! asks for a few of many parts, the tree is exponential in the patterns, and its nodes are not.
-//! They may be too, in an order of tests that does not fit the rows. So the rows are split into
-//! *groups*, each with a bounded number of nodes; a group leaves to the next one what it does not
-//! match. Then `coverage` finds out what no row covers.
+//! Equal subtrees, with the same rows and tests left, are one node. A tree may be exponential in
+//! the patterns if each row tests a few of many parts; its nodes are then fewer. If the order of
+//! tests does not fit the rows, the nodes may be exponential too. So the rows are split into
+//! *groups* with a bounded number of nodes each; unmatched values go to the next group. `coverage`
+//! then finds values that no row covers.
 
 mod coverage;
 
@@ -22,11 +22,11 @@ use lambada_core::sized;
 use crate::solve::ty::VariantId;
 use crate::typed::{LocalId, Pat, PatKind};
 
-/// A part of the value that is matched; an index into [`Tree::parts`].
+/// A part of the scrutinee; an index into [`Tree::parts`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Part(pub usize);
 
-/// Where a part comes from.
+/// Origin of a part.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Source {
     Whole,
@@ -42,20 +42,20 @@ pub(crate) enum Source {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct NodeAt(pub usize);
 
-/// A decision tree whose equal parts are there once.
+/// A decision tree that shares equal subtrees.
 #[derive(Clone, Debug)]
 pub(crate) struct Tree {
     pub parts: Vec<Source>,
     pub nodes: Vec<Node>,
-    /// Where to begin.
+    /// The root node.
     pub root: NodeAt,
     /// The variables of each arm.
     pub binds: Vec<Vec<(LocalId, Part)>>,
     /// A value that no arm covers, as a pattern.
     pub missing: Option<String>,
-    /// Whether it took too long to find out what is missing.
+    /// Whether the search for `missing` was given up.
     pub undecided: bool,
-    /// How many leaves each arm has, where the tree is written as one.
+    /// Number of leaves of each arm, without sharing.
     pub uses: Vec<usize>,
 }
 
@@ -66,7 +66,7 @@ pub(crate) enum Literal {
     Real(f64),
 }
 
-/// What to do next.
+/// A step of the decision.
 #[derive(Clone, Debug)]
 pub(crate) enum Node {
     /// No arm is left.
@@ -94,7 +94,7 @@ pub(crate) enum Node {
 }
 
 impl Node {
-    /// The nodes that may follow.
+    /// The successors of a node.
     pub fn next(&self) -> Vec<NodeAt> {
         match self {
             Node::Fail | Node::Leaf(_) => Vec::new(),
@@ -106,7 +106,7 @@ impl Node {
     }
 }
 
-/// What the compiler must know of variants: the names and arities of the constructors.
+/// Names and arities of a variant's constructors, for the compiler of matches.
 pub(crate) type Constructors<'a> = &'a dyn Fn(VariantId) -> Vec<(Rc<str>, usize)>;
 
 #[derive(Clone)]
@@ -116,33 +116,33 @@ struct Row<'p> {
     arm: usize,
 }
 
-/// What has been found out about a part on the way to a node.
+/// A fact about a part on the way to a node.
 #[derive(Clone)]
 enum Known {
     Con(Rc<str>, Vec<Part>),
     Bool(bool),
 }
 
-/// The rows that are left at a node, each with what it still asks for.
+/// The rows left at a node, each with its remaining tests.
 type Left = Vec<(usize, Vec<(Part, *const Pat)>)>;
 
 struct Builder<'a> {
     parts: Vec<Source>,
-    /// Their places in that list.
+    /// The index of each source in `parts`.
     numbers: HashMap<Source, Part>,
     nodes: Vec<Node>,
-    /// The nodes of the group.
+    /// The nodes of the group, by the rows left.
     known: HashMap<Left, NodeAt>,
     binds: Vec<Vec<(LocalId, Part)>>,
-    /// The components that patterns ask of a part.
+    /// The components of a part that patterns test.
     tuples: HashMap<Part, Vec<Part>>,
     fields: HashMap<Part, Vec<(Rc<str>, Part)>>,
     constructors: Constructors<'a>,
     uses: Vec<usize>,
     missing: Option<String>,
-    /// Nodes that the group may still have; negative if it has too many.
+    /// Number of nodes that the group may still have; negative if it has too many.
     left: isize,
-    /// Whether the test that most rows share is made first.
+    /// Whether to make the test first that most rows share.
     most_shared: bool,
 }
 
@@ -182,13 +182,13 @@ pub(crate) fn compile(patterns: &[&Pat], constructors: Constructors) -> Tree {
     Tree { parts, nodes, root: groups[0], binds, missing, undecided, uses }
 }
 
-/// Does the pattern match everything?
+/// Checks that a pattern matches every value; otherwise returns one that it does not match.
 pub(crate) fn irrefutable(pattern: &Pat, constructors: Constructors) -> Result<(), String> {
     compile(&[pattern], constructors).missing.map_or(Ok(()), Err)
 }
 
 impl Builder<'_> {
-    /// How many leaves each arm has.
+    /// Number of leaves of each arm.
     fn leaves(&self, root: NodeAt) -> Vec<usize> {
         let mut uses = vec![0; self.uses.len()];
         let mut times = vec![0_usize; self.nodes.len()];
@@ -205,12 +205,14 @@ impl Builder<'_> {
         uses
     }
 
-    /// Nodes of a bounded number: for all rows if that is enough, else for the halves.
+    /// Adds a group for all rows if its number of nodes is within the bound, otherwise groups for
+    /// the two halves.
     fn groups(&mut self, rows: &[Row], groups: &mut Vec<NodeAt>) {
         let patterns: usize = rows.iter().map(|row| size(row.tests[0].1)).sum();
         let most = NODES + NODES_PER_PATTERN * patterns;
         let before = self.nodes.len();
-        // The order of the patterns reads best; that of the tests that most rows share is smaller.
+        // The order of the patterns reads best; testing the part that most rows share first gives a
+        // smaller tree.
         for (most_shared, most) in [(false, most), (true, 2 * most)] {
             self.most_shared = most_shared;
             // The tree of one row is linear in its pattern.
@@ -230,7 +232,7 @@ impl Builder<'_> {
         self.groups(second, groups);
     }
 
-    /// What the groups so far did not match is left to a group.
+    /// Sends values that the earlier groups do not match to this group.
     fn left_to(&mut self, before: usize, group: NodeAt) {
         for node in &mut self.nodes[..before] {
             if let Node::Fail = node {
@@ -239,7 +241,7 @@ impl Builder<'_> {
         }
     }
 
-    /// The test of the first row to make next.
+    /// The next test of the first row.
     fn next_test<'p>(&self, rows: &[Row<'p>]) -> Option<(Part, &'p Pat)> {
         let tests = &rows.first()?.tests;
         if !self.most_shared {
@@ -300,7 +302,7 @@ impl Builder<'_> {
 
     fn node(&mut self, mut rows: Vec<Row>, known: &mut Vec<(Part, Known)>) -> NodeAt {
         rows.iter_mut().for_each(|row| self.simplify(row));
-        // No row behind one that asks for nothing is reached.
+        // No row after one without tests is reached.
         if let Some(k) = rows.iter().position(|row| row.tests.is_empty()) {
             rows.truncate(k + 1);
         }
@@ -347,7 +349,7 @@ impl Builder<'_> {
         }
     }
 
-    /// The rows that remain if `part` is what `matches` says, with that test gone.
+    /// The remaining rows if `part` satisfies `matches`, without that test.
     fn case(
         &mut self,
         part: Part,
@@ -420,7 +422,7 @@ impl Builder<'_> {
         Node::Literal { on: part, value, equal, other }
     }
 
-    /// A pattern for what is known of a part.
+    /// A pattern for the facts known about a part.
     fn describe(&self, part: Part, known: &[(Part, Known)], atomic: bool) -> String {
         match known.iter().find(|(p, _)| *p == part) {
             Some((_, Known::Bool(value))) => return value.to_string(),
@@ -443,7 +445,7 @@ impl Builder<'_> {
             };
         }
         if let Some(fields) = self.fields.get(&part) {
-            // The value of a type with sizes, beside these.
+            // The value of a type with sizes stands beside them.
             if let [(label, value)] = &fields[..]
                 && &**label == sized::VALUE
             {
@@ -463,7 +465,7 @@ impl Builder<'_> {
     }
 }
 
-/// The nodes that are reached from a node, each before those that it leads to.
+/// The nodes reachable from a node, in topological order.
 pub(crate) fn in_order(nodes: &[Node], root: NodeAt) -> Vec<NodeAt> {
     let (mut seen, mut found, mut open) =
         (vec![false; nodes.len()], Vec::new(), vec![(root, false)]);
@@ -490,7 +492,7 @@ fn with_constructor<'p>(row: &Row<'p>, part: Part, tag: usize, args: &[Part]) ->
     Some(row)
 }
 
-/// How many patterns are in a pattern, itself included.
+/// Number of patterns in a pattern, itself included.
 fn size(pattern: &Pat) -> usize {
     let inner: usize = match &pattern.kind {
         PatKind::Wildcard
@@ -517,7 +519,7 @@ fn literal(pattern: &Pat) -> Option<Literal> {
     }
 }
 
-/// The same number, `1` and `1.0` included.
+/// Whether the literals are the same number, as `1` and `1.0` are.
 fn same(a: Literal, b: Literal) -> bool {
     let real = |literal| match literal {
         Literal::Number(value) => value as f64,

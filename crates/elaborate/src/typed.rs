@@ -41,9 +41,9 @@ pub(crate) enum ExpKind {
     /// At these types.
     Function(FunctionId, Rc<[Ty]>),
     /// A definition inside of its recursive group: at these types for these type variables, and at
-    /// those around for all others.
+    /// the types of the surrounding instance for the others.
     Recursive(GlobalId, Rc<[(Ty, Ty)]>),
-    /// The same for a local function.
+    /// Likewise for a local function.
     RecursiveLocal(FunctionId, Rc<[(Ty, Ty)]>),
     Builtin(Builtin),
     /// The identity, which prints its argument under this name.
@@ -61,8 +61,8 @@ pub(crate) enum ExpKind {
     Lambda(Rc<Function>),
     /// The constructor with this tag, applied to all its arguments.
     Con(usize, Vec<Exp>),
-    /// An operator that works elementwise, by its spelling in the table of primitives: `+`, `-`,
-    /// `*`, `/`, `%`, `**`.
+    /// An elementwise operator, by its spelling in the table of primitives: `+`, `-`, `*`, `/`,
+    /// `%`, `**`.
     Arith(&'static str, Box<Exp>, Box<Exp>),
     Negate(Box<Exp>),
     Not(Box<Exp>),
@@ -84,19 +84,19 @@ pub(crate) enum ExpKind {
         driver: Driver,
         body: Box<Exp>,
     },
-    /// What each starts from, and the body.
+    /// The initial value of each accumulator, and the body.
     Accumulate(Vec<(LocalId, Exp)>, Box<Exp>),
     Add(LocalId, Vec<Exp>, Box<Exp>),
     Sequence(Box<Exp>, Box<Exp>),
-    /// A value whose sizes are to be checked.
+    /// A value with claims to check on its sizes.
     Claimed(Box<Exp>, Vec<Claim>),
-    /// The size of a variant that no argument of its constructor has, by its number.
+    /// A variant's size that no constructor argument determines; an index into the missing sizes.
     MissingSize(usize),
-    /// Something wrong that has been reported.
+    /// Placeholder for an expression with a reported problem.
     Error,
 }
 
-/// Comparisons. `swap`: with the operands the other way around.
+/// A comparison. `swap`: with its operands exchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Comparison {
     pub spelling: &'static str,
@@ -114,25 +114,25 @@ pub(crate) enum Stmt {
     Functions(Rc<[(FunctionId, Rc<Function>)]>),
 }
 
-/// A function of one or more parameters, or none: then it is a value that is specialized like one.
+/// A function with parameters; without any it is a value that is specialized like a function.
 #[derive(Clone, Debug)]
 pub(crate) struct Function {
-    /// What the parameters are called.
+    /// Display names of the parameters.
     pub names: Rc<[Rc<str>]>,
     pub params: Vec<Pat>,
-    /// What the signature says of the sizes of the parameters.
+    /// Claims on the sizes of the parameters.
     pub claims: Vec<Claim>,
     pub body: Exp,
-    /// What it says of those of the result, as far as it is to be checked.
+    /// Claims on the sizes of the result that must be checked.
     pub result_claims: Vec<Claim>,
-    /// Derivatives of its own.
+    /// Custom derivatives.
     pub rules: Option<Rc<Rules>>,
 }
 
-/// The derivatives that a function brings along, at least one.
+/// The custom derivatives of a function, at least one.
 #[derive(Clone, Debug)]
 pub(crate) struct Rules {
-    /// What the function is called.
+    /// Name of the function.
     pub name: Rc<str>,
     pub jvp: Option<Rule>,
     pub vjp: Option<Rule>,
@@ -141,13 +141,13 @@ pub(crate) struct Rules {
 /// A rule, in the scope of the parameters.
 #[derive(Clone, Debug)]
 pub(crate) struct Rule {
-    /// Whether it is not the derivative, on purpose.
+    /// Whether it deliberately differs from the derivative.
     pub pseudo: bool,
     /// The tangents, or the cotangent.
     pub bound: Pat,
     /// The value of the function.
     pub value: Option<Pat>,
-    /// Is the body a function of what adds to the cotangents of functions?
+    /// Whether the body takes functions that add to the cotangents of function parameters.
     pub adds: bool,
     pub body: Exp,
     pub span: Span,
@@ -156,18 +156,18 @@ pub(crate) struct Rule {
 /// A statement of a signature about one size.
 #[derive(Clone, Debug)]
 pub(crate) struct Claim {
-    /// Which parameter.
+    /// Index of the parameter.
     pub param: usize,
-    /// The way to the array inside of it.
+    /// Path to the array inside of the parameter.
     pub path: Vec<Step>,
     /// The fact.
     pub what: SizeFact,
-    /// How to call the size in messages: `x`, `axis 1 of x`.
+    /// Name of the size in messages: `x`, `axis 1 of x`.
     pub owner: Rc<str>,
     pub span: Span,
 }
 
-/// A step on the way to an array.
+/// A step of a path to an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     /// A component of a tuple or a field of a record, by position.
@@ -192,7 +192,7 @@ pub(crate) enum Clause {
     In(Pat, Box<Exp>),
 }
 
-/// What drives a loop.
+/// The iteration of a loop.
 #[derive(Clone, Debug)]
 pub(crate) enum Driver {
     For(Clause, Checkpoint<Box<Exp>>),
@@ -222,13 +222,13 @@ pub(crate) enum PatKind {
     Con(VariantId, usize, Vec<Pat>),
 }
 
-/// What is known of a local variable.
+/// Information about a local variable.
 #[derive(Clone, Debug)]
 pub(crate) struct Local {
     pub name: Rc<str>,
     pub ty: Ty,
-    /// Its value as a size, once someone has asked.
+    /// Its value as a size, computed on demand.
     pub size: Option<Poly>,
-    /// The scope in which it is one number.
+    /// Index of the scope in which its value is constant.
     pub region: usize,
 }

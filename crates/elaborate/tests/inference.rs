@@ -259,7 +259,7 @@ def rec odd [n] (xs : [n]real) (k : int) = if k == 0 then for i < n + 1 => 1.0 e
     check(mutual, "even", "[n]real -> int -> []real");
     let local = "def f (k : int) = let rec g (n : int) (xs : [n]int) (k : int) = if k == 0 then xs else g (n + 1) (for i < n + 1 => i) (k - 1) in g 2 [1, 2] k + [0, 1, 2, 3, 4]";
     check(local, "f", "int -> []int");
-    // `[]` says no more than no result does.
+    // `[]` gives no more information than a missing result type.
     let written = "def rec f [n] (xs : [n]real) (k : int) : []real = if k == 0 then xs else f (for i < n + 1 => 1.0) (k - 1)";
     check(written, "f", "[n]real -> int -> []real");
     let kept = "def rec f [n] (xs : [n]real) (k : int) : []real = if k == 0 then xs else f (for x in xs => sin x) (k - 1)";
@@ -296,7 +296,7 @@ fn sizes_of_types() {
     check("type t a = T (list [3]a)\ntype list a = L a\ndef f (T x) = x", "f", "t a -> list [3]a");
 }
 
-/// The ranks of the parameters of a definition as it runs by itself.
+/// Ranks of a definition's parameters at its default instance.
 fn ranks(program: &lambada_core::Program) -> Vec<usize> {
     let rank = |mut ty: &lambada_core::SizedTy| {
         let mut rank = 0;
@@ -383,7 +383,7 @@ fn large_matches_are_compiled_in_bounded_space() {
     let ty = vec!["t"; columns].join(", ");
     let text =
         |rows: &str| format!("type t = A | B | C\ndef f (x : ({ty})) : real = match x\n{rows}");
-    // Complete: the compiler gives a tree of bounded size.
+    // Complete: the compiler makes a tree of bounded size.
     let complete = text(&format!("{some}  | _ -> 2.0\n"));
     let printed = lambada_core::print_program(&program(&complete, "f"));
     assert!(printed.len() < 1 << 22, "{} bytes", printed.len());
@@ -393,7 +393,7 @@ fn large_matches_are_compiled_in_bounded_space() {
         args: Vec::new().into(),
     };
     for line in some.lines().take(20) {
-        // A value that the row matches gives 1, unless one more row says otherwise, which none
+        // A value that the row matches gives 1, unless one more row decides otherwise, which none
         // does.
         let names = line.trim_start_matches("  | (").split(") ->").next().expect("a row");
         let tag = |name| ["A", "B", "C"].iter().position(|c| *c == name).unwrap_or(1);
@@ -402,7 +402,7 @@ fn large_matches_are_compiled_in_bounded_space() {
     }
     let none = lambada_core::Data::Tuple((0..columns).map(|k| con(k % 3)).collect());
     assert_eq!(run(&complete, "f", &[none]), Ok(lambada_core::Data::from(2.0)));
-    // Incomplete: some value is named.
+    // Incomplete: the problem shows some value.
     let (_, _, problems) = checked("test.lam", &text(&some));
     let codes: Vec<&str> = problems.iter().map(|problem| problem.code).collect();
     assert_eq!(codes, ["E0401"]);

@@ -1,4 +1,4 @@
-//! Whole programs elaborate, and core accepts what comes of them.
+//! Whole programs elaborate, and the core checker accepts the result.
 
 mod common;
 

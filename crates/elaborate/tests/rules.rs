@@ -1,5 +1,5 @@
-//! Derivatives of a function's own, by the evaluator that defines the language: which rule is
-//! followed, what it is given, what becomes of its own derivatives.
+//! Custom derivatives, by the evaluator that defines the language: which rule is used, its
+//! arguments, and its own derivatives.
 
 mod common;
 
@@ -122,7 +122,7 @@ const INTEGRATE: &str = "def integrate (g : real -> real) (a : real) (b : real) 
 
 #[test]
 fn parameters_that_are_functions_have_tangents_and_formal_sums() {
-    // Midpoints do not integrate exactly: that the rule is used shows at the ends.
+    // Midpoints do not integrate exactly, so the ends show that the rule is used.
     let jvp = "with jvp (dg, da, db) =
     let h = (b - a) / 10
     in h * sum (for i < 10 => dg (a + (real i + 0.5) * h)) + g b * db - g a * da";
@@ -148,7 +148,8 @@ fn a_rule_may_apply_its_function_to_tangents() {
     reals(&format!("{INTEGRATE}\n{jvp}{uses}{all}"), &[12.0, 4.0]);
     let all = "def f = [grad (\\k -> area k 2.0) 3.0, grad (grad (\\k -> area k 2.0)) 3.0, grad (\\k -> (jvp (\\k -> area k 2.0) k 1.0).1) 3.0]";
     reals(&format!("{INTEGRATE}\n{jvp}{vjp}{uses}{all}"), &[12.0, 4.0, 4.0]);
-    // Its transposition is then its own: it must be said, or there must be an end.
+    // The transposition of `jvp` contains itself, so the program must give `with vjp`, or the
+    // recursion must end.
     let all = "def f = grad (\\k -> area k 2.0) 3.0";
     fails(
         &format!("{INTEGRATE}\n{jvp}{uses}{all}"),

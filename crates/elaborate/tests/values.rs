@@ -1,4 +1,4 @@
-//! Programs compute what they say, by the evaluator that defines the language.
+//! Programs compute the right values, by the evaluator that defines the language.
 
 mod common;
 

@@ -1,5 +1,5 @@
-//! What an `if` gives last stands in the order in which its block gives it: then the block is the
-//! `if`, and several of them one `match`.
+//! Reorders the results of the `if` at the end of a block to the block's results, so that the block
+//! is the `if`, and nested ones become one `match`.
 //!
 //! ```text
 //!   let (b, a) = if c then (1, 2) else (3, 4) in (a, b)          if c then (2, 1) else (4, 3)
@@ -7,7 +7,7 @@
 
 use lambada_anf::{Atom, Block, Exp, Nest, Param};
 
-/// Puts the results of each `if` that ends a block into the order of the block's.
+/// Puts the results of each `if` that ends a block in the order of the block's results.
 pub(crate) fn align(block: &mut Block) {
     let Block { stms, results } = block;
     if let Some(last) = stms.last_mut()
@@ -24,8 +24,8 @@ pub(crate) fn align(block: &mut Block) {
     }
 }
 
-/// Which of the bindings the results are, if they are all of them, each once, and none is a size of
-/// another.
+/// For each result the binding that it is, if the results are all bindings, each once, and no
+/// binding is a size of another.
 fn order(binds: &[Param], results: &[Atom]) -> Option<Vec<usize>> {
     let place = |atom: &Atom| binds.iter().position(|p| *atom == p.var.into());
     let order: Vec<usize> = results.iter().map(place).collect::<Option<_>>()?;

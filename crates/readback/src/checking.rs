@@ -1,11 +1,11 @@
-//! What only checks is not printed, as checks are not: functions that give nothing, add to nothing
-//! and show nothing, their calls, and loops and branches that are empty without these.
+//! Code that only checks is not printed, as checks are not: functions without results, additions
+//! and output, their calls, and loops and branches that are empty without these.
 
 use std::collections::HashSet;
 
 use lambada_anf::{Block, Exp, FnId, Function, Library, Op, Stm};
 
-/// Drops it.
+/// Drops code that only checks.
 pub(crate) fn drop_checking(entry: &mut Function, library: &mut Library) {
     let only_checks = only_checks(library);
     if only_checks.is_empty() {
@@ -19,7 +19,7 @@ pub(crate) fn drop_checking(entry: &mut Function, library: &mut Library) {
     }
 }
 
-/// The functions that do nothing but check.
+/// The functions that only check.
 fn only_checks(library: &Library) -> HashSet<FnId> {
     let silent = |f: &Function| {
         let acts = |stm: &Stm| matches!(&stm.exp, Exp::Op(Op::Inspect { .. }));
@@ -29,7 +29,7 @@ fn only_checks(library: &Library) -> HashSet<FnId> {
     let ids = (0..library.functions.len() as u32).map(FnId);
     let mut found: HashSet<FnId> = ids.filter(|id| function(*id).is_some_and(silent)).collect();
     loop {
-        // They call nothing that may show values.
+        // They must not call functions that may print.
         let calls_others = |id: &FnId| {
             function(*id).is_some_and(|f| {
                 f.body.any(&mut |stm| match &stm.exp {
@@ -60,10 +60,10 @@ fn dropped(block: &mut Block, only_checks: &HashSet<FnId>) {
     });
 }
 
-/// Does it nothing that outlives the block?
+/// Whether the statement has no effect outside of the block.
 fn only_reads(stm: &Stm) -> bool {
     match &stm.exp {
-        // All others bind a value, or check.
+        // All other operations bind a value or check.
         Exp::Op(op) => !matches!(op, Op::Call { .. } | Op::Accumulate { .. } | Op::Inspect { .. }),
         Exp::Nest(_) => {
             stm.binds.is_empty()

@@ -1,4 +1,4 @@
-//! An `if` on the number of a constructor is a `match` on the value.
+//! An `if` on the tag of a constructor is a `match` on the value.
 //!
 //! ```text
 //!   if (match op | Plus -> 0 | Power _ -> 1) == 0 then a        match op
@@ -21,7 +21,7 @@ pub(crate) fn if_(cond: Expr, yes: Expr, no: Expr) -> Expr {
             |k: &usize| arms.iter().any(|arm| head(&arm.pattern) == Some(&constructors[*k].0.text));
         (0..constructors.len()).filter(|k| !named(k)).collect()
     };
-    // What is left may be told apart already.
+    // The other branch may already match the remaining constructors.
     let rest = match &no.kind {
         ExprKind::Match(other, inner) if **other == of && is_of(inner, &constructors) => {
             let others =
@@ -47,14 +47,14 @@ pub(crate) fn if_(cond: Expr, yes: Expr, no: Expr) -> Expr {
     build::match_(of, arms)
 }
 
-/// Whether it is a test of a constructor.
+/// Whether the condition tests a constructor.
 pub(crate) fn is_test(cond: &Expr) -> bool {
     test(cond).is_some()
 }
 
 struct Test {
     of: Expr,
-    /// All constructors, and how many arguments each has.
+    /// All constructors with their numbers of arguments.
     constructors: Vec<(Name, usize)>,
     is: usize,
 }
@@ -87,7 +87,7 @@ fn head(pattern: &Pattern) -> Option<&Rc<str>> {
     if let PatternKind::Con(name, _) = &pattern.kind { Some(&name.text) } else { None }
 }
 
-/// Are these the arms of a choice among the constructors?
+/// Whether all arms match one of the constructors, or any value.
 fn is_of(arms: &[Arm], constructors: &[(Name, usize)]) -> bool {
     arms.iter().all(|arm| match head(&arm.pattern) {
         Some(name) => constructors.iter().any(|(known, _)| known.text == *name),
@@ -101,7 +101,7 @@ fn arm(of: &Expr, (name, arity): &(Name, usize), body: Expr) -> Arm {
     Arm { pattern: build::pattern(PatternKind::Con(name.clone(), fields)), body }
 }
 
-/// The body of an arm, in which the pattern names what is read of the value.
+/// The body of an arm, in which the pattern binds the fields that the body reads.
 fn with_fields(of: &Expr, name: &Name, fields: &mut [Pattern], mut body: Expr) -> Expr {
     read(&mut body, of, name, fields);
     body
@@ -128,7 +128,7 @@ fn read(e: &mut Expr, of: &Expr, name: &Name, fields: &mut [Pattern]) {
     children_mut(e, &mut |child| read(child, of, name, fields));
 }
 
-/// The variable of which it is a component of a field, and so on.
+/// The variable at the root of a path of components and fields.
 fn root(e: &Expr) -> Option<&Rc<str>> {
     match &e.kind {
         ExprKind::Var(name) => Some(name),
@@ -137,7 +137,7 @@ fn root(e: &Expr) -> Option<&Rc<str>> {
     }
 }
 
-/// The same of another variable.
+/// The path with another variable as its root.
 fn of_root(e: &Expr, name: &Rc<str>) -> Expr {
     match &e.kind {
         ExprKind::Component(of, k, _) => build::component(of_root(of, name), *k),

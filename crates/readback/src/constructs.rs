@@ -16,20 +16,20 @@ use crate::pieces::{call, infix, literal, reduced, width};
 use crate::printer::Printer;
 use crate::uses::first_of_each;
 
-/// A number of so many digits needs no explanation.
+/// Number of digits up to which a constant is printed as a number.
 const SHORT: usize = 7;
 
-/// How wide the explanation of a number may be.
+/// Limit on the width of an expression printed for a constant.
 const WRITTEN: usize = 32;
 
-/// Is a constant that is computed so better written so?
+/// Whether a constant computed by this primitive is printed as its expression.
 fn readable(op: Prim) -> bool {
     let reals = op.args().iter().all(|ty| *ty == ScalarTy::Real);
     let written = matches!(op.row().surface, Surface::Infix(_) | Surface::Call(_));
     op.result() == ScalarTy::Real && reals && written
 }
 
-/// So many arrays the library's `unzip…` give.
+/// Largest number of arrays that the library's `unzip…` functions return.
 const UNZIPPED: usize = 8;
 
 impl Printer<'_> {
@@ -70,7 +70,7 @@ impl Printer<'_> {
             }
             Exp::Op(Op::Node { node, tag, fields, .. }) => {
                 let mut values: Vec<Expr> = fields.iter().map(|a| self.decided(*a)).collect();
-                // An array that is indexed is computed first.
+                // An array that is indexed is bound to a name first.
                 for k in self.table.indexed(*node, *tag) {
                     if !matches!(values[k].kind, ExprKind::Var(_)) {
                         let hint =
@@ -146,7 +146,7 @@ impl Printer<'_> {
                 lines.push(Line::Let { comment, pattern: build::binds("_"), value, vars });
                 return;
             }
-            // A program with cells is refused before.
+            // A program with cells has been refused.
             Exp::Op(
                 Op::Accumulator(_)
                 | Op::Freeze(_)
@@ -176,7 +176,7 @@ impl Printer<'_> {
         let name = local.and_then(|k| self.local_names.get(&k)).cloned();
         let name = name.unwrap_or_else(|| self.table.function(function));
         let value = build::call(build::var(name), values);
-        // What adds stays where it is.
+        // A call that adds stays in its place.
         let adds = !accumulators.is_empty();
         match stm.binds.as_slice() {
             [] if adds => lines.push(Line::Effect { value, unit: true }),
@@ -201,7 +201,7 @@ impl Printer<'_> {
         self.inline.insert(var, value);
     }
 
-    /// A field, if it has no name yet.
+    /// A field; `None` if a pattern has already named it.
     fn field(&mut self, stm: &Stm, of: Atom, tag: u32, field: u32) -> Option<Expr> {
         let p = &stm.binds[0];
         let node = of.as_var().and_then(|v| Some((v, *self.handles.types.get(&v)?)));
@@ -224,7 +224,7 @@ impl Printer<'_> {
     fn prim(&self, op: Prim, args: &[Atom]) -> Expr {
         let mut values = self.atoms(args);
         self.settle(op, args, &mut values);
-        // A factor that is a number stands first, as people write it.
+        // A literal factor stands first, as people write it.
         if matches!(op, Prim::Mul | Prim::MulInt)
             && args[0].as_lit().is_none()
             && args[1].as_lit().is_some()
@@ -242,8 +242,8 @@ impl Printer<'_> {
         }
     }
 
-    /// An overloaded operation on integer literals alone would be one on reals: one literal says
-    /// that it is not.
+    /// An overloaded operation on integer literals alone would be one on reals: an annotation on
+    /// one literal prevents that.
     fn settle(&self, op: Prim, args: &[Atom], values: &mut [Expr]) {
         let overloaded = !matches!(op, Prim::ToReal | Prim::PowInt | Prim::Polygamma);
         let ints: Vec<usize> = (0..args.len()).filter(|k| op.args()[*k] == ScalarTy::Int).collect();
@@ -252,7 +252,7 @@ impl Printer<'_> {
         }
     }
 
-    /// A constant as it is written: `log 2.5`, not the number that it is.
+    /// A constant as its author wrote it: `log 2.5`, and not the number.
     pub(crate) fn constant_of(&self, value: Scalar) -> Expr {
         let number = literal(value);
         let Scalar::Real(x) = value else { return number };
@@ -316,7 +316,8 @@ impl Printer<'_> {
                 build::for_(self.clause(&name, extent), inside)
             }
         };
-        // What is used: how it is combined, what it binds, and which of the results it is.
+        // The used outputs: the way in which each is combined, its binding, and its place among the
+        // results.
         let used: Vec<(Out, &Param, usize)> = (0..outs.len())
             .filter(|k| kept[*k])
             .map(|k| {
@@ -385,7 +386,7 @@ impl Printer<'_> {
         }
     }
 
-    /// The reduction of an array of terms to what is bound.
+    /// The reduction of an array of terms to the bound value.
     fn reduced(&self, op: ReduceOp, bound: &Param, array: Expr) -> Expr {
         match op {
             ReduceOp::Max if self.fors.has_iterations(bound.var) => call("maximum", [array]),
@@ -394,8 +395,8 @@ impl Printer<'_> {
         }
     }
 
-    /// What an array of terms that are only summed is called: as the author called the term, or
-    /// after the sum.
+    /// The name of an array of terms that are only summed: the author's name of the term, or a name
+    /// made from the sum's.
     fn terms(&self, term: Atom, used: &[(Out, &Param, usize)], place: usize) -> Rc<str> {
         let nameless = |hint: &str| hint == NAMELESS;
         let own = term.as_var().map(|var| self.tokens.hint(var));
@@ -421,7 +422,7 @@ impl Printer<'_> {
         let mut patterns = Vec::new();
         for (p, init) in params.iter().zip(inits) {
             let pattern = build::binds(self.tokens.bind(p.var));
-            // A literal says what it is only here.
+            // Nothing else says that the literal is an int.
             let typed = matches!(init, Atom::Lit(Scalar::Int(_)));
             patterns.push(if typed {
                 let int = build::named_ty("int");
@@ -435,8 +436,8 @@ impl Printer<'_> {
                 let name = self.tokens.bind(*index);
                 let clause = self.clause(&name, *extent);
                 let policy = match checkpoint {
-                    // That every iteration is run again is what a derivative says to the next one;
-                    // the language has no word for it.
+                    // Running every iteration again is a hint from one derivative to the next; the
+                    // language has no syntax for it.
                     Checkpoint::All | Checkpoint::Entries => None,
                     Checkpoint::Sqrt => Some(ast::Checkpoint::Sqrt),
                     Checkpoint::States(states) => {

@@ -1,6 +1,6 @@
-//! Recursive types that the text has definitions of, since its parameters or results are of them.
-//! Their nodes are written as values of these types, with their tuples and records, and without the
-//! sizes of arrays, which the arrays know.
+//! Recursive types that the text defines because parameters or results have them. Their nodes are
+//! printed as values of these types, with tuples and records, and without the sizes of arrays,
+//! because the arrays know them.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -14,18 +14,18 @@ use crate::group::{Fresh, Group, Place, patterns};
 /// A recursive type of the program.
 #[derive(Clone, Debug)]
 pub struct Declared {
-    /// What its nodes are called in array code.
+    /// Name of its nodes in array code.
     pub node: String,
     /// The type.
     pub ty: TypeExpr,
-    /// The constructors, with what the arguments are as fields of a node.
+    /// The constructors, with the fields of a node that make up each argument.
     pub constructors: Vec<(Rc<str>, Vec<Group>)>,
-    /// Some value of the type, for places where none is ever read.
+    /// Some value of the type, for places where no value is ever read.
     pub filler: Expr,
 }
 
 impl Declared {
-    /// The types of the program by the nodes that their values are.
+    /// The types of the program by the node type of their values.
     pub(crate) fn by_node(all: &[Declared], library: &Library) -> HashMap<u32, Declared> {
         let of = |name: &String| all.iter().find(|declared| declared.node == *name);
         let nodes = library.nodes.iter().zip(0..);
@@ -46,7 +46,7 @@ impl Declared {
         if args.is_empty() { head } else { build::call(head, args) }
     }
 
-    /// The fields that are indexed when an argument is made.
+    /// The fields that are indexed to make an argument.
     pub(crate) fn indexed(&self, tag: u32) -> Vec<usize> {
         let (mut at, mut indexed) = (0, Vec::new());
         for group in &self.constructors[tag as usize].1 {
@@ -61,7 +61,7 @@ impl Declared {
         patterns(self.constructors[tag as usize].1.iter(), 0, names)
     }
 
-    /// Where a field stands in an argument of the constructor.
+    /// Place of a field in an argument of the constructor.
     pub(crate) fn place(&self, tag: u32, field: u32) -> Option<Place> {
         let mut at = 0;
         self.constructors[tag as usize].1.iter().find_map(|group| {

@@ -1,4 +1,4 @@
-//! A function as a definition: its head, its results by name, and what is said about its phases.
+//! A function as a definition: its head, names of its results, and comments on its phases.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
@@ -21,10 +21,10 @@ use crate::printer::Printer;
 use crate::unused::drop_unused;
 use crate::uses::Uses;
 
-/// A definition of fewer statements than this is read at a glance, without comments.
+/// Number of statements from which a definition gets comments; shorter ones are read at a glance.
 const AT_A_GLANCE: usize = 12;
 
-/// The function as a definition with the given interface. It calls nothing.
+/// The function as a definition with the given interface. It must call no functions.
 pub fn definition(function: &Function, interface: &Interface) -> Def {
     definition_in(function, interface, &NameTable::default(), 0)
 }
@@ -34,8 +34,8 @@ pub(crate) fn function_in(function: &Function, table: &NameTable, id: FnId) -> D
     let names = param_names(function);
     let size = |atom: Atom| names.get(&atom.as_var()?).map(|name| build::var(name.clone()));
     let result = |ty: &Ty| table.ty(ty, &size);
-    // A size that is no parameter has no name in the head. Then the type is left to inference,
-    // which finds out whether the calls of the function inside of itself give it, too.
+    // A size that is no parameter has no name in the head. Then inference finds the result type,
+    // because recursive calls may return another size.
     let known = |ty: &Ty| ty.dims.iter().all(|dim| dim.as_var().is_none() || size(*dim).is_some());
     let known = function.results.iter().all(known);
     let compose = |results: Vec<Expr>| build::tuple(results);
@@ -61,7 +61,7 @@ pub(crate) fn function_in(function: &Function, table: &NameTable, id: FnId) -> D
     def
 }
 
-/// The parameters' names, a different one each: types mention sizes by them.
+/// Distinct names of the parameters: types mention sizes by these names.
 fn param_names(function: &Function) -> HashMap<Var, Rc<str>> {
     let mut taken: HashSet<String> = HashSet::new();
     let name = |p: &Param| {
@@ -75,7 +75,7 @@ fn param_names(function: &Function) -> HashMap<Var, Rc<str>> {
     function.params.iter().map(name).collect()
 }
 
-/// Does the function call itself, directly or not?
+/// Whether the function calls itself, directly or indirectly.
 fn reaches(library: &Library, id: FnId) -> bool {
     let (mut found, mut todo) = (HashSet::new(), vec![id]);
     while let Some(f) = todo.pop().and_then(|id| library.function(id)) {
@@ -90,16 +90,15 @@ fn reaches(library: &Library, id: FnId) -> bool {
     found.contains(&id)
 }
 
-/// The function as a definition, in a program with this library. `at`: which of its functions it
-/// is.
+/// The function as a definition, in a program with this library. `at`: its index in the library.
 pub(crate) fn definition_in(
     function: &Function,
     interface: &Interface,
     table: &NameTable,
     at: usize,
 ) -> Def {
-    // A size that only the text needs gets a name, so the text is written again until it asks for
-    // no other.
+    // A size that only the text needs gets a name, so the text is printed anew until it needs no
+    // further one.
     let mut sizes = HashSet::new();
     loop {
         let (def, asked) = written(function, interface, table, at, &sizes);
@@ -110,8 +109,8 @@ pub(crate) fn definition_in(
     }
 }
 
-/// The definition, and the variables that it mentions without a name. `named`: those that are to
-/// have one.
+/// The definition, and the variables that it mentions without a name. `named`: variables that must
+/// get one.
 fn written(
     function: &Function,
     interface: &Interface,
@@ -171,7 +170,7 @@ fn written(
     (def, asked)
 }
 
-/// The parameters of the function that are parts of some parameters of the definition.
+/// The parameters of the function that are parts of these parameters of the definition.
 fn leaves_of<'f>(
     function: &'f Function,
     interface: &'f Interface,
@@ -182,8 +181,8 @@ fn leaves_of<'f>(
 }
 
 impl Printer<'_> {
-    /// The sizes in brackets: their names, and the variables that they are. A size that no type
-    /// tells apart from others of its name is computed from a parameter instead.
+    /// Names and variables of the sizes in brackets. A size that no type distinguishes from others
+    /// of its name is computed from a parameter instead.
     fn sizes(
         &mut self,
         function: &Function,
@@ -203,7 +202,7 @@ impl Printer<'_> {
         (names, declared)
     }
 
-    /// The parameters, and lines that name parts of them and sizes.
+    /// The parameters, and lines that name their parts and sizes.
     fn params(
         &mut self,
         function: &Function,
@@ -261,7 +260,7 @@ impl Printer<'_> {
         (params, lines)
     }
 
-    /// Results are called by what they are, and so is what becomes them.
+    /// Gives the results their names from the interface, and also the values that become results.
     fn name_results(&mut self, function: &Function, interface: &Interface) {
         let inputs: HashSet<Var> = function.params.iter().map(|p| p.var).collect();
         let mut named = inputs;
@@ -307,8 +306,8 @@ impl Printer<'_> {
         }
     }
 
-    /// Says which sweep and which loop begins where. `forward`: how many statements belong to the
-    /// first sweep.
+    /// Comments that announce sweeps and loops. `forward`: number of statements in the forward
+    /// sweep.
     fn comment(&mut self, body: &Block, forward: usize, interface: &Interface) {
         if interface.seeds.is_empty() || self.count(body) < AT_A_GLANCE {
             return;
@@ -332,7 +331,7 @@ impl Printer<'_> {
         self.comments = comments.into_iter().rev().collect();
     }
 
-    /// How many statements of a block are printed, nested ones too.
+    /// Number of printed statements in a block, with nested ones.
     fn count(&self, block: &Block) -> usize {
         let of = |stm: &Stm| {
             1 + stm.exp.blocks().into_iter().map(|inner| self.count(inner)).sum::<usize>()
@@ -357,7 +356,7 @@ impl Printer<'_> {
     }
 }
 
-/// The variable that is an axis of a parameter whose type has the size there.
+/// The variable that is the size on an axis of a parameter, according to the parameter's type.
 fn size_in_types(function: &Function, interface: &Interface, size: &Rc<str>) -> Option<Var> {
     function.params.iter().zip(&interface.leaves).find_map(|(p, leaf)| {
         let Reading::Whole = leaf.reading else { return None };
@@ -374,7 +373,7 @@ fn size_in_types(function: &Function, interface: &Interface, size: &Rc<str>) -> 
     })
 }
 
-/// Does a size depend on this parameter?
+/// Whether a type of this parameter mentions a size.
 fn mentions_size(function: &Function, p: &lambada_anf::Param) -> bool {
     p.ty.dims.iter().any(|d| d.as_var().is_some_and(|v| function.sizes.contains(&v)))
 }

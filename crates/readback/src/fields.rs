@@ -1,8 +1,10 @@
-//! Lines that each read one field of the same node become one `match` that reads them all.
+//! Lines that read fields of the same node, one each, become one `match` that reads all.
 //!
 //! ```text
 //!   let x = match t | Node x _ -> x | _ -> 0.0
-//!   let l = match t | Node _ l -> l | _ -> Leaf          let (x, l) = match t | Node x l -> (x, l) | _ -> (0.0, Leaf)
+//!   let l = match t | Node _ l -> l | _ -> Leaf
+//!
+//!   let (x, l) = match t | Node x l -> (x, l) | _ -> (0.0, Leaf)
 //! ```
 
 use std::rc::Rc;
@@ -13,18 +15,18 @@ use lambada_surface::visit::children;
 
 use crate::lines::Line;
 
-/// Lines that stand together and read fields of one node.
+/// Adjacent lines that read fields of one node.
 struct Reading {
     subject: Expr,
     constructor: Name,
-    /// How many fields it has.
+    /// Number of fields of the constructor.
     fields: usize,
-    /// By line: which field is read, and what stands for it elsewhere.
+    /// For each line the field that it reads, and the value for other constructors.
     read: Vec<(usize, Option<Expr>)>,
 }
 
 impl Reading {
-    /// What a line reads, if it is that.
+    /// The field that a line reads, if the line is such a `match`.
     fn of(value: &Expr) -> Option<Reading> {
         let ExprKind::Match(subject, arms) = &value.kind else { return None };
         let (first, other) = match &arms[..] {
@@ -46,8 +48,8 @@ impl Reading {
         })
     }
 
-    /// Takes another line in, which comes after lines that bind these names; gives it back if it
-    /// does not fit.
+    /// Adds another line, which comes after lines that bind these names; returns it if it does not
+    /// fit.
     fn take(&mut self, other: Reading, names: &[Rc<str>]) -> Option<Reading> {
         let node = self.subject == other.subject && self.constructor == other.constructor;
         let total = self.read[0].1.is_some() == other.read[0].1.is_some();
@@ -62,7 +64,7 @@ impl Reading {
         None
     }
 
-    /// The match; what it reads is called so.
+    /// The match, which binds the fields by these names.
     fn whole(self, names: &[Rc<str>]) -> Expr {
         let mut fields = vec![build::pattern(PatternKind::Wildcard); self.fields];
         for ((field, _), name) in self.read.iter().zip(names) {
@@ -80,10 +82,10 @@ impl Reading {
     }
 }
 
-/// The lines, with those that read fields of one node together.
+/// The lines, with adjacent reads of one node joined.
 pub(crate) fn together(lines: Vec<Line>) -> Vec<Line> {
     let mut all: Vec<Line> = Vec::with_capacity(lines.len());
-    // The last line, if it may take in the next one: what it reads, and the names that it binds.
+    // The reading of the last line and the names that it binds, if it can absorb the next line.
     let mut open: Option<(Reading, Vec<Rc<str>>)> = None;
     for line in lines {
         let (reading, name) = match &line {
@@ -125,7 +127,7 @@ pub(crate) fn together(lines: Vec<Line>) -> Vec<Line> {
     all
 }
 
-/// Writes the last line anew, if it has taken others in.
+/// Rewrites the last line, if it has absorbed others.
 fn written(lines: &mut [Line], reading: Option<(Reading, Vec<Rc<str>>)>) {
     let Some((reading, names)) = reading.filter(|(_, names)| names.len() > 1) else { return };
     if let Some(Line::Let { pattern, value, .. }) = lines.last_mut() {

@@ -1,6 +1,6 @@
-//! What is evident of `for`s: which have an iteration, so that their extrema can be printed as
-//! `maximum` and `minimum`, which fail for an empty array; and which give the elements of an array
-//! as they are, so that the array stands for them.
+//! Evident facts about `for`s. One that has an iteration lets its extrema be printed as `maximum`
+//! and `minimum`, which fail for an empty array. One that copies the elements of an array is
+//! printed as the array.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,14 +11,14 @@ use lambada_anf::{Atom, Block, Exp, Function, Nest, Op, Stm, Ty, Var};
 pub(crate) struct Fors {
     known: Known,
     types: HashMap<Var, Ty>,
-    /// What is bound by a `for` that has an iteration.
+    /// Variables bound by a `for` that has an iteration.
     runs: HashSet<Var>,
-    /// What is bound by `for i < n { xs[i] }`, with the array of `n` elements.
+    /// Variables bound by `for i < n { xs[i] }`, with the array of `n` elements.
     whole: HashMap<Var, Var>,
 }
 
 impl Fors {
-    /// Those of some functions with the same variables.
+    /// Facts about the `for`s of functions that share their variables.
     pub(crate) fn of<'f>(functions: impl IntoIterator<Item = &'f Function>) -> Fors {
         let mut fors = Fors::default();
         for function in functions {
@@ -31,12 +31,12 @@ impl Fors {
         fors
     }
 
-    /// Whether it is bound by a `for` that has an iteration.
+    /// Whether the variable is bound by a `for` that has an iteration.
     pub(crate) fn has_iterations(&self, bound: Var) -> bool {
         self.runs.contains(&bound)
     }
 
-    /// The array whose elements the `for` gives that binds this.
+    /// The array that the `for` binding this variable copies.
     pub(crate) fn array(&self, bound: Var) -> Option<Var> {
         self.whole.get(&bound).copied()
     }
@@ -69,7 +69,7 @@ impl Fors {
         }
     }
 
-    /// The array whose elements the body gives, each in its own iteration, all of them.
+    /// The array that the body copies, one element in each iteration, completely.
     fn copied(&self, index: Var, extent: Atom, body: &Block) -> Option<Var> {
         let [Stm { binds, exp: Exp::Op(Op::Index(array, at)), .. }] = &body.stms[..] else {
             return None;

@@ -1,5 +1,5 @@
-//! Arguments of constructors as fields of nodes: a tuple or a record is its parts, and an array of
-//! these is an array for each part, after the sizes.
+//! Constructor arguments as fields of nodes: a tuple or record becomes its parts; an array of these
+//! becomes an array for each part, after the sizes.
 //!
 //! ```text
 //!   Tree [](real, tree)        Tree (n : int) (xs : [n]real) (us : [n]ref tree)
@@ -20,7 +20,7 @@ use crate::pieces::size_of;
 /// The constructors of a variant, with their arguments.
 pub type Constructors = Rc<[(Rc<str>, Vec<Group>)]>;
 
-/// The fields of a node that are one argument of a constructor, or a part of one.
+/// The fields of a node that form an argument of a constructor, or part of one.
 #[derive(Clone, Debug)]
 pub enum Group {
     /// A scalar or a value of a recursive type.
@@ -31,28 +31,28 @@ pub enum Group {
     Tuple(Vec<Group>),
     /// The parts of a record.
     Record(Vec<(Rc<str>, Group)>),
-    /// The number of the constructor of a variant that does not contain itself, and the parts of
-    /// all constructors. No part is an array.
+    /// The tag of a variant that does not contain itself, and the parts of all its constructors. No
+    /// part is an array.
     Variant(Constructors),
 }
 
-/// Gives a name that nothing else has.
+/// Makes a fresh name.
 pub(crate) type Fresh<'a> = &'a mut dyn FnMut(&str) -> Rc<str>;
 
-/// Where a field stands.
+/// Place of a field in an argument.
 pub(crate) struct Place {
-    /// The field that a pattern gives a name so that this one can be read.
+    /// The field that a pattern binds so that this one can be read.
     pub(crate) bound: u32,
-    /// From there to the elements.
+    /// Path from there to the elements.
     steps: Vec<Step>,
-    /// If it is a size: along which axis, and of which array.
+    /// For a size: its array and axis.
     pub(crate) size: Option<SizeOf>,
 }
 
 /// A size of an array.
 #[derive(Clone, Copy)]
 pub(crate) struct SizeOf {
-    /// The field that is the array.
+    /// The field of the array.
     pub(crate) array: u32,
     axis: usize,
 }
@@ -62,14 +62,14 @@ enum Step {
     Each,
     Component(usize),
     Field(Rc<str>),
-    /// The number of the constructor.
+    /// The tag of the constructor.
     Tag(Constructors),
-    /// An argument of a constructor: which of the constructors, and which of its arguments.
+    /// An argument of a constructor: index of the constructor, and of the argument.
     Argument(usize, usize, Constructors),
 }
 
 impl Group {
-    /// How many fields it takes.
+    /// Number of fields.
     pub(crate) fn width(&self) -> u32 {
         match self {
             Group::One => 1,
@@ -80,7 +80,7 @@ impl Group {
         }
     }
 
-    /// The number of axes, if it is one array, or none.
+    /// The number of axes, for a scalar or an array of scalars.
     fn rank(&self) -> Option<u32> {
         let mut rank = 0;
         let mut inner = self;
@@ -90,7 +90,7 @@ impl Group {
         matches!(inner, Group::One).then_some(rank)
     }
 
-    /// Whether it is an array, or has it one among its parts.
+    /// Whether the group is an array or contains one.
     pub fn has_arrays(&self) -> bool {
         matches!(self, Group::Array(_)) || self.parts().iter().any(|(_, part)| part.has_arrays())
     }
@@ -124,7 +124,7 @@ impl Group {
         self.element(fields, &mut Vec::new(), fresh)
     }
 
-    /// The same, of an element of arrays around it.
+    /// The argument as an element of the arrays around it.
     fn element(&self, fields: &[Expr], at: &mut Vec<Rc<str>>, fresh: Fresh) -> Expr {
         let indexed = |array: &Expr, at: &[Rc<str>]| {
             let places: Vec<Expr> = at.iter().map(|name| build::var(name.clone())).collect();
@@ -178,8 +178,8 @@ impl Group {
         }
     }
 
-    /// The fields of parts of arrays, which are indexed when the argument is made; the first field
-    /// has the number `at`.
+    /// Collects the fields that are parts of arrays and are indexed to make the argument; its first
+    /// field has the number `at`.
     pub(crate) fn indexed(&self, at: u32, found: &mut Vec<usize>) {
         if self.rank().is_some() {
             return;
@@ -194,7 +194,7 @@ impl Group {
         }
     }
 
-    /// All fields that are no sizes.
+    /// Collects all fields that are no sizes.
     fn arrays(&self, at: u32, found: &mut Vec<usize>) {
         if let Group::One = self {
             return found.push(at as usize);
@@ -206,7 +206,7 @@ impl Group {
         }
     }
 
-    /// The variant that all fields have been read from.
+    /// The variant from which all fields have been read.
     fn unchanged(&self, fields: &[Expr]) -> Option<Expr> {
         let (Group::Variant(_), ExprKind::Match(whole, arms)) = (self, &fields[0].kind) else {
             return None;
@@ -227,7 +227,7 @@ impl Group {
 
     // Reading
 
-    /// A pattern that binds some of the fields, of which the first has the number `at`.
+    /// A pattern that binds some of the fields; the first field has the number `at`.
     fn pattern(&self, at: u32, names: &HashMap<u32, Rc<str>>) -> Pattern {
         let bound = |k: u32| match names.get(&k) {
             Some(name) => build::binds(name.clone()),
@@ -248,12 +248,12 @@ impl Group {
         }
     }
 
-    /// Which field has the name of the whole in a pattern.
+    /// The field whose name a pattern gives to the whole.
     fn bound(&self, at: u32) -> u32 {
         at + self.rank().unwrap_or_default()
     }
 
-    /// Where a field is, if it is here.
+    /// The place of a field, if it belongs to the group.
     pub(crate) fn place(&self, at: u32, field: u32) -> Option<Place> {
         match self {
             Group::One | Group::Array(_) | Group::Variant(_) => {
@@ -272,7 +272,7 @@ impl Group {
         }
     }
 
-    /// The steps to the elements of a field, below so many axes; a size is one of the first array
+    /// The path to the elements of a field, below `depth` axes; a size is read from the first array
     /// that has it.
     fn inside(&self, at: u32, field: u32, depth: usize) -> Option<(Vec<Step>, Option<SizeOf>)> {
         if let Group::One = self {
@@ -294,7 +294,7 @@ impl Group {
         })
     }
 
-    /// The first field that is no size, and the steps to it.
+    /// The first field that is no size, and the path to it.
     fn first(&self, at: u32) -> (u32, Vec<Step>) {
         let inner = at + u32::from(matches!(self, Group::Array(_)));
         match self.parts().into_iter().next() {
@@ -322,7 +322,7 @@ fn elements<'g>(
     parts.map(part).collect()
 }
 
-/// The patterns of arguments that stand side by side.
+/// The patterns of adjacent arguments.
 pub(crate) fn patterns<'g>(
     groups: impl Iterator<Item = &'g Group>,
     mut at: u32,
@@ -337,8 +337,8 @@ pub(crate) fn patterns<'g>(
 }
 
 impl Place {
-    /// The field, read from what the pattern has named. `elem` is the type of the elements of the
-    /// array that it is, or is a size of.
+    /// The field, read from the variable that the pattern binds. `elem`: element type of the array
+    /// that it is, or of which it is a size.
     pub(crate) fn read(&self, named: Expr, (elem, zero): (TypeExpr, &Expr), fresh: Fresh) -> Expr {
         match self.size {
             None => along(named, &self.steps, zero, fresh),

@@ -1,5 +1,5 @@
-//! What a definition looks like from outside. Array code knows parameters and results that are
-//! arrays of scalars; what tuples, records and variants they are part of, the caller says.
+//! The head of a definition. In array code, parameters and results are arrays of scalars; the
+//! caller supplies the tuples, records and variants around them.
 
 use std::rc::Rc;
 
@@ -8,49 +8,48 @@ use lambada_surface::ast::{Expr, TypeExpr};
 
 use crate::declared::Declared;
 
-/// The head of a definition, and how it fits the function.
+/// The head of a definition, and its relation to the function.
 pub struct Interface<'a> {
-    /// What it is called.
+    /// The name of the definition.
     pub name: Rc<str>,
     /// Its doc comment.
     pub doc: Option<Rc<str>>,
-    /// The sizes in brackets. A size of the function of this name is this one; others are computed
-    /// from the leaves.
+    /// The sizes in brackets. A size of the function with one of these names is that size; its
+    /// other sizes are computed from the leaves.
     pub sizes: Vec<Rc<str>>,
-    /// What the parameters are called, and their types.
+    /// Names and types of the parameters.
     pub params: Vec<(Rc<str>, TypeExpr)>,
     /// One for each parameter of the function.
     pub leaves: Vec<Leaf<'a>>,
     /// The type of the result.
     pub result: Option<TypeExpr>,
-    /// What the results of the function are called.
+    /// Names of the function's results.
     pub results: Vec<Rc<str>>,
-    /// Does the result mention each of its parts just once? Otherwise they are given names.
+    /// Whether the result mentions each of its parts just once. If not, they get names.
     pub linear: bool,
     /// The result, from the results of the function.
     pub compose: &'a dyn Fn(Vec<Expr>) -> Expr,
-    /// Which parameters of the definition are cotangents: what depends on them is the reverse
-    /// sweep.
+    /// The parameters that are cotangents: their dependents form the reverse sweep.
     pub seeds: Vec<usize>,
-    /// The recursive types that the text has definitions of.
+    /// The recursive types that the text defines.
     pub types: Vec<Declared>,
-    /// Where something of the program stands, `ode.lam:19`, if that is worth saying.
+    /// The place of a span in the program, such as `ode.lam:19`, if worth mentioning.
     pub place: &'a dyn Fn(Span) -> Option<String>,
 }
 
 /// A parameter of the function as a part of a parameter of the definition.
 pub struct Leaf<'a> {
-    /// Which parameter.
+    /// Index of the parameter.
     pub param: usize,
-    /// How it is read.
+    /// The way to read it.
     pub reading: Reading<'a>,
 }
 
-/// How a part of a parameter is read.
+/// The way to read a part of a parameter.
 pub enum Reading<'a> {
-    /// It is the parameter.
+    /// The part is the parameter.
     Whole,
-    /// A few fields and components, written wherever it is used.
+    /// A short path of fields and components, written wherever it is used.
     Path(Box<dyn Fn(Expr) -> Expr + 'a>),
     /// An expression that is worth a name.
     Computed(Rc<str>, Box<dyn Fn(Expr) -> Expr + 'a>),

@@ -1,18 +1,21 @@
 //! anf → surface: an array program as the syntax tree of a definition, or of a module with the
-//! types and functions that it uses, that parses, checks, runs and can be differentiated again.
-//! This is how derivatives are shown to people.
+//! types and functions that it uses. The result parses, checks, runs and can be differentiated
+//! again. The compiler shows derivatives to people in this form.
 //!
 //! Assumes: a function that `anf::check` accepts. Gives: a `def`. Keeps: the value, and the
-//! failures of what is in the program; `Check`s are not printed, for what they guard checks itself,
-//! and nor are functions that only check ([`checking`]).
+//! failures of the program's operations. `Check`s are not printed, because the printed operations
+//! make the same checks themselves; neither are functions that only check ([`checking`]).
 //!
-//! Accumulators become regions ([`regions`]), functions that are given some local functions in
-//! these ([`locals`]), loops with several results tuples, cheap values that are used once are
-//! written where they are used ([`uses`]), a `for` that gives the elements of an array is the array
-//! ([`fors`]), tests of constructors are `match` ([`mod@matches`], [`choices`]), fields of nodes
-//! are arguments of constructors again ([`group`]), what nothing mentions is dropped ([`unused`]),
-//! names are given when all is said ([`names`]), and the two sweeps of a reverse derivative are put
-//! apart ([`phases`]).
+//! - Accumulators become regions ([`regions`]), and functions with accumulator parameters local
+//!   functions in these ([`locals`]).
+//! - Loops with several results become tuples; a `for` that copies an array becomes the array
+//!   ([`fors`]).
+//! - Cheap values that are used once are written where they are used ([`uses`]).
+//! - Tests of constructors become `match` ([`mod@matches`], [`choices`]), and fields of nodes
+//!   arguments of constructors ([`group`]).
+//! - Unused bindings are dropped ([`unused`]), and variables get their names at the end
+//!   ([`names`]).
+//! - The two sweeps of a reverse derivative are separated ([`phases`]).
 
 mod aligned;
 mod checking;

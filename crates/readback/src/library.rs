@@ -1,11 +1,12 @@
 //! A program with a library as a module: node types as variants, functions as definitions, tests of
 //! constructors as `match`.
 //!
-//! Null, which only derivatives use, is one constructor more of the types that need it; the types
-//! of the program that the text has definitions of ([`crate::declared`]) need none. Of accumulators
-//! that are handed to functions, what is added is returned where that costs no more
-//! ([`return_accumulators`]); elsewhere the functions are local where the accumulators are made
-//! ([`locals()`]). Cells have no form in the language: a program with these is refused.
+//! - Null, which only derivatives use, is one more constructor of the types that need it; the types
+//!   defined in the text ([`crate::declared`]) need none.
+//! - A function with an accumulator parameter returns the sum instead, where that costs no more
+//!   ([`return_accumulators`]). Otherwise it becomes a local function in the region of the
+//!   accumulator ([`locals()`]).
+//! - Cells have no form in the language: a program with cells is refused.
 
 use std::collections::{HashMap, HashSet};
 
@@ -23,8 +24,8 @@ use crate::name_table::NameTable;
 use crate::pieces::CALLED;
 use crate::returned::return_accumulators;
 
-/// The library and the entry as the items of a module, the types first. The error says what the
-/// language has no form for.
+/// The library and the entry as the items of a module, types first. The error names the construct
+/// that the language cannot express.
 pub fn items(function: &Function, interface: &Interface) -> Result<Vec<Item>, String> {
     let mut entry = function.clone();
     let mut library = std::mem::take(&mut entry.library);
@@ -53,8 +54,8 @@ pub fn items(function: &Function, interface: &Interface) -> Result<Vec<Item>, St
     table.declared = Declared::by_node(&interface.types, &library);
     table.library = library;
     table.name_zeros();
-    // A null that only the text needs is one more constructor to match, so the text is written
-    // again until it asks for no other.
+    // A null that only the text needs is one more constructor to match, so the text is printed anew
+    // until it needs no further one.
     loop {
         let items = written(&entry, interface, &table);
         let asked = table.asked.take();
@@ -73,7 +74,7 @@ fn written(entry: &Function, interface: &Interface, table: &NameTable) -> Vec<It
         .map(|id| Item::Type(table.variant(id)))
         .collect();
     for (k, f) in table.library.functions.iter().enumerate() {
-        // Those that are given accumulators stand where these are made.
+        // A function with accumulators stands where these are made.
         if let Some(f) = f.as_ref().filter(|f| f.accumulators.is_empty()) {
             items.push(Item::Def(function_in(f, table, FnId(k as u32))));
         }
@@ -82,7 +83,7 @@ fn written(entry: &Function, interface: &Interface, table: &NameTable) -> Vec<It
     items
 }
 
-/// The constructors of the nodes that the program makes.
+/// The constructors of all nodes that the program makes.
 fn made(entry: &Function, library: &Library) -> HashSet<(NodeId, u32)> {
     let mut made = HashSet::new();
     for function in library.functions.iter().flatten().chain([entry]) {
@@ -95,7 +96,7 @@ fn made(entry: &Function, library: &Library) -> HashSet<(NodeId, u32)> {
     made
 }
 
-/// The types of the handles that the program mentions, and of those in their nodes.
+/// The node types that the program mentions, and the types of their fields.
 fn mentioned(entry: &Function, library: &Library) -> HashSet<NodeId> {
     let mut open: Vec<NodeId> = Vec::new();
     for function in library.functions.iter().flatten().chain([entry]) {
@@ -119,12 +120,12 @@ fn mentioned(entry: &Function, library: &Library) -> HashSet<NodeId> {
     found
 }
 
-/// What a type is called, without what it takes.
+/// The name of a type, without its arguments.
 fn type_name(ty: &TypeExpr) -> Option<&str> {
     if let TypeKind::Name(name, _, _) = &ty.kind { Some(&name.text) } else { None }
 }
 
-/// The functions that are local in a function; nulls in both get names.
+/// The local functions of a function; nulls in all of them get names.
 fn hosted(
     host: &mut Function,
     library: &Library,
@@ -147,8 +148,8 @@ fn endless(name: &str) -> String {
     )
 }
 
-/// What the text calls of the language's own. A function of the program may have such a name, which
-/// hides the other in its file; here it has a number.
+/// The names of the language that the text uses. A function of the program may have such a name,
+/// which hides the language's in its file; in the text it gets a number.
 fn called() -> impl Iterator<Item = &'static str> {
     let scalars = Prim::ALL.iter().filter_map(|prim| {
         let Surface::Call(name) = prim.row().surface else { return None };
@@ -161,7 +162,7 @@ fn called() -> impl Iterator<Item = &'static str> {
     scalars.chain(arrays).chain(CALLED)
 }
 
-/// Whether there are no cells, and no loops whose state changes its size.
+/// Refuses cells, and loops whose state changes its size.
 fn expressible(function: &Function, library: &Library) -> Result<(), String> {
     let grows = function.body.any(&mut |stm| {
         let Exp::Nest(Nest::Loop { params, .. }) = &stm.exp else { return false };
@@ -172,7 +173,7 @@ fn expressible(function: &Function, library: &Library) -> Result<(), String> {
     if grows {
         return Err("the state of a loop changes its size".into());
     }
-    // Cotangents are values, but those of values that a derivative within has cells for.
+    // Cotangents are values, except those of values for which an inner derivative has cells.
     let cells = function.body.any(&mut |stm| {
         matches!(stm.exp, Exp::Op(Op::Open { .. } | Op::Cell { .. } | Op::Node { cells: true, .. }))
     });
@@ -182,8 +183,8 @@ fn expressible(function: &Function, library: &Library) -> Result<(), String> {
     Ok(())
 }
 
-/// Has a variant that does not contain itself arrays in it? Values of a recursive one have sizes of
-/// their own each, but those of others do not change in a loop.
+/// Whether a variant that does not contain itself contains arrays. Each value of a recursive one
+/// has its own sizes; those of the others do not change in a loop.
 fn has_arrays(library: &Library, id: NodeId) -> bool {
     let fields = |id: NodeId| library.node(id).constructors.iter().flat_map(|c| &c.fields);
     let (mut found, mut todo) = (HashSet::new(), vec![id]);

@@ -1,4 +1,4 @@
-//! The lines of a block that is being written.
+//! The lines of a block being printed.
 
 use std::rc::Rc;
 
@@ -8,9 +8,9 @@ use lambada_surface::build;
 
 /// A line of a block.
 pub(crate) enum Line {
-    /// `let pattern = value`, and the variables if the pattern is just these.
+    /// `let pattern = value`; `vars` if the pattern consists of exactly these variables.
     Let { comment: Option<Rc<str>>, pattern: Pattern, value: Expr, vars: Vec<Var> },
-    /// Something of type `()`, or an array of units where `unit` is false.
+    /// An expression of type `()`, or an array of units if `unit` is false.
     Effect { value: Expr, unit: bool },
 }
 
@@ -21,7 +21,7 @@ impl Line {
         Line::Let { comment: None, pattern: build::binds(name.clone()), value, vars }
     }
 
-    /// `let (a, b) = value`, and the variables if the pattern is just these.
+    /// `let (a, b) = value`; `vars` if the pattern consists of exactly these variables.
     pub(crate) fn several(names: Vec<Rc<str>>, value: Expr, vars: Vec<Var>) -> Line {
         let pattern = build::tuple_pattern(names.into_iter().map(build::binds).collect());
         Line::Let { comment: None, pattern, value, vars }

@@ -13,8 +13,8 @@ use crate::printer::Printer;
 use crate::regions::{Item, Region};
 
 impl Printer<'_> {
-    /// The functions that are local in a region, those that call each other together. Its
-    /// accumulators are in scope from here on.
+    /// The local functions of a region, mutually recursive ones together. Brings the region's
+    /// accumulators into scope.
     pub(crate) fn local_functions(&mut self, block: &Block, region: &Region) -> Vec<Vec<Def>> {
         let made = region.accs.iter().map(|it| it.acc);
         if self.locals.is_empty() {
@@ -70,7 +70,7 @@ impl Printer<'_> {
     }
 }
 
-/// The statements of some items.
+/// The statements of some items, nested ones included.
 fn statements(items: &[Item], all: &mut Vec<usize>) {
     for item in items {
         match item {

@@ -1,6 +1,5 @@
-//! Functions that are given accumulators become local functions in the region of these
-//! accumulators, and add to what is around them: source has no accumulators that are handed to
-//! functions.
+//! Functions with accumulator parameters become local functions in the region of these accumulators
+//! and add to them directly, because the language has no accumulators as arguments.
 //!
 //! ```text
 //!   g (n : int) (x : real) into (h : [n]real) { … h[i] += v; call g (n, y) into h … }
@@ -11,22 +10,22 @@
 //!     in g n x
 //! ```
 //!
-//! A function is written once for each choice of accumulators that it is given, in the innermost
-//! region that makes one of them. Where a function makes accumulators of its own and is called with
-//! these again, it would have to be written inside of itself, without end.
+//! A function is written once for each combination of accumulators that it gets, in the innermost
+//! region that makes one of them. A function that is called recursively with accumulators of its
+//! own would have to be written inside of itself, without end.
 
 use std::collections::{HashMap, HashSet};
 
 use lambada_anf::{Block, Exp, FnId, Function, Library, Op, Param, Renaming, Stm, Var};
 
-/// A function with these accumulators of its host.
+/// A function specialized to accumulators of its host.
 #[derive(Debug)]
 pub(crate) struct Local {
     pub(crate) of: FnId,
-    /// Its variables are the host's: parameters and the body have fresh names, accumulators are
-    /// those that it is given.
+    /// Its variables are the host's: parameters and body have fresh names, accumulators are those
+    /// of the calls.
     pub(crate) function: Function,
-    /// The local function that makes the innermost of its accumulators; none if the host does.
+    /// The local function that makes the innermost of its accumulators; `None` if the host does.
     within: Option<usize>,
 }
 
@@ -45,7 +44,7 @@ type Called = (FnId, Vec<Var>);
 /// The local functions that a function needs.
 pub(crate) fn locals(host: &mut Function, library: &Library) -> Result<Vec<Local>, Endless> {
     let mut all: Vec<Local> = Vec::new();
-    // By accumulator: the local function that makes it.
+    // For each accumulator the local function that makes it.
     let mut makers: HashMap<Var, usize> = HashMap::new();
     let mut todo = calls(&host.body);
     while let Some((of, accumulators)) = todo.pop() {
@@ -115,7 +114,7 @@ fn call(stm: &Stm) -> Option<Called> {
     }
 }
 
-/// Which of the local functions is called.
+/// Index of the local function for these accumulators.
 pub(crate) fn find(all: &[Local], of: FnId, accumulators: &[Var]) -> Option<usize> {
     let is = |local: &Local| {
         let own = local.function.accumulators.iter().map(|p| &p.var);
@@ -124,8 +123,8 @@ pub(crate) fn find(all: &[Local], of: FnId, accumulators: &[Var]) -> Option<usiz
     all.iter().position(is)
 }
 
-/// The local functions of a region with these statements, in groups, what is called before what
-/// calls it. `here`: does the region make the accumulator? `around`: does one around it?
+/// The local functions of a region with these statements, in groups, callees first. `here`: whether
+/// the region makes the accumulator. `around`: whether an outer region does.
 pub(crate) fn of_region<'s>(
     all: &[Local],
     stms: impl IntoIterator<Item = &'s Stm>,
@@ -155,7 +154,7 @@ pub(crate) fn of_region<'s>(
     groups
 }
 
-/// The local functions that these calls lead to.
+/// The local functions reachable from these calls.
 fn reached(all: &[Local], mut todo: Vec<Called>) -> HashSet<usize> {
     let mut found = HashSet::new();
     while let Some((of, accumulators)) = todo.pop() {

@@ -1,5 +1,5 @@
 //! Tests of constructors as `match`. A `tag` and its comparisons with constants are written where
-//! they are used; an `if` on one is a `match` whose patterns name the fields that the branches
+//! they are used; an `if` on one is a `match` whose patterns bind the fields that the branches
 //! read.
 
 use std::collections::HashMap;
@@ -14,8 +14,8 @@ use crate::name_table::fields_read;
 use crate::printer::Printer;
 
 impl Printer<'_> {
-    /// `if` on a test of a constructor, as a `match`; nothing if the condition is none. `write`
-    /// writes a branch.
+    /// `if` on a test of a constructor, as a `match`; `None` for another condition. `write` prints
+    /// a branch.
     pub(crate) fn matched(
         &mut self,
         cond: Atom,
@@ -33,8 +33,7 @@ impl Printer<'_> {
         let mut excluded = self.handles.excluded.get(&of).cloned().unwrap_or_default();
         let mut tags = self.table.tags(id);
         tags.retain(|t| !excluded.contains(t));
-        // Where the arms around it leave no choice there is nothing to match: one arm alone would
-        // not cover the type.
+        // The arms around may leave no choice: a match with one arm would not cover the type.
         if !tags.contains(&tag) {
             return Some(write(self, no));
         }
@@ -42,7 +41,7 @@ impl Printer<'_> {
             return Some(write(self, yes));
         }
         let mut arms = vec![self.arm(of, id, tag, yes, write)];
-        // Alone, a match in an arm for the others has to cover them, too.
+        // A match of its own in the arm for the others has to cover those constructors, too.
         let complete = spliced || excluded.is_empty();
         excluded.insert(tag);
         let left: Vec<i64> = tags.into_iter().filter(|t| *t != tag).collect();
@@ -60,7 +59,7 @@ impl Printer<'_> {
     }
 
     /// The arm for all other constructors; if it is a match of the same value, its arms.
-    /// `complete`: do the arms around cover the type together with these?
+    /// `complete`: whether the arms around and these cover the type together.
     fn others(
         &mut self,
         (of, complete): (Var, bool),
@@ -78,15 +77,14 @@ impl Printer<'_> {
             {
                 return std::mem::take(arms);
             }
-            // It is written again, as it stands alone.
+            // It is printed anew, to stand alone.
             self.inline = inline;
         }
         let pattern = build::pattern(PatternKind::Wildcard);
         vec![Arm { pattern, body: write(self, block) }]
     }
 
-    /// What a field is called in a pattern. Where only its size is read, the array still is what
-    /// gets the name.
+    /// The name of a field in a pattern. If the field is a size, the name is given to its array.
     pub(crate) fn part_hint(&self, id: NodeId, (tag, field): (u32, u32), var: Var) -> Rc<str> {
         let hint = self.tokens.hint(var);
         match self.table.is_size(id, tag, field) {
@@ -108,7 +106,8 @@ impl Printer<'_> {
         if let Ok(tag) = u32::try_from(tag) {
             let mut read = fields_read(block, of, tag);
             read.retain(|(_, var)| self.uses.any(*var));
-            // A size is read from its array, which has its own name if it is read, too.
+            // A size is read from its array, which has its own name if the block reads the array,
+            // too.
             read.sort_by_key(|(field, _)| self.table.is_size(id, tag, *field));
             for (field, var) in read {
                 let bound = self.table.bound(id, tag, field);
@@ -116,7 +115,7 @@ impl Printer<'_> {
                 let name = names.entry(bound).or_insert_with(|| self.tokens.fresh(&hint)).clone();
                 let fresh = &mut |hint: &str| self.tokens.fresh(hint);
                 let (_, mut value) = self.table.reading(id, tag, field, name, fresh);
-                // What takes a loop is computed once.
+                // A value that takes a loop is computed once.
                 if matches!(value.kind, ExprKind::For(..) | ExprKind::LetFunctions(..)) {
                     let name = self.tokens.fresh(&self.tokens.hint(var));
                     let own = std::mem::replace(&mut value, build::var(name.clone()));
@@ -134,7 +133,7 @@ impl Printer<'_> {
     }
 }
 
-/// Is the block an `if` on tests of tags, and nothing else?
+/// Whether the block is an `if` on tests of tags, and nothing else.
 fn is_choice(block: &Block) -> bool {
     let Some((last, before)) = block.stms.split_last() else { return false };
     let tests =

@@ -1,5 +1,5 @@
-//! What a definition is told of the library: the names of types, constructors and functions; what
-//! stands for null; and what is known of handles where it is written.
+//! Context of a definition: names of the library's types, constructors and functions; names of
+//! null; and facts about handles.
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -18,25 +18,25 @@ use crate::declared::Declared;
 use crate::group::Fresh;
 use crate::locals::Local;
 
-/// What the text calls the library, and what it needs to know of it.
+/// Names and facts about the library.
 #[derive(Default)]
 pub(crate) struct NameTable {
     pub(crate) labels: Labels,
-    /// The types of which null is mentioned.
+    /// The types of which the text mentions null.
     pub(crate) nullable: BTreeSet<NodeId>,
-    /// By node type: what its null is called.
+    /// For each node type the name of its null.
     pub(crate) zeros: Vec<Rc<str>>,
-    /// Those of which the text has asked for null while it was written: a part of a node that has
+    /// The types whose null the text has needed while being printed, as a part of a node with
     /// another constructor.
     pub(crate) asked: RefCell<BTreeSet<NodeId>>,
-    /// By function, and last of the entry: the variables that stand for nulls.
+    /// For each function, the entry last, the variables that stand for nulls.
     pub(crate) nulls: Vec<HashMap<Var, NodeId>>,
     pub(crate) library: Library,
     /// The constructors that the program makes nodes with.
     pub(crate) made: HashSet<(NodeId, u32)>,
-    /// The recursive types of the program that the text has definitions of, by node type.
+    /// The recursive types that the text defines, by node type.
     pub(crate) declared: HashMap<u32, Declared>,
-    /// By function, and last of the entry: its local functions.
+    /// For each function, the entry last, its local functions.
     pub(crate) locals: Vec<Vec<Local>>,
 }
 
@@ -47,7 +47,7 @@ impl NameTable {
 
     // Null
 
-    /// Gives null a variable wherever it stands for a handle.
+    /// Replaces null by a variable wherever it stands for a handle.
     pub(crate) fn name_nulls(
         &mut self,
         at: usize,
@@ -120,19 +120,19 @@ impl NameTable {
         }
     }
 
-    /// The variables that stand for nulls in a function, and what they are.
+    /// The variables that stand for nulls in a function, with their values.
     pub(crate) fn nulls(&self, at: usize) -> HashMap<Var, Expr> {
         let null = |(var, node): (&Var, &NodeId)| (*var, self.nothing(*node));
         self.nulls.get(at).into_iter().flatten().map(null).collect()
     }
 
-    /// Null; of a type of the program, which has none, a value that is never read.
+    /// Null; for a type that the text defines, which has none, a value that is never read.
     fn nothing(&self, node: NodeId) -> Expr {
         let filler = self.declared(node).map(|declared| declared.filler.clone());
         filler.unwrap_or_else(|| con(self.null(node)))
     }
 
-    /// What the functions are called that show values when they are called.
+    /// Names of the functions that print when called.
     pub(crate) fn shows(&self) -> HashSet<Rc<str>> {
         let mut found: HashSet<FnId> = HashSet::new();
         loop {
@@ -162,8 +162,7 @@ impl NameTable {
         self.zeros[node.0 as usize].clone()
     }
 
-    /// Names nulls. A printed derivative that is differentiated again has constructors of such
-    /// names already.
+    /// Names nulls. A derivative of a printed derivative already has constructors of such names.
     pub(crate) fn name_zeros(&mut self) {
         let mut taken: HashSet<Rc<str>> = HashSet::new();
         for (id, node) in (0..).map(NodeId).zip(&self.library.nodes) {
@@ -192,7 +191,7 @@ impl NameTable {
             let Ok(tag) = u32::try_from(tag) else { continue };
             let constructor = &node.constructors[tag as usize];
             let fields = constructor.fields.iter();
-            // The sizes of a field are those of each value.
+            // Each value has its own sizes, so the types of fields leave them open.
             let fields = fields.map(|f| self.ty(&f.ty, &|_| None)).collect();
             constructors.push((build::name(self.constructor(id, tag)), fields));
         }
@@ -210,8 +209,8 @@ impl NameTable {
         lambada_anf::identifier(&self.labels.node(id)).into()
     }
 
-    /// Constructors of all types share their names' space, so each is told apart by its type where
-    /// another has its name.
+    /// The name of a constructor. Constructors of all types share one namespace, so the type is
+    /// added to a name that another constructor has.
     pub(crate) fn constructor(&self, id: NodeId, tag: u32) -> Rc<str> {
         if let Some(declared) = self.declared(id) {
             return declared.constructors[tag as usize].0.clone();
@@ -268,8 +267,7 @@ impl NameTable {
         if fields.is_empty() { head } else { build::call(head, fields) }
     }
 
-    /// The fields that are indexed when a node is made: those that are parts of an array of tuples
-    /// or records.
+    /// The fields that are indexed to make a node: the parts of an array of tuples or records.
     pub(crate) fn indexed(&self, id: NodeId, tag: u32) -> Vec<usize> {
         self.declared(id).map_or_else(Vec::new, |declared| declared.indexed(tag))
     }
@@ -282,7 +280,7 @@ impl NameTable {
         build::pattern(PatternKind::Con(build::name(name), fields))
     }
 
-    /// The constructor with names for some of its fields.
+    /// The constructor as a pattern that names some of its fields.
     pub(crate) fn binding(&self, id: NodeId, tag: i64, names: &HashMap<u32, Rc<str>>) -> Pattern {
         if let (Some(declared), Ok(tag)) = (self.declared(id), u32::try_from(tag)) {
             let name = build::name(self.constructor(id, tag));
@@ -297,15 +295,15 @@ impl NameTable {
         self.pattern(id, tag, (0..fields).map(field).collect())
     }
 
-    /// Is null one of its values? It is all that a type of functions has of which the program makes
-    /// none.
+    /// Whether null is a value of the type. It is the only value of a type of functions of which
+    /// the program makes none.
     fn has_null(&self, id: NodeId) -> bool {
         self.nullable.contains(&id) || self.library.node(id).constructors.is_empty()
     }
 
-    /// May a node have the constructor? Those of types that have definitions are all there.
+    /// Whether a node may have the constructor. Types defined in the text keep all constructors.
     fn is_made(&self, id: NodeId, tag: u32) -> bool {
-        // A type has a constructor at least.
+        // A type needs at least one constructor.
         let empty = || {
             let count = self.library.node(id).constructors.len() as u32;
             !self.has_null(id) && (0..count).all(|tag| !self.made.contains(&(id, tag)))
@@ -313,7 +311,7 @@ impl NameTable {
         self.declared(id).is_some() || self.made.contains(&(id, tag)) || empty()
     }
 
-    /// The constructors that a node may have, null included.
+    /// The tags that a node may have, null included.
     pub(crate) fn tags(&self, id: NodeId) -> Vec<i64> {
         let count = self.library.node(id).constructors.len() as u32;
         let nullable = self.has_null(id) && self.declared(id).is_none();
@@ -353,14 +351,14 @@ impl NameTable {
         build::match_(of, arms)
     }
 
-    /// The field that gets the name so that a field can be read.
+    /// The field that a pattern binds so that this one can be read.
     pub(crate) fn bound(&self, id: NodeId, tag: u32, field: u32) -> u32 {
         let place = self.declared(id).and_then(|declared| declared.place(tag, field));
         place.map_or(field, |place| place.bound)
     }
 
-    /// Which field gets the name so that a field can be read, and the field: a size is read from
-    /// its array.
+    /// The field that a pattern binds so that this one can be read, and the reading: a size is read
+    /// from its array.
     pub(crate) fn reading(
         &self,
         id: NodeId,
@@ -377,13 +375,13 @@ impl NameTable {
         (place.bound, place.read(named, (self.elem(elem), &self.zero(elem)), fresh))
     }
 
-    /// Is the field a size that only its array tells?
+    /// Whether the field is a size that is read from its array.
     pub(crate) fn is_size(&self, id: NodeId, tag: u32, field: u32) -> bool {
         let place = self.declared(id).and_then(|declared| declared.place(tag, field));
         place.is_some_and(|place| place.size.is_some())
     }
 
-    /// What stands for a part of null.
+    /// The value that stands for a part of null.
     pub(crate) fn zero(&self, elem: Elem) -> Expr {
         match elem {
             Elem::Ref(node) => {
@@ -402,7 +400,7 @@ fn con(name: Rc<str>) -> Expr {
     build::expr(ExprKind::Con(name))
 }
 
-/// The fields of a node that a block reads, by constructor: which, and what is bound to each first.
+/// The fields of a constructor that a block reads, with the first variable bound to each.
 pub(crate) fn fields_read(block: &Block, of: Var, tag: u32) -> Vec<(u32, Var)> {
     let mut found: Vec<(u32, Var)> = Vec::new();
     block.each(&mut |stm: &Stm| {
@@ -416,31 +414,31 @@ pub(crate) fn fields_read(block: &Block, of: Var, tag: u32) -> Vec<(u32, Var)> {
     found
 }
 
-/// What is known of handles while a definition is written.
+/// Facts about handles while a definition is printed.
 #[derive(Default)]
 pub(crate) struct Handles {
     /// The types of the nodes.
     pub(crate) types: HashMap<Var, NodeId>,
-    /// Tags, and of which handles.
+    /// Tags, with their handles.
     pub(crate) tags: HashMap<Var, Var>,
-    /// Conditions that test a handle for a constructor, or for being another one.
+    /// Conditions that test whether a handle has, or has not, a constructor.
     pub(crate) tests: HashMap<Var, (Var, i64, bool)>,
-    /// What fields are read as, mostly names, by handle, constructor and field, in the arm that has
-    /// matched it.
+    /// Expressions for fields, mostly names, by handle, constructor and field, inside the arm that
+    /// has matched it.
     pub(crate) fields: HashMap<(Var, u32, u32), Expr>,
-    /// Constructors that a handle does not have, in the arms for the others.
+    /// Constructors excluded for a handle, in the arms for the others.
     pub(crate) excluded: HashMap<Var, HashSet<i64>>,
-    /// The handle whose match takes in the arms of the next one, if that is about it as well.
+    /// The handle whose match absorbs the arms of the next match, if that is on the same handle.
     pub(crate) spliced: Option<Var>,
 }
 
 impl Handles {
-    /// A field that a pattern has bound.
+    /// The expression of a field that a pattern has bound.
     pub(crate) fn field(&self, of: Var, tag: u32, field: u32) -> Option<Expr> {
         self.fields.get(&(of, tag, field)).cloned()
     }
 
-    /// Notes a comparison of a tag with a constant; is it one?
+    /// Records a comparison of a tag with a constant; whether it is one.
     pub(crate) fn test(&mut self, var: Var, op: Prim, args: &[Atom]) -> bool {
         let holds = match op {
             Prim::EqInt => true,

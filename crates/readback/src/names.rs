@@ -1,8 +1,8 @@
-//! Names for people. While a definition is written, each variable is a *token* of its own; when the
-//! text is complete, tokens become names. Only then it is known what is mentioned where, so a name
-//! may be used again as soon as nobody means the old one: the state of a loop is called as what it
-//! starts from, and a new version of a value as the old one. What else is in scope keeps its name,
-//! and others get numbers.
+//! Names for people. While a definition is printed, each variable is a *token* of its own; once the
+//! text is complete, tokens become names, because only then all mentions are known. A name may be
+//! reused as soon as no later text means its old variable: the state of a loop is named like its
+//! initial value, and a new version of a value like the old one. Other variables in scope keep
+//! their names, and colliding ones get numbers.
 
 mod given;
 
@@ -20,39 +20,39 @@ use lambada_surface::visit::{Visit, children, walk_pattern};
 
 use given::apply_to_def;
 
-/// Names that no variable may have, whatever is called: reserved words and types.
+/// Names that no variable may have: reserved words and types.
 fn reserved() -> impl Iterator<Item = String> {
     let table = lambada_surface::token::KEYWORDS.iter().map(|(word, _)| word.to_string());
     table.chain([ScalarTy::Real, ScalarTy::Int, ScalarTy::Bool].map(|ty| ty.to_string()))
 }
 
-/// What separates the hint of a token from its number; no name contains it.
+/// Separates the hint of a token from its number; no name contains it.
 const MARK: char = '#';
 
-/// What people see of [`lambada_anf::NAMELESS`].
+/// The displayed form of [`lambada_anf::NAMELESS`].
 const PLAIN: &str = "t";
 
-/// Indices of loops inside each other.
+/// Names of indices in nested loops.
 const LETTERS: [&str; 6] = ["i", "j", "k", "l", "p", "q"];
 
-/// The tokens of a definition that is being written.
+/// The tokens of a definition being printed.
 pub(crate) struct Tokens<'a> {
     names: &'a Names,
-    /// What some variables are called instead.
+    /// Hints that replace the variables' own.
     renamed: HashMap<Var, Rc<str>>,
     given: HashMap<Var, Rc<str>>,
     count: usize,
     wishes: Wishes,
-    /// What has been asked for without a name: sizes that only types mention.
+    /// Variables mentioned without a token: sizes that only types mention.
     asked: RefCell<HashSet<Var>>,
 }
 
-/// What is known about tokens besides their hints.
+/// Wishes for the names of tokens, beside their hints.
 #[derive(Default)]
 pub(crate) struct Wishes {
-    /// Names that are results of the definition, and the tokens that are called so.
+    /// Names that are results of the definition, with the tokens that shall have them.
     owners: HashMap<Rc<str>, HashSet<Rc<str>>>,
-    /// Elements: the indices where they are read, which become part of the name.
+    /// For each element the indices where it is read, which become part of its name.
     elements: HashMap<Rc<str>, Vec<Rc<str>>>,
 }
 
@@ -63,20 +63,21 @@ impl<'a> Tokens<'a> {
         Tokens { names, renamed, given, count: 0, wishes, asked }
     }
 
-    /// Calls a variable so, and others only where it is not in scope.
+    /// Reserves the name for a variable: others may have it only where the variable is out of
+    /// scope.
     pub(crate) fn rename(&mut self, var: Var, hint: Rc<str>) {
         self.wishes.owners.entry(hint.clone()).or_default();
         self.renamed.insert(var, hint);
     }
 
-    /// Gives a variable another hint, unless it has got one.
+    /// Gives a variable another hint, unless it has been renamed.
     pub(crate) fn suggest(&mut self, var: Var, hint: &str) {
         self.renamed.entry(var).or_insert_with(|| hint.into());
     }
 
-    /// What a variable would be called if no other were called so. Its author's `_k` may be used by
-    /// the derivative; what is called after a function that only the library knows goes without the
-    /// library's mark.
+    /// The name of a variable if no other had it. It loses the underscore of an unused name, as in
+    /// `_k`, because the derivative may use the variable, and the prefix of functions private to
+    /// the library.
     pub(crate) fn hint(&self, var: Var) -> Rc<str> {
         let own = || {
             if (var.0 as usize) < self.names.len() { self.names.hint(var) } else { NAMELESS.into() }
@@ -99,7 +100,7 @@ impl<'a> Tokens<'a> {
         self.bind_as(var, &hint)
     }
 
-    /// The same with a hint that is not its own.
+    /// Like `bind`, with another hint.
     pub(crate) fn bind_as(&mut self, var: Var, hint: &str) -> Rc<str> {
         let token = self.fresh(hint);
         if self.renamed.get(&var).is_some_and(|own| **own == *hint)
@@ -111,7 +112,7 @@ impl<'a> Tokens<'a> {
         token
     }
 
-    /// A token for an element that is called after its array and the indices, which are tokens or
+    /// A token for an element, to be named after its array and the indices, which are tokens or
     /// numbers.
     pub(crate) fn bind_element(&mut self, var: Var, indices: Vec<Rc<str>>) -> Rc<str> {
         let token = self.bind(var);
@@ -119,12 +120,12 @@ impl<'a> Tokens<'a> {
         token
     }
 
-    /// Says that a variable is called exactly so: a size of the head.
+    /// Gives a variable exactly this name: a size of the head.
     pub(crate) fn fix(&mut self, var: Var, name: &Rc<str>) {
         self.given.insert(var, name.clone());
     }
 
-    /// A token for something that is no variable of the function.
+    /// A token for a value that is no variable of the function.
     pub(crate) fn fresh(&mut self, hint: &str) -> Rc<str> {
         self.count += 1;
         format!("{}{MARK}{}", identifier(hint), self.count).into()
@@ -138,7 +139,7 @@ impl<'a> Tokens<'a> {
         })
     }
 
-    /// The variables that have been asked for and have no token.
+    /// Takes the variables mentioned without a token.
     pub(crate) fn asked(&self) -> HashSet<Var> {
         self.asked.take()
     }
@@ -148,7 +149,7 @@ impl<'a> Tokens<'a> {
         self.given.get(&var).cloned()
     }
 
-    /// Gives the tokens of a complete definition names.
+    /// Replaces the tokens of a complete definition by names.
     pub(crate) fn settle(self, def: &mut Def) {
         let mut scopes = Scopes::default();
         scopes.def(def);
@@ -157,7 +158,7 @@ impl<'a> Tokens<'a> {
     }
 }
 
-/// How long a name will be, about.
+/// Approximate length of a token's name.
 pub(crate) fn length(name: &str) -> usize {
     hint_of(name).len()
 }
@@ -166,7 +167,7 @@ fn hint_of(token: &str) -> &str {
     token.split(MARK).next().unwrap_or(token)
 }
 
-/// Is it called after a value without a name: `t`, `t_ct`?
+/// Whether the hint comes from a value without a name: `t`, `t_ct`.
 fn is_plain(hint: &str) -> bool {
     hint.trim_start_matches("minus_").split('_').next() == Some(PLAIN)
 }
@@ -175,25 +176,24 @@ pub(crate) fn is_token(name: &str) -> bool {
     name.contains(MARK)
 }
 
-/// How something comes into scope.
+/// The construct that brings a name into scope.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     /// In the head of the definition.
     Param,
-    /// By a `let`, whose value takes these positions of the text.
+    /// By a `let`, whose value spans these positions of the text.
     Let(usize, usize),
-    /// State of a loop, or what a pattern takes apart.
+    /// As the state of a loop, or by a destructuring pattern.
     State,
     Accumulator,
     Index,
 }
 
-/// Something that is bound in the text, from here to there. Positions of the text are bindings and
-/// mentions.
+/// A binding and its scope. Positions in the text count bindings and mentions.
 struct Binder {
     name: Rc<str>,
     kind: Kind,
-    /// What one pattern binds has different names.
+    /// The bindings of one pattern, which must have different names.
     group: usize,
     start: usize,
     end: usize,
@@ -207,15 +207,15 @@ impl Binder {
     }
 }
 
-/// What is bound and mentioned where.
+/// Scopes of all bindings, and their mentions.
 #[derive(Default)]
 struct Scopes {
     binders: Vec<Binder>,
-    /// By name as it stands: what it means, the innermost last.
+    /// For each token or name its bindings in scope, innermost last.
     env: HashMap<Rc<str>, Vec<usize>>,
-    /// What is in scope, the innermost last.
+    /// The bindings in scope, innermost last.
     open: Vec<usize>,
-    /// Names as they are for good: of functions, and what is bound without a token.
+    /// Final names: of functions, and of variables bound without a token.
     fixed: HashSet<Rc<str>>,
     at: usize,
     groups: usize,
@@ -228,8 +228,8 @@ impl Scopes {
         for size in &def.sizes {
             self.bind(&size.text, Kind::Param);
         }
-        // A local function may call its parameters like what it does not mention of what is around
-        // it.
+        // A local function may reuse names of outer variables that it does not mention for its
+        // parameters.
         let kind = if is_token(&def.name.text) { Kind::State } else { Kind::Param };
         def.params.iter().for_each(|param| self.pattern(&param.pattern, kind));
         def.params.iter().filter_map(|param| param.ty.as_ref()).for_each(|ty| self.ty(ty));
@@ -238,7 +238,7 @@ impl Scopes {
         self.close(mark);
     }
 
-    /// Sizes in types stay what they are: names of the head.
+    /// Sizes in types keep their names, which the head binds.
     fn ty(&mut self, ty: &TypeExpr) {
         match &ty.kind {
             TypeKind::Name(_, sizes, parts) => {
@@ -287,7 +287,7 @@ impl Scopes {
         self.at += 1;
     }
 
-    /// Local functions come into scope.
+    /// Brings local functions into scope.
     fn functions(&mut self, defs: &[Def]) {
         self.groups += 1;
         defs.iter().for_each(|def| self.bind(&def.name.text, Kind::State));
@@ -327,7 +327,7 @@ impl Scopes {
         }
     }
 
-    /// Long texts are long, and not deep: what follows a binding is not one level deeper.
+    /// Iterates over consecutive bindings, so that a long text does not need a deep recursion.
     fn expr(&mut self, e: &Expr) {
         let mark = self.open.len();
         let mut e = e;
@@ -357,7 +357,7 @@ impl Scopes {
                 }
                 ExprKind::Commented(_, rest) => rest,
                 ExprKind::For(clauses, body) => {
-                    // No two have one name.
+                    // The indices of one `for` have different names.
                     self.groups += 1;
                     clauses.iter().for_each(|clause| self.clause(clause));
                     body
@@ -447,7 +447,7 @@ impl Scopes {
         self.close(mark);
     }
 
-    /// The names of the tokens.
+    /// Chooses the names of the tokens.
     fn names(mut self, wishes: &Wishes) -> HashMap<Rc<str>, Rc<str>> {
         self.fixed.extend(reserved().map(Rc::from));
         let mut owned: HashMap<&str, Vec<usize>> = HashMap::new();
@@ -489,16 +489,16 @@ impl Visit for Variables<'_> {
     fn type_expr(&mut self, _: &TypeExpr) {}
 }
 
-/// Names as they are chosen, in the order of the text.
+/// Names chosen so far, in text order.
 struct Chosen<'s> {
     binders: &'s [Binder],
     fixed: &'s HashSet<Rc<str>>,
-    /// By name: the binders that are results of the definition.
+    /// For each name the bindings that are results of the definition.
     owned: HashMap<&'s str, Vec<usize>>,
     wishes: &'s Wishes,
-    /// Who has a name, the innermost last.
+    /// The holders of each name, innermost last.
     holders: HashMap<Rc<str>, Vec<usize>>,
-    /// By base: the last number that was free, for a start.
+    /// For each base name the number found last, from which the next search starts.
     numbers: HashMap<Rc<str>, usize>,
     names: HashMap<Rc<str>, Rc<str>>,
 }
@@ -526,13 +526,13 @@ impl Chosen<'_> {
         self.names.insert(binder.name.clone(), name);
     }
 
-    /// The hint, or the hint with the first number that is free.
+    /// The hint, or the hint with the first free number.
     fn numbered(&mut self, k: usize) -> Rc<str> {
         let base = self.base(&self.binders[k].name);
         if self.allowed(k, &base) {
             return base;
         }
-        // Numbers grow while those before are in scope, so a search from 1 would be quadratic in
+        // Numbers grow while earlier ones are in scope, so a search from 1 would be quadratic in
         // long texts.
         let last = self.numbers.get(&base).copied().unwrap_or(1);
         let back = (1..=last).rev().take_while(|n| self.allowed(k, &numbered(&base, *n))).last();
@@ -552,7 +552,7 @@ impl Chosen<'_> {
         format!("{hint}_{}", indices.join(gap)).into()
     }
 
-    /// May the binder be called so?
+    /// Whether the binding may have the name.
     fn allowed(&mut self, k: usize, name: &str) -> bool {
         if self.fixed.contains(name) || !self.leaves_to_owner(k, name) {
             return false;
@@ -584,7 +584,8 @@ impl Chosen<'_> {
         self.owned.get(name).is_some_and(|owners| owners.contains(&k))
     }
 
-    /// A name that is a result's is for others only where the result is not in scope with them.
+    /// Whether the binding may have this name: the name of a result only if the binding is not
+    /// mentioned in the scope of that result.
     fn leaves_to_owner(&self, k: usize, name: &str) -> bool {
         let Some(owners) = self.owned.get(name) else { return true };
         let binder = &self.binders[k];

@@ -1,6 +1,6 @@
-//! The two sweeps of a reverse derivative, apart: first what does not depend on the cotangent, then
-//! what does. Statements are pure but for additions, which commute, so those that do not need each
-//! other may change places.
+//! Separates the two sweeps of a reverse derivative: first the statements that do not depend on the
+//! cotangent, then those that do. Statements are pure except for additions, which commute, so
+//! independent statements may change places.
 
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -10,14 +10,14 @@ use lambada_prim::Prim;
 
 use crate::regions::mentions;
 
-/// The statements of a block, reordered, and how many of them belong to the first sweep.
+/// The statements of a block, reordered, and the number of those in the first sweep.
 pub(crate) fn sweeps(block: &Block, seeds: &HashSet<Var>) -> (Block, usize) {
     let mut late: HashSet<Var> = seeds.clone();
     let (mut first, mut second): (Vec<Stm>, Vec<Stm>) = (Vec::new(), Vec::new());
     for stm in &block.stms {
         let mut mentioned = HashSet::new();
         mentions(stm, &mut mentioned);
-        // A new accumulator stands where its additions are.
+        // A new accumulator belongs to the sweep of its additions.
         let adds = stm.additions();
         if mentioned.iter().any(|var| late.contains(var)) {
             late.extend(stm.binds.iter().map(|p| p.var));
@@ -32,24 +32,23 @@ pub(crate) fn sweeps(block: &Block, seeds: &HashSet<Var>) -> (Block, usize) {
     (Block { stms: first, results: block.results.clone() }, count)
 }
 
-/// What is announced before a line.
+/// Comment before a line.
 #[derive(Default)]
 pub(crate) struct Comment {
     pub(crate) phase: Option<&'static str>,
     pub(crate) of_loop: Option<OfLoop>,
 }
 
-/// A loop that is announced.
+/// A loop that a comment announces.
 pub(crate) struct OfLoop {
-    /// The index of the loop of the program.
+    /// The index of the program's loop.
     pub(crate) index: Var,
     reverse: bool,
-    /// Where it stands.
+    /// Its place in the program.
     pub(crate) place: Option<String>,
 }
 
-/// Is something to be said before a statement of a sweep? If it is a loop that keeps what its
-/// reverse needs, or the reverse of one.
+/// The announcement of a statement, if it is a loop with a tape, or the reverse of one.
 pub(crate) fn of_loop(stm: &Stm, reverse: bool, is_tape: impl Fn(Var) -> bool) -> Option<OfLoop> {
     let Exp::Nest(Nest::Loop { kind: LoopKind::For { index, .. }, body, .. }) = &stm.exp else {
         return None;
@@ -66,8 +65,8 @@ pub(crate) fn of_loop(stm: &Stm, reverse: bool, is_tape: impl Fn(Var) -> bool) -
 }
 
 impl Comment {
-    /// `forward: loop over k (gp.lam:18), keeping what its reverse needs`; the index by the name
-    /// that it has.
+    /// `forward: loop over k (gp.lam:18), keeping what its reverse needs`; `name` gives the index's
+    /// name.
     pub(crate) fn text(&self, name: impl Fn(Var) -> Rc<str>) -> Option<Rc<str>> {
         let Some(OfLoop { index, reverse, place }) = &self.of_loop else {
             return self.phase.map(Rc::from);

@@ -1,4 +1,4 @@
-//! Small expressions: constants, operators, calls, and how wide they are.
+//! Small expressions: constants, operators and calls, and their widths.
 
 use std::rc::Rc;
 
@@ -20,11 +20,11 @@ pub(crate) fn literal(value: Scalar) -> Expr {
     }
 }
 
-/// What is called or mentioned here besides primitives.
+/// Names of the language that this crate prints, besides primitives.
 pub(crate) const CALLED: [&str; 10] =
     ["length", "sum", "product", "reduce", "min", "max", "inspect", "pi", "inf", "nan"];
 
-/// `f a b`, of something of the language.
+/// `f a b`, for a function of the language.
 pub(crate) fn call(f: &str, args: impl IntoIterator<Item = Expr>) -> Expr {
     build::call(build::var(f), args)
 }
@@ -85,7 +85,7 @@ pub(crate) fn infix(symbol: &str, a: Expr, b: Expr) -> Expr {
     build::binary(op, a, b)
 }
 
-/// An expression without its sign, and whether it started with one: negating a literal, a negation
+/// An expression without its leading sign, and whether it had one: negating a literal, a negation
 /// or the first factor of a product is exact.
 fn positive(e: Expr) -> (bool, Expr) {
     match build::kind(e) {
@@ -100,7 +100,7 @@ fn positive(e: Expr) -> (bool, Expr) {
     }
 }
 
-/// What an iteration's reduction makes of the array of its terms.
+/// The reduction of an array of terms.
 pub(crate) fn reduced(op: ReduceOp, elem: ScalarTy, array: Expr) -> Expr {
     let reduce = |f: Expr| call("reduce", [f, literal(op.unit(elem)), array.clone()]);
     match op {
@@ -113,8 +113,8 @@ pub(crate) fn reduced(op: ReduceOp, elem: ScalarTy, array: Expr) -> Expr {
     }
 }
 
-/// How many columns an expression takes on one line, about; nothing if that is more than `room` or
-/// if it is better not put on one line.
+/// Approximate number of columns of an expression on one line; `None` if that exceeds `room`, or if
+/// the expression should not be on one line.
 pub(crate) fn width(e: &Expr, room: usize) -> Option<usize> {
     let own = match &e.kind {
         ExprKind::Var(name) | ExprKind::Con(name) => names::length(name),
@@ -168,7 +168,7 @@ pub(crate) fn width(e: &Expr, room: usize) -> Option<usize> {
     Some(room - left?)
 }
 
-/// Needs no parentheses anywhere.
+/// Whether the expression never needs parentheses.
 fn is_atomic(e: &Expr) -> bool {
     matches!(
         e.kind,

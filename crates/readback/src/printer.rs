@@ -1,5 +1,4 @@
-//! Blocks: which values get a name, which are written where they are used, and in which order lines
-//! stand.
+//! Blocks: the choice between named and inlined values, and the order of lines.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -20,28 +19,28 @@ use crate::pieces::width;
 use crate::regions::{self, Item, Region, binds, mentions};
 use crate::uses::Uses;
 
-/// A value wider than this gets a name of its own.
+/// Limit on the width of an inlined value; wider ones get names.
 const INLINE: usize = 56;
 
-/// An integer like `2 * k`, not wider than this, is written wherever it is used.
+/// Limit on the width of an integer such as `2 * k` that is inlined at every use.
 const OFFSET: usize = 9;
 
-/// An integer that is used rarely may be as wide as this.
+/// Limit on the width of an integer that is inlined because it is rarely used.
 const WIDE_OFFSET: usize = 12;
 
-/// An element that is read this often in one place is written each time.
+/// Number of reads in one place up to which an element is written each time.
 const READ_AGAIN: usize = 2;
 
-/// An element whose reading is wider than this gets a name if it is read more than once.
+/// Limit on the width of an element that is read more than once without getting a name.
 const NARROW: usize = 24;
 
 pub(crate) struct Printer<'a> {
     pub(crate) names: &'a Names,
-    /// What is in the library.
+    /// The library.
     pub(crate) table: &'a NameTable,
-    /// The functions that are local in it.
+    /// The local functions of the printed function.
     pub(crate) locals: &'a [Local],
-    /// What those are called that are in scope.
+    /// Names of the local functions in scope.
     pub(crate) local_names: HashMap<usize, Rc<str>>,
     /// The accumulators of the regions around.
     pub(crate) open: Vec<Var>,
@@ -49,28 +48,28 @@ pub(crate) struct Printer<'a> {
     pub(crate) tokens: Tokens<'a>,
     pub(crate) uses: Uses,
     pub(crate) fors: Fors,
-    /// Values that are written where they are used.
+    /// Values that are inlined at their uses.
     pub(crate) inline: HashMap<Var, Expr>,
-    /// Integers that primitives give.
+    /// Integers computed by primitives.
     pub(crate) ints: HashSet<Var>,
     /// Values that leave an `accumulate` region: they need names.
     pub(crate) exported: HashSet<Var>,
-    /// Of these, what the innermost region mentions only as its result.
+    /// Exported values that the innermost region mentions only as its results.
     pub(crate) leaving: HashSet<Var>,
-    /// What to say before what is printed of the outermost block from these statements on, the last
-    /// first.
+    /// Comments before statements of the outermost block, by index of the statement, in reverse
+    /// order.
     pub(crate) comments: Vec<(usize, Comment)>,
-    /// Variables from here on are made by the printer: parts of split regions.
+    /// The first variable made by the printer, for parts of split regions.
     pub(crate) own: u32,
     pub(crate) next: u32,
 }
 
-/// What is known of the items of a block.
+/// The items of a block, with facts about them.
 struct Items<'b> {
     block: &'b Block,
-    /// For each region, what it binds that is used after it.
+    /// For each region, the variables that it binds and that later items use.
     needed: HashMap<Var, Vec<Var>>,
-    /// Accumulators that nothing is added to.
+    /// Accumulators without additions, with their initial values.
     plain: HashMap<Var, Atom>,
     outermost: bool,
 }
@@ -93,7 +92,8 @@ impl Printer<'_> {
         atoms.iter().map(|a| self.atom(*a)).collect()
     }
 
-    /// An atom where nothing around decides that an integer literal is not a real.
+    /// An atom, annotated if it is an integer literal, for a context that does not decide between
+    /// int and real.
     pub(crate) fn decided(&self, atom: Atom) -> Expr {
         match atom {
             Atom::Lit(Scalar::Int(_)) => build::annotated(self.atom(atom), build::named_ty("int")),
@@ -108,14 +108,14 @@ impl Printer<'_> {
 
     // Blocks
 
-    /// A block as an expression that gives the results. With `unit`, one without results is really
-    /// of type `()`.
+    /// A block as an expression of its results. With `unit`, a block without results has the type
+    /// `()`.
     pub(crate) fn block(&mut self, block: &Block, results: &[Atom], unit: bool) -> Expr {
         let lines = self.lines(block, results, false);
         self.finish(lines, results, unit)
     }
 
-    /// The lines of a block; what the results mention is named or inline.
+    /// The lines of a block; variables mentioned by the results are named or inlined.
     pub(crate) fn lines(&mut self, block: &Block, results: &[Atom], outermost: bool) -> Vec<Line> {
         let mut next = self.next;
         let mut parts = Vec::new();
@@ -138,8 +138,8 @@ impl Printer<'_> {
         lines
     }
 
-    /// For each region, what it binds that is used after it. `later`: what is used after the items;
-    /// grows.
+    /// For each region, the variables that it binds and that later items use. `later`: variables
+    /// used after the items; grows.
     fn needed(
         &self,
         block: &Block,
@@ -166,7 +166,7 @@ impl Printer<'_> {
     fn items(&mut self, all: &Items, items: &[Item], lines: &mut Vec<Line>) {
         for item in items {
             let before = lines.len();
-            // A phase does not begin inside a region.
+            // A region does not begin a phase in its inside.
             let said = match item {
                 Item::Region(_) if all.outermost => {
                     first(item).and_then(|at| self.phase_until(at).map(Rc::from))
@@ -189,13 +189,13 @@ impl Printer<'_> {
     fn phase_until(&mut self, at: usize) -> Option<&'static str> {
         let begun = self.comments.iter_mut().filter(|(from, _)| *from <= at);
         let phases: Vec<_> = begun.filter_map(|(_, comment)| comment.phase.take()).collect();
-        // Where nothing has been printed of the first sweep, or both are in one statement, there
-        // are no two to tell apart.
+        // If nothing of the first sweep is printed, or one statement contains both, there is
+        // nothing to distinguish.
         if let [phase] = phases[..] { Some(phase) } else { None }
     }
 
-    /// What is to be said before the line of a statement: a phase of which nothing is printed is
-    /// not announced.
+    /// The comment before the line of a statement. A phase without printed statements is not
+    /// announced.
     fn said_until(&mut self, at: usize) -> Option<Rc<str>> {
         let mut said = Comment { phase: self.phase_until(at), of_loop: None };
         while let Some((from, next)) = self.comments.pop_if(|(from, _)| *from <= at) {
@@ -261,8 +261,8 @@ impl Printer<'_> {
         lines.push(line);
     }
 
-    /// The lines and the results of a block, put together: first what is named, then what is added,
-    /// whose order does not matter.
+    /// Assembles the lines and results of a block: first bindings, then additions, whose order does
+    /// not matter.
     pub(crate) fn finish(&mut self, lines: Vec<Line>, results: &[Atom], unit: bool) -> Expr {
         let (mut named, mut units, mut arrays) = (Vec::new(), Vec::new(), Vec::new());
         for line in lines {
@@ -275,7 +275,7 @@ impl Printer<'_> {
         let last = match (results, named.last()) {
             ([], _) if units.is_empty() && !unit => arrays.pop(),
             ([], _) => units.pop(),
-            // What is named last and is the result needs no name.
+            // If the last binding is the result, it needs no name.
             (_, Some(Line::Let { vars, .. }))
                 if units.is_empty()
                     && arrays.is_empty()
@@ -296,7 +296,7 @@ impl Printer<'_> {
         assemble(named, arrays, units, tail)
     }
 
-    /// Writes `var = value` where it is used, or as a line.
+    /// Inlines `var = value` at its uses, or adds it as a line.
     pub(crate) fn define(&mut self, var: Var, value: Expr, lines: &mut Vec<Line>) {
         if self.written_once(var, &value) || self.is_offset(var, &value) {
             self.inline.insert(var, value);
@@ -306,8 +306,7 @@ impl Printer<'_> {
         }
     }
 
-    /// Writes an element `x[i]` where it is used, even twice; but what the author gave a name keeps
-    /// it.
+    /// Inlines an element `x[i]`, even at two uses, unless its author gave it a name.
     pub(crate) fn define_element(
         &mut self,
         var: Var,
@@ -338,7 +337,7 @@ impl Printer<'_> {
         }
     }
 
-    /// Whether it is an integer like `i + 1`, which its author gave no name.
+    /// Whether the value is an integer such as `i + 1` to which the author gave no name.
     fn is_offset(&self, var: Var, value: &Expr) -> bool {
         let sum = match &value.kind {
             ExprKind::Binary(op, ..) => {
@@ -353,7 +352,7 @@ impl Printer<'_> {
                 || self.uses.count(var) <= READ_AGAIN && width(value, WIDE_OFFSET).is_some())
     }
 
-    /// Is the value better written where it is used?
+    /// Whether to inline the value at its use.
     fn written_once(&self, var: Var, value: &Expr) -> bool {
         let once = self.uses.at_most(1, var) || self.leaving.contains(&var);
         once && !self.exported.contains(&var) && width(value, INLINE).is_some()
@@ -373,7 +372,7 @@ fn mentioned(block: &Block, items: &[Item], all: &mut HashSet<Var>) {
     }
 }
 
-/// Lines, then the tail.
+/// The lines, then the tail.
 pub(crate) fn assembled(lines: Vec<Line>, tail: Expr) -> Expr {
     assemble(lines, Vec::new(), Vec::new(), tail)
 }

@@ -1,16 +1,15 @@
-//! Accumulators are flat statements in anf and regions in the surface language. Here a block's
-//! statements are put into regions: a region spans from the first addition to the last.
-//! Accumulators whose spans overlap share a region, `accumulate a = x, b = y in …`. Where they
-//! cannot, because one starts from what is computed in the span of the other, regions nest, and one
-//! that overlaps without nesting is split in two, one after the other: the value of the first part
-//! is what the second part starts from.
+//! Accumulators are flat statements in anf and regions in the surface language. A region spans the
+//! statements from the first addition to the last. Accumulators with overlapping spans share a
+//! region, `accumulate a = x, b = y in …`. They cannot if the span of one computes the initial
+//! value of the other; then regions nest. A region that overlaps another without nesting is split
+//! in two consecutive ones, and the value of the first part is the initial value of the second.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
 use lambada_anf::{Atom, Block, Effect, Exp, Op, Stm, Var};
 
-/// A block's statements, in regions.
+/// A statement or region of a block.
 #[derive(Debug)]
 pub(crate) enum Item {
     /// The statement of this index.
@@ -25,7 +24,7 @@ pub(crate) struct Region {
     pub(crate) items: Vec<Item>,
 }
 
-/// What a region adds to.
+/// An accumulator of a region.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Accumulator {
     pub(crate) acc: Var,
@@ -40,7 +39,7 @@ impl Region {
     }
 }
 
-/// An accumulator of a block: where it is added to, inclusive.
+/// An accumulator of a block, and the range of its additions, inclusive.
 #[derive(Clone, Copy, Debug)]
 struct Span {
     it: Accumulator,
@@ -48,8 +47,8 @@ struct Span {
     last: usize,
 }
 
-/// The regions of a block. An accumulator that nothing is added to gets none: `plain` lists what
-/// its frozen value is.
+/// The regions of a block. An accumulator without additions gets none: the second list has its
+/// frozen value.
 pub(crate) fn regions(
     block: &Block,
     partial: &mut dyn FnMut(Var) -> Var,
@@ -93,9 +92,9 @@ pub(crate) fn regions(
 
 struct Layout<'a> {
     block: &'a Block,
-    /// By statement: the accumulators that it adds to.
+    /// For each statement the accumulators that it adds to.
     added: Vec<HashSet<Var>>,
-    /// By statement: the variables that it mentions.
+    /// For each statement the variables that it mentions.
     mentioned: Vec<HashSet<Var>>,
     /// The statement that binds a variable.
     bound: HashMap<Var, usize>,
@@ -126,7 +125,7 @@ impl Layout<'_> {
                         let between = partial(other.it.out);
                         let part = inside.last_mut().expect("just pushed");
                         (part.last, part.it.out) = (at - 1, between);
-                        // It goes on after this region, from what it has by then.
+                        // It continues after this region, from its value there.
                         (other.first, other.it.init) = (at, between.into());
                     }
                 }
@@ -143,8 +142,8 @@ impl Layout<'_> {
         items
     }
 
-    /// The accumulators that share a region with the one of `span`, which are taken out of `spans`,
-    /// and where the region ends.
+    /// The accumulators that share a region with that of `span`, removed from `spans`, and the end
+    /// of the region.
     fn joined(&self, span: Span, spans: &mut Vec<Span>) -> (Vec<Accumulator>, usize) {
         let mut group = vec![span.it];
         let mut end = span.last + 1;
@@ -163,15 +162,15 @@ impl Layout<'_> {
         }
     }
 
-    /// Does the accumulator start from what is known before these statements, and does none of them
-    /// use what it ends with?
+    /// Whether the accumulator's initial value is known before these statements, and none of them
+    /// uses its final value.
     fn fits(&self, it: Accumulator, first: usize, end: usize) -> bool {
         let known = it.init.as_var().and_then(|v| self.bound.get(&v)).is_none_or(|k| *k < first);
         known && !self.mentioned[first..end].iter().any(|m| m.contains(&it.out))
     }
 
-    /// A region of the statements that add and of those between that these need; the others before
-    /// it and after it.
+    /// A region of the additions and of the statements that they need and that cannot precede it;
+    /// all other statements stand before or after the region.
     fn tight(&self, first: usize, end: usize, accs: Vec<Accumulator>) -> Vec<Item> {
         let adds = |k: usize| accs.iter().any(|it| self.added[k].contains(&it.acc));
         let mut depend: HashSet<Var> = accs.iter().map(|it| it.acc).collect();
@@ -206,7 +205,7 @@ pub(crate) fn binds(block: &Block, items: &[Item]) -> Vec<Var> {
     let mut all = Vec::new();
     for item in items {
         match item {
-            // A frozen accumulator's value comes with its region.
+            // The value of a frozen accumulator belongs to its region.
             Item::Stm(k)
                 if matches!(block.stms[*k].exp.effect(), Effect::Makes | Effect::Freezes(_)) => {}
             Item::Stm(k) => all.extend(block.stms[*k].binds.iter().map(|p| p.var)),
@@ -219,7 +218,7 @@ pub(crate) fn binds(block: &Block, items: &[Item]) -> Vec<Var> {
     all
 }
 
-/// Adds all variables that a statement mentions, but in types.
+/// Adds all variables that a statement mentions, except in types.
 pub(crate) fn mentions(stm: &Stm, all: &mut HashSet<Var>) {
     stm.exp.atoms(&mut |a| all.extend(a.as_var()));
     if matches!(stm.exp, Exp::Op(Op::Fill(_))) {

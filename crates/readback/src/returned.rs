@@ -1,14 +1,17 @@
-//! Accumulators that functions are given become results: source has no accumulators that are handed
-//! to functions. What does not become one is for [`crate::locals`].
+//! Accumulator parameters become results, because the language has no accumulators as arguments.
+//! The remaining ones are left to [`crate::locals`].
 //!
 //! ```text
-//!   g (x : real) into (h : [n]real) { … h[i] += v … }          def g (x : real) : [n]real = accumulate h = zeros in … h[i] += v …
-//!   acc = accumulator zeros; call g (x) into acc; y = freeze acc         let y = g x
+//!   g (x : real) into (h : [n]real) { … h[i] += v … }
+//!   acc = accumulator zeros; call g (x) into acc; y = freeze acc
+//!
+//!   def g (x : real) : [n]real = accumulate h = zeros in … h[i] += v …
+//!   let y = g x
 //! ```
 //!
-//! A call then costs as much as the array is large. So it is done where that costs no more than the
-//! accumulator itself did: for a parameter for which each call gives one that its function has
-//! made, with no loop in between.
+//! A call then costs as much as the size of the array. So a parameter is rewritten only where that
+//! costs no more than the accumulator did: if the caller makes the accumulator itself at every
+//! call, with no loop in between.
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,10 +19,10 @@ use lambada_anf::{
     Atom, Block, Elem, Exp, FnId, Function, Library, Names, Nest, Op, Param, Renaming, Stm, Ty, Var,
 };
 
-/// Which accumulator of which function.
+/// Accumulator parameters: function and index.
 type Given = HashSet<(FnId, usize)>;
 
-/// Rewrites the functions for which it costs no more, and their calls.
+/// Rewrites the functions whose accumulators are cheap to return, and their calls.
 pub(crate) fn return_accumulators(entry: &mut Function, library: &mut Library) {
     let ids = (0..library.functions.len() as u32).map(FnId);
     let accumulators = |id: FnId| library.function(id).map_or(0, |f| f.accumulators.len());
@@ -39,8 +42,8 @@ pub(crate) fn return_accumulators(entry: &mut Function, library: &mut Library) {
     calls(&mut entry.body, &mut entry.names, &given, &HashMap::new());
 }
 
-/// Takes those away for which a call would cost more. `made`: accumulators of the function, with no
-/// loop in between.
+/// Removes the parameters for which a call would cost more. `made`: accumulators that the function
+/// makes, with no loop in between.
 fn costly(block: &Block, made: &HashSet<Var>, given: &mut Given) {
     let mut made = made.clone();
     for stm in &block.stms {
@@ -64,8 +67,7 @@ fn costly(block: &Block, made: &HashSet<Var>, given: &mut Given) {
     }
 }
 
-/// The function makes some of its accumulators, and gives what they hold in the end after its
-/// results.
+/// Makes some accumulators local to the function, and appends their final values to its results.
 fn returns(function: &mut Function, made: &dyn Fn(usize) -> bool) {
     let Function { names, body, results, accumulators, .. } = function;
     let mut before = Vec::new();
@@ -92,7 +94,7 @@ fn returns(function: &mut Function, made: &dyn Fn(usize) -> bool) {
     body.stms.splice(0..0, before);
 }
 
-/// Calls of these functions bind what they were to add, and add it.
+/// Calls of these functions bind the returned sums and add them.
 fn calls(block: &mut Block, names: &mut Names, given: &Given, outside: &HashMap<Var, Ty>) {
     let mut types = outside.clone();
     types.extend(block.stms.iter().flat_map(|stm| &stm.binds).map(|p| (p.var, p.ty.clone())));
@@ -120,7 +122,7 @@ fn calls(block: &mut Block, names: &mut Names, given: &Given, outside: &HashMap<
     only_sums(block);
 }
 
-/// An accumulator of zeros to which one array is added as a whole is that array.
+/// Replaces an accumulator of zeros with one addition of a whole array by that array.
 fn only_sums(block: &mut Block) {
     let mut image = Renaming::new();
     let mut superfluous = HashSet::new();

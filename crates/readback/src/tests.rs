@@ -46,7 +46,7 @@ fn shown(f: &Function, seeds: &[usize]) -> String {
     text
 }
 
-/// `f [n] (xs : [n]real) (x : real)` with this body, in which `t` is what has no name.
+/// `f [n] (xs : [n]real) (x : real)` with this body, in which variables called `t` have no name.
 fn function(body: &str) -> Function {
     let text = format!("f [n] (xs : [n]real) (x : real) {{\n{body}}}\n");
     let mut f = read(&text).expect(body);
@@ -63,8 +63,7 @@ fn what_is_generated_parses() {
     for seed in 0..400 {
         let (f, _) = generate(seed);
         shown(&f, &[]);
-        // Any parameter may be called a cotangent: the statements keep their order where they need
-        // it.
+        // Any parameter may be called a cotangent: dependent statements keep their order.
         shown(&f, &[0]);
     }
 }
@@ -211,8 +210,8 @@ fn names_that_are_called_are_not_taken() {
     );
 }
 
-/// The state of a loop is called as what it starts from where nobody means that any more, and has a
-/// number where somebody does.
+/// The state of a loop is named like its initial value if no later statement mentions that, and
+/// gets a number otherwise.
 #[test]
 fn names_are_used_again() {
     let text = |kept: bool| {
@@ -269,8 +268,7 @@ fn parameters_that_are_sizes_keep_their_names() {
     );
 }
 
-/// A value that is written where it is used means what it meant where it was computed, whatever is
-/// called so there.
+/// An inlined value means the same as at its definition, whatever names are in scope at its use.
 #[test]
 fn nothing_is_captured() {
     let f = function(
@@ -293,7 +291,7 @@ s : real = loop (s : real = s) for i < n {
     );
 }
 
-/// What does not depend on the cotangent comes first, and comments say which loop is which.
+/// Statements independent of the cotangent come first, and comments announce the loops.
 #[test]
 fn sweeps_are_apart() {
     let f = function(
@@ -326,8 +324,7 @@ x_ct : real = loop (x_ct : real = seeded) for k < n {
     assert!(!text.contains("_k"), "{text}");
 }
 
-/// One value in a line of its own follows the other: where a program is long, text is long, and not
-/// deep.
+/// A long program gives a long text, with one line after the other, and not a deep one.
 #[test]
 fn deep_and_long() {
     let run = || {

@@ -1,9 +1,9 @@
-//! Lines that bind what nothing mentions are not printed. Which those are is known only when the
-//! text is complete: a check, which is not printed, mentions what the text does not, and so does a
-//! result whose size alone matters.
+//! Lines that bind unused variables are not printed. They are known only once the text is complete:
+//! checks mention variables that the text does not, and so do results of which only the size
+//! matters.
 //!
-//! Assumes: names are tokens, so each is bound once. Keeps: what is added outside of a line and
-//! what it shows.
+//! Assumes: names are tokens, so each is bound once. Keeps: additions to accumulators outside of a
+//! line, and its output.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -14,8 +14,8 @@ use lambada_surface::visit::{Visit, children_mut, walk_expr};
 
 use crate::names::is_token;
 
-/// Drops the lines of a definition that bind what nothing mentions. `shows`: functions that show
-/// values when they are called.
+/// Drops the lines of a definition that bind unused variables. `shows`: functions that print when
+/// called.
 pub(crate) fn drop_unused(def: &mut Def, shows: &HashSet<Rc<str>>) {
     let mut mentions = Mentions::default();
     mentions.def(def);
@@ -24,7 +24,7 @@ pub(crate) fn drop_unused(def: &mut Def, shows: &HashSet<Rc<str>>) {
     sweep.expr(&mut def.body);
 }
 
-/// How often each name is mentioned, and the local functions.
+/// Number of mentions of each name, and the local functions.
 #[derive(Default)]
 struct Mentions {
     counts: HashMap<Rc<str>, usize>,
@@ -44,7 +44,7 @@ impl Visit for Mentions {
     }
 }
 
-/// What stands before the rest of a block.
+/// A line before the rest of a block.
 enum Line {
     Let(Param, Box<Expr>),
     Functions(Vec<Def>),
@@ -59,8 +59,8 @@ struct Sweep<'s> {
 }
 
 impl Sweep<'_> {
-    /// From the last line to the first: what only a dropped line mentions is dropped, too. Long
-    /// texts are long, and not deep.
+    /// Works from the last line to the first, so that variables mentioned only by a dropped line
+    /// are dropped, too. Iterates, because a long text is no deep one.
     fn expr(&mut self, e: &mut Expr) {
         let mut lines = Vec::new();
         let mut rest = std::mem::replace(e, build::tuple(Vec::new()));
@@ -95,7 +95,7 @@ impl Sweep<'_> {
     fn line(&mut self, line: Line, rest: Expr) -> Expr {
         let kind = match line {
             Line::Let(mut param, mut value) => {
-                // What reads the fields of a node calls them so in its own arms, too.
+                // A reading of fields uses the same names in its own arms, too.
                 let mut own = Mentions::default();
                 own.expr(&value);
                 let unused = self.forget(&mut param.pattern, &own.counts);
@@ -123,7 +123,7 @@ impl Sweep<'_> {
         build::expr(kind)
     }
 
-    /// Binds no names that nothing mentions. Is now nothing bound that was before?
+    /// Removes unused names from a pattern. Whether no name is left of some.
     fn forget(&self, pattern: &mut Pattern, own: &HashMap<Rc<str>, usize>) -> bool {
         if let PatternKind::Var(name) = &pattern.kind {
             let unused = is_token(name) && !self.is_mentioned(name, own);
@@ -141,7 +141,7 @@ impl Sweep<'_> {
         nothing && unused.contains(&true)
     }
 
-    /// Whether it is mentioned but in what it is bound to.
+    /// Whether the name is mentioned outside of its own value.
     fn is_mentioned(&self, name: &Rc<str>, own: &HashMap<Rc<str>, usize>) -> bool {
         let count = |counts: &HashMap<Rc<str>, usize>| counts.get(name).copied().unwrap_or(0);
         count(&self.counts) > count(own)
@@ -156,7 +156,7 @@ impl Sweep<'_> {
         }
     }
 
-    /// Does it add to what is around it, or show something? A local function may add.
+    /// Whether the value adds to outer accumulators or prints. A local function may add.
     fn has_effect(&self, value: &Expr) -> bool {
         let mut effects = Effects::default();
         effects.expr(value);
@@ -168,14 +168,14 @@ impl Sweep<'_> {
     }
 }
 
-/// Whether it is a loop whose lines were all dropped.
+/// Whether the value is a loop whose lines were all dropped.
 fn is_idle(value: &Expr) -> bool {
     let ExprKind::For(_, body) = &value.kind else { return false };
     matches!(&body.kind, ExprKind::Tuple(parts) if parts.is_empty()) || is_idle(body)
 }
 
-/// The names that an expression mentions, and whether it adds to them; the accumulators and
-/// functions that are its own.
+/// Names that an expression mentions, and whether it adds to them; its own accumulators and
+/// functions.
 #[derive(Default)]
 struct Effects {
     used: HashSet<(Rc<str>, bool)>,

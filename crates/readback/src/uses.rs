@@ -1,6 +1,5 @@
-//! How often each variable will be mentioned in the printed text. Pure statements whose results
-//! nobody mentions are not printed, and what only they mention does not count; types and checks are
-//! not printed either.
+//! Number of mentions of each variable in the printed text. Pure statements with unused results are
+//! not printed, so mentions in them do not count; types and checks are not printed either.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,7 +8,7 @@ use lambada_anf::{Atom, Block, Effect, Exp, LoopKind, Nest, Op, Stm, Var};
 #[derive(Clone, Copy, Debug, Default)]
 struct Use {
     count: usize,
-    /// In how many loops the deepest mention is.
+    /// Loop depth of the deepest mention.
     deepest: usize,
 }
 
@@ -17,13 +16,12 @@ struct Use {
 #[derive(Debug, Default)]
 pub(crate) struct Uses {
     uses: HashMap<Var, Use>,
-    /// In how many loops each binding is.
+    /// Loop depth of each binding.
     depth_of: HashMap<Var, usize>,
 }
 
 impl Uses {
-    /// `types`: what is mentioned by types that are printed: sizes of arrays of zeros. These have a
-    /// name.
+    /// `types`: variables mentioned in printed types, as sizes of arrays of zeros. These get names.
     pub(crate) fn new<'b>(
         blocks: impl IntoIterator<Item = &'b Block>,
         types: &HashSet<Var>,
@@ -38,7 +36,7 @@ impl Uses {
         uses
     }
 
-    /// Whether it is mentioned at all.
+    /// Whether the variable is mentioned at all.
     pub(crate) fn any(&self, var: Var) -> bool {
         self.count(var) > 0
     }
@@ -47,19 +45,19 @@ impl Uses {
         self.uses.get(&var).map_or(0, |u| u.count)
     }
 
-    /// Whether it is mentioned at most so often, and not in a loop that its definition is outside
-    /// of.
+    /// Whether the variable is mentioned at most `count` times, and in no loop that does not
+    /// contain its definition.
     pub(crate) fn at_most(&self, count: usize, var: Var) -> bool {
         let here = |u: &Use| u.count <= count && self.depth_of.get(&var) == Some(&u.deepest);
         self.uses.get(&var).is_some_and(here)
     }
 
-    /// Which bindings of a statement are mentioned.
+    /// For each binding of a statement, whether it is mentioned.
     pub(crate) fn kept(&self, stm: &Stm) -> Vec<bool> {
         stm.binds.iter().map(|p| self.any(p.var)).collect()
     }
 
-    /// Is the statement printed?
+    /// Whether the statement is printed.
     pub(crate) fn printed(&self, stm: &Stm) -> bool {
         match &stm.exp {
             Exp::Nest(_) => {
@@ -124,7 +122,7 @@ impl Uses {
         }
         let mut atoms = Vec::new();
         if let Exp::Nest(Nest::Loop { inits, kind, .. }) = &stm.exp {
-            // The sizes in the types of the state are not printed.
+            // Sizes in the types of the state are not printed.
             atoms.extend(inits);
             if let LoopKind::For { extent, checkpoint, .. } = kind {
                 atoms.push(*extent);
@@ -137,7 +135,7 @@ impl Uses {
     }
 }
 
-/// Of the results that are kept, each only once: an iteration lists nothing twice.
+/// Marks each kept result once: an iteration lists nothing twice.
 pub(crate) fn first_of_each(results: &[Atom], kept: &[bool]) -> Vec<bool> {
     let is_first = |k: usize| !(0..k).any(|before| kept[before] && results[before] == results[k]);
     (0..results.len()).map(|k| kept[k] && is_first(k)).collect()

@@ -1,25 +1,25 @@
 //! Pretty-printing documents: text with places where a line may break, laid out for a width.
 //!
-//! A [`Doc`] says what belongs together ([`Doc::group`]: all on one line or all broken) and how far
-//! broken lines are indented ([`Doc::nest`]); [`Doc::render`] chooses. After Oppen (1980) and
-//! Wadler (2003); linear time, and no recursion in the number of siblings, so long spines should be
-//! flat lists ([`Doc::concat`]).
+//! A [`Doc`] has groups ([`Doc::group`]: all on one line or all broken) and indentation for broken
+//! lines ([`Doc::nest`]); [`Doc::render`] chooses a layout. After Oppen (1980) and Wadler (2003).
+//! Linear time, and no recursion in the number of siblings, so long spines should be flat lists
+//! ([`Doc::concat`]).
 
 use std::ops::Add;
 use std::rc::Rc;
 
-/// A layout to be chosen.
+/// A document with open layout choices.
 #[derive(Clone, Debug)]
 pub struct Doc {
     node: Rc<Node>,
-    /// Contains a line break that always breaks, so every group around it is broken.
+    /// Whether it contains a line break that always breaks, so every group around it is broken.
     broken: bool,
 }
 
 #[derive(Debug)]
 enum Node {
     Text(String),
-    /// A line break, or this text where its group is on one line.
+    /// A line break, or this text if its group is on one line.
     Line(&'static str),
     HardLine,
     /// A line without indentation, for an empty line between paragraphs.
@@ -27,13 +27,13 @@ enum Node {
     Concat(Vec<Doc>),
     Nest(usize, Doc),
     Group(Doc),
-    /// As many on a line as there is room for.
+    /// Elements that fill each line.
     Fill(Vec<Doc>),
-    /// The first where the group around it is broken, else the second.
+    /// The first if the group around it is broken, otherwise the second.
     IfBroken(Doc, Doc),
-    /// Text for the end of the line, whatever else comes on it.
+    /// Text for the end of the line.
     Trailing(String),
-    /// Two layouts of the same text, of which an author may have chosen one.
+    /// Two layouts of the same text, between which an author may have chosen.
     Choice {
         about: About,
         joined: Doc,
@@ -42,7 +42,7 @@ enum Node {
     },
 }
 
-/// What the layouts of a [`Doc::choice`] differ in.
+/// The difference between the layouts of a [`Doc::choice`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum About {
     /// A line break where the choice begins.
@@ -60,26 +60,26 @@ pub enum Side {
     Apart,
 }
 
-/// What [`Doc::rewrite`] asks at each place of a document, from left to right.
+/// Callbacks of [`Doc::rewrite`], from left to right.
 pub trait Rewrite {
-    /// What stands in place of a text.
+    /// The replacement of a text.
     fn text(&mut self, text: &str) -> Doc;
 
-    /// What stands in place of a line break that is `line`.
+    /// The replacement of the line break `line`.
     fn line(&mut self, line: &Doc) -> Doc;
 
-    /// What ends the element of a fill before a possible break, and what begins the one after it.
+    /// The end of a fill's element before a possible break, and the start of the next element.
     fn between(&mut self) -> (Doc, Doc);
 
-    /// Which layout of a choice is taken.
+    /// The chosen layout.
     fn side(&mut self, about: About) -> Side;
 
-    /// How many texts have been rewritten, in any unit.
+    /// The number of texts rewritten, in any unit.
     fn place(&self) -> usize {
         0
     }
 
-    /// How much deeper the lines of what stood between two places are to be.
+    /// Additional indentation for the lines between two places.
     fn deeper(&mut self, _from: usize, _to: usize) -> usize {
         0
     }
@@ -90,7 +90,7 @@ impl Doc {
         Doc { node: Rc::new(node), broken }
     }
 
-    /// Nothing.
+    /// The empty document.
     pub fn nil() -> Doc {
         Doc::concat([])
     }
@@ -100,12 +100,12 @@ impl Doc {
         Doc::new(Node::Text(text.into()), false)
     }
 
-    /// A line break, or a space where its group fits on one line.
+    /// A line break, or a space if its group fits on one line.
     pub fn line() -> Doc {
         Doc::new(Node::Line(" "), false)
     }
 
-    /// A line break, or nothing where its group fits on one line.
+    /// A line break, or nothing if its group fits on one line.
     pub fn soft_line() -> Doc {
         Doc::new(Node::Line(""), false)
     }
@@ -115,19 +115,19 @@ impl Doc {
         Doc::new(Node::HardLine, true)
     }
 
-    /// A line break, always, that leaves the line without indentation; for empty lines.
+    /// A line break, always, without indentation; for empty lines.
     pub fn empty_line() -> Doc {
         Doc::new(Node::EmptyLine, true)
     }
 
-    /// One after the other.
+    /// A sequence of documents.
     pub fn concat(docs: impl IntoIterator<Item = Doc>) -> Doc {
         let docs: Vec<Doc> = docs.into_iter().collect();
         let broken = docs.iter().any(|doc| doc.broken);
         Doc::new(Node::Concat(docs), broken)
     }
 
-    /// One after the other with `separator` between them.
+    /// A sequence with `separator` between the documents.
     pub fn join(separator: &Doc, docs: impl IntoIterator<Item = Doc>) -> Doc {
         let mut parts = Vec::new();
         for doc in docs {
@@ -139,14 +139,14 @@ impl Doc {
         Doc::concat(parts)
     }
 
-    /// One after the other, separated by spaces, or by line breaks where the next does not fit.
+    /// A sequence separated by spaces, or by line breaks where the next document does not fit.
     pub fn fill(docs: impl IntoIterator<Item = Doc>) -> Doc {
         let docs: Vec<Doc> = docs.into_iter().collect();
         let broken = docs.iter().any(|doc| doc.broken);
         Doc::new(Node::Fill(docs), broken)
     }
 
-    /// The same with `indent` more columns after each of its line breaks.
+    /// The document with `indent` more columns after each of its line breaks.
     #[must_use]
     pub fn nest(self, indent: usize) -> Doc {
         let broken = self.broken;
@@ -160,19 +160,19 @@ impl Doc {
         Doc::new(Node::Group(self), broken)
     }
 
-    /// `broken` where the group around it is broken, else `flat`.
+    /// `broken` if the group around it is broken, otherwise `flat`.
     pub fn if_broken(broken: Doc, flat: Doc) -> Doc {
         let hard = flat.broken;
         Doc::new(Node::IfBroken(broken, flat), hard)
     }
 
-    /// Text without line breaks for the end of the line on which it stands; it takes no room, and
-    /// the next line break breaks only if it has to.
+    /// Text without line breaks for the end of its line. It takes no room, and the next line break
+    /// breaks only if it has to.
     pub fn trailing(text: impl Into<String>) -> Doc {
         Doc::new(Node::Trailing(text.into()), false)
     }
 
-    /// A group that is broken if it takes more than `most` columns on one line, even where there is
+    /// A group that is broken if it takes more than `most` columns on one line, even if there is
     /// room.
     #[must_use]
     pub fn short_group(self, most: usize) -> Doc {
@@ -180,8 +180,8 @@ impl Doc {
         if long { (Doc::breaking() + self).group() } else { self.group() }
     }
 
-    /// `most` less the columns that this takes on one line; `None` if that is too little, or if it
-    /// does not fit on one line at all. Choices are taken as joined.
+    /// `most` minus the columns of the document on one line; `None` if it needs more, or cannot be
+    /// on one line. Choices are taken as joined.
     fn measured(&self, most: usize) -> Option<usize> {
         match &*self.node {
             Node::Text(text) => most.checked_sub(text.chars().count()),
@@ -200,7 +200,7 @@ impl Doc {
         }
     }
 
-    /// Two layouts of the same text. Without an author ([`Doc::rewrite`]) the default is taken.
+    /// Two layouts of the same text. Without [`Doc::rewrite`], the default is taken.
     pub fn choice(about: About, joined: Doc, apart: Doc, default: Side) -> Doc {
         let broken = match default {
             Side::Joined => joined.broken,
@@ -209,13 +209,13 @@ impl Doc {
         Doc::new(Node::Choice { about, joined, apart, default }, broken)
     }
 
-    /// Nothing, but every group around it is broken.
+    /// The empty document, with every group around it broken.
     pub fn breaking() -> Doc {
         Doc::new(Node::Concat(Vec::new()), true)
     }
 
-    /// The same with other texts and line breaks. What depends on whether a group is broken stays
-    /// as it is.
+    /// The document with other texts and line breaks. Parts that depend on whether a group is
+    /// broken stay unchanged.
     #[must_use]
     pub fn rewrite(&self, by: &mut dyn Rewrite) -> Doc {
         match &*self.node {
@@ -254,7 +254,7 @@ impl Doc {
         }
     }
 
-    /// `open items, items close`: on one line, or one item a line.
+    /// `open items, items close`: on one line, or one line for each item.
     pub fn brackets(open: &str, items: impl IntoIterator<Item = Doc>, close: &str) -> Doc {
         let mut items = items.into_iter().peekable();
         let inner = match items.peek() {
@@ -264,7 +264,7 @@ impl Doc {
         (Doc::text(open) + inner.nest(2) + Doc::soft_line() + Doc::text(close)).group()
     }
 
-    /// The text with lines of at most `width` characters where the breaks allow it.
+    /// The text with lines of at most `width` characters, as far as the breaks allow.
     pub fn render(&self, width: usize) -> String {
         Layout { width, column: 0, trailing: Vec::new(), out: String::new() }.run(self)
     }
@@ -286,7 +286,7 @@ impl From<&str> for Doc {
 
 #[derive(Clone, Copy)]
 enum Work<'a> {
-    /// Lay out: indentation, flat?, what.
+    /// Lays out a document: indentation, whether flat, document.
     Put(usize, bool, &'a Doc),
     /// A space or a line break before the next element of a fill.
     FillLine(usize, &'a Doc),
@@ -295,7 +295,7 @@ enum Work<'a> {
 struct Layout {
     width: usize,
     column: usize,
-    /// What is still to come on this line, at its end.
+    /// Trailing texts for the end of the current line.
     trailing: Vec<String>,
     out: String,
 }
@@ -356,7 +356,7 @@ impl Layout {
         self.column += text.chars().count();
     }
 
-    /// Trailing spaces are never wanted.
+    /// Ends a line without trailing spaces.
     fn end_line(&mut self) {
         for text in std::mem::take(&mut self.trailing) {
             self.out.truncate(self.out.trim_end_matches(' ').len());
@@ -373,8 +373,8 @@ impl Layout {
         self.column = indent;
     }
 
-    /// Does `doc` on one line, with what follows it up to the next possible break, fit after `used`
-    /// more columns?
+    /// Whether `doc` on one line, with the rest up to the next possible break, fits after `used`
+    /// more columns.
     fn fits(&self, rest: &[Work], doc: &Doc, used: usize) -> bool {
         let Some(mut room) = self.width.checked_sub(self.column + used) else { return false };
         let mut stack = vec![(true, doc)];

@@ -1,4 +1,4 @@
-//! Text and places in it, problems as data, and their rendering. This crate knows no language.
+//! Text and places in it, problems as data, and their rendering. Independent of any language.
 
 pub mod doc;
 mod messages;

@@ -1,8 +1,8 @@
-//! The wording of the one problem that a running program has: what happened is the program's own.
+//! The message of a run-time error, whose details come from the program.
 
 use crate::{Failure, Problem, Span};
 
-/// What went wrong while a program ran; a failure without a place has its message only.
+/// The problem of a failed program; a failure without a place has only its message.
 pub fn failed(failure: &Failure) -> Problem {
     let mut problem = Problem::general("E0700", "run-time error");
     if failure.span == Span::default() {

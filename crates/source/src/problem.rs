@@ -1,9 +1,8 @@
-//! Problems are data; the wording of each lives with the code that finds it, the looks live in
-//! `render`.
+//! Problems are data. Their wording belongs to the code that finds them, their display to `render`.
 
 use crate::Span;
 
-/// How bad it is.
+/// Severity of a problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Severity {
     /// The program has no meaning.
@@ -12,28 +11,28 @@ pub enum Severity {
     Warning,
 }
 
-/// A place and what is to be said of it.
+/// A place and its text.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Label {
     /// The place.
     pub span: Span,
-    /// What is wrong there; may be empty.
+    /// The mistake at the place; may be empty.
     pub text: String,
 }
 
-/// One mistake, told once.
+/// A mistake, reported once.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Problem {
-    /// How bad it is.
+    /// Its severity.
     pub severity: Severity,
     /// A stable code such as `E0203`: E00xx lexical and syntax, E01xx names, E02xx types, E03xx
     /// sizes, E04xx patterns, E05xx derivatives, E06xx data, E07xx run time, E08xx warnings.
     pub code: &'static str,
-    /// One line that says what is wrong.
+    /// A one-line description.
     pub title: String,
     /// The places; the first is the primary one. Empty for problems that are not in a file.
     pub labels: Vec<Label>,
-    /// What to do about it.
+    /// Suggestions for a fix.
     pub hints: Vec<String>,
 }
 
@@ -71,19 +70,19 @@ impl Problem {
         }
     }
 
-    /// Whether it is a bug in the compiler, not a mistake in the program.
+    /// Whether the problem is a bug in the compiler, not a mistake in the program.
     pub fn is_internal(&self) -> bool {
         self.title.starts_with(INTERNAL)
     }
 
-    /// The same with one more place.
+    /// The problem with one more place.
     #[must_use]
     pub fn label(mut self, span: Span, text: impl Into<String>) -> Problem {
         self.labels.push(Label { span, text: cut(text.into()) });
         self
     }
 
-    /// The same with one more hint.
+    /// The problem with one more hint.
     #[must_use]
     pub fn hint(mut self, text: impl Into<String>) -> Problem {
         self.hints.push(cut(text.into()));
@@ -91,10 +90,11 @@ impl Problem {
     }
 }
 
-/// What messages of bugs in the compiler begin with.
+/// Prefix of messages about bugs in the compiler.
 const INTERNAL: &str = "internal error";
 
-/// Bytes of the longest sentence of a problem: names and values in it may be as long as a file.
+/// Limit on the bytes of a sentence in a problem, because names and values in it may be as long as
+/// a file.
 const LONGEST: usize = 4096;
 
 fn cut(text: String) -> String {
@@ -109,12 +109,12 @@ fn cut(text: String) -> String {
 pub struct Failure {
     /// The place in the program to blame.
     pub span: Span,
-    /// What happened, with all values filled in.
+    /// The message, with all values filled in.
     pub message: String,
 }
 
 impl Failure {
-    /// Whether it is a bug in the compiler, not a failure of the program.
+    /// Whether the failure is a bug in the compiler, not of the program.
     pub fn is_internal(&self) -> bool {
         self.message.starts_with(INTERNAL)
     }

@@ -1,4 +1,4 @@
-//! How problems look: title, excerpt with labels, hints, as `rustc` does.
+//! Rendering of problems: title, excerpt with labels, hints, as `rustc` does.
 
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{
@@ -8,12 +8,11 @@ use annotate_snippets::{
 use crate::messages::failed;
 use crate::{Failure, FileId, Label, Problem, Severity, Sources, Span, counted};
 
-/// So many errors, and so many warnings, are shown; of more, only the number is told.
+/// Limit on the displayed errors, and on the displayed warnings; the others are only counted.
 const SHOWN: usize = 100;
 
-/// All problems as text, in the order of files and places, each told once. Problems without a place
-/// come last. `color` adds terminal colors. The text ends in a line break unless there are no
-/// problems.
+/// All problems as text, in the order of files and places, each once. Problems without a place come
+/// last. `color` adds terminal colors. The text ends in a line break unless there are no problems.
 pub fn render(sources: &Sources, problems: &[Problem], color: bool) -> String {
     let ordered = in_order(problems);
     let mut blocks: Vec<String> = Vec::new();
@@ -36,12 +35,12 @@ pub fn render(sources: &Sources, problems: &[Problem], color: bool) -> String {
     blocks.join("\n")
 }
 
-/// What went wrong while a program ran, in the same dress.
+/// A run-time failure, rendered like a problem.
 pub fn render_failure(sources: &Sources, failure: &Failure, color: bool) -> String {
     render_one(sources, &failed(failure), color)
 }
 
-/// Sorted by place, then by code and title; what says the same of the same place is dropped.
+/// Sorted by place, then by code and title; duplicates are dropped.
 fn in_order(problems: &[Problem]) -> Vec<&Problem> {
     let mut sorted: Vec<&Problem> = problems.iter().collect();
     sorted.sort_by_key(|problem| key(problem));
@@ -49,7 +48,7 @@ fn in_order(problems: &[Problem]) -> Vec<&Problem> {
     sorted
 }
 
-/// Where a problem stands among others.
+/// Sort key of a problem.
 fn key(problem: &Problem) -> (bool, Option<Span>, &'static str, &str) {
     let place = problem.labels.first().map(|label| label.span);
     (place.is_none(), place, problem.code, &problem.title)
@@ -73,7 +72,7 @@ fn render_one(sources: &Sources, problem: &Problem, color: bool) -> String {
     lines.join("\n") + "\n"
 }
 
-/// The files that the labels are in, that of the primary label first.
+/// The files of the labels, the primary label's first.
 fn files(labels: &[Label]) -> Vec<FileId> {
     let mut files = Vec::new();
     for label in labels {
@@ -84,7 +83,7 @@ fn files(labels: &[Label]) -> Vec<FileId> {
     files
 }
 
-/// The lines of one file that its labels need.
+/// The lines of a file around its labels.
 fn excerpt<'a>(
     sources: &'a Sources,
     file: FileId,
@@ -116,8 +115,8 @@ fn excerpt<'a>(
     snippet
 }
 
-/// The span within the text that is shown, after so many bytes that are not, and on the edges of
-/// characters, whatever it was.
+/// The span within the displayed text, which starts after `hidden` bytes; clamped, and moved to
+/// character boundaries.
 fn clamp(text: &str, hidden: usize, span: Span) -> (usize, usize) {
     let at = |place: u32| floor(text, (place as usize).saturating_sub(hidden));
     let start = at(span.start);

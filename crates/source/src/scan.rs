@@ -1,6 +1,6 @@
-//! Lines of tokens: what the readers of the compiler's intermediate languages share. Their printers
-//! put one statement on a line, so a reader works line by line and names the line in its errors.
-//! `--` starts a comment.
+//! Lines of tokens: common parts of the readers of the compiler's intermediate languages. Their
+//! printers put one statement on a line, so a reader works line by line and names the line in its
+//! errors. `--` starts a comment.
 
 /// A token.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,13 +22,13 @@ pub enum Token {
 pub struct Line {
     /// Its number, from 1.
     pub number: usize,
-    /// How many spaces it starts with.
+    /// Number of leading spaces.
     pub indent: usize,
-    /// What it says.
+    /// Its tokens.
     pub tokens: Vec<Token>,
 }
 
-/// Longer ones first.
+/// Operators and brackets, longer ones first.
 const MARKS: &[&str] = &[
     "..+", "..", ":=", "=>", "==", "!=", "<=", ">=", "&&", "||", "**", "+=", "+", "-", "*", "/",
     "%", "<", ">", "=", "(", ")", "[", "]", "{", "}", ",", ":", "@", "!", "?", ".",
@@ -144,17 +144,17 @@ fn unicode(chars: &mut dyn Iterator<Item = (usize, char)>) -> Result<char, Strin
     value.ok_or_else(|| format!("\\u{{{code}}} is no character"))
 }
 
-/// Where a reader is in its lines.
+/// The position of a reader in its lines.
 #[derive(Clone, Debug)]
 pub struct Cursor {
     lines: Vec<Line>,
-    /// The current line, and how many of its tokens have been read.
+    /// The current line, and the number of its tokens read so far.
     line: usize,
     at: usize,
 }
 
 impl Cursor {
-    /// At the beginning of a text. The error is that of [`lines`].
+    /// A cursor at the start of a text. Fails as [`lines`] does.
     pub fn new(text: &str) -> Result<Cursor, String> {
         Ok(Cursor { lines: lines(text)?, line: 0, at: 0 })
     }
@@ -167,7 +167,7 @@ impl Cursor {
         }
     }
 
-    /// What is wrong with a text that goes on after what has been read, if it does.
+    /// The error for a text that continues after the part read, if it does.
     pub fn rest(&self, message: &str) -> Option<String> {
         self.lines.get(self.line).map(|line| format!("line {}: {message}", line.number))
     }
@@ -178,12 +178,12 @@ impl Cursor {
     }
 }
 
-/// A reader of lines of tokens: what the readers of different languages have in common. Errors say
-/// what was expected.
+/// A reader of lines of tokens: common parts of the readers of different languages. Errors name the
+/// expected token.
 pub trait Reads: Sized {
-    /// Where it is.
+    /// The current position, to advance.
     fn cursor(&mut self) -> &mut Cursor;
-    /// Where it is, to look at.
+    /// The current position.
     fn place(&self) -> &Cursor;
 
     /// The next token of the line.
@@ -191,58 +191,58 @@ pub trait Reads: Sized {
         self.peek_after(0)
     }
 
-    /// The token after so many more.
+    /// The token after `count` more.
     fn peek_after(&self, count: usize) -> Option<&Token> {
         self.place().tokens().get(self.place().at + count)
     }
 
-    /// Whether it is this mark, after so many more tokens.
+    /// Whether this mark follows after `count` more tokens.
     fn is_mark(&self, count: usize, mark: &str) -> bool {
         matches!(self.peek_after(count), Some(Token::Mark(m)) if *m == mark)
     }
 
-    /// How far the current line is indented, if the text has not ended.
+    /// The indentation of the current line, if the text has not ended.
     fn indent(&self) -> Option<usize> {
         self.place().lines.get(self.place().line).map(|line| line.indent)
     }
 
-    /// Passes so many tokens.
+    /// Skips `count` tokens.
     fn skip(&mut self, count: usize) {
         self.cursor().at += count;
     }
 
-    /// Passes a token.
+    /// Consumes a token.
     fn next(&mut self) -> Option<Token> {
         let token = self.peek().cloned();
         self.skip(1);
         token
     }
 
-    /// Passes the mark, if it comes next.
+    /// Consumes the mark, if it is next.
     fn eat(&mut self, mark: &str) -> bool {
         let found = self.is_mark(0, mark);
         self.skip(usize::from(found));
         found
     }
 
-    /// Passes the word, if it comes next.
+    /// Consumes the word, if it is next.
     fn eat_word(&mut self, word: &str) -> bool {
         let found = matches!(self.peek(), Some(Token::Word(w)) if w == word);
         self.skip(usize::from(found));
         found
     }
 
-    /// Passes the mark.
+    /// Consumes the mark, which must be next.
     fn expect(&mut self, mark: &str) -> Result<(), String> {
         if self.eat(mark) { Ok(()) } else { Err(self.expected(&format!("`{mark}`"))) }
     }
 
-    /// Passes the word.
+    /// Consumes the word, which must be next.
     fn expect_word(&mut self, word: &str) -> Result<(), String> {
         if self.eat_word(word) { Ok(()) } else { Err(self.expected(&format!("`{word}`"))) }
     }
 
-    /// What to say where something else stands.
+    /// The error for an unexpected token.
     fn expected(&self, what: &str) -> String {
         match self.peek() {
             None => format!("expected {what} at the end of the line"),
@@ -268,7 +268,7 @@ pub trait Reads: Sized {
         Ok(())
     }
 
-    /// As many as there are, with commas between them, before the mark or the end of the line.
+    /// Items separated by commas, up to the closing mark or the end of the line.
     fn list<T>(
         &mut self,
         close: Option<&str>,

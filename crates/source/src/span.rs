@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// Which file of a [`Sources`] a place is in.
+/// A file of a [`Sources`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FileId(pub u32);
 
@@ -30,7 +30,7 @@ impl Span {
         Span { file, start: start as u32, end: end as u32 }
     }
 
-    /// The smallest span that covers both; `self` where the files differ.
+    /// The smallest span that covers both; `self` if the files differ.
     pub fn to(self, other: Span) -> Span {
         if self.file != other.file {
             return self;
@@ -39,8 +39,8 @@ impl Span {
     }
 }
 
-/// A check that can fail at run time: what to say and where. `{0}`, `{1}` … in the message stand
-/// for the integers that the failing check supplies.
+/// A check that can fail at run time: its message and its place. `{0}`, `{1}` … in the message
+/// stand for the integers that the failing check supplies.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Site {
     /// The place in the program to blame.
@@ -50,7 +50,7 @@ pub struct Site {
 }
 
 impl Site {
-    /// A site that says `message` at `span`.
+    /// A site with this message and place.
     pub fn new(span: Span, message: impl Into<Arc<str>>) -> Site {
         Site { span, message: message.into() }
     }
@@ -72,22 +72,22 @@ pub struct Source {
     pub name: String,
     /// The contents.
     pub text: Arc<str>,
-    /// Where what a person has written begins; what stands before is not shown, and not counted in
-    /// lines and columns.
+    /// Start of the part that a person has written; the part before is not displayed, and not
+    /// counted in lines and columns.
     pub shown_from: usize,
 }
 
-/// Bytes of earlier texts that are kept, so that what is wrong with them can still be shown.
+/// Limit on the bytes of earlier texts that are kept to display their problems.
 const KEPT_BYTES: usize = 1 << 24;
 
-/// Earlier files that are kept.
+/// Limit on the number of earlier files that are kept.
 const KEPT_FILES: usize = 256;
 
-/// The files of a session: those that all compilations share, those of the current compilation, and
+/// The files of a session: shared files of all compilations, files of the current compilation, and
 /// some earlier ones.
 ///
-/// Ids are never used twice. Files of earlier compilations are forgotten, oldest first, because a
-/// session may go through millions of texts: [`get`](Sources::get) gives an empty text for them.
+/// Ids are never reused. Files of earlier compilations are forgotten, oldest first, because a
+/// session may process millions of texts: [`get`](Sources::get) returns an empty text for them.
 #[derive(Clone, Debug)]
 pub struct Sources {
     shared: Vec<Arc<Source>>,
@@ -121,7 +121,7 @@ impl Sources {
         Sources::default()
     }
 
-    /// Makes the files that are there shared by all compilations: they are never forgotten.
+    /// Makes the existing files shared by all compilations: they are never forgotten.
     #[must_use]
     pub fn shared(mut self) -> Sources {
         self.shared.extend(std::mem::take(&mut self.files));
@@ -141,7 +141,7 @@ impl Sources {
         }
     }
 
-    /// The files that all compilations share, and those of the current one.
+    /// The shared files, and those of the current compilation.
     #[must_use]
     pub fn of_current(&self) -> Sources {
         let skipped = (self.current - self.first) as usize;
@@ -159,7 +159,7 @@ impl Sources {
         FileId(self.first + self.files.len() as u32 - 1)
     }
 
-    /// States where what a person has written begins in a file.
+    /// Sets the start of the part of a file that a person has written.
     pub fn show_from(&mut self, id: FileId, at: usize) {
         let k = id.0.checked_sub(self.first).map(|k| k as usize);
         if let Some(source) = k.and_then(|k| self.files.get_mut(k)) {
@@ -174,7 +174,7 @@ impl Sources {
         shared.or_else(own).unwrap_or(&self.forgotten)
     }
 
-    /// All files that are kept, in the order in which they have been added.
+    /// All files kept, in the order in which they were added.
     pub fn files(&self) -> impl Iterator<Item = &Source> {
         self.shared.iter().chain(&self.files).map(|file| &**file)
     }

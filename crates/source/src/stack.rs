@@ -1,28 +1,27 @@
-//! Room for deep recursion. The compiler walks over trees by recursion, and a program may be a tree
-//! of many thousand levels; a thread that it is called on may have a stack of a few hundred
-//! kilobytes. So whoever is called from outside runs [`roomy`], and recursion whose depth the
-//! program decides goes through [`deeper`]. A stack that overflows would end the process.
+//! Room for deep recursion. The compiler recurses over trees, a program may be a tree of many
+//! thousand levels, and the calling thread may have a stack of a few hundred kilobytes. So entry
+//! points run [`roomy`], and recursion whose depth depends on the program goes through [`deeper`].
+//! A stack overflow would end the process.
 
 use std::cell::Cell;
 use std::ops::{Deref, DerefMut};
 
-/// The sizes of the stack that [`roomy`] asks for, the first that the system has. The address space
-/// is reserved, not used.
+/// Stack sizes that [`roomy`] tries in turn. The address space is reserved, not used.
 const STACKS: [usize; 4] = [1 << 30, 1 << 28, 1 << 26, 1 << 24];
 
-/// With so much left, a stack is roomy as it is.
+/// Remaining bytes from which a stack counts as roomy.
 const ENOUGH: usize = 1 << 29;
 
-/// With less left than this, [`deeper`] takes another piece of stack.
+/// Remaining bytes below which [`deeper`] allocates another piece of stack.
 const RED_ZONE: usize = 1 << 18;
 
-/// The size of these pieces.
+/// Size of a piece of stack.
 const PIECE: usize = 1 << 24;
 
 thread_local! {
-    /// Is a roomy stack in use?
+    /// Whether a roomy stack is in use.
     static ROOMY: Cell<bool> = const { Cell::new(false) };
-    /// How many pieces of stack are in use?
+    /// Number of pieces of stack in use.
     static PIECES: Cell<u64> = const { Cell::new(0) };
 }
 
@@ -31,7 +30,7 @@ pub fn roomy<T>(run: impl FnOnce() -> T) -> T {
     if ROOMY.get() || stacker::remaining_stack().is_some_and(|left| left >= ENOUGH) {
         return run();
     }
-    /// Says that the roomy stack is left, however it is left.
+    /// Clears the flag on return and on unwinding.
     struct Leave;
     impl Drop for Leave {
         fn drop(&mut self) {
@@ -49,13 +48,12 @@ pub fn roomy<T>(run: impl FnOnce() -> T) -> T {
     }
 }
 
-/// Runs a step of a recursion on what is left of the stack, or on another piece of stack if that is
-/// little.
+/// Runs a step of a recursion on the current stack, or on another piece if little of that is left.
 pub fn deeper<T>(run: impl FnOnce() -> T) -> T {
     if stacker::remaining_stack().is_some_and(|left| left >= RED_ZONE) {
         return run();
     }
-    /// Says that the piece is left, however it is left.
+    /// Decrements the count on return and on unwinding.
     struct Leave;
     impl Drop for Leave {
         fn drop(&mut self) {
@@ -80,8 +78,7 @@ impl Depth {
         Depth { left: stacker::remaining_stack().unwrap_or(0), pieces: PIECES.get() }
     }
 
-    /// How many bytes of stack lie between this place and the caller, who runs inside of whoever
-    /// took it.
+    /// Number of bytes of stack between this place and the current one, which must be deeper.
     pub fn taken(self) -> u64 {
         let left = stacker::remaining_stack().unwrap_or(0);
         match PIECES.get().saturating_sub(self.pieces) {
@@ -92,12 +89,13 @@ impl Depth {
     }
 }
 
-/// Does the system give so much address space? Where it does not, growing the stack would panic.
+/// Whether the system grants this much address space. If it does not, growing the stack would
+/// panic.
 fn is_available(size: usize) -> bool {
     Vec::<u8>::new().try_reserve_exact(size).is_ok()
 }
 
-/// A value that may be deeply nested: it is also dropped with room for recursion.
+/// A value that may be deeply nested; dropping it has room for recursion.
 #[derive(Debug)]
 pub struct Deep<T>(Option<T>);
 
@@ -146,7 +144,7 @@ impl<T> Drop for Deep<T> {
 mod tests {
     use super::*;
 
-    /// On a thread with a small stack.
+    /// Runs on a thread with a small stack.
     fn on_a_small_stack<T: Send + 'static>(run: impl FnOnce() -> T + Send + 'static) -> T {
         let thread = std::thread::Builder::new().stack_size(1 << 17).spawn(run).expect("a thread");
         thread.join().expect("it does not panic")
@@ -185,7 +183,7 @@ mod tests {
         assert_eq!(on_a_small_stack(|| down(50_000)), 1 << 10);
     }
 
-    /// On the first stack and on pieces. A frame may hold its array more than once.
+    /// Measures on the first stack and on pieces. A frame may hold its array more than once.
     #[test]
     fn depth_is_measured() {
         fn down(from: Depth, depth: usize) -> (u64, usize) {

@@ -1,8 +1,8 @@
 //! "Did you mean …?"
 
-/// The candidate that `name` is most probably a misspelling of, if any is near: at most a third of
-/// its letters are wrong, missing, surplus or swapped with a neighbor. Ties go to the
-/// alphabetically first, so the order of the candidates does not matter.
+/// The candidate of which `name` is most probably a misspelling. `None` if no candidate is near: at
+/// most a third of its letters may be wrong, missing, surplus or swapped with a neighbor. Ties go
+/// to the alphabetically first candidate, so the order does not matter.
 pub fn suggest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<String> {
     let letters: Vec<char> = name.chars().collect();
     let best = candidates
@@ -29,8 +29,8 @@ fn nearness(name: &[char], candidate: &str) -> Option<usize> {
     (distance <= limit && distance < name.len().min(other.len()).max(2)).then_some(distance)
 }
 
-/// How many letters must be inserted, deleted, replaced or swapped with a neighbor
-/// (Damerau–Levenshtein, each letter edited once).
+/// Number of letters to insert, delete, replace or swap with a neighbor (Damerau–Levenshtein, each
+/// letter edited once).
 fn distance(a: &[char], b: &[char]) -> usize {
     let mut before: Vec<usize> = Vec::new();
     let mut last: Vec<usize> = (0..=b.len()).collect();

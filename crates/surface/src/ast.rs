@@ -1,10 +1,10 @@
-//! The syntax tree, as written: names are not resolved, operators not overloaded, nothing is typed.
+//! The syntax tree as written: unresolved names, overloaded operators, no types.
 
 use std::rc::Rc;
 
 use lambada_source::Span;
 
-/// A name and where it stands.
+/// A name and its place.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Name {
     /// The text.
@@ -20,8 +20,8 @@ pub struct Module {
     pub doc: Option<Rc<str>>,
     /// The items in the order of the file.
     pub items: Vec<Item>,
-    /// The text, if the tree comes from one and stands for it: it has comments, empty lines and
-    /// spellings that the tree has not.
+    /// The source text, if the tree comes from one: it has comments, empty lines and spellings that
+    /// the tree lacks.
     pub written: Option<Rc<str>>,
 }
 
@@ -61,7 +61,7 @@ pub struct Def {
     pub doc: Option<Rc<str>>,
     /// Whether it was marked `rec`.
     pub recursive: bool,
-    /// What it is called.
+    /// The name.
     pub name: Name,
     /// The size variables in brackets before the parameters.
     pub sizes: Vec<Name>,
@@ -71,7 +71,7 @@ pub struct Def {
     pub result: Option<TypeExpr>,
     /// The body.
     pub body: Expr,
-    /// Derivatives of the user's own.
+    /// Custom derivatives.
     pub rules: Vec<Rule>,
     /// From the keyword to the end.
     pub span: Span,
@@ -80,7 +80,7 @@ pub struct Def {
 /// A parameter: a pattern, perhaps with a type.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Param {
-    /// What it binds; irrefutable.
+    /// The pattern; irrefutable.
     pub pattern: Pattern,
     /// The declared type.
     pub ty: Option<TypeExpr>,
@@ -89,13 +89,13 @@ pub struct Param {
 /// `with jvp dx = e`, `with vjp dy of y = e`, `with pseudo vjp dy = e`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rule {
-    /// Whether it is not the derivative, on purpose.
+    /// Whether it deliberately differs from the derivative.
     pub pseudo: bool,
     /// Forward or reverse.
     pub mode: Mode,
     /// The tangents or cotangents that it takes.
     pub params: Vec<Param>,
-    /// What the value of the function is called, after `of`.
+    /// Binds the value of the function, after `of`.
     pub value: Option<Param>,
     /// The derivative.
     pub body: Expr,
@@ -106,14 +106,14 @@ pub struct Rule {
 /// A mode of differentiation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Mode {
-    /// Tangents along with values.
+    /// Propagates tangents along with values.
     Forward,
-    /// Cotangents back through them.
+    /// Propagates cotangents in reverse.
     Reverse,
 }
 
 impl Mode {
-    /// The word for it.
+    /// Its word in a rule.
     pub fn name(self) -> &'static str {
         match self {
             Mode::Forward => "jvp",
@@ -127,13 +127,13 @@ impl Mode {
 pub struct TypeDef {
     /// The doc comment.
     pub doc: Option<Rc<str>>,
-    /// What it is called.
+    /// The name.
     pub name: Name,
     /// Its size parameters, in brackets before the others.
     pub sizes: Vec<Name>,
     /// Its parameters.
     pub params: Vec<Name>,
-    /// What it stands for.
+    /// The definition.
     pub body: TypeBody,
     /// The whole item.
     pub span: Span,
@@ -151,9 +151,9 @@ pub enum TypeBody {
 /// A type as written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TypeExpr {
-    /// What it is.
+    /// The form.
     pub kind: TypeKind,
-    /// Where it stands.
+    /// The place.
     pub span: Span,
 }
 
@@ -171,16 +171,16 @@ pub enum TypeKind {
     Array(Option<Box<Expr>>, Box<TypeExpr>),
     /// `a -> b`.
     Function(Box<TypeExpr>, Box<TypeExpr>),
-    /// Where the parser found no type; a problem has been reported.
+    /// A place without a type; the parser has reported it.
     Error,
 }
 
 /// An expression.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expr {
-    /// What it is.
+    /// The form.
     pub kind: ExprKind,
-    /// Where it stands.
+    /// The place.
     pub span: Span,
 }
 
@@ -256,19 +256,19 @@ pub enum ExprKind {
     /// `-- text` on lines of their own before `e`. Passes that write programs make these; the
     /// parser skips comments.
     Commented(Rc<str>, Box<Expr>),
-    /// What could be read of an expression that has problems, which have been reported. It means
-    /// nothing, as [`ExprKind::Error`] does.
+    /// The readable part of an expression with problems, which have been reported. It has no
+    /// meaning, like [`ExprKind::Error`].
     Broken(Box<Expr>),
-    /// Where the parser found no expression; a problem has been reported.
+    /// A place without an expression; the parser has reported it.
     Error,
 }
 
 /// `P -> e`
 #[derive(Clone, Debug, PartialEq)]
 pub struct Arm {
-    /// What it matches.
+    /// The pattern.
     pub pattern: Pattern,
-    /// What it gives.
+    /// The result.
     pub body: Expr,
 }
 
@@ -281,32 +281,32 @@ pub enum Clause {
     In(Pattern, Expr),
 }
 
-/// What drives a `loop`.
+/// The iteration of a `loop`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LoopKind {
-    /// `for i < n` or `for x in xs`, and what is written after `checkpoint`
+    /// `for i < n` or `for x in xs`, with an optional `checkpoint`
     For(Box<Clause>, Option<Checkpoint>),
     /// `while c`
     While(Box<Expr>),
 }
 
-/// What the reverse sweep of a loop keeps of its forward sweep.
+/// The checkpointing policy of a loop.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Checkpoint {
-    /// `checkpoint all`: what each iteration needs, as without a `checkpoint`.
+    /// `checkpoint all`: the residuals of every iteration; the default.
     All,
     /// `checkpoint sqrt`: one state in about √n.
     Sqrt,
-    /// `checkpoint k`: at most so many states.
+    /// `checkpoint k`: at most `k` states.
     States(Box<Expr>),
 }
 
 /// A pattern.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pattern {
-    /// What it is.
+    /// The form.
     pub kind: PatternKind,
-    /// Where it stands.
+    /// The place.
     pub span: Span,
 }
 
@@ -331,7 +331,7 @@ pub enum PatternKind {
     Con(Name, Vec<Pattern>),
     /// `(p : t)`
     Annotated(Box<Pattern>, TypeExpr),
-    /// Where the parser found no pattern; a problem has been reported.
+    /// A place without a pattern; the parser has reported it.
     Error,
 }
 
@@ -368,7 +368,7 @@ pub enum BinaryOp {
 }
 
 impl BinaryOp {
-    /// All of them.
+    /// All operators.
     pub const ALL: [BinaryOp; 17] = [
         BinaryOp::Pow,
         BinaryOp::Mul,
@@ -389,12 +389,12 @@ impl BinaryOp {
         BinaryOp::Pipe,
     ];
 
-    /// The operator that is written so.
+    /// The operator with this spelling.
     pub fn spelled(text: &str) -> Option<BinaryOp> {
         BinaryOp::ALL.into_iter().find(|op| op.spelling() == text)
     }
 
-    /// As it is written.
+    /// Its spelling.
     pub fn spelling(self) -> &'static str {
         match self {
             BinaryOp::Pow => "**",

@@ -1,4 +1,4 @@
-//! Syntax trees made by programs rather than by the parser: without places.
+//! Constructors for syntax trees that passes write, without places.
 
 use std::rc::Rc;
 
@@ -19,7 +19,7 @@ pub fn expr(kind: ExprKind) -> Expr {
     Expr { kind, span: Span::default() }
 }
 
-/// What an expression is, taken out of it.
+/// Takes the form out of an expression.
 pub fn kind(mut e: Expr) -> ExprKind {
     std::mem::replace(&mut e.kind, ExprKind::Error)
 }
@@ -34,7 +34,7 @@ pub fn int(value: i64) -> Expr {
     expr(ExprKind::Int(value))
 }
 
-/// `1.5`; what is not finite has a name.
+/// `1.5`; infinities and NaN become names.
 pub fn real(value: f64) -> Expr {
     if value.is_nan() {
         var("nan")
@@ -93,7 +93,7 @@ pub fn let_(pattern: Pattern, value: Expr, body: Expr) -> Expr {
     expr(ExprKind::Let(param, Box::new(value), Box::new(body)))
 }
 
-/// `for i < n => e`, one with an array constructor inside.
+/// `for i < n => body`; joins the clauses of a `for` in the body.
 pub fn for_(clause: Clause, body: Expr) -> Expr {
     match kind(body) {
         ExprKind::For(inner, body) => {
@@ -119,7 +119,7 @@ pub fn pattern(kind: PatternKind) -> Pattern {
     Pattern { kind, span: Span::default() }
 }
 
-/// `x` as a pattern; `_` is the one that binds nothing.
+/// `x` as a pattern; `_` is the wildcard.
 pub fn binds(text: impl Into<Rc<str>>) -> Pattern {
     let text = text.into();
     pattern(if &*text == "_" { PatternKind::Wildcard } else { PatternKind::Var(text) })
@@ -135,7 +135,7 @@ pub fn ty(kind: TypeKind) -> TypeExpr {
     TypeExpr { kind, span: Span::default() }
 }
 
-/// A type that has a name.
+/// A named type.
 pub fn named_ty(text: impl Into<Rc<str>>) -> TypeExpr {
     ty(TypeKind::Name(name(text), Vec::new(), Vec::new()))
 }

@@ -1,5 +1,4 @@
-//! The canonical layout of a file. Nothing is lost: not a comment, no parentheses, no spelling of a
-//! number.
+//! The canonical layout of a file. It keeps all comments, parentheses and spellings of numbers.
 
 use lambada_source::{FileId, Problem, Span};
 
@@ -8,10 +7,10 @@ use crate::parser::parse;
 use crate::print::print_module;
 use crate::spans::erase_spans;
 
-/// The text in canonical layout, or its problems. Formatting the result again changes nothing.
+/// The text in canonical layout, or its problems. Formatting is idempotent.
 ///
-/// What comes out is read again. If it should not be the same program with the same comments, the
-/// text stays as it is.
+/// The result is parsed to verify it: if its program or comments differ, the original text is
+/// returned.
 pub fn format(text: &str, file: FileId) -> Result<String, Vec<Problem>> {
     let (mut module, problems) = parse(text, file);
     if !problems.is_empty() {

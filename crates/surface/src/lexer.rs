@@ -1,5 +1,4 @@
-//! Text to tokens. Never fails: what is wrong is reported and replaced by the token that was
-//! probably meant.
+//! Text to tokens. Never fails: a mistake is reported and replaced by the most probable token.
 
 use lambada_source::{FileId, Span};
 
@@ -37,17 +36,16 @@ struct Lexer<'a> {
     at: usize,
     /// Where the current line starts.
     line_start: usize,
-    /// No token on this line yet?
+    /// Whether this line has no token yet.
     fresh_line: bool,
-    /// Whether there is something between the last token and `at`.
+    /// Whether space or a comment separates the last token from `at`.
     space: bool,
-    /// The lines of a doc comment that may go on.
+    /// The lines of a doc comment that may continue.
     doc: Vec<&'a str>,
     out: Tokens,
 }
 
-/// Signs, longest first. Those with a note are not of this language but are understood as the token
-/// given.
+/// Signs, longest first. Those with a note belong to other languages and are read as this token.
 const SIGNS: &[(&str, TokenKind, &str)] = &[
     ("===", TokenKind::Op(BinaryOp::Eq), "equality is written `==`"),
     ("!==", TokenKind::Op(BinaryOp::Ne), "inequality is written `!=`"),
@@ -189,7 +187,7 @@ impl Lexer<'_> {
         self.fresh_line = true;
     }
 
-    /// Does a `.` here follow a value that it touches? Then it selects a component.
+    /// Whether a `.` here touches a value before it, and so selects a component.
     fn after_value(&self) -> bool {
         let value = |kind| match kind {
             TokenKind::Lower
@@ -214,7 +212,7 @@ impl Lexer<'_> {
         !self.space && self.out.tokens.last().is_some_and(|token| value(token.kind))
     }
 
-    /// Takes what matches.
+    /// Skips matching characters.
     fn skip_while(&mut self, matches: impl Fn(char) -> bool) {
         let length = self.rest().find(|c| !matches(c)).unwrap_or(self.rest().len());
         self.at += length;
@@ -254,7 +252,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// `#` and `//` up to the end of the line.
+    /// `#` and `//` comments of other languages, up to the end of the line.
     fn foreign_comment(&mut self, sign: &str) {
         let start = self.at;
         self.at += sign.len();
@@ -372,7 +370,7 @@ impl Lexer<'_> {
         self.skip_while(|c| c.is_ascii_digit() || c == '_');
     }
 
-    /// A number that starts or ends with its point.
+    /// The problem of a number that starts or ends with its point.
     fn bare_point(&self, start: usize) -> Option<lambada_source::Problem> {
         let text = &self.text[start..self.at];
         if text.starts_with('.') {

@@ -1,6 +1,6 @@
-//! Language 1: what a person writes. Text becomes [`token`]s, tokens become a syntax tree ([`ast`])
-//! with [`parse`], and [`print_module`] writes a tree as text again, so that parsing what was
-//! printed gives the same tree. Nothing here fails: problems are returned beside the tree.
+//! Language 1: the source language. Text becomes [`token`]s, [`parse`] makes tokens a syntax tree
+//! ([`ast`]), and [`print_module`] writes a tree as text, which parses to the same tree. Nothing
+//! here fails: problems are returned beside the tree.
 
 pub mod ast;
 pub mod build;

@@ -1,4 +1,4 @@
-//! Which names patterns bind and expressions mention, and the shapes of operators.
+//! Names bound by patterns and mentioned in expressions, and the shapes of operators.
 
 use std::rc::Rc;
 
@@ -10,7 +10,7 @@ use crate::scopes::{Binder, Scopes, walk_scopes};
 use crate::visit::{Visit, walk_def, walk_pattern};
 
 impl Pattern {
-    /// The variables that it binds, in the order of the text, `_` not among them.
+    /// The variables that it binds, in source order, without `_`.
     pub fn names(&self) -> Vec<Name> {
         let mut names = Vec::new();
         self.collect_names(&mut names);
@@ -36,7 +36,7 @@ impl Pattern {
     }
 }
 
-/// What an item defines: a value, or a type and its constructors.
+/// The names that an item defines: a value, or a type and its constructors.
 pub fn defined(item: &Item) -> Vec<Rc<str>> {
     match item {
         Item::Def(def) => vec![def.name.text.clone()],
@@ -52,8 +52,8 @@ pub fn defined(item: &Item) -> Vec<Rc<str>> {
     }
 }
 
-/// Does this expression read like `f -1`, a subtraction that was probably meant as an application?
-/// `text` is the text of its file.
+/// Whether an expression looks like `f -1`, a subtraction that was probably meant as an
+/// application. `text` is the text of its file.
 pub fn looks_like_negative_argument(expr: &Expr, text: &str) -> bool {
     let ExprKind::Binary(BinaryOp::Sub, left, right) = &expr.kind else { return false };
     let between = text.get(left.span.end as usize..right.span.start as usize).unwrap_or("");
@@ -65,21 +65,21 @@ pub fn looks_like_negative_argument(expr: &Expr, text: &str) -> bool {
         && between.trim_end_matches('-').ends_with(char::is_whitespace)
 }
 
-/// The variables that a definition mentions and does not bind itself, each once, in the order of
-/// the text: what it needs from outside. Names of sizes count; its own name does too.
+/// The free variables of a definition, each once, in source order, with names of sizes and its own
+/// name.
 pub fn free_variables(def: &Def) -> Vec<Rc<str>> {
     free_names(def).all
 }
 
-/// What a definition needs from outside.
+/// The free names of a definition.
 pub struct FreeNames {
-    /// All that [`free_variables`] gives.
+    /// The result of [`free_variables`].
     pub all: Vec<Rc<str>>,
-    /// Those that are mentioned elsewhere than as a size in a type, by itself.
+    /// The names mentioned elsewhere than as a whole size in a type.
     pub values: FxHashSet<Rc<str>>,
 }
 
-/// The names that a definition mentions and does not bind itself, and how.
+/// The free names of a definition, by their use.
 pub fn free_names(def: &Def) -> FreeNames {
     let mut free = Free::default();
     walk_scopes(def, &mut free);
@@ -88,14 +88,14 @@ pub fn free_names(def: &Def) -> FreeNames {
 
 #[derive(Default)]
 struct Free {
-    /// How often each name is bound where the walk is.
+    /// Number of bindings in scope for each name.
     bound: FxHashMap<Rc<str>, usize>,
-    /// What the open scopes bind, and where each begins.
+    /// Bindings of the open scopes, and the start of each scope.
     order: Vec<Rc<str>>,
     scopes: Vec<usize>,
     seen: FxHashSet<Rc<str>>,
     found: Vec<Rc<str>>,
-    /// What is mentioned elsewhere than as a size.
+    /// Names mentioned elsewhere than as a size.
     values: FxHashSet<Rc<str>>,
 }
 
@@ -138,7 +138,7 @@ impl Scopes for Free {
     }
 }
 
-/// All names that a definition binds or mentions, for those who need a new one.
+/// All names that a definition binds or mentions, to choose a new one.
 pub fn all_names(def: &Def) -> Vec<Rc<str>> {
     struct All(Vec<Rc<str>>);
     impl Visit for All {

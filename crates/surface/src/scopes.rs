@@ -1,5 +1,5 @@
-//! Walking over a syntax tree with its scopes: the one place that knows which construct binds what,
-//! and where that is in scope.
+//! Walks over a syntax tree with its scopes. Only this module knows the binders of each construct
+//! and their scopes.
 
 use std::rc::Rc;
 
@@ -11,7 +11,7 @@ use crate::ast::{
 };
 use crate::visit::{Visit, children, walk_pattern, walk_type};
 
-/// What binds a name.
+/// The construct that binds a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Binder {
     /// A parameter of a definition, a local function, a rule or a λ.
@@ -28,13 +28,13 @@ pub enum Binder {
     Element,
     /// The state of a `loop`.
     State,
-    /// `accumulate h = …`, and what a rule is given to add cotangents with.
+    /// `accumulate h = …`, and the functions with which a rule adds cotangents.
     Accumulator,
     /// A pattern of a `match`.
     Arm,
 }
 
-/// What is told of the scopes of a tree, in the order of the text.
+/// Callbacks for the scopes of a tree, in source order.
 pub trait Scopes {
     /// A scope begins.
     fn enter(&mut self);
@@ -48,12 +48,12 @@ pub trait Scopes {
     fn mention_size(&mut self, name: &Rc<str>, span: Span) {
         self.mention(name, span);
     }
-    /// An expression, before what is in it. The body of a `let` is not told apart from the `let`.
+    /// An expression, before its parts. The body of a `let` gets no call of its own.
     fn at(&mut self, _: &Expr) {}
 }
 
-/// A definition with its scopes, but for its own name. Recursive: to be run where there is stack
-/// for the depth of the tree; `let`s one after the other are walked without recursion.
+/// Walks a definition with its scopes, except for its own name. Recursive: needs stack for the
+/// depth of the tree; consecutive `let`s are walked without recursion.
 pub fn walk_scopes(def: &Def, scopes: &mut dyn Scopes) {
     Walk { scopes }.def(def);
 }
@@ -85,8 +85,8 @@ impl Walk<'_> {
         params.iter().for_each(|param| self.bind_param(param, Binder::Parameter));
     }
 
-    /// The array or bound of a clause is outside its own scope but inside that of the clauses
-    /// before it.
+    /// The array or bound of a clause is outside of its own scope, but inside the scopes of the
+    /// clauses before it.
     fn bind_clause(&mut self, clause: &Clause) {
         match clause {
             Clause::Range(name, bound) => {
@@ -121,7 +121,7 @@ impl Walk<'_> {
         self.expr(body);
     }
 
-    /// The constructs that bind; false for all others. `let`s are walked by `lets`.
+    /// Walks a construct that binds; false for all others. `lets` walks `let`s.
     fn binder(&mut self, expr: &Expr) -> bool {
         if let ExprKind::Lambda(params, body) = &expr.kind {
             self.bind_params(params);
@@ -149,7 +149,7 @@ impl Walk<'_> {
         true
     }
 
-    /// Functions that are recursive see each other.
+    /// Recursive functions are in scope of each other.
     fn bind_functions(&mut self, defs: &[Def]) {
         let recursive = defs.iter().any(|def| def.recursive);
         let bind = |walk: &mut Self| {
@@ -164,7 +164,7 @@ impl Walk<'_> {
         }
     }
 
-    /// `let`s one after the other, without recursion; gives the body of the last.
+    /// Consecutive `let`s, without recursion; returns the body of the last.
     fn lets<'a>(&mut self, mut expr: &'a Expr) -> &'a Expr {
         loop {
             self.scopes.at(expr);

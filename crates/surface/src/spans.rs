@@ -1,4 +1,4 @@
-//! Trees without places, so that trees from different texts can be compared.
+//! Trees without places, to compare trees from different texts.
 
 use lambada_source::Span;
 
@@ -8,7 +8,7 @@ use crate::ast::{
 };
 use crate::visit::children_mut;
 
-/// Sets every span to the default, and leaves comments out.
+/// Sets every span to the default, and drops comments.
 pub fn erase_spans(module: &mut Module) {
     module.written = None;
     for item in &mut module.items {
@@ -42,7 +42,7 @@ fn erase_def(def: &mut Def) {
     def.rules.iter_mut().for_each(|rule| erase_expr(&mut rule.body));
 }
 
-/// All of a definition but its expressions.
+/// Erases the spans of a definition, except in its expressions.
 fn erase_head(def: &mut Def) {
     def.span = Span::default();
     names(std::iter::once(&mut def.name).chain(&mut def.sizes));
@@ -120,7 +120,7 @@ fn erase_clause(clause: &mut Clause) {
     }
 }
 
-/// This expression and all inside it.
+/// Erases the spans of an expression and all its parts.
 fn erase_expr(expr: &mut Expr) {
     while let ExprKind::Commented(_, inner) = &mut expr.kind {
         *expr = std::mem::replace(inner, Expr { kind: ExprKind::Error, span: Span::default() });

@@ -1,4 +1,4 @@
-//! Tokens: what the lexer gives to the parser.
+//! Tokens: the output of the lexer and input of the parser.
 
 use std::rc::Rc;
 
@@ -6,22 +6,22 @@ use lambada_source::{Problem, Span};
 
 use crate::ast::BinaryOp;
 
-/// One word or sign of a program.
+/// A word or sign of a program.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Token {
-    /// What it is.
+    /// The kind.
     pub kind: TokenKind,
-    /// Where it stands.
+    /// The place.
     pub span: Span,
-    /// Is there nothing between it and the token before? `xs[i]` indexes, `f [i]` applies.
+    /// Whether nothing separates it from the token before. `xs[i]` indexes, `f [i]` applies.
     pub touches: bool,
-    /// Whether it is the first on its line.
+    /// Whether it is the first token on its line.
     pub starts_line: bool,
-    /// How many bytes of its line stand before it.
+    /// Number of bytes before it on its line.
     pub column: u32,
 }
 
-/// The kinds of tokens. What a name says is read from the text.
+/// The kinds of tokens. The text of a name is read from the source.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum TokenKind {
     /// `x`, `_`, `_i`, `x'`
@@ -60,11 +60,11 @@ pub enum TokenKind {
     Colon,
     /// `.`
     Dot,
-    /// `..`, which the language does not have but other languages do.
+    /// `..`, which belongs to other languages only.
     DotDot,
     /// `\`
     Backslash,
-    /// Something that the lexer has reported.
+    /// A character that the lexer has reported.
     Bad,
     /// The end of the file.
     End,
@@ -82,7 +82,7 @@ pub enum Bracket {
 }
 
 impl Bracket {
-    /// The opening one.
+    /// The opening bracket.
     pub fn opening(self) -> &'static str {
         match self {
             Bracket::Round => "(",
@@ -91,7 +91,7 @@ impl Bracket {
         }
     }
 
-    /// The closing one.
+    /// The closing bracket.
     pub fn closing(self) -> &'static str {
         match self {
             Bracket::Round => ")",
@@ -158,26 +158,26 @@ pub fn keyword(text: &str) -> Option<Keyword> {
     KEYWORDS.iter().find(|(spelling, _)| *spelling == text).map(|(_, keyword)| *keyword)
 }
 
-/// `--|` lines that follow each other.
+/// Consecutive `--|` lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DocComment {
     /// The index of the token that follows.
     pub before: usize,
     /// The lines without their `--|` and the space after it.
     pub text: Rc<str>,
-    /// Does an empty line follow?
+    /// Whether an empty line follows.
     pub detached: bool,
 }
 
-/// What the lexer makes of a text.
+/// The result of the lexer.
 #[derive(Clone, Debug, Default)]
 pub struct Tokens {
     /// All tokens; the last is [`TokenKind::End`].
     pub tokens: Vec<Token>,
-    /// Where all comments are, doc comments among them.
+    /// Spans of all comments, including doc comments.
     pub comments: Vec<Span>,
     /// All doc comments.
     pub docs: Vec<DocComment>,
-    /// What is wrong in single tokens.
+    /// Problems in single tokens.
     pub problems: Vec<Problem>,
 }

@@ -7,9 +7,8 @@ use crate::ast::{
     PatternKind, TypeBody, TypeExpr, TypeKind,
 };
 
-/// Something that looks at every node. The defaults walk on; an implementation that overrides one
-/// calls the `walk_…` of the same name to go deeper. Recursive: to be run where there is stack for
-/// the depth of the tree.
+/// A visitor of all nodes. The defaults walk on; an override calls the `walk_…` of the same name to
+/// go deeper. Recursive: needs stack for the depth of the tree.
 pub trait Visit {
     /// At an item.
     fn item(&mut self, item: &Item) {
@@ -33,12 +32,12 @@ pub trait Visit {
     }
 }
 
-/// Everything in a module.
+/// Visits all items of a module.
 pub fn walk_module<V: Visit + ?Sized>(visit: &mut V, module: &Module) {
     module.items.iter().for_each(|item| visit.item(item));
 }
 
-/// What is in an item.
+/// Visits the parts of an item.
 pub fn walk_item<V: Visit + ?Sized>(visit: &mut V, item: &Item) {
     match item {
         Item::Def(def) => visit.def(def),
@@ -52,7 +51,7 @@ pub fn walk_item<V: Visit + ?Sized>(visit: &mut V, item: &Item) {
     }
 }
 
-/// What is in a definition.
+/// Visits the parts of a definition.
 pub fn walk_def<V: Visit + ?Sized>(visit: &mut V, def: &Def) {
     def.params.iter().for_each(|param| walk_param(visit, param));
     def.result.iter().for_each(|ty| visit.type_expr(ty));
@@ -63,13 +62,13 @@ pub fn walk_def<V: Visit + ?Sized>(visit: &mut V, def: &Def) {
     }
 }
 
-/// What is in a parameter.
+/// Visits the parts of a parameter.
 pub fn walk_param<V: Visit + ?Sized>(visit: &mut V, param: &Param) {
     visit.pattern(&param.pattern);
     param.ty.iter().for_each(|ty| visit.type_expr(ty));
 }
 
-/// What is in a clause of a `for`.
+/// Visits the parts of a clause of a `for`.
 pub fn walk_clause<V: Visit + ?Sized>(visit: &mut V, clause: &Clause) {
     match clause {
         Clause::Range(_, bound) => visit.expr(bound),
@@ -80,7 +79,7 @@ pub fn walk_clause<V: Visit + ?Sized>(visit: &mut V, clause: &Clause) {
     }
 }
 
-/// What is in an expression, in the order of the text.
+/// Visits the parts of an expression, in source order.
 pub fn walk_expr<V: Visit + ?Sized>(visit: &mut V, expr: &Expr) {
     match &expr.kind {
         ExprKind::Lambda(params, _) => params.iter().for_each(|param| walk_param(visit, param)),
@@ -142,7 +141,7 @@ pub fn walk_expr<V: Visit + ?Sized>(visit: &mut V, expr: &Expr) {
     children(expr, &mut |child| visit.expr(child));
 }
 
-/// What is in a pattern.
+/// Visits the parts of a pattern.
 pub fn walk_pattern<V: Visit + ?Sized>(visit: &mut V, pattern: &Pattern) {
     match &pattern.kind {
         PatternKind::Tuple(parts) | PatternKind::Con(_, parts) => {
@@ -162,7 +161,7 @@ pub fn walk_pattern<V: Visit + ?Sized>(visit: &mut V, pattern: &Pattern) {
     }
 }
 
-/// What is in a type.
+/// Visits the parts of a type.
 pub fn walk_type<V: Visit + ?Sized>(visit: &mut V, ty: &TypeExpr) {
     match &ty.kind {
         TypeKind::Name(_, sizes, parts) => {
@@ -183,7 +182,7 @@ pub fn walk_type<V: Visit + ?Sized>(visit: &mut V, ty: &TypeExpr) {
     }
 }
 
-/// Writes the two readings of the children of an expression, shared and exclusive, from one list.
+/// Defines the two variants of `children`, shared and exclusive, from one list.
 macro_rules! children {
     ($name:ident, $($mutable:ident)?) => {
         /// The expressions directly inside `expr` in the order of the text, those in local
@@ -284,7 +283,7 @@ macro_rules! children {
 children!(children,);
 children!(children_mut, mut);
 
-/// Trees may be deep in ways that need no brackets (20 000 `let`s): dropping one takes no stack.
+/// Trees may be deep without brackets (20 000 `let`s), so dropping one does not recurse.
 impl Drop for Expr {
     fn drop(&mut self) {
         let mut pending = Vec::new();
@@ -307,7 +306,7 @@ fn take_children(expr: &mut Expr, pending: &mut Vec<Expr>) {
     });
 }
 
-/// Whether it has no room for expressions inside.
+/// Whether the form has no subexpressions.
 fn is_leaf(kind: &ExprKind) -> bool {
     use ExprKind::{Bool, Con, Error, Int, Operator, Real, Var};
     matches!(kind, Var(_) | Con(_) | Int(_) | Real(_) | Bool(_) | Operator(_) | Error)

@@ -1,5 +1,4 @@
-//! Nothing that is read makes the parser panic, loop or overflow the stack, and its problems can be
-//! rendered.
+//! No input makes the parser panic, loop or overflow the stack, and its problems can be rendered.
 
 use lambada_source::{FileId, Sources, render, stack};
 use lambada_surface::ast::Module;
@@ -7,7 +6,7 @@ use lambada_surface::{erase_spans, parse, parse_expr, print_module};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
-/// Parses and renders; gives the tree and the number of problems.
+/// Parses and renders; returns the tree and the number of problems.
 fn check(text: &str) -> (Module, usize) {
     let mut sources = Sources::new();
     let file = sources.add("fuzz.lam", text);
@@ -18,7 +17,7 @@ fn check(text: &str) -> (Module, usize) {
     (module, problems.len())
 }
 
-/// The same, and what has no problems is printed as it is.
+/// Like `check`; a text without problems is also printed and parsed back.
 fn check_small(text: &str) {
     let (mut tree, problems) = check(text);
     if problems == 0 {

@@ -1,5 +1,5 @@
-//! A problem costs no more than the expression around it, is told once, and leaves the other
-//! definitions as they are.
+//! A problem costs no more than the expression around it, is reported once, and leaves the other
+//! definitions unchanged.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,8 @@ use lambada_surface::ast::{Item, Module};
 use lambada_surface::lexer::tokenize;
 use lambada_surface::{erase_spans, parse, print_module};
 
-/// What could be read, on one line with `_` where something is lost, and the codes of the problems.
+/// The readable part on one line, with `_` in place of unreadable parts, and the codes of the
+/// problems.
 #[track_caller]
 fn check(text: &str, expect: &str, codes: &[&str]) {
     let mut sources = Sources::new();
@@ -95,8 +96,8 @@ fn without_places(text: &str) -> (Module, usize) {
     (module, problems.len())
 }
 
-/// A definition that ends early, or lacks a token, leaves the next one as it is, and its problems
-/// are few.
+/// A definition that ends early, or lacks a token, leaves the next one unchanged, and causes few
+/// problems.
 #[test]
 fn broken_definitions_leave_the_next_one_alone() {
     const NEXT: &str = "\ndef next_one x = x + 1\n";

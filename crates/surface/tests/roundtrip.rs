@@ -25,7 +25,7 @@ fn check_tree(module: &Module) {
     let again = tree(&text);
     assert!(again == *module, "{text}\n{again:#?}\n{module:#?}");
     assert_eq!(print_module(&again), text);
-    // What the printer breaks by itself, it keeps as if an author had broken it.
+    // Breaks made by the printer are kept as if an author had made them.
     assert_eq!(format(&text, FileId(0)).as_ref(), Ok(&text));
 }
 
@@ -175,8 +175,8 @@ fn programs_in(folder: &std::path::Path, found: &mut Vec<std::path::PathBuf>) {
     }
 }
 
-/// The tokens that the canonical layout keeps: all but parentheses around parentheses, `in` before
-/// `let`, the first bar and `= x` of `x = x`.
+/// The tokens that the canonical layout keeps: all except parentheses around parentheses, `in`
+/// before `let`, the first bar and `= x` of `x = x`.
 fn kept(text: &str) -> Vec<String> {
     let tokens = tokenize(text, FileId(0)).tokens;
     let word = |k: usize| &text[tokens[k].span.start as usize..tokens[k].span.end as usize];
@@ -241,8 +241,8 @@ fn commented(text: &str, seed: u64) -> String {
     out + &text[end..]
 }
 
-/// What is well formed in this repository stays what it is when it is printed, also with comments
-/// in odd places. Programs with mistakes are told by their folder or their comments.
+/// Printing keeps every well-formed program of this repository, also with comments in odd places.
+/// Programs with mistakes are recognized by their folder or their comments.
 #[test]
 fn repository() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -261,7 +261,7 @@ fn repository() {
         println!("{}", path.display());
         check_tree(&tree(&text));
         check_format(&text);
-        // New files change nothing for others.
+        // The seed depends only on the file's name, so that new files do not change it for others.
         let name = path.file_name().map(|name| name.as_encoded_bytes().to_vec());
         let seed =
             name.into_iter().flatten().fold(0, |seed, byte| (seed * 31 + u64::from(byte)) % 1_000);

@@ -1,5 +1,5 @@
-//! The arguments of a constructor: where values of recursive types are deep. They are copied,
-//! compared and dropped with room for that.
+//! The arguments of a constructor, at which values of recursive types become deep. Copying,
+//! comparing and dropping them handles that depth.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -13,14 +13,14 @@ use super::Data;
 pub struct Args(Vec<Data>);
 
 impl Args {
-    /// The arguments by themselves.
+    /// The arguments as a vector.
     pub fn into_vec(mut self) -> Vec<Data> {
         std::mem::take(&mut self.0)
     }
 }
 
 impl Drop for Args {
-    /// In a loop: a list may be a million constructors deep.
+    /// Iterates, because a list may be a million constructors deep.
     fn drop(&mut self) {
         let mut pending = std::mem::take(&mut self.0);
         while let Some(data) = pending.pop() {

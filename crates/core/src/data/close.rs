@@ -1,4 +1,4 @@
-//! Are two values equal, but for rounding? Names the first position that differs.
+//! Equality up to rounding; a failure names the first position that differs.
 
 use lambada_prim::{Scalar, Tensor};
 use lambada_source::stack;
@@ -14,7 +14,7 @@ pub fn close(a: &Data, b: &Data, rtol: f64) -> Result<(), String> {
     Err(if path.is_empty() { what } else { format!("at {path}: {what}") })
 }
 
-/// A difference, and the steps to its position, the last first.
+/// A difference, and the path to its position, last step first.
 struct Difference {
     what: String,
     path: Vec<String>,

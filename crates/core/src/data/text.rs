@@ -1,20 +1,22 @@
-//! Data as readable Lambada text. Matrices have a line for each row, aligned below the first.
+//! Data as readable Lambada text. Matrices have one line per row, aligned below the first.
 
 use lambada_prim::{Precision, Scalar, Tensor};
 use lambada_source::stack;
 
 use super::Data;
 
-/// How values are shown.
+/// Display options for values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Style {
-    /// Lines are at most so long, where values have places to break.
+    /// Limit on the length of lines, where values can be broken. [default: none]
     pub width: Option<usize>,
-    /// Reals have at most so many significant digits.
+    /// Limit on the significant digits of reals. [default: none]
     pub digits: Option<usize>,
-    /// Unless that is said, they have as many as tell them from all others of this kind.
+    /// The format of reals. Without `digits`, a real has the fewest digits that identify it in this
+    /// format.
     pub reals: Precision,
-    /// An array shows at most so many elements, and how many there are more.
+    /// Limit on the displayed elements of an array; the number of the others is shown.
+    /// [default: none]
     pub most: Option<usize>,
 }
 
@@ -31,14 +33,14 @@ pub(super) fn text(data: &Data, style: Style) -> String {
 
 struct Writer {
     out: String,
-    /// That of the next character.
+    /// Column of the next character.
     column: usize,
     style: Style,
-    /// May the text have more than one line?
+    /// Whether the text may have several lines.
     tall: bool,
 }
 
-/// An item of a list, and what it is called.
+/// An item of a list, with its label.
 type Item<'a> = (&'a str, &'a Data);
 
 impl Writer {
@@ -87,8 +89,8 @@ impl Writer {
         self.push(")");
     }
 
-    /// Items between brackets: on one line if each of them is on one and they fit; and how many
-    /// there are besides.
+    /// Items between brackets, then the number of items left out: on one line if each item is on
+    /// one line and all fit.
     fn list<'a>(
         &mut self,
         whole: &Data,
@@ -119,12 +121,12 @@ impl Writer {
     }
 }
 
-/// How many of so many elements are shown.
+/// Number of elements to display.
 fn shown(count: usize, style: Style) -> usize {
     style.most.map_or(count, |most| count.min(most))
 }
 
-/// What stands for elements that are not shown.
+/// Text in place of elements left out.
 fn more(count: usize) -> String {
     format!("… {count} more")
 }
@@ -137,8 +139,7 @@ fn is_atomic(arg: &Data) -> bool {
     }
 }
 
-/// How much room a value takes on one line, if it is on one and there is as much. Looks at no more
-/// than fits.
+/// Width of a value on one line, if it fits. Examines no more of the value than fits.
 fn flat(data: &Data, style: Style, room: usize) -> Option<usize> {
     match data.seen() {
         Data::Tensor(tensor) => flat_tensor(tensor, style, room),
@@ -186,7 +187,7 @@ fn flat_tensor(tensor: &Tensor, style: Style, room: usize) -> Option<usize> {
     (used <= room).then_some(used)
 }
 
-/// A scalar as Lambada writes it.
+/// A scalar in Lambada syntax.
 pub(super) fn show(value: Scalar) -> String {
     match value {
         Scalar::Real(x) if x.is_nan() => "nan".to_string(),
@@ -196,7 +197,7 @@ pub(super) fn show(value: Scalar) -> String {
     }
 }
 
-/// The same with as many digits as are wanted.
+/// A scalar with the number of digits in the style.
 fn shown_scalar(value: Scalar, style: Style) -> String {
     match (value, style.digits) {
         (Scalar::Real(x), Some(digits)) if x.is_finite() => {
@@ -220,7 +221,7 @@ fn tensor_text(tensor: &Tensor, column: usize, style: Style) -> String {
     rows(&tensor.dims, &elements, &widths, column, style)
 }
 
-/// How wide the columns of a matrix are, so that they align; nothing for a vector.
+/// Widths of a matrix's columns, for alignment; empty for a vector.
 fn column_widths(dims: &[usize], elements: &[String]) -> Vec<usize> {
     let columns = *dims.last().unwrap_or(&1);
     let mut widths = vec![0; columns];
@@ -257,8 +258,7 @@ fn rows(
     }
 }
 
-/// Elements side by side; those of a row that is too long for a line stand in columns below each
-/// other.
+/// A row of elements. If it exceeds the line, it is broken into lines with aligned columns.
 fn row(elements: &[String], count: usize, widths: &[usize], column: usize, style: Style) -> String {
     let padded = |(element, width): (&String, &usize)| format!("{element:>width$}");
     let mut parts: Vec<String> = elements.iter().zip(widths).map(padded).collect();
@@ -285,8 +285,8 @@ fn row(elements: &[String], count: usize, widths: &[usize], column: usize, style
     format!("[{}]", lines.join(&separator))
 }
 
-/// An array of records of scalars that is too long for a line: a line for each record below a line
-/// with the names of the fields.
+/// An array of records of scalars that exceeds a line, as a table: a header with the field names,
+/// then one line per record.
 fn table(data: &Data, style: Style) -> Option<String> {
     let Data::Array(records) = data else { return None };
     if flat(data, style, style.width?).is_some() {

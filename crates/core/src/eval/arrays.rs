@@ -18,7 +18,7 @@ fn out_of_range<T>(span: Span, index: i64, size: usize) -> Run<T> {
     fail(span, format!("index {index} is out of range for size {size}"))
 }
 
-/// `xs[at…]`, in place.
+/// A reference to `xs[at…]`.
 pub(crate) fn index<'v>(xs: &'v Value, at: &[i64], span: Span) -> Run<&'v Value> {
     let mut found = xs;
     for &k in at {
@@ -31,7 +31,7 @@ pub(crate) fn index<'v>(xs: &'v Value, at: &[i64], span: Span) -> Run<&'v Value>
     Ok(found)
 }
 
-/// The shape of an element behind `depth` indices, whether there is one or not.
+/// The shape of an element below `depth` indices, even if there are no elements.
 pub(crate) fn shape_of_element(xs: &Value, depth: usize, form: &Form) -> Shape {
     let mut found = xs;
     for before in 0..depth {
@@ -51,7 +51,7 @@ pub(crate) fn shape_of_element(xs: &Value, depth: usize, form: &Form) -> Shape {
     Shape::of(found, form)
 }
 
-/// `xs[at…]`, to be written to; arrays that are shared are copied on the way.
+/// A mutable reference to `xs[at…]`; copies shared arrays on the path.
 fn index_mut<'v>(xs: &'v mut Value, at: &[i64], span: Span) -> Run<&'v mut Value> {
     let mut found = xs;
     for &k in at {
@@ -114,7 +114,7 @@ pub(crate) fn regular(items: Vec<Value>, info: &ForInfo) -> Run<Value> {
     Ok(Value::array(items))
 }
 
-/// An array of no elements, which would have this shape.
+/// An empty array; its elements would have this shape.
 pub(crate) fn empty(elem: Shape) -> Value {
     Value::Array(Rc::new(Array::new(Vec::new(), elem)))
 }

@@ -1,4 +1,4 @@
-//! Compiled terms: variables are slots of a frame, functions know what they capture.
+//! Compiled terms: variables are slots of a frame, functions list their captured variables.
 
 use std::rc::Rc;
 
@@ -16,7 +16,7 @@ pub(crate) type Slot = usize;
 #[derive(Debug)]
 pub(crate) enum Code {
     Const(Value),
-    /// Never run.
+    /// Never evaluated.
     Never(Ty),
     /// A variable; the last mention moves the value out of its slot.
     Local(Slot, Last),
@@ -24,7 +24,7 @@ pub(crate) enum Code {
     /// The first of the functions; the others are its rules.
     Lambda(Rc<[Function]>, Vec<(Slot, Last)>),
     Call(Box<Code>, Vec<Code>, Span),
-    /// The spine of a `let` or of checks.
+    /// A spine of `let`s and checks.
     Block(Vec<Step>, Box<Code>),
     Tuple(Vec<Code>),
     Proj(Box<Code>, usize),
@@ -37,15 +37,15 @@ pub(crate) enum Code {
     Array(Vec<Code>, Box<ForInfo>),
     For(Slot, Box<[Code; 2]>, Box<ForInfo>),
     Dim(Box<Code>, usize),
-    /// The array stands last: it is looked into when the indices are known, so a variable need not
-    /// be copied. Then the form and the type of the element.
+    /// The array stands last: it is read once the indices are known, so a variable need not be
+    /// copied. Then the form and the type of the element.
     Index(Vec<Code>, Box<Code>, Box<(ForInfo, Ty)>),
     /// The array, the indices, the new value with its form.
     Update(Box<[Code; 2]>, Vec<Code>, Box<ForInfo>),
     Reduce(ReduceOp, ScalarTy, Box<Code>, Span),
-    /// What fails if it has made a NaN out of numbers.
+    /// A primitive that fails if it makes a NaN out of numbers.
     Trapped(Box<Code>, Span),
-    /// What is printed, with its type.
+    /// A printed value, with its type.
     Inspect(Box<(Site, Ty)>, Box<Code>),
     /// A sum of products.
     ArrayPrim(ArrayPrim, &'static Version, Vec<Code>, Span),
@@ -60,14 +60,13 @@ pub(crate) enum Code {
 /// Whether it is the last mention.
 pub(crate) type Last = bool;
 
-/// Where a value goes.
+/// Destination of a value.
 #[derive(Debug)]
 pub(crate) enum Place {
-    /// Nowhere: it is not mentioned.
+    /// Nowhere, because the variable is unused.
     Nowhere,
     Slot(Slot),
-    /// A tuple that is mentioned only by its components: those that are mentioned, each to its
-    /// place.
+    /// A tuple mentioned only by its components: a slot for each mentioned component.
     Components(Vec<Option<Slot>>),
 }
 
@@ -75,7 +74,7 @@ pub(crate) enum Place {
 #[derive(Debug)]
 pub(crate) enum Step {
     Bind(Place, Code),
-    /// Functions that may call each other, and what they capture.
+    /// Functions that may call each other, and their captured values.
     Functions(Vec<Place>, Rc<[Function]>, Vec<(Slot, Last)>),
     Check(Code, Site, Vec<Code>),
 }
@@ -94,7 +93,7 @@ pub(crate) struct ArmCode {
     pub branch: Branch,
 }
 
-/// Whose sizes are compared, and the place to blame.
+/// Form of values whose sizes are compared, and the place to blame.
 #[derive(Debug)]
 pub(crate) struct ForInfo {
     /// The form of the elements.
@@ -112,12 +111,13 @@ pub(crate) struct LoopCode {
     pub info: ForInfo,
 }
 
-/// What drives a loop.
+/// The iteration of a loop.
 #[derive(Debug)]
 pub(crate) enum LoopKindCode {
-    /// The index, the extent, and the number of states of a `checkpoint`.
+    /// The index, the extent, and the number of states of a `checkpoint`, which is evaluated only
+    /// for its failures.
     For(Slot, Code, Option<Code>),
-    /// The condition, and where it finds the state.
+    /// The condition, and the place of the state in it.
     While(Place, Code),
 }
 
@@ -125,19 +125,19 @@ pub(crate) enum LoopKindCode {
 #[derive(Debug)]
 pub(crate) struct Function {
     pub params: Vec<Place>,
-    /// Which of the captured values are mentioned, and where they go.
+    /// The captured values in use, by index, with their slots.
     pub captures: Vec<(usize, Slot)>,
-    /// Which functions that are defined together with this one are mentioned, itself included, and
-    /// where they go.
+    /// The functions defined together with this one that it mentions, possibly itself, with their
+    /// slots.
     pub together: Vec<(usize, Slot)>,
-    /// How many slots its frame has.
+    /// Size of its frame in slots.
     pub slots: usize,
     pub body: Code,
-    /// Its own derivatives.
+    /// Custom derivatives.
     pub rules: Option<Box<Rules>>,
 }
 
-/// The derivatives that a function brings along.
+/// The custom derivatives of a function.
 #[derive(Debug)]
 pub(crate) struct Rules {
     pub name: Rc<str>,
@@ -155,7 +155,7 @@ pub(crate) struct RuleCode {
 }
 
 impl Place {
-    /// The slots that are written.
+    /// The slots that receive a value.
     pub fn slots(&self) -> Vec<Slot> {
         match self {
             Place::Nowhere => Vec::new(),

@@ -1,4 +1,4 @@
-//! Terms to code: variables become slots, functions learn what they capture, functions of functions
+//! Terms to code: variables become slots, functions get their captured variables, curried functions
 //! become functions of several parameters.
 //!
 //! A tuple that is mentioned only by its components is taken apart where it is bound, so that an
@@ -15,8 +15,8 @@ use super::shape::Form;
 use super::value::Value;
 use crate::{Arm, LoopKind, Program, Rule, Term, TermKind, Ty, Var};
 
-/// A closed term as a function of no parameters. `moves`: are values moved out of their slots when
-/// they are mentioned for the last time? `traps`: does it fail where a NaN is made out of numbers?
+/// A closed term as a function without parameters. `moves`: whether the last mention of a variable
+/// moves its value out of the slot. `traps`: whether it fails if a NaN is made out of numbers.
 pub(crate) fn compile(program: &Program, term: &Term, moves: bool, traps: bool) -> Function {
     let (mentions, scopes) = (mentions(term), vec![Scope::default()]);
     let mut compiler = Compiler { program, moves, traps, mentions, scopes };
@@ -29,7 +29,7 @@ pub(crate) fn compile(program: &Program, term: &Term, moves: bool, traps: bool) 
     Function { params, captures, together, slots: scope.depths.len(), body, rules: None }
 }
 
-/// How a variable is mentioned.
+/// The mentions of a variable: as a whole, and of components.
 #[derive(Default)]
 struct Mentions {
     whole: bool,
@@ -61,15 +61,15 @@ type Key = (u32, Option<usize>);
 #[derive(Default)]
 struct Scope {
     slots: HashMap<Key, Slot>,
-    /// What comes from the function around, and where it goes.
+    /// Variables captured from the function around, with their slots.
     captures: Vec<(Key, Slot)>,
-    /// The functions that are defined together, by their variables; and those that are mentioned,
-    /// with their slots.
+    /// The functions defined together, by their variables; and the mentioned ones, with their
+    /// slots.
     members: HashMap<u32, usize>,
     together: Vec<(usize, Slot)>,
-    /// For each slot, in how many loops it is bound.
+    /// Loop depth of each slot's binding.
     depths: Vec<usize>,
-    /// In how many loops we are.
+    /// The current loop depth.
     depth: usize,
 }
 
@@ -94,8 +94,8 @@ impl Compiler<'_> {
         scope.depths.len() - 1
     }
 
-    /// The slot of what is mentioned, in the `level`-th scope; it is captured from the scope around
-    /// if it is bound there.
+    /// The slot of a variable in the `level`-th scope; a variable bound in an outer scope is
+    /// captured.
     fn resolve(&mut self, level: usize, key: Key) -> Slot {
         let scope = &mut self.scopes[level];
         if let Some(slot) = scope.slots.get(&key) {
@@ -127,12 +127,12 @@ impl Compiler<'_> {
         Place::Components((0..var.ty.components().len()).map(place).collect())
     }
 
-    /// The slot of a variable that is always kept.
+    /// The slot of a variable that is not taken apart.
     fn bind_slot(&mut self, var: &Var) -> Slot {
         self.slot((var.id, None))
     }
 
-    /// What is inside of a loop.
+    /// Compiles the inside of a loop.
     fn inside_loop<T>(&mut self, inside: impl FnOnce(&mut Self) -> T) -> T {
         self.scope().depth += 1;
         let result = inside(self);
@@ -247,7 +247,7 @@ impl Compiler<'_> {
             TermKind::Reach(f, x, marks) => {
                 Code::Reach(Box::new([self.term(f), self.term(x), self.term(marks)]), term.span())
             }
-            // Here nothing is known of a function.
+            // The evaluator does not analyze functions, so no band is known.
             TermKind::Band(..) => {
                 self.term(&crate::build::tuple(vec![crate::build::int(0), crate::build::int(-1)]))
             }
@@ -255,13 +255,13 @@ impl Compiler<'_> {
         }
     }
 
-    /// A function.
+    /// A λ.
     fn lambda(&mut self, term: &Term) -> Code {
         let (functions, captured) = self.functions(HashMap::new(), &[term]);
         Code::Lambda(functions, captured)
     }
 
-    /// Functions that are defined together, followed by their rules, and what they capture.
+    /// Functions defined together, followed by their rules, and the captured values.
     fn functions(
         &mut self,
         members: HashMap<u32, usize>,
@@ -288,7 +288,7 @@ impl Compiler<'_> {
         (functions.into(), captured)
     }
 
-    /// A function, with as many parameters as there are; what it captures is added to the keys.
+    /// A function with all its λs as parameters; adds its captured variables to the keys.
     fn function(
         &mut self,
         members: HashMap<u32, usize>,

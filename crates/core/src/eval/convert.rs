@@ -12,7 +12,7 @@ use super::value::{Array, Value};
 use crate::data::FUNCTION;
 use crate::{Data, Program, Size, SizedTy, Ty, print_type, sized};
 
-/// The value, in which arrays without elements have the inner sizes that the type says.
+/// The value, with inner sizes from the type in its empty arrays.
 pub(crate) fn with_sizes(value: Value, ty: &SizedTy) -> Value {
     match (&value, ty) {
         (Value::Tuple(items), SizedTy::Tuple(types)) => parts(items, types.iter()),
@@ -29,8 +29,8 @@ pub(crate) fn with_sizes(value: Value, ty: &SizedTy) -> Value {
     }
 }
 
-/// Is there an array without elements in it, which alone does not know its inner sizes? Elements
-/// are regular, so one shows it.
+/// Whether the value contains an empty array, which alone does not know its inner sizes. Elements
+/// are regular, so the first one decides.
 fn lacks(value: &Value) -> bool {
     match value {
         Value::Array(array) => array.items.first().is_none_or(lacks),
@@ -65,7 +65,7 @@ fn sized_shape(shape: Shape, ty: &SizedTy) -> Shape {
     }
 }
 
-/// The value of data, or why it does not have the type.
+/// Converts data to a value; the error says why it does not have the type.
 pub(crate) fn to_value(program: &Program, data: &Data, ty: &Ty) -> Result<Value, String> {
     let mismatch =
         || Err(format!("a value of type {} was expected, not {data}", print_type(program, ty)));
@@ -127,7 +127,7 @@ pub(crate) fn to_value(program: &Program, data: &Data, ty: &Ty) -> Result<Value,
     }
 }
 
-/// A size of a variant.
+/// A size of a variant: an array of units.
 fn units(count: usize) -> Value {
     Value::Array(Rc::new(Array::new(vec![Value::Unit; count], Shape::Plain)))
 }
@@ -165,13 +165,13 @@ pub(crate) fn to_data(program: &Program, value: &Value, ty: &Ty) -> Option<Data>
     data(program, value, ty, None)
 }
 
-/// What people are shown of any value: functions as [`FUNCTION`].
+/// Any value as displayed to people: functions as [`FUNCTION`].
 pub(crate) fn to_picture(program: &Program, value: &Value, ty: &Ty) -> Data {
     let function = Data::Con { name: FUNCTION.into(), tag: 0, args: Vec::new().into() };
     data(program, value, ty, Some(&function)).expect("functions have a picture")
 }
 
-/// `function` stands for functions.
+/// `function`: the data for a function.
 fn data(program: &Program, value: &Value, ty: &Ty, function: Option<&Data>) -> Option<Data> {
     match (ty, value) {
         (Ty::Fun(..), _) => function.cloned(),

@@ -1,7 +1,7 @@
-//! `jvp` and `vjp`, by operator overloading: the argument's reals are made to carry derivatives,
-//! the function runs as it is, and the result is taken apart. `reach` is the same with dual numbers
-//! whose second part is not multiplied. Components that are not real are ignored in tangents and
-//! cotangents, and are zero in those that come out.
+//! `jvp` and `vjp`, by operator overloading: the argument's reals get derivatives, the function
+//! runs unchanged, and the result is taken apart. `reach` uses dual numbers whose second part is
+//! not multiplied. Components other than reals are ignored in incoming tangents and cotangents, and
+//! zero in outgoing ones.
 
 use std::rc::Rc;
 
@@ -12,15 +12,15 @@ use super::machine::{Machine, Run, fail};
 use super::real::{Active, Kind, Node, Tape, add_to, level, made};
 use super::value::{Array, Value};
 
-/// The function from cotangents of a result to cotangents of the point. It may be applied many
-/// times.
+/// The function from cotangents of a result to cotangents of the point. It may be applied
+/// repeatedly.
 #[derive(Debug)]
 pub(crate) struct Pullback {
     pub tape: Rc<Tape>,
-    /// The point, without the derivatives of this application. Its reals are the first nodes of the
+    /// The point, without this application's derivatives. Its reals are the first nodes of the
     /// tape.
     pub point: Value,
-    /// The result, with them.
+    /// The result, with this application's derivatives.
     pub result: Value,
     pub span: Span,
 }
@@ -81,8 +81,8 @@ impl Machine<'_> {
             if let Some((_, call)) = calls.next_if(|(node, _)| *node == k) {
                 self.pull(tape, k, call, cotangents)?;
             }
-            // Nodes without parents keep what they got: those of the point, and those of the value
-            // of a call.
+            // Nodes without parents keep their cotangents: nodes of the point, and of the value of
+            // a call.
             if nodes[k].parents.iter().all(Option::is_none) {
                 continue;
             }
@@ -100,14 +100,14 @@ impl Machine<'_> {
     }
 }
 
-/// What is said of tangents and cotangents of another constructor.
+/// Messages for tangents and cotangents with another constructor.
 const THAN_POINT: &str = "the tangent has another constructor than the point";
 pub(crate) const THAN_VALUE: &str = "the tangent has another constructor than the value";
 pub(crate) const THAN_RESULT: &str = "the cotangent has another constructor than the result";
 pub(crate) const THAN_PARAMETER: &str = "the cotangent has another constructor than the parameter";
 
-/// Hands the parts of a cotangent to the nodes of a result. What is absent goes nowhere; a zero
-/// that has been computed is a number like any other.
+/// Adds the parts of a cotangent to the nodes of a result. An absent part is skipped; a computed
+/// zero is a number like any other.
 pub(crate) fn seed(
     tape: &Tape,
     result: &Value,
@@ -140,7 +140,7 @@ pub(crate) fn seed(
     }
 }
 
-/// What is said of their arrays of another size.
+/// The message for an array of another size in a tangent or cotangent.
 fn another_size(own: usize, given: usize) -> String {
     format!(
         "an array in this tangent or cotangent has size {given}, but {own} in the value that it belongs to"
@@ -152,7 +152,8 @@ fn same_size(a: &Array, b: &Array, span: Span) -> Run<()> {
     if m == n { Ok(()) } else { fail(span, another_size(m, n)) }
 }
 
-/// The point with its tangent or marks, at a new level. What has an absent tangent is a constant.
+/// The point with its tangent or marks, at a new level. A part with an absent tangent is a
+/// constant.
 pub(crate) fn lift(
     x: &Value,
     dx: &Value,
@@ -200,7 +201,7 @@ pub(crate) fn split(value: &Value, at: u64) -> (Value, Value) {
     (strip(value, at), tangent)
 }
 
-/// The value without the derivatives of a level and of later ones.
+/// The value without the derivatives of a level and of higher ones.
 pub(crate) fn strip(value: &Value, from: u64) -> Value {
     map_reals(value, &mut |real| {
         let mut real = real;
@@ -220,7 +221,7 @@ pub(crate) fn map_reals(value: &Value, f: &mut dyn FnMut(&Value) -> Value) -> Va
     })
 }
 
-/// A value of the shape of another: what `f` gives for its reals, zero for its other scalars.
+/// A value of the same shape: `f` of its reals, zero for its other scalars.
 pub(crate) fn tangent_of(value: &Value, f: &mut dyn FnMut(&Value) -> Value) -> Value {
     map_scalars(value, &mut |scalar| match scalar {
         Value::Int(_) => Value::Int(0),

@@ -1,29 +1,29 @@
-//! How much memory values take: data that a program builds without end fails with a message, before
-//! the process is out of memory.
+//! Memory used by values. Data that a program builds without end fails with a message, before the
+//! process runs out of memory.
 //!
-//! Constructors, arrays and the nodes of tapes are counted when they are made and when they are
-//! dropped; they are all that grows with a run. Values belong to a thread, and so does the count.
+//! Constructors, arrays and nodes of tapes are counted when made and when dropped; nothing else
+//! grows with a run. Values belong to a thread, and so does the count.
 
 use std::cell::Cell;
 
 thread_local! {
-    /// Bytes.
+    /// Bytes in use.
     static HELD: Cell<u64> = const { Cell::new(0) };
 }
 
-/// The memory of a value, held while this lives.
+/// The memory of a value, released when dropped.
 #[derive(Debug)]
 pub(crate) struct Held(u64);
 
 impl Held {
-    /// So many bytes.
+    /// Counts a number of bytes.
     pub fn new(bytes: usize) -> Held {
         let mut held = Held(0);
         held.more(bytes);
         held
     }
 
-    /// So many more.
+    /// Counts more bytes.
     pub fn more(&mut self, bytes: usize) {
         self.0 += bytes as u64;
         HELD.set(HELD.get().saturating_add(bytes as u64));
@@ -42,7 +42,7 @@ impl Drop for Held {
     }
 }
 
-/// How many bytes the values of this thread take.
+/// Number of bytes used by the values of this thread.
 pub(crate) fn held() -> u64 {
     HELD.get()
 }

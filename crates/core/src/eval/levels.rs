@@ -1,8 +1,8 @@
-//! The derivatives that a value carries, functions with what they have captured included: which is
-//! the innermost one, and values without it or with something else in its place.
+//! The derivatives that a value carries, including the captured variables of functions: finding the
+//! innermost level, and removing or replacing it.
 //!
-//! What a pullback and a tangent of a function hold at their own level is *bound*: it is theirs,
-//! and nobody else sees it.
+//! Derivatives inside of a pullback or the tangent of a function, at its own level, are *bound*:
+//! they are not visible from outside.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -14,18 +14,18 @@ use super::real::{Active, Factor, Node, Tape};
 use super::rules::{Tangent, Taped};
 use super::value::{Array, Closure, Con, Value};
 
-/// What a search has found.
+/// Result of a search.
 #[derive(Default)]
 pub(crate) struct Found {
     /// A real of the largest level.
     pub active: Option<Rc<Active>>,
-    /// Whether there is a function that adds to an accumulator.
+    /// Whether a function adds to an accumulator.
     pub accumulator: bool,
     bound: HashSet<u64>,
     seen: HashSet<*const ()>,
 }
 
-/// What values carry.
+/// The derivatives that values carry.
 pub(crate) fn find<'v>(values: impl IntoIterator<Item = &'v Value>) -> Found {
     let mut found = Found::default();
     found.all(values);
@@ -119,7 +119,7 @@ struct Replace<'w> {
     level: u64,
     with: &'w mut dyn FnMut(&Active) -> Value,
     bound: HashSet<u64>,
-    /// What functions have become, so that what is shared stays so.
+    /// Results for functions, so that shared ones remain shared.
     seen: HashMap<*const (), Value>,
     tapes: HashMap<*const (), Rc<Tape>>,
 }
@@ -207,13 +207,13 @@ impl Replace<'_> {
         }))
     }
 
-    /// A tape of a pullback.
+    /// Copies the tape of a pullback.
     fn tape(&mut self, tape: &Rc<Tape>) -> Rc<Tape> {
         let key = Rc::as_ptr(tape).cast();
         if let Some(tape) = self.tapes.get(&key) {
             return tape.clone();
         }
-        // What is written to it refers to it.
+        // Registered first, because its contents refer to it.
         let new = Rc::new(Tape::new(tape.level));
         self.tapes.insert(key, new.clone());
         let nodes = tape.nodes.borrow().iter().map(|node| self.node(node)).collect();

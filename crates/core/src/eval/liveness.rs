@@ -1,12 +1,13 @@
-//! Last mentions: where a value may be moved out of its slot instead of copied, so that an array
-//! that nothing else shares is updated in place.
+//! Last mentions, which move a value out of its slot instead of copying it, so that an unshared
+//! array is updated in place.
 //!
-//! Code is walked against the order of evaluation with the set of slots that are read later. Inside
-//! of a loop a slot that is bound outside is always read later: by the next iteration.
+//! A backward dataflow analysis: code is walked against the order of evaluation, with the set of
+//! slots that are read later. Inside of a loop, a slot bound outside is always read later, by the
+//! next iteration.
 
 use super::code::*;
 
-/// Marks the last mentions of a function whose slots are bound inside of so many loops.
+/// Marks the last mentions of a function; `depths`: loop depth of each slot's binding.
 pub(crate) fn mark(params: &mut [Place], body: &mut Code, depths: &[usize]) {
     let mut marker = Marker { depths, depth: 0, live: Slots(vec![0; depths.len().div_ceil(64)]) };
     marker.code(body);
@@ -34,7 +35,7 @@ impl Slots {
         self.0.iter_mut().zip(&other.0).for_each(|(a, b)| *a |= b);
     }
 
-    /// Those that the other set lacks.
+    /// The slots that the other set lacks.
     fn without(&self, other: &Slots) -> Vec<Slot> {
         let words = self.0.iter().zip(&other.0).enumerate().filter(|(_, (a, b))| *a & !*b != 0);
         words
@@ -48,19 +49,19 @@ impl Slots {
 struct Marker<'a> {
     depths: &'a [usize],
     depth: usize,
-    /// What is read later.
+    /// The slots that are read later.
     live: Slots,
 }
 
 impl Marker<'_> {
-    /// A mention: is it the last?
+    /// A mention; whether it is the last.
     fn read(&mut self, slot: Slot) -> Last {
         let last = self.depths[slot] == self.depth && !self.live.contains(slot);
         self.live.insert(slot);
         last
     }
 
-    /// The place where a value is bound; it forgets slots that nothing reads.
+    /// The place where a value is bound; drops slots that are never read.
     fn bind(&mut self, place: &mut Place) {
         match place {
             Place::Nowhere => {}
@@ -166,14 +167,15 @@ impl Marker<'_> {
                 captured.iter_mut().rev().for_each(|(slot, last)| *last = self.read(*slot));
             }
             Step::Check(cond, _, values) => {
-                // The values are read only if the program fails: what they mention is never moved.
+                // The values are read only if the program fails, so their variables are never
+                // moved.
                 self.inside_loop(|m| m.all(values));
                 self.code(cond);
             }
         }
     }
 
-    /// Branches of which one is taken, with what they bind.
+    /// Alternative branches, with their bindings.
     fn branches(&mut self, branches: Vec<(&mut [Place], &mut Branch)>) {
         let after = self.live.clone();
         let mut any = after.clone();

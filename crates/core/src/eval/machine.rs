@@ -17,7 +17,7 @@ use super::shape::{Form, Shape};
 use super::value::{Accumulator, Closure, Value};
 use crate::{Program, Ty};
 
-/// What may fail. The failure is boxed so that a result is as small as a value.
+/// A result that may be a failure. The failure is boxed so that a result is as small as a value.
 pub(crate) type Run<T> = Result<T, Box<Failure>>;
 
 /// A failure.
@@ -26,37 +26,38 @@ pub(crate) fn fail<T>(span: Span, message: impl Into<String>) -> Run<T> {
     Err(Box::new(Failure { span, message: message.into() }))
 }
 
-/// How much of [`MOST_FOR_CALLS`] a call takes at least: a recursion is evaluated by recursion, and
-/// this is measured without optimization.
+/// Minimum share of [`MOST_FOR_CALLS`] for a call, measured without optimization: the evaluator
+/// recurses on a call.
 const CALL: u64 = 2048;
 
 /// A program that is running.
 pub(crate) struct Machine<'p> {
     program: &'p Program,
-    /// The values of the definitions that have been mentioned.
+    /// The values of the definitions mentioned so far.
     globals: Vec<Option<Value>>,
-    /// Where the evaluation begins.
+    /// Stack depth at the start of the evaluation.
     began: Depth,
-    /// The frames of the functions that are running, one after the other.
+    /// The frames of the running functions, in order.
     stack: Vec<Value>,
-    /// Where the frame of the running function begins.
+    /// Start of the running function's frame.
     base: usize,
-    /// How many calls are running inside of each other.
+    /// Depth of nested calls.
     calls: u64,
     /// The level of the latest application of `jvp` or `vjp`.
     pub(super) level: u64,
-    /// How many rules are being transposed inside of each other.
+    /// Depth of nested transpositions of rules.
     pub transposing: usize,
     /// The bodies of empty `for`s that are evaluated to learn the shape of their first element
     /// ([`super::rehearsal`]), innermost last.
     pub(super) rehearsals: Vec<*const Code>,
-    /// Are values moved at their last mention? Results do not depend on it, as tests show.
+    /// Whether values are moved at their last mention. Results do not depend on it; tests check
+    /// that.
     pub moves: bool,
-    /// How much memory values may take.
+    /// Limit on the memory of values.
     pub limit: Memory,
-    /// Is a NaN that is made out of numbers a failure?
+    /// Whether making a NaN out of numbers is a failure.
     pub trap_nan: bool,
-    /// Who is told of what is inspected.
+    /// Receives the inspected values.
     pub seen: &'p dyn Fn(&Site, &Value, &Ty),
 }
 
@@ -80,13 +81,12 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// What is being run.
+    /// The running program.
     pub(super) fn program(&self) -> &'p Program {
         self.program
     }
 
-    /// How much memory the calls inside of each other take: what they are known to take at least,
-    /// or what they are seen to.
+    /// Memory of the nested calls: the larger of the known minimum and the measured use.
     fn taken(&self) -> u64 {
         let frames = (self.stack.len() * size_of::<Value>()) as u64;
         (self.calls * CALL).max(self.began.taken() + frames)
@@ -98,14 +98,14 @@ impl<'p> Machine<'p> {
         self.level
     }
 
-    /// The value of a definition, computed when it is first mentioned.
+    /// The value of a definition, computed at its first mention.
     pub fn global(&mut self, k: usize) -> Run<Value> {
         if let Some(value) = &self.globals[k] {
             return Ok(value.clone());
         }
         let program = self.program;
         let function = compile(program, &program.defs[k].body, self.moves, self.trap_nan);
-        // It is no part of a body that is rehearsed, and may be mentioned later.
+        // The definition is no part of a rehearsed body, and may be mentioned later.
         let around = std::mem::take(&mut self.rehearsals);
         let value = self.enter(&[function].into(), 0, &[].into(), []);
         self.rehearsals = around;
@@ -150,7 +150,7 @@ impl<'p> Machine<'p> {
         Ok(f)
     }
 
-    /// A function applied to all its arguments, whether it has rules or not.
+    /// A saturated call, whether or not the function has rules.
     pub fn run(&mut self, closure: &Closure, args: impl IntoIterator<Item = Value>) -> Run<Value> {
         let Closure { functions, member, captured, .. } = closure;
         stack::deeper(|| self.enter(functions, *member, captured, args))
@@ -190,7 +190,7 @@ impl<'p> Machine<'p> {
         &self.stack[self.base + slot]
     }
 
-    /// The value of a slot; the last mention takes it out.
+    /// The value of a slot; the last mention moves it out.
     fn read(&mut self, slot: Slot, last: Last) -> Value {
         let place = &mut self.stack[self.base + slot];
         if last { std::mem::replace(place, Value::Absent) } else { place.clone() }
@@ -222,7 +222,7 @@ impl<'p> Machine<'p> {
         codes.iter().map(|code| Ok(self.eval(code)?.int())).collect()
     }
 
-    /// The value of an expression. What stands in tail position is done in a loop.
+    /// The value of an expression. Tail positions are evaluated in a loop.
     pub fn eval(&mut self, mut code: &Code) -> Run<Value> {
         loop {
             match code {
@@ -412,7 +412,7 @@ impl<'p> Machine<'p> {
         self.regular(items, info)
     }
 
-    /// Whether there is room for an array of so many elements, of so many scalars each.
+    /// Checks that there is room for an array of `extent` elements with `scalars` scalars each.
     fn make_room(&self, extent: i64, scalars: u64, span: Span) -> Run<()> {
         let scalars = i64::try_from(scalars).unwrap_or(i64::MAX);
         match self.limit.room([extent, scalars], size_of::<Value>() as u64, held()) {
@@ -421,7 +421,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// Whether there is room for so many bytes.
+    /// Checks that there is room for more bytes.
     fn room_for(&self, bytes: usize, span: Span) -> Run<()> {
         self.limit.more(bytes as u64, held()).or_else(|message| fail(span, message))
     }
@@ -466,8 +466,8 @@ impl<'p> Machine<'p> {
         let extent = match &code.kind {
             LoopKindCode::For(_, extent, states) => {
                 let extent = self.eval(extent)?.int();
-                // How many states the compiled derivative keeps is of no account here, but
-                // computing it may fail.
+                // The evaluator ignores the number of states of a derivative, but computing it may
+                // fail.
                 if let Some(states) = states {
                     self.eval(states)?;
                 }
@@ -481,7 +481,7 @@ impl<'p> Machine<'p> {
                 LoopKindCode::While(place, cond) => {
                     self.bind(place, state.clone());
                     let again = self.eval(cond)?.bool();
-                    // What the condition has looked at is let go, so that the body owns the state.
+                    // Clears the state after the condition, so that the body owns it.
                     self.clear(&place.slots());
                     if !again {
                         break;
@@ -490,7 +490,7 @@ impl<'p> Machine<'p> {
             }
             self.bind(&code.state, state);
             state = self.eval(&code.body)?;
-            // Arrays and tapes that grow; a state that is dropped gives back what it held.
+            // Arrays and tapes may have grown; a dropped state has released its memory.
             self.room_for(1, code.info.span)?;
             if !plain
                 && !self.rehearsing()
@@ -529,7 +529,7 @@ impl<'p> Machine<'p> {
     }
 }
 
-/// A function that has got no arguments.
+/// A function without arguments so far.
 pub(crate) fn closure(functions: &Rc<[Function]>, member: usize, captured: &Rc<[Value]>) -> Value {
     Value::Closure(Rc::new(Closure::new(functions, member, captured, Vec::new())))
 }

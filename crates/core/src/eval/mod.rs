@@ -29,25 +29,25 @@ use crate::{Data, DefId, Program, SizedTy, Term, Ty};
 use machine::{Machine, Run, fail};
 use value::Value;
 
-/// A definition applied to arguments. Arguments that do not have the types of the parameters, and a
-/// result that contains functions, are failures at the definition.
+/// Applies a definition to arguments. Fails, at the definition, if an argument does not have its
+/// parameter's type or if the result contains functions.
 pub fn run(program: &Program, entry: DefId, args: &[Data]) -> Result<Data, Failure> {
     let (limit, trap_nan) = (Memory::default(), false);
     run_with(program, entry, args, Settings { limit, trap_nan, seen: &|_, _| {} })
 }
 
-/// How a program is run.
+/// Settings of a run.
 #[derive(Clone, Copy)]
 pub struct Settings<'a> {
-    /// How much memory values may take.
+    /// Limit on the memory of values.
     pub limit: Memory,
-    /// Is a NaN that is made out of numbers a failure?
+    /// Whether making a NaN out of numbers is a failure.
     pub trap_nan: bool,
-    /// Is told of the values that are inspected, in the order of evaluation.
+    /// Receives the inspected values, in the order of evaluation.
     pub seen: &'a dyn Fn(&Site, Data),
 }
 
-/// The same as the settings say.
+/// Like [`run`], with settings.
 pub fn run_with(
     program: &Program,
     entry: DefId,
@@ -89,7 +89,7 @@ fn finish<T>(result: Run<T>) -> Result<T, Failure> {
 /// The type of a function.
 struct Types<'a> {
     ty: &'a Ty,
-    /// Those of its parameters, where their sizes are known.
+    /// The types of its parameters, if their sizes are known.
     sized: &'a [(Rc<str>, SizedTy)],
 }
 

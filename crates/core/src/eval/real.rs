@@ -1,10 +1,9 @@
 //! Reals that carry derivatives, and the primitives on them.
 //!
-//! Each application of `jvp` or `vjp` has a *level*, a number larger than those of all earlier
-//! ones. A real that carries a derivative has the level of the application that it belongs to and a
-//! primal value of lower levels. A primitive works at the largest level of its arguments and treats
-//! those of lower levels as constants, so different applications never confuse their perturbations,
-//! however they nest.
+//! Each application of `jvp` or `vjp` has a *level*, a number larger than all earlier ones. A real
+//! that carries a derivative has the level of its application, and a primal value of lower levels.
+//! A primitive works at the largest level of its arguments and treats lower ones as constants, so
+//! nested applications never confuse their perturbations.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -26,42 +25,42 @@ pub(crate) enum Active {
     Traced { tape: Rc<Tape>, primal: Value, node: usize },
 }
 
-/// What the second part of a dual number is.
+/// Meaning of a dual number's second part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Multiplied by partial derivatives.
     Tangent,
-    /// How many ways lead here: added up wherever a partial derivative is not zero by the way it is
-    /// written.
+    /// Number of paths from a mark, added up wherever a partial derivative is not literally zero.
     Marks,
-    /// Marks in a rule, which stand for its tangents or for its cotangent. A call of another
-    /// function with rules marks all that it gives, because its rule may call functions with rules
-    /// without end.
+    /// Marks in a rule, which stand for its tangents or its cotangent. A call of another function
+    /// with rules marks its whole value, because its rule may call functions with rules without
+    /// end.
     MarksOfRule,
-    /// The tangent that an argument of a rule does not have: a zero that multiplies nothing, so
-    /// that `inf * dx` is absent as well, and no NaN.
+    /// The absent tangent of a rule's argument: a zero that multiplies nothing, so that `inf * dx`
+    /// is absent too, and not NaN.
     Absent,
 }
 
-/// What one application of `vjp` has computed.
+/// The computation of one application of `vjp`.
 #[derive(Debug)]
 pub(crate) struct Tape {
     pub level: u64,
     pub nodes: RefCell<Vec<Node>>,
     /// The calls of functions with rules, each at its node, in order.
     pub calls: RefCell<Vec<(usize, Rc<Taped>)>>,
-    /// The places of nodes, where NaNs are looked for.
+    /// Source spans of nodes, kept while NaNs are trapped.
     pub spans: RefCell<HashMap<usize, Span>>,
     held: RefCell<Held>,
 }
 
-/// The real arguments of a primitive that are on the tape, and the partial derivatives by them.
+/// The real arguments of a primitive that are on the tape, and the partial derivatives with respect
+/// to them.
 #[derive(Debug, Default)]
 pub(crate) struct Node {
     pub parents: [Option<(usize, Factor)>; 2],
 }
 
-/// A partial derivative that is not zero. One and minus one are not multiplied by.
+/// A nonzero partial derivative. Factors 1 and -1 need no multiplication.
 #[derive(Debug)]
 pub(crate) enum Factor {
     One,
@@ -91,7 +90,7 @@ impl Tape {
     }
 
     pub fn push(&self, node: Node) -> usize {
-        // With the real that it belongs to, and that of its factor.
+        // With its real, and the real of its factor.
         self.held.borrow_mut().more(size_of::<Node>() + 2 * size_of::<Active>());
         let mut nodes = self.nodes.borrow_mut();
         nodes.push(node);
@@ -110,7 +109,7 @@ impl Factor {
     }
 }
 
-/// The level of a real; 0 for what carries no derivative.
+/// The level of a real; 0 if it carries no derivative.
 pub(crate) fn level(value: &Value) -> u64 {
     if let Value::Active(active) = value { active.level() } else { 0 }
 }
@@ -124,13 +123,13 @@ pub(crate) fn add_to(sum: &mut Option<Value>, value: Value) {
 }
 
 thread_local! {
-    /// The first primitive since somebody asked that has made a NaN out of numbers.
+    /// The first primitive since the last query that has made a NaN out of numbers.
     static MADE: Cell<Option<Prim>> = const { Cell::new(None) };
-    /// How many bits the reals have of the program that runs on this thread.
+    /// Precision of reals on this thread.
     static PRECISION: Cell<Precision> = const { Cell::new(Precision::F64) };
 }
 
-/// While this lives, reals have the bits that it has been made for.
+/// Sets the precision of reals while it lives.
 pub(crate) struct Computing(Precision);
 
 impl Drop for Computing {
@@ -139,12 +138,12 @@ impl Drop for Computing {
     }
 }
 
-/// Lets the reals of this thread have so many bits.
+/// Sets the precision of reals on this thread.
 pub(crate) fn computing(precision: Precision) -> Computing {
     Computing(PRECISION.replace(precision))
 }
 
-/// How many bits the reals of this thread have.
+/// The precision of reals on this thread.
 pub(crate) fn precision() -> Precision {
     PRECISION.get()
 }
@@ -155,14 +154,14 @@ pub(crate) fn made() -> Option<Prim> {
     MADE.take()
 }
 
-/// Remembers where a real on a tape comes from, so that its cotangents can be blamed.
+/// Records the source of a real on a tape, to blame its cotangents on.
 pub(crate) fn comes_from(value: &Value, span: Span) {
     if let Some(Active::Traced { tape, node, .. }) = active(value) {
         tape.spans.borrow_mut().entry(*node).or_insert(span);
     }
 }
 
-/// The result of a primitive; notes a NaN that is new.
+/// The result of a primitive; records a new NaN.
 fn noted(prim: Prim, result: f64, args: &[f64]) -> Value {
     let result = precision().round(result);
     if result.is_nan() && !args.iter().any(|x| x.is_nan()) {
@@ -171,7 +170,7 @@ fn noted(prim: Prim, result: f64, args: &[f64]) -> Value {
     Value::Real(result)
 }
 
-/// A primitive on scalars; notes a NaN that is new.
+/// A primitive on scalars; records a new NaN.
 fn evaluated(prim: Prim, args: &[Scalar]) -> Value {
     let result = precision().eval(prim, args);
     let is_nan = |x: &Scalar| matches!(x, Scalar::Real(x) if x.is_nan());
@@ -219,7 +218,7 @@ pub(crate) fn apply(prim: Prim, args: &[Value]) -> Value {
             None => apply_active(prim, prim.partials(), args),
         },
         [a, b] => apply2(prim, a, b),
-        // The only primitives of three arguments choose, and what they choose is not computed with.
+        // The only primitives of three arguments select one, without computing on it.
         [Value::Bool(condition), yes, no] => (if *condition { yes } else { no }).clone(),
         _ => unreachable!("ill-typed core: `{}` of {args:?}", prim.name()),
     }
@@ -241,16 +240,16 @@ pub(crate) fn absent(level: u64) -> Value {
     Value::Active(Rc::new(Active::Forward { level, kind: Kind::Absent, primal, tangent }))
 }
 
-/// Whether it is an absent tangent, of the level.
+/// Whether it is an absent tangent of this level.
 pub(crate) fn is_absent(value: &Value, at: u64) -> bool {
     let is = |active: &Active| matches!(active, Active::Forward { kind: Kind::Absent, .. });
     active(value).is_some_and(|active| active.level() == at && is(active))
 }
 
-/// A primitive that is linear in absent tangents; none if it is another one.
+/// The result of a primitive that is linear in its absent tangents; `None` for other primitives.
 fn without_absent(prim: Prim, args: &[Value], level: u64) -> Option<Value> {
     let is = |k: usize| is_absent(&args[k], level);
-    // A number without a mark that is zero comes from no tangent either, as the start of a sum.
+    // An unmarked zero comes from no tangent either, as at the start of a sum.
     let nothing = |x: &Value| is_absent(x, level) || matches!(x, Value::Real(0.0));
     match prim {
         Prim::Neg | Prim::Mul => Some(absent(level)),
@@ -282,7 +281,7 @@ fn apply_active(prim: Prim, partials: &[Option<Expr>], args: &[Value]) -> Value 
         };
     }
     let primals = &primals[..args.len()];
-    // Of lower levels, with the same partial derivatives.
+    // The result at lower levels, with the same partial derivatives.
     let out = match primals.iter().all(|primal| plain(primal).is_some()) {
         true => apply(prim, primals),
         false => apply_active(prim, partials, primals),
@@ -352,7 +351,7 @@ fn active(value: &Value) -> Option<&Active> {
     if let Value::Active(active) = value { Some(active) } else { None }
 }
 
-/// A partial derivative as a factor; `None` if it is zero by the way it is written.
+/// A partial derivative as a factor; `None` if it is literally zero.
 fn factor(partial: &Expr, args: &[Value], out: &Value) -> Option<Factor> {
     match partial {
         Expr::Lit(Scalar::Real(1.0)) => Some(Factor::One),

@@ -1,13 +1,12 @@
-//! The shape of an array without elements: that of the first element, which its body would have
-//! made.
+//! The shape of an array without elements: the shape of the first element that its body would make.
 //!
-//! * The body of an empty `for` is evaluated with 0 for the index. Of its value only the sizes are
-//!   kept.
-//! * Nothing fails there that is a matter of this element: checks are left out, an element that
-//!   does not exist is [zero](Machine::zero), and an update of one changes nothing. Nothing is
-//!   added to accumulators, and nothing is shown.
-//! * What is not known then is of size 0: what functions out of an empty array would have given,
-//!   and what a body needs itself for.
+//! - The evaluator runs the body of an empty `for` with index 0, and keeps only the sizes of its
+//!   value.
+//! - Operations on the missing element do not fail: checks are skipped, a missing element is
+//!   [zero](Machine::zero), and its update has no effect. Nothing is added to accumulators or
+//!   printed.
+//! - Unknown sizes are 0: those of results of functions taken from an empty array, and those for
+//!   which a body depends on itself.
 
 use lambada_prim::ScalarTy;
 
@@ -19,12 +18,12 @@ use super::value::Value;
 use crate::{Ty, TypeId};
 
 impl Machine<'_> {
-    /// Is nothing but a shape asked for?
+    /// Whether only a shape is computed.
     pub(super) fn rehearsing(&self) -> bool {
         !self.rehearsals.is_empty()
     }
 
-    /// The shape that elements of an empty array would have.
+    /// The shape that the elements of an empty array would have.
     pub(super) fn rehearse(&mut self, index: Slot, body: &Code, form: &Form) -> Shape {
         if *form == Form::Plain || self.rehearsals.contains(&std::ptr::from_ref(body)) {
             return form.empty();
@@ -56,8 +55,8 @@ impl Machine<'_> {
         arrays::regular(items, info)
     }
 
-    /// A value of zeros: of the first constructor, or of the first that does not need another value
-    /// of its type. There is none of a function.
+    /// A value of zeros: of the first constructor, or of the first that needs no other value of its
+    /// type. `None` for functions.
     fn zero(&self, ty: &Ty, shape: Option<&Shape>, inside: &mut Vec<TypeId>) -> Option<Value> {
         match ty {
             Ty::Scalar(ScalarTy::Real) => Some(Value::Real(0.0)),

@@ -1,24 +1,25 @@
 //! Functions with rules. Γ ⊢ f : t₁ → … → r with rules, at arguments that carry derivatives:
 //!
-//! * The innermost derivative that an argument carries, of level ℓ, is taken off all arguments. The
-//!   function of what is left is the value; its derivatives of lower levels follow the rules again.
-//! * The rule says what the value carries at level ℓ. It is evaluated at lower levels, by which
-//!   rules are differentiated themselves. In reverse this happens when a pullback comes by.
-//! * A mode without a rule is the transposition of the other: a tape of its own makes the rule a
-//!   linear map, at zero.
-//! * Marks ([`Kind::Marks`]) follow the rule, too: its tangents are marked, and what it makes of
-//!   them is what the value depends on. The rule is all that the derivative knows of the function,
-//!   whose body may depend on more, or on less.
-//! * What a rule is given, in both modes, is marked at a level of its own. A zero that the rule
-//!   gives and that has no mark is *absent*: nothing was computed from a tangent or cotangent that
-//!   is there. It is multiplied by nothing, while a zero with a mark is a number like any other.
-//! * The tangent of an argument that carries no derivative is absent, too ([`Kind::Absent`]), at
-//!   one more level: a rule `jvp` multiplies nothing by it, as a pullback drops the cotangent.
-//! * Of a parameter that is a function, the derivatives are those of what it has captured. `df x`
-//!   gives what it captured the tangents of level ℓ at a level of its own, applies it, and reads
-//!   the tangent. A formal sum applies it to the points on a tape of its own.
+//! * The innermost level ℓ of the arguments' derivatives is removed from all arguments. The
+//!   function at the remaining arguments gives the value; its derivatives of lower levels follow
+//!   the rules recursively.
+//! * The rule gives the value's derivative at level ℓ. It is evaluated at lower levels, so rules
+//!   are differentiated themselves. In reverse mode, the pullback evaluates it.
+//! * A mode without a rule transposes the rule of the other mode: on a tape of its own, the rule is
+//!   a linear map, evaluated at zero.
+//! * Marks ([`Kind::Marks`]) follow the rule, too: its tangents are marked, and the value depends
+//!   on the marked ones that the rule's result depends on. The derivative knows only the rule; the
+//!   function's body may depend on more, or on less.
+//! * In both modes, a rule's tangents or cotangent are marked at a level of their own. A zero from
+//!   the rule without a mark is *absent*: it was not computed from a given tangent or cotangent. An
+//!   absent zero is not multiplied, while a zero with a mark is a number like any other.
+//! * The tangent of an argument without derivative is absent, too ([`Kind::Absent`]), at one more
+//!   level: a rule `jvp` multiplies nothing by it, as a pullback drops the cotangent.
+//! * The derivatives of a function parameter are those of its captured variables. `df x` gives them
+//!   their tangents of level ℓ at a level of its own, applies the function, and reads the tangent.
+//!   A formal sum applies it to the points on a tape of its own.
 //!
-//! What the function itself captures carries no derivatives: that is an error.
+//! Captured variables of the function itself must not carry derivatives: that is an error.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -35,29 +36,29 @@ use super::machine::{Machine, Run, closure, fail};
 use super::real::{Active, Kind, Node, Tape, absent, add_to, is_absent};
 use super::value::{Closure, Value};
 
-/// How many transpositions of rules there may be inside of each other. A rule that applies its
-/// function to its tangents asks for one more each time.
+/// Limit on nested transpositions of rules. A rule that applies its function to its tangents needs
+/// one more at every level.
 const TRANSPOSITIONS: usize = 50;
 
-/// The tangent `df` of a function `f` at a fixed argument: what `f` has captured carries its
-/// tangents at a level of its own.
+/// The tangent `df` of a function `f` at a fixed argument: the captured variables of `f` carry
+/// their tangents at a level of its own.
 #[derive(Debug)]
 pub(crate) struct Tangent {
     pub function: Value,
     pub level: u64,
-    /// The tangent of a value that does not depend on what `f` has captured.
+    /// The tangent of a value that does not depend on captured variables of `f`.
     pub nothing: Value,
 }
 
-/// What adds a pair of a point and a cotangent to the formal sum of a function.
+/// Adds pairs of a point and a cotangent to the formal sum of a function.
 #[derive(Debug)]
 pub(crate) struct Adder {
     terms: RefCell<Vec<Value>>,
-    /// Derivatives that began later do not see what is added.
+    /// Derivatives of higher levels are removed from added pairs.
     level: u64,
 }
 
-/// A call of a function with rules on a tape. Its node is followed by one for each real of its
+/// A call of a function with rules on a tape. The nodes after its own belong to the reals of its
 /// value.
 #[derive(Debug)]
 pub(crate) struct Taped {
@@ -83,14 +84,14 @@ impl Taped {
     }
 }
 
-/// What a rule `vjp` gives for a parameter: the cotangent of data, or pairs of points and
+/// The result of a rule `vjp` for one parameter: the cotangent of data, or pairs of points and
 /// cotangents.
 enum Part {
     Data(Value),
     Sum(Vec<Value>),
 }
 
-/// The function without what it has captured of a level.
+/// The function without a level of its captured variables.
 fn unlevelled(function: &Rc<Closure>, level: u64) -> Rc<Closure> {
     let Value::Closure(plain) = without(&Value::Closure(function.clone()), level) else {
         unreachable!("a function stays one")
@@ -115,7 +116,7 @@ fn tangent_in(active: &Active) -> &Value {
     }
 }
 
-/// The value of a call, each real of which depends on each real of the arguments.
+/// The value of a call, with each real depending on each real of the arguments.
 fn marked(args: &[Value], value: &Value, level: u64) -> Value {
     let mut sum = None;
     for arg in args {
@@ -131,13 +132,13 @@ fn marked(args: &[Value], value: &Value, level: u64) -> Value {
     })
 }
 
-/// What a rule is given: a tangent or cotangent that is there.
+/// A tangent or cotangent that a rule gets, with its mark.
 fn present(level: u64, primal: Value) -> Value {
     let (kind, tangent) = (Kind::MarksOfRule, Value::Real(1.0));
     Value::Active(Rc::new(Active::Forward { level, kind, primal, tangent }))
 }
 
-/// The value, in which zeros without a mark of the level are absent.
+/// The value, with zeros absent unless they have a mark of the level.
 fn with_absent(value: &Value, level: u64) -> Value {
     map_reals(value, &mut |real| match real {
         Value::Real(0.0) => Value::Absent,
@@ -147,7 +148,7 @@ fn with_absent(value: &Value, level: u64) -> Value {
     })
 }
 
-/// What a rule has given, without the marks of the level.
+/// The result of a rule, without the marks of the level.
 fn unmarked(value: &Value, level: u64) -> Value {
     map_reals(value, &mut |real| match real {
         Value::Real(0.0) => Value::Absent,
@@ -167,15 +168,15 @@ fn unmarked_term(term: &Value, level: u64) -> Value {
 struct Tangents<'a> {
     /// The level that is differentiated.
     level: u64,
-    /// The level of the marks of tangents that are there.
+    /// The level of the marks on the tangents.
     own: u64,
-    /// The tangent of what has none.
+    /// The tangent of a value without derivatives.
     nothing: Value,
     /// The tangent of a real of the level.
     of: &'a mut dyn FnMut(&Active) -> Value,
 }
 
-/// Leaves of a tape of its own for what is on another tape, one for each node.
+/// Leaves on a tape of their own for nodes of another tape, one for each node.
 struct Leaves {
     tape: Rc<Tape>,
     of: HashMap<usize, usize>,
@@ -191,7 +192,7 @@ impl Leaves {
         Value::Active(Rc::new(Active::Traced { tape: self.tape.clone(), primal, node: leaf }))
     }
 
-    /// Hands on what the leaves have got.
+    /// Adds the cotangents of the leaves to those of their nodes.
     fn give(&self, found: &mut [Option<Value>], cotangents: &mut [Option<Value>]) {
         let mut leaves: Vec<_> = self.of.iter().collect();
         leaves.sort();
@@ -282,7 +283,7 @@ impl Machine<'_> {
         }
     }
 
-    /// A rule applied to the parameters, the value and the tangents or the cotangent.
+    /// Applies a rule to the parameters, the value, and the tangents or the cotangent.
     fn rule(
         &mut self,
         function: &Closure,
@@ -295,8 +296,8 @@ impl Machine<'_> {
         self.call(code, fixed.iter().cloned().chain(value).chain(bound).collect())
     }
 
-    /// What a rule `vjp` gives, one part for each parameter: of functions the terms of their formal
-    /// sums.
+    /// The results of a rule `vjp`, one for each parameter: for functions, the terms of their
+    /// formal sums.
     fn cotangents(
         &mut self,
         function: &Closure,
@@ -329,8 +330,8 @@ impl Machine<'_> {
         Value::Unit
     }
 
-    /// The marks of the value at a level: those that the rule gives where its tangents are marked,
-    /// at a level of its own.
+    /// The marks of the value at a level: the marks in the rule's result if its tangents are
+    /// marked, at a level of its own.
     fn marks(
         &mut self,
         function: &Closure,
@@ -349,7 +350,7 @@ impl Machine<'_> {
         Ok(split(&tangent, own).1)
     }
 
-    /// A function with rules that has captured something marked: all that it gives is marked.
+    /// A function with rules that has captured marked reals: its whole value is marked.
     fn ruled_with_marks(
         &mut self,
         function: &Rc<Closure>,
@@ -363,8 +364,8 @@ impl Machine<'_> {
         Ok(marked(&held, &value, level))
     }
 
-    /// The tangent of the value, from that `of` each real of a level, which has a mark of the level
-    /// `own`.
+    /// The tangent of the value. `of` gives the tangent of each real of a level, marked at the
+    /// level `own`.
     fn forward(
         &mut self,
         function: &Closure,
@@ -414,7 +415,7 @@ impl Machine<'_> {
         Ok(tangent_of(value, &mut |_| found.next().flatten().unwrap_or(Value::Real(0.0))))
     }
 
-    /// The tangent of an argument: that of each real of the level is said, all others are
+    /// The tangent of an argument: `of` gives that of each real of the level; all others are
     /// constants.
     fn tangent(
         &mut self,
@@ -444,8 +445,7 @@ impl Machine<'_> {
 
     /// `df x`
     pub fn apply_tangent(&mut self, tangent: &Tangent, arg: Value) -> Run<Value> {
-        // The argument may be of a level that began after that of the tangent, so the tangent gets
-        // a new one.
+        // The argument's level may be higher than the tangent's, so the tangent gets a new one.
         let level = self.fresh_level();
         let function = replace(&tangent.function, tangent.level, &mut |active| {
             let Active::Forward { kind, primal, tangent, .. } = active else {
@@ -461,7 +461,8 @@ impl Machine<'_> {
         }))
     }
 
-    /// The reverse sweep of a call on a tape: what its value has got goes to its arguments.
+    /// The reverse sweep of a call on a tape: the cotangent of its value gives those of its
+    /// arguments.
     pub fn pull(
         &mut self,
         tape: &Tape,
@@ -506,7 +507,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// The same by the transposition of the rule `jvp`.
+    /// Like `pull`, by the transposition of the rule `jvp`.
     fn pull_transposed(
         &mut self,
         level: u64,
@@ -541,7 +542,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// A formal sum of points and cotangents, as a cotangent of what a function has captured.
+    /// Pulls a formal sum of points and cotangents back to the captured variables of a function.
     fn pull_sum(
         &mut self,
         level: u64,

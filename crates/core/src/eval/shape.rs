@@ -1,30 +1,30 @@
-//! The sizes inside values. Arrays are regular: the elements of one have equal shapes.
+//! The sizes inside values. Arrays are regular: all elements of an array have equal shapes.
 
 use lambada_prim::ScalarTy;
 
 use super::value::Value;
 use crate::{Program, Ty};
 
-/// Where a type has sizes. Recursive variants count as having none: two lists of different lengths
-/// may stand in one array.
+/// The places of sizes in a type. Recursive variants count as having none: lists of different
+/// lengths may be elements of one array.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Form {
-    /// Nowhere.
+    /// No sizes.
     Plain,
     Tuple(Vec<Form>),
     Array(Box<Form>),
-    /// For each constructor, its arguments.
+    /// For each constructor, the forms of its arguments.
     Variant(Vec<Vec<Form>>),
 }
 
 /// The sizes of a value.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Shape {
-    /// There are none.
+    /// No sizes.
     Plain,
     Tuple(Vec<Shape>),
     Array(usize, Box<Shape>),
-    /// For each constructor, the shapes of its arguments if it has been seen.
+    /// For each constructor, the shapes of its arguments if some value with it has been seen.
     Variant(Vec<Option<Vec<Shape>>>),
 }
 
@@ -57,7 +57,7 @@ impl Form {
         }
     }
 
-    /// Whether there are variants, so that one element does not show the shape of all.
+    /// Whether the form contains variants, so that one element does not show the shape of all.
     fn varies(&self) -> bool {
         match self {
             Form::Plain => false,
@@ -78,12 +78,11 @@ impl Form {
     }
 }
 
-/// Two sizes that ought to be equal.
+/// Two sizes that should be equal.
 pub(crate) type Mismatch = (usize, usize);
 
 impl Shape {
-    /// The shape of a value, which is regular. Looks at one element of each array if that is
-    /// enough.
+    /// The shape of a regular value. Examines one element of each array if that is enough.
     pub fn of(value: &Value, form: &Form) -> Shape {
         match (form, value) {
             (Form::Plain, _) => Shape::Plain,
@@ -122,7 +121,7 @@ impl Shape {
         }
     }
 
-    /// Takes in the shape of another element, which must agree where both know sizes.
+    /// Merges the shape of another element, which must agree where both have sizes.
     pub fn unite(&mut self, other: Shape) -> Result<(), Mismatch> {
         match (self, other) {
             (Shape::Array(m, _), Shape::Array(n, _)) if *m != n => Err((*m, n)),

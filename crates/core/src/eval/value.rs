@@ -13,10 +13,10 @@ use super::real::Active;
 use super::rules::{Adder, Tangent};
 use super::shape::Shape;
 
-/// A value, two words wide. Copies share.
+/// A value, two words wide. Copies share its contents.
 #[derive(Clone, Debug)]
 pub(crate) enum Value {
-    /// A real that nothing is differentiated by.
+    /// A real without derivatives.
     Real(f64),
     /// A real that carries derivatives.
     Active(Rc<Active>),
@@ -30,13 +30,13 @@ pub(crate) enum Value {
     Con(Rc<Con>),
     Closure(Rc<Closure>),
     Pullback(Rc<Pullback>),
-    /// What a rule is given as the tangent of a function.
+    /// The tangent of a function, as an argument of a rule.
     Tangent(Rc<Tangent>),
-    /// What a rule is given to add to the cotangent of a function.
+    /// The function that adds to the cotangent of a function, as an argument of a rule.
     Adder(Rc<Adder>),
-    /// What the variable of an `accumulate` stands for; never seen by programs.
+    /// The variable of an `accumulate`; never visible to programs.
     Accumulator(Rc<Accumulator>),
-    /// In a slot whose value was moved out or never set.
+    /// The content of a slot whose value was moved out or never set.
     Absent,
 }
 
@@ -44,7 +44,7 @@ pub(crate) enum Value {
 #[derive(Clone, Debug)]
 pub(crate) struct Array {
     pub items: Vec<Value>,
-    /// The shape that elements would have; of use if there are none.
+    /// The shape of elements, for an empty array.
     pub elem: Shape,
     _held: Held,
 }
@@ -54,7 +54,7 @@ pub(crate) struct Array {
 pub(crate) struct Con {
     pub tag: usize,
     pub args: Vec<Value>,
-    /// Let go with the constructor.
+    /// Released with the constructor.
     _held: Held,
 }
 
@@ -65,13 +65,12 @@ impl Array {
     }
 }
 
-/// A function with the values of its free variables and those of its arguments that it has already
-/// got.
+/// A function with its captured values and the arguments that it has received so far.
 #[derive(Debug)]
 pub(crate) struct Closure {
-    /// The functions that were defined together.
+    /// The functions defined together.
     pub functions: Rc<[Function]>,
-    /// Which of them it is.
+    /// Index of the function among them.
     pub member: usize,
     pub captured: Rc<[Value]>,
     pub args: Vec<Value>,
@@ -79,7 +78,7 @@ pub(crate) struct Closure {
 }
 
 impl Closure {
-    /// Of functions, one that has got some arguments.
+    /// A partial application of one of these functions.
     pub fn new(
         functions: &Rc<[Function]>,
         member: usize,
@@ -100,7 +99,7 @@ impl Closure {
 #[derive(Debug)]
 pub(crate) struct Accumulator {
     pub content: RefCell<Value>,
-    /// Derivatives that began later do not see what is added.
+    /// Derivatives of higher levels are removed from additions.
     pub level: u64,
 }
 
@@ -118,8 +117,8 @@ impl Drop for Closure {
     }
 }
 
-/// Drops values in a loop: a list may be a million constructors deep, and so may be functions that
-/// hold functions.
+/// Drops values iteratively: lists, and functions that hold functions, may be a million levels
+/// deep.
 fn dismantle(mut pending: Vec<Value>) {
     while let Some(value) = pending.pop() {
         match value {
@@ -153,13 +152,13 @@ fn dismantle(mut pending: Vec<Value>) {
     }
 }
 
-/// What a function has captured, if nothing else holds it.
+/// The captured values of a function, if nothing else shares them.
 fn take_captured(captured: &mut Rc<[Value]>) -> Vec<Value> {
     let alone = Rc::get_mut(captured).into_iter().flatten();
     alone.map(|value| std::mem::replace(value, Value::Absent)).collect()
 }
 
-/// The checker has excluded it.
+/// Panics on a value that the checker should have excluded.
 #[cold]
 fn ill_typed(expected: &str, found: &Value) -> ! {
     unreachable!("ill-typed core: {expected} was expected, not {found:?}")
@@ -180,7 +179,7 @@ impl Value {
         Value::Con(Rc::new(Con { tag, args, _held: held }))
     }
 
-    /// How many bytes a constructor with so many arguments takes.
+    /// Number of bytes of a constructor with `args` arguments.
     pub fn size_of_con(args: usize) -> usize {
         size_of::<Con>() + args * size_of::<Value>()
     }
@@ -237,7 +236,7 @@ impl Value {
         }
     }
 
-    /// How many scalars it holds, each counted as often as it occurs; no more than fit.
+    /// Number of scalars in the value, each counted at every occurrence; saturates.
     pub fn scalars(&self) -> u64 {
         let all = |items: &[Value]| {
             let inside = items.iter().map(|item| stack::deeper(|| item.scalars()));

@@ -16,7 +16,7 @@ use crate::typed::{Exp, ExpKind, GlobalId, Pat, PatKind};
 use super::sizes::brief;
 use super::{Entry, Infer, State};
 
-/// An argument: written, or elaborated already.
+/// An argument: source syntax or an elaborated expression.
 pub(super) enum Arg<'e> {
     Written(&'e Expr),
     Done(Exp),
@@ -34,10 +34,10 @@ impl<'e> Arg<'e> {
 /// The name of a function that has none; no identifier is empty.
 pub(super) const NAMELESS: &str = "";
 
-/// The longest expression that `inspect` calls a value by.
+/// Length of the longest expression that `inspect` uses as a label.
 const LONGEST_LABEL: usize = 40;
 
-/// What `inspect` calls the value of an expression: as it is written, if that is short.
+/// The label of an inspected expression: its source text, or nothing if that is long.
 fn label(expr: &Expr) -> Rc<str> {
     let text = lambada_surface::print_expr(expr);
     if text.len() > LONGEST_LABEL || text.contains('\n') { "".into() } else { text.into() }
@@ -110,7 +110,7 @@ impl Infer<'_> {
         self.apply(exp, Vec::new(), args, expr.span, NAMELESS)
     }
 
-    /// A name. `blame` is the place to blame for what fails inside of a definition of the prelude.
+    /// A name. Failures inside a definition of the prelude blame `blame`.
     pub(super) fn variable(&mut self, name: &Rc<str>, span: Span, blame: Span) -> (Exp, Bound) {
         match self.env.get(name).cloned() {
             Some(Entry::Local(local)) => (
@@ -223,8 +223,8 @@ impl Infer<'_> {
         )
     }
 
-    /// A function applied to arguments, one after the other. Where an instance has sizes that are
-    /// values of arguments, they are found here.
+    /// Applies a function to arguments, one after the other, and binds the instance's sizes that
+    /// are values of arguments.
     pub(super) fn apply(
         &mut self,
         head: Exp,
@@ -255,7 +255,8 @@ impl Infer<'_> {
                 && !too_many
                 && self.explain_tuple(name, arity, k, &written, before)
             {
-                // The parts of the tuple are the arguments, so what follows is at another place.
+                // The parts of the tuple are the arguments, so the remaining arguments are
+                // misplaced.
                 args.for_each(|(_, arg)| _ = self.absorb(arg));
                 return self.wrong(span);
             }
@@ -293,8 +294,8 @@ impl Infer<'_> {
         self.close_bound(&bound, count, exp.ty);
         if self.problems.len() > start {
             self.reorder(name, span, &written, start);
-            // A wrong argument may stand for several, so a function that is left is not what is
-            // meant; nor is a size that a wrong argument should have told.
+            // A wrong argument may stand for several, so a remaining function type is no further
+            // mistake; nor is a size that a wrong argument should have determined.
             if self.solver.is_function(exp.ty) || self.follows_from(&misfits, exp.ty) {
                 return self.wrong(span);
             }
@@ -302,12 +303,12 @@ impl Infer<'_> {
         exp
     }
 
-    /// Whether a type has a size that one of the arguments that are wrong should have told.
+    /// Whether a type has a size that a wrong argument should have determined.
     fn follows_from(&mut self, misfits: &[Ty], ty: Ty) -> bool {
         misfits.iter().any(|other| self.solver.share_open_size(*other, ty))
     }
 
-    /// `f (a, b)` of a function that takes its arguments one by one: whether the k-th argument is
+    /// Explains `f (a, b)` where `f` takes its arguments one by one; whether the k-th argument is
     /// such a tuple.
     fn explain_tuple(
         &mut self,
@@ -338,8 +339,9 @@ impl Infer<'_> {
         true
     }
 
-    /// Arguments of a function of the library that do not fit, but would in one other order: that
-    /// is the mistake then.
+    /// Replaces the problems of a call of a library function by one, if its arguments fit in
+    /// exactly one other order, or if one of them fits as a λ with several parameters in place of a
+    /// tuple.
     fn reorder(&mut self, name: &str, span: Span, written: &[Option<&Expr>], start: usize) {
         let args: Vec<&Expr> = written.iter().copied().flatten().collect();
         let of_library = !self.env.names().any(|known| known == name)
@@ -380,7 +382,7 @@ impl Infer<'_> {
         }
     }
 
-    /// The application of a function of the library to these arguments, if it has a type.
+    /// The application of a library function to these arguments, printed, if it has a type.
     fn would_fit(&mut self, name: &str, args: &[&Expr], span: Span) -> Option<String> {
         self.tentatively(|infer| {
             let (head, bound) = infer.variable(&name.into(), span, span);
@@ -452,7 +454,7 @@ impl Infer<'_> {
         (axis && k == 1 && reduction).then(|| messages::along_rows(name))
     }
 
-    /// An argument of which nothing is expected, after a problem.
+    /// Elaborates an argument without an expected type, after a problem.
     fn absorb(&mut self, arg: Arg) -> Exp {
         match arg {
             Arg::Written(expr) => self.infer(expr),
@@ -460,7 +462,7 @@ impl Infer<'_> {
         }
     }
 
-    /// How many arguments a function takes, if that is certain.
+    /// Number of arguments of a function, if certain.
     fn arity(&self, ty: Ty) -> Option<usize> {
         let (mut arity, mut at) = (0, ty);
         while let Node::Fun(_, to) = self.solver.get(at) {
@@ -494,14 +496,13 @@ impl Infer<'_> {
         }
     }
 
-    /// Whether this is the prelude's operator that differentiates functions to the reals.
+    /// Whether the name is a prelude operator that differentiates functions to the reals.
     fn is_gradient(&self, name: &str) -> bool {
         ["grad", "value_and_grad", "hessian", "hvp"].contains(&name)
             && self.global_named(name).is_some_and(|id| self.globals[id.0 as usize].module == 0)
     }
 
-    /// The function does not fit `hessian`, and the point is no array: then the point is what is
-    /// wrong.
+    /// If `hessian` gets a scalar point, blames the point and not the function.
     fn explain_point(&mut self, name: &str, before: usize, point: Option<&Exp>) {
         let Some(point) =
             point.filter(|point| name == "hessian" && self.solver.is_scalar(point.ty))
@@ -513,7 +514,7 @@ impl Infer<'_> {
         self.problems.push(messages::scalar_point(&shown, point.span));
     }
 
-    /// `grad` of a function with another result than a real gets words of its own.
+    /// Explains that the function passed to `grad` returns no real.
     fn explain_gradient(&mut self, name: &str, k: usize, arg: &Exp, written: &[Option<&Expr>]) {
         if !self.problems.last().is_some_and(messages::is_mismatch) {
             return;
@@ -547,8 +548,8 @@ impl Infer<'_> {
         (!self.solver.is_scalar(*to) && !self.solver.has_error(*to)).then_some(*to)
     }
 
-    /// What a function gives at a point of this type, if it takes such a point and gives anything
-    /// but a real.
+    /// The type of a function's result at a point of this type, if the function accepts the point
+    /// and the result is no real.
     fn result_at(&mut self, f: &Expr, point: Ty) -> Option<String> {
         self.tentatively(|infer| {
             let f = infer.infer(f);
@@ -576,8 +577,8 @@ impl Infer<'_> {
         Some(messages::given_inside(name, f, &point, &rest.join(" "), more))
     }
 
-    /// What comes out of an attempt; everything but that is as before: no scope, problem or
-    /// definition mentions what the solver forgets.
+    /// Result of an attempt. All other state is restored: no scope, problem or definition mentions
+    /// what the solver forgets.
     pub(super) fn tentatively<T>(
         &mut self,
         attempt: impl FnOnce(&mut Self) -> Option<T>,
@@ -598,7 +599,7 @@ impl Infer<'_> {
         found
     }
 
-    /// The k-th argument is known now.
+    /// Binds the sizes that are the value of the k-th argument.
     fn bind_sizes(&mut self, bound: &Bound, k: usize, arg: &Exp) {
         for (atom, how) in bound {
             if *how == Quantified::Parameter(k) {
@@ -621,7 +622,7 @@ impl Infer<'_> {
         self.problems.push(messages::different_sizes(&a, &b, span, None));
     }
 
-    /// Sizes that are results of a call, or values of arguments that are not there yet.
+    /// Closes sizes that are results of a call, or values of missing arguments.
     fn close_bound(&mut self, bound: &Bound, count: usize, result: Ty) {
         let complete = !self.solver.is_function(result);
         for (atom, how) in bound {
@@ -641,13 +642,13 @@ impl Infer<'_> {
     }
 }
 
-/// The variable that a pattern is.
+/// The variable of a variable pattern.
 pub(super) fn variable_of(pat: &Pat) -> Exp {
     let PatKind::Var(local) = pat.kind else { unreachable!("made as a variable") };
     Exp { kind: ExpKind::Local(local), ty: pat.ty, span: pat.span }
 }
 
-/// Whether it is a name that a module of the library keeps for itself.
+/// Whether the name is private to a module of the library.
 pub(super) fn is_private(name: &str) -> bool {
     name.starts_with('_') || name.starts_with("prelude_")
 }

@@ -25,8 +25,8 @@ impl Infer<'_> {
         self.nested(clauses, body, span)
     }
 
-    /// What one clause binds, no later one binds, unless the name says that it is not mentioned.
-    /// What a pattern binds twice is reported where it is declared.
+    /// Reports variables that two clauses bind, unless the name begins with `_`. Duplicates within
+    /// a pattern are reported where the pattern is declared.
     fn report_bound_again(&mut self, clauses: &[ast::Clause]) {
         let mut bound: Vec<Name> = Vec::new();
         for clause in clauses {
@@ -44,7 +44,7 @@ impl Infer<'_> {
         }
     }
 
-    /// The clauses nest.
+    /// Clauses as nested loops.
     fn nested(&mut self, clauses: &[ast::Clause], body: &Expr, span: Span) -> Exp {
         let Some((first, rest)) = clauses.split_first() else { return self.infer(body) };
         let scope = self.env.mark();
@@ -122,7 +122,7 @@ impl Infer<'_> {
         Exp { kind: ExpKind::Index(Box::new(array), at), ty, span }
     }
 
-    /// Indices into an array, and the type of what is there.
+    /// Indices into an array, and the type of the indexed element.
     pub(super) fn indices(&mut self, array: &Exp, at: &[Expr]) -> (Vec<Exp>, Ty) {
         let mut ty = array.ty;
         let mut typed = Vec::new();
@@ -144,7 +144,7 @@ impl Infer<'_> {
         (typed, ty)
     }
 
-    /// An index that is out of range whatever the values of variables.
+    /// Reports an index that is out of range for all values of the variables.
     fn report_evident(&mut self, index: &Exp, size: &Poly) {
         let Some(at) = self.size_of(index) else { return };
         let at = self.solver.sizes.resolve(&at);
@@ -275,7 +275,8 @@ impl Infer<'_> {
             }
             None => self.infer(init),
         };
-        // What drives the loop is outside of the state's scope, but for the condition of a `while`.
+        // A `for` clause is elaborated outside of the state's scope, the condition of a `while`
+        // inside.
         let counted = match kind {
             LoopKind::For(clause, checkpoint) => {
                 let checkpoint = self.checkpoint(checkpoint.as_ref());

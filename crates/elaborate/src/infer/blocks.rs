@@ -81,7 +81,7 @@ impl Infer<'_> {
         stmts.push(Stmt::Let(Box::new((pat, value, needed(claims, decided)))));
     }
 
-    /// Functions are generalized, and so are other names of them.
+    /// Whether a `let` is generalized: functions are, and so are aliases of functions.
     fn is_generalizable(&self, value: &Expr) -> bool {
         match &value.kind {
             ExprKind::Lambda(..) | ExprKind::Operator(_) => true,
@@ -150,7 +150,7 @@ impl Infer<'_> {
     }
 }
 
-/// Equations that inference has proved are not checked again.
+/// Claims to keep: if inference has `decided` every equation, only those that bind a size.
 fn needed(claims: Vec<Claim>, decided: bool) -> Vec<Claim> {
     claims.into_iter().filter(|claim| !decided || matches!(claim.what, SizeFact::Bind(_))).collect()
 }

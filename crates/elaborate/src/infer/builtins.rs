@@ -77,7 +77,7 @@ impl Infer<'_> {
         }
     }
 
-    /// The types of a function's argument and result, without functions inside.
+    /// Argument and result type of a function to differentiate; neither contains a function.
     fn differentiable(&mut self, what: &str, span: Span) -> (Ty, Ty) {
         let (a, b) = (self.solver.fresh(), self.solver.fresh());
         for ty in [a, b] {

@@ -20,13 +20,13 @@ use super::types::Place;
 
 /// A constructor of a type with sizes.
 struct Signature {
-    /// What it gives.
+    /// Type of the constructed value.
     whole: Ty,
     fields: Vec<Ty>,
     /// The sizes of the type, as variables.
     sizes: Vec<LocalId>,
     claims: Vec<Claim>,
-    /// Those that no field has, with their names.
+    /// Sizes that no field determines, with their names.
     missing: Vec<(Rc<str>, LocalId)>,
 }
 
@@ -64,8 +64,8 @@ impl Infer<'_> {
         self.saturate(tag, given, &fields, whole, span)
     }
 
-    /// A constructor of a type with sizes: a function of its arguments, whose type says what it
-    /// says of sizes. A size that no argument has is looked for in scope.
+    /// A constructor of a type with sizes: a function of its fields, with claims on their sizes. A
+    /// size that no field determines is looked up in scope.
     fn construct_sized(
         &mut self,
         (variant, tag): (VariantId, usize),
@@ -89,7 +89,7 @@ impl Infer<'_> {
             claim.span = args.get(claim.param).map_or(span, |arg| arg.span);
         }
         if given.len() == fields.len() && self.solver.undecided.len() == undecided {
-            // What inference has proved is not checked again.
+            // Inference has proved the equations, so only the claims that bind a size remain.
             claims.retain(|claim| matches!(claim.what, SizeFact::Bind(_)));
         }
         let params: Vec<Pat> = fields
@@ -124,7 +124,7 @@ impl Infer<'_> {
         Exp { kind: ExpKind::Block(stmts, Box::new(result)), ty, span }
     }
 
-    /// What the definition of a type with sizes says of a constructor, at new sizes and types.
+    /// The declared signature of a constructor, at new sizes and types.
     fn signature_of_constructor(
         &mut self,
         (variant, tag): (VariantId, usize),
@@ -159,7 +159,7 @@ impl Infer<'_> {
         let names = def.sizes.iter().map(|size| size.text.clone());
         let missing = names.zip(sizes.iter().copied()).filter(|(_, local)| is_missing(local));
         let missing = missing.collect();
-        // `[]` in an argument is another size each time.
+        // Each `[]` in a field is a size of its own.
         let mut atoms: HashMap<Atom, Poly> = HashMap::new();
         for atom in polys.iter().filter_map(Poly::as_var) {
             atoms.insert(atom, Poly::var(atom));
@@ -171,7 +171,7 @@ impl Infer<'_> {
         Signature { whole, fields, sizes, claims, missing }
     }
 
-    /// The value of a constructor with the sizes of its type.
+    /// The value of a constructor together with the sizes of its type.
     fn with_sizes_beside(
         &mut self,
         tag: usize,
@@ -197,8 +197,8 @@ impl Infer<'_> {
         Exp { kind: ExpKind::Record(parts), ty: whole, span }
     }
 
-    /// An argument of a constructor. What its type says of sizes is checked when the value is made,
-    /// if it is not evident.
+    /// An argument of a constructor. Constant sizes in its type that inference cannot prove are
+    /// checked at run time.
     fn field_of_constructor(&mut self, arg: &Expr, ty: Ty, why: &Why) -> Exp {
         let undecided = self.solver.undecided.len();
         let value = self.check(arg, ty, why);
@@ -272,7 +272,7 @@ impl Infer<'_> {
         }
     }
 
-    /// The constructor of this name, which may say its module: `shapes.Circle`.
+    /// The constructor of this name, perhaps qualified by its module: `shapes.Circle`.
     pub(super) fn constructor_named(&self, name: &str) -> Option<(VariantId, usize)> {
         if let Some((module, name)) = name.split_once('.') {
             return self.scopes[self.module_named(module)?].constructors.get(name).copied();

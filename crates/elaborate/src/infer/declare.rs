@@ -11,7 +11,7 @@ use crate::solve::ty::{GENERIC, Node, Ty, Variant, VariantId};
 use super::{Infer, TypeEntry};
 
 impl<'a> Infer<'a> {
-    /// Names of types and constructors.
+    /// Declares the names of types and constructors.
     pub(super) fn declare_types(&mut self, module: usize, syntax: &'a Module) {
         for item in &syntax.items {
             let Item::Type(def) = item else { continue };
@@ -70,7 +70,7 @@ impl<'a> Infer<'a> {
         types
     }
 
-    /// The types of the constructors' arguments, and a look for types that have no end.
+    /// Resolves the types of the constructors' fields, and reports infinite types.
     pub(super) fn resolve_constructors(&mut self, modules: &[(Rc<str>, &'a Module)]) {
         let mut variants = Vec::new();
         let mut next = 0;
@@ -92,7 +92,8 @@ impl<'a> Infer<'a> {
         self.check_growth(&variants);
     }
 
-    /// Types that contain themselves at larger and larger arguments have no end.
+    /// Reports types that contain themselves at ever larger arguments: their expansion does not
+    /// end.
     fn check_growth(&mut self, variants: &[(VariantId, &TypeDef)]) {
         let mut nodes: Vec<Ty> = Vec::new();
         for (id, _) in variants {
@@ -137,7 +138,7 @@ impl<'a> Infer<'a> {
         inside
     }
 
-    /// An alias is expanded where it is used; here only to find what is wrong with it.
+    /// Reports problems in an alias; each use expands it anew.
     fn check_alias(&mut self, def: &'a TypeDef, body: &'a TypeExpr) {
         let vars: HashMap<Rc<str>, Ty> =
             def.params.iter().map(|p| (p.text.clone(), self.solver.fresh())).collect();

@@ -10,50 +10,48 @@ use crate::solve::size::Atom;
 use crate::solve::ty::Ty;
 use crate::typed::{FunctionId, LocalId};
 
-/// What a local name stands for.
+/// Meaning of a local name.
 #[derive(Clone)]
 pub(crate) enum Entry {
     /// A variable.
     Local(LocalId),
     /// A function or alias that is instantiated at each use.
     Function(FunctionId, Rc<Scheme>),
-    /// What `accumulate` binds.
+    /// An accumulator, and its type.
     Accumulator(LocalId, Ty),
     /// A recursive function inside of its group.
     Recursive(FunctionId, Rc<Provisional>),
-    /// A function that does not say `rec` inside of its own definition.
+    /// A function without `rec`, inside its own definition.
     Unmarked,
 }
 
-/// What is known of a recursive function before its body has been looked at.
+/// Type information about a recursive function before its body is elaborated.
 pub(crate) struct Provisional {
     pub ty: Ty,
     /// The sizes of its signature.
     pub atoms: Vec<(Atom, Quantified)>,
-    /// The type variables of its signature, if the signature says everything: then each call has
-    /// its own.
+    /// Type variables of its signature, if the signature is complete: each call then instantiates
+    /// them.
     pub vars: Vec<Ty>,
     /// The types that the names of type variables stand for.
     pub type_vars: HashMap<Rc<str>, Ty>,
-    /// Does the signature say everything?
+    /// Whether the signature is complete.
     pub complete: bool,
-    /// How many scopes of sizes were open.
+    /// Number of open size scopes.
     pub regions: usize,
-    /// The places in a result that the signature says at which it leaves the size open, `[]`; none
-    /// if it says no result.
+    /// Places in the annotated result that leave the size open, `[]`; `None` without an annotation.
     pub open: Option<BTreeSet<usize>>,
-    /// The places in the result at which nothing is known of the sizes: calls give others than the
-    /// function.
+    /// Places in the result with unknown sizes, because calls and function disagree there.
     pub unknown: BTreeSet<usize>,
 }
 
 impl Provisional {
-    /// Whether it is for the body to say what the size at this place in the result is.
+    /// Whether the body determines the size at this place in the result.
     pub fn is_open_at(&self, place: usize) -> bool {
         self.open.as_ref().is_none_or(|open| open.contains(&place))
     }
 
-    /// Whether there is such a place.
+    /// Whether the body determines any size in the result.
     pub fn has_open_sizes(&self) -> bool {
         self.open.as_ref().is_none_or(|open| !open.is_empty())
     }
@@ -67,8 +65,8 @@ pub(super) struct OwnCall {
     pub span: Span,
 }
 
-/// A call inside of a group whose signature leaves sizes of the result open: what is called, the
-/// type of this instance of it, and the values of its arguments as sizes.
+/// A call inside of a group whose signature leaves result sizes open: the type of the callee, its
+/// type at this call, and the values of its arguments as sizes.
 pub(super) struct SizedCall {
     pub of: Ty,
     pub ty: Ty,
@@ -83,7 +81,7 @@ pub(crate) struct Env {
 }
 
 impl Env {
-    /// What a name stands for.
+    /// Meaning of a name.
     pub fn get(&self, name: &str) -> Option<&Entry> {
         self.entries.get(name).and_then(|stack| stack.last())
     }
@@ -94,7 +92,7 @@ impl Env {
         self.trail.push(name.clone());
     }
 
-    /// Where the scope begins.
+    /// Start of a scope, for [`Env::restore`].
     pub fn mark(&self) -> usize {
         self.trail.len()
     }
@@ -108,7 +106,7 @@ impl Env {
         }
     }
 
-    /// What the names in scope stand for.
+    /// Meanings of all names in scope.
     pub fn entries(&self) -> impl Iterator<Item = &Entry> {
         self.entries.values().filter_map(|stack| stack.last())
     }

@@ -32,7 +32,8 @@ impl Infer<'_> {
         self.expression(expr, Some((expected, why)))
     }
 
-    /// Expectations go into branches and bodies, so that what is blamed is as small as can be.
+    /// Passes expectations into branches and bodies, so that problems blame the smallest
+    /// expression.
     fn expression(&mut self, expr: &Expr, expected: Option<(Ty, &Why)>) -> Exp {
         let span = expr.span;
         match &expr.kind {
@@ -93,7 +94,7 @@ impl Infer<'_> {
         exp
     }
 
-    /// The forms into which expectations do not go.
+    /// The forms that make no use of an expected type.
     fn synthesize(&mut self, expr: &Expr) -> Exp {
         let span = expr.span;
         match &expr.kind {
@@ -146,7 +147,7 @@ impl Infer<'_> {
         }
     }
 
-    /// Something wrong that has been reported.
+    /// Placeholder for an expression whose problem has been reported.
     pub(super) fn wrong(&mut self, span: Span) -> Exp {
         Exp { kind: ExpKind::Error, ty: self.solver.error(), span }
     }
@@ -268,7 +269,7 @@ impl Infer<'_> {
         let (inside, outside) = self.split_expectation(expected);
         let before = self.problems.len();
         let t = self.first_branch(t, inside, outside);
-        // The second is not compared with a first that is wrong itself.
+        // The second branch is not compared with a wrong first one.
         let wrong = outside.is_some() && self.problems.len() > before;
         let (inside, outside) = if wrong { (expected, None) } else { (inside, outside) };
         let e = match inside {
@@ -280,8 +281,8 @@ impl Infer<'_> {
         self.finish(exp, outside)
     }
 
-    /// What is expected of branches, or of what they are together. What leaves a size to be found
-    /// out is not expected of a branch: the other one may have another size.
+    /// Splits an expectation into one for each branch and one for the whole. Branches are not
+    /// expected to have a type with open sizes, because their sizes may differ.
     fn split_expectation<'e>(&self, expected: Expected<'e>) -> (Expected<'e>, Expected<'e>) {
         match expected {
             Some((ty, _)) if self.solver.is_open(ty) => (None, expected),
@@ -289,14 +290,14 @@ impl Infer<'_> {
         }
     }
 
-    /// A branch of the type that is expected of both, but for the sizes that are to be found out.
+    /// The first branch, against the expected type with fresh sizes for open ones.
     fn first_branch(&mut self, expr: &Expr, inside: Expected, outside: Expected) -> Exp {
         let Some((ty, why)) = outside else { return self.expression(expr, inside) };
         let mut element = ty;
         while let Node::Array(_, inner) = self.solver.get(element) {
             element = *inner;
         }
-        // Of what is to be found out there is no copy: sizes in it would be those of the branch.
+        // An open element type cannot be copied: its sizes would become those of the branch.
         if self.solver.is_open(element) {
             return self.expression(expr, inside);
         }
@@ -307,8 +308,8 @@ impl Infer<'_> {
         self.expression(expr, Some((own, why)))
     }
 
-    /// A branch of the type of the first. A size of the first that is to be found out is not found
-    /// to be one that nothing is known of.
+    /// A later branch, against the type of the first. An open size of the first is not solved by an
+    /// unknown size of the later one.
     fn other_branch(&mut self, expr: &Expr, first: &Exp) -> Exp {
         let mut open = Vec::new();
         let expected = self.solver.copy_with(first.ty, &HashMap::new(), &mut |solver, size| {
@@ -335,7 +336,7 @@ impl Infer<'_> {
         exp
     }
 
-    /// The type of what is one or the other. Nothing is known of a size that may be two.
+    /// The type of a value from either branch: a size in which they differ is unknown.
     fn either(&mut self, one: Ty, other: Ty) -> Ty {
         let (sizes, others) = (self.sizes_in(one), self.sizes_in(other));
         let equal = |(a, b): (&Poly, &Poly)| a.plus(b, -1).as_constant() == Some(0);
@@ -385,7 +386,7 @@ impl Infer<'_> {
                 (Some(_), _) | (None, None) => self.first_branch(&arm.body, inside, outside),
             };
             self.arms -= 1;
-            // The others are not compared with a first that is wrong itself.
+            // The other arms are not compared with a wrong first one.
             wrong |= outside.is_some() && bodies.is_empty() && self.problems.len() > count;
             bodies.push(body);
             self.env.restore(scope);
@@ -450,8 +451,8 @@ impl Infer<'_> {
         Exp { kind: ExpKind::Claimed(Box::new(inner), claims), ty, span }
     }
 
-    /// The imported module of this name, if the name means nothing else here. `prelude` is one
-    /// without an import, to mean a name that is shadowed.
+    /// The imported module of this name, unless a definition or variable hides it. `prelude` needs
+    /// no import, so that hidden names of the prelude remain accessible.
     pub(super) fn module_named(&self, name: &str) -> Option<usize> {
         let free =
             self.env.get(name).is_none() && !self.scopes[self.module].defs.contains_key(name);

@@ -1,5 +1,5 @@
-//! The order in which a module declares the fields of records: in its types and in the signatures
-//! of its definitions, as they stand in the file.
+//! Declaration order of record fields in a module: in its types and in the signatures of its
+//! definitions, in source order.
 
 use lambada_core::FieldOrder;
 use lambada_surface::ast::{Item, Module, TypeBody, TypeExpr, TypeKind};

@@ -1,4 +1,4 @@
-//! Definitions and functions: parameters, what signatures say of sizes, generalization.
+//! Definitions and functions: parameters, sizes in signatures, generalization.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -19,7 +19,7 @@ use super::rules::Written;
 use super::types::Place;
 use super::{Done, Entry, Infer};
 
-/// The parts of a function as written, wherever it is.
+/// The syntactic parts of a function, in any form.
 pub(super) struct Syntax<'e> {
     pub sizes: &'e [Name],
     pub params: Vec<&'e Param>,
@@ -29,13 +29,13 @@ pub(super) struct Syntax<'e> {
     pub rules: Option<Written<'e>>,
 }
 
-/// What generalization must know of the scope of a function that has been left.
+/// Sizes from the scope of a function, kept for its generalization.
 pub(super) struct Left {
     /// Its size variables.
     named: Vec<Atom>,
     /// The parameters that are variables, as sizes.
     params: Vec<Option<Atom>>,
-    /// All sizes that are one number only inside.
+    /// All sizes that are constant only inside the function.
     inside: Vec<Atom>,
 }
 
@@ -63,7 +63,7 @@ impl<'e> Syntax<'e> {
         syntax
     }
 
-    /// What has no parameters.
+    /// An expression without parameters.
     pub fn of_value(body: &'e Expr) -> Syntax<'e> {
         Syntax { sizes: &[], params: Vec::new(), result: None, body, rules: None }
     }
@@ -104,7 +104,7 @@ impl Left {
         self.params.get(k).copied().flatten()
     }
 
-    /// One more size that is one number only inside.
+    /// Adds a size that is constant only inside the function.
     pub fn add_inside(&mut self, atom: Atom) {
         self.inside.push(atom);
     }
@@ -155,8 +155,8 @@ impl<'a> Infer<'a> {
         Scheme { vars: Vec::new(), atoms: Vec::new(), constraints: Vec::new(), ty }
     }
 
-    /// What users of a definition that has a problem may go by: nothing, so that each mistake is
-    /// told once.
+    /// The type that users of a definition with a problem may rely on. `None` if it has unknowns,
+    /// errors or sizes, so that each mistake is reported once.
     fn sound_signature(&self, ty: Ty) -> Option<Ty> {
         let known = self.solver.unknowns(ty).is_empty() && !self.solver.has_error(ty);
         let mut sized = false;
@@ -166,8 +166,7 @@ impl<'a> Infer<'a> {
         (known && !sized).then_some(ty)
     }
 
-    /// The types at which a definition runs by itself. If there are none, the definition has a
-    /// problem.
+    /// The types at which a definition runs by itself. Reports a problem if there are none.
     pub(super) fn with_defaults(
         &mut self,
         scheme: Scheme,
@@ -189,7 +188,8 @@ impl<'a> Infer<'a> {
                         places.push((origin.what.clone(), origin.span));
                     }
                 }
-                // What is wrong with a definition that this one uses leaves it nothing that fits.
+                // An error in a definition that this one uses may be the reason, so nothing more is
+                // reported.
                 if self.problems.iter().all(|p| p.severity != Severity::Error) {
                     self.problems.push(messages::no_types_fit(name, span, &places));
                 }
@@ -208,8 +208,7 @@ impl<'a> Infer<'a> {
         }
     }
 
-    /// A function. The scopes of its parameters are left again; `expected` is what its type should
-    /// be, if that is known.
+    /// A function. Restores the scopes around its parameters; `expected` is its type, if known.
     pub(super) fn function(
         &mut self,
         syntax: &Syntax<'_>,
@@ -266,7 +265,7 @@ impl<'a> Infer<'a> {
         for (k, size) in sizes.iter().enumerate() {
             if let Some(first) = sizes[..k].iter().find(|other| other.text == size.text) {
                 self.problems.push(messages::duplicate_variable(&size.text, size.span, first.span));
-                // One of them may well be meant as something else, so nothing more is said of them.
+                // One of the two may be a misspelling, so neither is reported as undetermined.
                 self.unbound.retain(|(_, declared)| *declared != first.span);
             } else {
                 declared.push(self.declare_size(size));
@@ -314,16 +313,16 @@ impl<'a> Infer<'a> {
         names.into_iter().map(|(name, (local, _))| (name, local)).collect()
     }
 
-    /// The place of the size in brackets that has the name of a parameter. One of them is meant to
-    /// be called otherwise, so nothing more is said of the size.
+    /// The place of the size in brackets with the same name as a parameter. One of the two is
+    /// probably misspelled, so the size is not reported as undetermined.
     fn declared_size(&mut self, name: &Name) -> Option<Span> {
         let is = |(local, _): &(LocalId, Span)| self.locals[local.0 as usize].name == name.text;
         let k = self.unbound.iter().position(is)?;
         Some(self.unbound.remove(k).1)
     }
 
-    /// Sizes that the types of the parameters name and nothing else does. Where there are brackets,
-    /// they must name all.
+    /// Declares sizes that only the types of the parameters name. If brackets are present, they
+    /// must name all.
     pub(super) fn declare_implicit_sizes(
         &mut self,
         syntax: &Syntax<'_>,
@@ -364,8 +363,8 @@ impl<'a> Infer<'a> {
         (pats, types, expected)
     }
 
-    /// Sizes that no parameter has. Where one is written that is unknown, it stands for any of
-    /// them.
+    /// Reports sizes that no parameter determines. After an unknown size nothing is reported,
+    /// because it may be any of them misspelled.
     fn report_unbound(&mut self, before: usize) {
         let unbound = std::mem::take(&mut self.unbound);
         if self.problems[before..].iter().any(messages::is_unknown_size) {
@@ -404,14 +403,14 @@ impl<'a> Infer<'a> {
         }
     }
 
-    /// Leaves a scope in which sizes are one number; gives those sizes.
+    /// Leaves a scope of sizes and returns them.
     pub(super) fn close_region(&mut self) -> Vec<Atom> {
         let atoms = self.regions.pop().expect("a region is open");
         atoms.iter().for_each(|atom| self.solver.sizes.close(*atom));
         atoms
     }
 
-    /// Leaves a scope of which types outside may still speak: by sizes that are not known there.
+    /// Leaves a scope that outer types may still mention: its sizes become unknown there.
     pub(super) fn close_and_forget(&mut self) {
         let atoms = self.close_region();
         self.forget(&atoms);
@@ -460,7 +459,7 @@ impl<'a> Infer<'a> {
         (function, scheme)
     }
 
-    /// Sizes that a result has and nobody can name.
+    /// Makes result sizes unknown: users of the function cannot name them.
     pub(super) fn forget_results(&mut self, scheme: &Scheme) {
         for (atom, how) in &scheme.atoms {
             if *how == Quantified::Result {
@@ -483,7 +482,7 @@ impl<'a> Infer<'a> {
     }
 }
 
-/// What the parameters are called; no two the same.
+/// Distinct names for the parameters.
 pub(super) fn names_of(params: &[&Param]) -> Rc<[Rc<str>]> {
     let mut taken: HashSet<Rc<str>> = HashSet::new();
     let name = |(k, param): (usize, &&Param)| {

@@ -1,6 +1,6 @@
-//! Sizes that a constructor's arguments do not have: that of `Leaf : tree [d]`. A value of a type
-//! with sizes knows them, so something in scope must have the size that inference finds out: a size
-//! variable, an `int`, or an axis of a variable.
+//! Sizes that no constructor argument determines, such as that of `Leaf : tree [d]`. A value of a
+//! type with sizes stores them, so something in scope must have the inferred size: a size variable,
+//! an `int`, or an axis of a variable.
 
 use std::rc::Rc;
 
@@ -14,20 +14,20 @@ use crate::typed::{Claim, Exp, ExpKind, LocalId, Pat, PatKind, SizeFact, Step, S
 
 use super::{Entry, Infer};
 
-/// A size that is to be found.
+/// A size that must be found in scope.
 #[derive(Clone)]
 pub(crate) struct MissingSize {
     size: Poly,
-    /// What the type calls it.
+    /// Its name in the type.
     name: Rc<str>,
     constructor: Rc<str>,
     span: Span,
     /// The variables in scope, innermost last.
     scope: Vec<LocalId>,
-    /// When that was: what has been closed by then is another number at each place.
+    /// Moment of the call: sizes closed by then may differ from place to place.
     at: Moment,
     pub found: Option<Exp>,
-    /// Whether it has been looked for, or is it of no interest any more.
+    /// Whether the search is done, or no longer needed.
     done: bool,
 }
 
@@ -56,12 +56,12 @@ impl Infer<'_> {
         Exp { kind: ExpKind::MissingSize(self.missing.len() - 1), ty, span }
     }
 
-    /// What has been elaborated since then is elaborated again.
+    /// Drops the missing sizes since `from`, because their definitions are elaborated again.
     pub(super) fn forget_missing_sizes(&mut self, from: usize) {
         self.missing[from..].iter_mut().for_each(|missing| missing.done = true);
     }
 
-    /// Finds the sizes that constructors since `from` are missing.
+    /// Finds the missing sizes of constructors since `from`.
     pub(super) fn find_missing_sizes(&mut self, from: usize) {
         for k in from..self.missing.len() {
             let missing = &mut self.missing[k];
@@ -141,7 +141,7 @@ impl Infer<'_> {
         Exp { kind, ty: self.solver.int(), span }
     }
 
-    /// A variable that is the size, or that has it.
+    /// A variable with this value, or an axis of a variable with this size.
     fn size_in_scope(&mut self, size: &Poly, scope: &[LocalId], span: Span) -> Option<Exp> {
         for local in scope.iter().rev() {
             let known = self.locals[local.0 as usize].size.clone();

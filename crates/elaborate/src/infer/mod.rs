@@ -1,8 +1,9 @@
-//! Γ ⊢ e ⇒ t : τ with constraints. Names are resolved, types and sizes are found out, and every
-//! problem is reported where it is.
+//! Γ ⊢ e ⇒ t : τ with constraints. Resolves names, infers types and sizes, and reports every
+//! problem where it is.
 //!
-//! *Assumes*: syntax trees of which the parser has reported what does not parse.
-//! *Gives*: for each definition a typed tree and a scheme; after a problem, the type that absorbs what follows.
+//! *Assumes*: syntax trees whose syntax errors the parser has reported.
+//! *Gives*: for each definition a typed tree and a scheme; after a problem, the error type, which
+//! equals every other type.
 //! *Keeps*: the structure of the program; overloads are decided by specialization.
 
 mod apply;
@@ -50,15 +51,15 @@ pub(crate) struct Global<'a> {
     pub module: usize,
     pub syntax: &'a Def,
     pub state: State,
-    /// Those that call each other with it, itself included, if it calls itself.
+    /// The recursive group of the definition, itself included; `None` if it does not call itself.
     pub group: Option<Rc<[GlobalId]>>,
 }
 
-/// How far a definition has come.
+/// Progress of a definition.
 #[derive(Clone)]
 pub(crate) enum State {
     New,
-    /// Being elaborated. What calls itself goes by what its signature says meanwhile.
+    /// Being elaborated; recursive calls rely on its signature.
     Started(Option<Rc<Provisional>>),
     Done(Done),
 }
@@ -68,13 +69,13 @@ pub(crate) enum State {
 pub(crate) struct Done {
     pub scheme: Rc<Scheme>,
     pub function: Rc<Function>,
-    /// The types at which it runs by itself: overloads that nothing decides are real.
+    /// The types at which it runs by itself: undecided overloads become real.
     pub default: Rc<DefaultInstance>,
     /// Its value as a size, for constants.
     pub size: Option<i64>,
 }
 
-/// What a module defines.
+/// The names of a module.
 #[derive(Default)]
 pub(crate) struct Scope<'a> {
     pub defs: HashMap<Rc<str>, GlobalId>,
@@ -82,9 +83,9 @@ pub(crate) struct Scope<'a> {
     pub constructors: HashMap<Rc<str>, (VariantId, usize)>,
     /// Imported modules by base name.
     pub imports: HashMap<Rc<str>, usize>,
-    /// Base names of several imports, whose members are not known.
+    /// Base names shared by several imports, whose members are therefore not resolved.
     pub ambiguous: HashSet<Rc<str>>,
-    /// Whether it is a module of the library.
+    /// Whether the module belongs to the library.
     pub library: bool,
 }
 
@@ -105,39 +106,37 @@ pub(crate) struct Infer<'a> {
     pub locals: Vec<Local>,
     /// Names and schemes of local functions.
     pub functions: Vec<(Rc<str>, Rc<Scheme>)>,
-    /// Sizes of variants that no argument of their constructors has.
+    /// Sizes of variants that no constructor argument determines.
     pub missing: Vec<MissingSize>,
     /// The definitions of the variants, and their modules.
     variant_defs: Vec<(usize, &'a ast::TypeDef)>,
     signatures: u32,
     module: usize,
     env: Env,
-    /// Atoms that are one number in each scope that is open.
+    /// For each open scope, the sizes that are constant in it.
     regions: Vec<Vec<Atom>>,
     /// The type variables of the signatures around, and whether new ones are rigid.
     type_vars: HashMap<Rc<str>, Ty>,
     rigid: bool,
     /// Claims on the sizes of the parameters that are being read.
     claims: Vec<Claim>,
-    /// Size variables that are the size of nothing yet.
+    /// Size variables that no type determines yet.
     unbound: Vec<(LocalId, Span)>,
     /// Aliases that are being expanded, with their modules.
     expanding: Vec<(usize, Rc<str>)>,
-    /// Has the alias that is being expanded been found to be too large? Then the rest of it is not
-    /// expanded.
+    /// Whether the alias being expanded is too large; then the rest of it is skipped.
     too_large: bool,
-    /// How many arms of `match` are around.
+    /// Number of `match` arms around.
     arms: usize,
     /// Calls inside of the recursive group that is being elaborated, at types of their own.
     own_calls: Vec<OwnCall>,
-    /// Calls inside of the recursive groups that are being elaborated, whose signatures leave
-    /// something open.
+    /// Calls inside of the recursive groups that are being elaborated, with incomplete signatures.
     sized_calls: Vec<SizedCall>,
-    /// Is something only tried, so that nothing else is tried in it?
+    /// Whether the current elaboration is an attempt; attempts do not nest.
     trying: bool,
-    /// Has the parser left out something?
+    /// Whether the parser has left something out.
     pub incomplete: bool,
-    /// Whether there is a function with rules for both modes, one of which is no derivative.
+    /// Whether some function has rules for both modes, one of which is no derivative.
     pub modes_differ: bool,
     /// Whether some rule is no derivative, on purpose.
     pub pseudo: bool,
@@ -203,7 +202,7 @@ impl<'a> Infer<'a> {
             self.declare_types(k, module);
         }
         self.resolve_constructors(modules);
-        // The program's own file first, then those that it imports, as they are read.
+        // The program's own file first, then the imports.
         modules
             .iter()
             .rev()
@@ -257,7 +256,7 @@ impl<'a> Infer<'a> {
         match &self.globals[id.0 as usize].state {
             State::Done(done) => return Some(done.clone()),
             State::Started(_) => return None,
-            // What is only tried leaves nothing behind, so it fails instead.
+            // An attempt leaves nothing behind, so it fails instead of elaborating a definition.
             State::New if self.trying => return None,
             State::New => {}
         }
@@ -273,7 +272,7 @@ impl<'a> Infer<'a> {
         Some(done)
     }
 
-    /// Leaves all scopes, for another definition that is needed first.
+    /// Leaves all scopes to elaborate a definition that is needed first.
     fn leave(&mut self) -> Outside {
         Outside {
             env: std::mem::take(&mut self.env),
@@ -291,7 +290,7 @@ impl<'a> Infer<'a> {
         }
     }
 
-    /// The scopes around, for coming back to them.
+    /// A copy of the scopes around, for [`Infer::enter`].
     fn scopes_around(&self) -> Outside {
         Outside {
             env: self.env.clone(),
@@ -309,7 +308,7 @@ impl<'a> Infer<'a> {
         }
     }
 
-    /// Comes back to where `leave` or `scopes_around` was.
+    /// Restores the result of `leave` or `scopes_around`.
     fn enter(&mut self, outside: Outside) {
         self.env = outside.env;
         self.regions = outside.regions;
@@ -342,7 +341,7 @@ struct Outside {
     level: u32,
     here: Span,
     undecided: Vec<(Poly, Poly, Span)>,
-    /// What is wrong there is told there, and does not make a definition fail that is elaborated
-    /// meanwhile.
+    /// Failures of the outer definition: they are reported with it, and do not make the inner one
+    /// fail.
     failed: Vec<Failed>,
 }

@@ -62,7 +62,7 @@ impl Infer<'_> {
         }
     }
 
-    /// An operator on operands that are elaborated.
+    /// An operator applied to elaborated operands.
     fn combine(&mut self, op: BinaryOp, a: Exp, b: Exp, span: Span) -> Exp {
         match op {
             BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div | BinaryOp::Rem => {
@@ -105,7 +105,7 @@ impl Infer<'_> {
         Exp { kind: ExpKind::Arith(op.spelling(), Box::new(a), Box::new(b)), ty: result, span }
     }
 
-    /// An int and a real, if that is plain to see.
+    /// Reports an int and a real as operands, if both types are certain.
     fn report_mixed(&mut self, op: BinaryOp, a: &Exp, b: &Exp, written: (&Expr, &Expr)) -> bool {
         let scalar = |exp: &Exp| self.solver.as_scalar(self.solver.base(exp.ty));
         let int = match (scalar(a), scalar(b)) {
@@ -124,7 +124,7 @@ impl Infer<'_> {
         true
     }
 
-    /// The left operand; nothing for `not a < b`, where `a` is no truth value.
+    /// The left operand; `None` for `not a < b` if `a` is no truth value.
     fn left_operand(&mut self, op: BinaryOp, left: &Expr) -> Option<Exp> {
         let (ExprKind::Unary(UnaryOp::Not, inner), true) = (&left.kind, is_comparison(op)) else {
             return Some(self.infer(left));
@@ -241,7 +241,7 @@ impl Infer<'_> {
         Exp { kind: ExpKind::If(Box::new(a), Box::new(t), Box::new(e)), ty, span }
     }
 
-    /// `x |> f`. The type of `x` is known before `f` is looked at.
+    /// `x |> f`. Elaborates `x` first, so that its type is known in `f`.
     fn pipe(&mut self, x: &Expr, f: &Expr, span: Span) -> Exp {
         let x = self.infer(x);
         if let ExprKind::Lambda(..) = f.kind {
@@ -271,8 +271,8 @@ impl Infer<'_> {
         within(stmts, function)
     }
 
-    /// The operand as something that may be mentioned inside a function without being evaluated
-    /// again.
+    /// Binds an operand to a variable unless it is simple, so that a function may mention it
+    /// without evaluating it again.
     fn share(&mut self, hint: &str, exp: Exp, stmts: &mut Vec<Stmt>) -> Exp {
         let simple = matches!(
             exp.kind,
@@ -406,7 +406,7 @@ fn literal_exponent(expr: &Expr) -> Option<i64> {
     }
 }
 
-/// A function, perhaps with arguments, as it stands before a further one.
+/// A function, perhaps with arguments, printed as the callee of a further argument.
 fn applied(f: &Expr) -> String {
     match &f.kind {
         ExprKind::Apply(..) => lambada_surface::print_expr(f),

@@ -17,8 +17,8 @@ use crate::typed::{LocalId, Pat, PatKind, Step};
 use super::Infer;
 use super::types::Place;
 
-/// How to call a parameter: by its name, or by the pattern that it is without the types in it, such
-/// as `(a, b)`.
+/// Display name of a parameter: its name, or its pattern without type annotations, such as
+/// `(a, b)`.
 pub(super) fn call(pattern: &Pattern, k: usize) -> Rc<str> {
     let plain = without_types(pattern);
     match &plain.kind {
@@ -35,7 +35,7 @@ pub(super) fn call(pattern: &Pattern, k: usize) -> Rc<str> {
     }
 }
 
-/// How to call a parameter that has no name, or that of another.
+/// Display name of a parameter without a name, or with that of another.
 pub(super) fn by_place(k: usize) -> Rc<str> {
     format!("argument {}", k + 1).into()
 }
@@ -140,7 +140,7 @@ impl Infer<'_> {
         )
     }
 
-    /// The fields that are named; of a type that is not known yet, these are all.
+    /// A pattern of fields; an unknown type becomes a record of exactly these fields.
     fn record_pattern(
         &mut self,
         fields: &[(Name, Pattern)],
@@ -243,7 +243,7 @@ impl Infer<'_> {
         PatKind::Record(vec![(label, Pat { kind, ty, span })])
     }
 
-    /// The type of a constructor's result and those of its arguments, with new unknowns.
+    /// Types of a constructor's result and arguments, with new unknowns.
     pub(super) fn instantiate_constructor(
         &mut self,
         variant: VariantId,
@@ -270,7 +270,7 @@ impl Infer<'_> {
         (self.solver.variant_at(variant, sizes, args), fields)
     }
 
-    /// `[]` in a constructor's argument is another size each time.
+    /// Makes each `[]` in a constructor's argument a size of its own.
     pub(super) fn loose_sizes(&mut self, ty: Ty, atoms: &mut HashMap<Atom, Poly>) {
         let mut found = Vec::new();
         self.solver.visit(ty, &mut |solver, part| {

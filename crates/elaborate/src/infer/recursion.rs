@@ -1,9 +1,9 @@
-//! Functions that call each other. They are elaborated together: inside of the group a call goes by
-//! what the signatures say, and all of the group are generalized at once.
+//! Mutually recursive functions. They are elaborated together: inside the group, calls rely on the
+//! signatures, and the whole group is generalized at once.
 //!
-//! What a signature leaves open is one type for the whole group. Sizes are not: each call has its
-//! own, as they are checked when the program runs. A function whose signature says everything may
-//! be called at other types, too (polymorphic recursion).
+//! A type that a signature leaves open is the same for the whole group. Sizes are not: each call
+//! has its own, because the program checks them at run time. A function with a complete signature
+//! may be called at other types (polymorphic recursion).
 
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
@@ -28,13 +28,13 @@ use super::results::Elaborated;
 use super::types::Place;
 use super::{Done, Entry, Infer, State};
 
-/// What a recursive call is: its type, the types of the called function's variables where they are
-/// others than around, and its sizes.
+/// A recursive call: its type, the callee's type variables with their types at this call, and its
+/// sizes.
 pub(super) type OwnInstance = (Ty, Rc<[(Ty, Ty)]>, super::apply::Bound);
 
 impl<'a> Infer<'a> {
-    /// Finds out which definitions of a module call each other, in their rules too; reports those
-    /// that do and do not say so. A definition that only its own rules mention need not say so.
+    /// Finds the recursive groups of a module, with calls in rules; reports recursive definitions
+    /// without `rec`. A definition that only its own rules mention needs no `rec`.
     pub(super) fn find_recursion(&mut self, module: usize) {
         let ids: Vec<GlobalId> = (0..self.globals.len() as u32).map(GlobalId).collect();
         let ids: Vec<GlobalId> =
@@ -42,7 +42,7 @@ impl<'a> Infer<'a> {
         let position: HashMap<GlobalId, usize> =
             ids.iter().enumerate().map(|(k, id)| (*id, k)).collect();
         let syntax = |id: &GlobalId| self.globals[id.0 as usize].syntax;
-        // What is only called as a size is, in a size, no function.
+        // A name that occurs only in sizes cannot be a function there.
         let among = |def: &Def| -> Vec<usize> {
             let defs = &self.scopes[module].defs;
             let free = free_names(def);
@@ -71,7 +71,7 @@ impl<'a> Infer<'a> {
         }
     }
 
-    /// A definition that calls itself says `rec`, and is a function.
+    /// Requires that a definition that calls itself says `rec` and is a function.
     fn check_marked(&mut self, id: GlobalId, ids: &[GlobalId], edges: &[Vec<usize>], node: usize) {
         let def = self.globals[id.0 as usize].syntax;
         if !def.recursive
@@ -91,14 +91,14 @@ impl<'a> Infer<'a> {
         }
     }
 
-    /// The definitions of a recursive group.
+    /// Elaborates the definitions of a recursive group.
     pub(super) fn define_group(&mut self, members: &[GlobalId]) {
         let outside = self.leave();
         self.module = self.globals[members[0].0 as usize].module;
         let (before, mark) = (self.problems.len(), self.solver.mark());
         let defs: Vec<&Def> = members.iter().map(|id| self.globals[id.0 as usize].syntax).collect();
         let (calls, missing) = (self.sized_calls.len(), self.missing.len());
-        // A signature that mentions a definition of the group does not begin it again.
+        // Marked as started, because a signature may mention a definition of the group.
         for id in members {
             self.globals[id.0 as usize].state = State::Started(None);
         }
@@ -154,8 +154,8 @@ impl<'a> Infer<'a> {
         Done { scheme: Rc::new(scheme), function: Rc::new(function), default, size: None }
     }
 
-    /// The body of a recursive function; what its signature leaves open is what the calls before
-    /// have made of it.
+    /// The body of a recursive function. Earlier calls may have solved types that its signature
+    /// leaves open.
     pub(super) fn recursive_function(
         &mut self,
         syntax: &Syntax<'_>,
@@ -173,7 +173,7 @@ impl<'a> Infer<'a> {
         found
     }
 
-    /// What a signature says. Its problems are told when the function is elaborated.
+    /// The type information of a signature. Its problems are reported with the function itself.
     pub(super) fn signature(&mut self, syntax: &Syntax<'_>) -> Provisional {
         let problems = self.problems.len();
         let undecided = self.solver.undecided.len();
@@ -206,7 +206,7 @@ impl<'a> Infer<'a> {
         let mut vars = if complete { unknowns } else { Vec::new() };
         vars.sort_unstable();
         vars.dedup();
-        // Type variables of the scopes around are no variables of this function.
+        // Type variables of outer scopes are no variables of this function.
         let outer: Vec<Ty> = outer_vars.values().map(|ty| self.solver.root(*ty)).collect();
         vars.retain(|var| !outer.contains(var));
         self.env.restore(env);
@@ -220,7 +220,7 @@ impl<'a> Infer<'a> {
         Provisional { ty, atoms, vars, type_vars, complete, regions, open, unknown }
     }
 
-    /// The places in a result that is written at which its size is not.
+    /// Places in an annotated result that leave the size open.
     fn open_sizes(&mut self, params: &[Ty], result: Ty) -> BTreeSet<usize> {
         let named: Vec<Poly> = params.iter().flat_map(|param| self.sizes_in(*param)).collect();
         let sizes = self.sizes_in(result).into_iter().enumerate();
@@ -248,8 +248,7 @@ impl<'a> Infer<'a> {
         found
     }
 
-    /// The type of a recursive function with sizes that nothing is known of yet; those of the
-    /// scopes around stay.
+    /// The type of a recursive function with fresh sizes, except those of the scopes around.
     fn with_own_sizes(
         &mut self,
         known: &Provisional,
@@ -303,7 +302,7 @@ impl<'a> Infer<'a> {
         (ty, pairs, bound)
     }
 
-    /// The values of integer arguments as sizes: those of the result may be made of them.
+    /// Makes the values of integer arguments sizes, because sizes of the result may depend on them.
     fn bind_integers(&mut self, ty: Ty, bound: &mut super::apply::Bound) {
         let (mut at, mut k) = (ty, 0);
         while let Node::Fun(from, to) = *self.solver.get(at) {
@@ -317,9 +316,9 @@ impl<'a> Infer<'a> {
         }
     }
 
-    /// Does a name mean a recursive function inside of its own group, whose signature leaves
-    /// something open? Then its arguments are looked at before it is: what they show of sizes is
-    /// not to be that of all calls.
+    /// Whether a name is a recursive function inside its own group, with an incomplete signature.
+    /// Its arguments are then elaborated before the call, so that their sizes do not become those
+    /// of all calls.
     pub(super) fn is_open_recursion(&self, name: &str) -> bool {
         match self.env.get(name) {
             Some(Entry::Recursive(_, known)) => !known.complete,
@@ -333,8 +332,8 @@ impl<'a> Infer<'a> {
         }
     }
 
-    /// Calls at other types: overloads would have to be decided for each of them, and types that
-    /// grow from call to call never end.
+    /// Reports calls at other types that cannot be specialized: overloads would have to be decided
+    /// for each call, and types that grow from call to call never end.
     fn check_own_calls(&mut self, calls: &[OwnCall]) {
         let mut growing = Growing::default();
         for call in calls {
@@ -358,7 +357,7 @@ impl<'a> Infer<'a> {
         }
     }
 
-    /// Is something asked of a type variable, so that it stands for some types only?
+    /// Whether a type variable is constrained, so that it stands for some types only.
     pub(super) fn is_overloaded(&self, var: Ty) -> bool {
         let narrow = match self.solver.get(var) {
             Node::Unknown(unknown) => unknown.kind != Kind::Any,
@@ -404,8 +403,8 @@ impl<'a> Infer<'a> {
     }
 }
 
-/// How type variables flow into each other from call to call. There is no end to it if one flows
-/// into itself inside of a larger type.
+/// Flow of type variables from call to call. Instantiation does not end if a variable flows into
+/// itself inside of a larger type.
 #[derive(Default)]
 struct Growing<'c> {
     nodes: Vec<Ty>,

@@ -1,4 +1,4 @@
-//! From clashes to problems, and names that are not there.
+//! Problems of failed unification and of unknown names.
 
 use std::rc::Rc;
 
@@ -15,12 +15,12 @@ use crate::typed::Exp;
 use super::Infer;
 
 impl Infer<'_> {
-    /// An expression of a type that is expected.
+    /// Requires an expression to have an expected type.
     pub(super) fn expect(&mut self, exp: &Exp, expected: Ty, why: &Why) {
         self.expect_type(exp.ty, expected, exp.span, why);
     }
 
-    /// A type that is found where another is expected.
+    /// Requires a found type to equal an expected one.
     pub(super) fn expect_type(&mut self, found: Ty, expected: Ty, span: Span, why: &Why) {
         self.solver.here = span;
         if let Err(clash) = self.solver.unify(expected, found) {
@@ -133,7 +133,7 @@ impl Infer<'_> {
         }
     }
 
-    /// Narrows what an expression may be.
+    /// Narrows the type of an expression to a kind.
     pub(super) fn require(&mut self, exp: &Exp, kind: Kind, what: &str) {
         let origin = Origin::new(what, exp.span);
         if let Err(clash) = self.solver.require(exp.ty, kind, origin.clone()) {
@@ -150,7 +150,7 @@ impl Infer<'_> {
         }
     }
 
-    /// Size equations since `from` that turned out wrong.
+    /// Reports the size equations since `from` that have turned out wrong.
     pub(super) fn settle_sizes(&mut self, from: usize) {
         for (clash, span) in self.solver.review_sizes(from) {
             let error = self.solver.error();
@@ -158,7 +158,7 @@ impl Infer<'_> {
         }
     }
 
-    /// Constraints that turned out wrong.
+    /// Reports the constraints that have turned out wrong.
     pub(super) fn report_failed(&mut self) {
         for failed in std::mem::take(&mut self.solver.failed) {
             self.report_one(failed);
@@ -176,8 +176,7 @@ impl Infer<'_> {
                     | ConstraintError::NoComponent(_)
             )
         {
-            // The last type has been made wrong by the failure itself; that of an operand was wrong
-            // before.
+            // The failure itself has made the last type an error; an error in an operand is older.
             let operands = &types[..types.len() - 1];
             if operands.iter().any(|ty| self.solver.has_error(*ty)) {
                 return;
@@ -238,8 +237,8 @@ impl Infer<'_> {
         }
     }
 
-    /// Fields and components of what stayed unknown, once for each type. Where something else is
-    /// wrong since there were `before` problems, that may be why it is not known.
+    /// Reports fields and components of types that stayed unknown, once for each type; nothing
+    /// after another problem since `before`, which may be the reason.
     pub(super) fn report_stuck(&mut self, stuck: &[Constraint], before: usize) {
         if self.problems.len() > before {
             return;
@@ -284,7 +283,7 @@ impl Infer<'_> {
         self.problems.push(problem);
     }
 
-    /// What is meant by a field of something that is no record.
+    /// Probable intention of a field of a value that is no record.
     fn field_meant(&self, name: &str) -> Option<String> {
         let function =
             self.scopes[0].defs.contains_key(name) || Builtin::find(name, false).is_some();
@@ -326,8 +325,8 @@ impl Infer<'_> {
         self.problems.push(messages::unknown_name(name, span, near, cure));
     }
 
-    /// `bare` says whether it stands where a variable may. Where one name is unknown in many
-    /// places, that is told once.
+    /// `bare`: whether a variable may stand in its place. A name that is unknown in many places is
+    /// reported once.
     pub(super) fn report_unknown_constructor(&mut self, name: &str, span: Span, bare: bool) {
         let scope = &self.scopes[self.module];
         let modules =
@@ -351,7 +350,7 @@ fn component(constraint: &Constraint) -> usize {
     }
 }
 
-/// Which fields a record lacks, and which are too many.
+/// Missing and superfluous fields of a record, in words.
 fn other_fields(wanted: &[(Rc<str>, Ty)], there: &[(Rc<str>, Ty)]) -> Option<String> {
     messages::other_fields(&not_in(wanted, there), &not_in(there, wanted))
 }

@@ -1,16 +1,19 @@
-//! The sizes of what recursive functions give, where no signature says them: it says no result, or
-//! one with `[]`.
+//! Sizes in the results of recursive functions, where the signature has no result, or one with
+//! `[]`.
 //!
-//! A group is elaborated as if each call gave what the function turns out to give, at the sizes of
-//! its own arguments. Where a call does not, nothing is known of that size, and the group is
-//! elaborated again:
+//! A group is elaborated as if each call returned the sizes of the function's own result, at the
+//! sizes of the call's arguments. Where a call does not, that size becomes unknown, and the group
+//! is elaborated again:
 //!
 //! ```text
-//!   def rec f [n] (xs : [n]int) k = if k == 0 then xs else f (for i < n => i) (k - 1)         gives [n]int
-//!   def rec f [n] (xs : [n]int) k = if k == 0 then xs else f (for i < n + 1 => i) (k - 1)     gives []int
+//!   def rec f [n] (xs : [n]int) k =                                 gives [n]int
+//!     if k == 0 then xs else f (for i < n => i) (k - 1)
+//!   def rec f [n] (xs : [n]int) k =                                 gives []int
+//!     if k == 0 then xs else f (for i < n + 1 => i) (k - 1)
 //! ```
 //!
-//! *Keeps* the sizes that all calls agree about. Each repetition knows less than the one before, so there is an end.
+//! *Keeps* the sizes that all calls agree about. Each repetition makes a size unknown or
+//! two type variables equal, so the repetitions end.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
@@ -28,27 +31,26 @@ use super::apply::Bound;
 use super::env::{OwnCall, Provisional, SizedCall};
 use super::functions::{Left, Syntax};
 
-/// What is made of the definitions of a group, and the calls at types of their own in them.
+/// The elaborated definitions of a group, and their calls at types of their own.
 pub(super) struct Elaborated {
     pub bodies: Vec<(Function, Ty, Left)>,
     pub own_calls: Vec<OwnCall>,
 }
 
-/// What is known of the result of a function from the time before: its type, the names of type
-/// variables then, and at which places nothing is known of the sizes in it.
+/// The result of a function in the previous repetition: its type, its named type variables, and the
+/// places with unknown sizes.
 #[derive(Default)]
 struct Inferred {
     found: Option<(Ty, HashMap<Rc<str>, Ty>)>,
     unknown: BTreeSet<usize>,
 }
 
-/// Type variables of the signatures of a group that stand for the same type: a function and the
-/// name of its variable, twice.
+/// Pairs of equal type variables, each a function of the group and the name of its variable.
 type Same = Vec<((usize, Rc<str>), (usize, Rc<str>))>;
 
 impl Infer<'_> {
-    /// The functions of a group, one level deeper; `announce` says where their names are found
-    /// meanwhile.
+    /// Elaborates the functions of a group, one level deeper; `announce` makes a function's
+    /// signature visible to its callers.
     pub(super) fn elaborate_group(
         &mut self,
         defs: &[&Def],
@@ -98,7 +100,7 @@ impl Infer<'_> {
         }
     }
 
-    /// What the signatures say, and what is known from the time before.
+    /// Announces the signatures, refined by the previous repetition.
     fn announced(
         &mut self,
         defs: &[&Def],
@@ -125,9 +127,9 @@ impl Infer<'_> {
         all
     }
 
-    /// The type variables of different functions of the group that are one: something is asked of
-    /// the one, and a call has the other in its place. None if two variables of one signature would
-    /// be one.
+    /// Type variables of different functions of the group that must be equal: a call instantiates
+    /// an overloaded variable of one with a variable of the other. Empty if two variables of one
+    /// signature would become equal.
     fn same_variables(&self, calls: &[OwnCall], known: &[Rc<Provisional>], before: &Same) -> Same {
         let mut owners: HashMap<Ty, (usize, Rc<str>)> = HashMap::new();
         for (k, known) in known.iter().enumerate().filter(|(_, known)| known.complete) {
@@ -165,8 +167,8 @@ impl Infer<'_> {
         if clash { Same::new() } else { same }
     }
 
-    /// The result that was found, with a size that nothing is known of at those places, and one for
-    /// each call to find out at the others.
+    /// Refines a signature by the result found before: unknown sizes at some places, and at all
+    /// others a size that each call solves.
     fn forget_sizes(&mut self, known: &mut Provisional, arity: usize, result: &Inferred) {
         let Some((found, type_vars)) = &result.found else { return };
         let vars: HashMap<Ty, Ty> = type_vars
@@ -187,7 +189,7 @@ impl Infer<'_> {
             Poly::var(atom)
         });
         let (_, to) = self.parts(known.ty, arity);
-        // One that the signature does not admit has been told of.
+        // A result that the signature does not admit has been reported.
         if self.solver.unify(to, shape).is_err() {
             return;
         }
@@ -195,8 +197,7 @@ impl Infer<'_> {
         known.unknown.clone_from(&result.unknown);
     }
 
-    /// A function of whose result nothing is known at those places: its body may have any size
-    /// there, and that is not the size of the result.
+    /// A function with unknown result sizes: its body may have any size at those places.
     pub(super) fn with_unknown_sizes(
         &mut self,
         syntax: &Syntax<'_>,
@@ -233,7 +234,7 @@ impl Infer<'_> {
         (function, ty, left)
     }
 
-    /// The type, with sizes at these places that the body says.
+    /// The type with flexible sizes at these places, for the body to determine.
     fn with_any_sizes(&mut self, ty: Ty, places: &BTreeSet<usize>) -> Ty {
         let (mut place, level) = (0, self.solver.level);
         self.solver.copy_with(ty, &HashMap::new(), &mut |solver, size| {
@@ -245,7 +246,7 @@ impl Infer<'_> {
         })
     }
 
-    /// The parameters of a function and its result.
+    /// Parameter types and result of a function type.
     fn parts(&self, mut ty: Ty, arity: usize) -> (Vec<Ty>, Ty) {
         let mut params = Vec::new();
         while params.len() < arity
@@ -257,8 +258,8 @@ impl Infer<'_> {
         (params, ty)
     }
 
-    /// The places in the result of a function at which a call has another size than the function
-    /// has for these arguments, as far as one sees.
+    /// Places in the result of a function at which the size at some call is not provably that of
+    /// the function at the call's arguments.
     fn wrong_sizes(
         &mut self,
         def: &Def,
@@ -317,7 +318,7 @@ impl Infer<'_> {
         sizes.iter().map(|size| self.solver.sizes.resolve(size)).collect()
     }
 
-    /// Whether it is that size for these arguments, surely.
+    /// Whether `given` is provably the size after substitution.
     fn is_size_at(&mut self, size: &Poly, by: &HashMap<Atom, Poly>, given: &Poly) -> bool {
         let mut atoms = Vec::new();
         self.solver.sizes.atoms(size, &mut atoms);

@@ -1,11 +1,12 @@
-//! Derivatives of a function's own: `with jvp dx of y = e`. They are part of the function, so they
-//! are elaborated in the scope of its parameters and before it is generalized: what a rule says of
-//! a type holds for the function.
+//! Custom derivatives: `with jvp dx of y = e`. They belong to the function: they are elaborated in
+//! the scope of its parameters and before its generalization, so a constraint that a rule puts on a
+//! type holds for the function.
 //!
-//! For `f : t1 -> … -> tk -> r` the tangents are `(t1, …, tk)` and become an `r`; the cotangent is
-//! an `r` and becomes `(c1, …, ck)`, where c is `[](a, b)` for a parameter `a -> b` and t for all
-//! others. One alone is no tuple. Of a parameter `a -> b`, the body of `with vjp` may instead take
-//! a function `(a, b) -> ()`, which adds a pair, and give `()`.
+//! For `f : t1 -> … -> tk -> r`, `with jvp` takes the tangents `(t1, …, tk)` and returns an `r`;
+//! `with vjp` takes a cotangent `r` and returns `(c1, …, ck)`, where c is `[](a, b)` for a
+//! parameter `a -> b` and t for all others. A single one is no tuple. For a parameter `a -> b`, the
+//! body of `with vjp` may instead take a function `(a, b) -> ()`, which adds a pair, and return
+//! `()`.
 
 use std::rc::Rc;
 
@@ -19,7 +20,7 @@ use crate::typed::{self, Pat};
 
 use super::{Entry, Infer};
 
-/// The name of a function and its rules, as written.
+/// Name and rules of a function, from the source.
 #[derive(Clone, Copy)]
 pub(super) struct Written<'e> {
     pub name: &'e Name,
@@ -67,7 +68,7 @@ impl Infer<'_> {
         Some(Rc::new(typed::Rules { name: written.name.text.clone(), jvp, vjp }))
     }
 
-    /// No functions but parameters that are functions between data.
+    /// Forbids functions inside types, except for parameters that are functions between data.
     fn demand_first_order(&mut self, name: &Name, signature: &Signature<'_>) {
         let origin = |span: Span| Origin { what: RULES.into(), span };
         for (param, ty) in signature.params.iter().zip(signature.types) {
@@ -87,7 +88,7 @@ impl Infer<'_> {
     fn rule(&mut self, rule: &Rule, signature: &Signature<'_>) -> typed::Rule {
         let scope = self.env.mark();
         let tangents = self.all(signature.types.to_vec());
-        // Cotangents are data, so a body that is a function is one of what adds to them.
+        // Cotangents are data, so a body that is a function takes functions that add to them.
         let adds = rule.mode == Mode::Reverse
             && matches!(rule.body.kind, ExprKind::Lambda(..))
             && signature.types.iter().any(|ty| matches!(self.solver.get(*ty), Node::Fun(..)));
@@ -113,7 +114,7 @@ impl Infer<'_> {
         typed::Rule { pseudo: rule.pseudo, bound, value, adds, body, span: rule.span }
     }
 
-    /// One pattern: of several tangents a tuple, with one part for each parameter.
+    /// Requires one pattern; a tuple pattern must have one part for each tangent.
     fn is_well_shaped(&mut self, rule: &Rule, signature: &Signature<'_>) -> bool {
         let wanted = match rule.mode {
             Mode::Forward => signature.types.len(),
@@ -144,12 +145,12 @@ impl Infer<'_> {
         pat
     }
 
-    /// A tuple of several.
+    /// A tuple of several types; a single type by itself.
     fn all(&mut self, types: Vec<Ty>) -> Ty {
         if let [ty] = types[..] { ty } else { self.solver.tuple(types) }
     }
 
-    /// The type of the body of a rule that adds.
+    /// The type of a rule's body that takes adders.
     fn added(&mut self, signature: &Signature<'_>) -> Ty {
         let (mut adders, mut parts) = (Vec::new(), Vec::new());
         for ty in signature.types {

@@ -61,8 +61,8 @@ impl Infer<'_> {
         }
     }
 
-    /// Nothing for a polynomial that would be larger than any size that people write: numbers
-    /// computed step by step have ones that grow without end.
+    /// `None` for a polynomial with more than 64 terms or a degree above 8: nobody writes such a
+    /// size, and numbers computed step by step would make polynomials that grow without end.
     fn arithmetic_size(&mut self, op: &str, a: &Exp, b: &Exp) -> Option<Poly> {
         let (a, b) = (self.size_of(a)?, self.size_of(b)?);
         let (products, degree) =
@@ -105,7 +105,7 @@ impl Infer<'_> {
         Poly::var(atom)
     }
 
-    /// A size that nothing is known of, the same wherever it goes in this scope.
+    /// An unknown size that is constant in this scope.
     pub(super) fn opaque(&mut self) -> Poly {
         let atom = self.solver.sizes.fresh(AtomKind::Opaque);
         self.in_this_region(atom);
@@ -116,13 +116,13 @@ impl Infer<'_> {
         self.regions.last_mut().expect("there is a region").push(atom);
     }
 
-    /// The size that `for i < e` has.
+    /// The size of `for i < bound`.
     pub(super) fn extent(&mut self, bound: &Exp) -> Poly {
         self.size_of(bound).unwrap_or_else(|| self.opaque())
     }
 }
 
-/// How an expression is called in hints: a variable by its name, anything else in parentheses.
+/// Short text of an expression for hints: a variable by its name, other expressions in parentheses.
 pub(super) fn brief(expr: &Expr) -> String {
     let text = lambada_surface::print_expr(expr);
     let atomic = matches!(

@@ -1,4 +1,4 @@
-//! Types as written become types, and what they say of sizes becomes claims.
+//! Written types become types, and the sizes in them become claims.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -17,13 +17,13 @@ use crate::typed::{Claim, Exp, ExpKind, LocalId, SizeFact, Step};
 
 use super::{Entry, Infer, TypeEntry};
 
-/// Where in a parameter a type stands, if its sizes can be found there when the program runs.
+/// Place of a type in a parameter, if its sizes can be found there at run time.
 #[derive(Clone)]
 pub(super) struct Place {
     param: usize,
     path: Vec<Step>,
     owner: Rc<str>,
-    /// Of a size of a variant: what the variant calls it.
+    /// For a size of a variant: its name in the variant.
     size: Option<Rc<str>>,
 }
 
@@ -89,7 +89,7 @@ fn types_of_pattern<'e>(pattern: &'e Pattern, types: &mut Vec<&'e TypeExpr>) {
     }
 }
 
-/// The names in sizes of a type, first those that are a size by themselves.
+/// Names in the sizes of a type, those that are a whole size first.
 fn size_names(ty: &TypeExpr, alone: &mut Vec<Name>) {
     match &ty.kind {
         TypeKind::Array(size, elem) => {
@@ -117,13 +117,14 @@ fn size_names(ty: &TypeExpr, alone: &mut Vec<Name>) {
 }
 
 impl<'a> Infer<'a> {
-    /// May the definition be a size? A function is none, so its name is free for a size variable.
+    /// Whether a size may mention the definition. It may not if that is a function: then its name
+    /// is free for a size variable.
     fn may_be_size(&self, id: crate::typed::GlobalId) -> bool {
         self.globals[id.0 as usize].syntax.params.is_empty()
     }
 
-    /// Sizes that types name by themselves and that nothing in scope is called: size variables of
-    /// the current signature.
+    /// Declares names that are a whole size in these types and are not in scope as size variables
+    /// of the current signature.
     pub(super) fn declare_sizes_in(
         &mut self,
         types: &[&TypeExpr],
@@ -141,7 +142,7 @@ impl<'a> Infer<'a> {
         }
     }
 
-    /// A type as written. With a place, what it says of sizes is claimed there.
+    /// Resolves a written type. With a place, its sizes become claims there.
     pub(super) fn ty(&mut self, written: &TypeExpr, place: Option<&Place>) -> Ty {
         match &written.kind {
             TypeKind::Name(name, sizes, args) => {
@@ -236,8 +237,7 @@ impl<'a> Infer<'a> {
         }
     }
 
-    /// The sizes of a variant as written; those that are left open are each one size, which
-    /// inference finds out.
+    /// The written sizes of a variant; inference finds those left open.
     fn sizes_of_variant(
         &mut self,
         id: VariantId,
@@ -323,7 +323,8 @@ impl<'a> Infer<'a> {
                 let unbound = self.unbound.len();
                 let inferred = self.inferred_sizes(def, sizes);
                 let ty = self.ty(&body, place);
-                // What nothing determines is not missed: nobody has named it.
+                // A size that nothing determines is not reported if inference must find it: the
+                // user has not named it.
                 let known = self.unbound.split_off(unbound.min(self.unbound.len()));
                 self.unbound
                     .extend(known.into_iter().filter(|(local, _)| !inferred.contains(local)));
@@ -348,15 +349,15 @@ impl<'a> Infer<'a> {
         self.solver.error()
     }
 
-    /// The body of an alias with the sizes that its use gives; those that it leaves open are called
-    /// as in the definition.
+    /// The body of an alias with the sizes that its use gives; the others keep their names from the
+    /// definition.
     fn with_sizes(&self, def: &TypeDef, body: &TypeExpr, sizes: &[Option<Expr>]) -> TypeExpr {
         let given = |(name, size): (&Name, &Option<Expr>)| Some((name.text.clone(), size.clone()?));
         let given: HashMap<Rc<str>, Expr> = def.sizes.iter().zip(sizes).filter_map(given).collect();
         with_sizes(body, &given)
     }
 
-    /// The sizes that a use of an alias leaves open: each is one size, which inference finds out.
+    /// Declares the sizes that a use of an alias leaves open; inference finds them.
     pub(super) fn inferred_sizes(&mut self, def: &TypeDef, sizes: &[Option<Expr>]) -> Vec<LocalId> {
         let mut inferred = Vec::new();
         for (k, name) in def.sizes.iter().enumerate() {
@@ -373,8 +374,8 @@ impl<'a> Infer<'a> {
         inferred
     }
 
-    /// What a name, which may say its module as in `shapes.shape`, means as a type, and the module
-    /// that defines it.
+    /// The type with this name, which may be qualified as in `shapes.shape`, and the module that
+    /// defines it.
     fn type_entry(&self, name: &str) -> Option<(usize, TypeEntry<'a>)> {
         if let Some((module, name)) = name.split_once('.') {
             let k = self.module_named(module)?;
@@ -385,7 +386,7 @@ impl<'a> Infer<'a> {
             std::iter::once(&self.module).chain(scope.imports.values()).chain(std::iter::once(&0));
         let mut found: Vec<(usize, TypeEntry<'a>)> =
             modules.filter_map(|k| Some((*k, *self.scopes[*k].types.get(name)?))).collect();
-        // One's own types first, then those of imports in their order, then the prelude's.
+        // The module's own types first, then those of imports in their order, then the prelude's.
         found.sort_by_key(|(k, _)| (*k != self.module, *k == 0, *k));
         found.first().copied()
     }
@@ -422,7 +423,7 @@ impl<'a> Infer<'a> {
         lambada_source::suggest(name, ["real", "int", "bool"].into_iter().chain(known))
     }
 
-    /// A size as written.
+    /// Resolves a written size.
     fn written_size(&mut self, size: &Expr, place: Option<&Place>) -> Poly {
         if let ExprKind::Var(name) = &size.kind {
             match self.env.get(name).cloned() {
@@ -454,8 +455,8 @@ impl<'a> Infer<'a> {
         poly
     }
 
-    /// A variable that is a size is an `int`. If it is declared otherwise, one of the two is meant
-    /// to be called otherwise, so nothing more is said of it.
+    /// Requires a variable used as a size to be an `int`. If it is not, one of the two is probably
+    /// misspelled, so no more is reported of it.
     pub(super) fn expect_size(&mut self, local: LocalId, ty: Ty, span: Span) {
         if self.solver.has_error(self.locals[local.0 as usize].ty) {
             return;
@@ -484,7 +485,7 @@ impl<'a> Infer<'a> {
         });
     }
 
-    /// A size variable is bound where it is first found, and claimed to be equal from then on.
+    /// A size variable is bound at its first place; every later place claims equality.
     fn named_claim(&mut self, local: crate::typed::LocalId, size: &Expr) -> SizeFact {
         if let Some(k) = self.unbound.iter().position(|(other, _)| *other == local) {
             self.unbound.remove(k);
@@ -496,7 +497,7 @@ impl<'a> Infer<'a> {
     }
 }
 
-/// The type with other sizes for names.
+/// The type with sizes in place of names.
 fn with_sizes(ty: &TypeExpr, given: &HashMap<Rc<str>, Expr>) -> TypeExpr {
     let all = |items: &[TypeExpr]| items.iter().map(|ty| with_sizes(ty, given)).collect();
     let boxed = |ty: &TypeExpr| Box::new(with_sizes(ty, given));
@@ -533,7 +534,7 @@ fn replace_names(expr: &mut Expr, given: &HashMap<Rc<str>, Expr>) {
     children_mut(expr, &mut |child| replace_names(child, given));
 }
 
-/// What other languages call our types.
+/// The type that other languages call by this name.
 fn foreign_type(name: &str) -> Option<&'static str> {
     match name {
         "float" | "double" | "f64" | "f32" | "float64" | "float32" => Some("real"),

@@ -1,24 +1,24 @@
-//! What no row of a match covers, and which rows are never reached, without building a tree.
+//! Values that no row of a match covers, and rows that are never reached, without building a tree.
 //!
-//! The question is hard in general, like that of satisfiability. Three rules keep it short: a row
-//! that asks for nothing more covers all that is left, constructors that no row mentions are one
-//! case, and cases with the same rows left are looked at once.
+//! The problem is hard in general, as satisfiability is. Three rules keep the search short: a row
+//! without tests covers everything left; constructors that no row mentions are one case; cases with
+//! the same rows left are examined once.
 
 use std::collections::{HashMap, HashSet};
 
 use super::{Builder, Known, Part, Row, literal, same, with_constructor};
 use crate::typed::{Pat, PatKind};
 
-/// Cases that are looked at in one match.
+/// Limit on the cases examined in one match.
 pub(crate) const MOST_CASES: usize = 50_000;
 
-/// The rows that are left in a case, with the parts that they still ask for.
+/// The rows left in a case, with the parts that they still test.
 type Left = Vec<(usize, Vec<Part>)>;
 
 /// A search through all cases.
 #[derive(Default)]
 struct Search {
-    /// What is covered for sure.
+    /// Rows known to cover everything.
     covered: HashSet<Left>,
     cases: usize,
 }
@@ -30,8 +30,8 @@ impl Search {
 }
 
 impl Builder<'_> {
-    /// Sets what is missing, and that arms have no use that are never reached. True if it takes too
-    /// long to find out what is missing.
+    /// Sets `missing`, and clears the uses of arms that are never reached. Whether the search for a
+    /// missing value was given up.
     pub(super) fn cover(&mut self, rows: &[Row]) -> bool {
         let mut search = Search::default();
         self.missing = self.uncovered(rows.to_vec(), &mut Vec::new(), &mut search);
@@ -47,7 +47,7 @@ impl Builder<'_> {
         undecided
     }
 
-    /// Whether a value that the row matches is left by those before it.
+    /// Whether the earlier rows leave a value that the row matches.
     fn is_reached(&mut self, mut before: Vec<Row>, mut row: Row, search: &mut Search) -> bool {
         loop {
             self.simplify(&mut row);
@@ -176,7 +176,7 @@ fn left_of(row: &Row) -> (usize, Vec<Part>) {
     (row.arm, parts)
 }
 
-/// The part that most rows ask for, with the first pattern for it.
+/// The part that most rows test, with the first pattern for it.
 fn most_asked<'p>(rows: &[Row<'p>]) -> Option<(Part, &'p Pat)> {
     let mut counts: HashMap<Part, usize> = HashMap::new();
     for (part, _) in rows.iter().flat_map(|row| &row.tests) {
@@ -188,13 +188,13 @@ fn most_asked<'p>(rows: &[Row<'p>]) -> Option<(Part, &'p Pat)> {
     tests.find(|(part, _)| *part == best)
 }
 
-/// Whether the row asks a part to be this constructor.
+/// Whether the row tests a part for this constructor.
 fn asks_for(row: &Row, part: Part, tag: usize) -> bool {
     let mut tests = row.tests.iter().filter(|(p, _)| *p == part);
     tests.any(|(_, pattern)| matches!(pattern.kind, PatKind::Con(_, wanted, _) if wanted == tag))
 }
 
-/// The rows that remain if `part` is what `matches` says, with that test gone.
+/// The remaining rows if `part` satisfies `matches`, without that test.
 fn kept<'p>(rows: &[Row<'p>], part: Part, matches: impl Fn(&Pat) -> bool) -> Vec<Row<'p>> {
     let remains =
         |row: &&Row<'p>| row.tests.iter().all(|(p, pattern)| *p != part || matches(pattern));

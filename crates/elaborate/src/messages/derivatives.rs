@@ -12,7 +12,7 @@ pub(crate) fn holds_function(operator: &str, found: &str, span: Span) -> Problem
     .hint("derivatives are defined, and proved right, for functions between first-order types; the function may use any others inside")
 }
 
-/// `more` says what to do where the function only lacks arguments.
+/// `more`: the remedy if the function only lacks arguments.
 pub(crate) fn not_real_result(
     operator: &str,
     found: &str,
@@ -54,7 +54,7 @@ fn is_name(text: &str) -> bool {
         && text.starts_with(|c: char| c.is_lowercase())
 }
 
-/// For the gradient, at an array, of a function of a real.
+/// Hint for the gradient of a function of a real at an array.
 pub(crate) fn of_each_element(operator: &str, f: &str, point: &str) -> String {
     format!("`map ({operator} {f}) {point}` differentiates it at each element")
 }

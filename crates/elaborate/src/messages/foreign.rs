@@ -1,18 +1,18 @@
-//! Habits from other languages, and what is written here.
+//! Names and idioms of other languages, and their counterparts in Lambada.
 
-/// Names of modules that functions have elsewhere.
+/// Module names of libraries in other languages.
 const MODULES: [&str; 19] = [
     "np", "numpy", "jnp", "jax", "lax", "math", "Math", "cmath", "torch", "tf", "scipy", "nn",
     "std", "Prelude", "stats", "base", "sp", "pd", "optax",
 ];
 
-/// Whether it is a module of another language's library.
+/// Whether another language's library has a module of this name.
 pub(crate) fn is_module(name: &str) -> bool {
     MODULES.contains(&name)
 }
 
-/// Names of other languages (NumPy, JAX, Stan, R, Haskell, Julia and others), and what is written
-/// here instead.
+/// Names of other languages (NumPy, JAX, Stan, R, Haskell, Julia and others), and the counterpart
+/// of each.
 const NAMES: &[(&str, &str)] = &[
     ("len size numel nrow NROW num_elements", "`length xs` is the number of elements of an array"),
     (
@@ -325,13 +325,13 @@ const NAMES: &[(&str, &str)] = &[
     ("async await spawn parallel", "nothing need be said about what runs at the same time"),
 ];
 
-/// What is written here for a name that other languages have.
+/// The counterpart of another language's name.
 pub(crate) fn instead(name: &str) -> Option<&'static str> {
     let row = NAMES.iter().find(|(names, _)| names.split(' ').any(|known| known == name));
     row.map(|(_, cure)| *cure)
 }
 
-/// What is written here for a field that values have elsewhere.
+/// The counterpart of a field that values have in other languages.
 pub(crate) fn field(name: &str) -> Option<&'static str> {
     Some(match name {
         "shape" | "size" | "len" | "length" | "ndim" => {
@@ -377,7 +377,7 @@ mod tests {
                 {
                     continue;
                 }
-                // Operators, and the beginning of a loop, are no expressions of themselves.
+                // Operators and the beginning of a loop are not expressions.
                 if ["||", "&&", "/", "while c do e"].contains(&code) {
                     continue;
                 }

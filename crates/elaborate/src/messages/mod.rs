@@ -34,9 +34,9 @@ pub(crate) enum Why {
     Branch(Span),
     /// A condition.
     Condition,
-    /// How often, or how long.
+    /// A bound of a loop or slice.
     Bound,
-    /// How many states a `checkpoint` keeps.
+    /// Number of states that a `checkpoint` keeps.
     States,
     /// An index.
     Index,
@@ -48,17 +48,17 @@ pub(crate) enum Why {
     Operand(&'static str),
     /// The new value of an element or slice of an array that is there.
     Update(Span),
-    /// What is added to an accumulator.
+    /// A value added to this accumulator.
     Addition(Rc<str>),
     /// A pattern for a value that is there.
     Pattern(Span),
-    /// What a `for … in` or `loop … in` goes over.
+    /// The array of a `for … in` or `loop … in`.
     Array,
     /// Something of this form.
     Form(&'static str),
 }
 
-/// What may be wrong with an arm whose pattern is of another type.
+/// A hint at a probable mistake, if the pattern of an arm has another type.
 pub(crate) fn arm_of_another_match() -> &'static str {
     "if this belongs to the `match` around, put the inner `match` in parentheses: it takes all arms that follow"
 }

@@ -6,7 +6,7 @@ use lambada_source::{Problem, Span, quoted, suggest};
 
 use super::suggesting;
 
-/// `cure` says what is written instead.
+/// `cure`: the counterpart of a name from another language.
 pub(crate) fn unknown_name(
     name: &str,
     span: Span,
@@ -20,7 +20,7 @@ pub(crate) fn unknown_name(
     }
 }
 
-/// Whether it is about a name of which nothing is known.
+/// Whether the problem is an unknown name without a hint.
 pub fn is_plain_unknown(problem: &Problem) -> bool {
     problem.title.starts_with("unknown name `") && problem.hints.is_empty()
 }
@@ -37,8 +37,8 @@ pub(crate) fn hidden_module(module: &str, name: &str) -> String {
     )
 }
 
-/// A function with the module that it has in another language; `known` says whether there is one of
-/// this name.
+/// A function qualified by a module of another language; `known` says whether the library has a
+/// function of this name.
 pub(crate) fn foreign_module(module: &str, name: &str, span: Span, known: bool) -> Problem {
     let problem = Problem::error("E0125", format!("`{module}` is no module"), span, "not defined");
     match super::foreign::instead(name) {
@@ -84,7 +84,7 @@ pub(crate) fn unknown_type(name: &str, span: Span, near: Option<String>) -> Prob
     )
 }
 
-/// `variable` is the name that is meant, if the constructor stands where a variable may.
+/// `variable`: the probable name, if a variable may stand in the place of the constructor.
 pub(crate) fn unknown_constructor(
     name: &str,
     span: Span,
@@ -125,13 +125,13 @@ pub(crate) fn duplicate_field(name: &str, span: Span) -> Problem {
     Problem::error("E0123", format!("the field `{name}` is given twice"), span, "given again here")
 }
 
-/// The file of an import cannot be read; `why` says what the system says.
+/// The file of an import cannot be read; `why` is the message of the operating system.
 pub fn import_not_found(path: &str, span: Span, why: &str) -> Problem {
     Problem::error("E0112", format!("cannot read the import `{path}`"), span, why)
 }
 
-/// `import "std/…"` of what the library does not have. `own` is the path to write for a file that
-/// is there.
+/// `import "std/…"` of a module that the library does not have. `own`: the path to write for an
+/// existing file of the user.
 pub fn unknown_module(name: &str, span: Span, known: &[&str], own: Option<&str>) -> Problem {
     let title = format!("the standard library has no module `{name}`");
     let problem = Problem::error("E0270", title, span, "not in the library");
@@ -144,8 +144,8 @@ pub fn unknown_module(name: &str, span: Span, known: &[&str], own: Option<&str>)
     }
 }
 
-/// The files import each other, each the next and the last one the first; none are given where they
-/// are not known.
+/// The files import each other, each the next, and the last one the first; `files` is empty if they
+/// are unknown.
 pub fn cyclic_import(path: &str, span: Span, files: &[String]) -> Problem {
     let problem = Problem::error(
         "E0108",
@@ -171,8 +171,8 @@ pub(crate) fn imports_of_one_name(name: &str, span: Span) -> Problem {
     .hint("an import is called by the name of its file, whatever its folder")
 }
 
-/// `cycle`: the functions that call each other, beginning with the one that does not say `rec`.
-/// `word`: what it is defined by.
+/// `cycle`: the functions that call each other, beginning with one without `rec`. `word`: its
+/// keyword, `def` or `let`.
 pub(crate) fn unmarked_recursion(cycle: &[Rc<str>], span: Span, word: &str) -> Problem {
     let name = cycle.first().map_or("", |name| &**name);
     let way: Vec<String> =

@@ -4,7 +4,7 @@ use lambada_source::{Problem, Span};
 
 use crate::matching::MOST_CASES;
 
-/// `witness` is what nothing matches, unless the search for it has been given up.
+/// `witness`: a value that no arm matches; `None` if the search was given up.
 pub(crate) fn missing_case(witness: Option<&str>, span: Span) -> Problem {
     let (label, hint) = match witness {
         Some(witness) => (

@@ -1,8 +1,8 @@
-//! Derivatives of a function's own.
+//! Custom derivatives.
 
 use lambada_source::{Problem, Span};
 
-/// `wanted`: how many parts the tuple has.
+/// `wanted`: number of components of the tuple.
 pub(crate) fn parts(mode: &str, wanted: usize, span: Span) -> Problem {
     let tangents = match (mode, wanted) {
         ("vjp", _) => "one cotangent, that of the result".to_string(),

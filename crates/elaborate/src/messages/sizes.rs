@@ -18,13 +18,13 @@ pub(crate) fn clashing_sizes(a: &str, b: &str, span: Span, why: Option<&Why>) ->
     problem.hint(format!("use one name for both in the signature, such as `{a}`"))
 }
 
-/// Two sizes that are never equal.
+/// Code for two sizes that are never equal.
 const DIFFER: &str = "E0302";
 
-/// An index that no element has.
+/// Code for an index out of range.
 const OUT_OF_RANGE: &str = "E0305";
 
-/// Whether it is about sizes that are never equal, or an index that no element has.
+/// Whether the problem is sizes that are never equal, or an index out of range.
 pub fn is_of_sizes(problem: &Problem) -> bool {
     [DIFFER, OUT_OF_RANGE].contains(&problem.code)
 }
@@ -65,7 +65,7 @@ pub(crate) fn missing_size(name: &str, constructor: &str, span: Span) -> Problem
 
 const UNKNOWN_SIZE: &str = "E0304";
 
-/// Whether it is about a size that is not there.
+/// Whether the problem is an unknown size.
 pub(crate) fn is_unknown_size(problem: &Problem) -> bool {
     problem.code == UNKNOWN_SIZE
 }

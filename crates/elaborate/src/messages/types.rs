@@ -7,10 +7,10 @@ use lambada_source::{Problem, Span, quoted};
 use super::{Why, suggesting};
 use crate::solve::type_size::PARTS;
 
-/// A function where something else is needed.
+/// Hint at a function in the place of its result.
 pub(crate) const FORGOTTEN_ARGUMENT: &str = "this is a function; did you forget an argument?";
 
-/// What is known of a mismatch beside the two types.
+/// Details of a mismatch beside the two types.
 #[derive(Default)]
 pub(crate) struct Details {
     pub hint: Option<String>,
@@ -18,7 +18,7 @@ pub(crate) struct Details {
 
 const MISMATCH: &str = "E0201";
 
-/// Whether it is about a type where another one is expected.
+/// Whether the problem is a type other than the expected one.
 pub(crate) fn is_mismatch(problem: &Problem) -> bool {
     problem.code == MISMATCH
 }
@@ -42,14 +42,14 @@ pub(crate) fn mismatch(
     }
 }
 
-/// The two arguments, or three, of a function of the library would fit in another order.
+/// The two or three arguments of a library function would fit in another order.
 pub(crate) fn reordered(name: &str, span: Span, better: &str) -> Problem {
     let title = format!("the arguments of `{name}` are in another order");
     Problem::error("E0220", title, span, "they do not fit as they are")
         .hint(format!("write `{better}`"))
 }
 
-/// `index` is how the array is indexed, if the argument looks like an index.
+/// `index`: the indexed array as text, if the argument looks like an index.
 pub(crate) fn not_a_function(
     span: Span,
     found: &str,
@@ -90,17 +90,17 @@ pub(crate) fn too_many_arguments(
     }
 }
 
-/// For a reduction that is told along which axis to go.
+/// Hint for a reduction that gets an axis as an argument.
 pub(crate) fn along_rows(name: &str) -> String {
     format!("`{name}` goes along the first axis; `map {name} m` gives that of each row")
 }
 
-/// For an index of a tuple.
+/// Hint for an index of a tuple.
 pub(crate) fn component(tuple: &str, index: i64) -> String {
     format!("a component of a tuple is written `{tuple}.{index}`")
 }
 
-/// For a record that lacks fields, or has others.
+/// Hint for a record with missing or superfluous fields.
 pub(crate) fn other_fields(missing: &[&str], extra: &[&str]) -> Option<String> {
     match (missing, extra) {
         ([], []) => None,
@@ -115,10 +115,10 @@ fn are(names: &[&str]) -> String {
     format!("{} {}", quoted(names), if names.len() == 1 { "is" } else { "are" })
 }
 
-/// For a real that is needed where an int is.
+/// Hint for an int in the place of a real.
 pub(crate) const REAL_OF_INT: &str = "`real n` converts an int to a real";
 
-/// A function of the library in the place of a field: `xs.sum`.
+/// Hint for a library function in the place of a field: `xs.sum`.
 pub(crate) fn function_first(name: &str) -> String {
     format!("`{name}` is a function, and comes first: `{name} xs`")
 }
@@ -189,7 +189,7 @@ pub(crate) fn not_data(operator: &str, wanted: &str, found: &str, span: Span) ->
     Problem::error("E0209", format!("{operator} works on {wanted}, not on `{found}`"), span, "")
 }
 
-/// `f -1.0`, as it is written, and what is meant.
+/// `f -1.0` as written, and the probable intention.
 pub(crate) fn negative_argument(found: &str, span: Span, f: &str, number: &str) -> Problem {
     Problem::error(
         "E0216",
@@ -274,7 +274,8 @@ pub(crate) fn two_vectors(span: Span) -> Problem {
         .hint("`dot x y` is the inner product, `outer x y` the outer one")
 }
 
-/// No shapes of its parameters satisfy all operators of a definition; `places` are these operators.
+/// No shapes of a definition's parameters satisfy all of its operators; `places` are these
+/// operators.
 pub(crate) fn no_types_fit(name: &str, span: Span, places: &[(Rc<str>, Span)]) -> Problem {
     let title = format!("no types of its parameters fit all that `{name}` does");
     let mut problem = Problem::error("E0290", title, span, "cannot be used with any arguments");
@@ -284,7 +285,7 @@ pub(crate) fn no_types_fit(name: &str, span: Span, places: &[(Rc<str>, Span)]) -
     problem.hint("write the types of the parameters: then the operator that does not fit is named")
 }
 
-/// Operators that a message points to.
+/// Limit on the operators that a message points to.
 const MOST_PLACES: usize = 3;
 
 pub(crate) fn too_large_type(span: Span) -> Problem {
@@ -299,7 +300,7 @@ pub(crate) fn too_large_type(span: Span) -> Problem {
     )
 }
 
-/// For `f (a, b)`, where the function takes its arguments one by one.
+/// Hint for `f (a, b)`, where the function takes its arguments one by one.
 pub(crate) fn one_by_one(name: &str, arguments: &str) -> String {
     format!("arguments follow each other, without parentheses and commas: `{name} {arguments}`")
 }

@@ -1,4 +1,4 @@
-//! The constraints of overloading: what remains to be said of types until enough is known of them.
+//! The constraints of overloading: relations between types that are not decided yet.
 
 use std::rc::Rc;
 
@@ -14,7 +14,7 @@ pub(crate) enum Constraint {
     /// `a ⊕ b : result`, elementwise: two scalars, two arrays of one shape, or a scalar and an
     /// array.
     Arith { a: Ty, b: Ty, result: Ty, origin: Origin },
-    /// `scalar` is what `whole` is an array (of arrays …) of, or `whole` itself.
+    /// `scalar` is the scalar inside of all arrays of `whole`, or `whole` itself.
     Base { whole: Ty, scalar: Ty, origin: Origin },
     /// `part` is `whole`, an array, or the scalar that `whole` consists of.
     Part { part: Ty, whole: Ty, origin: Origin },
@@ -26,18 +26,18 @@ pub(crate) enum Constraint {
     Field { record: Ty, name: Rc<str>, ty: Ty, origin: Origin },
     /// `tuple.index : ty`
     Component { tuple: Ty, index: usize, ty: Ty, origin: Origin },
-    /// No function in it.
+    /// Contains no function.
     FirstOrder { ty: Ty, origin: Origin },
     /// The derivative of a function `from -> to` as an array of cotangents.
     Jacobian { from: Ty, to: Ty, result: Ty, origin: Origin },
-    /// What `accumulate` gives: `alone`, the accumulators, if `body` is a unit or an array of
+    /// The result of `accumulate`: `alone`, the accumulators, if `body` is a unit or an array of
     /// units, else `both`.
     Accumulated { body: Ty, alone: Ty, both: Ty, result: Ty, origin: Origin },
     /// A unit or an array of units.
     Units { ty: Ty, origin: Origin },
 }
 
-/// What is wrong with a constraint.
+/// Reason why a constraint cannot hold.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum ConstraintError {
     /// Types that should be equal.
@@ -74,7 +74,7 @@ pub(crate) struct Failed {
 }
 
 impl Constraint {
-    /// Who asked.
+    /// The source construct that added the constraint.
     pub fn origin(&self) -> &Origin {
         match self {
             Constraint::Arith { origin, .. }
@@ -91,7 +91,7 @@ impl Constraint {
         }
     }
 
-    /// The types it relates.
+    /// The types that the constraint relates.
     pub fn types(&self) -> Vec<Ty> {
         match *self {
             Constraint::Arith { a, b, result, .. }
@@ -111,7 +111,7 @@ impl Constraint {
         }
     }
 
-    /// The same of other types, asked for by someone else.
+    /// The constraint for other types and another origin.
     pub fn map(
         &self,
         at: impl FnOnce(&Origin) -> Origin,
@@ -166,34 +166,35 @@ impl Constraint {
         }
     }
 
-    /// Uses of fields and components are not generalized: their types must be known where they are.
+    /// Whether the constraint must be decided in its definition: accesses to fields and components
+    /// are not generalized.
     pub fn needs_annotation(&self) -> bool {
         matches!(self, Constraint::Field { .. } | Constraint::Component { .. })
     }
 }
 
-/// What came of looking at a constraint.
+/// Result of one step on a constraint.
 pub(super) enum Step {
-    /// It holds.
+    /// The constraint holds.
     Done,
-    /// These must become known first.
+    /// These types must become known first.
     Wait(Vec<Ty>),
-    /// It is the same as these.
+    /// These constraints are equivalent to it.
     Become(Vec<Constraint>),
 }
 
 impl Solver {
-    /// Where new constraints will be.
+    /// Number of constraints so far: the start of later ones.
     pub fn mark(&self) -> usize {
         self.constraints.len()
     }
 
-    /// A constraint that waits.
+    /// A constraint, if it is still pending.
     pub(super) fn pending(&self, id: usize) -> Option<Constraint> {
         self.constraints[id].clone()
     }
 
-    /// Adds a constraint and looks at it.
+    /// Adds a constraint and makes progress on it.
     pub fn add(&mut self, constraint: Constraint) {
         self.push(constraint);
         self.settle();
@@ -205,7 +206,7 @@ impl Solver {
         self.watched.push(Vec::new());
     }
 
-    /// Looks at all constraints for which something has changed.
+    /// Makes a step on each constraint for which something has changed.
     pub fn settle(&mut self) {
         while let Some(id) = self.queue.pop_front() {
             let Some(constraint) = self.constraints[id].take() else { continue };
@@ -221,7 +222,7 @@ impl Solver {
         }
     }
 
-    /// A constraint that fails is told once: its types are wrong from now on.
+    /// Reports a failed constraint once: its result type becomes an error.
     fn fail(&mut self, constraint: Constraint, cause: ConstraintError) {
         let error = self.error();
         if let Some(result) = constraint.types().last().copied()
@@ -241,13 +242,13 @@ impl Solver {
         self.watchers.entry(base).or_default().push(id);
     }
 
-    /// Does a constraint wait for this unknown?
+    /// Whether a constraint waits for this unknown.
     pub fn is_waited_for(&self, unknown: Ty) -> bool {
         let mut pending = self.constraints.iter().flatten().flat_map(Constraint::types);
         pending.any(|ty| self.unknowns(ty).contains(&unknown))
     }
 
-    /// The constraints since `from` that wait for something at a deeper level than this: taken out.
+    /// Removes and returns the pending constraints since `from` that are `wanted`.
     pub(super) fn take_pending(
         &mut self,
         from: usize,
@@ -264,7 +265,7 @@ impl Solver {
         self.take_pending(from, |_, _| true);
     }
 
-    /// What a type may still be, inside all arrays.
+    /// The kind of the scalar inside of all arrays of a type.
     pub(super) fn base_kind(&self, ty: Ty) -> Kind {
         match self.get(self.base(ty)) {
             Node::Unknown(unknown) => unknown.kind,

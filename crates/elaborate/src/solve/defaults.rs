@@ -7,8 +7,8 @@
 //! scheme anew and replays its decisions, because unifications cannot be undone.
 //!
 //! *Assumes*: a scheme without problems.
-//! *Gives*: an instance that satisfies every constraint, or nothing. The total rank of the instance is the least among those found in
-//! [`IMPROVEMENTS`] attempts after the first success.
+//! *Gives*: an instance that satisfies every constraint, or `None`. Its total rank is the least
+//! among those found in [`IMPROVEMENTS`] attempts after the first success.
 
 use std::collections::HashMap;
 
@@ -27,10 +27,10 @@ const IMPROVEMENTS: usize = 64;
 /// Attempts at any instance.
 const ATTEMPTS: usize = 4096;
 
-/// What is known of a value from outside of the program, e.g. from data.
+/// Shape of a value from outside of the program, such as data.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Shape {
-    /// Nothing.
+    /// An unknown shape.
     Unknown,
     /// An int or a real.
     Number,
@@ -46,20 +46,20 @@ pub enum Shape {
 
 /// An instance that satisfies its constraints.
 pub(crate) struct DefaultInstance {
-    /// What the scheme's `vars` are.
+    /// Instances of the scheme's `vars`.
     pub args: std::rc::Rc<[Ty]>,
-    /// The type, with the sizes that the scheme names under their names.
+    /// The type; sizes named in the scheme keep their names.
     pub ty: Ty,
 }
 
 /// Equations that settle a decision.
 type Choice = Vec<(Ty, Ty)>;
 
-/// A decision of an attempt: the option taken, and how many there are.
+/// A decision of an attempt: the option taken, and the number of options.
 type Taken = (usize, usize);
 
 impl Solver {
-    /// The smallest instance found, with parameters as `given` says.
+    /// The smallest instance found, with parameters of the shapes in `given`.
     pub fn default_instance(
         &mut self,
         scheme: &Scheme,
@@ -88,7 +88,7 @@ impl Solver {
         best.map(|(_, instance)| instance)
     }
 
-    /// One instance, by the options of `path` and the first ones afterwards; nothing if a
+    /// One instance, by the options of `path` and the first options afterwards; `None` if a
     /// constraint fails or the rank reaches the bound.
     fn attempt(
         &mut self,
@@ -114,7 +114,7 @@ impl Solver {
         (found, taken)
     }
 
-    /// Makes all decisions; false as soon as something fails.
+    /// Makes all decisions; false as soon as a constraint fails.
     fn decide_all(
         &mut self,
         instance: &Instance,
@@ -152,7 +152,7 @@ impl Solver {
         self.failed.len() == failed
     }
 
-    /// The options of the first constraint that waits and has any.
+    /// The options of the first pending constraint that has any.
     fn next_decision(&mut self, at: &mut usize) -> Option<Vec<Choice>> {
         while *at < self.mark() {
             if let Some(constraint) = self.pending(*at) {
@@ -166,7 +166,7 @@ impl Solver {
         None
     }
 
-    /// Ways in which a constraint that waits can hold.
+    /// Ways in which a pending constraint can hold.
     fn choices(&mut self, constraint: &Constraint) -> Vec<Choice> {
         match *constraint {
             // Two arrays of one shape, or at least one scalar.
@@ -186,7 +186,7 @@ impl Solver {
             Constraint::Contraction { prim, a, b, result, .. } => {
                 self.contractions(prim, [a, b], result)
             }
-            // Stuck ones are errors of the definition.
+            // Pending ones are errors of the definition.
             Constraint::Field { .. } | Constraint::Component { .. } => Vec::new(),
             Constraint::FirstOrder { ty, .. } => {
                 let open = self.unknowns(ty).into_iter().find(|ty| self.is_free(*ty));
@@ -230,7 +230,7 @@ impl Solver {
         matches!(self.get(ty), Node::Unknown(unknown) if unknown.rigid.is_none())
     }
 
-    /// The scalars that the base of a type may be: real first.
+    /// The possible scalars inside of a type, real first.
     fn scalars(&mut self, ty: Ty) -> Vec<Choice> {
         let base = self.base(ty);
         let Node::Unknown(unknown) = self.get(base) else { return Vec::new() };
@@ -244,7 +244,7 @@ impl Solver {
             .collect()
     }
 
-    /// Integers have integer powers; reals have both.
+    /// Options for a power: integers have integer powers, reals have both.
     fn powers(&mut self, base: Ty, exponent: Ty) -> Vec<Choice> {
         let mut choices = Vec::new();
         if self.as_scalar(self.base(base)) == Some(ScalarTy::Int) && self.is_unknown(exponent) {
@@ -261,7 +261,7 @@ impl Solver {
         choices
     }
 
-    /// The versions that fit the ranks that are known, those with the fewest axes first.
+    /// The versions that fit the known ranks, those with the fewest axes first.
     fn contractions(&mut self, prim: ArrayPrim, args: [Ty; 2], result: Ty) -> Vec<Choice> {
         let fits = |ty: Ty, rank: usize| {
             if self.is_unknown(self.base(ty)) {
@@ -283,7 +283,7 @@ impl Solver {
         versions.into_iter().map(choice).collect()
     }
 
-    /// The axes of all types that a scheme leaves open.
+    /// Number of axes of all types that a scheme leaves open.
     fn total_rank(&self, instance: &Instance) -> usize {
         let mut rank = 0;
         for arg in instance.args.iter() {
@@ -294,8 +294,8 @@ impl Solver {
         rank
     }
 
-    /// Gives parameters the shapes of values; what does not fit is left to the comparison of data
-    /// with types.
+    /// Gives parameters the shapes of values. Shapes that do not fit are reported later, when data
+    /// are compared with types.
     fn shape_parameters(&mut self, ty: Ty, given: &[Shape]) {
         let mut at = ty;
         for shape in given {
@@ -365,12 +365,12 @@ impl Solver {
         }
     }
 
-    /// Whether an unknown may be a type, which it is from now on.
+    /// Unifies an unknown with a type; whether that succeeds.
     fn shaped(&mut self, unknown: Ty, ty: Ty) -> bool {
         self.equal(unknown, ty).is_ok()
     }
 
-    /// A type of an instance whose sizes have the names that they have in the scheme.
+    /// A type of an instance, with sizes named as in the scheme.
     fn under_their_names(&mut self, ty: Ty, scheme: &Scheme, atoms: &HashMap<Atom, Poly>) -> Ty {
         let mut names: HashMap<Atom, Poly> = HashMap::new();
         for (atom, _) in &scheme.atoms {
@@ -385,7 +385,7 @@ impl Solver {
     }
 }
 
-/// The next path of a depth-first search: empty at the end.
+/// The next path of a depth-first search; empty at the end.
 fn next_path(mut taken: Vec<Taken>) -> Vec<usize> {
     while let Some((k, count)) = taken.pop() {
         if k + 1 < count {

@@ -1,5 +1,5 @@
-//! Unknown types and sizes, equations between them, and the constraints of overloading. Knows no
-//! syntax.
+//! Unknown types and sizes, equations between them, and the constraints of overloading. Independent
+//! of syntax.
 
 pub(crate) mod constraint;
 pub(crate) mod defaults;
@@ -33,27 +33,27 @@ pub(crate) struct Solver {
     pub sizes: Sizes,
     pub variants: Vec<Variant>,
     constraints: Vec<Option<Constraint>>,
-    /// What each constraint waits for.
+    /// The types that each constraint waits for.
     watched: Vec<Vec<Ty>>,
-    /// The constraints to look at when an unknown becomes known, by its representative.
+    /// For each unknown, by its representative, the constraints that wait for it.
     watchers: HashMap<Ty, Vec<usize>>,
     queue: VecDeque<usize>,
-    /// Size equations that are neither proved nor refuted yet, and where they come from.
+    /// Size equations that are neither proved nor refuted yet, with their places.
     pub undecided: Vec<(Poly, Poly, Span)>,
-    /// Constraints that cannot hold, to be reported.
+    /// Constraints that cannot hold, not yet reported.
     pub failed: Vec<Failed>,
-    /// How many generalizing `let`s we are inside of.
+    /// Number of generalizing `let`s around.
     pub level: u32,
-    /// What is being elaborated now, to blame for undecided equations.
+    /// Span of the current expression, for undecided equations.
     pub here: Span,
-    /// The order in which the fields of records are shown.
+    /// Order in which fields of records are displayed.
     pub fields: FieldOrder,
     /// The parts of types without unknowns, by their representatives.
     weights: RefCell<HashMap<Ty, u64>>,
-    /// Representatives of types in which no type and no size is unknown: there is nothing to lift.
+    /// Representatives of ground types, without unknown types or sizes: nothing to lift.
     ground: HashSet<Ty>,
-    /// Such types by the module and the name of the alias that says them: each use of a type that
-    /// is built of others would write all of them out.
+    /// Ground types by the module and name of their alias: without the cache, each use of a type
+    /// made of other types would write out all of them.
     pub aliases: HashMap<(usize, Rc<str>), Ty>,
 }
 
@@ -137,7 +137,7 @@ impl Solver {
         ty
     }
 
-    /// The representative, and shorter ways to it from now on.
+    /// The representative; compresses the path to it.
     pub fn find(&mut self, ty: Ty) -> Ty {
         let root = self.root(ty);
         let mut at = ty;
@@ -151,7 +151,7 @@ impl Solver {
         root
     }
 
-    /// What a type is; never a link.
+    /// The node of a type; never a link.
     pub fn get(&self, ty: Ty) -> &Node {
         &self.nodes[self.root(ty).0 as usize]
     }
@@ -167,7 +167,7 @@ impl Solver {
         }
     }
 
-    /// The scalar that a type is.
+    /// The scalar type, if it is one.
     pub fn as_scalar(&self, ty: Ty) -> Option<ScalarTy> {
         match self.get(ty) {
             Node::Scalar(scalar) => Some(*scalar),
@@ -175,12 +175,13 @@ impl Solver {
         }
     }
 
-    /// Is nothing known of it yet?
+    /// Whether the type is an unknown.
     pub fn is_unknown(&self, ty: Ty) -> bool {
         matches!(self.get(ty), Node::Unknown(_))
     }
 
-    /// Whether it is to be found out, or an array whose size is.
+    /// Whether the type is an unknown that may become another type, or an array with an unsolved
+    /// size or of such elements.
     pub fn is_open(&self, mut ty: Ty) -> bool {
         while let Node::Array(size, elem) = self.get(ty) {
             if self.sizes.is_open(size) {
@@ -200,17 +201,17 @@ impl Solver {
         }
     }
 
-    /// Of something wrong?
+    /// Whether the type is an error.
     pub fn is_error(&self, ty: Ty) -> bool {
         matches!(self.get(ty), Node::Error)
     }
 
-    /// Whether it is a function, known as such.
+    /// Whether the type is known to be a function.
     pub fn is_function(&self, ty: Ty) -> bool {
         matches!(self.get(ty), Node::Fun(..))
     }
 
-    /// Whether there is something wrong in it.
+    /// Whether the type contains an error.
     pub fn has_error(&self, ty: Ty) -> bool {
         match self.get(ty) {
             Node::Error => true,
@@ -233,7 +234,7 @@ impl Solver {
         self.root(ty)
     }
 
-    /// How many arrays around the base; exact if the base is known or a scalar.
+    /// Number of arrays around the base; exact if the base is known or a scalar.
     pub fn rank(&self, mut ty: Ty) -> usize {
         let mut rank = 0;
         while let Node::Array(_, elem) = self.get(ty) {
@@ -243,7 +244,7 @@ impl Solver {
         rank
     }
 
-    /// A variant type at sizes, if it takes any, and types: see [`sized`].
+    /// A variant type at sizes, if it takes any, and at types: see [`sized`].
     pub fn variant_at(&mut self, id: VariantId, sizes: Vec<Poly>, args: Vec<Ty>) -> Ty {
         let value = self.node(Node::Variant(id, args.into()));
         if sizes.is_empty() {
@@ -258,7 +259,7 @@ impl Solver {
         self.node(Node::Record(fields.into()))
     }
 
-    /// The sizes of a variant, and the variant by itself; nothing for other records.
+    /// The sizes of a variant, and the variant by itself; `None` for other records.
     pub fn sized_variant(&self, fields: &[(Rc<str>, Ty)]) -> Option<(Vec<Poly>, Ty)> {
         let ((_, value), sizes) = fields.split_last()?;
         if !sized::is_sized(sizes.iter().map(|(label, _)| &**label)) {

@@ -20,14 +20,14 @@ pub(crate) struct Scheme {
     pub ty: Ty,
 }
 
-/// How a size is instantiated.
+/// Instantiation of a quantified size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Quantified {
-    /// By whatever fits.
+    /// By any size.
     Free,
     /// By the value of this argument.
     Parameter(usize),
-    /// By a size that nothing is known of.
+    /// By an unknown size.
     Result,
 }
 
@@ -35,20 +35,20 @@ pub(crate) enum Quantified {
 #[derive(Clone, Debug)]
 pub(crate) struct Instance {
     pub ty: Ty,
-    /// What the scheme's `vars` are.
+    /// Instances of the scheme's `vars`.
     pub args: Rc<[Ty]>,
-    /// What those of the scheme's `atoms` are that are not free.
+    /// Instances of the scheme's `atoms` that are not free.
     pub bound: Vec<(Atom, Quantified)>,
 }
 
-/// Says how a size of a definition's own scope is instantiated.
+/// The quantification of a size in a definition's own scope.
 pub(crate) type Classify<'c> = &'c dyn Fn(Atom) -> Option<Quantified>;
 
 impl Solver {
-    /// Quantifies what is known at a deeper level than the current one only. `classify` says how
-    /// the atoms of the definition's own scope are instantiated. Constraints since `mark` that
-    /// mention something quantified go along; those that must not are given back if the level is
-    /// the outermost.
+    /// Quantifies the unknowns that belong only to levels deeper than the current one. `classify`
+    /// decides how the atoms of the definition's own scope are instantiated. Constraints since
+    /// `mark` on quantified types become part of the scheme; at the outermost level, those that
+    /// need an annotation are returned.
     pub fn generalize(
         &mut self,
         ty: Ty,
@@ -59,7 +59,7 @@ impl Solver {
         (schemes.remove(0), stuck)
     }
 
-    /// The same for functions that call each other: they quantify the same types, with the same
+    /// Generalizes functions that call each other: they quantify the same types, with the same
     /// constraints.
     pub fn generalize_all(
         &mut self,
@@ -95,7 +95,7 @@ impl Solver {
         (schemes, stuck)
     }
 
-    /// The constraints stay, and so do their unknowns.
+    /// Keeps the constraints, and their unknowns, at the current level.
     fn keep_monomorphic(&mut self, constraints: Vec<Constraint>) -> Vec<Constraint> {
         for constraint in constraints {
             constraint.types().into_iter().for_each(|ty| self.raise(ty));
@@ -150,7 +150,7 @@ impl Solver {
         }
     }
 
-    /// Whether a size that is still to be found out is in both types.
+    /// Whether both types contain the same unknown size.
     pub fn share_open_size(&mut self, a: Ty, b: Ty) -> bool {
         let [a, b] = [a, b].map(|ty| self.open_sizes(ty));
         a.iter().any(|atom| b.contains(atom))
@@ -206,12 +206,12 @@ impl Solver {
         }
     }
 
-    /// The scheme with new unknowns for what it quantifies.
+    /// The scheme with fresh unknowns for its quantified variables.
     pub fn instantiate(&mut self, scheme: &Scheme, name: &str, span: Span) -> Instance {
         self.instantiate_with_atoms(scheme, name, span).0
     }
 
-    /// As `instantiate`, with what the quantified sizes are.
+    /// Like `instantiate`, with the instances of the quantified sizes.
     pub(super) fn instantiate_with_atoms(
         &mut self,
         scheme: &Scheme,
@@ -320,8 +320,8 @@ impl Solver {
     }
 }
 
-/// What is asked of functions to be differentiated is asked by the definition that is used;
-/// operators keep their own name.
+/// A requirement on differentiated functions gets the definition that uses them as its origin;
+/// other constraints keep their operator.
 fn origin_at(constraint: &Constraint, origin: &Origin, name: &str, span: Span) -> Origin {
     match constraint {
         Constraint::FirstOrder { .. } if &*origin.what != RULES => Origin::new(name, span),

@@ -1,4 +1,4 @@
-//! Types as users write them.
+//! Types as text.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -10,23 +10,23 @@ use super::size::AtomKind;
 use super::size::{Atom, Poly};
 use super::ty::{Bases, Kind, Node, Ty};
 
-/// Names for unknowns, the same for all that is shown together.
+/// Names for unknowns, shared by all types displayed together.
 #[derive(Debug, Default)]
 pub(crate) struct Namer {
     types: HashMap<Ty, Rc<str>>,
     sizes: HashMap<Atom, Rc<str>>,
     taken: HashSet<Rc<str>>,
-    /// For each alphabet how many of its names have been tried.
+    /// Number of names tried from each alphabet.
     tried: HashMap<&'static str, usize>,
 }
 
 impl Namer {
-    /// Does not give this name to anything that has none.
+    /// Reserves a name.
     pub fn avoid(&mut self, name: Rc<str>) {
         self.taken.insert(name);
     }
 
-    /// The first name of an alphabet that nothing has: `a`, `b`, …, `a1`, `b1`, …
+    /// The first free name of an alphabet: `a`, `b`, …, `a1`, `b1`, …
     fn pick(&mut self, letters: &'static str) -> Rc<str> {
         let tried = self.tried.entry(letters).or_default();
         loop {
@@ -42,7 +42,7 @@ impl Namer {
     }
 }
 
-/// How tightly the context binds.
+/// Precedence of the context.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Place {
     Result,
@@ -56,14 +56,14 @@ impl Solver {
         self.show_all(&[ty]).remove(0)
     }
 
-    /// Types with names that agree.
+    /// Types with consistent names.
     pub fn show_all(&self, types: &[Ty]) -> Vec<String> {
         let mut namer = Namer::default();
         types.iter().for_each(|ty| self.reserve(*ty, &mut namer));
         types.iter().map(|ty| self.show_with(*ty, &mut namer)).collect()
     }
 
-    /// Types with names that agree; a number that may still be an int or a real is called so.
+    /// Types with consistent names; an undecided number or scalar is shown as such.
     pub fn show_expected(&self, types: &[Ty]) -> Vec<String> {
         let shown = self.show_all(types);
         let class = |ty: &Ty| match self.get(*ty) {
@@ -78,8 +78,8 @@ impl Solver {
         types.iter().zip(shown).map(|(ty, shown)| class(ty).map_or(shown, str::to_string)).collect()
     }
 
-    /// A scheme: the constraints that can be seen in its type, and the type. `num a` says that `a`
-    /// is `int`, `real` or arrays of these; `c = a + b` that `c` is what the operator gives.
+    /// A scheme: the constraints visible in its type, and the type. `num a` says that `a` is `int`,
+    /// `real` or an array of these; `c = a + b` that `c` is the result of the operator.
     pub fn show_scheme(&self, scheme: &Scheme) -> String {
         let mut namer = Namer::default();
         self.reserve(scheme.ty, &mut namer);
@@ -108,7 +108,7 @@ impl Solver {
         if said.is_empty() { ty } else { format!("{} => {ty}", said.join(", ")) }
     }
 
-    /// An operand; one that is only a result in between is shown as what it is the result of.
+    /// An operand; an intermediate result is shown as its operation.
     fn show_operand(&self, ty: Ty, relations: &mut Relations, namer: &mut Namer) -> String {
         let root = self.root(ty);
         if let Some(constraint) = relations.between.remove(&root)
@@ -134,7 +134,7 @@ impl Solver {
         Some(format!("{class} {}", self.show_with(unknown, namer)))
     }
 
-    /// The names that users gave are not given to anything else.
+    /// Reserves the names that users gave.
     pub fn reserve(&self, ty: Ty, namer: &mut Namer) {
         self.visit(ty, &mut |solver, part| match solver.get(part) {
             Node::Unknown(unknown) => namer.taken.extend(unknown.rigid.clone()),
@@ -238,7 +238,7 @@ impl Solver {
         namer.types[&root].to_string()
     }
 
-    /// `[]` for a size that cannot be written down.
+    /// The size of an array; empty for a size that cannot be written.
     fn show_size_of_array(&self, size: &Poly, namer: &mut Namer) -> String {
         let mut atoms = Vec::new();
         self.sizes.atoms(size, &mut atoms);
@@ -298,11 +298,11 @@ impl Solver {
 
 /// The relations of a scheme, for showing it.
 struct Relations<'s> {
-    /// Unknowns that have a name: those in the type, and those that are an operand more than once.
+    /// Named unknowns: those in the type, and operands of several constraints.
     named: HashSet<Ty>,
-    /// The constraints whose results have none.
+    /// The constraints with unnamed results.
     between: HashMap<Ty, &'s Constraint>,
-    /// Unknowns of which something has been said.
+    /// Unknowns that the text mentions.
     covered: HashSet<Ty>,
 }
 
@@ -328,7 +328,7 @@ impl<'s> Relations<'s> {
     }
 }
 
-/// A constraint that says what its result is.
+/// Result and operands of a constraint that determines its result.
 fn relation(constraint: &Constraint) -> Option<(Ty, [Ty; 2])> {
     match constraint {
         Constraint::Arith { a, b, result, .. } | Constraint::Contraction { a, b, result, .. } => {

@@ -1,11 +1,11 @@
-//! Simplification of constraints before they are generalized: what some of them imply, no other
-//! says again, and unknowns that are equal in all solutions are one. Without it, the scheme of a
-//! definition would repeat the constraints of all definitions that it calls.
+//! Simplification of constraints before generalization: it drops constraints that others imply, and
+//! merges unknowns that are equal in all solutions. Without it, the scheme of a definition would
+//! repeat the constraints of all definitions that it calls.
 //!
 //! *Assumes* that all constraints that can be solved are solved.
 //! *Gives* fewer constraints with the same solutions.
 //!
-//! - `a ⊕ b : r` says that `r` is the join of `a` and `b`, in the order in which a scalar is below
+//! - `a ⊕ b : r` means that `r` is the join of `a` and `b`, in the order in which a scalar is below
 //!   the arrays of it and two different shapes have no upper bound. Joins are associative,
 //!   commutative and idempotent: results that are joins of the same unknowns are equal.
 //! - The other constraints determine their last type, if any, from the others: two that agree in
@@ -19,10 +19,10 @@ use super::Solver;
 use super::constraint::Constraint;
 use super::ty::{Node, Ty};
 
-/// A join of more unknowns than this is not compared with others.
+/// Limit on the unknowns of a join; larger joins are not compared.
 const MOST_JOINED: usize = 32;
 
-/// What a constraint that is not a join is about: its kind and the types that determine the rest.
+/// Identity of a constraint other than a join: its kind and its determining types.
 type Key = (u8, Vec<Ty>, Option<Rc<str>>);
 
 /// The joins among some constraints.
@@ -30,13 +30,13 @@ type Key = (u8, Vec<Ty>, Option<Rc<str>>);
 struct Joins {
     /// For each result the first constraint that defines it, and its operands.
     definitions: HashMap<Ty, (usize, [Ty; 2])>,
-    /// What each unknown is the join of.
+    /// The operands of the join of each unknown, transitively.
     parts: HashMap<Ty, Rc<[Ty]>>,
-    /// The unknowns whose parts are being found out.
+    /// The unknowns whose parts are being computed.
     open: HashSet<Ty>,
-    /// The first unknown that is the join of these.
+    /// For each set of parts, the first unknown that is their join.
     first: HashMap<Rc<[Ty]>, Ty>,
-    /// Constraints that others imply, together with these equations.
+    /// Redundant constraints, each with an equation that replaces it.
     implied: Vec<(usize, Ty, Ty)>,
 }
 
@@ -67,7 +67,7 @@ impl Solver {
         }
     }
 
-    /// Whether they are two unknowns that may become one.
+    /// Whether both are unknowns that may be merged.
     fn may_merge(&self, a: Ty, b: Ty) -> bool {
         match (self.get(a), self.get(b)) {
             (Node::Unknown(x), Node::Unknown(y)) => {
@@ -126,8 +126,8 @@ impl Solver {
         implied
     }
 
-    /// What determines a constraint, and the type that it determines (any of its types, if it
-    /// determines none).
+    /// The determining types of a constraint, and the type that they determine (any of its types,
+    /// if it determines none).
     fn key(&self, constraint: &Constraint) -> Option<(Key, Ty)> {
         let roots = |types: &[Ty]| types.iter().map(|ty| self.root(*ty)).collect::<Vec<Ty>>();
         let (kind, types, name, rest) = match constraint {
@@ -160,9 +160,9 @@ impl Solver {
 }
 
 impl Joins {
-    /// What an unknown is the join of, in order: itself, if nothing defines it. Definitions are
-    /// looked at after those of their operands; so what implies a constraint never needs that
-    /// constraint itself.
+    /// The unknowns whose join an unknown is, in order; itself, if no constraint defines it.
+    /// Definitions are examined after those of their operands, so no constraint is used to imply
+    /// itself.
     fn parts(&mut self, ty: Ty) -> Rc<[Ty]> {
         if let Some(parts) = self.parts.get(&ty) {
             return parts.clone();
@@ -192,7 +192,7 @@ impl Joins {
     }
 }
 
-/// The parts of both, each once, unless they are too many.
+/// The union of both, unless it exceeds the limit.
 fn union(a: &[Ty], b: &[Ty]) -> Option<Rc<[Ty]>> {
     let mut all: Vec<Ty> = a.iter().chain(b).copied().collect();
     all.sort_unstable();

@@ -1,4 +1,4 @@
-//! Sizes: what an atom stands for, and equations between polynomials of them.
+//! Sizes: atoms, and equations between polynomials of them.
 //!
 //! An equation is *proved*, *solved* (a flexible atom stands for the rest), *refuted* (the sides
 //! differ by a nonzero constant, or are two size variables of one signature) or *undecided*: then
@@ -9,25 +9,25 @@ use std::rc::Rc;
 
 use lambada_prim::floor_div;
 
-/// A size that is not a number; see [`Sizes`].
+/// An unknown or symbolic size; see [`Sizes`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Atom(pub u32);
 
 /// A size. Arithmetic wraps, as that of `int` does.
 pub(crate) type Poly = lambada_prim::Poly<Atom, i64>;
 
-/// What an atom stands for.
+/// Meaning of an atom.
 #[derive(Clone, Debug)]
 pub(crate) enum AtomKind {
-    /// To be found out; generalized where it is only known at a deeper level.
+    /// Not solved yet; generalized if known only at a deeper level.
     Flexible(u32),
-    /// Found out.
+    /// Solved.
     Solved(Poly),
     /// A size variable of a signature; the number tells signatures apart.
     Named(Rc<str>, u32),
     /// The value of an `int` variable.
     Value(Rc<str>),
-    /// Some number, the same wherever the atom occurs.
+    /// An unknown number, the same wherever the atom occurs.
     Opaque,
     /// The floor of a quotient.
     Quotient(Poly, Poly),
@@ -36,8 +36,8 @@ pub(crate) enum AtomKind {
 #[derive(Clone, Debug)]
 struct Entry {
     kind: AtomKind,
-    /// The scope in which it is one number has been left: now each occurrence may be another, so
-    /// nothing is proved or refuted of it. When that was.
+    /// Moment at which its scope was left, if it was. From then on each occurrence may be another
+    /// number, so nothing is proved or refuted of it.
     closed: Option<Moment>,
 }
 
@@ -57,7 +57,7 @@ pub(crate) enum Answer {
     Undecided,
 }
 
-/// The floor of `a / b`, where it is a polynomial.
+/// The floor of `a / b`, if it is a polynomial.
 fn known_quotient(a: &Poly, b: &Poly) -> Option<Poly> {
     let divisor = b.as_constant().filter(|d| *d != 0)?;
     a.as_constant()
@@ -80,23 +80,23 @@ impl Sizes {
         Atom((self.entries.len() - 1) as u32)
     }
 
-    /// What an atom stands for.
+    /// Meaning of an atom.
     pub fn kind(&self, atom: Atom) -> &AtomKind {
         &self.entries[atom.0 as usize].kind
     }
 
-    /// The scope of the atom is left.
+    /// Marks the scope of the atom as left.
     pub fn close(&mut self, atom: Atom) {
         self.now += 1;
         self.entries[atom.0 as usize].closed.get_or_insert(self.now);
     }
 
-    /// This moment.
+    /// The current moment.
     pub fn now(&self) -> Moment {
         self.now
     }
 
-    /// Was an atom in it closed already at this moment?
+    /// Whether the scope of an atom in it had been left at this moment.
     pub fn was_closed(&self, poly: &Poly, at: Moment) -> bool {
         let mut atoms = Vec::new();
         self.atoms(poly, &mut atoms);
@@ -104,7 +104,7 @@ impl Sizes {
         atoms.iter().any(closed)
     }
 
-    /// A flexible atom now stands for a polynomial.
+    /// Solves a flexible atom by a polynomial.
     pub fn solve(&mut self, atom: Atom, value: Poly) {
         debug_assert!(matches!(self.kind(atom), AtomKind::Flexible(_)));
         self.entries[atom.0 as usize].kind = AtomKind::Solved(value);
@@ -124,7 +124,7 @@ impl Sizes {
         Poly::var(atom)
     }
 
-    /// The polynomial with all that is solved put in.
+    /// The polynomial with solved atoms substituted.
     pub fn resolve(&mut self, poly: &Poly) -> Poly {
         if !poly
             .vars()
@@ -135,7 +135,7 @@ impl Sizes {
         self.replace(poly, &mut |_| None)
     }
 
-    /// The polynomial with solved atoms put in and others replaced where `by` says so.
+    /// The polynomial with solved atoms substituted and others replaced by `by`.
     pub fn replace(&mut self, poly: &Poly, by: &mut impl FnMut(Atom) -> Option<Poly>) -> Poly {
         poly.substitute(|atom| self.replace_atom(atom, by))
     }
@@ -157,7 +157,7 @@ impl Sizes {
         }
     }
 
-    /// The polynomial with solved atoms put in, for those who only look.
+    /// Like `resolve`, without access for writing.
     pub fn expand(&self, poly: &Poly) -> Poly {
         poly.substitute(|atom| {
             if let AtomKind::Solved(value) = self.kind(atom) {
@@ -168,12 +168,12 @@ impl Sizes {
         })
     }
 
-    /// An atom that is only known inside of a definition becomes unknown outside.
+    /// Makes an atom known only inside of a definition unknown.
     pub fn forget(&mut self, atom: Atom) {
         self.entries[atom.0 as usize].kind = AtomKind::Opaque;
     }
 
-    /// All atoms of a resolved polynomial, those inside quotients too.
+    /// All atoms of a resolved polynomial, with those inside quotients.
     pub fn atoms(&self, poly: &Poly, into: &mut Vec<Atom>) {
         for atom in poly.vars() {
             match self.kind(atom) {
@@ -190,28 +190,28 @@ impl Sizes {
         }
     }
 
-    /// Is something in it still to be found out?
+    /// Whether it contains an unsolved atom.
     pub fn is_open(&self, poly: &Poly) -> bool {
         let mut atoms = Vec::new();
         self.atoms(poly, &mut atoms);
         atoms.iter().any(|atom| matches!(self.kind(*atom), AtomKind::Flexible(_)))
     }
 
-    /// Whether there is a number in it that nothing is known of.
+    /// Whether it contains an unknown number.
     pub fn is_unknown(&self, poly: &Poly) -> bool {
         let mut atoms = Vec::new();
         self.atoms(poly, &mut atoms);
         atoms.iter().any(|atom| matches!(self.kind(*atom), AtomKind::Opaque))
     }
 
-    /// Is an atom in it whose scope has been left?
+    /// Whether it contains an atom whose scope has been left.
     pub fn any_closed(&self, poly: &Poly) -> bool {
         let mut atoms = Vec::new();
         self.atoms(poly, &mut atoms);
         atoms.iter().any(|atom| self.entries[atom.0 as usize].closed.is_some())
     }
 
-    /// Flexible atoms at a deeper level come up to this one.
+    /// Lifts flexible atoms of deeper levels to this one.
     pub fn lift(&mut self, poly: &Poly, level: u32) {
         let mut atoms = Vec::new();
         self.atoms(poly, &mut atoms);
@@ -222,7 +222,7 @@ impl Sizes {
         }
     }
 
-    /// Makes two sizes equal, if it can.
+    /// Makes two sizes equal, if possible.
     pub fn equate(&mut self, a: &Poly, b: &Poly) -> Answer {
         let (a, b) = (self.resolve(a), self.resolve(b));
         let difference = a.plus(&b, -1);

@@ -1,4 +1,4 @@
-//! One step for each constraint: it holds, it fails, it says something simpler, or it waits.
+//! One step for each constraint: it holds, fails, becomes simpler constraints, or waits.
 
 use lambada_prim::{ArrayPrim, ScalarTy, Version};
 
@@ -45,7 +45,7 @@ impl Solver {
         Ok(Step::Done)
     }
 
-    /// Numbers of one type are inside all of these.
+    /// Requires that all types contain scalars of one type.
     fn share_bases(
         &mut self,
         types: &[Ty],
@@ -144,7 +144,7 @@ impl Solver {
             return self.same(base, scalar);
         }
         if self.as_scalar(scalar).is_some() {
-            // The bases are shared: whatever the whole becomes, this is what it consists of.
+            // The bases are shared, so any later shape of `whole` has this scalar.
             return Ok(Step::Done);
         }
         Ok(Step::Wait(vec![base, scalar]))
@@ -208,8 +208,8 @@ impl Solver {
         }
     }
 
-    /// The exponent is an array of integers with the base of the result, as if it consisted of
-    /// numbers like the base.
+    /// An integer power: for elementwise shapes the exponent counts as an array of the base's
+    /// scalar type.
     fn integer_power(&mut self, base: Ty, exponent: Ty, result: Ty, origin: &Origin) -> Result {
         if self.is_scalar(exponent) {
             return self.same(result, base);
@@ -227,7 +227,7 @@ impl Solver {
         }]))
     }
 
-    /// An array of the same shape of something else.
+    /// An array of the same shape with another scalar type.
     fn rebase(&mut self, ty: Ty, scalar: Ty) -> Ty {
         match self.get(ty).clone() {
             Node::Array(size, elem) => {
@@ -253,7 +253,7 @@ impl Solver {
                 return Err(ConstraintError::NotMatrix(ty));
             }
         }
-        // What has as many axes as any version has no more.
+        // A type with as many axes as any version has cannot get more.
         let exact =
             |k: usize| self.is_scalar(self.base(args[k])) || Some(self.rank(args[k])) == most(k);
         if !exact(0) || !exact(1) {
@@ -268,7 +268,7 @@ impl Solver {
         self.same(result, product)
     }
 
-    /// The types of the arguments and of the result of a version, with a new size for each axis.
+    /// Argument and result types of a version, with a new size for each axis.
     pub(super) fn axes(&mut self, prim: ArrayPrim, version: &Version) -> (Vec<Ty>, Ty) {
         let sizes: Vec<_> = prim.row().axes.chars().map(|_| self.fresh_size()).collect();
         let mut of_axes = |axes: &str| {
@@ -336,7 +336,7 @@ impl Solver {
         }
     }
 
-    /// A function inside a type, and the unknowns that may become one.
+    /// Finds a function inside a type; collects the unknowns that may become one.
     fn find_function(
         &self,
         ty: Ty,

@@ -1,5 +1,4 @@
-//! Types while they are being found out: nodes in an arena, with unknowns that are replaced in
-//! place.
+//! Types under inference: nodes in an arena, with unknowns that are replaced in place.
 
 use std::rc::Rc;
 
@@ -12,18 +11,18 @@ use super::size::{Atom, Poly};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Ty(pub u32);
 
-/// Which variant type; an index into [`super::Solver::variants`].
+/// A variant type; an index into [`super::Solver::variants`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct VariantId(pub u32);
 
 /// The level of unknowns that a scheme quantifies.
 pub(crate) const GENERIC: u32 = u32::MAX;
 
-/// What a type is.
+/// A node of a type.
 #[derive(Clone, Debug)]
 pub(crate) enum Node {
     Unknown(Unknown),
-    /// The same as another.
+    /// Alias of another node.
     Link(Ty),
     Scalar(ScalarTy),
     Tuple(Rc<[Ty]>),
@@ -32,32 +31,32 @@ pub(crate) enum Node {
     Array(Poly, Ty),
     Fun(Ty, Ty),
     Variant(VariantId, Rc<[Ty]>),
-    /// Of something wrong that has been reported; equal to everything.
+    /// Type of an expression with a reported problem; equal to everything.
     Error,
 }
 
 /// A type that is not known yet.
 #[derive(Clone, Debug)]
 pub(crate) struct Unknown {
-    /// How many generalizing `let`s it is inside of.
+    /// Number of generalizing `let`s around.
     pub level: u32,
-    /// What it may become.
+    /// The types that it may become.
     pub kind: Kind,
-    /// The user's name for it: then it stays unknown, and may become nothing else.
+    /// Its name in a signature; an unknown with a name never becomes another type.
     pub rigid: Option<Rc<str>>,
-    /// What asked for the kind.
+    /// The requirement that narrowed the kind.
     pub origin: Option<Origin>,
 }
 
-/// Who asked for something, for messages.
+/// Source of a requirement, for messages.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Origin {
-    /// As the user wrote it, in backquotes.
+    /// The operator or function as written, in backquotes.
     pub what: Rc<str>,
     pub span: Span,
 }
 
-/// What asks for types without functions where a function has rules.
+/// Origin of the requirement that a function with rules takes and returns first-order types.
 pub(crate) const RULES: &str = "a function with rules";
 
 impl Origin {
@@ -76,7 +75,7 @@ impl Bases {
     pub const NUM: Bases = Bases(3);
     pub const ALL: Bases = Bases(7);
 
-    /// The set of one.
+    /// The set of one type.
     pub fn of(scalar: ScalarTy) -> Bases {
         match scalar {
             ScalarTy::Real => Bases(1),
@@ -97,12 +96,12 @@ impl Bases {
         self.0 == 0
     }
 
-    /// The one type in it.
+    /// The type, if the set has one only.
     pub fn single(self) -> Option<ScalarTy> {
         [ScalarTy::Real, ScalarTy::Int, ScalarTy::Bool].into_iter().find(|s| Bases::of(*s) == self)
     }
 
-    /// What an overload that nothing decides becomes: real, if it may.
+    /// The type of an undecided overload: real, if it may.
     pub fn default(self) -> ScalarTy {
         let order = [ScalarTy::Real, ScalarTy::Int, ScalarTy::Bool];
         order
@@ -112,7 +111,7 @@ impl Bases {
     }
 }
 
-/// What an unknown may become.
+/// The types that an unknown may become.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Anything.
@@ -135,7 +134,7 @@ impl Kind {
         Kind::Data { bases, arrays: false }
     }
 
-    /// Both; `None` if nothing is.
+    /// The intersection; `None` if it is empty.
     pub fn meet(self, other: Kind) -> Option<Kind> {
         match (self, other) {
             (Kind::Any, kind) | (kind, Kind::Any) => Some(kind),
@@ -146,7 +145,7 @@ impl Kind {
         }
     }
 
-    /// The only type that it allows.
+    /// The only possible type, if there is one.
     pub fn single(self) -> Option<ScalarTy> {
         match self {
             Kind::Any | Kind::Data { arrays: true, .. } => None,
@@ -154,7 +153,7 @@ impl Kind {
         }
     }
 
-    /// What it becomes if nothing decides.
+    /// The scalar type of an undecided unknown.
     pub fn default(self) -> ScalarTy {
         match self {
             Kind::Any => ScalarTy::Real,
@@ -169,7 +168,7 @@ pub(crate) struct Variant {
     pub name: Rc<str>,
     /// Generic unknowns.
     pub params: Vec<Ty>,
-    /// The sizes that it takes, by name: what its constructors call them.
+    /// The sizes that it takes, with their names in its constructors.
     pub sizes: Vec<(Rc<str>, Atom)>,
     /// The constructors and the types of their arguments.
     pub constructors: Vec<(Rc<str>, Vec<Ty>)>,

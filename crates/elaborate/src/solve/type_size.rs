@@ -1,22 +1,21 @@
-//! How large a type is when it is written out. A type shares its parts, so a short program can make
-//! one that no computer could write out: each `(x, x)` doubles it. All that walks over types does
-//! so as if they were written out, so those that are too large are found here, where each part is
-//! looked at once.
+//! Size of a type written out as a tree. A type shares its parts, so a short program can make one
+//! too large to write: each `(x, x)` doubles it. All walks over types are as long as the written
+//! type, so this module detects types that are too large, examining each part once.
 
 use std::collections::HashMap;
 
 use super::Solver;
 use super::ty::{Node, Ty};
 
-/// The most parts that a type may have: scalars, tuples, functions and so on. Types of real
-/// programs have some tens.
+/// Limit on the parts of a type: scalars, tuples, functions and so on. Types of real programs have
+/// some tens.
 pub(crate) const PARTS: u64 = 100_000;
 
-/// A type with fewer parts is simply walked over.
+/// A type with fewer parts is counted by a plain walk.
 const FEW: u64 = 64;
 
 impl Solver {
-    /// Has the type more than [`PARTS`] parts?
+    /// Whether the type has more than [`PARTS`] parts.
     pub fn is_too_large(&self, ty: Ty) -> bool {
         let mut left = FEW;
         !self.has_few(ty, &mut left) && self.weight(ty, &mut HashMap::new()).parts > PARTS
@@ -64,7 +63,7 @@ impl Solver {
     }
 }
 
-/// The parts of a type, and whether they are all known: then there will never be more.
+/// Number of parts of a type, and whether all are known, so that the number is final.
 #[derive(Clone, Copy)]
 struct Weight {
     parts: u64,

@@ -9,14 +9,14 @@ use super::size::Answer;
 use super::size::Poly;
 use super::ty::{GENERIC, Kind, Node, Origin, Ty, Unknown};
 
-/// Why two types cannot be equal.
+/// Reason why two types cannot be equal.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Clash {
-    /// They are built differently: these two, somewhere inside.
+    /// Different type formers: these two, somewhere inside.
     Types(Ty, Ty),
     /// The type would contain itself.
     Infinite,
-    /// Someone asks for a number, or the like, and this is none.
+    /// A type outside of the required kind.
     Kind(Ty, Kind, Option<Origin>),
     /// Sizes that differ.
     Sizes(Box<[Poly; 2]>),
@@ -27,7 +27,7 @@ pub(crate) enum Clash {
 }
 
 impl Solver {
-    /// Makes two types equal, and looks at the constraints that have been waiting for that.
+    /// Makes two types equal, and updates the constraints that wait for them.
     pub fn unify(&mut self, a: Ty, b: Ty) -> Result<(), Clash> {
         let result = self.equal(a, b);
         self.settle();
@@ -74,7 +74,7 @@ impl Solver {
         }
     }
 
-    /// All pairs, even after one that fails; the first failure counts.
+    /// Unifies all pairs, even after a failure; returns the first failure.
     fn all_equal(&mut self, pairs: impl Iterator<Item = (Ty, Ty)>) -> Result<(), Clash> {
         let mut result = Ok(());
         for (x, y) in pairs {
@@ -84,7 +84,7 @@ impl Solver {
         result
     }
 
-    /// Makes two sizes equal; what cannot be decided is noted.
+    /// Makes two sizes equal; records an undecidable equation.
     pub fn equal_sizes(&mut self, a: &Poly, b: &Poly) -> Result<(), Clash> {
         match self.sizes.equate(a, b) {
             Answer::Holds => Ok(()),
@@ -116,8 +116,8 @@ impl Solver {
         self.decide(keep)
     }
 
-    /// Two unknowns become one: those constraints are looked at again that may mention both, or
-    /// whose unknown has a narrower kind now.
+    /// Merges the watchers of two unknowns, and wakes the constraints that may mention both or
+    /// whose unknown gets a narrower kind.
     fn join_watchers(&mut self, a: (Ty, bool), b: (Ty, bool), keep: Ty) {
         let lists = (
             self.watchers.remove(&a.0).unwrap_or_default(),
@@ -144,7 +144,7 @@ impl Solver {
         }
     }
 
-    /// An unknown that may only be one scalar is that scalar.
+    /// Decides an unknown with only one possible scalar type.
     fn decide(&mut self, root: Ty) -> Result<(), Clash> {
         let Node::Unknown(unknown) = &self.nodes[root.0 as usize] else { return Ok(()) };
         let Some(scalar) = unknown.kind.single() else { return Ok(()) };
@@ -170,7 +170,7 @@ impl Solver {
         Ok(())
     }
 
-    /// Brings all unknowns in a type up to a level; false if `avoid` is among them.
+    /// Lifts all unknowns in a type to a level; false if `avoid` is among them.
     fn lift(&mut self, ty: Ty, avoid: Ty, level: u32) -> bool {
         let root = self.find(ty);
         if self.ground.contains(&root) {
@@ -183,8 +183,8 @@ impl Solver {
         lifted
     }
 
-    /// Whether no type and no size in it is unknown. One that has errors is not, because each use
-    /// of it reports them.
+    /// Whether the type contains no unknown type or size. A type with errors is not ground, because
+    /// each use of it reports them.
     pub fn is_ground(&mut self, ty: Ty) -> bool {
         self.lift(ty, ty, GENERIC);
         self.ground.contains(&self.root(ty))
@@ -222,7 +222,7 @@ impl Solver {
         }
     }
 
-    /// Narrows what a type may be.
+    /// Narrows a type to a kind.
     pub fn restrict(&mut self, ty: Ty, kind: Kind, origin: Option<Origin>) -> Result<(), Clash> {
         let Kind::Data { bases, arrays } = kind else { return Ok(()) };
         let root = self.find(ty);
@@ -256,15 +256,15 @@ impl Solver {
         }
     }
 
-    /// Narrows what a type may be, and looks at the constraints that have been waiting for that.
+    /// Narrows a type to a kind, and updates the constraints that wait for it.
     pub fn require(&mut self, ty: Ty, kind: Kind, origin: Origin) -> Result<(), Clash> {
         let result = self.restrict(ty, kind, Some(origin));
         self.settle();
         result
     }
 
-    /// Looks again at the size equations noted since `from`: gives those that turned out wrong,
-    /// forgets those that turned out right.
+    /// Reviews the size equations recorded since `from`: returns the refuted ones and drops the
+    /// proved ones.
     pub fn review_sizes(&mut self, from: usize) -> Vec<(Clash, Span)> {
         let pending = self.undecided.split_off(from);
         let mut wrong = Vec::new();

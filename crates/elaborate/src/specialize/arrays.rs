@@ -18,7 +18,7 @@ impl Specialize<'_> {
         Term::new(TermKind::Array(items), ty, self.span(span))
     }
 
-    /// Elements that hold arrays may turn out to have different sizes.
+    /// Notes a possible failure: elements that contain arrays may have different sizes.
     fn note_irregular(&mut self, elem: &Ty) {
         if core_has_array(elem) {
             self.failing += 1;
@@ -54,7 +54,7 @@ impl Specialize<'_> {
         self.close(outside, built)
     }
 
-    /// The ends of a slice of `array`, checked: where it begins, and how long it is.
+    /// The bounds of a slice of `array`, checked: its start and its length.
     fn ends(
         &mut self,
         array: &Term,
@@ -108,7 +108,7 @@ impl Specialize<'_> {
         self.close(spine, slice)
     }
 
-    /// `xs with [a:b] = ys` is a loop of updates, in place when `xs` is dead after.
+    /// `xs with [a:b] = ys` is a loop of updates, in place if `xs` is dead afterwards.
     pub(super) fn update_slice(
         &mut self,
         array: &Exp,

@@ -11,7 +11,7 @@ use super::spine::Spine;
 use crate::builtin::{Builtin, Extremum, FunctionShape, constant, numbers};
 
 impl Specialize<'_> {
-    /// A builtin that is not applied to all its arguments: a λ.
+    /// A partially applied builtin as a λ.
     pub(super) fn builtin_value(&mut self, builtin: Builtin, ty: &Ty, span: Span) -> Term {
         let mut vars: Vec<Var> = Vec::new();
         let mut at = ty.clone();
@@ -85,7 +85,7 @@ impl Specialize<'_> {
         core::inspect(Site::new(self.span(span), &*label), value)
     }
 
-    /// The function that does so.
+    /// `inspect` as a function value.
     pub(super) fn inspect_value(&mut self, label: Rc<str>, ty: &Ty, span: Span) -> Term {
         let Ty::Fun(from, _) = ty else { panic!("`inspect` of type {ty:?}") };
         let x = self.fresh("x", (**from).clone());
@@ -119,7 +119,7 @@ impl Specialize<'_> {
         }
     }
 
-    /// The product of numbers; of arrays, that at each place:
+    /// The product of numbers; for arrays, the product at each place:
     /// `for j … => product (for i < n => xs[i, j, …])`.
     fn product(&mut self, xs: Term, span: Span) -> Term {
         if Self::rank(xs.ty()) == 1 {

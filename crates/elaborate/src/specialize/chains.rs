@@ -1,4 +1,4 @@
-//! Long chains of `else if`: the branch is found first, as a number, by groups of conditions.
+//! Long chains of `else if`: groups of conditions first find the branch, as a number.
 //!
 //! ```text
 //!   let found = if c0 then 0 else … if c7 then 7 else -1
@@ -6,9 +6,9 @@
 //!   in if found < 4 then … else …                               each branch, by halves
 //! ```
 //!
-//! Written as it stands, a chain of `n` conditions has blocks inside of blocks, `n` deep. What a
-//! pass keeps for each block around another is then quadratic, and so is what each `if` hands to
-//! the one around it.
+//! As nested blocks, a chain of `n` conditions would be `n` deep. Data that a pass keeps for each
+//! enclosing block would then be quadratic, and so would the values that each `if` returns to the
+//! one around it.
 
 use lambada_core::{self as core, Term};
 use lambada_prim::Prim;
@@ -18,14 +18,14 @@ use super::Specialize;
 use super::spine::Spine;
 use crate::typed::{Exp, ExpKind};
 
-/// A chain of more conditions is long. Shorter ones read better as they stand.
+/// Length of the longest chain written as nested blocks, which read better.
 const LONG: usize = 64;
 
-/// So many conditions are asked one inside of the other.
+/// Number of conditions nested in each other.
 const GROUP: usize = 8;
 
 impl Specialize<'_> {
-    /// `if`, with all that follows by `else if`.
+    /// `if` with its chain of `else if`.
     pub(super) fn branches(&mut self, exp: &Exp) -> Term {
         let (mut conditions, mut branches, mut last) = (Vec::new(), Vec::new(), exp);
         while let ExpKind::If(condition, then, otherwise) = &last.kind {

@@ -1,5 +1,5 @@
 //! Operators on scalars, and elementwise on arrays: operands are evaluated once, sizes are checked,
-//! and then it is `for` over scalars.
+//! and then a `for` applies the scalar operator.
 
 use lambada_core::{self as core, OPERAND, Term, Ty, Var};
 use lambada_prim::{Prim, ScalarTy, Surface};
@@ -23,7 +23,7 @@ impl Specialize<'_> {
         self.binary(Surface::Infix(spelling), a, b, types, span)
     }
 
-    /// A primitive of two arguments, elementwise and with a scalar for every element.
+    /// A primitive of two arguments, elementwise; a scalar is combined with every element.
     pub(super) fn binary(
         &mut self,
         surface: Surface,
@@ -42,7 +42,7 @@ impl Specialize<'_> {
         self.elementwise(vec![x], None, span, &mut |this, args| this.guarded(prim, args, span))
     }
 
-    /// The primitive of a spelling on what these consist of.
+    /// The primitive of a spelling on the scalars of these arguments.
     pub(super) fn primitive(&self, surface: Surface, args: &[&Term]) -> Prim {
         let scalars: Vec<ScalarTy> = args.iter().map(|arg| scalar_inside(arg.ty())).collect();
         builtin::primitive(surface, &scalars)
@@ -63,7 +63,7 @@ impl Specialize<'_> {
         self.close(spine, quotient)
     }
 
-    /// A scalar operation on the elements of arrays of one shape; scalars take part in each.
+    /// A scalar operation on the elements of arrays of one shape; scalars are combined with each.
     pub(super) fn elementwise(
         &mut self,
         args: Vec<Term>,
@@ -98,7 +98,7 @@ impl Specialize<'_> {
         self.close(spine, nest)
     }
 
-    /// Two sizes are equal, or the program stops. What is evident is not checked.
+    /// Checks that two sizes are equal, unless that is evident.
     fn check_equal(
         &mut self,
         a: &Term,
@@ -127,7 +127,7 @@ impl Specialize<'_> {
     }
 }
 
-/// What an array consists of.
+/// The scalar type inside of an array type.
 pub(super) fn scalar_inside(ty: &Ty) -> ScalarTy {
     match ty {
         Ty::Scalar(scalar) => *scalar,

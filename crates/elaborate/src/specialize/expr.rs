@@ -116,12 +116,12 @@ impl Specialize<'_> {
         }
     }
 
-    /// Expressions, in the order of the text.
+    /// Expressions, in source order.
     fn exps(&mut self, items: &[Exp]) -> Vec<Term> {
         items.iter().map(|item| self.exp(item)).collect()
     }
 
-    /// A node of the type that inference has found.
+    /// A node with the inferred type.
     fn typed(&mut self, kind: TermKind, exp: &Exp) -> Term {
         let ty = self.mono(exp.ty);
         Term::new(kind, ty, self.span(exp.span))
@@ -204,7 +204,7 @@ impl Specialize<'_> {
         self.close(spine, updated)
     }
 
-    /// An application; a builtin with all its arguments is written out.
+    /// An application; a saturated builtin becomes core.
     fn application(&mut self, exp: &Exp) -> Term {
         let mut args = Vec::new();
         let mut head = exp;
@@ -238,7 +238,7 @@ impl Specialize<'_> {
         let mut spine = Spine::default();
         let (mut a, mut b) = (self.exp(a), self.exp(b));
         if op.swap {
-            // The operands are evaluated in the order of the text.
+            // The operands are evaluated in source order.
             if !is_total(&b) {
                 a = self.share(&mut spine, "left", a);
             }
@@ -299,7 +299,7 @@ impl Specialize<'_> {
         self.close(outside, looped)
     }
 
-    /// The number of states that a `checkpoint` keeps, which is at least one.
+    /// The number of states that a `checkpoint` keeps, checked to be at least 1.
     fn states(&mut self, states: &Exp) -> Term {
         let mut spine = Spine::default();
         let number = self.exp(states);
@@ -312,8 +312,7 @@ impl Specialize<'_> {
         self.close(spine, number)
     }
 
-    /// The variable of a loop's state. Its arrays keep the sizes that they have first: the loop
-    /// checks that.
+    /// The variable of a loop's state. The loop checks that its arrays keep their initial sizes.
     fn state_variable(&mut self, state: &Pat, init: &Term) -> core::Var {
         let var = match state.kind {
             PatKind::Var(local) => self.declare(local),
@@ -335,7 +334,7 @@ impl Specialize<'_> {
         var
     }
 
-    /// A tuple of names as a hint, `(x, y)`, after which `normalize` names the parts; `state` for
+    /// The hint for a tuple of names, `(x, y)`, from which `normalize` names the parts; `state` for
     /// other patterns.
     fn pattern_hint(&self, pattern: &Pat) -> String {
         let name = |part: &Pat| match part.kind {
@@ -361,8 +360,7 @@ impl Specialize<'_> {
         names.map_or("state".into(), |names| format!("({})", names.join(", ")))
     }
 
-    /// Several accumulators are one in the other, the first outermost; the value is
-    /// `(…((body, last), …), first)`.
+    /// Nested accumulators, the first outermost; the value is `(…((body, last), …), first)`.
     fn accumulate(&mut self, accumulators: &[(LocalId, Exp)], body: &Exp, span: Span) -> Term {
         let span = self.span(span);
         let inits: Vec<Term> = accumulators.iter().map(|(_, init)| self.exp(init)).collect();
@@ -391,14 +389,14 @@ impl Specialize<'_> {
     }
 }
 
-/// The types that a function's variables stand for in a call inside of its group: those of the
-/// call, and those around.
+/// The types of a function's variables in a call inside of its group: those of the call, otherwise
+/// those around.
 fn at_own_types(vars: &[Unknown], pairs: &[(Unknown, Unknown)]) -> Vec<Unknown> {
     let own = |var: &Unknown| pairs.iter().find(|(other, _)| other == var).map(|(_, ty)| *ty);
     vars.iter().map(|var| own(var).unwrap_or(*var)).collect()
 }
 
-/// Does it certainly not fail, and is it small?
+/// Whether the term is small and certainly does not fail.
 fn is_total(term: &Term) -> bool {
     match term.kind() {
         TermKind::Var(_) | TermKind::Lit(_) | TermKind::Never | TermKind::Lam(..) => true,
@@ -439,7 +437,7 @@ fn is_units(ty: &Ty) -> bool {
     }
 }
 
-/// Whether there is an array in it.
+/// Whether the type contains an array or a variant.
 pub(super) fn core_has_array(ty: &Ty) -> bool {
     match ty {
         Ty::Array(_) | Ty::Variant(_) => true,
@@ -465,7 +463,7 @@ pub(super) fn number(value: i64, ty: &Ty) -> Term {
     }
 }
 
-/// The literal zero or one of a scalar type.
+/// Whether the term is an integer literal other than zero.
 pub(super) fn is_nonzero_literal(term: &Term) -> bool {
     matches!(term.kind(), TermKind::Lit(Scalar::Int(value)) if *value != 0)
 }

@@ -1,4 +1,4 @@
-//! Functions: parameters, what signatures say of their sizes, local polymorphism.
+//! Functions: parameters, sizes in signatures, local polymorphism.
 
 use std::rc::Rc;
 
@@ -11,7 +11,7 @@ use crate::solve::ty as solve;
 use crate::typed::{Claim, Function, FunctionId, Pat, PatKind, SizeFact, Step};
 
 impl Specialize<'_> {
-    /// A function, or the value that one without parameters is.
+    /// A function, or the value of one without parameters.
     pub(super) fn function(&mut self, function: &Function) -> Term {
         let bare = self.without_rules(function);
         match &function.rules {
@@ -53,7 +53,7 @@ impl Specialize<'_> {
         }
     }
 
-    /// What signatures say: first all sizes that get a name, then all equations.
+    /// Claims of signatures: first the sizes that get a name, then all equations.
     pub(super) fn claims(&mut self, claims: &[Claim], roots: &[Term], spine: &mut Spine) {
         for claim in claims {
             if let SizeFact::Bind(local) = claim.what {
@@ -98,7 +98,7 @@ impl Specialize<'_> {
         }
     }
 
-    /// The array at the end of a path, and the axis of it that the path leads to.
+    /// The array at the end of a path, and its axis there.
     pub(super) fn axis_of(
         &mut self,
         root: &Term,
@@ -116,8 +116,7 @@ impl Specialize<'_> {
         (term, axes)
     }
 
-    /// The k-th components of the elements of an array: an array again, of the same sizes even
-    /// where there are no elements.
+    /// The k-th components of an array's elements: an array of the same sizes, even if it is empty.
     fn part_of_elements(&mut self, array: Term, axes: usize, k: usize, spine: &mut Spine) -> Term {
         if axes == 0 {
             return core::proj(array, k);
@@ -133,7 +132,7 @@ impl Specialize<'_> {
             .fold(part, |part, (axis, var)| core::for_(var, core::dim(array.clone(), axis), part))
     }
 
-    /// Binds the variables of a pattern that always matches.
+    /// Binds the variables of an irrefutable pattern.
     pub(super) fn destructure(&mut self, pat: &Pat, value: &Term, spine: &mut Spine) {
         match &pat.kind {
             PatKind::Wildcard | PatKind::Number(_) | PatKind::Real(_) | PatKind::Bool(_) => {}
@@ -196,7 +195,7 @@ impl Specialize<'_> {
         core::var(&var)
     }
 
-    /// The instances of a local function that `term` asks for, around it.
+    /// The instances of a local function that `term` uses, bound around it.
     pub(super) fn local_instances(
         &mut self,
         id: FunctionId,
@@ -234,7 +233,7 @@ impl Specialize<'_> {
         }
     }
 
-    /// `let pat = value`; gives the whole value.
+    /// `let pat = value`; returns the whole value.
     pub(super) fn bind_pattern(&mut self, pat: &Pat, value: Term, spine: &mut Spine) -> Term {
         match pat.kind {
             PatKind::Var(local) => {

@@ -1,17 +1,17 @@
 //! Decision trees to core: tests of tags, truth values and literals, one at a time.
 //!
 //! A tree is written as one, with functions for arms that several ways lead to, unless that would
-//! be much more than the nodes and the arms are: calls are written out, and so is each node that
-//! several ways lead to. Then the arm is found first, as a number:
+//! be much larger than its nodes and arms, because calls are inlined and shared nodes copied. In
+//! that case the arm is found first, as a number:
 //!
 //! ```text
-//!   let found = match x | A -> 7 | B -> 2 | C -> 7              7 is a node that two ways lead to, 2 is an arm
-//!   let found = if found < 7 then found else …                  one line for each step to such nodes
-//!   in if found < 1 then … else …                               each arm, once
+//!   let found = match x | A -> 7 | B -> 2 | C -> 7    7 is a node with two ways to it, 2 is an arm
+//!   let found = if found < 7 then found else …        one line for each step to such nodes
+//!   in if found < 1 then … else …                     each arm, once
 //! ```
 //!
-//! No value but the number passes from line to line: fields of constructors that an earlier line
-//! has found are read again, by a match whose other cases are `never`.
+//! Only the number passes from line to line: fields of constructors that an earlier line has found
+//! are read again, by a match whose other cases are `never`.
 
 use std::collections::HashMap;
 
@@ -26,34 +26,34 @@ use crate::matching::{Literal, Node, NodeAt, Part, Source, Tree, in_order};
 use crate::solve::ty as solve;
 use crate::typed::{Exp, LocalId};
 
-/// A tree that is so many times its nodes and arms is not written as one.
+/// Limit on the size of a written tree, relative to its nodes and arms.
 const COPIES: usize = 4;
 
-/// A tree of fewer nodes is.
+/// Number of nodes below which a tree is always written as one.
 const SMALL: usize = 128;
 
-/// So many bytes of an arm's text count as a node.
+/// Number of bytes of an arm's text that count as a node.
 const BYTES: usize = 8;
 
-/// Of so many nodes is what is written out although several ways lead to it.
+/// Number of nodes up to which a shared node is copied.
 const SHORT: usize = 4;
 
-/// What is known where a term is written.
+/// Context of a written term.
 struct Context<'t> {
     tree: &'t Tree,
     arms: &'t [Exp],
     /// The terms of the parts of the value that are in scope.
     parts: HashMap<Part, Term>,
-    /// The arguments of each constructor that is asked for.
+    /// The arguments of each constructor that the tree tests.
     arguments: HashMap<(Part, usize), Vec<Part>>,
     /// Arms that several leaves share, with the parts that their function takes.
     shared: HashMap<usize, (Term, Vec<LocalId>)>,
-    /// The nodes that are numbers, where the arm is found as one.
+    /// Numbers of nodes while the arm is being found as a number.
     numbers: Option<HashMap<NodeAt, i64>>,
     ty: Ty,
 }
 
-/// The nodes that several ways lead to, by the number of steps to them from the first to the last.
+/// The shared nodes, by the number of steps before them.
 type Steps = Vec<Vec<NodeAt>>;
 
 impl Specialize<'_> {
@@ -92,7 +92,7 @@ impl Specialize<'_> {
         self.close(spine, term)
     }
 
-    /// The number of the arm, step by step, and then the arm.
+    /// Finds the number of the arm step by step, then selects the arm.
     fn by_number(&mut self, context: &mut Context, spine: &mut Spine) -> Term {
         let (tree, steps) = (context.tree, steps(context.tree));
         let mut numbers: HashMap<NodeAt, i64> = HashMap::new();
@@ -103,8 +103,8 @@ impl Specialize<'_> {
                 leaves.push((arm as i64, arm));
             }
         }
-        // The last step has the least numbers: what is less than those of a step is left to later
-        // ones.
+        // The last step has the least numbers: a number below those of a step is left to later
+        // steps.
         let all = steps.iter().rev().flatten().zip(context.arms.len() as i64..);
         numbers.extend(all.map(|(node, number)| (*node, number)));
         let number_of = |node: &NodeAt| numbers[node];
@@ -131,7 +131,7 @@ impl Specialize<'_> {
         })
     }
 
-    /// What belongs to the number among some that ascend, by halves.
+    /// Binary search for a number in an ascending list.
     pub(super) fn select<T: Copy>(
         &mut self,
         found: &Term,
@@ -148,7 +148,7 @@ impl Specialize<'_> {
         core::if_(test, low, high)
     }
 
-    /// What is written for parts that are read again where they are not in scope.
+    /// Writes a term in which these parts are in scope; parts out of scope are read again.
     fn with_parts(
         &mut self,
         wanted: &[Part],
@@ -177,7 +177,7 @@ impl Specialize<'_> {
         core::match_(value, arms)
     }
 
-    /// `let arm = \x y -> body`, for an arm that several leaves lead to.
+    /// `let arm = \x y -> body`, for an arm with several leaves.
     fn share_arm(&mut self, arm: usize, context: &mut Context, spine: &mut Spine) {
         let binds = &context.tree.binds[arm];
         let mut locals: Vec<LocalId> = binds.iter().map(|(local, _)| *local).collect();
@@ -192,7 +192,7 @@ impl Specialize<'_> {
         context.shared.insert(arm, (function, locals));
     }
 
-    /// A node, or the number of one that is.
+    /// A node, or its number if it has one.
     fn node(&mut self, node: NodeAt, context: &mut Context) -> Term {
         if let Some(number) = context.numbers.as_ref().and_then(|numbers| numbers.get(&node)) {
             return core::int(*number);
@@ -203,7 +203,8 @@ impl Specialize<'_> {
     fn asked(&mut self, node: NodeAt, context: &mut Context) -> Term {
         let tree = context.tree;
         match &tree.nodes[node.0] {
-            // What no arm covers is a problem, or is left to no group.
+            // A value that no arm covers is a reported problem, or is left to a group that does not
+            // exist.
             Node::Fail if context.numbers.is_some() => core::build::never(Ty::INT),
             Node::Fail => core::build::never(context.ty.clone()),
             Node::Next(group) => self.node(*group, context),
@@ -243,8 +244,8 @@ impl Specialize<'_> {
         }
     }
 
-    /// One of many literals, by halves: code inside of as many branches as there are literals is
-    /// slow to run, and to compile.
+    /// A binary search for one of many literals: code nested as deep as there are literals is slow
+    /// to run and to compile.
     fn among_integers(
         &mut self,
         on: Part,
@@ -273,7 +274,7 @@ impl Specialize<'_> {
         fields.into_iter().map(|ty| self.fresh("field", ty)).collect()
     }
 
-    /// What is written where these variables are parts.
+    /// Writes a term in which these variables are the parts.
     fn in_case(
         &mut self,
         vars: &[Var],
@@ -343,11 +344,11 @@ impl Specialize<'_> {
     }
 }
 
-/// So many literals are told apart by halves.
+/// Number of literals from which a binary search is used.
 const MANY: usize = 8;
 
-/// The integers that a node and those behind it compare one part with, in order, with the nodes
-/// for them, and the node for all others.
+/// The integers that a node and its successors compare one part with, in order, with their nodes,
+/// and the node for all others.
 fn integers(tree: &Tree, start: NodeAt, context: &Context) -> (Vec<(i64, NodeAt)>, NodeAt) {
     let (mut among, mut rest, mut part) = (Vec::new(), start, None);
     while let Node::Literal { on, value: Literal::Number(value), equal, other } =
@@ -356,7 +357,7 @@ fn integers(tree: &Tree, start: NodeAt, context: &Context) -> (Vec<(i64, NodeAt)
     {
         among.push((*value, *equal));
         (part, rest) = (Some(*on), *other);
-        // What several ways lead to is written elsewhere.
+        // A shared node is written elsewhere.
         if context.numbers.as_ref().is_some_and(|numbers| numbers.contains_key(&rest)) {
             break;
         }
@@ -365,7 +366,7 @@ fn integers(tree: &Tree, start: NodeAt, context: &Context) -> (Vec<(i64, NodeAt)
     (among, rest)
 }
 
-/// Whether the tree, written as one, is little more than its nodes and arms.
+/// Whether the tree, written as one, is little larger than its nodes and arms.
 fn is_short(tree: &Tree, arms: &[Exp]) -> bool {
     let length = |arm: usize| {
         let span = arms[arm].span;
@@ -382,8 +383,7 @@ fn is_short(tree: &Tree, arms: &[Exp]) -> bool {
     sizes[tree.root.0] <= SMALL + COPIES * once
 }
 
-/// The nodes that several ways lead to and that are more than short, each in a step behind those
-/// that lead to it.
+/// The shared nodes that are not short, each in a later step than the nodes that lead to it.
 fn steps(tree: &Tree) -> Steps {
     let order = in_order(&tree.nodes, tree.root);
     let mut ways = vec![0_usize; tree.nodes.len()];
@@ -413,7 +413,7 @@ fn steps(tree: &Tree) -> Steps {
     steps
 }
 
-/// The parts that are arguments of each constructor.
+/// The parts that are arguments of each constructor, in order.
 fn arguments(tree: &Tree) -> HashMap<(Part, usize), Vec<Part>> {
     let mut arguments: HashMap<(Part, usize), Vec<(usize, Part)>> = HashMap::new();
     for (part, source) in tree.parts.iter().enumerate() {
@@ -428,7 +428,7 @@ fn arguments(tree: &Tree) -> HashMap<(Part, usize), Vec<Part>> {
     arguments.into_iter().map(|(of, parts)| (of, in_order(parts))).collect()
 }
 
-/// The outermost constructor that a part is inside of and that has not been looked into here.
+/// The outermost constructor around a part whose fields are not in scope here.
 fn outermost_missing(part: Part, context: &Context) -> Option<(Part, usize)> {
     let (mut part, mut found) = (part, None);
     while !context.parts.contains_key(&part) {

@@ -2,11 +2,13 @@
 //! overloads, polymorphism or nested patterns.
 //!
 //! *Assumes*: inference has found no problem.
-//! *Gives*: a monomorphic program that `lambada_core::check` accepts; each definition once for every combination of types at which it is used.
-//! *Keeps*: the meaning: every size equation that is not evident is a check, every operand is evaluated once.
+//! *Gives*: a monomorphic program that `lambada_core::check` accepts; each definition once for
+//! every combination of types at which it is used.
+//! *Keeps*: the meaning: every size equation that is not evident is a check, every operand is
+//! evaluated once.
 //!
-//! A definition of the library that can fail is specialized for each use besides, so that what
-//! fails inside of it blames the place of the use.
+//! A library definition that can fail is specialized separately for each use, so that a failure
+//! inside it blames the place of the use.
 
 mod arrays;
 mod builtins;
@@ -39,35 +41,35 @@ type Key = (GlobalId, Vec<Ty>, Option<Span>);
 /// The state of specialization.
 pub(crate) struct Specialize<'e> {
     from: &'e Elaborated,
-    /// Without definitions, until all are there.
+    /// Without definitions until [`Specialize::ordered`] adds them.
     program: Program,
-    /// The definitions; those that are being written are missing.
+    /// The definitions; `None` while a definition is being written.
     defs: Vec<Option<Def>>,
-    /// Those that are finished, in that order.
+    /// The finished definitions, in order.
     finished: Vec<DefId>,
-    /// Recursive definitions that are being written, outermost first.
+    /// Recursive definitions being written, outermost first.
     started: Vec<(Key, DefId)>,
     instances: HashMap<Key, DefId>,
     types: HashMap<(VariantId, Vec<Ty>), TypeId>,
-    /// How many constructs that can fail have been written.
+    /// Number of constructs written so far that can fail.
     failing: usize,
-    /// Definitions that can fail.
+    /// Whether each definition can fail.
     fallible: HashMap<DefId, bool>,
     scope: Scope,
-    /// The definition that the program is of, at which types, and its type with sizes.
+    /// The entry, its types, and its type with sizes.
     entry: (GlobalId, Vec<Ty>, solve::Ty),
 }
 
-/// What is known inside of one definition.
+/// State inside of one definition.
 #[derive(Default)]
 struct Scope {
-    /// What the unknowns of the scheme are.
+    /// Instances of the scheme's unknowns.
     types: HashMap<solve::Ty, Ty>,
     vars: HashMap<LocalId, Var>,
-    /// The instances of local functions that are asked for.
+    /// The instances of local functions in use.
     functions: HashMap<FunctionId, Vec<(Vec<Ty>, Var)>>,
     shapes: Shapes,
-    /// The place to blame for all that fails, inside of the library.
+    /// The place to blame for all failures, inside of the library.
     blame: Option<Span>,
 }
 
@@ -108,11 +110,12 @@ impl<'e> Specialize<'e> {
         let global = from.global(id);
         let key = (id, types, blame);
         if let Some(k) = self.started.iter().position(|(known, _)| *known == key) {
-            // Whether one can fail that is called by what it calls is not known yet.
+            // Whether an enclosing definition can fail is not known yet, so the call counts as
+            // fallible.
             self.failing += usize::from(k + 1 < self.started.len());
             return self.started[k].1;
         }
-        // A recursive definition has a number before it has a body.
+        // A recursive definition has a number before it has a body, for its calls.
         let reserved = global.recursive.then(|| self.reserve());
         self.started.extend(reserved.map(|def| (key.clone(), def)));
         let (id, types, blame) = key;
@@ -224,7 +227,7 @@ impl<'e> Specialize<'e> {
         let shown: Vec<String> = args.iter().map(|ty| self.type_argument(ty)).collect();
         let name =
             std::iter::once(variant.name.to_string()).chain(shown).collect::<Vec<_>>().join(" ");
-        // It may contain itself.
+        // Registered before its fields, because it may contain itself.
         let type_id = TypeId(self.program.types.len() as u32);
         self.program.types.push(TypeDecl { name: name.into(), ..TypeDecl::default() });
         self.types.insert((id, args.clone()), type_id);
@@ -270,7 +273,7 @@ impl<'e> Specialize<'e> {
         rank
     }
 
-    /// A term at a place.
+    /// The term with another span.
     fn at(&self, term: Term, span: Span) -> Term {
         Term::new(term.kind().clone(), term.ty().clone(), self.span(span))
     }

@@ -1,4 +1,4 @@
-//! Recursion: the instances of functions that call each other, in the order of their groups.
+//! Recursion: instances of mutually recursive functions, in the order of their groups.
 
 use std::rc::Rc;
 
@@ -9,8 +9,8 @@ use crate::components::components;
 use crate::typed::{Function, FunctionId};
 
 impl Specialize<'_> {
-    /// The instances of local functions that `term` and these functions themselves ask for, around
-    /// the term.
+    /// The instances of local functions that `term` and these functions themselves use, bound
+    /// around the term.
     pub(super) fn recursive_instances(
         &mut self,
         functions: &[(FunctionId, Rc<Function>)],
@@ -30,7 +30,7 @@ impl Specialize<'_> {
         around(made, term)
     }
 
-    /// An instance that is asked for and not made yet.
+    /// An instance in use that has not been made yet.
     fn missing_instance(
         &self,
         functions: &[(FunctionId, Rc<Function>)],
@@ -77,7 +77,7 @@ impl Specialize<'_> {
     }
 }
 
-/// The functions around a term, those that call each other together.
+/// Binds functions around a term, mutually recursive ones together.
 fn around(made: Vec<(Var, Term)>, term: Term) -> Term {
     let place = |var: &Var| made.iter().position(|(known, _)| known == var);
     let edges: Vec<Vec<usize>> = made
@@ -100,11 +100,11 @@ fn around(made: Vec<(Var, Term)>, term: Term) -> Term {
     })
 }
 
-/// Definitions get other numbers.
+/// Renumbers definitions.
 struct Renumber<'p>(&'p [DefId]);
 
 impl Rebuild for Renumber<'_> {
-    /// The spine of `let`s in a loop: it may be many thousands long.
+    /// Iterates over a spine of `let`s, because it may be many thousands long.
     fn term(&mut self, term: &Term) -> Term {
         let (mut spine, mut rest) = (Vec::new(), term);
         while let TermKind::Let(x, t, s) = rest.kind() {

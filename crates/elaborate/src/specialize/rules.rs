@@ -1,7 +1,7 @@
-//! Functions with rules: each rule becomes a function by itself, of the parameters, the value where
-//! it asks for it, and the tangents.
+//! Functions with rules: each rule becomes a function of the parameters, the primal value if the
+//! rule takes it, and the tangents or the cotangent.
 //!
-//! *Keeps*: a rule that gives arrays of other sizes than it should fails, at the rule.
+//! *Keeps*: a rule that returns arrays of wrong sizes fails, at the rule.
 
 use lambada_core::{self as core, Ruled, Term, TermKind, Ty, Var};
 use lambada_prim::Prim;
@@ -22,7 +22,7 @@ impl Specialize<'_> {
         let jvp = rules.jvp.as_ref().map(|rule| self.jvp_rule(function, rule, &result));
         let vjp = rules.vjp.as_ref().map(|rule| self.vjp_rule(function, rule, &result));
         let (ty, span) = (bare.ty().clone(), bare.span());
-        // Inside of the library there is a place outside of it to blame.
+        // Inside of the library, `blame` is a place outside of it.
         let library = self.scope.blame.is_some();
         let ruled = Ruled { name: rules.name.clone(), library, function: bare, jvp, vjp };
         Term::new(TermKind::Ruled(Box::new(ruled)), ty, span)
@@ -75,7 +75,7 @@ impl Specialize<'_> {
         self.rule(rule, vars, value.is_some(), spine, body)
     }
 
-    /// The parameters once more, for a rule.
+    /// Binds the parameters again, for a rule.
     fn enter(&mut self, function: &Function, spine: &mut Spine) -> Vec<Var> {
         let vars: Vec<Var> = function.params.iter().map(|pat| self.parameter(pat)).collect();
         for (pat, var) in function.params.iter().zip(&vars) {
@@ -86,7 +86,7 @@ impl Specialize<'_> {
         vars
     }
 
-    /// The value of the function, if the rule asks for it, or if it is needed all the same.
+    /// The value of the function, if the rule takes it or if it is `needed`.
     fn value(&mut self, rule: &Rule, ty: &Ty, needed: bool, spine: &mut Spine) -> Option<Var> {
         let Some(pat) = &rule.value else {
             return needed.then(|| self.fresh("value", ty.clone()));
@@ -130,7 +130,7 @@ impl Specialize<'_> {
         core::Rule { pseudo, takes_value, adds, function, span: self.span(span) }
     }
 
-    /// Checks that all arrays of a value are as large as those of another one of the same type.
+    /// Checks that all arrays of a value have the sizes of those of another value of the same type.
     fn same_sizes(
         &mut self,
         found: &Term,
@@ -155,7 +155,7 @@ impl Specialize<'_> {
     }
 }
 
-/// The ways to all axes of a value, but those inside of variants.
+/// Paths to all axes of a value, except those inside of variants.
 fn axes(ty: &Ty) -> Vec<Vec<Step>> {
     let inside = |step: Step, ty: &Ty| {
         let longer = |rest: Vec<Step>| [vec![step], rest].concat();

@@ -1,6 +1,5 @@
-//! What is evident of the sizes of the variables of a core term: enough to leave out the checks of
-//! equations that hold by construction. Sound by itself: it looks at values, not at what inference
-//! believes.
+//! Evident sizes of the variables of a core term, enough to omit checks of equations that hold by
+//! construction. Sound by itself: it relies on values, not on inference.
 
 use std::collections::HashMap;
 
@@ -9,7 +8,7 @@ use lambada_prim::{Prim, Scalar};
 
 use crate::solve::size::{Atom, Poly};
 
-/// What a symbolic number is.
+/// Meaning of a symbolic number.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Symbol {
     /// The value of an `int` variable.
@@ -40,7 +39,7 @@ impl Shapes {
         }
     }
 
-    /// It has been checked that the size of a variable is this.
+    /// Records a checked size of a variable.
     pub fn assume(&mut self, var: &Var, axis: usize, size: Poly) {
         self.axes.insert((var.id, axis), size);
     }
@@ -137,8 +136,8 @@ impl Shapes {
         }
     }
 
-    /// The size that `for i < n` has: a negative bound makes it empty, so only what cannot be
-    /// negative is a size.
+    /// The size of `for i < n`. A negative bound gives an empty array, so only a number that cannot
+    /// be negative is a size.
     fn extent(&mut self, n: &Term) -> Option<Poly> {
         let value = self.value(n)?;
         let evident = value.as_constant().is_some_and(|k| k >= 0) || self.is_size(&value);
@@ -154,7 +153,7 @@ impl Shapes {
         value.terms().all(|(atoms, count)| count > 0 && atoms.iter().all(|atom| axis(*atom)))
     }
 
-    /// What is evident of the value of a variable.
+    /// Records the evident sizes, or the evident integer value, of a variable.
     pub fn record(&mut self, var: &Var, value: &Term) {
         if var.ty == Ty::INT {
             if let Some(known) = self.value(value) {

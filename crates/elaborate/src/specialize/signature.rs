@@ -1,4 +1,4 @@
-//! What a definition's signature says of sizes, for those who bring data.
+//! Sizes in a definition's signature, for callers that supply data.
 
 use std::rc::Rc;
 
@@ -12,12 +12,12 @@ use crate::solve::size::Poly;
 use crate::solve::ty::{self as solve, Node};
 
 impl Specialize<'_> {
-    /// Of a definition of type `ty` whose body has come out with the type `body`.
+    /// The signature of a definition of type `ty` whose body has the core type `body`.
     pub(super) fn signature(&mut self, global: &Global, mut ty: solve::Ty, body: &Ty) -> Signature {
         let mut at = body.clone();
         let mut namer = Namer::default();
         self.from.solver.reserve(ty, &mut namer);
-        // A size that is called like an `int` parameter would be taken for it.
+        // A size with the name of an `int` parameter would be confused with it.
         global.function.names.iter().for_each(|name| namer.avoid(name.clone()));
         let mut params = Vec::new();
         for name in global.function.names.iter() {
@@ -28,7 +28,7 @@ impl Specialize<'_> {
             params.push((name.clone(), sized));
             ty = to;
         }
-        // A definition such as `def f = sin >> cos` has parameters that nothing names.
+        // A definition such as `def f = sin >> cos` has parameters without names.
         while let Node::Fun(from, to) = self.from.solver.get(ty) {
             let (from, to) = (*from, *to);
             let core = next_parameter(&mut at).unwrap_or_else(|| self.mono(from));
@@ -40,15 +40,14 @@ impl Specialize<'_> {
         Signature { params, result }
     }
 
-    /// A type as the definition of another writes it, with the names that this one gives to its
-    /// sizes.
+    /// A type from another definition, with the size names of this one.
     pub(super) fn sized_by_name(&mut self, ty: solve::Ty, core: &Ty) -> SizedTy {
         let mut namer = Namer::default();
         self.from.solver.reserve(ty, &mut namer);
         self.sized(ty, core, &mut namer)
     }
 
-    /// A type with the sizes that inference has found.
+    /// A type with the inferred sizes.
     fn sized(&mut self, ty: solve::Ty, core: &Ty, namer: &mut Namer) -> SizedTy {
         let node = self.from.solver.get(ty).clone();
         match (core, node) {
@@ -104,14 +103,14 @@ fn next_parameter(at: &mut Ty) -> Option<Ty> {
     Some((*from).clone())
 }
 
-/// `x`, or `x2` and so on where that is taken.
+/// The first free name of `x`, `x2`, `x3`, ….
 fn unnamed(params: &[(Rc<str>, SizedTy)]) -> Rc<str> {
     let names = std::iter::once("x".to_string()).chain((2..).map(|k| format!("x{k}")));
     let mut free = names.filter(|name| params.iter().all(|(taken, _)| **taken != **name));
     free.next().unwrap_or_default().into()
 }
 
-/// A type of which no size is known.
+/// A type without known sizes.
 fn unsized_ty(ty: &Ty) -> SizedTy {
     match ty {
         Ty::Scalar(scalar) => SizedTy::Scalar(*scalar),

@@ -1,4 +1,4 @@
-//! What stands around a term: `let`s and checks, in order, so that long programs are not deep.
+//! The context of a term: `let`s and checks in order, so that long programs are not deeply nested.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -9,17 +9,17 @@ use lambada_source::{Site, Span};
 use super::Specialize;
 use crate::typed::{Function, FunctionId};
 
-/// One thing around a term.
+/// One binding or check around a term.
 pub(super) enum Item {
     Let(Var, Term),
     Check(Term, Site, Vec<Term>),
-    /// The instances of a local function that what follows asks for.
+    /// The instances of a local function that the rest uses.
     Function(FunctionId, Rc<Function>),
-    /// Those of functions that may call each other.
+    /// The instances of functions that may call each other.
     Functions(Rc<[(FunctionId, Rc<Function>)]>),
 }
 
-/// What stands around a term, outermost first.
+/// The context of a term, outermost first.
 #[derive(Default)]
 pub(super) struct Spine(pub Vec<Item>);
 
@@ -30,7 +30,8 @@ impl Specialize<'_> {
         spine.0.push(Item::Let(var, value));
     }
 
-    /// A term that may be mentioned many times: a variable or literal, or a new variable for it.
+    /// A term that may be mentioned repeatedly: a variable or literal, otherwise a new variable
+    /// bound to it.
     pub(super) fn share(&mut self, spine: &mut Spine, hint: &str, term: Term) -> Term {
         if let TermKind::Var(_) | TermKind::Lit(_) = term.kind() {
             return term;
@@ -49,7 +50,7 @@ impl Specialize<'_> {
         Term::new(TermKind::Var(var.clone()), var.ty, span)
     }
 
-    /// A check before what follows.
+    /// A check before the rest.
     pub(super) fn check_in(
         &mut self,
         spine: &mut Spine,
@@ -62,7 +63,7 @@ impl Specialize<'_> {
         spine.0.push(Item::Check(cond, Site::new(self.span(span), message), values));
     }
 
-    /// The term with all that stands around it.
+    /// The term inside of its context.
     pub(super) fn close(&mut self, spine: Spine, body: Term) -> Term {
         let mut term = body;
         for item in spine.0.into_iter().rev() {

@@ -1,4 +1,4 @@
-//! What the tests share: programs as text, with the prelude of the repository.
+//! Helpers of the tests: programs as text, with the prelude of the repository.
 #![allow(dead_code)] // each test file uses its own part
 
 use lambada_core::Data;
@@ -32,8 +32,7 @@ pub fn checked(name: &str, text: &str) -> (Sources, Checked, Vec<Problem>) {
     (sources, checked, problems)
 }
 
-/// The modules of the library and the examples that a module imports, and those that these import,
-/// which come first.
+/// The library modules and examples that a module imports, each after its own imports.
 fn library(sources: &mut Sources, main: &Module) -> Vec<(Rc<str>, Module)> {
     let mut found: Vec<(Rc<str>, Module)> = Vec::new();
     for item in &main.items {
@@ -80,7 +79,7 @@ pub fn program(text: &str, entry: &str) -> lambada_core::Program {
     program
 }
 
-/// The value of a definition at arguments, or what it fails with.
+/// The value of a definition at arguments, or the message of its failure.
 pub fn run(text: &str, entry: &str, args: &[Data]) -> Result<Data, String> {
     let program = program(text, entry);
     let id = program.find(entry).expect("the entry is in its program");

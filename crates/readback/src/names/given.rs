@@ -1,4 +1,4 @@
-//! The names that are given to tokens, in the text.
+//! Replaces tokens in the text by their names.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -9,10 +9,10 @@ use lambada_surface::visit::children_mut;
 
 use super::{MARK, hint_of, is_token};
 
-/// What tokens are called.
+/// The name of each token.
 type Given = HashMap<Rc<str>, Rc<str>>;
 
-/// Writes the names for the tokens.
+/// Replaces the tokens of a definition by names.
 pub(super) fn apply_to_def(def: &mut Def, names: &Given) {
     apply_to_params(&mut def.params, names);
     apply(&mut def.body, names);
@@ -43,7 +43,7 @@ fn apply_to_clause(clause: &mut Clause, names: &Given) {
     }
 }
 
-/// A comment names tokens too.
+/// Replaces tokens in a comment.
 fn apply_to_comment(comment: &mut Rc<str>, names: &Given) {
     if is_token(comment) {
         let separated = |c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == MARK);
@@ -57,7 +57,7 @@ fn apply_to_comment(comment: &mut Rc<str>, names: &Given) {
     }
 }
 
-/// The head of a local function: the sizes in its types are tokens too.
+/// Replaces tokens in the head of a local function, also in the sizes of its types.
 fn apply_to_head(def: &mut Def, names: &Given) {
     apply_to_name(&mut def.name.text, names);
     def.params.iter_mut().filter_map(|p| p.ty.as_mut()).for_each(|ty| apply_to_type(ty, names));
@@ -91,7 +91,7 @@ fn apply_to_params<'p>(params: impl IntoIterator<Item = &'p mut Param>, names: &
     params.into_iter().for_each(|param| apply_to_pattern(&mut param.pattern, names));
 }
 
-/// The names that an expression mentions or binds itself, not in the expressions inside.
+/// Replaces the names that an expression itself mentions or binds, without its subexpressions.
 fn apply_here(e: &mut Expr, names: &Given) {
     if let ExprKind::Var(name) = &mut e.kind {
         apply_to_name(name, names);
@@ -123,7 +123,7 @@ fn apply(e: &mut Expr, names: &Given) {
     let mut e = e;
     loop {
         apply_here(e, names);
-        // What follows a binding is not one level deeper.
+        // Iterates over consecutive bindings, because a long text is no deep one.
         let continues =
             matches!(e.kind, ExprKind::Let(..) | ExprKind::Sequence(..) | ExprKind::Commented(..));
         if !continues {

@@ -13,7 +13,7 @@ pub(super) fn shown(f: &Function) -> Result<String, String> {
     shown_with(f, Vec::new())
 }
 
-/// With recursive types that have definitions elsewhere.
+/// With recursive types defined elsewhere.
 fn shown_with(f: &Function, types: Vec<Declared>) -> Result<String, String> {
     check(f).unwrap_or_else(|message| panic!("{message}\n{}", lambada_anf::print(f)));
     let compose = |results: Vec<Expr>| build::tuple(results);
@@ -41,8 +41,8 @@ fn shown_with(f: &Function, types: Vec<Declared>) -> Result<String, String> {
     Ok(text)
 }
 
-/// Nodes of a type that has a definition are its values: with tuples and records, and arrays that
-/// know their sizes.
+/// Nodes of a type defined in the text are values of that type: with tuples, records, and arrays
+/// that know their sizes.
 #[test]
 fn nodes_of_declared_types_are_values() {
     let text = "type tree {
@@ -161,7 +161,7 @@ def main (n : int) =
     assert_eq!(shown(&program).expect("it has a form"), expected);
 }
 
-/// A tangent of a list, of which null is zero.
+/// A tangent of a list, with null as its zero.
 const TANGENT: &str = "type list {
   Nil
   Cons (head : real, tail : ref list)

@@ -58,7 +58,7 @@ def main (k : int) (x : real) =
     assert_eq!(shown(&program).expect("it has a form"), expected);
 }
 
-/// `both` calls itself with the two accumulators in the other order, and gives nothing.
+/// `both` calls itself with its two accumulators exchanged, and returns nothing.
 const BOTH: &str = "def both (k : int) (x : real) into (a : real, b : real) {
   t : bool = le_int k, 0
   if t {
@@ -144,7 +144,7 @@ fn a_function_is_not_written_inside_of_itself() {
     assert!(refused.contains("`nested` adds to an accumulator of its caller"), "{refused}");
 }
 
-/// `mixed` hands on the accumulator that it is given, and one that it makes.
+/// `mixed` passes on the accumulator that it gets, and one that it makes.
 const MIXED: &str = "def mixed (k : int) (x : real) into (a : real, b : real) {
   t : bool = le_int k, 0
   if t {

@@ -1,4 +1,4 @@
-//! What nothing mentions is not printed.
+//! Unused bindings are not printed.
 
 use lambada_anf::read;
 
@@ -31,7 +31,7 @@ fn what_only_a_check_mentions_is_not_printed() {
     assert_eq!(text, "def main (k : int) (x : real) = x * x\n");
 }
 
-/// Nothing reads what the call adds; the call may have no end, so it stays.
+/// Nothing reads the sum of the call; the call may not terminate, so it stays.
 const UNREAD: &str = "def down (k : int) (x : real) into (a : real) {
   t : bool = eq_int k, 0
   r : real = if t {

@@ -117,7 +117,7 @@ pub fn type_name_case(span: Span, name: &str) -> Problem {
     .hint(format!("write `{better}`; capital letters are for constructors"))
 }
 
-/// Its usual spelling here.
+/// The usual spelling of a type's name in this language.
 fn lower(name: &str) -> String {
     match name {
         "Float" | "Double" | "Real" | "Number" => "real".into(),

@@ -24,7 +24,7 @@ pub fn unknown_character(span: Span, c: char) -> Problem {
     }
 }
 
-/// Control characters and the like are told by their number.
+/// Control characters and spaces are shown by their code points.
 fn show(c: char) -> String {
     if c.is_control() || c.is_whitespace() {
         format!("U+{:04X}", u32::from(c))

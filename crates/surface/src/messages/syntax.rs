@@ -1,11 +1,10 @@
-//! What any construct may lack.
+//! Missing parts of any construct.
 
 use lambada_source::{Problem, Span};
 
 use crate::token::Bracket;
 
-/// Where something is missing: at the token found, or after the one before it when that ended its
-/// line.
+/// Place of a missing part: the current token, or the end of the one before if that ended its line.
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
     pub span: Span,
@@ -18,7 +17,7 @@ impl Place {
     }
 }
 
-/// What kind of thing the grammar wants.
+/// The kind of the missing part.
 #[derive(Clone, Copy, Debug)]
 pub enum Missing {
     Expression,

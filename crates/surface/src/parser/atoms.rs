@@ -69,7 +69,7 @@ impl Parser<'_> {
         Ok(self.make(start, kind))
     }
 
-    /// What a text says.
+    /// The content of a quoted text.
     pub(super) fn text(&mut self) -> Rc<str> {
         let text = self.intern(self.here().trim_matches('"'));
         self.bump();
@@ -81,7 +81,7 @@ impl Parser<'_> {
         kind
     }
 
-    /// An integer; the one that only fits with a sign asks for the sign.
+    /// An integer. The largest one, 2⁶³, needs a minus sign.
     fn int(&mut self, value: u64) -> ExprKind {
         let span = self.bump().span;
         let negative =
@@ -92,8 +92,8 @@ impl Parser<'_> {
         ExprKind::Int(value as i64)
     }
 
-    /// A reserved word that was reported as a name is read as one, as is one that can start
-    /// nothing.
+    /// Whether a reserved word is read as a name: because it was reported as one, or because it
+    /// cannot start anything here.
     fn is_mistaken_name(&self, keyword: Keyword) -> bool {
         let next = self.ahead(1).kind;
         let operand = matches!(
@@ -173,14 +173,14 @@ impl Parser<'_> {
         Ok(self.make(start, ExprKind::SectionRight(op, operand)))
     }
 
-    /// Whether this was expression, which has just been read, written in parentheses.
+    /// Whether this expression, which has just been read, has parentheses of its own.
     fn in_own_brackets(&self, expr: &Expr) -> bool {
         self.text[expr.span.start as usize..].starts_with('(')
             && self.text[..expr.span.end as usize].ends_with(')')
             && self.is_one_pair(expr)
     }
 
-    /// Do the first and the last parenthesis of an expression belong to each other?
+    /// Whether the first and the last parenthesis of an expression match.
     fn is_one_pair(&self, expr: &Expr) -> bool {
         let mut depth = 0;
         let first = self.tokens.partition_point(|token| token.span.start < expr.span.start);
@@ -197,7 +197,7 @@ impl Parser<'_> {
         false
     }
 
-    /// The elements of a tuple, or one expression, perhaps with an operator behind it.
+    /// The elements of a tuple, or one expression, perhaps followed by an operator.
     fn elements(&mut self) -> Parse<Box<Expr>> {
         let start = self.at;
         let first = self.element()?;
@@ -285,7 +285,7 @@ impl Parser<'_> {
         Ok(kind.unwrap_or(ExprKind::Error))
     }
 
-    /// A name and then `=`, `,` or the end, not an expression that starts with a name.
+    /// Whether a field follows: a name and then `=`, `,` or the end, and not an expression.
     fn is_field(&self) -> bool {
         let name = matches!(self.kind(), TokenKind::Lower | TokenKind::Keyword(_));
         let next = self.ahead(1).kind;
@@ -329,7 +329,7 @@ impl Parser<'_> {
     }
 }
 
-/// The level of an expression as an operand.
+/// The precedence of an expression as an operand.
 pub(crate) fn level(expr: &Expr) -> u8 {
     match &expr.kind {
         ExprKind::Binary(op, ..) => op.level(),
@@ -364,7 +364,7 @@ pub(crate) fn level(expr: &Expr) -> u8 {
     }
 }
 
-/// May `e` stand on the left of `op` without parentheses?
+/// Whether `e` may stand on the left of `op` without parentheses.
 pub(crate) fn may_precede(e: &Expr, op: BinaryOp) -> bool {
     let least = match op {
         BinaryOp::Pow => POWER + 1,
@@ -382,12 +382,12 @@ pub(crate) fn may_precede(e: &Expr, op: BinaryOp) -> bool {
     level(e) >= least
 }
 
-/// May `e` stand on the right of `op`, with nothing behind it, without parentheses?
+/// Whether `e` may stand on the right of `op`, at the end, without parentheses.
 pub(crate) fn may_follow(e: &Expr, op: BinaryOp) -> bool {
     is_open(e) || if op == BinaryOp::Pow { level(e) >= UNARY } else { level(e) > op.level() }
 }
 
-/// Whether it extends as far right as it can.
+/// Whether the expression extends as far right as possible.
 pub(crate) fn is_open(e: &Expr) -> bool {
     match &e.kind {
         ExprKind::Commented(_, inner) | ExprKind::Broken(inner) => is_open(inner),

@@ -1,8 +1,8 @@
-//! Operators, application and what follows an expression directly: `;`, `with`, `+=`, infix and
-//! prefix operators, arguments, `xs[i]`, `.x`.
+//! Operators, application and suffixes of expressions: `;`, `with`, `+=`, infix and prefix
+//! operators, arguments, `xs[i]`, `.x`.
 //!
-//! Parentheses nest through all functions of this file, so expressions are passed in boxes: the
-//! frames stay small.
+//! Parentheses recurse through all functions of this file, so expressions are boxed to keep stack
+//! frames small.
 
 use super::{Halt, Parse, Parser};
 use crate::ast::{BinaryOp, Expr, ExprKind, Name, UnaryOp};
@@ -11,7 +11,7 @@ use crate::messages::{forms, items, syntax};
 use crate::token::{Bracket, Keyword, TokenKind};
 
 impl BinaryOp {
-    /// How tightly it binds; the levels below and above it belong to [`crate::print`].
+    /// Its precedence; the levels below and above belong to [`crate::print`].
     pub fn level(self) -> u8 {
         match self {
             BinaryOp::Pipe => PIPE,
@@ -39,13 +39,13 @@ pub(crate) const ADDITIVE: u8 = 7;
 pub(crate) const UNARY: u8 = 9;
 pub(crate) const POWER: u8 = 10;
 
-/// What an expression between brackets turned out to be.
+/// The content of index brackets.
 enum Place {
     Index(Box<Expr>),
     Slice(Option<Box<Expr>>, Option<Box<Expr>>),
 }
 
-/// What is between the brackets of `xs[…]`.
+/// The content of the brackets of `xs[…]`.
 pub(super) enum Places {
     Index(Vec<Expr>),
     Slice(Option<Box<Expr>>, Option<Box<Expr>>),
@@ -119,7 +119,7 @@ impl Parser<'_> {
         if self.kind() == TokenKind::PlusEquals { self.addition(start, left) } else { Ok(left) }
     }
 
-    /// `with` may also start a derivative or the fields of a record.
+    /// Whether an update follows; `with` may also start a rule or the fields of a record.
     fn update_follows(&mut self) -> Parse<bool> {
         let next = self.ahead(1);
         match next.kind {
@@ -135,7 +135,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `=`, or `==` with a problem; `form` shows how to write what is being read.
+    /// `=`, or `==` with a problem; `form` is an example of the construct.
     pub(super) fn equals(&mut self, form: &str) -> Parse<()> {
         if self.kind() == TokenKind::Op(BinaryOp::Eq) {
             let span = self.bump().span;
@@ -196,7 +196,7 @@ impl Parser<'_> {
         Ok(left)
     }
 
-    /// The infix operator at the current token; a sign that was probably meant as one is reported.
+    /// The infix operator at the current token; reports a sign that probably stands for one.
     fn operator(&mut self, start: usize) -> Parse<Option<BinaryOp>> {
         match self.kind() {
             TokenKind::Op(op) => Ok(Some(op)),
@@ -210,7 +210,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `and f x = …`?
+    /// Whether `and f x = …` follows.
     fn and_function(&self) -> bool {
         let mut at = self.at + 1;
         while self.tokens[at].kind == TokenKind::Lower {
@@ -219,8 +219,8 @@ impl Parser<'_> {
         self.tokens[at].kind == TokenKind::Equals
     }
 
-    /// No expression is followed by `=`: a comparison was meant, or the start of something new was
-    /// forgotten.
+    /// An `=` after an expression: a comparison was meant, or the start of a new item or binding is
+    /// missing.
     fn stray_equals(&mut self, start: usize) -> Parse<BinaryOp> {
         let mut first = self.at;
         while first > start && !self.tokens[first].starts_line {
@@ -247,7 +247,7 @@ impl Parser<'_> {
             return self.halt(forms::missing_comma(self.tokens[self.at - 1].span));
         }
         let problem = forms::single_equals(self.span());
-        // A line of its own that begins with a name is a definition whose `let` is missing.
+        // A line that begins with a name is a definition without its `let`.
         if first > start && line.starts_line && self.is_named(first) {
             return self.halt(problem);
         }
@@ -258,7 +258,7 @@ impl Parser<'_> {
         Ok(BinaryOp::Eq)
     }
 
-    /// Is what begins at this token and ends here a name, or a pattern in brackets?
+    /// Whether the tokens from `first` to here are a name, or a pattern in brackets.
     fn is_named(&self, first: usize) -> bool {
         match self.tokens[first].kind {
             TokenKind::Lower => self.at == first + 1,
@@ -267,8 +267,8 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether it is the `=` of another field of a record whose brace is missing, which has been
-    /// told.
+    /// Whether this is the `=` of the next field of a record without a closing brace, which has
+    /// been reported.
     fn is_next_field(&self) -> bool {
         let told = self.stray_equals == Some(self.problems.len());
         told && self.at > 2
@@ -276,14 +276,14 @@ impl Parser<'_> {
             && self.tokens[self.at - 2].kind == TokenKind::Comma
     }
 
-    /// What stands between operators; `Error` if it has a problem.
+    /// An operand of operators; `Error` if it has a problem.
     fn operand(&mut self) -> Box<Expr> {
         let start = self.at;
         let operand = self.unary();
         self.or_error(start, operand)
     }
 
-    /// `-e`, `not e`, and the forms that extend as far right as they can.
+    /// `-e`, `not e`, and the forms that extend as far right as possible.
     fn unary(&mut self) -> Parse<Box<Expr>> {
         let start = self.at;
         match self.kind() {
@@ -307,7 +307,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Is `not` a function here, as in `not >> f` and `[not]`?
+    /// Whether `not` is a function here, as in `not >> f` and `[not]`.
     fn without_operand(&self) -> bool {
         match self.kind() {
             TokenKind::Op(op) => op != BinaryOp::Sub,
@@ -340,7 +340,7 @@ impl Parser<'_> {
         Ok(self.make(start, ExprKind::Unary(op, operand)))
     }
 
-    /// `a ** b`, to the right, where `b` may have a sign.
+    /// `a ** b`, right-associative; `b` may have a sign.
     fn power(&mut self, start: usize) -> Parse<Box<Expr>> {
         let base = self.application(start)?;
         if self.kind() != TokenKind::Op(BinaryOp::Pow)
@@ -409,7 +409,7 @@ impl Parser<'_> {
         Ok(self.make(start, ExprKind::Unary(UnaryOp::Not, operand)))
     }
 
-    /// `where x = …`?
+    /// Whether `where x = …` follows.
     fn where_follows(&self) -> bool {
         let mut at = self.at + 1;
         while self.tokens[at].kind == TokenKind::Lower {
@@ -551,7 +551,7 @@ impl Parser<'_> {
         Ok(Place::Slice(from, to))
     }
 
-    /// Reports where an expression should be.
+    /// Reports a missing expression.
     pub(super) fn no_expression<T>(&mut self) -> Parse<T> {
         let span = self.span();
         match self.kind() {

@@ -1,5 +1,5 @@
-//! The forms that start with a word and extend as far right as they can: λ, `let`, `if`, `match`,
-//! `for`, `loop`, `accumulate`.
+//! The forms that start with a keyword and extend as far right as possible: λ, `let`, `if`,
+//! `match`, `for`, `loop`, `accumulate`.
 
 use lambada_source::Span;
 
@@ -68,12 +68,12 @@ impl Parser<'_> {
         Ok(self.make(start, ExprKind::Lambda(params, body)))
     }
 
-    /// `fun x -> e`?
+    /// Whether `fun x -> e` follows.
     pub(super) fn lambda_word(&self) -> bool {
         let word = matches!(self.here(), "fun" | "fn" | "lambda" | "function");
         let mut at = self.at + 1;
-        // No function of this style has a hundred parameters; looking further would cost too much
-        // in a long line of names.
+        // Nobody writes a λ with a hundred parameters, and searching further would be slow in a
+        // long line of names.
         while word && at <= self.at + 100 && matches!(self.tokens[at].kind, TokenKind::Lower) {
             at += 1;
         }
@@ -94,7 +94,7 @@ impl Parser<'_> {
         Ok(self.make(start, ExprKind::Lambda(params, body)))
     }
 
-    /// An arrow, or the other one with a problem.
+    /// An arrow; reports the wrong arrow.
     fn arrow(&mut self, arrow: TokenKind, spelling: &'static str, form: &str) -> Parse<()> {
         let swapped =
             matches!(self.kind(), TokenKind::Arrow | TokenKind::FatArrow) && self.kind() != arrow;
@@ -111,7 +111,7 @@ impl Parser<'_> {
         }
     }
 
-    /// One `let` after the other, without recursion.
+    /// Consecutive `let`s, without recursion.
     fn lets(&mut self) -> Parse<Box<Expr>> {
         let mut bindings = Vec::new();
         let body = loop {
@@ -141,7 +141,7 @@ impl Parser<'_> {
         }))
     }
 
-    /// A `let` of which not even the name could be read.
+    /// A `let` without a readable name.
     fn lost_binding(&mut self, start: usize) -> Binding {
         self.lost = true;
         let value = Box::new(self.error_expr(start));
@@ -149,7 +149,7 @@ impl Parser<'_> {
         Binding::Value(Param { pattern, ty: None }, value)
     }
 
-    /// Behind a problem, the `in` of a `let` or the next `let` below it.
+    /// Behind a problem, finds the `in` of a `let`, or the next `let` below it.
     fn find_in(&mut self, start: usize) {
         let column = self.tokens[start].column;
         self.find_where(|p| match p.kind() {
@@ -159,7 +159,8 @@ impl Parser<'_> {
         });
     }
 
-    /// The `in` probably belongs in front of a line that is not deeper than its `let`.
+    /// Reports a missing `in`, which probably belongs before a line indented no deeper than its
+    /// `let`.
     fn missing_in(&mut self, start: usize, keyword: Span) {
         let end = self.at;
         let edge = self.tokens[start].column;
@@ -236,7 +237,7 @@ impl Parser<'_> {
         Ok(param)
     }
 
-    /// `if c then a else if d then b else e`, without recursion along the `else`s.
+    /// `if c then a else if d then b else e`, without recursion over the chain.
     fn choice(&mut self) -> Parse<Box<Expr>> {
         let mut branches = Vec::new();
         let otherwise = loop {
@@ -276,7 +277,7 @@ impl Parser<'_> {
         Ok(condition)
     }
 
-    /// Up to its `else` or `elif`, which stays.
+    /// A branch up to its `else` or `elif`, which is not consumed.
     fn then_branch(&mut self, keyword: Span) -> Parse<Box<Expr>> {
         let in_then = std::mem::replace(&mut self.in_then, true);
         let yes = self.expr();
@@ -332,14 +333,13 @@ impl Parser<'_> {
         Ok(self.make(start, ExprKind::Match(subject, arms)))
     }
 
-    /// Does a `|` follow, perhaps behind a problem?
+    /// Whether a `|` follows, perhaps behind a problem.
     fn another_case(&mut self) -> bool {
         self.find(|kind| kind == TokenKind::Bar);
         !self.lost && self.kind() == TokenKind::Bar
     }
 
-    /// Where the first case of a `match` starts if it has no `|`: at the last line before the first
-    /// `->`.
+    /// Start of the first case of a `match` without its `|`: the last line before the first `->`.
     fn first_pattern(&self) -> usize {
         let mut depth = 0usize;
         let mut line = usize::MAX;
@@ -374,7 +374,7 @@ impl Parser<'_> {
         Ok(Arm { pattern, body: *self.or_error(start, body) })
     }
 
-    /// The arrow behind the pattern of a case.
+    /// The arrow after the pattern of a case.
     fn case_arrow(&mut self) -> Parse<()> {
         if !self.lost {
             let problem = match self.kind() {
@@ -419,7 +419,8 @@ impl Parser<'_> {
         Ok(self.make(start, ExprKind::For(clauses, body)))
     }
 
-    /// One or more, separated by commas. Behind a problem the arrow comes first.
+    /// One or more clauses, separated by commas. Behind a problem, parsing continues at the next
+    /// comma or arrow.
     fn clauses(&mut self) -> Parse<Vec<Clause>> {
         let mut all = vec![self.clause()?];
         loop {

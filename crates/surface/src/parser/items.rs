@@ -1,4 +1,4 @@
-//! Definitions, types and imports, and how one problem does not spoil the next item.
+//! Definitions, types and imports, and recovery at the next item.
 
 use std::rc::Rc;
 
@@ -19,7 +19,7 @@ const DEF_WORDS: &[&str] =
 const TYPE_WORDS: &[&str] = &["data", "datatype", "enum", "struct", "newtype", "record"];
 const IMPORT_WORDS: &[&str] = &["open", "include", "use", "from", "require", "using"];
 
-/// What stands between the keyword of a definition and its `=`.
+/// The part of a definition between its keyword and its `=`.
 #[derive(Default)]
 struct Head {
     sizes: Vec<Name>,
@@ -67,7 +67,7 @@ impl Parser<'_> {
         (self.lost, self.resumed, self.fruitless) = (false, false, 0);
     }
 
-    /// Skips to where an item may start, at least one token behind `start`.
+    /// Skips to a possible start of an item, at least one token after `start`.
     fn next_item(&mut self, start: usize) {
         self.at = self.at.max(start + 1).min(self.tokens.len() - 1);
         while !self.at_item() {
@@ -75,7 +75,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Does an item, or what was probably meant as one, start here?
+    /// Whether an item, or a misspelled one, starts here.
     fn at_item(&self) -> bool {
         let token = self.token();
         let here = token.starts_line && token.column <= self.item_column;
@@ -84,7 +84,7 @@ impl Parser<'_> {
             || self.forgotten_def()
     }
 
-    /// Whether this is another language's `def`, `type` or `import`.
+    /// Whether this is a word of another language for `def`, `type` or `import`.
     pub(super) fn foreign_word(&self, at: usize) -> bool {
         let word = self.text_at(at);
         let known =
@@ -154,7 +154,7 @@ impl Parser<'_> {
         self.halt(problem)
     }
 
-    /// `f x y = …` at the column of the item?
+    /// Whether `f x y = …` stands at the column of the item.
     fn forgotten_def(&self) -> bool {
         let token = self.token();
         let mut at = self.at;
@@ -183,7 +183,7 @@ impl Parser<'_> {
         Ok(Item::Import { path, span })
     }
 
-    /// Reports what is left of an item after its end.
+    /// Reports tokens after the end of an item.
     fn end_item(&mut self) -> Parse<()> {
         match self.kind() {
             TokenKind::End | TokenKind::Keyword(Keyword::Def | Keyword::Type | Keyword::Import) => {
@@ -202,9 +202,9 @@ impl Parser<'_> {
                 Ok(())
             }
             TokenKind::Equals => self.halt(forms::single_equals(self.span())),
-            // Said at the `let`.
+            // Reported at the `let`.
             TokenKind::Keyword(Keyword::In) if self.item_is_let => Err(Halt),
-            // The end of something that was skipped?
+            // Possibly the end of a skipped construct.
             _ if self.resumed => Err(Halt),
             _ => {
                 let problem = items::after_item(self.span(), &self.found(), self.here());
@@ -215,7 +215,7 @@ impl Parser<'_> {
 
     // Definitions.
 
-    /// `def rec f [n] x : t = e with jvp dx = e`; from the keyword on, which may be a wrong one or
+    /// `def rec f [n] x : t = e with jvp dx = e`, from the keyword on, which may be wrong or
     /// missing.
     fn def_item(&mut self, keyword: bool) -> Parse<Item> {
         let (start, problems) = (self.at, self.problems.len());
@@ -243,14 +243,14 @@ impl Parser<'_> {
         Ok(Item::Def(Def { doc, recursive, name, sizes, params, result, body, rules, span }))
     }
 
-    /// Skips what is left of an item that has a problem.
+    /// Skips the rest of an item with a problem.
     fn resynchronize(&mut self, start: usize) {
         if !self.at_item() || self.at <= start {
             self.next_item(start.max(self.at.saturating_sub(1)));
         }
     }
 
-    /// Did the lexer find something wrong in here?
+    /// Whether the lexer has reported a problem in this span.
     fn lexical_problem(&self, span: Span) -> bool {
         let start = |problem: &Problem| problem.labels.first().map_or(0, |label| label.span.start);
         let lexical = &self.problems[..self.lexical];
@@ -320,21 +320,21 @@ impl Parser<'_> {
             return self.halt(problem);
         }
         if self.lost {
-            // Callers go by nothing rather than by half of the parameters.
+            // Half of the parameters would mislead callers, so the head is dropped.
             *head = Head::default();
             self.find(|kind| kind == TokenKind::Equals);
         }
         self.equals("a definition is written `def f x = e`")
     }
 
-    /// Does an `=` follow on this line?
+    /// Whether an `=` follows on this line.
     fn equals_follows(&self) -> bool {
         let mut rest = self.tokens[self.at + 1..].iter().take_while(|token| !token.starts_line);
         rest.any(|token| token.kind == TokenKind::Equals)
     }
 
-    /// `{` if the braces after the parameters end the item, so that they hold a body in the style
-    /// of other languages.
+    /// `{` if the braces after the parameters end the item, so that they enclose a body in the
+    /// style of other languages.
     fn braced_body(&self) -> Option<TokenKind> {
         let mut depth = 0usize;
         for (at, token) in self.tokens.iter().enumerate().skip(self.at) {
@@ -389,7 +389,7 @@ impl Parser<'_> {
         })
     }
 
-    /// What follows the body of a function.
+    /// The rules after the body of a function.
     fn rules(&mut self, rules: &mut Vec<Rule>) -> Parse<()> {
         while !self.lost && self.is(Keyword::With) {
             rules.push(self.rule()?);
@@ -398,7 +398,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Does a derivative start here, and no update?
+    /// Whether a rule starts here, and not an update.
     fn at_rule(&self) -> bool {
         self.is(Keyword::With) && matches!(self.text_at(self.at + 1), "jvp" | "vjp" | "pseudo")
     }
@@ -428,7 +428,7 @@ impl Parser<'_> {
         Ok(Rule { pseudo, mode, params, value, body, span: self.span_from(start) })
     }
 
-    /// A name that is a word of the language at this place only.
+    /// Consumes a contextual keyword.
     fn eat_word(&mut self, word: &str) -> bool {
         let found = self.kind() == TokenKind::Lower && self.here() == word;
         if found {
@@ -475,7 +475,7 @@ impl Parser<'_> {
         self.value_name()
     }
 
-    /// A variant if it starts with a constructor, else another name for a type.
+    /// A variant if it starts with a constructor, otherwise an alias.
     fn type_body(&mut self, constructors: &mut Vec<(Name, Vec<TypeExpr>)>) -> Parse<TypeBody> {
         self.equals("a type is written `type shape = Circle real | Rect real real` or `type vec3 = [3]real`")?;
         let bar = self.eat(TokenKind::Bar);

@@ -1,10 +1,10 @@
 //! Tokens to syntax tree, by recursive descent.
 //!
-//! Never fails. A function that cannot go on reports a problem and gives `Err(Halt)`. The
-//! expression around it becomes `Error`, and what encloses that goes on at the next sign of its own
-//! ([`recovery`]): a `,`, the closing bracket, an `in`, `else` or `|`, and at last the next item.
-//! So one mistake is told once, it costs no more than the expression around it, and the others are
-//! all told.
+//! Never fails: panic-mode recovery. A function that cannot continue reports a problem and returns
+//! `Err(Halt)`. The expression around it becomes `Error`, and an enclosing construct continues at
+//! its next synchronizing token ([`recovery`]): a `,`, the closing bracket, an `in`, `else` or `|`,
+//! and at last the next item. So each mistake is reported once, and costs no more than the
+//! expression around it.
 
 mod atoms;
 mod expr;
@@ -28,19 +28,19 @@ use crate::messages::forms as messages;
 use crate::messages::syntax::{self, Missing, Place};
 use crate::token::{Bracket, DocComment, Keyword, Token, TokenKind};
 
-/// How many constructs may stand inside each other, `let`s, `else if`s and `;` not counted.
+/// Limit on the nesting of constructs, without `let`s, `else if`s and `;`.
 const DEPTH: usize = 1024;
 
-/// How many operators, arguments or updates may follow each other.
+/// Limit on consecutive operators, arguments or updates.
 const LENGTH: usize = 10_000;
 
-/// How many constructs around a problem look for their signs up to the end of the item. What is
-/// deeper than that gives up at once, so that the time stays proportional to the length.
+/// Limit on the constructs around a problem that search for their synchronizing tokens up to the
+/// end of the item. Further ones give up at once, so that the time stays linear in the length.
 const SEARCHES: usize = 16;
 
-/// The syntax tree of a text and everything wrong with it. What has no meaning is
-/// [`ExprKind::Error`] and the like in the tree: the body of a definition with a problem is
-/// [`ExprKind::Broken`], so that later phases say nothing about it.
+/// The syntax tree of a text, and its problems. Unreadable parts are [`ExprKind::Error`] and the
+/// like; the body of a definition with a problem is [`ExprKind::Broken`], so that later phases do
+/// not report on it.
 pub fn parse(text: &str, file: FileId) -> (Module, Vec<Problem>) {
     let mut parser = Parser::new(text, file);
     let mut module = parser.module();
@@ -48,15 +48,14 @@ pub fn parse(text: &str, file: FileId) -> (Module, Vec<Problem>) {
     (module, parser.problems)
 }
 
-/// The syntax tree of a single expression, as typed into a shell, and everything wrong with it.
+/// The syntax tree of a single expression, as typed into a shell, and its problems.
 pub fn parse_expr(text: &str, file: FileId) -> (Expr, Vec<Problem>) {
     let mut parser = Parser::new(text, file);
     let expr = parser.only_expr();
     (expr, parser.problems)
 }
 
-/// Does a text end before it is complete? It could then go on, as `def f x =` and `let x = 1`
-/// could.
+/// Whether a text is incomplete but could continue, such as `def f x =` and `let x = 1`.
 pub fn is_incomplete(text: &str) -> bool {
     let mut items = Parser::new(text, FileId::default());
     items.module();
@@ -66,14 +65,14 @@ pub fn is_incomplete(text: &str) -> bool {
     !complete(&items) && !complete(&expr) && (items.ended || expr.ended)
 }
 
-/// The syntax tree of a single type, as messages show it; nothing where it is none.
+/// The syntax tree of a single type, as in messages; `None` if the text is no type.
 pub fn parse_type(text: &str) -> Option<TypeExpr> {
     let mut parser = Parser::new(text, FileId::default());
     let ty = parser.type_expr().ok()?;
     (parser.kind() == TokenKind::End && parser.problems.is_empty()).then_some(ty)
 }
 
-/// A problem has been reported; skip to where going on makes sense.
+/// A problem has been reported; the caller must recover.
 #[derive(Debug)]
 struct Halt;
 
@@ -87,42 +86,42 @@ struct Parser<'a> {
     /// The current token.
     at: usize,
     problems: Vec<Problem>,
-    /// How many of the problems are the lexer's; these come first, in the order of the text.
+    /// Number of problems from the lexer; these come first, in source order.
     lexical: usize,
     depth: usize,
-    /// The brackets that are open here.
+    /// The open brackets.
     open: Vec<Bracket>,
-    /// The column of the current item: a definition that starts there, or left of it, ends
-    /// everything.
+    /// The column of the current item. A definition that starts there, or left of it, ends all open
+    /// constructs.
     item_column: u32,
-    /// Does the current item start with `let`, which has been reported?
+    /// Whether the current item starts with `let`, which has been reported.
     item_is_let: bool,
-    /// Arguments of applications stop before this token: the first pattern of a `match` without
+    /// The token at which arguments of applications end: the first pattern of a `match` without
     /// `|`.
     barrier: usize,
-    /// Is a `then` branch being read? There `elif` is told from a name.
+    /// Whether a `then` branch is being read, where `elif` is no name.
     in_then: bool,
-    /// Is a `let rec` being read? There `and` goes on with the next function.
+    /// Whether a `let rec` is being read, where `and` starts the next function.
     in_rec: bool,
-    /// The token behind a bracket whose inside had a problem: what is wrong there is probably the
-    /// same mistake.
+    /// The token after a bracket with a problem inside: a problem there is probably the same
+    /// mistake.
     recovered: usize,
-    /// Has a problem been reported, and no place been found yet from which reading can go on? Then
-    /// nothing is reported.
+    /// Whether the parser is recovering from a problem; then it reports nothing.
     lost: bool,
-    /// How many searches for such a place have ended at the end of this item.
+    /// Number of searches for synchronizing tokens that have ended at the end of this item.
     fruitless: usize,
-    /// Has such a place been found in this item outside of brackets? Then a sign that is missing
-    /// later may be one that was skipped.
+    /// Whether recovery has succeeded in this item outside of brackets; a token missing later may
+    /// have been skipped.
     resumed: bool,
-    /// Reserved words reported as names in this item; told once.
+    /// Reserved words reported as names in this item, each once.
     reserved: Vec<Keyword>,
-    /// Has `_` been reported as a value in this item? A pattern without its `let` has many of them.
+    /// Whether `_` has been reported as a value in this item. A pattern without its `let` has
+    /// several.
     wildcard: bool,
-    /// How many problems there were when an `=` had been told that stands where an operator should.
+    /// Number of problems after a report of an `=` in the place of an operator.
     stray_equals: Option<usize>,
     names: HashMap<&'a str, Rc<str>>,
-    /// Was the first problem that the text ends?
+    /// Whether the first problem is the end of the text.
     ended: bool,
 }
 
@@ -234,7 +233,7 @@ impl<'a> Parser<'a> {
         self.names.entry(text).or_insert_with(|| text.into()).clone()
     }
 
-    /// The current token as a name, whatever it is.
+    /// The current token as a name, of any kind.
     fn bump_name(&mut self) -> Name {
         let text = self.intern(self.here());
         Name { text, span: self.bump().span }
@@ -242,8 +241,8 @@ impl<'a> Parser<'a> {
 
     // Reporting.
 
-    /// Reports a problem, unless it is probably one that has been told: behind a bracket with a
-    /// problem, or of a token that the lexer has found wrong.
+    /// Reports a problem, unless it probably has been reported: after a bracket with a problem, or
+    /// at a token that the lexer has reported.
     fn report(&mut self, problem: Problem) {
         let lexical =
             problem.labels.first().is_some_and(|label| self.lexical_problem_at(label.span));
@@ -253,7 +252,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Did the lexer find something wrong at the start of this?
+    /// Whether the lexer has reported a problem at the start of this span.
     fn lexical_problem_at(&self, span: Span) -> bool {
         let start = |problem: &Problem| problem.labels.first().map_or(0, |label| label.span.start);
         self.problems[..self.lexical].binary_search_by_key(&span.start, start).is_ok()
@@ -264,8 +263,7 @@ impl<'a> Parser<'a> {
         Err(Halt)
     }
 
-    /// Reports that a sign is missing, unless it may have been skipped behind another problem; what
-    /// follows is looked for.
+    /// Reports a missing token, unless recovery may have skipped it, and starts recovery.
     fn missing(&mut self, problem: Problem) {
         if !self.resumed && self.kind() != TokenKind::Bad {
             self.report(problem);
@@ -281,19 +279,19 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Where what is missing here should have been.
+    /// Place for a missing token.
     fn place(&self) -> Place {
         let token = self.token();
         let after = self.at > 0 && (token.starts_line || token.kind == TokenKind::End);
         Place { span: if after { self.tokens[self.at - 1].span } else { token.span }, after }
     }
 
-    /// Reports that `what` was expected, unless the lexer has said already what is wrong here.
+    /// Reports that `what` was expected, unless the lexer has reported this token.
     fn expected(&mut self, missing: Missing, what: &str) -> Halt {
         self.expected_in(missing, what, "")
     }
 
-    /// The same with a hint, if it is not empty.
+    /// Like `expected`, with a hint, if it is not empty.
     fn expected_in(&mut self, missing: Missing, what: &str, form: &str) -> Halt {
         if self.kind() != TokenKind::Bad {
             let problem = match self.enclosing() {
@@ -322,7 +320,7 @@ impl<'a> Parser<'a> {
 
     // Structure.
 
-    /// Does something new start here, so that whatever is open is not going to be closed?
+    /// Whether a new item starts here, so that open constructs will not be closed.
     fn ends_item(&self) -> bool {
         let token = self.token();
         match token.kind {
@@ -334,10 +332,10 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Reads something that may contain itself.
+    /// Reads a construct that may contain itself.
     fn nested<T>(&mut self, inside: impl FnOnce(&mut Self) -> Parse<T>) -> Parse<T> {
         if self.depth >= DEPTH {
-            // What is too deep is so at every sign behind it: once per item is enough.
+            // Nesting that is too deep is reported once per item, and not at every token after it.
             self.fruitless = SEARCHES;
             return self.halt(syntax::too_deep(self.span(), DEPTH));
         }
@@ -347,13 +345,13 @@ impl<'a> Parser<'a> {
         result
     }
 
-    /// Guards against trees that are deep because something long has no brackets.
+    /// Guards against trees that are deep because of long chains without brackets.
     fn count(&mut self, length: &mut usize) -> Parse<()> {
         *length += 1;
         if *length > LENGTH { self.halt(syntax::too_long(self.span(), LENGTH)) } else { Ok(()) }
     }
 
-    /// The innermost open bracket that the tokens before the current one leave open.
+    /// The innermost bracket that is open before the current token.
     fn enclosing(&self) -> Option<(Span, Bracket)> {
         let bracket = *self.open.last()?;
         let mut depth = 0usize;
@@ -368,9 +366,9 @@ impl<'a> Parser<'a> {
         None
     }
 
-    /// Reads the opening bracket at the current token, what is inside, and the closing one. Gives
-    /// `None` where the inside had a problem and reading can go on behind the closing bracket.
-    /// `what` could have come instead of a wrong token.
+    /// Reads the opening bracket at the current token, its content, and the closing bracket. `None`
+    /// if the content had a problem and parsing can continue after the closing bracket. `what`:
+    /// alternatives to a wrong token, for the message.
     fn brackets<T>(
         &mut self,
         what: &str,
@@ -391,7 +389,7 @@ impl<'a> Parser<'a> {
         (self.barrier, self.in_then, self.in_rec) = (barrier, in_then, in_rec);
         match result {
             Ok((value, closed)) => {
-                // Where nothing closes the bracket, what is around looks for its own signs.
+                // If nothing closes the bracket, outer constructs search for their own tokens.
                 let _lost = closed || self.behind(bracket).is_ok();
                 Ok(Some(value))
             }
@@ -399,7 +397,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Skips what is left inside of a bracket with a problem.
+    /// Skips the rest of a bracket with a problem.
     fn behind(&mut self, bracket: Bracket) -> Parse<()> {
         self.lost = true;
         let place = self.at;
@@ -436,7 +434,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Skips to the partner of an opening bracket that has been read, over pairs of brackets.
+    /// Skips to the partner of an opening bracket, over nested pairs.
     fn skip_to(&mut self, bracket: Bracket) -> Parse<()> {
         let mut inner: Vec<Bracket> = Vec::new();
         while !self.ends_item() {
@@ -463,7 +461,7 @@ impl<'a> Parser<'a> {
         Err(Halt)
     }
 
-    /// One or more, separated by commas, up to a closing bracket that stays.
+    /// One or more, separated by commas, up to a closing bracket, which is not consumed.
     fn separated<T>(&mut self, mut one: impl FnMut(&mut Self) -> Parse<T>) -> Parse<Vec<T>> {
         let mut all = vec![one(self)?];
         while self.another() {
@@ -477,7 +475,7 @@ impl<'a> Parser<'a> {
         Ok(all)
     }
 
-    /// Does a `,` follow, perhaps behind a problem?
+    /// Whether a `,` follows, perhaps behind a problem.
     fn another(&mut self) -> bool {
         self.find(|kind| kind == TokenKind::Comma);
         !self.lost && self.kind() == TokenKind::Comma
@@ -488,7 +486,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// An expression with a problem, as far as it could be read.
+/// The readable part of an expression with a problem.
 fn broken(expr: Expr, span: Span) -> Expr {
     match expr.kind {
         ExprKind::Error => Expr { kind: ExprKind::Error, span },

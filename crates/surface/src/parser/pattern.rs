@@ -6,7 +6,7 @@ use crate::messages::syntax::Missing;
 use crate::messages::{forms, lexical};
 use crate::token::{Bracket, Keyword, Token, TokenKind};
 
-/// May a pattern start with this token?
+/// Whether a pattern may start with this token.
 pub(super) fn starts_pattern(token: Token) -> bool {
     match token.kind {
         TokenKind::Lower | TokenKind::Upper | TokenKind::Int(_) | TokenKind::Real(_) => true,
@@ -49,7 +49,7 @@ impl Parser<'_> {
         })
     }
 
-    /// A pattern; behind a problem, `Error`.
+    /// A pattern; `Error` if it has a problem.
     pub(super) fn pattern_or_error(&mut self) -> Pattern {
         let start = self.at;
         let pattern = self.pattern();
@@ -63,7 +63,7 @@ impl Parser<'_> {
         Pattern { kind, span: self.span_from(start) }
     }
 
-    /// `shapes.Circle`, a constructor of an imported file?
+    /// Whether `shapes.Circle`, a constructor of an imported file, follows.
     fn at_qualified(&self) -> bool {
         self.kind() == TokenKind::Lower
             && self.ahead(1).kind == TokenKind::Dot
@@ -211,7 +211,7 @@ impl Parser<'_> {
         Ok(fields.map_or(PatternKind::Error, PatternKind::Record))
     }
 
-    /// `(p : t)` is a pattern with its type, wherever it stands as a parameter.
+    /// A parameter from a pattern; `(p : t)` is a pattern with its type.
     pub(super) fn into_param(pattern: Pattern) -> Param {
         match pattern.kind {
             PatternKind::Annotated(inner, ty) => Param { pattern: *inner, ty: Some(ty) },
@@ -230,7 +230,8 @@ impl Parser<'_> {
         }
     }
 
-    /// Does such a token follow outside of brackets, before anything that no parameter contains?
+    /// Whether such a token follows outside of brackets, before any token that no parameter
+    /// contains.
     fn comes(&mut self, ends: impl Fn(&Self) -> bool) -> bool {
         let start = self.at;
         let mut depth = 0_usize;
@@ -276,7 +277,7 @@ impl Parser<'_> {
             }
             let told = self.problems.len();
             params.push(Self::into_param(self.atomic_pattern()?));
-            // Without the sign that ends them, these were no parameters.
+            // Without the token that ends them, these are no parameters.
             if self.problems.len() > told && !self.comes(&ends) {
                 return Err(Halt);
             }

@@ -1,32 +1,31 @@
-//! Going on behind a problem.
+//! Panic-mode recovery.
 //!
-//! An expression with a problem is [`ExprKind::Error`], and the parser is *lost*: it reports
-//! nothing, reads nothing, and every construct around ends with what it has. The first of them that
-//! waits for a sign of its own, such as the `in` of a `let`, looks for it from the place of the
-//! problem on; where it finds it, reading goes on behind it. What comes first and belongs to a
-//! construct further out ends the search.
+//! After a problem the expression is [`ExprKind::Error`], and the parser is *lost*: it reports and
+//! reads nothing, and every enclosing construct ends with the parts that it has. The innermost
+//! construct with a synchronizing token, such as the `in` of a `let`, searches for it from the
+//! place of the problem, and parsing continues after it. A token of an outer construct ends the
+//! search.
 
 use super::{Halt, Parse, Parser, SEARCHES};
 use crate::ast::{Expr, ExprKind};
 use crate::token::{Bracket, Keyword, Token, TokenKind};
 
-/// A sign that a construct inside of what is skipped waits for, and the token where that construct
-/// starts.
+/// A token that a skipped construct requires, and the first token of that construct.
 type Waiting = (Keyword, Token);
 
-/// What has been opened between a problem and where reading may go on.
+/// The constructs opened between a problem and the current token.
 #[derive(Default)]
 struct Skipped {
     brackets: Vec<Bracket>,
     waiting: Vec<Waiting>,
-    /// Is it between a `for` and its arrow or `do`? There `in` is the `for`'s.
+    /// Whether it is between a `for` and its arrow or `do`; an `in` there belongs to the `for`.
     clauses: bool,
-    /// Was there a `match`? Then `|` may be its own.
+    /// Whether there was a `match`, to which a `|` may belong.
     cases: bool,
 }
 
 impl Parser<'_> {
-    /// What was read, or `Error` in its place.
+    /// The expression, or `Error` in its place.
     pub(super) fn or_error(&mut self, start: usize, read: Parse<Box<Expr>>) -> Box<Expr> {
         read.unwrap_or_else(|Halt| {
             self.lost = true;
@@ -34,18 +33,18 @@ impl Parser<'_> {
         })
     }
 
-    /// `Error` here, where nothing can be read.
+    /// `Error` at the current token.
     pub(super) fn nothing(&self) -> Box<Expr> {
         Box::new(Expr { kind: ExprKind::Error, span: self.span() })
     }
 
-    /// Behind a problem, looks for a sign of the construct that is being read; reading goes on
+    /// When lost, searches for a synchronizing token of the current construct; parsing continues
     /// there.
     pub(super) fn find(&mut self, sign: impl Fn(TokenKind) -> bool) {
         self.find_where(|p| sign(p.kind()));
     }
 
-    /// The same for a sign that is known by what is around it, too.
+    /// Like `find`, for a token recognized by its context.
     pub(super) fn find_where(&mut self, sign: impl Fn(&Self) -> bool) {
         if !self.lost || self.fruitless >= SEARCHES {
             return;
@@ -68,8 +67,7 @@ impl Parser<'_> {
         self.at = start;
     }
 
-    /// Takes note of one more token that is skipped, unless it belongs to a construct around the
-    /// one that is being read.
+    /// Records a skipped token. True if it belongs to a construct around the current one.
     fn is_of_outside(&self, skipped: &mut Skipped, token: Token) -> bool {
         match token.kind {
             TokenKind::Open(bracket) => skipped.brackets.push(bracket),
@@ -96,7 +94,7 @@ impl Parser<'_> {
                 if token.starts_line && token.column <= self.item_column {
                     return true;
                 }
-                // The next of several `let`s: they need one `in` only.
+                // Consecutive `let`s need one `in` only.
                 if let Some((Keyword::In, first)) = skipped.waiting.last()
                     && token.starts_line
                     && token.column <= first.column

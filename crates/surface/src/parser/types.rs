@@ -11,7 +11,7 @@ impl Parser<'_> {
         TypeExpr { kind, span: self.span_from(start) }
     }
 
-    /// `a -> b -> c`, to the right, without recursion along the arrows.
+    /// `a -> b -> c`, right-associative, without recursion.
     pub(super) fn type_expr(&mut self) -> Parse<TypeExpr> {
         self.nested(|p| {
             let mut parts = Vec::new();
@@ -36,7 +36,7 @@ impl Parser<'_> {
             TokenKind::Lower | TokenKind::Upper => {
                 let name = self.type_name();
                 let (mut sizes, mut arguments) = (Vec::new(), Vec::new());
-                // Behind an argument with a problem, what follows is probably no argument.
+                // After an argument with a problem, the next token probably starts no argument.
                 while self.starts_type() && self.at != self.recovered {
                     if self.kind() == TokenKind::Open(Bracket::Square) && self.token().touches {
                         return self.halt(items::size_after_type(self.span(), &name.text));
@@ -90,8 +90,8 @@ impl Parser<'_> {
         Name { text: self.intern(text), span }
     }
 
-    /// Is this bracket a size of the type's own, as in `params [d] [j]`? One that a type touches
-    /// belongs to an array.
+    /// Whether this bracket is a size argument, as in `params [d] [j]`. A bracket that touches a
+    /// type after it belongs to an array.
     fn size_argument(&self) -> bool {
         if self.kind() != TokenKind::Open(Bracket::Square) {
             return false;
@@ -114,7 +114,7 @@ impl Parser<'_> {
         !(starts && next.touches)
     }
 
-    /// `[n]`, `[]`; nothing if what stands there is no size.
+    /// `[n]`, `[]`; `None` if the content is no size.
     fn bracketed_size(&mut self) -> Parse<Option<Option<Expr>>> {
         self.brackets("", |p| {
             if p.kind() == TokenKind::Close(Bracket::Square) {

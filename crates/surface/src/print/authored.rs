@@ -2,17 +2,17 @@
 //!
 //! chosen : layout of an item × its tokens in the text ⟶ layout of the item without choices
 //!
-//! Many constructs may stand on one line or on several, and which is better depends on what they
-//! mean. So a break stays
+//! Many constructs may be on one line or on several, and the better choice depends on their
+//! meaning. So the layout keeps a break
 //! - after `=`, `=>`, `->`, `do`, `then`, `else` and `;`, and after an `in` that begins a line,
 //! - before `in`, `else`, `with`, `|` and infix operators,
 //! - between the parameters of a definition, and between numbers in a list,
 //! - in brackets: after the opening one, and after the commas if there is one after each of them.
 //!
-//! So do sizes without spaces: `[d*(d-1)/2]`.
+//! Sizes without spaces stay, too: `[d*(d-1)/2]`.
 //!
-//! Keeps: what the layout breaks by itself at such a place, for want of room, it breaks there
-//! again. So formatting twice changes nothing.
+//! Keeps: a break made by the layout for lack of room is kept when formatting again, so formatting
+//! is idempotent.
 
 use lambada_source::{About, Doc, Rewrite, Side};
 
@@ -56,7 +56,7 @@ struct Author<'a> {
     nearest: &'a Nearest,
     /// The tokens of the text.
     source: &'a [Token],
-    /// What is known of the list to which a token of the text belongs.
+    /// For each token of the text the list around it.
     lists: Vec<List>,
     /// The next token of the layout.
     at: usize,
@@ -65,11 +65,11 @@ struct Author<'a> {
 /// A list in brackets.
 #[derive(Clone, Copy)]
 struct List {
-    /// How many brackets were opened before it.
+    /// Number of brackets opened before it.
     number: usize,
     /// Whether there is a line break after each comma.
     by_line: bool,
-    /// Does the closing bracket start a line?
+    /// Whether the closing bracket starts a line.
     closed_below: bool,
 }
 
@@ -99,13 +99,13 @@ fn lists(source: &[Token]) -> Vec<List> {
 }
 
 impl Author<'_> {
-    /// Did the author begin a line between the last token of the layout and the next one?
+    /// Whether the author began a line between the last token of the layout and the next one.
     fn breaks(&self) -> bool {
         let Some((last, next)) = self.around() else { return false };
         self.source[last + 1..=next].iter().any(|token| token.starts_line)
     }
 
-    /// The tokens of the text around the place at which we are.
+    /// The tokens of the text before and after the current place.
     fn around(&self) -> Option<(usize, usize)> {
         let (last, next) = (self.nearest.last(self.at)?, self.nearest.next(self.at)?);
         (last < next).then_some((last, next))
@@ -116,13 +116,13 @@ impl Author<'_> {
         self.around().map(|(last, _)| self.lists[last])
     }
 
-    /// Does the author's line end behind the next token, as `let y = x in` may?
+    /// Whether the author's line ends after the next token, as in `let y = x in`.
     fn ends_line(&self) -> bool {
         let next = self.around().and_then(|(_, next)| self.source.get(next + 1));
         next.is_some_and(|token| token.starts_line)
     }
 
-    /// Does an operator in the bracket that has just been opened touch what stands before it?
+    /// Whether an operator inside of the bracket just opened touches the token before it.
     fn tight(&self) -> bool {
         let Some((open, first)) = self.around() else { return false };
         let inside = self.source[first..].iter().zip(&self.lists[first..]);
@@ -135,7 +135,7 @@ impl Author<'_> {
         self.at.checked_sub(1).map(|last| self.out[last].kind)
     }
 
-    /// Whether this is a place at which the author's line break stays.
+    /// Whether the layout keeps the author's line break at this place.
     fn keeps(&self) -> bool {
         let comma = matches!(self.last(), Some(TokenKind::Comma));
         comma && self.list().is_some_and(|list| list.by_line)
@@ -144,7 +144,7 @@ impl Author<'_> {
     }
 }
 
-/// May what follows this stand on a line of its own?
+/// Whether the next token may stand on a line of its own.
 fn leads(kind: TokenKind) -> bool {
     use TokenKind::{Arrow, Equals, FatArrow, Open, Semicolon};
     matches!(kind, Equals | Arrow | FatArrow | Semicolon | Open(_))
@@ -154,7 +154,7 @@ fn leads(kind: TokenKind) -> bool {
         )
 }
 
-/// Whether this may begin a line.
+/// Whether the token may begin a line.
 fn starts(kind: TokenKind) -> bool {
     matches!(kind, TokenKind::Bar | TokenKind::Op(_))
         || matches!(kind, TokenKind::Keyword(Keyword::Else | Keyword::With))
@@ -180,7 +180,7 @@ impl Rewrite for Author<'_> {
                 Some(TokenKind::Open(_)) => {
                     self.breaks() || self.list().is_some_and(|list| list.closed_below)
                 }
-                // An `in` at the end of a line is no reason for a line of its own.
+                // An `in` at the end of a line needs no line of its own.
                 Some(TokenKind::Keyword(Keyword::In)) => {
                     self.around().is_some_and(|(last, _)| self.source[last].starts_line)
                         && self.breaks()

@@ -1,7 +1,7 @@
 //! Expressions.
 //!
-//! Parentheses stand where the [`level`] of an expression is below what its place needs, and around
-//! what extends as far right as it can where something follows that it would take in ([`Follow`]).
+//! Parentheses stand where the [`level`] of an expression is lower than its place requires, and
+//! around an open expression that would absorb the token after it ([`Follow`]).
 
 use lambada_source::{About, Doc, Side};
 
@@ -14,15 +14,15 @@ use crate::ast::{
 };
 use crate::parser::{ADDITIVE, PIPE, POWER, UNARY, is_open};
 
-/// What comes after an expression before the next closing bracket or word.
+/// The token after an expression, before the next closing bracket or word.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Follow(u8);
 
 impl Follow {
     pub(super) const NOTHING: Follow = Follow(0);
-    /// `|`, which a `match` would take for its own.
+    /// `|`, which a `match` would absorb.
     const BAR: Follow = Follow(1);
-    /// `;`, which everything that extends to the right takes in.
+    /// `;`, which every form that extends to the right would absorb.
     const SEMICOLON: Follow = Follow(2);
     /// An operator, `with`, an argument, an index or a field.
     pub(super) const OPERATOR: Follow = Follow(4);
@@ -32,7 +32,7 @@ impl Follow {
     }
 }
 
-/// An expression in a place that needs a level, followed by something.
+/// An expression in a place that requires a level, followed by a token.
 pub(super) fn expr(e: &Expr, least: u8, follow: Follow) -> Doc {
     if is_not(e) {
         return "(not)".into();
@@ -44,7 +44,7 @@ pub(super) fn expr(e: &Expr, least: u8, follow: Follow) -> Doc {
     }
 }
 
-/// Whether it is the function `not`, which the parser reads as `\x -> not x` of one place.
+/// Whether the λ is the function `not`, which the parser reads as `\x -> not x` at one place.
 fn is_not(e: &Expr) -> bool {
     let ExprKind::Lambda(params, body) = &e.kind else { return false };
     let ExprKind::Unary(UnaryOp::Not, operand) = &body.kind else { return false };
@@ -69,12 +69,12 @@ fn needs_parentheses(e: &Expr, least: u8, follow: Follow) -> bool {
     sequence || addition || level(e) < least
 }
 
-/// A part that ends where a bracket or a word ends it.
+/// An expression that a bracket or a word ends.
 fn closed(e: &Expr) -> Doc {
     expr(e, 0, Follow::NOTHING)
 }
 
-/// The same where no `;` may stand.
+/// Like `closed`, where no `;` may stand.
 fn single(e: &Expr) -> Doc {
     expr(e, 1, Follow::NOTHING)
 }
@@ -83,7 +83,7 @@ fn text(text: impl Into<String>) -> Doc {
     Doc::text(text)
 }
 
-/// A literal that is read back as the same real.
+/// A literal that parses to the same real.
 pub(super) fn real(value: f64) -> String {
     if value.is_finite() { format!("{value:?}") } else { value.to_string().to_lowercase() }
 }
@@ -162,7 +162,8 @@ fn with_body(head: Doc, body: &Expr, follow: Follow) -> Doc {
     (head + (Doc::line() + expr(body, 0, follow)).nest(2)).group()
 }
 
-/// What an index or a field follows; after a number it would be read as part of it.
+/// The base of an index or a field. A number gets parentheses, because the index or field would be
+/// read as part of it.
 fn base(e: &Expr) -> Doc {
     if matches!(e.kind, ExprKind::Int(_) | ExprKind::Real(_)) {
         return parens(bare(e, Follow::NOTHING));
@@ -185,8 +186,8 @@ fn slice(from: Option<&Expr>, to: Option<&Expr>) -> Doc {
         + "]".into()
 }
 
-/// `array with [i] = e with …`: on one line, or each `with` begins one; a single one stays with the
-/// name of the array.
+/// `array with [i] = e with …`: on one line, or one line for each `with`; a single one stays on the
+/// line of the array's name.
 fn update(array: &Expr, places: Doc, value: &Expr, follow: Follow) -> Doc {
     let named = matches!(array.kind, ExprKind::Var(_));
     let line = if named { text(" ") } else { Doc::line() };
@@ -206,10 +207,10 @@ fn field((name, value): &(Name, Expr)) -> Doc {
     if same { name } else { (name + " =".into() + (Doc::line() + single(value)).nest(2)).group() }
 }
 
-/// A tuple of at least so many atoms takes a line after the other, not a line for each.
+/// Number of atoms from which a tuple fills lines instead of using one line for each.
 pub(super) const MANY: usize = 5;
 
-/// Parts side by side, in parentheses.
+/// Parts that fill lines, in parentheses.
 pub(super) fn filled(parts: Vec<Doc>) -> Doc {
     let last = parts.len().saturating_sub(1);
     let part = |(k, part)| if k < last { part + ",".into() } else { part };
@@ -224,7 +225,7 @@ fn is_atom(e: &Expr) -> bool {
     matches!(e.kind, ExprKind::Var(_) | ExprKind::Int(_) | ExprKind::Real(_) | ExprKind::Bool(_))
 }
 
-/// Literals side by side, other elements on one line or each on its own.
+/// Literals fill lines; other elements are on one line or each on its own.
 fn array(parts: &[Expr]) -> Doc {
     let literal = |e: &Expr| {
         matches!(
@@ -268,8 +269,8 @@ fn application(e: &Expr, follow: Follow) -> Doc {
     }
 }
 
-/// An argument: a λ needs parentheses unless it is the last thing there is, and so do the other
-/// forms.
+/// An argument, in parentheses if it is an open form; `application` handles a final λ, which needs
+/// none.
 fn self_contained(e: &Expr) -> Doc {
     if is_not(e) {
         return "not".into();
@@ -282,7 +283,7 @@ fn lambda(params: &[Param], body: &Expr, follow: Follow) -> Doc {
     with_body(text("\\") + params + " ->".into(), body, follow)
 }
 
-/// `(- x)` would be a negation, so the section of `-` adds the negative.
+/// `(- x)` would be a negation, so the section of `-` adds the negation.
 fn section_right(op: BinaryOp, inner: &Expr) -> Doc {
     if op == BinaryOp::Sub {
         return text("(+ ") + unary(UnaryOp::Neg, inner, Follow::NOTHING) + ")".into();
@@ -292,7 +293,7 @@ fn section_right(op: BinaryOp, inner: &Expr) -> Doc {
         + ")".into()
 }
 
-/// Two signs in a row would start a comment.
+/// A negation. Two signs in a row would start a comment.
 fn unary(op: UnaryOp, inner: &Expr, follow: Follow) -> Doc {
     let signed = matches!(inner.kind, ExprKind::Unary(UnaryOp::Neg, _)) || is_negative(inner);
     match op {
@@ -308,11 +309,10 @@ fn comment_lines(comment: &str) -> Doc {
     Doc::concat(comment.split('\n').map(line))
 }
 
-/// A `let` of an author stands on one line if it takes at most so many columns.
+/// Limit on the width of a `let` that may stand on one line, if an author wrote it so.
 const SHORT_LET: usize = 60;
 
-/// `let`s under each other and one `in`; a single short `let` on one line where an author wrote it
-/// so.
+/// Consecutive `let`s with one `in`; a single short `let` on one line if an author wrote it so.
 fn lets(e: &Expr, follow: Follow) -> Doc {
     let mut bindings = Vec::new();
     let mut body = e;
@@ -342,7 +342,7 @@ fn lets(e: &Expr, follow: Follow) -> Doc {
     (Doc::concat(bindings) + line + comments + result).short_group(SHORT_LET)
 }
 
-/// `in e`, with `e` behind the `in` unless an author has it below.
+/// `in e`, with `e` after the `in` unless an author has it below.
 fn result(body: &Expr, follow: Follow) -> Doc {
     let behind = if let ExprKind::Tuple(parts) = &body.kind
         && !is_filled(parts)
@@ -371,7 +371,7 @@ fn local_functions(defs: &[Def]) -> Doc {
     )
 }
 
-/// `if … else if … else`: on one line, or each branch begins one and stands on it if it fits.
+/// `if … else if … else`: on one line, or one line for each branch that fits.
 fn choice(e: &Expr, follow: Follow) -> Doc {
     let mut parts = Vec::new();
     let mut rest = e;

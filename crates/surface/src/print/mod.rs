@@ -1,8 +1,8 @@
-//! Syntax tree to text, in the canonical layout: lines of at most 100 columns where possible, as
-//! few parentheses as possible. Where a construct may stand on one line or on several, and a person
-//! wrote the text, it stays as that person wrote it ([`authored`]).
+//! Syntax tree to text, in the canonical layout: lines of at most 100 columns where possible, and
+//! as few parentheses as possible. If a person wrote the text, a construct that may be on one line
+//! or on several stays as written ([`authored`]).
 //!
-//! Keeps: `parse(print(tree))` is `tree` up to places, for every tree that parsing can give.
+//! Keeps: `parse(print(tree))` is `tree` up to places, for every tree that the parser can produce.
 
 mod authored;
 mod expr;
@@ -23,10 +23,10 @@ use expr::{Follow, expr};
 use types::{argument_type, param, pattern, ty};
 use weave::Written;
 
-/// The width that the printer keeps to where it can.
+/// Width of lines, where possible.
 pub const WIDTH: usize = 100;
 
-/// The text of a file: if the tree comes from a text, with all that this has besides the tree.
+/// The text of a file, with the comments and spellings of its source, if it has one.
 pub fn print_module(module: &Module) -> String {
     match &module.written {
         Some(text) => whole::file(module, &Written::of(text)).render(WIDTH),
@@ -42,7 +42,7 @@ pub fn print_item(module: &Module, one: &Item) -> String {
     }
 }
 
-/// A tree that nobody has written.
+/// A tree without a source text.
 fn plain(module: &Module) -> Doc {
     let mut parts: Vec<Doc> = Vec::new();
     if let Some(doc) = &module.doc {
@@ -139,7 +139,7 @@ fn equation(head: Doc, body: &Expr, indent: usize) -> Doc {
     (head + " =".into() + self::body(body, indent)).group()
 }
 
-/// What follows an `=`.
+/// The expression after an `=`.
 fn body(e: &Expr, indent: usize) -> Doc {
     (Doc::line() + expr(e, 0, Follow::NOTHING)).nest(indent)
 }
@@ -185,13 +185,13 @@ fn constructor(name: &Name, arguments: &[TypeExpr]) -> Doc {
         + Doc::concat(arguments.iter().map(|argument| Doc::text(" ") + argument_type(argument)))
 }
 
-/// `open items, items close`: on one line, or one item a line. Where an author began the first item
-/// on a line of its own, the closing bracket has one too.
+/// `open items, items close`: on one line, or one line for each item. If an author began the first
+/// item on a line of its own, the closing bracket has one too.
 fn brackets(open: &str, items: impl IntoIterator<Item = Doc>, close: &str) -> Doc {
     brackets_behind(0, open, items, close)
 }
 
-/// The same behind so many columns of the first line.
+/// Like `brackets`, after some columns of the first line.
 fn brackets_behind(
     columns: usize,
     open: &str,
@@ -209,7 +209,7 @@ fn brackets_behind(
     (Doc::text(open) + choice + Doc::text(close)).group()
 }
 
-/// What follows the keyword of a `let`: `p : t`.
+/// The part of a `let` before its `=`: `p : t`.
 fn let_param(param: &Param) -> Doc {
     let ty = param.ty.as_ref().map_or(Doc::nil(), |t| Doc::text(" : ") + ty(t));
     pattern(&param.pattern) + ty

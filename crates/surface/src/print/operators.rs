@@ -1,4 +1,4 @@
-//! How tightly things bind, as far as printing needs to know, and chains of operators.
+//! Precedences for printing, and chains of operators.
 
 use lambada_source::Doc;
 
@@ -12,19 +12,19 @@ pub(super) fn level(e: &Expr) -> u8 {
     if is_negative(e) { UNARY } else { parsed_level(e) }
 }
 
-/// Is this a literal below zero? The parser makes one of the least integer only; other passes make
-/// them too.
+/// Whether this is a negative literal. The parser produces only the least integer; other passes
+/// produce others.
 pub(super) fn is_negative(e: &Expr) -> bool {
     matches!(e.kind, ExprKind::Int(value) if value < 0)
         || matches!(e.kind, ExprKind::Real(value) if value.is_sign_negative())
 }
 
-/// The level that the left operand of an operator needs.
+/// The level that an operator requires of its left operand.
 pub(super) fn left_level(op: BinaryOp) -> u8 {
     if op.level() == POWER || op.level() == COMPARISON { op.level() + 1 } else { op.level() }
 }
 
-/// The level that the right operand of an operator needs; the exponent may have a sign.
+/// The level that an operator requires of its right operand; an exponent may have a sign.
 pub(super) fn right_level(op: BinaryOp) -> u8 {
     if op.level() == POWER { UNARY } else { op.level() + 1 }
 }
@@ -44,7 +44,7 @@ pub(super) fn chain(op: BinaryOp, left: &Expr, right: &Expr, follow: Follow) -> 
     let operands = rest.into_iter().rev().enumerate().map(|(k, (op, operand))| {
         let follow = if k + 1 == count { follow } else { Follow::OPERATOR };
         let sign = format!("{} ", op.spelling());
-        // The lines of a `match` or a `let` stand behind the sign.
+        // The lines of a `match` or a `let` are indented behind the sign.
         let deeper = if is_open(operand) { sign.len() } else { 0 };
         Doc::line() + Doc::text(sign) + expr(operand, right_level(op), follow).nest(deeper)
     });

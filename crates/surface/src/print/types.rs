@@ -10,7 +10,7 @@ fn parens(doc: Doc) -> Doc {
     Doc::text("(") + doc + ")".into()
 }
 
-/// A type where anything may stand.
+/// A type in a place without restrictions.
 pub(super) fn ty(t: &TypeExpr) -> Doc {
     match &t.kind {
         TypeKind::Function(..) => arrows(t),
@@ -63,12 +63,12 @@ fn typed_field((name, t): &(Name, TypeExpr)) -> Doc {
     Doc::text(format!("{} : ", name.text)) + ty(t)
 }
 
-/// A record on one line, or with each field on its own and the brackets around them.
+/// A record on one line, or with one line for each field and each bracket.
 pub(super) fn record_block(fields: &[(Name, TypeExpr)]) -> Doc {
     Doc::brackets("{", fields.iter().map(typed_field), "}")
 }
 
-/// `[n]`, `[]`; with or without spaces around the operators, as the author has it.
+/// `[n]`, `[]`; spaces around operators as the author wrote them.
 fn bracketed(size: Option<&Expr>) -> Doc {
     let Some(size) = size else { return "[]".into() };
     let doc = expr(size, 1, Follow::NOTHING);
@@ -81,7 +81,7 @@ fn bracketed(size: Option<&Expr>) -> Doc {
     Doc::text("[") + size + "]".into()
 }
 
-/// May a size be without spaces? Those of a call, and between two signs, have a meaning.
+/// Whether a size may be without spaces. Spaces in a call, and between two signs, have a meaning.
 fn is_compact(size: &Expr) -> bool {
     use BinaryOp::{Add, Div, Mul, Rem, Sub};
     if let ExprKind::Binary(op, a, b) = &size.kind {

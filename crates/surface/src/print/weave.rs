@@ -1,13 +1,13 @@
-//! What a text has besides its tree, put into the layout of the tree: comments, empty lines,
+//! Adds the parts of a text that its tree lacks to the layout of the tree: comments, empty lines,
 //! parentheses, spellings of numbers.
 //!
 //! weave : layout of an item × its words in the text ⟶ layout of the item
 //!
-//! Assumes: the layout has the tokens of the text in their order, but for parentheses and what the
-//! canonical layout leaves out. Gives: a layout with every comment but those that are left over. A
-//! comment on a line of its own stands before the token that it stood before, another at the end of
-//! the line with the token that it stood behind, as far as there is a line break. Where there are
-//! comments, lines break. Keeps: the tree; so what formatting changes is layout.
+//! Assumes: the layout has the tokens of the text in their order, except for parentheses and tokens
+//! that the canonical layout omits. Gives: a layout with every comment except those left over. A
+//! comment on a line of its own stays before its next token, another one at the end of the line of
+//! its previous token, if there is a line break. Lines break at comments. Keeps: the tree, so
+//! formatting changes only the layout.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -26,7 +26,7 @@ pub(super) struct Written<'a> {
     pub text: &'a str,
     /// All its tokens.
     pub tokens: Vec<Token>,
-    /// Where its comments are, in their order.
+    /// Spans of its comments, in order.
     pub comments: Vec<Span>,
 }
 
@@ -37,11 +37,11 @@ impl Written<'_> {
     }
 }
 
-/// How far ahead the next common token is looked for.
+/// Limit on the search for the next common token.
 const WINDOW: usize = 400;
 
-/// The layout with what the text has besides it, and the comments, among those in the range, that
-/// no line break came for.
+/// The layout with the additional parts of the text, and the comments of the range that found no
+/// line break.
 pub(super) fn weave(
     doc: &Doc,
     written: &Written,
@@ -79,7 +79,7 @@ fn word<'a>(written: &'a Written, k: usize) -> Word<'a> {
     Word { kind: written.tokens[k].kind, text: text.into() }
 }
 
-/// The tokens of a layout, and which of them comes next at each of its breaks.
+/// The tokens of a layout, and for each of its breaks the next token.
 #[derive(Default)]
 struct Collect {
     words: Vec<Word<'static>>,
@@ -111,14 +111,14 @@ impl Rewrite for Collect {
     }
 }
 
-/// Which tokens of a layout are which tokens of the text.
+/// The correspondence between tokens of a layout and of the text.
 struct Match {
-    /// For each token of the layout: the token of the text.
+    /// For each token of the layout its token in the text.
     source: Vec<Option<usize>>,
-    /// How many parentheses open before a token of the layout, and how many close after it, that
-    /// the layout has not.
+    /// For a token of the layout, the numbers of parentheses that open before it and close after it
+    /// in the text only.
     parentheses: HashMap<usize, (usize, usize)>,
-    /// The first and the last token inside of each pair of these.
+    /// The first and the last token inside of each such pair.
     inside: Vec<(usize, usize)>,
 }
 
@@ -146,8 +146,8 @@ impl Match {
         matched
     }
 
-    /// Parentheses around the same tokens are the same. A pair that only the text has is kept,
-    /// unless another stands around the same.
+    /// Parentheses around the same tokens correspond. A pair only in the text is kept, unless
+    /// another pair stands around the same tokens.
     fn pairs(&mut self, source: &[Word], out: &[Word]) {
         let mut back = vec![None; source.len()];
         for (k, place) in self.source.iter().enumerate() {
@@ -186,14 +186,14 @@ impl Match {
     }
 }
 
-/// Whether it is a parenthesis of `()`, which is never left out.
+/// Whether it is a parenthesis of `()`, which is never omitted.
 fn of_unit(words: &[Word], k: usize) -> bool {
     let opens = |k: usize| words[k].kind == TokenKind::Open(Bracket::Round);
     let closes = |k: usize| words[k].kind == TokenKind::Close(Bracket::Round);
     opens(k) && k + 1 < words.len() && closes(k + 1) || closes(k) && k > 0 && opens(k - 1)
 }
 
-/// The pairs of parentheses, the outer ones before the inner ones.
+/// The pairs of parentheses, outer before inner.
 fn pairs(words: &[Word]) -> Vec<(usize, usize)> {
     let (mut open, mut all) = (Vec::new(), Vec::new());
     for (k, word) in words.iter().enumerate().filter(|(_, word)| word.round()) {
@@ -216,13 +216,13 @@ struct Weave<'a> {
     matched: &'a Match,
     nearest: Nearest,
     breaks: &'a [usize],
-    /// The pairs of parentheses whose lines are to be one column deeper.
+    /// The pairs of parentheses whose lines must be indented by one column.
     inside: Vec<(usize, usize)>,
     /// The next token of the layout.
     at: usize,
     /// The next break of the layout.
     line: usize,
-    /// The comments that are still to come.
+    /// The comments not yet placed.
     comments: Range<usize>,
 }
 
@@ -235,8 +235,8 @@ impl Weave<'_> {
         tokens.partition_point(|token| token.span.start < start)
     }
 
-    /// The comments for the break at which we are: one for the end of the line before, and those
-    /// for lines of their own.
+    /// The comments for the current break: one for the end of the line before, and those on lines
+    /// of their own.
     fn due(&mut self) -> (Option<usize>, Range<usize>) {
         let next = self.breaks.get(self.line + 1).copied().unwrap_or(self.out.len());
         let places = &self.matched.source;
@@ -263,7 +263,7 @@ impl Weave<'_> {
         comment_text(self.written, k)
     }
 
-    /// Is an empty line of the text before the next token kept?
+    /// Whether to keep an empty line before the next token.
     fn paragraph(&self) -> bool {
         let (Some(Some(place)), Some(last)) =
             (self.matched.source.get(self.at), self.at.checked_sub(1))
@@ -282,19 +282,18 @@ impl Weave<'_> {
         (binds || separates) && empty_before(self.written.text, self.start(*place))
     }
 
-    /// Where a token of the text starts.
+    /// Start of a token in the text.
     fn start(&self, place: usize) -> usize {
         self.written.tokens[self.first + place].span.start as usize
     }
 
-    /// Does an empty line of the text stand between the comments before the next token and that
-    /// token?
+    /// Whether an empty line separates the next token from the comments before it.
     fn detached(&self) -> bool {
         let place = self.matched.source.get(self.at).copied().flatten();
         place.is_some_and(|place| empty_before(self.written.text, self.start(place)))
     }
 
-    /// Line breaks and comments on lines of their own, up to where the next token starts.
+    /// Line breaks and comments on lines of their own, up to the next token.
     fn own_lines(&self, own: Range<usize>) -> Doc {
         let opened = self.at > 0 && opens(self.out[self.at - 1].kind);
         let closes =
@@ -313,7 +312,7 @@ impl Weave<'_> {
     }
 }
 
-/// Does something begin behind this, so that no empty line belongs there?
+/// Whether the token opens a construct, so that no empty line belongs after it.
 fn opens(kind: TokenKind) -> bool {
     matches!(
         kind,
@@ -383,8 +382,7 @@ impl Rewrite for Weave<'_> {
     }
 
     fn deeper(&mut self, from: usize, to: usize) -> usize {
-        // Parentheses of the layout may stand between these and the first and last token that is
-        // none.
+        // Parentheses of the layout may stand between these and the first and last other token.
         let round = |tokens: Range<usize>| self.out[tokens].iter().all(Word::round);
         let around = |(first, last): (usize, usize)| {
             from <= first && last < to && round(from..first) && round(last + 1..to)
@@ -396,19 +394,19 @@ impl Rewrite for Weave<'_> {
     }
 }
 
-/// A comment as it is written.
+/// The text of a comment.
 pub(super) fn comment_text<'a>(written: &Written<'a>, k: usize) -> &'a str {
     let span = written.comments[k];
     written.text[span.start as usize..span.end as usize].trim_end()
 }
 
-/// Whether there is nothing before the comment on its line.
+/// Whether the comment is the first on its line.
 pub(super) fn own_line(written: &Written, k: usize) -> bool {
     let before = &written.text[..written.comments[k].start as usize];
     before[line_start(before)..].trim_start_matches('\u{feff}').trim().is_empty()
 }
 
-/// Is the line above that of this place empty?
+/// Whether the line above is empty.
 pub(super) fn empty_before(text: &str, at: usize) -> bool {
     let before = &text[..at];
     let above = &before[..line_start(before)];

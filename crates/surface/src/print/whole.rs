@@ -1,5 +1,5 @@
-//! Files and items with their comments: those inside of an item are its own ([`weave`]), those
-//! between items stand where they stood.
+//! Files and items with their comments: comments inside of an item belong to it ([`weave`]), those
+//! between items stay in their places.
 
 use std::ops::Range;
 
@@ -9,8 +9,8 @@ use super::weave::{Written, comment_text, empty_before, own_line, weave};
 use super::{WIDTH, bare_item, is_import};
 use crate::ast::{Item, Module};
 
-/// A whole file: an empty line between items, but not between imports, and where the text has none
-/// between items that are on one line, or between an item and a comment about it below.
+/// A whole file. Items are separated by an empty line, except imports, and except where the text
+/// has none between items of one line each, or between an item and a comment about it below.
 pub(super) fn file(module: &Module, written: &Written) -> Doc {
     let mut parts = Parts { written, parts: Vec::new(), comments: 0 };
     let (mut import, mut short) = (false, false);
@@ -35,7 +35,7 @@ pub(super) fn file(module: &Module, written: &Written) -> Doc {
     Doc::concat(parts.parts)
 }
 
-/// Do these comments begin on the line below what is before them?
+/// Whether these comments begin directly below the previous line.
 fn is_below(written: &Written, comments: &Range<usize>) -> bool {
     !comments.is_empty()
         && !empty_before(written.text, written.comments[comments.start].start as usize)
@@ -47,7 +47,7 @@ fn parted(written: &Written, comments: &Range<usize>, item: usize) -> bool {
     others.chain([item]).any(|place| empty_before(written.text, place))
 }
 
-/// Is the item on one line?
+/// Whether the item fits on one line, without comments.
 fn is_short(written: &Written, item: &Item) -> bool {
     let span = item.span();
     let commented =
@@ -55,7 +55,7 @@ fn is_short(written: &Written, item: &Item) -> bool {
     !commented && !woven(written, item, 0..0).0.render(WIDTH).contains('\n')
 }
 
-/// The layout of an item with these of its comments, and those that are left over.
+/// The layout of an item with these of its comments, and the comments left over.
 fn woven(written: &Written, item: &Item, comments: Range<usize>) -> (Doc, Range<usize>) {
     let span = item.span();
     let place = |at: u32| written.tokens.partition_point(|token| token.span.start < at);
@@ -94,14 +94,14 @@ fn follows(written: &Written, comment: usize, place: usize) -> bool {
     written.tokens.get(next).is_none_or(|token| token.span.start as usize >= place)
 }
 
-/// The first comment behind a place.
+/// The first comment after a place.
 fn first_comment(written: &Written, place: usize) -> usize {
     written.comments.partition_point(|comment| (comment.start as usize) < place)
 }
 
 struct Parts<'a> {
     written: &'a Written<'a>,
-    /// What has been put, with the end of its last line.
+    /// The parts so far, each with the end of its last line.
     parts: Vec<Doc>,
     /// The next comment.
     comments: usize,
@@ -114,7 +114,7 @@ impl Parts<'_> {
         }
     }
 
-    /// Comments on lines of their own; `detached` says whether an empty line follows.
+    /// Comments on lines of their own; `detached`: whether an empty line follows.
     fn comments(&mut self, range: Range<usize>, detached: bool) {
         for k in range.clone() {
             let start = self.written.comments[k].start as usize;
@@ -150,7 +150,7 @@ impl Parts<'_> {
     }
 }
 
-/// Is the comment on the line on which an item ends?
+/// Whether the comment is on the last line of an item.
 fn follows_on_line(written: &Written, end: usize, comment: usize) -> bool {
     let start = written.comments[comment].start as usize;
     start >= end && !written.text[end..start].contains('\n')

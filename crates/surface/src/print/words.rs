@@ -1,4 +1,4 @@
-//! The tokens of a layout and of a text, and which are near which.
+//! The tokens of a layout and of a text, and the nearest matches of each.
 
 use std::ops::Range;
 
@@ -10,9 +10,9 @@ use crate::token::{Bracket, Token, TokenKind};
 /// A token with its text.
 #[derive(Clone, Debug)]
 pub(super) struct Word<'a> {
-    /// What it is.
+    /// The kind.
     pub kind: TokenKind,
-    /// What it says.
+    /// The text.
     pub text: std::borrow::Cow<'a, str>,
 }
 
@@ -31,7 +31,7 @@ impl Word<'_> {
     }
 }
 
-/// The tokens of a piece of a layout. `.0` is part of an expression, not a number.
+/// The tokens of a piece of a layout. `.0` belongs to an expression, and is no number.
 pub(super) fn lex(text: &str) -> Vec<(Token, Range<usize>)> {
     let dotted = text.starts_with('.');
     let padded = if dotted { format!("x{text}") } else { text.to_string() };
@@ -43,12 +43,11 @@ pub(super) fn lex(text: &str) -> Vec<(Token, Range<usize>)> {
         .collect()
 }
 
-/// The nearest tokens that are matched, found once for all places.
+/// The nearest matched tokens, precomputed for all places.
 pub(super) struct Nearest {
-    /// By token: what the first matched one is matched with, from this token on, and where it
-    /// stands.
+    /// For each token, the match and place of the first matched token from there on.
     next: Vec<Option<(usize, usize)>>,
-    /// The same of the last one before this token.
+    /// For each token, the match and place of the last matched token before it.
     last: Vec<Option<(usize, usize)>>,
 }
 
@@ -65,17 +64,17 @@ impl Nearest {
         Nearest { next, last }
     }
 
-    /// What is matched with the first token from `at` on that has a match.
+    /// The match of the first matched token from `at` on.
     pub fn next(&self, at: usize) -> Option<usize> {
         self.next[at].map(|(place, _)| place)
     }
 
-    /// What is matched with the last token before `at` that has a match.
+    /// The match of the last matched token before `at`.
     pub fn last(&self, at: usize) -> Option<usize> {
         self.last[at].map(|(place, _)| place)
     }
 
-    /// What the first and the last of the matched tokens in a pair are matched with.
+    /// The matches of the first and the last matched token in a pair.
     pub fn inside(&self, (open, close): (usize, usize)) -> Option<(usize, usize)> {
         let (first, _) = self.next[open + 1].filter(|(_, at)| *at < close)?;
         Some((first, self.last(close)?))

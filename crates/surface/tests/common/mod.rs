@@ -1,4 +1,5 @@
-//! Syntax trees drawn from a list of numbers: every tree that parsing can give, except for places.
+//! Syntax trees drawn from a list of numbers: every tree that the parser can produce, except for
+//! places.
 
 use std::rc::Rc;
 
@@ -161,7 +162,7 @@ impl<'a> Draw<'a> {
         TypeExpr { kind, span: span() }
     }
 
-    /// A parameter whose type is in the parameter, as the parser has it.
+    /// A parameter with its type in the parameter, as the parser produces it.
     fn param(&mut self, depth: usize) -> Param {
         let ty = if self.below(3) == 1 { Some(self.ty(depth.min(2))) } else { None };
         let pattern = self.pattern(depth.min(2));

@@ -1,4 +1,4 @@
-//! Array primitives that are sums of products, by the axes of their rows.
+//! Array primitives that are sums of products, by the axes in their rows.
 
 use lambada_prim::{ArrayPrim, Prim, Scalar, Version};
 use lambada_source::Span;
@@ -9,8 +9,8 @@ use super::super::shape::Shape;
 use super::super::value::Value;
 use super::{dim, empty};
 
-/// Each element of the result is the sum, over the axes that the result has not, of the products of
-/// the elements of the arguments; the first axis of a sum runs slowest.
+/// Each element of the result is the sum of products of the arguments' elements over the axes that
+/// the result lacks; the first of these axes is the outermost loop.
 pub(crate) fn contract(
     prim: ArrayPrim,
     version: &Version,
@@ -43,7 +43,7 @@ pub(crate) fn contract(
     let operands = version.args.iter().zip(args).zip(&dims).map(|((axes, arg), dims)| {
         let mut items = Vec::with_capacity(dims.iter().product());
         scalars(arg, dims.len(), &mut items);
-        // How far the next one along each axis is.
+        // Distance of consecutive elements along each axis.
         let stride =
             |axis: &char| axes.find(*axis).map_or(0, |k| dims[k + 1..].iter().product::<usize>());
         Operand { items, strides: order.iter().map(stride).collect() }
@@ -74,8 +74,7 @@ struct Sum<'a> {
 }
 
 impl Sum<'_> {
-    /// The array over the axes of the result from this one on, of the places at which the operands
-    /// stand.
+    /// The array over the result's axes from `k` on, at the operands' positions `at`.
     fn axis(&self, k: usize, at: &mut [usize]) -> Value {
         if k == self.rank {
             let mut sum = None;
@@ -92,7 +91,7 @@ impl Sum<'_> {
         Value::array(items)
     }
 
-    /// Adds what is summed over the axes from this one on.
+    /// Adds the products over the summed axes from `k` on.
     fn add(&self, k: usize, at: &mut [usize], sum: &mut Option<Value>) {
         if k < self.sizes.len() {
             return self.along(k, at, &mut |at| self.add(k + 1, at, sum));
@@ -105,7 +104,7 @@ impl Sum<'_> {
         });
     }
 
-    /// Goes along an axis, and back.
+    /// Visits all positions along an axis, then restores the first.
     fn along(&self, k: usize, at: &mut [usize], visit: &mut dyn FnMut(&mut [usize])) {
         let first = at.to_vec();
         for _ in 0..self.sizes[k] {

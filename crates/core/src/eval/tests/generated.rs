@@ -1,5 +1,5 @@
-//! Generated programs: that values are moved at their last mention, and arrays updated in place,
-//! shows in no result.
+//! Generated programs: moving values at their last mention and updating arrays in place changes no
+//! result.
 
 use super::super::machine::Machine;
 use super::super::{Types, apply, finish};
@@ -12,7 +12,7 @@ use lambada_testkit::Random;
 struct Generator {
     random: Random,
     program: Program,
-    /// What is in scope.
+    /// The variables in scope.
     scope: Vec<Var>,
 }
 
@@ -92,7 +92,7 @@ impl Generator {
         proj(loop_(state.clone(), init, LoopKind::While(more), next), 1)
     }
 
-    /// A variable of the type, if there is one, or a component of one.
+    /// A variable of the type or a component of one, if possible.
     fn leaf(&mut self, ty: &Ty) -> Term {
         let mut found: Vec<Term> = Vec::new();
         for x in &self.scope {

@@ -1,5 +1,6 @@
-//! The evaluator where no text says it: arguments that do not fit, places of failures, what only
-//! passes make, and depth. Programs that people write are in `tests/programs/normalize`.
+//! The evaluator on programs that no text produces: arguments of wrong types, places of failures,
+//! terms made by passes only, and depth. Programs that people write are in
+//! `tests/programs/normalize`.
 
 mod generated;
 
@@ -74,7 +75,7 @@ fn the_maximum_of_nothing_is_neutral() {
     check(p.clone(), body, &[Vec::<f64>::new().into()], f64::NEG_INFINITY);
 }
 
-/// `select (x > 0) (sqrt x) x`: what is not chosen has an infinite derivative.
+/// `select (x > 0) (sqrt x) x`: the alternative that is not selected has an infinite derivative.
 #[test]
 fn zero_times_infinity_does_not_arise_from_choices() {
     let derivatives: [fn(Term, Term) -> Term; 2] = [
@@ -108,8 +109,8 @@ fn long_spines_do_not_overflow() {
     check(p.clone(), copy, &[0.5.into()], 100_000.5);
 }
 
-/// Functions that hold functions, and constructors inside of tuples, arrays and functions, very
-/// deep: dropped in a loop.
+/// Very deep functions that hold functions, and constructors inside of tuples, arrays and
+/// functions, are dropped iteratively.
 #[test]
 fn deep_values_are_dropped() {
     use crate::eval::value::Value;
