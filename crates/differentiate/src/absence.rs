@@ -2,6 +2,7 @@
 //! finite. Both are found before a block is differentiated, so that other code carries no booleans.
 
 use std::collections::HashSet;
+use std::rc::Rc;
 
 use lambada_anf::{Atom, Block, Exp, FnId, LoopKind, Nest, Op, Param, Stm, Ty, Var};
 use lambada_prim::{Expr, Scalar};
@@ -20,6 +21,10 @@ pub(crate) enum Presence {
     Each(Var, Ty),
 }
 
+/// For a function with rules, and each of its results, whether some reals of the tangent may be
+/// absent.
+pub(crate) type Ruled<'a> = dyn Fn(FnId) -> Option<Rc<[bool]>> + 'a;
+
 /// A tangent that is nowhere.
 pub(crate) const NOWHERE: Presence = Presence::Whole(Atom::Lit(Scalar::Bool(false)));
 
@@ -33,42 +38,30 @@ pub(crate) struct Absence {
 }
 
 impl Absence {
-    pub(crate) fn of(
-        known: &Known,
-        block: &Block,
-        activity: &Activity,
-        has_rules: &dyn Fn(FnId) -> bool,
-    ) -> Absence {
+    pub(crate) fn of(known: &Known, block: &Block, activity: &Activity, ruled: &Ruled) -> Absence {
         let mut starts = Vec::new();
-        multiplied(block, activity, has_rules, &mut starts);
+        multiplied(block, activity, ruled, &mut starts);
         if starts.is_empty() {
             return Absence::default();
         }
         let mut flow = Flow::new(known);
         flow.block(block);
         let matters = reachable(starts, &flow.reverse);
-        let mut finder = Finder { activity, has_rules, found: HashSet::new() };
-        let mut before = usize::MAX;
-        // The next state of a loop may be absent where its first state is not.
-        while before != finder.found.len() {
-            before = finder.found.len();
-            finder.block(block);
-        }
-        Absence { matters, possible: finder.found }
+        Absence { matters, possible: Finder::of(block, activity, ruled).found }
     }
 
     pub(crate) fn matters(&self, x: Var) -> bool {
         self.matters.contains(&x)
     }
+
+    /// Whether a tangent may be absent, and it matters.
+    pub(crate) fn asks(&self, x: Var) -> bool {
+        self.matters(x) && self.possible.contains(&x)
+    }
 }
 
 /// The arguments that unbounded partial derivatives and rules multiply.
-fn multiplied(
-    block: &Block,
-    activity: &Activity,
-    has_rules: &dyn Fn(FnId) -> bool,
-    found: &mut Vec<Var>,
-) {
+fn multiplied(block: &Block, activity: &Activity, ruled: &Ruled, found: &mut Vec<Var>) {
     for stm in &block.stms {
         match &stm.exp {
             Exp::Op(Op::Prim(op, args)) => {
@@ -79,28 +72,42 @@ fn multiplied(
                     }
                 }
             }
-            Exp::Op(Op::Call { function, args, .. }) if has_rules(*function) => {
+            Exp::Op(Op::Call { function, args, .. }) if ruled(*function).is_some() => {
                 let active = args.iter().filter(|arg| activity.active(**arg));
                 found.extend(active.filter_map(|arg| arg.as_var()));
             }
             Exp::Op(_) => {}
             Exp::Nest(nest) => {
                 let blocks = nest.blocks().into_iter();
-                blocks.for_each(|inner| multiplied(inner, activity, has_rules, found));
+                blocks.for_each(|inner| multiplied(inner, activity, ruled, found));
             }
         }
     }
 }
 
 /// Finds the tangents that may be absent.
-struct Finder<'a> {
+pub(crate) struct Finder<'a> {
     activity: &'a Activity,
-    has_rules: &'a dyn Fn(FnId) -> bool,
+    ruled: &'a Ruled<'a>,
     found: HashSet<Var>,
 }
 
+impl<'a> Finder<'a> {
+    pub(crate) fn of(block: &Block, activity: &'a Activity, ruled: &'a Ruled<'a>) -> Finder<'a> {
+        let mut finder = Finder { activity, ruled, found: HashSet::new() };
+        let mut before = usize::MAX;
+        // The next state of a loop may be absent where its first state is not.
+        while before != finder.found.len() {
+            before = finder.found.len();
+            finder.block(block);
+        }
+        finder
+    }
+}
+
 impl Finder<'_> {
-    fn is(&self, x: Atom) -> bool {
+    /// Whether the tangent may be absent.
+    pub(crate) fn is(&self, x: Atom) -> bool {
         !self.activity.active(x) || x.as_var().is_some_and(|x| self.found.contains(&x))
     }
 
@@ -116,6 +123,12 @@ impl Finder<'_> {
 
     fn stm(&mut self, stm: &Stm) {
         match &stm.exp {
+            Exp::Op(Op::Call { function, args, .. }) => {
+                let Some(partial) = (self.ruled)(*function) else { return };
+                let all = args.iter().all(|x| self.is(*x));
+                let absent = |k: usize| all || partial.get(k) == Some(&true);
+                stm.binds.iter().enumerate().for_each(|(k, p)| self.bind(p, absent(k)));
+            }
             Exp::Op(_) => {
                 let possible = self.op(&stm.exp);
                 stm.binds.iter().for_each(|p| self.bind(p, possible));
@@ -161,9 +174,6 @@ impl Finder<'_> {
             Exp::Op(Op::Array(items)) => items.iter().any(|x| self.is(*x)),
             Exp::Op(Op::Update { array, value, .. }) => self.is((*array).into()) || self.is(*value),
             Exp::Op(Op::ArrayPrim(_, args)) => args.iter().all(|x| self.is((*x).into())),
-            Exp::Op(Op::Call { function, args, .. }) => {
-                (self.has_rules)(*function) && args.iter().all(|x| self.is(*x))
-            }
             Exp::Op(_) | Exp::Nest(_) => false, // taken for present
         }
     }

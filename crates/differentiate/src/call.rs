@@ -37,6 +37,7 @@ use crate::known::Handles;
 use crate::loop_::naming;
 use crate::prepare::rewritten;
 use crate::residuals::{Body, Place, resolve};
+use crate::rules::parts::Gives;
 use crate::shadows::{Shadows, shadowed};
 use crate::tangents::Tangents;
 use crate::tape::Layout;
@@ -370,7 +371,7 @@ impl Subject<'_> {
         let shadows = &self.params[self.f.params.len()..];
         let others: Vec<Param> = self.f.accumulators.iter().chain(shadows).cloned().collect();
         let state: Vec<Param> = active(&self.f.params, &self.derived.key.returned);
-        let ruled = cx.ruled(&self.lambda.body);
+        let ruled = cx.ruled(&self.lambda.body, Gives::Cotangents);
         planned(&self.lambda, &self.activity, (&others, &state), &ruled, &mut |facts, undo| {
             let sweeps = (facts, undo, &self.shadows);
             let mut c = Cotangents::new(cx, names, sweeps, &self.lambda, &others);

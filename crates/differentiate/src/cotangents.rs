@@ -31,7 +31,7 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use lambada_anf::{
-    Atom, Block, Builder, Elem, Exp, FnId, Lambda, Names, Nest, Op, Param, Stm, Ty, Var, free_vars,
+    Atom, Block, Builder, Elem, Exp, Lambda, Names, Nest, Op, Param, Stm, Ty, Var, free_vars,
 };
 
 use crate::activity::Activity;
@@ -42,6 +42,7 @@ use crate::facts::Facts;
 use crate::guarded::guarded;
 use crate::known::Handles;
 use crate::multiples::multiples;
+use crate::rules::parts::{Gives, Partial};
 use crate::shadows::Shadows;
 use crate::tangents::Place;
 use crate::trim::{trim, trim_first};
@@ -64,7 +65,7 @@ pub(crate) fn sweeps(
     shadows: &Shadows,
     f: &Lambda,
 ) -> Sweeps {
-    let ruled = cx.ruled(&f.body);
+    let ruled = cx.ruled(&f.body, Gives::Cotangents);
     planned(f, activity, (&[], &[]), &ruled, &mut |facts, undo| {
         let mut c = Cotangents::new(cx, names, (facts, undo, shadows), f, &[]);
         let params = c.seeds(f);
@@ -85,7 +86,7 @@ pub(crate) fn planned<T>(
     f: &Lambda,
     activity: &Rc<Activity>,
     (others, state): (&[Param], &[Param]),
-    ruled: &HashSet<FnId>,
+    ruled: &Partial,
     attempt: &mut dyn FnMut(&Facts, &mut Undo) -> T,
 ) -> T {
     let mut plan = Plan::default();

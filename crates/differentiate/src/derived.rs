@@ -128,8 +128,10 @@ pub(crate) struct Context {
     /// Whether these are the marks of a rule, in which a call of a function with rules marks all
     /// that it gives.
     pub(crate) in_rule: bool,
-    /// The rules on marks, by the rules on tangents.
-    pub(crate) marks: HashMap<FnId, FnId>,
+    /// The rules on marks, by the rules on tangents and by whether these stand beside the marks.
+    pub(crate) marks: HashMap<(FnId, bool), FnId>,
+    /// For each result of a rule: whether some reals of it may be absent.
+    pub(crate) partial: HashMap<FnId, Rc<[bool]>>,
     pub(crate) whiles: Whiles,
     pub(crate) handles: Handles,
     /// What tangents are called, or cotangents that are of the same type.
@@ -165,6 +167,7 @@ impl Context {
             reach: false,
             in_rule: false,
             marks: HashMap::new(),
+            partial: HashMap::new(),
             whiles: Whiles::default(),
             handles: Handles::default(),
             suffix: "tan",

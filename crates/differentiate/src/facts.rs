@@ -3,9 +3,10 @@
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use lambada_anf::{Block, Exp, FnId, Lambda, Nest, Op, Param, Stm, Ty, Var};
+use lambada_anf::{Block, Exp, Lambda, Nest, Op, Param, Stm, Ty, Var};
 
 use crate::activity::Activity;
+use crate::rules::parts::Partial;
 use crate::settled::{from_final, settled_reads};
 use crate::unbounded::Unbounded;
 use crate::versions::Versions;
@@ -33,7 +34,7 @@ impl Facts {
         activity: &Rc<Activity>,
         state: &[Param],
         except: &HashSet<Var>,
-        ruled: &HashSet<FnId>,
+        ruled: &Partial,
     ) -> Facts {
         let (activity, settled) = (activity.clone(), settled_reads(f));
         let versions = Versions::of(f, &activity, &settled, except);

@@ -15,15 +15,17 @@
 //! * Assumes: functions with rules take no accumulators, and their values have no cells.
 //! * Keeps: a captured variable that is active is a problem of the program.
 
+pub(crate) mod parts;
+
 use std::collections::HashSet;
 
 use lambada_anf::{
-    Atom, Block, Builder, Exp, FnId, Function, Nest, Op, Param, Renaming, Rules, Stm, Ty,
+    Atom, Block, Builder, FnId, Function, Nest, Op, Param, Renaming, Rules, Stm, Ty, Var,
     differentiable, written_out,
 };
 use lambada_prim::Prim;
 
-use crate::absence::Presence;
+use crate::absence::{NOWHERE, Presence};
 use crate::absent;
 use crate::cotangents::Cotangents;
 use crate::crossing::{cross, gathered, harvest, marked, seed, zeroed};
@@ -58,6 +60,11 @@ impl Call {
             values: values.collect(),
         }
     }
+
+    /// Whether all that has a tangent is real.
+    fn is_data(&self) -> bool {
+        self.inputs.iter().chain(&self.outputs).all(|(_, ty)| ty.elem.node().is_none())
+    }
 }
 
 impl Context {
@@ -91,6 +98,8 @@ enum Given {
     Value(Atom),
     /// A tangent that is there under a condition; else it is the zero of its type.
     When { tangent: Atom, when: Atom, zero: Atom },
+    /// A cotangent of zero, because the result is not used.
+    Zero(Atom),
     /// Absent; the zero of its type.
     Nothing(Atom),
 }
@@ -98,26 +107,28 @@ enum Given {
 /// A rule where its function is called.
 struct RuleCall<'a> {
     rule: FnId,
+    /// The rule with marks, if some parts that it gives may be absent and that matters.
+    marked: Option<FnId>,
     /// The arguments and results of the function.
     values: &'a [Atom],
     /// Of these positions and types are its results.
     types: &'a [(usize, Ty)],
 }
 
-/// A tangent that a rule gives, and when it is there, unless that is always.
-type Tangent = (Atom, Option<Atom>);
+/// A tangent or cotangent that a rule gives, and when it is there, unless that is always.
+type Part = (Atom, Option<Presence>);
 
 /// The code of a rule, or a call of it while it is being made. Gives no result that is absent.
 fn rule_code(
     cx: &Context,
     b: &mut Builder,
-    RuleCall { rule, values, types }: &RuleCall,
-    given: &[Given],
-) -> Vec<Option<Atom>> {
+    RuleCall { rule, marked, values, types }: &RuleCall,
+    given: &[(Given, Ty)],
+) -> Vec<Option<Part>> {
     let (mut absent, mut zeros, mut args) = (Vec::new(), Vec::new(), values.to_vec());
-    for given in given {
+    for (given, _) in given {
         args.push(match given {
-            Given::Value(x) | Given::When { tangent: x, .. } => *x,
+            Given::Value(x) | Given::Zero(x) | Given::When { tangent: x, .. } => *x,
             Given::Nothing(Atom::Var(zero)) => {
                 zeros.push(*zero);
                 (*zero).into()
@@ -128,16 +139,26 @@ fn rule_code(
             }
         });
     }
-    if let Some(function) = cx.library.function(*rule) {
-        let code = written_out(function, b.names, &args, &[]);
-        if absent.is_empty() && zeros.is_empty() {
-            b.stms.extend(code.stms);
-            return code.results.into_iter().map(Some).collect();
+    if marked.is_some() {
+        for (given, ty) in given {
+            let there = matches!(given, Given::Value(_) | Given::When { .. });
+            args.push(parts::mark(b, ty, there));
         }
-        let (code, nothing) = absent::without(code, (&absent, &zeros));
+    }
+    if let Some(function) = cx.library.function(marked.unwrap_or(*rule)) {
+        let code = written_out(function, b.names, &args, &[]);
+        let (code, nothing) = match absent.is_empty() && zeros.is_empty() {
+            true => (code, HashSet::new()),
+            false => absent::without(code, (&absent, &zeros)),
+        };
         b.stms.extend(code.stms);
-        let results = code.results.into_iter().enumerate();
-        return results.map(|(k, x)| (!nothing.contains(&k)).then_some(x)).collect();
+        let (values, marks) = code.results.split_at(types.len());
+        let mut results = Vec::new();
+        for (k, value) in values.iter().enumerate() {
+            let there = marks.get(k).and_then(|m| parts::presence(b, &types[k].1, *value, *m));
+            results.push((!nothing.contains(&k)).then_some((*value, there)));
+        }
+        return results;
     }
     let mut zeros = Renaming::new();
     absent.iter().for_each(|x| zeros.insert(*x, Atom::real(0.0)));
@@ -145,7 +166,7 @@ fn rule_code(
     let bind =
         |(_, ty): &(usize, Ty)| Param { var: b.names.fresh(lambada_anf::NAMELESS), ty: ty.clone() };
     let binds: Vec<Param> = types.iter().map(bind).collect();
-    let results = binds.iter().map(|p| Some(p.var.into())).collect();
+    let results = binds.iter().map(|p| Some((p.var.into(), None))).collect();
     let call = Op::Call { function: *rule, args, accumulators: Vec::new() };
     b.stms.push(Stm::new(binds, call));
     results
@@ -185,13 +206,19 @@ impl Tangents<'_> {
         if self.cx.reach {
             rule = self.cx.on_marks(id, rules, rule);
         }
-        let placed = RuleCall { rule, values: &call.values, types: &call.outputs };
-        let results = self.placed_when(&placed, &given);
+        let asked = |(k, _): &(usize, Ty)| self.absence.asks(stm.binds[*k].var);
+        let marked = call.is_data() && !self.cx.reach && call.outputs.iter().any(asked);
+        let marked = marked.then(|| self.cx.marked_if_partial(rule, call.values.len())).flatten();
+        let placed = RuleCall { rule, marked, values: &call.values, types: &call.outputs };
+        let types = call.inputs.iter().map(|(_, ty)| ty.clone());
+        let given: Vec<(Given, Ty)> = given.into_iter().zip(types).collect();
+        let outs: Vec<Var> = call.outputs.iter().map(|(k, _)| stm.binds[*k].var).collect();
+        let results = self.placed_when(&placed, &outs, &given);
         for ((k, ty), result) in call.outputs.iter().zip(results) {
-            let Some((tangent, when)) = result else { continue };
+            let Some((tangent, there)) = result else { continue };
             let p = &stm.binds[*k];
             self.set_from_value(p, ty, tangent);
-            self.is_there(p.var, when.map(Presence::Whole));
+            self.is_there(p.var, there);
         }
     }
 
@@ -208,67 +235,72 @@ impl Tangents<'_> {
 
     /// The tangents that a rule gives, each with the condition under which it is there. Where one
     /// that the rule is given may be absent, a branch has the code for each case.
-    fn placed_when(&mut self, rule: &RuleCall, given: &[Given]) -> Vec<Option<Tangent>> {
-        let dynamic = given.iter().enumerate().find_map(|(k, given)| match given {
+    fn placed_when(
+        &mut self,
+        rule: &RuleCall,
+        outs: &[Var],
+        given: &[(Given, Ty)],
+    ) -> Vec<Option<Part>> {
+        let dynamic = given.iter().enumerate().find_map(|(k, (given, _))| match given {
             Given::When { tangent, when, zero } => Some((k, *tangent, *when, *zero)),
-            Given::Value(_) | Given::Nothing(_) => None,
+            Given::Value(_) | Given::Zero(_) | Given::Nothing(_) => None,
         });
         let Some((k, tangent, when, zero)) = dynamic else {
-            let results = rule_code(self.cx, &mut self.b, rule, given);
-            return results.into_iter().map(|x| x.map(|x| (x, None))).collect();
+            return rule_code(self.cx, &mut self.b, rule, given);
         };
         let mut case = |given_k: Given| {
             let mut given = given.to_vec();
-            given[k] = given_k;
+            given[k].0 = given_k;
             let outer = std::mem::take(&mut self.b.stms);
-            let results = self.placed_when(rule, &given);
+            let results = self.placed_when(rule, outs, &given);
             (std::mem::replace(&mut self.b.stms, outer), results)
         };
         let then = case(Given::Value(tangent));
         let otherwise = case(Given::Nothing(zero));
-        self.either(rule, when, [then, otherwise])
+        self.either(rule, outs, when, [then, otherwise])
     }
 
-    /// The results of the two cases of a rule.
+    /// The parts that the two cases of a rule give.
     fn either(
         &mut self,
         rule: &RuleCall,
+        outs: &[Var],
         when: Atom,
-        cases: [(Vec<Stm>, Vec<Option<Tangent>>); 2],
-    ) -> Vec<Option<Tangent>> {
-        let [then, otherwise] = &cases;
-        let mut there = Vec::new();
-        for (a, b) in then.1.iter().zip(&otherwise.1) {
-            there.push(match (a, b) {
-                (None, None) => None,
-                (Some((_, None)), None) => Some(Some(when)),
-                (Some((_, Some(a))), None) => Some(Some(self.b.prim(Prim::And, [when, *a]))),
-                (Some((_, a)), Some((_, b))) if a == b => Some(*a),
-                (_, Some(_)) => Some(None),
-            });
+        cases: [(Vec<Stm>, Vec<Option<Part>>); 2],
+    ) -> Vec<Option<Part>> {
+        let [(then, then_parts), (otherwise, other_parts)] = cases;
+        let [mut then, mut otherwise] =
+            [then, otherwise].map(|stms| Block { stms, results: Vec::new() });
+        let (mut binds, mut parts) = (Vec::new(), Vec::new());
+        for (k, cases) in then_parts.into_iter().zip(other_parts).enumerate() {
+            let cases = [cases.0, cases.1];
+            if cases.iter().all(Option::is_none) {
+                parts.push(None);
+                continue;
+            }
+            let (ty, out) = (&rule.types[k].1, outs[k]);
+            for (block, part) in [&mut then, &mut otherwise].into_iter().zip(&cases) {
+                let outer = std::mem::replace(&mut self.b.stms, std::mem::take(&mut block.stms));
+                let zero = part.is_none().then(|| self.b.zero(ty));
+                block.results.extend(part.as_ref().map(|(x, _)| *x).or(zero));
+                block.stms = std::mem::replace(&mut self.b.stms, outer);
+            }
+            let bind = Param { var: self.b.names.fresh(lambada_anf::NAMELESS), ty: ty.clone() };
+            parts.push(Some((bind.var.into(), None)));
+            binds.push(bind);
+            self.present.remove(&out);
+            if self.absence.matters(out) {
+                let there = cases.map(|part| part.map_or(Some(NOWHERE), |(_, there)| there));
+                let blocks = [(&mut then, ty.clone()), (&mut otherwise, ty.clone())];
+                let p = Param { var: out, ty: ty.clone() };
+                binds.extend(self.branches_are_there(when, &p, there, blocks));
+                if let Some(Some((_, there))) = parts.last_mut() {
+                    *there = self.present.get(&out).cloned();
+                }
+            }
         }
-        let types = || rule.types.iter().zip(&there).filter(|(_, there)| there.is_some());
-        let binds: Vec<Param> = types()
-            .map(|((_, ty), _)| Param {
-                var: self.b.names.fresh(lambada_anf::NAMELESS),
-                ty: ty.clone(),
-            })
-            .collect();
-        let [then, otherwise] = cases.map(|(stms, results)| {
-            let outer = std::mem::replace(&mut self.b.stms, stms);
-            let kept = results.iter().zip(rule.types).zip(&there).filter(|(_, t)| t.is_some());
-            let results = kept.map(|((x, (_, ty)), _)| match x {
-                Some((x, _)) => *x,
-                None => self.b.zero(ty),
-            });
-            let results = results.collect();
-            Block { stms: std::mem::replace(&mut self.b.stms, outer), results }
-        });
-        let mut bound = binds.iter().map(|p| Atom::from(p.var)).collect::<Vec<_>>().into_iter();
         self.b.stms.push(Stm::new(binds, Nest::If { cond: when, then, otherwise }));
-        let result =
-            |there: Option<Option<Atom>>| there.and_then(|when| Some((bound.next()?, when)));
-        there.into_iter().map(result).collect()
+        parts
     }
 
     /// Each real of the results is reached from each real of the arguments.
@@ -347,11 +379,14 @@ impl Cotangents<'_> {
         if !any || !call.inputs.iter().any(|(k, _)| activity.active(args[*k])) {
             return;
         }
-        let given = call.outputs.iter().zip(cotangents).map(|((k, ty), given)| match given {
-            Some(given) => Given::Value(given),
-            None => Given::Value(self.cx.zero_of(&mut self.b, ty, stm.binds[*k].var.into())),
-        });
-        let given: Vec<Given> = given.collect();
+        let mut given = Vec::new();
+        for ((k, ty), cotangent) in call.outputs.iter().zip(cotangents) {
+            let one = match cotangent {
+                Some(cotangent) => Given::Value(cotangent),
+                None => Given::Zero(self.cx.zero_of(&mut self.b, ty, stm.binds[*k].var.into())),
+            };
+            given.push((one, ty.clone()));
+        }
         let rule = match (&rules.vjp, &rules.jvp) {
             (Some(rule), _) => Some(rule.function),
             (None, Some(rule)) => Some(self.cx.transposed(id, rule, "jvp")),
@@ -359,15 +394,38 @@ impl Cotangents<'_> {
         };
         let Some(rule) = rule else { return };
         let before = self.b.stms.len();
-        let placed = RuleCall { rule, values: &call.values, types: &call.inputs };
+        let marked = call.is_data() && call.inputs.iter().any(|(k, _)| self.asks(args[*k]));
+        let marked = marked.then(|| self.cx.marked_if_partial(rule, call.values.len())).flatten();
+        let placed = RuleCall { rule, marked, values: &call.values, types: &call.inputs };
         let results = rule_code(self.cx, &mut self.b, &placed, &given);
-        for ((k, ty), cotangent) in call.inputs.iter().zip(results) {
-            let Some(cotangent) = cotangent else { continue };
+        for ((k, ty), part) in call.inputs.iter().zip(results) {
+            let Some((cotangent, there)) = part else { continue };
             // A zero that is written in the rule says that nothing comes from here.
-            if !is_zero(&self.b.stms[before..], cotangent) {
-                self.add_value(args[*k], ty, cotangent);
+            if is_zero(&self.b.stms[before..], cotangent) {
+                continue;
+            }
+            match there {
+                Some(Presence::Whole(when)) => {
+                    self.add_when(args[*k], cotangent, ty, Some(when));
+                }
+                Some(Presence::Each(flags, _)) => {
+                    let counts = parts::counts(&mut self.b, flags, ty);
+                    self.counts.extend(cotangent.as_var().zip(counts.as_var()));
+                    self.add_value(args[*k], ty, cotangent);
+                }
+                None => self.add_value(args[*k], ty, cotangent),
             }
         }
+    }
+
+    /// Whether it matters which reals of a cotangent are there.
+    fn asks(&self, x: Atom) -> bool {
+        let unbounded = &self.facts.unbounded;
+        let matters = |x| match self.ty(x).dims[..] {
+            [] => unbounded.matters(x),
+            _ => unbounded.in_part(x),
+        };
+        self.cx.handles == Handles::Shadows && self.wants(x).is_some_and(matters)
     }
 
     /// The cotangent of a result, unless it is zero.
@@ -401,20 +459,6 @@ impl Cotangents<'_> {
 }
 
 impl Context {
-    /// The functions that a block calls and whose derivatives are rules.
-    pub(crate) fn ruled(&self, block: &Block) -> HashSet<FnId> {
-        let mut ruled = HashSet::new();
-        for stm in &block.stms {
-            if let Exp::Op(Op::Call { function, .. }) = &stm.exp
-                && self.rules(*function).is_some()
-            {
-                ruled.insert(*function);
-            }
-            ruled.extend(stm.exp.blocks().into_iter().flat_map(|inner| self.ruled(inner)));
-        }
-        ruled
-    }
-
     /// For each parameter that a rule is linear in, the one that has the value that belongs to it.
     pub(crate) fn points(&self, id: FnId, rules: &Rules, rule: &'static str) -> Vec<usize> {
         let f = self.primal(id);

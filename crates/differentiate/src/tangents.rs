@@ -26,6 +26,7 @@ use crate::absence::{Absence, Presence};
 use crate::activity::Activity;
 use crate::derived::{Context, Mode};
 use crate::known::Handles;
+use crate::rules::parts::Gives;
 use crate::threaded::LastUses;
 
 /// The forward derivative under construction, and the tangents of what is in scope.
@@ -81,8 +82,9 @@ impl<'a> Tangents<'a> {
     /// Says of which code the tangents are, so that it is known where their presence matters.
     pub(crate) fn of_block(mut self, block: &Block) -> Tangents<'a> {
         if !self.cx.reach && self.cx.handles == Handles::Shadows {
-            let has_rules = |id| self.cx.rules(id).is_some();
-            self.absence = Absence::of(&self.cx.known, block, self.activity, &has_rules);
+            let ruled = self.cx.ruled(block, Gives::Tangents);
+            let ruled = |id| ruled.get(&id).cloned();
+            self.absence = Absence::of(&self.cx.known, block, self.activity, &ruled);
         }
         self
     }

@@ -6,10 +6,11 @@
 
 use std::collections::{HashMap, HashSet};
 
-use lambada_anf::{Atom, Block, Exp, FnId, Lambda, Nest, Op, Out, Stm, Var};
+use lambada_anf::{Atom, Block, Exp, Lambda, Nest, Op, Out, Stm, Var};
 use lambada_prim::{Expr, Prim, ReduceOp, Scalar};
 
 use crate::activity::Activity;
+use crate::rules::parts::Partial;
 
 /// How the partial derivatives behind a cotangent can fail to be finite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -62,17 +63,17 @@ pub(crate) struct Unbounded {
 }
 
 /// What is active, and the functions whose derivatives are rules.
-type Known<'a> = (&'a Activity, &'a HashSet<FnId>);
+type Known<'a> = (&'a Activity, &'a Partial);
 
 impl Unbounded {
-    pub(crate) fn of(f: &Lambda, activity: &Activity, ruled: &HashSet<FnId>) -> Unbounded {
+    pub(crate) fn of(f: &Lambda, activity: &Activity, ruled: &Partial) -> Unbounded {
         let mut unbounded = Unbounded::default();
         unbounded.block(&f.body, 0, &(activity, ruled));
         let (arrays, sure) = (HashMap::new(), f.body.results.iter().filter_map(|x| x.as_var()));
         let (around, sure, whole) = (Vec::new(), sure.collect(), HashSet::new());
         unbounded.kept_in(&f.body, HashSet::new(), activity);
         let (loops, read) = (0, HashMap::new());
-        let mut uses = Uses { activity, around, loops, arrays, sure, whole, read };
+        let mut uses = Uses { activity, ruled, around, loops, arrays, sure, whole, read };
         uses.arrays(&f.body, 0);
         uses.block(&f.body);
         unbounded.whole = uses.whole;
@@ -184,7 +185,7 @@ impl Unbounded {
                     stm.binds.iter().for_each(|p| self.depends(p.var, arg, Through::Scalar));
                 }
             }
-            Exp::Op(Op::Call { function, .. }) if ruled.contains(function) => {
+            Exp::Op(Op::Call { function, .. }) if ruled.contains_key(function) => {
                 let mut active = stm.binds.iter().filter(|p| activity.active(p.var));
                 if active.all(|p| activity.valued(p.var)) {
                     self.bind(stm, Factor::Unbounded);
@@ -313,6 +314,7 @@ pub(crate) fn is_always(partial: &Expr) -> bool {
 /// backwards.
 struct Uses<'a> {
     activity: &'a Activity,
+    ruled: &'a Partial,
     /// The indices and extents of the `for`s around, from the outside in.
     around: Vec<(Var, Atom)>,
     /// How many loops are around.
@@ -384,6 +386,17 @@ impl Uses<'_> {
                 if used {
                     self.sure.insert(*array);
                     self.sure.extend(value.as_var());
+                }
+            }
+            Exp::Op(Op::Call { function, args, .. }) if self.ruled.contains_key(function) => {
+                let partial = self.ruled[function].clone();
+                let sure = |(k, _): &(usize, &Atom)| partial.get(*k) != Some(&true);
+                let sure = args.iter().enumerate().filter(sure);
+                for x in sure.filter_map(|(_, x)| x.as_var()) {
+                    self.whole.insert(x);
+                    if used {
+                        self.sure.insert(x);
+                    }
                 }
             }
             Exp::Op(op) => op.atoms(&mut |x| {

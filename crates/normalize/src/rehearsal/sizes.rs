@@ -115,7 +115,9 @@ impl Sizes {
                 let types: Vec<&[Atom]> = args.iter().map(|arg| self.dims((*arg).into())).collect();
                 let ranks: Vec<usize> = types.iter().map(|dims| dims.len()).collect();
                 prim.version(&ranks).is_some_and(|version| {
+                    let results = version.result_dims(&types);
                     version.equal_axes().all(|[(a, j), (b, k)]| types[a][j] == types[b][k])
+                        && stm.binds.iter().zip(results).all(|(p, dims)| p.ty.dims == dims)
                 })
             }
             Exp::Op(Op::Call { function, args, .. }) => library
@@ -130,16 +132,22 @@ impl Sizes {
             Exp::Op(Op::Array(items)) => {
                 items.iter().all(|item| self.dims(*item) == &stm.binds[0].ty.dims[1..])
             }
-            Exp::Op(
-                Op::Update { array, index, value } | Op::Accumulate { acc: array, index, value },
-            ) => self.dims(*value) == &self.dims((*array).into())[index.len()..],
+            Exp::Op(Op::Update { array, index, value }) => {
+                let dims = self.dims((*array).into());
+                self.dims(*value) == &dims[index.len()..] && stm.binds[0].ty.dims == dims
+            }
+            Exp::Op(Op::Accumulate { acc, index, value }) => {
+                self.dims(*value) == &self.dims((*acc).into())[index.len()..]
+            }
             Exp::Op(Op::Accumulator(value)) => self.dims(*value) == stm.binds[0].ty.dims,
+            Exp::Op(Op::Index(array, index)) => {
+                stm.binds[0].ty.dims == self.dims((*array).into())[index.len()..]
+            }
+            Exp::Op(Op::Freeze(acc)) => stm.binds[0].ty.dims == self.dims((*acc).into()),
             Exp::Op(
                 Op::Prim(..)
-                | Op::Index(..)
                 | Op::Fill(_)
                 | Op::Constant(_)
-                | Op::Freeze(_)
                 | Op::Check { .. }
                 | Op::Inspect { .. }
                 | Op::Tag(_)
