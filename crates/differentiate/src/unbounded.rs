@@ -364,7 +364,7 @@ impl Uses<'_> {
                     self.whole.insert(*x);
                 }
             }
-            // Which argument has a cotangent depends on their values.
+            // The values of the arguments decide which one has a cotangent.
             Exp::Op(Op::Prim(Prim::Select | Prim::Max | Prim::Min, _)) => {}
             Exp::Op(Op::Prim(_, args)) if used => self.all(args),
             Exp::Op(Op::Prim(..)) => {}

@@ -130,7 +130,7 @@ fn sum_of(cx: &mut Context, of: NodeId) -> FnId {
     let mut b = Builder::new(&mut names);
     let tag = b.bind("tag", Ty::int(), Op::Tag(x));
     let constructors = cx.library.node(of).constructors.clone();
-    // Of two constructors without contents, either is the sum.
+    // Either operand is the sum of two constructors without contents.
     let mut sum = Block { stms: Vec::new(), results: vec![y] };
     for (k, constructor) in constructors.iter().enumerate().rev() {
         let holds = |elem: Elem| elem == Elem::REAL || elem.node().is_some();
