@@ -1,5 +1,5 @@
-//! Which tangents may be absent, and which of them reach a partial derivative that need not be
-//! finite. Both are found before a block is differentiated, so that other code carries no booleans.
+//! Tangents that may be absent, and those that reach a partial derivative that need not be finite.
+//! The analysis precedes the differentiation of a block, so that other code carries no booleans.
 
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -12,12 +12,12 @@ use crate::flow::{Flow, reachable};
 use crate::known::Known;
 use crate::unbounded::{is_always, is_unbounded};
 
-/// When a tangent is there, where that is not always.
+/// The condition under which a tangent is present.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Presence {
     /// All elements under one condition.
     Whole(Atom),
-    /// Each element under one of its own.
+    /// Each element under its own condition.
     Each(Var, Ty),
 }
 
@@ -25,15 +25,15 @@ pub(crate) enum Presence {
 /// absent.
 pub(crate) type Ruled<'a> = dyn Fn(FnId) -> Option<Rc<[bool]>> + 'a;
 
-/// A tangent that is nowhere.
+/// The presence of a tangent that is always absent.
 pub(crate) const NOWHERE: Presence = Presence::Whole(Atom::Lit(Scalar::Bool(false)));
 
-/// The tangents of a block that may be absent, and those of which it matters.
+/// The tangents of a block that may be absent, and those for which this matters.
 #[derive(Default)]
 pub(crate) struct Absence {
     /// Tangents on their way to a partial derivative that need not be finite.
     matters: HashSet<Var>,
-    /// Tangents that may be absent, of arrays also in some elements only.
+    /// Tangents that may be absent; of arrays, perhaps only some elements.
     pub(crate) possible: HashSet<Var>,
 }
 
@@ -60,7 +60,7 @@ impl Absence {
     }
 }
 
-/// The arguments that unbounded partial derivatives and rules multiply.
+/// Arguments multiplied by unbounded partial derivatives or by rules.
 fn multiplied(block: &Block, activity: &Activity, ruled: &Ruled, found: &mut Vec<Var>) {
     for stm in &block.stms {
         match &stm.exp {
@@ -85,7 +85,7 @@ fn multiplied(block: &Block, activity: &Activity, ruled: &Ruled, found: &mut Vec
     }
 }
 
-/// Finds the tangents that may be absent.
+/// Finds tangents that may be absent.
 pub(crate) struct Finder<'a> {
     activity: &'a Activity,
     ruled: &'a Ruled<'a>,
@@ -184,7 +184,7 @@ pub(crate) fn surely_runs(kind: &LoopKind) -> bool {
     matches!(kind, LoopKind::For { extent: Atom::Lit(Scalar::Int(n)), .. } if *n > 0)
 }
 
-/// A boolean that is known.
+/// The value of a literal boolean.
 pub(crate) fn truth(atom: Atom) -> Option<bool> {
     match atom {
         Atom::Lit(Scalar::Bool(value)) => Some(value),

@@ -1,5 +1,5 @@
-//! A rule at tangents that are known to be absent: terms of these alone are absent, too, because a
-//! product with an infinite slope would be NaN.
+//! A rule at absent tangents: a term of absent tangents alone is absent, too, because a product
+//! with an infinite slope would be NaN.
 //!
 //! ```text
 //!   ẏ = 0.5 / sqrt a · ȧ + ḃ      at ȧ absent      ẏ = ḃ      and not 0 · ∞ + ḃ at a = 0
@@ -7,8 +7,8 @@
 //!
 //! * Assumes: names are bound once.
 //! * Gives: the code with literal zeros for absent scalars, and its absent results.
-//! * Keeps: everything else. Where an absent scalar meets an operation that is not linear in it, it
-//!   is the number 0.
+//! * Keeps: all other code. Where an operation is not linear in an absent scalar, the scalar is the
+//!   number 0.
 
 use std::collections::HashSet;
 
@@ -17,7 +17,7 @@ use lambada_prim::{Prim, ReduceOp, Scalar};
 
 const ZERO: Atom = Atom::Lit(Scalar::Real(0.0));
 
-/// The block where the scalars and the arrays of zeros are absent, and its absent results.
+/// The block with `absent` scalars and `zeros` arrays replaced, and its absent results.
 pub(crate) fn without(
     mut block: Block,
     (absent, zeros): (&[Var], &[Var]),
@@ -39,13 +39,13 @@ pub(crate) fn without(
     (block, results)
 }
 
-/// The absent variables of a block: seen, and not there. `there` grows from round to round, because
-/// the next state of a loop may be there where its first state is not.
+/// The absent variables of a block: seen, and not present. The present ones grow from round to
+/// round, because the next state of a loop may be present where the initial state is absent.
 #[derive(Default)]
 struct Absent {
     seen: HashSet<Var>,
     there: HashSet<Var>,
-    /// Arrays that are filled with a literal zero.
+    /// Arrays filled with a literal zero.
     zeros: HashSet<Var>,
 }
 
@@ -54,7 +54,7 @@ impl Absent {
         x.as_var().is_some_and(|x| self.seen.contains(&x) && !self.there.contains(&x))
     }
 
-    /// Absent, or a zero that is written.
+    /// Whether `x` is absent or a literal zero.
     fn is_nothing(&self, x: Atom) -> bool {
         let zero = match x {
             Atom::Lit(_) => x == ZERO,
@@ -63,7 +63,7 @@ impl Absent {
         zero || self.is(x)
     }
 
-    /// All are nothing, and one is absent.
+    /// Whether all are absent or zero, and at least one is absent.
     fn are(&self, xs: &[Atom]) -> bool {
         xs.iter().all(|x| self.is_nothing(*x)) && xs.iter().any(|x| self.is(*x))
     }

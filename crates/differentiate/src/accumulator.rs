@@ -1,6 +1,6 @@
 //! Accumulators in the program, from users or from an earlier reverse derivative: adding in place
-//! is linear, its transpose is reading. The two rules are those of [`crate::index`] with the modes
-//! exchanged.
+//! is linear, and its transpose is reading. The two rules are those of [`crate::index`] with the
+//! modes exchanged.
 //!
 //! ```text
 //!   acc = accumulator x      D→  acc˙ = accumulator ẋ      D←  x̄ += r̄
@@ -8,8 +8,7 @@
 //!   y = freeze acc           D→  ẏ = freeze acc˙           D←  r̄ = ȳ
 //! ```
 //!
-//! In reverse, `r̄` is an array that is read only: it takes the place of the cotangent of the
-//! accumulator.
+//! In reverse, `r̄` is a read-only array: it takes the place of the accumulator's cotangent.
 
 use lambada_anf::{Atom, Op, Param, Var};
 
@@ -17,8 +16,8 @@ use crate::cotangents::Cotangents;
 use crate::tangents::Tangents;
 
 impl Tangents<'_> {
-    /// An active accumulator has a tangent from the start, since tangents may be added to it at any
-    /// later place.
+    /// An active accumulator has a tangent from the start, because any later statement may add a
+    /// tangent.
     pub(crate) fn accumulator(&mut self, acc: &Param, init: Atom) {
         if self.carries(acc.var) {
             let init = self.or_zero(init, &acc.ty);

@@ -1,12 +1,12 @@
-//! Which variables carry derivatives?
+//! Activity: the variables that carry derivatives.
 //!
 //! `active x` holds where `x` is real, depends on a parameter through real values, and some real
-//! result depends on it. Everything else has tangent and cotangent zero, and gets no code: that
-//! `f 0 = 0` for linear `f` is what allows it.
+//! result depends on it. All other variables have tangent and cotangent zero, and get no code,
+//! because `f 0 = 0` for linear `f`.
 //!
-//! A handle is active where reals are reached through it that are; what is known of node types and
-//! functions is said in [`crate::known`]. Dependence is a graph over the variables of the function,
-//! so activity is two reachability questions, and loops need no fixed point.
+//! A handle is active if active reals are reachable through it; [`crate::known`] has the facts
+//! about node types and functions. Dependence is a graph over the variables of the function, so
+//! activity is two reachability questions, and loops need no fixed point.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -16,26 +16,26 @@ use lambada_anf::{Atom, Exp, Lambda, NodeId, Op, Param, Stm, Var};
 use crate::flow::{Flow, reachable};
 use crate::known::{CELLS, Handles, Known};
 
-/// What is differentiated by, and the accumulators of others whose cotangents are wanted.
+/// The varied parameters, and the caller's accumulators whose cotangents are wanted.
 #[derive(Clone, Debug)]
 pub(crate) struct Scope {
     pub(crate) known: Rc<Known>,
     pub(crate) handles: Handles,
     pub(crate) varied: Vec<Param>,
     pub(crate) accumulators: Vec<Param>,
-    /// All accumulators that the function is given.
+    /// All accumulators that the function receives.
     pub(crate) given: Vec<Param>,
 }
 
-/// The active variables of a function. An accumulator is active as an array is.
+/// The active variables of a function. An accumulator is active like an array.
 #[derive(Debug)]
 pub(crate) struct Activity {
     active: HashSet<Var>,
     /// The handles, and arrays of handles, with the types of the nodes.
     handles: HashMap<Var, NodeId>,
-    /// Those that lead to cells.
+    /// Handles that lead to cells.
     cells: HashSet<Var>,
-    /// Have handles shadows?
+    /// Whether handles have shadows.
     shadows: bool,
 }
 
@@ -61,7 +61,7 @@ impl Activity {
         atom.into().as_var().is_some_and(|var| self.active.contains(&var))
     }
 
-    /// Whether it is active, and a handle or an array of handles, which have shadows.
+    /// Whether it is an active handle or array of handles, which has a shadow.
     pub(crate) fn handle(&self, atom: impl Into<Atom>) -> bool {
         let atom = atom.into();
         self.shadows && self.active(atom) && self.node(atom).is_some()
@@ -72,15 +72,15 @@ impl Activity {
         self.handles.get(&atom.as_var()?).copied()
     }
 
-    /// Is it active, and its cotangent a value: is it a real, an array of reals, or a handle that
-    /// has no shadow?
+    /// Whether it is active and its cotangent is a value: a real, an array of reals, or a handle
+    /// without a shadow.
     pub(crate) fn valued(&self, atom: impl Into<Atom>) -> bool {
         let atom = atom.into();
         self.active(atom) && !self.handle(atom)
     }
 
-    /// Is there anything to differentiate in the statement: does it bind something active, or add
-    /// to an active accumulator or to cells?
+    /// Whether the statement must be differentiated: it binds an active variable, or adds to an
+    /// active accumulator or to cells.
     pub(crate) fn concerns(&self, stm: &Stm) -> bool {
         stm.binds.iter().any(|p| self.active(p.var))
             || stm.adds_to(&|acc| self.active(acc))

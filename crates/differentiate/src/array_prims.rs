@@ -1,12 +1,13 @@
-//! `y = p(a, b)` for an array primitive that is linear in each argument: its row says what the
-//! transposes are.
+//! `y = p(a, b)` for an array primitive that is linear in each argument: its table row has the
+//! transposes.
 //!
 //! ```text
 //!   D→   ẏ = p(ȧ, b) + p(a, ḃ)
 //!   D←   ā += p₁(ȳ, b)     b̄ += p₂(a, ȳ)
 //! ```
 //!
-//! One that is not linear stands in a function with rules only, which are taken instead of it.
+//! A primitive that is not linear occurs only in a function with rules, which replace its
+//! derivative.
 
 use lambada_anf::{Atom, Op, Param, Ty, Var};
 use lambada_prim::{ArrayPrim, Transpose, Version};
@@ -43,8 +44,8 @@ impl Tangents<'_> {
     }
 }
 
-/// The version of a primitive, by the ranks of the result and of those arguments of which they are
-/// known: what is captured has no derivative, and its type is not known here.
+/// The version of a primitive, by the ranks of the result and of the arguments with known ranks. A
+/// captured variable has no derivative, and its type is unknown here.
 pub(crate) fn version(prim: ArrayPrim, ranks: &[Option<usize>], result: usize) -> &'static Version {
     let fits = |version: &&Version| {
         let known = version.args.iter().zip(ranks);
@@ -58,7 +59,7 @@ fn linear_only(prim: ArrayPrim) {
     assert!(prim.is_contraction(), "the derivative of `{}` is a rule of its function", prim.name());
 }
 
-/// A cotangent that is being written: of the argument `of`, in the version that the ranks choose.
+/// A cotangent under construction: of the argument `of`, in the version that the ranks choose.
 struct Target<'a> {
     version: &'static Version,
     args: &'a [Var],
@@ -88,8 +89,8 @@ impl Cotangents<'_> {
         }
     }
 
-    /// The type of the cotangent. Its sizes have the names that an argument uses from which it is
-    /// computed, so that this is seen to fit.
+    /// The type of the cotangent. Its sizes have the names that its source argument uses, so that
+    /// the types evidently agree.
     fn named_as_in(&self, transpose: &Transpose, target: &Target) -> Ty {
         let mut ty = target.ty.clone();
         let Transpose::Apply(_, parts) = transpose else { return ty };

@@ -1,5 +1,4 @@
-//! Linear algebra on whole arrays, as anf: the vocabulary that the rules of several constructs
-//! share.
+//! Linear algebra on whole arrays, as anf: the common vocabulary of the rules.
 
 use lambada_anf::{Atom, Builder, Elem, NAMELESS, Nest, Op, Out, Ty, Var};
 use lambada_prim::{Prim, ReduceOp};
@@ -39,13 +38,12 @@ pub(crate) fn plus(b: &mut Builder, hint: &str, ty: &Ty, x: Atom, y: Atom) -> At
     })
 }
 
-/// A copy with other names for the same sizes: where two sizes are equal, but only the program's
-/// checks know it.
+/// A copy with other size names, where only the program's checks prove the sizes equal.
 pub(crate) fn resized(b: &mut Builder, hint: &str, ty: &Ty, x: Atom) -> Atom {
     tabulate(b, hint, ty, &mut |b, at| element(b, ty.elem, x, at))
 }
 
-/// An array of equal elements; the element itself where there are no sizes.
+/// An array of equal elements; the element itself if `ty` is scalar.
 pub(crate) fn filled(b: &mut Builder, hint: &str, ty: &Ty, element: Atom) -> Atom {
     if ty.dims.is_empty() { element } else { b.bind(hint, ty.clone(), Op::Fill(element)) }
 }
@@ -99,7 +97,7 @@ fn real(b: &mut Builder, x: Atom, at: &[Atom]) -> Atom {
     element(b, Elem::REAL, x, at)
 }
 
-/// `x[at]`, a scalar or a handle; `x` itself where there are no indices.
+/// `x[at]`, a scalar or a handle; `x` itself without indices.
 pub(crate) fn element(b: &mut Builder, elem: Elem, x: Atom, at: &[Atom]) -> Atom {
     match x {
         Atom::Var(x) if !at.is_empty() => {

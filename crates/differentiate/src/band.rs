@@ -1,16 +1,16 @@
-//! Which diagonals of a Jacobian can differ from zero, where the program says so by its indices.
+//! Diagonals of a Jacobian that can differ from zero, as far as the indices of the program show.
 //!
 //! ```text
 //!   x                                  xₖ depends on  x[k]
-//!   y = for i < n { b }                y[k]           what b depends on at i = k
-//!   x[i + c], y[i + c]                 at i           what x, y say at k = i + c
-//!   acc[i + c] += b                    acc[k]         what b depends on at i = k - c
+//!   y = for i < n { b }                y[k]           dependences of b at i = k
+//!   x[i + c], y[i + c]                 at i           those of x, y at k = i + c
+//!   acc[i + c] += b                    acc[k]         dependences of b at i = k - c
 //! ```
 //!
 //! A value is independent of the parameter, or it depends on the elements from `low` to `high`
-//! places from its own: an element of an array by its place, a scalar in the body of a `for` by the
-//! index of that `for`. What does not have this form, such as an element at a place that is
-//! computed, is not described and nothing is said.
+//! places from its own. The place of an array element is its index, that of a scalar in the body of
+//! a `for` the index of the `for`. If some value has another form, such as an element at a computed
+//! index, the Jacobian has no known band.
 //!
 //! * Assumes: a function of one vector of reals.
 //! * Gives: the lowest and the highest diagonal, `j - i` for column `j` of row `i`.
@@ -20,7 +20,7 @@ use std::collections::HashMap;
 use lambada_anf::{Atom, Block, Elem, Exp, Lambda, LoopKind, Nest, Op, Out, Param, Stm, Var};
 use lambada_prim::{Prim, Scalar};
 
-/// More diagonals than these are no band.
+/// Maximal number of diagonals of a band.
 const WIDEST: i64 = 8;
 
 /// The lowest and the highest diagonal of the Jacobian of a function from a vector to a vector.
@@ -34,12 +34,12 @@ pub fn band(f: &Lambda) -> Option<(i64, i64)> {
     let mut bands = Bands::default();
     bands.of.insert(x.var, Band { low: 0, high: 0 });
     bands.block(&f.body)?;
-    // Nothing of it depends on the parameter: one diagonal, of zeros.
+    // A result independent of the parameter has one diagonal, of zeros.
     let found = bands.get(*result).unwrap_or(Band { low: 0, high: 0 });
     (found.high - found.low < WIDEST).then_some((found.low, found.high))
 }
 
-/// The places that a value depends on, from its own.
+/// The places that a value depends on, relative to its own.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Band {
     low: i64,
@@ -58,11 +58,11 @@ impl Band {
 
 #[derive(Default)]
 struct Bands {
-    /// What depends on the parameter.
+    /// Variables that depend on the parameter.
     of: HashMap<Var, Band>,
-    /// The index of the outermost `for` around.
+    /// The index of the outermost enclosing `for`.
     index: Option<Var>,
-    /// Integers that are the index and so much more.
+    /// Integers at a constant distance from the index, with the distance.
     places: HashMap<Var, i64>,
 }
 
@@ -76,7 +76,7 @@ impl Bands {
         self.of.insert(to, joined);
     }
 
-    /// How far a place is from the index, for one axis.
+    /// The distance of a one-axis index from the loop index.
     fn place(&self, index: &[Atom]) -> Option<i64> {
         let [at] = index else { return None };
         self.places.get(&at.as_var()?).copied()
@@ -86,7 +86,7 @@ impl Bands {
         block.stms.iter().try_for_each(|stm| self.stm(stm))
     }
 
-    /// Nothing, if it depends on the parameter in another way.
+    /// Visits a statement; `None` if it depends on the parameter in another way.
     fn stm(&mut self, stm: &Stm) -> Option<()> {
         if let (Exp::Op(Op::Prim(op, args)), [bind]) = (&stm.exp, &stm.binds[..]) {
             self.shifted(*op, args, bind);
@@ -102,7 +102,7 @@ impl Bands {
         }
     }
 
-    /// An integer that is a constant away from the index.
+    /// Records an integer at a constant distance from the index.
     fn shifted(&mut self, op: Prim, args: &[Atom], bind: &Param) {
         let (Prim::AddInt | Prim::SubInt, [a, b]) = (op, args) else { return };
         let literal = |x: &Atom| match x {
@@ -147,7 +147,7 @@ impl Bands {
                 self.of.insert(stm.binds.first()?.var, band);
                 Some(())
             }
-            // What is shown is no result.
+            // An inspected value is no result.
             Op::Inspect { .. } | Op::Check { .. } => Some(()),
             Op::Accumulator(Atom::Lit(_))
             | Op::Fill(_)

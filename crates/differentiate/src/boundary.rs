@@ -1,5 +1,5 @@
-//! Derivatives as `normalize` takes them: between values, tangents and cotangents of the program's
-//! own types ([`crate::crossing`]).
+//! Derivatives in the form that `normalize` needs: between values, tangents and cotangents of the
+//! program's own types ([`crate::crossing`]).
 //!
 //! * Gives: `D→f`, and the forward sweep and the pullback of `D←f`.
 
@@ -19,7 +19,7 @@ use crate::shadows::shadowed;
 use crate::tangents::Tangents;
 use crate::trim::{trim, trim_first};
 
-/// All that carries a derivative is varied.
+/// The scope in which all differentiable parameters are varied.
 fn scope(cx: &Context, f: &Lambda) -> Scope {
     let carries = |p: &&Param| cx.known.carries(p.ty.elem);
     let varied = f.params.iter().filter(carries).cloned().collect();
@@ -91,8 +91,8 @@ impl Tangents<'_> {
     }
 }
 
-/// `D←f`. The cells of shadows hold one cotangent, so a pullback that needs some runs the forward
-/// sweep itself from the second time on.
+/// `D←f`. The cells of shadows hold one cotangent, so a pullback with shadows reruns the forward
+/// sweep from its second call on.
 pub(crate) fn reverse(cx: &mut Context, names: &mut Names, f: &Lambda) -> Reverse {
     let scope = scope(cx, f);
     let g = rewritten(cx.whiles, names, &scope, f);

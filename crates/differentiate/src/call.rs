@@ -4,17 +4,17 @@
 //! ```text
 //!   D→              y…, ẏ… = f→ (x…, ẋ…)
 //!   forward sweep   y…, ȳ…, tape = f⇒ (x…, x̄…)              shadows x̄, ȳ of handles
-//!   D←              x̄… += f⇐ (x…, x̄…, ȳ…, tape; x̄s)         cotangents ȳ, x̄ of reals; accumulators x̄s of arrays
-//!                   t̄s' = f⇐ (…, t̄s, tape)                    cotangents of arrays of handles, where they are values
+//!   D←              x̄… += f⇐ (x…, x̄…, ȳ…, tape; x̄s)         cotangents ȳ, x̄; accumulators x̄s
+//!                   t̄s' = f⇐ (…, t̄s, tape)                    arrays of handles, as values
 //! ```
 //!
-//! The two halves of a function are the two sweeps of its body. What the reverse sweep needs of the
-//! forward sweep is its tape, one node; what that is, [`crate::residuals`] decides; parameters are
-//! passed again. The cotangent of an array that is passed is added to where the caller has it: a
-//! call that reads one element costs O(1). That of an array that is state of the recursion
-//! ([`crate::threaded`]) is returned, as those of scalars are: a call that updates one element
-//! costs O(1). Such an array is not passed again either, as the next call overwrites it: what the
-//! reverse sweep reads of it is on the tape.
+//! The two halves of a function are the two sweeps of its body. A tape, one node, takes the
+//! residuals ([`crate::residuals`]) from the forward to the reverse sweep; the caller passes
+//! parameters a second time. A pullback adds the cotangent of an array argument to the caller's
+//! accumulator: a call that reads one element costs O(1). The pullback returns the cotangents of
+//! scalars, and of arrays that are state of the recursion ([`crate::threaded`]): a call that
+//! updates one element costs O(1). Such an array is not passed a second time, because the next call
+//! overwrites it: its elements that the reverse sweep reads are on the tape.
 //!
 //! A function with rules is not derived: its rules take the place of its derivatives
 //! ([`crate::rules`]).
@@ -51,12 +51,12 @@ fn both(a: &[bool], b: &[bool]) -> Vec<bool> {
     a.iter().zip(b).map(|(a, b)| *a && *b).collect()
 }
 
-/// The cotangents that a pullback takes: those of real results, after such of their sizes as are
-/// results themselves.
+/// The cotangents that a pullback takes: first their sizes that are results themselves, then the
+/// cotangents of real results.
 struct Seeds {
-    /// Which results are sizes, and which variables.
+    /// Results that are sizes, each with its variable.
     sizes: Vec<(usize, Var)>,
-    /// Which results have a cotangent that is a value.
+    /// Results whose cotangent is a value.
     reals: Vec<usize>,
 }
 
@@ -89,8 +89,8 @@ impl Tangents<'_> {
         }
     }
 
-    /// Does it give handles that lead to cells? These have tangents and shadows whatever they are
-    /// made of, as everything may be added to them.
+    /// Whether the call returns handles that lead to cells. Such handles always have tangents and
+    /// shadows, because a later addition may reach them.
     fn gives_cells(&self, stm: &Stm) -> bool {
         stm.binds.iter().any(|p| self.cx.known.leads_to_cells(p.ty.elem))
     }
@@ -146,7 +146,7 @@ impl Tangents<'_> {
 }
 
 impl Cotangents<'_> {
-    /// The pullback of a call, of which the forward sweep is the given call.
+    /// The pullback of a call whose forward sweep is `sweep`.
     pub(crate) fn call(&mut self, stm: &Stm, sweep: FnId, args: &[Atom], accumulators: &[Var]) {
         if let Some(rules) = self.cx.rules(sweep) {
             return self.pull_by_rule(stm, sweep, &rules, args);
@@ -191,7 +191,7 @@ impl Cotangents<'_> {
                 continue;
             }
             let x = args[k].as_var().expect("what is active is a variable");
-            // That of an array that is passed twice is given once.
+            // An array passed twice gives its cotangent once, then zeros.
             if continued.contains(&x) {
                 let ty = self.ct_of(&sizes.ty(&types[k]));
                 all.push(self.b.zero(&ty));
@@ -289,7 +289,7 @@ fn derive_forward(cx: &mut Context, derived: &Pushforward) {
     cx.complete(derived.id, function);
 }
 
-/// The shadow of what has none.
+/// The null shadow of an inactive handle.
 fn null(names: &mut Names, stms: &mut Vec<Stm>, ty: &Ty) -> Atom {
     let mut b = Builder::new(names);
     let null = b.zero(ty);
@@ -297,7 +297,7 @@ fn null(names: &mut Names, stms: &mut Vec<Stm>, ty: &Ty) -> Atom {
     null
 }
 
-/// A function whose two halves are made.
+/// A function whose two halves are under construction.
 struct Subject<'a> {
     derived: &'a Pullback,
     f: Function,
@@ -313,7 +313,7 @@ struct Subject<'a> {
 /// The two sweeps of a function's body.
 struct Halves {
     forward: Vec<Stm>,
-    /// What the tape keeps.
+    /// The payload of the tape.
     kept: Vec<Param>,
     reverse: Block,
     /// The parameters of the reverse sweep after those of the forward sweep.
@@ -349,7 +349,7 @@ fn derive_reverse(cx: &mut Context, derived: &Pullback) {
 }
 
 impl Subject<'_> {
-    /// The parameters for the sizes of cotangents, which are called as what the body gives.
+    /// The parameters for the sizes of cotangents, named like the results of the body.
     fn sizes(&self, names: &mut Names, seeds: &Seeds) -> Vec<Param> {
         let mut sizes: Vec<Param> = Vec::new();
         for (k, _) in &seeds.sizes {
@@ -424,16 +424,16 @@ impl Subject<'_> {
         returned.map(|(_, p)| p.clone()).collect()
     }
 
-    /// The parameters of the forward sweep that the pullback has, too. State is not passed again:
-    /// it may have been overwritten.
+    /// The parameters that both halves have. State is not passed a second time, because it may have
+    /// been overwritten.
     fn passed(&self) -> impl Iterator<Item = &Param> {
         let key = &self.derived.key;
         self.params.iter().enumerate().filter(|(k, _)| !key.is_state(*k)).map(|(_, p)| p)
     }
 
-    /// The checks of the body that are about integers among the parameters of both halves. The
-    /// forward sweep has passed them, and so will the reverse sweep: there they are evidence for
-    /// its accesses, which need no checks of their own.
+    /// The checks of the body on integers among the parameters of both halves. The forward sweep
+    /// has passed them, so in the reverse sweep they are facts that make checks of its accesses
+    /// redundant.
     fn passed_checks(&self, names: &mut Names) -> Vec<Stm> {
         let ints = self.passed().filter(|p| p.ty == Ty::int());
         let mut known: HashSet<Var> = ints.map(|p| p.var).collect();
@@ -493,7 +493,7 @@ impl Subject<'_> {
 
         let mut stms = match cx.handles {
             Handles::Shadows => self.passed_checks(&mut names),
-            // It is for people to read.
+            // Readable derivatives omit it.
             Handles::Values => Vec::new(),
         };
         stms.extend(layout.read_all(tape.var.into(), &kept));
@@ -516,7 +516,7 @@ impl Subject<'_> {
 }
 
 impl Cotangents<'_> {
-    /// The accumulators that a pullback is given for arrays among its parameters.
+    /// The accumulators that a pullback receives for array parameters.
     fn lend_parameters(&mut self, params: &[Param]) -> Vec<Param> {
         let mut accumulators = Vec::new();
         for p in params {

@@ -4,28 +4,27 @@
 //!   D← : Γ ⊢ b : τ   becomes   Γ ⊢ D←[b] : τ × (τ̄ ⊸ Γ̄)
 //! ```
 //!
-//! The forward sweep is the primal block, in which `for`, `loop` and `if` have further results, the
-//! residuals. The linear map `τ̄ ⊸ Γ̄` exists at compile time only: applying it emits the
-//! statements of the reverse sweep. The statements are visited from the last to the first, and each
-//! moves the cotangent of what it binds to the cotangents of what it mentions. `Γ̄` is a finite
-//! map: *absent means zero*, and an entry is a sum in SSA, or an accumulator that is added to in
-//! place.
+//! The forward sweep is the primal block, in which `for`, `loop` and `if` have the residuals as
+//! further results. The linear map `τ̄ ⊸ Γ̄` exists at compile time only: applying it emits the
+//! statements of the reverse sweep. It visits the statements from the last to the first, and each
+//! moves the cotangents of its results to the cotangents of its operands. `Γ̄` is a finite map:
+//! *absent means zero*, and an entry is a sum in SSA, or an accumulator with additions in place.
 //!
 //! A *frame* is a block of the reverse sweep under construction. A contribution to a variable that
-//! an outer block has bound crosses frames:
+//! an outer block binds crosses frames:
 //! * a scalar is summed inside and handed out: a `for` reduces, a `loop` carries the sum, an `if`
 //!   carries it through both branches; so are handles and arrays of handles, where their cotangents
 //!   are values;
-//! * an array is an accumulator, made in the block that corresponds to the one that bound the
-//!   array, and added to from wherever;
-//! * except that a whole array is handed out by an `if` as a scalar is, so that state flows through
-//!   branches without being copied.
+//! * an array has an accumulator, made in the counterpart of the block that binds the array; any
+//!   inner block may add to it;
+//! * except that an `if` hands out a whole array like a scalar, so that state flows through
+//!   branches without copies.
 //!
 //! * Assumes: parameters are real, or handles whose shadows are in scope ([`crate::shadows`]);
 //!   variables are bound once; active reductions are sums ([`crate::extrema`]).
-//! * Gives: the forward sweep and the pullback, which mentions what the forward sweep binds at its
-//!   top level.
-//! * Keeps: the primal statements and their checks, which are not repeated in the reverse sweep.
+//! * Gives: the forward sweep and the pullback, which mentions top-level variables of the forward
+//!   sweep.
+//! * Keeps: the primal statements and their checks, which the reverse sweep does not repeat.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -57,7 +56,7 @@ pub(crate) struct Sweeps {
     pub(crate) reverse: Block,
 }
 
-/// The sweeps of a block of which all is in scope in the reverse sweep.
+/// The sweeps of a block whose variables are all in scope in the reverse sweep.
 pub(crate) fn sweeps(
     cx: &mut Context,
     names: &mut Names,
@@ -79,9 +78,8 @@ pub(crate) fn sweeps(
     })
 }
 
-/// Attempts, each by a plan for the arrays that are carried backwards, which may turn out to be
-/// impossible. What is in scope besides the parameters, and the parameters that are state of a
-/// recursion, are given.
+/// Repeats `attempt` until it suggests no better plan for restored arrays. `others` are in scope
+/// besides the parameters; `state` are the parameters that a recursion carries as state.
 pub(crate) fn planned<T>(
     f: &Lambda,
     activity: &Rc<Activity>,
@@ -111,7 +109,8 @@ pub(crate) enum Cotangent {
     Accumulator(Var),
 }
 
-/// What a block of the reverse sweep belongs to: how contributions to outer variables leave it.
+/// The construct that a block of the reverse sweep belongs to, which decides how contributions to
+/// outer variables leave it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// The pullback.
@@ -128,21 +127,20 @@ pub(crate) enum Kind {
 #[derive(Debug)]
 pub(crate) struct Frame {
     pub(crate) kind: Kind,
-    /// What the corresponding primal block binds: variables whose cotangents end here.
+    /// Variables that the corresponding primal block binds: their cotangents end here.
     pub(crate) owned: HashSet<Var>,
     pub(crate) entries: HashMap<Var, Cotangent>,
     /// Outer variables that have an entry, in order.
     pub(crate) touched: Vec<Var>,
     /// In a `loop`: the parameters that carry the sums of outer scalars.
     pub(crate) carried: HashMap<Var, Var>,
-    /// In a `loop`: the parameters that carry whether these sums are there, where it matters.
+    /// In a `loop`: the parameters that carry the presence of these sums, where presence matters.
     pub(crate) flags: HashMap<Var, Var>,
-    /// What the primal block gives to variables outside it: another name for the same value.
+    /// Results of the primal block, each with the outer variable that holds the same value.
     known: HashMap<Var, Atom>,
-    /// The versions of arrays that the reverse sweep of the block has got back by undoing, under
-    /// which names.
+    /// Array versions that the reverse sweep of the block has restored, each with its name.
     pub(crate) undone: HashMap<Var, Atom>,
-    /// When sums are there, if not always ([`crate::presence`]).
+    /// The conditions under which sums are present, if not always ([`crate::presence`]).
     pub(crate) present: HashMap<Var, Atom>,
     /// The statements, while the frame is not the innermost; else the builder has them.
     pub(crate) stms: Vec<Stm>,
@@ -156,31 +154,32 @@ pub(crate) struct Cotangents<'a> {
     pub(crate) undo: &'a mut Undo,
     pub(crate) cx: &'a mut Context,
     pub(crate) shadows: &'a Shadows,
-    /// Accumulators of others, which are not frozen: cells, and those that a function is given.
+    /// Accumulators that the sweep must not freeze: cells, and those that a function receives.
     pub(crate) lent: HashSet<Var>,
-    /// Is the accumulator of an array made in the branch that adds to it, and handed out, if the
-    /// array belongs to the outermost block?
+    /// Whether the branch that adds to an array makes its accumulator and hands it out, if the
+    /// array belongs to the outermost block.
     pub(crate) in_branches: bool,
-    /// Does a node, the tape of a call, keep what the outermost block hands out?
+    /// Whether a node, the tape of a call, keeps the residuals of the outermost block.
     pub(crate) on_tape: bool,
     /// Values, and cotangents so far, that are constant multiples of others.
     pub(crate) multiples: HashMap<Var, (Atom, f64)>,
     /// Reads of fields of nodes that are known to have them.
     pub(crate) guarded: HashSet<Var>,
-    /// Cotangents of handles, by what they have been made of.
+    /// The constituents of handles' cotangents.
     pub(crate) made: HashMap<Var, Made>,
-    /// When what is added is there, if not always ([`crate::presence`]).
+    /// The condition under which the current contribution is present, if not always
+    /// ([`crate::presence`]).
     pub(crate) when: Option<Atom>,
-    /// Of arrays some of whose elements may be absent: accumulators that count contributions.
+    /// Accumulators that count contributions, by array with possibly absent elements.
     pub(crate) flags: HashMap<Var, Var>,
-    /// By cotangent of such an array: the counts.
+    /// The counts, by cotangent of such an array.
     pub(crate) counts: HashMap<Var, Var>,
     /// From the outermost to the current block.
     pub(crate) frames: Vec<Frame>,
 }
 
 impl<'a> Cotangents<'a> {
-    /// Nothing but the outermost block; `others` are accumulators of others.
+    /// A sweep with the outermost block only; `others` are accumulators from outside.
     pub(crate) fn new(
         cx: &'a mut Context,
         names: &'a mut Names,
@@ -256,7 +255,7 @@ impl Cotangents<'_> {
         Param { var, ty: self.cx.ty(Mode::Tangent, ty) }
     }
 
-    /// The cotangent of a parameter: of a handle, a value of its type.
+    /// The cotangent of a parameter; for a handle, a value of its type.
     fn parameter(&mut self, p: &Param) -> Atom {
         if p.ty.elem.node().is_none() {
             return self.take_or_zero(p);
@@ -280,7 +279,7 @@ impl Cotangents<'_> {
         if !self.facts.activity.concerns(stm) && !self.facts.versions.changed_by(stm) {
             return vec![stm.clone()];
         }
-        // What the derivative of a statement computes comes from where the statement comes from.
+        // Statements of a derivative inherit the origin of the primal statement.
         let own = stm.binds.first().and_then(|p| self.b.names.origin(p.var));
         let around = own.map(|own| self.b.names.come_from(own));
         let forward = match &stm.exp {
@@ -300,8 +299,8 @@ impl Cotangents<'_> {
         forward
     }
 
-    /// Emits the reverse of a construct without blocks; gives what the forward sweep keeps before
-    /// it.
+    /// Emits the reverse of a statement without blocks; returns the log entry that the forward
+    /// sweep must put before it.
     pub(crate) fn op(&mut self, stm: &Stm, op: &Op) -> Option<Stm> {
         match op {
             Op::Prim(op, args) => self.prim(&stm.binds[0], *op, args),
@@ -383,8 +382,7 @@ impl Cotangents<'_> {
         self.frames.last_mut().expect("there is a frame")
     }
 
-    /// Runs `emit` in an outer frame: what it emits comes before the construct whose block is the
-    /// current one.
+    /// Runs `emit` in an outer frame, before the construct that contains the current block.
     fn within<T>(&mut self, depth: usize, emit: impl FnOnce(&mut Self) -> T) -> T {
         if depth + 1 == self.frames.len() {
             return emit(self);
@@ -395,7 +393,7 @@ impl Cotangents<'_> {
         result
     }
 
-    /// States that the primal block gives `inner` to the outer variable `outer`.
+    /// Declares that the primal block hands `inner` out as the outer variable `outer`.
     pub(crate) fn alias(&mut self, inner: Var, outer: Atom) {
         self.top().known.insert(inner, outer);
     }
@@ -417,18 +415,19 @@ impl Cotangents<'_> {
         self.facts.ty(x)
     }
 
-    /// What the cotangent of a variable is called.
+    /// Name hint for the cotangent of a variable.
     pub(crate) fn hint(&self, x: Var) -> String {
         format!("{}_ct", self.b.names.hint(x))
     }
 
-    /// A part of the cotangent of `x`, an array or scalar of the given type.
+    /// Binds a part of the cotangent of `x`: an array or scalar of type `ty`.
     pub(crate) fn bind_ct(&mut self, x: Var, ty: &Ty, exp: impl Into<Exp>) -> Atom {
         let hint = self.hint(x);
         self.b.bind(&hint, ty.clone(), exp)
     }
 
-    /// `x̄ += value`, where the value has the given type: that of `x` up to names of equal sizes.
+    /// `x̄ += value`, where `ty`, the type of the value, equals that of `x` up to names of equal
+    /// sizes.
     pub(crate) fn add(&mut self, x: Atom, value: Atom, ty: &Ty) {
         let Some(x) = self.wants(x) else { return };
         if self.facts.activity.node(x.into()).is_some() {
@@ -467,7 +466,8 @@ impl Cotangents<'_> {
         self.entry(x, Cotangent::Sum(sum));
     }
 
-    /// Removes the cotangent; absent if it is zero, or somebody else's. An accumulator ends here.
+    /// Removes and returns the cotangent, and freezes its accumulator. `None` if it is zero or if
+    /// its accumulator is lent.
     pub(crate) fn take(&mut self, x: Var) -> Option<Atom> {
         self.top().present.remove(&x);
         match self.top().entries.remove(&x)? {
@@ -482,7 +482,7 @@ impl Cotangents<'_> {
         }
     }
 
-    /// As `take`, of an array.
+    /// [`Self::take`] for an array.
     pub(crate) fn take_var(&mut self, x: Var) -> Option<Var> {
         self.take(x).and_then(Atom::as_var)
     }
@@ -505,7 +505,7 @@ impl Cotangents<'_> {
         frozen.or_else(|| self.of_cell(acc))
     }
 
-    /// Contributions to an array are added to an accumulator of somebody else.
+    /// Directs contributions for an array to an accumulator that this sweep does not own.
     pub(crate) fn lend(&mut self, x: Var, acc: Var) {
         self.lent.insert(acc);
         self.entry(x, Cotangent::Accumulator(acc));
@@ -564,8 +564,8 @@ impl Cotangents<'_> {
         }
     }
 
-    /// May the current block start its own sum for the array? Only branches lie between it and the
-    /// block that owns the array, and none has an accumulator for it.
+    /// Whether the current block may start its own sum for the array: only branches lie between it
+    /// and the block that owns the array, and none has an accumulator for it.
     fn handed_out(&self, x: Var) -> bool {
         for frame in self.frames.iter().rev() {
             if let Some(Cotangent::Accumulator(_)) = frame.entries.get(&x) {
@@ -582,8 +582,8 @@ impl Cotangents<'_> {
         false
     }
 
-    /// The accumulator of an array, made where it can be frozen if there is none yet: in the
-    /// innermost block that has a sum for the array, or owns it.
+    /// The accumulator of an array. If none exists, makes one in the innermost block that has a sum
+    /// for the array, or owns it, because the accumulator can be frozen there.
     pub(crate) fn accumulator_of(&mut self, x: Var) -> Var {
         for depth in (0..self.frames.len()).rev() {
             let frame = &self.frames[depth];
@@ -615,7 +615,7 @@ impl Cotangents<'_> {
         unreachable!("an active variable is owned by a frame")
     }
 
-    /// The innermost branch between which and the outermost block there are only branches.
+    /// The innermost of the branches nested directly in the outermost block, if that is `owner`.
     fn branch_in(&self, owner: usize) -> Option<usize> {
         let inner = self.frames[1..].iter().take_while(|frame| frame.kind == Kind::If).count();
         (owner == 0 && inner > 0).then_some(inner)
@@ -640,12 +640,12 @@ impl Cotangents<'_> {
         accumulator_in(entries)
     }
 
-    /// The same, without the current block.
+    /// [`Self::visible_accumulator`] without the current block.
     pub(crate) fn outer_accumulator(&self, x: Var) -> Option<Var> {
         accumulator_in(self.frames.iter().rev().skip(1).filter_map(|frame| frame.entries.get(&x)))
     }
 
-    /// Is its sum handed from block to block? That of an array of reals is in an accumulator.
+    /// Whether blocks hand the sum on by value. An array of reals has an accumulator instead.
     pub(crate) fn is_handed(&self, x: Var) -> bool {
         self.ty(x).dims.is_empty() || self.facts.activity.node(x.into()).is_some()
     }
@@ -655,12 +655,12 @@ impl Cotangents<'_> {
         self.top().touched.clone()
     }
 
-    /// May the current block be run many times?
+    /// Whether the current block may run more than once.
     pub(crate) fn repeated(&self) -> bool {
         self.frames.iter().any(|frame| matches!(frame.kind, Kind::For | Kind::Loop))
     }
 
-    /// The value at the type `to`: a copy where sizes that are equal have different names.
+    /// Copies the value to type `to` if equal sizes have different names.
     pub(crate) fn fit(&mut self, x: Var, value: Atom, from: &Ty, to: &Ty) -> Atom {
         let agree =
             from.dims.iter().zip(&to.dims).all(|(a, b)| self.canonical(*a) == self.canonical(*b));

@@ -1,15 +1,15 @@
-//! Counts active `while` loops, for derivatives that become source. There is no tape of unknown
-//! length in source but lists, and the derivative of one that builds lists has cells, which no
-//! source has. So what people read runs a `while` twice and keeps arrays; what is compiled runs it
-//! once ([`crate::while_`]), as does one here that calls functions or makes nodes.
+//! Counts active `while` loops, for derivatives that become source. The only tape of unknown length
+//! in source is a list, and the derivative of code that builds lists has cells, which source lacks.
+//! So a readable derivative runs a `while` twice and keeps arrays; compiled code runs it once
+//! ([`crate::while_`]), and so does readable code whose loop calls functions or makes nodes.
 //!
 //! ```text
-//!   zs = loop (xs = as) while c { b }    becomes   _, count = loop (xs = as, k = 0) while c { b; k + 1 }
-//!                                                  zs = loop (xs = as) for i < count { b }
+//!   zs = loop (xs = as) while c { b }   becomes  _, n = loop (xs = as, k = 0) while c { b; k + 1 }
+//!                                                zs = loop (xs = as) for i < n { b }
 //! ```
 //!
-//! * Gives: the same function, in which every such loop is counted. The first loop keeps of `b`
-//!   only what the condition and the checks depend on.
+//! * Gives: the same function, in which every such loop is counted. The first loop keeps only
+//!   the statements of `b` that the condition and the checks depend on.
 //! * Keeps: values and checks. Additions to accumulators happen once, in the second loop.
 
 use std::collections::HashSet;
@@ -63,7 +63,7 @@ fn counting(names: &mut Names, activity: &Activity, stm: &mut Stm) -> Option<Stm
     }
     *kind = LoopKind::counted(names.fresh("i"), count.var.into());
     counting.binds.push(count);
-    // It runs first, so it shows what there is to see.
+    // The counting loop runs first, so it does the inspections.
     without_inspections(stm);
     Some(counting)
 }

@@ -1,21 +1,21 @@
-//! The ways across the boundary between derivatives and the rest of the program, where tangents and
+//! Conversions at the boundary between derivatives and the rest of the program, where tangents and
 //! cotangents of nodes are nodes of the same type.
 //!
 //! ```text
-//!   shadow x       a fresh shadow of all that is reached from x: a tree, so a node that is reached twice has two cells
+//!   shadow x       a fresh shadow of all nodes reachable from x, a tree: shared nodes are copied
 //!   seed v x̄       adds the cotangent v to the cells of x̄
 //!   harvest x x̄    the cotangent in the cells of x̄, as a value
 //!   tangent x v    the value v as a tangent of x
 //!   untangent x ẋ  the tangent ẋ as a value
 //!   zero x         the zero tangent of x, as a value
-//!   marked x m     a tangent of x of which each real is m
+//!   marked x m     a tangent of x whose reals are all m
 //!   gathered x ẋ   the sum of all reals of the tangent ẋ
 //! ```
 //!
 //! A tangent as a value has the shape of its point: constructors, sizes and tags. Its integers and
 //! booleans are zero, because they carry no derivative.
 //!
-//! Each is a recursive function per node type, made when it is needed.
+//! Each conversion is a recursive function per node type, made on first use.
 //!
 //! * Assumes: values have no cells.
 //! * Keeps: values whose tangents or cotangents are of other shapes are refused.
@@ -82,7 +82,7 @@ pub(crate) fn gathered(
     arrays::total(b, "sum", ty, sums)
 }
 
-/// The tangent of a value of type `ty` of which each real is a mark.
+/// A tangent of a value of type `ty` whose reals are all the mark.
 pub(crate) fn marked(
     cx: &mut Context,
     b: &mut Builder,
@@ -109,7 +109,7 @@ impl Crossing {
         }
     }
 
-    /// What the function for a type is called, `list_of_ct`.
+    /// The name of the function for a type: `list_of_ct`.
     fn function(self, of: &str, suffix: &str) -> String {
         match self {
             Crossing::Shadow
@@ -147,8 +147,8 @@ impl Crossing {
     }
 }
 
-/// The way across of a handle, or of an array of handles, of which `ty` is the type of the value.
-/// Of an array, `gathered` gives an array of sums.
+/// Converts a handle, or an array of handles, whose value has type `ty`. For an array, `gathered`
+/// returns an array of sums.
 pub(crate) fn cross(
     cx: &mut Context,
     b: &mut Builder,
@@ -223,8 +223,8 @@ fn function(cx: &mut Context, crossing: Crossing, node: NodeId) -> FnId {
     id
 }
 
-/// One case for each constructor of the value, or of the shadow that is added to; zero or null for
-/// null.
+/// One case for each constructor of the value, or of the shadow that receives additions; null maps
+/// to zero or null.
 fn constructors(
     cx: &mut Context,
     b: &mut Builder,
@@ -284,7 +284,7 @@ impl Arm<'_> {
         }
     }
 
-    /// Of a tangent or a cotangent.
+    /// Name hint for a field of a tangent or cotangent.
     fn hint(&self, cx: &Context, k: usize) -> String {
         format!("{}_{}", self.of.fields[k].name, cx.suffix)
     }
@@ -293,7 +293,7 @@ impl Arm<'_> {
         b.bind(&self.of.fields[k].name, ty, Op::Field { of, tag: self.tag, field: k as u32 })
     }
 
-    /// The fields that are `int`s or handles of a value; others are nothing.
+    /// The fields that are `int`s or handles of a value; zero in place of all others.
     fn plain(&self, b: &mut Builder, of: Atom, wanted: &dyn Fn(usize) -> bool) -> Vec<Atom> {
         let mut values = Vec::new();
         for (k, field) in self.of.fields.iter().enumerate() {
@@ -372,7 +372,7 @@ impl Arm<'_> {
         b.bind("made", Ty::handle(node), Op::Node { node, tag: self.tag, fields, cells })
     }
 
-    /// The value is built by this constructor too.
+    /// Checks that this constructor builds the value, too.
     fn same_constructor(&self, b: &mut Builder, tag: Atom) {
         let same = b.prim(Prim::EqInt, [tag, Atom::int(self.tag.into())]);
         let site = messages::another_constructor();
@@ -385,7 +385,7 @@ impl Arm<'_> {
         b.effect(Op::Check { cond: same, site, values });
     }
 
-    /// Nothing unless the value `v` is there: null is zero.
+    /// The block's result if the value `v` exists, else nothing: null is zero.
     fn unless_null(
         &self,
         cx: &mut Context,
@@ -395,7 +395,8 @@ impl Arm<'_> {
         build: impl FnOnce(&mut Context, &mut Builder) -> Vec<Atom>,
     ) -> Option<Atom> {
         let tag = b.bind("tag", Ty::int(), Op::Tag(v));
-        // People read whether it is the same constructor, and of another one nothing is taken.
+        // In readable derivatives the condition compares constructors; another constructor
+        // contributes nothing.
         let cond = match cx.handles {
             Handles::Values => b.prim(Prim::EqInt, [tag, Atom::int(self.tag.into())]),
             Handles::Shadows => b.prim(Prim::LeInt, [Atom::int(0), tag]),

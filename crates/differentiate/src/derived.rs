@@ -1,5 +1,5 @@
-//! What derivatives add to the library: node types of tangents and shadows, functions, and the
-//! memory of what has been made.
+//! The library under extension: node types of tangents and shadows, derived functions, and the
+//! tables of those that exist.
 //!
 //! ```text
 //!   T = C (x : real) (n : int) (ys : [n]real) (b : bool) (t : ref T)
@@ -8,10 +8,10 @@
 //!   shadows    T̄ = C (x : cell real) (n : int) (ys : cell [n]real) (t : ref T̄)
 //! ```
 //!
-//! Cotangents that are values ([`crate::values`]) are of the type of tangents. Of the fields, those
-//! remain that carry derivatives, and the sizes that these need. A null is a zero tangent, and the
-//! shadow of what has no cotangent. A cell has a cell in both, since its content has a tangent and
-//! a cotangent.
+//! Cotangents that are values ([`crate::values`]) have the type of tangents. Derived types keep the
+//! fields that carry derivatives, and the sizes that these need. A null is a zero tangent, and the
+//! shadow of a value without a cotangent. A cell has a cell in both, since its content has a
+//! tangent and a cotangent.
 //!
 //! A function is derived once for each set of active parameters. It gets its number before its body
 //! is derived, so recursion closes; the bodies wait in a queue.
@@ -31,16 +31,16 @@ use crate::flow;
 use crate::known::{Handles, Known};
 use crate::prepare::Whiles;
 
-/// Of which kind a derived type is.
+/// The kind of a derived type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Mode {
-    /// What holds tangents.
+    /// Tangents.
     Tangent,
-    /// What holds cells for cotangents.
+    /// Cells for cotangents.
     Shadow,
 }
 
-/// A way across the boundary.
+/// A conversion at the boundary ([`crate::crossing`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Crossing {
     Shadow,
@@ -53,21 +53,21 @@ pub(crate) enum Crossing {
     Gathered,
 }
 
-/// What a function is differentiated by.
+/// A function and the choice of its active parts, which determine a derivative.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Key {
     pub(crate) function: FnId,
-    /// Which parameters are active.
+    /// Activity of the parameters.
     pub(crate) params: Vec<bool>,
-    /// Which accumulators of the caller are active.
+    /// Activity of the caller's accumulators.
     pub(crate) accumulators: Vec<bool>,
-    /// Which parameters are arrays whose cotangents the pullback returns; those of others are added
-    /// to accumulators of the caller.
+    /// Parameters that are arrays whose cotangents the pullback returns; other array cotangents are
+    /// added to accumulators of the caller.
     pub(crate) returned: Vec<bool>,
 }
 
 impl Key {
-    /// Is the parameter an array that the recursion threads through its calls?
+    /// Whether the parameter is an array that the recursion threads through its calls.
     pub(crate) fn is_state(&self, k: usize) -> bool {
         self.returned.get(k).is_some_and(|returned| *returned)
     }
@@ -81,7 +81,7 @@ impl Key {
 #[derive(Debug)]
 pub(crate) struct Pushforward {
     pub(crate) key: Key,
-    /// Which results have tangents.
+    /// Whether each result has a tangent.
     pub(crate) results: Vec<bool>,
     pub(crate) id: FnId,
 }
@@ -90,7 +90,7 @@ pub(crate) struct Pushforward {
 #[derive(Debug)]
 pub(crate) struct Pullback {
     pub(crate) key: Key,
-    /// Which results are active.
+    /// Activity of the results.
     pub(crate) results: Vec<bool>,
     pub(crate) sweep: FnId,
     pub(crate) pull: FnId,
@@ -106,7 +106,7 @@ pub(crate) enum Task {
 /// The library that derivatives extend.
 pub(crate) struct Context {
     pub(crate) library: Library,
-    /// How many bits reals have.
+    /// Number of bits of reals.
     pub(crate) precision: Precision,
     pub(crate) known: Rc<Known>,
     types: HashMap<(NodeId, Mode), NodeId>,
@@ -119,14 +119,14 @@ pub(crate) struct Context {
     pub(crate) request: Request,
     /// The transposes of rules.
     pub(crate) transposes: HashMap<FnId, FnId>,
-    /// The rules that are being transposed, inside of each other.
+    /// The rules under transposition, outermost first.
     pub(crate) transposing: Vec<FnId>,
-    /// What is wrong with the rules of the program: the first problem.
+    /// The first problem of the program's rules.
     pub(crate) problem: Option<Box<Problem>>,
-    /// Are tangents marks, by the rules of [`crate::reach`]?
+    /// Whether tangents are marks, by the rules of [`crate::reach`].
     pub(crate) reach: bool,
     /// Whether these are the marks of a rule, in which a call of a function with rules marks all
-    /// that it gives.
+    /// its results.
     pub(crate) in_rule: bool,
     /// The rules on marks, by the rules on tangents and by whether these stand beside the marks.
     pub(crate) marks: HashMap<(FnId, bool), FnId>,
@@ -134,14 +134,14 @@ pub(crate) struct Context {
     pub(crate) partial: HashMap<FnId, Rc<[bool]>>,
     pub(crate) whiles: Whiles,
     pub(crate) handles: Handles,
-    /// What tangents are called, or cotangents that are of the same type.
+    /// Name suffix of tangents, and of cotangents of the same type.
     pub(crate) suffix: &'static str,
     /// The functions that add cotangents, by type.
     pub(crate) sums: HashMap<NodeId, FnId>,
 }
 
 impl Context {
-    /// For derivatives of a block.
+    /// A context for derivatives of a block.
     pub(crate) fn new(
         library: Library,
         precision: Precision,
@@ -197,8 +197,8 @@ impl Context {
         Ty { elem, dims: ty.dims.clone() }
     }
 
-    /// Is the cotangent of something active of this type a value? Else it is in the cells of a
-    /// shadow.
+    /// Whether the cotangent of an active value of this type is a value; else the cells of a shadow
+    /// hold it.
     pub(crate) fn valued(&self, ty: &Ty) -> bool {
         match ty.elem {
             Elem::Scalar(_) => ty.elem == Elem::REAL,
@@ -206,14 +206,14 @@ impl Context {
         }
     }
 
-    /// Does the pullback return the cotangent of this parameter?
+    /// Whether the pullback returns the cotangent of this parameter.
     pub(crate) fn returns(&self, key: &Key, k: usize, ty: &Ty) -> bool {
         let added = !ty.dims.is_empty() && ty.elem == Elem::REAL && !key.returned[k];
         key.params[k] && self.valued(ty) && !added
     }
 
-    /// Is the pullback given the cotangent of this parameter so far, which it goes on with in
-    /// place? So it is with arrays of handles.
+    /// Whether the pullback takes the cotangent so far of this parameter and continues it in place,
+    /// as for arrays of handles.
     pub(crate) fn is_continued(&self, key: &Key, k: usize, ty: &Ty) -> bool {
         self.returns(key, k, ty) && ty.elem.node().is_some() && !ty.dims.is_empty()
     }
@@ -264,8 +264,8 @@ impl Context {
         self.ty(mode, &Ty::scalar(elem)).elem
     }
 
-    /// The fields of a constructor of which tangents and shadows have one: what carries
-    /// derivatives, and sizes.
+    /// The fields of a constructor that tangents and shadows keep: those that carry derivatives,
+    /// and their sizes.
     pub(crate) fn kept(&self, of: &Constructor) -> Vec<u32> {
         let carries = |field: &&Field| self.known.carries(field.ty.elem);
         let is_size = |k: u32| {
@@ -276,20 +276,20 @@ impl Context {
         fields.filter(|(field, k)| carries(field) || is_size(*k)).map(|(_, k)| k).collect()
     }
 
-    /// The field of the tangent or shadow that belongs to a field.
+    /// The field of the tangent or shadow that corresponds to a field.
     pub(crate) fn field(&self, of: NodeId, tag: u32, field: u32) -> Option<u32> {
         let constructor = &self.library.node(of).constructors[tag as usize];
         let at = self.kept(constructor).iter().position(|kept| *kept == field);
         at.map(|at| at as u32)
     }
 
-    /// Has the type cells? Then its nodes are not the same as others with equal fields.
+    /// Whether the type has cells, which give its nodes an identity beyond equal fields.
     pub(crate) fn has_cells(&self, node: NodeId) -> bool {
         let constructors = &self.library.node(node).constructors;
         constructors.iter().flat_map(|c| &c.fields).any(|field| field.cell)
     }
 
-    /// A new type of tapes, whose fields are still to be decided.
+    /// A new type of tapes, whose fields are decided later.
     pub(crate) fn new_tape(&mut self, of: &str) -> NodeId {
         self.new_node(format!("{of}_tape"))
     }
@@ -299,7 +299,7 @@ impl Context {
         self.library.nodes[tape.0 as usize].constructors = vec![Constructor { name, fields }];
     }
 
-    /// A node type for values that are kept behind a handle.
+    /// A node type that boxes values behind a handle.
     pub(crate) fn boxed(&mut self, fields: Vec<Field>) -> NodeId {
         let types: Vec<Ty> = fields.iter().map(|field| field.ty.clone()).collect();
         if let Some(known) = self.boxes.get(&types) {
@@ -311,7 +311,7 @@ impl Context {
         id
     }
 
-    /// A node type for what is kept by one of two branches.
+    /// A node type for the residuals of one of two branches.
     pub(crate) fn either(&mut self, fields: [Vec<Field>; 2]) -> NodeId {
         let id = self.new_node("kept".into());
         let named = ["then", "otherwise"].into_iter().zip(fields);
@@ -322,7 +322,7 @@ impl Context {
 
     // Functions
 
-    /// A new function, which will be complete later.
+    /// A new function, to be completed later.
     pub(crate) fn new_function(&mut self) -> FnId {
         self.library.functions.push(None);
         FnId(self.library.functions.len() as u32 - 1)
@@ -338,7 +338,7 @@ impl Context {
         self.library.function(id).expect("functions that are called are complete")
     }
 
-    /// Which results of a function have derivatives, where these parameters have.
+    /// Results of a function that have derivatives if the active parameters of `key` have.
     fn active_results(&self, key: &Key) -> Vec<bool> {
         let types = &self.primal(key.function).results;
         let Some(flows) = self.known.flows(key.function) else { return vec![false; types.len()] };
@@ -379,7 +379,7 @@ impl Context {
         self.by_sweep.get(&sweep).cloned()
     }
 
-    /// Does the code make cells, or a function that it calls?
+    /// Whether the block, or a function that it calls, makes cells.
     pub(crate) fn makes_cells(&self, block: &Block) -> bool {
         let makes = |block: &Block| {
             block.any(&mut |stm| {
@@ -397,7 +397,7 @@ pub(crate) fn is_int(ty: &Ty) -> bool {
     ty.elem == Elem::Scalar(ScalarTy::Int) && ty.dims.is_empty()
 }
 
-/// The type of a field of a node with the given fields.
+/// The type of a field of a node, with the node's `fields` for its sizes.
 pub(crate) fn sized(ty: &Ty, fields: &[Atom]) -> Ty {
     let size = |dim: &Atom| dim.as_var().map_or(*dim, |Var(k)| fields[k as usize]);
     Ty { elem: ty.elem, dims: ty.dims.iter().map(size).collect() }

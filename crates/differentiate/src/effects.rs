@@ -1,14 +1,14 @@
-//! Code that is placed a second time must not have its effects a second time: additions to
-//! accumulators are dropped, nothing is shown, and of the checks, which have succeeded before, only
-//! the equations of sizes stay, because types rest on them.
+//! Code that is placed a second time must not repeat its effects: additions to accumulators and
+//! inspections are dropped. Checks, which have succeeded before, are dropped except equations of
+//! sizes, because types rest on them.
 
 use std::collections::HashSet;
 
 use lambada_anf::{Atom, Block, Effect, Exp, Op, Stm, Var};
 use lambada_prim::Prim;
 
-/// The statement without its additions to accumulators that it has not made and that are not among
-/// the given ones, nor to cells of nodes that it has not made.
+/// Removes additions to accumulators, except to `accumulators` and to the statement's own, and
+/// additions to cells of nodes, except the statement's own.
 pub(crate) fn without_additions(stm: &mut Stm, accumulators: &HashSet<Var>) {
     let mut keep = accumulators.clone();
     made(stm, &|stm| stm.exp.effect() == Effect::Makes, &mut keep);
@@ -25,7 +25,7 @@ pub(crate) fn without_additions(stm: &mut Stm, accumulators: &HashSet<Var>) {
     });
 }
 
-/// What the statement binds inside and does not take out of a node or an array from outside.
+/// Variables bound inside the statement, except reads from an outer node or array.
 fn own_handles(stm: &Stm) -> HashSet<Var> {
     let mut own = HashSet::new();
     stm.each(&mut |stm| {
@@ -42,13 +42,12 @@ fn own_handles(stm: &Stm) -> HashSet<Var> {
     own
 }
 
-/// The statement without what it shows, which has been shown.
+/// Removes inspections, which have already happened.
 pub(crate) fn without_inspections(stm: &mut Stm) {
     stm.retain_inside(&|stm| stm.exp.effect() != Effect::Inspects);
 }
 
-/// The statement without the checks in it that are not equations of sizes, and without what it
-/// shows.
+/// Removes inspections and all checks except equations of sizes.
 pub(crate) fn without_checks(stm: &mut Stm) {
     without_inspections(stm);
     let mut equations = HashSet::new();
@@ -71,12 +70,12 @@ fn made(stm: &Stm, is: &dyn Fn(&Stm) -> bool, vars: &mut HashSet<Var>) {
     });
 }
 
-/// Does it call a function, or make a node?
+/// Whether it calls a function or makes a node.
 pub(crate) fn calls_or_makes(exp: &Exp) -> bool {
     matches!(exp, Exp::Op(Op::Call { .. } | Op::Node { .. }))
 }
 
-/// What a block binds, with its index and state.
+/// The variables that a block binds, with its index and state.
 pub(crate) fn bound_in(outer: &[Var], block: &Block) -> HashSet<Var> {
     block
         .stms

@@ -1,16 +1,16 @@
-//! Where cotangents of handles are values, an iteration reads its own element of an array of
-//! handles first and once:
+//! Where cotangents of handles are values, makes each iteration read its own element of an array of
+//! handles first, and only once:
 //!
 //! ```text
-//!   for i < n { … if c { … ts[i] … } … ts[i, j] … }    becomes    for i < n { t = ts[i]; … if c { … t … } … t[j] … }
+//!             for i < n { … if c { … ts[i] … } … ts[i, j] … }
+//!   becomes   for i < n { t = ts[i]; … if c { … t … } … t[j] … }
 //! ```
 //!
-//! So its cotangent leaves branches and loops of the iteration as that of a handle does, and is
-//! what the iteration gives ([`crate::for_`]).
+//! So the cotangent of the element leaves branches and loops of the iteration like that of a
+//! handle, and is a result of the iteration ([`crate::for_`]).
 //!
 //! * Gives: the same function.
-//! * Keeps: checks. The read is in range, for the array has as many elements as there are
-//!   iterations.
+//! * Keeps: checks. The read is in range, because the array has one element per iteration.
 
 use std::collections::{HashMap, HashSet};
 
@@ -19,7 +19,7 @@ use lambada_anf::{Atom, Block, Builder, Exp, Lambda, Names, Nest, Op, Param, Stm
 use crate::activity::{Activity, Scope};
 use crate::effects::bound_in;
 
-/// Reads own elements first, in all of the function.
+/// Moves reads of own elements to the front, everywhere in the function.
 pub(crate) fn read_first(names: &mut Names, scope: &Scope, f: &Lambda) -> Lambda {
     let activity = Activity::of(scope, f);
     let mut reads = Reads { names, activity, tables: HashMap::new() };
@@ -91,7 +91,7 @@ impl Reads<'_> {
     }
 }
 
-/// Has what is read of a row read from it.
+/// Redirects reads of elements of rows to the rows.
 fn replace(block: &mut Block, index: Var, rows: &HashMap<Var, Atom>) {
     let mut same: HashMap<Var, Atom> = HashMap::new();
     block.stms.retain_mut(|stm| {
@@ -114,8 +114,8 @@ fn replace(block: &mut Block, index: Var, rows: &HashMap<Var, Atom>) {
     renaming.apply(block);
 }
 
-/// The elements that an iteration has of its own and reads first: what they are called, and of
-/// which arrays. `table` tells the type of an array of handles.
+/// The own elements that an iteration reads first: their variables and arrays. `table` returns the
+/// type of an array of handles.
 pub(crate) fn own_elements<'a>(
     index: Var,
     extent: Atom,

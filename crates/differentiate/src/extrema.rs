@@ -1,21 +1,25 @@
-//! Rewrites active reductions that are not sums, before either mode sees them.
+//! Rewrites active reductions other than sums, before either mode.
 //!
 //! ```text
 //!   m = max i < n { b }    becomes   all = for i < n { b }, greatest = max i < n { b }
-//!                                    m   = if 0 < n { at = min i < n { if all[i] is `greatest` or NaN then i else n - 1 }
-//!                                                     b at `at` } else { -inf }
+//!                                    m   = if 0 < n {
+//!                                            at = min i < n {
+//!                                              if all[i] is `greatest` or NaN then i else n - 1
+//!                                            }
+//!                                            b at `at`
+//!                                          } else { -inf }
 //!   p = mul i < n { b }    becomes   all = for i < n { b }
 //!                                    p   = loop (p = 1) for i < n { p * all[i] }
 //! ```
 //!
-//! So only the iteration that decides an extremum is differentiated, once, and nothing of the
-//! others can turn into `0 * inf`. Value and place are reductions, which need no order. A product
-//! is differentiated as a loop of products, which is exact where factors are zero, at every order.
+//! So only the iteration that decides an extremum is differentiated, once, and the others
+//! contribute no `0 * inf`. Value and place are reductions, which need no order. A product becomes
+//! a loop of products, whose derivative is exact at zero factors, at every order.
 //!
 //! * Gives: the same function, in which every active reduction is a sum.
 //! * Keeps: the value, with NaN where an element is NaN, and the first of equal elements. Checks
-//!   and additions to accumulators happen once: what a call adds in the second run of the deciding
-//!   iteration goes to an accumulator that nobody reads.
+//!   and additions to accumulators happen once: additions by a call in the second run of the
+//!   deciding iteration go to an accumulator without a reader.
 
 use std::collections::{HashMap, HashSet};
 
@@ -41,7 +45,7 @@ pub(crate) fn rewrite_reductions(names: &mut Names, scope: &Scope, f: &Lambda) -
     Lambda { body: block(names, &known, &f.body), ..f.clone() }
 }
 
-/// What is known of the function.
+/// The activity of the function and its accumulators.
 struct Known {
     activity: Activity,
     /// The types of accumulators.
@@ -64,7 +68,7 @@ fn block(names: &mut Names, known: &Known, from: &Block) -> Block {
     b.finish(from.results.clone())
 }
 
-/// The k-th out, if it is to be rewritten.
+/// The reduction of the k-th out, if it must be rewritten.
 fn reduction(activity: &Activity, stm: &Stm, k: usize) -> Option<ReduceOp> {
     let Exp::Nest(Nest::For { outs, .. }) = &stm.exp else { return None };
     match outs[k] {
@@ -111,7 +115,7 @@ fn reductions(b: &mut Builder, known: &Known, mut stm: Stm) {
     b.stms.extend(after);
 }
 
-/// All values of which an extremum is one.
+/// The collected values of an extremum.
 struct All {
     op: ReduceOp,
     all: Param,
@@ -135,8 +139,8 @@ fn product(b: &mut Builder, m: Param, all: &Param, extent: Atom) {
     ));
 }
 
-/// The index of the extremum: the first of equal ones, the first NaN if there is one. There is an
-/// index.
+/// The index of the extremum: the first of equal ones, or the first NaN if any. Assumes at least
+/// one iteration.
 fn first(b: &mut Builder, of: &All) -> Atom {
     let (index, best) = (b.names.fresh("i"), Atom::Var(of.best));
     let last = b.prim(Prim::SubInt, [of.extent, Atom::int(1)]);
@@ -174,7 +178,7 @@ fn extremum(b: &mut Builder, known: &Known, m: Param, of: &All, body: Block) {
     b.stms.push(stm);
 }
 
-/// Accumulators in place of those from outside that calls in the block add to.
+/// Fresh accumulators in place of outer ones that calls in the block add to.
 fn unread(b: &mut Builder, known: &Known, block: &Block, renaming: &mut Renaming) -> Vec<Param> {
     let (mut made, mut added) = (HashSet::new(), Vec::new());
     block.each(&mut |stm| {

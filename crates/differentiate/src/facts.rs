@@ -1,4 +1,4 @@
-//! What the reverse derivative asks about the function as a whole.
+//! Facts about the whole function for its reverse derivative.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -16,19 +16,19 @@ pub(crate) struct Facts {
     pub(crate) activity: Rc<Activity>,
     types: HashMap<Var, Ty>,
     /// Arrays in loops and recursions that may share memory with an earlier or later state of
-    /// themselves: reading an element of one is cheap, but keeping all of it for each iteration
-    /// would cost more than the program that made it.
+    /// themselves. Reading an element is cheap, but storing the whole array per iteration would
+    /// cost more than the program that made it.
     state: HashSet<Var>,
     settled: HashMap<Var, Var>,
-    /// The arrays that the reverse sweep carries backwards.
+    /// The arrays that the reverse sweep restores.
     pub(crate) versions: Versions,
-    /// The scalars of which it matters whether their cotangents are there.
+    /// The scalars whose cotangents' presence matters.
     pub(crate) unbounded: Unbounded,
 }
 
 impl Facts {
-    /// `state`: parameters that a recursion threads through its calls; `except`: states that are
-    /// not to be carried backwards.
+    /// `state`: parameters that a recursion threads through its calls; `except`: states that the
+    /// reverse sweep must not restore.
     pub(crate) fn of(
         f: &Lambda,
         activity: &Rc<Activity>,
@@ -51,7 +51,7 @@ impl Facts {
         self.types.get(&x).unwrap_or_else(|| panic!("variable {} is free in the function", x.0))
     }
 
-    /// Is the variable bound in the function, and of what type?
+    /// The type of a variable, if the function binds it.
     pub(crate) fn known_ty(&self, x: Var) -> Option<&Ty> {
         self.types.get(&x)
     }
@@ -60,17 +60,17 @@ impl Facts {
         self.state.contains(&x)
     }
 
-    /// Is the read from the array that has the element in the end?
+    /// Whether the read is settled and `from` is its final array.
     pub(crate) fn is_settled(&self, read: Var, from: Var) -> bool {
         self.settled.get(&read) == Some(&from)
     }
 
-    /// The statements, with reads of state from the final array where that has the same element.
+    /// The statements, with settled reads redirected to the final array.
     pub(crate) fn settle(&self, stms: &[Stm]) -> Vec<Stm> {
         from_final(stms, &self.settled)
     }
 
-    /// What is bound outside of the body.
+    /// Records the types of variables bound outside the body.
     pub(crate) fn params(&mut self, params: &[Param]) {
         self.types.extend(params.iter().map(|p| (p.var, p.ty.clone())));
     }
@@ -90,7 +90,7 @@ impl Facts {
         }
     }
 
-    /// May the result have cost less than its size?
+    /// Whether the result may have cost less than its size.
     fn shares(&self, exp: &Exp) -> bool {
         match exp {
             Exp::Op(Op::Index(x, _)) => self.is_state(*x),

@@ -1,8 +1,8 @@
 //! Tapes of arrays whose sizes differ from iteration to iteration, as in triangular nests.
 //!
-//! The arrays stand one after the other on one flat tape. Its length is known before the loop where
-//! the sizes are computed from the loop's index: it is their sum. The loop carries the place where
-//! the part of the iteration starts, and keeps it for the reverse sweep.
+//! The arrays stand one after the other on one flat tape. If the sizes are computed from the loop
+//! index, their sum, the length of the tape, is known before the loop. The loop carries the start
+//! of the iteration's part, and keeps it for the reverse sweep.
 //!
 //! ```text
 //!   loop for j < n { … v : [e j]real … }    total = Σ_{j<n} e j
@@ -23,16 +23,16 @@ use crate::versions::is_total;
 #[derive(Clone)]
 pub(crate) struct Flat {
     pub(crate) value: Param,
-    /// Of how many leading axes the elements or sub-arrays stand one after the other.
+    /// Number of leading axes whose elements or sub-arrays stand one after the other.
     pub(crate) axes: usize,
     pub(crate) home: Param,
-    /// Where the part of the iteration starts: state of the forward loop.
+    /// The start of the iteration's part: state of the forward loop.
     pub(crate) start: Param,
     /// The tape that holds `start` for the reverse sweep.
     pub(crate) starts: Param,
 }
 
-/// A body, for the question how long a tape becomes.
+/// A loop body, to compute the length of a tape.
 pub(crate) struct Sizes<'a> {
     pub(crate) index: Var,
     pub(crate) extent: Atom,
@@ -87,7 +87,7 @@ impl Sizes<'_> {
     }
 }
 
-/// Whether it is total arithmetic on integers, or a sum of it.
+/// Whether the statement is total arithmetic on integers, or a sum of it.
 fn counts(stm: &Stm) -> bool {
     match &stm.exp {
         Exp::Op(Op::Prim(op, args)) => is_total(*op, args),
@@ -124,7 +124,7 @@ impl Flat {
         (b.stms, tape)
     }
 
-    /// Where the part of the next iteration starts.
+    /// The start of the next iteration's part.
     pub(crate) fn next_start(&self, names: &mut Names) -> (Vec<Stm>, Atom) {
         let mut b = Builder::new(names);
         let count = count(&mut b, self.sizes());
@@ -132,7 +132,7 @@ impl Flat {
         (b.stms, next)
     }
 
-    /// Where on the tape the element or sub-array at the index is.
+    /// The place on the tape of the element or sub-array at the index.
     pub(crate) fn place(&self, b: &mut Builder, index: &[Atom]) -> Vec<Atom> {
         let (leading, rest) = index.split_at(self.axes);
         let mut place = leading[0];

@@ -11,8 +11,8 @@ use lambada_anf::{
 use crate::known::{CELLS, FROM_CELLS, Flows, Inputs, Known, called};
 use crate::threaded::threaded;
 
-/// What a block needs to know. Which results depend on which parameters is a fixed point over the
-/// calls of functions.
+/// The facts about a block and its callees. Which results depend on which parameters is a fixed
+/// point over the calls.
 pub(crate) fn known(library: &Library, block: &Block) -> Known {
     let reals = reaching(library, |field| field.ty.elem == Elem::REAL);
     let cells = reaching(library, |field| field.cell && field.ty.elem == Elem::REAL);
@@ -31,7 +31,7 @@ pub(crate) fn known(library: &Library, block: &Block) -> Known {
     known
 }
 
-/// What depends on which parameters of a function.
+/// The dependence of results, accumulators and cells on the parameters of a function.
 fn flows_of(known: &Known, library: &Library, function: &Function) -> Flows {
     let mut graph = Flow::new(known);
     graph.params(&function.params);
@@ -67,8 +67,8 @@ fn flows_of(known: &Known, library: &Library, function: &Function) -> Flows {
     flows
 }
 
-/// A rule may let each result depend on each parameter of its own, whatever the body does; unless
-/// it says that there is no derivative.
+/// With rules, each result may depend on each of the function's own parameters, whatever the body
+/// does, unless a rule returns a literal zero.
 fn by_rules(
     known: &Known,
     library: &Library,
@@ -100,7 +100,7 @@ fn by_rules(
     }
 }
 
-/// Is what these statements give evidently zero: a literal, or an array that is filled with one?
+/// Whether the variable is evidently zero: a literal, or an array filled with one.
 pub(crate) fn is_zero(stms: &[Stm], x: Atom) -> bool {
     let var = match x {
         Atom::Lit(value) => return value == Elem::REAL.zero(),
@@ -114,7 +114,7 @@ pub(crate) fn is_zero(stms: &[Stm], x: Atom) -> bool {
     stm.and_then(filled).is_some_and(|value| is_zero(stms, value))
 }
 
-/// The node types from which fields with the property are reached.
+/// The node types from which fields that satisfy `has` are reachable.
 fn reaching(library: &Library, has: impl Fn(&Field) -> bool) -> Vec<bool> {
     let mut table = vec![false; library.nodes.len()];
     let mut changed = true;
@@ -141,7 +141,7 @@ pub(crate) fn reachable(start: Vec<Var>, edges: &HashMap<Var, Vec<Var>>) -> Hash
     seen
 }
 
-/// `x → y` where the real value of `y`, or what is reached through it, is computed from that of
+/// Edges `x → y`: the real value of `y`, or of a node reachable from it, is computed from that of
 /// `x`.
 pub(crate) struct Flow<'a> {
     known: &'a Known,
@@ -164,14 +164,14 @@ impl<'a> Flow<'a> {
         }
     }
 
-    /// Where the target carries a derivative.
+    /// Adds an edge if the target carries a derivative.
     fn real(&mut self, from: impl Into<Atom>, to: &Param) {
         if self.known.carries(to.ty.elem) {
             self.edge(from.into(), to.var);
         }
     }
 
-    /// What is bound here: handles that lead to cells lead to what everybody may have added.
+    /// Adds parameters. A handle that leads to cells depends on all contributions to cells.
     pub(crate) fn params(&mut self, params: &[Param]) {
         for p in params {
             if let Some(node) = p.ty.elem.node() {

@@ -1,18 +1,18 @@
-//! `ys, s = for i < n { … yᵢ, sᵢ }`: independent iterations, so their derivatives are independent
+//! `ys, s = for i < n { … yᵢ, sᵢ }`: independent iterations, so their derivatives are independent,
 //! too.
 //!
 //! ```text
-//!   D→   the same `for`, with the tangents of what it gives as further results
+//!   D→   the same `for`, with the tangents of its results as further results
 //!   D←   for i < n { ȳᵢ += ȳs[i]; s̄ᵢ += s̄; reverse of the body }
 //! ```
 //!
 //! This is the rule of the paper for `map` (`zipWith (f; snd) v w` and `zip v w` folded into the
-//! context), with arrays in place of lists. What the iterations contribute to the outside is added
-//! in place, or summed by the reverse loop if it is a scalar.
+//! context), with arrays in place of lists. Contributions of the iterations to outer arrays are
+//! added in place; the reverse loop sums contributions to scalars.
 //!
-//! Where cotangents of handles are values, an iteration gives that of its own element of an array
-//! of handles. One that adds to elements anywhere takes the whole array from the iteration before,
-//! so the reverse `for` is a `loop`, which updates it in place.
+//! Where cotangents of handles are values, an iteration returns that of its own element of an array
+//! of handles. An iteration that adds to arbitrary elements takes the whole array from the
+//! iteration before, so the reverse `for` is a `loop`, which updates it in place.
 
 use std::collections::HashMap;
 
@@ -141,7 +141,7 @@ impl Cotangents<'_> {
         forward
     }
 
-    /// What one iteration gets of the cotangent of an out.
+    /// Seeds one iteration with its part of the cotangent of an out.
     fn seed(
         &mut self,
         out: Out,
@@ -175,15 +175,15 @@ impl Cotangents<'_> {
         }
     }
 
-    /// Whether it is an array of handles whose cotangent is a value.
+    /// Whether `x` is an array of handles whose cotangent is a value.
     fn is_table(&self, x: Var) -> bool {
         let array = self.facts.known_ty(x).is_some_and(|ty| !ty.dims.is_empty());
         array && self.wants(x).is_some() && self.facts.activity.node(x.into()).is_some()
     }
 
-    /// The reverse loop, which sums what the iterations contribute to outer scalars and handles,
-    /// and collects the cotangents of `elements`. It finds, for `flags`, whether an iteration
-    /// contributes; of others that is `present`.
+    /// The reverse loop, which sums the contributions of the iterations to outer scalars and
+    /// handles, and collects the cotangents of `elements`. For `flags` it computes whether any
+    /// iteration contributes; for other variables `present` says so.
     fn for_reverse(
         &mut self,
         index: Var,
@@ -227,7 +227,7 @@ impl Cotangents<'_> {
         }
     }
 
-    /// The reverse loop, whose iterations hand the sums on.
+    /// The reverse loop as a `loop` that carries the sums.
     fn for_in_turn(
         &mut self,
         index: Var,
@@ -246,7 +246,7 @@ impl Cotangents<'_> {
     }
 }
 
-/// Results of the body that the `for` collects anyway.
+/// Results of the body that the `for` already collects.
 fn collected(stm: &Stm, outs: &[Out], body: &Block) -> HashMap<Var, Param> {
     let all = body.results.iter().zip(outs).zip(&stm.binds);
     all.filter(|((_, out), _)| **out == Out::Collect)

@@ -1,13 +1,14 @@
-//! The reads of fields that stand where their node is known to have the constructor: in a branch of
-//! a test of its tag. A field of another one is nothing, and may be read all the same; but a
-//! cotangent must not have the wrong constructor ([`crate::values`]).
+//! Guarded field reads: reads in a branch whose tag test proves the constructor of the node. A
+//! field of another constructor is zero and may be read, but a cotangent must not have the wrong
+//! constructor ([`crate::values`]).
 
 use std::collections::{HashMap, HashSet};
 
 use lambada_anf::{Atom, Block, Exp, Nest, Op, Var};
 use lambada_prim::{Prim, Scalar};
 
-/// What the reads bind. `constructors` says how many the type of a handle has.
+/// The results of guarded reads. `constructors` returns the number of constructors of a handle's
+/// type.
 pub(crate) fn guarded(block: &Block, constructors: &dyn Fn(Atom) -> Option<usize>) -> HashSet<Var> {
     let mut guarded = Guarded {
         constructors,
@@ -23,11 +24,11 @@ pub(crate) fn guarded(block: &Block, constructors: &dyn Fn(Atom) -> Option<usize
 struct Guarded<'a> {
     constructors: &'a dyn Fn(Atom) -> Option<usize>,
     reads: HashSet<Var>,
-    /// Of which handle a variable is the tag.
+    /// Tag variables, each with its handle.
     tags: HashMap<Var, Atom>,
-    /// Conditions: the handle, a constructor, and whether it has that one where they hold.
+    /// Conditions: the handle, a constructor, and whether the handle has it if the condition holds.
     tests: HashMap<Var, (Atom, i64, bool)>,
-    /// The constructors that a handle does not have here.
+    /// The constructors excluded for a handle in the current block.
     excluded: HashMap<Atom, HashSet<i64>>,
 }
 
@@ -71,7 +72,7 @@ impl Guarded<'_> {
         self.tests.extend(of.map(|of| (cond, (of, constant, holds))));
     }
 
-    /// The handle has the constructor, or it has another one.
+    /// Records that the handle has the constructor, or that it has another.
     fn learn(&mut self, of: Atom, tag: i64, has: bool) {
         let count = (self.constructors)(of).unwrap_or_default() as i64;
         let excluded = self.excluded.entry(of).or_default();
@@ -81,7 +82,7 @@ impl Guarded<'_> {
         }
     }
 
-    /// Whether it has no other constructor.
+    /// Whether all other constructors are excluded.
     fn is_known(&self, of: Atom, tag: i64) -> bool {
         let Some(count) = (self.constructors)(of) else { return false };
         let excluded = |other| self.excluded.get(&of).is_some_and(|all| all.contains(&other));

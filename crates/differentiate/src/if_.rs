@@ -1,13 +1,12 @@
-//! `ys = if c { … } else { … }`: the branch that was taken is the one that is differentiated; the
-//! other is not run.
+//! `ys = if c { … } else { … }`: the taken branch is differentiated; the other does not run.
 //!
 //! ```text
-//!   D→   the same `if`, with the tangents of what it gives as further results
+//!   D→   the same `if`, with the tangents of its results as further results
 //!   D←   if c { reverse of the one } else { reverse of the other }, each seeded with ȳs
 //! ```
 //!
 //! The cotangents of outer variables enter a branch and leave it as results of the reverse `if`, so
-//! that a branch that has nothing to contribute to one adds nothing.
+//! that a branch without a contribution adds nothing.
 
 use std::collections::HashMap;
 
@@ -22,10 +21,10 @@ use crate::residuals::{Body, Place, Residual, Residuals, resolve};
 use crate::tangents::Tangents;
 use crate::tape::Layout;
 
-/// Branches whose residuals differ by so many words keep them apart.
+/// Minimal difference in words at which branches keep their residuals apart.
 const APART: usize = 4;
 
-/// An array counts as so many, and an empty one takes about as much.
+/// Price of an array in words: an empty one takes about as much.
 const ARRAY: usize = 4;
 
 impl Tangents<'_> {
@@ -59,8 +58,8 @@ impl Tangents<'_> {
     }
 }
 
-/// The type of the k-th result inside a branch: sizes that the `if` gives are those that the branch
-/// gives.
+/// The type of the k-th result inside a branch, with the branch's own size results for those of the
+/// `if`.
 fn branch_ty(stm: &Stm, block: &Block, k: usize) -> Ty {
     let mut renaming = Renaming::new();
     stm.binds
@@ -103,7 +102,7 @@ impl Cotangents<'_> {
         self.if_forward(stm, cond, then, otherwise, kept)
     }
 
-    /// The reverse sweep of a branch, and its forward sweep.
+    /// The forward and the reverse sweep of a branch.
     fn branch(
         &mut self,
         stm: &Stm,
@@ -129,8 +128,8 @@ impl Cotangents<'_> {
         (sweep, self.pop())
     }
 
-    /// Ends both branches of the reverse sweep: what they hand out, their blocks, and the versions
-    /// that each has got back.
+    /// Ends both branches of the reverse sweep; returns the variables that they hand out, their
+    /// blocks, and the versions that each has restored.
     pub(crate) fn leave_both(
         &mut self,
         cond: Atom,
@@ -147,8 +146,8 @@ impl Cotangents<'_> {
         (outer, then, otherwise)
     }
 
-    /// The outer variables whose cotangents the branches hand out. An array of which an outer block
-    /// has an accumulator is added there instead.
+    /// The outer variables whose cotangents the branches hand out. Contributions to an array with
+    /// an accumulator in an outer block go there instead.
     fn outer(&mut self, then: &Frame, otherwise: &Frame) -> Vec<Var> {
         let mut outer = then.touched.clone();
         outer.extend(otherwise.touched.iter().filter(|x| !then.touched.contains(x)));
@@ -242,12 +241,13 @@ impl Cotangents<'_> {
         }
     }
 
-    /// In a function, whose tape holds what the branches hand out: if one of them keeps much more
-    /// than the other, what each keeps is a node of its own, and the tape of a call that takes the
-    /// other has no place for it. An end of a recursion keeps next to nothing.
+    /// In a function, whose tape holds the residuals of both branches: if one branch has many more
+    /// residuals than the other, each branch keeps its own in a node, and the tape of a call that
+    /// takes the other branch has no room for them. The end of a recursion keeps next to nothing.
     ///
     /// ```text
-    ///   kept = if c { …; node kept.then (x, y, …) } else { …; null }      reverse:  if c { x = field kept then.x; … } else { … }
+    ///   forward   kept = if c { …; node kept.then (x, y, …) } else { …; null }
+    ///   reverse   if c { x = field kept then.x; … } else { … }
     /// ```
     fn keep_apart(
         &mut self,
@@ -257,8 +257,8 @@ impl Cotangents<'_> {
         if self.cx.handles == Handles::Values {
             return None;
         }
-        // What the reverse sweep has been found not to need goes away as the result of the branch
-        // that it is.
+        // Residuals that the reverse sweep turned out not to need stay results of their branch,
+        // which dead code elimination removes.
         let needed = branches.each_ref().map(|(_, _, reverse)| free_vars(reverse));
         let words = |branch: usize| -> usize {
             let stored = branches[branch].0.stored.iter();
@@ -308,8 +308,8 @@ impl Cotangents<'_> {
         Some(Slot { then, otherwise, home })
     }
 
-    /// Only one branch is run, so what one of them keeps stands where the other would keep
-    /// something of the same type.
+    /// Pairs residuals of equal types, because only one branch runs: the two share a result of the
+    /// `if`.
     fn share(&mut self, then: Residuals, otherwise: Residuals, reverse: &mut Block) -> Kept {
         let mut kept = Kept { before: then.before, slots: Vec::new() };
         kept.before.extend(otherwise.before);
@@ -339,8 +339,7 @@ impl Cotangents<'_> {
         kept
     }
 
-    /// The forward sweep: each branch hands out its residuals, and zeros where only the other keeps
-    /// something.
+    /// The forward sweep: each branch hands out its residuals, and zeros in place of the other's.
     fn if_forward(
         &mut self,
         stm: &Stm,
@@ -367,9 +366,9 @@ impl Cotangents<'_> {
         sweep
     }
 
-    /// What a branch hands out where only the other keeps something.
+    /// The zero that a branch hands out in place of the other's residual.
     fn nothing(&mut self, binds: &[Param], ty: &Ty, branch: &mut Block) -> Atom {
-        // A size that the `if` gives is, in this branch, what that gives.
+        // A size result of the `if` has the value of the branch's result.
         let mut sizes = Renaming::new();
         let given = binds.iter().zip(&branch.results);
         given.for_each(|(bind, result)| sizes.insert(bind.var, *result));
@@ -380,10 +379,10 @@ impl Cotangents<'_> {
     }
 }
 
-/// The cotangent of a result, and when it is there.
+/// The cotangent of a result, with its presence.
 type Seed = (Option<Atom>, Option<Atom>);
 
-/// A branch of the reverse sweep, and the versions of arrays that it has got back.
+/// A branch of the reverse sweep, and the array versions that it has restored.
 pub(crate) type Left = (Block, HashMap<Var, Atom>);
 
 /// The variables of outer blocks whose cotangents the branches hand out.
@@ -393,7 +392,7 @@ pub(crate) struct Outer {
 }
 
 impl Outer {
-    /// The variables for which the branches give a presence of their own.
+    /// The variables whose presence is a result of the branches.
     fn flags(&self) -> impl Iterator<Item = (usize, [Atom; 2])> {
         self.presence.iter().enumerate().filter_map(|(k, joined)| match joined {
             Joined::Result(then, otherwise) => Some((k, [*then, *otherwise])),
@@ -402,14 +401,14 @@ impl Outer {
     }
 }
 
-/// What the branches hand out for the reverse sweep.
+/// The residuals that the branches hand out.
 struct Kept {
     /// Computed before the `if`.
     before: Vec<Stm>,
     slots: Vec<Slot>,
 }
 
-/// A further result of the `if`, which holds a value of one branch or of either.
+/// A further result of the `if`: the residual of one branch, or of both.
 struct Slot {
     then: Option<Var>,
     otherwise: Option<Var>,
@@ -422,7 +421,7 @@ impl Slot {
     }
 }
 
-/// What a branch binds and the `if` gives, with its name outside.
+/// Variables that a branch binds and returns, each with the outer name of the result.
 fn given(stm: &Stm, block: &Block) -> Vec<(Var, Param)> {
     let owned = bound_in(&[], block);
     let all = block.results.iter().zip(&stm.binds);

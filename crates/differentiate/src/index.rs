@@ -1,5 +1,5 @@
-//! `y = x[i]`: reading is linear, its transpose is adding in place. Nothing here costs more than
-//! the read: the cotangent of `x` is one accumulator that all reads share, never an array with a
+//! `y = x[i]`: reading is linear, and its transpose is adding in place. No rule costs more than the
+//! read, because all reads of `x` share one accumulator for its cotangent, never an array with a
 //! single entry.
 //!
 //! ```text

@@ -1,11 +1,11 @@
-//! What is known of the library that a function refers to: which handles lead to reals, and what
-//! the results of calls depend on.
+//! Facts about the library that a function refers to: handles that lead to reals, and the
+//! dependence of call results on arguments.
 //!
-//! * A handle *carries* a derivative where reals can be reached through it.
-//! * The content of cells may change after they are made, by whoever has a handle. So all cells are
-//!   one place, of which everything may have been added and everything be read ([`CELLS`]): handles
-//!   that lead to cells are always active.
-//! * Which results depend on which parameters is found by [`crate::flow`].
+//! * A handle *carries* a derivative if reals are reachable through it.
+//! * The content of cells may change after they are made, through any of their handles. So all
+//!   cells count as one place ([`CELLS`]): each addition may reach it, and each read may depend on
+//!   it. Handles that lead to cells are always active.
+//! * [`crate::flow`] finds which results depend on which parameters.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -14,7 +14,7 @@ use lambada_anf::{Atom, Block, Elem, Exp, FnId, Library, NodeId, Op, Rules, Var}
 /// The variable that stands for the content of all cells.
 pub(crate) const CELLS: Var = Var(u32::MAX);
 
-/// By their positions, the parameters that something depends on.
+/// The positions of the parameters that a value depends on.
 pub(crate) type Inputs = BTreeSet<usize>;
 
 /// The position that stands for the content of cells.
@@ -24,7 +24,7 @@ pub(crate) const FROM_CELLS: usize = usize::MAX;
 /// ([`crate::threaded`]).
 pub(crate) type Threaded = HashSet<(FnId, usize)>;
 
-/// What the reverse mode makes of the cotangents of handles.
+/// The representation of cotangents of handles in the reverse mode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Handles {
     /// Shadow nodes with cells.
@@ -37,25 +37,25 @@ pub(crate) enum Handles {
 /// Facts about node types and functions.
 #[derive(Debug, Default)]
 pub(crate) struct Known {
-    /// By node type: are reals reached through a handle?
+    /// By node type: whether reals are reachable through a handle.
     pub(crate) reals: Vec<bool>,
-    /// By node type: are cells of reals reached?
+    /// By node type: whether cells of reals are reachable.
     pub(crate) cells: Vec<bool>,
     pub(crate) flows: HashMap<FnId, Flows>,
     pub(crate) threaded: Threaded,
 }
 
-/// What depends on which parameters of a function.
+/// The dependence of results, accumulators and cells on the parameters of a function.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Flows {
     pub(crate) results: Vec<Inputs>,
     pub(crate) accumulators: Vec<Inputs>,
-    /// What is added to cells.
+    /// The dependence of contributions to cells.
     pub(crate) cells: Inputs,
 }
 
 impl Known {
-    /// Whether it is real, or are reals reached through it.
+    /// Whether it is real, or reals are reachable through it.
     pub(crate) fn carries(&self, elem: Elem) -> bool {
         match elem {
             Elem::Scalar(_) => elem == Elem::REAL,
@@ -63,7 +63,7 @@ impl Known {
         }
     }
 
-    /// Are cells reached through it?
+    /// Whether cells are reachable through it.
     pub(crate) fn leads_to_cells(&self, elem: Elem) -> bool {
         elem.node().is_some_and(|node| self.leads(&self.cells, node))
     }
@@ -76,12 +76,13 @@ impl Known {
         self.flows.get(&function)
     }
 
-    /// Does it depend on one of the arguments for which `is` holds, or on cells?
+    /// Whether a value with these `inputs` depends on cells, or on an argument for which `is`
+    /// holds.
     pub(crate) fn depends(inputs: &Inputs, is: &dyn Fn(usize) -> bool) -> bool {
         inputs.iter().any(|k| *k == FROM_CELLS || is(*k))
     }
 
-    /// The arguments, or the cells, that something depends on.
+    /// The arguments, or the cells, that a value depends on.
     pub(crate) fn sources<'a>(
         inputs: &'a Inputs,
         args: &'a [Atom],
@@ -90,7 +91,7 @@ impl Known {
     }
 }
 
-/// The functions that a block calls, with those that these call, and their rules.
+/// The functions that a block calls, directly or through calls, and their rules.
 pub(crate) fn called(library: &Library, block: &Block) -> BTreeSet<FnId> {
     let mut found = BTreeSet::new();
     let mut open = callees(block);

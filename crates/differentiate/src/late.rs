@@ -1,17 +1,15 @@
-//! Updates are done as late as possible, so that what is read of the old array is read before it is
-//! updated:
+//! Moves updates as late as possible, so that reads of the old array precede its update:
 //!
 //! ```text
 //!   b = m[j]; m₁ = m with [i] = b; a = m[i]; m₂ = m₁ with [j] = a
 //!   becomes   b = m[j]; a = m[i]; m₁ = m with [i] = b; m₂ = m₁ with [j] = a
 //! ```
 //!
-//! The reverse sweep then meets the update first. What it contributes is a whole array, which is
-//! where the accumulator for what the reads contribute starts; the other way around, an accumulator
-//! would start with zeros and have the whole array added to it, at a cost that the program has not
-//! paid.
+//! The reverse sweep then meets the update first. Its contribution is a whole array, in which the
+//! accumulator for the reads can start. In the other order, an accumulator would start with zeros
+//! and the whole array would be added to it, at a cost that the program has not paid.
 //!
-//! * Gives: the same function; an update stands right before the first statement that mentions the
+//! * Gives: the same function, with each update right before the first statement that mentions the
 //!   new array.
 //! * Keeps: values and failures: an update is pure, and in range wherever a later statement is
 //!   reached.
@@ -32,7 +30,7 @@ fn block(b: &mut Block) {
         let places = places(b);
         let mut stms: Vec<(usize, Stm)> =
             places.into_iter().zip(std::mem::take(&mut b.stms)).collect();
-        // What comes to stand before a statement has been before it.
+        // The sort is stable, so an update stays before the statement whose place it takes.
         stms.sort_by_key(|(place, _)| *place);
         b.stms = stms.into_iter().map(|(_, stm)| stm).collect();
     }
@@ -42,8 +40,8 @@ fn is_update(stm: &Stm) -> bool {
     matches!(stm.exp, Exp::Op(Op::Update { .. }))
 }
 
-/// Where each statement goes: an update to the first statement that mentions what it gives, or to
-/// the end.
+/// The new place of each statement: an update goes to the first statement that mentions its result,
+/// or to the end.
 fn places(b: &Block) -> Vec<usize> {
     let mut places: Vec<usize> = (0..b.stms.len()).collect();
     let mut first: HashMap<Var, usize> = HashMap::new();

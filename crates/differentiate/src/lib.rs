@@ -1,32 +1,32 @@
 //! anf → anf: forward and reverse derivatives, staged.
 //!
 //! The macros `D→` and `D←` of the paper, applied to first-order code. The linear functions that
-//! they construct exist at compile time only; what is left is straight array code, which can be
-//! checked, optimized, printed and differentiated again.
+//! they construct exist at compile time only; the result is plain array code, which can be checked,
+//! optimized, printed and differentiated again.
 //!
 //! In reading order:
-//! * `tangents` and `cotangents`: the two judgements, their environments, and the tables that lead
-//!   to the rules;
+//! * `tangents` and `cotangents`: the two judgements, their environments, and the dispatch to the
+//!   rules;
 //! * one file per construct, with both modes side by side: `prim`, `index`, `for_`, `loop_`,
 //!   `while_`, `if_`, `update`, `array`, `array_prims`, `accumulator`, `node`, `call`;
-//! * `rules`: calls of functions whose author gives the derivative; `transpose` and `linear`: the
-//!   mode that is not given;
-//! * `derived`, `boundary`, `crossing` and `shadows`: what derivatives add to the library, and how
-//!   nodes cross to them; `known`, `flow` and `threaded`: what is there;
+//! * `rules`: calls of functions with derivatives by their author; `transpose` and `linear`: the
+//!   mode without a rule;
+//! * `derived`, `boundary`, `crossing` and `shadows`: additions to the library, and the conversion
+//!   of nodes at the boundary; `known`, `flow` and `threaded`: facts about the library;
 //! * `values`, `node_values` and `guarded`: cotangents of handles where the derivative becomes
 //!   source;
-//! * `presence`, `there`, `absence` and `unbounded`: whether a cotangent or a tangent is there, and
-//!   where that matters, because absent is not zero times;
-//! * `residuals`, `tape`, `flat` and `thread`: what the reverse sweep needs from the forward sweep,
-//!   stored or computed again;
-//! * `prepare`, `extrema`, `late`, `segments` and, for source, `counted` and `elements`: rewritings
-//!   that come first;
-//! * `snapshots`: loops that keep a given number of states;
-//! * `versions`, `undo` and `schedule`: arrays that a loop updates are carried backwards by undoing
-//!   the updates;
-//! * `lanes`: derivatives along several directions at once; `reach`: which results can depend on
-//!   what;
-//! * `activity`, `settled` and `facts`: what is known of the function; `arrays`, `effects`, `trim`:
+//! * `presence`, `there`, `absence` and `unbounded`: the presence of cotangents and tangents, and
+//!   where it matters, because absent is not zero times a factor;
+//! * `residuals`, `tape`, `flat` and `thread`: values that the reverse sweep needs from the forward
+//!   sweep, stored or recomputed;
+//! * `prepare`, `extrema`, `late`, `segments` and, for source, `counted` and `elements`:
+//!   preparatory rewritings;
+//! * `snapshots`: loops with a limit on kept states;
+//! * `versions`, `undo` and `schedule`: loop-carried arrays that the reverse sweep restores by
+//!   undoing updates;
+//! * `lanes`: derivatives along several directions at once; `reach`: dependence of results on
+//!   parameters;
+//! * `activity`, `settled` and `facts`: analyses of the function; `arrays`, `effects`, `trim`:
 //!   tools.
 
 mod absence;
@@ -100,14 +100,15 @@ use crate::prepare::Whiles;
 /// A request for derivatives.
 #[derive(Clone, Copy, Debug)]
 pub struct Request {
-    /// For people, a tape is an array, so that a `while` is counted before it runs, and cotangents
-    /// of handles are values wherever they can be: source has no cells.
+    /// For [`Audience::People`], a tape is an array, so that a pass counts the iterations of a
+    /// `while` first, and cotangents of handles are values wherever possible, because source has no
+    /// cells.
     pub audience: Audience,
-    /// Applied to each function before it is derived, those of the library too.
+    /// Preparation of each function, library functions included, before it is derived.
     pub prepare: Prepare,
 }
 
-/// Derivatives of functions as they are.
+/// Derivatives of unprepared functions.
 impl Default for Request {
     fn default() -> Request {
         Request { audience: Audience::Machine, prepare: |_, _, f, _, _, _| f.clone() }
@@ -118,7 +119,7 @@ impl Derivatives for Request {
     fn forward(&self, of: Subject) -> Result<Lambda, Box<Problem>> {
         self.derive(of, |cx, names, f| {
             if self.audience == Audience::People {
-                // A rule may be transposed, and takes and gives cotangents then.
+                // A rule may be transposed; then it takes and returns cotangents.
                 let called = known::called(&cx.library, &f.body);
                 let rules = called.into_iter().any(|id| cx.rules(id).is_some());
                 cx.handles = if rules { values::handles(cx, f) } else { Handles::Values };
@@ -127,7 +128,7 @@ impl Derivatives for Request {
         })
     }
 
-    /// Marks are for the machine, whoever reads what is around.
+    /// Marks are for the machine, even if people read the surrounding code.
     fn reach(&self, of: Subject) -> Result<Lambda, Box<Problem>> {
         Request { audience: Audience::Machine, ..*self }.derive(of, |cx, names, f| {
             cx.reach = true;
@@ -159,8 +160,7 @@ impl Derivatives for Request {
 }
 
 impl Request {
-    /// A derivative of a function that calls those of the library, which grows by what the
-    /// derivative calls.
+    /// A derivative of a function. The library grows by the functions that the derivative calls.
     fn derive<T>(
         &self,
         Subject { library, names, f, captured }: Subject,

@@ -1,17 +1,17 @@
-//! Is a function linear in its last parameters?
+//! Linearity of a function in its last parameters.
 //!
 //! ```text
-//!   zero ⊔ k = k    linear + linear = linear    linear · other = linear    linear · linear, linear + other: a fault
+//!   zero ⊔ k = k    linear + linear = linear    linear · other = linear
+//!   linear · linear, linear + other: a fault
 //! ```
 //!
-//! Each value is `Zero`, `Linear` or `Other`, where `Other` does not depend on these parameters;
-//! what mixes the last two is a fault, and so is a result that is `Other`.
+//! Each value is `Zero`, `Linear` or `Other`, where `Other` does not depend on these parameters.
+//! Mixing the last two is a fault, and so is a result that is `Other`.
 //!
-//! Recursion and loops are a fixed point from `Zero`. What is known of variables and calls only
-//! grows, so it is reached: a value may turn from `Zero` into one of the other two, which are not
-//! comparable. In one round over the program, each call is looked into once for each way in which
-//! its arguments depend on the parameters, so rounds take time in proportion to the program and not
-//! to the paths through its calls.
+//! Recursion and loops are a fixed point from `Zero`. It is reached because kinds only grow: `Zero`
+//! may turn into one of the other two, which are incomparable. Each round over the program analyses
+//! a call once per dependence pattern of its arguments, so rounds take time linear in the program
+//! and not in the number of call paths.
 
 use std::collections::{HashMap, HashSet};
 
@@ -32,15 +32,15 @@ enum Kind {
 
 use Kind::{Linear, Other, Zero};
 
-/// What is known of a function that should be linear in some of its parameters.
+/// The linearity of a function in some of its parameters.
 pub(crate) struct Linearity {
-    /// The place where it is not, if that is known.
+    /// The place of the first fault: `Some(None)` if unknown.
     pub(crate) fault: Option<Option<Span>>,
-    /// The functions that are applied to what is linear.
+    /// The functions applied to linear arguments.
     pub(crate) applied: HashSet<FnId>,
 }
 
-/// Of a function, in its parameters from `first` on.
+/// The linearity of `f` in its parameters from `first` on.
 pub(crate) fn linearity(library: &Library, f: &Function, first: usize) -> Linearity {
     let kind = |k| if k < first { Other } else { Linear };
     let kinds: Vec<Kind> = (0..f.params.len()).map(kind).collect();
@@ -63,16 +63,16 @@ struct Checker<'a> {
     library: &'a Library,
     names: &'a Names,
     kinds: HashMap<Var, Kind>,
-    /// The accumulators that are cells of nodes; what is added to these is in [`CELLS`].
+    /// Accumulators that are cells of nodes; [`CELLS`] has the kind of their content.
     cells: HashSet<Var>,
-    /// What calls give, and add to their accumulators, as far as is known.
+    /// The kinds of results and of accumulator contents, by call, as found so far.
     calls: HashMap<Call, Vec<Kind>>,
-    /// The calls that have been looked into in this round.
+    /// Calls analysed in this round.
     seen: HashSet<Call>,
     fault: Option<Option<Span>>,
-    /// Has something in the function that is being looked at turned out to be more than was known?
+    /// Whether a kind in the current function has grown.
     changed: bool,
-    /// Has a call or a cell, in this round?
+    /// Whether the kind of a call or a cell has grown in this round.
     learned: bool,
 }
 
@@ -91,7 +91,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Looks at everything once more.
+    /// Analyses the whole program once more.
     fn round(&mut self, f: &'a Function, given: &[Kind]) -> Vec<Kind> {
         self.learned = false;
         self.seen.clear();
@@ -100,8 +100,8 @@ impl<'a> Checker<'a> {
         self.function(f, given)
     }
 
-    /// What a function gives, then what is in its accumulators afterwards; of its parameters, then
-    /// of its accumulators.
+    /// The kinds of the results, then of the accumulator contents, from those of parameters and
+    /// accumulators.
     fn function(&mut self, f: &Function, given: &[Kind]) -> Vec<Kind> {
         let params = f.params.iter().chain(&f.accumulators);
         params.zip(given).for_each(|(p, kind)| _ = self.kinds.insert(p.var, *kind));
@@ -110,7 +110,7 @@ impl<'a> Checker<'a> {
         results.chain(f.accumulators.iter().map(|p| self.kind(p.var.into()))).collect()
     }
 
-    /// Visits a block until the kinds of what is added to and carried do not change.
+    /// Visits a block until the kinds of accumulators and carried values are stable.
     fn settled(&mut self, block: &Block) {
         loop {
             let before = std::mem::take(&mut self.changed);
@@ -171,7 +171,7 @@ impl<'a> Checker<'a> {
         kind
     }
 
-    /// A variable that is given several values.
+    /// Joins a further kind into that of a variable with several values.
     fn grow(&mut self, x: Var, kind: Kind, stm: &Stm) {
         let old = self.kinds.get(&x).copied().unwrap_or(Zero);
         let new = self.join(old, kind, stm);
@@ -251,7 +251,7 @@ impl<'a> Checker<'a> {
                 return self.call(stm, *function, args, accumulators);
             }
         };
-        // What is added to is not forgotten where it is made, in the next visit of the block.
+        // The kind of an accumulator survives its statement when the block is visited once more.
         let keeps = matches!(op, Op::Accumulator(_) | Op::Open { .. });
         for p in &stm.binds {
             match keeps {
@@ -291,7 +291,7 @@ impl<'a> Checker<'a> {
 
     fn call(&mut self, stm: &Stm, id: FnId, args: &[Atom], accumulators: &[Var]) {
         let mut given: Vec<Kind> = args.iter().map(|a| self.kind(*a)).collect();
-        // What depends on nothing stays so; of what is zero so far, more may be found out.
+        // `Other` arguments give `Other` results; `Zero` arguments may still grow.
         if given.iter().all(|kind| *kind == Other) && accumulators.is_empty() {
             return stm.binds.iter().for_each(|p| self.set(p, Other));
         }
@@ -318,7 +318,8 @@ impl<'a> Checker<'a> {
         accumulators.iter().zip(added).for_each(|(acc, kind)| self.grow(*acc, *kind, stm));
     }
 
-    /// What a call gives and adds. The kind of what is in cells is that of the whole program.
+    /// The kinds of a call's results and contributions. [`CELLS`] has one kind for the whole
+    /// program.
     fn inside(&mut self, f: &'a Function, (_, given, cells): &Call) -> Vec<Kind> {
         let own = f.accumulators.iter().zip(cells).filter(|(_, is_cell)| **is_cell);
         let own = own.map(|(p, _)| p.var).collect();

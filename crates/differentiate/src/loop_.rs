@@ -1,23 +1,23 @@
-//! `zs = loop (xs = as) for i < n { … bs }`: sequential, so the reverse sweep runs it from the last
-//! iteration to the first.
+//! `zs = loop (xs = as) for i < n { … bs }`: sequential, so the reverse sweep visits its iterations
+//! from the last to the first.
 //!
 //! ```text
 //!   D→   the same `loop`, with the tangents of the active state as further state
 //!   D←   ās += loop (x̄s = z̄s) for i = n-1 … 0 { reverse of the body, seeded with b̄s = x̄s }
 //! ```
 //!
-//! Only the cotangent of the state is carried. That of an array that the loop only reads is an
-//! accumulator outside, and costs nothing per iteration. The forward sweep writes what the reverse
-//! body needs on tapes, one element per iteration.
+//! The reverse loop carries only the cotangents of the state. The cotangent of an array that the
+//! loop only reads is an accumulator outside, and costs nothing per iteration. The forward sweep
+//! writes the residuals of the body on tapes, one element per iteration.
 //!
-//! A loop with another policy than to keep all runs its body again in the reverse sweep, from the
-//! state at the beginning of the iteration. That is kept for each iteration (`entries`, which
-//! [`crate::segments`] makes of `sqrt`), or comes from a snapshot ([`crate::snapshots`]). The loops
-//! of both sweeps have the policy too, for the next derivative.
+//! A loop with a `checkpoint` policy other than `all` reruns its body in the reverse sweep, from
+//! the state at the start of the iteration. The forward sweep keeps that state for each iteration
+//! (`entries`, which [`crate::segments`] makes of `sqrt`), or it comes from a snapshot
+//! ([`crate::snapshots`]). The loops of both sweeps have the policy too, for the next derivative.
 //!
-//! An array in the state may have a size that is state itself. Then the reverse loop carries that
-//! size too, and states that the reverse body needs are computed again from the start, as there is
-//! no array to keep arrays of different sizes in.
+//! An array in the state may have a size that is itself state. Then the reverse loop carries that
+//! size, too, and recomputes the states that the reverse body needs from the start, because no
+//! array can hold arrays of different sizes.
 
 use std::collections::HashMap;
 
@@ -82,14 +82,14 @@ impl Tangents<'_> {
     }
 }
 
-/// The parameters under the names of the given values.
+/// Maps the parameters to `values`.
 pub(crate) fn naming(params: &[Param], values: &[Atom]) -> Renaming {
     let mut naming = Renaming::new();
     params.iter().zip(values).for_each(|(p, value)| naming.insert(p.var, *value));
     naming
 }
 
-/// The parameters that are sizes of the given others.
+/// The parameters that are sizes of the parameters `arrays`.
 pub(crate) fn sizes_of(params: &[Param], arrays: &[usize]) -> Vec<usize> {
     let is_size = |p: &Param| arrays.iter().any(|k| params[*k].ty.dims.contains(&p.var.into()));
     (0..params.len()).filter(|k| is_size(&params[*k])).collect()
@@ -111,8 +111,7 @@ impl Cotangents<'_> {
         let active: Vec<usize> =
             (0..params.len()).filter(|k| self.wants(params[*k].var).is_some()).collect();
         let sizes = sizes_of(params, &active);
-        // What is carried backwards: sizes that are state, arrays whose updates are undone,
-        // cotangents.
+        // Carried by the reverse loop: sizes that are state, restored arrays, cotangents.
         let versions = self.carried_backwards(params);
         let mut starts: Vec<Atom> =
             sizes.iter().chain(&versions).map(|k| stm.binds[*k].var.into()).collect();
@@ -193,12 +192,12 @@ impl Cotangents<'_> {
         }
     }
 
-    /// The arrays of the state whose updates are undone.
+    /// The arrays of the state whose updates the reverse loop undoes.
     pub(crate) fn carried_backwards(&self, params: &[Param]) -> Vec<usize> {
         (0..params.len()).filter(|k| self.facts.versions.contains(params[*k].var)).collect()
     }
 
-    /// After the reverse loop, these arrays are what they were before the loop.
+    /// After the reverse loop, these arrays have their versions from before the loop.
     pub(crate) fn is_back(&mut self, stm: &Stm, versions: &[usize], back: &[Param]) {
         for (k, p) in versions.iter().zip(back) {
             if let Some(version) = self.facts.versions.before(stm.binds[*k].var) {
@@ -207,7 +206,7 @@ impl Cotangents<'_> {
         }
     }
 
-    /// The snapshots of a loop that keeps a given number of states, if their sizes are known
+    /// The snapshots of a loop with a limit on kept states, if the sizes of the state are known
     /// outside.
     fn snapshots<'s>(
         &mut self,
@@ -222,7 +221,7 @@ impl Cotangents<'_> {
         regular.then(|| Snapshots::new(self.b.names, stm, params, extent, limit))
     }
 
-    /// The cotangents of the final state, where the reverse loop starts.
+    /// The cotangents of the final state, the initial state of the reverse loop.
     pub(crate) fn last_state(
         &mut self,
         stm: &Stm,
@@ -244,8 +243,8 @@ impl Cotangents<'_> {
         seeds
     }
 
-    /// The state of the reverse loop: cotangents of what the iteration gives, after such of their
-    /// sizes as are state themselves, and the arrays whose updates are undone.
+    /// The state of the reverse loop: the state sizes of the cotangents, the restored arrays, and
+    /// the cotangents of the iteration's results.
     pub(crate) fn seeded_state(
         &mut self,
         params: &[Param],
@@ -276,7 +275,7 @@ impl Cotangents<'_> {
         state
     }
 
-    /// A loop whose index takes the values `extent - 1, …, 0`; gives what it binds.
+    /// A loop whose index counts from `extent - 1` down to 0; returns its binds.
     fn counting_down(
         &mut self,
         (index, extent, checkpoint): (Var, Atom, Checkpoint),
@@ -303,8 +302,8 @@ impl Cotangents<'_> {
         binds
     }
 
-    /// The forward sweep: the loop with tapes, each written as soon as its value is there, so that
-    /// what is updated in place afterwards need not be copied.
+    /// The forward sweep: the loop with tapes. Each value is written as soon as it is bound, so
+    /// that a later update in place needs no copy.
     fn taped(
         &mut self,
         stm: &Stm,
@@ -365,9 +364,9 @@ impl Cotangents<'_> {
         before
     }
 
-    /// One tape of a forward loop: its parameter, its first value, and what it is after an
-    /// iteration. A value that is the tape of an inner loop is written on it by that loop; any
-    /// other by `write`, as soon as it is there.
+    /// One tape of a forward loop: its parameter, its initial value, and its value after an
+    /// iteration. An inner loop writes its own tape into it; `write` adds any other value as soon
+    /// as it is bound.
     fn tape(
         &mut self,
         body: &mut Block,

@@ -1,9 +1,9 @@
-//! What running programs say about derivatives, and what is wrong with rules.
+//! Run-time messages about derivatives, and problems of rules.
 
 use lambada_anf::{Function, Rules, Var};
 use lambada_source::{Problem, Site, Span};
 
-/// A function with rules captures a variable that is being differentiated.
+/// A function with rules captures a variable under differentiation.
 pub(crate) fn captured(function: &Function, rules: &Rules, captured: Var) -> Problem {
     let (name, captured) = (&function.name, function.names.hint(captured));
     let title =
@@ -17,12 +17,12 @@ pub(crate) fn captured(function: &Function, rules: &Rules, captured: Var) -> Pro
     .hint(format!("make `{captured}` a parameter of `{name}`: rules speak of parameters only"))
 }
 
-/// What a rule maps.
+/// The linear values that a rule maps.
 fn mapped(rule: &str) -> &'static str {
     if rule == "jvp" { "tangent" } else { "cotangent" }
 }
 
-/// A rule that would have to be transposed, and is not linear.
+/// A rule that must be transposed and is not linear.
 pub(crate) fn not_linear(
     name: &str,
     rule: Span,
@@ -55,13 +55,13 @@ pub(crate) fn without_end(name: &str, rule: Span, given: &str, missing: &str) ->
     Problem::error("E0545", title, rule, label).hint(format!("give a `{missing}` rule, too"))
 }
 
-/// A tangent or cotangent that is not of the shape of the data that it belongs to.
+/// A tangent or cotangent with other constructors than its value.
 pub(crate) fn another_constructor() -> Site {
     let message = "this tangent or cotangent is not built by the same constructors as the value that it belongs to";
     Site::new(Span::default(), message)
 }
 
-/// An array in it that is of another size.
+/// An array in a tangent or cotangent with another size than in the value.
 pub(crate) fn another_size() -> Site {
     let message = "an array in this tangent or cotangent has size {0}, but {1} in the value that it belongs to";
     Site::new(Span::default(), message)

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use lambada_anf::{Atom, Block, Exp, Op, Stm, Var};
 use lambada_prim::{Prim, Scalar};
 
-/// Which values are constant multiples of which.
+/// The values that are constant multiples of others, with base and constant.
 pub(crate) fn multiples(block: &Block) -> HashMap<Var, (Atom, f64)> {
     fn collect(block: &Block, all: &mut HashMap<Var, (Atom, f64)>) {
         for stm in &block.stms {
@@ -21,7 +21,7 @@ pub(crate) fn multiples(block: &Block) -> HashMap<Var, (Atom, f64)> {
     all
 }
 
-/// The value and the constant of which the statement makes the product `y`.
+/// The base and the constant of the product `y`, if the statement computes one.
 pub(crate) fn multiple(stm: &Stm, y: Atom) -> Option<(Atom, f64)> {
     let Exp::Op(Op::Prim(op, args)) = &stm.exp else { return None };
     let own = stm.binds[0].var;

@@ -1,17 +1,17 @@
 //! Nodes: `t = node C x…`, `y = field t.k`, and their cells.
 //!
 //! ```text
-//!                       D→                        forward sweep              D←
-//!   t = node C (x…)     ṫ = node Ċ (ẋ…)           t̄ = node C̄ (0…, h̄…)        x̄ += cell t̄.x
-//!   y = field t.k       ẏ = field ṫ.k             h̄ = field t̄.k  (handles)   t̄.k += ȳ
-//!   acc = open s.k      acc˙ = open ṡ.k                                      (acc += v: v̄ += cell s̄.k)
-//!   y = cell s.k        ẏ = cell ṡ.k                                         s̄.k += ȳ
+//!                     D→                      forward sweep              D←
+//!   t = node C (x…)   ṫ = node Ċ (ẋ…)         t̄ = node C̄ (0…, h̄…)        x̄ += cell t̄.x
+//!   y = field t.k     ẏ = field ṫ.k           h̄ = field t̄.k  (handles)   t̄.k += ȳ
+//!   acc = open s.k    acc˙ = open ṡ.k                                    acc += v: v̄ += cell s̄.k
+//!   y = cell s.k      ẏ = cell ṡ.k                                       s̄.k += ȳ
 //! ```
 //!
-//! When the reverse sweep reaches the statement that makes a node, all that mentions the node lies
-//! behind it, so the cells of its shadow are complete. Of an array, the cell is the accumulator:
-//! reading an element of a node's array costs O(1) in the reverse sweep. Reading a cell is dual to
-//! adding to it, and cells have cells in the derivatives of derivatives.
+//! When the reverse sweep reaches the statement that makes a node, it has passed all uses of the
+//! node, so the cells of its shadow are complete. The cell of an array is its accumulator: a read
+//! of an element of a node's array costs O(1) in the reverse sweep. Reading a cell is the transpose
+//! of adding to it, and cells have cells in derivatives of derivatives.
 
 use lambada_anf::{Atom, NodeId, Op, Param, Ty, Var};
 
@@ -80,7 +80,7 @@ impl Tangents<'_> {
         }
     }
 
-    /// Where the tangent or the cell of a field is, unless it is zero.
+    /// The place of the tangent or cell of a field, unless it is zero.
     fn place(&self, of: Atom, tag: u32, field: u32) -> Option<Place> {
         let shadow = self.get(of)?;
         let node = self.activity.node(of)?;
@@ -102,7 +102,7 @@ impl Cotangents<'_> {
         }
     }
 
-    /// Of a field or a cell that has been read: what is still in hand is added to its cell.
+    /// Reverses a read of a field or a cell: adds the rest of its cotangent to the cell.
     pub(crate) fn read(&mut self, y: &Param) {
         let Some(y_ct) = self.take(y.var) else { return };
         if let Some(place) = self.shadows.place(y.var) {
@@ -111,7 +111,7 @@ impl Cotangents<'_> {
         }
     }
 
-    /// The cell that belongs to what is read.
+    /// Opens the shadow cell of a field or cell that has been read.
     pub(crate) fn opened(&mut self, y: Var, ty: &Ty, place: Place) -> Var {
         let Place { shadow: of, tag, field } = place;
         let acc = self.bind_ct(y, ty, Op::Open { of, tag, field });
@@ -120,7 +120,7 @@ impl Cotangents<'_> {
         acc
     }
 
-    /// The cotangent of what is in a cell, for an accumulator that names it.
+    /// The content of the shadow cell of an accumulator for a cell.
     pub(crate) fn of_cell(&mut self, acc: Var) -> Option<Atom> {
         let Place { shadow: of, tag, field } = self.shadows.place(acc)?;
         let ty = self.ty(acc).clone();

@@ -18,7 +18,7 @@ impl Cotangents<'_> {
         self.cx.ty(Mode::Tangent, ty)
     }
 
-    /// The sum so far of what is handed out of blocks, before a loop that carries it on.
+    /// The sum so far of a value that blocks hand on, before a loop that carries it.
     pub(crate) fn sum_or_zero(&mut self, x: Var) -> Atom {
         self.sum(x).unwrap_or_else(|| {
             let ty = self.ct_ty(x);
@@ -26,7 +26,7 @@ impl Cotangents<'_> {
         })
     }
 
-    /// Of `t = node C (x…)`.
+    /// The reverse of `t = node C (x…)`.
     pub(crate) fn node_value(&mut self, t: &Param, node: NodeId, tag: u32, fields: &[Atom]) {
         let Some(t_ct) = self.take(t.var).filter(|t_ct| t_ct.as_var().is_some()) else { return };
         let constructor = self.cx.library.node(node).constructors[tag as usize].clone();
@@ -40,7 +40,7 @@ impl Cotangents<'_> {
         }
     }
 
-    /// Of `y = field of.k`.
+    /// The reverse of `y = field of.k`.
     pub(crate) fn field_value(&mut self, y: &Param, of: Atom, tag: u32, field: u32) {
         let Some(y_ct) = self.take(y.var) else { return };
         let (Some(t), Some(node)) = (self.wants(of), self.facts.activity.node(of)) else { return };
@@ -63,7 +63,7 @@ impl Cotangents<'_> {
             }
             return;
         }
-        // Nobody has said that it has this constructor.
+        // The constructor is unknown, so the code tests the tag.
         let own = self.b.bind("tag", Ty::int(), Op::Tag(of));
         let outer = std::mem::take(&mut self.b.stms);
         let results = vec![self.whole(t, node, &made)];
@@ -103,8 +103,8 @@ impl Cotangents<'_> {
         self.bind_ct(t, &ty, Op::Node { node, tag, fields, cells: false })
     }
 
-    /// `x̄[index] += value`, of an array of handles: the next version of `x̄`. Nobody has the one
-    /// before, so it is updated in place.
+    /// `x̄[index] += value`, for an array of handles: the next version of `x̄`. The update is in
+    /// place, because the version before has no other use.
     pub(crate) fn add_to_element(&mut self, x: Var, index: &[Atom], value: Atom) {
         let (all, hint) = (self.sum_or_zero(x), self.hint(x));
         let array = all.as_var().expect("an array is a variable");

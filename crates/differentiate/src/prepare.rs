@@ -1,5 +1,5 @@
-//! What happens to a function before it is differentiated: the pipeline simplifies it, and the
-//! reverse mode rewrites it.
+//! The preparation of a function for differentiation: simplification by the pipeline, then the
+//! rewritings of the reverse mode.
 
 use lambada_anf::{Audience, FnId, Lambda, Library, Names, Param};
 
@@ -7,8 +7,8 @@ use crate::activity::Scope;
 use crate::known::Handles;
 use crate::{counted, elements, extrema, late, segments};
 
-/// Rewrites a function before it is derived. The library has the functions that it calls; it may be
-/// one of them, `itself`.
+/// A rewriting of a function before it is derived. `library` has its callees; `itself` is its own
+/// number if it is one of them.
 pub type Prepare = fn(
     library: &Library,
     names: &mut Names,
@@ -18,17 +18,17 @@ pub type Prepare = fn(
     audience: Audience,
 ) -> Lambda;
 
-/// What the reverse mode makes of a `while`.
+/// The treatment of a `while` in the reverse mode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Whiles {
     /// A loop whose iterations leave linked nodes: it runs once.
     #[default]
     Linked,
-    /// A loop that is counted first, where that is possible without nodes.
+    /// A loop that a counting loop precedes, if no nodes or calls prevent it.
     Counted,
 }
 
-/// What the reverse mode rewrites first.
+/// Applies the rewritings that precede the reverse mode.
 pub(crate) fn rewritten(whiles: Whiles, names: &mut Names, scope: &Scope, f: &Lambda) -> Lambda {
     let f = extrema::rewrite_reductions(names, scope, f);
     let mut f = late::late_updates(f);

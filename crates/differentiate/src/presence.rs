@@ -1,27 +1,25 @@
-//! Absent is not zero times: the cotangent of a scalar, and the condition under which there is one.
+//! Absent is not zero times a factor: the cotangent of a scalar, and the condition of its presence.
 //!
 //! ```text
 //!   let r = sqrt x in if x > 0 then r else x      r̄ is there if x > 0; its contribution to x̄ is
 //!                                                 if x > 0 then r̄ / (2 r) else 0, and not 0 · ∞
 //! ```
 //!
-//! A branch that is not taken, an argument that `max` does not give and an iteration without a
-//! contribution leave a cotangent out. As a number it is zero, which an infinite or undefined
+//! A branch not taken, an argument that `max` does not return and an iteration without a
+//! contribution leave a cotangent absent. As a number it is zero, which an infinite or undefined
 //! partial derivative would turn into NaN. So an entry of `Γ̄` that is a sum in SSA has, beside the
-//! sum, its
-//! *presence*: a boolean over the values of the program. Where it is false, the reverse of a statement
-//! with unbounded partial derivatives is not run. A zero that has been computed is a number like
+//! sum, its *presence*: a boolean over the values of the program. Where it is false, the reverse of
+//! a statement with unbounded partial derivatives does not run. A computed zero is a number like
 //! any other: `0 · ∞` is NaN there, since neither 0 nor another number need be right.
 //!
 //! Presence is followed through straight-line code, branches, sums of iterations and scalar states
 //! of loops, for variables with an unbounded factor in front ([`crate::unbounded`]). If only some
-//! elements of an array are read, a second array counts the contributions to each. Arrays that are
-//! states of loops, results of functions without rules and zero seeds of a caller are taken for
-//! present.
+//! elements of an array are read, a second array counts the contributions to each. Loop-carried
+//! arrays, results of functions without rules and zero seeds of a caller count as present.
 //!
 //! ```text
 //!   let r = sqrt x in loop s = 1 for i < n do s + r      r̄ is there if 0 < n
-//!   loop s = sqrt x for i < n do y                       the reverse loop carries whether s̄ is there
+//!   loop s = sqrt x for i < n do y                       the reverse loop carries a flag for s̄
 //! ```
 //!
 //! Forward mode has presences of its own ([`crate::there`]).
@@ -47,7 +45,7 @@ pub(crate) enum There {
 }
 
 impl There {
-    /// The condition, unless it is always or never there.
+    /// The condition, unless the contribution is always or never present.
     pub(crate) fn known(self) -> Option<Atom> {
         match self {
             There::When(when) => Some(when),
@@ -75,7 +73,7 @@ impl Joined {
     }
 }
 
-/// Whether a state of a reverse loop is there, which it carries.
+/// The presence of a state that a reverse loop carries.
 pub(crate) struct StateFlag {
     /// The number of the state.
     pub(crate) state: usize,
@@ -83,7 +81,7 @@ pub(crate) struct StateFlag {
     start: Atom,
 }
 
-/// Whether the sums of outer scalars that a reverse loop carries are there.
+/// The presence of the sums of outer scalars that a reverse loop carries.
 #[derive(Default)]
 pub(crate) struct SumFlags {
     /// Sums that the loop carries, each with its flag.
@@ -93,7 +91,7 @@ pub(crate) struct SumFlags {
 }
 
 impl Products<'_, '_> {
-    /// When a partial derivative chooses one that is not a literal zero.
+    /// The condition under which a partial derivative selects a branch other than a literal zero.
     pub(crate) fn there_by(&mut self, partial: &Expr) -> There {
         match partial {
             Expr::Lit(Scalar::Real(0.0)) => There::Never,
@@ -110,7 +108,7 @@ impl Products<'_, '_> {
         }
     }
 
-    /// A tangent under the condition that it is there.
+    /// A tangent under its presence condition, else zero.
     pub(crate) fn only(&mut self, when: Atom, tangent: Atom) -> Atom {
         self.prim(Prim::Select, vec![when, tangent, Atom::real(0.0)])
     }
@@ -146,12 +144,13 @@ impl Products<'_, '_> {
 }
 
 impl Cotangents<'_> {
-    /// Whether a sum has a flag beside it in a reverse loop. Source stays short.
+    /// Whether a sum has a flag beside it in a reverse loop. Source derivatives stay short, without
+    /// flags.
     pub(crate) fn has_flag(&self, x: Var) -> bool {
         self.cx.handles == Handles::Shadows && self.facts.unbounded.matters(x)
     }
 
-    /// Whether the entry of `x` in the current block is there.
+    /// Whether the entry of `x` in the current block is present.
     fn is_present(&mut self, x: Var) -> Atom {
         match self.top().entries.contains_key(&x) {
             true => self.presence(x).unwrap_or(Atom::bool(true)),
@@ -188,7 +187,8 @@ impl Cotangents<'_> {
         flags
     }
 
-    /// The cotangents of the states that an iteration gets, and whether those with flags are there.
+    /// The cotangents of the states that an iteration receives, and the presence of those with
+    /// flags.
     pub(crate) fn states_back(
         &mut self,
         params: &[Param],
@@ -199,7 +199,7 @@ impl Cotangents<'_> {
         (active.iter().map(|k| self.take_or_zero(&params[*k])).collect(), there)
     }
 
-    /// The sums of an iteration, and when they are there.
+    /// The sums of an iteration, each with its presence.
     pub(crate) fn sums_back(&mut self, sums: &[Var]) -> (Vec<Atom>, Vec<Option<Atom>>) {
         let taken = sums.iter().map(|x| {
             let (sum, when) = self.take_when(*x);
@@ -208,8 +208,8 @@ impl Cotangents<'_> {
         taken.unzip()
     }
 
-    /// What is known of sums before a reverse loop, which gets the flags that it must carry as
-    /// results of its body and as states.
+    /// The flags of outer sums before a reverse loop. Flags that the loop must carry become results
+    /// of its body and states.
     pub(crate) fn sum_flags(
         &mut self,
         (frame, sums, whens): (&Frame, &[Var], &[Option<Atom>]),
@@ -242,8 +242,8 @@ impl Cotangents<'_> {
         flags
     }
 
-    /// After a reverse loop, whose last results are the flags; `ran`: whether there has been an
-    /// iteration.
+    /// Sets the presence of sums after a reverse loop, whose last results are the flags; `ran`:
+    /// whether an iteration has run.
     pub(crate) fn sums_are_there(
         &mut self,
         flags: &SumFlags,
@@ -268,7 +268,7 @@ impl Cotangents<'_> {
         }
     }
 
-    /// Whether there is an iteration.
+    /// Whether the loop has at least one iteration.
     pub(crate) fn runs(&mut self, extent: Atom) -> Atom {
         match extent {
             Atom::Lit(Scalar::Int(n)) => Atom::bool(n > 0),
@@ -276,7 +276,8 @@ impl Cotangents<'_> {
         }
     }
 
-    /// When the entry of `x` is there; nothing if always, or if it does not matter.
+    /// The presence of the entry of `x`; `None` if it is always present or its presence does not
+    /// matter.
     pub(crate) fn presence(&self, x: Var) -> Option<Atom> {
         for frame in self.frames.iter().rev() {
             if let Some(Cotangent::Sum(_)) = frame.entries.get(&x) {
@@ -289,8 +290,8 @@ impl Cotangents<'_> {
         None
     }
 
-    /// Whether one of the cotangents of several results is there; nothing if one always is, or if
-    /// none is at all.
+    /// Whether at least one of the results' cotangents is present; `None` if one always is, or if
+    /// none exists.
     fn any_presence(&mut self, results: &[Param]) -> Option<Atom> {
         if let [y] = results {
             return self.presence(y.var);
@@ -317,7 +318,7 @@ impl Cotangents<'_> {
         self.when = outer;
     }
 
-    /// Adds to a sum in SSA, of a real or an array, that there may be none of so far.
+    /// Adds to a sum in SSA, of a real or an array, which may not exist yet.
     pub(crate) fn add_to(&mut self, x: Var, before: Option<Atom>, value: Atom) {
         let known = before.and_then(|_| self.presence(x));
         let when = match (before, known, self.when) {
@@ -337,7 +338,7 @@ impl Cotangents<'_> {
         self.is_there(x, when);
     }
 
-    /// Says when the entry of `x` in the current block is there.
+    /// Sets the presence of the entry of `x` in the current block.
     pub(crate) fn is_there(&mut self, x: Var, when: Option<Atom>) {
         match when {
             Some(when) => self.top().present.insert(x, when),
@@ -345,8 +346,8 @@ impl Cotangents<'_> {
         };
     }
 
-    /// The reverse of a statement without blocks: where its cotangent may be absent, and it
-    /// multiplies by something unbounded, under that condition.
+    /// The reverse of a statement without blocks. If its cotangent may be absent and it multiplies
+    /// by an unbounded factor, the reverse runs only if the cotangent is present.
     pub(crate) fn op_if_present(&mut self, stm: &Stm, op: &Op) -> Option<Stm> {
         let Some(when) = self.any_presence(&stm.binds) else { return self.op(stm, op) };
         if !self.facts.unbounded.multiplies(stm) {
@@ -373,7 +374,7 @@ impl Cotangents<'_> {
         logged
     }
 
-    /// Of a term `partial · ȳ`: when it is there, beside the presence of `ȳ`.
+    /// The presence of a term `partial · ȳ`, from that of the partial derivative and of `ȳ`.
     pub(crate) fn presence_of_term(&mut self, by_partial: There) -> Option<Atom> {
         match by_partial {
             There::Always => self.when,
@@ -385,7 +386,7 @@ impl Cotangents<'_> {
         }
     }
 
-    /// `x̄[index] += value` where some elements of `x̄` may be absent: says that this one is there.
+    /// `x̄[index] += value` where some elements of `x̄` may be absent: counts the contribution.
     pub(crate) fn element_is_there(&mut self, x: Var, index: &[Atom]) {
         let Some(acc) = self.flags.get(&x).copied() else { return };
         let value = match self.when {
@@ -398,7 +399,7 @@ impl Cotangents<'_> {
         self.b.effect(Op::Accumulate { acc, index: index.to_vec(), value });
     }
 
-    /// An accumulator beside that of the cotangent of `x`: how many contributions each element has.
+    /// Adds an accumulator that counts the contributions to each element of the cotangent of `x`.
     pub(crate) fn count_contributions(&mut self, x: Var) {
         let ty = self.ty(x).clone();
         let zeros = self.b.zero(&ty);
@@ -414,8 +415,8 @@ impl Cotangents<'_> {
         self.counts.extend(x_ct.as_var().zip(counts.as_var()));
     }
 
-    /// The element, or the row, `part = x̄[i]` of the cotangent of an array: when it is there,
-    /// where `when` is known of the array as a whole.
+    /// The presence of the element or row `part = x̄[i]`; `when` is the presence of the array as a
+    /// whole.
     pub(crate) fn presence_of_part(
         &mut self,
         (x_ct, when): (Var, Option<Atom>),
@@ -432,17 +433,17 @@ impl Cotangents<'_> {
         None
     }
 
-    /// Whether some element of the cotangent of an array is there; nothing if its contributions are
-    /// not counted.
+    /// Whether some element of the cotangent of an array is present; `None` if its contributions
+    /// are not counted.
     pub(crate) fn presence_of_any(&mut self, x_ct: Atom, ty: &Ty) -> Option<Atom> {
         let counts = x_ct.as_var().and_then(|x_ct| self.counts.get(&x_ct).copied())?;
         let count = arrays::total(&mut self.b, "present", ty, counts.into());
         Some(self.b.prim(Prim::Ne, [count, Atom::real(0.0)]))
     }
 
-    /// Of `y = x with [index] = …`, where `rest` of the cotangent of `y` is to be added to that of
-    /// `x`: the element that is overwritten is not there. Counting takes as long as the array, so
-    /// not in loops.
+    /// Counts for `y = x with [index] = …`, where `rest` of the cotangent of `y` goes to that of
+    /// `x`: the overwritten element is absent. Counting takes time in the length of the array, so
+    /// loops do without it.
     pub(crate) fn rest_is_there(
         &mut self,
         y: &Param,
@@ -460,8 +461,7 @@ impl Cotangents<'_> {
         self.counts.extend(rest.as_var().zip(counts.as_var()));
     }
 
-    /// The contributions that elements of an array have, as far as they are counted; else one for
-    /// each.
+    /// The contribution counts of an array's elements; ones if they are not counted.
     fn counts_of(&mut self, ct: Atom, ty: &Ty) -> Var {
         let known = ct.as_var().and_then(|ct| self.counts.get(&ct).copied());
         known.unwrap_or_else(|| {
@@ -470,7 +470,8 @@ impl Cotangents<'_> {
         })
     }
 
-    /// Of a sum of two cotangents of an array, some of whose elements may be absent in both.
+    /// Adds the counts of two summands of an array's cotangent, some of whose elements may be
+    /// absent in both.
     fn counts_are_added(&mut self, parts: [Atom; 2], sum: Atom, ty: &Ty) {
         let counts = parts.map(|part| part.as_var().and_then(|x| self.counts.get(&x).copied()));
         if let ([Some(a), Some(b)], Some(sum)) = (counts, sum.as_var()) {
@@ -487,7 +488,7 @@ impl Cotangents<'_> {
         self.b.effect(Op::Accumulate { acc, index: Vec::new(), value: counts.into() });
     }
 
-    /// The presence of each outer scalar after two branches, which start from the given sums.
+    /// The presence of each outer scalar after two branches that start from the sums `starts`.
     pub(crate) fn joined(
         &mut self,
         cond: Atom,
@@ -519,7 +520,7 @@ impl Cotangents<'_> {
     }
 }
 
-/// The flags of states are further state of the reverse loop.
+/// Adds the flags of states to the state of the reverse loop.
 pub(crate) fn carry(flags: &[StateFlag], state: &mut Vec<Param>, starts: &mut Vec<Atom>) {
     state.extend(flags.iter().map(|flag| Param { var: flag.param, ty: Ty::bool() }));
     starts.extend(flags.iter().map(|flag| flag.start));

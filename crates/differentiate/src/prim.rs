@@ -1,5 +1,4 @@
-//! `y = op(x₁, …, xₙ)`: both modes multiply by the one list of partial derivatives that the
-//! primitive has.
+//! `y = op(x₁, …, xₙ)`: both modes multiply by the primitive's one list of partial derivatives.
 //!
 //! ```text
 //!   D→   ẏ  = Σₖ ∂ₖop(x, y) · ẋₖ
@@ -96,7 +95,7 @@ impl Cotangents<'_> {
         }
     }
 
-    /// When the term for each argument is there.
+    /// The presence of each argument's term.
     fn presence_of_terms(&mut self, y: &Param, op: Prim, args: &[Atom]) -> Vec<Option<Atom>> {
         let of = |(partial, arg): (&Option<Expr>, &Atom)| {
             let x = self.wants(*arg).filter(|x| self.facts.unbounded.matters(*x));
@@ -107,8 +106,8 @@ impl Cotangents<'_> {
         op.partials().iter().zip(args).map(of).collect()
     }
 
-    /// Is it `x · x` or `kx · x`, whose two contributions are the same? Gives `x`, and the factor
-    /// of `x · ȳ` in their sum.
+    /// Recognizes `x · x` and `kx · x`, whose two contributions are equal. Returns `x`, and the
+    /// factor of `x · ȳ` in their sum.
     fn square(&mut self, op: Prim, args: &[Atom]) -> Option<(Var, f64)> {
         let (Prim::Mul, [a, b]) = (op, args) else { return None };
         let multiple = |a: &Atom| a.as_var().and_then(|a| self.multiples.get(&a));
@@ -145,17 +144,17 @@ impl Cotangents<'_> {
     }
 }
 
-/// Whether it is `x · x`, whose two tangents are the same.
+/// Whether it is `x · x`, whose two tangents are equal.
 fn is_square(op: Prim, args: &[Atom]) -> bool {
     op == Prim::Mul && args[0] == args[1] && args[0].as_var().is_some()
 }
 
-/// Of `x ** n` with a constant n, which has the derivative `x ** (n - 1) · n`: the lower power, and
-/// n. The constant is a factor of the tangent or cotangent, where it meets others.
+/// Recognizes `x ** n` with a constant n, whose derivative is `x ** (n - 1) · n`. Returns the lower
+/// power, and n, which stays a factor of the tangent or cotangent, where it meets other constants.
 fn power(op: Prim, args: &[Atom]) -> Option<((Prim, [Atom; 2]), f64)> {
     let [x @ Atom::Var(_), Atom::Lit(n)] = args else { return None };
     match (op, *n) {
-        // As its row has it: of `x ** 0` it is `x ** 0 · 0`.
+        // As in the table of partial derivatives: that of `x ** 0` is `x ** 0 · 0`.
         (Prim::PowInt, Scalar::Int(n)) => {
             let lower = if n == 0 { 0 } else { n.wrapping_sub(1) };
             Some(((op, [*x, Atom::int(lower)]), n as f64))

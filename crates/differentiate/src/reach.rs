@@ -1,5 +1,5 @@
-//! Which results can depend on which parameters: the forward mode with ones for all partial
-//! derivatives that are not zero whatever the values.
+//! Dependence of results on parameters: the forward mode with ones for all partial derivatives that
+//! are not literally zero.
 //!
 //! ```text
 //!   y = op(x₁, …, xₙ)      ẏ = Σₖ ẋₖ      where ∂ₖop is not 0 by the way it is written
@@ -8,15 +8,15 @@
 //!   s = ⊕ i < n { b }      ṡ = Σᵢ ḃ
 //! ```
 //!
-//! A function with rules is its rule, on marks ([`rules`]). All else is the forward mode as it is:
-//! marks go where tangents go. They are never negative and never multiplied, so nothing cancels,
-//! nothing is lost by rounding, and what overflows is still positive: a result has a positive mark
-//! exactly if a way leads to it from one. The code is linear in the marks, so its transpose, by
-//! `vjp`, says what a result depends on.
+//! Calls of a function with rules run the rule on marks ([`rules`]). All other code is the forward
+//! mode as it is: marks go where tangents go. Marks are never negative and never multiplied, so
+//! nothing cancels, nothing is lost by rounding, and an overflow is still positive: a result has a
+//! positive mark exactly if a path leads to it from a positive mark. The code is linear in the
+//! marks, so its transpose, by `vjp`, finds the parameters that a result depends on.
 //!
-//! * Assumes: as [`crate::tangents`], but extrema and products are as they were written.
-//! * Gives: a function of the parameters and their marks to the results and the marks of those that
-//!   have some.
+//! * Assumes: as [`crate::tangents`], but with the original extrema and products.
+//! * Gives: a function from the parameters and their marks to the results and the marks of active
+//!   results.
 
 mod rules;
 
@@ -55,8 +55,8 @@ impl Tangents<'_> {
         }
     }
 
-    /// A place of the result is reached from a place of an argument that agrees with it in the axes
-    /// that both have.
+    /// Marks each place of the result with all argument places that agree with it in the common
+    /// axes.
     pub(crate) fn reach_contraction(&mut self, y: &Param, prim: ArrayPrim, args: &[Var]) {
         let hint = self.hint(y.var);
         let ranks: Vec<Option<usize>> = args
@@ -85,8 +85,8 @@ impl Tangents<'_> {
         }
     }
 
-    /// The sums over the inner axis of a product: one for each element of the other axis, if there
-    /// is one.
+    /// The sums over the inner axis of a factor: one for each element of the outer axis, if it has
+    /// one.
     fn sums(&mut self, x: Var, axes: Axes) -> Sums {
         let value = match axes.outer {
             None => inner_sum(&mut self.b, axes.inner, &mut |k| vec![k], x),
@@ -103,7 +103,7 @@ impl Tangents<'_> {
     }
 }
 
-/// How the combined value of a `for` gets its marks.
+/// The reduction of the marks of an out.
 pub(crate) fn combined(out: Out) -> Out {
     match out {
         Out::Collect => Out::Collect,
@@ -115,12 +115,12 @@ pub(crate) fn combined(out: Out) -> Out {
 #[derive(Clone, Copy)]
 struct Axes {
     inner: Atom,
-    /// The size of the other one, and whether it comes first.
+    /// The size of the outer axis, and whether it comes first.
     outer: Option<(Atom, bool)>,
 }
 
-/// The axes of an argument of a product: the one that is summed, and the other one, with its place
-/// in the result.
+/// The axes of an argument of a product: the summed one, and the other one, with its place in the
+/// result.
 fn axes(names: &str, result: &str, ty: &Ty) -> (Axes, Option<usize>) {
     let inner = names.find(|name| !result.contains(name)).expect("an axis is summed");
     let other = names.char_indices().find(|(axis, _)| *axis != inner);
@@ -133,7 +133,7 @@ fn axes(names: &str, result: &str, ty: &Ty) -> (Axes, Option<usize>) {
 #[derive(Clone, Copy)]
 struct Sums {
     value: Atom,
-    /// Whether it is an array of them.
+    /// Whether `value` is an array of sums.
     each: bool,
 }
 

@@ -1,40 +1,40 @@
-//! What the reverse sweep of a body needs from its forward sweep: one rule for the bodies of `for`,
-//! `loop` and `if`.
+//! Residuals: the values of the forward sweep that the reverse sweep needs. One rule serves the
+//! bodies of `for`, `loop` and `if`.
 //!
-//! The reverse code of a body mentions primal values that the body binds: its *demand*. From the
-//! last to the first, each demanded value is
-//! 1. *known* outside under another name: the index, a result;
-//! 2. *free*: computed by cheap primitives and reads of arrays from what is outside: computed
-//!    again, as it would cost as much to load it;
-//! 3. cheap to compute from other demanded values, in a few steps: computed again; in a `loop`,
-//!    arrays of such values too; what an update has written to an array that is carried backwards:
-//!    read from there before it is undone;
-//! 4. given by a nest of `for`s in a `loop`, and of more axes than the state of the loop: computed
-//!    again, so that memory grows with the state and not with what an iteration does with it;
-//! 5. of sizes that are known outside: *stored* by the forward sweep, one element per iteration;
-//!    what a `loop` in a `loop` gives also where its sizes differ from iteration to iteration, if
-//!    they can be summed up before ([`crate::flat`]);
-//! 6. computed again by its statement, whose operands are demanded in turn; state whose size is
-//!    state itself, by the loop from its start.
+//! The reverse code of a body mentions primal values that the body binds: its *demand*. Values are
+//! visited from the last to the first, and the first rule that applies to a demanded value decides:
+//! 1. A value *known* outside under another name (the index, a result) is renamed.
+//! 2. A *free* value, computed from outer values by cheap primitives and array reads, is
+//!    recomputed, because a load would cost as much.
+//! 3. A value a few cheap steps away from other demanded values is recomputed; in a `loop`, arrays
+//!    of such values, too. A value that an update wrote to a restored array is read from there
+//!    before the update is undone.
+//! 4. An array that a nest of `for`s in a `loop` computes, with more axes than the loop state, is
+//!    recomputed: memory grows with the state and not with the temporaries of an iteration.
+//! 5. A value whose sizes are known outside is *stored* by the forward sweep, one element per
+//!    iteration. The result of a `loop` in a `loop` is also stored if its sizes differ between
+//!    iterations and can be summed before ([`crate::flat`]).
+//! 6. All other values are recomputed by their statements, whose operands are demanded in turn.
+//!    State whose size is itself state is recomputed by the loop from its start.
 //!
-//! So what was costly is stored, memory grows with the work of the program and not with the arrays
-//! that it reads, and a nest whose inner sizes are regular is run once or twice forward and once in
-//! reverse, whatever its depth. Rule 6 concerns what is irregular (inner sizes that depend on outer
-//! iterations): it runs once more per level.
+//! So the sweep stores costly values, and memory grows with the work of the program and not with
+//! the arrays that it reads. A nest with regular inner sizes runs once or twice forward and once in
+//! reverse, at any depth. Rule 6 concerns irregular nests (inner sizes that depend on outer
+//! iterations): it runs the nest once more per level.
 //!
-//! Arrays that are carried backwards ([`crate::versions`]) are there in the reverse code. In inner
-//! blocks rule 2 reads their elements again; what is computed again from them in the block that
-//! changes them is placed where the right version is there ([`crate::schedule`]). What an update
-//! overwrites is always stored.
+//! The reverse code has restored arrays ([`crate::versions`]) at hand. In inner blocks rule 2 reads
+//! their elements anew; in the block that changes them, [`crate::schedule`] places each
+//! recomputation where the right version is current. Values that an update overwrites are always
+//! stored.
 //!
-//! The body of a loop with a `checkpoint` keeps nothing: all that is demanded is computed again,
-//! from the state at its beginning.
+//! The body of a loop with a `checkpoint` stores nothing: the reverse sweep recomputes all demanded
+//! values from the state at the start of the body.
 //!
 //! * Assumes: the reverse code mentions primal values by their own names.
-//! * Gives: reverse code that mentions what is outside only, and the list of values that the
-//!   forward sweep must hand out.
-//! * Keeps: each check is done by the forward sweep only. Equations between sizes are repeated
-//!   where types rest on them.
+//! * Gives: reverse code that mentions outer values only, and the list of values that the forward
+//!   sweep must hand out.
+//! * Keeps: only the forward sweep runs checks. Equations between sizes are repeated where types
+//!   rest on them.
 
 mod store;
 
@@ -55,11 +55,11 @@ use crate::tape::Layout;
 use crate::trim::trim;
 use crate::undo::Undo;
 
-/// Constant sizes up to this are small: an `if` in a loop hands out such an array also from the
-/// branch that does not have it.
+/// Maximal constant size of a small array. An `if` in a loop hands out a small array also from the
+/// branch that does not compute it.
 const SMALL: i64 = 16;
 
-/// How many cheap operations are done again between what is kept and what is needed.
+/// Maximal number of cheap operations recomputed between a stored value and a needed one.
 const STEPS: usize = 3;
 
 /// The forward sweep of a body, and its surroundings.
@@ -70,33 +70,34 @@ pub(crate) struct Body<'a> {
     /// The statement, if it is a `loop`.
     pub(crate) whole: Option<&'a Stm>,
     pub(crate) place: Place,
-    /// Values that the outside has already, and under which name: as for residuals.
+    /// Values that outer code already has, each with its outer name, as for residuals.
     pub(crate) homes: HashMap<Var, Param>,
-    /// Versions that the reverse code gets back by undoing updates, and under which names.
+    /// Versions that the reverse code restores by undoing updates, each with its name there.
     pub(crate) undone: HashMap<Var, Atom>,
-    /// In a `loop` with a `checkpoint`: the body keeps nothing but is run again, from which state.
+    /// In a `loop` with a `checkpoint`, whose body stores nothing: the state from which the body
+    /// reruns.
     pub(crate) run_again: Option<Entry>,
 }
 
-/// Where the state at the beginning of an iteration is found whose body is run again.
+/// Where to find the state at the start of an iteration whose body reruns.
 pub(crate) enum Entry {
     /// The forward sweep keeps it.
     Kept,
     /// The reverse code has it, under these names.
     Given(Vec<(Var, Atom)>),
-    /// Nowhere: the loop is run again from its start.
+    /// Nowhere: the loop restarts from its first state.
     FromStart,
 }
 
-/// What the body is the body of.
+/// The construct that the body belongs to.
 pub(crate) enum Place {
-    /// A `for` or `loop`: its index, the same in the reverse sweep, and the extent. Homes are
-    /// arrays of one element per iteration.
+    /// A `for` or `loop`: its index, the name of the index in the reverse sweep, and the extent.
+    /// Homes are arrays of one element per iteration.
     Iteration { index: Var, again: Atom, extent: Atom },
     /// An `if`, which may be in a body that is repeated. Homes are values.
     Branch { repeated: bool },
-    /// What keeps a node for its reverse sweep, whatever the sizes: a function, or an iteration of
-    /// a `while`. What is stored is its own home.
+    /// A function, or an iteration of a `while`: a node keeps its residuals for the reverse sweep,
+    /// whatever their sizes. A stored value is its own home.
     Tape,
 }
 
@@ -106,18 +107,18 @@ pub(crate) struct Residual {
     pub(crate) home: Param,
 }
 
-/// What the forward sweep has to do.
+/// Obligations of the forward sweep.
 #[derive(Default)]
 pub(crate) struct Residuals {
-    /// Computed before the construct: sizes that do not depend on the iteration.
+    /// Computed before the construct: iteration-invariant sizes.
     pub(crate) before: Vec<Stm>,
     /// Handed out by the body.
     pub(crate) stored: Vec<Residual>,
     /// Arrays of different sizes, handed out by the body of a `loop`.
     pub(crate) flat: Vec<Flat>,
-    /// The sizes of the body that are computed before instead.
+    /// Sizes of the body that are computed before the construct instead.
     pub(crate) outside: Renaming,
-    /// Nodes that the body makes to keep arrays whose sizes are not known outside, each after the
+    /// Nodes that the body makes to keep arrays of unknown outer size, each to be placed after its
     /// array.
     boxes: Vec<(Var, Stm)>,
 }
@@ -132,12 +133,12 @@ impl Residuals {
     }
 }
 
-/// Where the value is there: after the statement that binds it, or at the beginning.
+/// The position after the statement that binds the value, or the start.
 pub(crate) fn position_after(stms: &[Stm], x: Var) -> usize {
     stms.iter().position(|stm| stm.binds.iter().any(|p| p.var == x)).map_or(0, |k| k + 1)
 }
 
-/// An array that is kept in a node.
+/// An array kept in a node.
 struct Boxed {
     value: Param,
     handle: Var,
@@ -175,28 +176,28 @@ struct Choice<'a> {
     bound: HashSet<Var>,
     free: HashSet<Var>,
     demanded: HashSet<Var>,
-    /// Accumulators whose final value is computed again.
+    /// Accumulators whose final value is recomputed.
     accumulators: HashSet<Var>,
     again: BTreeSet<usize>,
-    /// The scalars that updates write to arrays that are carried backwards: where they stand
-    /// afterwards.
+    /// Scalars that updates write to restored arrays, each with its place: version and index.
     written: HashMap<Var, (&'a Param, &'a [Atom])>,
-    /// By statement of `again`, the read of what it gave.
+    /// By statement of `again`: the read that replaces it.
     read_back: HashMap<usize, Stm>,
     /// Values that are read from their homes.
     read: Vec<Residual>,
     residuals: Residuals,
-    /// By statement, what it binds and is on flat tapes.
+    /// By statement: its results that are on flat tapes.
     flats: BTreeMap<usize, Vec<Flat>>,
-    /// By the position in the body after which they are there, arrays that are kept in nodes.
+    /// Arrays kept in nodes, by the position in the body after which they exist.
     boxed: BTreeMap<usize, Vec<Boxed>>,
     /// Sizes that a tape keeps with its arrays.
     sizes: HashSet<Var>,
-    /// What is overwritten by one update and read by another statement has one home.
+    /// Pairs of a value that one update overwrites and a value that another statement reads: they
+    /// share a home.
     same: Vec<(Var, Var)>,
-    /// The loop, if the state is computed again from the first one.
+    /// The loop, if its state is recomputed from the first state.
     from_start: Option<&'a Stm>,
-    /// What is computed before the construct instead.
+    /// Values computed before the construct instead.
     outside: Renaming,
 }
 
@@ -258,7 +259,7 @@ impl<'a> Choice<'a> {
         self.demanded.extend(vars.iter().filter(|x| self.bound.contains(x)));
     }
 
-    /// Is the value computed cheaply from what is outside or has the given property?
+    /// Whether the value is cheap to compute from outer values and variables that satisfy `has`.
     fn cheap(&self, stm: &Stm, has: &dyn Fn(&Self, Var) -> bool) -> bool {
         let there =
             |atom: Atom| atom.as_var().is_none_or(|x| !self.bound.contains(&x) || has(self, x));
@@ -266,7 +267,7 @@ impl<'a> Choice<'a> {
         let sizes = || stm.binds.iter().all(|p| all(&p.ty.dims));
         match &stm.exp {
             Exp::Op(Op::Prim(op, args)) => {
-                // A division takes no longer than to load what has been kept.
+                // A division takes no longer than the load of a stored value.
                 let cheap = op.cost() == Cost::Cheap || *op == Prim::Div;
                 (cheap || op.result() != ScalarTy::Real) && all(args)
             }
@@ -341,8 +342,8 @@ impl<'a> Choice<'a> {
         }
     }
 
-    /// An array demands its sizes. Those that its own statement gives have to be known before it is
-    /// decided what becomes of the statement.
+    /// An array demands its sizes. Sizes that its own statement binds must be demanded before the
+    /// choice between storing and recomputing the statement.
     fn demand_sizes_beside(&mut self, stm: &Stm) {
         let demanded = stm.binds.iter().filter(|p| self.demanded.contains(&p.var));
         let sizes: Vec<Var> = demanded
@@ -353,8 +354,8 @@ impl<'a> Choice<'a> {
         self.demand(&sizes);
     }
 
-    /// Must the statement not be run again? It calls functions, makes cells, or gives what calls
-    /// have added up.
+    /// Whether the statement must not be rerun, because it touches cells or freezes an accumulator
+    /// that calls add to.
     fn runs_once(&self, stm: &Stm) -> bool {
         let added = |acc: Var| {
             let adds = |stm: &Stm| matches!(&stm.exp, Exp::Op(Op::Call { accumulators, .. }) if accumulators.contains(&acc));
@@ -363,8 +364,8 @@ impl<'a> Choice<'a> {
         stm.touches_cells() || matches!(stm.exp.effect(), Effect::Freezes(acc) if added(acc))
     }
 
-    /// Is the value there in the reverse code, or cheap to compute from what is, in so many more
-    /// steps?
+    /// Whether the value is available in the reverse code, or at most `steps` cheap steps away from
+    /// values that are.
     fn in_reach(&self, x: Var, steps: usize) -> bool {
         let there = self.free.contains(&x) || self.demanded.contains(&x);
         there
@@ -376,21 +377,22 @@ impl<'a> Choice<'a> {
                 })
     }
 
-    /// Rule 3: reads what has been written to an array that is carried backwards from there.
+    /// Rule 3: reads a value from the restored array that it was written to.
     fn read_back(&mut self, k: usize, stm: &Stm) -> bool {
         let [value] = stm.binds.as_slice() else { return false };
         let Some((version, index)) = self.written.get(&value.var) else { return false };
         if self.free.contains(&value.var) || self.undo.keeps(value.var) {
             return false;
         }
-        // The index is there where the value is read.
+        // The index must be bound where the value is read.
         let mut between = self.body.stms[k..]
             .iter()
             .take_while(|stm| stm.binds.iter().all(|p| p.var != version.var));
         if between.any(|stm| stm.binds.iter().any(|p| index.contains(&p.var.into()))) {
             return false;
         }
-        // What a branch gives is demanded before what the branch has written to it.
+        // The result of a branch is demanded before the values written to it, because demand goes
+        // from the last statement to the first.
         let is_given = self.body.homes.contains_key(&version.var);
         let is_there = self.body.undone.contains_key(&version.var)
             || is_given && self.demanded.contains(&version.var);
@@ -405,9 +407,8 @@ impl<'a> Choice<'a> {
         true
     }
 
-    /// In a `loop`, whose reverse sweep cannot be fused with it: are these arrays whose elements
-    /// are cheap to compute, from no more arrays of their sizes that have to be kept for it than
-    /// there are of them?
+    /// In a `loop`, whose reverse sweep cannot be fused with it: whether the statement computes
+    /// arrays of cheap elements, from at most `arrays` further stored arrays of their sizes.
     fn cheap_elements(&self, stm: &Stm, arrays: usize) -> bool {
         let Exp::Nest(nest) = &stm.exp else { return false };
         if self.body.whole.is_none() || !is_elementwise(nest) {
@@ -433,8 +434,8 @@ impl<'a> Choice<'a> {
         kept <= arrays
     }
 
-    /// Rule 4: does a nest, without loops of its own, give arrays of more axes of unknown sizes
-    /// than the state of the loop that it is in?
+    /// Rule 4: whether a nest without loops of its own computes arrays with more axes of unknown
+    /// size than the state of the enclosing loop.
     fn outgrows_state(&self, stm: &Stm, given: &[&Param]) -> bool {
         let nests = |stm: &Stm| match &stm.exp {
             Exp::Nest(nest) => matches!(nest, Nest::For { .. } | Nest::If { .. }),
@@ -449,7 +450,7 @@ impl<'a> Choice<'a> {
             && !self.runs_once(stm)
     }
 
-    /// Stores what must be kept; is that possible?
+    /// Stores the value if possible; returns whether it was.
     fn keep(&mut self, k: usize, stm: &Stm, value: &Param) -> bool {
         match self.same_before(stm) {
             Some(same) if self.facts.known_ty(value.var).is_none() => {
@@ -473,8 +474,8 @@ impl<'a> Choice<'a> {
         (first.binds != stm.binds).then(|| first.binds[0].var)
     }
 
-    /// Does what is computed again need the statement without mentioning it: an addition to an
-    /// accumulator, an equation of sizes?
+    /// Whether the statement must be recomputed although no recomputed value names its result: an
+    /// addition to an accumulator, or an equation of sizes.
     fn comes_along(&self, stm: &Stm) -> bool {
         match &stm.exp {
             Exp::Op(Op::Check { cond, .. }) => {
@@ -502,7 +503,7 @@ impl<'a> Choice<'a> {
         self.demand(&mentioned);
     }
 
-    /// The state at the beginning of the iteration: stored, or computed again from the first one by
+    /// The state at the beginning of the iteration: stored, or recomputed from the first state by
     /// the loop itself.
     fn state(&mut self) {
         let demanded: Vec<&Param> = self
@@ -541,7 +542,7 @@ impl<'a> Choice<'a> {
 
     // The reverse code
 
-    /// Puts what is read and what is computed again before the reverse code, under fresh names.
+    /// Puts reads and recomputed statements before the reverse code, under fresh names.
     fn place(mut self, reverse: &mut Block) -> Residuals {
         let mut renaming = std::mem::take(&mut self.outside);
         self.residuals.outside = renaming.clone();
@@ -592,7 +593,8 @@ impl<'a> Choice<'a> {
                 without_checks(&mut stm);
                 let copy = renaming.copy_stm(&stm, b.names);
                 b.stms.push(copy);
-                // Not what is stored, or undone, and computed a second time next to what is not.
+                // Stored or restored values keep their names although the statement computes them a
+                // second time.
                 for p in &stm.binds {
                     match given.get(&p.var) {
                         Some(name) => renaming.insert(p.var, *name),
@@ -623,7 +625,7 @@ impl<'a> Choice<'a> {
         self.residuals
     }
 
-    /// What is computed again and the reverse code, so that each version is read while it is there.
+    /// Orders recomputed statements and reverse code so that each read meets the right version.
     fn in_order(&mut self, again: Vec<Again>, reverse: Vec<Stm>) -> Vec<Stm> {
         if self.body.undone.is_empty() {
             let again = again.into_iter().flat_map(|again| again.stms);
@@ -660,7 +662,7 @@ fn states_until(count: Atom, stm: &Stm, names: &mut Names) -> Stm {
     stm
 }
 
-/// Does it collect elements that are computed by cheap primitives and reads of arrays?
+/// Whether the nest collects elements computed by cheap primitives and array reads.
 fn is_elementwise(nest: &Nest) -> bool {
     let cheap = |block: &Block| {
         block.stms.iter().all(|stm| match &stm.exp {
@@ -679,7 +681,7 @@ fn is_elementwise(nest: &Nest) -> bool {
     }
 }
 
-/// Do the types of the statement rest on sizes?
+/// Whether the types of the statement rest on sizes.
 fn makes_arrays(stm: &Stm) -> bool {
     stm.binds.iter().any(|p| !p.ty.dims.is_empty()) || !stm.exp.blocks().is_empty()
 }

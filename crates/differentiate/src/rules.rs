@@ -7,13 +7,13 @@
 //!   reach           ẏ… = D→jvp (x…, y…, 0…; ẋ…)       the rule on marks; in such a rule ẏ = Σ ẋ…
 //! ```
 //!
-//! The function itself is called as before, so the next derivative finds its rules again; the rule
-//! is written out, and is derived as all code. A mode that has no rule of its own takes the
-//! transpose of the other one ([`crate::transpose`]). Rules take and give values of the types of
-//! the program: tangents and shadows of handles cross over ([`crate::crossing`]).
+//! The call itself stays, so that the next derivative finds the rules of the function; the code of
+//! the rule is inlined, and derived like all code. A mode without a rule takes the transpose of the
+//! other mode's rule ([`crate::transpose`]). Rules take and return values of the types of the
+//! program: tangents and shadows of handles are converted ([`crate::crossing`]).
 //!
 //! * Assumes: functions with rules take no accumulators, and their values have no cells.
-//! * Keeps: a captured variable that is active is a problem of the program.
+//! * Keeps: an active captured variable is reported as a problem of the program.
 
 pub(crate) mod parts;
 
@@ -35,12 +35,12 @@ use crate::known::Handles;
 use crate::messages;
 use crate::tangents::Tangents;
 
-/// What a rule takes and gives besides the parameters and results of the function: by position,
-/// with the types at the call.
+/// The interface of a rule besides the parameters and results of the function: by position, with
+/// the types at the call.
 struct Call {
     /// The parameters that have a tangent and a cotangent.
     inputs: Vec<(usize, Ty)>,
-    /// The results that have.
+    /// The results that have a tangent and a cotangent.
     outputs: Vec<(usize, Ty)>,
     /// The arguments and the results.
     values: Vec<Atom>,
@@ -68,17 +68,17 @@ impl Call {
 }
 
 impl Context {
-    /// The rules of a function, if it has some.
+    /// The rules of a function, if any.
     pub(crate) fn rules(&self, id: FnId) -> Option<Rules> {
         self.library.function(id)?.rules.clone()
     }
 
-    /// Keeps the first problem.
+    /// Records a problem, if it is the first.
     pub(crate) fn refuse(&mut self, problem: lambada_source::Problem) {
         self.problem.get_or_insert_with(|| Box::new(problem));
     }
 
-    /// No captured variable may be active.
+    /// Reports an active captured variable.
     fn refuse_captured(&mut self, id: FnId, rules: &Rules, is_active: &dyn Fn(usize) -> bool) {
         if let Some(k) = (0..rules.captured).find(|k| is_active(*k)) {
             let f = self.primal(id);
@@ -88,37 +88,37 @@ impl Context {
     }
 }
 
-/// The most tangents that a rule asks about: few, because each doubles its code.
+/// Maximal number of tangents whose presence a rule tests: few, because each doubles its code.
 const BRANCHES: usize = 2;
 
-/// An argument of a rule beside those and the results of its function.
+/// An argument of a rule besides the arguments and results of its function.
 #[derive(Clone, Copy)]
 enum Given {
     /// A tangent or a cotangent.
     Value(Atom),
-    /// A tangent that is there under a condition; else it is the zero of its type.
+    /// A conditional tangent; if absent, the zero of its type.
     When { tangent: Atom, when: Atom, zero: Atom },
     /// A cotangent of zero, because the result is not used.
     Zero(Atom),
-    /// Absent; the zero of its type.
+    /// Absent: the zero of its type.
     Nothing(Atom),
 }
 
-/// A rule where its function is called.
+/// A rule at a call of its function.
 struct RuleCall<'a> {
     rule: FnId,
     /// The rule with marks, if some parts that it gives may be absent and that matters.
     marked: Option<FnId>,
     /// The arguments and results of the function.
     values: &'a [Atom],
-    /// Of these positions and types are its results.
+    /// Positions and types of the rule's results.
     types: &'a [(usize, Ty)],
 }
 
-/// A tangent or cotangent that a rule gives, and when it is there, unless that is always.
+/// A tangent or cotangent that a rule returns, with its presence unless it is always present.
 type Part = (Atom, Option<Presence>);
 
-/// The code of a rule, or a call of it while it is being made. Gives no result that is absent.
+/// The inlined code of a rule, or a call of it while it is being made. `None` for absent results.
 fn rule_code(
     cx: &Context,
     b: &mut Builder,
@@ -233,8 +233,8 @@ impl Tangents<'_> {
         }
     }
 
-    /// The tangents that a rule gives, each with the condition under which it is there. Where one
-    /// that the rule is given may be absent, a branch has the code for each case.
+    /// The tangents that a rule returns, each with its presence. For an argument that may be
+    /// absent, a branch has the code for each case.
     fn placed_when(
         &mut self,
         rule: &RuleCall,
@@ -260,7 +260,7 @@ impl Tangents<'_> {
         self.either(rule, outs, when, [then, otherwise])
     }
 
-    /// The parts that the two cases of a rule give.
+    /// Joins the results of the two cases of a rule.
     fn either(
         &mut self,
         rule: &RuleCall,
@@ -303,7 +303,7 @@ impl Tangents<'_> {
         parts
     }
 
-    /// Each real of the results is reached from each real of the arguments.
+    /// Marks each real of the results with each real of the arguments.
     fn mark_all(&mut self, stm: &Stm, args: &[Atom], call: &Call) {
         let mut sum: Option<Atom> = None;
         for (k, ty) in &call.inputs {
@@ -321,7 +321,7 @@ impl Tangents<'_> {
         }
     }
 
-    /// Sets a tangent, and says its type.
+    /// Sets a tangent and records its type.
     fn set_typed(&mut self, p: &Param, tangent: Atom) {
         self.set(p.var, tangent);
         if let Atom::Var(var) = tangent {
@@ -354,7 +354,7 @@ impl Tangents<'_> {
         self.set_typed(p, tangent);
     }
 
-    /// A function with rules is no way for shadows: what it gives gets new ones.
+    /// The results of a function with rules get new shadows, because its rules propagate none.
     pub(crate) fn shadows_of_results(&mut self, stm: &Stm) {
         self.b.stms.push(stm.clone());
         for p in stm.binds.iter().filter(|p| self.activity.handle(p.var)) {
@@ -400,7 +400,7 @@ impl Cotangents<'_> {
         let results = rule_code(self.cx, &mut self.b, &placed, &given);
         for ((k, ty), part) in call.inputs.iter().zip(results) {
             let Some((cotangent, there)) = part else { continue };
-            // A zero that is written in the rule says that nothing comes from here.
+            // A literal zero in the rule means that nothing is contributed.
             if is_zero(&self.b.stms[before..], cotangent) {
                 continue;
             }
@@ -459,7 +459,7 @@ impl Cotangents<'_> {
 }
 
 impl Context {
-    /// For each parameter that a rule is linear in, the one that has the value that belongs to it.
+    /// For each parameter that a rule is linear in, the parameter with the corresponding value.
     pub(crate) fn points(&self, id: FnId, rules: &Rules, rule: &'static str) -> Vec<usize> {
         let f = self.primal(id);
         let inputs = f.params.iter().map(|p| &p.ty).enumerate().skip(rules.captured);
@@ -471,7 +471,7 @@ impl Context {
         linear.into_iter().filter(|(_, ty)| differentiable(ty)).map(|(k, _)| k).collect()
     }
 
-    /// For the parameters that a rule is linear in: zeros of the values that belong to them.
+    /// For the parameters that a rule is linear in: zeros of the corresponding values.
     pub(crate) fn zeros(
         &mut self,
         b: &mut Builder,
@@ -486,7 +486,7 @@ impl Context {
         zeros
     }
 
-    /// A value whose derivative is zero, for a tangent or a cotangent of the value `of`.
+    /// A zero tangent or cotangent of the value `of`.
     pub(crate) fn zero_of(&mut self, b: &mut Builder, ty: &Ty, of: Atom) -> Atom {
         if ty.elem.node().is_none() {
             return b.zero(ty);

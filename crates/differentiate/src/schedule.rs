@@ -1,37 +1,36 @@
-//! Where to compute again what the reverse sweep of a body mentions, if that reads arrays that are
-//! carried backwards.
+//! Places recomputations in the reverse sweep of a body where they read restored arrays.
 //!
-//! The statements of the reverse sweep stay in order. What is computed again comes before the first
-//! statement that mentions it, which is late enough for the versions that it reads to be there, and
-//! early enough for them not to be undone yet, since a value is mentioned by nothing that comes
-//! before it in the program.
+//! The statements of the reverse sweep stay in order. A recomputation goes before the first
+//! statement that mentions its result. That is late enough for its versions to be restored. It is
+//! early enough for them not to be undone yet, because no statement mentions a value before its
+//! definition in program order.
 //!
-//! A value that a later part of the program mentions, in which the array has changed already, is
-//! the exception: it must have been stored.
+//! The exception is a value that a later part of the program mentions, after the array has changed:
+//! it must be stored.
 
 use std::collections::{HashMap, HashSet};
 
 use lambada_anf::{Block, Effect, Exp, Op, Stm, Var, free_vars};
 
-/// Something that is computed again.
+/// A recomputation.
 pub(crate) struct Again {
     pub(crate) stms: Vec<Stm>,
-    /// What it gives, under the names of the forward sweep.
+    /// Its results, under the names of the forward sweep.
     pub(crate) gives: Vec<Var>,
 }
 
-/// What reads a version of an array that is not there yet.
+/// A read of an array version that is not restored yet.
 pub(crate) struct TooEarly {
-    /// Which of the things that are computed again; none if it is the reverse sweep itself.
+    /// The recomputation that reads; `None` for the reverse sweep itself.
     pub(crate) again: Option<usize>,
     /// The version, under the name of the reverse sweep.
     pub(crate) version: Var,
-    /// Whether it is impossible to undo it any earlier.
+    /// Whether no earlier undo is possible.
     pub(crate) impossible: bool,
 }
 
-/// The statements in an order in which everything is bound before it is mentioned, unless some
-/// versions are mentioned too early.
+/// Orders the statements so that each variable is bound before its use, except for versions
+/// mentioned too early.
 pub(crate) fn schedule(
     again: Vec<Again>,
     reverse: Vec<Stm>,
@@ -48,13 +47,13 @@ pub(crate) fn schedule(
 }
 
 struct Schedule {
-    /// What is computed again, and after it the reverse sweep.
+    /// The recomputations, then the reverse sweep.
     items: Vec<Vec<Stm>>,
-    /// How many are computed again.
+    /// The number of recomputations.
     count: usize,
-    /// By item, what must come before it, and which variable of it is mentioned.
+    /// By item: the items that must precede it, each with the variable that it mentions.
     needs: Vec<Vec<(usize, Option<Var>)>>,
-    /// On the way, or done.
+    /// Items in progress or done.
     begun: Vec<bool>,
     done: Vec<bool>,
     emitted: Vec<Stm>,
@@ -76,8 +75,8 @@ impl Schedule {
         Schedule { items, count, needs, begun, done, emitted: Vec::new(), too_early: Vec::new() }
     }
 
-    /// What is computed again from versions that the reverse sweep gets back. It comes after the
-    /// effects on which it rests: additions to an accumulator, and checks.
+    /// The recomputations that read restored versions. They follow the effects on which they rest:
+    /// additions to an accumulator, and checks.
     fn late(&mut self, versions: &HashSet<Var>) -> Vec<bool> {
         let mut late = vec![false; self.count];
         let mut late_before: Vec<usize> = Vec::new();
@@ -97,7 +96,7 @@ impl Schedule {
         late
     }
 
-    /// Does the item `k` rest on an effect of `j`?
+    /// Whether item `k` rests on an effect of `j`.
     fn is_effect_on(&self, j: usize, k: usize) -> bool {
         let mut frozen = HashSet::new();
         for stm in &self.items[k] {
@@ -112,7 +111,7 @@ impl Schedule {
         self.items[j].iter().any(is_effect)
     }
 
-    /// Emits an item, after what it needs.
+    /// Emits an item, after the items that it needs.
     fn emit(&mut self, item: usize) {
         let mut open = vec![(item, 0)];
         self.begun[item] = true;
@@ -140,8 +139,8 @@ impl Schedule {
         }
     }
 
-    /// A statement of the reverse sweep is needed before its turn: an update can be undone earlier,
-    /// if what it puts back into is there.
+    /// Handles a statement of the reverse sweep that is needed before its turn: an update can be
+    /// undone earlier if its array is available.
     fn mentioned_early(&mut self, at: usize, need: usize, version: Var) {
         let is_update =
             self.items[need].iter().all(|stm| matches!(stm.exp, Exp::Op(Op::Update { .. })));

@@ -1,4 +1,4 @@
-//! Strip-mines active loops of which about √n states are kept.
+//! Strip-mines active loops with the policy to keep about √n states.
 //!
 //! ```text
 //!   zs = loop (xs = as) for i < n checkpoint sqrt { b }
@@ -9,12 +9,12 @@
 //!            }
 //! ```
 //!
-//! The reverse sweep keeps the state at the beginning of each segment and runs one segment after
-//! the other again, with its tape. That is ⌈√n⌉ states, what ⌈√n⌉ iterations need, and one more run
-//! of the loop.
+//! The reverse sweep keeps the state at the start of each segment and reruns the segments one by
+//! one, each with its own tape. That costs ⌈√n⌉ states, the residuals of ⌈√n⌉ iterations, and one
+//! more run of the loop.
 //!
 //! * Gives: the same function, in which no active loop has the policy `sqrt`.
-//! * Keeps: the iterations and their order, with all that they do.
+//! * Keeps: the iterations, their order and their effects.
 
 use lambada_anf::{
     Atom, Block, Builder, Checkpoint, Exp, Lambda, LoopKind, Names, Nest, Op, Param, Renaming, Stm,
@@ -57,7 +57,7 @@ fn block(names: &mut Names, activity: &Activity, block: &mut Block) {
     }
 }
 
-/// `⌈√n⌉`, at least 1 and at most `n` if that is positive. Exact up to 2⁵², which no loop reaches.
+/// `⌈√n⌉`, at least 1 and, if `n` is positive, at most `n`. Exact up to 2⁵², which no loop reaches.
 fn root(b: &mut Builder, n: Atom) -> Atom {
     let n = b.prim(Prim::MaxInt, [n, Atom::int(1)]);
     let n_real = b.prim(Prim::ToReal, [n]);
@@ -102,7 +102,7 @@ fn segment(
     Segment { index: j, params: outer, body }
 }
 
-/// The parameters under fresh names, also where they are sizes of each other.
+/// Renames the parameters, and their occurrences as sizes of each other.
 fn renamed(names: &mut Names, params: &[Param]) -> Vec<Param> {
     let mut renaming = Renaming::new();
     let rename = |p: &Param| {

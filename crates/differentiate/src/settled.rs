@@ -1,17 +1,16 @@
-//! Which reads of a loop's state see what is still there at the end?
+//! Settled reads: reads of a loop's state that see an element which no later iteration overwrites.
 //!
 //! Programs that fill an array in a loop (scans, tables, decompositions in place) read elements
 //! that they have written before and never write again. The reverse sweep can read such an element
-//! from the final array, so it needs no tape, and the array none of its earlier states.
+//! from the final array, so it needs no tape, and none of the earlier states of the array.
 //!
 //! State is followed through updates, inner loops and branches. An update that runs in iterations
 //! `(i, j, …)` of these loops writes at an index that contains `i + c, j + d, …`. A read at an
 //! index whose parts are lexicographically less than `(i + c, j + d, …)` is settled: later
-//! iterations write elsewhere. Less is what is evident where the read stands
-//! ([`lambada_anf::bounds`]); that two integers differ, where a branch says so.
+//! iterations write elsewhere. The order must follow from bounds at the read
+//! ([`lambada_anf::bounds`]); two integers differ where a branch condition says so.
 //!
-//! * Gives: for the results of settled reads, the array in which they can be found after the
-//!   outermost loop.
+//! * Gives: for the results of settled reads, the array that holds them after the outermost loop.
 
 use std::collections::{HashMap, HashSet};
 
@@ -19,7 +18,7 @@ use lambada_anf::bounds::Known;
 use lambada_anf::{Atom, Block, Exp, Lambda, LoopKind, Nest, Op, Poly, Stm, Var};
 use lambada_prim::Prim;
 
-/// The settled reads of a function: by what they bind, the array that has the element in the end.
+/// The settled reads of a function: by result, the array that holds the element in the end.
 pub(crate) fn settled_reads(f: &Lambda) -> HashMap<Var, Var> {
     let mut flows = Flows::default();
     flows.block(&f.body, &HashSet::new());
@@ -32,9 +31,8 @@ pub(crate) fn settled_reads(f: &Lambda) -> HashMap<Var, Var> {
     search.reads
 }
 
-/// Statements of a body inside the loops, with settled reads from the final arrays. Reads in loops
-/// that the body itself contains stay: their final arrays are not there yet when the body is run
-/// again.
+/// A loop body with settled reads redirected to the final arrays. Reads in loops of the body itself
+/// stay, because a rerun of the body reaches them before their final arrays exist.
 pub(crate) fn from_final(stms: &[Stm], settled: &HashMap<Var, Var>) -> Vec<Stm> {
     let mut stms = stms.to_vec();
     if !settled.is_empty() {
@@ -57,12 +55,12 @@ fn read_final(stm: &mut Stm, settled: &HashMap<Var, Var>, inside: &HashSet<Var>)
     }
 }
 
-/// One state array, as it flows through a loop.
+/// One state array and its versions in a loop.
 #[derive(Default)]
 struct Flow {
-    /// What holds it after the loop.
+    /// The variable that holds it after the loop.
     last: Option<Var>,
-    /// The variables that hold it at some time.
+    /// All variables that hold a version of it.
     versions: HashSet<Var>,
     updates: Vec<Update>,
 }
@@ -70,12 +68,12 @@ struct Flow {
 struct Update {
     bind: Var,
     index: Vec<Atom>,
-    /// The loops that it is in and the state flows through, outermost first.
+    /// The enclosing loops that the state flows through, outermost first.
     loops: Vec<Var>,
 }
 
 impl Flow {
-    /// Follows the state from `to` back to where the block gets it.
+    /// Follows the state from `to` back to the variable with which the block starts.
     fn through(&mut self, block: &Block, to: Atom, loops: &[Var]) -> Option<Var> {
         let mut at = to.as_var()?;
         while let Some(stm) = block.stms.iter().find(|stm| stm.binds.iter().any(|p| p.var == at)) {
@@ -86,7 +84,7 @@ impl Flow {
         Some(at)
     }
 
-    /// The state before the statement that gives it as its k-th result.
+    /// The state before the statement that returns it as its k-th result.
     fn before(&mut self, stm: &Stm, k: usize, loops: &[Var]) -> Option<Var> {
         match &stm.exp {
             Exp::Op(Op::Update { array, index, .. }) => {
@@ -98,8 +96,8 @@ impl Flow {
                 Some(*array)
             }
             Exp::Nest(Nest::Loop { params, inits, kind, body }) => {
-                // What a `while` writes may be written by a later iteration: no index contains its
-                // state.
+                // The state of a `while` stands for its index: no index contains it, so reads of
+                // its elements are never settled.
                 let index = match kind {
                     LoopKind::For { index, .. } => *index,
                     LoopKind::While(_) => params[k].var,
@@ -119,16 +117,16 @@ impl Flow {
     }
 }
 
-/// The states whose first value comes from outside of all loops that change them.
+/// States whose initial value comes from outside all loops that change them.
 #[derive(Default)]
 struct Flows {
     found: Vec<Flow>,
-    /// By version, the places of the states that it may be of.
+    /// By version: positions in `found` of the states that it may belong to.
     of: HashMap<Var, Vec<usize>>,
 }
 
 impl Flows {
-    /// `state` is what surrounding loops change.
+    /// `state`: the variables that surrounding loops change.
     fn block(&mut self, block: &Block, state: &HashSet<Var>) {
         for stm in &block.stms {
             let mut inner_state = state.clone();
@@ -144,7 +142,7 @@ impl Flows {
         }
     }
 
-    /// One state of a loop. Gives its versions.
+    /// Follows one state of a loop; returns its versions.
     fn state(&mut self, stm: &Stm, k: usize) -> HashSet<Var> {
         let mut flow = Flow::default();
         let versions = flow.before(stm, k, &[]).map(|_| flow.versions.clone());
@@ -158,16 +156,16 @@ impl Flows {
     }
 }
 
-/// The search for settled reads, which passes all statements in order.
+/// The search for settled reads, which visits all statements in order.
 struct Search<'a> {
     flows: &'a [Flow],
     of: &'a HashMap<Var, Vec<usize>>,
     known: Known,
-    /// What computes truth values.
+    /// Primitives that compute booleans.
     truths: HashMap<Var, (Prim, Vec<Atom>)>,
-    /// Differences of integers that are not zero here.
+    /// Differences of integers known to be nonzero here.
     differ: Vec<Poly>,
-    /// The indices of the loops around.
+    /// Indices of the enclosing loops.
     around: Vec<Var>,
     reads: HashMap<Var, Var>,
 }
@@ -190,7 +188,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The blocks of a nest.
+    /// Visits the blocks of a nest.
     fn inside(&mut self, exp: &Exp) {
         let (mark, loops, differ) = (self.known.mark(), self.around.len(), self.differ.len());
         self.known.enter(exp);
@@ -230,7 +228,7 @@ impl<'a> Search<'a> {
             return;
         };
         let places = self.of.get(x).into_iter().flatten();
-        // The outermost loop has the array that is there in the end.
+        // The result of the outermost loop is the final array.
         let settled = |flow: &&Flow| flow.updates.iter().all(|u| self.is_settled(*x, index, u));
         let found = places.map(|k| &self.flows[*k]).find(settled).and_then(|flow| flow.last);
         if let Some(last) = found {
@@ -238,14 +236,14 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Does the update, from the time of the read on, write elsewhere?
+    /// Whether the update writes elsewhere from the read on.
     fn is_settled(&self, x: Var, index: &[Atom], update: &Update) -> bool {
         let shared = update.loops.iter().take_while(|i| self.around.contains(i));
         let mut all = 0;
         for i in shared {
             let Some((at, shift)) = self.place(&update.index, *i) else { return false };
             let Some(read) = index.get(at) else { return false };
-            // Is the read at an index before `i + shift`?
+            // `before(1)`: the read is at an index before `i + shift`.
             let before =
                 |gap: i64| self.known.ask(|place| place.at_least((*i).into(), *read, gap - shift));
             if before(1) {
@@ -259,7 +257,7 @@ impl<'a> Search<'a> {
             }
             all += 1;
         }
-        // The element that this very iteration has just written.
+        // The element that this iteration has just written.
         all == update.loops.len() && x == update.bind
     }
 
@@ -267,14 +265,14 @@ impl<'a> Search<'a> {
         self.known.bounds.raw(atom)
     }
 
-    /// Where the index is `i + shift`.
+    /// The position of `i + shift` in the index, and `shift`.
     fn place(&self, index: &[Atom], i: Var) -> Option<(usize, i64)> {
         let shift = |a: &Atom| self.poly(*a).plus(&Poly::var(i), -1).as_constant();
         let small = |shift: &i64| shift.unsigned_abs() <= FAR;
         index.iter().enumerate().find_map(|(at, a)| Some((at, shift(a).filter(small)?)))
     }
 
-    /// Is the index known not to be `i + shift`?
+    /// Whether the index is known to differ from `i + shift`.
     fn differs(&self, read: Atom, i: Var, shift: i64) -> bool {
         let now = Poly::var(i).plus(&Poly::constant(shift), 1);
         let difference = self.poly(read).plus(&now, -1).wrapped();
@@ -301,5 +299,5 @@ impl<'a> Search<'a> {
     }
 }
 
-/// An index further from a loop's own may wrap.
+/// Maximal distance of an index from a loop's own; a larger one may wrap.
 const FAR: u64 = 1 << 32;

@@ -1,15 +1,15 @@
-//! The forward sweep with shadows: what the reverse mode does first.
+//! The forward sweep with shadows: the first step of the reverse mode.
 //!
 //! ```text
 //!   Γ ⊢ b   becomes   Γ, x̄… ⊢ b with t̄ = node C̄ (0…, h̄…) after t = node C (x…, h…)
 //! ```
 //!
-//! Handles of shadows are handed around as the handles are ([`crate::tangents`], of handles only),
-//! and calls become calls of forward sweeps. All this is primal code to what follows: the reverse
-//! sweep mentions shadows as it mentions values, and keeps them in the same way.
+//! The code hands shadows around like their handles ([`crate::tangents`], for handles only), and
+//! calls become calls of forward sweeps. All later passes see primal code: the reverse sweep
+//! mentions and stores shadows like any value.
 //!
-//! * Assumes: what the reverse mode rewrites first is rewritten.
-//! * Gives: the same block with more in it, and the shadow of each active handle in scope.
+//! * Assumes: the rewritings of the reverse mode are done.
+//! * Gives: the same block with additions, and the shadow of each active handle in scope.
 
 use std::collections::HashMap;
 
@@ -26,26 +26,26 @@ use crate::threaded::last_uses;
 /// The shadows of a function's handles.
 #[derive(Debug, Default)]
 pub(crate) struct Shadows {
-    /// For parameters.
+    /// The handle parameters, each with its shadow.
     pub(crate) params: Vec<(Param, Param)>,
     of: HashMap<Var, Atom>,
     places: HashMap<Var, Place>,
 }
 
 impl Shadows {
-    /// The shadow of a handle; of what has none, nothing needs to be said.
+    /// The shadow of a handle, if it has one.
     pub(crate) fn get(&self, x: impl Into<Atom>) -> Option<Atom> {
         self.of.get(&x.into().as_var()?).copied()
     }
 
-    /// The cell that belongs to a field that is read, or to an opened cell.
+    /// The cell of a field that is read, or of an opened cell.
     pub(crate) fn place(&self, x: Var) -> Option<Place> {
         self.places.get(&x).copied()
     }
 }
 
-/// Adds the shadows to a function. Its parameters are still to be given theirs. `returned` are
-/// those whose cotangents the pullback returns.
+/// Adds the shadows to a function, but not to its parameter list. The pullback returns the
+/// cotangents of `returned`.
 pub(crate) fn shadowed(
     cx: &mut Context,
     names: &mut Names,
@@ -69,8 +69,8 @@ pub(crate) fn shadowed(
     (f, Shadows { params, of, places })
 }
 
-/// Loops that call functions, or make nodes, keep what each iteration needs: they are not run
-/// again. Functions with rules leave no tape.
+/// Makes loops that call functions or make nodes keep all residuals, because they must not rerun.
+/// Functions with rules leave no tape.
 fn keep_all(library: &Library, block: &mut Block) {
     for stm in &mut block.stms {
         let calls =
@@ -84,8 +84,8 @@ fn keep_all(library: &Library, block: &mut Block) {
     }
 }
 
-/// Is it a call of a function with rules that may run twice: without nodes and calls, and with
-/// nothing to show?
+/// Whether it is a call of a function with rules that may run twice: without nodes, calls and
+/// inspections.
 fn calls_a_rule(library: &Library, exp: &Exp) -> bool {
     let Exp::Op(Op::Call { function, .. }) = exp else { return false };
     let Some(function) = library.function(*function).filter(|f| f.rules.is_some()) else {

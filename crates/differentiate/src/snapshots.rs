@@ -1,10 +1,10 @@
-//! The reverse sweep of a loop of which at most k states are kept, by the binomial schedule
-//! (Griewank and Walther's *revolve*).
+//! The reverse sweep of a loop with a limit of k kept states, by the binomial schedule (Griewank
+//! and Walther's *revolve*).
 //!
-//! The states that are kept, the *snapshots*, are a stack: arrays of states, their positions, and
-//! which is the newest. The reverse sweep goes from the last iteration to the first. For iteration
-//! i it runs the loop again from the newest snapshot, which is at or before i, and on the way takes
-//! further ones where the schedule says so.
+//! The kept states, the *snapshots*, are a stack: arrays of states, their positions, and the number
+//! of the newest. The reverse sweep visits the iterations from the last to the first. For iteration
+//! i it reruns the loop from the newest snapshot, which is at or before i, and takes further
+//! snapshots on the way as scheduled.
 //!
 //! ```text
 //!   forward   zs, snapshots = run 0 … n from as
@@ -14,14 +14,13 @@
 //!               x̄s = reverse of the body, run again from xs }
 //! ```
 //!
-//! The state of the last iteration, which is reversed first, is one more that the forward sweep
-//! hands over.
+//! The forward sweep hands over one more state: that of the last iteration, which is reversed
+//! first.
 //!
-//! With c snapshots β(c, r) = (c+r choose c) iterations can be reversed so that none is run again
-//! more than r times. Where the newest snapshot is at p, c - 1 more are free and L iterations are
-//! left up to i, the next one is taken at p + m with m = min(β(c, r-1), L - β(c-1, r-1)), where r
-//! is the least number with L ≤ β(c, r). The number of runs is then the least possible, r L -
-//! β(c+1, r-1).
+//! With c snapshots, β(c, r) = (c+r choose c) iterations can be reversed with at most r reruns of
+//! each. Where the newest snapshot is at p, c - 1 more are free and L iterations are left up to i,
+//! the next one is taken at p + m with m = min(β(c, r-1), L - β(c-1, r-1)), where r is the least
+//! number with L ≤ β(c, r). The total number of reruns is then minimal, r L - β(c+1, r-1).
 
 use std::collections::HashSet;
 
@@ -37,17 +36,18 @@ pub(crate) struct Snapshots<'a> {
     stm: &'a Stm,
     params: &'a [Param],
     extent: Atom,
-    /// How many snapshots are asked for.
+    /// The limit on kept snapshots from the program.
     limit: Atom,
-    /// How many there are at most, without that of the last iteration.
+    /// Maximal size of the stack, without the snapshot of the last iteration.
     slots: Atom,
     /// The snapshots after the forward sweep.
     stack: Stack<Param>,
-    /// What stands before the forward sweep.
+    /// Statements before the forward sweep.
     before: Vec<Stm>,
 }
 
-/// The snapshots: an array for each part of the state, their positions, and which is the newest.
+/// The snapshots: an array for each part of the state, their positions, and the number of the
+/// newest.
 struct Stack<T> {
     states: Vec<T>,
     places: T,
@@ -75,29 +75,29 @@ impl Stack<Param> {
     }
 }
 
-/// Some iterations, one after the other.
+/// A run of consecutive iterations.
 struct Run {
-    /// The first one; none if it is that of the loop.
+    /// The first iteration; `None` for the first of the loop.
     from: Option<Atom>,
     count: Atom,
     /// The iteration that is reversed first: snapshots are taken for all up to it.
     last: Atom,
 }
 
-/// What the reverse loop does besides reversing the body.
+/// Additions to the reverse loop besides the reverse body.
 pub(crate) struct Reverse {
-    /// Further state, what it is first, and what it is next.
+    /// Further state: parameters, initial values, next values.
     pub(crate) params: Vec<Param>,
     pub(crate) inits: Vec<Atom>,
     pub(crate) results: Vec<Atom>,
-    /// Gives the state at the beginning of the iteration.
+    /// Statements that restore the state at the start of the iteration.
     pub(crate) before: Vec<Stm>,
-    /// By parameter of the loop, what it is then.
+    /// By parameter of the loop: its restored value.
     pub(crate) state: Vec<(Var, Atom)>,
 }
 
 impl<'a> Snapshots<'a> {
-    /// At most `limit` snapshots of a loop whose state has sizes that are known outside.
+    /// At most `limit` snapshots of a loop whose state has sizes known outside.
     pub(crate) fn new(
         names: &mut Names,
         stm: &'a Stm,
@@ -139,8 +139,8 @@ impl<'a> Snapshots<'a> {
         [&self.before[..], &b.stms].concat()
     }
 
-    /// The reverse sweep of iteration `i`. It drops the newest snapshot; if that is of an earlier
-    /// iteration, the run takes it again.
+    /// The reverse sweep of iteration `i`. It drops the newest snapshot; if that belongs to an
+    /// earlier iteration, the run retakes it.
     pub(crate) fn reverse(&self, names: &mut Names, i: Atom) -> Reverse {
         let now = self.stack.again(names);
         let then = self.stack.again(names);
@@ -164,8 +164,8 @@ impl<'a> Snapshots<'a> {
         Reverse { params: now.list().collect(), inits, results, before, state }
     }
 
-    /// Runs some iterations of a copy of the loop from the given state, and takes snapshots, of the
-    /// first one too. Of the snapshots, what they are before and under which names they are given.
+    /// Runs iterations of a copy of the loop from the state `first`, and takes snapshots, the first
+    /// one included. `stack` has the snapshots before the run, `after` names those after it.
     fn run(
         &self,
         b: &mut Builder,
@@ -213,7 +213,7 @@ impl<'a> Snapshots<'a> {
         b.stms.push(stm);
     }
 
-    /// Takes a snapshot: the stack with it, and where the next one is taken.
+    /// Takes a snapshot: returns the new stack and the position of the next snapshot.
     fn take(
         &self,
         b: &mut Builder,
@@ -234,8 +234,8 @@ impl<'a> Snapshots<'a> {
         Stack { states, places, newest }.list().chain([next]).collect()
     }
 
-    /// Where the next snapshot is taken if the newest has been taken at `at`: by the schedule, or
-    /// else of the last iteration, where the forward sweep comes by.
+    /// The position of the next snapshot if the newest is at `at`: by the schedule, else the last
+    /// iteration if the forward sweep runs past it.
     fn next(&self, b: &mut Builder, newest: Atom, at: Atom, last: Atom) -> Atom {
         let free = b.prim(Prim::SubInt, [self.slots, newest]);
         let left = b.prim(Prim::SubInt, [last, at]);
@@ -252,9 +252,9 @@ impl<'a> Snapshots<'a> {
     }
 }
 
-/// How far from the newest snapshot the next one is taken, for `c` snapshots, the newest included,
-/// and `left` iterations: at least 1. The binomial coefficients are less than `left`, or the first
-/// that is not, so products do not overflow before memory ends.
+/// The distance from the newest snapshot to the next, for `c` snapshots, the newest included, and
+/// `left` iterations: at least 1. Products do not overflow before memory ends, because all binomial
+/// coefficients but the last are less than `left`.
 fn distance(b: &mut Builder, c: Atom, left: Atom) -> Atom {
     let [r, few, many] =
         ["r", "few", "many"].map(|hint| Param { var: b.names.fresh(hint), ty: Ty::int() });

@@ -8,14 +8,14 @@
 //! results and stay one statement. The tangents `Γ̇` are a finite map: *absent means zero*, and no
 //! zero is ever computed.
 //!
-//! The same rules, of handles only, give the reverse mode its *shadows*: nodes with a cell for the
-//! cotangent of each real field. They are made and handed around in the forward sweep as the nodes
-//! are. An absent shadow is null: it belongs to what has no cotangent.
+//! The same rules, applied to handles only, make the *shadows* of the reverse mode: nodes with a
+//! cell for the cotangent of each real field. The forward sweep makes shadows and hands them around
+//! like the nodes themselves. A null shadow belongs to a node without a cotangent.
 //!
 //! * Assumes: parameters are real or handles; variables are bound once; extrema and products have
 //!   been rewritten ([`crate::extrema`]).
-//! * Gives: a function of the parameters and their tangents to the results and the tangents of
-//!   those that have some.
+//! * Gives: a function from the parameters and their tangents to the results and the tangents of
+//!   active results.
 //! * Keeps: the primal statements, and each check, once.
 
 use std::collections::HashMap;
@@ -29,7 +29,7 @@ use crate::known::Handles;
 use crate::rules::parts::Gives;
 use crate::threaded::LastUses;
 
-/// The forward derivative under construction, and the tangents of what is in scope.
+/// The forward derivative under construction, and the tangents in scope.
 pub(crate) struct Tangents<'a> {
     /// Takes the statements of the current block.
     pub(crate) b: Builder<'a>,
@@ -37,15 +37,15 @@ pub(crate) struct Tangents<'a> {
     pub(crate) cx: &'a mut Context,
     pub(crate) mode: Mode,
     of: HashMap<Var, Atom>,
-    /// When tangents are there, where that is not always and where it matters.
+    /// The presence of tangents that may be absent and for which this matters.
     pub(crate) present: HashMap<Var, Presence>,
-    /// Which tangents may be absent, and where it matters.
+    /// The tangents that may be absent, and those for which this matters.
     pub(crate) absence: Absence,
-    /// With shadows: the cells that belong to fields that are read, and to cells that are added to.
+    /// With shadows: the cells of fields that are read, and of cells that receive additions.
     pub(crate) places: HashMap<Var, Place>,
     /// The types of tangents.
     pub(crate) types: HashMap<Var, Ty>,
-    /// With shadows: which calls return the cotangents of arguments.
+    /// With shadows: the calls that return the cotangents of arguments.
     pub(crate) last_uses: LastUses,
 }
 
@@ -79,7 +79,7 @@ impl<'a> Tangents<'a> {
         }
     }
 
-    /// Says of which code the tangents are, so that it is known where their presence matters.
+    /// Analyses the block whose tangents follow, for [`Tangents::absence`].
     pub(crate) fn of_block(mut self, block: &Block) -> Tangents<'a> {
         if !self.cx.reach && self.cx.handles == Handles::Shadows {
             let ruled = self.cx.ruled(block, Gives::Tangents);
@@ -98,7 +98,7 @@ impl<'a> Tangents<'a> {
 impl Tangents<'_> {
     // The environment
 
-    /// Whether it has a tangent, or a shadow, unless that is zero.
+    /// Whether `x` has a nonzero tangent, or a shadow.
     pub(crate) fn carries(&self, x: Var) -> bool {
         match self.mode {
             Mode::Tangent => self.activity.active(x),
@@ -106,7 +106,7 @@ impl Tangents<'_> {
         }
     }
 
-    /// The tangent, unless it is zero. That of an accumulator is an accumulator.
+    /// The tangent, or `None` if it is zero. The tangent of an accumulator is an accumulator.
     pub(crate) fn get(&self, x: impl Into<Atom>) -> Option<Atom> {
         self.of.get(&x.into().as_var()?).copied()
     }
@@ -126,7 +126,7 @@ impl Tangents<'_> {
         })
     }
 
-    /// What the tangent of a variable is called.
+    /// Name hint for the tangent or shadow of a variable.
     pub(crate) fn hint(&self, x: Var) -> String {
         let suffix = match self.mode {
             Mode::Tangent => "tan",
@@ -135,7 +135,7 @@ impl Tangents<'_> {
         format!("{}_{suffix}", self.b.names.hint(x))
     }
 
-    /// A variable for the tangent of what is bound here.
+    /// A variable for the tangent of a bound variable.
     pub(crate) fn param(&mut self, p: &Param) -> Param {
         let var = self.b.names.fresh(self.hint(p.var));
         self.set(p.var, var.into());
@@ -152,7 +152,7 @@ impl Tangents<'_> {
 
     // Blocks
 
-    /// The derivative of an inner block: its statements, with the given results.
+    /// The derivative of an inner block: its statements, with the results that `results` returns.
     pub(crate) fn block(
         &mut self,
         block: &Block,
@@ -167,8 +167,7 @@ impl Tangents<'_> {
     pub(crate) fn stms(&mut self, stms: &[Stm]) {
         for stm in stms {
             if self.activity.concerns(stm) {
-                // What the derivative of a statement computes comes from where the statement comes
-                // from.
+                // Statements of a derivative inherit the origin of the primal statement.
                 let own = stm.binds.first().and_then(|p| self.b.names.origin(p.var));
                 let around = own.map(|own| self.b.names.come_from(own));
                 self.stm(stm);
@@ -198,7 +197,7 @@ impl Tangents<'_> {
         }
     }
 
-    /// The tangent of a construct without blocks.
+    /// The tangent of a statement without blocks.
     fn op(&mut self, stm: &Stm, op: &Op) {
         match op {
             Op::Prim(op, args) => self.prim(&stm.binds[0], *op, args),

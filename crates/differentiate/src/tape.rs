@@ -1,8 +1,9 @@
-//! Nodes that keep values for a reverse sweep: the tape of a call, the tape of an iteration of a
-//! `while`, and boxes for arrays whose sizes are not known outside. Arrays are kept by reference.
+//! Nodes that keep residuals for a reverse sweep: the tape of a call, the tape of an iteration of a
+//! `while`, and boxes for arrays of sizes unknown outside. Nodes keep arrays by reference.
 //!
 //! ```text
-//!   forward: tape = node f_tape (n, xs, …)        reverse: n = field tape.0; xs : [n]real = field tape.1; …
+//!   forward   tape = node f_tape (n, xs, …)
+//!   reverse   n = field tape.0; xs : [n]real = field tape.1; …
 //! ```
 
 use std::collections::HashMap;
@@ -11,14 +12,14 @@ use lambada_anf::{Atom, Field, Names, NodeId, Op, Param, Stm, Ty, Var};
 
 use crate::derived::is_int;
 
-/// The layout of a node that keeps the given values, and the sizes that these need.
+/// The layout of a node that keeps values and the sizes that these need.
 pub(crate) struct Layout {
-    /// What stands in each field.
+    /// The payload, by field.
     pub(crate) values: Vec<Atom>,
     pub(crate) fields: Vec<Field>,
-    /// Where each value stands.
+    /// The field of each value.
     places: HashMap<Var, u32>,
-    /// The constructor, of a node that is kept by one branch of several.
+    /// The constructor number, for a node with the residuals of one branch of several.
     pub(crate) tag: u32,
 }
 
@@ -51,7 +52,7 @@ impl Layout {
         Stm::new(vec![Param { var: bind, ty: Ty::handle(node) }], made)
     }
 
-    /// The statement that reads a value, with its sizes under the names that they have in its type.
+    /// The statement that reads a value; its sizes have the names in its type.
     pub(crate) fn read(&self, of: Atom, x: Var, bind: Param) -> Stm {
         Stm::new(vec![bind], Op::Field { of, tag: self.tag, field: self.places[&x] })
     }

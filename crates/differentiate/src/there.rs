@@ -1,5 +1,5 @@
-//! Absent is not zero times, in forward mode: which tangents may be absent, and the condition under
-//! which each is there.
+//! Absent is not zero times a factor, in forward mode: the tangents that may be absent, and their
+//! presence conditions.
 //!
 //! ```text
 //!   let a = [0, x] in sqrt a[0] + a[1]     ȧ is there at [false, true]; the slope of the square
@@ -7,17 +7,17 @@
 //!   loop s = 0 for i < n do sqrt s + x     ṡ is there if 0 < i
 //! ```
 //!
-//! The *presence* of a scalar is a boolean over the values of the program, that of an array one
-//! boolean for all of its elements or an array with one for each. It is computed only for tangents
+//! The *presence* of a scalar is a boolean over the values of the program. The presence of an array
+//! is one boolean for all elements, or an array with one for each. It is computed only for tangents
 //! that may be absent and that reach a partial derivative that need not be finite
-//! ([`crate::unbounded`]). Both are found beforehand, so that other code has no booleans: compiled
-//! code follows core at no cost for ordinary programs. A counted loop whose iterations surely give
-//! a tangent carries none: there is a tangent from the second iteration on. Another loop carries
-//! the presence of its state, because only the iteration itself knows whether it gives a tangent.
+//! ([`crate::unbounded`]). An analysis finds both beforehand, so that ordinary programs have no
+//! booleans and no cost. A counted loop whose iterations surely produce a tangent carries none,
+//! because the tangent is present from the second iteration on. Another loop carries the presence
+//! of its state, because only the iteration itself determines it.
 //!
-//! Taken for present, because their elements are not followed: results of functions without rules,
-//! fields of nodes, accumulated elements, products with matrices, sums without terms, and partly
-//! varying arrays that are given to a rule.
+//! Some tangents count as present, because their elements are not followed: results of functions
+//! without rules, fields of nodes, accumulated elements, products with matrices, sums without
+//! terms, and partly varying arguments of rules.
 
 use lambada_anf::{Atom, Block, Elem, LoopKind, Op, Out, Param, Renaming, Stm, Ty, Var};
 use lambada_prim::{Prim, ReduceOp, ScalarTy};
@@ -31,15 +31,15 @@ fn flags_ty(ty: &Ty) -> Ty {
     Ty { elem: Elem::Scalar(ScalarTy::Bool), dims: ty.dims.clone() }
 }
 
-/// How it is known whether the tangent of a state of a loop is there.
+/// How the presence of a loop state's tangent is determined.
 pub(crate) enum Carried {
-    /// From the second iteration on, and in the first one under a condition.
+    /// Present from the second iteration on, and in the first one under a condition.
     Later { state: usize, first: Atom },
-    /// The loop carries it, from the presence of the initial state on.
+    /// The loop carries the presence, starting with that of the initial state.
     Flag { state: usize, start: Atom, param: Param },
 }
 
-/// The presence of a result of a `for`; the booleans that tell it are a further result.
+/// The presence of a result of a `for`; its booleans are a further result.
 pub(crate) struct Given {
     pub(crate) of: Var,
     pub(crate) when: Presence,
@@ -47,8 +47,8 @@ pub(crate) struct Given {
 }
 
 impl Tangents<'_> {
-    /// When the tangent of a scalar, or of an array as a whole, is there; nothing if always, or if
-    /// its elements differ.
+    /// The presence of the tangent of a scalar, or of an array as a whole; `None` if it is always
+    /// present, or if the elements differ.
     pub(crate) fn presence(&self, x: Atom) -> Option<Atom> {
         match self.present.get(&x.as_var()?)? {
             Presence::Whole(when) => Some(*when),
@@ -56,7 +56,7 @@ impl Tangents<'_> {
         }
     }
 
-    /// When the tangent is there; nothing if always.
+    /// The presence of the tangent; `None` if it is always present.
     pub(crate) fn there(&self, x: Atom) -> Option<Presence> {
         match self.get(x) {
             Some(_) => self.present.get(&x.as_var()?).cloned(),
@@ -64,7 +64,7 @@ impl Tangents<'_> {
         }
     }
 
-    /// Says when the tangent is there, if it matters.
+    /// Sets the presence of the tangent, if it matters.
     pub(crate) fn is_there(&mut self, x: Var, when: Option<Presence>) {
         if let Some(when) = when.filter(|_| self.absence.matters(x)) {
             self.present.insert(x, when);
@@ -165,8 +165,8 @@ impl Tangents<'_> {
         self.is_there(y.var, any.map(Presence::Whole));
     }
 
-    /// At the end of the body of a `for`: the presence of what it gives, and where an array or a
-    /// sum of booleans tells it, that as a further result of the body.
+    /// At the end of the body of a `for`: the presence of its results. An array or a sum of
+    /// booleans is a further result of the body.
     pub(crate) fn iterations_are_there(
         &mut self,
         (stm, index, outs): (&Stm, Var, &[Out]),
@@ -196,13 +196,13 @@ impl Tangents<'_> {
         all
     }
 
-    /// Whether a condition is bound in the current block.
+    /// Whether the current block binds the condition.
     fn varies(&self, cond: Atom, index: Var) -> bool {
         let mut bound = self.b.stms.iter().flat_map(|stm| &stm.binds).map(|p| p.var);
         cond.as_var().is_some_and(|cond| cond == index || bound.any(|x| x == cond))
     }
 
-    /// How the presence of the states of a loop is known.
+    /// How the loop determines the presence of its states.
     pub(crate) fn states_are_there(
         &mut self,
         (stm, params, kind, body): (&Stm, &[Param], &LoopKind, &Block),
@@ -234,7 +234,7 @@ impl Tangents<'_> {
         all
     }
 
-    /// In a loop, where its body begins: the presence of its states.
+    /// The presence of the states at the start of a loop's body.
     pub(crate) fn states_in_body(
         &mut self,
         carried: &[Carried],
@@ -259,7 +259,7 @@ impl Tangents<'_> {
         }
     }
 
-    /// Where the body ends: the presence of the next states that the loop carries.
+    /// The presence of the next states that the loop carries, at the end of its body.
     pub(crate) fn next_states(
         &mut self,
         carried: &[Carried],
@@ -276,7 +276,7 @@ impl Tangents<'_> {
         flags
     }
 
-    /// After a loop: what it binds further.
+    /// The further binds of a loop: the flags of its states.
     pub(crate) fn flags_bound(&mut self, carried: &[Carried], binds: &[Param]) -> Vec<Param> {
         let mut all = Vec::new();
         for one in carried {
@@ -290,7 +290,7 @@ impl Tangents<'_> {
         all
     }
 
-    /// After a loop: the presence of states that it does not carry.
+    /// The presence, after the loop, of states without flags.
     pub(crate) fn states_after(&mut self, carried: &[Carried], binds: &[Param], kind: &LoopKind) {
         for one in carried {
             if let (Carried::Later { state, first }, LoopKind::For { extent, .. }) = (one, kind) {
@@ -312,7 +312,7 @@ impl Tangents<'_> {
         }
     }
 
-    /// The presence of what two branches give: a condition known outside, or a further result.
+    /// The presence of a result of two branches: a condition known outside, or a further result.
     pub(crate) fn branches_are_there(
         &mut self,
         cond: Atom,
@@ -350,7 +350,7 @@ impl Tangents<'_> {
     }
 }
 
-/// The presence of a value of the type, by its booleans.
+/// The presence that an array or scalar of booleans stands for, for a value of type `ty`.
 fn of_flags(flags: Atom, ty: &Ty) -> Presence {
     match flags {
         Atom::Var(flags) if !ty.dims.is_empty() => Presence::Each(flags, flags_ty(ty)),
@@ -358,7 +358,7 @@ fn of_flags(flags: Atom, ty: &Ty) -> Presence {
     }
 }
 
-/// The presence that all have.
+/// The common presence, if all are equal.
 fn same(there: &[Option<Presence>]) -> Option<Option<Presence>> {
     let first = there.first()?;
     let whole = !matches!(first, Some(Presence::Each(..)));

@@ -1,32 +1,31 @@
-//! Destination passing of tapes: an inner loop writes on the tape of the outer loop, each element
-//! once, where it belongs.
+//! Destination passing of tapes: an inner loop writes each element once, directly into its place on
+//! the tape of the outer loop.
 //!
 //! ```text
 //!   zeros = fill 0; t = loop (t = zeros) for r < e { … t with [r] = v }; tape with [j] = t
 //!   becomes   tape = loop (tape = tape) for r < e { … tape with [j, r] = v }
 //! ```
 //!
-//! A tape flows through loops and branches as a state does. A branch that writes nothing hands the
-//! tape on as it is.
+//! A tape flows through loops and branches like any state. A branch without a write hands the tape
+//! on unchanged.
 
 use lambada_anf::{Atom, Block, Builder, Exp, LoopKind, Names, Nest, Op, Param, Stm, Ty, Var};
 
-/// The index on a tape of the outer loop, by that on the inner tape.
+/// Maps an index on the inner tape to one on the outer.
 pub(crate) type Place<'a> = &'a dyn Fn(&mut Builder, &[Atom]) -> Vec<Atom>;
 
-/// A tape of the outer loop, and where on it the elements of an inner tape are.
+/// A tape of the outer loop, and the places of an inner tape's elements on it.
 pub(crate) struct Outer<'a> {
     pub(crate) tape: Var,
     pub(crate) ty: &'a Ty,
-    /// Of how many axes the inner index is needed to find the place.
+    /// Number of axes of the inner index that determine the place.
     pub(crate) axes: usize,
-    /// Where that is.
+    /// The place, by inner index.
     pub(crate) place: Place<'a>,
 }
 
-/// Has the inner tape that statement `at` of the block binds written on the outer one instead;
-/// `next` is the outer tape then. False, and nothing changed, where the inner tape is not written
-/// element by element.
+/// Redirects the inner tape that statement `at` binds to the outer one; `next` then names the outer
+/// tape. Returns false, without changes, if the inner tape is not written element by element.
 pub(crate) fn write_on(
     names: &mut Names,
     stms: &mut [Stm],
@@ -44,7 +43,7 @@ pub(crate) fn write_on(
     true
 }
 
-/// Is the k-th result of the statement a tape that it begins?
+/// Whether the k-th result of the statement is a tape that starts there.
 fn is_tape(before: &[Stm], stm: &Stm, k: usize, axes: usize) -> bool {
     match &stm.exp {
         Exp::Nest(Nest::Loop { params, inits, kind: LoopKind::For { .. }, body }) => {
@@ -69,12 +68,12 @@ fn gives(stm: &Stm, x: Atom) -> Option<usize> {
     stm.binds.iter().position(|p| x == p.var.into())
 }
 
-/// Whether it is an array that is filled there.
+/// Whether a statement of the block fills the array.
 fn is_blank(stms: &[Stm], x: Atom) -> bool {
     stms.iter().any(|stm| gives(stm, x).is_some() && matches!(stm.exp, Exp::Op(Op::Fill(_))))
 }
 
-/// Through which tape does `to` come from outside of the block, if by updates of elements only?
+/// The tape from outside the block that `to` continues, if only by updates of elements.
 fn flows(block: &Block, to: Atom, axes: usize) -> Option<Var> {
     let mut at = to;
     for stm in block.stms.iter().rev() {
@@ -99,7 +98,7 @@ fn flows(block: &Block, to: Atom, axes: usize) -> Option<Var> {
     at.as_var()
 }
 
-/// Begins with the outer tape instead of a blank one.
+/// Replaces the initial, blank tape by the outer tape.
 fn redirect(names: &mut Names, exp: &mut Exp, k: usize, outer: &Outer) {
     match exp {
         Exp::Nest(Nest::Loop { params, inits, body, .. }) => {
@@ -127,7 +126,7 @@ fn redirect(names: &mut Names, exp: &mut Exp, k: usize, outer: &Outer) {
     }
 }
 
-/// Rewrites the updates of the tape that becomes `to`.
+/// Rewrites the updates on the way to `to`.
 fn rewrite(names: &mut Names, block: &mut Block, to: Atom, outer: &Outer) {
     let mut at = to;
     for n in (0..block.stms.len()).rev() {

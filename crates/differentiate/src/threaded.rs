@@ -4,11 +4,10 @@
 //!   f xs k = if … then … else … f (xs with [k] = v) (k - 1) …
 //! ```
 //!
-//! The cotangent of an array that is passed is usually added to where the caller has it. Of state,
-//! each call makes an array of its own, and with it an accumulator of zeros: O(n) per call. Where
-//! the call is the last use of the array, nothing else has been added when the reverse sweep comes
-//! to it, so the pullback of the call *returns* the cotangent instead, which the caller goes on
-//! with in place.
+//! A pullback usually adds the cotangent of an array argument to the caller's accumulator. But each
+//! call makes a new array for state, and with it an accumulator of zeros: O(n) per call. Where the
+//! call is the last use of the array, the reverse sweep has no earlier contribution, so the
+//! pullback of the call *returns* the cotangent, and the caller continues it in place.
 //!
 //! An array that a recursion only reads and passes on is no state: it keeps the accumulator of the
 //! outermost caller.
@@ -19,11 +18,11 @@ use lambada_anf::{Atom, Block, Elem, Exp, FnId, Lambda, Library, Nest, Op, Param
 
 use crate::known::{Known, Threaded, called};
 
-/// By the first variable that a call binds: which of its arguments it uses last.
+/// By the first variable that a call binds: the arguments whose last use it is.
 pub(crate) type LastUses = HashMap<Var, Vec<bool>>;
 
-/// The state of the recursions among these functions: what is given an array of the caller's own
-/// somewhere in its recursion.
+/// The state of the recursions among these functions: parameters that some call in the recursion
+/// supplies with an array of the caller's own.
 pub(crate) fn threaded(library: &Library, functions: &BTreeSet<FnId>) -> Threaded {
     let calls = inner_calls(library, functions);
     let made: HashMap<FnId, HashSet<Var>> =
@@ -44,8 +43,8 @@ pub(crate) fn threaded(library: &Library, functions: &BTreeSet<FnId>) -> Threade
     threaded
 }
 
-/// The arrays that a function makes element by element. An accumulator of zeros for one takes no
-/// longer.
+/// The arrays that a function makes element by element. An accumulator of zeros for such an array
+/// costs no more than the array.
 fn made_anew(library: &Library, function: FnId) -> HashSet<Var> {
     let mut made = HashSet::new();
     if let Some(function) = library.function(function) {
@@ -59,7 +58,7 @@ fn made_anew(library: &Library, function: FnId) -> HashSet<Var> {
     made
 }
 
-/// The calls that lead back to the function that makes them.
+/// The calls that lead back to their caller.
 fn inner_calls(library: &Library, functions: &BTreeSet<FnId>) -> Vec<(FnId, FnId, Vec<Atom>)> {
     let mut calls = Vec::new();
     for caller in functions {
@@ -80,8 +79,8 @@ fn inner_calls(library: &Library, functions: &BTreeSet<FnId>) -> Vec<(FnId, FnId
     calls
 }
 
-/// The last uses of state in the calls of a function, of which these parameters are returned
-/// themselves.
+/// The last uses of state in the calls of a function; its own pullback returns the cotangents of
+/// `returned`.
 pub(crate) fn last_uses(known: &Known, f: &Lambda, returned: &[Param]) -> LastUses {
     let mut search = Search { known, found: LastUses::new() };
     if !known.threaded.is_empty() {
@@ -97,8 +96,8 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// `own` are the arrays whose cotangents end here or around, with nothing but branches between;
-    /// `after` is what is mentioned later.
+    /// `own`: arrays whose cotangents end in this block, or around it with only branches between;
+    /// `after`: variables that later code mentions.
     fn block(&mut self, block: &Block, own: &HashSet<Var>, after: &HashSet<Var>) {
         let (mut own, mut live) = (own.clone(), after.clone());
         own.extend(block.stms.iter().filter(|stm| !is_of_a_node(stm)).flat_map(|stm| {

@@ -1,13 +1,14 @@
-//! The mode for which a function has no rule, from the rule that it has: a linear map, transposed.
+//! The missing rule of a function, by transposition of the linear map that its other rule is.
 //!
 //! ```text
-//!   r : (p…, d…) -> e…   linear in d…   becomes   rᵀ : (p…, ē…) -> d̄…  =  the pullback of r at d = 0
+//!   r : (p…, d…) -> e…   linear in d…
+//!   becomes   rᵀ : (p…, ē…) -> d̄…  =  the pullback of r at d = 0
 //! ```
 //!
-//! * Assumes: the rule is complete. Whether it is linear is decided by [`crate::linear`].
-//! * Gives: a function of the library, once for each rule. A rule that applies its own function to
-//!   what is linear would have a transpose that calls itself, without end unless the function is
-//!   recursive, so it is refused, and so are rules that do so to each other's functions.
+//! * Assumes: the rule is complete. [`crate::linear`] decides whether it is linear.
+//! * Gives: a function of the library, once for each rule. If a rule applies its own function to
+//!   linear arguments, its transpose would call itself without end unless the function is
+//!   recursive. So such a rule is refused, and so are rules that apply each other's functions.
 
 use lambada_anf::{Block, Builder, FnId, Function, Lambda, Reverse, Rule};
 
@@ -17,13 +18,13 @@ use crate::linear::linearity;
 use crate::messages;
 use crate::trim::trim_first;
 
-/// The rule that follows from the one that is given.
+/// The name of the missing rule, from that of the existing one.
 fn missing(given: &str) -> &'static str {
     if given == "jvp" { "vjp" } else { "jvp" }
 }
 
 impl Context {
-    /// The transpose of the given rule, `jvp` or `vjp`, of a function.
+    /// The transpose of the rule named `given`, `jvp` or `vjp`, of a function.
     pub(crate) fn transposed(&mut self, id: FnId, rule: &Rule, given: &'static str) -> FnId {
         let f = self.primal(id).clone();
         let without_end = messages::without_end(&f.name, rule.span, given, missing(given));
@@ -45,7 +46,8 @@ impl Context {
             self.refuse(without_end);
         }
         let points = f.rules.map_or_else(Vec::new, |rules| self.points(id, &rules, given));
-        // What waits to be derived is no part of the rule, though it may apply the function.
+        // The queue of functions to derive is no part of the rule, though it may apply the
+        // function.
         let waiting = std::mem::take(&mut self.queue);
         self.transposing.push(rule.function);
         let function = self.transpose(g, first, &points);

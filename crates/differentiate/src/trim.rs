@@ -1,29 +1,28 @@
-//! Removes what nothing needs: statements, outs of `for`s, results of `if`s, states of `loop`s,
-//! accumulators that are not read.
+//! Removes dead code: unneeded statements, outs of `for`s, results of `if`s, states of `loop`s,
+//! accumulators without a reader.
 //!
 //! * Assumes: names are bound once.
-//! * Gives: the block with the same results, effects and checks, in which everything bound
+//! * Gives: the block with the same results, effects and checks, in which every variable
 //!   contributes to one of these.
-//! * Keeps: everything else, in order. A `while` may not end, so the sweep that runs it first keeps
-//!   it, though it may give nothing.
+//! * Keeps: all live code, in order. A `while` may not end, so the sweep that runs it first keeps
+//!   it, even without a needed result.
 
 use std::collections::HashSet;
 
 use lambada_anf::{Atom, Block, Effect, Exp, LoopKind, Nest, Param, Stm, Var};
 
-/// Trims a block whose `while`s have ended before, if what they give is not needed; its results
-/// are.
+/// Trims a block whose dead `while`s have ended before; its results are needed.
 pub(crate) fn trim(block: &mut Block) {
     trim_with(block, &[], Run::Later);
 }
 
-/// Trims a block that runs a second time: calls are only needed for what they give, or for what
-/// they add to what it has made.
+/// Trims a block that runs a second time: a call is needed only for its results or for its
+/// additions to the block's own accumulators.
 pub(crate) fn trim_again(block: &mut Block) {
     trim_with(block, &[], Run::Again);
 }
 
-/// Trims a block that runs first; its results and whatever is in `roots` are needed.
+/// Trims a block that runs first; its results and the variables in `roots` are needed.
 pub(crate) fn trim_first(block: &mut Block, roots: &[Var]) {
     trim_with(block, roots, Run::First);
 }
@@ -52,9 +51,9 @@ fn trim_with(block: &mut Block, roots: &[Var], run: Run) {
 
 struct Live {
     vars: HashSet<Var>,
-    /// The accumulators that the block makes: adding to others is an effect.
+    /// Accumulators of the block itself: an addition to any other is an effect.
     made: HashSet<Var>,
-    /// Has the last round found more?
+    /// Whether the last round has found more live variables.
     grew: bool,
     run: Run,
 }
@@ -90,7 +89,8 @@ impl Live {
         binds.iter().any(|p| self.is(p.var))
     }
 
-    /// Marks what the block needs, from the end; does it have an effect on the outside?
+    /// Marks the live variables of the block from its end; returns whether the block has an outside
+    /// effect.
     fn block(&mut self, block: &Block) -> bool {
         let mut effects = false;
         for stm in block.stms.iter().rev() {
@@ -99,7 +99,7 @@ impl Live {
         effects
     }
 
-    /// Do additions to the accumulator matter?
+    /// Whether additions to the accumulator matter.
     fn is_added_to(&self, acc: Var) -> bool {
         self.is(acc) || !self.made.contains(&acc)
     }
@@ -126,17 +126,17 @@ impl Live {
         effects
     }
 
-    /// Is a call an effect?
+    /// Whether a call is an effect.
     fn calls(&self, stm: &Stm) -> bool {
         self.run != Run::Again || stm.binds.is_empty()
     }
 
-    /// Does it freeze an accumulator that is kept, since a call adds to it?
+    /// Whether the expression freezes a live accumulator, which a call may add to.
     fn freezes(&self, exp: &Exp) -> bool {
         matches!(exp.effect(), Effect::Freezes(acc) if self.is(acc))
     }
 
-    /// The results of inner blocks that are needed because of what they become.
+    /// Marks results of inner blocks whose outer names are live.
     fn results(&mut self, stm: &Stm) {
         match &stm.exp {
             Exp::Nest(Nest::Loop { params, body, .. }) => {
@@ -165,7 +165,7 @@ impl Live {
         }
     }
 
-    /// What a live statement itself mentions.
+    /// Marks the operands of a live statement itself.
     fn operands(&mut self, stm: &Stm) {
         match &stm.exp {
             Exp::Nest(Nest::Loop { params, inits, kind, .. }) => {
@@ -239,8 +239,8 @@ impl Live {
         !stm.binds.is_empty() || self.has_effect(&stm.exp)
     }
 
-    /// Does a swept expression do anything but give results? What remains without being needed is
-    /// an effect.
+    /// Whether a swept expression does more than return results. Every unneeded statement that
+    /// survived is an effect.
     fn has_effect(&self, exp: &Exp) -> bool {
         (self.run == Run::First && exp.is_unbounded())
             || exp.blocks().into_iter().any(|block| {

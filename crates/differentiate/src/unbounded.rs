@@ -19,21 +19,20 @@ enum Factor {
     Bounded,
     /// Only if a value of the program is not finite, as those of a product and of `exp`.
     Value,
-    /// At finite values too, but at those of all iterations alike, as that of `x[i] / y` at
-    /// `y = 0`.
+    /// At finite values too, but then in all iterations, as that of `x[i] / y` at `y = 0`.
     Invariant,
     /// At finite values too, as that of `sqrt x[i]` at 0.
     Unbounded,
 }
 
-/// How a factor in front of a variable stands in front of what depends on it.
+/// How a factor in front of a variable reaches its dependents.
 #[derive(Clone, Copy, Debug)]
 enum Through {
-    /// As it is.
+    /// Unchanged.
     Scalar,
-    /// Into an array, or a sum of iterations: products in it stay as they are.
+    /// Into an array, or a sum of iterations, whose products stay as they are.
     Whole,
-    /// As elements of an array that iterations give, or that is filled with one value.
+    /// As elements of an array that iterations collect, or that one value fills.
     Collected,
     /// As elements of an array that are written one by one.
     Items,
@@ -47,22 +46,23 @@ enum Through {
 #[derive(Debug, Default)]
 pub(crate) struct Unbounded {
     factors: HashMap<Var, Factor>,
-    /// What depends on a variable. Loops make circles, so factors are propagated along these.
+    /// The dependents of each variable. Factors are propagated along these edges, because loops
+    /// make cycles.
     users: HashMap<Var, Vec<(Var, Through)>>,
-    /// States of loops whose cotangents are there whenever those of all states behind an iteration
+    /// Loop states whose cotangents are present whenever those of all states after an iteration
     /// are.
     kept: HashSet<Var>,
-    /// Those whose own definition has such a partial derivative.
+    /// Variables whose own definition has such a partial derivative.
     own: HashMap<Var, Factor>,
-    /// Arrays of elements that have one.
+    /// Arrays with elements that have one.
     arrays: HashSet<Var>,
-    /// In how many `for`s variables are bound.
+    /// The number of `for`s around each variable.
     depths: HashMap<Var, usize>,
-    /// Arrays of which some use reaches all elements.
+    /// Arrays of which at least one use reaches all elements.
     whole: HashSet<Var>,
 }
 
-/// What is active, and the functions whose derivatives are rules.
+/// The active variables, and the functions whose derivatives are rules.
 type Known<'a> = (&'a Activity, &'a Partial);
 
 impl Unbounded {
@@ -80,12 +80,12 @@ impl Unbounded {
         unbounded
     }
 
-    /// Whether some elements of an array may have no cotangent, and it matters.
+    /// Whether some elements of an array may have no cotangent and this matters.
     pub(crate) fn in_part(&self, x: Var) -> bool {
         self.arrays.contains(&x) && !self.whole.contains(&x)
     }
 
-    /// Whether the cotangent of a state of a loop is there whenever those of all states behind an
+    /// Whether the cotangent of a loop state is present whenever those of all states after an
     /// iteration are.
     pub(crate) fn keeps(&self, param: Var) -> bool {
         self.kept.contains(&param)
@@ -96,7 +96,7 @@ impl Unbounded {
         self.factors.contains_key(&x)
     }
 
-    /// The same for a summand, or what is added up, of a sum of iterations. Products in it stay as
+    /// Whether presence matters for a summand of a sum of iterations. Products in the sum stay as
     /// they are: a matrix product behind a branch remains one.
     pub(crate) fn matters_in_sum(&self, summand: impl Into<Atom>) -> bool {
         self.factor(summand.into()) >= Factor::Invariant
@@ -111,7 +111,7 @@ impl Unbounded {
         x.as_var().and_then(|x| self.factors.get(&x).copied()).unwrap_or(Factor::Bounded)
     }
 
-    /// A factor in front of `x`, and in front of all that depends on it.
+    /// Sets a factor in front of `x` and propagates it to all dependents.
     fn set(&mut self, x: Var, factor: Factor) {
         let mut work = vec![(x, factor)];
         while let Some((x, factor)) = work.pop() {
@@ -131,7 +131,7 @@ impl Unbounded {
         self.set(y, factor);
     }
 
-    /// What the factor in front of `x` is in front of `y`.
+    /// The factor in front of `y` that follows from the factor in front of `x`.
     fn passed(&mut self, x: Var, y: Var, through: Through) -> Factor {
         let (factor, is_read) = (self.factor(x.into()), self.arrays.contains(&x));
         let (passes, by_elements) = match through {
@@ -252,8 +252,8 @@ impl Unbounded {
         }
     }
 
-    /// Finds the states of loops that are kept, and gives the variables that surely have
-    /// cotangents, if those of `sure` have.
+    /// Finds the kept states of loops; returns the variables that surely have cotangents if those
+    /// of `sure` have.
     fn kept_in(
         &mut self,
         block: &Block,
@@ -279,7 +279,7 @@ impl Unbounded {
                     });
                     sure.extend(then.intersection(&otherwise));
                 }
-                // There may be no iteration.
+                // Nothing is sure, because the `for` may have no iteration.
                 Exp::Nest(Nest::For { body, .. }) => {
                     self.kept_in(body, HashSet::new(), activity);
                 }
@@ -301,7 +301,7 @@ impl Unbounded {
     }
 }
 
-/// Whether a term with this partial derivative is there at all values.
+/// Whether a term with this partial derivative is present at all values.
 pub(crate) fn is_always(partial: &Expr) -> bool {
     match partial {
         Expr::Lit(Scalar::Real(0.0)) => false,
@@ -310,21 +310,21 @@ pub(crate) fn is_always(partial: &Expr) -> bool {
     }
 }
 
-/// Looks for uses that surely give cotangents to all elements of arrays, from the results
-/// backwards.
+/// Looks for uses that surely give cotangents to all elements of arrays, from the results to the
+/// parameters.
 struct Uses<'a> {
     activity: &'a Activity,
     ruled: &'a Partial,
     /// The indices and extents of the `for`s around, from the outside in.
     around: Vec<(Var, Atom)>,
-    /// How many loops are around.
+    /// The number of enclosing loops.
     loops: usize,
-    /// The sizes of arrays, and in how many `for`s they are bound.
+    /// The sizes of arrays, and the number of `for`s around them.
     arrays: HashMap<Var, (Vec<Atom>, usize)>,
     /// The variables that surely have cotangents.
     sure: HashSet<Var>,
     whole: HashSet<Var>,
-    /// Of arrays of constant size: the elements that are read at constant places.
+    /// The elements of arrays of constant size that are read at constant indices.
     read: HashMap<Var, HashSet<i64>>,
 }
 
@@ -366,11 +366,11 @@ impl Uses<'_> {
                     self.whole.insert(*x);
                 }
             }
-            // Which argument has a cotangent depends on their values.
+            // The values of the arguments decide which one has a cotangent.
             Exp::Op(Op::Prim(Prim::Select | Prim::Max | Prim::Min, _)) => {}
             Exp::Op(Op::Prim(_, args)) if used => self.all(args),
             Exp::Op(Op::Prim(..)) => {}
-            // As the order of elements, which has no derivative.
+            // Such as the order of elements, which has no derivative.
             Exp::Op(_) if !self.activity.concerns(stm) => {}
             Exp::Op(Op::Array(items)) => {
                 if self.whole.contains(&stm.binds[0].var) {
@@ -380,7 +380,7 @@ impl Uses<'_> {
                     self.sure.extend(items.iter().filter_map(|x| x.as_var()));
                 }
             }
-            // What is overwritten has no cotangent.
+            // An overwritten element has no cotangent.
             Exp::Op(Op::Update { array, value, .. }) if !self.is_repeated() => {
                 self.whole.extend(value.as_var());
                 if used {
@@ -417,7 +417,7 @@ impl Uses<'_> {
                 self.block(body);
                 self.around.pop();
             }
-            // A loop is taken to run at least once.
+            // Assumes that the loop runs at least once.
             Exp::Nest(Nest::Loop { inits, body, .. }) => {
                 self.all(inits);
                 self.all(&body.results);
@@ -448,8 +448,8 @@ impl Uses<'_> {
         }
     }
 
-    /// Whether a read that is used, repeated by the `for`s around it, reaches each element; a row
-    /// counts as an array that is used as a whole.
+    /// Whether a used read, repeated by the `for`s around it, reaches each element. A row counts as
+    /// a use of the whole array.
     fn reaches_all(&self, x: Var, index: &[Atom], used: bool) -> bool {
         let Some((dims, depth)) = self.arrays.get(&x) else { return true };
         let covers = |(k, at): (usize, &Atom)| {
@@ -482,7 +482,8 @@ pub(crate) fn is_unbounded(partial: &Expr, args: &[Atom]) -> bool {
     factor(partial, args, &|_| true) >= Factor::Invariant
 }
 
-/// What a partial derivative may be at finite arguments, some of which vary between iterations.
+/// The worst factor that a partial derivative contains at finite arguments, some of which vary
+/// between iterations.
 fn factor(partial: &Expr, args: &[Atom], varies: &dyn Fn(Atom) -> bool) -> Factor {
     let all = |items: &[Expr]| {
         let items = items.iter().map(|item| factor(item, args, varies));
@@ -520,7 +521,7 @@ fn factor(partial: &Expr, args: &[Atom], varies: &dyn Fn(Atom) -> bool) -> Facto
     }
 }
 
-/// Whether all arguments in an expression are such; its value counts as all of them.
+/// Whether `are` holds for all arguments in an expression; the value stands for all of them.
 fn mentioned(expr: &Expr, args: &[Atom], are: &dyn Fn(Atom) -> bool) -> bool {
     match expr {
         Expr::Lit(_) => true,
@@ -530,7 +531,7 @@ fn mentioned(expr: &Expr, args: &[Atom], are: &dyn Fn(Atom) -> bool) -> bool {
     }
 }
 
-/// Whether the exponent is a constant that is positive.
+/// Whether the exponent is a positive constant.
 fn is_power(items: &[Expr], args: &[Atom]) -> bool {
     let [_, Expr::Prim(Prim::SelectInt, lower)] = items else { return false };
     let Some(Expr::Prim(Prim::EqInt, exponent)) = lower.first() else { return false };

@@ -1,6 +1,6 @@
-//! `y = x with [i] = v`: linear in `x` and `v`. What is overwritten has no influence, so its
-//! cotangent becomes zero, in place. Arrays that the reverse sweep carries backwards get back what
-//! the update has overwritten ([`crate::undo`]).
+//! `y = x with [i] = v`: linear in `x` and `v`. The overwritten element has no influence, so its
+//! cotangent becomes zero, in place. In an array that the reverse sweep restores, the overwritten
+//! value is put back ([`crate::undo`]).
 //!
 //! ```text
 //!   D→   ẏ = ẋ with [i] = v̇
@@ -48,8 +48,8 @@ impl Cotangents<'_> {
 }
 
 impl Cotangents<'_> {
-    /// Undoes an update in the reverse sweep, if the array is carried backwards; gives the
-    /// statement of the forward sweep that reads what is overwritten.
+    /// Undoes an update in the reverse sweep, if the array is restored; returns the read of the
+    /// overwritten value for the forward sweep.
     pub(crate) fn undo_update(&mut self, y: &Param, index: &[Atom]) -> Option<Stm> {
         let x = self.facts.versions.before(y.var)?;
         let hint = format!("{}_old", self.b.names.hint(x));
@@ -67,8 +67,7 @@ impl Cotangents<'_> {
         Param { var: self.b.names.again(x), ty: self.ty(x).clone() }
     }
 
-    /// Of a list of variables, those that are given by undoing a statement that binds `binds`:
-    /// which, and which version it is.
+    /// The versions that undoing a statement restores, each with the position of its bind.
     pub(crate) fn versions_before(&self, binds: &[Param]) -> Vec<(usize, Var)> {
         let before = |(k, p): (usize, &Param)| Some((k, self.facts.versions.before(p.var)?));
         binds.iter().enumerate().filter_map(before).collect()

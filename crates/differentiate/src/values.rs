@@ -2,30 +2,30 @@
 //! cotangents of recursive types).
 //!
 //! ```text
-//!   T̄ = C̄ (x̄ : real) (t̄ : ref T̄)                            the shape of a tangent; null is zero
+//!   T̄ = C̄ (x̄ : real) (t̄ : ref T̄)                            shape of a tangent; null is zero
 //!
 //!   t = node C (x…)            x̄ₖ += field t̄.k               zero where t̄ is null
-//!   x = field t C k            t̄ += node C̄ (0 … x̄ … 0)       all fields that are read in a row make one node
+//!   x = field t C k            t̄ += node C̄ (0 … x̄ … 0)       one node for a run of reads
 //!   y… = call f (x…)           x̄… += f⇐ (x…, ȳ…, tape)       of handles as of reals
 //! ```
 //!
-//! A gradient costs a multiple of its value here, too. `plus`, a recursive function per type, goes
-//! only where both summands have nodes, and makes one node of two. So all additions of a run
-//! together make fewer nodes than all other statements of its reverse sweep, and of these each
-//! makes one for a field that the forward sweep has read. A single addition may take long, as the
-//! nodes have that it adds.
+//! A gradient costs a multiple of its value here, too. `plus`, a recursive function per type,
+//! descends only where both summands have nodes, and merges two nodes into one. So all additions of
+//! a run together make fewer nodes than all other statements of its reverse sweep, each of which
+//! makes one node for a field that the forward sweep has read. A single addition may take as long
+//! as its summands have nodes.
 //!
-//! The cotangent of an array of handles is an array, which is handed from block to block as a
-//! handle is, and updated in place:
+//! The cotangent of an array of handles is an array; blocks hand it on like a handle, and update it
+//! in place:
 //!
 //! ```text
-//!   y = ts[i]              t̄s = t̄s with [i] = t̄s[i] + ȳ      a reverse `for` that does this is a `loop` with the state t̄s
-//!   t = ts[i], own i       t̄s += for i < n { t̄ }             the own element of each iteration (elements)
-//!   y… = call f (ts, …)    t̄s = f⇐ (…, t̄s, tape)             the array so far, gone on with
+//!   y = ts[i]              t̄s = t̄s with [i] = t̄s[i] + ȳ      a reverse `loop` with state t̄s
+//!   t = ts[i], own i       t̄s += for i < n { t̄ }             the own element (elements)
+//!   y… = call f (ts, …)    t̄s = f⇐ (…, t̄s, tape)             the array so far, continued
 //! ```
 //!
-//! Arrays in nodes are the exception: a cotangent has all elements of such an array, also if one is
-//! read. With cells that one costs O(1).
+//! Arrays in nodes are the exception: a cotangent has all elements of such an array, even if the
+//! program reads only one. With cells that read costs O(1).
 //!
 //! * Assumes: there are no cells ([`handles`]).
 //! * Gives: code without cells, and without the shadows of [`crate::shadows`].
@@ -42,7 +42,7 @@ use crate::arrays;
 use crate::derived::{Context, sized};
 use crate::known::{Handles, called};
 
-/// Values, where all cotangents can be that.
+/// [`Handles::Values`] if all cotangents can be values.
 pub(crate) fn handles(cx: &Context, f: &Lambda) -> Handles {
     let unfit = |p: &Param| cx.known.leads_to_cells(p.ty.elem);
     let unfit_stm = |stm: &Stm| {
@@ -61,8 +61,8 @@ pub(crate) fn handles(cx: &Context, f: &Lambda) -> Handles {
     if any { Handles::Shadows } else { Handles::Values }
 }
 
-/// `x + y`, of cotangents of handles, or of arrays of handles: of this type. Null is nothing, also
-/// in place of an array.
+/// `x + y`, of cotangents of handles or of arrays of handles of type `ty`. Null is zero, also in
+/// place of an array.
 pub(crate) fn plus(
     cx: &mut Context,
     b: &mut Builder,
@@ -116,7 +116,7 @@ fn total_at(
     b.bind(hint, one, Nest::Loop { params: vec![sum], inits: vec![so_far], kind, body })
 }
 
-/// The function that adds cotangents of this type.
+/// The function that adds cotangents of this type, made on first use.
 fn sum_of(cx: &mut Context, of: NodeId) -> FnId {
     if let Some(known) = cx.sums.get(&of) {
         return *known;
@@ -130,7 +130,7 @@ fn sum_of(cx: &mut Context, of: NodeId) -> FnId {
     let mut b = Builder::new(&mut names);
     let tag = b.bind("tag", Ty::int(), Op::Tag(x));
     let constructors = cx.library.node(of).constructors.clone();
-    // Of two values without anything in them, either is the sum.
+    // Either operand is the sum of two constructors without contents.
     let mut sum = Block { stms: Vec::new(), results: vec![y] };
     for (k, constructor) in constructors.iter().enumerate().rev() {
         let holds = |elem: Elem| elem == Elem::REAL || elem.node().is_some();
@@ -148,7 +148,7 @@ fn sum_of(cx: &mut Context, of: NodeId) -> FnId {
     id
 }
 
-/// The sum of a value of this constructor and another one, which is of the same or null.
+/// The sum of a value of this constructor and another, which has the same constructor or is null.
 fn both(cx: &mut Context, b: &mut Builder, of: NodeId, tag: u32, [x, y]: [Atom; 2]) -> Atom {
     let ty = Ty::handle(of);
     let other = b.bind("tag", Ty::int(), Op::Tag(y));
@@ -178,7 +178,7 @@ fn both(cx: &mut Context, b: &mut Builder, of: NodeId, tag: u32, [x, y]: [Atom; 
     chosen(b, other, tag, &ty, then, otherwise)
 }
 
-/// One block if the tag is this one, the other if not.
+/// `then` if the tag equals `is`, else `otherwise`.
 pub(crate) fn chosen(
     b: &mut Builder,
     tag: Atom,
@@ -191,17 +191,17 @@ pub(crate) fn chosen(
     b.bind("sum", ty.clone(), Nest::If { cond, then, otherwise })
 }
 
-/// A cotangent that has been made of fields that were read; the others are zero.
+/// A cotangent made of the fields that were read; all others are zero.
 #[derive(Clone, Debug)]
 pub(crate) struct Made {
     pub(crate) tag: u32,
     pub(crate) fields: Vec<(u32, Atom)>,
-    /// Sizes, by their fields.
+    /// Sizes, by field.
     pub(crate) sizes: HashMap<u32, Atom>,
 }
 
 impl Made {
-    /// Both in one, if they agree.
+    /// Both in one, if their sizes agree and no field is in both.
     pub(crate) fn and(&self, other: &Made) -> Option<Made> {
         let again = self.fields.iter().any(|(k, _)| other.fields.iter().any(|(j, _)| j == k));
         let differ = |(k, size): (&u32, &Atom)| other.sizes.get(k).is_some_and(|own| own != size);

@@ -1,23 +1,23 @@
-//! Which arrays of a loop's state can be carried backwards?
+//! Versions: loop-carried arrays that the reverse sweep restores by undoing their updates.
 //!
-//! A loop that changes an array by updates makes a chain of *versions* of it: each update, inner
-//! loop or `if` on the way from the state to the next state takes one version and gives the next.
-//! An update overwrites one element or sub-array. The forward sweep keeps what is overwritten, and
-//! the reverse sweep undoes the update with it, in place, when it passes it:
+//! A loop that updates an array makes a chain of *versions* of it: each update, inner loop or `if`
+//! on the way from the state to the next state takes one version and returns the next. An update
+//! overwrites one element or sub-array. The forward sweep logs the overwritten value, and the
+//! reverse sweep undoes the update with it, in place, when it reaches the update:
 //!
 //! ```text
-//!   y = x with [i] = v     forward:  old = x[i]; y = x with [i] = v        reverse:  x = y with [i] = old
+//!   y = x with [i] = v     forward   old = x[i]; y = x with [i] = v
+//!                          reverse   x = y with [i] = old
 //! ```
 //!
-//! So the reverse loop carries the array backwards, and whatever it reads of an earlier version it
-//! reads from that one array. The log of what is overwritten is as long as the program has updates;
-//! the array itself is never kept.
+//! So the reverse loop carries the array and reads all earlier versions from it. The undo log is as
+//! long as the program has updates; the array itself is never stored.
 //!
-//! * Gives: for what the statements of such a chain bind, the version before. Only chains of which
-//!   the reverse sweep may read a version that is not the final one are given.
-//! * A loop in the outermost loop runs a number of times that is known outside of that, up to the
-//!   indices of loops, so that the length of the log is known before it is written. Of the
-//!   iterations of a `while`, each has a log of its own ([`crate::while_`]).
+//! * Gives: for the results of statements of such a chain, the version before. Chains of which the
+//!   reverse sweep reads the final version only are left out.
+//! * The trip count of a loop inside the outermost loop must be known outside that loop, up to loop
+//!   indices, so that the length of the log is known before the forward sweep. Each iteration of a
+//!   `while` has a log of its own ([`crate::while_`]).
 
 use std::collections::{HashMap, HashSet};
 
@@ -26,20 +26,19 @@ use lambada_prim::{Prim, Scalar};
 
 use crate::activity::Activity;
 
-/// The versions of the arrays that are carried backwards.
+/// The versions of restored arrays.
 #[derive(Debug, Default)]
 pub(crate) struct Versions {
-    /// By what a statement of a chain binds.
+    /// By result of a chain's statement: the version before.
     before: HashMap<Var, Var>,
-    /// Parts of versions under names of their own.
+    /// Sub-arrays of versions under names of their own.
     parts: HashSet<Var>,
-    /// By version: the state that the chain belongs to, of the outermost loop that it flows
-    /// through.
+    /// By version: the state of the outermost loop that the chain belongs to.
     state: HashMap<Var, Var>,
 }
 
 impl Versions {
-    /// The chains of a function, but for those of the states in `except`.
+    /// The chains of a function, except those of the states in `except`.
     pub(crate) fn of(
         f: &Lambda,
         activity: &Activity,
@@ -53,12 +52,12 @@ impl Versions {
         search.found
     }
 
-    /// Whether it is a version of an array that is carried backwards.
+    /// Whether `x` is a version of a restored array.
     pub(crate) fn contains(&self, x: Var) -> bool {
         self.state.contains_key(&x)
     }
 
-    /// Whether it is a version, or a sub-array of one.
+    /// Whether `x` is a version, or a sub-array of one.
     pub(crate) fn is_part(&self, x: Var) -> bool {
         self.contains(x) || self.parts.contains(&x)
     }
@@ -85,7 +84,7 @@ impl Versions {
         self.state.get(&x).copied()
     }
 
-    /// The scalars that updates write to versions, and where they stand afterwards.
+    /// The scalars that updates write to versions, each with its place.
     pub(crate) fn written<'a>(&self, stms: &'a [Stm]) -> HashMap<Var, (&'a Param, &'a [Atom])> {
         let mut written = HashMap::new();
         for stm in stms {
@@ -100,7 +99,7 @@ impl Versions {
         written
     }
 
-    /// Does the statement take a version and give another?
+    /// Whether the statement takes a version and returns another.
     pub(crate) fn changed_by(&self, stm: &Stm) -> bool {
         stm.binds.iter().any(|p| self.before.contains_key(&p.var))
     }
@@ -146,8 +145,8 @@ impl Search<'_> {
         self.found.state.extend(versions.into_iter().map(|x| (x, params[k].var)));
     }
 
-    /// Does the block mention a version otherwise than to make the next one, or to read an element
-    /// that is the same in the end?
+    /// Whether the block reads a version, other than to make the next one or to read a settled
+    /// element.
     fn is_read(&self, chain: &Chain, block: &Block) -> bool {
         block.stms.iter().any(|stm| self.reads(chain, stm))
     }
@@ -165,7 +164,7 @@ impl Search<'_> {
     }
 }
 
-/// One chain, as it is found.
+/// One chain under construction.
 struct Chain<'a> {
     plain: &'a Plain,
     before: HashMap<Var, Var>,
@@ -183,7 +182,7 @@ impl Chain<'_> {
         (from == params[k].var).then_some(())
     }
 
-    /// From `to` back to the version that the block gets.
+    /// From `to` back to the version with which the block starts.
     fn through(&mut self, block: &Block, to: Atom) -> Option<Var> {
         let mut at = to.as_var()?;
         for stm in block.stms.iter().rev() {
@@ -197,7 +196,7 @@ impl Chain<'_> {
         Some(at)
     }
 
-    /// The version before the statement that gives one as its k-th result.
+    /// The version before the statement that returns one as its k-th result.
     fn step(&mut self, stm: &Stm, k: usize) -> Option<Var> {
         match &stm.exp {
             Exp::Op(Op::Update { array, .. }) => Some(*array),
@@ -206,7 +205,8 @@ impl Chain<'_> {
                     return None;
                 }
                 self.state(params, body, k)?;
-                // While it is changed the version before is not there.
+                // The loop changes the array in place, so the version before must not be read
+                // inside.
                 let unseen = |init: &Var| stm.exp.blocks().iter().all(|b| !mentions(b, *init));
                 let init = inits[k].as_var().filter(unseen)?;
                 let others =
@@ -222,8 +222,8 @@ impl Chain<'_> {
         }
     }
 
-    /// Can an inner loop leave a log? Each iteration of a `while` has its own; one that runs
-    /// iterations again starts each with a state that has been kept.
+    /// Whether an inner loop can leave a log. Each iteration of a `while` has its own; a loop that
+    /// reruns iterations starts each from a kept state.
     fn has_log(&self, kind: &LoopKind) -> bool {
         match kind {
             LoopKind::While(_) => true,
@@ -243,9 +243,9 @@ fn mentions(block: &Block, x: Var) -> bool {
         })
 }
 
-/// Integers that total arithmetic computes from loop indices and from what no loop surrounds.
+/// Integers that total arithmetic computes from loop indices and from values outside all loops.
 struct Plain {
-    /// What loops surround and is not plain.
+    /// Variables in loops that are not plain.
     other: HashSet<Var>,
 }
 

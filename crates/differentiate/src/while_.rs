@@ -1,16 +1,18 @@
-//! `zs = loop (xs = as) while c { … bs }`: nobody knows how many iterations there will be, so each
-//! leaves a tape that refers to the one before.
+//! `zs = loop (xs = as) while c { … bs }`: the trip count is unknown, so each iteration leaves a
+//! tape with a reference to the one before.
 //!
 //! ```text
-//!   forward   zs, last = loop (xs = as, at = null) while c { …; next = node tape (what is needed, at); => bs, next }
-//!   reverse   ās += loop (x̄s = z̄s, at = last) while at is not null { reverse of the body; => …, field at.at }
+//!   forward   zs, last = loop (xs = as, at = null) while c {
+//!               …; next = node tape (residuals, at); => bs, next }
+//!   reverse   ās += loop (x̄s = z̄s, at = last) while at is not null {
+//!               reverse of the body; => …, field at.at }
 //! ```
 //!
-//! A node takes the memory of what it keeps and of one reference, whatever the sizes are, and is a
-//! scalar to the loops around. Arrays that iterations update are carried backwards
-//! ([`crate::versions`]), so a node has what has been overwritten and not the array.
+//! A node takes the memory of its residuals and of one reference, whatever their sizes, and is a
+//! scalar to the loops around. The reverse sweep restores arrays that iterations update
+//! ([`crate::versions`]), so a node has the overwritten values and not the array.
 //!
-//! * Keeps: each iteration runs once, whatever it does.
+//! * Keeps: each iteration runs once, whatever its effects.
 
 use std::collections::HashMap;
 
@@ -103,7 +105,7 @@ impl Cotangents<'_> {
         vec![forward]
     }
 
-    /// The body of the reverse loop, which reads what is kept under names of its own, and gives the
+    /// The body of the reverse loop, which reads the residuals under fresh names, and returns the
     /// tape before.
     fn read_tape(
         &mut self,
@@ -127,7 +129,7 @@ impl Cotangents<'_> {
         Block { stms, results: reverse.results }
     }
 
-    /// A loop that runs while the handle is not null; gives what it binds.
+    /// A loop that runs while the handle is not null; returns its binds.
     fn until_null(
         &mut self,
         params: Vec<Param>,

@@ -1,6 +1,6 @@
-//! Sequential loops inside of nests: the states of several combinations of the other indices are in
-//! registers at once. What each iteration adds to is in memory, with a copy for each lane, which
-//! are combined at the end of the pass.
+//! Sequential loops inside nests: the states of several combinations of the other indices are in
+//! registers at once. The targets of additions are in memory, with a copy per lane; the copies are
+//! combined at the end of the pass.
 
 use lambada_loops::{Buf, Cell, Mode, Nest as Loops, Op, Operand, Step, Ty};
 use lambada_prim::{Prim, ScalarTy};
@@ -10,17 +10,17 @@ use super::{Copy, Emitter, Slot};
 use lambada_graph::placed::{BufferId, Content, Item, Nest};
 use lambada_graph::{Array, ArrayId, Axes, AxisId, LoopId};
 
-/// What the nest that is being emitted carries.
+/// Loop-carried data of the current nest.
 #[derive(Default)]
 pub(super) struct Carried {
-    /// The states of each of the iterations that are done at once.
+    /// The states of each iteration that runs at once.
     states: FxHashMap<(LoopId, u32, Copy), Cell>,
-    /// Elements that are added to, with as many copies as there are lanes.
+    /// Targets of additions, with one copy per lane.
     private: FxHashMap<BufferId, Buf>,
 }
 
 impl Emitter<'_> {
-    /// Does the loop over the axis at this depth carry states?
+    /// Whether the loop over the axis at this depth carries states.
     pub(super) fn carries(&self, nest: &Nest, depth: usize) -> bool {
         !nest.carries.is_empty() && depth + 1 == nest.axes.len()
     }
@@ -52,7 +52,7 @@ impl Emitter<'_> {
         Some(self.code.get(cell))
     }
 
-    /// The states at the end of an iteration: all of them before any is set.
+    /// The states at the end of an iteration: all are computed before any is set.
     pub(super) fn next_states(&mut self, nest: &Nest) {
         let mut set = Vec::new();
         for l in &nest.carries {
@@ -66,7 +66,7 @@ impl Emitter<'_> {
         set.into_iter().for_each(|step| self.code.push(step));
     }
 
-    /// The states after the last iteration go where they belong.
+    /// Stores the states after the last iteration in their destinations.
     pub(super) fn last_states(&mut self, nest: &Nest) {
         for item in &nest.items {
             let Some((l, k)) = self.placed.last(*item) else { continue };
@@ -78,9 +78,9 @@ impl Emitter<'_> {
         self.carried.states.clear();
     }
 
-    // Elements that are added to
+    // Targets of additions
 
-    /// The elements that the nests of a pass come back to: units.
+    /// Fills the elements that the nests of a pass add to with units.
     pub(super) fn begin_additions(&mut self, nests: &[Nest], blocked: bool) {
         for nest in nests {
             for item in nest.items.iter().filter(|item| self.placed.comes_back(nest, **item)) {
@@ -92,7 +92,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// The same of elements that are kept for a block only.
+    /// [`Self::begin_additions`] for block-local elements.
     pub(super) fn begin_additions_of_block(&mut self, nest: &Nest) {
         for item in nest.items.iter().filter(|item| self.placed.comes_back(nest, **item)) {
             if self.placed.buffer(item.buffer()).local {
@@ -101,7 +101,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// A copy of the elements for each lane, if the lanes are what is reduced.
+    /// A copy of the elements for each lane, if the nest reduces over the lanes.
     fn private(&mut self, nest: &Nest, id: BufferId) {
         let Some((axis, unit, elem)) = self.of_additions(nest, id) else { return };
         if self.lanes == 1 || self.placed.buffer(id).axes.contains(&axis) {
@@ -158,8 +158,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// `buffer[axes] ⊕= term`, where the nest comes back to the element: of all copies at once, if
-    /// they are what is reduced.
+    /// `buffer[axes] ⊕= term`, where the nest comes back to the element: all copies at once, if the
+    /// nest reduces over them.
     pub(super) fn addition_to(&mut self, nest: &Nest, item: Item) {
         let id = item.buffer();
         let (Content::Node(node), Some(body)) =
@@ -189,7 +189,7 @@ impl Emitter<'_> {
                 continue;
             };
             let (at, _) = self.place(id, copy);
-            // Fewer lanes have the first copies.
+            // Fewer lanes use the first copies.
             let copies = Operand::int(i64::from(self.lanes));
             let offset = self.code.int(Prim::MulInt, at, copies);
             let ty = self.code.ty(total);

@@ -1,6 +1,6 @@
-//! The function under construction: open bodies, and in each what is known there. A primitive
-//! stands in the outermost body that knows its operands, so what does not depend on a loop leaves
-//! it; it is total and pure, which makes that right. What is known is not computed again.
+//! The function under construction: open bodies, and the values known in each. A primitive stands
+//! in the outermost body that knows its operands, so loop-invariant code leaves the loop; this is
+//! correct because primitives are total and pure. Known values are not recomputed.
 
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
@@ -11,8 +11,8 @@ use lambada_prim::{Prim, Scalar, ScalarTy};
 use super::Copy;
 use lambada_graph::NodeId;
 
-/// Where lanes are loaded from: consecutive elements from one offset on, all or as many as are
-/// left, or each at its own offset.
+/// The source of lanes: consecutive elements from one offset on (all, or as many as are left), or
+/// an offset per lane.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Elements {
     pub(super) buf: Buf,
@@ -31,13 +31,13 @@ struct Level {
     nodes: FxHashMap<(NodeId, Copy), Operand>,
 }
 
-/// A function, and where in it code is being added.
+/// A function, and the position where code is added.
 pub(super) struct Code {
     pub(super) function: Function,
     levels: Vec<Level>,
     /// By register: the level that binds it.
     level_of: Vec<usize>,
-    /// By number of lanes: their numbers.
+    /// By number of lanes: the vector of lane numbers.
     iotas: FxHashMap<u16, Operand>,
 }
 
@@ -51,7 +51,7 @@ impl Code {
         }
     }
 
-    /// The function with the body that is open.
+    /// The function with the open body.
     pub(super) fn finish(mut self) -> Function {
         self.function.body = self.close();
         self.function
@@ -100,7 +100,7 @@ impl Code {
         self.reg_at(self.depth(), ty, hint)
     }
 
-    /// The value of an operation, here and now.
+    /// Binds the value of an operation at the current position.
     pub(super) fn bind(&mut self, ty: Ty, op: Op) -> Operand {
         let reg = self.reg(ty, "t");
         self.push(Step::Let(reg, op));
@@ -144,7 +144,7 @@ impl Code {
         iota
     }
 
-    /// Elements of a buffer that nobody writes to while bodies from the given one on are open.
+    /// Loads elements of a buffer without writes in the bodies from `since` on.
     pub(super) fn load(&mut self, key: Elements, since: usize) -> Operand {
         let Elements { buf, at, lanes, left } = key;
         let level = self.level(at).max(left.map_or(0, |left| self.level(left))).max(since);
@@ -158,7 +158,7 @@ impl Code {
         value
     }
 
-    /// The same of an element, if a condition holds; else zero.
+    /// Loads an element if a condition holds; else zero.
     pub(super) fn load_if(
         &mut self,
         cond: Operand,
@@ -180,8 +180,8 @@ impl Code {
         self.bind_at(level, ty, Op::Get(cell))
     }
 
-    /// Elements that lanes read: from an offset on, if a condition holds; else each at its own
-    /// offset, if there are any elements, else zeros.
+    /// Loads elements for lanes: from one offset on if a condition holds; else each at its own
+    /// offset if any elements exist, else zeros.
     pub(super) fn load_within(
         &mut self,
         buf: Buf,
@@ -211,7 +211,7 @@ impl Code {
         self.bind_at(level, ty, Op::Get(cell))
     }
 
-    /// What a cell holds that nobody sets while bodies from the given one on are open.
+    /// The content of a cell that is not set in the bodies from `since` on.
     pub(super) fn held(&mut self, cell: Cell, since: usize) -> Operand {
         if let Some(known) = self.levels[..=since].iter().find_map(|l| l.gets.get(&cell)) {
             return *known;
@@ -222,7 +222,7 @@ impl Code {
         value
     }
 
-    /// What a cell holds now.
+    /// The current content of a cell.
     pub(super) fn get(&mut self, cell: Cell) -> Operand {
         let ty = self.function.cells[cell.0 as usize].0;
         self.bind(ty, Op::Get(cell))
@@ -235,7 +235,7 @@ impl Code {
         cell
     }
 
-    // Scalars of the graph that have been computed
+    // Computed scalars of the graph
 
     pub(super) fn known(&self, node: NodeId, copy: Copy) -> Option<Operand> {
         self.levels.iter().rev().find_map(|level| level.nodes.get(&(node, copy)).copied())
@@ -246,13 +246,13 @@ impl Code {
         self.levels[level].nodes.insert((node, copy), value);
     }
 
-    /// Computes such scalars again when they are wanted again.
+    /// Drops such scalars, so that the next use recomputes them.
     pub(super) fn forget(&mut self, which: &dyn Fn(NodeId) -> bool) {
         self.levels.iter_mut().for_each(|level| level.nodes.retain(|(node, _), _| !which(*node)));
     }
 }
 
-/// Integer arithmetic on constants, and with neutral elements; what constants decide.
+/// Integer arithmetic on constants, and with neutral elements; choices with constant conditions.
 fn simplify(op: Prim, args: &[Operand]) -> Option<Operand> {
     let truth = |k: usize| match args[k] {
         Operand::Lit(Scalar::Bool(value)) => Some(value),

@@ -1,6 +1,6 @@
-//! A placement in words: which axis is cut into blocks, which one groups of nests share, what is
-//! kept for how long, and of each nest the lanes and what is done at once. Definitions are called
-//! what they are called in the text of the graph.
+//! A placement in words: the axis that is cut into blocks, the axes that groups of nests share, the
+//! lifetimes of buffers, and for each nest its lanes and tile. Definitions have the names that they
+//! have in the text of the graph.
 
 use std::fmt::Write;
 
@@ -8,8 +8,8 @@ use crate::{Interior, totals};
 use lambada_graph::placed::{BufferId, Content, Direction, Item, Nest, Placed};
 use lambada_graph::{AxisId, NodeId, Printed, printed};
 
-/// The graph of a placed program; the least extent for which it runs; whether it is checked, as
-/// factors have left sums; and how it is placed.
+/// The graph of a placed program; the least extent for which it runs; whether it is checked because
+/// factors have left sums; and its placement.
 pub fn explained(placed: &Placed, least: Option<(i64, NodeId)>, checked: bool) -> String {
     let words = Words { placed, printed: printed(&placed.graph) };
     let mut text = words.printed.text.clone();

@@ -1,15 +1,14 @@
-//! Buffers in the memory of outputs. What is stored for all indices, and read once more for nothing
-//! but the element of an output at the same indices, stands where that element will be: a gradient
-//! of `n` numbers that is computed from `n` stored ones takes the memory of one array, and half the
-//! traffic.
+//! Buffers in the memory of outputs. A value that is stored for all indices, and read only for the
+//! element of an output at the same indices, is stored in the place of that element: a gradient of
+//! `n` numbers computed from `n` stored ones takes the memory of one array, and half the traffic.
 //!
-//! *Assumes* that a nest loads what an iteration reads before it stores what the iteration gives. *Keeps* every value.
+//! *Assumes* that in a nest the loads of an iteration precede its stores. *Keeps* every value.
 
 use lambada_graph::placed::{BufferId, Content, Item, Nest, Placed};
 use lambada_graph::{Array, Graph, Node, NodeId, Part};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// The buffers that stand in the memory of outputs: in that of which.
+/// The buffers in the memory of outputs, each with its output.
 pub(super) fn in_outputs(placed: &Placed) -> FxHashMap<BufferId, BufferId> {
     let nests = || placed.passes.iter().flat_map(|pass| &pass.nests);
     let writers = |id: BufferId| nests().filter(move |nest| writes(nest, id));
@@ -43,12 +42,12 @@ fn writes(nest: &Nest, id: BufferId) -> bool {
     nest.items.iter().any(|item| item.buffer() == id)
 }
 
-/// Does it do its items for all of its indices, in any order?
+/// Whether the nest runs its items for all of its indices, in any order.
 fn is_plain(nest: &Nest) -> bool {
     nest.guard.is_none() && nest.carries.is_empty()
 }
 
-/// What the elements of an output are, if it is made of its elements.
+/// The element of an output that is defined elementwise.
 fn element(placed: &Placed, output: BufferId) -> Option<NodeId> {
     let Content::Array(array) = placed.buffer(output).content else { return None };
     match placed.graph.array(array) {
@@ -57,7 +56,7 @@ fn element(placed: &Placed, output: BufferId) -> Option<NodeId> {
     }
 }
 
-/// Has a stored scalar the elements, the axes and the extent in memory of an output?
+/// Whether a stored scalar has the element type, the axes and the extent in memory of an output.
 fn alike(placed: &Placed, id: BufferId, output: BufferId) -> bool {
     let (own, to) = (placed.buffer(id), placed.buffer(output));
     let (Content::Node(node), Content::Array(array)) = (own.content, to.content) else {
@@ -70,8 +69,8 @@ fn alike(placed: &Placed, id: BufferId, output: BufferId) -> bool {
         && placed.graph.facts(node).elem == placed.graph.array_facts(array).elem
 }
 
-/// Is all that a nest reads of stored scalars at the indices of its iteration? So it is unless it
-/// sums what it reads.
+/// Whether all reads of stored scalars in a nest are at the indices of its iteration: true unless
+/// it sums its reads.
 fn is_at_own_indices(placed: &Placed, nest: &Nest, body: NodeId) -> bool {
     let graph: &Graph = &placed.graph;
     let found: FxHashMap<Content, BufferId> = placed.found(nest).into_iter().collect();

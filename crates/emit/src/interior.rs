@@ -1,8 +1,8 @@
-//! Index-set splitting. Where an axis has lanes, the few indices near its ends that boundaries are
-//! about (`i == 0`, `i + 1 < n`, `x[i - 1]`) are apart from the others: in the interior, conditions
-//! on boundaries are known and neighbors exist, so there are no masks, no selections and no
-//! branches. All other indices share one more loop, which is also the one for the rest that is too
-//! short for all lanes. So there is no more code than without.
+//! Index-set splitting. Along an axis of lanes, the few indices near the ends that boundary
+//! conditions test (`i == 0`, `i + 1 < n`, `x[i - 1]`) are separated from the interior. In the
+//! interior, boundary conditions are constant and neighbors exist, so its code has no masks, no
+//! selections and no branches. All other indices share one more loop, which also serves as the loop
+//! for the remainder with too few indices for all lanes. So splitting adds no code.
 
 use std::collections::BTreeMap;
 
@@ -19,22 +19,21 @@ use lambada_graph::{
     slides,
 };
 
-/// How far from an end a boundary is at most. What is further away may be in the middle.
+/// Maximal distance of a boundary from an end. An index further away may be in the middle.
 const NEAR: i64 = 64;
 
-/// What is known in the interior of the axes of a nest.
+/// Facts about the interior of a nest's axes.
 #[derive(Default)]
 pub(crate) struct Interior {
     /// Comparisons of an index with an end of its axis.
     holds: FxHashMap<NodeId, bool>,
-    /// What depends on these.
+    /// The nodes that depend on these comparisons.
     affected: FxHashSet<NodeId>,
-    /// Elements that lie one after the other and are in range, with the indices that they have
-    /// there.
+    /// Elements that are consecutive and in range, with their indices in the interior.
     elements: FxHashMap<NodeId, Vec<Affine>>,
-    /// Where it is, by axis.
+    /// The bounds of the interior, by axis.
     ends: BTreeMap<AxisId, Ends>,
-    /// Indices of arrays, and their sizes, that are the same for all lanes. They are in range, too.
+    /// Indices of arrays, with their sizes, that all lanes share. They are in range, too.
     shared: Vec<(Affine, NodeId)>,
 }
 
@@ -50,7 +49,7 @@ impl Ends {
 }
 
 impl Interior {
-    /// That of a nest, if boundaries along the axis of its lanes make a difference.
+    /// The interior of a nest, if boundaries along the axis of its lanes matter.
     pub(crate) fn of(placed: &Placed, nest: &Nest) -> Option<Interior> {
         let vector = nest.vector?;
         let depth = nest.axes.iter().position(|axis| *axis == vector)?;
@@ -80,7 +79,7 @@ impl Interior {
         *known = Ends { low: known.low.max(ends.low), high: known.high.max(ends.high) };
     }
 
-    /// Is a condition known?
+    /// The value of a condition, if known.
     fn truth(&self, graph: &Graph, node: NodeId) -> Option<bool> {
         if let Some(Scalar::Bool(value)) = graph.lit(node) {
             return Some(value);
@@ -109,15 +108,15 @@ impl Interior {
     }
 }
 
-/// The search for boundaries in what a nest computes.
+/// The search for boundaries in the computation of a nest.
 struct Search<'a> {
     placed: &'a Placed,
     found: FxHashSet<Content>,
     vector: AxisId,
     outer: Vec<AxisId>,
-    /// Arrays whose elements are in registers.
+    /// Arrays with elements in registers.
     own: Vec<ArrayId>,
-    /// With whether it depends on comparisons with ends.
+    /// By node: whether it depends on comparisons with ends.
     visited: FxHashMap<NodeId, bool>,
     interior: Interior,
 }
@@ -180,16 +179,16 @@ impl<'a> Search<'a> {
         any
     }
 
-    /// Has an axis the current index alone, or is it that of the lanes?
+    /// Whether the axis has one current index, or is that of the lanes.
     fn is_bound(&self, axis: AxisId) -> bool {
         axis == self.vector || self.outer.contains(&axis)
     }
 
-    /// A comparison of an index with an end of its axis: whether it holds in the interior, and
-    /// where that is.
+    /// A comparison of an index with an end of its axis: its value in the interior, and the bounds
+    /// of the interior.
     fn boundary(&self, op: Prim, args: &[NodeId]) -> Option<(bool, AxisId, Ends)> {
         let [a, b] = args else { return None };
-        // What it says of a difference that is negative, and of one that is positive.
+        // The results for a negative and for a positive difference.
         let (negative, positive) = match op {
             Prim::EqInt => (false, false),
             Prim::NeInt => (true, true),
@@ -202,8 +201,8 @@ impl<'a> Search<'a> {
         Some((if is_positive { positive } else { negative }, axis, ends))
     }
 
-    /// Is the difference of an index and an end of its axis positive in the interior, or negative?
-    /// And where that is.
+    /// Whether the difference of an index and an end of its axis is positive in the interior; else
+    /// it is negative. Also the bounds of the interior.
     fn sign(&self, a: &Affine, b: &Affine) -> Option<(bool, AxisId, Ends)> {
         let graph = self.graph();
         let (axis, times, rest) = self.one_axis(&a.plus(-1, b))?;
@@ -212,17 +211,17 @@ impl<'a> Search<'a> {
         }
         let above = Affine::default().plus(times, &rest);
         if let Some((least, _)) = self.near(&above) {
-            // times · (index + more), of an index above.
+            // times · (index + more), of an index near the lower end.
             return Some((times == 1, axis, Ends { low: 1 - least, ..Ends::ALL }));
         }
         let extent = Affine::extent(graph, axis);
         let (_, most) = self.near(&above.plus(1, &extent))?;
-        // times · (index + more - extent), of an index below.
+        // times · (index + more - extent), of an index near the upper end.
         Some((times == -1, axis, Ends { high: most + 1, ..Ends::ALL }))
     }
 
-    /// The axis whose index is a term, its sign, and the rest: of the axes that are bound here one,
-    /// and others only if they are short.
+    /// The axis whose index is a term, its sign, and the rest. The term is the only one of a bound
+    /// axis; other axes must be short.
     fn one_axis(&self, sum: &Affine) -> Option<(AxisId, i64, Affine)> {
         let (axes, _) = sum.axes(self.graph());
         let mut bound = axes.into_iter().filter(|(axis, _)| self.is_bound(*axis));
@@ -232,8 +231,8 @@ impl<'a> Search<'a> {
         bound.next().is_none().then_some((axis, times, rest))
     }
 
-    /// The least and the greatest value of a constant and indices of short axes, which run in loops
-    /// further inside; both small.
+    /// The least and the greatest value of a constant plus indices of short axes, which inner loops
+    /// run through; both small.
     fn near(&self, sum: &Affine) -> Option<(i64, i64)> {
         let graph = self.graph();
         let (mut least, mut most) = (sum.constant, sum.constant);
@@ -246,7 +245,7 @@ impl<'a> Search<'a> {
         (is_near(least) && is_near(most)).then_some((least, most))
     }
 
-    /// Whether there are elements that lanes read at once in the interior, and only there.
+    /// Whether the interior has elements that lanes read at once only there.
     fn element(&mut self, node: NodeId, array: ArrayId, index: &[NodeId]) -> bool {
         let (graph, vector) = (self.graph(), self.vector);
         let is_safe = is_safe(graph, array, index);
@@ -280,7 +279,7 @@ impl<'a> Search<'a> {
         true
     }
 
-    /// What an index is in the interior, of which more may be asked.
+    /// The index in the interior, which may shrink for it.
     fn inside(&self, node: NodeId, ends: &mut Vec<(AxisId, Ends)>) -> Affine {
         let graph = self.graph();
         if let Some((cond, a, b)) = graph.choice(node)
@@ -306,7 +305,7 @@ impl<'a> Search<'a> {
             }
             (Prim::RemInt, [a, b]) => {
                 let a = self.inside(*a, ends);
-                // Once around at most.
+                // At most one wrap around.
                 for rest in [a.clone(), a.plus(-1, &Affine::of(graph, *b))] {
                     if let Some(near) = self.offset(&rest, *b) {
                         ends.push(near);
@@ -319,8 +318,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Where `index`, which is an index of an axis and a little, is from 0 to `size - 1`, if the
-    /// axis has about as many indices.
+    /// The interior in which `index`, the index of an axis plus a small offset, is from 0 to `size
+    /// - 1`, if the axis has about as many indices.
     fn offset(&self, index: &Affine, size: NodeId) -> Option<(AxisId, Ends)> {
         let graph = self.graph();
         let (axis, 1, more) = self.one_axis(index)? else { return None };
@@ -345,7 +344,7 @@ fn is_near(distance: i64) -> bool {
 }
 
 impl Emitter<'_> {
-    /// What a condition is known to be.
+    /// The value of a condition in the interior, if known.
     pub(super) fn known_inside(&self, node: NodeId) -> Option<bool> {
         self.interior.as_ref().and_then(|interior| interior.holds.get(&node).copied())
     }
@@ -374,8 +373,8 @@ impl Emitter<'_> {
         self.axes.iter().find(|(_, bound)| bound.lanes > 1).map(|(axis, _)| *axis)
     }
 
-    /// The loops over an axis of lanes, with those over its interior apart. There are none if its
-    /// extent is known to be too short for that.
+    /// The loops over an axis of lanes, with those over its interior separated. Returns false if
+    /// the known extent is too short for that.
     pub(super) fn ends_apart(
         &mut self,
         nest: &Nest,
@@ -388,7 +387,7 @@ impl Emitter<'_> {
         let (start, end) = self.range(axis);
         let Ends { low, high } = interior.ends[&axis];
         let lanes = i64::from(self.lanes);
-        // Whole vectors from the start on, so that memory is aligned as it is otherwise.
+        // Whole vectors from the start on, so that memory is aligned as in the unsplit loop.
         let before = self.code.int(Prim::SubInt, Operand::int(low), start);
         let before = self.code.int(Prim::MaxInt, before, Operand::int(0));
         let above = self.code.int(Prim::AddInt, before, Operand::int(lanes - 1));
@@ -458,13 +457,13 @@ impl Emitter<'_> {
                 self.counted(nest, depth, (*from, *to), *stride, sums);
             }
         }
-        // It is not known elsewhere.
+        // The values hold in the interior only.
         if let Some(Interior { affected, .. }) = self.interior.take() {
             self.code.forget(&|node| affected.contains(&node));
         }
     }
 
-    /// The loop over other indices.
+    /// The loop over all other indices.
     fn outside(
         &mut self,
         nest: &Nest,
@@ -478,7 +477,7 @@ impl Emitter<'_> {
         self.apart = false;
     }
 
-    /// Are the current indices of the axes around, of all copies, in the interior?
+    /// Whether the current indices of the outer axes, for all copies, are in the interior.
     fn around(&mut self, interior: &Interior, lanes: AxisId) -> Option<Operand> {
         let mut conds = Vec::new();
         for (axis, ends) in interior.ends.iter().filter(|(axis, _)| **axis != lanes) {

@@ -1,9 +1,9 @@
-//! Placed programs  becomes  counted loops with lanes.
+//! Placed programs become counted loops with lanes.
 //!
-//! *Assumes* a program that [`lambada_graph::placed::check`] accepts. *Gives* a function whose parameters are the inputs, dense and row-major, and then memory for
-//! the outputs that are arrays; its results are the others. Checks come before all accesses.
-//! *Keeps* values up to the order of reductions: of the same program with the same lanes, and the
-//! same sizes, the same.
+//! *Assumes* a program that [`lambada_graph::placed::check`] accepts. *Gives* a function whose
+//! parameters are the inputs, dense and row-major, and then memory for the array outputs; its
+//! results are the other outputs. Checks come before all accesses. *Keeps* values up to the order
+//! of reductions, which depends only on the program, the lanes and the sizes.
 
 use lambada_loops::{Buf, Cell, Function, Mode, Nest as Loops, Operand, Param, Return, Step, Ty};
 use lambada_prim::{Prim, Scalar, ScalarTy};
@@ -38,7 +38,7 @@ use parallel::totals;
 use rotate::Rotating;
 use tile::Copy;
 
-/// Where a definition is.
+/// The location of a definition.
 #[derive(Clone, Copy)]
 enum Slot {
     Scalar(Operand),
@@ -46,7 +46,7 @@ enum Slot {
     Memory(Buf),
 }
 
-/// Who makes the memory of outputs?
+/// The owner of the outputs' memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outputs {
     /// The caller: it is a parameter.
@@ -55,12 +55,12 @@ pub enum Outputs {
     Made,
 }
 
-/// The indices that an axis has at the place where code is being added.
+/// The indices that an axis has at the current position.
 struct Bound {
-    /// By copy: that of the first lane.
+    /// By copy: the index of the first lane.
     copies: Vec<Operand>,
     lanes: u16,
-    /// How many of the lanes have an iteration, if not all do; see [`stride`].
+    /// The number of lanes with an iteration, if not all have one; see [`stride`].
     left: Option<Operand>,
 }
 
@@ -73,38 +73,39 @@ struct Emitter<'a> {
     constants: Vec<Option<Buf>>,
     slots: Vec<Slot>,
     axes: FxHashMap<AxisId, Bound>,
-    /// What the current nest reads.
+    /// The buffers that the current nest reads, by content.
     found: FxHashMap<Content, BufferId>,
-    /// The body that the current nest stands in.
+    /// The body that contains the current nest.
     since: usize,
-    /// The axis of which the current nest runs through a part only.
+    /// The axis of which the current nest runs through one block only.
     part_of: Option<AxisId>,
     runs: Runs,
     grain: Grain,
     block_len: Operand,
     block_start: Operand,
     block_end: Operand,
-    /// The axes of which the current nest does several iterations at once.
+    /// The axes along which the current nest runs several iterations at once.
     tile: Vec<AxisId>,
-    /// Those iterations.
+    /// The iterations that run at once.
     copies: Vec<Copy>,
-    /// A condition that holds for all of them.
+    /// A condition that holds for all copies.
     assumed: Option<NodeId>,
-    /// What is known where the current nest is in its interior.
+    /// Facts about the current nest while it is in its interior.
     interior: Option<Interior>,
-    /// It is not there: iterations with too few indices for all lanes share their code with others.
+    /// Whether it is outside: iterations with too few indices for all lanes share their code with
+    /// others.
     apart: bool,
     carried: Carried,
-    /// Arrays that the current nest stores and reads itself.
+    /// Arrays that the current nest both stores and reads.
     rotating: FxHashMap<ArrayId, Rotating>,
-    /// What is in no memory.
+    /// Buffers without memory.
     in_registers: FxHashSet<BufferId>,
-    /// Checks are being made, so what they say is not known.
+    /// Whether checks are being emitted, whose conditions do not hold yet.
     checking: bool,
     mechanisms: Mechanisms,
 }
 
-/// The loops of a program, as a plan says.
+/// The loops of a program, according to the plan.
 pub fn emit(placed: &Placed, plan: Plan, outputs: Outputs, runs: Runs) -> Function {
     let mut emitter = Emitter {
         placed,
@@ -171,7 +172,7 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// Where an array is.
+    /// The location of an array.
     fn array(&self, array: ArrayId) -> Slot {
         match self.graph().array(array) {
             Array::Input(k) => self.inputs[*k as usize],
@@ -243,8 +244,8 @@ impl<'a> Emitter<'a> {
             let id = BufferId(k as u32);
             let nowhere = self.in_registers.contains(&id);
             if own.contains(&id) || shared.contains_key(&id) || nowhere {
-                // Made in each iteration, and read nowhere else; or in the memory of an output; or
-                // in registers.
+                // Recomputed in each iteration and read nowhere else; or in the memory of an
+                // output; or in registers.
                 self.slots.push(Slot::Scalar(Operand::Lit(Scalar::Int(0))));
                 continue;
             }
@@ -259,14 +260,15 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// The axes that a buffer has in memory.
+    /// The axes of a buffer in memory.
     fn held(&self, id: BufferId) -> Vec<AxisId> {
         let buffer = self.placed.buffer(id);
         let one = |axis: &AxisId| buffer.single && self.placed.batch == Some(*axis);
         buffer.axes.iter().copied().filter(|axis| !one(axis)).collect()
     }
 
-    /// What is added to in place, if nobody gives that place.
+    /// Copies the initial value of an array with additions, if the caller does not supply the
+    /// memory.
     fn given_first(&mut self, id: BufferId, slot: Slot) {
         let Content::Array(array) = self.placed.buffer(id).content else { return };
         let Some(init) = self.graph().added_in_place(array) else { return };
@@ -310,7 +312,7 @@ impl<'a> Emitter<'a> {
         Slot::Memory(buf)
     }
 
-    /// As many indices as fit the cache, a multiple of the lanes.
+    /// The number of indices that fits the cache, a multiple of the lanes.
     fn block_size(&mut self) {
         let Some(block) = self.placed.block else { return };
         let mut each = Operand::int(1);
@@ -332,18 +334,18 @@ impl<'a> Emitter<'a> {
         let low = self.code.int(Prim::MaxInt, whole, Operand::int(least));
         let len = self.code.int(Prim::MinInt, low, Operand::int(self.grain.blocks[1]));
         let all = self.extent(block);
-        // Threads share the blocks, so there should be some.
+        // Threads share the blocks, so the number of blocks must not be too small.
         let share = self.code.int(Prim::DivInt, all, Operand::int(cost::BLOCKS));
         let share = self.code.int(Prim::BitAnd, share, Operand::int(-16));
         let share = self.code.int(Prim::MaxInt, share, Operand::int(shared));
         let len = self.code.int(Prim::MinInt, len, share);
-        // No more than there are: memory for a block is not larger than that for all indices.
+        // At most all indices, so that memory for a block is not larger than that for all.
         let all = self.code.int(Prim::MaxInt, all, Operand::int(1));
         self.block_len = self.code.int(Prim::MinInt, len, all);
     }
 
-    /// The smallest block that is worth it, and the smallest that threads share. Where totals over
-    /// blocks are folded once for each, blocks are not small.
+    /// The minimal worthwhile block size, and the minimal one that threads share. Blocks are larger
+    /// if totals are folded once per block.
     fn least_block(&self) -> [i64; 2] {
         let Grain { folded, blocks: [least, _], .. } = self.grain;
         if self.placed.has_totals() { folded } else { [least; 2] }
@@ -367,7 +369,7 @@ impl<'a> Emitter<'a> {
             }
         }
         let end = self.extent(block);
-        // Blocks are counted, since their length is known only when the program runs.
+        // Blocks are counted, because only run time knows their length.
         let above = self.code.int(Prim::AddInt, end, self.block_len);
         let above = self.code.int(Prim::SubInt, above, Operand::int(1));
         let count = self.code.int(Prim::DivInt, above, self.block_len);
@@ -381,8 +383,8 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// A nest that stands alone. What only nests over another axis read is not computed where that
-    /// has no indices.
+    /// A nest outside blocks. If only nests over another axis read its result, it runs only if that
+    /// axis has indices.
     fn once(&mut self, nest: &Nest) {
         let mut exist = None;
         for axis in self.placed.read_along(nest) {
@@ -424,7 +426,7 @@ impl<'a> Emitter<'a> {
         self.code.push(Loops::For { index, start, end: count, step: 1, mode, body });
     }
 
-    /// Nests of a block, along an axis if they run together.
+    /// Nests of a block, fused along an axis if one is given.
     fn group(&mut self, axis: Option<AxisId>, nests: &[Nest], block: AxisId) {
         let Some(axis) = axis else {
             return nests.iter().for_each(|nest| self.nest(nest, 0, Some(block)));

@@ -1,4 +1,4 @@
-//! Nests: loops, lanes, and what is done inside.
+//! Nests: loops, lanes and their bodies.
 
 use lambada_loops::{Mode, Nest as Loops, Operand, Step, Ty};
 use lambada_prim::{Prim, ReduceOp, Scalar};
@@ -11,7 +11,7 @@ use lambada_graph::placed::{BufferId, Content, Direction, Item, Nest};
 use lambada_graph::{Array, AxisId, Mechanism, NodeId, Term};
 
 impl Emitter<'_> {
-    /// A nest, for a block of an axis if one is given. Its first axes are run through around it.
+    /// A nest, for a block of an axis if `part_of` has one. Outer loops run through its first axes.
     pub(super) fn nest(&mut self, nest: &Nest, first: usize, part_of: Option<AxisId>) {
         self.found = self.placed.found(nest).into_iter().collect();
         self.since = self.code.depth();
@@ -21,8 +21,7 @@ impl Emitter<'_> {
             self.begin_additions_of_block(nest);
             self.loops(nest, first, &mut Vec::new());
         }
-        // What has been computed for one index of an axis that was written out depends on no loop.
-        // Elsewhere it is another value.
+        // Values for one index of a written-out axis depend on no loop, but differ elsewhere.
         if !nest.whole.is_empty() {
             let graph = &self.placed.graph;
             let written_out =
@@ -79,7 +78,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// Is what is reduced here asked for, of any copy? Lanes are not told apart.
+    /// The condition under which some copy needs the nest's reductions. `None` if it varies between
+    /// lanes.
     fn guard(&mut self, nest: &Nest) -> Option<Operand> {
         let (cond, holds) = nest.guard?;
         let lanes = nest.vector.is_some_and(|axis| self.graph().free(cond).contains(axis));
@@ -107,8 +107,8 @@ impl Emitter<'_> {
         (Operand::int(0), self.extent(axis))
     }
 
-    /// The loops over an axis: several iterations at once, with all lanes; then those that are
-    /// left, with fewer and fewer lanes.
+    /// The loops over an axis: several iterations at once, with all lanes; then the remainder, with
+    /// fewer and fewer lanes.
     fn axis(&mut self, nest: &Nest, depth: usize, axis: AxisId, sums: &mut Vec<Sum>) {
         if nest.whole.contains(&axis) {
             return self.written_out(nest, depth, axis, sums);
@@ -140,7 +140,7 @@ impl Emitter<'_> {
         let (mut start, end) = self.range(axis);
         for stride in strides {
             let to = if stride.len() == 1 { end } else { self.whole(start, end, stride.len()) };
-            // Where the extent is known, there may be nothing to do.
+            // A known extent may leave no iterations.
             if start != to {
                 self.counted(nest, depth, (start, to), stride, sums);
             }
@@ -151,7 +151,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// All iterations of an axis at once, each with the index that it has.
+    /// All iterations of an axis at once, each with its own index.
     fn written_out(&mut self, nest: &Nest, depth: usize, axis: AxisId, sums: &mut Vec<Sum>) {
         let Operand::Lit(Scalar::Int(count)) = self.extent(axis) else {
             unreachable!("only axes of known extents are written out")
@@ -168,7 +168,7 @@ impl Emitter<'_> {
         self.axes.remove(&axis);
     }
 
-    /// `for index in start..end`, so many iterations at once.
+    /// `for index in start..end`, with the iterations of one stride at once.
     pub(super) fn counted(
         &mut self,
         nest: &Nest,
@@ -193,7 +193,7 @@ impl Emitter<'_> {
             let more = Operand::int(k as i64 * i64::from(lanes));
             all.push(self.code.int(Prim::AddInt, index, more));
         }
-        // Past the last whole step.
+        // After the last whole step.
         let left = partial.then(|| self.code.int(Prim::SubInt, end, index));
         let left = match left {
             Some(left) if self.apart => {
@@ -214,7 +214,7 @@ impl Emitter<'_> {
         self.code.push(Loops::For { index: counter, start, end, step, mode, body });
     }
 
-    /// Where the last whole step ends; a step is a power of two.
+    /// The end of the last whole step; a step is a power of two.
     pub(super) fn whole(&mut self, start: Operand, end: Operand, step: i64) -> Operand {
         let all = self.code.int(Prim::SubInt, end, start);
         let all = self.code.int(Prim::MaxInt, all, Operand::int(0));
@@ -237,7 +237,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// The same value in all lanes.
+    /// The value in all lanes.
     pub(super) fn broadcast(&mut self, value: Operand, lanes: u16) -> Operand {
         let ty = self.code.ty(value);
         if ty.lanes == lanes {
@@ -269,7 +269,7 @@ impl Emitter<'_> {
                 Item::List(id) => self.list(id),
                 Item::Copy(id) => self.copied(id),
                 Item::Add(id, k) => self.term(id, k as usize),
-                // When the loop has ended.
+                // Stored after the loop.
                 Item::Last(_) => {}
             }
         }
@@ -323,7 +323,7 @@ impl Emitter<'_> {
         let Slot::Memory(buf) = self.slots[id.0 as usize] else { return };
         let dims = self.dims(array);
         let value = self.node(term.value, Copy::FIRST);
-        // Lanes add to elements that are one after the other.
+        // Lanes add to consecutive elements.
         let lane = term.over.iter().copied().find(|axis| self.lanes(*axis) > 1);
         let (index, value): (Vec<Operand>, Operand) = match lane {
             Some(axis) => {
@@ -340,7 +340,7 @@ impl Emitter<'_> {
         self.store_at((buf, offset), value);
     }
 
-    /// Nothing has been combined yet.
+    /// Fills a buffer with the unit of its reduction.
     pub(super) fn units(&mut self, id: BufferId) {
         let Content::Node(node) = self.placed.buffer(id).content else { return };
         let (Some((op, _, body)), Slot::Memory(buf)) =

@@ -1,7 +1,8 @@
-//! Several threads: runs of blocks, or of the indices of the outermost axis of a nest that stands
-//! alone, are the iterations of a parallel loop. Each has memory of its own for what is local to a
-//! block, and for the totals over blocks, which are combined in the order of the iterations. How
-//! many there are depends on sizes only, so the results do not depend on the number of threads.
+//! Several threads: runs of blocks, or runs of indices of the outermost axis of a nest outside
+//! blocks, are the iterations of a parallel loop. Each iteration has its own memory for block-local
+//! buffers, and for the totals over blocks, which are combined in the order of the iterations. The
+//! number of iterations depends on sizes only, so the results do not depend on the number of
+//! threads.
 
 use lambada_loops::{Buf, Mode, Nest as Loops, Op, Operand, Step, Ty};
 use lambada_prim::{Prim, ReduceOp, ScalarTy};
@@ -14,20 +15,20 @@ use super::{Emitter, Slot};
 use lambada_graph::placed::{BufferId, Content, Item, Nest, Pass, Placed};
 use lambada_graph::{AxisId, Node};
 
-/// A total: where it is for all iterations, and what holds it afterwards.
+/// A total: its buffer for all iterations, and its location afterwards.
 struct Total {
     id: BufferId,
     all: Buf,
     outside: Slot,
 }
 
-/// What is reduced over the blocks of a pass, if blocks have nothing else to do with each other.
+/// The reductions over the blocks of a pass, if blocks share nothing else.
 pub(crate) fn totals(placed: &Placed, pass: &Pass) -> Option<Vec<BufferId>> {
     let block = placed.block.filter(|_| pass.blocked)?;
     totals_over(placed, block, pass.nests.iter().flat_map(|nest| &nest.items))
 }
 
-/// The same of an axis and what nests do for its indices.
+/// The reductions over an axis by `items`, if its indices share nothing else.
 fn totals_over<'i>(
     placed: &Placed,
     axis: AxisId,
@@ -48,7 +49,7 @@ fn totals_over<'i>(
 }
 
 impl Emitter<'_> {
-    /// The buffers that hold one block, of passes whose blocks run on several threads.
+    /// Block-local buffers of passes whose blocks run on several threads.
     pub(super) fn of_iterations(&self) -> FxHashSet<BufferId> {
         let parallel = self.placed.passes.iter().filter(|pass| totals(self.placed, pass).is_some());
         parallel.flat_map(|pass| self.locals(pass)).collect()
@@ -80,13 +81,13 @@ impl Emitter<'_> {
         });
     }
 
-    /// The outermost axis of a nest that stands alone, and what is reduced over it, if its indices
-    /// have nothing else to do with each other.
+    /// The outermost axis of a nest outside blocks, and the reductions over it, if its indices
+    /// share nothing else.
     pub(super) fn divided(&self, nest: &Nest) -> Option<(AxisId, Vec<BufferId>)> {
         let axis = *nest.axes.iter().find(|axis| !nest.whole.contains(axis))?;
         let in_order = !nest.carries.is_empty() || nest.direction.is_some();
         let sequential = in_order && nest.axes.len() == 1;
-        // What has copies for lanes is combined in all of its elements.
+        // A buffer with copies for lanes is combined in all of its elements.
         let copied = nest.items.iter().any(|item| {
             let along = self.placed.buffer(item.buffer()).axes.contains(&axis);
             along && self.placed.comes_back(nest, *item)
@@ -97,11 +98,11 @@ impl Emitter<'_> {
         totals_over(self.placed, axis, nest.items.iter()).map(|totals| (axis, totals))
     }
 
-    /// A nest that stands alone, on several threads.
+    /// A nest outside blocks, on several threads.
     pub(super) fn nest_in_parts(&mut self, nest: &Nest, axis: AxisId, totals: &[BufferId]) {
         let end = self.extent(axis);
         totals.iter().for_each(|id| self.units(*id));
-        // Parts begin where whole vectors do.
+        // Parts start at whole vectors.
         let unit = if nest.vector == Some(axis) { self.grain.unit } else { 1 };
         let unit = Operand::int(unit);
         let above = self.code.int(Prim::AddInt, end, unit);
@@ -117,8 +118,8 @@ impl Emitter<'_> {
         });
     }
 
-    /// `count` units of work of some nests, in as many iterations of a parallel loop as are worth
-    /// it.
+    /// `count` units of work of some nests, in the worthwhile number of iterations of a parallel
+    /// loop.
     fn in_parts(
         &mut self,
         nests: &[Nest],
@@ -152,7 +153,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// How many iterations there are.
+    /// The number of iterations.
     fn iterations(&mut self, nests: &[Nest], count: Operand, totals: &[BufferId]) -> Operand {
         let mut work = Operand::int(0);
         for nest in nests {
@@ -170,7 +171,7 @@ impl Emitter<'_> {
         self.code.int(Prim::MaxInt, some, Operand::int(1))
     }
 
-    /// How many iterations there are at most for what their totals take, where these have axes.
+    /// Maximal number of iterations that justifies the cost of combining totals with axes.
     fn worth_totals(&mut self, work: Operand, totals: &[BufferId]) -> Option<Operand> {
         let arrays = totals.iter().filter(|id| !self.placed.buffer(**id).axes.is_empty());
         let arrays: Vec<BufferId> = arrays.copied().collect();
@@ -183,7 +184,7 @@ impl Emitter<'_> {
         Some(self.code.int(Prim::MaxInt, worth, Operand::int(cost::FEW_THREADED)))
     }
 
-    /// Memory for a total; that of one with axes holds units already.
+    /// Memory for a total; a total with axes is filled with units.
     fn for_all(&mut self, id: BufferId) -> Total {
         let outside = self.slots[id.0 as usize];
         let all = match outside {
@@ -201,7 +202,7 @@ impl Emitter<'_> {
         Total { id, all, outside }
     }
 
-    /// The same for one iteration.
+    /// The memory of a total for one iteration.
     fn for_one(&mut self, total: &Total) {
         let (op, elem) = self.combined(total.id);
         let unit = Operand::Lit(op.unit(elem));

@@ -1,6 +1,6 @@
-//! Where the terms of a sum are asked for. `Σ_m if m < j { … }` runs up to `j`: what is left out is
-//! not visited, and where the condition holds for all iterations that are done at once it is not
-//! asked. Only between the first and the last of these it is.
+//! The needed range of a sum's terms. `Σ_m if m < j { … }` runs up to `j`: the loop does not visit
+//! skipped terms, and does not test a condition that holds for all iterations at once. It tests
+//! only between the first and the last limit of these.
 
 use lambada_loops::Operand;
 use lambada_prim::Prim;
@@ -21,11 +21,11 @@ pub(super) struct Range {
 /// A condition on the index of an axis.
 struct Limit {
     cond: NodeId,
-    /// The index is below it, or from it on.
+    /// Whether the index is below it, or from it on.
     below: bool,
-    /// What the index is compared with.
+    /// The compared value.
     limit: NodeId,
-    /// What is added to that.
+    /// A constant added to the compared value.
     more: i64,
 }
 
@@ -45,7 +45,7 @@ impl Emitter<'_> {
         let [first, last] = [Prim::MinInt, Prim::MaxInt].map(|op| {
             let known = known.iter().copied();
             let value = known.reduce(|a, b| self.code.int(op, a, b)).expect("there is a copy");
-            // In the range first, so that the addition does not wrap.
+            // Clamped to the range first, so that the addition does not wrap.
             let more = Operand::int(limit.more);
             let [low, high] = [start, end].map(|end| self.code.int(Prim::SubInt, end, more));
             let value = self.code.int(Prim::MaxInt, value, low);
@@ -67,7 +67,7 @@ impl Emitter<'_> {
         ranges
     }
 
-    /// A condition on the axis without which no item asks for anything.
+    /// A condition on the axis without which no item needs the iteration.
     fn limit(&self, nest: &Nest, axis: AxisId, sums: &[Sum]) -> Option<Limit> {
         let finished = |item: &Item| !self.placed.comes_back(nest, *item);
         let reduces = |item: &Item| matches!(item, Item::Reduce(_)) && finished(item);

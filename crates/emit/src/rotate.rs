@@ -1,7 +1,7 @@
-//! Rotating registers: of an array that a nest stores itself, neighbors are read in the last
-//! vectors of it, which are in registers. Where indices go up, these are the vectors below; where
-//! they go down, those above. Lanes of neighbors that do not exist hold anything; nobody asks for
-//! them.
+//! Rotating registers: neighbors in an array that a nest stores itself are read from its last
+//! vectors, which are in registers. With ascending indices these are the vectors below, with
+//! descending ones those above. Lanes of nonexistent neighbors have arbitrary values, which no code
+//! uses.
 
 use lambada_loops::{Cell, Op, Operand, Step, Ty};
 use lambada_prim::{Prim, ScalarTy};
@@ -12,22 +12,22 @@ use super::{Copy, Emitter};
 use lambada_graph::placed::{Direction, Nest};
 use lambada_graph::{Array, ArrayId, Node, NodeId, neighbor};
 
-/// An array of which the last vectors are in registers.
+/// An array whose last vectors are in registers.
 pub(super) struct Rotating {
     /// An element, at the current indices.
     body: NodeId,
     direction: Direction,
-    /// By how many vectors ago it was.
+    /// By age in vectors.
     before: Vec<Cell>,
 }
 
 impl Emitter<'_> {
-    /// Does the loop over the axis at this depth have a direction? Which?
+    /// The direction of the loop over the axis at this depth, if it has one.
     pub(super) fn direction(&self, nest: &Nest, depth: usize) -> Option<Direction> {
         nest.direction.filter(|_| depth + 1 == nest.axes.len())
     }
 
-    /// Registers for what a nest reads of its own arrays.
+    /// Registers for the nest's reads of its own arrays.
     pub(super) fn begin_rotation(&mut self, nest: &Nest) {
         let Some(direction) = nest.direction else { return };
         for (array, _) in self.placed.own_arrays(nest) {
@@ -51,7 +51,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// How many of the last vectors an element so far away needs; none if it comes later.
+    /// The number of last vectors that an element at this distance needs; `None` if it comes later.
     fn vectors(&self, direction: Direction, away: i64) -> Option<usize> {
         let before = match direction {
             Direction::Up => -away,
@@ -74,7 +74,7 @@ impl Emitter<'_> {
         let vectors = self.vectors(direction, away)?;
         let lanes = i64::from(self.lanes);
         let first = match direction {
-            // From a lane of the vector so far below on, to the one above that.
+            // From a lane of the vector at this distance below, to the vector above that.
             Direction::Up => (away + lanes * vectors as i64) as u16,
             Direction::Down => (away % lanes) as u16,
         };
@@ -91,7 +91,7 @@ impl Emitter<'_> {
         Some(self.code.bind(ty, Op::Splice([low, high], first)))
     }
 
-    /// The vector of so many iterations ago; that of this one if it is 0.
+    /// The vector from `before` iterations ago; 0 is the current one.
     fn vector_before(
         &mut self,
         array: ArrayId,
@@ -111,7 +111,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// At the end of an iteration, its vector is the last one.
+    /// Makes the vector of this iteration the last one.
     pub(super) fn rotate(&mut self) {
         let mut arrays: Vec<ArrayId> = self.rotating.keys().copied().collect();
         arrays.sort_unstable();
@@ -125,7 +125,7 @@ impl Emitter<'_> {
         set.into_iter().for_each(|step| self.code.push(step));
     }
 
-    /// The loops over an axis with a direction, of which some ends may be apart.
+    /// The loops over an axis with a direction, with some ends separated.
     pub(super) fn in_order(
         &mut self,
         nest: &Nest,
@@ -151,8 +151,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// The index of an iteration: where a loop has a direction, mirrored in the middle of its
-    /// indices.
+    /// The index of an iteration, mirrored about the middle of the range if the loop counts down.
     pub(super) fn mirrored(&mut self, (start, end): (Operand, Operand), step: i64) -> Operand {
         let last = self.code.int(Prim::SubInt, end, Operand::int(1));
         let last = self.code.int(Prim::SubInt, last, start);

@@ -1,6 +1,6 @@
-//! Reads by lanes of elements of which some may be out of range, as of neighbors, or at places that
-//! have been computed: all at once where they are one after the other and in range, else each at
-//! the nearest index that is. What is read there instead is never asked for.
+//! Lane reads whose elements may be out of range, such as neighbors, or at computed indices: one
+//! vector load if the elements are consecutive and in range, else each lane at the nearest index in
+//! range. No code uses the substituted elements.
 
 use lambada_loops::{Buf, Operand};
 use lambada_prim::Prim;
@@ -42,14 +42,15 @@ impl Emitter<'_> {
             let first: Vec<Operand> =
                 index.iter().map(|i| self.first_lane(*i, axis, copy)).collect();
             let mut in_range = Vec::new();
-            // What lanes without an iteration would read there is not what the last one reads.
+            // A vector load would give lanes without an iteration other elements than the last
+            // iteration's.
             if let Some(left) = self.left() {
                 let all = Operand::int(i64::from(lanes));
                 in_range.push(self.code.prim(Prim::LeInt, &[all, left]));
             }
             for (k, (i, dim)) in first.iter().zip(dims).enumerate() {
                 let further = if k + 1 == dims.len() { i64::from(lanes) } else { 1 };
-                // The index may be any number, so it is not added to.
+                // The index may be any number, so adding to it could wrap.
                 let last = self.code.int(Prim::SubInt, *dim, Operand::int(further));
                 in_range.push(self.code.prim(Prim::LeInt, &[zero, *i]));
                 in_range.push(self.code.prim(Prim::LeInt, &[*i, last]));
@@ -59,8 +60,8 @@ impl Emitter<'_> {
         self.code.load_within(buf, whole, (exist, nearest), (lanes, since))
     }
 
-    /// An index of the first lane: a sum in which the index of the axis is a term, and that depends
-    /// on it in no other way.
+    /// An index of the first lane: a sum with the axis's index as a term, and no other dependence
+    /// on it.
     pub(super) fn first_lane(&mut self, node: NodeId, axis: AxisId, copy: Copy) -> Operand {
         let graph = self.graph();
         if !graph.free(node).contains(axis) {
@@ -69,7 +70,7 @@ impl Emitter<'_> {
         self.sum(&Affine::of(graph, node), axis, copy)
     }
 
-    /// The same of a sum.
+    /// The value of a sum for the first lane.
     pub(super) fn sum(&mut self, affine: &Affine, axis: AxisId, copy: Copy) -> Operand {
         let mut sum = None;
         for (term, times) in affine.terms() {

@@ -1,8 +1,8 @@
-//! How many iterations a loop does at once. The last ones along an axis of lanes are too few for
-//! all lanes. They are done with all lanes nevertheless: a lane without an iteration repeats the
-//! last iteration, so what it reads is in range and what it computes is nothing new. It stores
-//! nothing of its own, and adds nothing to reductions. One loop with all lanes and one iteration
-//! for the rest is less code than loops with half the lanes, a quarter, and so on.
+//! The iterations that a loop runs at once. The remainder along an axis of lanes has too few
+//! iterations for all lanes, but runs with all lanes: a lane without an iteration repeats the last
+//! one, so its reads are in range and it computes no new value. It stores nothing, and adds nothing
+//! to reductions. One loop with all lanes and one iteration for the remainder is less code than
+//! loops with half the lanes, a quarter, and so on.
 
 use lambada_loops::{Buf, Op, Operand, Step, Ty};
 use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy};
@@ -10,30 +10,31 @@ use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy};
 use super::Emitter;
 use super::code::Elements;
 
-/// What one iteration of a loop does.
+/// One iteration of a loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stride {
-    /// How many iterations with lanes.
+    /// The number of iterations with lanes.
     pub(super) count: usize,
     pub(super) lanes: u16,
-    /// Not all lanes have an iteration.
+    /// Whether some lanes have no iteration.
     pub(super) partial: bool,
 }
 
 impl Stride {
-    /// One after the other.
+    /// One iteration at a time.
     pub(super) const ONE: Stride = Stride::whole(1, 1);
 
     pub(super) const fn whole(count: usize, lanes: u16) -> Stride {
         Stride { count, lanes, partial: false }
     }
 
-    /// How many indices it covers.
+    /// The number of covered indices.
     pub(super) fn len(self) -> i64 {
         self.count as i64 * i64::from(self.lanes)
     }
 
-    /// What is left for so many lanes: no more lanes than that, where it is known.
+    /// The stride of a remainder after `lanes` lanes, with no more lanes than a known remainder
+    /// needs.
     pub(super) fn tail((start, end): (Operand, Operand), lanes: u16) -> Option<Stride> {
         let known = match (start, end) {
             (Operand::Lit(Scalar::Int(start)), Operand::Lit(Scalar::Int(end))) => {
@@ -55,18 +56,18 @@ impl Stride {
 }
 
 impl Emitter<'_> {
-    /// How many lanes have an iteration, if not all do.
+    /// The number of lanes with an iteration, if not all have one.
     pub(super) fn left(&self) -> Option<Operand> {
         self.axes.values().find_map(|bound| bound.left)
     }
 
-    /// The number of each lane, or that of the last one with an iteration.
+    /// The number of each lane, at most that of the last one with an iteration.
     pub(super) fn up_to_last(&mut self, lane: Operand, left: Operand) -> Operand {
         let last = self.code.int(Prim::SubInt, left, Operand::int(1));
         self.code.prim(Prim::MinInt, &[lane, last])
     }
 
-    /// A value where a lane has an iteration; the unit of what it is combined by in the others.
+    /// The value in lanes with an iteration, the unit of `op` in all others.
     pub(super) fn masked(&mut self, value: Operand, op: ReduceOp) -> Operand {
         let bound = self.axes.values().find_map(|bound| bound.left.map(|left| (left, bound.lanes)));
         let Some((left, lanes)) = bound else { return value };
@@ -81,8 +82,7 @@ impl Emitter<'_> {
         self.code.prim(select, &[has, value, Operand::Lit(op.unit(elem))])
     }
 
-    /// Elements of a buffer that nobody writes to: so many consecutive ones, or those at the
-    /// offsets.
+    /// Loads elements of a buffer without writes: consecutive ones, or those at the offsets.
     pub(super) fn load(
         &mut self,
         (buf, at): (Buf, Operand),
@@ -94,7 +94,7 @@ impl Emitter<'_> {
         self.code.load(Elements { buf, at, lanes, left }, since)
     }
 
-    /// What consecutive elements are now, or those at the offsets.
+    /// Loads the current values of consecutive elements, or of those at the offsets.
     pub(super) fn load_now(&mut self, (buf, at): (Buf, Operand), lanes: u16) -> Operand {
         let elem = self.code.function.bufs[buf.0 as usize].0;
         let op = match self.left_of(at, lanes) {
@@ -104,7 +104,7 @@ impl Emitter<'_> {
         self.code.bind(Ty { elem, lanes }, op)
     }
 
-    /// `buffer[at] = value`: consecutive elements, or those at the offsets.
+    /// `buffer[at] = value`, for consecutive elements or those at the offsets.
     pub(super) fn store_at(&mut self, (buf, offset): (Buf, Operand), value: Operand) {
         let lanes = self.code.ty(value).lanes;
         self.code.push(match self.left_of(offset, lanes) {
@@ -113,7 +113,8 @@ impl Emitter<'_> {
         });
     }
 
-    /// How many of the consecutive elements from an offset on belong to iterations, if not all do.
+    /// The number of consecutive elements from an offset on that belong to iterations, if not all
+    /// do.
     fn left_of(&self, at: Operand, lanes: u16) -> Option<Operand> {
         self.left().filter(|_| lanes > 1 && self.code.ty(at).lanes == 1)
     }

@@ -1,5 +1,5 @@
-//! Reductions in registers: a cell for each iteration that is done at once, and where what has been
-//! combined goes.
+//! Reductions in registers: a cell for each iteration that runs at once, and the destination of the
+//! combined value.
 
 use lambada_loops::{Cell, Nest as Loops, Op, Operand, Step, Ty};
 use lambada_prim::{Prim, ReduceOp};
@@ -13,13 +13,12 @@ pub(super) struct Sum {
     pub(super) buffer: BufferId,
     op: ReduceOp,
     body: NodeId,
-    /// The axis that is reduced and of which several iterations are done at once: each has cells of
-    /// its own.
+    /// The reduced axis along which several iterations run at once, each with its own cells.
     split: Option<AxisId>,
     cells: Vec<Cells>,
 }
 
-/// Those of one iteration.
+/// The cells of one iteration.
 #[derive(Clone, Copy)]
 struct Cells {
     copy: Copy,
@@ -29,7 +28,7 @@ struct Cells {
 }
 
 impl Emitter<'_> {
-    /// Nothing has been combined yet.
+    /// Cells for the reductions of a nest, initially units.
     pub(super) fn sums(&mut self, nest: &Nest, depth: usize) -> Vec<Sum> {
         let vector = nest.vector.filter(|_| self.lanes > 1);
         let within = vector.is_some_and(|axis| nest.axes[depth..].contains(&axis));
@@ -66,15 +65,15 @@ impl Emitter<'_> {
         sums
     }
 
-    /// The axis of the tile that is reduced, and how many iterations of it are done at once. Where
-    /// states are carried, these share a cell.
+    /// The reduced axis of the tile, and its number of iterations at once. If states are carried,
+    /// these share a cell.
     fn split(&self, nest: &Nest, id: BufferId) -> Option<(AxisId, u8)> {
         let kept = &self.placed.buffer(id).axes;
         let mut tile = nest.tile.iter().copied().filter(|_| nest.carries.is_empty());
         tile.find(|(axis, _)| !kept.contains(axis))
     }
 
-    /// What has been combined goes where it belongs.
+    /// Combines the cells and stores the total in its destination.
     pub(super) fn total(&mut self, sum: &Sum) {
         for cells in sum.cells.chunk_by(|a, b| a.one == b.one) {
             let Cells { copy, one, .. } = cells[0];
@@ -124,8 +123,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// Combines a term of each copy. Terms that are units where a condition does not hold are left
-    /// out there: at once, if it holds for all copies.
+    /// Combines a term of each copy. If terms are units unless a condition holds, they are skipped
+    /// where it fails, and combined at once if it holds for all copies.
     pub(super) fn terms(&mut self, sum: &Sum) {
         let cells = self.cells(sum);
         let Some((cond, then)) = self.optional(sum) else {
@@ -164,8 +163,8 @@ impl Emitter<'_> {
         self.code.push(Loops::If { cond: all, then: together, otherwise });
     }
 
-    /// The cells of the current iterations; those along an axis that is reduced share one, but for
-    /// the axis that is split.
+    /// The cells of the current iterations; iterations along a reduced axis share one, except along
+    /// the split axis.
     fn cells(&self, sum: &Sum) -> Vec<Cells> {
         let kept = self.placed.buffer(sum.buffer).axes.iter().copied();
         let kept: Axes = kept.chain(sum.split).collect();
@@ -177,8 +176,8 @@ impl Emitter<'_> {
         self.copies.iter().map(|copy| own(*copy)).collect()
     }
 
-    /// The condition of terms that are units where it does not hold, if all lanes share it, and the
-    /// terms where it does.
+    /// The condition without which the terms are units, if all lanes share it, and the terms under
+    /// it.
     fn optional(&self, sum: &Sum) -> Option<(NodeId, NodeId)> {
         let (cond, then) = self.asked(sum)?;
         let lanes = |axis: AxisId| self.axes.get(&axis).is_some_and(|bound| bound.lanes > 1);
@@ -187,7 +186,7 @@ impl Emitter<'_> {
         shared.then_some((cond, then))
     }
 
-    /// The condition of terms that are units where it does not hold, and the terms where it does.
+    /// The condition without which the terms are units, and the terms under it.
     pub(super) fn asked(&self, sum: &Sum) -> Option<(NodeId, NodeId)> {
         let graph = self.graph();
         let Node::Choose(cond, then, otherwise) = graph.node(sum.body) else { return None };
@@ -203,11 +202,11 @@ impl Emitter<'_> {
             if all.is_some() {
                 value = self.masked(value, sum.op);
             }
-            // A value that all lanes share is combined once for each of them.
+            // A value shared by all lanes is combined once per lane.
             let lanes = self.axes.values().map(|bound| bound.lanes).max().unwrap_or(1);
             let (cell, value) = match all {
                 Some(all) if lanes == self.lanes => (all, value),
-                // Fewer lanes come once, after the others.
+                // The remainder with fewer lanes comes once, after all others.
                 Some(_) if lanes > 1 => {
                     let value = self.broadcast(value, lanes);
                     (one, self.code.bind(Ty::scalar(elem), Op::Fold(sum.op, value)))

@@ -1,13 +1,13 @@
-//! The iterations that a nest does at once: those of its tile, and those of axes that it writes
+//! The iterations that a nest runs at once: those of its tile, and those of axes that it writes
 //! out.
 
 use lambada_graph::placed::WHOLE;
 use lambada_graph::{Axes, AxisId};
 
-/// Of a tile, and of axes that are written out.
+/// Maximal number of axes: those of a tile, and those that are written out.
 const MOST: usize = 2 + WHOLE;
 
-/// One of them: its number along each axis of the tile.
+/// One of the iterations: its number along each axis of the tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Copy([u8; MOST]);
 
@@ -15,7 +15,7 @@ impl Copy {
     /// The first of all.
     pub(super) const FIRST: Copy = Copy([0; MOST]);
 
-    /// The same one for what depends only on the given axes.
+    /// The representative of all copies that agree along `axes`.
     pub(super) fn along(self, tile: &[AxisId], axes: &Axes) -> Copy {
         let keep = |k: usize| if axes.contains(tile[k]) { self.0[k] } else { 0 };
         let mut copy = Copy::FIRST;
@@ -29,7 +29,7 @@ impl Copy {
         at.map_or(0, |k| usize::from(self.0[k]))
     }
 
-    /// The same one with another number along an axis.
+    /// The copy with another number along an axis.
     pub(super) fn with(mut self, tile: &[AxisId], axis: AxisId, number: usize) -> Copy {
         if let Some(k) = tile.iter().position(|own| *own == axis) {
             self.0[k] = number as u8;

@@ -1,6 +1,6 @@
-//! Elements that lie along one axis in an array, and along another one, that of the lanes, in a
-//! buffer. Lane by lane, each would be read from a row of its own; so the rows of a block become
-//! columns at once.
+//! Elements that are consecutive along one axis in an array and along another, that of the lanes,
+//! in a buffer. Each lane would read from a row of its own; instead a block of rows is transposed
+//! at once.
 
 use lambada_loops::{Buf, Operand, Step};
 use lambada_prim::{Prim, Scalar, ScalarTy};
@@ -9,11 +9,11 @@ use super::{Bound, Copy, Emitter, Slot};
 use lambada_graph::placed::{BufferId, Item, Nest};
 use lambada_graph::{Array, ArrayId, AxisId, Mechanism, Node, NodeId, is_safe, runs_along};
 
-/// What a nest turns around.
+/// A transposition that a nest amounts to.
 struct Turned<'a> {
-    /// The axis along which the elements lie.
+    /// The axis along which the elements are consecutive.
     inner: AxisId,
-    /// That of the lanes, and which of the indices it is.
+    /// The axis of the lanes, and its position among the indices.
     outer: (AxisId, usize),
     array: ArrayId,
     from: Buf,
@@ -22,7 +22,7 @@ struct Turned<'a> {
 }
 
 impl<'a> Emitter<'a> {
-    /// A nest for a block that only turns an array around, if it is one.
+    /// Emits a nest for a block as a transposition, if it is one.
     pub(super) fn transposed(&mut self, nest: &Nest, first: usize) -> bool {
         let Some(turned) = self.turned(nest, first) else { return false };
         let Turned { inner, outer: (outer, position), array, from, index, to: (id, to) } = turned;
@@ -46,7 +46,7 @@ impl<'a> Emitter<'a> {
         });
         let lanes = self.lanes;
         self.code.push(Step::Transpose { to, to_row, from, from_row, rows, cols, lanes });
-        // What has been computed is for the first indices.
+        // Computed values belong to the first indices.
         let graph = self.graph();
         self.code.forget(&|node| [inner, outer].iter().any(|a| graph.free(node).contains(*a)));
         true
@@ -73,7 +73,7 @@ impl<'a> Emitter<'a> {
         let position = index.iter().position(|i| graph.index(*i) == Some(outer))?;
         let mut others = index.iter().enumerate().filter(|(k, _)| *k != position);
         let once = !others.any(|(_, i)| graph.free(*i).contains(outer));
-        // A few columns are read as fast one by one.
+        // A few columns are read just as fast one by one.
         let few = matches!(graph.lit(graph.axis(inner).extent), Some(Scalar::Int(n)) if n < i64::from(self.lanes));
         let numbers = graph.inputs[*k as usize].elem != ScalarTy::Bool;
         let in_lanes = self.held(id).last() == Some(&outer);

@@ -1,4 +1,4 @@
-//! Scalars of the graph: written out, or read from buffers.
+//! Scalars of the graph: computed in place, or read from buffers.
 
 use lambada_loops::{Buf, Operand};
 use lambada_prim::{Prim, Scalar, ScalarTy};
@@ -11,7 +11,7 @@ use lambada_graph::{
 };
 
 impl Emitter<'_> {
-    /// A scalar, for the given one of the iterations that are computed at once.
+    /// A scalar, for one of the iterations that run at once.
     pub(super) fn node(&mut self, node: NodeId, copy: Copy) -> Operand {
         let graph = self.graph();
         let copy = copy.along(&self.tile, graph.free(node));
@@ -71,7 +71,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// The index of an axis: one for each lane.
+    /// The index of an axis, one per lane.
     fn index(&mut self, axis: AxisId, copy: Copy) -> Operand {
         let bound = &self.axes[&axis];
         let (first, lanes) = (bound.copies[copy.of(&self.tile, axis)], bound.lanes);
@@ -107,7 +107,7 @@ impl Emitter<'_> {
                 (buf, if given { 0 } else { self.since })
             }
         };
-        // One that depends on no index is as it is written.
+        // An array independent of all current indices is read as stored.
         let whole = graph.array_facts(array).free.is_empty() && slides(graph, array, index);
         if let (Array::Map(..), Some(id), false) =
             (graph.array(array), self.found.get(&Content::Array(array)).copied(), whole)
@@ -128,8 +128,8 @@ impl Emitter<'_> {
         self.code.load_if(cond, buf, offset, since)
     }
 
-    /// Indices, of which the last is that of the first lane where lanes are consecutive; and how
-    /// many then.
+    /// Indices, the last one that of the first lane if lanes are consecutive; and the number of
+    /// lanes then.
     fn indices(&mut self, index: &[NodeId], copy: Copy) -> (Vec<Operand>, Option<u16>) {
         let graph = self.graph();
         let contiguous = self.lane_of(index).filter(|axis| runs_along(graph, index, *axis));
@@ -154,8 +154,7 @@ impl Emitter<'_> {
         cond.unwrap_or(Operand::Lit(Scalar::Bool(true)))
     }
 
-    /// An element of an array that has been stored, for the current indices of the axes that it
-    /// depends on.
+    /// An element of a stored array, for the current indices of the axes that it depends on.
     fn part(
         &mut self,
         (array, id, buf): (ArrayId, BufferId, Buf),
@@ -239,8 +238,8 @@ impl Emitter<'_> {
 
     // Buffers
 
-    /// Where the buffer's element is for the current indices, and how many lanes are consecutive
-    /// from there on.
+    /// The offset of the buffer's element at the current indices, and the number of consecutive
+    /// lanes from there.
     pub(super) fn place(&mut self, id: BufferId, copy: Copy) -> (Operand, Option<u16>) {
         let local = self.placed.buffer(id).local;
         let (axes, dims) = (self.held(id), self.held_sizes(id));
@@ -258,7 +257,7 @@ impl Emitter<'_> {
             };
             index.push(if blocked {
                 let start = self.block_start;
-                // In the block, the index is counted from its start.
+                // In the block, the index counts from the block's start.
                 self.within(global, start)
             } else {
                 global
@@ -267,7 +266,7 @@ impl Emitter<'_> {
         (self.offset(&index, &dims), consecutive)
     }
 
-    /// The sizes that a buffer has in memory.
+    /// The sizes of a buffer in memory.
     pub(super) fn held_sizes(&mut self, id: BufferId) -> Vec<Operand> {
         let local = self.placed.buffer(id).local;
         let blocked = |axis: AxisId| local && Some(axis) == self.placed.block;
@@ -275,7 +274,7 @@ impl Emitter<'_> {
         axes.into_iter().map(|a| if blocked(a) { len } else { self.extent(a) }).collect()
     }
 
-    /// How far from each other the elements of a buffer are for neighbors along an axis.
+    /// The distance between a buffer's elements for neighbors along an axis.
     pub(super) fn row(&mut self, id: BufferId, axis: AxisId) -> Operand {
         let sizes = self.held_sizes(id);
         let position = self.held(id).iter().position(|own| *own == axis);

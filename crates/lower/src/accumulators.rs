@@ -1,5 +1,5 @@
-//! Accumulators: a cell for a scalar that no call adds to, else its own memory, that of the first
-//! value where nobody needs that.
+//! Accumulators: a cell for a scalar that no call adds to; else separate memory, that of the
+//! initial value if it is dead.
 
 use lambada_anf::{Atom, Param, Var};
 use lambada_loops::{Mode, Operand};
@@ -68,7 +68,7 @@ impl<'a> Lower<'a> {
         self.code.store(buf, at, new);
     }
 
-    /// `place[offset ..] += part`: parts are contiguous, so one loop does for all ranks.
+    /// `place[offset ..] += part`: parts are contiguous, so one loop serves all ranks.
     fn add_part(&mut self, part: &Place, place: &Place, offset: Operand) {
         let len = self.code.len(&part.dims);
         self.counted("j", len, Mode::Independent, |lower, j| {

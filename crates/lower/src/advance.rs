@@ -1,6 +1,5 @@
-//! From one state to the next: a parallel assignment. All new values are there; each array is
-//! already in its buffer, or in one whose name can be exchanged with that of its buffer, or is
-//! copied.
+//! From one state to the next: a parallel assignment of computed values. Each array stays in its
+//! buffer, or swaps buffer names with its current place, or is copied.
 
 use lambada_loops::Step;
 
@@ -15,12 +14,12 @@ struct Next<'s> {
     way: Way,
 }
 
-/// How it gets into its buffer.
+/// How the next value reaches its buffer.
 #[derive(Clone, Copy, PartialEq)]
 enum Way {
-    /// It is there.
+    /// It is already there.
     Stay,
-    /// The buffer takes the name of the one where it is.
+    /// The buffer swaps names with the one that holds the value.
     Swap(StorageId),
     Copy,
 }
@@ -52,7 +51,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Stay where possible, swap where possible; each buffer for one array.
+    /// Stay if possible, else swap if possible; each buffer serves one array.
     fn choose_ways(&self, arrays: &mut [Next]) {
         let mut claimed = Vec::new();
         for next in arrays.iter_mut() {
@@ -73,8 +72,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Is the next value all of a buffer of the state, or of a spare one, that lives as long as the
-    /// array's own?
+    /// Whether the next value is a whole buffer of the state, or a spare one, that lives as long as
+    /// the array's own.
     fn is_exchangeable(&self, arrays: &[Next], k: usize) -> bool {
         let (from, held) = (&arrays[k].from, arrays[k].held);
         let (Some(home), Some(own)) = (self.memory.whole(from), self.memory.whole(&held.place))
@@ -92,8 +91,8 @@ impl Lower<'_> {
         in_pool && home.level == own.level && home.len == own.len
     }
 
-    /// What cannot be copied into its buffer, because that holds the next value of another, or has
-    /// another size, is copied to a new one.
+    /// Copies a next value to a new buffer if its own buffer holds the next value of another array,
+    /// or has another size.
     fn make_room(&mut self, arrays: &mut [Next]) {
         for k in 0..arrays.len() {
             if arrays[k].way != Way::Copy {
@@ -131,7 +130,7 @@ impl Lower<'_> {
                 continue;
             }
             self.code.push(Step::Swap(self.memory.buf(own), self.memory.buf(other)));
-            // What the state's buffer held is now under the other name.
+            // The previous content of the state's buffer has the other name now.
             pairs[k + 1..]
                 .iter_mut()
                 .filter(|(_, wants)| *wants == own)

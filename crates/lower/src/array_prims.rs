@@ -1,4 +1,4 @@
-//! Array primitives: a kernel, told the sizes of the axes that its row names.
+//! Array primitives: a kernel that receives the sizes of the axes of its table row.
 
 use lambada_anf::{Param, Var};
 use lambada_loops::{Buf, Operand, Step};

@@ -1,4 +1,4 @@
-//! Arrays that are filled, listed or given, and updates.
+//! Array constructors (fill, literal, constant) and updates.
 
 use std::rc::Rc;
 
@@ -12,7 +12,7 @@ use crate::memory::{Place, Value};
 use crate::moves::few;
 
 impl<'a> Lower<'a> {
-    /// One flat fill, whatever the rank.
+    /// One flat fill, for any rank.
     pub(crate) fn fill(&mut self, bind: &Param, value: Atom) {
         let value = self.env.operand(value);
         if bind.ty.dims.is_empty() {
@@ -57,8 +57,8 @@ impl<'a> Lower<'a> {
         Place { storage: self.memory.foreign(buf), offset: Operand::int(0), dims }
     }
 
-    /// `[a, b, c]`: in registers where only elements at constant places are wanted, constant data
-    /// where it is constant, else in memory.
+    /// `[a, b, c]`: in registers if only elements at constant indices are used, constant data if
+    /// all elements are constant, else in memory.
     pub(crate) fn array(&mut self, bind: &Param, items: &[Atom]) {
         let value = if bind.ty.rank() > 1 {
             Value::Array(self.rows(bind, items))
@@ -85,7 +85,7 @@ impl<'a> Lower<'a> {
         Value::Array(place)
     }
 
-    /// Rows that have been built in their slots are there already.
+    /// Places rows; rows built in their slots need no copy.
     fn rows(&mut self, bind: &Param, items: &[Atom]) -> Place {
         let rows: Vec<Place> = items.iter().map(|item| self.env.place(*item)).collect();
         let (place, slots) = self.rows_target(bind, items, &rows);
@@ -117,7 +117,7 @@ impl<'a> Lower<'a> {
         (0..count).map(|k| self.slot(place, Operand::int(k as i64))).collect()
     }
 
-    /// In place, if nobody needs the old array; else in a copy.
+    /// Updates in place if the old array is dead; else in a copy.
     pub(crate) fn update(&mut self, bind: &Param, array: Var, index: &[Atom], value: Atom) {
         let old = self.env.place(array.into());
         let index = self.env.operands(index);
@@ -147,7 +147,7 @@ impl<'a> Lower<'a> {
 
     // Loops that the lowering itself needs
 
-    /// `for index < end`; `body` is given the index.
+    /// `for index < end`; `body` receives the index.
     pub(crate) fn counted(
         &mut self,
         hint: &str,
@@ -163,7 +163,7 @@ impl<'a> Lower<'a> {
     }
 }
 
-/// The values as constant data, if they all are constant.
+/// The values as constant data, if all are constant.
 fn constants(values: &[Operand]) -> Option<Tensor> {
     let scalars: Vec<Scalar> = values
         .iter()

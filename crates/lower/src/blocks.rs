@@ -1,4 +1,4 @@
-//! Blocks and statements, and where their arrays are wanted.
+//! Blocks and statements, and the places where their arrays are wanted.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,12 +9,12 @@ use lambada_prim::ScalarTy;
 use crate::Lower;
 use crate::memory::{Place, StorageId, Value};
 
-/// Among how many of the newest buffers of a body one is looked for that is free.
+/// Maximal number of newest buffers of a body that are searched for a free one.
 const RECENT: usize = 64;
 
 impl<'a> Lower<'a> {
-    /// Lowers the statements of the current block; gives its results. `wants` says where they
-    /// should be, result by result; where they are not, the caller moves them.
+    /// Lowers the statements of the current block; returns its results. `wants` has the wanted
+    /// place of each result; the caller moves results that are elsewhere.
     pub(crate) fn block(&mut self, block: &'a Block, wants: &[Option<Place>]) -> Vec<Value> {
         self.plan(block, wants);
         for (k, stm) in block.stms.iter().enumerate() {
@@ -72,9 +72,9 @@ impl<'a> Lower<'a> {
 
     // Plans
 
-    /// Decides where arrays of the block should be built: a result where it is wanted, what a
-    /// result is an update of in the same place, a row of an array literal in its slot. These are
-    /// wishes: whoever builds asks whether the place is free.
+    /// Plans where arrays of the block should be built: a result in its wanted place, the source of
+    /// an updated result in the same place, a row of an array literal in its slot. Plans are
+    /// wishes: the builder checks whether the place is free.
     fn plan(&mut self, block: &'a Block, wants: &[Option<Place>]) {
         let mut wishes: HashMap<Var, Place> = HashMap::new();
         for (result, want) in block.results.iter().zip(wants) {
@@ -82,7 +82,7 @@ impl<'a> Lower<'a> {
                 wishes.entry(*var).or_insert_with(|| place.clone());
             }
         }
-        // What is wanted in a part of an array whose index a check further down may be about.
+        // Arrays wanted in a part of another array; a later check may be about its index.
         let mut parts: HashSet<Var> = HashSet::new();
         for (k, stm) in block.stms.iter().enumerate().rev() {
             if is_check(stm) {
@@ -92,8 +92,8 @@ impl<'a> Lower<'a> {
             self.want_parts(&block.stms[..=k], &mut wishes);
             parts.extend(self.new_part(block, k, &mut wishes));
             for (which, bind) in stm.binds.iter().enumerate() {
-                // Sizes may be equal only where a branch has found them so; what is built before
-                // that would not fit.
+                // Sizes may be equal only because a branch tested them; an array built before would
+                // not fit.
                 let wished = wishes.remove(&bind.var);
                 if let Some(place) = wished.filter(|place| self.fits(bind, place)) {
                     let others: Option<HashSet<Var>> =
@@ -120,9 +120,9 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// The new part of an array that is updated, `tape with [i] = row`, is built in the array, if
-    /// that is a parameter of the current block and nobody looks at it until then. Not before a
-    /// check: the index may be in range only behind it. Gives the part.
+    /// Plans to build the new part of an updated array, `tape with [i] = row`, in the array, if it
+    /// is a parameter of the current block and not read until then. A check ends the plan, because
+    /// the index may be in range only after the check. Returns the part.
     fn new_part(
         &mut self,
         block: &Block,
@@ -157,7 +157,7 @@ impl<'a> Lower<'a> {
         None
     }
 
-    /// The place of a parameter of the current block, if it is ours and no statement of the current
+    /// The place of a parameter of the current block, if it is writable and no statement of the
     /// block before the k-th, which ends it, mentions any of it.
     fn untouched_until(&self, array: Var, k: usize) -> Option<Place> {
         let Some(Value::Array(place)) = self.env.known(array) else { return None };
@@ -180,18 +180,18 @@ impl<'a> Lower<'a> {
         found
     }
 
-    /// Has an array that is yet to be built evidently the sizes of the place?
+    /// Whether a planned array evidently has the sizes of the place.
     pub(crate) fn fits(&self, bind: &Param, place: &Place) -> bool {
         self.is_known(bind) && self.env.dims(&bind.ty) == place.dims
     }
 
-    /// Are the sizes of an array that is yet to be built known already?
+    /// Whether the sizes of a planned array are already known.
     fn is_known(&self, bind: &Param) -> bool {
         bind.ty.dims.iter().all(|d| d.as_var().is_none_or(|v| self.env.is_bound(v)))
     }
 
-    /// `which` of the statement's bindings is wanted in a place: so is what it is made from, where
-    /// that ends here.
+    /// Propagates the wanted place of bind number `which` to the arrays that it is made from and
+    /// that end there.
     fn hand_on(
         &mut self,
         stm: &Stm,
@@ -227,15 +227,15 @@ impl<'a> Lower<'a> {
         }
     }
 
-    // Buffers for what is built
+    // Buffers for new arrays
 
-    /// Where to build an array: where it is wanted, if that is free while and after the current
-    /// statement runs; else in new memory.
+    /// The place to build an array: its wanted place, if that is free during and after the current
+    /// statement; else new memory.
     pub(crate) fn target(&mut self, bind: &Param) -> Place {
         self.target_apart(bind, &[])
     }
 
-    /// As `target`, but apart from what the statement builds as well.
+    /// [`Self::target`] apart from the places that the statement also builds in.
     pub(crate) fn target_apart(&mut self, bind: &Param, taken: &[Place]) -> Place {
         match self.memory.wanted(bind.var) {
             Some(place) if self.is_free(place, &[]) && self.is_apart(place, taken) => place.clone(),
@@ -243,13 +243,12 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Does the place share no element with any of the others?
+    /// Whether the place shares no element with any of the others.
     pub(crate) fn is_apart(&self, place: &Place, others: &[Place]) -> bool {
         !others.iter().any(|other| self.memory.overlap(other.storage, place.storage))
     }
 
-    /// Memory for an array: that of an array of the same length which nobody needs any more, or
-    /// new.
+    /// Memory for an array: that of a dead array of the same length, or new.
     pub(crate) fn alloc(&mut self, bind: &Param) -> Place {
         let dims = self.env.dims(&bind.ty);
         let len = self.code.len(&dims);
@@ -264,7 +263,7 @@ impl<'a> Lower<'a> {
         self.alloc_at(level, bind.ty.elem.scalar(), dims, self.env.hint(bind.var), origin)
     }
 
-    /// Has the buffer held an array that neither the current statement nor a later one mentions?
+    /// Whether the buffer has held an array that no current or later statement mentions.
     fn is_idle(&self, storage: StorageId, elem: ScalarTy, len: Operand) -> bool {
         self.memory.is_given(storage)
             && self.memory.home(storage).is_some_and(|home| home.len == len)

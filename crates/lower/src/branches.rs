@@ -1,8 +1,8 @@
 //! `if`: scalars through cells, arrays in memory that both branches fill.
 //!
-//! An array goes, in this order, into the memory that one of the branches updates in place, if
-//! nobody needs that any more; to where the result is wanted; into new memory. Where its sizes are
-//! themselves results of the `if`, each branch makes the memory and exchanges names with an empty
+//! An array goes, in this order, into the memory that one of the branches updates in place, if that
+//! is otherwise dead; into the wanted place of the result; into new memory. If its sizes are
+//! results of the `if` themselves, each branch allocates the memory and swaps names with an empty
 //! buffer made before.
 
 use std::collections::HashSet;
@@ -16,11 +16,11 @@ use crate::Lower;
 use crate::code::Kind;
 use crate::memory::{Home, Place, Value};
 
-/// Where the branches leave a result.
+/// The joint destination of a result of the branches.
 pub(crate) enum Joint {
     Cell(Cell),
     Place(Place),
-    /// A buffer whose memory is made in the branch.
+    /// A buffer whose memory a branch allocates.
     Later(Buf),
 }
 
@@ -45,7 +45,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Nothing to run: both values are there.
+    /// A choice without statements: both values exist.
     fn choose(&mut self, stm: &Stm, cond: Operand, then: &Block, otherwise: &Block) {
         for ((bind, a), b) in stm.binds.iter().zip(&then.results).zip(&otherwise.results) {
             let args = vec![cond, self.env.operand(*a), self.env.operand(*b)];
@@ -80,7 +80,8 @@ impl<'a> Lower<'a> {
 
     fn joint_place(&mut self, bind: &Param, taken: &[Place]) -> Place {
         let dims = self.env.dims(&bind.ty);
-        // What the branches bind is not there yet: beyond it are the arrays from around the `if`.
+        // Variables of the branches are not bound yet; the arrays beyond them come from around the
+        // `if`.
         let origins = self.env.facts().origins_until(bind.var, &|v| self.env.is_bound(v));
         let origin = origins.into_iter().find_map(|v| self.reusable(v, &dims, taken));
         match (origin, self.memory.wanted(bind.var)) {
@@ -90,8 +91,8 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// The place of an array from around the `if` that nobody needs after it. Its sizes are those
-    /// of the result, not only in the branch that gives it.
+    /// The place of an array from around the `if` that is dead after it. Its sizes must be those of
+    /// the result, not only in the branch that returns it.
     fn reusable(&self, var: Var, dims: &[Operand], taken: &[Place]) -> Option<Place> {
         match self.env.known(var) {
             Some(Value::Array(place))
@@ -140,7 +141,7 @@ impl<'a> Lower<'a> {
                 }
             }
         }
-        // What is made here has its own memory, so the moves cannot disturb it; what is copied is
+        // Arrays allocated here have their own memory, so the moves cannot disturb them; copies are
         // read first.
         let made = self.made_here(later);
         self.move_all(moves);
@@ -149,7 +150,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Each array as a whole buffer of this body, of its own.
+    /// Each array as a separate whole buffer of this body.
     pub(crate) fn made_here(&mut self, arrays: Vec<Place>) -> Vec<Place> {
         let mut used: HashSet<Buf> = HashSet::new();
         let level = self.code.level();
@@ -173,7 +174,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// The place of an array whose buffer has got its memory inside of the statement that binds it.
+    /// The place of an array whose buffer gets its memory inside the statement that binds it.
     pub(crate) fn named(&mut self, buf: Buf, bind: &Param) -> Place {
         let dims = self.env.dims(&bind.ty);
         let home = Home { level: self.code.level(), len: self.code.len(&dims) };
@@ -181,7 +182,7 @@ impl<'a> Lower<'a> {
     }
 }
 
-/// Do the sizes depend on other bindings of the list?
+/// Whether the sizes depend on other binds of the list.
 pub(crate) fn is_sized_by(bind: &Param, list: &[Param]) -> bool {
     bind.ty.dims.iter().any(|d| list.iter().any(|p| Atom::Var(p.var) == *d))
 }

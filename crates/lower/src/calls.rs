@@ -1,4 +1,4 @@
-//! Calls: arguments by reference, and results where they are wanted; see [`crate::signatures`].
+//! Calls: arguments by reference, and results in their wanted places; see [`crate::signatures`].
 
 use std::rc::Rc;
 
@@ -10,14 +10,14 @@ use crate::Lower;
 use crate::memory::{Place, Value};
 use crate::signatures::{Signature, Way};
 
-/// A call that is being lowered.
+/// A call during lowering.
 struct Call<'a> {
     stm: &'a Stm,
     callee: &'a Function,
     signature: &'a Signature,
     /// The arguments.
     values: Vec<Value>,
-    /// What the function may write to, as far as that is decided.
+    /// Places that the function may write to, as decided so far.
     taken: Vec<Place>,
 }
 
@@ -38,7 +38,7 @@ impl<'a> Lower<'a> {
             let place = self.env.place((*acc).into());
             passed.push(Arg::Buffer(self.pointer(&place)));
         }
-        // By result: where it is, or what takes it.
+        // By result: its place, or the destination that receives it.
         let mut results: Vec<Result<Place, Given>> = Vec::new();
         for (k, way) in signature.ways.iter().enumerate() {
             results.push(match way {
@@ -61,8 +61,8 @@ impl<'a> Lower<'a> {
         self.bind_results(stm, results);
     }
 
-    /// What the call is given for parameters; by parameter, the place of an array that becomes the
-    /// function's own.
+    /// The arguments of the call; by parameter, the place of an array that becomes the function's
+    /// own.
     fn arguments(&mut self, call: &mut Call<'a>) -> (Vec<Arg>, Vec<Option<Place>>) {
         let (mut passed, mut places) = (Vec::new(), Vec::new());
         for k in 0..call.values.len() {
@@ -82,7 +82,8 @@ impl<'a> Lower<'a> {
         (passed, places)
     }
 
-    /// An argument for the function to overwrite: its memory, if nobody else needs it, or a copy.
+    /// An argument for the function to overwrite: its memory if no other code needs it, else a
+    /// copy.
     fn own(&mut self, call: &Call<'a>, k: usize, place: &Place) -> Place {
         let is_alone = call.values.iter().enumerate().all(|(j, other)| match other {
             Value::Array(other) => j == k || !self.memory.overlap(other.storage, place.storage),
@@ -100,13 +101,13 @@ impl<'a> Lower<'a> {
         copy
     }
 
-    /// Where a result is wanted, if the function may write there.
+    /// The wanted place of a result, if the function may write there.
     fn wanted_apart(&self, call: &Call<'a>, k: usize) -> Option<Place> {
         let wanted = self.memory.wanted(call.stm.binds[k].var)?;
         (self.is_free(wanted, &[]) && self.is_apart(wanted, &call.taken)).then(|| wanted.clone())
     }
 
-    /// Memory for a result whose sizes the arguments say.
+    /// Memory for a result whose sizes follow from the arguments.
     fn destination(&mut self, call: &Call<'a>, k: usize) -> Place {
         let ty: &Ty = &call.callee.results[k];
         let size = |dim: &Atom| match dim {
@@ -130,7 +131,7 @@ impl<'a> Lower<'a> {
         self.alloc_at(self.code.level(), ty.elem.scalar(), dims, hint, origin)
     }
 
-    /// What takes a result that the call gives.
+    /// The destination of a result that the function hands out.
     fn taker(&mut self, call: &Call<'a>, k: usize, way: Way) -> Given {
         let (bind, elem) = (&call.stm.binds[k], call.callee.results[k].elem.scalar());
         let hint = self.env.hint(bind.var);
@@ -141,7 +142,7 @@ impl<'a> Lower<'a> {
         Given::Buffer(self.code.alloc(level, elem, &nothing, hint, None))
     }
 
-    /// Scalars first: they are the sizes of arrays.
+    /// Binds the results, scalars first, because they are the sizes of arrays.
     fn bind_results(&mut self, stm: &Stm, results: Vec<Result<Place, Given>>) {
         let mut arrays = Vec::new();
         for (bind, result) in stm.binds.iter().zip(results) {

@@ -1,12 +1,11 @@
-//! The function under construction, and where in it code is being added.
+//! The function under construction, and the position where code is added.
 //!
-//! Open bodies form a stack of levels: the function, then the loops and branches around the point
-//! where code is being added. A primitive is placed at the outermost level where its operands are
-//! known, so address arithmetic leaves the loops that it does not depend on; primitives are total
-//! and pure, which makes this always right. Only index arithmetic also leaves branches: anything
-//! else may be costly and is not wanted where its branch is not taken. An equal primitive that is
-//! known at its level is used again. Finished loops are split where that leaves tests and divisions
-//! out ([`split`]).
+//! Open bodies form a stack of levels: the function, then the loops and branches around the current
+//! position. A primitive is placed at the outermost level where its operands are known, so address
+//! arithmetic leaves the loops that it does not depend on. This is always correct, because
+//! primitives are total and pure. Only index arithmetic also leaves branches, because any other
+//! primitive may be costly if its branch is not taken. An equal primitive known at its level is
+//! reused. Finished loops are split if that removes tests and divisions ([`split`]).
 
 mod copies;
 mod library;
@@ -27,7 +26,7 @@ use crate::memory::StorageId;
 
 pub(crate) use split::Each;
 
-/// What an open body belongs to.
+/// The construct that an open body belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// The function: outermost.
@@ -36,8 +35,8 @@ pub(crate) enum Kind {
     Branch,
     /// A loop.
     Loop,
-    /// A loop or a function that hands out nodes: these outlive an iteration, or the call, and
-    /// other memory does not.
+    /// A loop or a function that hands out nodes: these outlive an iteration or the call, unlike
+    /// other memory.
     Keeping,
     /// A loop whose memory outlives the iteration: its state changes size, so each iteration makes
     /// the buffers of the next.
@@ -50,7 +49,7 @@ struct Level {
     stmts: Vec<Stmt>,
     known: HashMap<(Prim, Vec<Operand>), Operand>,
     allocates: bool,
-    /// The buffers that it allocates, oldest first.
+    /// The buffers that the body allocates, oldest first.
     homes: Vec<StorageId>,
 }
 
@@ -61,15 +60,15 @@ pub(crate) struct Code {
     levels: Vec<Level>,
     /// By register: the level that binds it.
     level_of: Vec<usize>,
-    /// By register: is it known not to be negative?
+    /// By register: whether it is known to be nonnegative.
     natural: Vec<bool>,
     /// The number of each site.
     sites: HashMap<Site, u32>,
-    /// The place in the program that the statements being added come from, as far as that is known.
+    /// The source span of the statements being added, if known.
     near: Option<Span>,
-    /// What has been divided by what, by the quotient.
+    /// By quotient: dividend and divisor.
     quotients: HashMap<Operand, (Operand, Operand)>,
-    /// So many statements may still be added by splitting loops.
+    /// The number of statements that splitting loops may still add.
     room: usize,
 }
 
@@ -97,12 +96,12 @@ impl Code {
 
     // The interface of the function
 
-    /// The first parameters, so many of them, are sizes.
+    /// Declares the first `count` parameters as sizes.
     pub(crate) fn set_sizes(&mut self, count: usize) {
         self.function.sizes = count;
     }
 
-    /// A scalar parameter; a size is not negative.
+    /// A scalar parameter; a size is nonnegative.
     pub(crate) fn scalar_param(&mut self, elem: ScalarTy, is_size: bool, hint: Rc<str>) -> Reg {
         let reg = self.reg(elem, 0, hint);
         self.natural[reg.0 as usize] = is_size;
@@ -123,14 +122,14 @@ impl Code {
 
     // Places in the program
 
-    /// From here on code comes from the place, if it is known; gives where it has come from so far.
+    /// Sets the source span of the code from here on, if known; returns the previous one.
     pub(crate) fn come_from(&mut self, place: Option<Span>) -> Option<Span> {
         let around = self.near;
         self.near = place.or(around);
         around
     }
 
-    /// From here on code comes from where it has come from before, if that was known.
+    /// Restores the source span of the code, if it was known.
     pub(crate) fn go_back(&mut self, around: Option<Span>) {
         self.near = around.or(self.near);
     }
@@ -146,7 +145,7 @@ impl Code {
         self.push(Step::Inspect { number, values });
     }
 
-    /// The number of a site; equal ones are one.
+    /// The number of a site; equal sites share it.
     pub(crate) fn site(&mut self, site: &Site) -> u32 {
         if let Some(known) = self.sites.get(site) {
             return *known;
@@ -168,9 +167,9 @@ impl Code {
         });
     }
 
-    /// Closes the innermost body. It allocates memory where that is first mentioned ([`sinking`]).
-    /// A loop's body that allocates becomes a `Scope`, so that its memory is free again after each
-    /// iteration; nodes stay where the loop hands them on, which is memory of the body around.
+    /// Closes the innermost body. It allocates memory at its first use ([`sinking`]). A loop's body
+    /// that allocates becomes a `Scope`, so that its memory is free after each iteration. Nodes
+    /// that the loop hands on stay, in memory of the body around.
     pub(crate) fn close(&mut self) -> Vec<Stmt> {
         let level = self.levels.pop().expect("a body is open");
         let release = match level.kind {
@@ -179,7 +178,7 @@ impl Code {
             Kind::Branch | Kind::Growing => None,
             Kind::Function => None, // who calls does it
         };
-        // What is not released is memory of the body around.
+        // Unreleased memory belongs to the body around.
         if level.kind != Kind::Function && release != Some(Release::All) {
             self.innermost().allocates |= level.allocates;
         }
@@ -199,7 +198,7 @@ impl Code {
         self.levels.len() - 1
     }
 
-    /// Does the innermost body allocate?
+    /// Whether the innermost body allocates.
     pub(crate) fn allocates(&self) -> bool {
         self.levels[self.level()].allocates
     }
@@ -208,7 +207,7 @@ impl Code {
         self.innermost().stmts.push(stmt.into());
     }
 
-    /// What has been divided by a number, if the operands are the quotient and the rest.
+    /// The dividend, if the operands are its quotient and remainder by a number.
     pub(crate) fn whole(&self, [quotient, rest]: [Operand; 2], by: Operand) -> Option<Operand> {
         let (x, divisor) = self.quotients.get(&quotient)?;
         let key = (Prim::RemInt, vec![*x, by]);
@@ -251,12 +250,12 @@ impl Code {
         self.function.bufs[buf.0 as usize].0
     }
 
-    /// What people call a buffer.
+    /// Name hint of a buffer.
     pub(crate) fn hint(&self, buf: Buf) -> Rc<str> {
         self.function.bufs[buf.0 as usize].1.clone()
     }
 
-    /// What in the program makes the buffer, if that is known.
+    /// The source span of the array that the buffer holds, if known.
     pub(crate) fn origin(&self, buf: Buf) -> Option<Span> {
         self.function.origins.get(&buf).copied()
     }
@@ -269,12 +268,12 @@ impl Code {
         }
     }
 
-    /// What a cell holds.
+    /// The type of a cell.
     pub(crate) fn cell_elem(&self, cell: Cell) -> ScalarTy {
         self.function.cells[cell.0 as usize].0.elem
     }
 
-    /// The level that knows the operand.
+    /// The outermost level at which the operand is known.
     pub(crate) fn level_of(&self, operand: Operand) -> usize {
         match operand {
             Operand::Reg(reg) => self.level_of[reg.0 as usize],
@@ -282,7 +281,7 @@ impl Code {
         }
     }
 
-    /// Whether it is known not to be negative.
+    /// Whether it is known to be nonnegative.
     pub(crate) fn is_natural(&self, operand: Operand) -> bool {
         match operand {
             Operand::Reg(reg) => self.natural[reg.0 as usize],
@@ -292,7 +291,7 @@ impl Code {
 
     // Primitives
 
-    /// `op(args)`, computed where its operands are first known, or found there.
+    /// `op(args)`, computed or reused at the outermost level that knows its operands.
     pub(crate) fn prim(
         &mut self,
         op: Prim,
@@ -361,7 +360,7 @@ impl Code {
         self.push(Step::Set(cell, value));
     }
 
-    /// A cell of the body around the innermost one, which the innermost one will set.
+    /// A cell of the body around the innermost one, to be set by the innermost one.
     pub(crate) fn outer_cell(&mut self, elem: ScalarTy, hint: &str) -> Cell {
         let cell = self.function.cell(Ty::scalar(elem), hint);
         let outer = self.level() - 1;
@@ -371,7 +370,7 @@ impl Code {
 
     // Buffers
 
-    /// The place in the program that arrays of unknown origin are made for.
+    /// The source span for arrays of unknown origin.
     pub(crate) fn near(&self) -> Option<Span> {
         self.near
     }
@@ -392,7 +391,7 @@ impl Code {
         buf
     }
 
-    /// Remembers a buffer of a level, to be used again when it is free.
+    /// Registers a buffer of a level for reuse when it is free.
     pub(crate) fn add_home(&mut self, level: usize, storage: StorageId) {
         self.levels[level].homes.push(storage);
     }
@@ -402,7 +401,7 @@ impl Code {
         self.levels[self.level()].homes.iter().rev().copied()
     }
 
-    /// A name for what follows an offset of a buffer.
+    /// A name for the part of a buffer from an offset on.
     pub(crate) fn view(&mut self, base: Buf, offset: Operand) -> Buf {
         if offset == Operand::int(0) {
             return base;
@@ -413,7 +412,7 @@ impl Code {
         buf
     }
 
-    /// A name for constant data, made at the start of everything that is open.
+    /// A name for constant data, placed at the start of the outermost body.
     pub(crate) fn constant(&mut self, tensor: Rc<lambada_prim::Tensor>, hint: Rc<str>) -> Buf {
         let buf = self.function.buf(tensor.elem(), hint);
         self.levels[0].stmts.push(Step::Constant(buf, tensor).into());
@@ -421,7 +420,7 @@ impl Code {
     }
 }
 
-/// Cheap, and wanted outside of everything: what offsets are made of.
+/// Whether it is cheap arithmetic for offsets, to be moved out of all constructs.
 fn is_index_arithmetic(op: Prim) -> bool {
     matches!(
         op,
@@ -449,8 +448,8 @@ fn simplify(op: Prim, args: &[Operand]) -> Option<Operand> {
     }
 }
 
-/// The arguments in an order that finds `a + b` again as `b + a`; integers only, where the order
-/// cannot matter.
+/// The arguments in a canonical order, so that `b + a` reuses `a + b`; integers only, where the
+/// order cannot matter.
 fn ordered(op: Prim, mut args: Vec<Operand>) -> Vec<Operand> {
     if matches!(op, Prim::AddInt | Prim::MulInt | Prim::MinInt | Prim::MaxInt) {
         args.sort_by_key(|a| match a {

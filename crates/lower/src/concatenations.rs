@@ -1,5 +1,4 @@
-//! Arrays that consist of others, one after the other. Where these are built there, nothing is
-//! copied.
+//! Arrays that are concatenations of others. Parts built in place need no copy.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -11,8 +10,8 @@ use crate::Lower;
 use crate::memory::{Place, Value};
 
 impl<'a> Lower<'a> {
-    /// Gives the array that the last of these statements puts together its memory before its parts
-    /// are built, and says that they are wanted there.
+    /// Allocates the array that the last of these statements concatenates before its parts are
+    /// built, and plans its parts there.
     pub(crate) fn want_parts(&mut self, stms: &'a [Stm], wishes: &mut HashMap<Var, Place>) {
         let Some((stm, before)) = stms.split_last() else { return };
         let Exp::Op(Op::Scheduled(Scheduled::Concat(parts))) = &stm.exp else { return };
@@ -42,8 +41,8 @@ impl<'a> Lower<'a> {
         self.planned.insert(bind.var, slots);
     }
 
-    /// Is a size known, perhaps as it can be computed now? What computes it is arithmetic, and
-    /// computed again where it stands.
+    /// Whether a size is known, or can be computed now by arithmetic, which is then repeated at its
+    /// own place.
     fn foresee(&mut self, before: &'a [Stm], size: Atom) -> bool {
         let Some(var) = size.as_var().filter(|var| !self.env.is_bound(*var)) else { return true };
         let found = before.iter().find(|stm| stm.binds.iter().any(|p| p.var == var));
@@ -72,7 +71,7 @@ impl<'a> Lower<'a> {
         parts
     }
 
-    /// Puts an array together. Parts that have been built where they belong are there already.
+    /// Concatenates an array. Parts built in their place need no copy.
     pub(crate) fn concat(&mut self, bind: &Param, parts: &[Var]) {
         let found: Vec<Place> = parts.iter().map(|part| self.in_memory(*part)).collect();
         let planned = self.planned.remove(&bind.var).zip(self.memory.wanted(bind.var).cloned());

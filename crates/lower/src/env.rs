@@ -1,6 +1,6 @@
-//! What the variables stand for, and who mentions them again: later in their block, after the
-//! statement around that block, or in the next iteration of a loop that they are bound outside of.
-//! What nobody mentions again may be overwritten.
+//! The lowered variables, and their liveness: a variable may be mentioned later in its block, after
+//! the statement around that block, or in the next iteration of a loop that it is bound outside of.
+//! Memory of dead variables may be overwritten.
 
 use std::rc::Rc;
 
@@ -12,13 +12,13 @@ use crate::facts::{Facts, Last};
 use crate::memory::{Place, Value};
 use crate::signatures::Signatures;
 
-/// A block that is being lowered.
+/// A block during lowering.
 struct Frame<'a> {
     block: &'a Block,
     last: Rc<Last>,
-    /// The statement that is being lowered.
+    /// The current statement.
     at: usize,
-    /// Of a loop: the blocks that run again.
+    /// For a loop body: the blocks that the next iteration runs.
     again: Vec<Rc<Last>>,
 }
 
@@ -28,9 +28,9 @@ pub(crate) struct Env<'a> {
     facts: Facts<'a>,
     /// By variable.
     values: Vec<Option<Value>>,
-    /// By variable: how many blocks are around the one that binds it.
+    /// By variable: the number of blocks around the one that binds it.
     depths: Vec<usize>,
-    /// The blocks that are being lowered, innermost last.
+    /// The blocks during lowering, innermost last.
     frames: Vec<Frame<'a>>,
 }
 
@@ -46,7 +46,7 @@ impl<'a> Env<'a> {
         }
     }
 
-    /// What is known of the function as a whole.
+    /// Facts about the whole function.
     pub(crate) fn facts(&self) -> &Facts<'a> {
         &self.facts
     }
@@ -57,7 +57,7 @@ impl<'a> Env<'a> {
         self.source.names.hint(var)
     }
 
-    /// The place in the program that a variable comes from, if it is known.
+    /// The source span of a variable, if known.
     pub(crate) fn origin(&self, var: Var) -> Option<Span> {
         self.source.names.origin(var)
     }
@@ -68,7 +68,7 @@ impl<'a> Env<'a> {
         self.values[var.0 as usize] = Some(value);
     }
 
-    /// What a variable stands for, if it has been bound yet.
+    /// The lowered form of a variable, if bound yet.
     pub(crate) fn known(&self, var: Var) -> Option<&Value> {
         self.values[var.0 as usize].as_ref()
     }
@@ -126,8 +126,7 @@ impl<'a> Env<'a> {
         self.frames.pop();
     }
 
-    /// The statement of the current block with this number is lowered next; after the last one come
-    /// the results.
+    /// Moves on to statement number `at` of the current block; after the last one come the results.
     pub(crate) fn arrive(&mut self, at: usize) {
         self.frames.last_mut().expect("a block is being lowered").at = at;
     }
@@ -138,24 +137,24 @@ impl<'a> Env<'a> {
         (&frame.block.stms, frame.at)
     }
 
-    /// Does the current block bind it, or its statement for it?
+    /// Whether the current block binds it, or the statement that the block belongs to.
     pub(crate) fn is_here(&self, var: Var) -> bool {
         self.depth(var) == self.frames.len() - 1
     }
 
-    /// How many blocks are around the one that binds the variable.
+    /// The number of blocks around the one that binds the variable.
     fn depth(&self, var: Var) -> usize {
         self.depths[var.0 as usize]
     }
 
     // Liveness
 
-    /// Whether it is mentioned again after the current statement, on some path.
+    /// Whether it is mentioned after the current statement, on some path.
     pub(crate) fn is_live(&self, var: Var) -> bool {
         self.is_live_after(var, self.rest().1)
     }
 
-    /// Whether it is mentioned again after the given statement of the current block.
+    /// Whether it is mentioned after statement `at` of the current block.
     fn is_live_after(&self, var: Var, at: usize) -> bool {
         let (depth, inner) = (self.depth(var), self.frames.len() - 1);
         self.frames.iter().enumerate().skip(depth).rev().any(|(k, frame)| {
@@ -165,23 +164,23 @@ impl<'a> Env<'a> {
         })
     }
 
-    /// Is the given statement of the current block the last that mentions it, on every path?
+    /// Whether statement `at` of the current block is the last that mentions it, on every path.
     pub(crate) fn ends_at(&self, var: Var, at: usize) -> bool {
         self.last_mention(var) == Some(at) && !self.is_live_after(var, at)
     }
 
-    /// Whether it is mentioned by the current statement or after it.
+    /// Whether the current or a later statement mentions it.
     pub(crate) fn is_used(&self, var: Var) -> bool {
         let frame = self.frames.last().expect("a block is being lowered");
         frame.last.get(&var).is_some_and(|last| *last >= frame.at) || self.is_live(var)
     }
 
-    /// Does the block mention it anywhere?
+    /// Whether the block mentions it.
     pub(crate) fn mentions(&self, block: &Block, var: Var) -> bool {
         self.facts.last(block).contains_key(&var)
     }
 
-    /// Where the current block mentions it last.
+    /// The last statement of the current block that mentions it.
     pub(crate) fn last_mention(&self, var: Var) -> Option<usize> {
         self.frames.last().and_then(|frame| frame.last.get(&var).copied())
     }

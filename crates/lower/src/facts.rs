@@ -1,8 +1,8 @@
-//! What is known of a function before it is lowered.
+//! Facts about a function before it is lowered.
 //!
 //! Assumes: variables are bound once. Gives: by block, the last statement that mentions each
-//! variable; which arrays may share the memory of which; which array literals never need memory.
-//! Keeps: the function as it is; blocks are known by their address.
+//! variable; the arrays whose memory an array may take over; the array literals that never need
+//! memory. Keeps: the function as it is; the address of a block identifies it.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -13,24 +13,24 @@ use crate::overwritten::overwritten;
 use crate::signatures::Signatures;
 
 /// By variable: the position of the last statement of a block that mentions it, in nested blocks
-/// too; the number of statements for a result. Absent where the block does not mention it.
+/// too; the number of statements for a result. Absent if the block does not mention it.
 pub(crate) type Last = HashMap<Var, usize>;
 
 /// The facts of one function.
 pub(crate) struct Facts<'a> {
     signatures: &'a Signatures,
     blocks: HashMap<*const Block, Rc<Last>>,
-    /// By array: the arrays whose memory it takes over if nobody else needs it.
+    /// By array: the arrays whose memory it may take over if no other code needs it.
     sources: HashMap<Var, Vec<Var>>,
     /// Array literals of scalars.
     literals: HashSet<Var>,
-    /// Arrays that are mentioned other than by an element at constant indices.
+    /// Arrays used other than by elements at constant indices.
     whole: HashSet<Var>,
-    /// Accumulators that calls are given.
+    /// Accumulators passed to calls.
     passed: HashSet<Var>,
     /// By handle: the type of its node.
     nodes: HashMap<Var, NodeId>,
-    /// Fills that nobody sees.
+    /// Fills that no code reads.
     overwritten: HashSet<Var>,
 }
 
@@ -56,17 +56,17 @@ impl<'a> Facts<'a> {
         self.blocks[&std::ptr::from_ref(block)].clone()
     }
 
-    /// Whether it is an array literal of which only elements at constant indices are wanted.
+    /// Whether it is an array literal of which only elements at constant indices are used.
     pub(crate) fn is_elements(&self, var: Var) -> bool {
         self.literals.contains(&var) && !self.whole.contains(&var)
     }
 
-    /// Whether it is filled with what nobody sees.
+    /// Whether no code reads its fill.
     pub(crate) fn is_overwritten(&self, var: Var) -> bool {
         self.overwritten.contains(&var)
     }
 
-    /// Whether it is an accumulator that a call is given.
+    /// Whether it is an accumulator that is passed to a call.
     pub(crate) fn is_passed(&self, var: Var) -> bool {
         self.passed.contains(&var)
     }
@@ -76,18 +76,18 @@ impl<'a> Facts<'a> {
         self.nodes[&handle]
     }
 
-    /// The arrays that the `k`-th result of an expression may be built in place of.
+    /// The arrays in whose place the `k`-th result of an expression may be built.
     pub(crate) fn sources(&self, exp: &Exp, k: usize) -> Vec<Atom> {
         self.signatures.sources(exp, k)
     }
 
-    /// The arrays from which the value may have come by updates in place, nearest first, itself
+    /// The arrays from which the value may come by updates in place, nearest first, itself
     /// included.
     pub(crate) fn origins(&self, var: Var) -> Vec<Var> {
         self.origins_until(var, &|_| false)
     }
 
-    /// As `origins`, but not those of an origin that `is_end`.
+    /// [`Self::origins`], except those of an origin that `is_end`.
     pub(crate) fn origins_until(&self, var: Var, is_end: &dyn Fn(Var) -> bool) -> Vec<Var> {
         let (mut origins, mut seen) = (vec![var], HashSet::from([var]));
         let mut k = 0;
@@ -136,8 +136,8 @@ impl<'a> Facts<'a> {
             last.insert(var, k);
         }
         for inner in stm.exp.blocks() {
-            // Memory outlives the block that names it, scalars do not. In a chain of branches they
-            // would be most of what is mentioned.
+            // Memory outlives the block that names it, scalars do not. In a chain of branches,
+            // scalars would be most of the mentioned variables.
             let binds = inner.stms.iter().flat_map(|stm| &stm.binds);
             let own: HashSet<Var> = binds.filter(|p| p.ty.rank() == 0).map(|p| p.var).collect();
             for var in self.block(inner).keys().filter(|var| !own.contains(var)) {
@@ -147,7 +147,7 @@ impl<'a> Facts<'a> {
         self.note(stm);
     }
 
-    /// Which arrays may be built in place of which.
+    /// Records the arrays in whose place others may be built.
     fn note(&mut self, stm: &Stm) {
         self.handles(&stm.binds);
         match &stm.exp {
@@ -173,7 +173,7 @@ impl Facts<'_> {
         self.nodes.extend(handles);
     }
 
-    /// Might one of the arrays be overwritten by the statements, if its memory were free?
+    /// Whether the statements might overwrite one of the arrays if its memory were free.
     pub(crate) fn consumes(&self, stms: &[Stm], alias: &HashSet<Var>) -> bool {
         let mentions = |block: &Block| {
             block.results.iter().filter_map(|a| a.as_var()).any(|v| alias.contains(&v))

@@ -1,5 +1,5 @@
-//! `for`: independent iterations. What is collected has its memory before the loop; each iteration
-//! builds its part there.
+//! `for`: independent iterations. The memory of collected results is allocated before the loop, and
+//! each iteration builds its part there.
 
 use lambada_anf::{Atom, Block, Out, Stm, Var};
 use lambada_loops::{Cell, Mode, Operand};
@@ -9,7 +9,7 @@ use crate::Lower;
 use crate::code::{Each, Kind};
 use crate::memory::{Place, Value};
 
-/// Where the results of the iterations go.
+/// The destination of a result of the iterations.
 enum Sink {
     Array(Place),
     Cell(ReduceOp, Cell),
@@ -99,7 +99,7 @@ impl<'a> Lower<'a> {
     }
 }
 
-/// What the iterations share: nothing, or cells and arrays that they only add to.
+/// The sharing between iterations: none, or cells and arrays with additions only.
 fn mode(outs: &[Out], body: &Block) -> Mode {
     let reduces = outs.iter().any(|out| matches!(out, Out::Reduce(_)));
     if reduces || body.adds() { Mode::Reduction } else { Mode::Independent }

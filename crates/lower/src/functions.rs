@@ -1,4 +1,4 @@
-//! Functions of the library: their parameters, and how they give their results; see
+//! Functions of the library: their parameters, and the destinations of their results; see
 //! [`crate::signatures`].
 
 use lambada_anf::Function;
@@ -9,9 +9,9 @@ use crate::code::Kind;
 use crate::memory::{Place, Value};
 use crate::signatures::{Signature, Way};
 
-/// A result when the body has been lowered.
+/// A result after the body has been lowered.
 enum Left {
-    /// A scalar that is known outside of the scope of the body.
+    /// A scalar known outside the scope of the body.
     Scalar(Operand),
     Cell(lambada_loops::Cell),
     Array(Place),
@@ -50,7 +50,7 @@ impl<'a> Lower<'a> {
         self.code.finish()
     }
 
-    /// Binds the parameters; gives, by result, where it goes if that is known.
+    /// Binds the parameters; returns the place of each result, if known.
     fn signature(&mut self, source: &Function, signature: &Signature) -> Vec<Option<Place>> {
         for (p, owned) in source.params.iter().zip(&signature.owned) {
             match (p.ty.dims.is_empty(), owned) {
@@ -80,13 +80,13 @@ impl<'a> Lower<'a> {
         source.results.iter().zip(&signature.ways).map(place).collect()
     }
 
-    /// An array of a caller that is ours.
+    /// A writable array of the caller.
     fn lent(&mut self, buf: lambada_loops::Buf, ty: &lambada_anf::Ty) -> Place {
         let dims = self.env.dims(ty);
         Place { storage: self.memory.lent(buf), offset: Operand::int(0), dims }
     }
 
-    /// Puts the results of the body where they go. What has a place leaves nothing to be given.
+    /// Puts the results of the body in their places; returns those without a place.
     fn leave(&mut self, results: Vec<Value>, places: &[Option<Place>]) -> Vec<Option<Left>> {
         let mut moves = Vec::new();
         let mut later = Vec::new();
@@ -105,7 +105,7 @@ impl<'a> Lower<'a> {
                 (Value::Elements(_) | Value::Cell(_), _) => unreachable!("a result is a value"),
             });
         }
-        // What is handed out is read before anything is overwritten.
+        // Handed-out arrays are read before any place is overwritten.
         let mut made = self.made_here(later).into_iter();
         for left in left.iter_mut().flatten() {
             if let Left::Array(place) = left {
@@ -116,7 +116,7 @@ impl<'a> Lower<'a> {
         left
     }
 
-    /// A scalar, for after the scope of the body.
+    /// A scalar for use after the scope of the body.
     fn outside(&mut self, value: Operand) -> Left {
         if self.code.level_of(value) == 0 {
             return Left::Scalar(value);

@@ -1,4 +1,4 @@
-//! Kernels: the loops of placed programs, where the memory of their results is.
+//! Kernels: the loops of placed programs, with their results in memory of the caller.
 
 use std::collections::HashMap;
 
@@ -19,8 +19,8 @@ struct Given {
 }
 
 impl Lower<'_> {
-    /// Loops that run where the condition holds. The memory of the results is made before, because
-    /// the statements that run otherwise fill the same memory.
+    /// Loops that run if the condition holds. The memory of the results is allocated before,
+    /// because the alternative statements fill the same memory.
     pub(crate) fn kernel(&mut self, stm: &Stm, kernel: &Kernel) {
         let code = emit(&kernel.placed, self.plan, Outputs::Given, kernel.runs);
         let (outputs, says) = match stm.binds.split_last() {
@@ -57,7 +57,7 @@ impl Lower<'_> {
         }
     }
 
-    /// The places of the results, apart from all inputs.
+    /// The places of the results, disjoint from all inputs.
     fn given(&mut self, outputs: &[Param]) -> Given {
         let mut places = Vec::new();
         for p in outputs.iter().filter(|p| !p.ty.dims.is_empty()) {
@@ -67,7 +67,7 @@ impl Lower<'_> {
         Given { places, scalars: self.results(outputs) }
     }
 
-    /// Loops as a body of their own.
+    /// The loops as a separate body.
     fn spliced(&mut self, kernel: &Kernel, code: &Loops, given: &Given, right: Option<Cell>) {
         let mut renaming = Renaming::default();
         let inputs: Vec<Value> = kernel.inputs.iter().map(|var| self.input(*var)).collect();
@@ -91,7 +91,7 @@ impl Lower<'_> {
         self.code.push(Nest::Scope(Release::All, body));
     }
 
-    /// An array, in memory.
+    /// An array in memory.
     pub(crate) fn in_memory(&mut self, var: Var) -> Place {
         match self.input(var) {
             Value::Array(place) => place,
@@ -101,7 +101,7 @@ impl Lower<'_> {
         }
     }
 
-    /// An input: arrays are in memory.
+    /// An input; arrays are put in memory.
     fn input(&mut self, var: Var) -> Value {
         match self.env.value_of(var).clone() {
             Value::Elements(items) => {

@@ -1,21 +1,21 @@
 //! anf → loops: buffers, destinations, updates in place, arena scopes.
 //!
-//! Γ ⊢ function : τ  becomes a function over buffers that computes the same, with no copy that the
-//! meaning does not ask for.
+//! Γ ⊢ function : τ  becomes a function over buffers with the same results, and without copies that
+//! the meaning does not require.
 //!
-//! *Assumes* a function that `lambada_anf::check` accepts. *Gives* one that `lambada_loops::check` accepts, with the sizes as leading
-//! parameters. *Keeps* results bit for bit, and failures.
+//! *Assumes* a function that `lambada_anf::check` accepts. *Gives* one that `lambada_loops::check`
+//! accepts, with the sizes as leading parameters. *Keeps* results bit for bit, and failures.
 //!
-//! - Scalars become registers, what loops carry becomes cells, arrays become places: parts of
+//! - Scalars become registers, loop-carried scalars become cells, arrays become places: parts of
 //!   buffers, row-major.
 //! - `x[i]` of a matrix is a view, not a copy.
-//! - An array is built where it is wanted: in a slot of the enclosing `for`'s result, or in the
-//!   buffer of the loop's next state.
-//! - An array is overwritten where its memory is ours and nobody mentions it again ([`liveness`]);
-//!   else it is copied first.
-//! - Functions of the library are given their arrays by reference, and where to build their results
+//! - An array is built in its wanted place: a slot of the enclosing `for`'s result, or the buffer
+//!   of the loop's next state.
+//! - An array is overwritten if its memory is writable and dead ([`liveness`]); else it is copied
+//!   first.
+//! - Functions of the library receive arrays by reference, and the places for their results
 //!   ([`signatures`]).
-//! - Address arithmetic stands outside of the loops that it does not depend on ([`code`]).
+//! - Address arithmetic leaves the loops that it does not depend on ([`code`]).
 
 mod accumulators;
 mod advance;
@@ -59,7 +59,7 @@ pub fn lower(source: &Function) -> Loops {
     lower_with(source, Plan::of(1))
 }
 
-/// Lowers a function and its library; kernels become loops as the plan says.
+/// Lowers a function and its library; kernels become loops according to the plan.
 pub fn lower_with(source: &Function, plan: Plan) -> Loops {
     let library = &source.library;
     let signatures = Signatures::of(library);
@@ -84,21 +84,21 @@ pub fn lower_with(source: &Function, plan: Plan) -> Loops {
     Loops { library, ..lower.code.finish() }
 }
 
-/// The parts of the work, each with its own rules: who needs several of them is a method here, one
-/// file per construct.
+/// The parts of the work, each with its own rules. Operations that need several parts are methods
+/// here, one file per construct.
 struct Lower<'a> {
-    /// What the variables stand for, and who mentions them again.
+    /// The lowered variables, and their liveness.
     env: Env<'a>,
     /// The function so far.
     code: Code,
-    /// The storages of arrays, and where arrays are wanted.
+    /// The storages of arrays, and the wanted places.
     memory: Memory,
-    /// What is called.
+    /// The callees.
     library: &'a Library,
     signatures: &'a Signatures,
     /// The plan for the loops of kernels.
     plan: Plan,
-    /// By such an array: where its parts are wanted.
+    /// By array under concatenation: the places of its parts.
     planned: HashMap<Var, Vec<Place>>,
 }
 
@@ -147,8 +147,8 @@ impl<'a> Lower<'a> {
         self.bind(var, Value::Array(Place { storage, offset: Operand::int(0), dims }));
     }
 
-    /// Whoever calls copies results that are arrays, so a parameter or a part of an array may be
-    /// given as it is.
+    /// Returns the results. The caller copies array results, so a parameter or a part of an array
+    /// may be returned directly.
     fn finish(&mut self, results: &[Value]) {
         for (k, value) in results.iter().enumerate() {
             let result = match value {
@@ -163,7 +163,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Lowers something in a block; `again` are the blocks of the loop whose body it is.
+    /// Lowers code in a block; `again` are the blocks of the loop whose body it is.
     fn within<T>(
         &mut self,
         block: &'a Block,

@@ -1,5 +1,5 @@
-//! May an array be overwritten? Yes, if its memory is ours and no variable that names any of it is
-//! mentioned again.
+//! Whether an array may be overwritten: its memory must be writable, and all variables that name
+//! any of it dead.
 
 use lambada_anf::Var;
 
@@ -7,14 +7,14 @@ use crate::Lower;
 use crate::memory::{Place, StorageId, Value};
 
 impl Lower<'_> {
-    /// Is the storage ours, and not needed after the current statement?
+    /// Whether the storage is writable and dead after the current statement.
     pub(crate) fn is_spent(&self, storage: StorageId) -> bool {
         self.memory.is_writable(storage)
             && !self.memory.names(storage).into_iter().any(|v| self.env.is_live(v))
     }
 
-    /// Takes over the memory of an array, if it may be overwritten by the current statement, which
-    /// has read it by then.
+    /// Takes over the memory of an array if the current statement may overwrite it, after its own
+    /// reads.
     pub(crate) fn take(&mut self, place: &Place) -> bool {
         let spent = self.is_spent(place.storage);
         if spent {
@@ -24,8 +24,8 @@ impl Lower<'_> {
         spent
     }
 
-    /// As [`Lower::take`]; where only rows of the array are needed later, they are copied instead
-    /// of all of it.
+    /// [`Lower::take`]; if later code needs only rows of the array, copies these instead of the
+    /// whole array.
     pub(crate) fn take_but_rows(&mut self, place: &Place) -> bool {
         if self.memory.is_writable(place.storage)
             && let Some(rows) = self.needed_rows(place)
@@ -39,8 +39,8 @@ impl Lower<'_> {
         self.take(place)
     }
 
-    /// What is needed of the array after the current statement, if that is rows under names of the
-    /// current block.
+    /// The rows of the array that are live after the current statement; `None` if other parts are,
+    /// or rows under names of outer blocks.
     fn needed_rows(&self, place: &Place) -> Option<Vec<(Var, Place)>> {
         let row = |var: Var| match self.env.value_of(var) {
             Value::Array(row) if self.env.is_here(var) && row.dims.len() < place.dims.len() => {
@@ -56,15 +56,14 @@ impl Lower<'_> {
             .collect()
     }
 
-    /// Drops names of the current block that nobody mentions again, so that long chains of updates
-    /// stay cheap. A name of an outer block stays: the other branch of an `if` may mention it.
+    /// Drops dead names of the current block, so that long chains of updates stay cheap. A name of
+    /// an outer block stays, because the other branch of an `if` may mention it.
     fn forget(&mut self, storage: StorageId) {
         let env = &self.env;
         self.memory.forget(storage, &|var| env.is_here(var));
     }
 
-    /// Is nothing in the place that the current statement or a later one mentions, but for
-    /// `except`?
+    /// Whether the current and later statements mention no variable in the place, except `except`.
     pub(crate) fn is_free(&self, place: &Place, except: &[Var]) -> bool {
         self.memory
             .names(place.storage)

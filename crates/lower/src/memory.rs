@@ -1,7 +1,7 @@
-//! Where arrays are: a place is a part of a storage, contiguous and row-major. Storages form trees,
-//! a slot of an array being a child of the array's storage, so that two slots are known to be
-//! apart. Every storage knows the variables that name it or parts of it; whether it may be
-//! overwritten is a question to their liveness ([`crate::liveness`]).
+//! The places of arrays: a place is a part of a storage, contiguous and row-major. Storages form
+//! trees, a slot of an array being a child of the array's storage, so that two slots are known to
+//! be disjoint. Every storage has the variables that name it or parts of it; their liveness decides
+//! whether it may be overwritten ([`crate::liveness`]).
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -9,7 +9,7 @@ use std::rc::Rc;
 use lambada_anf::Var;
 use lambada_loops::{Buf, Cell, Operand};
 
-/// Which storage.
+/// The number of a storage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct StorageId(usize);
 
@@ -22,7 +22,7 @@ pub(crate) struct Place {
     pub(crate) dims: Rc<[Operand]>,
 }
 
-/// What stands for a variable.
+/// The lowered form of a variable.
 #[derive(Clone, Debug)]
 pub(crate) enum Value {
     /// A register or a constant.
@@ -35,8 +35,8 @@ pub(crate) enum Value {
     Cell(Cell),
 }
 
-/// A whole buffer that we allocated: its name may be exchanged with that of another of the same
-/// level and length.
+/// A whole buffer that the function allocates: its name may be swapped with that of another of the
+/// same level and length.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Home {
     /// The level whose body allocates it.
@@ -52,11 +52,11 @@ struct Storage {
     names: Vec<Var>,
     writable: bool,
     home: Option<Home>,
-    /// Whether it has been given to a variable, and not been promised to another since.
+    /// Whether a variable has it, and no promise to another array has been made since.
     given: bool,
 }
 
-/// All storages of a function, and where arrays are wanted that are yet to be built.
+/// All storages of a function, and the wanted places of planned arrays.
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
     all: Vec<Storage>,
@@ -64,12 +64,12 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
-    /// The array, which is yet to be built, should be there.
+    /// Sets the wanted place of a planned array.
     pub(crate) fn want(&mut self, array: Var, place: Place) {
         self.wanted.insert(array, place);
     }
 
-    /// Where the array should be built, if somebody has said so.
+    /// The wanted place of an array, if any.
     pub(crate) fn wanted(&self, array: Var) -> Option<&Place> {
         self.wanted.get(&array)
     }
@@ -97,17 +97,17 @@ impl Memory {
         id
     }
 
-    /// What may only be read: a parameter, a constant.
+    /// Read-only memory: a parameter or a constant.
     pub(crate) fn foreign(&mut self, buf: Buf) -> StorageId {
         self.add(buf, None, false, None)
     }
 
-    /// A buffer of the caller that is ours.
+    /// A writable buffer of the caller.
     pub(crate) fn lent(&mut self, buf: Buf) -> StorageId {
         self.add(buf, None, true, None)
     }
 
-    /// A whole buffer that we allocated.
+    /// A whole buffer that the function allocates.
     pub(crate) fn own(&mut self, buf: Buf, home: Home) -> StorageId {
         self.add(buf, None, true, Some(home))
     }
@@ -133,35 +133,35 @@ impl Memory {
         self.all[id.0].writable = writable;
     }
 
-    /// Once no variable needs it, may its memory be used for another array?
+    /// Whether its memory may hold another array once no variable needs it.
     pub(crate) fn is_given(&self, id: StorageId) -> bool {
         self.all[id.0].given
     }
 
-    /// It is to become another array.
+    /// Reserves it for another array.
     pub(crate) fn promise(&mut self, id: StorageId) {
         self.all[id.0].given = false;
     }
 
-    /// The variable names the storage, or a part of it.
+    /// Records that the variable names the storage, or a part of it.
     pub(crate) fn name(&mut self, id: StorageId, var: Var) {
         self.all[id.0].given = true;
         self.all[id.0].names.push(var);
     }
 
-    /// The variable is not to count as one of the storage's names any more.
+    /// Removes the variable from the names of the storage.
     pub(crate) fn unname(&mut self, id: StorageId, var: Var) {
         self.all[id.0].names.retain(|v| *v != var);
     }
 
-    /// Forgets names of the storage and its parts for good.
+    /// Drops past names of the storage and its parts for good.
     pub(crate) fn forget(&mut self, id: StorageId, is_past: &dyn Fn(Var) -> bool) {
         for id in self.family(id) {
             self.all[id.0].names.retain(|v| !is_past(*v));
         }
     }
 
-    /// Do they share elements, as far as is known?
+    /// Whether they may share elements.
     pub(crate) fn overlap(&self, a: StorageId, b: StorageId) -> bool {
         self.contains(a, b) || self.contains(b, a)
     }
@@ -177,7 +177,7 @@ impl Memory {
         false
     }
 
-    /// All storages that overlap with one.
+    /// All storages that overlap with `id`.
     fn family(&self, id: StorageId) -> Vec<StorageId> {
         let mut family = vec![id];
         let mut k = 0;
@@ -198,12 +198,12 @@ impl Memory {
         self.family(id).into_iter().flat_map(|id| self.all[id.0].names.iter().copied()).collect()
     }
 
-    /// Do two places start at the same element?
+    /// Whether two places start at the same element.
     pub(crate) fn same_start(&self, a: &Place, b: &Place) -> bool {
         self.buf(a.storage) == self.buf(b.storage) && a.offset == b.offset
     }
 
-    /// Is the place all of a buffer that we allocated?
+    /// Whether the place is a whole buffer that the function allocates; returns it.
     pub(crate) fn whole(&self, place: &Place) -> Option<Home> {
         if place.offset == Operand::int(0) { self.home(place.storage) } else { None }
     }

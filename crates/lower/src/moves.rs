@@ -6,7 +6,7 @@ use lambada_prim::Scalar;
 use crate::Lower;
 use crate::memory::Place;
 
-/// Up to this many elements are copied and filled one by one.
+/// Maximal number of elements that are copied and filled one by one.
 pub(crate) const FEW: i64 = 4;
 
 impl Lower<'_> {
@@ -48,7 +48,7 @@ impl Lower<'_> {
         copy
     }
 
-    /// Moves arrays as if all at once: none is overwritten before it has been read. The
+    /// Moves arrays as if simultaneously: none is overwritten before it has been read. The
     /// destinations share no elements.
     pub(crate) fn move_all(&mut self, mut moves: Vec<(Place, Place)>) {
         moves.retain(|(from, to)| !self.memory.same_start(from, to));
@@ -66,7 +66,7 @@ impl Lower<'_> {
         }
     }
 
-    /// A move that reads what the first one overwrites.
+    /// A move whose source the first move overwrites.
     fn reader(&self, moves: &[(Place, Place)]) -> usize {
         let target = moves[0].1.storage;
         moves
@@ -75,13 +75,13 @@ impl Lower<'_> {
             .expect("the first move is in the way of another")
     }
 
-    /// Does no move read what this one overwrites?
+    /// Whether no move reads the destination of this one.
     fn is_unread(&self, moves: &[(Place, Place)], k: usize) -> bool {
         moves.iter().all(|(from, _)| !self.memory.overlap(from.storage, moves[k].1.storage))
     }
 }
 
-/// A constant number of elements that is small.
+/// A small constant number of elements.
 pub(crate) fn few(len: Operand) -> Option<i64> {
     match len {
         Operand::Lit(Scalar::Int(len)) if len <= FEW => Some(len.max(0)),

@@ -1,5 +1,5 @@
-//! Nodes: made with copies of their arrays, so that nobody overwrites these; fields are read in
-//! place. A cell is memory that is added to, as that of an accumulator is.
+//! Nodes: made with copies of their arrays, so that these stay unchanged; fields are read in place.
+//! A cell is memory with additions, like an accumulator.
 
 use lambada_anf::{Atom, Library, NodeId, Param};
 use lambada_loops::{Field, FieldId, NodeType, Operand, Part};
@@ -47,7 +47,7 @@ impl<'a> Lower<'a> {
         self.bind(bind.var, Value::Scalar(tag));
     }
 
-    /// A scalar, or an array in place.
+    /// A field: a scalar, or an array in place.
     pub(crate) fn field(&mut self, bind: &Param, of: Atom, tag: u32, field: u32) {
         let value = match self.field_id(of, tag, field) {
             Some((id, of)) if bind.ty.dims.is_empty() => {
@@ -70,7 +70,7 @@ impl<'a> Lower<'a> {
         self.bind(bind.var, Value::Array(place));
     }
 
-    /// What a cell holds.
+    /// The content of a cell.
     pub(crate) fn cell(&mut self, bind: &Param, of: Atom, tag: u32, field: u32) {
         let value = match self.field_id(of, tag, field) {
             Some((id, of)) => {
@@ -83,7 +83,7 @@ impl<'a> Lower<'a> {
         self.bind(bind.var, value);
     }
 
-    /// The value in memory that nobody adds to any more.
+    /// The value in memory that receives no more additions.
     pub(crate) fn held(&mut self, bind: &Param, place: Place) -> Value {
         if !bind.ty.dims.is_empty() {
             return Value::Array(place);
@@ -92,7 +92,7 @@ impl<'a> Lower<'a> {
         Value::Scalar(self.code.load(buf, place.offset, self.env.hint(bind.var)))
     }
 
-    /// The field in its node; nothing for the constant null.
+    /// The field in its node; `None` for the constant null.
     fn field_id(&self, of: Atom, tag: u32, field: u32) -> Option<(FieldId, Operand)> {
         let NodeId(node) = self.env.facts().node(of.as_var()?);
         let id = FieldId { node: lambada_loops::NodeId(node), tag, field };

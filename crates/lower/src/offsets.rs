@@ -1,6 +1,6 @@
 //! Offsets: `x[i, j]` of sizes `n, m` starts at `i·m + j`. Terms are added from the outermost level
-//! inwards, so that what an inner loop does not change is computed outside of it, and found again
-//! by others; constants come last, where an address can absorb them.
+//! inwards, so that terms invariant in an inner loop are computed outside of it and shared;
+//! constants come last, where an address can absorb them.
 
 use std::rc::Rc;
 
@@ -13,7 +13,7 @@ use crate::code::Code;
 use crate::memory::{Home, Place};
 
 impl Code {
-    /// Where the part of an array at some indices starts.
+    /// The start of the part of an array at some indices.
     pub(crate) fn offset(&mut self, place: &Place, index: &[Operand]) -> Operand {
         let mut terms = vec![place.offset];
         for (k, i) in self.rejoined(place, index) {
@@ -23,13 +23,13 @@ impl Code {
         self.sum(terms)
     }
 
-    /// The indices with their axes; where two are `i / m` and `i % m`, for the size `m` of the
-    /// second axis, they are the one index `i` along it, as in an array that has been flattened.
+    /// The indices with their axes. Indices `i / m` and `i % m`, for the size `m` of the second
+    /// axis, are joined to one index `i` along it, as in a flattened array.
     fn rejoined(&self, place: &Place, index: &[Operand]) -> Vec<(usize, Operand)> {
         let mut joined: Vec<(usize, Operand)> = Vec::with_capacity(index.len());
         for (k, i) in index.iter().copied().enumerate() {
             let last = joined.last().and_then(|(_, before)| {
-                // Of a positive number only, quotient and rest are what they are called.
+                // Quotient and remainder are exact only for positive sizes.
                 let size = place.dims[k];
                 let positive = matches!(size, Operand::Lit(Scalar::Int(1..)));
                 positive.then(|| self.whole([*before, i], size)).flatten()
@@ -63,7 +63,7 @@ impl Code {
         }
     }
 
-    /// The product of sizes, from the innermost outwards, as strides are.
+    /// The product of sizes, innermost first, like strides.
     fn product(&mut self, dims: &[Operand]) -> Operand {
         dims.iter()
             .rev()
@@ -72,7 +72,7 @@ impl Code {
             .unwrap_or(Operand::int(1))
     }
 
-    /// How many elements, not negative.
+    /// The number of elements, nonnegative.
     pub(crate) fn len(&mut self, dims: &[Operand]) -> Operand {
         let product = self.product(dims);
         self.natural(product)

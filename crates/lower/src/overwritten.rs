@@ -1,8 +1,9 @@
-//! Arrays whose first elements nobody sees: a tape is filled, and then a loop over its rows gives
-//! each of them to it before anything is read. Their memory needs no elements to begin with.
+//! Arrays whose fill no code reads: a loop over the rows of a filled tape replaces each row before
+//! any read. Their memory needs no initial elements.
 //!
-//! *Assumes* a function that `lambada_anf::check` accepts. *Gives* only such fills that a loop of their block takes as a state that its body does nothing with but to
-//! replace the row of the iteration, with as many iterations as rows.
+//! *Assumes* a function that `lambada_anf::check` accepts. *Gives* only fills that a loop of their
+//! block takes as a state, where the body only replaces the row of the iteration, and the loop has
+//! as many iterations as the array has rows.
 
 use std::collections::{HashMap, HashSet};
 
@@ -54,7 +55,7 @@ fn in_block(block: &Block, once: &dyn Fn(Var) -> bool, found: &mut HashSet<Var>)
     }
 }
 
-/// Is the result the array with the row at the index replaced, whatever the iteration does?
+/// Whether the result is the array with the row at the index replaced, in every iteration.
 fn replaces_a_row(
     body: &Block,
     array: Var,

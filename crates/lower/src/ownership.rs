@@ -1,7 +1,8 @@
-//! Which arrays functions take over, and where their results go: found by iteration over the
-//! library, since functions call each other.
+//! The ownership of array parameters and the destinations of results: a fixed point over the
+//! library, because functions call each other.
 //!
-//! *Gives* the least ownership: a parameter is the function's own only if the function, or one that it hands the array to, updates it.
+//! *Gives* the least ownership: a parameter is the function's own only if the function, or a callee
+//! that it passes the array to, updates it.
 
 use lambada_anf::{Function, Library, Param};
 
@@ -9,7 +10,7 @@ use crate::facts::Facts;
 use crate::signatures::{Signature, Signatures, Way, each};
 
 impl Signatures {
-    /// Those of a library, by iteration from the least.
+    /// The signatures of a library, the least fixed point.
     pub(crate) fn of(library: &Library) -> Signatures {
         let first = |f: &Option<Function>| f.as_ref().map(Signature::first).unwrap_or_default();
         let mut signatures = Signatures(library.functions.iter().map(first).collect());
@@ -26,7 +27,7 @@ impl Signatures {
         }
     }
 
-    /// What is known of a function from what is known of those that it calls. It only grows.
+    /// The next approximation of a function's signature, from those of its callees. It only grows.
     fn next(&self, function: &Function, old: &Signature) -> Signature {
         let facts = Facts::new(function, self);
         let mut signature = old.clone();

@@ -20,7 +20,7 @@ impl<'a> Lower<'a> {
     pub(crate) fn index(&mut self, bind: &Param, x: Var, index: &[Atom]) {
         let index = self.env.operands(index);
         let value = match self.env.value_of(x).clone() {
-            // Out of range only behind a check that always fails: then any value will do.
+            // Out of range only after a check that always fails, so any value will do.
             Value::Elements(items) => Value::Scalar(
                 items.get(constant(index[0])).copied().unwrap_or(Operand::Lit(bind.ty.elem.zero())),
             ),
@@ -38,8 +38,8 @@ impl<'a> Lower<'a> {
         self.code.load(self.memory.buf(place.storage), offset, self.env.hint(bind.var))
     }
 
-    /// A view, unless its source is to be overwritten while the view lives: copying the part is
-    /// cheaper than copying the source then.
+    /// A view. A copy, if a later statement overwrites the source while the view lives, because
+    /// copying the part is cheaper than copying the source.
     fn part(&mut self, place: &Place, index: &[Operand], bind: &Param) -> Place {
         let offset = self.code.offset(place, index);
         let view = Place { storage: place.storage, offset, dims: place.dims[index.len()..].into() };
@@ -51,7 +51,7 @@ impl<'a> Lower<'a> {
         copy
     }
 
-    /// Might a statement overwrite the source before the last mention of the view?
+    /// Whether a statement might overwrite the source before the last mention of the view.
     fn is_endangered(&self, source: &Place, view: Var) -> bool {
         if !self.memory.is_writable(source.storage) {
             return false;
@@ -66,7 +66,7 @@ impl<'a> Lower<'a> {
             || last_is_nested && facts.consumes(&stms[until..=until], &alias)
     }
 
-    /// Shows values, from where they are.
+    /// Shows values in place.
     pub(crate) fn inspect(&mut self, number: u32, values: &[Atom]) {
         let mut parts = Vec::with_capacity(values.len());
         for value in values {
@@ -90,7 +90,7 @@ impl<'a> Lower<'a> {
     }
 }
 
-/// The value of an index that is constant.
+/// The value of a constant index.
 fn constant(index: Operand) -> usize {
     match index {
         Operand::Lit(value) => value.int() as usize,

@@ -1,42 +1,42 @@
-//! How functions of the library take and give arrays.
+//! The calling convention for arrays of library functions.
 //!
-//! An array argument is lent, or becomes the function's own: then the function may overwrite it,
-//! and whoever calls and needs it later copies it first. An array result is, in this order,
+//! An array argument is lent, or becomes the function's own. Then the function may overwrite it, so
+//! a caller that needs it later copies it first. An array result is, in this order,
 //! - in the memory of an argument of the same sizes that is the function's own and that the result
 //!   may be an update of, so that `f (i + 1) (xs with [i] = v)` copies nothing;
-//! - in memory that the caller has made, where its sizes are known before the call;
-//! - in memory that the function makes and hands out.
+//! - in memory that the caller allocates, if its sizes are known before the call;
+//! - in memory that the function allocates and hands out.
 //!
-//! A function releases the memory that it takes when it returns, unless it hands out some, or makes
-//! nodes and gives handles. Which it is follows from all functions of the library
+//! A function releases the memory that it allocates when it returns, unless it hands out some, or
+//! makes nodes and returns handles. The choice follows from all functions of the library
 //! ([`crate::ownership`]).
 
 use lambada_anf::{Atom, Block, Exp, FnId, Function, Op, Param, Stm, Ty, Var};
 use lambada_loops::Release;
 
-/// Where a result of a function goes.
+/// The destination of a function's result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
     /// A scalar.
     Scalar,
     /// In the memory of the argument with this number.
     InPlace(usize),
-    /// In memory that the caller has made.
+    /// In memory that the caller allocates.
     Destination,
-    /// In memory that the function makes.
+    /// In memory that the function allocates.
     HandedOut,
 }
 
-/// How one function takes and gives arrays.
+/// The calling convention of one function.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Signature {
-    /// By parameter: is an array the function's own?
+    /// By parameter: whether an array becomes the function's own.
     pub(crate) owned: Vec<bool>,
     /// By result.
     pub(crate) ways: Vec<Way>,
-    /// Does it make nodes, or call what does?
+    /// Whether it makes nodes, directly or through calls.
     pub(crate) makes_nodes: bool,
-    /// Whether it gives handles.
+    /// Whether it returns handles.
     gives_handles: bool,
 }
 
@@ -45,7 +45,7 @@ pub(crate) struct Signature {
 pub(crate) struct Signatures(pub(crate) Vec<Signature>);
 
 impl Signature {
-    /// Before anything is known of the body.
+    /// The initial signature, before the body is analysed.
     pub(crate) fn first(function: &Function) -> Signature {
         Signature {
             owned: vec![false; function.params.len()],
@@ -55,7 +55,7 @@ impl Signature {
         }
     }
 
-    /// What it does with the memory that it takes when it returns; nothing, if it hands out some.
+    /// The memory that the function releases when it returns; `None` if it hands out memory.
     pub(crate) fn releases(&self) -> Option<Release> {
         let keeps = self.makes_nodes && self.gives_handles;
         let release = if keeps { Release::Arrays } else { Release::All };
@@ -80,9 +80,9 @@ impl Signatures {
         &self.0[id as usize]
     }
 
-    // What is known of statements
+    // Facts about statements
 
-    /// Calls `f` on the arrays that the expression takes over, its blocks aside.
+    /// Calls `f` on the arrays that the expression itself takes over, without its blocks.
     pub(crate) fn consumed(&self, exp: &Exp, f: &mut dyn FnMut(Var)) {
         exp.consumed(f);
         if let Exp::Op(Op::Call { function, args, .. }) = exp {
@@ -91,7 +91,7 @@ impl Signatures {
         }
     }
 
-    /// The arrays that the `k`-th result may be built in place of.
+    /// The arrays in whose place the `k`-th result may be built.
     pub(crate) fn sources(&self, exp: &Exp, k: usize) -> Vec<Atom> {
         if let Exp::Op(Op::Call { function, args, .. }) = exp {
             let way = self.get(*function).ways[k];
@@ -100,8 +100,7 @@ impl Signatures {
         exp.sources(k)
     }
 
-    /// Does an iteration leave nodes behind that it has made? Then what it takes of memory is not
-    /// free at its end.
+    /// Whether an iteration leaves new nodes behind. Then its memory is not free at its end.
     pub(crate) fn keeps_nodes(&self, binds: &[Param], body: &Block) -> bool {
         binds.iter().any(|bind| bind.ty.elem.node().is_some()) && self.makes_nodes(body)
     }

@@ -1,11 +1,11 @@
 //! `loop`: the state lives in cells and buffers.
 //!
-//! An array of the state has one buffer where the next state is made from the current one in place:
-//! an iteration then costs what it changes. Where the next state is built anew it has a second
-//! buffer, in which the body builds it, and the two exchange names at the end of the iteration. A
-//! state that changes size has, each iteration, the buffer that the body has made for it.
+//! An array of the state has one buffer if the next state is made from the current one in place: an
+//! iteration then costs only its changes. If the next state is built anew, it has a second buffer,
+//! in which the body builds it, and the two swap names at the end of the iteration. A state that
+//! changes size takes, in each iteration, the buffer that the body has made for it.
 //!
-//! The first state takes over the memory of its initial value where nobody else needs that.
+//! The initial state takes over the memory of its initial value if no other code needs it.
 
 use lambada_anf::{Atom, Block, LoopKind, Param, Stm};
 use lambada_loops::{Cell, Mode, Nest, Operand, While};
@@ -26,16 +26,16 @@ pub(crate) struct Loop<'a> {
     blocks: Vec<&'a Block>,
     /// By parameter: how its next value is made.
     roles: Vec<Role>,
-    /// Do iterations leave nodes behind?
+    /// Whether iterations leave nodes behind.
     keeps_nodes: bool,
 }
 
-/// How the next value of an array of the state is made, as far as can be seen before it is lowered.
+/// How the next value of an array of the state is made, as far as known before lowering.
 #[derive(Clone, Copy, PartialEq)]
 enum Role {
-    /// From its own current value, in place; nothing else is.
+    /// In place, from its own current value only.
     Kept,
-    /// Arrays of the state exchange their roles, or may.
+    /// Arrays of the state may swap roles.
     Exchanged,
     /// Anew.
     Fresh,
@@ -53,7 +53,7 @@ pub(crate) enum State {
 pub(crate) struct Held {
     /// The current value.
     pub(crate) place: Place,
-    /// Where the next one is built, if it is built anew.
+    /// The place for the next value, if it is built anew.
     pub(crate) spare: Option<Place>,
     /// Whether it changes its size.
     pub(crate) grows: bool,
@@ -106,7 +106,7 @@ impl<'a> Lower<'a> {
     }
 
     fn roles(&self, params: &[Param], body: &Block) -> Vec<Role> {
-        // By parameter: the parameters from which its next value may be made in place.
+        // By parameter: the parameters whose memory its next value may take in place.
         let from: Vec<Vec<usize>> = body
             .results
             .iter()
@@ -166,7 +166,7 @@ impl<'a> Lower<'a> {
         Held { place, spare, grows: role == Role::Grows }
     }
 
-    /// May the state take over the memory of its first value?
+    /// Whether the state may take over the memory of its initial value.
     fn may_take_state(&self, plan: &Loop<'a>, role: Role, init: &Place, taken: &[Place]) -> bool {
         let names = self.memory.names(init.storage);
         let home = self.memory.whole(init);
@@ -182,7 +182,8 @@ impl<'a> Lower<'a> {
                 .any(|v| plan.blocks.iter().any(|block| self.env.mentions(block, v)))
     }
 
-    /// Memory for the state: where the result is wanted, if one buffer is enough; else new.
+    /// Memory for the state: the place where the result is wanted, if one buffer suffices; else
+    /// new.
     fn state_place(&mut self, plan: &Loop<'a>, k: usize, init: &Place, taken: &[Place]) -> Place {
         let bind = &plan.stm.binds[k];
         if plan.roles[k] == Role::Kept
@@ -203,7 +204,7 @@ impl<'a> Lower<'a> {
         )
     }
 
-    /// A second buffer like that of the state, whose name may be exchanged with it.
+    /// A second buffer like that of the state, whose name may be swapped with it.
     pub(crate) fn spare(&mut self, place: &Place) -> Place {
         let Home { level, len } =
             self.memory.home(place.storage).expect("the state has a buffer of its own");
@@ -246,8 +247,8 @@ impl<'a> Lower<'a> {
                     }
                 }
                 State::Array(held) => {
-                    // The buffer of a state that changes size has no length that is known outside,
-                    // so it is not offered for exchange.
+                    // The buffer of a state that changes size has no length known outside, so it is
+                    // not offered for a swap.
                     let storage = if held.grows {
                         self.memory.slot(held.place.storage)
                     } else {
@@ -261,8 +262,8 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// The condition of a `while`. It may not overwrite the state, which is the result when it
-    /// fails.
+    /// The condition of a `while`. It must not overwrite the state, which is the result if the
+    /// condition fails.
     fn condition(&mut self, plan: &Loop<'a>, states: &[State], cond: &'a Block) -> While {
         self.code.open(Kind::Loop);
         self.protect(states, true);
@@ -275,7 +276,7 @@ impl<'a> Lower<'a> {
         if !self.code.allocates() {
             return While { before: self.code.close(), test };
         }
-        // The names of what is allocated end before the test, so it leaves in a cell.
+        // A cell carries the test out of the scope, because names of allocations end before it.
         let cell = self.code.outer_cell(ScalarTy::Bool, "test");
         self.code.set(cell, test);
         let scope = self.code.close();
@@ -321,7 +322,7 @@ impl Loop<'_> {
 }
 
 impl State {
-    /// Where the body should build the next value.
+    /// The place in which the body should build the next value.
     fn want(&self, role: Role) -> Option<Place> {
         match (self, role) {
             (State::Array(held), Role::Kept) => Some(held.place.clone()),

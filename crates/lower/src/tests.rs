@@ -1,5 +1,5 @@
-//! Tests: the lowered function gives what the evaluator of anf gives, bit for bit, and makes no
-//! copy where none is needed.
+//! Tests: the lowered function agrees with the evaluator of anf, bit for bit, and makes no unneeded
+//! copy.
 
 mod aliasing;
 mod copies;
@@ -16,7 +16,7 @@ use lambada_source::Failure;
 
 use crate::lower;
 
-/// The sizes of the arguments, then the arguments: how a lowered function is called.
+/// The arguments of a lowered function: sizes, then arrays.
 fn with_sizes(f: &Function, args: &[Tensor]) -> Vec<Tensor> {
     let size = |var: &Var| {
         let found = f.params.iter().zip(args).find_map(|(p, arg)| {
@@ -30,7 +30,7 @@ fn with_sizes(f: &Function, args: &[Tensor]) -> Vec<Tensor> {
 /// The sizes and the elements of a tensor.
 type Bits = (Vec<usize>, Vec<u64>);
 
-/// The results, with reals as bits, but all NaNs equal.
+/// The results, with reals as bits and all NaNs equal.
 fn bits(results: Result<Vec<Tensor>, Failure>) -> Result<Vec<Bits>, Failure> {
     let word = |x: f64| if x.is_nan() { f64::NAN.to_bits() } else { x.to_bits() };
     let words = |data: &Data| match data {
@@ -41,8 +41,8 @@ fn bits(results: Result<Vec<Tensor>, Failure>) -> Result<Vec<Bits>, Failure> {
     Ok(results?.iter().map(|t| (t.dims.clone(), words(&t.data))).collect())
 }
 
-/// Lowers, checks, runs, compares; gives what was lowered. Accesses that are not evidently in range
-/// get checks first.
+/// Lowers, checks, runs, compares; returns the lowered function. Accesses that are not evidently in
+/// range get checks first.
 fn agrees(f: &Function, args: &[Tensor]) -> lambada_loops::Function {
     let mut guarded = f.clone();
     lambada_anf::guard(&mut guarded);
@@ -112,7 +112,7 @@ fn var(atom: Atom) -> Var {
     atom.as_var().expect("a variable")
 }
 
-/// Reals that differ, as an argument.
+/// Distinct reals, as an argument.
 fn numbers(dims: &[usize]) -> Tensor {
     let len: usize = dims.iter().product();
     Tensor::reals(dims.to_vec(), (0..len).map(|k| 0.25 + k as f64).collect())
@@ -154,7 +154,7 @@ fn collect(
     )
 }
 
-/// `for i < extent { build(i) }`, for what it adds.
+/// `for i < extent { build(i) }`, for its additions.
 fn each(b: &mut Builder, extent: Atom, build: impl FnOnce(&mut Builder, Atom)) {
     let index = b.names.fresh("i");
     let body = b.block(|b| {
@@ -168,7 +168,7 @@ fn update(b: &mut Builder, ty: &Ty, array: Atom, index: &[Atom], value: Atom) ->
     b.bind("u", ty.clone(), Op::Update { array: var(array), index: index.to_vec(), value })
 }
 
-/// How many statements of a kind there are, at any depth.
+/// The number of statements of a kind, at any depth.
 fn count(body: &[Stmt], is: impl Fn(&Stmt) -> bool) -> usize {
     let mut count = 0;
     visit(body, &mut |stmt| count += usize::from(is(stmt)));

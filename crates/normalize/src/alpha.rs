@@ -8,7 +8,7 @@ use lambada_anf::{Block, NAMELESS, Names, Renaming, Ty, Var, free_vars};
 
 use crate::val::Pullback;
 
-/// Are the two the same, up to the names of bound variables, and of free ones in their order?
+/// Whether the two are equal up to the names of bound variables, and of free ones in their order.
 pub(crate) fn alike(a: &Pullback, b: &Pullback) -> bool {
     let counts = |p: &Pullback| {
         (p.free.len(), p.map.params.len(), p.map.results.len(), p.map.body.stms.len(), p.span)
@@ -16,7 +16,7 @@ pub(crate) fn alike(a: &Pullback, b: &Pullback) -> bool {
     counts(a) == counts(b) && canonical(a).is_some_and(|code| Some(code) == canonical(b))
 }
 
-/// Types and body with numbers for names, if the pullback says all that they mention.
+/// Types and body with numbers for names, if the pullback declares all variables that they mention.
 fn canonical(pullback: &Pullback) -> Option<(Vec<Ty>, Block)> {
     let params = || pullback.free.iter().chain(&pullback.map.params);
     let (mut names, mut renaming) = (Names::default(), Renaming::new());

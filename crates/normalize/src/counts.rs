@@ -1,6 +1,6 @@
-//! A recursion that counts with a real where the order of differentiation is not known, e.g.
-//! `def rec d n f x = if n == 0 then f x else grad (d (n - 1) f) x`: nothing says that `n` is an
-//! integer, so it is a real, and only integers are followed while the program is compiled.
+//! A recursion that counts with a real although the order of differentiation depends on the count,
+//! e.g. `def rec d n f x = if n == 0 then f x else grad (d (n - 1) f) x`. Without a type for `n` it
+//! is a real, and only integers are followed at compile time.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -11,7 +11,7 @@ use lambada_source::{Problem, stack};
 
 use crate::{lambdas, messages};
 
-/// The problem, with the parameter to which the program should give a type.
+/// The problem, with the parameter that needs a type in the program.
 pub(crate) fn explained(program: &Program, entry: DefId, problem: Problem) -> Problem {
     if !messages::is_circle(&problem) {
         return problem;
@@ -28,7 +28,7 @@ pub(crate) fn explained(program: &Program, entry: DefId, problem: Problem) -> Pr
     problem
 }
 
-/// As [`counted`], of the local recursive functions of a term.
+/// [`counted`] for the local recursive functions of a term.
 fn local(term: &Term) -> Option<Rc<str>> {
     if let TermKind::LetRec(functions, _) = term.kind() {
         for (f, body) in functions {
@@ -41,7 +41,7 @@ fn local(term: &Term) -> Option<Rc<str>> {
     stack::deeper(|| term.scoped_children().into_iter().find_map(|(_, child)| local(child)))
 }
 
-/// The parameter of a function that its calls of itself give as a real plus or minus a constant.
+/// The parameter of a function to which its recursive calls pass a real plus or minus a constant.
 fn counted(function: &Term, is_own: &dyn Fn(&Term) -> bool) -> Option<Rc<str>> {
     let (params, body) = lambdas(function);
     counted_in(body, &params, is_own)

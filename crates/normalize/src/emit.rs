@@ -1,4 +1,4 @@
-//! Code under construction: a stack of open blocks, what each variable is, and the statements that
+//! Code under construction: a stack of open blocks, a table of variables, and the statements that
 //! `normalize` writes.
 
 use std::collections::{HashMap, HashSet};
@@ -25,15 +25,15 @@ struct Info {
     level: usize,
 }
 
-/// A block that statements are being appended to.
+/// A block that receives statements.
 #[derive(Debug)]
 struct Open {
     id: u32,
-    /// What has been appended.
+    /// The statements so far.
     stms: Vec<Stm>,
 }
 
-/// A block that has been left, and may be opened again to append to it.
+/// A block that has been left, and may be reopened to append to it.
 #[derive(Debug)]
 pub(crate) struct Closed(Open, Frame);
 
@@ -42,7 +42,7 @@ pub(crate) struct Closed(Open, Frame);
 pub(crate) struct Suspended(Vec<Open>, Vec<Frame>);
 
 impl Closed {
-    /// Nothing in it?
+    /// Whether the block has no statements.
     pub fn is_empty(&self) -> bool {
         self.0.stms.is_empty()
     }
@@ -53,16 +53,16 @@ impl Closed {
     }
 }
 
-/// A state of the innermost block.
+/// A state of the innermost block, to return to.
 #[derive(Debug)]
 pub(crate) struct Checkpoint {
-    /// How many statements it had.
+    /// The number of its statements.
     pub stms: usize,
     names: usize,
     frame: Frame,
 }
 
-/// What a variable is known to hold.
+/// The known content of a variable.
 #[derive(Clone, Debug)]
 pub(crate) enum Known {
     /// `[a, b, c]`
@@ -76,40 +76,40 @@ pub(crate) enum Known {
 pub(crate) struct Emit {
     /// The supply of variables.
     pub names: Names,
-    /// What calls and handles refer to.
+    /// The functions and node types that calls and handles refer to.
     pub library: Library,
-    /// What is known of integers.
+    /// Facts about integers.
     pub facts: Facts,
-    /// What the next statement is called, if it is the value of a `let`.
+    /// The name hint of the next statement, if it computes the value of a `let`.
     pub hint: Option<Rc<str>>,
     infos: Vec<Option<Info>>,
     /// The open blocks, outermost first.
     open: Vec<Open>,
-    /// How many statements have been written so far.
+    /// The number of statements written so far.
     pub written: usize,
     blocks: u32,
-    /// Reads and integer arithmetic that are done already.
+    /// Reads and integer arithmetic already emitted.
     loads: HashMap<(Var, Vec<Atom>), Atom>,
     pub prims: HashMap<(Prim, Vec<Atom>), Atom>,
     known: HashMap<Var, Known>,
-    /// The nodes that are values of recursive types, and not functions.
+    /// The nodes that are values of recursive types, not functions.
     pub variants: HashSet<NodeId>,
-    /// Functions under construction whose results have sizes that an empty `for` would have had.
+    /// Functions under construction whose results have sizes that an empty `for` would need.
     pub awaited: HashSet<FnId>,
-    /// Functions of the library, and their copies that cannot fail.
+    /// Functions of the library, each with its copy that cannot fail.
     pub rehearsed: HashMap<FnId, FnId>,
 }
 
-/// So long are the names of a tuple that is a hint for its parts.
+/// Maximal length of a tuple hint that names all its parts.
 const TUPLE: usize = 64;
 
 impl Emit {
-    /// Nothing so far, of a function with such reals.
+    /// An emitter without code, for a function with reals of this precision.
     pub fn with(precision: Precision) -> Emit {
         Emit { names: Names::with(precision), ..Emit::default() }
     }
 
-    /// A function to be derived.
+    /// The parts of a function to derive.
     pub fn subject<'a>(&'a mut self, f: &'a Lambda, captured: &'a [Param]) -> Subject<'a> {
         Subject { library: &mut self.library, names: &mut self.names, f, captured }
     }
@@ -152,7 +152,7 @@ impl Emit {
         self.reopen(std::mem::replace(block, placeholder));
     }
 
-    /// Appends to an enclosing block, of the given level.
+    /// Appends to the enclosing block of level `level`.
     pub fn outside<T>(&mut self, level: usize, fill: impl FnOnce(&mut Emit) -> T) -> T {
         let inner = self.suspend(level);
         let result = fill(self);
@@ -160,12 +160,12 @@ impl Emit {
         result
     }
 
-    /// Goes back to the enclosing block of the given level.
+    /// Returns to the enclosing block of level `level`.
     pub fn suspend(&mut self, level: usize) -> Suspended {
         Suspended(self.open.split_off(level + 1), self.facts.suspend(level + 1))
     }
 
-    /// Goes on in the inner blocks.
+    /// Continues in the inner blocks.
     pub fn resume(&mut self, Suspended(open, frames): Suspended) {
         self.open.extend(open);
         self.facts.resume(frames);
@@ -189,8 +189,8 @@ impl Emit {
         self.infos.iter_mut().skip(to.names).for_each(|info| *info = None);
     }
 
-    /// Leaves the blocks inside of the given level, where something went wrong, and undoes what was
-    /// appended there since the checkpoint.
+    /// Leaves the blocks inside level `level` after a failure, and undoes the statements appended
+    /// there since the checkpoint.
     pub fn abandon(&mut self, level: usize, to: Checkpoint) {
         drop(self.suspend(level));
         self.rewind(to);
@@ -213,11 +213,11 @@ impl Emit {
         self.fresh_at(level, hint, ty)
     }
 
-    /// A new variable of the block of the given level.
+    /// A new variable of the block of level `level`.
     pub fn fresh_at(&mut self, level: usize, hint: impl Into<Rc<str>>, ty: Ty) -> Var {
         let hint: Rc<str> = hint.into();
-        // A part of a long tuple is not called after all of its names: texts in which each of them
-        // was would be quadratic.
+        // A part of a long tuple does not take all names of the tuple, because the text would be
+        // quadratic in its size.
         let long = hint.starts_with('(') && hint.len() > TUPLE;
         let var = self.names.fresh(if long { NAMELESS.into() } else { hint });
         self.declare(level, var, ty);
@@ -234,7 +234,7 @@ impl Emit {
         types.into_iter().map(|ty| self.param(hint, ty)).collect()
     }
 
-    /// The variable is bound in the block of the given level.
+    /// Declares that the block of level `level` binds the variable.
     pub fn declare(&mut self, level: usize, var: Var, ty: Ty) {
         let k = var.0 as usize;
         if self.infos.len() <= k {
@@ -271,24 +271,24 @@ impl Emit {
         leaf.node.map_or_else(|| self.elem(leaf.atom), Elem::Ref)
     }
 
-    /// What an atom is called; constants have no name.
+    /// The hint of an atom; constants have no name.
     pub fn hint_of(&self, atom: Atom) -> Rc<str> {
         atom.as_var().map_or_else(|| NAMELESS.into(), |v| self.names.hint(v))
     }
 
-    /// Is the variable in scope here?
+    /// Whether the variable is in scope in the innermost block.
     pub fn in_scope(&self, var: Var) -> bool {
         let Some(Some(info)) = self.infos.get(var.0 as usize) else { return false };
         self.open.get(info.level).is_some_and(|open| open.id == info.block)
     }
 
-    /// Is the atom bound outside of the block of the given level?
+    /// Whether the atom is bound outside the block of level `level`.
     pub fn is_outside(&self, atom: Atom, level: usize) -> bool {
         atom.as_var().is_none_or(|v| self.in_scope(v) && self.info(v).level < level)
     }
 
-    /// May the leaf stand for itself outside of the block of the given level? All that it mentions
-    /// is bound there, and its sizes are known there to be those of the arrays around it.
+    /// Whether the leaf is valid outside the block of level `level`: its atoms are bound there, and
+    /// its sizes are known there to equal those of the arrays around it.
     pub fn is_static(&self, leaf: &Leaf, extents: &[Atom], level: usize) -> bool {
         if !leaf.atoms().all(|a| self.is_outside(a, level)) {
             return false;
@@ -309,7 +309,7 @@ impl Emit {
         self.top().stms.push(Stm::new(binds, exp));
     }
 
-    /// Appends a statement that was made elsewhere, and declares what it binds.
+    /// Appends a statement made elsewhere, and declares its variables.
     pub fn adopt(&mut self, stm: Stm) {
         self.written += stm.size();
         let level = self.level();
@@ -334,14 +334,14 @@ impl Emit {
         atom
     }
 
-    /// Remembers what an array holds.
+    /// Records the content of an array.
     pub fn know(&mut self, array: Atom, known: Known) {
         if let Atom::Var(var) = array {
             self.known.insert(var, known);
         }
     }
 
-    /// What an array is known to hold.
+    /// The content of an array, if known.
     pub fn known(&self, array: Atom) -> Option<&Known> {
         self.known.get(&array.as_var()?)
     }
@@ -363,7 +363,7 @@ impl Emit {
         self.fill_of(self.elem(value), value, dims)
     }
 
-    /// The same for scalars of a type that the value alone does not tell.
+    /// [`Self::fill`] for scalars whose type the value alone does not determine.
     pub fn fill_of(&mut self, elem: Elem, value: Atom, dims: Vec<Atom>) -> Atom {
         if dims.is_empty() {
             return value;
@@ -412,8 +412,8 @@ impl Emit {
         self.load(leaf.atom, &leaf.prefix)
     }
 
-    /// The leaf as an atom that has the axes of `mask`, of the given sizes; they include those that
-    /// the leaf has.
+    /// The leaf as an atom with the axes of `mask`, of sizes `extents`. The mask includes the axes
+    /// of the leaf.
     pub fn broadcast(&mut self, leaf: &Leaf, mask: &[bool], extents: &[Atom]) -> Atom {
         if leaf.axes == mask {
             return self.force(leaf);
@@ -435,25 +435,25 @@ impl Emit {
         self.leave_for(index, extents[0], (Out::Collect, ty, name), result)
     }
 
-    /// The leaf as an array of these sizes that has all of its axes.
+    /// The leaf as an array of these sizes with all axes.
     pub fn stored(&mut self, leaf: &Leaf, extents: &[Atom]) -> Atom {
         self.broadcast(leaf, &vec![true; extents.len()], extents)
     }
 
-    /// An accumulator that begins as this.
+    /// A new accumulator with the initial value `first`.
     pub fn accumulator(&mut self, hint: &str, ty: Ty, first: Atom) -> Var {
         let p = self.param(hint, ty);
         self.push(vec![p.clone()], Op::Accumulator(first));
         p.var
     }
 
-    /// Opens the body of a `for`; gives its index.
+    /// Opens the body of a `for`; returns its index.
     pub fn enter_for(&mut self, extent: Atom) -> Var {
         self.enter();
         self.index("i", extent)
     }
 
-    /// Ends the body of a `for` that gives this.
+    /// Ends the body of a `for` and binds its results.
     pub fn leave_for(
         &mut self,
         index: Var,
@@ -469,7 +469,7 @@ impl Emit {
         atom
     }
 
-    /// Ends the body of a `for` that gives nothing.
+    /// Ends the body of a `for` without results.
     pub fn leave_for_effect(&mut self, index: Var, extent: Atom) {
         let body = self.leave().finish(Vec::new());
         self.push(Vec::new(), Nest::For { index, extent, outs: Vec::new(), body });
@@ -570,7 +570,8 @@ impl Emit {
         let results = results.iter().map(|a| (*a, self.ty(*a))).collect();
         let library = std::mem::take(&mut self.library);
         let mut function = Function { sizes, library, ..self.finished(name, params, results) };
-        // Derivatives come without the checks that their forward sweeps have made.
+        // The code of derivatives lacks the checks that their forward sweeps have made, so the
+        // guard adds missing ones.
         lambada_anf::guard(&mut function);
         function
     }

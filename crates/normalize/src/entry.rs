@@ -1,4 +1,4 @@
-//! Entry points: parameters are flattened into arrays of scalars, and so is the result.
+//! Entry points: parameters and result are flattened into arrays of scalars.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::shape::{Shape, Table, Unfit};
 use crate::val::{Leaf, Val};
 use crate::{Eval, lambdas, messages};
 
-/// A first-order function, and how data becomes its arguments and its results become data.
+/// A first-order function, and the conversion of data to its arguments and from its results.
 #[derive(Clone, Debug)]
 pub struct Normalized {
     /// The code. Its parameters are the leaves of `params` in order, its results those of `result`.
@@ -28,20 +28,20 @@ pub struct Normalized {
     pub params: Vec<(Arc<str>, Layout)>,
     /// Its result.
     pub result: Layout,
-    /// What is shown of which values, by number.
+    /// The inspections of the program, by number.
     pub inspections: Vec<Inspection>,
 }
 
 /// An `inspect` of the program.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Inspection {
-    /// Where it is, and what the value is called; nothing if it has no name.
+    /// The place, and the name of the value if it has one.
     pub site: Site,
-    /// How the value is shown.
+    /// The layout of the shown value.
     pub layout: Layout,
 }
 
-/// How data becomes the arguments of an entry point, by parameter, and its results become data.
+/// The layouts of an entry point's parameters and result.
 ///
 /// # Errors
 /// Functions among the parameters or in the result, and data without a layout.
@@ -55,9 +55,9 @@ pub type Layouts = (Vec<(Arc<str>, Layout)>, Layout);
 
 /// The entry point as first-order code.
 ///
-/// Sizes that the signature calls by one name are one size variable of the function, and constant
-/// sizes are constants: the caller compares the arguments with the signature, and reports those
-/// that do not fit, before it calls.
+/// Sizes with one name in the signature are one size variable of the function, and constant sizes
+/// are constants. The caller compares the arguments with the signature, and reports misfits, before
+/// it calls.
 ///
 /// # Errors
 /// Functions among the parameters or in the result, data without a layout, and functions that
@@ -70,11 +70,11 @@ pub fn normalize(
     normalize_with(program, entry, derivatives, Crossing::Rows)
 }
 
-/// The same for source: values of recursive types are taken and given as they are, by handles. No
-/// engine calls such a function.
+/// [`normalize`] for source: values of recursive types cross as handles. No engine calls such a
+/// function.
 ///
 /// # Errors
-/// As those of [`normalize`].
+/// Errors of [`normalize`].
 pub fn normalize_for_source(
     program: &Program,
     entry: DefId,
@@ -83,13 +83,13 @@ pub fn normalize_for_source(
     normalize_with(program, entry, derivatives, Crossing::Handles).map(|made| made.function)
 }
 
-/// How values of recursive types come in and go out.
+/// The form in which values of recursive types cross the entry point.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Crossing {
     /// As rows of flat arrays: engines exchange arrays only.
     #[default]
     Rows,
-    /// As they are.
+    /// Unchanged, as handles.
     Handles,
 }
 
@@ -138,11 +138,11 @@ fn at(problem: Problem, def: &Def) -> Problem {
     if problem.labels.is_empty() { problem.label(def.span, "") } else { problem }
 }
 
-/// How often a program is written again, since a function turned out to be known at run time only
-/// after it was differentiated.
+/// Maximal number of attempts to write a program. An attempt fails if it differentiates a function
+/// before it finds that only run time knows the function.
 const ATTEMPTS: usize = 8;
 
-/// What an entry point takes and gives.
+/// Parameters and result of an entry point.
 struct Interface {
     params: Vec<(Arc<str>, Layout)>,
     result: Layout,
@@ -155,7 +155,7 @@ impl Interface {
         let mut ty = def.body.ty();
         let (names, _) = lambdas(def.body.without_rules());
         while let CoreTy::Fun(from, to) = ty {
-            // where there is no λ, the parameter has no name
+            // A parameter without a λ has no name.
             let hint = names.get(params.len()).map(|x| x.hint.clone());
             let (name, shape) = match def.signature.params.get(params.len()) {
                 Some((name, sized)) => (name.clone(), Shape::of_sized(program, sized)),
@@ -208,7 +208,7 @@ fn unfit_problem(unfit: Unfit, what: &str, def: &Def) -> Problem {
     }
 }
 
-/// The place of what a definition gives.
+/// The place of a definition's result.
 fn result_span(body: &Term) -> Span {
     let mut term = body.without_rules();
     while let TermKind::Lam(_, body) | TermKind::Let(_, _, body) | TermKind::Check { body, .. } =
@@ -229,7 +229,7 @@ struct Inputs {
 }
 
 impl Inputs {
-    /// Applies the entry point to its parameters, and gives the leaves of its result.
+    /// Applies the entry point to its parameters; returns the leaves of its result.
     fn run(
         &mut self,
         evaluator: &mut Evaluator,
@@ -252,7 +252,7 @@ impl Inputs {
                     let nodes = plant::plant(evaluator, layout.table(), &rows, span)?;
                     replaced(layout.shape(), &val, &mut |shape, val, extents, is_optional| {
                         let (Shape::Node(id), Val::Leaf(leaf)) = (shape, val) else { return None };
-                        // A variant around it has constructors that lack it.
+                        // An enclosing variant has constructors that lack it.
                         let numbers = (leaf, i64::from(!is_optional));
                         Some(plant::planted(evaluator, numbers, *id, nodes[id], extents, span))
                     })?
@@ -261,7 +261,7 @@ impl Inputs {
         }
         let value = evaluator.entry(entry, vals, result_ty)?;
         evaluator.complete()?;
-        // What has been put off until now is made for the result.
+        // The deferred code from here on is made for the result.
         evaluator.emit.names.come_from(result_span(&evaluator.program.def(entry).body));
         let mut to = Results::default();
         flatten(evaluator, result.shape(), Some(&value), &mut Vec::new(), &mut to)?;
@@ -318,7 +318,7 @@ impl Inputs {
         leaf
     }
 
-    /// A parameter of a shape, inside of arrays of the given sizes.
+    /// A parameter of a shape, inside arrays of sizes `axes`.
     fn param(
         &mut self,
         evaluator: &mut Evaluator,

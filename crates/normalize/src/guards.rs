@@ -1,6 +1,6 @@
-//! Sizes inside variants. The fields of a constructor that a value is not are zeros of any size, so
-//! their sizes count only where the value is of that constructor. Mostly they are evidently equal
-//! anyway, and nothing of this is needed.
+//! Sizes inside variants. The fields of all constructors other than the value's own are zeros of
+//! any size, so their sizes count only where the value has that constructor. Mostly they are
+//! evidently equal anyway, and no guard is needed.
 
 use lambada_anf::{Atom, Out, Ty};
 use lambada_prim::{Prim, ReduceOp};
@@ -9,7 +9,7 @@ use lambada_source::Span;
 use crate::emit::Emit;
 use crate::val::{Leaf, Val};
 
-/// A step on the way to a size.
+/// A step on the path to a size.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Guard {
     /// Into an array of this extent.
@@ -18,12 +18,12 @@ pub(crate) enum Guard {
     Is(Leaf, i64),
 }
 
-/// Does the way lead through a variant?
+/// Whether the path leads through a variant.
 pub(crate) fn is_guarded(guards: &[Guard]) -> bool {
     guards.iter().any(|g| matches!(g, Guard::Is(..)))
 }
 
-/// The sizes in a value, each once, with all ways that lead there.
+/// The sizes in a value, each once, with all paths that lead to it.
 pub(crate) fn guarded_extents(value: &Val) -> Vec<(Atom, Vec<Vec<Guard>>)> {
     let mut found = Vec::new();
     walk(value, &mut Vec::new(), &mut found);
@@ -63,7 +63,7 @@ fn walk(value: &Val, guards: &mut Vec<Guard>, found: &mut Vec<(Atom, Vec<Vec<Gua
 }
 
 impl Emit {
-    /// Does any of the ways lead to a field of a constructor that the value is?
+    /// Whether any of the paths leads to a field of the value's own constructor.
     pub fn any_active(&mut self, ways: &[Vec<Guard>]) -> Atom {
         ways.iter().fold(Atom::bool(false), |any, way| {
             let active = self.active(way);
@@ -71,7 +71,8 @@ impl Emit {
         })
     }
 
-    /// Is the value of all constructors on the way, for some element of the arrays on the way?
+    /// Whether the value has all constructors on the path, for some element of the arrays on the
+    /// path.
     pub fn active(&mut self, way: &[Guard]) -> Atom {
         if !is_guarded(way) {
             return Atom::bool(true);
@@ -105,7 +106,7 @@ impl Emit {
         self.leave_for(index, extent, out, active)
     }
 
-    /// Fails where the value is active and the sizes differ.
+    /// Fails if the value is active and the sizes differ.
     pub fn check_equal_if(&mut self, active: Atom, a: Atom, b: Atom, span: Span, message: &str) {
         if self.facts.equal(a, b) {
             return;
@@ -116,8 +117,7 @@ impl Emit {
         self.check(cond, span, message, vec![a, b]);
     }
 
-    /// The size that several values have where they are active; 0 where none is. Fails where two
-    /// that are active differ.
+    /// The common size of the active values; 0 if none is active. Fails if two active ones differ.
     pub fn agree(&mut self, sizes: &[(Atom, &[Guard])], span: Span, message: &str) -> Atom {
         let first = sizes[0].0;
         if sizes.iter().all(|(size, _)| self.facts.equal(first, *size)) {

@@ -1,13 +1,14 @@
-//! Sizes of the elements of a `for` that only its body computes are computed outside of it, as of
-//! the first iteration.
+//! Computes sizes of a `for`'s elements outside the loop, with their values from the first
+//! iteration, if only the body computes them.
 //!
-//! *Gives* code before the `for`: a copy of the part of the body that computes the sizes, with 0 for the index; and where there may be no
-//! iteration, another one that cannot fail ([`crate::rehearsal`]), for the sizes that the first one
-//! would have had.
-//! *Keeps* failures: a part that could fail runs only if there is a first iteration, together with all checks that stand before it there, so
-//! whatever fails would have failed first anyway. Additions to accumulators that are no part of it
-//! are left out; calls make them to a scratch accumulator, so the copy adds to no accumulator but
-//! its own, and freezes all of these.
+//! *Gives* code before the `for`: a copy of the part of the body that computes the sizes, with 0
+//! for the index. If the `for` may have no iteration, also a copy that cannot fail
+//! ([`crate::rehearsal`]), for the sizes that the first iteration would have.
+//!
+//! *Keeps* failures: a part that could fail runs only if there is a first iteration, together with
+//! all checks before it, so its failure would have come first anyway. Additions to accumulators
+//! outside the part are dropped; calls make them to a scratch accumulator. So the copy adds to no
+//! accumulator but its own, and freezes all of these.
 
 use std::collections::HashSet;
 
@@ -17,8 +18,8 @@ use lambada_prim::{Prim, ReduceOp};
 use crate::emit::Emit;
 use crate::rehearsal::{compares_sizes, relies_on_checks, without_failures};
 
-/// The sizes, which the innermost block (the body of a `for`) binds, as they are in its first
-/// iteration, or would be if there were one.
+/// The values of `sizes`, which the innermost block (the body of a `for`) binds, in the first
+/// iteration, actual or hypothetical.
 pub(crate) fn hoist_sizes(emit: &mut Emit, index: Var, extent: Atom, sizes: &[Atom]) -> Vec<Atom> {
     if sizes.is_empty() {
         return Vec::new();
@@ -41,8 +42,8 @@ pub(crate) fn hoist_sizes(emit: &mut Emit, index: Var, extent: Atom, sizes: &[At
     })
 }
 
-/// The part of the innermost block that the sizes need, such that it cannot fail. It gives the
-/// sizes, 0 for those that nothing is known of.
+/// The part of the innermost block that the sizes need, in a form that cannot fail. It returns the
+/// sizes, with 0 for unknown ones.
 fn rehearsal(emit: &mut Emit, sizes: &[Atom]) -> Block {
     let mut cut = |sizes: &[Atom]| {
         let mut stms = Slice::new(sizes).cut(emit, &|_| false);
@@ -61,8 +62,7 @@ fn rehearsal(emit: &mut Emit, sizes: &[Atom]) -> Block {
     cut(&known).unwrap_or(none)
 }
 
-/// A size as it is in the first iteration that is active; 0 if none is. Which one that is, a loop
-/// of its own finds.
+/// A size in the first active iteration, which a loop of its own finds; 0 if none is active.
 pub(crate) fn hoist_active_size(
     emit: &mut Emit,
     index: Var,
@@ -84,8 +84,8 @@ pub(crate) fn hoist_active_size(
     })
 }
 
-/// The part of the innermost block that some variables need; with its checks, unless it is
-/// arithmetic.
+/// The part of the innermost block that some variables need; with its checks, unless the part is
+/// pure arithmetic.
 fn slice(emit: &mut Emit, wanted: &[Atom]) -> (Vec<Stm>, bool) {
     let stms = Slice::new(wanted).cut(emit, &|_| false);
     if stms.iter().all(|stm| matches!(stm.exp, Exp::Op(Op::Prim(..)))) {
@@ -94,7 +94,7 @@ fn slice(emit: &mut Emit, wanted: &[Atom]) -> (Vec<Stm>, bool) {
     (Slice::new(wanted).cut(emit, &Stm::may_not_return), false)
 }
 
-/// A copy, with an atom for the index; gives the images of some atoms.
+/// Places a copy, with an atom for the index; returns the copies of `wanted`.
 fn copied(emit: &mut Emit, index: Var, at: Atom, stms: &[Stm], wanted: &[Atom]) -> Vec<Atom> {
     let mut renaming = Renaming::new();
     renaming.insert(index, at);
@@ -130,7 +130,7 @@ fn place(emit: &mut Emit, renaming: &mut Renaming, stms: &[Stm]) {
     }
 }
 
-/// `if cond { then } else { otherwise }`, of sizes
+/// `if cond { then } else { otherwise }`, for sizes.
 fn guarded(
     emit: &mut Emit,
     cond: Atom,
@@ -164,7 +164,7 @@ impl Slice {
         Slice { needed: sizes.iter().filter_map(|s| s.as_var()).collect() }
     }
 
-    /// The statements that are needed, and such others before the last of them.
+    /// The needed statements, and those before the last of them that `also` selects.
     fn cut(&mut self, emit: &mut Emit, also: &dyn Fn(&Stm) -> bool) -> Vec<Stm> {
         let mut kept = Vec::new();
         for mut stm in emit.stms().to_vec().into_iter().rev() {
@@ -184,8 +184,8 @@ impl Slice {
             || stm.adds_to(&|acc| self.needed.contains(&acc))
     }
 
-    /// Removes additions to accumulators that are not needed: those of enclosing blocks, and those
-    /// that are read later than the sizes.
+    /// Removes additions to unneeded accumulators: those of enclosing blocks, and those that are
+    /// read after the sizes.
     fn strip(&self, emit: &Emit, stm: &mut Stm) {
         stm.retain_inside(&|stm| match stm.exp.effect() {
             Effect::Adds(acc) => !emit.in_scope(acc) || self.needed.contains(&acc),
@@ -201,8 +201,7 @@ impl Slice {
         });
     }
 
-    /// The statement, whose calls add to scratch accumulators where they would add to some that are
-    /// not needed.
+    /// The statement, with scratch accumulators in its calls in place of unneeded ones.
     fn with_scratch(&self, emit: &mut Emit, mut stm: Stm) -> Vec<Stm> {
         let mut given: Vec<Var> = Vec::new();
         stm.each(&mut |stm| {

@@ -1,6 +1,6 @@
-//! Where branches meet: `if c { then } else { otherwise }` in anf, and the joint value. What both
-//! branches know to be the same stays static; sizes that differ, or that only a branch knows,
-//! become results of the `if` themselves.
+//! Joins after branches: `if c { then } else { otherwise }` in anf, and the joint value. A part
+//! that is evidently equal in both branches stays static; sizes that differ, or that only one
+//! branch has, become results of the `if`.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -13,7 +13,7 @@ use crate::guards::Guard;
 use crate::merge::{Merge, Place, joint_axes, merge, zeros};
 use crate::val::{Leaf, Val};
 
-/// The two blocks, and what the `if` gives.
+/// The two blocks, and the results of the `if`.
 struct Join {
     /// The level of the blocks.
     level: usize,
@@ -21,9 +21,9 @@ struct Join {
     sides: [Closed; 2],
     binds: Vec<Param>,
     results: [Vec<Atom>; 2],
-    /// Pairs that are results already.
+    /// Pairs that are already results.
     pairs: HashMap<[Atom; 2], Atom>,
-    /// What a joint size is in each block.
+    /// By joint size: its value in each block.
     sizes: HashMap<Atom, [Atom; 2]>,
 }
 
@@ -75,12 +75,12 @@ impl Join {
         var.into()
     }
 
-    /// The same integer in both blocks, as it is written outside of them.
+    /// The outer form of an integer that is equal in both blocks.
     fn common(&mut self, emit: &mut Emit, a: Atom, b: Atom) -> Option<Atom> {
         if a == b && emit.is_outside(a, self.level) {
             return Some(a);
         }
-        // What one branch has checked may make its size that of the other.
+        // A check in one branch may prove its size equal to that of the other.
         for (side, inner, outer) in [(0, a, b), (1, b, a)] {
             if emit.is_outside(outer, self.level)
                 && emit.within(&mut self.sides[side], |emit| emit.facts.equal(inner, outer))

@@ -1,7 +1,7 @@
 //! Data as arrays of scalars and back: `unflatten ∘ flatten = id`. A value is the list of its
 //! leaves (see [`Shape::leaves`]); in an array of tuples each leaf has one more axis. The fields of
-//! constructors that a value is not are zeros: of no elements, or, in an array of variants, of the
-//! sizes that the others have, so that the array is regular.
+//! all constructors other than the value's own are zeros: empty, or, in an array of variants, of
+//! the sizes that the other elements have, so that the array is regular.
 
 mod rows;
 
@@ -13,7 +13,7 @@ use lambada_prim::{Data as Elements, Scalar, ScalarTy, Tensor};
 use crate::shape::{Constructor, LeafLayout, Shape, Table};
 use rows::{Reader, Writer};
 
-/// How values of a type become tensors.
+/// The conversion of values of a type to tensors.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Layout {
     shape: Shape,
@@ -31,7 +31,7 @@ impl Layout {
         Layout { shape, table }
     }
 
-    /// The recursive types in it.
+    /// The recursive types of the layout.
     pub fn table(&self) -> &Table {
         &self.table
     }
@@ -48,8 +48,8 @@ impl Layout {
         leaves
     }
 
-    /// The tensors of a value. Sizes are compared within arrays only; declared sizes are the
-    /// caller's concern.
+    /// The tensors of a value. Sizes are compared within arrays only; the caller compares declared
+    /// sizes.
     ///
     /// # Errors
     /// Values of another type, and arrays of values of different sizes; the text says which.
@@ -62,7 +62,7 @@ impl Layout {
         Ok(leaves.chain(rows.finish()).collect())
     }
 
-    /// The value with these tensors; takes as many as there are leaves. Panics on too few.
+    /// The value with these tensors; takes one per leaf. Panics if there are too few.
     pub fn unflatten(&self, tensors: &mut dyn Iterator<Item = Tensor>) -> Data {
         let mut next = || tensors.next().expect("one tensor per leaf");
         if is_one_tensor(&self.shape) {
@@ -75,8 +75,8 @@ impl Layout {
     }
 }
 
-/// A leaf of some value; absent in a constructor that the value is not, where only the axes around
-/// it are known.
+/// A leaf of some value. It is absent in the fields of other constructors than the value's own,
+/// where only the outer axes are known.
 enum Part {
     Present(Tensor),
     Absent(Vec<usize>),
@@ -148,7 +148,7 @@ fn flatten(
     Ok(())
 }
 
-/// Which constructor a value has.
+/// The number of a value's constructor.
 fn constructor(constructors: &[Constructor], name: &str, args: &[Data]) -> Result<usize, String> {
     let tag =
         constructors.iter().position(|(c, fields)| **c == *name && fields.len() == args.len());
@@ -157,7 +157,7 @@ fn constructor(constructors: &[Constructor], name: &str, args: &[Data]) -> Resul
     })
 }
 
-/// A value of another type than this one.
+/// The message for a value of another type.
 fn misfit(expected: &str, data: &Data) -> String {
     format!("{expected} was expected, not {}", describe_data(data))
 }
@@ -188,7 +188,7 @@ fn flatten_array(
     }
 }
 
-/// The leaf of an array of nothing.
+/// The leaf of an empty array.
 fn nothing(dims: &[usize]) -> Tensor {
     Tensor::zeros(ScalarTy::Bool, [dims, &[0]].concat())
 }
@@ -254,7 +254,7 @@ fn scalar_array(shape: &Shape) -> Option<(ScalarTy, usize)> {
     if let Shape::Scalar(elem) = shape { Some((*elem, 0)) } else { None }
 }
 
-/// Is every value of the shape a single tensor?
+/// Whether every value of the shape is a single tensor.
 fn is_one_tensor(shape: &Shape) -> bool {
     scalar_array(shape).is_some()
 }
@@ -297,13 +297,12 @@ fn describe_data(data: &Data) -> String {
     }
 }
 
-/// The leaf itself, of which nothing is left.
+/// Takes the leaf and leaves an empty one.
 fn taken(leaf: &mut Tensor) -> Tensor {
     std::mem::replace(leaf, Tensor { dims: Vec::new(), data: Elements::Bool(Vec::new()) })
 }
 
-/// The value at a position of the arrays around it. Leaves that are no arrays of several values are
-/// taken.
+/// The value at a position of the enclosing arrays. A leaf outside arrays is taken.
 fn build(shape: &Shape, leaves: &mut [Tensor], at: &mut Vec<usize>, rows: &mut Reader) -> Data {
     if is_one_tensor(shape) {
         return Data::Tensor(match at.is_empty() {

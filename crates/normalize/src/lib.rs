@@ -2,15 +2,17 @@
 //! before differentiation.
 //!
 //! ```text
-//! ρ ⊢ t ⇓ v      t : τ in core,  v : a symbolic value of type τ,  code for the leaves of v is emitted on the way
+//! ρ ⊢ t ⇓ v      t : τ in core,  v : a symbolic value of type τ
 //! ```
+//!
+//! The evaluator emits the code for the leaves of `v` on the way.
 //!
 //! * *Assumes* a well-typed core program.
 //! * *Gives* first-order code: no functions, no tuples; every array is an array of scalars,
-//!   regular, with named sizes. Functions are inlined; where control flow joins several closures
-//!   there is a tag and the union of their environments. Recursive functions are functions of the
-//!   library, values of recursive types and functions that only run time knows are nodes.
-//! * *Keeps* values and failures: no check is dropped unless it holds evidently, none runs that the
+//!   regular, with named sizes. Functions are inlined; where control flow joins several closures,
+//!   the code has a tag and the union of their environments. Recursive functions are functions of
+//!   the library; values of recursive types and functions that only run time knows are nodes.
+//! * *Keeps* values and failures: only evident checks are dropped, and no check runs that the
 //!   program would not have run.
 
 mod alpha;
@@ -47,12 +49,12 @@ use lambada_core::{Term, TermKind, Var};
 /// The result of a step that may find the program impossible to compile.
 type Eval<T> = Result<T, Box<lambada_source::Problem>>;
 
-/// The problem of values that core's checker would not have let meet.
+/// The problem of values that core's checker excludes.
 fn ill_typed() -> Box<lambada_source::Problem> {
     Box::new(messages::ill_typed())
 }
 
-/// The parameters that a function takes one after the other, and what it gives then.
+/// The curried parameters of a function, and its body after them.
 fn lambdas(term: &Term) -> (Vec<&Var>, &Term) {
     let (mut params, mut body) = (Vec::new(), term);
     while let TermKind::Lam(var, inner) = body.kind() {
@@ -62,7 +64,7 @@ fn lambdas(term: &Term) -> (Vec<&Var>, &Term) {
     (params, body)
 }
 
-/// The first parameters of a function, and what it gives when it has taken these.
+/// The first parameters of a function, and its body after these.
 fn taken<'t>(var: &'t Var, body: &'t Term, count: usize) -> (Vec<&'t Var>, &'t Term) {
     let (mut vars, mut body) = (vec![var], body);
     while vars.len() < count

@@ -1,7 +1,7 @@
 //! Several values of one type as one: the results of two branches, the elements of a literal, the
 //! state before and after an iteration. [`merge`] unites their static structure (constructors,
-//! closures) and asks a [`Merge`] what to make of each leaf and each size; a part that lacks a
-//! constructor or a closure is absent there, and usually becomes zeros.
+//! closures) and asks a [`Merge`] for each leaf and each size. A part without some constructor or
+//! closure is absent there, and usually becomes zeros.
 
 use std::rc::Rc;
 
@@ -14,7 +14,7 @@ use crate::messages;
 use crate::val::{AccVal, ArrayVal, Closure, FunVal, Leaf, NodeVal, Val, VariantVal, part};
 use crate::{Eval, ill_typed};
 
-/// Where in a value a leaf is.
+/// The place of a leaf in a value.
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
     /// The merged sizes of the arrays around it, outermost first.
@@ -26,13 +26,13 @@ pub(crate) struct Place {
     pub is_guarded: bool,
     /// The type of the scalars.
     pub elem: Elem,
-    /// Does it say which constructor or closure a value is?
+    /// Whether it is the tag of a variant or a function.
     pub is_tag: bool,
     /// Whether it is in the environment of a closure.
     pub is_captured: bool,
 }
 
-/// What becomes of leaves and sizes.
+/// The treatment of leaves and sizes.
 pub(crate) trait Merge {
     /// The size of an array; at least one part is present. `ways` lead to it in each part.
     fn size(&mut self, _: &mut Emit, parts: &[Option<Atom>], _: &[Vec<Guard>]) -> Eval<Atom> {
@@ -52,7 +52,7 @@ pub(crate) fn merge(with: &mut dyn Merge, emit: &mut Emit, parts: &[Option<&Val>
 /// The new leaf for a leaf at its place.
 type OnLeaf<'f> = dyn FnMut(&mut Emit, &Leaf, &Place) -> Leaf + 'f;
 
-/// The value with other leaves, which may be code.
+/// The value with mapped leaves; the mapping may emit code.
 pub(crate) fn map_leaves(emit: &mut Emit, value: &Val, leaf: &mut OnLeaf) -> Eval<Val> {
     struct Each<'f>(&'f mut OnLeaf<'f>);
     impl Merge for Each<'_> {
@@ -72,7 +72,7 @@ struct Merger<'a> {
     captured: usize,
 }
 
-/// The parts that are there, of a kind.
+/// The present parts, which must be of one kind.
 fn only<'v, T: ?Sized>(
     parts: &[Option<&'v Val>],
     kind: impl Fn(&'v Val) -> Eval<&'v T>,
@@ -95,7 +95,7 @@ impl Merger<'_> {
         }
     }
 
-    /// Values side by side, of those parts that have them.
+    /// Merges lists of values elementwise, of the parts that have them.
     fn list(&mut self, parts: &[Option<&[Val]>]) -> Eval<Vec<Val>> {
         let count = parts.iter().flatten().map(|vals| vals.len()).next().unwrap_or(0);
         let values = |k| parts.iter().map(|part| part.map(|vals| &vals[k])).collect::<Vec<_>>();
@@ -128,7 +128,7 @@ impl Merger<'_> {
         Ok(Val::array(extent, elem))
     }
 
-    /// Enters a constructor or a closure of the given number, with the tags of the parts.
+    /// Enters constructor or closure `number`, with the tags of the parts.
     fn enter(&mut self, tags: &[Option<&Leaf>], number: i64) {
         for (way, tag) in self.ways.iter_mut().zip(tags) {
             let absent = Leaf::scalar(Atom::int(-1));
@@ -141,7 +141,7 @@ impl Merger<'_> {
     }
 
     fn variant(&mut self, parts: &[Option<&Rc<VariantVal>>], constructors: usize) -> Eval<Val> {
-        // An element of an empty array is no constructor at all.
+        // An element of an empty array has no constructor at all.
         let real = |v: &&Rc<VariantVal>| v.fields.iter().any(Option::is_some);
         let some: Vec<Option<&Rc<VariantVal>>> = parts.iter().map(|p| p.filter(real)).collect();
         let parts = if some.iter().any(Option::is_some) { &some } else { parts };
@@ -187,7 +187,7 @@ impl Merger<'_> {
         Ok(Val::fun(tag, alternatives))
     }
 
-    /// Nodes are merged as handles. A value that is known stays so, if all parts are that value.
+    /// Merges nodes as handles. A known value stays known if all parts are that value.
     fn node(&mut self, parts: &[Option<&Rc<NodeVal>>]) -> Eval<Val> {
         let first = parts.iter().flatten().next().ok_or_else(ill_typed)?;
         let handles: Vec<Option<&Leaf>> = parts.iter().map(|p| p.map(|n| &n.handle)).collect();
@@ -246,7 +246,7 @@ impl Emit {
     }
 }
 
-/// All axes that any part has; those of the longest parts count from the innermost.
+/// All axes of any part; parts of different lengths are aligned at the innermost axis.
 pub(crate) fn joint_axes(parts: &[Option<&Leaf>]) -> Vec<bool> {
     let mut joint = parts.iter().flatten().next().map_or_else(Vec::new, |l| l.axes.clone());
     for leaf in parts.iter().flatten() {

@@ -1,9 +1,9 @@
-//! The wording of every problem of this crate, one short function each: programs that have a
-//! meaning and cannot be compiled.
+//! The wording of every problem of this crate, one short function each: programs with a meaning
+//! that cannot be compiled.
 
 use lambada_source::{Problem, Span};
 
-/// Data go in and out of a program; `what` is a parameter or the result.
+/// Only data crosses the boundary of a program; `what` is a parameter or the result.
 pub(crate) fn holds_function(what: &str, span: Span) -> Problem {
     Problem::error(
         "E0622",
@@ -14,7 +14,7 @@ pub(crate) fn holds_function(what: &str, span: Span) -> Problem {
     .hint("define a function without it that calls this one")
 }
 
-/// `names`: the functions of the circle.
+/// `names`: the functions of the cycle.
 pub(crate) fn circle(names: &[&str]) -> Problem {
     let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
     let title =
@@ -115,14 +115,14 @@ pub(crate) fn not_first_order(span: Span) -> Problem {
     )
 }
 
-/// Calls inside each other; `most` is the function that is called most, and how often.
+/// Too deeply nested calls; `most` is the most called function with its number of calls.
 pub(crate) fn too_deep(limit: usize, most: Option<(&str, usize)>) -> Problem {
     let title =
         format!("calls are nested too deeply: more than {} inside each other", grouped(limit));
     explained(Problem::general("E0506", title), most)
 }
 
-/// More statements, or calls, than are written out.
+/// More inlined statements or calls than the limit.
 pub(crate) fn too_large(what: &str, limit: usize, most: Option<(&str, usize)>) -> Problem {
     let title = format!(
         "the program is too large: more than {} {what}, when all calls are written out",
@@ -131,7 +131,7 @@ pub(crate) fn too_large(what: &str, limit: usize, most: Option<(&str, usize)>) -
     explained(Problem::general("E0505", title), most)
 }
 
-/// Which function it is that is called so often, and what to do.
+/// Adds hints: the most called function, and remedies.
 fn explained(problem: Problem, most: Option<(&str, usize)>) -> Problem {
     let problem = match most {
         Some((name, count)) => problem.hint(format!(
@@ -158,7 +158,7 @@ fn grouped(count: usize) -> String {
     text
 }
 
-/// Values that core's checker would not have let meet.
+/// Values of kinds that core's checker excludes.
 pub(crate) fn ill_typed() -> Problem {
     Problem::general("E0799", "internal error: the program is not well typed")
 }

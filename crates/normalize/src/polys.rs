@@ -7,7 +7,7 @@ use lambada_prim::Prim;
 use crate::emit::Emit;
 
 impl Emit {
-    /// Adds the checks that are missing in a block, which the innermost block is about to use.
+    /// Adds the missing checks of a block that the innermost block is about to use.
     pub fn guard(&mut self, block: &mut Block) {
         let known = self.facts.known();
         let param = |var: Var| Param { var, ty: self.ty(var.into()) };
@@ -15,7 +15,7 @@ impl Emit {
         guard_block(&mut self.names, known, &free, block);
     }
 
-    /// From here on, in this block, the condition has the given truth value.
+    /// Records that the condition has the value `holds` in the rest of this block.
     pub fn learn(&mut self, cond: Atom, holds: bool) {
         for comparison in self.facts.comparisons(cond, holds) {
             let is_known = match comparison {
@@ -30,31 +30,30 @@ impl Emit {
         }
     }
 
-    /// Is an integer a polynomial over variables in scope? Those of a branch that has been left are
-    /// not.
+    /// Whether an integer is a polynomial over variables in scope. Variables of a branch that has
+    /// been left are not.
     fn is_known_here(&self, atom: Atom) -> bool {
         self.facts.poly(atom).vars().all(|v| self.in_scope(v))
     }
 
-    /// Are the polynomial's variables all bound outside of the block of the given level?
+    /// Whether the polynomial's variables are all bound outside the block of level `level`.
     pub fn poly_is_outside(&self, poly: &Poly, level: usize) -> bool {
         poly.vars().all(|v| self.is_outside(v.into(), level))
     }
 
-    /// A size that is bound in the block of the given level, as it would be written outside of it:
-    /// there the block may not be run, and what would be negative is 0.
+    /// The outer form of a size that is bound in the block of level `level`. Outside, where the
+    /// block may not run, a negative value becomes 0.
     pub fn outer_size(&mut self, size: Atom, level: usize) -> Option<Atom> {
         let outer = self.outer_form(size, level)?;
         Some(self.outside(level - 1, |emit| emit.not_negative(outer)))
     }
 
-    /// The integer, or 0 where it would be negative.
+    /// The integer, or 0 if negative.
     pub fn not_negative(&mut self, atom: Atom) -> Atom {
         self.prim(Prim::MaxInt, &[atom, Atom::int(0)])
     }
 
-    /// An integer that is bound in the block of the given level, as it would be written outside of
-    /// it.
+    /// The outer form of an integer that is bound in the block of level `level`.
     pub fn outer_form(&mut self, atom: Atom, level: usize) -> Option<Atom> {
         if self.is_outside(atom, level) {
             return Some(atom);
@@ -88,7 +87,7 @@ impl Emit {
         sum.unwrap_or(Atom::int(0))
     }
 
-    /// A variable in scope that holds the value of the polynomial.
+    /// A variable in scope with the value of the polynomial.
     pub fn written(&self, poly: &Poly) -> Option<Atom> {
         self.facts.holder(poly).filter(|var| self.in_scope(*var)).map(Atom::from)
     }

@@ -1,5 +1,5 @@
-//! Scalar primitives as they are emitted: constants are folded, integers are compared as
-//! polynomials, equal integer operations are done once. All else is left to the optimizer.
+//! Scalar primitives at emission: constants are folded, integers are compared as polynomials, and
+//! equal integer operations are emitted once. All other rewriting is left to the optimizer.
 
 use lambada_anf::bounds::arithmetic;
 use lambada_anf::{Atom, NAMELESS, Op, Ty};
@@ -60,8 +60,8 @@ impl Emit {
                 .into_iter()
                 .find(|(a, b)| self.facts.exceeds(args[*a], args[*b], 0));
             let (a, b) = larger?;
-            // A size that has a name around keeps it where more is known: rows have the sizes that
-            // the array says.
+            // A size with a name in scope keeps the name even if more is known by now, so that rows
+            // have the sizes of the array's type.
             let named = self.prims.get(&(op, args.to_vec())).copied();
             let named = named.filter(|atom| self.is_visible(*atom));
             return named.or(Some(args[if op == Prim::MaxInt { a } else { b }]));
@@ -82,7 +82,7 @@ impl Emit {
         }
     }
 
-    /// Are the integers known to be equal, or known to differ?
+    /// Whether the integers are known to be equal, or to differ.
     fn compare(&mut self, args: &[Atom]) -> Option<bool> {
         let difference =
             self.facts.poly(args[0]).plus(&self.facts.poly(args[1]), -1).wrapped().as_constant();
@@ -94,7 +94,7 @@ impl Emit {
         }
     }
 
-    /// `a + gap <= b`, if that is known.
+    /// `a + gap <= b`, if known.
     fn order(&mut self, a: Atom, b: Atom, gap: i64) -> Option<Atom> {
         if self.facts.exceeds(b, a, gap) {
             Some(Atom::bool(true))

@@ -1,14 +1,15 @@
-//! Code that cannot fail, for the sizes that the elements of an empty `for` would have. It is what
-//! `core::eval` does to learn them.
+//! Code that cannot fail: it computes the sizes that the elements of an empty `for` would have.
+//! `core::eval` learns these sizes in the same way.
 //!
 //! * *Assumes* statements of the body that compute sizes.
-//! * *Gives* statements that make no checks, read zeros out of range, and update nothing there; a
-//!   node of zeros is of the first constructor that needs no other node of its type. A size that
-//!   they cannot compute, because it takes an element that is a function, or a function that may
-//!   fail or is being written, is not known.
-//! * *Keeps* types. Where they rest on checks that sizes are equal ([`sizes`]; of a function, the
-//!   checker says so), what stands behind such a check runs only if they are, and gives zeros
-//!   otherwise. A copy of a function that has no types then is not known either.
+//! * *Gives* statements without checks, which read zeros out of range and update nothing there. A
+//!   node of zeros has the first constructor that needs no other node of its type. A size is
+//!   unknown if it needs an element that is a function, or a function that may fail or is under
+//!   construction.
+//! * *Keeps* types. They may rest on checks that sizes are equal ([`sizes`]; for a function, the
+//!   checker decides). Then the code behind such a check runs only if the sizes are equal, and
+//!   zeros replace its results otherwise. A copy of a function without types in that case is
+//!   unknown, too.
 
 mod sizes;
 
@@ -23,7 +24,7 @@ use lambada_prim::Prim;
 use self::sizes::{Sizes, Wanted};
 use crate::emit::Emit;
 
-/// The same code, which gives sizes, without failures, if it has such a form.
+/// A size computation rewritten so that it cannot fail; `None` if it has no such form.
 pub(crate) fn without_failures(emit: &mut Emit, mut code: Block) -> Option<Block> {
     let mut copies = HashMap::new();
     for id in called(&code.stms) {
@@ -38,21 +39,21 @@ pub(crate) fn without_failures(emit: &mut Emit, mut code: Block) -> Option<Block
     rehearsal.block(&mut code, &wanted).then_some(code)
 }
 
-/// Do types in statements of the innermost block rest on its checks?
+/// Whether types in statements of the innermost block rest on its checks.
 pub(crate) fn relies_on_checks(emit: &Emit, stms: &[Stm]) -> bool {
     let mut sizes = sizes_in(emit, stms);
     sizes.read(stms);
     sizes.relied_on(stms, &emit.library)
 }
 
-/// Which checks of the innermost block may say that sizes are equal?
+/// A test for checks of the innermost block that may compare sizes.
 pub(crate) fn compares_sizes(emit: &Emit) -> impl Fn(&Stm) -> bool + use<> {
     let mut sizes = Sizes::default();
     sizes.read(emit.stms());
     move |stm| sizes.compares(stm)
 }
 
-/// The sizes of what is free in statements.
+/// The sizes of the free variables of statements.
 fn sizes_in(emit: &Emit, stms: &[Stm]) -> Sizes {
     let mut sizes = Sizes::default();
     for var in free_vars(&Block { stms: stms.to_vec(), results: Vec::new() }) {
@@ -61,7 +62,7 @@ fn sizes_in(emit: &Emit, stms: &[Stm]) -> Sizes {
     sizes
 }
 
-/// A copy of a function that cannot fail, nor those that it calls.
+/// A copy of a function that cannot fail; neither can its callees.
 fn copy(emit: &mut Emit, id: FnId) -> Option<FnId> {
     let (mut all, mut open) = (Vec::new(), vec![id]);
     while let Some(id) = open.pop() {
@@ -79,7 +80,7 @@ fn copy(emit: &mut Emit, id: FnId) -> Option<FnId> {
     let new = all.iter().zip(first..).map(|(id, k)| (*id, FnId(k as u32)));
     let mut copies = emit.rehearsed.clone();
     copies.extend(new);
-    // Without any checks, if that has types.
+    // First without any checks, if the types allow that.
     for relied in [false, true] {
         let written: Option<Vec<Function>> =
             all.iter().map(|id| rewritten(emit, *id, &copies, relied)).collect();
@@ -133,17 +134,17 @@ pub(crate) fn called(stms: &[Stm]) -> Vec<FnId> {
 struct Rehearsal<'a> {
     names: &'a mut Names,
     sizes: Sizes,
-    /// What is called instead of functions.
+    /// The copies to call in place of functions.
     copies: &'a HashMap<FnId, FnId>,
     library: &'a Library,
     /// The nodes that are values of recursive types.
     variants: &'a HashSet<NodeId>,
-    /// Do types rest on checks? Then those that compare sizes become branches.
+    /// Whether types rest on checks; then checks that compare sizes become branches.
     relied: bool,
 }
 
 impl Rehearsal<'_> {
-    /// Whether it has such a form.
+    /// Rewrites a block; returns whether it has such a form.
     fn block(&mut self, block: &mut Block, wanted: &Wanted) -> bool {
         let mut after = Vec::with_capacity(block.stms.len());
         let mut stms = std::mem::take(&mut block.stms).into_iter();
@@ -198,7 +199,7 @@ impl Rehearsal<'_> {
         true
     }
 
-    /// Have the blocks of a statement such a form?
+    /// Rewrites the inner blocks of a statement; returns whether they have such a form.
     fn nested(&mut self, stm: &mut Stm) -> bool {
         let binds = &stm.binds;
         match &mut stm.exp {
@@ -217,7 +218,7 @@ impl Rehearsal<'_> {
             Exp::Nest(Nest::Loop { params, kind: LoopKind::For { .. }, body, .. }) => {
                 self.block(body, &Wanted::params(params))
             }
-            // Zeros might never end it.
+            // With zeros the loop might not end.
             Exp::Nest(Nest::Loop { params, kind: LoopKind::While(cond), body, .. }) => {
                 let mut compares = |stm: &Stm| self.sizes.compares(stm);
                 let mut stms = cond.stms.iter().chain(&body.stms);
@@ -230,8 +231,8 @@ impl Rehearsal<'_> {
         }
     }
 
-    /// A statement that makes what a block gives if the condition holds, and zeros otherwise; and
-    /// the results of the block.
+    /// A statement with the results of a block if the condition holds, and zeros otherwise; and the
+    /// names of the results.
     fn only_if(
         &mut self,
         cond: Atom,
@@ -250,8 +251,8 @@ impl Rehearsal<'_> {
         if then.stms.iter().any(begun) || sizes.into_iter().any(hidden) {
             return None;
         }
-        // What is there already, and has no size, is the same in both cases: callers may know it as
-        // one of their arguments.
+        // Scalars from outside the block are equal in both cases, and a caller may know such a
+        // result as one of its arguments.
         let there: Vec<bool> = (then.results.iter().zip(&wanted.types))
             .map(|(result, ty)| {
                 ty.dims.is_empty() && result.as_var().is_none_or(|var| !inside.contains(&var))
@@ -278,7 +279,7 @@ impl Rehearsal<'_> {
         Some((Stm::new(binds, Nest::If { cond, then, otherwise }), results))
     }
 
-    /// Are all of the indices in range?
+    /// Whether all indices are in range.
     fn in_range(&mut self, array: Var, index: &[Atom], stms: &mut Vec<Stm>) -> Atom {
         let sizes = self.sizes.types.get(&array).cloned().unwrap_or_default();
         index.iter().zip(sizes).fold(Atom::bool(true), |all, (i, size)| {
@@ -300,14 +301,14 @@ impl Rehearsal<'_> {
         Param { var: self.names.fresh(NAMELESS), ty }
     }
 
-    /// The operation, where it is in range.
+    /// The operation itself, for the case that it is in range.
     fn again(&mut self, op: &Op, binds: &[Param]) -> Block {
         let binds: Vec<Param> = binds.iter().map(|p| self.fresh(p.ty.clone())).collect();
         let results = binds.iter().map(|p| p.var.into()).collect();
         Block { stms: vec![Stm::new(binds, op.clone())], results }
     }
 
-    /// What it gives where it is out of range: zeros, or what was to be updated.
+    /// Its results out of range: zeros, or the array that was to be updated.
     fn instead(&mut self, op: &Op, binds: &[Param]) -> Option<Block> {
         let mut stms = Vec::new();
         let given = binds.iter().map(|p| {
@@ -320,7 +321,7 @@ impl Rehearsal<'_> {
         Some(Block { stms, results })
     }
 
-    /// Zero, or an array of zeros, if there is such a node.
+    /// Zero, or an array of zeros; `None` if the node type has no zero.
     fn zero(&mut self, ty: &Ty, stms: &mut Vec<Stm>) -> Option<Atom> {
         let zero = match ty.elem {
             Elem::Ref(node) => self.node(node, &mut Vec::new(), stms)?,
@@ -329,7 +330,7 @@ impl Rehearsal<'_> {
         Some(self.filled(ty, zero, stms))
     }
 
-    /// The scalar, or an array of this type that is full of it.
+    /// The scalar, or an array of this type filled with it.
     fn filled(&mut self, ty: &Ty, value: Atom, stms: &mut Vec<Stm>) -> Atom {
         if ty.dims.is_empty() {
             return value;
@@ -340,7 +341,7 @@ impl Rehearsal<'_> {
         atom
     }
 
-    /// A node of zeros. There is none of a function.
+    /// A node of zeros; `None` for a function.
     fn node(
         &mut self,
         node: NodeId,

@@ -1,14 +1,14 @@
-//! Definitions that become functions of the library, although they are not recursive: those whose
-//! calls, all written out, would be most of a program that is too large.
+//! Definitions that become functions of the library although they are not recursive: those whose
+//! calls, if all were inlined, would make up most of a program that is too large.
 //!
 //! ```text
-//!   def f2 x = f1 x + f0 x,  def f3 x = f2 x + f1 x,  …      f30 written out has a million calls
+//!   def f2 x = f1 x + f0 x,  def f3 x = f2 x + f1 x,  …      f30 inlined has a million calls
 //! ```
 //!
-//! * *Assumes* nothing. *Gives* nothing for a program that is short enough when all calls are
-//!   written out, since what is written out is optimized together with what is around it.
-//! * What is counted are terms of core, each definition with those that it mentions. So the answer
-//!   is known before anything is written, in time linear in the program.
+//! * *Assumes* nothing. *Gives* the empty set for a program that is short enough if all calls are
+//!   inlined, because inlined code is optimized together with its context.
+//! * The count is of terms of core, for each definition including those that it mentions. So the
+//!   answer is known before any code is emitted, in time linear in the program.
 
 use std::collections::{HashMap, HashSet};
 
@@ -17,18 +17,18 @@ use lambada_core::{DefId, Program, Term, TermKind};
 use crate::lambdas;
 use crate::types::Types;
 
-/// A program of so many terms, all calls written out, calls functions.
+/// Minimal number of terms, with all calls inlined, of a program that calls functions.
 const PROGRAM: usize = 1 << 19;
 
-/// A function of fewer terms is written out all the same.
+/// Minimal number of terms of a function that is called.
 const FUNCTION: usize = 1 << 8;
 
-/// The definitions that are called.
+/// The definitions to be called.
 pub(crate) fn repeated(program: &Program, types: &Types, entry: DefId) -> HashSet<DefId> {
     let mut search = Search { program, found: Vec::new(), known: HashMap::new() };
     search.all(entry);
     let all = search.found;
-    // Each definition stands behind those that it mentions, but for recursion, whose functions are
+    // Each definition follows those that it mentions, except in recursion, whose functions are
     // called anyway.
     let size = |called: &HashSet<DefId>,
                 sizes: &HashMap<DefId, usize>,
@@ -62,21 +62,22 @@ pub(crate) fn repeated(program: &Program, types: &Types, entry: DefId) -> HashSe
     called
 }
 
-/// Whether it is a function without rules that gives data when it has all its arguments: what a
-/// function of the library gives is known by its type alone.
+/// Whether it is a function without rules that returns data when fully applied, because the type of
+/// a library function determines its result.
 fn gives_data(program: &Program, types: &Types, id: DefId) -> bool {
     let (params, body) = lambdas(&program.def(id).body);
     !params.is_empty() && types.is_data(program, body.ty())
 }
 
-/// The number of terms of a definition, and how often it mentions others.
+/// The number of terms of a definition, and the definitions that it mentions with the number of
+/// mentions.
 type Mentions = (usize, Vec<(DefId, usize)>);
 
 struct Search<'a> {
     program: &'a Program,
-    /// Each behind those that it mentions.
+    /// Each after those that it mentions.
     found: Vec<(DefId, Mentions)>,
-    /// What has been reached: what its mentions are until all of them have been found.
+    /// Reached definitions, with their mentions until all of these have been found.
     known: HashMap<DefId, Option<Mentions>>,
 }
 
@@ -93,7 +94,7 @@ impl Search<'_> {
                 }
                 Some(mentions) => {
                     open.pop();
-                    // A definition that waits twice has been found the first time.
+                    // A definition that waits twice was found the first time.
                     self.found.extend(mentions.take().map(|mentions| (id, mentions)));
                 }
             }

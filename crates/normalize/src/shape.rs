@@ -1,4 +1,4 @@
-//! First-order types with sizes: the shapes of what an entry point takes and gives.
+//! First-order types with sizes: the shapes of entry points' parameters and results.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -25,12 +25,12 @@ pub enum Shape {
     Node(TypeId),
 }
 
-/// The recursive types that the values of a shape contain. Their values are rows: each has a
-/// constructor, and a place among the integers and one among the reals where its fields are, with
-/// the sizes of arrays before their elements. What contains a value says its number.
+/// The recursive types in a shape. Their values are rows. A row has a constructor, and the
+/// positions of its fields among the integers and among the reals; the sizes of an array stand
+/// before its elements. An enclosing value refers to a row by its number.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
-    /// The types with their constructors; these are numbered through.
+    /// The types with their constructors, which are numbered consecutively.
     pub types: Vec<(TypeId, Vec<Constructor>)>,
 }
 
@@ -40,12 +40,12 @@ pub type Constructor = (Arc<str>, Vec<Shape>);
 /// An array of scalars that a value consists of.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LeafLayout {
-    /// Where it is in the value: empty, or such as `.0.x` or `.Circle.0`; the tag of a variant is
+    /// The path in the value: empty, or such as `.0.x` or `.Circle.0`; the tag of a variant is
     /// `.tag`.
     pub path: String,
     /// The scalars.
     pub elem: ScalarTy,
-    /// The sizes as far as they are declared, outermost first; empty for a scalar.
+    /// The declared sizes, outermost first; empty for a scalar.
     pub dims: Vec<Size>,
 }
 
@@ -82,7 +82,7 @@ impl Shape {
         }
     }
 
-    /// The shape of a type of which no sizes are known.
+    /// The shape of a type without known sizes.
     pub(crate) fn of_ty(program: &Program, ty: &Ty) -> Result<Shape, Unfit> {
         Shape::of_sized(program, &with_any_sizes(ty))
     }
@@ -99,7 +99,7 @@ impl Shape {
         }
     }
 
-    /// A size of a variant: an array of nothing, whose leaf has one more axis, of no elements.
+    /// A size of a variant: an array of unit, whose leaf has one more axis, of size 0.
     fn size(size: Size) -> Shape {
         Shape::Array(size, Arc::new(Shape::Tuple(Vec::new())))
     }
@@ -122,7 +122,7 @@ impl Shape {
         }
     }
 
-    /// Whether it has no leaves.
+    /// Whether the shape has no leaves.
     pub(crate) fn is_empty(&self) -> bool {
         matches!(self, Shape::Tuple(_) | Shape::Record(_))
             && self.parts().into_iter().all(Shape::is_empty)
@@ -135,7 +135,7 @@ impl Shape {
         leaves
     }
 
-    /// How many leaves there are.
+    /// The number of leaves.
     pub fn leaf_count(&self) -> usize {
         let own = match self {
             Shape::Array(_, elem) if elem.is_empty() => 1,
@@ -183,7 +183,7 @@ impl Shape {
     }
 }
 
-/// The type with sizes that may be anything.
+/// The type with unconstrained sizes.
 fn with_any_sizes(ty: &Ty) -> SizedTy {
     let all = |types: &[Ty]| types.iter().map(with_any_sizes).collect();
     match ty {
@@ -201,13 +201,13 @@ fn with_any_sizes(ty: &Ty) -> SizedTy {
     }
 }
 
-/// Whether it is the label of a size of a variant.
+/// Whether the label names a size of a variant.
 fn is_size(label: &str) -> bool {
     sized::is_sized(std::iter::once(label))
 }
 
 impl Table {
-    /// The recursive types in a shape, and in each other.
+    /// The recursive types in a shape, directly and in each other.
     pub(crate) fn of(program: &Program, shape: &Shape) -> Result<Table, Unfit> {
         let mut table = Table::default();
         let mut open = Vec::new();
@@ -242,8 +242,8 @@ impl Table {
         all.into_iter().nth(number)
     }
 
-    /// The arrays that the rows are: constructors, places among the integers and among the reals,
-    /// integers (truth values are 0 or 1), reals.
+    /// The arrays of the rows: constructors, positions among the integers and among the reals,
+    /// integers (booleans are 0 or 1), reals.
     pub(crate) fn leaves(&self) -> Vec<LeafLayout> {
         let leaf = |path: &str, elem| LeafLayout { path: path.into(), elem, dims: vec![Size::Any] };
         if self.types.is_empty() {
@@ -260,7 +260,7 @@ impl Table {
 }
 
 impl Shape {
-    /// The recursive types that it mentions.
+    /// Collects the recursive types that the shape mentions.
     fn nodes(&self, found: &mut Vec<TypeId>) {
         if let Shape::Node(id) = self {
             found.push(*id);

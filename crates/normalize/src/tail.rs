@@ -1,18 +1,18 @@
 //! Recursion in tail position as a loop.
 //!
-//! `f(x) = s; if c { f(x') } else { r }` becomes
-//! `x = loop (x, go = true) while go { s; if c { (x', true) } else { (x, false) } }` before the
-//! body as it was, which then takes the branch that does not call.
+//! `f(x) = s; if c { f(x') } else { r }` becomes `x = loop (x, go = true) while go { s; if c { (x',
+//! true) } else { (x, false) } }` before the unchanged body, which then takes the branch without a
+//! call.
 //!
 //! * *Assumes* that sizes of parameters do not change, and that `s` adds to no accumulator:
 //!   otherwise the function stays as it is.
-//! * *Keeps* other calls of the function; the one in tail position is never reached.
+//! * *Keeps* all other calls of the function; the call in tail position becomes unreachable.
 
 use std::collections::HashSet;
 
 use lambada_anf::{Atom, Block, Exp, FnId, Function, LoopKind, Nest, Op, Param, Renaming, Stm, Ty};
 
-/// The function with its recursion in tail position as a loop.
+/// Turns recursion in tail position into a loop.
 pub(crate) fn loop_of_tail_calls(function: &mut Function, id: FnId) {
     let mut calls = Vec::new();
     if !tail_calls(&function.body, id, &mut calls) || !has_end(&function.body, id) {
@@ -30,21 +30,21 @@ pub(crate) fn loop_of_tail_calls(function: &mut Function, id: FnId) {
     Tail { id, changed }.rewrite(function);
 }
 
-/// The function whose calls are rewritten, and which of its parameters they change.
+/// The function whose calls are rewritten, and the positions of the parameters that they change.
 struct Tail {
     id: FnId,
     changed: Vec<usize>,
 }
 
-/// What a block ends with: what it gives is what its last statement gives.
+/// The last statement of a block, if its results are those of the block.
 fn last(block: &Block) -> Option<&Stm> {
     let stm = block.stms.last()?;
     let binds = stm.binds.iter().map(|p| Atom::Var(p.var));
     (!block.results.is_empty() && binds.eq(block.results.iter().copied())).then_some(stm)
 }
 
-/// Collects the arguments of the calls in tail position; false if there are none, or what stands
-/// before them adds to accumulators.
+/// Collects the arguments of the calls in tail position; false if none exists, or if earlier
+/// statements add to accumulators.
 fn tail_calls(block: &Block, id: FnId, found: &mut Vec<Vec<Atom>>) -> bool {
     match last(block).map(|stm| &stm.exp) {
         Some(Exp::Op(Op::Call { function, args, .. })) if *function == id => {
@@ -65,7 +65,7 @@ fn tail_calls(block: &Block, id: FnId, found: &mut Vec<Vec<Atom>>) -> bool {
     }
 }
 
-/// Whether there is a way through the block that ends without such a call.
+/// Whether some path through the block ends without such a call.
 fn has_end(block: &Block, id: FnId) -> bool {
     match last(block).map(|stm| &stm.exp) {
         Some(Exp::Op(Op::Call { function, .. })) => *function != id,
@@ -102,7 +102,7 @@ impl Tail {
         function.body.stms.insert(0, Stm::new(binds, nest));
     }
 
-    /// The block with the next state, and whether there is one, for what it gives.
+    /// Rewrites a block to return the next state, and whether the recursion goes on.
     fn next(
         &self,
         mut block: Block,

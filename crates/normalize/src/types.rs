@@ -1,4 +1,4 @@
-//! Which types are nodes: those that contain themselves.
+//! The types whose values are nodes: those that contain themselves.
 
 use std::collections::HashSet;
 
@@ -12,7 +12,7 @@ pub(crate) struct Types {
 }
 
 impl Types {
-    /// Those of a program.
+    /// The facts about a program's types.
     pub fn of(program: &Program) -> Types {
         let own = |k: usize| {
             let mut reached = HashSet::new();
@@ -33,18 +33,18 @@ impl Types {
         Types { recursive, self_applied: all.map(through_functions).collect() }
     }
 
-    /// Does the type contain functions that take or give it? Then they may be applied to
-    /// themselves, again and again.
+    /// Whether the type contains functions that take or return it. Such functions may be applied to
+    /// themselves without end.
     pub fn is_self_applied(&self, id: TypeId) -> bool {
         self.self_applied[id.0 as usize]
     }
 
-    /// Does the type contain itself?
+    /// Whether the type contains itself.
     pub fn is_recursive(&self, id: TypeId) -> bool {
         self.recursive[id.0 as usize]
     }
 
-    /// Has a value of the type no functions, outside of nodes?
+    /// Whether a value of the type has no functions outside nodes.
     pub fn is_data(&self, program: &Program, ty: &Ty) -> bool {
         match ty {
             Ty::Fun(..) => false,
@@ -57,7 +57,7 @@ impl Types {
         }
     }
 
-    /// Has a value of the type no functions, inside of nodes neither?
+    /// Whether a value of the type has no functions, even inside nodes.
     pub fn is_data_inside(&self, program: &Program, ty: &Ty) -> bool {
         let mut reached = HashSet::new();
         reach(program, ty, &mut reached);
@@ -70,7 +70,7 @@ fn fields(program: &Program, id: TypeId) -> impl Iterator<Item = &Ty> {
     program.type_decl(id).constructors.iter().flat_map(|(_, fields)| fields)
 }
 
-/// The types that a type is made of, but for the fields of variants.
+/// The component types of a type, except the fields of variants.
 fn inside(ty: &Ty) -> Vec<Ty> {
     match ty {
         Ty::Scalar(_) | Ty::Variant(_) => Vec::new(),
@@ -98,7 +98,7 @@ fn reach_functions(program: &Program, ty: &Ty, reached: &mut HashSet<TypeId>) {
     inside(ty).iter().for_each(|ty| reach_functions(program, ty, reached));
 }
 
-/// Does it mention a function, outside of variants?
+/// Whether it mentions a function outside variants.
 fn has_function(ty: &Ty) -> bool {
     matches!(ty, Ty::Fun(..)) || inside(ty).iter().any(has_function)
 }

@@ -1,11 +1,12 @@
-//! Symbolic values: what a core term is known to be while code is emitted for it. Functions and the
-//! structure of data are static; only scalars and arrays of scalars exist at run time.
+//! Symbolic values: the compile-time knowledge about a core term while code is emitted for it.
+//! Functions and the structure of data are static; only scalars and arrays of scalars exist at run
+//! time.
 //!
-//! An array is its extent and one *family*: the structure of its elements, in which every leaf may
-//! have the axis of the array (it is stored) or not (it is the same for all elements). So an array
-//! of tuples is a tuple of arrays, an array of closures is one closure whose environment holds
-//! arrays, and `replicate n x` is just `x`. Indices apply lazily: `m[i]` is the leaf `m` with the
-//! pending prefix `i`, and no row is copied just to be indexed further.
+//! An array is its extent and one *family*: the structure of its elements, in which a leaf with the
+//! axis of the array is stored, and a leaf without it is equal for all elements. So an array of
+//! tuples is a tuple of arrays, an array of closures is one closure whose environment has arrays,
+//! and `replicate n x` is just `x`. Indices apply lazily: `m[i]` is the leaf `m` with the pending
+//! prefix `i`, and no row is copied just to be indexed further.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -17,17 +18,17 @@ use lambada_source::Span;
 
 use crate::{Eval, ill_typed};
 
-/// A scalar, or an array of scalars with as many axes as there are arrays around the leaf.
+/// A scalar, or an array of scalars with at most one axis per enclosing array.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Leaf {
     /// A scalar or an array variable.
     pub atom: Atom,
-    /// Indices that are still to be applied to it.
+    /// Pending indices, still to be applied to the atom.
     pub prefix: Vec<Atom>,
-    /// One entry per array around the leaf, outermost first: does the atom have this axis, or is it
-    /// the same along it?
+    /// One entry per enclosing array, outermost first: whether the atom has this axis; else all
+    /// elements along it are equal.
     pub axes: Vec<bool>,
-    /// Of handles: the type of the nodes. Null alone does not tell.
+    /// The node type of a handle, which a null alone does not determine.
     pub node: Option<NodeId>,
 }
 
@@ -37,23 +38,23 @@ impl Leaf {
         Leaf { atom, prefix: Vec::new(), axes: Vec::new(), node: None }
     }
 
-    /// An atom that is the same along all of `rank` axes.
+    /// An atom that is equal along all of `rank` axes.
     pub fn same(atom: Atom, rank: usize) -> Leaf {
         Leaf { axes: vec![false; rank], ..Leaf::scalar(atom) }
     }
 
-    /// An array that has all of its axes.
+    /// An array with all of its axes.
     pub fn stored(atom: Atom, rank: usize) -> Leaf {
         Leaf { axes: vec![true; rank], ..Leaf::scalar(atom) }
     }
 
-    /// The same leaf of scalars of this type.
+    /// The leaf with the node type of `elem`.
     #[must_use]
     pub fn of(self, elem: Elem) -> Leaf {
         Leaf { node: elem.node(), ..self }
     }
 
-    /// The constant, if it is known whatever the index.
+    /// The constant value, if known for every index.
     pub fn constant(&self) -> Option<lambada_prim::Scalar> {
         if self.prefix.is_empty() { self.atom.as_lit() } else { None }
     }
@@ -67,7 +68,7 @@ impl Leaf {
         Leaf { prefix, axes: self.axes[1..].to_vec(), ..self.clone() }
     }
 
-    /// What it mentions.
+    /// The atom and the pending indices.
     pub fn atoms(&self) -> impl Iterator<Item = Atom> + '_ {
         std::iter::once(self.atom).chain(self.prefix.iter().copied())
     }
@@ -104,7 +105,7 @@ pub(crate) struct ArrayVal {
     pub elem: Val,
 }
 
-/// The fields are absent for a constructor that the value is statically known not to be.
+/// The fields are absent for a constructor that is statically excluded.
 #[derive(Clone, Debug)]
 pub(crate) struct VariantVal {
     pub tag: Leaf,
@@ -116,16 +117,16 @@ pub(crate) struct VariantVal {
 pub(crate) struct NodeVal {
     /// A recursive variant, or a function type.
     pub ty: Ty,
-    /// Where it is.
+    /// Its address at run time.
     pub handle: Leaf,
-    /// Constructor and fields, of a value that has been made here.
+    /// Constructor and fields, if the value was made here.
     pub known: Option<(usize, Vec<Val>)>,
-    /// Data, without functions?
+    /// Whether the node is data, without functions.
     pub is_data: bool,
 }
 
-/// One of several closures; the tag is the number of its code. None at all for an element of an
-/// empty array.
+/// One of several closures; the tag is the number of its code. An element of an empty array has no
+/// closure.
 #[derive(Clone, Debug)]
 pub(crate) struct FunVal {
     pub tag: Leaf,
@@ -155,15 +156,15 @@ impl Code {
 
 #[derive(Debug)]
 pub(crate) enum CodeKind {
-    /// A λ of the program and its free variables; those of a `let rec` have the free variables of
-    /// all of it, and see each other.
+    /// A λ of the program and its free variables. The functions of a `let rec` share the free
+    /// variables of all of them, and see each other.
     Lambda { var: Var, body: Term, free: Rc<[Var]>, siblings: Rc<[(Var, Term)]> },
-    /// The tangent of a function parameter of this type, in a rule: `df x` is the tangent of `f x`.
-    /// Its environment is the function, and the function with the tangents of what it captures in
-    /// their places.
+    /// In a rule, the tangent of a function parameter of this type: `df x` is the tangent of `f x`.
+    /// Its environment is the function, and the function with tangents in place of its captured
+    /// values.
     Tangent { ty: Ty, span: Span },
-    /// What adds pairs to the cotangent of a function parameter with results of this type, in a
-    /// rule. Its environment is the function and its accumulators.
+    /// In a rule, a function that adds pairs to the cotangent of a function parameter with results
+    /// of this type. Its environment is the function and its accumulators.
     Adder { to: Ty, span: Span },
     /// The linear map of a `vjp`. Its environment is the skeleton of the result, that of the point,
     /// and its free variables.
@@ -174,11 +175,11 @@ pub(crate) enum CodeKind {
 #[derive(Debug)]
 pub(crate) struct Pullback {
     pub map: anf::Lambda,
-    /// The free variables; arrays come first, and say what their sizes are.
+    /// The free variables; arrays come first, and determine the sizes.
     pub free: Vec<anf::Param>,
     /// The `vjp` that it comes from.
     pub span: Span,
-    /// The function that it was made in, and what its variables are called there.
+    /// The number of the function that made it, and the names of its variables there.
     pub home: usize,
     pub hints: HashMap<anf::Var, Rc<str>>,
 }
@@ -196,7 +197,7 @@ impl FunVal {
         self.alternatives.iter().find(|c| c.code.number == number).map(|c| &c.env[..])
     }
 
-    /// The closure, if it is known which.
+    /// The closure, if it is statically known.
     pub fn known(&self) -> Option<&Closure> {
         match self.tag.constant() {
             Some(tag) => self.alternatives.iter().find(|c| c.code.number == tag.int()),
@@ -205,7 +206,7 @@ impl FunVal {
     }
 }
 
-/// Children of a value, beside those of another one where that has some.
+/// Children of a value, beside the corresponding children of another.
 type Lists<'v> = (&'v [Val], Option<&'v [Val]>);
 
 impl Val {
@@ -229,7 +230,7 @@ impl Val {
         Val::Array(Rc::new(ArrayVal { extent, elem }))
     }
 
-    /// A closure that is known.
+    /// A known closure.
     pub fn closure(code: Rc<Code>, env: Vec<Val>) -> Val {
         Val::fun(Leaf::scalar(Atom::int(code.number)), vec![Closure { code, env }])
     }
@@ -269,7 +270,7 @@ impl Val {
         }
     }
 
-    /// The value with other children.
+    /// The value with mapped children.
     pub fn try_map(&self, child: &mut dyn FnMut(&Val) -> Eval<Val>) -> Eval<Val> {
         let mut list = |vals: &Vec<Val>| vals.iter().map(&mut *child).collect::<Eval<Vec<Val>>>();
         Ok(match self {
@@ -289,7 +290,7 @@ impl Val {
         })
     }
 
-    /// The value with another leaf of its own, and another extent.
+    /// The value with another own leaf and extent.
     fn with_own(
         self,
         on_leaf: &mut dyn FnMut(&Leaf) -> Leaf,
@@ -308,7 +309,7 @@ impl Val {
         }
     }
 
-    /// The value with other leaves and extents; on the way down, what is outside comes first.
+    /// The value with other leaves and extents, outer ones first.
     pub fn map(
         &self,
         on_leaf: &mut dyn FnMut(&Leaf) -> Leaf,
@@ -318,7 +319,7 @@ impl Val {
         own.try_map(&mut |child| Ok(child.map(on_leaf, on_size))).expect("nothing fails")
     }
 
-    /// The value with other leaves.
+    /// The value with mapped leaves.
     pub fn map_leaves(&self, on_leaf: &mut dyn FnMut(&Leaf) -> Leaf) -> Val {
         self.map(on_leaf, &mut |size| size)
     }
@@ -338,7 +339,7 @@ impl Val {
             || self.children().into_iter().any(|child| child.any_leaf(test))
     }
 
-    /// Whether it is data, without functions.
+    /// Whether the value is data, without functions.
     pub fn is_first_order(&self) -> bool {
         let is_data = match self {
             Val::Fun(_) | Val::Acc(_) => false,
@@ -348,12 +349,13 @@ impl Val {
         is_data && self.children().into_iter().all(Val::is_first_order)
     }
 
-    /// Whether both are scalars, or both are tuples, or so on.
+    /// Whether both values have one kind: both scalars, both tuples, and so on.
     pub fn same_kind(&self, other: &Val) -> bool {
         std::mem::discriminant(self) == std::mem::discriminant(other)
     }
 
-    /// The element of an empty array may be no constructor and no function at all.
+    /// Whether the value has no constructor or function at all, as the element of an empty array
+    /// may.
     pub fn is_absent(&self) -> bool {
         if let Val::Variant(variant) = self {
             return variant.fields.iter().all(Option::is_none);
@@ -361,7 +363,7 @@ impl Val {
         matches!(self, Val::Fun(fun) if fun.alternatives.is_empty())
     }
 
-    /// The lists of children, beside those of another value of the kind that has them.
+    /// The lists of children, beside those of another value of the same kind.
     fn lists<'v>(&'v self, other: &'v Val) -> Option<Vec<Lists<'v>>> {
         let one = |val| std::slice::from_ref(val);
         Some(match (self, other) {
@@ -383,7 +385,8 @@ impl Val {
         })
     }
 
-    /// The children beside those of another value, if that may be all that this one may be.
+    /// The children beside those of another value, if that one foresees all alternatives of this
+    /// one.
     pub fn within<'v>(&'v self, other: &'v Val) -> Option<Vec<(&'v Val, &'v Val)>> {
         let mut pairs = Vec::new();
         for (own, others) in self.lists(other)? {
@@ -392,8 +395,8 @@ impl Val {
         Some(pairs)
     }
 
-    /// The children of data beside those of another value, of constructors that both may be. Nobody
-    /// looks into functions and nodes.
+    /// The children of data beside those of another value, of constructors that both may have.
+    /// Functions and nodes have none.
     pub fn zip<'v>(&'v self, other: &'v Val) -> Vec<(&'v Val, &'v Val)> {
         let lists = self.lists(other).filter(|_| !matches!(self, Val::Fun(_))).unwrap_or_default();
         lists
@@ -402,7 +405,7 @@ impl Val {
             .collect()
     }
 
-    /// The value with other children, where [`Val::zip`] has something beside them.
+    /// The value with mapped children; [`Val::zip`] pairs them with those of `other`.
     pub fn try_zip_map(
         &self,
         other: &Val,
@@ -423,13 +426,13 @@ impl Val {
         })
     }
 
-    /// Of the elements of an array (a family): the one at an index.
+    /// The element at an index, from the family of an array's elements.
     pub fn at(&self, index: Atom) -> Val {
         self.map_leaves(&mut |leaf| leaf.at(index))
     }
 }
 
-/// Projections to one kind; the checker of core keeps others from getting here.
+/// Projections to one kind; the checker of core excludes all other kinds.
 macro_rules! kinds {
     ($($name:ident, $kind:ident: $inside:ty;)*) => {
         impl Val {

@@ -2,26 +2,27 @@
 //! directions.
 //!
 //! ```text
-//!   for j < k { …; y, ẏ = D→f (x, ẋⱼ); … }     becomes     y, Ẏ = D→f (x, Ẋ);  for j < k { Ẏ[…, j] }
+//!             for j < k { …; y, ẏ = D→f (x, ẋⱼ); … }
+//!   becomes   y, Ẏ = D→f (x, Ẋ);  for j < k { Ẏ[…, j] }
 //! ```
 //!
-//! Each iteration computes the same value again, and the same partial derivatives; only the
-//! tangents differ. What is *uniform*, the same in all iterations, is computed once; what is
-//! *varying* gets an axis of *lanes*, one per direction: the tangent of a `[n]real` is a
-//! `[n][lanes]real`. In a block, a run of varying scalar operations is one `for d < lanes { … }`,
-//! whose temporaries are scalars. Nests move outwards: a loop that computes the value runs once and
-//! holds the loops over the lanes.
+//! Each iteration recomputes the same value and the same partial derivatives; only the tangents
+//! differ. *Uniform* values, equal in all iterations, are computed once. *Varying* values get an
+//! axis of *lanes*, one per direction: the tangent of a `[n]real` is a `[n][lanes]real`. In a
+//! block, a run of varying scalar operations is one `for d < lanes { … }`, whose temporaries are
+//! scalars. Nests move outwards: a loop that computes the value runs once and contains the loops
+//! over the lanes.
 //!
-//! All of this follows from which variables vary ([`varying`]), so it holds for tangents of any
-//! order, and for whatever else the iterations do. There are at most [`LANES`] lanes: more
+//! The transformation rests only on which variables vary ([`varying`]), so it serves tangents of
+//! any order and any other code in the iterations. A pass has at most [`LANES`] lanes: more
 //! directions are cut into blocks of equal size, each with a pass of its own, so that the memory is
 //! at most that of the state times a constant. The last block may repeat the last direction.
 //!
 //! * Assumes: iterations are independent; names are bound once.
 //! * Gives: statements that bind the same variables; or nothing, where the iterations share little
-//!   or do what has no lanes.
+//!   or have an operation without a version for lanes.
 //! * Keeps: values, in every lane the operations of its iteration in the same order; which check
-//!   fails first; that nothing runs where there are no directions.
+//!   fails first; that nothing runs without directions.
 
 mod nests;
 mod ops;
@@ -35,11 +36,11 @@ use lambada_prim::{Prim, Scalar};
 
 use varying::Varying;
 
-/// So many directions are carried by one pass. Measured on a dense Hessian: with fewer the value is
-/// repeated too often, with more the state leaves the cache.
+/// Maximal number of directions in one pass. Measured on a dense Hessian: with fewer the value is
+/// recomputed too often, with more the state leaves the cache.
 const LANES: i64 = 32;
 
-/// The statements that take the place of a `for` over directions.
+/// The statements that replace a `for` over directions.
 pub(crate) fn together(names: &mut Names, stm: &Stm) -> Option<Vec<Stm>> {
     let Exp::Nest(Nest::For { index, extent, outs, body }) = &stm.exp else { return None };
     if matches!(extent, Atom::Lit(Scalar::Int(..=1))) || outs.iter().any(|o| *o != Out::Collect) {
@@ -80,17 +81,17 @@ pub(crate) fn together(names: &mut Names, stm: &Stm) -> Option<Vec<Stm>> {
     Some(b.stms)
 }
 
-/// How the directions are divided.
+/// The division of the directions into blocks.
 #[derive(Clone, Copy)]
 struct Blocks {
-    /// How many blocks there are; one, if it is not said.
+    /// The number of blocks; one if `None`.
     count: Option<Atom>,
-    /// How many lanes each has.
+    /// The number of lanes of each block.
     width: Atom,
 }
 
 impl Blocks {
-    /// The fewest blocks of at most [`LANES`], and as many lanes as these need.
+    /// The fewest blocks of at most [`LANES`] lanes, and their width.
     fn of(b: &mut Builder, extent: Atom) -> Blocks {
         if let Atom::Lit(Scalar::Int(k)) = extent {
             let count = (k + LANES - 1) / LANES;
@@ -112,7 +113,7 @@ fn ratio(b: &mut Builder, hint: &str, dividend: Atom, divisor: Atom) -> Atom {
     b.bind(hint, Ty::int(), Op::Prim(Prim::DivInt, vec![raised, divisor]))
 }
 
-/// What the passes give for one result of the `for`.
+/// One result of the `for`, as computed by the passes.
 #[derive(Clone, Copy)]
 struct Given {
     value: Atom,
@@ -122,8 +123,8 @@ struct Given {
 }
 
 impl Given {
-    /// The block and the lane of direction `j`; no block is beyond the last, but that is not
-    /// evident.
+    /// The block and the lane of direction `j`. The `min` with the last block never applies, but
+    /// proves the bound.
     fn place(self, b: &mut Builder, j: Atom) -> (Option<Atom>, Option<Atom>) {
         let Some(count) = self.blocks.count else { return (None, self.varies.then_some(j)) };
         let last = b.prim(Prim::SubInt, [count, Atom::int(1)]);
@@ -134,7 +135,7 @@ impl Given {
     }
 }
 
-/// Writes what the original `for` gives.
+/// Writes the results of the original `for`.
 trait Directions {
     /// `bind = for j < extent { given, of direction j }`
     fn each_direction(&mut self, bind: &Param, extent: Atom, given: Given);
@@ -163,11 +164,11 @@ impl Directions for Builder<'_> {
     }
 }
 
-/// Which direction a lane has.
+/// The direction of a lane.
 #[derive(Clone, Copy)]
 struct Direction {
     width: Atom,
-    /// Of a block: the direction of its first lane, and the last of all directions.
+    /// In a block: the direction of its first lane, and the last of all directions.
     first: Option<(Atom, Atom)>,
 }
 
@@ -187,14 +188,14 @@ struct Lanes<'a> {
     direction: Direction,
     /// The index of the `for` over directions.
     index: Var,
-    /// What varies, with its lanes: the innermost axis. Scalars that only their run uses are not
-    /// here.
+    /// Varying variables with their arrays of lanes, the innermost axis. Scalars that only their
+    /// run uses are missing.
     of: HashMap<Var, Var>,
-    /// Which of those are accumulators.
+    /// The varying accumulators.
     accumulators: HashSet<Var>,
 }
 
-/// An operand, as a lane finds it.
+/// An operand from the view of a lane.
 #[derive(Clone, Copy)]
 enum Operand {
     Uniform(Atom),
@@ -217,7 +218,7 @@ impl Operand {
 }
 
 impl Lanes<'_> {
-    /// One pass for each block of directions; what they give has the axis of the blocks in front.
+    /// One pass per block of directions; the results have the block axis in front.
     fn passes(
         mut self,
         count: Atom,
@@ -250,13 +251,13 @@ impl Lanes<'_> {
         Ty { elem: ty.elem, dims }
     }
 
-    /// Binds what varies with its lanes.
+    /// Binds a varying value with its lanes.
     fn bind(&mut self, p: &Param, exp: impl Into<Exp>) {
         let bound = self.lanes_param(p);
         self.b.stms.push(Stm::new(vec![bound], exp));
     }
 
-    /// A variable for what varies with its lanes.
+    /// A variable for the lanes of a varying value.
     fn lanes_param(&mut self, p: &Param) -> Param {
         let var = self.b.names.again(p.var);
         self.of.insert(p.var, var);
@@ -272,7 +273,7 @@ impl Lanes<'_> {
         }
     }
 
-    /// The lanes of an operand of the given type, as an array; those of what is uniform are equal.
+    /// The lanes of an operand of type `ty`, as an array; all lanes of a uniform operand are equal.
     fn lanes(&mut self, x: Atom, ty: &Ty) -> Var {
         let (operand, direction) = (self.operand(x), self.direction);
         let whole = self.lanes_ty(ty);

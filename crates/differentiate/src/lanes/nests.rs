@@ -1,4 +1,4 @@
-//! Nests with lanes: they stay one nest, and what varies of their results and states gets the axis.
+//! Nests with lanes: each stays one nest, and its varying results and states get the axis.
 
 use lambada_anf::{Atom, Block, Exp, LoopKind, Nest, Op, Out, Param, Renaming, Stm, Ty, Var};
 use lambada_prim::ReduceOp;
@@ -6,7 +6,7 @@ use lambada_prim::ReduceOp;
 use super::Lanes;
 
 impl Lanes<'_> {
-    /// A statement that no run takes.
+    /// A statement outside of runs.
     pub(super) fn stm(&mut self, stm: &Stm) {
         if !self.varying.touches(stm) {
             return self.b.stms.push(stm.clone());
@@ -23,7 +23,7 @@ impl Lanes<'_> {
         }
     }
 
-    /// The lanes of a sum are added up in an accumulator.
+    /// A `for` with lanes. An accumulator adds up the lanes of each sum.
     fn for_(&mut self, stm: &Stm, index: Var, extent: Atom, outs: &[Out], body: &Block) {
         let mut body = body.clone();
         let (mut binds, mut kept, mut wanted, mut sums) = (vec![], vec![], vec![], vec![]);
@@ -103,7 +103,7 @@ impl Lanes<'_> {
         self.b.stms.push(Stm::new(binds, Nest::If { cond, then, otherwise }));
     }
 
-    /// What a nest binds, with lanes where it varies.
+    /// The results of a nest, with lanes if they vary.
     fn results(&mut self, binds: &[&Param]) -> Vec<Param> {
         let mut bound = Vec::new();
         for p in binds {
@@ -114,7 +114,7 @@ impl Lanes<'_> {
     }
 }
 
-/// The parameters under the names of the given values.
+/// Maps the parameters to `values`.
 fn naming(params: &[Param], values: &[Atom]) -> Renaming {
     let mut naming = Renaming::new();
     params.iter().zip(values).for_each(|(p, value)| naming.insert(p.var, *value));

@@ -1,7 +1,7 @@
 //! Operations on whole arrays, with lanes.
 //!
-//! Most are themselves with one more axis. Where an index varies, each element of each lane is read
-//! or written by itself. Products are products again: the lanes are the columns of one factor.
+//! Most operations only get one more axis. Where an index varies, each element of each lane is read
+//! or written on its own. Products stay products: the lanes are the columns of one factor.
 
 use lambada_anf::{Atom, Builder, Checkpoint, LoopKind, Nest, Op, Out, Param, Stm, Ty, Var};
 use lambada_prim::ArrayPrim;
@@ -10,7 +10,7 @@ use super::{Lanes, Operand};
 use crate::arrays::{tabulate, transpose};
 
 impl Lanes<'_> {
-    /// An operation that varies and is not of scalars alone.
+    /// A varying operation that is not scalar.
     pub(super) fn op(&mut self, stm: &Stm, op: &Op) {
         match op {
             Op::Index(x, index) => self.index(&stm.binds[0], *x, index),
@@ -52,7 +52,7 @@ impl Lanes<'_> {
         atoms.iter().map(|a| self.operand(*a)).collect()
     }
 
-    /// The array with lanes whose elements are given by place and lane.
+    /// The array with lanes that `element` computes from index and lane.
     fn elements(
         &mut self,
         y: &Param,
@@ -98,7 +98,7 @@ impl Lanes<'_> {
             let value = self.lanes(value, &y.ty.indexed(index.len())).into();
             return self.bind(y, Op::Update { array, index: index.to_vec(), value });
         }
-        // Each lane writes its element.
+        // Each lane writes its own element.
         let value = self.operand(value);
         let state = Param { var: self.b.names.again(y.var), ty: self.lanes_ty(&y.ty) };
         let lane = self.b.names.fresh("d");
@@ -136,7 +136,7 @@ impl Lanes<'_> {
 
     // Products
 
-    /// One factor varies; a lane is a column of it.
+    /// A product with one varying factor, of which each lane is a column.
     fn product(&mut self, y: &Param, prim: ArrayPrim, args: &[Var]) {
         let [a, b] = args[..] else { unreachable!("a product has two factors") };
         let (left, right) = (self.of.get(&a).copied(), self.of.get(&b).copied());
@@ -195,7 +195,7 @@ impl Lanes<'_> {
         self.b.bind(&hint, ty.clone(), nest).as_var().expect("an array is a variable")
     }
 
-    /// The matrix of the given type whose transpose is `x`; both have lanes.
+    /// The transpose of the matrix `x`, of type `ty`; both have lanes.
     fn swapped(&mut self, ty: &Ty, x: Var) -> Var {
         let whole = self.lanes_ty(ty);
         let swapped = tabulate(&mut self.b, "transposed", &whole, &mut |b, at| {
@@ -219,7 +219,7 @@ fn at_lane(
     operands.iter().map(|operand| operand.at(b, &Ty::int(), direction, &[], lane)).collect()
 }
 
-/// Runs `inside` at every place.
+/// Runs `inside` at every index.
 fn each(
     b: &mut Builder,
     dims: &[Atom],

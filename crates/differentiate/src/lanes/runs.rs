@@ -1,5 +1,5 @@
-//! Blocks: what is uniform stays, and what varies is gathered into runs of scalar operations, each
-//! one loop over the lanes.
+//! Blocks: uniform statements stay, and varying scalar operations are gathered into runs, each one
+//! loop over the lanes.
 
 use std::collections::HashSet;
 
@@ -16,7 +16,7 @@ enum Part<'s> {
 }
 
 impl Lanes<'_> {
-    /// A block with lanes. A result of which a type is wanted is given with its lanes; the others
+    /// A block with lanes. A result with a type in `wanted` is returned with its lanes; the others
     /// are uniform.
     pub(super) fn block(&mut self, block: &Block, wanted: &[Option<Ty>]) -> Block {
         let outer = std::mem::take(&mut self.b.stms);
@@ -42,8 +42,8 @@ impl Lanes<'_> {
         }
     }
 
-    /// A run is as long as possible: what is uniform does not depend on it and comes first. Only an
-    /// update would have to copy what the run reads.
+    /// Cuts the block into maximal runs. Uniform statements do not depend on a run, so they move
+    /// before it, except an update, which would copy an array that the run reads.
     fn parts<'s>(&self, stms: &'s [Stm]) -> Vec<Part<'s>> {
         let (mut parts, mut run) = (Vec::new(), Vec::new());
         for stm in stms {
@@ -63,7 +63,7 @@ impl Lanes<'_> {
         parts
     }
 
-    /// Does a lane do it by itself, with scalars?
+    /// Whether a lane runs the statement on its own, with scalars.
     fn is_scalar(&self, stm: &Stm) -> bool {
         match &stm.exp {
             Exp::Op(Op::Prim(..)) => true,
@@ -112,7 +112,7 @@ impl Lanes<'_> {
         self.b.stms.push(Stm::new(binds, Nest::For { index: lane, extent, outs, body }));
     }
 
-    /// Reads the scalars that the run takes from before.
+    /// Reads the scalars from before the run that it uses.
     fn reads(&mut self, stms: &[&Stm], lane: Atom) -> Renaming {
         let (mut known, mut mentioned) = (HashSet::new(), Vec::new());
         for stm in stms {
@@ -128,7 +128,7 @@ impl Lanes<'_> {
             if matches!(operand, Operand::Uniform(_)) || !self.varying.ty(var).dims.is_empty() {
                 continue;
             }
-            // An accumulator is no value.
+            // An accumulator is not read as a value.
             if self.of.get(&var).is_some_and(|lanes| self.accumulators.contains(lanes)) {
                 continue;
             }
@@ -139,7 +139,7 @@ impl Lanes<'_> {
         renaming
     }
 
-    /// Reads and additions, in the lane.
+    /// Redirects reads and additions to the lane.
     fn in_lane(&self, stm: &mut Stm, lane: Atom) {
         if let Exp::Op(Op::Index(x, index) | Op::Accumulate { acc: x, index, .. }) = &mut stm.exp
             && let Some(lanes) = self.of.get(x)
@@ -153,7 +153,7 @@ impl Lanes<'_> {
     }
 }
 
-/// Does the statement overwrite an array, if nothing reads it afterwards?
+/// Whether the statement overwrites an array in place if no later statement reads it.
 fn overwrites(stm: &Stm) -> bool {
     match &stm.exp {
         Exp::Op(op) => op.takes_over().is_some(),
@@ -162,7 +162,7 @@ fn overwrites(stm: &Stm) -> bool {
     }
 }
 
-/// Of each part, the scalars of its run that are used after it.
+/// Per part: the scalars of its run that are used later.
 fn handed_on(parts: &[Part], results: &[Atom]) -> Vec<Vec<Param>> {
     let mut used: HashSet<Var> = results.iter().filter_map(|a| a.as_var()).collect();
     let mut kept = Vec::new();

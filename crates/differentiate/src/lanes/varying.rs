@@ -1,16 +1,15 @@
-//! What varies from direction to direction, and what is uniform? Dependence, found by iteration to
-//! a fixed point.
+//! Varying and uniform variables: dependence on the direction, as a fixed point.
 //!
-//! A nest whose control varies (its condition, its extent, or a reduction that is not a sum) is run
-//! by each lane for itself. What has no lanes at all is found here, before anything is written:
-//! checks, additions to outer accumulators and sizes that vary.
+//! A nest with varying control (its condition, its extent, or a reduction that is not a sum) runs
+//! per lane. The analysis also finds, before any code is written, constructs without a version for
+//! lanes: varying checks, additions to outer accumulators, varying sizes.
 
 use std::collections::{HashMap, HashSet};
 
 use lambada_anf::{Atom, Block, Exp, LoopKind, Nest, Op, Out, Param, Stm, Ty, Var};
 use lambada_prim::{ReduceOp, ScalarTy};
 
-/// The variables that vary, and the types of all that the iterations bind.
+/// The varying variables, and the types of all variables that the iterations bind.
 #[derive(Debug)]
 pub(super) struct Varying {
     vars: HashSet<Var>,
@@ -20,11 +19,11 @@ pub(super) struct Varying {
     grew: bool,
 }
 
-/// Sharing pays where there is at least one uniform operation for so many that vary.
+/// Maximal number of varying operations per uniform one at which sharing pays.
 const SHARED: usize = 4;
 
 impl Varying {
-    /// What depends on the index in the iterations.
+    /// The variables that depend on `index` in the iterations.
     pub(super) fn of(index: Var, body: &Block) -> Varying {
         let mut varying = Varying {
             vars: HashSet::from([index]),
@@ -54,7 +53,7 @@ impl Varying {
         x.into().as_var().is_some_and(|var| self.vars.contains(&var))
     }
 
-    /// The type of what varies.
+    /// The type of a varying variable.
     pub(super) fn ty(&self, x: Var) -> &Ty {
         &self.types[&x]
     }
@@ -117,7 +116,7 @@ impl Varying {
         }
     }
 
-    /// What takes one of several values varies if one of them does.
+    /// A variable that takes one of several values varies if one of them does.
     fn joined(&mut self, binds: &[Param], values: &[&Vec<Atom>]) {
         for (k, p) in binds.iter().enumerate() {
             if values.iter().any(|values| self.is(values[k])) {
@@ -126,7 +125,7 @@ impl Varying {
         }
     }
 
-    /// Does each lane run the nest for itself?
+    /// Whether each lane runs the nest for itself.
     pub(super) fn is_per_lane(&self, nest: &Nest) -> bool {
         match nest {
             Nest::For { extent, outs, body, .. } => {
@@ -145,7 +144,7 @@ impl Varying {
         }
     }
 
-    /// Is anything in the statement different from direction to direction?
+    /// Whether any part of the statement varies.
     pub(super) fn touches(&self, stm: &Stm) -> bool {
         stm.any(&mut |inner| {
             let params = match &inner.exp {
@@ -158,9 +157,9 @@ impl Varying {
         })
     }
 
-    // What has lanes
+    // Constructs with lanes
 
-    /// Can the iterations be run side by side?
+    /// Whether the iterations can run side by side.
     pub(super) fn supported(&self, block: &Block) -> bool {
         block.stms.iter().all(|stm| self.has_lanes(stm))
     }
@@ -170,12 +169,13 @@ impl Varying {
             return false;
         }
         match &stm.exp {
-            // Their order would change: that of one direction comes before those of the next.
+            // The order of failures would change: the checks of one direction precede those of the
+            // next.
             Exp::Op(Op::Check { cond, values, .. }) => !self.is(*cond) && !self.any(values),
-            // Each direction shows what there is to see.
+            // Each direction must show its own values.
             Exp::Op(Op::Inspect { .. }) => false,
             Exp::Op(Op::Accumulate { acc, .. }) => self.made.contains(acc),
-            // One factor of a product, whose columns are the lanes then.
+            // At most one factor of a product varies; its lanes become columns.
             Exp::Op(Op::ArrayPrim(prim, args)) => {
                 prim.is_contraction() && args.iter().filter(|arg| self.is(**arg)).count() <= 1
             }
@@ -215,8 +215,8 @@ impl Varying {
         params.iter().all(|p| !self.any(&p.ty.dims))
     }
 
-    /// A nest that a lane runs for itself gives scalars, has no effects, ends, and reads single
-    /// elements of what varies.
+    /// Whether a nest can run inside one lane: it returns scalars, has no effects, ends, and reads
+    /// varying arrays by single elements.
     fn fits_in_a_lane(&self, stm: &Stm, nest: &Nest) -> bool {
         let mut inside = HashSet::new();
         nest.blocks().into_iter().for_each(|block| block.bound(&mut |var| _ = inside.insert(var)));
@@ -244,17 +244,17 @@ impl Varying {
         stm.binds.iter().all(|p| p.ty.dims.is_empty()) && !stm.any(refuses)
     }
 
-    // What is shared
+    // Sharing
 
-    /// Do nests that vary compute enough that is uniform? What is uniform by itself needs no lanes:
-    /// it moves out of the `for` as it is.
+    /// Whether varying nests share enough uniform operations. Code that is uniform on its own needs
+    /// no lanes, because it moves out of the `for` unchanged.
     pub(super) fn shares(&self, body: &Block) -> bool {
         let (mut uniform, mut varies) = (0, 0);
         self.operations(body, false, &mut uniform, &mut varies);
         uniform > 0 && SHARED * uniform >= varies
     }
 
-    /// Counts operations on reals inside of nests.
+    /// Counts operations on reals inside nests.
     fn operations(&self, block: &Block, inside: bool, uniform: &mut usize, varies: &mut usize) {
         for stm in &block.stms {
             match &stm.exp {

@@ -1,14 +1,15 @@
-//! Rules on marks. A derivative knows nothing of a function with rules but these, so what the
-//! function can depend on is what its rule makes of tangents.
+//! Rules on marks. A derivative sees a function with rules only through its rule, so the function
+//! depends on the arguments whose tangents the rule uses.
 //!
 //! ```text
-//!   r : (p…, ẋ…) -> ẏ…   linear in ẋ…   becomes   r→ : (p…, marks of ẋ…) -> marks of ẏ…  =  reach of r by ẋ… at 0
+//!   r : (p…, ẋ…) -> ẏ…   linear in ẋ…
+//!   becomes   r→ : (p…, marks of ẋ…) -> marks of ẏ…  =  reach of r by ẋ… at 0
 //! ```
 //!
-//! In a rule, a call of a function with rules marks all that it gives, because rules may call
-//! functions with rules without end: that of `solve` calls `solve`.
+//! In a rule, a call of a function with rules marks all its results, because rules may call
+//! functions with rules without end: the rule of `solve` calls `solve`.
 //!
-//! * Assumes: the rule is complete; that of `vjp` has been transposed.
+//! * Assumes: the rule is complete; a `vjp` rule has been transposed.
 //! * Gives: a function of the library, once for each rule.
 
 use lambada_anf::{Builder, FnId, Function, Lambda, Rules};
@@ -48,8 +49,8 @@ impl Context {
         let g = self.library.function(rule).cloned()?;
         let new = self.new_function();
         self.marks.insert((rule, beside), new);
-        // What functions depend on, those that a transposition has made included, is found again
-        // for what the rule calls.
+        // The inner context recomputes dependence for the callees of the rule, functions made by a
+        // transposition included.
         let library = std::mem::take(&mut self.library);
         let mut inner = Context::new(library, self.precision, &g.body, self.request);
         (inner.reach, inner.in_rule) = (true, true);

@@ -1,5 +1,5 @@
-//! Rule 4: what the forward sweep stores, and where: an element of a tape for each iteration, a
-//! field of the tape of a function, or a box.
+//! Rule 5: storing a value of the forward sweep in its home: an element of a tape for each
+//! iteration, a field of the tape of a function, or a box.
 
 use lambada_anf::{Atom, Exp, Op, Param, Stm, Ty, Var};
 use lambada_prim::Scalar;
@@ -9,8 +9,8 @@ use crate::flat::{Flat, Sizes};
 use crate::tape::Layout;
 
 impl Choice<'_> {
-    /// Can the forward sweep hand out a value of this type, at a cost that the body has paid
-    /// already?
+    /// Whether the forward sweep can hand out a value of this type at a cost that the body has
+    /// already paid.
     pub(super) fn storable(&mut self, stm: &Stm, ty: &Ty) -> bool {
         let small = |size: &Atom| matches!(size, Atom::Lit(Scalar::Int(n)) if *n <= SMALL);
         let worth = match self.body.place {
@@ -27,15 +27,14 @@ impl Choice<'_> {
         mentioned.iter().any(|x| self.facts.is_state(*x))
     }
 
-    /// How many leading axes of the array have sizes that differ from iteration to iteration, or
-    /// stand before one that has.
+    /// Number of leading axes up to the last one whose size differs between iterations.
     pub(super) fn irregular_axes(&mut self, value: &Param) -> usize {
         let irregular: Vec<bool> =
             value.ty.dims.iter().map(|size| self.outside_size(*size).is_none()).collect();
         irregular.iter().rposition(|irregular| *irregular).map_or(0, |last| last + 1)
     }
 
-    /// Can there be a tape for the value?
+    /// Whether the value can have a tape.
     pub(super) fn can_store_any(&mut self, value: &Param) -> bool {
         let axes = self.irregular_axes(value);
         axes == 0 || self.total(&value.ty.dims[..axes]).is_some()
@@ -49,7 +48,7 @@ impl Choice<'_> {
         }
     }
 
-    /// The length of a flat tape of arrays whose leading axes have the given sizes.
+    /// The length of a flat tape of arrays with leading axes of sizes `leading`.
     pub(super) fn total(&mut self, leading: &[Atom]) -> Option<Stm> {
         let Place::Iteration { index, extent, .. } = self.body.place else { return None };
         self.body.whole?;
@@ -66,7 +65,7 @@ impl Choice<'_> {
         let hint = self.home_hint(value.var);
         let mut dims = Vec::new();
         dims.extend(rest.iter().map(|size| self.outside_size(*size).expect("it is regular")));
-        // Tapes of arrays of the same sizes have their parts at the same places.
+        // Flat tapes of arrays of the same sizes share the starts of their parts.
         let like = self.residuals.flat.iter().find(|flat| flat.sizes() == leading);
         let (total, start, starts) = match like {
             Some(flat) => (flat.home.ty.dims[0], flat.start.clone(), flat.starts.clone()),
@@ -94,14 +93,15 @@ impl Choice<'_> {
         self.residuals.flat.push(flat);
     }
 
-    /// A tape is what a `loop` keeps; what a `for` or an `if` hands out is called as what it is.
+    /// The name hint of a home: `…_tape` in a `loop`; a `for` or an `if` keeps the name of the
+    /// value.
     pub(super) fn home_hint(&self, x: Var) -> String {
         let name = self.names.hint(x);
         let is_tape = self.body.whole.is_some() && !name.ends_with("_tape");
         if is_tape { format!("{name}_tape") } else { name.to_string() }
     }
 
-    /// Keeps an array of any sizes in a node, which is a scalar to the outside.
+    /// Keeps an array of any sizes in a node, which is a scalar outside.
     pub(super) fn store_boxed(&mut self, at: usize, value: &Param) {
         let layout = Layout::of(self.names, std::slice::from_ref(value));
         let node = self.cx.boxed(layout.fields.clone());
@@ -146,7 +146,7 @@ impl Choice<'_> {
         self.residuals.stored.push(Residual { value: value.clone(), home });
     }
 
-    /// The size under a name that is in scope outside, or is a result next to the array.
+    /// The size under a name in scope outside, or of a result next to the array.
     pub(super) fn outside_size(&mut self, size: Atom) -> Option<Atom> {
         let home = size.as_var().and_then(|x| self.body.homes.get(&x));
         match (&self.body.place, home) {
@@ -156,8 +156,7 @@ impl Choice<'_> {
         }
     }
 
-    /// The size under a name that is in scope before the construct. Arithmetic of such sizes is
-    /// done there.
+    /// The size under a name in scope before the construct. Arithmetic on such sizes moves there.
     pub(super) fn before(&mut self, size: Atom) -> Option<Atom> {
         let Some(x) = size.as_var().filter(|x| self.bound.contains(x)) else { return Some(size) };
         if let Some(known) = self.outside_name(x) {

@@ -55,7 +55,7 @@ fn bits(tensors: &[Tensor]) -> Vec<u64> {
     reals.flat_map(elements).map(|x| x.to_bits()).collect()
 }
 
-/// The same operations in the same order: not only to rounding.
+/// Bitwise equality: the operations and their order are equal.
 #[test]
 fn the_derivative_does_not_depend_on_what_is_kept() {
     for name in PROGRAMS {
@@ -73,7 +73,7 @@ fn the_derivative_does_not_depend_on_what_is_kept() {
     }
 }
 
-/// The derivative of the derivative sums in another order.
+/// The second derivative sums in another order.
 #[test]
 fn the_second_derivative_does_not_either() {
     for name in PROGRAMS {
@@ -92,13 +92,13 @@ fn the_second_derivative_does_not_either() {
     }
 }
 
-/// The most bytes that the derivative of the given order has in use at these numbers of iterations.
+/// Peak bytes of the derivative of order `order`, by trip count.
 fn peaks(name: &str, policy: Policy, order: usize, sizes: &[i64], k: i64) -> Vec<f64> {
     let derivative = (0..order).fold(program(name, policy), |program, _| program.reverse());
     sizes.iter().map(|n| run(&derivative, *n, k).1.peak as f64).collect()
 }
 
-/// By which power of the size something grows from the first to the last.
+/// The exponent of growth from the first size to the last.
 fn exponent(sizes: &[i64], values: &[f64]) -> f64 {
     let last = sizes.len() - 1;
     (values[last] / values[0]).ln() / (sizes[last] as f64 / sizes[0] as f64).ln()
@@ -134,8 +134,8 @@ fn memory_is_bounded_by_the_number_of_states() {
     }
 }
 
-/// The least number of runs of the body with which `n` iterations can be reversed, where `k` states
-/// are kept: by trying all schedules.
+/// Minimal number of runs of the body that reverse `n` iterations with `k` kept states, by trying
+/// all schedules.
 fn least_runs(n: usize, k: usize) -> u64 {
     let mut table = vec![vec![0; n + 1]; k + 1];
     for c in 1..=k {

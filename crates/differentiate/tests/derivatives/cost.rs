@@ -9,12 +9,11 @@ use crate::program::{Point, Program, elements};
 struct Ratio {
     reals: f64,
     memory: f64,
-    /// Bytes at one time, of the value with what it writes.
+    /// Peak of live bytes; the value's bytes include its writes.
     peak: f64,
 }
 
-/// How much more the reverse derivative does than the program, at a point where all sizes are
-/// equal.
+/// Ratios of the reverse derivative's work to the program's, at a point where all sizes are equal.
 fn ratio(program: &Program, size: usize) -> Ratio {
     let fill = |dims: &[Atom]| {
         let dims = vec![size; dims.len()];
@@ -30,7 +29,7 @@ fn ratio(program: &Program, size: usize) -> Ratio {
         .map(|t| Tensor::reals(t.dims.clone(), vec![1.0; elements(t).len()]));
     let seeded = Point { params: point.params.iter().cloned().chain(ones).collect(), ..point };
     let (_, reverse) = program.reverse().run(&seeded).expect("the derivative runs");
-    // A program may do without memory; what it computes may have to be remembered.
+    // A program may have no memory accesses although its derivative must store its values.
     let all = (primal.reals + primal.loads + primal.stores) as f64;
     Ratio {
         reals: reverse.reals as f64 / primal.reals as f64,
@@ -76,7 +75,7 @@ fn gradients_are_cheap() {
     cheap("cost/rows_in_place", [6, 12, 24], [8.0, 16.0, 3.0]);
 }
 
-/// The ratio of a nest of maps of depth d, each level with something costly before the inner nest.
+/// The ratio of a nest of maps of depth d, each level with costly code before the inner nest.
 #[test]
 fn depth_of_nesting_does_not_matter() {
     fn nest(depth: usize) -> String {

@@ -21,13 +21,13 @@ fn at(program: &Program, args: Vec<Tensor>, random: &mut Random) -> Point {
     }
 }
 
-/// The laws at a point; a panic breaks them too.
+/// The laws at a point; a panic breaks them, too.
 fn verdict(program: &Program, point: &Point, seed: u64) -> Result<Outcome, String> {
     let tested = std::panic::catch_unwind(|| laws(program, point, &mut Random(seed), CLOSELY));
     tested.unwrap_or_else(|_| Err("panic".into()))
 }
 
-/// What many programs gave.
+/// Statistics over many programs.
 #[derive(Debug, Default)]
 struct Counts {
     programs: usize,
@@ -57,8 +57,7 @@ impl Counts {
 /// Draws a program, and arguments for it.
 type Generate = fn(u64) -> (Function, Vec<Tensor>);
 
-/// Checks the laws; of the first program that breaks them, the smallest that does so in the same
-/// way is shown.
+/// Checks the laws; shrinks and shows the first program that breaks them.
 fn test(seeds: std::ops::Range<u64>, generate: Generate) {
     let (mut counts, mut problems) = (Counts::default(), Vec::new());
     let total = seeds.end - seeds.start;
@@ -104,7 +103,7 @@ fn smallest(program: &Program, point: &Point, seed: u64, message: &str) -> Strin
     verdict(&small, point, seed).err().unwrap_or_default()
 }
 
-/// How many seeds: more with `SEEDS=20000`; one with `SEED=176`.
+/// Range of seeds; more with `SEEDS=20000`, one with `SEED=176`.
 fn seeds(few: u64) -> std::ops::Range<u64> {
     let number = |name: &str| std::env::var(name).ok().and_then(|n| n.parse().ok());
     match number("SEED") {
@@ -141,7 +140,7 @@ fn twice(few: u64, generate: Generate) {
         let (f, args) = generate(seed);
         let (program, mut random) = (Program::of(&f), Random(seed));
         let point = at(&program, args, &mut random);
-        // Nothing where the program fails.
+        // `None` if the program fails.
         let (primal, _) = program.run(&point).ok()?;
         let real: Vec<Tensor> = primal.into_iter().filter(|t| t.elem() == ScalarTy::Real).collect();
         let derivatives = [

@@ -1,5 +1,5 @@
-//! Derivatives along several directions, side by side: what they give one after the other, for
-//! fewer operations.
+//! Derivatives along several directions, side by side: equal results with fewer operations than one
+//! direction after another.
 
 use lambada_anf::{Atom, Counts, Derivatives, Nest, Op, Out, Param, Random, Stm, Ty, generate};
 use lambada_differentiate::Request;
@@ -8,8 +8,8 @@ use lambada_prim::{ScalarTy, Tensor};
 use crate::laws::{like, same};
 use crate::program::{Point, Program, elements, texts};
 
-/// `x, Ẋ ↦ for j < k { D→f (x, Ẋ[j]) }`, the results of known sizes only; `k` is a size if it is
-/// not given.
+/// `x, Ẋ ↦ for j < k { D→f (x, Ẋ[j]) }`, with the results of known sizes only; `k` is a size if
+/// `count` is `None`.
 fn directions(program: &Program, count: Option<i64>) -> Program {
     let mut all = program.forward();
     let k: Atom = match count {
@@ -46,7 +46,7 @@ fn directions(program: &Program, count: Option<i64>) -> Program {
     all
 }
 
-/// The same with lanes, where the last statement has some.
+/// The program with lanes, if its last statement has some.
 fn side_by_side(program: &Program) -> Option<Program> {
     let mut lanes = program.clone();
     let last = lanes.f.body.stms.pop()?;
@@ -59,7 +59,7 @@ fn side_by_side(program: &Program) -> Option<Program> {
     Some(lanes)
 }
 
-/// Gives both the same, at a point? Nothing if there are no lanes.
+/// Compares both programs at a point and counts their operations; `None` without lanes.
 fn compare(apart: &Program, at: &Point) -> Result<Option<[Counts; 2]>, String> {
     let Some(lanes) = side_by_side(apart) else { return Ok(None) };
     let told = |e: String| format!("{e}\n{}\nside by side {}", apart.show(), lanes.show());
@@ -85,8 +85,8 @@ fn along(program: &Program, at: &Point, count: usize, random: &mut Random) -> Po
     Point { params: [at.params.clone(), directions].concat(), ..at.clone() }
 }
 
-/// Compares for several numbers of directions: few, none, those of one block, and of more. Are
-/// there lanes?
+/// Compares for several numbers of directions: few, none, one block, more than a block. Returns
+/// whether any had lanes.
 pub fn agree(program: &Program, at: &Point, random: &mut Random) -> Result<bool, String> {
     if program.f.params.is_empty() {
         return Ok(false);
@@ -155,8 +155,7 @@ fn values_are_shared() {
     assert!(lanes.reals <= 2 * 60 * 3 + 50 * 60 * 2 + 500, "{lanes:?}");
 }
 
-/// Memory is the state times the lanes of a block, however many directions there are; the result
-/// comes on top.
+/// Memory is the state times the lanes of a block, for any number of directions, plus the result.
 #[test]
 fn memory_is_bounded() {
     let program = Program::named("lanes/memory");

@@ -26,7 +26,7 @@ fn scale(tensors: &[Tensor]) -> f64 {
     tensors.iter().flat_map(elements).filter(|x| x.is_finite()).fold(0.0, |m, x| m.max(x.abs()))
 }
 
-/// What the laws say of a program at a point where they hold.
+/// Result of the laws at a point where they hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// The program fails, and so do its derivatives.
@@ -34,7 +34,7 @@ pub enum Outcome {
     /// Both derivatives are NaN; or one of them, of a program with extrema: that of no elements is
     /// an infinity, which meets zeros in different orders.
     Nan,
-    /// So many components were confirmed by differences.
+    /// The laws hold; the counts of components that differences confirmed.
     Holds(Confirmed),
 }
 
@@ -140,7 +140,7 @@ fn fails(
     Ok(())
 }
 
-/// The same sizes, and close relative to the largest.
+/// Requires equal sizes, and elements close relative to the largest.
 pub fn same(a: &[Tensor], b: &[Tensor], tolerance: f64) -> Result<(), String> {
     let tolerance = Tolerance::relative(tolerance).and_absolute(tolerance * (1.0 + scale(a)));
     for (k, (a, b)) in a.iter().zip(b).enumerate() {

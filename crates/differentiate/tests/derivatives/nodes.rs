@@ -1,5 +1,5 @@
-//! Where derivatives meet the program: tangents and cotangents of nodes are nodes of the same type.
-//! What calls and nodes cost.
+//! Derivatives at the boundary to the program: tangents and cotangents of nodes are nodes of the
+//! same type. Also the cost of calls and nodes.
 
 use lambada_anf::{
     Atom, Block, Builder, Derivatives, FnId, Function, Lambda, Library, NodeId, Op, Param, Random,
@@ -154,7 +154,7 @@ fn cotangents_of_lists_are_lists() {
     let args = [xs, &seeds[0], &other[0], x].map(Tensor::clone).to_vec();
     let point = Point { constants: vec![], params: args };
     let (found, _) = alone.run(&point).expect("it runs");
-    // Derivatives of that: of shadows that are made of what is constant, too.
+    // Derivatives of that program, including shadows made of constants.
     match laws(&alone, &point, &mut random, CLOSELY) {
         Ok(Outcome::Holds(_)) => {}
         Ok(other) => panic!("{other:?}"),
@@ -208,7 +208,7 @@ fn a_cotangent_of_another_shape_is_refused() {
     assert!(message.contains("not built by the same constructors"), "{message}");
 }
 
-/// Reals and other work of a gradient, by those of the value.
+/// Ratios of gradient to value: operations on reals, and all other operations.
 fn ratio(library: &str, main: &str, n: i64) -> (f64, f64) {
     let n = n.to_string();
     let program = Program::read(&format!("{library}{}", main.replace("SIZE", &n)));

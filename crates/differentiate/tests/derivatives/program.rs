@@ -1,5 +1,5 @@
-//! Programs under test: functions with real parameters to differentiate by, and constants.
-//! Derivatives of programs are programs.
+//! Programs under test: functions with varied real parameters, and constants. Derivatives of
+//! programs are programs.
 
 use std::path::{Path, PathBuf};
 
@@ -20,7 +20,7 @@ pub struct Program {
     pub library: Library,
 }
 
-/// Where a program is run.
+/// Arguments of a run.
 #[derive(Clone)]
 pub struct Point {
     pub constants: Vec<Tensor>,
@@ -38,11 +38,11 @@ impl Program {
         Program::read(&text(name))
     }
 
-    /// The real parameters of a function are differentiated by.
+    /// A program in which the real parameters of a function are varied.
     pub fn of(function: &Function) -> Program {
         let (params, constants) =
             function.params.iter().cloned().partition(|p| p.ty.elem == ScalarTy::Real);
-        // A cotangent is a parameter here, so its sizes must be in scope before the body.
+        // Cotangents are parameters here, so their sizes must be in scope before the body.
         let known = |ty: &Ty| {
             ty.dims.iter().all(|d| d.as_var().is_none_or(|d| function.sizes.contains(&d)))
         };
@@ -114,7 +114,7 @@ impl Program {
         self.reverse_for(Audience::Machine)
     }
 
-    /// The same, as it becomes source.
+    /// The reverse derivative in the form that becomes source.
     pub fn reverse_as_source(&self) -> Program {
         self.reverse_for(Audience::People)
     }
@@ -140,7 +140,7 @@ impl Program {
         program
     }
 
-    /// The same program with other names for everything that it binds.
+    /// The program with fresh names for all bound variables.
     pub fn renamed(&self) -> Program {
         let mut program = self.clone();
         let mut renaming = Renaming::new();

@@ -1,5 +1,5 @@
-//! The laws on programs by hand: each shows a construct, or a combination that is easily wrong. To
-//! second order.
+//! The laws, to second order, on programs by hand: each shows a construct, or an error-prone
+//! combination.
 
 use lambada_anf::{Atom, Param, Random};
 use lambada_prim::{Data, Scalar, ScalarTy, Tensor};
@@ -144,8 +144,8 @@ fn tapes_are_written_by_elements() {
     assert!(derivative.lines().any(|line| line.contains(" with [k, ")), "{derivative}");
 }
 
-/// Reads of state at all distances from the place that is written: before, behind, the same; in one
-/// loop, and in two with the axes in both orders.
+/// Reads of state at all distances from the written place: before, after, equal; in one loop, and
+/// in two with the axes in both orders.
 #[test]
 fn reads_near_writes() {
     let orders =

@@ -504,7 +504,7 @@ fn accumulators_that_are_passed() {
     twice(library, main);
 }
 
-/// The deciding iteration of an extremum is run again for its derivative, and adds nothing then.
+/// The deciding iteration of an extremum runs a second time for its derivative, without additions.
 #[test]
 fn extrema_of_calls_that_add() {
     let library = "def step (k : int) (x : real) into (acc : [5]real) {

@@ -5,7 +5,7 @@ use lambada_anf::{Block, Exp, Nest};
 
 use crate::program::Program;
 
-/// The smallest program that we find with the property. Programs that do not check are not
+/// The smallest program found with the property. Only programs that pass the checker are
 /// candidates.
 pub fn shrink(program: &Program, fails: &dyn Fn(&Program) -> bool) -> Program {
     let mut best = program.clone();
@@ -34,7 +34,7 @@ fn candidates(program: &Program) -> impl Iterator<Item = Program> + '_ {
     fewer.chain(edits)
 }
 
-/// Does the edit of the given number; false if there are not so many.
+/// Makes edit `number`; false if the block has fewer edits.
 fn edit(block: &mut Block, number: &mut usize) -> bool {
     if let Some(k) = hit(number, block.stms.len()) {
         block.stms.remove(k);
@@ -78,7 +78,7 @@ fn edit(block: &mut Block, number: &mut usize) -> bool {
     false
 }
 
-/// Is it one of the next `many` edits? Counts them off if not.
+/// Whether `number` is one of the next `many` edits; subtracts `many` if not.
 fn hit(number: &mut usize, many: usize) -> Option<usize> {
     let k = *number;
     if k >= many {

@@ -70,7 +70,7 @@ impl Draw {
         self.bind("x", ty, &format!("{array} with [{index}] = {value}"))
     }
 
-    /// An index in range: arithmetic of what is in scope, modulo n.
+    /// An index in range: arithmetic on variables in scope, modulo n.
     fn index(&mut self, scope: &Scope) -> String {
         let (i, j) = (self.random.recent(&scope.ints), self.random.recent(&scope.ints));
         let k = match self.below(4) {
@@ -93,7 +93,7 @@ impl Draw {
         }
     }
 
-    /// A sum or an element of something, between -1 and 1.
+    /// A sum or an element, between -1 and 1.
     fn value(&mut self, scope: &Scope) -> String {
         let (i, j) = (self.index(scope), self.index(scope));
         let matrix = self.random.recent(&scope.matrices);

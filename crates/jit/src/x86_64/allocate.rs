@@ -1,5 +1,5 @@
-//! Registers: each virtual register has one of the processor's for all of its live range, or a
-//! place in the frame. Those that are used most for their length choose first.
+//! Register allocation: each virtual register has one register of the processor for its whole live
+//! range, or a place in the frame. The most used ones relative to their length choose first.
 
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
 
@@ -9,43 +9,43 @@ use crate::x86_64::assembler::{
 use crate::x86_64::code::{Class, Inst, Listing, Source, Value, Virtual};
 use crate::x86_64::live::{self, Live};
 
-/// General registers that calls leave as they are, and those that calls change. `rax`, `rcx` and
-/// `rdx` are for the instructions themselves, `r15` has what the region was called with.
+/// General registers that calls preserve, and those that calls change. Instructions need `rax`,
+/// `rcx` and `rdx` as scratch registers, and `r15` has the context.
 const KEPT: [Gpr; 5] = [RBX, RBP, R12, R13, R14];
 const CHANGED: [Gpr; 6] = [RSI, RDI, R8, R9, R10, R11];
 
-/// Vector registers, all of which calls change. The last three are for the instructions themselves.
+/// Number of vector registers to allocate; calls change all of them. The last three are scratch
+/// registers.
 const VECTORS: u8 = 13;
 
-/// Where a virtual register is.
+/// The home of a virtual register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Home {
     /// In a general register.
     Gpr(Gpr),
     /// In a vector register.
     Ymm(Ymm),
-    /// In the frame, at this number of bytes from its beginning.
+    /// In the frame, at this offset in bytes.
     Frame(i32),
 }
 
-/// What has been allocated.
+/// The result of the allocation.
 #[derive(Debug)]
 pub(crate) struct Allocation {
     /// By virtual register.
     pub homes: Vec<Home>,
-    /// By number of an instruction that is a call: registers that it changes and that live across
-    /// it.
+    /// By number of a call instruction: the registers that it changes and that are live across it.
     pub across: HashMap<usize, Vec<Home>>,
-    /// By number of an instruction that allocates: where addresses are that live across it.
+    /// By number of an allocating instruction: the homes of addresses that are live across it.
     pub addresses: HashMap<usize, Vec<Home>>,
-    /// How many bytes of the frame are taken.
+    /// The used bytes of the frame.
     pub frame: i32,
 }
 
-/// What a register is taken for: disjoint segments, by their first positions.
+/// The occupied segments of a register, disjoint, by their first positions.
 type Taken = BTreeMap<u32, u32>;
 
-/// Allocates, with a frame whose first bytes are taken.
+/// Allocates, with the first `taken` bytes of the frame in use.
 pub(crate) fn allocate(listing: &Listing, taken: i32) -> Allocation {
     let live = live::live(listing);
     let density = |v: &usize| live[*v].weight / f64::from(live[*v].len() + 1);
@@ -130,7 +130,7 @@ impl Home {
     }
 }
 
-/// By virtual register: others of its class that would save a move in the same register.
+/// By virtual register: others of its class with which a shared register would save a move.
 fn partners(listing: &Listing) -> Vec<Vec<Virtual>> {
     let mut partners = vec![Vec::new(); listing.classes.len()];
     for inst in &listing.insts {
@@ -149,12 +149,12 @@ fn partners(listing: &Listing) -> Vec<Vec<Virtual>> {
     partners
 }
 
-/// Is a register taken anywhere in a segment?
+/// Whether the segment overlaps an occupied one.
 fn overlaps(taken: &Taken, (first, last): (u32, u32)) -> bool {
     taken.range(..=last).next_back().is_some_and(|(_, end)| *end >= first)
 }
 
-/// Places in the frame for those without a register; they are used again behind live ranges.
+/// Places in the frame for spilled registers, reused after live ranges end.
 fn spill(
     listing: &Listing,
     live: &[Live],

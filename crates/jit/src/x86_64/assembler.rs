@@ -1,8 +1,8 @@
-//! Bytes of x86-64: the general instructions on 64 bits, and those of AVX2 and FMA on vectors of
+//! Encoding of x86-64: the general instructions on 64 bits, and those of AVX2 and FMA on vectors of
 //! four.
 //!
-//! A source is the Intel manual, volume 2: a VEX prefix has three bytes here, always, and a branch
-//! 32 bits, always, so that lengths do not depend on distances.
+//! Source: the Intel manual, volume 2. A VEX prefix always has three bytes here, and a branch 32
+//! bits, so that lengths do not depend on distances.
 
 /// A general register, by its number: 0 is `rax`, 4 `rsp`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,14 +29,14 @@ pub(crate) const R13: Gpr = Gpr(13);
 pub(crate) const R14: Gpr = Gpr(14);
 pub(crate) const R15: Gpr = Gpr(15);
 
-/// Where an operand is.
+/// The location of an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// In a register; of which kind, the instruction says.
+    /// In a register, whose kind follows from the instruction.
     Reg(u8),
     /// At base + 8 · index + displacement.
     Memory { base: Gpr, index: Option<u8>, displacement: i32 },
-    /// Among the constants behind the code.
+    /// Among the constants after the code.
     Constant(u32),
 }
 
@@ -57,7 +57,7 @@ pub(crate) fn at(base: Gpr, displacement: i32) -> Place {
     Place::Memory { base, index: None, displacement }
 }
 
-/// Conditions, by the number that instructions have for them. Those of reals are the unsigned ones.
+/// Conditions, by their number in instructions. Comparisons of reals use the unsigned ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Condition {
     Overflow = 0x0,
@@ -75,7 +75,7 @@ pub(crate) enum Condition {
 }
 
 impl Condition {
-    /// The one that holds where this one does not.
+    /// The negated condition.
     pub fn not(self) -> Condition {
         match self {
             Condition::Overflow | Condition::Negative => {
@@ -128,7 +128,7 @@ pub(crate) enum Shift {
     RightSigned = 7,
 }
 
-/// A vector instruction: prefix, map, opcode, and whether it has the bit W and works on 256 bits.
+/// A vector instruction: prefix, map, opcode, the bit W, and whether it works on 256 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Vex {
     prefix: u8,
@@ -166,9 +166,9 @@ pub(crate) const MAX: Vex = vex(1, 0x5f);
 pub(crate) const AND: Vex = vex(1, 0x54);
 pub(crate) const OR: Vex = vex(1, 0x56);
 pub(crate) const XOR: Vex = vex(1, 0x57);
-/// With a predicate.
+/// Takes a predicate.
 pub(crate) const COMPARE: Vex = vex(1, 0xc2);
-/// Predicates of [`COMPARE`], which are false where a number is NaN, but for the last three.
+/// Predicates of [`COMPARE`]; all but the last three are false if a number is NaN.
 pub(crate) const WHERE_EQUAL: u8 = 0x00;
 pub(crate) const WHERE_LESS: u8 = 0x11;
 pub(crate) const WHERE_LESS_OR_EQUAL: u8 = 0x12;
@@ -179,11 +179,11 @@ pub(crate) const WHERE_NOT_LESS: u8 = 0x05;
 pub(crate) const SQRT: Vex = vex(1, 0x51);
 pub(crate) const ADD_INT: Vex = vex(1, 0xd4);
 pub(crate) const SUB_INT: Vex = vex(1, 0xfb);
-/// Of the low halves of all words.
+/// Multiplies the low halves of all words.
 pub(crate) const MUL_LOW: Vex = vex(1, 0xf4);
 pub(crate) const EQUAL_INT: Vex = vex(2, 0x29);
 pub(crate) const GREATER_INT: Vex = vex(2, 0x37);
-/// Half words of one or the other, by a constant.
+/// Selects half words of either operand, by a constant.
 pub(crate) const BLEND_HALVES: Vex = vex(3, 0x02);
 /// A vector from memory or a register.
 pub(crate) const LOAD: Vex = vex(1, 0x10);
@@ -196,11 +196,11 @@ pub(crate) const FROM_WORD: Vex = vex(1, 0x6e).wide().short();
 pub(crate) const TO_WORD: Vex = vex(1, 0x7e).wide().short();
 pub(crate) const EXTRACT_WORD: Vex = vex(3, 0x16).wide().short();
 pub(crate) const EXTRACT_HALF: Vex = vex(3, 0x19);
-/// Halves of two vectors, by a constant.
+/// Selects halves of two vectors, by a constant.
 pub(crate) const HALVES: Vex = vex(3, 0x06);
-/// The words of each half in another order, by a constant.
+/// Permutes the words of each half, by a constant.
 pub(crate) const PERMUTE: Vex = vex(3, 0x05);
-/// Of each half, a word of the first vector and one of the second, by a constant.
+/// Takes from each half a word of the first vector and one of the second, by a constant.
 pub(crate) const SHUFFLE: Vex = vex(1, 0xc6);
 pub(crate) const BLEND: Vex = vex(3, 0x4b);
 pub(crate) const ROUND: Vex = vex(3, 0x09);
@@ -222,8 +222,8 @@ pub(crate) enum Fused {
     SubFrom = 0x9c,
 }
 
-/// Which operand of a fused product is the result: see the manual. In all, `to` is read and
-/// written, and the last one may be in memory.
+/// The operand of a fused product that is the result: see the manual. In all orders, `to` is read
+/// and written, and the last operand may be in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Order {
     /// to = to · last ± other
@@ -240,20 +240,20 @@ impl Fused {
     }
 }
 
-/// A place in the code that branches lead to.
+/// A branch target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Label(pub u32);
 
-/// Code that grows.
+/// Code under construction.
 #[derive(Debug, Default)]
 pub(crate) struct Assembler {
     pub code: Vec<u8>,
-    /// By label: where it is.
+    /// By label: its position.
     labels: Vec<Option<usize>>,
-    /// Branches: where their distance is, and where they lead.
+    /// Branches: the position of their distance, and their target.
     branches: Vec<(usize, Label)>,
-    /// Operands among the constants: where their distance is, from which place it counts, and the
-    /// number of the constant.
+    /// Constant operands: the position of their distance, the position from which it counts, and
+    /// the number of the constant.
     constants: Vec<(usize, usize, u32)>,
 }
 
@@ -263,7 +263,7 @@ impl Assembler {
         Label(self.labels.len() as u32 - 1)
     }
 
-    /// The label is here.
+    /// Binds the label to the current position.
     pub fn bind(&mut self, label: Label) {
         self.labels[label.0 as usize] = Some(self.code.len());
     }
@@ -276,8 +276,8 @@ impl Assembler {
         self.code.extend(value.to_le_bytes());
     }
 
-    /// The operands: a register or a number of an opcode, and a place. `behind` is how many bytes
-    /// of the instruction follow.
+    /// The operands: a register or an opcode extension, and a place. `behind`: the number of bytes
+    /// of the instruction that follow.
     fn operands(&mut self, reg: u8, place: Place, behind: usize) {
         let reg = (reg & 7) << 3;
         match place {
@@ -290,7 +290,7 @@ impl Assembler {
             }
             Place::Memory { base, index, displacement } => {
                 let low = base.0 & 7;
-                // Without a displacement, the numbers of rbp and r13 mean something else.
+                // Without a displacement, the encodings of rbp and r13 have another meaning.
                 let short = i8::try_from(displacement);
                 let size = match displacement {
                     0 if low != 5 => 0x00,
@@ -317,7 +317,7 @@ impl Assembler {
         }
     }
 
-    /// The bits above the low three of the registers of a place: index, base.
+    /// The high bits of a place's register numbers: index, base.
     fn high(place: Place) -> (u8, u8) {
         match place {
             Place::Reg(reg) => (0, reg >> 3),
@@ -347,7 +347,7 @@ impl Assembler {
         self.four(value);
     }
 
-    /// A register becomes another one, or a constant.
+    /// Copies a register or a constant to a register.
     pub fn copy(&mut self, to: Gpr, from: Gpr) {
         if to != from {
             self.load(to, from.into());
@@ -367,9 +367,9 @@ impl Assembler {
         self.general(&[0x8d], to.0, of, 0);
     }
 
-    /// a + b, of three registers: the sum of a base and an index of one byte each.
+    /// `to = a + b` on registers, as the sum of a base and an index.
     pub fn sum(&mut self, to: Gpr, a: Gpr, b: Gpr) {
-        // rsp is no index, and rbp and r13 need a displacement as bases.
+        // rsp cannot be an index, and rbp and r13 need a displacement as bases.
         let (base, index) = if a.0 & 7 == 5 { (b, a) } else { (a, b) };
         let displaced = base.0 & 7 == 5;
         self.byte(0x48 | ((to.0 >> 3) << 2) | ((index.0 >> 3) << 1) | (base.0 >> 3));
@@ -416,9 +416,9 @@ impl Assembler {
         self.general(&[0x85], reg.0, reg.into(), 0);
     }
 
-    /// 1 where the condition holds, else 0.
+    /// Sets the register to 1 if the condition holds, else to 0.
     pub fn set(&mut self, condition: Condition, to: Gpr) {
-        // On the low byte, and then extended. The prefix makes `sil` of what would be `dh`.
+        // Sets the low byte, then extends it. The prefix selects `sil` in place of `dh`.
         self.byte(0x40 | (to.0 >> 3));
         self.code.extend([0x0f, 0x90 | condition as u8, 0xc0 | (to.0 & 7)]);
         self.general(&[0x0f, 0xb6], to.0, to.into(), 0);
@@ -446,7 +446,7 @@ impl Assembler {
         self.general(&[0xff], 2, reg.into(), 0);
     }
 
-    /// Calls code of the same region.
+    /// Calls code in the same region.
     pub fn call_label(&mut self, to: Label) {
         self.byte(0xe8);
         self.branches.push((self.code.len(), to));
@@ -469,19 +469,18 @@ impl Assembler {
         self.four(0);
     }
 
-    /// Forgets the upper halves of vectors: what code that does not know them has to wait for
-    /// otherwise.
+    /// Zeroes the upper halves of vectors, because code without AVX would wait for them.
     pub fn zero_upper(&mut self) {
         self.code.extend([0xc5, 0xf8, 0x77]);
     }
 
-    /// A vector instruction: `to` and `place` are its first and its last operand, `between` the one
-    /// between them, which not all have.
+    /// A vector instruction: `to` and `place` are its first and its last operand, `between` the
+    /// optional one between them.
     pub fn vector(&mut self, vex: Vex, to: u8, between: Option<u8>, place: Place) {
         self.vector_with(vex, to, between, place, None);
     }
 
-    /// The same with a constant.
+    /// [`Self::vector`] with a constant.
     pub fn vector_with(
         &mut self,
         vex: Vex,
@@ -504,7 +503,7 @@ impl Assembler {
         }
     }
 
-    /// Puts constants of four words behind the code, and all distances into it.
+    /// Appends constants of four words, and fills in all distances.
     pub fn finish(mut self, constants: &[[u64; 4]]) -> Vec<u8> {
         for (at, label) in std::mem::take(&mut self.branches) {
             let target = self.labels[label.0 as usize].expect("every label is bound");
@@ -543,7 +542,7 @@ mod tests {
         Place::Memory { base, index: Some(index), displacement }
     }
 
-    /// As GNU `as` writes them: bases that need a byte more, registers above the eighth, all kinds
+    /// As encoded by GNU `as`: bases that need one more byte, registers above the eighth, all kinds
     /// of operands.
     #[test]
     fn instructions_are_those_of_other_assemblers() {
@@ -621,7 +620,8 @@ mod tests {
         }
     }
 
-    /// A branch counts from behind itself, and a constant from behind its instruction.
+    /// A branch distance counts from the end of the branch, a constant's from the end of its
+    /// instruction.
     #[test]
     fn distances() {
         let mut asm = Assembler::default();
@@ -631,7 +631,7 @@ mod tests {
         asm.jump(top);
         let code = asm.finish(&[[0; 4], [7; 4]]);
         assert_eq!(code.len(), 32 + 64);
-        // The instruction has ten bytes, the last of which is its own constant.
+        // The instruction has ten bytes, the last of which is its immediate.
         assert_eq!(code[5..9], (32 + 32 - 10_i32).to_le_bytes());
         assert_eq!(code[11..15], (-15_i32).to_le_bytes());
         assert_eq!(code[64..72], 7_u64.to_le_bytes());

@@ -1,4 +1,4 @@
-//! Instructions before registers are allocated: those of the processor, on virtual registers of two
+//! Instructions before register allocation: those of the processor, on virtual registers of two
 //! classes.
 
 use crate::x86_64::assembler::{Alu, Condition, Fused, Label, Shift, Vex};
@@ -8,12 +8,12 @@ use crate::x86_64::helpers::Helper;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Virtual(pub u32);
 
-/// What a virtual register holds.
+/// The kind of value in a virtual register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Class {
-    /// An integer, a truth value (0 or 1), or an address.
+    /// An integer, a boolean (0 or 1), or an address.
     Word,
-    /// Four words. A real is in all of them; so scalars and lanes are computed alike. Truth values
+    /// Four words. A real is in all four lanes, so scalars and lanes are computed alike. Booleans
     /// are all ones or all zeros.
     Vector,
 }
@@ -42,19 +42,18 @@ pub(crate) enum Value {
     Constant(i64),
 }
 
-/// What a branch depends on.
+/// The condition of a branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Test {
-    /// A word that is not 0.
+    /// A nonzero word.
     True(Virtual),
     /// A comparison of integers.
     Ints(Condition, Virtual, Value),
-    /// Of reals: is the first one less than the second one, or equal if it need not be strict?
-    /// False where one is NaN.
+    /// A comparison of reals: `a < b` if `strict`, else `a ≤ b`. False if either is NaN.
     Less { a: Virtual, b: Virtual, strict: bool },
 }
 
-/// How a value of the interpreter is in a virtual register.
+/// The form of an interpreter's value in a virtual register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     /// A word.
@@ -63,19 +62,19 @@ pub(crate) enum Form {
     Spread,
     /// Four words.
     Lanes,
-    /// Four truth values, as words 0 or 1 there and as masks here.
+    /// Four booleans: words 0 or 1 in the interpreter, masks in the register.
     Masks,
 }
 
-/// The instructions. The result is written when all operands have been read, unless something else
-/// is said.
+/// The instructions. An instruction writes its result after it has read all operands, unless stated
+/// otherwise.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Inst {
     /// A vector instruction with one or two operands, and perhaps a constant.
     Vector { op: Vex, to: Virtual, a: Option<Virtual>, b: Source, constant: Option<u8> },
-    /// A product and a sum. At most `b` is in memory that has an address.
+    /// A product and a sum. At most `b` can be an operand in memory with an address.
     Fused { op: Fused, to: Virtual, a: Virtual, b: Source, c: Source },
-    /// By lanes of a mask.
+    /// Selects lanes by a mask.
     Blend { to: Virtual, mask: Virtual, yes: Source, no: Virtual },
     /// The words of a vector, shifted to the left or right.
     ShiftLanes { left: bool, to: Virtual, from: Virtual, by: u8 },
@@ -83,11 +82,11 @@ pub(crate) enum Inst {
     StoreVector { to: Address, from: Virtual },
     /// One element.
     StoreLow { to: Address, from: Virtual },
-    /// Those of the mask.
+    /// The elements that the mask selects.
     StoreMasked { to: Address, from: Virtual, mask: Virtual },
-    /// The elements at each offset; those out of the mask are zero.
+    /// The elements at the offsets; lanes outside the mask are zero.
     Gather { to: Virtual, from: Address, offsets: Virtual, mask: Option<Virtual> },
-    /// The other way, lane after lane.
+    /// Stores to the offsets, lane after lane.
     Scatter { to: Address, from: Virtual, offsets: Virtual },
     /// A word in all lanes.
     Spread { to: Virtual, from: Virtual },
@@ -99,7 +98,7 @@ pub(crate) enum Inst {
     Signs { to: Virtual, from: Virtual },
     /// A word.
     Copy { to: Virtual, from: Value },
-    /// On two words.
+    /// An operation on two words.
     Arithmetic { op: Alu, to: Virtual, a: Virtual, b: Value },
     /// The product of two words.
     Multiply { to: Virtual, a: Virtual, b: Value },
@@ -115,54 +114,53 @@ pub(crate) enum Inst {
     Store { to: Address, from: Value },
     /// An address.
     AddressOf { to: Virtual, of: Address },
-    /// What touches no virtual register.
+    /// An instruction without virtual registers.
     Control(Control),
-    /// Goes there unless the test holds.
+    /// Jumps unless the test holds.
     Unless { test: Test, to: Label },
-    /// The next index; goes there if it is below the end, and there was no overflow.
+    /// Advances the index; jumps if it is below the end, without overflow.
     Next { index: Virtual, step: i32, end: Value, top: Label },
-    /// Ends the region unless the test holds, with the number of a check and values for its
+    /// Ends the region unless the test holds, with the number of a check and the values of its
     /// message.
     Check { test: Test, number: u32, values: Vec<Value> },
     /// An argument of a call.
     Pass { argument: u8, value: Virtual },
-    /// Calls a function on what has been passed.
+    /// Calls a function on the passed arguments.
     Call(Helper),
     /// The result of the call.
     Take { to: Virtual },
     /// Reads a slot of the interpreter.
     ReadSlot { to: Virtual, slot: u32, form: Form },
-    /// Writes it.
+    /// Writes a slot of the interpreter.
     WriteSlot { from: Virtual, slot: u32, form: Form },
     /// The address of the first element of a buffer of the interpreter.
     Buffer { to: Virtual, number: u32 },
-    /// A new buffer of the interpreter. The arena may move: addresses move with it.
+    /// A new buffer of the interpreter. The arena may move; addresses are adjusted.
     Alloc { number: u32, sizes: Vec<Value> },
-    /// How many words of the arena are taken.
+    /// The number of used words of the arena.
     Mark { to: Virtual },
-    /// No more than these are taken.
+    /// Resets the number of used words.
     Release { from: Virtual },
-    /// Exchanges two buffers: their addresses, and what the interpreter knows of them by their
-    /// numbers.
+    /// Swaps two buffers: their addresses, and the interpreter's records by their numbers.
     Swap { a: Virtual, b: Virtual, numbers: [u32; 2] },
 }
 
 /// The instructions without virtual registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Control {
-    /// A branch leads here.
+    /// A branch target.
     Bind(Label),
-    /// Goes there.
+    /// An unconditional jump.
     Jump(Label),
-    /// A loop begins, in which a mention counts for many.
+    /// The start of a loop, in which a mention counts as many.
     Enter,
-    /// It ends.
+    /// The end of a loop.
     Leave,
-    /// Takes fuel, and ends the region where there is none.
+    /// Takes fuel; ends the region if none is left.
     Poll { work: i32 },
 }
 
-/// What an instruction does with a virtual register.
+/// The way in which an instruction uses a virtual register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     Read,
@@ -220,7 +218,7 @@ impl Test {
 }
 
 impl Inst {
-    /// Calls `f` on every virtual register of it.
+    /// Calls `f` on every virtual register of the instruction.
     pub fn visit(&self, f: &mut dyn FnMut(Virtual, Role)) {
         match self {
             Inst::Vector { to, a, b, .. } => {
@@ -323,15 +321,15 @@ pub(crate) struct Listing {
     pub insts: Vec<Inst>,
     /// By virtual register.
     pub classes: Vec<Class>,
-    /// Those that are addresses in the arena.
+    /// Virtual registers with addresses in the arena.
     pub addresses: Vec<Virtual>,
     /// Four words each.
     pub constants: Vec<[u64; 4]>,
-    /// By number of a check: its site, and how many values its message has.
+    /// By number of a check: its site, and the number of values of its message.
     pub sites: Vec<(u32, usize)>,
-    /// How many values the message of a check has at most.
+    /// Maximal number of values of a check's message.
     pub values: usize,
-    /// How many labels there are.
+    /// The number of labels.
     pub labels: u32,
 }
 

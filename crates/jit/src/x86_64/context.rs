@@ -1,30 +1,30 @@
-//! What a region is called with, and what it gives.
+//! The argument and the results of a region.
 
 use std::ffi::c_void;
 
 use lambada_loops::{Fuel, Range};
 use lambada_source::Failure;
 
-/// What a region is called with.
+/// The argument of a region.
 #[repr(C)]
 pub(crate) struct Context {
     pub slots: *mut u64,
     pub memory: *mut u64,
     pub ranges: *mut Range,
     pub fuel: *mut Fuel,
-    /// How many words of the arena are taken.
+    /// The number of used words of the arena.
     pub taken: *mut usize,
-    /// The arena, for whoever allocates; and what there is no room for.
+    /// The arena for allocations; below, the failure of a refused one.
     pub room: *mut c_void,
     pub failure: Option<Failure>,
-    /// Whether there is no room.
+    /// Whether an allocation was refused.
     pub refused: u64,
-    /// Room for the values of a check that fails.
+    /// Room for the values of a failing check.
     pub values: *mut i64,
 }
 
-/// What a region gives: it is done, or may not go on; anything above is the number of a check that
-/// fails, and this.
+/// Results of a region: finished, or the reason to stop; [`FAILED`] and above: the number of a
+/// failing check plus `FAILED`.
 pub(crate) const DONE: u32 = 0;
 pub(crate) const CANCELLED: u32 = 1;
 pub(crate) const EXHAUSTED: u32 = 2;

@@ -1,5 +1,5 @@
-//! What is known of a region before its instructions are selected: which statements can be in one,
-//! what comes from outside, and who uses a register.
+//! Facts about a region before instruction selection: the statements that it may contain, its
+//! inputs, and the uses of registers.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -8,21 +8,21 @@ use lambada_prim::{Precision, Prim};
 
 use crate::LANES;
 
-/// As many sizes as there is room for where a call has its arguments.
+/// Maximal number of sizes, limited by the room for a call's arguments.
 pub(crate) const MOST_DIMS: usize = 12;
 
-/// Statements with bodies, by their places in a program that stays where it is: can they be within
-/// a region?
+/// By address of a statement with bodies, in a program that does not move: whether it can be in a
+/// region.
 pub(crate) type Nests = HashMap<*const Nest, bool>;
 
-/// Can the statement be part of a region? A name for a part of a buffer must not be known outside
-/// of the region, so it is within a body.
+/// Whether the statement can be part of a region. A view must not be known after the region, so it
+/// must be inside a body.
 pub(crate) fn accepts(function: &Function, stmt: &Stmt, nests: &mut Nests) -> bool {
     let is_view = matches!(stmt, Stmt::Step(Step::View { .. }));
     function.precision == Precision::F64 && !is_view && is_known(function, stmt, nests)
 }
 
-/// Can the statement be within a region? It neither calls nor makes nodes.
+/// Whether the statement can be inside a region: it makes neither calls nor nodes.
 fn is_known(function: &Function, stmt: &Stmt, nests: &mut Nests) -> bool {
     let fits = match stmt {
         Stmt::Step(step) => is_known_step(step),
@@ -41,7 +41,7 @@ fn is_known(function: &Function, stmt: &Stmt, nests: &mut Nests) -> bool {
 
 fn is_known_nest(function: &Function, nest: &Nest, nests: &mut Nests) -> bool {
     let steps = match nest {
-        // A step is added to an index as a constant of 32 bits.
+        // The code adds the step to the index as a constant of 32 bits.
         Nest::For { step, .. } => i32::try_from(*step).is_ok(),
         Nest::While { .. } | Nest::If { .. } => true,
         Nest::Scope(..) | Nest::Parallel { .. } => true,
@@ -50,7 +50,7 @@ fn is_known_nest(function: &Function, nest: &Nest, nests: &mut Nests) -> bool {
     steps && inside.all(|stmt| is_known(function, stmt, nests))
 }
 
-/// Have the registers and cells of the statement itself one lane or four?
+/// Whether the registers and cells of the statement itself have one lane or four.
 fn match_widths(function: &Function, stmt: &Stmt) -> bool {
     let fits = |ty: Ty| ty.lanes == 1 || ty.lanes == LANES;
     let place = |place| match place {
@@ -93,44 +93,44 @@ fn is_known_step(step: &Step) -> bool {
         | Step::Transpose { .. }
         | Step::Fill { .. }
         | Step::Check { .. } => true,
-        // The interpreter alone knows nodes,
+        // Only the interpreter knows nodes,
         Step::Node { .. } | Step::Open { .. } => false,
-        // keeps callers, and calls what is none of the program's.
+        // callers, and functions outside the program.
         Step::Call { .. } => false,
         Step::Kernel { .. } | Step::Inspect { .. } => false,
     }
 }
 
-/// What uses a register, where there is one use.
+/// The use of a register, if it has only one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Use {
     /// An operand of a primitive.
     Operand(Prim),
-    /// What a branch, a check or a selection depends on.
+    /// The condition of a branch, a check or a selection.
     Test,
     /// An offset into a buffer.
     Offset,
-    /// The new value of a cell, which nothing mentions since the register was bound.
+    /// The new value of a cell that no statement mentions since the register was bound.
     Set(Cell),
-    /// Anything else.
+    /// Any other use.
     Other,
 }
 
-/// What is known of a register that the region binds.
+/// Facts about a register that the region binds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Known {
-    /// In which body it is bound, and where.
+    /// The body that binds it, and the position there.
     body: u32,
     at: u32,
-    /// How often it is mentioned.
+    /// The number of mentions.
     pub uses: u32,
-    /// Only in statements of its body, not in bodies inside, and not by loops?
+    /// Whether only statements of its own body mention it, neither inner bodies nor loops.
     pub local: bool,
-    /// By what, if once.
+    /// Its use, if it has only one.
     pub used_by: Use,
 }
 
-/// What is known of a region.
+/// Facts about a region.
 #[derive(Debug, Default)]
 pub(crate) struct Facts {
     /// The registers that it binds.
@@ -139,13 +139,13 @@ pub(crate) struct Facts {
     pub regs_in: BTreeSet<Reg>,
     pub cells_in: BTreeSet<Cell>,
     pub bufs_in: BTreeSet<Buf>,
-    /// What it binds that may be known behind it: at its outermost level.
+    /// Registers that may be used after the region: those bound at its outermost level.
     pub regs_out: Vec<Reg>,
-    /// Cells that are set, or begin at the outermost level.
+    /// Cells that are set, or declared at the outermost level.
     pub cells_out: BTreeSet<Cell>,
-    /// Whether it has a loop.
+    /// Whether the region has a loop.
     pub loops: bool,
-    /// How many statements.
+    /// The number of statements.
     pub size: usize,
 }
 
@@ -158,14 +158,14 @@ struct Walk<'a> {
     bufs: HashSet<Buf>,
 }
 
-/// What is known of a statement list while it is gone through.
+/// State of the walk through a statement list.
 struct Body {
     number: u32,
     outermost: bool,
     at: u32,
-    /// Where a cell was mentioned last.
+    /// By cell: the position of its last mention.
     cells: HashMap<Cell, u32>,
-    /// Where the last statement with bodies was.
+    /// The position of the last statement with bodies.
     nest: Option<u32>,
 }
 
@@ -187,13 +187,13 @@ impl Facts {
         facts
     }
 
-    /// What uses the register, where it is used once, by a statement of its body.
+    /// The use of the register, if it has only one, by a statement of its own body.
     pub fn only_use(&self, reg: Reg) -> Option<Use> {
         let known = self.regs.get(&reg)?;
         (known.uses == 1 && known.local).then_some(known.used_by)
     }
 
-    /// Whether it is used by statements of its body only.
+    /// Whether only statements of its own body use it.
     pub fn is_local(&self, reg: Reg) -> bool {
         self.regs.get(&reg).is_some_and(|known| known.local)
     }
@@ -238,7 +238,8 @@ impl Walk<'_> {
             Nest::While { cond, body: inner } => {
                 self.facts.loops = true;
                 self.body(cond.before.iter(), false);
-                // The test belongs to what runs before it: no register of this body is its own.
+                // The test belongs to the statements before it, so no register of this body is
+                // local to it.
                 self.mention(cond.test, Use::Test, false, body);
                 self.body(inner.iter(), false);
             }
@@ -324,7 +325,7 @@ impl Walk<'_> {
                     self.facts.cells_out.insert(cell);
                 }
             }
-            // A constant has its place before the program runs.
+            // A constant has its memory before the program runs.
             Some(Binding::Buf(buf)) => {
                 if let Step::View { .. } | Step::Alloc { .. } = step {
                     self.bufs.insert(buf);
@@ -334,8 +335,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Has nothing mentioned the cell since the register was bound, in the same body, with no other
-    /// body between?
+    /// Whether no statement has mentioned the cell since the register was bound, in the same body,
+    /// without an inner body in between.
     fn is_fresh(&self, reg: Reg, cell: Cell, body: &Body) -> bool {
         let fits = |known: &Known| {
             known.body == body.number

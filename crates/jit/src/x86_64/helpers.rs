@@ -1,6 +1,6 @@
-//! What generated code calls: primitives without instructions, and loops over memory. A call has a
-//! list of arguments of four words each, the first of which is also the place of the result, and a
-//! number.
+//! Functions that generated code calls: primitives without instructions, and loops over memory. A
+//! call has a list of arguments of four words each, the first of which also receives the result,
+//! and a number.
 
 use lambada_loops::{Fuel, Room, Stop, scalar, word};
 use lambada_prim::Prim;
@@ -8,32 +8,31 @@ use lambada_prim::Prim;
 use crate::LANES;
 use crate::x86_64::context::{CANCELLED, Context, DONE, EXHAUSTED};
 
-/// The words of an argument.
+/// The number of words of an argument.
 const WORDS: usize = LANES as usize;
-/// For how many arguments there is room.
+/// Maximal number of arguments.
 pub(crate) const ARGUMENTS: usize = 6;
 
-/// What generated code calls.
+/// A function that generated code calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Helper {
-    /// Copies elements: to, from, how many.
+    /// Copies elements: destination, source, count.
     Copy,
-    /// Rows that become columns: to, from one row to the next, from, from one row to the next,
-    /// rows, columns.
+    /// Transposes a matrix: destination, its row stride, source, its row stride, rows, columns.
     Transpose,
-    /// Sets elements: to, the value, how many.
+    /// Fills elements: destination, value, count.
     Fill,
     /// A primitive, on lanes or on scalars.
     Primitive { prim: Prim, lanes: bool },
-    /// Asks for fuel: what it gives is 0, or how the region ends.
+    /// Asks for fuel: returns 0, or the code for the end of the region.
     Refill,
-    /// Makes a buffer: sizes, what the region was called with, which buffer, how many sizes. Gives
-    /// by how many bytes the arena has moved.
+    /// Makes a buffer: sizes, context, number of the buffer, count of sizes. Returns the number of
+    /// bytes by which the arena has moved.
     Alloc,
 }
 
 impl Helper {
-    /// Where it is.
+    /// The address of the function.
     pub fn address(self) -> i64 {
         let address = match self {
             Helper::Copy => copy as *const (),
@@ -46,12 +45,12 @@ impl Helper {
             Helper::Refill => refill as *const (),
             Helper::Alloc => alloc as *const (),
         };
-        // Rustc is not to know which one: it folds arithmetic on an address into relocations, which
-        // then are out of range.
+        // Hides the value from Rustc, which would fold arithmetic on an address into relocations
+        // that are then out of range.
         std::hint::black_box(address as i64)
     }
 
-    /// The number that it is called with.
+    /// The number argument of a call.
     pub fn number(self) -> u32 {
         match self {
             Helper::Primitive { prim, .. } => prim as u32,
@@ -63,7 +62,7 @@ impl Helper {
 
 #[allow(unsafe_code)]
 unsafe extern "sysv64" fn refill(fuel: *mut Fuel) -> u64 {
-    // SAFETY: it is that of the run, to which nobody else has access while the region runs.
+    // SAFETY: the pointer is that of the run, which has exclusive access while the region runs.
     match unsafe { &mut *fuel }.refill() {
         Ok(()) => u64::from(DONE),
         Err(Stop::Cancelled) => u64::from(CANCELLED),
@@ -78,8 +77,8 @@ unsafe extern "sysv64" fn alloc(
     buf: u32,
     count: u32,
 ) -> i64 {
-    // SAFETY: generated code has called, with what the region was called with, which has what the
-    // interpreter has lent.
+    // SAFETY: generated code calls this with the region's context, whose pointers the interpreter
+    // has lent.
     let (sizes, context) =
         unsafe { (std::slice::from_raw_parts(sizes, count as usize), &mut *context) };
     // SAFETY: as above.
@@ -104,13 +103,12 @@ fn lane(prim: Prim, words: &[u64], k: usize) -> u64 {
     })
 }
 
-/// The arguments.
+/// The arguments of a call.
 ///
-/// # Safety
-/// They are those of generated code, which has room for so many of them.
+/// # Safety `words` comes from generated code, which has room for [`ARGUMENTS`] arguments.
 #[allow(unsafe_code)]
 unsafe fn arguments<'a>(words: *mut u64) -> &'a mut [u64] {
-    // SAFETY: as the caller says.
+    // SAFETY: by the contract of this function.
     unsafe { std::slice::from_raw_parts_mut(words, ARGUMENTS * WORDS) }
 }
 
@@ -123,7 +121,7 @@ unsafe extern "sysv64" fn on_lanes(words: *mut u64, number: u32) {
     words[..WORDS].copy_from_slice(&results);
 }
 
-/// The result is in all lanes.
+/// The result fills all lanes.
 #[allow(unsafe_code)]
 unsafe extern "sysv64" fn on_scalars(words: *mut u64, number: u32) {
     // SAFETY: generated code has called.
@@ -154,9 +152,9 @@ unsafe extern "sysv64" fn copy(words: *mut u64, _: u32) {
     let words = unsafe { arguments(words) };
     let (to, from) = (words[0] as *mut u64, words[WORDS] as *const u64);
     let len = words[2 * WORDS].cast_signed().max(0) as usize;
-    // Nothing may be nowhere.
+    // An empty buffer may have a null address.
     if len > 0 {
-        // SAFETY: the statement says that both buffers have so many elements.
+        // SAFETY: the statement guarantees that both buffers have `len` elements.
         unsafe { std::ptr::copy(from, to, len) };
     }
 }
@@ -167,10 +165,10 @@ unsafe extern "sysv64" fn fill(words: *mut u64, _: u32) {
     let words = unsafe { arguments(words) };
     let (to, value) = (words[0] as *mut u64, words[WORDS]);
     let len = words[2 * WORDS].cast_signed().max(0) as usize;
-    // Nothing may be nowhere.
+    // An empty buffer may have a null address.
     if len > 0 {
-        // SAFETY: the statement says that the buffer has so many elements, which are words of any
-        // value.
+        // SAFETY: the statement guarantees that the buffer has `len` elements, and any word is a
+        // valid value.
         unsafe { std::slice::from_raw_parts_mut(to, len) }.fill(value);
     }
 }
@@ -182,11 +180,11 @@ unsafe extern "sysv64" fn transpose(words: *mut u64, _: u32) {
     let (to, from) = (words[0] as *mut u64, words[2 * WORDS] as *const u64);
     let number = |k: usize| words[k * WORDS].cast_signed() as isize;
     let (to_row, from_row, rows, cols) = (number(1), number(3), number(4), number(5));
-    // As many columns as rows at a time, so that both are in the cache.
+    // As many columns as fit an argument at a time, so that both sides stay in the cache.
     for first in (0..cols).step_by(WORDS) {
         for row in 0..rows {
             for col in first..cols.min(first + WORDS as isize) {
-                // SAFETY: the statement says that both buffers have these elements.
+                // SAFETY: the statement guarantees that both buffers have these elements.
                 unsafe { *to.offset(col * to_row + row) = *from.offset(row * from_row + col) };
             }
         }

@@ -1,35 +1,35 @@
-//! Live ranges: for each virtual register the segments of the text in which its value is still
-//! needed. A register that is written anew has a hole before that, where others may have its place.
+//! Live ranges: for each virtual register, the segments of the text in which its value is still
+//! needed. Before a register is rewritten, its range has a hole in which others may use its place.
 //!
-//! Of a region with very many blocks, a register that several blocks mention is taken for live from
-//! its first mention to its last, and in the whole of a loop that has some of its mentions and not
-//! all: sets of registers by block, and segments by block, are quadratic in the length of
+//! In a region with very many blocks, a register that several blocks mention counts as live from
+//! its first mention to its last, and throughout a loop that has some but not all of its mentions.
+//! The reason: sets of registers by block, and segments by block, are quadratic in the length of
 //! straight-line code with checks.
 //!
-//! * A source: Traub, Holloway and Smith, *Quality and speed in linear-scan register allocation*,
+//! * Source: Traub, Holloway and Smith, *Quality and speed in linear-scan register allocation*,
 //!   1998, for ranges with holes.
 
 use std::ops::Range;
 
 use crate::x86_64::code::{Control, Inst, Listing, Role, Virtual};
 
-/// A live range. Positions are half instructions: operands are read at twice the number of an
-/// instruction, results are written at that plus 1.
+/// A live range. Positions are half instructions: instruction n reads its operands at 2n and writes
+/// its results at 2n + 1.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Live {
-    /// First and last positions, in order; no two of them touch.
+    /// First and last positions, in order; no two segments touch.
     pub segments: Vec<(u32, u32)>,
-    /// How often it is mentioned, a mention in a loop counting for many.
+    /// The number of mentions, where a mention in a loop counts as many.
     pub weight: f64,
 }
 
 impl Live {
-    /// How many positions there are.
+    /// The number of positions.
     pub fn len(&self) -> u32 {
         self.segments.iter().map(|(first, last)| last - first + 1).sum()
     }
 
-    /// Puts segments in order, and those together that touch.
+    /// Sorts segments, and merges those that touch.
     fn join(&mut self) {
         self.segments.sort_unstable();
         let mut joined: Vec<(u32, u32)> = Vec::new();
@@ -48,12 +48,12 @@ impl Live {
     }
 }
 
-/// Instructions without a branch between them, and where control goes from there.
+/// Instructions without a branch between them, and their successor blocks.
 struct Block {
     insts: Range<usize>,
     next: Vec<usize>,
-    /// Of virtual registers that several blocks mention: those read before they are written, those
-    /// written, and those needed at its two ends.
+    /// Sets of virtual registers that several blocks mention: those read before they are written,
+    /// those written, those live at entry and those live at exit.
     read: Set,
     written: Set,
     live_in: Set,
@@ -86,7 +86,7 @@ impl Set {
     }
 }
 
-/// So many pairs of a block and a register that several blocks mention are looked at.
+/// Maximal number of pairs of a block and a register that several blocks mention, for exact ranges.
 const PAIRS: usize = 1 << 22;
 
 /// The live ranges, by virtual register.
@@ -134,7 +134,7 @@ fn live_within(listing: &Listing, pairs: usize) -> Vec<Live> {
     live
 }
 
-/// How often each is mentioned.
+/// Counts the weighted mentions of each register.
 fn weigh(listing: &Listing, live: &mut [Live]) {
     let mut depth = 0;
     for inst in &listing.insts {
@@ -210,15 +210,15 @@ fn shared(listing: &Listing, blocks: &[Block]) -> Vec<Option<usize>> {
     several.into_iter().map(|several| if several { numbers.next() } else { None }).collect()
 }
 
-/// What is needed at the ends of blocks: the least solution, from the last block to the first one
-/// until nothing changes.
+/// Liveness at the ends of blocks: the least fixed point, by passes from the last block to the
+/// first.
 fn solve(blocks: &mut [Block]) {
     loop {
         let mut changed = false;
         for k in (0..blocks.len()).rev() {
             let mut out = std::mem::take(&mut blocks[k].live_out);
             for next in blocks[k].next.clone() {
-                // A block that leads to itself has its own set.
+                // A block that is its own successor has its own set.
                 let needed = &blocks[next].live_in;
                 out.0.iter_mut().zip(&needed.0).for_each(|(out, needed)| *out |= needed);
             }
@@ -237,9 +237,9 @@ fn solve(blocks: &mut [Block]) {
     }
 }
 
-/// The segments within a block, from its end to its beginning, of the registers in question.
-/// `begun` are needed behind it. `open` has, by virtual register, the end of the segment that has
-/// been begun.
+/// The segments of the registers that satisfy `of`, within a block, from its end to its start.
+/// `begun`: registers live after it. `open`: by virtual register, the end of its unfinished
+/// segment.
 fn segments(
     listing: &Listing,
     insts: Range<usize>,
@@ -276,7 +276,7 @@ fn segments(
 
 /// A loop of the text.
 struct Loop {
-    /// Its first and its last instruction.
+    /// Its first and last instruction.
     insts: Range<usize>,
     around: Option<usize>,
     depth: u32,
@@ -312,11 +312,10 @@ fn around_both(loops: &[Loop], a: Option<usize>, b: Option<usize>) -> Option<usi
     Some(a)
 }
 
-/// Live ranges without holes of the registers that several blocks mention, exact ones of all
-/// others.
+/// Live ranges without holes for registers that several blocks mention, exact ones for all others.
 ///
-/// A register whose mentions are all in a loop is written there before it is read, as it has no
-/// value when the loop is entered; so iterations share nothing.
+/// A register whose mentions are all in one loop is written there before it is read, because it has
+/// no value on entry; so it carries no value between iterations.
 fn hulls(listing: &Listing, blocks: &[Block], shared: &[Option<usize>]) -> Vec<Live> {
     let mut live = vec![Live::default(); listing.classes.len()];
     weigh(listing, &mut live);

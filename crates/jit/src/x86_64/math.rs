@@ -1,6 +1,6 @@
-//! Elementary functions as instructions, on four reals: by the formulas of `lambada_prim`'s vector
-//! mathematics, whose coefficients these are, with the same errors. They are written where they are
-//! used, so nothing that lives across them is saved.
+//! Elementary functions as instructions, on four reals, by the formulas and coefficients of
+//! `lambada_prim`'s vector mathematics, with the same errors. They are inlined, so no live register
+//! is saved around them.
 
 use lambada_prim::Prim;
 
@@ -9,11 +9,11 @@ use crate::x86_64::code::{Control, Inst, Source, Test, Value, Virtual};
 use crate::x86_64::helpers::Helper;
 use crate::x86_64::writer::Writer;
 
-/// 1.5 · 2⁵²: a sum with it is rounded to an integer, in its low bits.
+/// 1.5 · 2⁵²: adding it rounds a number to an integer, in the low bits of the sum.
 const MAGIC: f64 = 6_755_399_441_055_744.0;
-/// The logarithm of 2 in two parts, of which the first one has few digits.
+/// The logarithm of 2 in two parts, the first with few digits.
 const LOG2: (f64, f64) = (0.6931471805598903, 5.497923018708371e-14);
-/// The bits of an exponent.
+/// The position of the exponent's bits.
 const EXPONENT: u8 = 52;
 /// (e^r - 1 - r) / r² for |r| <= 0.35.
 const EXP: [f64; 10] = [
@@ -29,7 +29,7 @@ const EXP: [f64; 10] = [
     0.5000000000000001,
 ];
 
-/// The logarithm, by the square of s.
+/// Coefficients of the logarithm, by the square of s.
 const LOG: [f64; 7] = [
     0.14616484199276786,
     0.15331718809192105,
@@ -74,7 +74,7 @@ const COS: [f64; 6] = [
     0.041666666666666664,
 ];
 
-/// Has the function instructions?
+/// Whether the function has instructions.
 pub(crate) fn is_known(prim: Prim) -> bool {
     matches!(
         prim,
@@ -83,7 +83,7 @@ pub(crate) fn is_known(prim: Prim) -> bool {
 }
 
 impl Writer {
-    /// A function that has instructions; the last one writes `to`.
+    /// A function with instructions, the last of which writes `to`.
     pub(crate) fn function(&mut self, to: Virtual, prim: Prim, x: Virtual) {
         let result = match prim {
             Prim::Exp => self.exp(x),
@@ -111,7 +111,7 @@ impl Writer {
         self.on_lanes(op, a, b)
     }
 
-    /// a op b, with a constant as the first one.
+    /// a op b, with a constant first operand.
     fn from(&mut self, op: Vex, a: f64, b: Virtual) -> Virtual {
         let a = self.real(a);
         let a = self.in_register(a);
@@ -124,7 +124,7 @@ impl Writer {
         to
     }
 
-    /// The polynomial with these coefficients, that of the highest power first.
+    /// The polynomial with these coefficients, highest power first.
     fn polynomial(&mut self, x: Virtual, coefficients: &[f64]) -> Virtual {
         let [first, second] = [coefficients[0], coefficients[1]].map(|c| self.real(c));
         let mut sum = self.fused(Fused::Add, x, first, second);
@@ -153,15 +153,15 @@ impl Writer {
         to
     }
 
-    /// The number of which a sum with [`MAGIC`] has the low bits, as a power of 2.
+    /// 2 to the power of the integer in the low bits of a sum with [`MAGIC`].
     fn power(&mut self, magic: Virtual) -> Virtual {
         let exponent = self.shifted(true, magic, EXPONENT);
         let one = self.real(1.0);
         self.of(asm::ADD_INT, exponent, one)
     }
 
-    /// x · 2ⁿ for whole n up to 1200, rounded once: 2ⁿ in two factors, the product of which may
-    /// overflow, or be subnormal.
+    /// x · 2ⁿ for whole n up to 1200, rounded once: 2ⁿ is split into two factors, because it may
+    /// overflow or be subnormal.
     fn scaled(&mut self, x: Virtual, n: Virtual) -> Virtual {
         let (half, magic) = (self.real(0.5), self.real(MAGIC));
         let half = self.fused(Fused::Add, n, half, magic);
@@ -180,7 +180,7 @@ impl Writer {
         self.with(asm::SUB, shifted, MAGIC)
     }
 
-    /// The smaller of x and a constant, or the larger; NaN stays.
+    /// The smaller of x and a constant, or the larger; NaN stays NaN.
     fn limited(&mut self, op: Vex, x: Virtual, limit: f64) -> Virtual {
         self.from(op, limit, x)
     }
@@ -204,7 +204,7 @@ impl Writer {
         self.exp_near(x)
     }
 
-    /// 2^n (e^r - 1 + (1 - 2^-n)), where e^r - 1 keeps the digits that r has lost.
+    /// 2^n (e^r - 1 + (1 - 2^-n)), where e^r - 1 keeps the digits lost in r.
     fn expm1(&mut self, x0: Virtual) -> Virtual {
         let x = self.limited(asm::MIN, x0, 711.0);
         let x = self.limited(asm::MAX, x, -40.0);
@@ -237,7 +237,7 @@ impl Writer {
         self.log_ends(x, y)
     }
 
-    /// The logarithm of u = 1 + x, and what u has lost, over u.
+    /// The logarithm of u = 1 + x, plus the rounding error of u divided by u.
     fn log1p(&mut self, x: Virtual) -> Virtual {
         let u = self.with(asm::ADD, x, 1.0);
         let above = self.with(asm::SUB, u, 1.0);
@@ -247,7 +247,7 @@ impl Writer {
         let lost = self.of(asm::ADD, of_x, of_one);
         let (e, f) = self.log_split(u);
         let s = self.log_ratio(f);
-        // 1 / (1 + f) = (1 - s) / (1 + s), to three digits, as what is lost is tiny.
+        // 1 / (1 + f) = (1 - s) / (1 + s), to three digits, because the rounding error is tiny.
         let one = self.real(1.0);
         let a = self.from(asm::SUB, 1.0, s);
         let b = self.fused(Fused::SubFrom, s, a.into(), one);
@@ -266,13 +266,13 @@ impl Writer {
         self.blend(zero, x.into(), y)
     }
 
-    /// f / (2 + f), of which twice the inverse hyperbolic tangent is the logarithm of 1 + f.
+    /// f / (2 + f); the logarithm of 1 + f is twice its inverse hyperbolic tangent.
     fn log_ratio(&mut self, f: Virtual) -> Virtual {
         let below = self.with(asm::ADD, f, 2.0);
         self.of(asm::DIV, f, below)
     }
 
-    /// e log 2 + log (1 + f), with what the first part of log 2 leaves.
+    /// e log 2 + log (1 + f), with `rest`, the part of e log 2 beyond the first part of log 2.
     fn log_near(&mut self, e: Virtual, f: Virtual, s: Virtual, rest: Virtual) -> Virtual {
         let z = self.of(asm::MUL, s, s);
         let p = self.polynomial(z, &LOG);
@@ -286,8 +286,8 @@ impl Writer {
         self.fused(Fused::Add, e, high, small.into())
     }
 
-    /// y, but the logarithm of x where that is no finite number: of infinity and NaN, of zeros, and
-    /// of what is negative.
+    /// y, replaced by the logarithm of x where that is not finite: for infinity, NaN, zeros and
+    /// negative numbers.
     fn log_ends(&mut self, x: Virtual, y: Virtual) -> Virtual {
         let large = self.where_is(x, f64::INFINITY, asm::WHERE_NOT_LESS);
         let y = self.blend(large, x.into(), y);
@@ -297,16 +297,16 @@ impl Writer {
         self.blend(negative, nan, y)
     }
 
-    /// x = 2^e (1 + f) with 1 + f between the roots of 1/2 and 2, for a positive x that is finite,
+    /// x = 2^e (1 + f) with 1 + f between the roots of 1/2 and 2, for a finite positive x,
     /// subnormal numbers included.
     fn log_split(&mut self, x: Virtual) -> (Virtual, Virtual) {
         let small = self.where_is(x, f64::MIN_POSITIVE, asm::WHERE_LESS);
-        // 2⁵⁴ times as large.
+        // Scaled by 2⁵⁴.
         let larger = self.with(asm::MUL, x, 18_014_398_509_481_984.0);
         let x = self.blend(small, larger.into(), x);
         let root = self.constant(0x3fe6_a09e_667f_3bcd);
         let above = self.of(asm::SUB_INT, x, root);
-        // The exponent may be negative: 1024 more is not.
+        // The exponent may be negative; 1024 more is positive.
         let bias = self.constant(1024 << EXPONENT);
         let biased = self.of(asm::ADD_INT, above, bias);
         let exponent = self.shifted(false, biased, EXPONENT);
@@ -342,7 +342,7 @@ impl Writer {
         self.of(asm::OR, y, sign)
     }
 
-    /// Of a number up to 2²⁰; larger ones are left to a call.
+    /// sin x or cos x for |x| up to 2²⁰; larger numbers take a call.
     fn sin_or_cos(&mut self, x: Virtual, prim: Prim) -> Virtual {
         let to = self.vector();
         let near = self.turned(x, prim == Prim::Cos);
@@ -396,7 +396,7 @@ impl Writer {
         let tail = self.fused(Fused::Sub, square, p.into(), by_rest.into());
         let tail = self.of(asm::ADD, lost, tail);
         let cosine_of_r = self.of(asm::ADD, w, tail);
-        // The low bits of the number of quarter turns: which of both, and the sign.
+        // The low bits of the number of quarter turns choose sine or cosine, and the sign.
         let quadrant = if cosine {
             let one = self.constant(1);
             self.of(asm::ADD_INT, quadrant, one)
@@ -412,12 +412,12 @@ impl Writer {
         if cosine {
             return y;
         }
-        // Of zeros, the sign stays.
+        // Zeros keep their sign.
         let zero = self.where_is(x, 0.0, asm::WHERE_EQUAL);
         self.blend(zero, x.into(), y)
     }
 
-    /// a - b, and what is lost of it.
+    /// a - b, and its rounding error.
     fn difference(&mut self, a: Virtual, b: Virtual) -> (Virtual, Virtual) {
         let w = self.of(asm::SUB, a, b);
         let back = self.of(asm::SUB, w, a);

@@ -1,11 +1,11 @@
 //! Code of x86-64 with AVX2 and FMA.
 //!
-//! - `facts`: which statements can be a region, and what is known of it;
+//! - `facts`: the statements that can form a region, and facts about it;
 //! - `select`: statements to instructions (`code`) on virtual registers; `vectors`: primitives on
-//!   lanes, `math`: elementary functions, which a `writer` writes;
+//!   lanes, `math`: elementary functions, both through a `writer`;
 //! - `live`: live ranges; `allocate`: registers and places in the frame;
 //! - `emit` and `assembler`: bytes;
-//! - `helpers`: what code calls; `context`: what a region is called with;
+//! - `helpers`: functions that code calls; `context`: the argument of a region;
 //! - `unit`: the regions of a program, executable.
 
 mod allocate;

@@ -1,4 +1,4 @@
-//! The regions of a program: their bytes, and how they run.
+//! The regions of a program: their bytes, and their execution.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -11,21 +11,21 @@ use crate::x86_64::emit;
 use crate::x86_64::facts::{Facts, Nests};
 use crate::x86_64::{allocate, facts, select};
 
-/// Fewer statements without a loop are not worth a call.
+/// Minimal number of statements of a region without a loop, because a call costs time.
 const WORTH: usize = 24;
 
-/// Regions of a program that is being compiled.
+/// Regions of a program under compilation.
 pub(crate) struct Unit {
-    /// May products and sums be fused?
+    /// Whether products and sums may be fused.
     contract: bool,
-    /// What can be within a region.
+    /// Statements with bodies that can be in a region.
     nests: Nests,
     bytes: Vec<u8>,
     regions: Vec<Entry>,
 }
 
-/// A region: where it begins, the sites of its checks, and how many values their messages have at
-/// most.
+/// A region: its offset, the sites of its checks, and the maximal number of values of their
+/// messages.
 #[derive(Debug)]
 struct Entry {
     at: usize,
@@ -33,7 +33,7 @@ struct Entry {
     values: usize,
 }
 
-/// Does the system allow new machine code? It is asked once, with a page that nobody runs.
+/// Whether the system allows new machine code; tested once, on a page that is never run.
 pub(crate) fn is_allowed() -> bool {
     static ALLOWED: OnceLock<bool> = OnceLock::new();
     *ALLOWED.get_or_init(|| MmapMut::map_anon(1).and_then(MmapMut::make_exec).is_ok())
@@ -73,7 +73,7 @@ impl Translate for Unit {
     }
 }
 
-/// Regions in memory that can be executed.
+/// Regions in executable memory.
 struct Ready {
     pages: Mmap,
     regions: Vec<Entry>,
@@ -107,8 +107,8 @@ impl Regions for Ready {
             refused: 0,
             values: values.as_mut_ptr(),
         };
-        // SAFETY: the bytes are a function of this type, made for these slots and buffers; what it
-        // touches in memory is in range if the program has passed the checker.
+        // SAFETY: the bytes are a function of this type, made for these slots and buffers; its
+        // memory accesses are in range if the program has passed the checker.
         #[allow(unsafe_code)]
         let result = unsafe {
             let first = self.pages.as_ptr().add(entry.at);

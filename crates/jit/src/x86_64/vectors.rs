@@ -1,4 +1,4 @@
-//! Primitives on four lanes, and on reals, as instructions.
+//! Primitives on four lanes and on reals, as instructions.
 
 use lambada_prim::Prim;
 
@@ -6,7 +6,7 @@ use crate::x86_64::assembler::{self as asm, Vex};
 use crate::x86_64::code::{Inst, Source, Virtual};
 use crate::x86_64::writer::{Writer, binary, unary};
 
-/// Has the primitive instructions on vectors? All others are calls.
+/// Whether the primitive has instructions on vectors. All others are calls.
 pub(crate) fn has_instructions(prim: Prim) -> bool {
     matches!(
         prim,
@@ -53,7 +53,7 @@ pub(crate) fn has_instructions(prim: Prim) -> bool {
 }
 
 impl Writer {
-    /// A primitive on vectors that has instructions. `to` may be where an operand is: it is written
+    /// A primitive on vectors with instructions. `to` may be an operand, because it is written
     /// last.
     pub(crate) fn lanes_prim(&mut self, to: Virtual, prim: Prim, args: &[Source]) {
         match prim {
@@ -95,7 +95,7 @@ impl Writer {
                 let zero = self.constant(0);
                 self.in_order(asm::SUB_INT, to, zero, args[0], None);
             }
-            // As its row has it: of -0.0 it is 0.0.
+            // As in the table of primitives: `sqrt -0.0` is 0.0.
             Prim::Sqrt => {
                 let a = self.in_register(args[0]);
                 let zero = self.constant(0);
@@ -106,8 +106,8 @@ impl Writer {
                 let constant = Some(if prim == Prim::Floor { 0x09 } else { 0x0a });
                 self.put(Inst::Vector { op: asm::ROUND, to, a: None, b: args[0], constant });
             }
-            // The instruction gives its second operand where both are equal or one is NaN, and the
-            // row the first one, or the second one if that is NaN alone.
+            // The instruction returns its second operand if both are equal or one is NaN. The table
+            // of primitives requires the first one then, or the second if only that is NaN.
             Prim::Min | Prim::Max => {
                 let op = if prim == Prim::Min { asm::MIN } else { asm::MAX };
                 let (x, y) = (args[0], self.in_register(args[1]));
@@ -157,7 +157,7 @@ impl Writer {
         self.put(Inst::Vector { op, to, a: Some(a), b, constant });
     }
 
-    /// All bits of the result the other way round.
+    /// The complement of all bits of the result.
     fn inverted(&mut self, to: Virtual, op: Vex, a: Source, b: Source) {
         let a = self.in_register(a);
         let mask = self.on_lanes(op, a, b);
@@ -165,7 +165,7 @@ impl Writer {
         self.put(binary(asm::XOR, to, mask, ones));
     }
 
-    /// Products modulo 2⁶⁴, of halves.
+    /// Products modulo 2⁶⁴, from halves.
     fn product_of_ints(&mut self, to: Virtual, a: Source, b: Source) {
         let [a, b] = [a, b].map(|source| self.in_register(source));
         let high = |writer: &mut Self, from, other| {
@@ -181,8 +181,8 @@ impl Writer {
         self.put(binary(asm::ADD_INT, to, low, Source::Virtual(shifted)));
     }
 
-    /// The nearest real of each integer: its halves as the digits of two reals, of which the
-    /// difference and the sum are rounded once.
+    /// The nearest real of each integer: its halves become the digits of two reals, whose
+    /// difference and sum round once.
     fn reals_of_ints(&mut self, to: Virtual, from: Source) {
         let from = self.in_register(from);
         let [low, high, both] =

@@ -1,4 +1,4 @@
-//! Writes instructions: what selection needs whatever it is about.
+//! A writer of instructions: the common vocabulary of selection.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use crate::x86_64::assembler::{self as asm, Label, Vex};
 use crate::x86_64::code::{Class, Inst, Listing, Source, Value, Virtual};
 use crate::x86_64::helpers::Helper;
 
-/// A listing that is written, and where its constants are.
+/// A listing under construction, and the numbers of its constants.
 #[derive(Default)]
 pub(crate) struct Writer {
     pub listing: Listing,
@@ -49,7 +49,7 @@ impl Writer {
         });
     }
 
-    /// A word in all lanes; a truth value as a mask.
+    /// A word in all lanes; a boolean as a mask.
     pub(crate) fn spread(&mut self, from: Virtual, elem: ScalarTy) -> Virtual {
         let to = self.vector();
         self.put(Inst::Spread { to, from });
@@ -88,7 +88,7 @@ impl Writer {
         self.constant_lanes([0, 1, 2, 3])
     }
 
-    /// The smaller ones of integers on lanes.
+    /// The smaller integer in each lane.
     pub(crate) fn least(&mut self, a: Virtual, b: Virtual) -> Virtual {
         let mask = self.on_lanes(asm::GREATER_INT, a, Source::Virtual(b));
         let to = self.vector();
@@ -125,7 +125,7 @@ pub(crate) fn binary(op: Vex, to: Virtual, a: Virtual, b: Source) -> Inst {
     Inst::Vector { op, to, a: Some(a), b, constant: None }
 }
 
-/// A truth value in a lane.
+/// A boolean in a lane.
 pub(crate) fn mask(value: bool) -> u64 {
     if value { u64::MAX } else { 0 }
 }

@@ -1,11 +1,12 @@
-//! Loops that copy rows are copies.
+//! Turns loops that copy rows into copies.
 //!
 //! ```text
-//!   for c in a .. b, independent { x = from[c + s]; to[c + t] := x }        copy b - a elements from from[a + s] to to[a + t]
+//!             for c in a .. b, independent { x = from[c + s]; to[c + t] := x }
+//!   becomes   copy b - a elements from from[a + s] to to[a + t]
 //! ```
 //!
-//! Assumes: iterations that are independent, so what is written is not read. Gives: the same
-//! elements in the same places. Keeps: every result bit for bit.
+//! Assumes: independent iterations, which do not read written elements. Gives: the same elements in
+//! the same places. Keeps: every result bit for bit.
 
 use std::collections::{HashMap, HashSet};
 
@@ -21,10 +22,10 @@ struct Copied {
 }
 
 impl Code {
-    /// The copy that a loop is, if it is one.
+    /// The equivalent copy, if the loop is one.
     pub(super) fn as_copy(&mut self, each: &Each) -> Option<Vec<Stmt>> {
         let Copied { from, to } = self.copied_by(each)?;
-        // What offsets are where the loop begins.
+        // Offsets at the start of the loop.
         let mut known = HashMap::from([(each.index, each.start)]);
         for stmt in &each.body {
             if let Stmt::Step(Step::Let(reg, Op::Prim(op, args))) = stmt {
@@ -51,12 +52,12 @@ impl Code {
         Some(stmts)
     }
 
-    /// What a loop copies: the elements of one buffer that follow one another.
+    /// The source and destination of a loop that copies consecutive elements of one buffer.
     fn copied_by(&self, each: &Each) -> Option<Copied> {
         if each.mode != Mode::Independent {
             return None;
         }
-        // The index, and what is the index plus something that does not change.
+        // The index, and the index plus loop-invariant terms.
         let mut moving = HashSet::from([each.index]);
         let mut loaded: Option<(Reg, Buf, Operand)> = None;
         let mut stored: Option<Copied> = None;
@@ -65,7 +66,7 @@ impl Code {
             match step {
                 Step::Let(reg, Op::Prim(op, args)) if stored.is_none() => {
                     let is = |k: usize| follows(&moving, args[k]);
-                    // What has been loaded changes, too.
+                    // Loaded values change, too.
                     let read = loaded.map(|(reg, _, _)| Operand::from(reg));
                     if args.iter().any(|arg| Some(*arg) == read) {
                         return None;
@@ -110,7 +111,7 @@ fn follows(moving: &HashSet<Reg>, operand: Operand) -> bool {
     }
 }
 
-/// What an operand is where the loop begins.
+/// The value of an operand at the start of the loop.
 fn at(known: &HashMap<Reg, Operand>, operand: Operand) -> Operand {
     match operand {
         Operand::Reg(reg) => known.get(&reg).copied().unwrap_or(operand),

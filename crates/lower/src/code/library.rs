@@ -24,7 +24,7 @@ impl Code {
         buf
     }
 
-    /// What is blamed at a place in the program, or near it.
+    /// The site that failures at a place in the program, or near it, refer to.
     fn blamed(&mut self, origin: Option<Span>, message: impl Into<Arc<str>>) -> u32 {
         let span = origin.or(self.near).unwrap_or_default();
         self.site(&Site::new(span, message))
@@ -74,7 +74,7 @@ impl Code {
         buf
     }
 
-    /// A call; `leaves` says whether it leaves behind memory that it has taken.
+    /// A call; `leaves`: whether it leaves behind memory that it has allocated.
     pub(crate) fn call(
         &mut self,
         function: FnId,

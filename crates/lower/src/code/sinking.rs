@@ -1,20 +1,19 @@
-//! Memory is allocated where it is first mentioned. Where an array belongs is decided when its
-//! block begins, or even before; what the program checks in between is checked before there is
-//! memory for the array. So an index that is out of range is reported as such, also where the array
-//! would be too large.
+//! Sinks allocations to the first use of their buffer. An array is planned at the start of its
+//! block, or even earlier; checks in between must run before its allocation. So an index out of
+//! range is reported as such, even if the array would be too large.
 
 use std::collections::{HashMap, HashSet};
 
 use lambada_loops::{Binding, Buf, Step, Stmt, visit};
 
-/// Moves every allocation of the body down to the first statement that mentions its buffer. One
-/// that nothing mentions stays where it is.
+/// Moves every allocation of the body down to the first statement that mentions its buffer. An
+/// unused allocation stays.
 pub(super) fn sink(body: Vec<Stmt>) -> Vec<Stmt> {
     let mut waiting: HashSet<Buf> = HashSet::new();
     let mut first: HashMap<Buf, usize> = HashMap::new();
     for (k, stmt) in body.iter().enumerate() {
-        // What is nested is read only where a buffer waits, so that deep nests are not read at each
-        // depth.
+        // Nested statements are visited only while a buffer waits, so that deep nests are not
+        // visited once per depth.
         if !waiting.is_empty() {
             visit(std::slice::from_ref(stmt), &mut |stmt| match stmt {
                 Stmt::Step(step) => step.places(&mut |place| match place {

@@ -1,4 +1,4 @@
-//! Room for the names of loops that have been made elsewhere.
+//! Names for loops made elsewhere.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use lambada_loops::{Buf, Cell, Function, Operand, Reg};
 use super::Code;
 
 impl Code {
-    /// New registers for those of other loops, but for those that stand for something.
+    /// New registers for those of other loops, except those that stand for operands.
     pub(crate) fn spliced_regs(
         &mut self,
         from: &Function,
@@ -25,7 +25,7 @@ impl Code {
         all
     }
 
-    /// New names of buffers, but for those that have one.
+    /// New names of buffers, except those in `given`.
     pub(crate) fn spliced_bufs(&mut self, from: &Function, given: &HashMap<Buf, Buf>) -> Vec<Buf> {
         let near = self.near;
         let mut all = Vec::with_capacity(from.bufs.len());

@@ -1,14 +1,15 @@
-//! Loops are split where their indices decide tests and divisions.
+//! Splits loops where their indices decide tests and divisions.
 //!
-//! *Assumes* a loop over consecutive indices whose iterations call nothing. *Gives* loops that run the same iterations in the same order. *Keeps* every result
-//! bit for bit, and which check fails first.
+//! *Assumes* a loop over consecutive indices whose iterations call nothing. *Gives* loops that run
+//! the same iterations in the same order. *Keeps* every result bit for bit, and which check fails
+//! first.
 //!
-//! - `for i < n: … if i < m …` becomes one loop up to `m` and one from there on; neither has the
+//! - `for i < n: … if i < m …` becomes one loop up to `m` and one from there on, both without the
 //!   test.
-//! - `for i < n: … if c …`, where `c` does not change, becomes one `if` with a loop in each branch.
-//!   What a branch computes does not change either may then leave the loop.
-//! - `for i < n: … i / 15 … i % 15 …` becomes a loop over the quotients around one over the rests,
-//!   and one for the iterations that are left over.
+//! - `for i < n: … if c …`, where `c` is invariant, becomes one `if` with a loop in each branch.
+//!   Invariant code of a branch may then leave the loop.
+//! - `for i < n: … i / 15 … i % 15 …` becomes a loop over the quotients around one over the
+//!   remainders, and one for the remaining iterations.
 //!
 //! A loop whose body would be repeated too often stays as it is ([`ROOM`], [`ROOM_IN_ALL`]).
 
@@ -19,10 +20,10 @@ use lambada_prim::{Prim, Scalar, ScalarTy};
 
 use super::{Code, Kind};
 
-/// So many statements may be added to a loop by repeating them.
+/// Maximal number of statements added to one loop by repeating them.
 const ROOM: usize = 128;
 
-/// And so many to all loops of a function.
+/// Maximal number added to all loops of a function.
 pub(super) const ROOM_IN_ALL: usize = 512;
 
 /// A loop over consecutive indices.
@@ -34,19 +35,18 @@ pub(crate) struct Each {
     pub(crate) body: Vec<Stmt>,
 }
 
-/// By what a loop can be split.
+/// The way to split a loop.
 enum Split {
-    /// By a register that says whether the index is less than the operand: `true` if it says so,
-    /// `false` if it says the opposite.
+    /// By a register that is the comparison `index < operand` if `true`, its negation if `false`.
     Below(Reg, Operand, bool),
-    /// By a condition that does not change.
+    /// By a loop-invariant condition.
     Outside(Reg),
-    /// By the largest number by which the index is divided.
+    /// By the largest divisor of the index.
     Divided(i64),
 }
 
 impl Code {
-    /// Adds a loop, split or as it is.
+    /// Adds a loop, split if possible.
     pub(crate) fn push_loop(&mut self, each: Each) {
         let given = ROOM.min(self.room);
         let mut room = given;
@@ -56,8 +56,8 @@ impl Code {
         self.room -= given - room;
     }
 
-    /// The first way in which a loop can be split. Tests of the index come first: what they leave
-    /// out is not divided.
+    /// The first possible way to split a loop. Tests of the index come first, because the code that
+    /// they remove need not be divided.
     fn split_of(&self, each: &Each) -> Option<Split> {
         let (mut bound, mut tests) = (HashSet::from([each.index]), HashSet::new());
         let (mut plain, mut outside, mut by) = (true, None, None);
@@ -180,7 +180,8 @@ impl Code {
         });
         inner.extend(simplified(body, &mut known));
         let inner = Each { index: rest, start: Operand::int(0), end: divisor, mode, body: inner };
-        // Where the rests begin, a copy begins, and that is in the loop over the quotients.
+        // The loop over the remainders may become a copy, whose start is computed in the loop over
+        // the quotients.
         self.open(Kind::Loop);
         around.into_iter().for_each(|stmt| self.push(stmt));
         let rests = self.split(inner, room);
@@ -194,7 +195,7 @@ impl Code {
         all
     }
 
-    /// A copy of a body with names of its own, and which registers became which.
+    /// A copy of a body with fresh names, and the map from old registers to new ones.
     fn copied(
         &mut self,
         index: Reg,
@@ -242,14 +243,14 @@ impl Code {
 }
 
 impl Each {
-    /// The loop as it is.
+    /// The loop, unsplit.
     pub(crate) fn whole(self) -> Stmt {
         let Each { index, start, end, mode, body } = self;
         Nest::For { index, start, end, step: 1, mode, body }.into()
     }
 
-    /// The loop, behind the checks that its first iteration makes before anything else and that are
-    /// the same in all iterations. There must be one.
+    /// The loop, preceded by the invariant checks at the start of its body. The loop must have an
+    /// iteration.
     fn behind_checks(mut self) -> Vec<Stmt> {
         let (Operand::Lit(start), Operand::Lit(end)) = (self.start, self.end) else {
             return vec![self.whole()];
@@ -283,7 +284,7 @@ impl Each {
     }
 }
 
-/// How many statements a body has.
+/// The number of statements of a body.
 fn size(body: &[Stmt]) -> usize {
     let mut count = 0;
     visit(body, &mut |_| count += 1);
@@ -303,8 +304,8 @@ fn multiple(reg: Reg, quotient: Reg, by: i64) -> Stmt {
     let_prim(reg, Prim::MulInt, [quotient.into(), Operand::int(by)])
 }
 
-/// Does the statement call nothing, and is it made element by element? What is not known to be so
-/// may not be repeated.
+/// Whether the statement makes no calls and works element by element. Only such statements may be
+/// repeated.
 fn is_plain(stmt: &Stmt) -> bool {
     match stmt {
         Stmt::Step(Step::Let(_, op)) => matches!(op, Op::Prim(..) | Op::Load(..) | Op::Get(_)),
@@ -325,7 +326,7 @@ fn is_plain(stmt: &Stmt) -> bool {
     }
 }
 
-/// What decides between branches or between two values.
+/// The condition of a branch or of a choice between two values.
 fn tested(stmt: &Stmt) -> Option<Reg> {
     let cond = match stmt {
         Stmt::Nest(Nest::If { cond, .. }) => *cond,
@@ -341,7 +342,8 @@ fn tested(stmt: &Stmt) -> Option<Reg> {
     }
 }
 
-/// A register that says whether the index is less than an operand, or the opposite.
+/// A register that compares the index with an operand, the operand, and whether it is less-than or
+/// the negation.
 fn comparison(stmt: &Stmt, index: Reg) -> Option<(Reg, Operand, bool)> {
     let Stmt::Step(Step::Let(reg, Op::Prim(op @ (Prim::LtInt | Prim::LeInt), args))) = stmt else {
         return None;
@@ -361,7 +363,7 @@ fn comparison(stmt: &Stmt, index: Reg) -> Option<(Reg, Operand, bool)> {
     Some((*reg, bound, says))
 }
 
-/// A register that is the quotient or the rest of the index by a number that divides `by`.
+/// A register that is the quotient or the remainder of the index by a divisor of `by`.
 fn division(stmt: &Stmt, index: Reg, by: i64) -> Option<(Reg, Prim, i64)> {
     let Stmt::Step(Step::Let(reg, Op::Prim(op @ (Prim::DivInt | Prim::RemInt), args))) = stmt
     else {
@@ -375,13 +377,12 @@ fn division(stmt: &Stmt, index: Reg, by: i64) -> Option<(Reg, Prim, i64)> {
     }
 }
 
-/// The body, where the register has the value.
+/// The body with a known value of the register.
 fn decided(body: Vec<Stmt>, reg: Reg, value: Operand) -> Vec<Stmt> {
     simplified(body, &mut HashMap::from([(reg, value)]))
 }
 
-/// The body, where registers stand for others or for constants, without branches that are then
-/// never taken.
+/// The body with registers replaced by others or by constants, without branches that become dead.
 fn simplified(body: Vec<Stmt>, known: &mut HashMap<Reg, Operand>) -> Vec<Stmt> {
     let mut all = Vec::with_capacity(body.len());
     for mut stmt in body {
@@ -410,7 +411,7 @@ fn simplified(body: Vec<Stmt>, known: &mut HashMap<Reg, Operand>) -> Vec<Stmt> {
     all
 }
 
-/// What a choice or a truth value comes to whose first operand is known.
+/// The value of a choice or boolean operation with a known first operand.
 fn chosen(op: &Op) -> Option<Operand> {
     let Op::Prim(op, args) = op else { return None };
     let lit = |k: usize| match args[k] {

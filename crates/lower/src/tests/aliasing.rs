@@ -1,5 +1,5 @@
-//! Functions drawn to mix up memory: few types, so that everything can be a view, an update or the
-//! next state of everything.
+//! Generated functions that mix up memory: few types, so that any array can be a view, an update or
+//! the next state of any other.
 
 use lambada_anf::{
     Atom, Block, Builder, Exp, Function, LoopKind, Nest, Op, Out, Param, Random, Ty, Var,
@@ -37,7 +37,7 @@ impl Pool {
         atom
     }
 
-    /// A recent one more often than an old one.
+    /// Picks an array, recent ones more often.
     fn pick(&mut self, r: &mut Random, rank: usize) -> Atom {
         let all = self.of(rank);
         let back = r.below(all.len()).min(r.below(all.len()));
@@ -108,7 +108,7 @@ impl Draw<'_> {
         pool.add(rank, new);
     }
 
-    /// A row that is built for the matrix that it goes into.
+    /// A row built for the matrix that receives it.
     fn part(&mut self, b: &mut Builder, pool: &mut Pool, depth: usize) {
         self.fresh_row(b, pool);
         let row = pool.vectors[pool.vectors.len() - 1];
@@ -207,8 +207,7 @@ impl Draw<'_> {
         Some(LoopKind::While(cond))
     }
 
-    /// The loop with a counter, if it is a `while`: a scalar that has been computed decides as
-    /// well.
+    /// The loop with a counter if it is a `while`: a computed scalar decides as well.
     fn counted(
         &mut self,
         b: &mut Builder,

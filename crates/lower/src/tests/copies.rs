@@ -1,4 +1,4 @@
-//! Loops that copy rows are copies, at all sizes; loops that do anything else stay loops.
+//! Loops that copy rows are copies, at all sizes; all other loops stay loops.
 
 use lambada_anf::read;
 use lambada_loops::{self as loops, Stmt};
@@ -6,7 +6,7 @@ use lambada_prim::{Scalar, Tensor};
 
 use super::{agrees, copies, count};
 
-/// What a program of one integer becomes, which computes the same for all of these.
+/// The lowered program of one integer, after a comparison of results for each of `numbers`.
 fn lowered(text: &str, numbers: &[i64]) -> loops::Function {
     let f = read(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
     let run = |n: &i64| agrees(&f, &[Tensor::scalar(Scalar::Int(*n))]);
@@ -18,7 +18,7 @@ fn is_loop(stmt: &Stmt) -> bool {
     matches!(stmt, Stmt::Nest(loops::Nest::For { .. }))
 }
 
-/// A function of the matrix of `n` rows, each element of which is its number.
+/// A function of the matrix of `n` rows whose elements are their numbers.
 fn of_matrix(body: &str) -> String {
     format!(
         "main (n : int) {{
@@ -65,12 +65,12 @@ fn rows_without_an_element_are_two_copies() {
 #[test]
 fn what_reads_or_writes_elsewhere_is_no_copy() {
     let bodies = [
-        // Backwards.
+        // In reverse order.
         "    last : int = sub_int size, 1
     at : int = sub_int last, j
     y : real = xs[i, at]
     => y",
-        // The same element.
+        // Always one element.
         "    y : real = xs[i, i]
     => y",
         // Along a column.
@@ -81,7 +81,7 @@ fn what_reads_or_writes_elsewhere_is_no_copy() {
     at : int = rem_int twice, rows
     y : real = xs[i, at]
     => y",
-        // Something else.
+        // A computed value.
         "    x : real = xs[i, j]
     y : real = neg x
     => y",
@@ -101,8 +101,8 @@ fn what_reads_or_writes_elsewhere_is_no_copy() {
     }
 }
 
-/// Rows of a known length, one after the other: a loop over the places is split by their quotients,
-/// and what is left of it copies each row. Where a row begins is computed for each of them.
+/// Rows of a known length, one after the other: a loop over all positions is split by quotients,
+/// and the rest of it copies each row. The start of each row is computed once.
 #[test]
 fn rows_of_a_split_loop_are_copies() {
     let text = "main [n] (v : [n]real) {

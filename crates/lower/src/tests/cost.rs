@@ -173,7 +173,7 @@ fn views_cost_nothing() {
     assert_eq!(prims(&lowered.body, Prim::AddInt), 1, "the place in the row");
 }
 
-/// `x[j, i]` in a loop over `j` in a loop over `i`, and what neither changes.
+/// `x[j, i]` in a loop over `j` in a loop over `i`, and invariant reads.
 #[test]
 fn addresses_are_computed_where_they_change() {
     let f = function(&[&["n", "m"], &["m", "n"]], |b, params, sizes| {
@@ -255,8 +255,8 @@ fn memory_is_used_again() {
     assert_eq!(allocs(&lowered.body), 2);
 }
 
-/// A tape is not filled before a loop that gives it all of its rows; one of which anything else
-/// could be seen is.
+/// A tape is not filled before a loop that writes all of its rows, unless other code could see the
+/// fill.
 #[test]
 fn what_nobody_sees_is_not_filled() {
     let program = |rows: &str, body: &str, after: &str| {
@@ -283,7 +283,7 @@ f [n] (x : [n]real) (m : int) {{
     let replaced = "new : [m][n]real = all with [k] = y";
     let cases = [
         (program("m", replaced, ""), 0),
-        // There is a row more than iterations.
+        // More rows than iterations.
         (program("more", "new : [more][n]real = all with [k] = y", ""), 1),
         // Another row.
         (
@@ -307,7 +307,7 @@ f [n] (x : [n]real) (m : int) {{
             ),
             2,
         ),
-        // Only sometimes.
+        // Writes in some iterations only.
         (
             program(
                 "m",

@@ -1,5 +1,5 @@
-//! Programs with functions and nodes: what they compute, and that arrays are not copied and memory
-//! not kept without need.
+//! Programs with functions and nodes: their results, and that they make no unneeded copies and keep
+//! no unneeded memory.
 
 use lambada_anf::read;
 use lambada_loops::{self as loops, Counts};
@@ -11,7 +11,7 @@ fn int(value: i64) -> Tensor {
     Tensor::scalar(Scalar::Int(value))
 }
 
-/// Lowers, checks, compares with the evaluator of anf for these numbers.
+/// Lowers, checks, and compares with the evaluator of anf for these numbers.
 fn program(text: &str, numbers: &[i64]) -> loops::Function {
     let f = read(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
     let lowered: Vec<loops::Function> = numbers.iter().map(|n| agrees(&f, &[int(*n)])).collect();
@@ -290,7 +290,7 @@ fn a_function_that_makes_no_nodes_keeps_nothing() {
     assert_eq!(costs(&f, 10).peak, costs(&f, 1000).peak);
 }
 
-/// Nodes with arrays and cells, and their parts of null.
+/// Nodes with arrays and cells, and the parts of null.
 #[test]
 fn arrays_and_cells_of_nodes() {
     let f = program(
@@ -362,7 +362,7 @@ main (m : int) {
     assert_eq!(all_copies(&f), 0, "{}", loops::print(&f));
 }
 
-/// A function and loops that make nodes, and need arrays for that.
+/// A function and loops that make nodes, with arrays as temporaries.
 const LISTS: &str = "type list {
   nil
   cons (x : real, next : ref list)

@@ -1,5 +1,5 @@
-//! Loops that are split by what their indices decide: the same results and failures at all sizes,
-//! without tests and divisions per element.
+//! Loops split by decisions of their indices: equal results and failures at all sizes, without
+//! tests and divisions per element.
 
 use lambada_anf::{Atom, Builder, Function, Nest, Op, Ty};
 use lambada_loops::{self as loops, Stmt, visit};
@@ -34,7 +34,7 @@ fn site(number: usize) -> Site {
     Site::new(Span::default(), format!("check {number}"))
 }
 
-/// How many loops have this primitive in the innermost of their iterations.
+/// The number of loops with this primitive in the innermost iterations.
 fn innermost(f: &loops::Function, is: &dyn Fn(&Stmt) -> bool) -> usize {
     let mut found = 0;
     visit(&f.body, &mut |stmt| {
@@ -104,8 +104,8 @@ fn a_test_that_does_not_change_stands_outside() {
     }
 }
 
-/// The columns of a block matrix: `i / 6`, `i / 3 % 2` and `i % 3`, where the elements of a row are
-/// of two kinds.
+/// The columns of a block matrix: `i / 6`, `i / 3 % 2` and `i % 3`, with two kinds of elements in a
+/// row.
 #[test]
 fn quotients_and_rests_are_loops() {
     let f = of_ints(1, |b, n, given, _| {
@@ -131,8 +131,7 @@ fn quotients_and_rests_are_loops() {
     }
 }
 
-/// The check that fails first is the same, and what has been added before it does not matter to
-/// anybody.
+/// The first failing check stays the same; additions before it are irrelevant.
 #[test]
 fn checks_keep_their_order() {
     let f = of_ints(2, |b, n, given, x| {
@@ -160,7 +159,7 @@ fn checks_keep_their_order() {
     }
 }
 
-/// Sums are added up in the order of the indices, whatever the loops are.
+/// Sums are added up in the order of the indices, for any loops.
 #[test]
 fn sums_keep_their_order() {
     let f = of_ints(1, |b, n, given, x| {

@@ -1,4 +1,4 @@
-//! What is easily got wrong, one by one.
+//! Error-prone programs, one by one.
 
 use lambada_anf::{Atom, Builder, Exp, Function, LoopKind, Nest, Op, Param, Ty};
 use lambada_prim::{Prim, Scalar, Tensor};
@@ -23,7 +23,7 @@ fn zero() -> Atom {
     Atom::int(0)
 }
 
-/// `y + 0` elementwise, so that it is ours.
+/// `y + 0` elementwise, a writable copy.
 fn own(b: &mut Builder, y: Atom, n: Atom) -> Atom {
     let ty = vector(n);
     collect(b, n, &ty, |b, i| {
@@ -244,14 +244,14 @@ fn a_state_grows() {
         let ty = vector(len.into());
         let binds = vec![Param { var: len, ty: Ty::int() }, Param { var: ys, ty: ty.clone() }];
         b.stms.push(lambada_anf::Stm::new(binds, exp));
-        // Another loop goes on with it: its second buffer must have the new size.
+        // Another loop continues it: its second buffer must have the new size.
         let again = loop_for(b, Atom::int(3), vec![(ys.into(), ty.clone())], |b, _, s| {
             vec![collect(b, len.into(), &Ty::real(), |b, j| {
                 let e = b.index(s[0], &ty, vec![j]);
                 b.prim(Prim::Add, [e, Atom::real(1.0)])
             })]
         });
-        // And what is made afterwards must not take the memory that the state had at first.
+        // A later array must not take the initial memory of the state.
         let other = collect(b, n, &Ty::real(), |b, j| b.index(var(x), &vector(n), vec![j]));
         vec![(len.into(), Ty::int()), (again[0], ty.clone()), (ys.into(), ty), (other, vector(n))]
     });

@@ -75,7 +75,7 @@ fn is_summed(place: &Place) -> bool {
     !place.is_tag && !place.is_captured && is_number(place.elem)
 }
 
-/// Adds to them.
+/// The addition to each accumulator.
 struct Add {
     index: Vec<Atom>,
     span: Span,

@@ -1,5 +1,5 @@
-//! Arrays: literals, sizes, indices, reductions, products. Indices are checked here, and not at all
-//! where they are evidently in range.
+//! Arrays: literals, sizes, indices, reductions, products. Indices are checked here, unless they
+//! are evidently in range.
 
 use lambada_anf::{Atom, NAMELESS, Op, Out, Ty, Var};
 use lambada_core::{Term, Ty as CoreTy};
@@ -93,7 +93,7 @@ pub(super) fn reduce(of: &mut Evaluator, op: ReduceOp, t: &Term, hint: Hint) -> 
     })
 }
 
-/// An array primitive, behind the checks that its sizes fit.
+/// An array primitive, preceded by checks of its sizes.
 pub(super) fn contraction(
     of: &mut Evaluator,
     prim: ArrayPrim,
@@ -111,7 +111,7 @@ pub(super) fn contraction(
     array_prim(of, prim, args, &dims, hint)
 }
 
-/// An array primitive of arrays whose sizes fit.
+/// An array primitive on arrays of matching sizes.
 pub(super) fn array_prim(
     of: &mut Evaluator,
     prim: ArrayPrim,
@@ -207,7 +207,7 @@ impl Merge for Items {
     }
 }
 
-/// An array of atoms: a constant where all of them are.
+/// An array of atoms: a constant if all of them are literals.
 fn items(emit: &mut Emit, atoms: Vec<Atom>, ty: Ty) -> Atom {
     if let Some(tensor) = constant(emit, &atoms, &ty) {
         return emit.constant(tensor);
@@ -241,8 +241,8 @@ fn constant(emit: &Emit, atoms: &[Atom], ty: &Ty) -> Option<Tensor> {
     Some(tensor)
 }
 
-/// A reduction over the outermost axis, of each leaf by itself. Rows are summed into an
-/// accumulator, in the order in which they lie in memory.
+/// A reduction over the outermost axis, separate for each leaf. Rows are summed into an
+/// accumulator, in the order of memory.
 struct Rows {
     op: ReduceOp,
     extent: Atom,

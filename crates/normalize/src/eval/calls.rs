@@ -1,11 +1,11 @@
 //! Calls of recursive functions: `f x…` is a call of a copy of `f` in the library, made for the
 //! static part of its arguments.
 //!
-//! * *Assumes* that all recursion goes through a definition or a `let rec` that is applied to all
-//!   its arguments; what is applied to fewer is a closure.
+//! * *Assumes* that all recursion goes through a definition or a `let rec` applied to all its
+//!   arguments; a partial application is a closure.
 //! * *Gives* a copy for every sketch of closure and arguments. Sketches of data are their types,
-//!   and no code occurs in its own environment there, so there are finitely many. The result is
-//!   sketched by its type, for the body is not known yet when a function calls itself.
+//!   and no code occurs in its own environment there, so the sketches are finitely many. The sketch
+//!   of the result follows from its type, because the body is unknown when a function calls itself.
 
 use std::rc::Rc;
 
@@ -20,16 +20,16 @@ use crate::sketch::{Filled, Sketch, Slots, Source};
 use crate::val::{Closure, Code, CodeKind, Val};
 use crate::{Eval, ill_typed, lambdas};
 
-/// The most functions of a library.
+/// Maximal number of functions of a library.
 const FUNCTIONS: usize = 10_000;
 
-/// What belongs to the function under construction.
+/// State of the function under construction.
 pub(super) struct Surroundings {
     emit: Emit,
     local: Local,
 }
 
-/// A function's head: its parameters, and the values that they stand for.
+/// A function's head: its parameters, and the values made of them.
 struct Head {
     params: Vec<Param>,
     accumulators: Vec<Param>,
@@ -61,7 +61,7 @@ impl Evaluator<'_> {
         self.bind_siblings(&siblings, &env)
     }
 
-    /// Binds the functions of a `let rec` that all have this environment.
+    /// Binds the functions of a `let rec`, which share the environment.
     pub(super) fn bind_siblings(&mut self, siblings: &[(Var, Term)], env: &[Val]) -> Eval<()> {
         for (f, term) in siblings {
             let TermKind::Lam(var, _) = term.without_rules().kind() else {
@@ -106,7 +106,7 @@ impl Evaluator<'_> {
         self.named(hint, |this| this.call_function(function, filled, ty))
     }
 
-    /// A call of a function of the library whose result has this type.
+    /// A call of a function of the library with a result of type `result`.
     pub(crate) fn call_function(
         &mut self,
         function: FnId,
@@ -118,7 +118,7 @@ impl Evaluator<'_> {
         let hint = self.emit.hint.take().unwrap_or_else(|| anf::NAMELESS.into());
         slots::add_slots(self, &result, &hint, &mut slots);
         let Filled { atoms: args, accumulators, .. } = arguments;
-        // Sizes that the function is given, or that are constants, are known here, too.
+        // Sizes among the results that are arguments or constants are known at the call.
         let known = match self.emit.library.function(function) {
             Some(function) => known_results(function),
             None => self.library.expected(function),
@@ -161,12 +161,12 @@ impl Evaluator<'_> {
         Ok(id)
     }
 
-    /// Writes a function of the library: its parameters are the slots of some sketches, its result
-    /// is of a type.
+    /// Writes a function of the library: its parameters are the slots of some sketches, and its
+    /// result has type `ty`.
     ///
-    /// Where an empty `for` inside asks for the sizes of the function's own results, it is written
-    /// once more, in the expectation that these are what all of its branches without such a call
-    /// give. If they are then, they always are, by induction over the calls.
+    /// If an empty `for` inside needs the sizes of the function's own results, the function is
+    /// written a second time. It then expects the sizes on which all branches without such a call
+    /// agree. If the second version has these sizes, all calls have them, by induction.
     pub(crate) fn function(
         &mut self,
         id: FnId,
@@ -194,7 +194,7 @@ impl Evaluator<'_> {
         Ok(())
     }
 
-    /// The function, and whether it asks for the sizes of its own results.
+    /// The function, and whether it needs the sizes of its own results.
     fn write_once(
         &mut self,
         id: FnId,
@@ -242,7 +242,7 @@ impl Evaluator<'_> {
         Ok(filled.atoms.iter().copied().zip(types).collect())
     }
 
-    /// Puts the function under construction aside, and begins another one.
+    /// Puts the function under construction aside, and begins another.
     pub(super) fn leave_function(&mut self) -> Surroundings {
         let mut emit = Emit::with(self.emit.names.precision());
         emit.library = std::mem::take(&mut self.emit.library);
@@ -255,7 +255,7 @@ impl Evaluator<'_> {
         }
     }
 
-    /// Ends the function that has been begun, and goes on with the one that was put aside.
+    /// Ends the new function, and continues with the one put aside.
     pub(super) fn enter_function<T>(
         &mut self,
         outside: Surroundings,
@@ -269,7 +269,7 @@ impl Evaluator<'_> {
     }
 }
 
-/// The parameters that a function takes one after the other.
+/// The curried parameters of a function.
 pub(super) fn parameters(code: &Code) -> Vec<Var> {
     let CodeKind::Lambda { var, body, .. } = &code.kind else { return Vec::new() };
     std::iter::once(var).chain(lambdas(body).0).cloned().collect()

@@ -1,13 +1,16 @@
 //! Functions in the state of a loop that an iteration makes anew, so that only run time knows them:
-//! they are nodes from the beginning.
+//! they are nodes from the start.
 //!
 //! ```text
-//!   loop g = id for k < n do (\x -> 2 * g x)                        the code of the next one would contain that of the one before
-//!   loop g = id for k < n do (let xs = for i < k => … in \x -> x * sum xs)   what it captures has another size each time
+//!   loop g = id for k < n do (\x -> 2 * g x)
+//!       the code of each function would contain that of the one before
+//!   loop g = id for k < n do (let xs = for i < k => … in \x -> x * sum xs)
+//!       the captured array has another size each time
 //! ```
 //!
-//! *Gives* the first state with these functions as nodes; the others stay static. The same holds of functions that are elements of an array: each may
-//! capture arrays of its own sizes.
+//! *Gives* the initial state with these functions as nodes; all others stay static. The module also
+//! serves functions that are elements of an array, because each may capture arrays of its own
+//! sizes:
 //!
 //! ```text
 //!   for k < n => (let xs = for i < k => … in \x -> x * sum xs)
@@ -26,10 +29,10 @@ use crate::emit::Emit;
 use crate::guards::guarded_extents;
 use crate::val::{FunVal, Val, part};
 
-/// Functions of a state that an iteration changes, as the state has them.
+/// The functions of a state that an iteration changes, by their address in the state.
 pub(super) type Changed = HashSet<*const FunVal>;
 
-/// The functions in a state that an iteration changes, of those that can be nodes.
+/// The functions in a state that an iteration changes, among those that can be nodes.
 pub(super) fn changed(
     state: &Val,
     next: &Val,
@@ -51,19 +54,19 @@ fn collect(state: &Val, next: &Val, test: &mut dyn FnMut(&Val, &Val) -> bool, in
     state.zip(next).into_iter().for_each(|(s, n)| collect(s, n, test, into));
 }
 
-/// Do the arrays that the functions capture have other sizes after the iteration, as far as one
-/// sees? A size that is state has to stay what it was, too.
+/// Whether captured arrays may have other sizes after the iteration. A size that is state must stay
+/// equal, too.
 pub(super) fn captures_other_sizes(emit: &Emit, state: &Val, next: &Val) -> bool {
     !differing(emit, state, next, &Carried::new()).is_empty()
 }
 
-/// Does a function in it add to an accumulator? Such functions are no nodes.
+/// Whether the value has an accumulator: a function that adds to one cannot be a node.
 fn adds(val: &Val) -> bool {
     matches!(val, Val::Acc(_)) || val.children().into_iter().any(adds)
 }
 
-/// An element of an array that the innermost block computes. Functions that capture arrays of
-/// sizes that only this block knows are nodes.
+/// An element of an array that the innermost block computes. Functions that capture arrays of sizes
+/// known only to this block become nodes.
 pub(super) fn with_own_sizes(of: &mut Evaluator, element: Val, ty: &CoreTy) -> Eval<Val> {
     let (emit, level) = (&of.emit, of.emit.level());
     let own = changed(&element, &element, &mut |function, _| {
@@ -79,7 +82,7 @@ pub(super) fn with_own_sizes(of: &mut Evaluator, element: Val, ty: &CoreTy) -> E
     Ok(nodes.unwrap_or(element))
 }
 
-/// Elements of an array. Functions that capture arrays of different sizes in them are nodes.
+/// Elements of an array. Functions that capture arrays of different sizes become nodes.
 pub(super) fn with_other_sizes(
     of: &mut Evaluator,
     mut elements: Vec<Val>,
@@ -99,7 +102,7 @@ pub(super) fn with_other_sizes(
     of.all_reconciled(elements)
 }
 
-/// The first state with some functions as nodes, if there are such.
+/// The initial state with the `changed` functions as nodes; `None` if it has none.
 pub(super) fn with_nodes(
     of: &mut Evaluator,
     init: &Val,
@@ -114,14 +117,14 @@ pub(super) fn with_nodes(
 
 struct Nodes<'c> {
     changed: &'c Changed,
-    /// The sizes of the arrays around.
+    /// The sizes of the enclosing arrays.
     extents: Vec<Atom>,
     found: bool,
 }
 
 impl Nodes<'_> {
-    /// The value, or what takes its place where the state has not been it; nothing where nothing
-    /// need be there.
+    /// The value with nodes, or an absent value if the initial state lacks it; `None` if no value
+    /// is needed.
     fn value(
         &mut self,
         of: &mut Evaluator,
@@ -171,7 +174,7 @@ impl Nodes<'_> {
         }
     }
 
-    /// Values side by side: all of them are there if one is.
+    /// Values of a list: if one is present, absent values fill the rest.
     fn list(
         &mut self,
         of: &mut Evaluator,
@@ -191,7 +194,7 @@ impl Nodes<'_> {
         Ok(Some(filled.map(|(val, ty)| val.unwrap_or_else(|| self.absent(of, ty))).collect()))
     }
 
-    /// What is not there is the same for all elements of the arrays around.
+    /// An absent value, equal for all elements of the enclosing arrays.
     fn absent(&self, of: &mut Evaluator, ty: &CoreTy) -> Val {
         self.extents.iter().fold(of.absent(ty), |val, _| val.same())
     }

@@ -40,7 +40,7 @@ pub(super) fn update(
     Ok(extents.into_iter().rev().fold(family, |elem, extent| Val::array(extent, elem)))
 }
 
-/// The elements of an array of the sizes `outer`, and the new value of the one at `index`.
+/// The elements of an array of sizes `outer`, and the new value of the one at `index`.
 struct Cells {
     outer: Vec<Atom>,
     index: Vec<Atom>,

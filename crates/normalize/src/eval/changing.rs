@@ -1,15 +1,15 @@
-//! Sizes in the state of a loop that are state themselves. A field of a constructor that the state
-//! is not has no size that means anything, so the first state may give 0 where an iteration gives
-//! 4, or give a size that only a call knows.
+//! Sizes in the state of a loop that are state themselves. A field of a constructor other than the
+//! state's own has no meaningful size, so the initial state may have 0 where an iteration has 4, or
+//! a size that only a call determines.
 //!
 //! ```text
 //!   loop s = Dot for … do if … then Rect (for i < 4 => …) else s
 //!   becomes   loop (known, size, tag, xs : [size]real) = (false, 0, 0, zeros) for … do …
 //! ```
 //!
-//! * *Gives* for such a size two parameters: whether any state so far had the constructor, and the
+//! * *Gives* two parameters for such a size: whether any state so far had the constructor, and the
 //!   size that it had.
-//! * *Keeps* the failure: a constructor that comes back has the size that it had before.
+//! * *Keeps* the failure: a constructor that recurs must have its earlier size.
 
 use std::collections::{HashMap, HashSet};
 
@@ -18,13 +18,13 @@ use lambada_anf::{Atom, Var};
 use crate::emit::Emit;
 use crate::val::Val;
 
-/// The sizes that are state, with the parameters that say whether they are known.
+/// The sizes that are state, with the parameters that flag whether they are known.
 pub(super) type Carried = HashMap<Var, Var>;
 
 /// Sizes before and after an iteration.
 pub(super) type Pairs = HashSet<(Atom, Atom)>;
 
-/// The sizes inside of variants and closures that are not evidently kept by an iteration, and are
+/// The sizes inside variants and closures that an iteration does not evidently keep and that are
 /// not state yet.
 pub(super) fn differing(emit: &Emit, state: &Val, next: &Val, carried: &Carried) -> Pairs {
     let mut found = Differing { emit, carried, pairs: Pairs::new() };

@@ -1,5 +1,5 @@
-//! The codes of functions, and what is known of those that are not simply written out: recursive
-//! ones, those that are called for the size of the program, and those with rules.
+//! The codes of functions, and the marks of those that are not simply inlined: recursive functions,
+//! functions called to limit program size, and functions with rules.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -12,13 +12,13 @@ use crate::lambdas;
 use crate::val::{Code, CodeKind, Pullback};
 
 /// A λ of a function with rules: the one that takes the next parameter after the first `captured`
-/// and some parameters have been taken.
+/// and some earlier parameters.
 #[derive(Debug)]
 pub(super) struct RuledAt {
     pub ruled: Ruled,
     pub span: Span,
-    /// The environment of the λ: the free variables of function and rules, and the parameters
-    /// before.
+    /// The environment of the λ: the free variables of function and rules, and the earlier
+    /// parameters.
     pub free: Rc<[Var]>,
     pub captured: usize,
 }
@@ -33,16 +33,16 @@ pub(super) struct Codes {
     pullbacks: Vec<Rc<Code>>,
     /// Codes of tangents, by the type of the function.
     tangents: HashMap<Ty, Rc<Code>>,
-    /// By the variables of the λs that recursive functions are: what they are called.
+    /// Names of recursive functions, by the variables of their λs.
     recursive: HashMap<u32, Rc<str>>,
-    /// The variables of the λs of functions that are called as if they were recursive.
+    /// The variables of the λs of functions called to limit program size.
     repeated: HashSet<u32>,
-    /// By the variables of the λs of functions with rules.
+    /// Functions with rules, by the variables of their λs.
     ruled: HashMap<u32, Rc<RuledAt>>,
 }
 
 impl Codes {
-    /// Keeps the codes for another attempt, but for pullbacks: their maps are written anew.
+    /// Keeps the codes for another attempt, except pullbacks, whose maps are written anew.
     pub fn again(self) -> Codes {
         Codes { pullbacks: Vec::new(), ..self }
     }
@@ -54,17 +54,17 @@ impl Codes {
         code
     }
 
-    /// The code of this number.
+    /// The code with this number.
     pub fn of(&self, number: i64) -> Rc<Code> {
         self.all[number as usize].clone()
     }
 
-    /// The code of the λ of this variable, if it has one.
+    /// The code of the λ of this variable, if any.
     pub fn known(&self, var: &Var) -> Option<Rc<Code>> {
         self.by_var.get(&var.id).cloned()
     }
 
-    /// The code of a λ that belongs to no `let rec`.
+    /// The code of a λ outside `let rec`.
     pub fn lambda(&mut self, var: &Var, body: &Term) -> Rc<Code> {
         let free = match self.ruled.get(&var.id) {
             Some(at) => at.free.clone(),
@@ -90,7 +90,7 @@ impl Codes {
         code
     }
 
-    /// The code of a pullback: one that is known already, if they are alike.
+    /// The code of a pullback: an existing one, if they are α-equivalent.
     pub fn pullback(&mut self, pullback: Pullback) -> Rc<Code> {
         let is_alike =
             |code: &&Rc<Code>| matches!(&code.kind, CodeKind::Pullback(p) if alike(p, &pullback));
@@ -112,37 +112,36 @@ impl Codes {
         code
     }
 
-    /// The parameters that a function takes one after the other belong to a recursive function of
-    /// this name.
+    /// Marks the curried parameters of a function as those of a recursive function with this name.
     pub fn mark_recursive(&mut self, body: &Term, name: &Rc<str>) {
         for var in lambdas(body.without_rules()).0 {
             self.recursive.entry(var.id).or_insert_with(|| name.clone());
         }
     }
 
-    /// The name of the recursive function that the code is of.
+    /// The name of the code's recursive function.
     pub fn recursive(&self, code: &Code) -> Option<Rc<str>> {
         self.recursive.get(&code.var()?.id).cloned()
     }
 
-    /// The parameters that a function takes one after the other belong to one that is called for
-    /// the size of the program alone.
+    /// Marks the curried parameters of a function as those of one called only to limit program
+    /// size.
     pub fn mark_repeated(&mut self, body: &Term) {
         self.repeated.extend(lambdas(body).0.iter().map(|var| var.id));
     }
 
-    /// Whether the function is called for the size of the program alone.
+    /// Whether the function is called only to limit program size.
     pub fn is_repeated(&self, code: &Code) -> bool {
         code.var().is_some_and(|var| self.repeated.contains(&var.id))
     }
 
-    /// The rules of a function that waits for parameters.
+    /// The rules of a function that still lacks parameters.
     pub fn rules(&self, code: &Code) -> Option<Rc<RuledAt>> {
         self.ruled.get(&code.var()?.id).cloned()
     }
 
-    /// The λs of a function, if it has rules, belong to it. `free`: the environment, if that is not
-    /// what the term captures.
+    /// Marks the λs of a function with rules. `free`: the environment, if it differs from the
+    /// term's captured variables.
     pub fn mark_rules(&mut self, term: &Term, free: Option<Rc<[Var]>>) {
         let TermKind::Ruled(ruled) = term.kind() else { return };
         let captured: Vec<Var> = term.free_vars();

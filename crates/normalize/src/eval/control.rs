@@ -1,4 +1,4 @@
-//! Branching: on a condition, on a tag, and on constructors. What is statically known takes no
+//! Branching: on a condition, on a tag, and on constructors. Statically known choices need no
 //! branch.
 
 use std::collections::HashMap;
@@ -14,10 +14,10 @@ use crate::join::join;
 use crate::val::{NodeVal, Val, VariantVal};
 use crate::{Eval, ill_typed};
 
-/// So many cases are tested one after the other.
+/// Maximal number of cases tested one after the other.
 const CHAIN: usize = 8;
 
-/// So many are, where halving has left no more.
+/// Maximal number of cases tested one after the other after halving.
 const LEAF: usize = 2;
 
 impl Evaluator<'_> {
@@ -44,8 +44,8 @@ impl Evaluator<'_> {
         self.named(hint, |this| join(&mut this.emit, cond, [then, otherwise], [&a, &b]))
     }
 
-    /// The value of a block that has been left, with nodes for functions where another value has
-    /// them.
+    /// The value of a block that has been left, with nodes for functions if the other value has
+    /// nodes.
     fn reconciled_within(&mut self, block: &mut Closed, val: Val, other: &Val) -> Eval<Val> {
         self.emit.open_again(block);
         let val = self.reconciled(val, other)?;
@@ -53,7 +53,7 @@ impl Evaluator<'_> {
         Ok(val)
     }
 
-    /// Runs the case whose number is the tag; it is one of them.
+    /// Runs the case whose number is the tag; the tag must be the number of some case.
     pub(crate) fn select(
         &mut self,
         tag: Atom,
@@ -65,14 +65,14 @@ impl Evaluator<'_> {
         self.select_case(tag, &cases, hint, run)
     }
 
-    /// Runs the case that has the tag among its numbers; one of them has. Each case is written
-    /// once, however many numbers it has.
+    /// Runs the case that has the tag among its numbers; some case must have it. Each case is
+    /// written once, even if it has several numbers.
     ///
-    /// More than a few cases are a binary decision, because a chain of `k` tests has blocks inside
-    /// of blocks, `k` deep: what a pass keeps for each block around another is then quadratic, and
-    /// so are the results that each `if` hands to the one around it. The first case is tested
-    /// before all others, since that of a recursion is often its end (`base_cases` of the optimizer
-    /// looks there). The case of most numbers is what remains.
+    /// More than a few cases are a binary decision, because a chain of `k` tests nests blocks `k`
+    /// deep. Passes that keep data for each pair of nested blocks would then be quadratic, and so
+    /// would the results that each `if` hands to the one around it. The first case is tested before
+    /// all others, because it is often the end of a recursion (`base_cases` of the optimizer looks
+    /// there). The case with the most numbers is the remainder.
     pub(super) fn select_case(
         &mut self,
         tag: Atom,
@@ -103,7 +103,7 @@ impl Evaluator<'_> {
         })
     }
 
-    /// Whether the tag is one of these numbers, by the intervals that they are.
+    /// Whether the tag is one of these numbers, tested by intervals.
     fn is_one_of(&mut self, tag: Atom, numbers: &[i64]) -> Atom {
         let mut numbers = numbers.to_vec();
         numbers.sort_unstable();
@@ -197,11 +197,11 @@ impl Evaluator<'_> {
         })
     }
 
-    /// The constructors, by what is done for them: those whose arms are one term that reads no
+    /// Groups the constructors into cases: constructors whose arms are equal terms that read no
     /// field are one case. A pattern `_` for many constructors is a function that all of their arms
     /// call, and is written out once.
     ///
-    /// For people there is one such case at most, the `_` at the end.
+    /// For people at most one such case is made, the `_` at the end.
     pub(super) fn cases(&self, arms: &[Arm], possible: &[i64]) -> Vec<Vec<i64>> {
         let (mut cases, mut known) = (Vec::<Vec<i64>>::new(), HashMap::new());
         for c in possible {
@@ -233,14 +233,14 @@ impl Evaluator<'_> {
         cases
     }
 
-    /// The arm that several constructors share.
+    /// The common arm of several constructors.
     pub(super) fn shared_arm(&mut self, case: &[i64], arms: &[Arm], hint: Hint) -> Eval<Val> {
         let first = case.first().ok_or_else(ill_typed)?;
         self.scoped(|this| this.eval(&arms[*first as usize].body, hint))
     }
 }
 
-/// Names of the fields of a node in an arm: those of the pattern, where it has a variable.
+/// Names of the fields of a node in an arm, from the variables of the pattern.
 fn names(arm: &Arm) -> Vec<Rc<str>> {
     let mut names: Vec<Rc<str>> = arm.vars.iter().map(|x| x.hint.clone()).collect();
     let mut body = &arm.body;
@@ -254,16 +254,16 @@ fn names(arm: &Arm) -> Vec<Rc<str>> {
     names
 }
 
-/// How the case of a tag is found.
+/// A decision tree for the case of a tag.
 enum Decision {
     Case(usize),
-    /// Whether the tag is one of some numbers: what then, and what otherwise.
+    /// Whether the tag is one of some numbers: the decisions if so and if not.
     IsOneOf(Vec<i64>, Box<[Decision; 2]>),
     IsBelow(i64, Box<[Decision; 2]>),
 }
 
 impl Decision {
-    /// Among cases with these numbers, if there are any.
+    /// The decision among cases with these numbers; `None` without cases.
     fn of(cases: &[Vec<i64>], for_people: bool) -> Option<Decision> {
         let mut order: Vec<usize> = (0..cases.len()).collect();
         let size = |k: &usize| (cases[*k].len(), std::cmp::Reverse(*k));
@@ -274,7 +274,7 @@ impl Decision {
         if for_people || cases.len() <= CHAIN {
             return Decision::in_order(&order, cases, None);
         }
-        // Arms of several numbers leave the others, which are told apart by halves.
+        // First the arms of several numbers, then halving among the rest.
         let rest = order.split_off(1);
         let (mut single, several) =
             rest.into_iter().partition::<Vec<_>, _>(|k| cases[*k].len() == 1);
@@ -283,7 +283,8 @@ impl Decision {
         Decision::in_order(&order, cases, Decision::by_halves(&single, cases))
     }
 
-    /// Some cases one after the other, and what is left then; else the last of them is left.
+    /// Tests cases one after the other, with `rest` as the remainder; without `rest`, the last
+    /// case.
     fn in_order(order: &[usize], cases: &[Vec<i64>], rest: Option<Decision>) -> Option<Decision> {
         order.iter().rev().fold(rest, |rest, k| match rest {
             None => Some(Decision::Case(*k)),
@@ -293,7 +294,7 @@ impl Decision {
         })
     }
 
-    /// Cases of one number each, which ascend.
+    /// Halves cases of one number each, in ascending order.
     fn by_halves(order: &[usize], cases: &[Vec<i64>]) -> Option<Decision> {
         if order.len() <= LEAF {
             return Decision::in_order(order, cases, None);
@@ -310,16 +311,16 @@ pub(super) fn possible(arms: &[Arm], is_there: impl Fn(usize) -> bool) -> Vec<i6
     (0..arms.len()).filter(may_be).map(|c| c as i64).collect()
 }
 
-/// Whether a term is not evaluated in any run.
+/// Whether no run evaluates the term.
 pub(super) fn is_never(term: &Term) -> bool {
     matches!(term.kind(), TermKind::Never)
 }
 
-/// Of so many parts are the terms that are compared.
+/// Maximal number of parts of compared terms.
 const SPELLED: usize = 64;
 
-/// Appends what a short term says, if it calls, constructs and names only, and none of these
-/// variables. Terms that say the same are equal.
+/// Appends the key of a short term that only calls, constructs and names, without any of these
+/// variables. Terms with equal keys are equal.
 fn spelled(term: &Term, fields: &[Var], key: &mut Vec<[u64; 2]>) -> bool {
     if key.len() >= SPELLED {
         return false;
@@ -328,7 +329,7 @@ fn spelled(term: &Term, fields: &[Var], key: &mut Vec<[u64; 2]>) -> bool {
         TermKind::Var(x) if fields.iter().any(|field| field.id == x.id) => return false,
         TermKind::Var(x) => return push(key, [0, x.id.into()]),
         TermKind::Global(id) => return push(key, [1, id.0.into()]),
-        // A failure inside of a call is blamed on its place.
+        // A failure inside a call is reported at the call's place.
         TermKind::App(f, x) => {
             let span = term.span();
             key.push([2, u64::from(span.start) << 32 | u64::from(span.end)]);

@@ -1,5 +1,5 @@
-//! `jvp` and `vjp`: the function is applied to parameters in a block of its own, that block is
-//! differentiated, and the derivative is placed here.
+//! `jvp` and `vjp`: the function is applied to parameters in its own block, the block is
+//! differentiated, and the derivative is placed at the call.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,20 +15,20 @@ use crate::merge::merge;
 use crate::val::{Leaf, Val};
 use crate::{Eval, ill_typed};
 
-/// A function as a block: `f` applied to parameters that stand for the real leaves of the point.
+/// A function as a block: `f` applied to parameters for the real leaves of the point.
 pub(super) struct Traced {
     lambda: anf::Lambda,
-    /// What the parameters stand for.
+    /// The atoms of the point that the parameters replace.
     pub(super) actuals: Vec<Atom>,
     /// The result, in terms of the block.
     value: Val,
-    /// Which results of the block are the real leaves of the value, and which are its other leaves
-    /// and sizes.
+    /// Positions of the block's results: the real leaves of the value, and its other leaves and
+    /// sizes.
     reals: Vec<usize>,
     others: Vec<(Atom, usize)>,
 }
 
-/// What goes along with the values.
+/// The derivative information that accompanies values.
 #[derive(Clone, Copy)]
 pub(super) enum Forward {
     Tangent,
@@ -61,7 +61,7 @@ pub(super) fn band(of: &mut Evaluator, f: &Term, x: &Term, span: Span) -> Eval<V
     Ok(Val::tuple([low, high].map(|k| Val::scalar(Atom::int(k)))))
 }
 
-/// `jvp f x dx` or `reach f x marks`: the value of `f x`, and what comes of the tangents or marks.
+/// `jvp f x dx` or `reach f x marks`: the value of `f x`, and its tangent or marks.
 pub(super) fn forward(
     of: &mut Evaluator,
     f: &Term,
@@ -80,7 +80,7 @@ pub(super) fn forward(
     pushed(of, &traced, &tangents, kind)
 }
 
-/// Value and tangent of a function that has been traced.
+/// Value and tangent of a traced function.
 pub(super) fn push(of: &mut Evaluator, traced: &Traced, tangents: &[Atom]) -> Eval<[Val; 2]> {
     pushed(of, traced, tangents, Forward::Tangent)
 }
@@ -103,13 +103,13 @@ fn pushed(of: &mut Evaluator, traced: &Traced, tangents: &[Atom], kind: Forward)
     Ok([value, tangent])
 }
 
-/// The two sweeps of a function that has been traced.
+/// The two sweeps of a traced function.
 fn reverse(of: &mut Evaluator, traced: &Traced) -> Eval<anf::Reverse> {
     let captured = traced.captured(&of.emit);
     of.derivatives.reverse(of.emit.subject(&traced.lambda, &captured))
 }
 
-/// The cotangents of what a function that has been traced was applied to.
+/// The cotangents of a traced function's actual arguments.
 pub(super) fn pull_traced(
     of: &mut Evaluator,
     traced: &Traced,
@@ -129,7 +129,7 @@ pub(super) fn pull_traced(
     Ok(pullback.body.results)
 }
 
-/// The point of a derivative; its real leaves are stored.
+/// The point of a derivative, with stored real leaves.
 fn point(of: &mut Evaluator, x: &Term, span: Span) -> Eval<Val> {
     let value = of.eval(x, None)?;
     first_order(&value, span)?;
@@ -178,29 +178,29 @@ pub(super) fn traced(
     let mut results = Results::at(of.emit.level());
     let value = merge(&mut results, &mut of.emit, &[Some(&value)])?;
     let mut body = of.emit.leave().finish(results.atoms);
-    // Checks that derivatives inside have left out, because fusion comes next.
+    // Guards accesses that inner derivatives left unchecked, because fusion comes next.
     of.emit.guard(&mut body);
     order::ready(of, &body)?;
     let lambda = anf::Lambda { params, results: results.types, body };
     Ok(Traced { lambda, actuals, value, reals: results.reals, others: results.others })
 }
 
-/// Appends the body of a lambda, with atoms for its parameters. Gives the new names of what
-/// calls have bound that are written out.
+/// Appends the body of a lambda, with atoms for its parameters. Returns the new names of results of
+/// inlined calls.
 fn place(of: &mut Evaluator, lambda: &mut anf::Lambda, renaming: &Renaming) -> Renaming {
     renaming.apply(&mut lambda.body);
     pullbacks::adopt(of, &mut lambda.body)
 }
 
 impl Traced {
-    /// What the block mentions of the code around it, with types.
+    /// Outer variables that the block mentions, with types.
     fn captured(&self, emit: &Emit) -> Vec<Param> {
         let own: HashSet<anf::Var> = self.lambda.params.iter().map(|p| p.var).collect();
         let free = anf::free_vars(&self.lambda.body).into_iter().filter(|var| !own.contains(var));
         free.map(|var| Param { var, ty: emit.ty(var.into()) }).collect()
     }
 
-    /// The value, with the results of a differentiated block for those of the original.
+    /// The value, with results of the differentiated block in place of the original ones.
     fn rebuild(&self, emit: &Emit, results: &[Atom]) -> Val {
         let reals: Vec<Atom> = self.reals.iter().map(|k| results[*k]).collect();
         let others: HashMap<Atom, Atom> =

@@ -1,8 +1,8 @@
-//! Functions that only run time knows: of recursive functions the results, and what would contain
-//! its own code; and what nodes contain. For each type there is one type of nodes, with a
+//! Functions that only run time knows: functions returned by recursive functions, functions that
+//! would contain their own code, and functions in nodes. Each type has one node type, with a
 //! constructor for every λ that becomes such a function (its fields are the environment), and one
-//! function `apply` of the library. Both grow while code is written: `apply` is written when all
-//! the code that is there has been.
+//! library function `apply`. Both grow while code is written, so `apply` is written after all other
+//! code.
 
 use std::rc::Rc;
 
@@ -18,7 +18,7 @@ use crate::{Eval, ill_typed};
 impl Evaluator<'_> {
     // Making
 
-    /// A function as a node; a family of them inside of arrays.
+    /// A function as a node; inside arrays, a family of them.
     pub(crate) fn dynamic_family(
         &mut self,
         fun: &FunVal,
@@ -95,7 +95,7 @@ impl Evaluator<'_> {
         Ok(tag)
     }
 
-    /// Functions are nodes where those of another value of the type are.
+    /// Turns functions into nodes where another value of the type has nodes.
     pub(super) fn reconciled(&mut self, val: Val, other: &Val) -> Eval<Val> {
         if !meets_node(&val, other) {
             return Ok(val);
@@ -103,8 +103,8 @@ impl Evaluator<'_> {
         self.reconcile(&val, other, &mut Vec::new())
     }
 
-    /// The same for the elements of arrays of these sizes and one that takes the place of one of
-    /// them.
+    /// [`Self::reconciled`] for the elements of arrays of sizes `extents`, with a value that
+    /// replaces one of them.
     pub(super) fn reconciled_family(
         &mut self,
         elem: &Val,
@@ -117,7 +117,7 @@ impl Evaluator<'_> {
         self.reconcile(elem, other, &mut extents.to_vec())
     }
 
-    /// All of them have the same functions as nodes.
+    /// Makes all values have the same functions as nodes.
     pub(super) fn all_reconciled(&mut self, mut vals: Vec<Val>) -> Eval<Vec<Val>> {
         for k in 1..vals.len() {
             let (first, next) = (vals[0].clone(), vals[k].clone());
@@ -161,7 +161,7 @@ impl Evaluator<'_> {
         self.named(hint, |this| this.call_function(function, arguments, to))
     }
 
-    /// Writes the functions that apply, until they know all codes.
+    /// Writes the `apply` functions, until they know all codes.
     pub(crate) fn complete(&mut self) -> Eval<()> {
         while let Some((ty, function)) = self.library.incomplete() {
             self.write_apply(&ty, function)?;
@@ -197,7 +197,7 @@ impl Evaluator<'_> {
         })
     }
 
-    /// The value as all values of its type are.
+    /// The value in the canonical form of its type.
     pub(super) fn by_type(&mut self, value: &Val, ty: &CoreTy) -> Eval<Val> {
         let sketch = [sketches::canonical(self, ty)];
         let atoms = slots::filled(self, &sketch, std::slice::from_ref(value))?.atoms;
@@ -205,7 +205,7 @@ impl Evaluator<'_> {
     }
 }
 
-/// Whether there is a function in a value where there is a node in the other one.
+/// Whether a value has a function where the other has a node.
 pub(super) fn meets_node(val: &Val, other: &Val) -> bool {
     let here = matches!((val, other), (Val::Fun(_), Val::Node(_)));
     here || val.zip(other).into_iter().any(|(val, other)| meets_node(val, other))

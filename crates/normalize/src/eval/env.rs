@@ -1,5 +1,5 @@
-//! The environment `ρ`: the values of variables and of definitions, as the innermost scope of the
-//! function that is being written sees them.
+//! The environment `ρ`: the values of variables and of definitions, in the innermost scope of the
+//! function under construction.
 
 use std::collections::HashMap;
 
@@ -15,7 +15,7 @@ pub(super) struct Env {
     slots: Vec<Option<Val>>,
     /// Undo log: variables with their values before the scope.
     trail: Vec<(u32, Option<Val>)>,
-    /// The definitions that are not functions.
+    /// The definitions other than functions.
     constants: HashMap<DefId, Val>,
 }
 
@@ -39,19 +39,19 @@ impl Env {
         self.trail.len()
     }
 
-    /// Ends a scope: forgets what has been bound since.
+    /// Ends a scope: drops its bindings.
     pub fn forget_to(&mut self, mark: usize) {
         for (id, old) in self.trail.drain(mark..).rev() {
             self.slots[id as usize] = old;
         }
     }
 
-    /// The value of a definition, if it has been evaluated; it may have gone out of scope.
+    /// The value of a definition, if evaluated; it may be out of scope.
     pub fn constant(&self, id: DefId) -> Option<&Val> {
         self.constants.get(&id)
     }
 
-    /// The value of a definition is this; gives the one that it had.
+    /// Sets the value of a definition; returns the previous one.
     pub fn set_constant(&mut self, id: DefId, value: Option<Val>) -> Option<Val> {
         match value {
             Some(value) => self.constants.insert(id, value),

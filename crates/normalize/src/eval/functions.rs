@@ -1,5 +1,5 @@
-//! Functions: closures are static values, application is inlining. Where one of several closures
-//! may be meant, application tests the tag.
+//! Functions: closures are static values, application is inlining. If one of several closures may
+//! be applied, the code tests the tag.
 
 use lambada_anf::{Atom, Elem, Stm};
 use lambada_core::{DefId, Term, TermKind, Ty, Var};
@@ -20,8 +20,7 @@ impl Evaluator<'_> {
         Ok(Val::closure(code, env))
     }
 
-    /// `f x y …`: a function that takes several arguments one after the other is entered once, with
-    /// all of them.
+    /// `f x y …`: a curried function is entered once, with all its arguments.
     pub(super) fn application(&mut self, term: &Term, hint: Hint) -> Eval<Val> {
         let mut arguments = Vec::new();
         let mut head = term;
@@ -43,13 +42,12 @@ impl Evaluator<'_> {
         Ok(value)
     }
 
-    /// `f x`, of the given type.
+    /// `f x`, of type `ty`.
     pub(super) fn apply(&mut self, f: &Val, x: Val, ty: &Ty, hint: Hint) -> Eval<Val> {
         self.apply_to(f, vec![x], ty, hint)
     }
 
-    /// `f x y …`, of the given type; not more arguments than the function is known to take one
-    /// after the other.
+    /// `f x y …`, of type `ty`, with at most as many arguments as the function's known arity.
     fn apply_to(&mut self, f: &Val, xs: Vec<Val>, ty: &Ty, hint: Hint) -> Eval<Val> {
         if let Val::Node(node) = f {
             return self.apply_dynamic(node, &xs[0], hint);
@@ -125,7 +123,7 @@ impl Evaluator<'_> {
         let mut rest = body.ty();
         while arguments.len() > 0 {
             let xs: Vec<Val> = arguments.by_ref().take(arity(&value)).collect();
-            // A function that has been made at run time takes the arguments that are left.
+            // A function made at run time takes the remaining arguments.
             for _ in &xs {
                 if let Ty::Fun(_, to) = rest {
                     rest = to;
@@ -137,8 +135,8 @@ impl Evaluator<'_> {
         Ok(value)
     }
 
-    /// A definition. One that is not a function is evaluated once: at the beginning, if it cannot
-    /// fail.
+    /// The value of a definition. A definition other than a function is evaluated once, at the
+    /// start if it cannot fail.
     pub(super) fn global(&mut self, id: DefId) -> Eval<Val> {
         let body = self.program.def(id).body.clone();
         if body.is_function() {
@@ -164,8 +162,8 @@ impl Evaluator<'_> {
         Ok(value)
     }
 
-    /// The value of a closed term, computed in the body of the function; none if that may fail
-    /// where the program does not.
+    /// The value of a closed term, computed at the start of the function's body; `None` if it may
+    /// fail where the program does not.
     pub(super) fn at_the_beginning(&mut self, term: &Term) -> Eval<Option<Val>> {
         if self.emit.level() == 0 {
             return Ok(None);
@@ -191,8 +189,8 @@ impl Evaluator<'_> {
     }
 }
 
-/// How many arguments a function takes one after the other, as far as is known, at least 1. Nothing
-/// happens between these.
+/// The number of curried arguments of a function, as far as known, at least 1. No code runs between
+/// these.
 fn arity(f: &Val) -> usize {
     let known = if let Val::Fun(fun) = f { fun.known() } else { None };
     let Some(CodeKind::Lambda { body, .. }) = known.map(|closure| &closure.code.kind) else {
@@ -202,7 +200,7 @@ fn arity(f: &Val) -> usize {
 }
 
 impl Evaluator<'_> {
-    /// Some value of the type, for code that is never reached: the element of an empty array.
+    /// A value of the type, for unreachable code: the element of an empty array.
     pub(super) fn absent(&mut self, ty: &Ty) -> Val {
         match ty {
             Ty::Scalar(elem) => Val::scalar(Atom::Lit(elem.zero())),

@@ -1,6 +1,6 @@
-//! Limits of inlining. Every call is written out, so a short program can stand for more code than
-//! any computer could hold: each `twice` squares what the one before it does. What becomes too
-//! large is found while it grows, and the message says which function is called so often.
+//! Limits of inlining. Every call is inlined, so a short program can stand for more code than any
+//! computer can hold: each `twice` squares the effect of the one before. Excess is detected during
+//! growth, and the message names the function that is called most.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -11,29 +11,28 @@ use crate::messages;
 use crate::val::{Code, CodeKind, Val};
 use crate::{Eval, lambdas};
 
-/// The most statements that a definition may consist of when all calls are written out.
+/// Maximal number of statements of a definition with all calls inlined.
 pub(crate) const STATEMENTS: usize = 1_000_000;
 
-/// The most calls that may be written out, also where nothing is left of them.
+/// Maximal number of inlined calls, even if no code remains of them.
 pub(crate) const CALLS: usize = 2_000_000;
 
-/// How deep calls may be nested.
+/// Maximal nesting depth of calls.
 pub(crate) const DEPTH: usize = 20_000;
 
-/// What has been written out.
+/// The inlined calls so far.
 #[derive(Debug, Default)]
 pub(super) struct Growth {
     calls: usize,
     depth: usize,
-    /// By the variable of a λ: the name of the function that it is part of, a number.
+    /// By the variable of a λ: the number of its function's name.
     names: HashMap<u32, usize>,
-    /// By that number: the name, and how often the function has been called.
+    /// By that number: the name, and the number of calls.
     called: Vec<(Rc<str>, usize)>,
 }
 
 impl Growth {
-    /// The name of a function, unless it has one. All that it takes one after the other belongs to
-    /// it.
+    /// Names a function that has no name yet, with all its curried parameters.
     pub fn name(&mut self, value: &Val, name: &Rc<str>) {
         let Val::Fun(fun) = value else { return };
         let Some(CodeKind::Lambda { var, body, .. }) = fun.known().map(|c| &c.code.kind) else {
@@ -48,7 +47,7 @@ impl Growth {
         self.names.extend(lambdas(body).0.into_iter().map(|var| (var.id, number)));
     }
 
-    /// A call is about to be written out, after so many statements.
+    /// Enters an inlined call; `statements` have been written before it.
     pub fn enter(&mut self, code: &Code, statements: usize) -> Eval<()> {
         self.calls += 1;
         self.depth += 1;
@@ -69,28 +68,27 @@ impl Growth {
         Ok(())
     }
 
-    /// There are more functions than this.
+    /// The problem of more than this number of functions.
     pub fn too_many(&self, functions: usize) -> Box<Problem> {
         Box::new(messages::too_large("functions", functions, self.most()))
     }
 
-    /// How many calls are around.
+    /// The number of enclosing calls.
     pub fn depth(&self) -> usize {
         self.depth
     }
 
-    /// The calls inside have been undone.
+    /// Undoes the calls inside.
     pub fn return_to(&mut self, depth: usize) {
         self.depth = depth;
     }
 
-    /// The call has been written out.
+    /// Leaves an inlined call.
     pub fn leave(&mut self) {
         self.depth -= 1;
     }
 
-    /// The function that is called most, and how often; of equal counts, the one that was named
-    /// first.
+    /// The most called function, and its number of calls; among equals, the one named first.
     fn most(&self) -> Option<(&str, usize)> {
         self.called
             .iter()

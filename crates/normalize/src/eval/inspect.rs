@@ -1,5 +1,5 @@
-//! `inspect`: a value is its own parts, in front of a statement that shows them. What cannot be
-//! shown, such as a function, is shown by a name.
+//! `inspect`: the value itself, preceded by a statement that shows it. A part that cannot be shown,
+//! such as a function, is shown as a name.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -37,7 +37,7 @@ pub(crate) fn inspect(of: &mut Evaluator, site: &Site, value: &Val, ty: &Ty) -> 
     Ok(())
 }
 
-/// The number of an inspection; those of one place and type are the same.
+/// The number of an inspection; inspections of one place and type share it.
 fn inspection_number(of: &mut Evaluator, inspection: (Site, Layout)) -> u32 {
     let known = of.inspections.iter().position(|other| *other == inspection);
     let number = known.unwrap_or(of.inspections.len());
@@ -47,7 +47,7 @@ fn inspection_number(of: &mut Evaluator, inspection: (Site, Layout)) -> u32 {
     number as u32
 }
 
-/// The shape of what is shown of a value of a type.
+/// The shape of the shown form of a type's values.
 fn picture(of: &Evaluator, ty: &Ty) -> Shape {
     match ty {
         Ty::Scalar(elem) => Shape::Scalar(*elem),
@@ -82,12 +82,12 @@ fn variant_picture(of: &Evaluator, id: TypeId) -> Shape {
     named(VALUE)
 }
 
-/// The shape of what is shown by a name.
+/// The shape of a part that is shown as a name.
 fn named(name: &str) -> Shape {
     Shape::Variant(Arc::from([(name.into(), Vec::new())]))
 }
 
-/// Whether this is the shape of what is shown by a name.
+/// Whether this is the shape of a part that is shown as a name.
 fn is_named(shape: &Shape) -> bool {
     matches!(shape, Shape::Variant(constructors) if constructors.len() == 1 && constructors[0].0.starts_with('<'))
 }

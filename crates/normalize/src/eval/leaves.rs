@@ -1,5 +1,5 @@
-//! The leaves of a value that have derivatives, in order: taken from a value, put back into its
-//! structure, and those of a tangent beside them.
+//! The differentiable leaves of a value, in order: taken from a value, put back into its structure,
+//! and paired with those of a tangent.
 
 use lambada_anf as anf;
 use lambada_anf::{Atom, Elem};
@@ -14,12 +14,12 @@ use crate::messages;
 use crate::val::{Leaf, Val};
 use crate::{Eval, ill_typed};
 
-/// Of a tangent or cotangent: `differentiate` says the same inside of recursive values, and
-/// `core::eval` everywhere.
+/// The message for a tangent or cotangent of another size. `differentiate` has the same one for
+/// recursive values, and `core::eval` for all.
 pub(super) const ANOTHER_SIZE: &str =
     "an array in this tangent or cotangent has size {1}, but {0} in the value that it belongs to";
 
-/// The value; its real leaves are stored.
+/// The value with stored real leaves.
 pub(super) fn with_stored_reals(of: &mut Evaluator, value: &Val) -> Eval<Val> {
     map_leaves(&mut of.emit, value, &mut |emit, leaf, place| match is_active(place.elem) {
         true => {
@@ -30,12 +30,12 @@ pub(super) fn with_stored_reals(of: &mut Evaluator, value: &Val) -> Eval<Val> {
     })
 }
 
-/// Sizes and constructors of a value; everything else is zero.
+/// The sizes and constructors of a value, with zeros for all other leaves.
 pub(super) fn skeleton(of: &mut Evaluator, value: &Val) -> Eval<Val> {
     without_numbers(of, value, &|place| place.is_tag)
 }
 
-/// The value with zeros for the leaves that are not kept.
+/// The value with zeros for the leaves that `is_kept` rejects.
 pub(super) fn without_numbers(
     of: &mut Evaluator,
     value: &Val,
@@ -47,7 +47,7 @@ pub(super) fn without_numbers(
     })
 }
 
-/// The real leaves of a tangent or a cotangent of a value of this skeleton.
+/// The real leaves of a tangent or a cotangent of a value with this skeleton.
 pub(super) fn along(
     of: &mut Evaluator,
     skeleton: &Val,
@@ -73,7 +73,7 @@ pub(super) fn with_reals(emit: &Emit, structure: &Val, atoms: &[Atom]) -> Val {
     })
 }
 
-/// Has it a derivative: is it real, or a handle of nodes?
+/// Whether a leaf has a derivative: it is real, or a handle of nodes.
 pub(super) fn is_active(elem: Elem) -> bool {
     match elem {
         Elem::Scalar(ScalarTy::Real) | Elem::Ref(_) => true,
@@ -81,7 +81,7 @@ pub(super) fn is_active(elem: Elem) -> bool {
     }
 }
 
-/// Derivatives are of data.
+/// Reports a value with functions, because derivatives are of data.
 pub(super) fn first_order(value: &Val, span: Span) -> Eval<()> {
     if value.is_first_order() {
         return Ok(());
@@ -89,8 +89,8 @@ pub(super) fn first_order(value: &Val, span: Span) -> Eval<()> {
     Err(Box::new(messages::not_first_order(span)))
 }
 
-/// The results of the block under construction: every real leaf, and whatever else of the value the
-/// block binds.
+/// The results of the block under construction: every real leaf, and all other parts of the value
+/// that the block binds.
 pub(super) struct Results {
     level: usize,
     pub(super) atoms: Vec<Atom>,
@@ -100,7 +100,7 @@ pub(super) struct Results {
 }
 
 impl Results {
-    /// Of a block at this level.
+    /// The results of a block at this level.
     pub(super) fn at(level: usize) -> Results {
         let (atoms, types, reals, others) = Default::default();
         Results { level, atoms, types, reals, others }
@@ -146,13 +146,13 @@ impl Merge for Results {
 /// Collects the real leaves of a tangent of a point.
 struct Along {
     span: Span,
-    /// What to say where the constructors differ.
+    /// The message for different constructors.
     message: &'static str,
     leaves: Vec<Atom>,
 }
 
 impl Along {
-    /// Fails where the constructors differ; they may be those of the elements of an array.
+    /// Fails if the constructors differ, elementwise inside arrays.
     fn same_constructor(&self, emit: &mut Emit, point: &Leaf, tangent: &Leaf, extents: &[Atom]) {
         let Some(extent) = extents.first() else {
             let (a, b) = (emit.force(point), emit.force(tangent));

@@ -1,5 +1,5 @@
-//! The library under construction: which functions and types of nodes there are, what they are made
-//! for, and what is known of functions that are still being written.
+//! The library under construction: its functions and node types with their keys, and facts about
+//! unfinished functions.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -17,11 +17,11 @@ pub(super) type Key = (i64, Vec<DefId>, Vec<Sketch>);
 /// The functions of a type that only run time knows.
 #[derive(Debug, Default)]
 pub(super) struct Dynamic {
-    /// By constructor: the code, and what it captures.
+    /// By constructor: the code, and the sketches of its captured values.
     pub codes: Vec<(i64, Vec<Sketch>)>,
-    /// The function that applies them, where one is applied, and how many codes it knows.
+    /// The function that applies them, if any call exists, and the number of codes that it knows.
     pub apply: Option<(FnId, Option<usize>)>,
-    /// Whether it has been differentiated as it is.
+    /// Whether the type has been differentiated in its current form.
     pub frozen: bool,
 }
 
@@ -33,27 +33,27 @@ impl Dynamic {
     }
 }
 
-/// The library, but for the code itself.
+/// The tables of the library, without the code itself.
 #[derive(Default)]
 pub(super) struct Library {
     /// The types of nodes, of recursive variants and of functions that only run time knows.
     nodes: HashMap<CoreTy, NodeId>,
     dynamics: HashMap<CoreTy, Dynamic>,
-    /// The functions.
+    /// The functions, by specialization key.
     copies: HashMap<Key, FnId>,
     /// Functions under construction, outermost first, with their names.
     open: Vec<(FnId, Rc<str>)>,
     /// Expected results of functions that are written a second time.
     expected: HashMap<FnId, Vec<Option<Known>>>,
-    /// How many functions have been begun.
+    /// The number of functions begun so far.
     homes: usize,
-    /// Whether a function became known only after its type had been differentiated.
+    /// Whether a function became known after its type had been differentiated.
     is_late: bool,
 }
 
 impl Library {
-    /// An empty one that knows from the beginning which functions are known at run time only: those
-    /// whose codes are kept.
+    /// An empty library that knows from the start which functions only run time knows: those whose
+    /// codes are kept.
     pub fn again(self, is_kept: &dyn Fn(i64) -> bool) -> Library {
         let dynamics = self.dynamics.into_iter().map(|(ty, Dynamic { mut codes, .. })| {
             codes.retain(|(number, _)| is_kept(*number));
@@ -64,17 +64,17 @@ impl Library {
 
     // Nodes
 
-    /// The type of the nodes of a type.
+    /// The node type of a type.
     pub fn node(&self, ty: &CoreTy) -> Option<NodeId> {
         self.nodes.get(ty).copied()
     }
 
-    /// Gives a type its nodes.
+    /// Sets the node type of a type.
     pub fn add_node(&mut self, ty: &CoreTy, node: NodeId) {
         self.nodes.insert(ty.clone(), node);
     }
 
-    /// The recursive type of nodes; none for functions.
+    /// The recursive type of nodes; `None` for functions.
     pub fn variant_of(&self, node: NodeId) -> Option<TypeId> {
         let (ty, _) = self.nodes.iter().find(|(_, known)| **known == node)?;
         if let CoreTy::Variant(id) = ty { Some(*id) } else { None }
@@ -85,12 +85,12 @@ impl Library {
         self.dynamics.entry(ty.clone()).or_default()
     }
 
-    /// Their codes so far.
+    /// The codes of a type so far.
     pub fn codes(&self, ty: &CoreTy) -> Vec<(i64, Vec<Sketch>)> {
         self.dynamics.get(ty).map(|dynamic| dynamic.codes.clone()).unwrap_or_default()
     }
 
-    /// A function that applies such functions, and does not know all codes.
+    /// A function that applies functions of a type without knowing all their codes.
     pub fn incomplete(&self) -> Option<(CoreTy, FnId)> {
         self.dynamics.iter().find_map(|(ty, dynamic)| {
             let (function, known) = dynamic.apply?;
@@ -98,7 +98,7 @@ impl Library {
         })
     }
 
-    /// Closes the known types: a derivative has been taken of a function that applies them.
+    /// Closes the known types, because a derivative of a function that applies them exists.
     pub fn freeze(&mut self) {
         self.dynamics.values_mut().for_each(|dynamic| dynamic.frozen = true);
     }
@@ -115,17 +115,17 @@ impl Library {
 
     // Functions
 
-    /// The function that a key has.
+    /// The function of a key.
     pub fn copy(&self, key: &Key) -> Option<FnId> {
         self.copies.get(key).copied()
     }
 
-    /// Gives a key its function.
+    /// Sets the function of a key.
     pub fn add_copy(&mut self, key: Key, id: FnId) {
         self.copies.insert(key, id);
     }
 
-    /// Drops the keys of functions from this number on, because nothing calls them any more.
+    /// Drops the keys of functions from number `first` on, because nothing calls them any more.
     pub fn forget_from(&mut self, first: usize) {
         self.copies.retain(|_, id| (id.0 as usize) < first);
     }
@@ -145,7 +145,7 @@ impl Library {
         !self.open.is_empty()
     }
 
-    /// The functions under construction from the outermost one that is reached.
+    /// The functions under construction from the outermost reached one on.
     pub fn circle(&self, reached: &HashSet<FnId>) -> Option<Vec<&str>> {
         let first = self.open.iter().position(|(id, _)| reached.contains(id))?;
         Some(self.open[first..].iter().map(|(_, name)| &**name).collect())
@@ -168,7 +168,7 @@ impl Library {
     }
 }
 
-/// A result that is the same in every call of a function.
+/// A result that is equal in every call of a function.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Known {
     /// The parameter at this position.
@@ -177,7 +177,7 @@ pub enum Known {
 }
 
 impl Known {
-    /// The atom, where these are given.
+    /// The atom, for the arguments `params`.
     pub fn among(self, params: &[Atom]) -> Atom {
         match self {
             Known::Parameter(k) => params[k],
@@ -186,7 +186,7 @@ impl Known {
     }
 }
 
-/// The sizes among the results of a function: those that it is given, or that are constants.
+/// Known sizes among the results of a function: parameters and constants.
 pub fn known_results(function: &anf::Function) -> Vec<Option<Known>> {
     let known = |(atom, ty): (&Atom, &anf::Ty)| match atom {
         _ if *ty != anf::Ty::int() => None,
@@ -196,8 +196,7 @@ pub fn known_results(function: &anf::Function) -> Vec<Option<Known>> {
     function.body.results.iter().zip(&function.results).map(known).collect()
 }
 
-/// What the sizes among the results of a function are in all branches that do not call it, where
-/// these agree.
+/// Sizes among the results of a function on which all branches that do not call it agree.
 pub fn expected_results(function: &anf::Function, id: FnId) -> Vec<Option<Known>> {
     let mut made = HashMap::new();
     function.body.each(&mut |stm| {

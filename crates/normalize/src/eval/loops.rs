@@ -1,6 +1,6 @@
-//! `for i < n => body`: the leaves of the body's value are collected into arrays, those that are
-//! the same in every iteration are not. The sizes of what is collected must not depend on the
-//! iteration; where that is not evident, it is checked.
+//! `for i < n => body`: the leaves of the body's value are collected into arrays, except
+//! loop-invariant leaves. The sizes of collected leaves must not depend on the iteration; a check
+//! ensures this where it is not evident.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -68,8 +68,8 @@ pub(super) fn for_(
     Ok(Val::array(extent, elem))
 }
 
-/// Places a finished `for`. Derivatives that its iterations take along directions, tangents or
-/// cotangents, if there were `before` so many before it, are taken along all of them at once.
+/// Places a finished `for`. If its iterations take derivatives along directions (tangents or
+/// cotangents), all directions are taken at once. `before` counts the derivatives before the `for`.
 fn close_for(of: &mut Evaluator, stm: Stm, before: Directions) {
     if of.local.directions.since(before, &stm)
         && let Some(stms) = of.derivatives.together(&mut of.emit.names, &stm)
@@ -80,7 +80,7 @@ fn close_for(of: &mut Evaluator, stm: Stm, before: Directions) {
     of.emit.push(stm.binds, stm.exp);
 }
 
-/// What the sizes in the value of a body are outside of it.
+/// The outer equivalents of the sizes in a body's value.
 fn outer_sizes(
     of: &mut Evaluator,
     value: &Val,
@@ -110,20 +110,21 @@ fn outer_sizes(
     Ok(known)
 }
 
-/// How often something has been placed that a `for` may do along all of its directions at once.
+/// Numbers of placed derivatives that a `for` could take along all of its directions at once.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Directions {
     /// Forward derivatives.
     pub tangents: usize,
-    /// Pullbacks that were made before.
+    /// Pullbacks made before.
     pub cotangents: usize,
 }
 
-/// So few iterations are written out, and what they have in common is found there.
+/// Maximal trip count of a loop that is written out; common parts of the iterations are found
+/// there.
 const FEW: i64 = 8;
 
 impl Directions {
-    /// Whether there is more than before, so that a `for` with this body may gain from lanes.
+    /// Whether the count has grown, so that a `for` with this body may gain from lanes.
     fn since(self, before: Directions, stm: &Stm) -> bool {
         let few =
             matches!(stm.exp, Exp::Nest(Nest::For { extent: Atom::Lit(Scalar::Int(..=FEW)), .. }));

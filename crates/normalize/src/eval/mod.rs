@@ -1,11 +1,11 @@
 //! The partial evaluator: `ρ ⊢ t ⇓ v`, where `v` is symbolic and the code that computes its leaves
-//! is appended to the block that is open. One arm per construct; each group of constructs has a
-//! file of functions.
+//! is appended to the open block. One arm per construct; each group of constructs has a file of
+//! functions.
 //!
 //! Owners: [`Emit`] the code, [`Env`] the environment, [`Codes`] the functions of the program,
-//! [`Library`] the functions and nodes that are made of them. Methods of [`Evaluator`] are for
-//! every construct, or need each other: terms, branches, application, calls, and functions that
-//! only run time knows.
+//! [`Library`] the functions and nodes made of them. Methods of [`Evaluator`] serve every
+//! construct, or need each other: terms, branches, application, calls, and functions that only run
+//! time knows.
 
 mod accumulate;
 mod arrays;
@@ -57,34 +57,35 @@ use library::Library;
 use loops::Directions;
 use unroll::Unrolled;
 
-/// What the value of a term is called, if a `let` names it.
+/// The name of a term's value, if a `let` binds it.
 type Hint<'h> = Option<&'h Rc<str>>;
 
 /// The evaluator: the environment, and the code under construction.
 pub(crate) struct Evaluator<'a> {
     pub program: &'a Program,
     derivatives: &'a dyn Derivatives,
-    /// Whether people read the code: cases then follow each other as their author wrote them.
+    /// Whether people read the code: cases then stay in the order of the source.
     pub for_people: bool,
     pub emit: Emit,
     codes: Codes,
     local: Local,
-    /// The forward sweeps whose cells have not been used.
+    /// Forward sweeps with unused cells.
     sweeps: Vec<pullbacks::Sweep>,
-    /// The states of the loops inside of one that is being written.
+    /// States of loops inside the one under construction.
     found: state::Found,
     pub types: Types,
     library: Library,
-    /// The definitions that are called as if they were recursive.
+    /// The definitions that are called as if recursive.
     pub repeated: HashSet<DefId>,
-    /// How many functions that are being traced are around: derivatives follow.
+    /// The number of enclosing functions under trace, whose derivatives follow.
     derivatives_around: usize,
-    /// Is all written out that has a known end, because the order of derivatives depends on it?
+    /// Whether all code of known end is written out, because the order of derivatives depends on
+    /// it.
     by_order: bool,
     growth: Growth,
-    /// What is shown, by number: where and as what.
+    /// The place and layout of each inspection, by number.
     pub inspections: Vec<(Site, Layout)>,
-    /// Whose author's names are used: the entry's.
+    /// The entry's file, whose author chose the names.
     file: FileId,
 }
 
@@ -92,7 +93,7 @@ pub(crate) struct Evaluator<'a> {
 #[derive(Default)]
 struct Local {
     env: Env,
-    /// What has been placed, that of finished `for`s over directions not counted.
+    /// Derivatives placed so far, except those in finished `for`s over directions.
     directions: Directions,
     /// The number of the function.
     home: usize,
@@ -124,17 +125,17 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// Is a function known at run time only, that was differentiated before it was found?
+    /// Whether a function known at run time only was differentiated before it was found.
     pub fn is_late(&self) -> bool {
         self.library.is_late()
     }
 
-    /// An evaluator that writes out all that has a known end.
+    /// An evaluator that writes out all code of known end.
     pub fn by_order(program: &'a Program, derivatives: &'a dyn Derivatives) -> Evaluator<'a> {
         Evaluator { by_order: true, ..Evaluator::new(program, derivatives) }
     }
 
-    /// An evaluator that knows from the beginning which functions are known at run time only.
+    /// A new evaluator that knows from the start which functions only run time knows.
     pub fn again(self) -> Evaluator<'a> {
         let mut new = Evaluator {
             for_people: self.for_people,
@@ -147,15 +148,14 @@ impl<'a> Evaluator<'a> {
         new
     }
 
-    /// Does a derivative follow, as far as is known? A function of the library may be called where
-    /// one does.
+    /// Whether a derivative may follow. A function of the library may be called where one does.
     fn may_be_differentiated(&self) -> bool {
         self.derivatives_around > 0 || self.library.is_open()
     }
 
     // Environment
 
-    /// Binds a variable until the scope ends. A scalar is read now, so that it is read once.
+    /// Binds a variable until the scope ends. A scalar is read now, so that it is read only once.
     pub fn bind(&mut self, var: &Var, value: Val) {
         let value = self.settle(value);
         self.local.env.bind(var, value);
@@ -177,7 +177,7 @@ impl<'a> Evaluator<'a> {
         value
     }
 
-    /// Runs `inside`, and forgets what it binds.
+    /// Runs `inside`, and drops its bindings afterwards.
     fn scoped<T>(&mut self, inside: impl FnOnce(&mut Self) -> Eval<T>) -> Eval<T> {
         let mark = self.local.env.mark();
         let result = inside(self)?;
@@ -194,7 +194,7 @@ impl<'a> Evaluator<'a> {
     /// The value of a term.
     pub fn eval(&mut self, term: &Term, hint: Hint) -> Eval<Val> {
         let mut term = term;
-        // A long spine is no deep recursion.
+        // A loop in place of recursion, because spines may be long.
         loop {
             if let TermKind::Let(x, t, s) = term.kind() {
                 let named = Some(&x.hint).filter(|hint| &***hint != OPERAND);
@@ -315,7 +315,7 @@ impl<'a> Evaluator<'a> {
         if leaf.axes.is_empty() { Ok(self.emit.force(leaf)) } else { Err(ill_typed()) }
     }
 
-    /// Emits under a name: the first statement that takes one gets it.
+    /// Emits under a name, which the first statement that takes one gets.
     fn named<T>(&mut self, hint: Hint, emit: impl FnOnce(&mut Self) -> Eval<T>) -> Eval<T> {
         self.emit.hint = hint.cloned();
         let result = emit(self);
@@ -335,7 +335,7 @@ impl<'a> Evaluator<'a> {
     }
 }
 
-/// The problem, at the innermost term that it arose in.
+/// The problem, placed at the innermost term that caused it.
 fn place(mut problem: Box<Problem>, term: &Term) -> Box<Problem> {
     if problem.labels.is_empty() {
         problem.labels.push(lambada_source::Label { span: term.span(), text: String::new() });

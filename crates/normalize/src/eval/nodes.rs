@@ -1,5 +1,5 @@
-//! Values of recursive types: nodes. The constructor and the fields of one that is made here are
-//! known, and not read.
+//! Values of recursive types: nodes. The constructor and the fields of a node made here are known,
+//! and not read.
 
 use std::rc::Rc;
 
@@ -31,7 +31,7 @@ pub(super) fn make_node(
     Ok(Val::Node(Rc::new(NodeVal { known: Some((tag, args)), ..(*made).clone() })))
 }
 
-/// The fields of a node that has this constructor, by the names that they are given.
+/// The fields of a node with this constructor, under the names `names`.
 pub(super) fn fields(
     of: &mut Evaluator,
     handle: Atom,

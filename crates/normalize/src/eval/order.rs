@@ -1,5 +1,5 @@
-//! The order of differentiation: a derivative is taken of code that is complete, with all functions
-//! that it calls.
+//! The order of differentiation: only complete code is differentiated, with all functions that it
+//! calls.
 
 use std::collections::HashSet;
 
@@ -10,7 +10,7 @@ use crate::Eval;
 use crate::messages;
 use crate::rehearsal::called;
 
-/// Completes what a block calls; an error if that is what is being written around it.
+/// Completes the callees of a block; an error if one of them is under construction.
 pub(super) fn ready(of: &mut Evaluator, block: &Block) -> Eval<()> {
     if of.emit.library.is_empty() {
         return Ok(());
@@ -26,7 +26,7 @@ pub(super) fn ready(of: &mut Evaluator, block: &Block) -> Eval<()> {
     Ok(())
 }
 
-/// The functions that a block calls, and those that they call.
+/// The functions that a block calls, directly or through calls.
 fn reached(of: &Evaluator, block: &Block) -> HashSet<FnId> {
     let mut found = HashSet::new();
     let mut open: Vec<FnId> = called(&block.stms);

@@ -18,7 +18,7 @@ use crate::val::{Leaf, Val, part};
 #[derive(Default)]
 pub(crate) struct Results {
     pub leaves: Vec<Atom>,
-    /// Values of recursive types, and which leaves are their numbers.
+    /// Values of recursive types, each with the position of the leaf for its number.
     pub roots: Vec<(usize, Root)>,
 }
 
@@ -42,7 +42,7 @@ impl Results {
     }
 }
 
-/// The leaves of a value, stored; what is absent becomes zeros.
+/// The stored leaves of a value; an absent part becomes zeros.
 pub(crate) fn flatten(
     evaluator: &mut Evaluator,
     shape: &Shape,
@@ -93,11 +93,11 @@ pub(crate) fn flatten(
     Ok(())
 }
 
-/// The substitute for a part of a value, by its shape, the sizes of the arrays around it, and
-/// whether a variant is around it.
+/// The substitute for a part of a value, by its shape, the sizes of the enclosing arrays, and
+/// whether a variant encloses it.
 pub(crate) type Instead<'f> = dyn FnMut(&Shape, &Val, &[Atom], bool) -> Option<Val> + 'f;
 
-/// The value with others for some of its parts.
+/// The value with substitutes for some of its parts.
 pub(crate) fn replaced(shape: &Shape, value: &Val, instead: &mut Instead) -> Eval<Val> {
     replace(shape, value, &mut Vec::new(), false, instead)
 }

@@ -1,7 +1,7 @@
-//! Pullbacks: closures whose environment is what they need of the forward sweep, and how they are
-//! applied. One that adds to cells of the forward sweep can do so once: if that is in the same
-//! block, it does, and otherwise it runs the forward sweep again. One whose arrays have been kept
-//! with sizes of their own gets the sizes that its types say.
+//! Pullbacks: closures whose environment is the part of the forward sweep that they need, and their
+//! application. A pullback that adds to cells of the forward sweep can do so only once. In the
+//! block of the forward sweep it does; elsewhere it reruns the forward sweep. A pullback whose
+//! arrays were kept with other size names gets the sizes of its types.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -17,8 +17,8 @@ use crate::emit::Emit;
 use crate::val::{Code, CodeKind, Leaf, Pullback, Val};
 use crate::{Eval, ill_typed};
 
-/// The pullback of a function with this result at this point. `once`: the map for the block of
-/// the forward sweep, if it may be placed once there.
+/// The pullback of a function with this result at this point. `once`: the map that may be placed
+/// once, in the block of the forward sweep.
 pub(super) fn pullback(
     of: &mut Evaluator,
     map: anf::Lambda,
@@ -47,13 +47,13 @@ fn hints(of: &Evaluator, map: &anf::Lambda) -> HashMap<anf::Var, Rc<str>> {
     hints
 }
 
-/// A skeleton with the sizes that the types of its active leaves have: it may have been kept
-/// with sizes of its own.
+/// A skeleton with the sizes of its active leaves' types, because it may have been kept with other
+/// size names.
 fn with_sizes_of(of: &mut Evaluator, skeleton: &Val, types: &[anf::Ty], span: Span) -> Eval<Val> {
     Sizes { emit: &mut of.emit, types: types.iter(), span }.of(skeleton, 0)
 }
 
-/// What a pullback needs of its surroundings, arrays first: they say what their sizes are.
+/// The captured variables of a pullback, arrays first, because they determine the sizes.
 fn captures(of: &Evaluator, map: &anf::Lambda) -> Vec<Param> {
     let mut free = free_vars(&map.body);
     let sizes = map.params.iter().map(|p| &p.ty).chain(&map.results).flat_map(|ty| &ty.dims);
@@ -80,7 +80,8 @@ pub(super) fn pull(
     let [result, point, captured @ ..] = env else { return Err(ill_typed()) };
     let mut renaming = Renaming::new();
     let mut known: HashMap<anf::Var, Atom> = HashMap::new();
-    // A pullback that was made before may be applied to many cotangents.
+    // Whether the pullback was made outside the current block, which may apply it to many
+    // cotangents.
     let mut made_before = !captured.is_empty();
     for (p, value) in pullback.free.iter().zip(captured) {
         let (atom, dims) = arrays::matrix(of, value)?;
@@ -92,7 +93,7 @@ pub(super) fn pull(
                     known.insert(var, atom);
                     renaming.insert(var, atom);
                 }
-                // One size, which was kept with each array.
+                // One size, kept with each array.
                 Some(first) => {
                     of.emit.check_equal(*first, atom, pullback.span, ANOTHER_SIZE);
                 }
@@ -130,7 +131,7 @@ pub(super) fn pull(
 /// A linear map that may be placed once, in the block of its forward sweep.
 #[derive(Debug)]
 pub(super) struct Sweep {
-    /// The code of the map that may be placed anywhere, and its environment.
+    /// The code and environment of the map that may be placed anywhere.
     code: Rc<Code>,
     own: Vec<anf::Var>,
     home: usize,
@@ -138,8 +139,8 @@ pub(super) struct Sweep {
     map: anf::Lambda,
 }
 
-/// The map for a pullback with this environment, if its forward sweep is in this block and has
-/// not been used.
+/// The map for a pullback with this environment, if its forward sweep is in the current block and
+/// unused.
 fn sweep_of(of: &mut Evaluator, pullback: &Pullback, env: &Renaming) -> Option<anf::Lambda> {
     let is = |sweep: &Sweep| {
         let same = matches!(&sweep.code.kind, CodeKind::Pullback(p) if std::ptr::eq(p, pullback));
@@ -153,7 +154,7 @@ fn sweep_of(of: &mut Evaluator, pullback: &Pullback, env: &Renaming) -> Option<a
     Some(of.sweeps.swap_remove(at).map)
 }
 
-/// Is all in scope that the map mentions, and something of it bound in this very block?
+/// Whether all free variables of the map are in scope, and the current block binds at least one.
 fn in_block(of: &Evaluator, map: &anf::Lambda) -> bool {
     let bound = |x: &anf::Var| map.params.iter().any(|p| p.var == *x);
     let free: Vec<anf::Var> = free_vars(&map.body).into_iter().filter(|x| !bound(x)).collect();
@@ -161,7 +162,7 @@ fn in_block(of: &Evaluator, map: &anf::Lambda) -> bool {
     free.iter().all(|x| of.emit.in_scope(*x)) && free.iter().any(own)
 }
 
-/// Gives the arrays in a skeleton the sizes that the types of their active leaves have, in order.
+/// Sets the sizes of a skeleton's arrays to those of its active leaves' types, in order.
 struct Sizes<'a> {
     emit: &'a mut Emit,
     types: std::slice::Iter<'a, anf::Ty>,
@@ -169,7 +170,7 @@ struct Sizes<'a> {
 }
 
 impl Sizes<'_> {
-    /// The value under so many arrays.
+    /// The value inside `axes` arrays.
     fn of(&mut self, value: &Val, axes: usize) -> Eval<Val> {
         let emit = &self.emit;
         let active = |leaf: &Leaf| is_active(emit.elem_of(leaf));
@@ -182,7 +183,7 @@ impl Sizes<'_> {
         let first = self.types.as_slice().first().filter(|_| array.elem.any_leaf(&active));
         let extent = first.map_or(array.extent, |ty| ty.dims[axes]);
         let elem = self.of(&array.elem, axes + 1)?;
-        // Which constructors its elements have was kept with the other size.
+        // The constructors of the elements were kept with the other size.
         if axes == 0 && extent != array.extent {
             self.emit.check_equal(extent, array.extent, self.span, ANOTHER_SIZE);
         }
@@ -190,15 +191,15 @@ impl Sizes<'_> {
     }
 }
 
-/// Atoms for parameters.
+/// Maps parameters to atoms.
 pub(super) fn actual(params: &[Param], actuals: &[Atom]) -> Renaming {
     let mut renaming = Renaming::new();
     params.iter().zip(actuals).for_each(|(p, atom)| renaming.insert(p.var, *atom));
     renaming
 }
 
-/// Appends the statements of a block. Where no derivative follows, functions with rules are
-/// functions like others.
+/// Appends the statements of a block. Where no derivative follows, calls of functions with rules
+/// become ordinary.
 pub(super) fn adopt(of: &mut Evaluator, block: &mut anf::Block) -> Renaming {
     let written = match of.may_be_differentiated() {
         true => Renaming::new(),

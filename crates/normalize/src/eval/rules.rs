@@ -1,19 +1,18 @@
 //! Functions with rules. Where a derivative may follow, a call of such a function is a call of a
-//! function of the library, which has the rules as functions of the library, too; anywhere else it
-//! is a function like others.
+//! library function, whose rules are library functions, too. Elsewhere it is an ordinary function.
 //!
 //! ```text
 //!   f    (c…, x…)             the captured values, then the slots of the parameters
-//!   jvp  (c…, x…, y…, ẋ…)      y…: the slots of the result; ẋ…: the tangents of the slots that carry derivatives
+//!   jvp  (c…, x…, y…, ẋ…)      y…: the slots of the result; ẋ…: tangents of the active slots
 //!   vjp  (c…, x…, y…, ȳ…)
 //! ```
 //!
-//! A parameter that is a function has the slots of what it captures. Its tangent `df` is a function
-//! again: `df x` is the derivative of what `f x` is of these slots, along their tangents. Its
-//! cotangent is a sum over points with cotangents, each pulled back to these slots.
+//! A parameter that is a function has the slots of its captured values. Its tangent `df` is a
+//! function, too: `df x` is the derivative of `f x` with respect to these slots, along their
+//! tangents. Its cotangent is a sum over points with cotangents, each pulled back to these slots.
 //!
-//! * Assumes: a rule has the type that `core` says.
-//! * Gives: a function for every sketch of what is captured and of the arguments, as for recursive
+//! * Assumes: a rule has the type that `core` requires.
+//! * Gives: a function for every sketch of captured values and arguments, as for recursive
 //!   functions.
 
 pub(in crate::eval) mod functions;
@@ -38,36 +37,36 @@ use crate::sketch::{Sketch, Slots};
 use crate::val::{Closure, Code, CodeKind, Val};
 use crate::{Eval, ill_typed};
 
-/// Which rule.
+/// The kind of a rule.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Mode {
     Jvp,
     Vjp,
 }
 
-/// A function with rules that is being written for some sketches.
+/// A function with rules under construction, for some sketches.
 struct Subject<'a> {
     at: &'a RuledAt,
     code: &'a Rc<Code>,
-    /// Of what is captured, and of the parameters.
+    /// Sketches of the captured values, then of the parameters.
     sketches: &'a [Sketch],
     hints: &'a [Rc<str>],
     params: &'a [CoreTy],
     result: &'a CoreTy,
-    /// What is known of the results of the function, when it is written.
+    /// The known results of the function, once it is written.
     known: Vec<Option<Known>>,
 }
 
-/// The parameters of a rule, and the values that they stand for.
+/// The parameters of a rule, and the values made of them.
 struct Head {
     params: Vec<Param>,
-    /// What is captured, and the parameters of the function.
+    /// The captured values, then the parameters of the function.
     vals: Vec<Val>,
-    /// Of the function.
+    /// The result of the function.
     value: Val,
     /// The tangents of the parameters, or the cotangent of the result.
     inputs: Vec<Val>,
-    /// The types of what the rule gives.
+    /// The types of the rule's results.
     results: Vec<anf::Ty>,
 }
 
@@ -119,7 +118,7 @@ pub(super) fn invoke_ruled(
     of.named(hint, |this| this.call_function(function, filled, ty))
 }
 
-/// Writes the function, and its rules. While these are written, it has no derivative.
+/// Writes the function and its rules. Meanwhile it has no derivative.
 fn write_ruled(of: &mut Evaluator, id: FnId, mut subject: Subject) -> Eval<()> {
     let Subject { at, code, sketches, hints, result, .. } = subject;
     let name = at.ruled.name.clone();
@@ -231,7 +230,7 @@ fn rule_head(of: &mut Evaluator, subject: &Subject, mode: Mode) -> Eval<Head> {
         Mode::Vjp => std::slice::from_ref(&result),
     };
     let inputs = slots::instances(of, linear, tangents)?;
-    // Other numbers are zero.
+    // All other numbers are zero.
     let is_kept = |place: &Place| place.is_tag || is_active(place.elem);
     let inputs = inputs.iter().map(|val| leaves::without_numbers(of, val, &is_kept));
     let inputs = inputs.collect::<Eval<Vec<Val>>>()?;
@@ -280,7 +279,7 @@ fn apply_rule(
     })
 }
 
-/// The cotangents of the slots of the parameters, from what a rule gives.
+/// The cotangents of the parameters' slots, from the result of a rule.
 fn cotangents(
     of: &mut Evaluator,
     subject: &Subject,

@@ -1,5 +1,5 @@
-//! Definitions that are not functions: one that a recursive function mentions is evaluated before
-//! it is called, once, and passed.
+//! Definitions other than functions: if a recursive function mentions one, it is evaluated once,
+//! before the call, and passed.
 
 use lambada_anf::Stm;
 use lambada_core::{DefId, Term, TermKind};
@@ -9,8 +9,7 @@ use crate::Eval;
 use crate::sketch::Sketch;
 use crate::val::{CodeKind, Val};
 
-/// The definitions to pass to a code that is called with arguments of these sketches, and their
-/// values.
+/// The definitions to pass to a code called with arguments of these sketches, and their values.
 pub(super) fn shared(
     of: &mut Evaluator,
     number: i64,
@@ -34,8 +33,7 @@ pub(super) fn shared(
     Ok((shared, vals))
 }
 
-/// Adds the definitions that are not functions, and that a term mentions or a function that it
-/// mentions.
+/// Adds the definitions other than functions that a term mentions, directly or through functions.
 fn constants_in(of: &Evaluator, term: &Term, visited: &mut Vec<DefId>, found: &mut Vec<DefId>) {
     for id in term.globals() {
         if visited.contains(&id) {
@@ -51,7 +49,7 @@ fn constants_in(of: &Evaluator, term: &Term, visited: &mut Vec<DefId>, found: &m
     }
 }
 
-/// The value of a definition that is not a function, if it cannot fail.
+/// The value of a definition other than a function, if it cannot fail.
 fn constant(of: &mut Evaluator, id: DefId) -> Eval<Option<Val>> {
     if let Some(value) = evaluated(of, id) {
         return Ok(Some(value.clone()));
@@ -74,7 +72,7 @@ fn constant(of: &mut Evaluator, id: DefId) -> Eval<Option<Val>> {
     Ok(None)
 }
 
-/// The value of a definition that has been evaluated where it is visible here.
+/// The value of an evaluated definition, if visible here.
 pub(super) fn evaluated<'e>(of: &'e Evaluator, id: DefId) -> Option<&'e Val> {
     of.local.env.constant(id).filter(|value| of.is_visible(value))
 }

@@ -1,4 +1,4 @@
-//! What of a value is static: its sketch.
+//! The sketch of a value, its static part.
 
 use std::rc::Rc;
 
@@ -10,7 +10,7 @@ use crate::sketch::Sketch;
 use crate::val::{Closure, CodeKind, FunVal, Leaf, NodeVal, Val};
 use crate::{Eval, ill_typed};
 
-/// The sketch of all values of a type. Functions in it are those that only run time knows.
+/// The sketch of all values of a type. Only run time knows the functions in it.
 pub(crate) fn canonical(of: &Evaluator, ty: &CoreTy) -> Sketch {
     match ty {
         CoreTy::Scalar(elem) => Sketch::Leaf((*elem).into()),
@@ -32,8 +32,8 @@ pub(crate) fn all(of: &Evaluator, types: &[CoreTy]) -> Vec<Sketch> {
     types.iter().map(|ty| canonical(of, ty)).collect()
 }
 
-/// The sketch of a value of a type. `path`: the codes whose environments are around; one that
-/// occurs in its own environment is only known at run time.
+/// The sketch of a value of a type. `path`: the codes of the enclosing environments. Only run time
+/// knows a code that occurs in its own environment.
 pub(crate) fn sketch(of: &Evaluator, val: &Val, ty: &CoreTy, path: &mut Vec<i64>) -> Eval<Sketch> {
     if let Val::Acc(_) = val {
         return untyped(of, val, path);
@@ -82,7 +82,7 @@ fn closures(of: &Evaluator, fun: &FunVal, ty: &CoreTy, path: &mut Vec<i64>) -> E
     Ok(Sketch::Fun { tag: constant(&fun.tag), alternatives })
 }
 
-/// The sketches of what a closure captures.
+/// The sketches of a closure's captured values.
 fn environment(of: &Evaluator, closure: &Closure, path: &mut Vec<i64>) -> Eval<Vec<Sketch>> {
     match &closure.code.kind {
         CodeKind::Lambda { free, .. } => {
@@ -98,7 +98,7 @@ fn environment(of: &Evaluator, closure: &Closure, path: &mut Vec<i64>) -> Eval<V
     }
 }
 
-/// The sketches of what a closure captures, where functions in it are only known at run time.
+/// The sketches of a closure's captured values, if only run time knows the functions in them.
 pub(crate) fn captured(of: &Evaluator, closure: &Closure) -> Eval<Vec<Sketch>> {
     match &closure.code.kind {
         CodeKind::Lambda { free, .. } => Ok(free.iter().map(|x| canonical(of, &x.ty)).collect()),
@@ -107,7 +107,7 @@ pub(crate) fn captured(of: &Evaluator, closure: &Closure) -> Eval<Vec<Sketch>> {
     }
 }
 
-/// The sketch of a value whose type is not known, such as the skeleton of a result.
+/// The sketch of a value of unknown type, such as the skeleton of a result.
 fn untyped(of: &Evaluator, val: &Val, path: &mut Vec<i64>) -> Eval<Sketch> {
     let list = |vals: &[Val], path: &mut Vec<i64>| {
         vals.iter().map(|v| untyped(of, v, path)).collect::<Eval<Vec<_>>>()
@@ -132,13 +132,13 @@ fn untyped(of: &Evaluator, val: &Val, path: &mut Vec<i64>) -> Eval<Sketch> {
     })
 }
 
-/// A node of which only the handle is known.
+/// A node with a known handle only.
 pub(crate) fn node_val(of: &Evaluator, ty: &CoreTy, handle: Leaf) -> Val {
     let is_data = of.types.is_data_inside(of.program, ty);
     Val::Node(Rc::new(NodeVal { ty: ty.clone(), handle, known: None, is_data }))
 }
 
-/// A tag that is known.
+/// The number of a known tag.
 fn constant(tag: &Leaf) -> Option<i64> {
     tag.constant().map(|value| value.int())
 }

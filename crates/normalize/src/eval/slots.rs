@@ -1,4 +1,4 @@
-//! The slots of sketches: parameters for them, what fills them, and the values that they make.
+//! The slots of sketches: parameters for slots, atoms that fill them, and values made of them.
 
 use std::cell::Cell;
 use std::collections::HashSet;
@@ -66,8 +66,8 @@ pub(crate) fn parameters(of: &mut Evaluator, slots: &Slots) -> (Vec<Param>, Vec<
     (params, accumulators.collect())
 }
 
-/// New variables for slots that stand behind those of some atoms. What fills them is added to
-/// the atoms: the variables, but for what is known from the position and the atoms before.
+/// New variables for slots that follow those of `atoms`. Appends the atoms that fill the slots: the
+/// variables, except where `known` finds an atom from the position and the atoms before.
 pub(super) fn variables(
     of: &mut Evaluator,
     slots: &[Slot],
@@ -85,7 +85,7 @@ pub(super) fn variables(
 
 // Values
 
-/// Takes the slots of a sketch from a value; those of an absent one are zeros, and of size 0.
+/// Takes the atoms of a sketch's slots from a value; zeros of size 0 if the value is absent.
 pub(crate) fn fill(
     of: &mut Evaluator,
     sketch: &Sketch,
@@ -169,14 +169,14 @@ fn fill_node(of: &mut Evaluator, ty: &CoreTy, val: Option<&Val>, to: &mut Filled
     Ok(())
 }
 
-/// The slots of several values.
+/// The atoms that fill the slots of several values.
 pub(crate) fn filled(of: &mut Evaluator, sketches: &[Sketch], vals: &[Val]) -> Eval<Filled> {
     let mut filled = Filled::default();
     fill_list(of, sketches, Some(vals), &mut filled)?;
     Ok(filled)
 }
 
-/// The values of some sketches, from what fills their slots.
+/// The values of some sketches, from the atoms that fill their slots.
 pub(crate) fn instances(
     of: &mut Evaluator,
     sketches: &[Sketch],
@@ -187,7 +187,7 @@ pub(crate) fn instances(
     sketches.iter().map(|s| instantiate(of, s, &mut from, 0)).collect()
 }
 
-/// The value of a sketch inside of `rank` arrays.
+/// The value of a sketch inside `rank` arrays.
 pub(crate) fn instantiate(
     of: &mut Evaluator,
     sketch: &Sketch,
@@ -277,7 +277,7 @@ pub(crate) fn node_type(of: &mut Evaluator, ty: &CoreTy) -> NodeId {
     node
 }
 
-/// The recursive type of nodes; none for functions.
+/// The recursive type of nodes; `None` for functions.
 pub(crate) fn variant_of(of: &Evaluator, node: NodeId) -> Option<TypeId> {
     of.library.variant_of(node)
 }

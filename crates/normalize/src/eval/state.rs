@@ -1,7 +1,7 @@
 //! `loop state = init … do body`: the leaves of the state are the parameters of the loop, its
-//! structure is static. The structure is found by iteration: it starts as that of `init`, and grows
-//! by the constructors and closures that the body adds until it is stable. Sizes inside of variants
-//! and closures that an iteration changes are state themselves ([`super::changing`]).
+//! structure is static. The structure is a fixed point: it starts as that of `init`, and grows by
+//! the constructors and closures that the body adds until it is stable. Sizes inside variants and
+//! closures that an iteration changes are state themselves ([`super::changing`]).
 
 use std::collections::{HashMap, HashSet};
 
@@ -24,30 +24,29 @@ use crate::messages;
 use crate::val::{Leaf, Val};
 use crate::{Eval, ill_typed};
 
-/// A structure that still grows after so many rounds grows forever.
+/// Maximal number of rounds: a structure that still grows after them counts as growing forever.
 const ROUNDS: usize = 12;
 
-/// A loop of at most so many known iterations is unrolled, if its structure grows.
+/// Maximal number of known iterations of a loop that is unrolled because its structure grows.
 const UNROLLED: i64 = 256;
 
 const CHANGES: &str = "the loop's state changes size: {0} becomes {1}";
 
-/// An iteration that is not the last word: the state before and after it, and the functions in it
-/// that it has changed.
+/// A candidate iteration: the state before and after it, and the functions in the state that it has
+/// changed.
 struct Before {
     state: Val,
     next: Val,
     changed: Changed,
 }
 
-/// The states that loops inside of the one that is being written have got, by the numbers of their
-/// variables. The body of a loop is evaluated for each candidate of its state, and with it the
-/// loops inside: these begin with the state that they have had before, so that evaluations do not
-/// multiply from loop to loop. It is a guess, and no more: one that is too general costs what it
-/// computes, one that does not fit is made to.
+/// The states found for loops inside the current one, by variable number. The body of a loop is
+/// evaluated for each candidate of its state, and with it the inner loops. These start with their
+/// earlier state, so that evaluations do not multiply from loop to loop. The state is only a guess:
+/// one that is too general costs unneeded computation, and one that does not fit is generalized.
 #[derive(Default)]
 pub(super) struct Found {
-    /// How many loops are being written around.
+    /// The number of enclosing loops under construction.
     depth: usize,
     states: HashMap<u32, Val>,
 }
@@ -114,7 +113,7 @@ fn loop_from(
             if let Some(value) = unroll(of, state, &init, kind, extent, body)? {
                 return Ok(value);
             }
-            // What grows for ever is known to run time only.
+            // Only run time knows a function that grows forever.
             let nodes = match &previous {
                 Some(Before { state: s, next, changed }) => {
                     carried::with_nodes(of, &init, (s, next), &state.ty, changed)?
@@ -153,7 +152,7 @@ fn loop_from(
         }
         of.emit.leave();
         let Iteration { state: before, next, .. } = iteration;
-        // Functions that become nodes are nodes from the beginning.
+        // Functions that become nodes are nodes from the start.
         let nodes = match stable {
             true => carried::with_nodes(of, &init, (&before, &next), &state.ty, &changed)?,
             false => None,
@@ -170,8 +169,8 @@ fn loop_from(
     }
 }
 
-/// A first candidate, if the loop has had a state before, inside of the same loop. Functions
-/// are left out: they are nodes or not, and may add to accumulators that are there no more.
+/// A first candidate, if the loop had a state before inside the same outer loop. Functions are left
+/// out, because they may be nodes or not, and may add to accumulators that no longer exist.
 fn guess(of: &Evaluator, var: &CoreVar, init: &Val) -> (Option<Before>, Pairs) {
     let known = of.found.states.get(&var.id).filter(|_| of.found.depth > 0);
     match known.filter(|known| known.is_first_order() && init.is_first_order()) {
@@ -184,8 +183,8 @@ fn guess(of: &Evaluator, var: &CoreVar, init: &Val) -> (Option<Before>, Pairs) {
     }
 }
 
-/// Runs the body once on a state of the structure of the parts. The block of the parameters
-/// stays open.
+/// Runs the body once on a state with the structure of the parts. The block of the parameters stays
+/// open.
 fn iteration(
     of: &mut Evaluator,
     var: &CoreVar,
@@ -223,8 +222,8 @@ fn iteration(
     })
 }
 
-/// Calls the variables of a value that `to_name` chooses after the parts that they are: `z_x`
-/// for the field `x` of `z`, and the names of a hint `(y, z)`.
+/// Names those variables of a value that `to_name` chooses after their parts: `z_x` for the field
+/// `x` of `z`, and the names of a hint `(y, z)`.
 fn name_parts(
     of: &mut Evaluator,
     state: &Val,
@@ -264,8 +263,8 @@ fn name_atom(of: &mut Evaluator, atom: Atom, hint: &str, to_name: &dyn Fn(&Names
     var.into_iter().for_each(|var| of.emit.names.rename(var, hint));
 }
 
-/// Calls parts of a value that have no name, or only that of the whole, after the variable that
-/// it is bound to.
+/// Names the parts of a value that have no name, or only that of the whole, after the variable
+/// bound to it.
 pub(super) fn name_value(of: &mut Evaluator, var: &CoreVar, value: &Val) {
     let whole = matches!(value, Val::Leaf(_) | Val::Array(_));
     name_parts(of, value, &var.ty, &var.hint, &|names, part| {
@@ -274,7 +273,7 @@ pub(super) fn name_value(of: &mut Evaluator, var: &CoreVar, value: &Val) {
     });
 }
 
-/// Writes the loop. The block of the parameters is open.
+/// Writes the loop, while the block of the parameters is open.
 fn finish(of: &mut Evaluator, iteration: Iteration, init: &Val, span: Span) -> Eval<Val> {
     let Iteration { state, params, carried, driver, next, mut body } = iteration;
     let mut feed = Feed::new(&params, &carried, Some(span));
@@ -330,8 +329,8 @@ fn unroll(
     Ok(Some(state))
 }
 
-/// The loop without parameters that no iteration changes, the parameters that are left, and what
-/// the others are.
+/// Removes loop parameters that no iteration changes. Returns the loop, the remaining parameters,
+/// and the values of the removed ones.
 fn without_constants(
     params: Vec<Param>,
     inits: Vec<Atom>,
@@ -359,14 +358,14 @@ fn without_constants(
     (Exp::Nest(Nest::Loop { params: kept.clone(), inits: first, kind, body }), kept, constant)
 }
 
-/// Makes a state of parameters. What says which constructor or closure a value is stays static
-/// while it can; so do captured values.
+/// Makes a state of parameters. The choice of constructors and closures stays static as long as
+/// possible; so do captured values.
 struct Shape {
     /// The level of the block of the parameters.
     level: usize,
     hint: std::rc::Rc<str>,
     params: Vec<Param>,
-    /// Sizes that an iteration before has found to change.
+    /// Sizes that an earlier iteration changed.
     changing: Pairs,
     carried: Carried,
 }
@@ -378,7 +377,7 @@ impl Shape {
         var
     }
 
-    /// A size that is state itself.
+    /// A size that is itself state.
     fn carried(&mut self, emit: &mut Emit) -> Atom {
         let hint = self.hint.clone();
         let known = self.param(emit, &format!("{hint}_sized"), Ty::bool());
@@ -398,7 +397,7 @@ impl Merge for Shape {
             let outer = if changes { None } else { emit.outer_form(first, level) };
             return Ok(outer.unwrap_or_else(|| self.carried(emit)));
         }
-        // The first state was there before the loop, and so were its sizes.
+        // The initial state exists before the loop, and so do its sizes.
         let outer = parts.iter().flatten().find_map(|size| emit.outer_form(*size, level));
         outer.ok_or_else(ill_typed)
     }
@@ -421,8 +420,8 @@ impl Merge for Shape {
     }
 }
 
-/// Can the state take the next one as it is: are its static parts the same, and are all its
-/// closures and constructors foreseen?
+/// Whether the state can take the next one unchanged: its static parts are equal, and it foresees
+/// all closures and constructors.
 fn covers(state: &Val, next: &Val, params: &[Param]) -> bool {
     if next.is_absent() && state.same_kind(next) {
         return true;
@@ -441,7 +440,7 @@ struct Feed<'a> {
     results: Vec<Option<Atom>>,
     positions: HashMap<Var, usize>,
     carried: &'a Carried,
-    /// The loop, where sizes are to be checked.
+    /// The loop, if sizes must be checked.
     span: Option<Span>,
 }
 
@@ -451,7 +450,7 @@ impl<'a> Feed<'a> {
         Feed { results: vec![None; params.len()], positions, carried, span }
     }
 
-    /// A size that is state: that of the value where it is active, else what it has been.
+    /// A size that is state: that of the value if the value is active, else the previous one.
     fn carry(
         &mut self,
         emit: &mut Emit,

@@ -1,8 +1,8 @@
-//! Values of recursive types at the boundary: the entry makes nodes of the rows that it takes (see
-//! [`crate::shape::Table`]), in one loop, for a row stands after those that it contains. It gives
-//! rows by two functions of the library for each type: `measure` says how many rows, integers and
-//! reals a value takes, `write` adds them to accumulators, and each value its number to what
-//! contains it.
+//! Values of recursive types at the boundary. The entry makes nodes of its input rows (see
+//! [`crate::shape::Table`]) in one loop, because a row stands after the rows that it contains. Two
+//! library functions per type make the output rows: `measure` computes the numbers of rows,
+//! integers and reals of a value, and `write` adds them to accumulators and returns the value's
+//! number for the enclosing value.
 
 pub(crate) mod plant;
 pub(crate) mod write;
@@ -16,20 +16,20 @@ use crate::emit::Emit;
 use crate::sketch::Slot;
 use crate::val::Leaf;
 
-/// What is said where rows that have been given are not those of values.
+/// The message for malformed input rows.
 const NOT_ROWS: &str =
     "the rows of a recursive type are not well formed: {0} is out of range for size {1}";
 
-/// What is said of the constructor of a row, or of a variant in it, that its type does not have.
+/// The message for a tag that its type does not have, of a row or of a variant in it.
 const NO_CONSTRUCTOR: &str = "the rows of a recursive type are not well formed: {0} is no constructor, these are numbered from 0, and there are {1}";
 
-/// What is said of a row that contains itself, or one that stands behind it.
+/// The message for a row that contains itself or a later row.
 const NOT_BEFORE: &str = "the rows of a recursive type are not well formed: row {1} contains row {0}, and a row stands behind those that it contains";
 
-/// What is said of a field that is a row of another type.
+/// The message for a field that is a row of another type.
 const OTHER_TYPE: &str = "the rows of a recursive type are not well formed: row {1} contains row {0}, which is of another type";
 
-/// Rows that are taken: the columns, and their sizes.
+/// Input rows: the columns, and their sizes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rows {
     pub tags: Atom,
@@ -37,7 +37,7 @@ pub(crate) struct Rows {
     pub reals_at: Atom,
     pub ints: Atom,
     pub reals: Atom,
-    /// How many rows, integers and reals.
+    /// The numbers of rows, integers and reals.
     pub sizes: [Atom; 3],
 }
 
@@ -48,7 +48,7 @@ pub(crate) struct Root {
     pub extents: Vec<Atom>,
 }
 
-/// Does a slot hold reals?
+/// Whether a slot holds reals.
 fn is_real(slot: &Slot) -> bool {
     slot.elem == ScalarTy::Real
 }
@@ -58,7 +58,7 @@ fn product(emit: &mut Emit, dims: &[Atom]) -> Atom {
     dims.iter().fold(Atom::int(1), |all, dim| emit.prim(Prim::MulInt, &[all, *dim]))
 }
 
-/// The place of an element in an array that lies at `base`, row by row.
+/// The index of an element of an array that starts at `base`, in row-major order.
 fn linear(emit: &mut Emit, base: Atom, dims: &[Atom], at: &[Atom]) -> Atom {
     let offset = dims.iter().zip(at).fold(Atom::int(0), |offset, (dim, index)| {
         let row = emit.prim(Prim::MulInt, &[offset, *dim]);
@@ -74,7 +74,7 @@ fn add_at(emit: &mut Emit, column: &Param, place: Atom, value: Atom) {
     emit.push(Vec::new(), op);
 }
 
-/// A truth value as 0 or 1.
+/// A boolean as 0 or 1.
 fn as_number(emit: &mut Emit, x: Atom, elem: Elem) -> Atom {
     match elem {
         Elem::Scalar(ScalarTy::Bool) => {

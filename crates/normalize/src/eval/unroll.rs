@@ -1,9 +1,9 @@
-//! Recursion whose end is known: a call with an `int` or a node that is known is written out, if
-//! few calls are all that it takes. What does not end soon is undone, and called.
+//! Recursion of known end: a call with a known `int` or node is written out if it takes few calls.
+//! If it does not end soon, the evaluator undoes it and emits a call.
 //!
-//! A recursion that differentiates itself cannot be called. Where there is one, the program is
-//! written anew, with more calls and with loops written out whose index a function is given:
-//! `for k < 4 => d k f x` is `[d 0 f x, d 1 f x, d 2 f x, d 3 f x]`.
+//! A recursion that differentiates itself cannot be called. If the program has one, it is written
+//! anew, with higher limits, and loops are written out if a function takes their index: `for k < 4
+//! => d k f x` is `[d 0 f x, d 1 f x, d 2 f x, d 3 f x]`.
 
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -18,30 +18,30 @@ use crate::Eval;
 use crate::messages;
 use crate::val::{Closure, Val};
 
-/// The most calls that one recursion is written out as.
+/// Maximal number of calls written out for one recursion.
 const CALLS: usize = 64;
 
-/// The most statements.
+/// Maximal number of statements.
 const STATEMENTS: usize = 1000;
 
-/// The most calls, where the order of a derivative depends on them.
+/// Maximal number of calls, if the order of a derivative depends on them.
 const CALLS_OF_ORDER: usize = 1024;
 
-/// The most statements, where the order of a derivative depends on them.
+/// Maximal number of statements, if the order of a derivative depends on them.
 const STATEMENTS_OF_ORDER: usize = 200_000;
 
-/// The most iterations that a loop is written out as, where the order of a derivative may depend on
-/// which one it is.
+/// Maximal number of iterations written out for a loop, if the order of a derivative may depend on
+/// the index.
 const ITERATIONS_OF_ORDER: i64 = 64;
 
-/// What is being written out.
+/// The recursion that is being written out.
 #[derive(Debug, Default)]
 pub(super) struct Unrolled {
     active: Vec<Active>,
     calls: usize,
-    /// Up to how many statements.
+    /// Maximal number of statements.
     until: usize,
-    /// The code whose calls have become too many.
+    /// The code that has exceeded the number of calls.
     over: Option<i64>,
 }
 
@@ -52,11 +52,11 @@ struct Active {
     number: i64,
     /// The environment and the arguments.
     vals: Vec<Val>,
-    /// Which of them are known.
+    /// The positions of the known ones among `vals`.
     known: Vec<usize>,
 }
 
-/// How many calls, and how many statements, a recursion is written out as.
+/// Maximal numbers of calls and of statements that one recursion is written out as.
 fn limits(of: &Evaluator) -> (usize, usize) {
     match of.by_order {
         true => (CALLS_OF_ORDER, STATEMENTS_OF_ORDER),
@@ -64,9 +64,9 @@ fn limits(of: &Evaluator) -> (usize, usize) {
     }
 }
 
-/// The number of iterations of a loop that is written out, because its body is a number or
-/// hands one that the index gives to a function, and the order of derivatives may depend on it.
-/// Nothing for a loop that stays one.
+/// The trip count of a loop that is written out, because its body is a number or passes one derived
+/// from the index to a function, and the order of derivatives may depend on it. `None` for a loop
+/// that stays a loop.
 pub(super) fn iterations(of: &Evaluator, i: &Var, extent: Atom, body: &Term) -> Option<i64> {
     let Atom::Lit(Scalar::Int(count)) = extent else { return None };
     let few = (1..=ITERATIONS_OF_ORDER).contains(&count);
@@ -74,7 +74,7 @@ pub(super) fn iterations(of: &Evaluator, i: &Var, extent: Atom, body: &Term) -> 
     (of.by_order && few && decides()).then_some(count)
 }
 
-/// A call of a recursive function as its body, if that ends; nothing if it is better called.
+/// The body of a recursive call, if it ends; `None` if a call is better.
 pub(super) fn unrolled(
     of: &mut Evaluator,
     closure: &Closure,
@@ -103,7 +103,7 @@ pub(super) fn unrolled(
             written_out(of, closure, xs, call, hint).map(Some)
         }
         None if !is_known => Ok(None),
-        // One that does not end, inside of one that must be written out, is undone alone.
+        // A recursion without end inside one that must be written out is undone alone.
         None if is_first || of.by_order => begin(of, closure, xs, call, hint),
         None => written_out(of, closure, xs, call, hint).map(Some),
     }
@@ -138,7 +138,7 @@ fn begin(
         of.local.unrolled.calls = 0;
     }
     let result = written_out(of, closure, xs, call, hint);
-    // Without another recursion around, it is this one whatever its code.
+    // Without an enclosing recursion it is this one, whatever its code.
     let is_over = |over: &mut i64| around == 0 || *over == number;
     if of.local.unrolled.over.take_if(is_over).is_none() {
         return result.map(Some);
@@ -152,7 +152,7 @@ fn begin(
     Ok(None)
 }
 
-/// Whether no test can tell a call from the one before by what is known.
+/// Whether the known values do not distinguish a call from the one before.
 fn stands_still(before: &[Val], now: &[Val]) -> bool {
     before.iter().zip(now).all(|(a, b)| match (a, b) {
         (Val::Leaf(a), Val::Leaf(b)) => b.atom.as_var().is_some() || a == b,
@@ -162,7 +162,7 @@ fn stands_still(before: &[Val], now: &[Val]) -> bool {
     })
 }
 
-/// Whether a term applies a function to something that is computed from one of the variables.
+/// Whether a term applies a function to a value computed from one of the variables.
 fn hands_on(term: &Term, from: &mut HashSet<u32>) -> bool {
     let mentions = |term: &Term, from: &HashSet<u32>| {
         term.free_vars().iter().any(|var| from.contains(&var.id))
@@ -181,7 +181,7 @@ fn hands_on(term: &Term, from: &mut HashSet<u32>) -> bool {
     stack::deeper(|| term.scoped_children().iter().any(|(_, child)| hands_on(child, from)))
 }
 
-/// An `int` or a constructor that is known.
+/// Whether a value is a known `int` or constructor.
 fn is_known(val: &Val) -> bool {
     if let Val::Leaf(leaf) = val {
         return leaf.prefix.is_empty() && matches!(leaf.atom, Atom::Lit(Scalar::Int(_)));

@@ -1,5 +1,5 @@
-//! Values of recursive types as rows of arrays, and back (see [`Table`]). A row stands after those
-//! that it contains.
+//! Values of recursive types as rows of arrays, and back (see [`Table`]). A row stands after the
+//! rows that it contains.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use lambada_prim::{Data as Elements, Scalar, ScalarTy, Tensor};
 use super::Part;
 use crate::shape::{Shape, Table};
 
-/// Rows that are being written.
+/// Rows under construction.
 pub(crate) struct Writer<'a> {
     table: &'a Table,
     tags: Vec<i64>,
@@ -17,7 +17,7 @@ pub(crate) struct Writer<'a> {
     reals_at: Vec<i64>,
     ints: Vec<i64>,
     reals: Vec<f64>,
-    /// The numbers of values that are there, and will be part of another one.
+    /// The numbers of values with rows that will be part of another value.
     inside: HashMap<*const Data, i64>,
 }
 
@@ -28,8 +28,8 @@ impl<'a> Writer<'a> {
         Writer { table, tags, ints_at, reals_at, ints, reals, inside: HashMap::new() }
     }
 
-    /// Adds the rows of a value, those of the values in it first; gives its number. In a loop: it
-    /// may be a million values deep.
+    /// Adds the rows of a value, those of inner values first; returns its number. Uses a loop,
+    /// because a value may be a million levels deep.
     pub fn add(&mut self, id: TypeId, data: &Data) -> Result<i64, String> {
         if let Some(number) = self.inside.remove(&std::ptr::from_ref(data)) {
             return Ok(number);
@@ -47,7 +47,7 @@ impl<'a> Writer<'a> {
         self.inside.remove(&std::ptr::from_ref(data)).ok_or_else(|| "no value".to_string())
     }
 
-    /// The values of recursive types that a value contains, not those inside of these.
+    /// The values of recursive types directly in a value, not those inside them.
     fn values_in<'d>(&self, id: TypeId, data: &'d Data, found: &mut Vec<(TypeId, &'d Data, bool)>) {
         let Data::Con { name, args, .. } = data else { return };
         for (_, fields) in self.table.constructors(id).iter().filter(|(c, _)| c == name) {
@@ -55,7 +55,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Adds the row of a value; those of the values in it are there.
+    /// Adds the row of a value whose inner values have rows.
     fn add_row(&mut self, id: TypeId, data: &Data) -> Result<i64, String> {
         let Data::Con { name, args, .. } = data else {
             return Err(super::misfit(&self.names(id), data));
@@ -81,7 +81,7 @@ impl<'a> Writer<'a> {
         super::quoted(self.table.constructors(id), " or ")
     }
 
-    /// Adds a field, inside of `depth` arrays.
+    /// Adds a field, inside `depth` arrays.
     fn record(&mut self, shape: &Shape, leaves: &[Tensor], depth: usize) {
         match shape {
             Shape::Scalar(_) | Shape::Node(_) => match &leaves[0].data {
@@ -131,7 +131,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// The values of recursive types in a part of a value. What does not fit is found later.
+/// The values of recursive types in a part of a value. Misfits are reported later.
 fn values_at<'d>(shape: &Shape, data: &'d Data, found: &mut Vec<(TypeId, &'d Data, bool)>) {
     match (shape, data) {
         (Shape::Node(id), data) => found.push((*id, data, false)),
@@ -154,13 +154,13 @@ fn values_at<'d>(shape: &Shape, data: &'d Data, found: &mut Vec<(TypeId, &'d Dat
     }
 }
 
-/// Rows that are read: the values that are not part of another one yet.
+/// Rows under decoding: values that are not part of another value yet.
 #[derive(Default)]
 pub(crate) struct Reader {
     values: Vec<Option<Data>>,
 }
 
-/// Where the fields of a row are.
+/// The position of a row's fields.
 struct Cursor<'a> {
     ints: &'a Elements,
     reals: &'a Elements,
@@ -189,7 +189,7 @@ impl Reader {
         reader
     }
 
-    /// The value of a number; each is taken once.
+    /// The value of a number; each can be taken once.
     pub fn take(&mut self, number: i64) -> Data {
         let value = self.values.get_mut((number - 1) as usize).and_then(Option::take);
         value.expect("a row is part of one value, which stands after it")
@@ -197,7 +197,7 @@ impl Reader {
 }
 
 impl Cursor<'_> {
-    /// The leaves of a field, inside of arrays of these sizes.
+    /// The leaves of a field, inside arrays of these sizes.
     fn field(&mut self, shape: &Shape, dims: &mut Vec<usize>, leaves: &mut Vec<Tensor>) {
         match shape {
             Shape::Scalar(elem) => leaves.push(self.leaf(*elem, dims)),

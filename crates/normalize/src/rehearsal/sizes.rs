@@ -1,16 +1,16 @@
-//! Sizes that are equal because a check says so.
+//! Sizes that are equal because of a check.
 //!
-//! * *Assumes* code whose checks dominate what relies on them.
-//! * *Gives* whether types in it rest on sizes being equal that have different names, and which
-//!   checks say that sizes are equal.
+//! * *Assumes* code whose checks dominate the code that relies on them.
+//! * *Gives* whether its types rest on the equality of sizes with different names, and which checks
+//!   compare sizes.
 
 use std::collections::{HashMap, HashSet};
 
 use lambada_anf::{Atom, Exp, Library, Nest, Op, Out, Param, Renaming, Stm, Ty, Var};
 use lambada_prim::{Prim, ScalarTy};
 
-/// The types that atoms are wanted as, such as the results of a block. In a type, the variables
-/// stand for the atoms.
+/// Atoms with the types that their context requires, such as the results of a block. In a type, the
+/// variables stand for the atoms.
 pub(super) struct Wanted {
     pub vars: Vec<Atom>,
     pub types: Vec<Ty>,
@@ -38,12 +38,12 @@ impl Wanted {
     }
 }
 
-/// What is known of variables: of a block, and of the free ones in it.
+/// Facts about the variables of a block, free ones included.
 #[derive(Default)]
 pub(super) struct Sizes {
     /// The sizes of arrays and accumulators.
     pub types: HashMap<Var, Vec<Atom>>,
-    /// Conditions that do not depend on whether integers are equal.
+    /// Conditions that do not depend on the equality of integers.
     unequal: HashSet<Var>,
 }
 
@@ -52,7 +52,7 @@ impl Sizes {
         self.types.extend(params.iter().map(|p| (p.var, p.ty.dims.clone())));
     }
 
-    /// Notes what statements bind.
+    /// Records the variables of statements.
     pub(super) fn read(&mut self, stms: &[Stm]) {
         for stm in stms {
             stm.each(&mut |stm| {
@@ -72,17 +72,17 @@ impl Sizes {
         }
     }
 
-    /// Whether it is a check that may say that sizes are equal.
+    /// Whether it is a check that may compare sizes.
     pub(super) fn compares(&self, stm: &Stm) -> bool {
         matches!(&stm.exp, Exp::Op(Op::Check { cond: Atom::Var(var), .. }) if !self.unequal.contains(var))
     }
 
-    /// Do types here rest on sizes being equal that have different names?
+    /// Whether types here rest on the equality of sizes with different names.
     pub(super) fn relied_on(&self, stms: &[Stm], library: &Library) -> bool {
         stms.iter().any(|stm| stm.any(&mut |stm| !self.fits(stm, library)))
     }
 
-    /// Has each atom the type that it is wanted as?
+    /// Whether each atom has its required type.
     fn against(&self, atoms: &[Atom], wanted: &Wanted) -> bool {
         atoms.iter().zip(wanted.of(atoms)).all(|(atom, ty)| self.dims(*atom) == ty.dims)
     }

@@ -1,4 +1,4 @@
-//! Drawn programs: whatever the meaning of core is, the normalized program does the same.
+//! Generated programs: the normalized program agrees with the meaning of core.
 
 use lambada_anf::Random;
 use lambada_core::{
@@ -31,7 +31,7 @@ fn con(ty: &Ty, tag: usize, args: Vec<Term>) -> Term {
     Term::new(TermKind::Con(tag, args), ty.clone(), Span::default())
 }
 
-/// The types that are drawn; functions are among them.
+/// The drawn types, functions among them.
 fn types(figure: &Ty) -> Vec<Ty> {
     let real_pair = Ty::tuple([Ty::REAL, reals()]);
     let endo = Ty::fun(Ty::REAL, Ty::REAL);
@@ -222,7 +222,7 @@ impl Draw {
         }
     }
 
-    /// A small term: a variable where there is one.
+    /// A small term: a variable, if one of the type is in scope.
     fn leaf(&mut self, ty: &Ty) -> Term {
         let fitting: Vec<Var> = self.scope.iter().filter(|x| x.ty == *ty).cloned().collect();
         if !fitting.is_empty() && self.below(5) > 0 {
@@ -244,7 +244,7 @@ impl Draw {
     }
 }
 
-/// A function of a real, an integer and an array: its program, and its code.
+/// A function of a real, an integer and an array: its program, and its normalized code.
 fn draw(seed: u64, fuel: usize) -> (Program, Normalized) {
     let mut program = Program::default();
     let constructors = [("Circle", vec![Ty::REAL]), ("Poly", vec![reals()]), ("Dot", vec![])];
@@ -266,9 +266,8 @@ fn draw(seed: u64, fuel: usize) -> (Program, Normalized) {
     (d.program, code)
 }
 
-/// The value, where the sizes that the elements of an empty array would have are forgotten: the
-/// meaning knows them if the first element could be computed, the program if they are known without
-/// that.
+/// The value without the sizes that elements of empty arrays would have: the meaning of core knows
+/// them if the first element could be computed, the normalized program if they follow without it.
 fn settled(data: Data) -> Data {
     let all = |items: Vec<Data>| items.into_iter().map(settled).collect();
     match data {
@@ -287,8 +286,8 @@ fn settled(data: Data) -> Data {
     }
 }
 
-/// The sizes of a variant that a loop carries are those that it starts with, even if it starts with
-/// another constructor.
+/// Whether the failure is about a variant that a loop carries. Its sizes are those of the initial
+/// state, even if that has another constructor.
 fn is_about_start(message: &str) -> bool {
     message.starts_with("the loop's state changes size")
 }

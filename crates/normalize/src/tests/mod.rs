@@ -1,4 +1,4 @@
-//! `core::eval = anf::eval ∘ normalize` on drawn programs and on one that is too long to write.
+//! `core::eval = anf::eval ∘ normalize` on generated programs and on one that is too long to write.
 //! Programs that people write are in `tests/programs/normalize`.
 
 mod generated;
@@ -11,7 +11,7 @@ use lambada_source::{Failure, Span};
 
 use crate::{Normalized, normalize};
 
-/// Defines `main` and gives its code.
+/// Defines `main` and returns its code.
 fn normalized(program: &mut Program, main: lambada_core::Term) -> Normalized {
     program.define("main", main, Signature::default(), Span::default());
     normalize(program, DefId(0), &Request::default()).expect("it can be normalized")

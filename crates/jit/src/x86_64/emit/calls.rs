@@ -1,4 +1,5 @@
-//! What leaves a region for a while: calls and allocation; and what the interpreter keeps.
+//! Instructions that leave a region temporarily (calls and allocation), and access to the
+//! interpreter's slots.
 
 use std::mem::offset_of;
 
@@ -12,7 +13,7 @@ use crate::x86_64::assembler::{
 use crate::x86_64::code::{Class, Form, Value, Virtual};
 use crate::x86_64::helpers::Helper;
 
-/// Where a register is saved across calls.
+/// The place in which a register is saved across calls.
 fn saved_at(home: &Home) -> Place {
     match home {
         Home::Gpr(reg) => at(RSP, WORDS + 8 * i32::from(reg.0)),
@@ -68,7 +69,7 @@ impl Emitter<'_> {
         saved.iter().for_each(|home| self.restore(*home, saved_at(home)));
         self.asm.alu_constant(Alu::Cmp, at(R15, REFUSED), 0);
         self.asm.jump_if(Condition::NotEqual, self.refused);
-        // By how many bytes the arena has moved.
+        // The number of bytes by which the arena has moved.
         let stayed = self.asm.label();
         self.asm.test(RAX);
         self.asm.jump_if(Condition::Equal, stayed);
@@ -133,7 +134,7 @@ impl Emitter<'_> {
         match self.home(value) {
             Home::Gpr(reg) => self.asm.store(to, reg),
             Home::Ymm(reg) => self.asm.vector(asm::STORE, reg.0, None, to),
-            // Of a word, what is behind it does not matter.
+            // For a word, the bytes after it are irrelevant.
             Home::Frame(offset) => self.through_scratch(at(RSP, offset), to),
         }
     }

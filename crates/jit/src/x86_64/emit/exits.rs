@@ -1,4 +1,4 @@
-//! How a region ends early.
+//! Early ends of a region.
 
 use std::mem::offset_of;
 
@@ -11,7 +11,7 @@ use crate::x86_64::context::{FAILED, NO_ROOM};
 use crate::x86_64::helpers::Helper;
 
 impl Emitter<'_> {
-    /// How a region ends early.
+    /// Emits the early ends.
     pub(super) fn exits(&mut self) {
         self.asm.bind(self.refused);
         self.asm.constant(RAX, i64::from(NO_ROOM));
@@ -36,10 +36,10 @@ impl Emitter<'_> {
         }
     }
 
-    /// A function of the region that changes no register: comes back if there is more fuel, and
-    /// else ends the region.
+    /// A function of the region that preserves all registers: returns if more fuel is granted, else
+    /// ends the region.
     pub(super) fn ask(&mut self) {
-        // What is in the frame is farther away, by the way back.
+        // Frame offsets are larger by the return address.
         let vectors =
             (0..16).map(|k| (Home::Ymm(Ymm(k)), at(RSP, VECTORS + 32 * i32::from(k) + 8)));
         let words = (0..16).filter(|k| ![RAX.0, RSP.0].contains(k));

@@ -1,13 +1,12 @@
-//! From instructions on virtual registers to bytes.
+//! Code emission: from instructions on virtual registers to bytes.
 //!
-//! - here: the frame, control, and which instruction is written where;
-//! - `words` and `vectors`: instructions on either; `calls`: those that leave the region for a
-//!   while, and slots; `exits`: how a region ends early.
+//! - here: the frame, control, and the dispatch of instructions;
+//! - `words` and `vectors`: instructions on either; `calls`: instructions that leave the region
+//!   temporarily, and slots; `exits`: early ends of a region.
 //!
-//! The frame begins with the arguments of calls, of four words each, and what is saved across them;
-//! then come virtual registers without a register. `rax`, `rcx`, `rdx` and the last three vector
-//! registers are changed within an instruction and hold nothing between two; `r15` is the address
-//! of the [`Context`].
+//! The frame starts with the arguments of calls, four words each, and the registers saved across
+//! them; spilled virtual registers follow. `rax`, `rcx`, `rdx` and the last three vector registers
+//! are scratch within an instruction; `r15` is the address of the [`Context`].
 
 mod calls;
 mod exits;
@@ -27,24 +26,24 @@ use crate::x86_64::code::{Control, Inst, Listing, Value, Virtual};
 use crate::x86_64::context::{Context, DONE};
 use crate::x86_64::helpers::ARGUMENTS;
 
-/// Bytes of an argument of a call, and where vector and general registers are saved.
+/// The size of a call argument in bytes, and the offsets of saved vector and general registers.
 const ARGUMENT: i32 = 32;
 const VECTORS: i32 = ARGUMENTS as i32 * ARGUMENT;
 const WORDS: i32 = VECTORS + 13 * 32;
-/// How much fuel is left.
+/// The offset of the remaining fuel.
 const LEFT: i32 = WORDS + 16 * 8;
-/// Where virtual registers begin.
+/// The offset of spilled virtual registers.
 pub(crate) const TAKEN: i32 = LEFT + 32;
 
-/// A larger frame is none: threads have small stacks.
+/// Maximal size of a frame, because threads have small stacks.
 const LARGEST: i32 = 512 << 10;
-/// The system notices that a stack grows where it is touched, page by page.
+/// Page size: the system grows a stack page by page as it is touched.
 const PAGE: i32 = 4096;
 
-/// Registers that whoever calls a region expects to stay.
+/// Callee-saved registers of a region.
 const CALLER: [Gpr; 6] = [RBX, RBP, R12, R13, R14, R15];
 
-/// Within an instruction.
+/// Scratch registers within an instruction.
 const SCRATCH: [Ymm; 3] = [Ymm(13), Ymm(14), Ymm(15)];
 
 const SLOTS: i32 = offset_of!(Context, slots) as i32;
@@ -55,7 +54,7 @@ const MESSAGE: i32 = offset_of!(Context, values) as i32;
 const TAKEN_WORDS: i32 = offset_of!(Context, taken) as i32;
 const REFUSED: i32 = offset_of!(Context, refused) as i32;
 
-/// A check that fails: where it goes, its number, and the values of its message.
+/// A failing check: its label, its number, and the values of its message.
 struct Failing {
     label: Label,
     number: u32,
@@ -67,18 +66,18 @@ struct Emitter<'a> {
     allocation: &'a Allocation,
     asm: Assembler,
     end: Label,
-    /// Asks whether to go on.
+    /// Asks for more fuel.
     refill: Label,
     failing: Vec<Failing>,
-    /// Where there is no room.
+    /// The exit for a refused allocation.
     refused: Label,
-    /// Backward jumps without fuel: where they go, and where they come back.
+    /// Backward jumps without fuel: their labels, and the labels to return to.
     polls: Vec<(Label, Label)>,
 }
 
-/// The bytes of a region, or nothing if its frame is too large.
+/// The bytes of a region; `None` if its frame is too large.
 pub(crate) fn emit(listing: &Listing, allocation: &Allocation) -> Option<Vec<u8>> {
-    // Six registers and the way back are on the stack, which is to be aligned to 16 bytes.
+    // The stack has six saved registers and the return address, and must be aligned to 16 bytes.
     let frame = (allocation.frame + 15) / 16 * 16 + 8;
     if frame > LARGEST {
         return None;
@@ -129,7 +128,7 @@ impl Emitter<'_> {
         self.allocation.homes[v.0 as usize]
     }
 
-    /// Where it is, as an operand that may be in memory.
+    /// The home of a virtual register, as an operand that may be in memory.
     fn place(&self, v: Virtual) -> Place {
         match self.home(v) {
             Home::Gpr(reg) => reg.into(),

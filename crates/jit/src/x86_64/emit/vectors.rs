@@ -54,7 +54,8 @@ impl Emitter<'_> {
             self.asm.vector(asm::LOAD, SCRATCH[1].0, None, c);
             c = SCRATCH[1].into();
         }
-        // The result is one of the three; if it is none, it becomes one.
+        // One of the three operands must be in the result register; if none is, one is copied
+        // there.
         if c != result.into() && a != result && b != result.into() {
             match c {
                 Place::Reg(_) => {
@@ -105,7 +106,7 @@ impl Emitter<'_> {
         self.vector_computed(to, result);
     }
 
-    /// A register with the address but for its displacement.
+    /// A register with the address without its displacement.
     pub(super) fn plain(&mut self, address: Address) -> Gpr {
         match address.index {
             None => self.word(address.base, RCX),
@@ -117,7 +118,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Lane after lane, so that of equal offsets the last one stays.
+    /// Lane after lane, so that of equal offsets the last lane wins.
     pub(super) fn scatter(&mut self, to: Address, from: Virtual, offsets: Virtual) {
         let [high, offset_high, spare] = SCRATCH;
         let base = self.plain(to);
@@ -155,7 +156,7 @@ impl Emitter<'_> {
         let result = self.vector_result(to);
         let a = a.map(|a| self.vector(a, SCRATCH[0]).0);
         let b = self.source(b);
-        // A move to where it is already is none.
+        // A move to its own register is omitted.
         if op != asm::LOAD || b != result.into() {
             self.asm.vector_with(op, result.0, a, b, constant);
         }
@@ -167,7 +168,7 @@ impl Emitter<'_> {
         let mask = self.vector(mask, SCRATCH[0]);
         let no = self.vector(no, SCRATCH[1]);
         let yes = self.source(yes);
-        // The mask is the fourth register, in a constant.
+        // The mask is the fourth register operand, encoded in the immediate.
         let mask = Some(mask.0 << 4);
         self.asm.vector_with(asm::BLEND, result.0, Some(no.0), yes, mask);
         self.vector_computed(to, result);
@@ -204,7 +205,8 @@ impl Emitter<'_> {
     pub(super) fn real(&mut self, to: Virtual, from: Virtual) {
         let result = self.vector_result(to);
         let from = self.place(from);
-        // It keeps the upper half of its second operand: of zeros, so that it waits for nothing.
+        // The instruction keeps the upper half of its second operand; zeros avoid a false
+        // dependence.
         let zero = SCRATCH[0];
         self.asm.vector(asm::XOR, zero.0, Some(zero.0), zero.into());
         self.asm.vector(asm::FROM_INT, result.0, Some(zero.0), from);

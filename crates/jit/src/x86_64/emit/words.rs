@@ -6,7 +6,7 @@ use crate::x86_64::assembler::{self as asm, Alu, Condition, Gpr, Place, RAX, RCX
 use crate::x86_64::code::{Address, Test, Value, Virtual};
 
 impl Emitter<'_> {
-    /// A register with the word, which is the scratch register if it has none.
+    /// A register with the word: its home, or else the scratch register.
     pub(super) fn word(&mut self, v: Virtual, scratch: Gpr) -> Gpr {
         match self.home(v) {
             Home::Gpr(reg) => reg,
@@ -28,7 +28,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// The register where a result is to be computed.
+    /// The register in which to compute a result.
     pub(super) fn result(&self, v: Virtual, scratch: Gpr) -> Gpr {
         match self.home(v) {
             Home::Gpr(reg) => reg,
@@ -37,7 +37,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// The result is there now.
+    /// Stores a computed result in its home.
     pub(super) fn computed(&mut self, v: Virtual, reg: Gpr) {
         match self.home(v) {
             Home::Gpr(home) => self.asm.copy(home, reg),
@@ -46,14 +46,14 @@ impl Emitter<'_> {
         }
     }
 
-    /// A place in memory; what has no register is read into `rcx` and `rdx`.
+    /// A place in memory; `rcx` and `rdx` take a base and an index without registers.
     pub(super) fn address(&mut self, address: Address) -> Place {
         let base = self.word(address.base, RCX);
         let index = address.index.map(|index| self.word(index, RDX).0);
         Place::Memory { base, index, displacement: address.displacement }
     }
 
-    /// to = to op value, in a register.
+    /// `to = to op value`, in a register.
     pub(super) fn apply(&mut self, op: Alu, to: Gpr, value: Value) {
         match value {
             Value::Virtual(v) => {
@@ -71,7 +71,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Sets the flags; gives the condition that is the test.
+    /// Sets the flags; returns the condition for the test.
     pub(super) fn flags(&mut self, test: Test) -> Condition {
         match test {
             Test::True(v) => {
@@ -84,7 +84,7 @@ impl Emitter<'_> {
                 self.apply(Alu::Cmp, a, b);
                 condition
             }
-            // The flags of b compared with a: above is true where b is larger and neither is NaN.
+            // Compares b with a: above means that b is larger and neither is NaN.
             Test::Less { a, b, strict } => {
                 let b = self.vector(b, SCRATCH[0]);
                 let a = self.place(a);
@@ -117,7 +117,7 @@ impl Emitter<'_> {
             self.asm.address(result, at(a, displacement));
             return self.computed(to, result);
         }
-        // The second operand may be where the result goes.
+        // The second operand may be in the result register.
         let is_second = matches!(b, Value::Virtual(b) if self.place(b) == result.into());
         let result = if is_second && self.place(a) != result.into() { RAX } else { result };
         let a = self.place(a);
@@ -147,7 +147,7 @@ impl Emitter<'_> {
 
     pub(super) fn choose(&mut self, to: Virtual, test: Test, yes: Value, no: Value) {
         let condition = self.flags(test);
-        // Moves leave the flags as they are; a constant is moved with a move, too.
+        // Moves preserve the flags, and so do moves of constants.
         let no = self.word_of(no, RDX);
         self.asm.copy(RDX, no);
         let yes = self.word_of(yes, RCX);

@@ -1,13 +1,13 @@
-//! From statements to instructions.
+//! Instruction selection.
 //!
-//! A register whose only use comes soon is *late*: its instruction is part of the one that uses it.
-//! So a product becomes part of a sum, a load an operand in memory, a comparison a branch. A
-//! register that is the value of a cell stands for the cell (it is an *alias*) until that is set;
-//! the new value of a cell is computed where the cell is.
+//! A register whose only use comes soon is *late*: its instruction becomes part of the one that
+//! uses it. So a product becomes part of a sum, a load an operand in memory, a comparison a branch.
+//! A register with the value of a cell stands for the cell (it is an *alias*) until the cell is
+//! set; the new value of a cell is computed in place.
 //!
-//! - here: what comes in and goes out, bodies and loops;
-//! - `operands`: operands, and registers that are late; `steps`: statements without bodies;
-//!   `prims`: primitives.
+//! - here: inputs and outputs, bodies and loops;
+//! - `operands`: operands, and late registers; `steps`: statements without bodies; `prims`:
+//!   primitives.
 
 mod operands;
 mod prims;
@@ -23,11 +23,11 @@ use crate::x86_64::code::{Class, Control, Form, Inst, Listing, Test, Value, Virt
 use crate::x86_64::facts::Facts;
 use crate::x86_64::writer::Writer;
 
-/// A register whose instruction has not been written.
+/// A register whose instruction is pending.
 #[derive(Clone, Copy, Debug)]
 enum Late {
     Product(Operand, Operand),
-    /// Of lanes.
+    /// A vector load.
     Load(Buf, Operand),
     Compare(Prim, Operand, Operand),
     /// A register and a constant.
@@ -44,15 +44,15 @@ struct Selector<'a> {
     late: HashMap<Reg, Late>,
     /// By cell: the registers that stand for it.
     aliases: HashMap<Cell, Vec<Reg>>,
-    /// By register that the region binds: how many uses are still to come.
+    /// By register that the region binds: the number of remaining uses.
     remaining: HashMap<Reg, u32>,
-    /// How many instructions the loops inside of the open loop have.
+    /// The number of instructions of loops inside the current one.
     inner: usize,
-    /// May products and sums be fused?
+    /// Whether products and sums may be fused.
     contract: bool,
 }
 
-/// The instructions of a region. May products and sums be fused?
+/// The instructions of a region. `contract`: whether products and sums may be fused.
 pub(crate) fn select(region: &Region, facts: Facts, contract: bool) -> Listing {
     let remaining = facts.regs.iter().map(|(reg, known)| (*reg, known.uses)).collect();
     let mut selector = Selector {
@@ -75,7 +75,7 @@ pub(crate) fn select(region: &Region, facts: Facts, contract: bool) -> Listing {
 }
 
 impl Selector<'_> {
-    /// Reads what comes from outside.
+    /// Reads the inputs of the region.
     fn enter(&mut self) {
         for reg in self.facts.regs_in.clone() {
             let to = self.new_virtual(self.ty(reg));
@@ -93,15 +93,15 @@ impl Selector<'_> {
         }
     }
 
-    /// The address of a buffer that the interpreter knows.
+    /// The address of a buffer of the interpreter.
     fn buffer(&mut self, buf: Buf) {
         let to = self.new_address(buf);
         self.code.put(Inst::Buffer { to, number: buf.0 });
     }
 
-    /// A place for the address of a buffer.
+    /// A virtual register for the address of a buffer.
     fn new_address(&mut self, buf: Buf) -> Virtual {
-        // A buffer that is made in a loop has one place.
+        // A buffer made in a loop keeps its register.
         let known = self.bufs.get(&buf).copied();
         known.unwrap_or_else(|| {
             let to = self.code.word();
@@ -111,7 +111,7 @@ impl Selector<'_> {
         })
     }
 
-    /// Writes what may be known behind.
+    /// Writes the outputs of the region.
     fn leave(&mut self) {
         for reg in self.facts.regs_out.clone() {
             let from = self.operand(Operand::Reg(reg));
@@ -162,8 +162,7 @@ impl Selector<'_> {
         }
     }
 
-    /// Writes what is late, and gives registers that stand for cells places of their own: before
-    /// other bodies.
+    /// Before other bodies: writes late registers, and gives aliases of cells their own registers.
     fn settle(&mut self) {
         let mut late: Vec<Reg> = self.late.keys().copied().collect();
         late.sort_unstable();
@@ -172,7 +171,7 @@ impl Selector<'_> {
         cells.into_iter().for_each(|cell| self.settle_cell(cell));
     }
 
-    /// Registers that stand for the cell get places of their own, where they are still used.
+    /// Gives aliases of the cell their own registers if they are still used.
     fn settle_cell(&mut self, cell: Cell) {
         for reg in self.aliases.remove(&cell).unwrap_or_default() {
             if self.remaining.get(&reg).is_some_and(|uses| *uses > 0) {
@@ -202,7 +201,7 @@ impl Selector<'_> {
                 let [start, end] = [*start, *end].map(|operand| self.value(operand));
                 self.counted(*index, (start, end), *step, |selector| selector.body(body.iter()));
             }
-            // In order, which is one of the ways.
+            // In order, one of the permitted orders.
             Nest::Parallel { index, count, body, merge } => {
                 let ends = (Value::Constant(0), self.value(*count));
                 self.counted(*index, ends, 1, |selector| {
@@ -231,16 +230,16 @@ impl Selector<'_> {
         }
     }
 
-    /// A loop begins. Gives where, and how many instructions of inner loops there are around so
-    /// far.
+    /// Starts a loop. Returns its position, and the number of instructions of inner loops in the
+    /// enclosing one so far.
     fn enter_loop(&mut self, top: Label) -> (usize, usize) {
         self.code.put(Inst::Control(Control::Enter));
         self.code.put(Inst::Control(Control::Bind(top)));
         (self.code.listing.insts.len(), std::mem::take(&mut self.inner))
     }
 
-    /// An iteration ends, which has taken as many instructions as the loop has, but for inner
-    /// loops, which have their own.
+    /// Ends an iteration, whose work is the number of the loop's instructions without inner loops,
+    /// which count their own.
     fn poll(&mut self, (first, around): (usize, usize)) {
         let length = self.code.listing.insts.len() - first;
         let work = i32::try_from(length - self.inner + 1).unwrap_or(i32::MAX);
@@ -248,7 +247,7 @@ impl Selector<'_> {
         self.code.put(Inst::Control(Control::Poll { work }));
     }
 
-    /// Statements after which the arena is as it was before.
+    /// Statements, followed by a reset of the arena.
     fn scope<'s>(&mut self, stmts: impl Iterator<Item = &'s Stmt>) {
         let mark = self.code.word();
         self.code.put(Inst::Mark { to: mark });
@@ -280,12 +279,12 @@ impl Selector<'_> {
     }
 }
 
-/// Of lanes, and of reals.
+/// The class of lanes and reals is a vector, of all other scalars a word.
 fn class(ty: Ty) -> Class {
     if ty.lanes > 1 || ty.elem == ScalarTy::Real { Class::Vector } else { Class::Word }
 }
 
-/// How the interpreter keeps a value of the type.
+/// The interpreter's form of values of a type.
 fn form(ty: Ty) -> Form {
     match (ty.lanes, ty.elem) {
         (1, ScalarTy::Real) => Form::Spread,

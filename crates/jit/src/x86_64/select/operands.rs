@@ -1,4 +1,4 @@
-//! Operands, and registers whose instructions are part of others.
+//! Operands, and late registers.
 
 use lambada_loops::{Buf, Operand, Reg};
 use lambada_prim::{Prim, Scalar};
@@ -20,14 +20,14 @@ fn condition(prim: Prim) -> Condition {
 }
 
 impl Selector<'_> {
-    /// One use less is to come.
+    /// Counts a use of the register.
     pub(super) fn used(&mut self, reg: Reg) {
         if let Some(uses) = self.remaining.get_mut(&reg) {
             *uses -= 1;
         }
     }
 
-    /// The place of an operand, whatever its class.
+    /// The virtual register of an operand, of either class.
     pub(super) fn operand(&mut self, operand: Operand) -> Virtual {
         match class(self.operand_ty(operand)) {
             Class::Word => self.word_of(operand),
@@ -35,7 +35,7 @@ impl Selector<'_> {
         }
     }
 
-    /// A scalar that is no real.
+    /// A scalar other than a real.
     pub(super) fn value(&mut self, operand: Operand) -> Value {
         match operand {
             Operand::Lit(Scalar::Int(value)) => Value::Constant(value),
@@ -109,7 +109,7 @@ impl Selector<'_> {
         }
     }
 
-    /// What a branch, or a selection of words, depends on.
+    /// The test of a branch, or of a selection between words.
     pub(super) fn test(&mut self, operand: Operand) -> Test {
         let Operand::Reg(reg) = operand else { return Test::True(self.word_of(operand)) };
         let Some(Late::Compare(prim, a, b)) = self.late.get(&reg).copied() else {
@@ -133,7 +133,7 @@ impl Selector<'_> {
         }
     }
 
-    /// Writes the instruction of a register, if it is late.
+    /// Writes the pending instruction of a late register.
     pub(super) fn write_late(&mut self, reg: Reg) {
         let Some(late) = self.late.remove(&reg) else { return };
         match late {
@@ -161,7 +161,7 @@ impl Selector<'_> {
         }
     }
 
-    /// Writes all loads that are late, since what they read may change.
+    /// Writes all late loads, because memory may change.
     pub(super) fn write_loads(&mut self) {
         let is_load = |late: &Late| matches!(late, Late::Load(..));
         let loads = self.late.iter().filter(|(_, late)| is_load(late));
@@ -170,8 +170,8 @@ impl Selector<'_> {
         loads.into_iter().for_each(|reg| self.write_late(reg));
     }
 
-    /// Where a register is computed: in the cell that it is for, if nobody needs the old value. All
-    /// operands have been taken.
+    /// The target of a register: its cell if the old value is dead, else a new virtual register.
+    /// All operands must have been read.
     pub(super) fn target(&mut self, reg: Reg) -> Virtual {
         if let Some(Use::Set(cell)) = self.facts.only_use(reg) {
             let needed = |alias: &Reg| self.remaining.get(alias).is_some_and(|uses| *uses > 0);

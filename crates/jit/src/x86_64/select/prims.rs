@@ -66,8 +66,8 @@ impl Selector<'_> {
             }
             (_, _) if vectors && vectors::has_instructions(prim) => {
                 let sources: Vec<Source> = args.iter().map(|arg| self.source(*arg)).collect();
-                // A mask that is made where it stays is one; what takes several instructions must
-                // not write what it still reads.
+                // A mask in its target stays a mask; a sequence of instructions must not overwrite
+                // its own operands.
                 let to = self.target(reg);
                 self.code.lanes_prim(to, prim, &sources);
             }
@@ -81,7 +81,7 @@ impl Selector<'_> {
         }
     }
 
-    /// The operands of an operation that commutes: one in a register, and the other one.
+    /// The operands of a commutative operation: one in a register, and the other.
     pub(super) fn commuted(&mut self, a: Operand, b: Operand) -> (Virtual, Source) {
         let (a, b) = (self.source(a), self.source(b));
         match (a, b) {
@@ -91,7 +91,7 @@ impl Selector<'_> {
         }
     }
 
-    /// The product that an operand is, if it is late.
+    /// The factors of a late product.
     pub(super) fn late_product(&mut self, operand: Operand) -> Option<(Operand, Operand)> {
         let Operand::Reg(reg) = operand else { return None };
         let Some(Late::Product(a, b)) = self.late.get(&reg).copied() else { return None };
@@ -122,7 +122,7 @@ impl Selector<'_> {
         self.code.put(binary(op, to, a, b));
     }
 
-    /// A mask, of a truth value or of lanes of them.
+    /// A mask from a boolean or from lanes of booleans.
     pub(super) fn mask_of(&mut self, operand: Operand) -> Virtual {
         if let Operand::Reg(reg) = operand
             && let Some(Late::Compare(prim @ (Prim::Lt | Prim::Le), a, b)) =
@@ -138,7 +138,7 @@ impl Selector<'_> {
         self.vector_of(operand)
     }
 
-    /// A primitive on words that has instructions.
+    /// A primitive on words with instructions.
     pub(super) fn word_prim(&mut self, reg: Reg, prim: Prim, args: &[Operand]) -> bool {
         let literal = |k: usize| match args.get(k) {
             Some(Operand::Lit(Scalar::Int(value))) => Some(*value),
@@ -248,7 +248,7 @@ impl Selector<'_> {
         true
     }
 
-    /// A primitive as a call.
+    /// A primitive by a call.
     pub(super) fn by_call(&mut self, reg: Reg, prim: Prim, args: &[Operand]) {
         let lanes = self.ty(reg).lanes == LANES;
         let mut passed = Vec::new();

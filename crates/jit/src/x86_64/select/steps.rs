@@ -53,7 +53,7 @@ impl Selector<'_> {
                 let numbers = [a.0, b.0];
                 self.code.put(Inst::Swap { a: self.bufs[a], b: self.bufs[b], numbers });
             }
-            // It has a place before the program runs.
+            // It has its memory before the program runs.
             Step::Constant(..) => {}
             Step::Copy { to, from, len } => {
                 self.write_loads();
@@ -102,7 +102,7 @@ impl Selector<'_> {
         self.code.put(unary(asm::LOAD, to, from));
     }
 
-    /// A vector as it is in memory: truth values as words.
+    /// A vector in its memory form: booleans as words.
     pub(super) fn stored(&mut self, value: Operand) -> Virtual {
         let from = self.vector_of(value);
         match self.operand_ty(value).elem {
@@ -234,7 +234,7 @@ impl Selector<'_> {
         self.code.put(unary(asm::LOAD, to, Source::Memory(from)));
     }
 
-    /// Lanes of two vectors: of the middle of both, which is half of each, and its neighbor.
+    /// Lanes of two vectors: the middle, half of each, and its neighbor.
     fn splice(&mut self, reg: Reg, both: [Operand; 2], from: u16) {
         let [first, second] = both.map(|value| self.vector_of(value));
         let halves = |to, first, second| {
@@ -253,7 +253,7 @@ impl Selector<'_> {
         self.code.put(Inst::Vector { op, to, a, b, constant });
     }
 
-    /// All lanes combined, in halves.
+    /// Combines all lanes, by halves.
     pub(super) fn fold(&mut self, reg: Reg, op: ReduceOp, value: Operand) {
         let ty = self.operand_ty(value);
         if ty.lanes == 1 {
@@ -285,8 +285,7 @@ impl Selector<'_> {
             all = to;
         }
         if ty.elem == ScalarTy::Real {
-            // The first lane, in all lanes: of equal numbers with different signs, and of NaNs,
-            // they differ.
+            // The first lane, in all lanes: lanes may differ in NaNs and in the signs of zeros.
             let to = self.target(reg);
             return self.code.put(unary(asm::BROADCAST, to, Source::Virtual(all)));
         }

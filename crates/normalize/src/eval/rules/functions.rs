@@ -1,15 +1,15 @@
-//! What a rule says of a parameter that is a function. The function itself does not vary with its
-//! argument here, but with what it captures.
+//! Rules and parameters that are functions. A function varies here with its captured values, not
+//! with its argument.
 //!
 //! ```text
 //!   df x   becomes   the tangent of f_c x along ċ
 //!   the cotangent [(x₁, ȳ₁), …]   becomes   c̄ = Σ vjp (\c -> f_c xᵢ) ȳᵢ
 //! ```
 //!
-//! A rule that adds is given a function that adds one term of this sum.
+//! A rule that adds receives a function that adds one term of this sum.
 //!
-//! * Assumes: which closures a function may be is known.
-//! * Gives: tangents of data, cotangents of the slots of what is captured.
+//! * Assumes: the possible closures of a function are known.
+//! * Gives: tangents of data, cotangents of the captured values' slots.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -38,7 +38,7 @@ pub(in crate::eval) fn function_tangent(
     Val::closure(code, vec![f.clone(), tangent.clone()])
 }
 
-/// `df x`: the tangent of `f x` along the tangents of what `f` captures.
+/// `df x`: the tangent of `f x` along the tangents of `f`'s captured values.
 pub(in crate::eval) fn tangent_at(
     of: &mut Evaluator,
     ty: &CoreTy,
@@ -74,7 +74,7 @@ pub(in crate::eval) fn formal_sum(
     close_sum(of, sum)
 }
 
-/// The cotangent of what a function captures: nothing so far.
+/// The cotangent of a function's captured values, initially zero.
 pub(in crate::eval) fn open_sum(
     of: &mut Evaluator,
     name: &str,
@@ -111,7 +111,7 @@ pub(in crate::eval) fn open_sum(
     Ok(OpenSum { f, leaves, sums })
 }
 
-/// What a rule adds terms with.
+/// The function with which a rule adds terms.
 pub(in crate::eval) fn adder(of: &mut Evaluator, sum: &OpenSum, to: &CoreTy, span: Span) -> Val {
     let code = of.codes.number(CodeKind::Adder { to: to.clone(), span });
     Val::closure(code, sum.environment())
@@ -138,7 +138,7 @@ pub(in crate::eval) fn add_term(
     Ok(Val::unit())
 }
 
-/// The cotangents of the slots of what the function captures.
+/// The cotangents of the slots of the function's captured values.
 pub(in crate::eval) fn close_sum(of: &mut Evaluator, sum: OpenSum) -> Eval<Vec<Atom>> {
     sum.sums.frozen.set(true);
     let mut slots = Vec::new();
@@ -153,12 +153,12 @@ pub(in crate::eval) fn close_sum(of: &mut Evaluator, sum: OpenSum) -> Eval<Vec<A
     Ok(slots)
 }
 
-/// The cotangent of what a function captures, while terms are added to it.
+/// The cotangent of a function's captured values, while terms are added to it.
 pub(in crate::eval) struct OpenSum {
     f: Val,
-    /// The reals that it captures.
+    /// The captured reals.
     leaves: Vec<(Atom, anf::Ty)>,
-    /// An accumulator for each.
+    /// One accumulator per captured real.
     sums: Rc<AccVal>,
 }
 

@@ -1,7 +1,6 @@
-//! Functions with rules that are rows of the table of array primitives. Where a function with rules
-//! is written out, no derivative looks into it: its rules are taken instead of it. So an array
-//! primitive can take the place of its body, behind the checks of the sizes that its signature
-//! writes.
+//! Functions with rules that are rows of the table of array primitives. No derivative sees the body
+//! of an inlined function with rules, because its rules replace it. So an array primitive can
+//! replace the body, after the checks of sizes from its signature.
 
 use lambada_core::{Term, TermKind};
 use lambada_prim::{ArrayPrim, ScalarTy};
@@ -12,8 +11,7 @@ use crate::eval::arrays;
 use crate::val::{Closure, CodeKind, Val};
 use crate::{Eval, ill_typed, taken};
 
-/// A function with rules that is applied to all its arguments, as its body or as the array
-/// primitive that it is.
+/// A function with rules applied to all its arguments: its body, or its array primitive.
 pub(in crate::eval) fn inlined_with_rules(
     of: &mut Evaluator,
     at: &RuledAt,
@@ -51,7 +49,7 @@ fn is_of_reals(of: &Evaluator, x: &Val) -> bool {
     matches!(rank(x).1, Val::Leaf(leaf) if of.emit.elem(leaf.atom) == ScalarTy::Real)
 }
 
-/// The sizes and the checks that stand first in a definition: those of its signature.
+/// The size terms and checks at the start of a definition: those of its signature.
 fn signature_checks(of: &mut Evaluator, body: &Term) -> Eval<()> {
     let mut body = body;
     loop {
@@ -65,7 +63,7 @@ fn signature_checks(of: &mut Evaluator, body: &Term) -> Eval<()> {
             of.check(cond, site, values)?;
             body = rest;
         } else {
-            // What follows is what the primitive does.
+            // The remaining body is the primitive's operation.
             return Ok(());
         }
     }
@@ -84,7 +82,7 @@ fn ranks(xs: &[Val]) -> Vec<usize> {
     xs.iter().map(|x| rank(x).0).collect()
 }
 
-/// How many axes it has, and what its elements are.
+/// The number of axes, and the element value.
 fn rank(x: &Val) -> (usize, &Val) {
     let (mut rank, mut x) = (0, x);
     while let Val::Array(array) = x {

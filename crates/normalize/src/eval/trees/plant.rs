@@ -16,7 +16,7 @@ use crate::sketch::{Role, Slot, Slots};
 use crate::val::{Leaf, Val};
 use crate::{Eval, ill_typed};
 
-/// For each type an array of the nodes by the number of the row, with null at 0.
+/// For each type an array of its nodes, by row number, with null at 0.
 pub(crate) fn plant(
     of: &mut Evaluator,
     table: &Table,
@@ -53,7 +53,7 @@ pub(crate) fn plant(
     Ok(planted)
 }
 
-/// The node of a row: for each type a handle, which is null but for one of them.
+/// The node of a row: for each type a handle, of which all but one are null.
 fn row(
     of: &mut Evaluator,
     table: &Table,
@@ -94,7 +94,7 @@ fn row(
     handles.map(|handle| Ok(of.emit.force(&handle.as_node()?.handle))).collect()
 }
 
-/// The nodes of numbers, which are this or more, inside of arrays.
+/// The nodes with these numbers, each at least `numbers.1`, inside arrays.
 pub(crate) fn planted(
     of: &mut Evaluator,
     numbers: (&Leaf, i64),
@@ -135,7 +135,7 @@ fn planted_leaf(
 /// Reads the fields of a row, one after the other.
 struct Reader<'a> {
     rows: &'a Rows,
-    /// The nodes of the rows before, by the type of their handles, and the constructors of these.
+    /// The nodes of earlier rows, by their handle type, with their range of constructors.
     planted: HashMap<Elem, (Var, Range<i64>)>,
     /// The number of the row.
     own: Atom,
@@ -201,8 +201,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The node of a row that the row contains: one that stands before it, or none where a variant
-    /// has no such field.
+    /// The node of an inner row, which stands before this row; null if a variant lacks the field.
     fn node(&self, emit: &mut Emit, slot: &Slot, number: Atom) -> Atom {
         let (nodes, constructors) = &self.planted[&slot.elem];
         let nodes = Atom::from(*nodes);

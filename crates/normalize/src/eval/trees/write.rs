@@ -16,10 +16,10 @@ use crate::{Eval, ill_typed};
 /// Integers that a loop carries.
 type State = Vec<Atom>;
 
-/// What they are next.
+/// The next values of these integers.
 type Next = Eval<State>;
 
-/// What is done with a scalar at some indices.
+/// The action for a scalar at some indices.
 type PerScalar<'b> = dyn FnMut(&mut Evaluator, Atom, &[Atom], State) -> Next + 'b;
 
 /// The functions that write the values of some types.
@@ -29,13 +29,13 @@ struct Writers {
     write: HashMap<TypeId, FnId>,
 }
 
-/// Where values are written.
+/// The target of written values.
 struct Sink<'w> {
     writers: &'w Writers,
     columns: Vec<Param>,
 }
 
-/// The rows of values: the columns, and for each value its number.
+/// The rows of values: the columns, and the number of each value.
 pub(crate) fn written(
     of: &mut Evaluator,
     table: &Table,
@@ -69,8 +69,8 @@ pub(crate) fn written(
     Ok((frozen.collect(), numbers))
 }
 
-/// The accumulators of the columns. A sum of reals begins with -0, which adds nothing, not even
-/// to a zero.
+/// The accumulators of the columns. A sum of reals begins with -0, the neutral element even for
+/// zeros.
 fn columns(of: &mut Evaluator, sizes: &[Atom]) -> Vec<Param> {
     let [rows, ints, reals] = [sizes[0], sizes[1], sizes[2]];
     let (zero, real) = (Atom::int(0), Atom::real(-0.0));
@@ -125,7 +125,7 @@ fn element(of: &mut Evaluator, leaf: &Leaf, at: &[Atom]) -> Atom {
     of.emit.force(&element)
 }
 
-/// Sizes, and in addition those of a value.
+/// Adds the sizes of a value to the state.
 fn measured(
     of: &mut Evaluator,
     handle: Atom,
@@ -139,7 +139,7 @@ fn measured(
     Ok(sizes.iter().zip(own).map(|(a, b)| of.emit.prim(Prim::AddInt, &[*a, b])).collect())
 }
 
-/// Writes a value; gives its number, and where the next one is written.
+/// Writes a value; returns its number and the next free position.
 fn write(of: &mut Evaluator, handle: Atom, id: TypeId, sink: &Sink, state: &[Atom]) -> Next {
     let sizes = sink.columns.iter().map(|p| p.ty.dims[0]);
     let atoms = [handle].into_iter().chain(state.iter().copied()).chain(sizes).collect();
@@ -153,7 +153,7 @@ fn counters_of(of: &mut Evaluator, value: &Val) -> Next {
     value.as_tuple()?.iter().map(|item| Ok(of.emit.force(item.as_leaf()?))).collect()
 }
 
-/// `measure node`: how many rows, integers and reals.
+/// `measure node`: the numbers of rows, integers and reals.
 fn write_measure(of: &mut Evaluator, id: TypeId, writers: &Writers) -> Eval<()> {
     let ty = CoreTy::Variant(id);
     let name = format!("measure_{}", lambada_core::print_type(of.program, &ty));
@@ -207,7 +207,7 @@ fn column_params(of: &mut Evaluator, vals: &[Val]) -> Eval<Vec<Param>> {
     vals.iter().map(param).collect()
 }
 
-/// A row and, before it, those of the values in it.
+/// Writes a row after the rows of the values in it.
 fn write_row(
     of: &mut Evaluator,
     handle: Atom,
@@ -278,7 +278,7 @@ fn all_fields(of: &mut Evaluator, handle: Atom, id: TypeId, tag: usize) -> (Slot
     (slots, atoms)
 }
 
-/// How many integers and reals the fields of a node are.
+/// The numbers of integers and reals among the fields of a node.
 fn own_size(of: &mut Evaluator, slots: &Slots, atoms: &[Atom]) -> [Atom; 2] {
     let mut sizes = [Atom::int(0); 2];
     for slot in &slots.values {
@@ -294,7 +294,7 @@ fn child(of: &Evaluator, slot: &Slot) -> Option<TypeId> {
     slots::variant_of(of, slot.elem.node()?)
 }
 
-/// Runs the body for all scalars of a slot.
+/// Runs the body for each scalar of a slot.
 fn over_slot(
     of: &mut Evaluator,
     slot: &Slot,
@@ -337,7 +337,7 @@ fn over(
     Ok(results)
 }
 
-/// Some integers.
+/// The type of `count` integers.
 fn counters(count: usize) -> CoreTy {
     CoreTy::tuple(vec![CoreTy::INT; count])
 }
