@@ -267,7 +267,7 @@ impl<'a> Search<'a> {
 
     /// Visits a scalar; `in_integer` if an integer depends on it. Where neighbors are in registers,
     /// lanes without an iteration do not repeat the last one. So no index depends on neighbors, and
-    /// all lanes read what some iteration reads.
+    /// each lane reads an element that some iteration reads.
     fn node(&mut self, node: NodeId, in_integer: bool) -> Option<()> {
         let in_integer = in_integer || self.placed.graph.facts(node).elem == ScalarTy::Int;
         if let Some(id) = self.contents.get(&Content::Node(node)).copied() {

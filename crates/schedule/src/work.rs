@@ -145,7 +145,8 @@ impl Work<'_> {
         all / extent * (extent / self.lanes).ceil()
     }
 
-    /// The same for accesses: lanes that are not contiguous access one element each.
+    /// How often such a scalar is accessed, in vectors: lanes that are not contiguous access one
+    /// element each.
     fn access(&self, free: &Axes, lane: Option<AxisId>) -> f64 {
         let strided = self.nest.vector.is_some_and(|v| free.contains(v) && lane != Some(v));
         self.volume(free) * if strided { self.lanes } else { 1.0 }

@@ -39,7 +39,7 @@ impl Factor<'_> {
         let mut guard = None;
         for cond in when {
             if self.free(*cond).is_subset(own) {
-                return Asked::Unknown; // The condition itself is found by whoever asks.
+                return Asked::Unknown; // The caller finds the condition itself.
             }
             let gone = self.free(*cond).without(own);
             let Some(holds) = self.exists(&gone, *cond) else { return Asked::Unknown };
