@@ -51,7 +51,7 @@ pub fn check_entry(function: &Function) -> Result<(), String> {
     Ok(())
 }
 
-/// The entry of a variable in scope.
+/// A variable in scope.
 #[derive(Clone)]
 enum Entry {
     Value(Ty),

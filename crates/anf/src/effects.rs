@@ -1,5 +1,5 @@
-//! The effects of statements besides their bindings, and whose memory they take over: of all
-//! constructs, in one place.
+//! The effects of all constructs besides their bindings, and the memory that they take over, in one
+//! place.
 
 use std::collections::HashSet;
 

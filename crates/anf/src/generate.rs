@@ -482,7 +482,7 @@ impl Generator {
     fn loop_(&mut self, stms: &mut Vec<Stm>, scope: &mut Scope, depth: usize) {
         let extent = self.random.pick(&scope.extents);
         let index = self.names.fresh("i");
-        // By the number of the variable, so that the drawn functions are the same as without.
+        // By the number of the variable, so that checkpoints do not change the random draws.
         let checkpoint = match index.0 % 8 {
             0 => Checkpoint::Sqrt,
             1 => Checkpoint::States(Atom::int(1 + i64::from(index.0 / 8 % 4))),

@@ -77,7 +77,7 @@ pub struct Stm {
     pub exp: Exp,
 }
 
-/// How a `for` combines the results of its iterations.
+/// The combination of the results of a `for`'s iterations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Out {
     /// Into an array with one more axis in front.
@@ -93,9 +93,9 @@ pub enum Checkpoint {
     /// All values that each iteration needs.
     #[default]
     All,
-    /// The state at the beginning of each iteration, which is recomputed.
+    /// The state at the beginning of each iteration; the iteration is recomputed.
     Entries,
-    /// The state at the beginning of each of about √n segments, which are recomputed.
+    /// The state at the beginning of each of about √n segments; the segments are recomputed.
     Sqrt,
     /// At most this number of states (at least one), by the binomial schedule.
     States(Atom),
@@ -274,7 +274,7 @@ pub struct Kernel {
     pub least: Option<(i64, GraphNode)>,
     /// Whether the last output of the program is the validity of the others.
     pub checked: bool,
-    /// How often it runs.
+    /// Whether it runs once, or often.
     pub runs: Runs,
 }
 

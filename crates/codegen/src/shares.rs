@@ -4,8 +4,8 @@
 //!
 //! Printers leave marks in the text: `@export ` before functions that are called from outside,
 //! `@part ` before the definition of a part, `@declare ` before its prototype, and a part stands
-//! between lines `@loops k` or `@lines k` and `@end`. Without shares a part is a static function
-//! like any other.
+//! between lines `@loops` or `@lines` and `@end`. Without shares a part is a static function like
+//! any other.
 
 /// The numbers of parts in a unit; 0 if all functions are whole.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -44,7 +44,7 @@ pub(crate) fn taken(
             // Nested statements are read only for arrays that wait, so not at each depth.
             let nested = if made.is_empty() { &[] } else { std::slice::from_ref(stmt) };
             visit(nested, &mut |inner| {
-                // A field that has taken the array over must have a copy.
+                // If a field has taken the array over, it must copy it instead.
                 for buf in inner.writes() {
                     if let Some(Some(field)) = made.get(&memory[buf.0 as usize]) {
                         all.remove(field);

@@ -294,7 +294,7 @@ impl Free<'_> {
     }
 
     fn node(&mut self, node: NodeId) -> Axes {
-        // The facts have all free axes at least.
+        // The facts name every free axis: if they name none, there is none.
         if self.graph.free(node).is_empty() {
             return Axes::default();
         }

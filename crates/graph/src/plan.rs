@@ -141,7 +141,7 @@ pub struct Plan {
     pub grain: Grain,
 }
 
-/// How often a placed program runs in one run of the function.
+/// Whether a placed program runs once in a run of the function, or often.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Runs {
     /// All of its nests may run on several threads.

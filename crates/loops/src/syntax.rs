@@ -86,8 +86,8 @@ pub enum Op {
     Field(FieldId, Operand),
 }
 
-/// How the iterations of a loop relate. All modes mean the same when run in order; the others are
-/// promises that allow more.
+/// The relation between the iterations of a loop. All modes mean the same when run in order; the
+/// others are promises that allow more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Mode {
     /// An iteration may need the effects of the one before.
@@ -204,7 +204,7 @@ pub enum Step {
         rows: Operand,
         /// The number of columns of `from`.
         cols: Operand,
-        /// How many rows and columns at once are fast.
+        /// The number of rows and columns that are fast at once.
         lanes: u16,
     },
     /// `len` elements set to one value.

@@ -21,9 +21,9 @@ pub fn simplified(graph: &Graph) -> Graph {
     })
 }
 
-/// Simplifies a choice of `true` or `false` to its condition, and drops the test of whether an axis
-/// has indices where an index of it is at hand, or where the value is a sum over it, because an
-/// empty sum is zero. A lazy value keeps its condition.
+/// Simplifies `if c then true else false` to `c`, and drops the test `0 < extent` if the value
+/// depends on an index of that extent, or is a sum over such an index, because an empty sum is
+/// zero. A lazy value keeps its condition.
 fn choose(to: &mut Builder, cond: NodeId, then: NodeId, otherwise: NodeId) -> NodeId {
     let graph = &to.graph;
     let both = graph.lit(then).zip(graph.lit(otherwise));

@@ -51,7 +51,7 @@ const ALONE: Allowed = Allowed { loops: false, additions: true, accumulators: fa
 /// The choice of a placement for a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Choice {
-    /// The cheapest placement, if it beats the statements, and for sizes for which it does.
+    /// The cheapest placement, if it beats the statements; it runs for the sizes for which it does.
     Best,
     /// The placement with the k-th axis in blocks (without blocks if there is no such axis) and
     /// these lanes, for all sizes.
@@ -117,7 +117,7 @@ struct Finder<'a> {
     known: Known,
     /// Keys ([`key`]) of the statements that fit no run.
     apart: FxHashSet<Var>,
-    /// How often a kernel found here runs.
+    /// Whether a kernel found here runs once, or often.
     runs: Runs,
 }
 

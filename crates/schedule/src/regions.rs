@@ -106,7 +106,7 @@ pub(crate) fn sums(function: &Function, types: &FxHashMap<Var, Ty>) -> FxHashMap
     sums
 }
 
-/// How often each variable is mentioned.
+/// The number of mentions of each variable.
 pub(crate) fn mentions(function: &Function) -> FxHashMap<Var, usize> {
     let mut count = FxHashMap::default();
     let mut add = |var: Var| *count.entry(var).or_default() += 1;

@@ -132,7 +132,7 @@ impl Work<'_> {
         total
     }
 
-    /// How often a scalar with these free axes is computed, in vectors.
+    /// The number of computations of a scalar with these free axes, in vectors.
     fn volume(&self, free: &Axes) -> f64 {
         let axes = &self.nest.axes;
         let depth = axes.iter().rposition(|axis| free.contains(*axis)).map_or(0, |k| k + 1);
@@ -145,8 +145,8 @@ impl Work<'_> {
         all / extent * (extent / self.lanes).ceil()
     }
 
-    /// How often such a scalar is accessed, in vectors: lanes that are not contiguous access one
-    /// element each.
+    /// The number of accesses of such a scalar, in vectors: lanes that are not contiguous access
+    /// one element each.
     fn access(&self, free: &Axes, lane: Option<AxisId>) -> f64 {
         let strided = self.nest.vector.is_some_and(|v| free.contains(v) && lane != Some(v));
         self.volume(free) * if strided { self.lanes } else { 1.0 }

@@ -41,8 +41,8 @@ enum At {
 /// The most places beyond the indices of an axis, if each place asks which index adds to it.
 const SLACK: i64 = 4;
 
-/// The longest axis, as that of the weights of a convolution, by which an array may be longer
-/// besides. Each place asks for all indices of it.
+/// The longest other axis, as that of the weights of a convolution, by whose extent an array may
+/// exceed [`SLACK`]. Each place asks for all indices of it.
 const WINDOW: i64 = 64;
 
 /// The most additions to one array whose values may be stored in arrays first. Beyond, all are

@@ -82,8 +82,7 @@ enum Place {
     Axis(AxisId),
     /// A branch that is taken if this holds.
     Branch(NodeId),
-    /// The indices of the first axis for which the condition holds, which depends on the second
-    /// axis.
+    /// The indices of the first axis for which the condition holds; it depends on the second axis.
     Part(AxisId, AxisId, NodeId),
 }
 

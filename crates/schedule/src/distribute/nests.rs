@@ -85,7 +85,7 @@ impl Distributor<'_> {
         elements
     }
 
-    /// The outer axis whose extent bounds this one, which depends on its index: `for i < j` runs
+    /// The outer axis whose extent bounds an extent that depends on its index: `for i < j` runs
     /// over a part of the extent of `j`. So triangles have the axes of squares, and conditions.
     fn bound(&self, extent: NodeId) -> Option<AxisId> {
         let graph = &self.to.graph;

@@ -27,8 +27,8 @@ mod product;
 
 use product::Product;
 
-/// Which factors may leave a sum. Factors that are infinite or NaN matter: `∞·(x − x)` is NaN, and
-/// so is `∞` times the sum of nothing.
+/// The factors that may leave a sum. Factors that are infinite or NaN matter: `∞·(x − x)` is NaN,
+/// and so is `∞` times the sum of nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Leave {
     /// Factors that are surely finite: constants, and converted integers.

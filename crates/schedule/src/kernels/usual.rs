@@ -16,7 +16,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use lambada_graph::cost;
 use lambada_graph::{Affine, Array, AxisId, Graph, Node, NodeId, Nominal};
 
-/// Which sizes of a function are within which others.
+/// Relations between the sizes of a function: which are within which others.
 pub(super) struct Within {
     /// `(inner, outer)`: a loop over the first size runs for each index up to the second one.
     pairs: FxHashSet<(Var, Var)>,

@@ -44,7 +44,7 @@ use carries::Current;
 use conditions::order;
 use direct::direct;
 
-/// How often a scalar may be recomputed in the nests of a placement, on average. A placement beyond
+/// The most recomputations of a scalar in the nests of a placement, on average. A placement beyond
 /// that would cost more than the program as it is, and finding out would take quadratic time,
 /// because each of many nests would be expanded down to the inputs.
 const EXPANDED: usize = 64;
@@ -54,16 +54,16 @@ const EXPANDED: usize = 64;
 pub struct Blocks {
     /// The axis.
     pub axis: AxisId,
-    /// Where lanes run.
+    /// The axis of the lanes.
     pub lanes: Along,
 }
 
-/// Where lanes run in the nests of a block.
+/// The axis of the lanes in the nests of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Along {
-    /// Along the blocked axis, which is innermost in the buffers of a block.
+    /// The blocked axis, which is innermost in the buffers of a block.
     Block,
-    /// Along the axes of rows; the buffers of a block have the same layout as others.
+    /// The axes of rows; the buffers of a block have the same layout as others.
     Rows,
 }
 
@@ -170,7 +170,7 @@ struct Placer<'a> {
     compared: FxHashSet<NodeId>,
     /// The most cheap operations that are recomputed rather than stored.
     again: usize,
-    /// How many more scalars may be inlined, by [`EXPANDED`].
+    /// The number of scalars that may still be inlined, by [`EXPANDED`].
     left: usize,
 }
 

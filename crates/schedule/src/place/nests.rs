@@ -9,7 +9,7 @@ use lambada_graph::placed::{Buffer, BufferId, Content, Item, Nest, Pass, Placed}
 use lambada_graph::{Array, Axes, AxisId, LoopId, Node, NodeId, Term, is_safe, runs_along, slides};
 use rustc_hash::FxHashMap;
 
-/// How many vectors run the iterations of a sequential loop together.
+/// The number of vectors that run the iterations of a sequential loop together.
 const TOGETHER: u8 = 4;
 
 impl Placer<'_> {

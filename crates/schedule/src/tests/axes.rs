@@ -1,4 +1,4 @@
-//! Which loops run over one axis.
+//! Loops that share an axis.
 
 use lambada_anf::read;
 

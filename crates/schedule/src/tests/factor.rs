@@ -23,7 +23,7 @@ fn arguments(graph: &Graph, sizes: &[i64], shapes: &[&[usize]]) -> Vec<Tensor> {
     args
 }
 
-/// How many operations on reals a graph takes, as it is and factored; both give the same.
+/// The numbers of operations on reals of a graph, as it is and factored; both give the same.
 fn operations(text: &str, sizes: &[i64], shapes: &[&[usize]]) -> (u64, u64) {
     let before = graph::read(text).unwrap();
     graph::check(&before).unwrap();

@@ -1,4 +1,4 @@
-//! How many passes programs take over their points.
+//! The number of passes of programs over their points.
 
 use crate::phases::Phases;
 use lambada_graph::{self as graph, AxisId, Graph};
